@@ -135,8 +135,8 @@ LexicalTable read_lexical_table(const std::string& file, const Tokenizer& tokeni
     }
     if (probability < 0)
       fail(fmt::format("{}: line {}", reader.name(), reader.line_number()),
-           fmt::format("\"{}\" is not \"target source probability\"", printable(line)),
-           "make the file with `tril shortlist`, or take the lexical table that Marian reads");
+           fmt::format("expected \"target source probability\", got \"{}\"", printable(line)),
+           "make the file with `tril shortlist`, or use a lexical table as Marian reads it");
     const std::string_view source = std::string_view(line).substr(first + 1, last - first - 1);
     const auto target = tokenizer.find(std::string_view(line).substr(0, first), Side::target);
     if (source == null_word) {

@@ -48,7 +48,8 @@ class Beside {
         return;
       ::close(std::exchange(descriptor_, -1));  // taken for abandoned between open and flock: once more
     }
-    fail(printable(path, 400), fmt::format("cannot create a directory beside it: {} names are taken", most_tries),
+    fail(printable(path, 400),
+         fmt::format("cannot create a temporary directory beside it: all {} names tried are taken", most_tries),
          fmt::format("remove {}.tril-tmp-*", printable(within ? path + "/" : path, 400)));
   }
   ~Beside() {

@@ -59,9 +59,9 @@ std::string type_text() {
   if constexpr (std::is_same_v<T, bool>)
     return "true or false";
   else if constexpr (std::is_unsigned_v<T>)
-    return "a whole number, not negative";
+    return "a non-negative integer";
   else if constexpr (std::is_integral_v<T>)
-    return "a whole number";
+    return "an integer";
   else if constexpr (std::is_floating_point_v<T>)
     return "a number";
   else
@@ -353,7 +353,7 @@ void Fields::check_complete() const {
   for (const Relation& r : relations_) {
     const Field &a = at(r.a), &b = at(r.b);
     if (r.excludes)
-      check(!(a.given() && b.given()), a.given_at(), "contradicts {}: {}", b.given_at(), r.why);
+      check(!(a.given() && b.given()), a.given_at(), "cannot be combined with {}: {}", b.given_at(), r.why);
     else
       check(!a.given() || b.given(), a.given_at(), "needs `{}`: {}", r.b, r.why);
   }

@@ -70,7 +70,7 @@ std::string hint_for(int error, const std::string& path) {
         return fmt::format("{} is a dangling link to {}: restore its target, or remove the link", shown(link->path),
                            shown(link->target));
       const std::string parent = parent_of(path);
-      if (::access(parent.c_str(), F_OK) != 0) return fmt::format("there is no directory {}", shown(parent));
+      if (::access(parent.c_str(), F_OK) != 0) return fmt::format("the directory {} does not exist", shown(parent));
       return near_name(path);
     }
     case EACCES:
@@ -82,14 +82,14 @@ std::string hint_for(int error, const std::string& path) {
     case EDQUOT:
       return "free some space there, or write elsewhere";
     case EFBIG:
-      return "the limit on the size of a file (ulimit -f, or the file system's own) is too low for it";
+      return "the file would exceed a size limit (ulimit -f, or the file system's own)";
     case EMFILE:
     case ENFILE:
       return "too many files are open: raise ulimit -n";
     case ENAMETOOLONG:
       return "choose a shorter name";
     case ENOTDIR:
-      return "something in the path is a file where a directory should be";
+      return "a component of the path is a file, not a directory";
     case ENOMEM:
       return "there is not enough address space to map it";
     default:
@@ -100,8 +100,9 @@ std::string hint_for(int error, const std::string& path) {
 // Why nothing can be made at `path`, where the system says that it is not there.
 std::string hint_for_new(const std::string& path) {
   const std::string parent = parent_of(path);
-  return ::access(parent.c_str(), F_OK) == 0 ? fmt::format("{} takes no new files: write elsewhere", shown(parent))
-                                             : fmt::format("there is no directory {}", shown(parent));
+  return ::access(parent.c_str(), F_OK) == 0
+             ? fmt::format("{} does not accept new files: write elsewhere", shown(parent))
+             : fmt::format("the directory {} does not exist", shown(parent));
 }
 
 [[noreturn]] void fail_system(const std::string& path, std::string_view doing, int error) {
@@ -109,8 +110,8 @@ std::string hint_for_new(const std::string& path) {
 }
 
 void check_path(const std::string& path) {
-  if (path.empty()) fail(shown(path), "the name of a file is empty", "name a file");
-  if (path.find('\0') != std::string::npos) fail(shown(path), "the name of a file has a NUL byte in it");
+  if (path.empty()) fail(shown(path), "the file name is empty", "give a file name");
+  if (path.find('\0') != std::string::npos) fail(shown(path), "the file name contains a NUL byte");
 }
 
 std::string_view kind_of(mode_t mode) {
@@ -119,11 +120,11 @@ std::string_view kind_of(mode_t mode) {
          : S_ISSOCK(mode) ? "a socket"
          : S_ISCHR(mode)  ? "a device"
          : S_ISBLK(mode)  ? "a disk"
-                          : "no regular file";
+                          : "not a regular file";
 }
 
 void check_regular(const std::string& path, mode_t mode) {
-  if (!S_ISREG(mode)) fail(shown(path), fmt::format("is {}, expected a regular file", kind_of(mode)));
+  if (!S_ISREG(mode)) fail(shown(path), fmt::format("expected a regular file, got {}", kind_of(mode)));
 }
 
 // Closes on every way out.
@@ -160,7 +161,7 @@ Opened open_for_reading(const std::string& path) {
   struct stat status {};
   const int error = ::fstat(fd, &status) == 0 ? 0 : errno;
   if (error != 0 || !S_ISREG(status.st_mode)) ::close(fd);
-  if (error != 0) fail_system(path, "look at it", error);
+  if (error != 0) fail_system(path, "stat it", error);
   check_regular(path, status.st_mode);
   return {fd, static_cast<std::uint64_t>(status.st_size)};
 }
@@ -206,8 +207,8 @@ std::string read_text(const std::string& path, std::uint64_t limit) {
   const Opened opened = open_for_reading(path);
   const Descriptor file(opened.fd);
   const auto too_long = [&](std::uint64_t size) {
-    fail(shown(path), fmt::format("has {} bytes, at most {} are expected of such a file", size, limit),
-         "check that it is the file that was meant");
+    fail(shown(path), fmt::format("has {} bytes, at most {} are allowed for such a file", size, limit),
+         "check that it is the right file");
   };
   if (opened.size > limit) too_long(opened.size);
 
@@ -279,7 +280,7 @@ std::string behind_links(const std::string& path) {
     if (problem) return at.string();
     at = at.parent_path() / to;
   }
-  fail(shown(path), fmt::format("more than {} symbolic links lead on from it", most_links));
+  fail(shown(path), fmt::format("too many symbolic links: more than {}", most_links));
 }
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
@@ -288,9 +289,8 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   const bool replaces = ::stat(path_.c_str(), &status) == 0;
   if (replaces) check_regular(path_, status.st_mode);
   if (parent_of(path_) == "/dev")  // links there may lead to regular files, whose place a file would take
-    fail(shown(path_), "is a device's name, expected that of a file",
-         "- is standard output, where it can be written to");
-  if (fs::path(path_).filename().empty()) fail(shown(path_), "names a directory, expected the name of a file");
+    fail(shown(path_), "expected a file, got a device", "use - for standard output, where that is supported");
+  if (fs::path(path_).filename().empty()) fail(shown(path_), "expected a file, got a directory");
   remove_abandoned();
   create();
   if (replaces) static_cast<void>(::fchmod(descriptor_, status.st_mode & 0777));  // as before, where we may
@@ -314,7 +314,7 @@ void AtomicFile::create() {
     if (::fstat(descriptor_, &status) == 0 && status.st_nlink > 0) return;
     ::close(std::exchange(descriptor_, -1));  // taken for abandoned between open and flock: once more
   }
-  fail(shown(path_), fmt::format("cannot create a temporary file beside it: {} names are taken", most_tries),
+  fail(shown(path_), fmt::format("cannot create a temporary file beside it: all {} names tried are taken", most_tries),
        fmt::format("remove the files {}.tmp-*", shown(path_)));
 }
 
@@ -365,7 +365,7 @@ void AtomicFile::commit() {
   check(descriptor_ >= 0, shown(path_), "commit after commit");
   flush();
   if (::fsync(descriptor_) != 0 && is_sync_failure(errno))
-    fail_system(path_, fmt::format("bring its {} bytes to disk", written_), errno);
+    fail_system(path_, fmt::format("sync its {} bytes to disk", written_), errno);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0)
     fail_system(path_, fmt::format("rename {} to it", shown(temporary_)), errno);
   if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) fail_system(path_, "close it", errno);
@@ -390,7 +390,7 @@ void create_directories(const std::string& path) {
   if (::stat(path.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) return;
     fail(shown(path),
-         fmt::format("is {}, expected a directory", S_ISREG(status.st_mode) ? "a file" : kind_of(status.st_mode)),
+         fmt::format("expected a directory, got {}", S_ISREG(status.st_mode) ? "a file" : kind_of(status.st_mode)),
          "choose another name, or move that file away");
   }
   const int code = error ? error.value() : errno;
@@ -419,7 +419,7 @@ void sync_directory(const std::string& path) {
   check_path(path);
   const Descriptor directory(open_retrying(path, O_RDONLY | O_DIRECTORY));
   if (directory.get() < 0) fail_system(path, "open the directory", errno);
-  if (::fsync(directory.get()) != 0 && is_sync_failure(errno)) fail_system(path, "bring the directory to disk", errno);
+  if (::fsync(directory.get()) != 0 && is_sync_failure(errno)) fail_system(path, "sync the directory to disk", errno);
 }
 
 }  // namespace tril

@@ -32,7 +32,7 @@ LockFile::LockFile(std::string path) : path_(std::move(path)) {
   do descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
   while (descriptor_ < 0 && errno == EINTR);
   if (descriptor_ < 0)
-    fail(printable(path_, 400), fmt::format("cannot be opened for locks: {}", std::strerror(errno)),
+    fail(printable(path_, 400), fmt::format("cannot be opened for locking: {}", std::strerror(errno)),
          "check the permissions of the directory");
 }
 
@@ -56,7 +56,7 @@ std::optional<LockFile::Lock> LockFile::take(std::int64_t number, short kind) {
   if (set_lock(number, kind)) return Lock(*this, number);
   if (errno != EACCES && errno != EAGAIN)
     fail(printable(path_, 400), fmt::format("cannot be locked: {}", std::strerror(errno)),
-         "choose a directory on a file system that has locks (fcntl)");
+         "choose a directory on a file system that supports locks (fcntl)");
   return std::nullopt;
 }
 
@@ -87,14 +87,14 @@ std::string LockFile::word() const {
 }
 
 void LockFile::set_word(std::string_view word) {
-  check(word.size() <= longest_word, "a lock file's word", "has {} bytes, at most {} are kept", word.size(),
+  check(word.size() <= longest_word, "a lock file's word", "has {} bytes, at most {} are allowed", word.size(),
         longest_word);
   const std::string line = std::string(word) + "\n";
   if (::lseek(descriptor_, 0, SEEK_SET) != 0)
     fail(printable(path_, 400), fmt::format("cannot be written: {}", std::strerror(errno)));
   detail::write_all(descriptor_, std::as_bytes(std::span(line)), path_, 0);
   if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != ENOTSUP)
-    fail(printable(path_, 400), fmt::format("cannot be brought to disk: {}", std::strerror(errno)));
+    fail(printable(path_, 400), fmt::format("cannot be synced to disk: {}", std::strerror(errno)));
 }
 
 }  // namespace tril

@@ -33,7 +33,7 @@ Fields fields_of(LogOptions& options) {
       .choices({"debug", "info", "warning", "error", "off"})
       .value_name("LEVEL")
       .free_to_change();
-  f.excludes("quiet", "log-level", "`quiet` is `log_level` warning");
+  f.excludes("quiet", "log-level", "`quiet` means `log_level` warning");
   return f;
 }
 

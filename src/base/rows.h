@@ -29,7 +29,7 @@ class Rows {
   }
 
   void append(std::int32_t length, std::int32_t start = 0) {
-    check(length >= 0 && start >= 0, "Rows", "a row of {} tokens from position {}", length, start);
+    check(length >= 0 && start >= 0, "Rows", "invalid row of {} tokens from position {}", length, start);
     offsets_.push_back(offsets_.back() + length);
     starts_.push_back(start);
   }

@@ -72,7 +72,7 @@ std::string read_any_text(const std::string& path, std::uint64_t limit) {
   ::close(fd);
   if (error != 0) fail(shown, "cannot read it: " + std::system_category().message(error));
   if (text.size() > limit)
-    fail(shown, fmt::format("is larger than {} bytes, the most that is expected of such a file", limit),
+    fail(shown, fmt::format("is larger than the {} bytes allowed for such a file", limit),
          "check that it is the right file");
   return text;
 }

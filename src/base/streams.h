@@ -16,7 +16,7 @@ namespace tril {
 /// The reader of a pipe has gone. A filter then ends without a message, as SIGPIPE would end it; a server goes on.
 class ReaderGone : public Error {
  public:
-  explicit ReaderGone(std::string where) : Error(ErrorKind::failure, std::move(where), "nobody reads it any more") {}
+  explicit ReaderGone(std::string where) : Error(ErrorKind::failure, std::move(where), "the reader has closed it") {}
 };
 
 /// The whole of a file, a pipe or a device, of at most `limit` bytes; a pipe's writer is waited for.

@@ -16,7 +16,7 @@ void refuse(const std::string& what, const std::string& hint) {
 
 void Budget::pay(std::size_t work) {
   if (work >= left_)
-    refuse("it does too much", "loops within loops, or texts that grow with each round, have no end here");
+    refuse("it does too much work", "nested loops, or strings that grow with each iteration, may never end");
   left_ -= work;
 }
 
@@ -70,13 +70,13 @@ std::int64_t whole_argument(const Arguments& a, std::size_t index, std::string_v
   const Value* value = argument(a, index, name);
   if (!value || value->is_none()) return otherwise;
   const auto n = value->integer();
-  if (!n) refuse(fmt::format("argument \"{}\" is {}, expected a whole number", name, value->type_name()));
+  if (!n) refuse(fmt::format("argument \"{}\" is {}, expected an integer", name, value->type_name()));
   return *n;
 }
 
 std::int64_t number_argument(const Arguments& a, std::size_t index, std::string_view name, std::int64_t otherwise) {
   const Value* value = argument(a, index, name);
-  if (value && value->is_none()) refuse(fmt::format("argument \"{}\" is none, expected a whole number", name));
+  if (value && value->is_none()) refuse(fmt::format("argument \"{}\" is none, expected an integer", name));
   return whole_argument(a, index, name, otherwise);
 }
 
@@ -88,7 +88,7 @@ bool flag_argument(const Arguments& a, std::size_t index, std::string_view name,
 std::string printed(const Value& value, Budget& budget) {
   budget.pay_whole(value);
   std::string text = to_text(value);
-  if (text.size() > longest_text) refuse("a text becomes too long");
+  if (text.size() > longest_text) refuse("a string becomes too long");
   return text;
 }
 

@@ -119,7 +119,7 @@ bool equal_sequences(const Value& a, const Value& b) {
 // ---- Order
 
 [[noreturn]] void refuse_order(const Value& a, const Value& b) {
-  refuse(fmt::format("{} and {} have no order", a.type_name(), b.type_name()));
+  refuse(fmt::format("{} and {} cannot be compared", a.type_name(), b.type_name()));
 }
 
 bool have_order(const Value& a, const Value& b) {

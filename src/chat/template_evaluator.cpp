@@ -88,14 +88,14 @@ void Evaluator::assign(const Target& target, const Value& value, Scope& scope) {
   if (!target.member.empty()) {
     const Value* held = scope.find(target.name, budget_);
     const auto* ns = held ? held->get<std::shared_ptr<Namespace>>() : nullptr;
-    if (!ns) refuse(fmt::format("\"{}\" is no namespace, its members cannot be set", printable(target.name)));
+    if (!ns) refuse(fmt::format("\"{}\" is not a namespace, so its members cannot be set", printable(target.name)));
     budget_.pay((*ns)->members.size());
     return set_member(**ns, Value(target.member), value);
   }
   if (!target.unpacks) return scope.set(target.name, value);
   const List parts = elements(value, budget_);
   if (parts.size() != target.parts.size())
-    refuse(fmt::format("{} names are set to {} values", target.parts.size(), parts.size()));
+    refuse(fmt::format("{} names cannot be set to {} values", target.parts.size(), parts.size()));
   for (std::size_t i = 0; i < parts.size(); ++i) assign(target.parts[i], parts[i], scope);
 }
 

@@ -65,7 +65,8 @@ ExpressionPtr ExpressionParser::finished(std::unique_ptr<Expression> e) const {
   for (const auto& [name, part] : e->named) add(part);
   add(e->list_of_arguments);
   add(e->mapping_of_arguments);
-  if (e->height > tallest_expression) refuse(fmt::format("an expression is more than {} deep", tallest_expression));
+  if (e->height > tallest_expression)
+    refuse(fmt::format("an expression is nested more than {} deep", tallest_expression));
   return e;
 }
 

@@ -47,10 +47,10 @@ Value json_of(const Call& c) {
   style.sort_keys = flag_argument(a, 3, "sort_keys", false);
   if (const Value* s = argument(a, 2, "separators"); s && !s->is_none()) {
     const auto* two = s->get<List>();
-    if (!two || two->size() != 2) refuse("tojson: separators are two strings");
+    if (!two || two->size() != 2) refuse("tojson: separators must be two strings");
     style.item_separator = text_of((*two)[0], "tojson");
     style.key_separator = text_of((*two)[1], "tojson");
-    if (style.item_separator.empty()) refuse("tojson: an empty separator makes no JSON");
+    if (style.item_separator.empty()) refuse("tojson: a separator must not be empty");
   }
   c.budget.pay_whole(c.value);
   return to_json(c.value, style);

@@ -64,7 +64,7 @@ class Percent {
       }
       out += field(++at);
       budget_.pay(10);
-      if (out.size() > longest_text) refuse("a text becomes too long");
+      if (out.size() > longest_text) refuse("a string becomes too long");
     }
     const bool has_members = values_.get<Dict>() || values_.is_undefined() ||
                              (values_.get<List>() && !values_.is_tuple() && !values_.is_view());
@@ -101,7 +101,7 @@ class Percent {
   const Value* named(std::size_t& at) {
     std::size_t depth = 1, end = ++at;
     for (; end < text_.size() && depth > 0; ++end) depth += text_[end] == '(' ? 1 : text_[end] == ')' ? -1 : 0;
-    if (depth > 0) refuse("a name in a format has no \")\"");
+    if (depth > 0) refuse("a name in a format is not closed with \")\"");
     const auto* dict = values_.get<Dict>();
     if (!dict) refuse("a format with names takes a mapping");
     const std::string name = text_.substr(at, end - 1 - at);
@@ -153,7 +153,8 @@ class Percent {
   std::string number(const Value& value, FormatSpec spec) {
     const bool real = std::string_view("eEfFgG").find(spec.type) != std::string_view::npos;
     const bool whole = std::string_view("diuoxX").find(spec.type) != std::string_view::npos;
-    if (!real && !whole) refuse(fmt::format("a format has no type \"{}\"", printable(std::string(1, spec.type))));
+    if (!real && !whole)
+      refuse(fmt::format("the type \"{}\" of a format is unknown", printable(std::string(1, spec.type))));
     const auto n = value.number();
     if (!n) refuse(fmt::format("%{} takes a number, not {}", spec.type, value.type_name()));
     Value what = value;
@@ -162,7 +163,7 @@ class Percent {
       what = Value(*n);
     } else if (!value.integer() || (needs_whole && format_.is_markup())) {
       if (needs_whole || !(std::abs(*n) < 9.2e18))
-        refuse(fmt::format("%{} takes a whole number, not {}", spec.type, value.type_name()));
+        refuse(fmt::format("%{} takes an integer, not {}", spec.type, value.type_name()));
       what = static_cast<std::int64_t>(*n);
     }
     if (spec.align == '<') spec.zeros = false;
@@ -214,7 +215,7 @@ FormatSpec read_spec(std::string_view s) {
     if (at == before) refuse("a format has no digits after its point");
   }
   spec.type = take("bcdeEfFgGnosxX%");
-  if (at != s.size()) refuse(fmt::format("the format \"{}\" is not known", printable(s)));
+  if (at != s.size()) refuse(fmt::format("the format \"{}\" is unknown", printable(s)));
   return spec;
 }
 
@@ -256,13 +257,13 @@ class Braces {
         out += field(text.substr(at + 1, end - at - 1), depth);
         at = end + 1;
       } else if (c == '}') {
-        refuse("a format has one \"}\" too many");
+        refuse("a format has an unmatched \"}\"");
       } else {
         out += c;
         ++at;
       }
       budget_.pay(2);
-      if (out.size() > longest_text) refuse("a text becomes too long");
+      if (out.size() > longest_text) refuse("a string becomes too long");
     }
     return out;
   }
@@ -292,7 +293,7 @@ class Braces {
       else if (way == "s")
         value = Value(to_text(value));
       else
-        refuse(fmt::format("a format has no conversion \"{}\"", printable(way)));
+        refuse(fmt::format("the conversion \"{}\" of a format is unknown", printable(way)));
     }
     const std::string spec = colon == text.npos ? "" : write(text.substr(colon + 1), depth + 1);
     if (!format_.is_markup()) return formatted(value, spec, budget_);
@@ -308,7 +309,7 @@ class Braces {
       const std::size_t end = bracket ? path.find(']', at) : std::min(path.find_first_of(".[", at + 1), path.size());
       if (end == path.npos) refuse("a format has an unclosed \"[\"");
       const std::string_view name = path.substr(at + 1, end - at - 1);
-      if (name.empty()) refuse("a format names no member");
+      if (name.empty()) refuse("a format has an empty member name");
       at = end + (bracket ? 1 : 0);
       if (at < path.size() && path[at] != '.' && path[at] != '[') refuse("a format has text after its \"]\"");
       std::size_t digits = 0;

@@ -69,9 +69,9 @@ Value subscript(const Value& value, const Value& key, Budget& budget) {
 }
 
 Value slice(const Value& value, const List& bounds, Budget& budget) {
-  check_defined(value, "cannot be cut");
+  check_defined(value, "cannot be sliced");
   if (!value.get<std::string>() && (!value.get<List>() || value.is_view()))
-    refuse(fmt::format("{} cannot be cut", value.type_name()));
+    refuse(fmt::format("{} cannot be sliced", value.type_name()));
   const auto* text = value.get<std::string>();
   if (text) budget.pay(4 * text->size());
   const std::vector<std::string_view> letters = text ? characters(*text) : std::vector<std::string_view>();
@@ -79,7 +79,7 @@ Value slice(const Value& value, const List& bounds, Budget& budget) {
   const auto bound = [&](std::size_t i) -> std::optional<std::int64_t> {
     const Value& v = bounds[i];
     if (v.is_none()) return std::nullopt;
-    if (!v.integer()) refuse(fmt::format("a slice's bound is {}, expected a whole number", v.type_name()));
+    if (!v.integer()) refuse(fmt::format("a slice's bound is {}, expected an integer", v.type_name()));
     return std::clamp<std::int64_t>(*v.integer(), -(n + 1), n + 1);
   };
   const std::int64_t step = bound(2).value_or(1);
@@ -128,7 +128,7 @@ List elements(const Value& value, Budget& budget) {
       all.push_back(std::move(*one));
     }
   } else if (!value.is_undefined()) {
-    refuse(fmt::format("{} has no elements to go over", value.type_name()));
+    refuse(fmt::format("{} is not iterable", value.type_name()));
   }
   budget.pay(4 * all.size());
   return all;

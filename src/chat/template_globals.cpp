@@ -32,7 +32,7 @@ Value range(const Arguments& a, Budget& budget) {
   for (std::size_t i = 0; i < a.positional.size(); ++i) {
     const auto number = a.positional[i].integer();
     if (!number || *number > 1'000'000'000 || *number < -1'000'000'000)
-      refuse("range() takes whole numbers below a billion");
+      refuse("range() takes integers below a billion");
     n[i] = *number;
   }
   if (a.positional.size() == 1) std::swap(n[0], n[1]);

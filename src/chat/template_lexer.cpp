@@ -122,7 +122,7 @@ class Lexer {
 
   void skip_comment() {
     const std::size_t end = source_.find("#}", at_);
-    if (end == std::string::npos) refuse("a comment {# has no end");
+    if (end == std::string::npos) refuse("a comment {# is not closed");
     const char sign = end > at_ && (source_[end - 1] == '-' || source_[end - 1] == '+') ? source_[end - 1] : '\0';
     advance(end);
     close(end + 2, sign, true);
@@ -152,7 +152,7 @@ class Lexer {
       close(word + 2, closing, true);
       return true;
     }
-    refuse("{% raw %} has no end");
+    refuse("{% raw %} is not closed");
   }
 
   // The tokens up to the closing bracket.
@@ -254,7 +254,7 @@ class Lexer {
       else
         i = read_escape(i + 1, value);
     }
-    if (i >= source_.size()) refuse("a string has no end");
+    if (i >= source_.size()) refuse("a string is not closed");
     add(Token::string, value);
     advance(i + 1);
   }
@@ -290,8 +290,8 @@ class Lexer {
       if (digit >= base) break;
       code = code * base + digit;
     }
-    if (base == 16 && n != digits) refuse("an escape in a string is cut off");
-    if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) refuse("an escape in a string names no character");
+    if (base == 16 && n != digits) refuse("an escape in a string is incomplete");
+    if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) refuse("an escape in a string is not a character");
     append_utf8(value, static_cast<char32_t>(code));
     return i + n;
   }
@@ -304,10 +304,10 @@ class Lexer {
       if (rest.starts_with(two)) sign = two;
     constexpr std::string_view known = "+-*/%~[](){}<>=.:|,;";
     if (sign.size() == 1 && known.find(sign[0]) == known.npos)
-      refuse(fmt::format("\"{}\" means nothing here", printable(rest.substr(0, character_at(rest, 0).length))));
+      refuse(fmt::format("unexpected \"{}\"", printable(rest.substr(0, character_at(rest, 0).length))));
     if (sign == "(" || sign == "[" || sign == "{") ++open_brackets;
     if ((sign == ")" || sign == "]" || sign == "}") && --open_brackets < 0)
-      refuse(fmt::format("\"{}\" closes nothing", sign));
+      refuse(fmt::format("\"{}\" has no opening bracket", sign));
     add(Token::sign, std::string(sign));
     at_ += sign.size();
   }

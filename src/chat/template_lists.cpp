@@ -224,7 +224,7 @@ Value dict_sorted(const Value& value, const Arguments& a, Budget& budget) {
   if (!dict) refuse(fmt::format("dictsort takes a mapping, not {}", value.type_name()));
   const Value* given = argument(a, 1, "by");
   const std::string by = given ? text_of(*given, "dictsort") : "key";
-  if (by != "key" && by != "value") refuse("dictsort: by is \"key\" or \"value\"");
+  if (by != "key" && by != "value") refuse("dictsort: by must be \"key\" or \"value\"");
   budget.pay(4 * dict->size());
   const bool case_counts = flag_argument(a, 0, "case_sensitive", false);
   List keys, in_order;
@@ -249,7 +249,7 @@ Value items_of(const Value& value, Budget& budget) {
 // The least or the greatest element of `value`.
 Value extreme(const Value& value, const Arguments& a, bool smallest, Budget& budget) {
   const List list = elements(value, budget);
-  if (list.empty()) return Undefined{"min or max of nothing"};
+  if (list.empty()) return Undefined{"min or max of an empty sequence"};
   const KeyOptions by{.attribute = argument(a, 1, "attribute"),
                       .case_counts = flag_argument(a, 0, "case_sensitive", false)};
   const List keys = keys_of(list, by, budget);
@@ -295,7 +295,7 @@ Value batches(const Value& value, const Arguments& a, Budget& budget) {
       if (!size.number()) refuse(fmt::format("batch takes a number, not {}", size.type_name()));
       const std::int64_t lacking =
           std::max<std::int64_t>(size.integer().value_or(0), 0) - static_cast<std::int64_t>(batch.size());
-      if (!size.integer() && *size.number() > static_cast<double>(batch.size())) refuse("batch takes a whole number");
+      if (!size.integer() && *size.number() > static_cast<double>(batch.size())) refuse("batch takes an integer");
       if (lacking > static_cast<std::int64_t>(longest_text)) refuse("batch: a list becomes too long");
       budget.pay(static_cast<std::size_t>(std::max<std::int64_t>(lacking, 0)));
       for (std::int64_t i = 0; i < lacking; ++i) batch.push_back(*fill);

@@ -98,7 +98,7 @@ Value sum_of_texts(const Value& a, const Value& b, Budget& budget) {
     return markup && !one.is_markup() ? escaped(text) : text;
   };
   std::string sum = part(a) + part(b);
-  if (sum.size() > longest_text) refuse("a text becomes too long");
+  if (sum.size() > longest_text) refuse("a string becomes too long");
   return markup ? Value::markup(std::move(sum)) : Value(std::move(sum));
 }
 

@@ -147,9 +147,9 @@ Value rounded(const Value& value, const Arguments& a) {
   const Value* precision = argument(a, 0, "precision");
   const std::string method = text_argument(a, 1, "method", "");
   if (argument(a, 1, "method") && method != "common" && method != "ceil" && method != "floor")
-    refuse("round: the method is common, ceil or floor");
+    refuse("round: the method must be common, ceil or floor");
   if (precision && !precision->integer())
-    refuse(fmt::format("round: the precision is {}, expected a whole number", precision->type_name()));
+    refuse(fmt::format("round: the precision is {}, expected an integer", precision->type_name()));
   const std::int64_t digits = precision ? *precision->integer() : 0;
   if (method.empty() || method == "common") {
     if (const auto whole = value.integer()) return round_whole(*whole, digits);
@@ -164,7 +164,7 @@ Value rounded(const Value& value, const Arguments& a) {
 }
 
 Value to_int(const Value& value, const Arguments& a, Budget& budget) {
-  check_defined(value, "is no number");
+  check_defined(value, "is not a number");
   constexpr double most = 9.2e18;
   if (const auto n = value.integer()) return *n;
   const Value* otherwise = argument(a, 0, "default");
@@ -184,7 +184,7 @@ Value to_int(const Value& value, const Arguments& a, Budget& budget) {
 }
 
 Value to_float(const Value& value, const Arguments& a, Budget& budget) {
-  check_defined(value, "is no number");
+  check_defined(value, "is not a number");
   std::optional<double> real = value.number();
   if (const auto* s = value.get<std::string>()) real = real_of(*s, budget);
   if (real) return *real;

@@ -20,7 +20,7 @@ Value repeated(const Value& value, std::int64_t n, Budget& budget) {
   const std::string& text = *value.get<std::string>();
   std::string out;
   if (n > 0 && !text.empty() && static_cast<std::size_t>(n) > longest_text / text.size())
-    refuse("a text becomes too long");
+    refuse("a string becomes too long");
   if (n > 0) budget.pay_text(static_cast<std::size_t>(n) * (8 + text.size()));
   for (std::int64_t i = 0; i < n && !text.empty(); ++i) out += text;
   return Value::text_like(value, std::move(out));
@@ -65,8 +65,8 @@ double divided(const std::string& op, double x, double y) {
 }
 
 Value arithmetic(const std::string& op, const Value& a, const Value& b) {
-  check_defined(a, "is no number");
-  check_defined(b, "is no number");
+  check_defined(a, "is not a number");
+  check_defined(b, "is not a number");
   const auto x = a.number(), y = b.number();
   if (!x || !y) refuse(fmt::format("\"{}\" takes no {} and {}", op, a.type_name(), b.type_name()));
   const auto i = a.integer(), j = b.integer();
@@ -89,7 +89,7 @@ Value arithmetic(const std::string& op, const Value& a, const Value& b) {
 
 void check_defined(const Value& value, std::string_view what) {
   if (const auto* u = value.get<Undefined>())
-    refuse(fmt::format("\"{}\" is undefined, it {}", printable(u->name), what));
+    refuse(fmt::format("\"{}\" is undefined: it {}", printable(u->name), what));
 }
 
 Value unary(const std::string& op, const Value& value) {
@@ -105,7 +105,7 @@ Value binary(const std::string& op, const Value& a, const Value& b, Budget& budg
   if (op == "~") {
     std::string text = printed(a, budget) + printed(b, budget);
     budget.pay_text(text.size());
-    if (text.size() > longest_text) refuse("a text becomes too long");
+    if (text.size() > longest_text) refuse("a string becomes too long");
     return Value(std::move(text));
   }
   if (op == "+") {

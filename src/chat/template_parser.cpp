@@ -12,7 +12,7 @@ Block parse_template(std::string_view source, const std::string& where) {
 
 Block Parser::parse() {
   Block block = parse_block({});
-  if (now().kind != Token::end) refuse("the template goes on behind its end");
+  if (now().kind != Token::end) refuse("the template continues after its end");
   return block;
 }
 
@@ -66,7 +66,7 @@ Statement Parser::parse_statement() {
 Statement Parser::parse_tag(const std::string& tag) {
   if (tag == "if") return parse_if();
   if (tag == "break" || tag == "continue") {
-    if (loops_ == 0) refuse(fmt::format("{{% {} %}} stands outside of a loop", tag));
+    if (loops_ == 0) refuse(fmt::format("{{% {} %}} is outside a loop", tag));
     expect_block_end();
     return {.kind = tag == "break" ? Statement::break_ : Statement::continue_};
   }
@@ -79,7 +79,7 @@ Statement Parser::parse_tag(const std::string& tag) {
   if (tag == "generation") return parse_generation();
   --at_;
   refuse(fmt::format("{{% {} %}} is not supported", printable(tag)),
-         "supported tags are for, if, set, with, macro, call, filter, generation, break, continue and raw");
+         "supported tags: for, if, set, with, macro, call, filter, generation, break, continue, raw");
 }
 
 void Parser::end_tag(std::string_view tag) {
@@ -160,7 +160,7 @@ void Parser::parse_parameters(Macro& macro) {
     if (skip_sign("="))
       macro.defaults.push_back(parse_expression());
     else if (!macro.defaults.empty())
-      refuse("a parameter without a default stands behind one with a default");
+      refuse("a parameter without a default follows one with a default");
   }
 }
 

@@ -155,7 +155,7 @@ Value expand_tabs(const Call& c) {
       out += one;
       column = one == "\n" || one == "\r" ? 0 : column + 1;
     }
-    if (out.size() > longest_text) refuse("expandtabs: the text becomes too long");
+    if (out.size() > longest_text) refuse("expandtabs: the string becomes too long");
   }
   return like(c, out);
 }

@@ -103,7 +103,7 @@ std::optional<Part> part_of(std::string_view s, const Value* from, const Value* 
   const auto place = [&](const Value* v, std::int64_t otherwise) {
     if (!v || v->is_none()) return otherwise;
     const auto i = v->integer();
-    if (!i) refuse(fmt::format("a position in a text is {}, expected a whole number", v->type_name()));
+    if (!i) refuse(fmt::format("a position in a string is {}, expected an integer", v->type_name()));
     return *i < 0 ? std::max<std::int64_t>(0, *i + n) : *i;
   };
   const std::int64_t begin = place(from, 0), end = std::min(place(to, n), n);
@@ -122,7 +122,7 @@ std::string replaced(std::string_view s, std::string_view from, std::string_view
   const auto add = [&](std::string_view before) {
     out.append(before).append(to);
     budget.pay(4 + (before.size() + to.size()) / 8);
-    if (out.size() > longest_text) refuse("replace: the text becomes too long");
+    if (out.size() > longest_text) refuse("replace: the string becomes too long");
   };
   if (from.empty()) {  // before each character, and at the end
     std::size_t at = 0;
@@ -237,7 +237,7 @@ std::string joined(const List& list, std::string_view by, Budget& budget) {
     const std::string one = printed(list[i], budget);
     budget.pay_text(by.size());
     out.append(i > 0 ? by : "").append(one);
-    if (out.size() > longest_text) refuse("join: the text becomes too long");
+    if (out.size() > longest_text) refuse("join: the string becomes too long");
   }
   return out;
 }
@@ -250,7 +250,7 @@ std::string padded(std::string_view s, std::int64_t before, std::int64_t behind,
                    Budget& budget) {
   const auto room = static_cast<std::int64_t>(longest_text);
   if (before > room || behind > room || std::max<std::int64_t>(before, 0) + std::max<std::int64_t>(behind, 0) > room)
-    refuse("a text becomes too long");
+    refuse("a string becomes too long");
   std::string out;
   budget.pay_text(static_cast<std::size_t>(std::max<std::int64_t>(0, before) + std::max<std::int64_t>(0, behind)) * 8);
   for (; before > 0; --before) out += with;
@@ -281,7 +281,7 @@ std::string indented(std::string_view s, const Arguments& a, Budget& budget) {
     if (later) out.append("\n").append(blank || !line.empty() ? by : "");
     out += line;
     later = true;
-    if (out.size() > longest_text) refuse("indent: the text becomes too long");
+    if (out.size() > longest_text) refuse("indent: the string becomes too long");
   }
   return out;
 }

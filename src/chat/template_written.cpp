@@ -141,7 +141,7 @@ class JsonWriter {
     } else if (const auto plain = scalar(value)) {
       out += *plain;
     } else {
-      refuse(fmt::format("tojson: {} is no value of JSON",
+      refuse(fmt::format("tojson: {} is not a JSON value",
                          value.is_view() || value.is_range() ? "a range or a view" : value.type_name()),
              value.is_view() || value.is_range() || value.get<std::shared_ptr<Generator>>() ? "make it a list: | list"
                                                                                             : "");
@@ -172,7 +172,7 @@ class JsonWriter {
       if (!first) out += separator_;
       new_line(depth + 1);
       write_one(item);
-      if (out.size() > longest_text) refuse("tojson: the text becomes too long");
+      if (out.size() > longest_text) refuse("tojson: the string becomes too long");
       first = false;
     }
     if (!first) new_line(depth);

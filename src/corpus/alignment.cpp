@@ -45,8 +45,8 @@ Alignment parse_alignment(std::string_view line, const std::string& where) {
   Alignment list;
   const char *at = line.data(), *const end = at + line.size();
   const auto wrong = [&] {
-    fail(where, fmt::format("\"{}\" is no list of pairs such as 0-0 1-2", printable(line)),
-         "each is the number of a source word and of a target word, from 0");
+    fail(where, fmt::format("expected pairs such as 0-0 1-2, got \"{}\"", printable(line)),
+         "each pair is a source word and a target word, counted from 0");
   };
   const auto number = [&](std::int32_t& n) {
     const auto [next, error] = std::from_chars(at, end, n);
@@ -147,8 +147,8 @@ void check_marks_words(const Tokenizer& tokenizer) {
     for (std::int32_t id = 0; id < tokenizer.size(side) && !marks; ++id)
       marks = tokenizer.piece(id, side).starts_with(space_mark);
     if (!marks)
-      fail_usage("guided_alignment", "no piece of the vocabulary begins with \u2581, so that words cannot be counted",
-                 "align tokens (`guided_alignment_units` tokens), or let a vocabulary be made");
+      fail_usage("guided_alignment", "no piece of the vocabulary begins with \u2581, so words cannot be counted",
+                 "align tokens (`guided_alignment_units` tokens), or let `tril train` make a vocabulary");
   }
 }
 
@@ -162,7 +162,7 @@ Alignment tokens_of_words(const Alignment& words, std::span<const std::int32_t> 
   Alignment tokens;
   for (const AlignmentPoint& p : words) {
     if (p.source + first_word >= sources || p.target >= targets)
-      fail(where, fmt::format("aligns word {} with word {}, and the texts have {} and {} words", p.source, p.target,
+      fail(where, fmt::format("aligns word {} with word {}, but the texts have {} and {} words", p.source, p.target,
                               sources - first_word, targets));
     for (std::size_t s = 0; s < source_words.size(); ++s)
       for (std::size_t t = 0; t < target_words.size(); ++t)

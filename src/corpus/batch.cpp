@@ -56,7 +56,7 @@ std::vector<float> Batch::wanted_attention() const {
 }
 
 std::vector<Batch> split(const Batch& batch, int parts) {
-  check(parts >= 1, "split", "{} parts, at least 1 is expected", parts);
+  check(parts >= 1, "split", "expected at least 1 part, got {}", parts);
   const auto tokens = [&](std::int64_t i) { return batch.source.length(i) + batch.target.length(i); };
   std::vector<std::int64_t> longest_first(static_cast<std::size_t>(batch.sentences()));
   std::iota(longest_first.begin(), longest_first.end(), 0);

@@ -52,9 +52,8 @@ std::vector<std::string> BlockReader::read(const TextBlock& block) {
   }
   if (std::ssize(lines) != block.lines || hash.value() != block.hash)
     fail(reader_->name(),
-         fmt::format("lines {} to {} are not those that were found there when the work began", block.first + 1,
-                     block.first + block.lines),
-         "give back the text as it was, or begin anew with another `work_dir`");
+         fmt::format("lines {} to {} have changed since the work began", block.first + 1, block.first + block.lines),
+         "restore the text, or start over with another `work_dir`");
   return lines;
 }
 

@@ -71,7 +71,7 @@ class Framer {
     for (const AlignmentPoint& p : pair.alignment)
       if (static_cast<std::size_t>(p.source) >= sources || static_cast<std::size_t>(p.target) >= targets)
         fail(place_of_alignment(options_, pair),
-             fmt::format("aligns token {} with token {}, and the texts have {} and {} tokens", p.source, p.target,
+             fmt::format("aligns token {} with token {}, but the texts have {} and {} tokens", p.source, p.target,
                          sources, targets));
   }
 
@@ -139,7 +139,7 @@ void check_tags(const CorpusOptions& options, const Tokenizer& tokenizer) {
     const auto id = tokenizer.find(tag, Side::source);
     if (!id || tokenizer.encode(tag, Side::source) != std::vector{*id})
       fail_usage("language_tags", fmt::format("the vocabulary has no \"{}\"", tag),
-                 "let a vocabulary be made for these tags, or add them to one with `tril vocab`");
+                 "let `tril train` make a vocabulary with these tags, or add them with `tril vocab`");
   }
 }
 

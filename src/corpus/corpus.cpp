@@ -26,18 +26,19 @@ namespace {
 
 void check_options(const CorpusOptions& o) {
   check(o.tsv.empty() || (o.source.empty() && o.target.empty()), "corpus",
-        "tab-separated files and pairs of files are given together, expected one or the other");
-  check(!o.tsv.empty() || !o.source.empty(), "corpus", "no files are given");
-  check(o.source.size() == o.target.size(), "corpus", "{} source files and {} target files are given, expected pairs",
+        "expected either tab-separated files or pairs of files, got both");
+  check(!o.tsv.empty() || !o.source.empty(), "corpus", "no files given");
+  check(o.source.size() == o.target.size(), "corpus", "expected pairs, got {} source files and {} target files",
         o.source.size(), o.target.size());
-  check(o.source_column >= 0 && o.target_column >= 0, "corpus", "columns {} and {}, expected 0 or more",
+  check(o.source_column >= 0 && o.target_column >= 0, "corpus", "expected columns from 0, got {} and {}",
         o.source_column, o.target_column);
-  check(o.max_tokens >= 2 && o.max_tokens < (std::int64_t{1} << 31), "max_tokens", "{}, expected 2 to 2,147,483,647",
-        o.max_tokens);
-  check(o.max_sentences >= 0, "corpus", "{} sentences in a batch, expected 0 (no bound) or more", o.max_sentences);
-  check(o.max_length >= 2, "max_length", "{}, expected at least 2 (a token and the end of the sentence)", o.max_length);
-  check(o.memory_bytes >= 1024, "corpus", "{} bytes of memory, expected at least 1,024", o.memory_bytes);
-  check(o.threads >= 1, "corpus", "{} threads, expected at least 1", o.threads);
+  check(o.max_tokens >= 2 && o.max_tokens < (std::int64_t{1} << 31), "max_tokens",
+        "expected 2 to 2,147,483,647, got {}", o.max_tokens);
+  check(o.max_sentences >= 0, "corpus", "expected 0 (no limit) or more sentences in a batch, got {}", o.max_sentences);
+  check(o.max_length >= 2, "max_length", "expected at least 2 (a token and the end of the sentence), got {}",
+        o.max_length);
+  check(o.memory_bytes >= 1024, "corpus", "expected at least 1,024 bytes of memory, got {}", o.memory_bytes);
+  check(o.threads >= 1, "corpus", "expected at least 1 thread, got {}", o.threads);
   const std::size_t sets = o.tsv.empty() ? o.source.size() : o.tsv.size();
   check(o.weights.empty() || o.weights.size() == sets, "data_weighting", "{} files for {} corpora", o.weights.size(),
         sets);
@@ -46,13 +47,13 @@ void check_options(const CorpusOptions& o) {
         o.alignments.size(), sets);
   check(o.shares.empty() || o.shares.size() == sets, "corpus_weights", "{} for {} corpora", o.shares.size(), sets);
   for (double share : o.shares)
-    check(share > 0 && std::isfinite(share), "corpus_weights", "{}, expected numbers above 0", share);
+    check(share > 0 && std::isfinite(share), "corpus_weights", "expected numbers above 0, got {}", share);
   check(std::isfinite(std::accumulate(o.shares.begin(), o.shares.end(), 0.0)), "corpus_weights",
-        "their sum is too large, expected numbers that add up");
-  check(o.temperature >= 1 && std::isfinite(o.temperature), "corpus_temperature", "{}, expected at least 1",
+        "their sum is too large");
+  check(o.temperature >= 1 && std::isfinite(o.temperature), "corpus_temperature", "expected at least 1, got {}",
         o.temperature);
-  check(o.pool_batches >= 0 && o.prefetch >= 0, "corpus", "a pool of {} and {} batches ahead, expected 0 or more",
-        o.pool_batches, o.prefetch);
+  check(o.pool_batches >= 0 && o.prefetch >= 0, "corpus",
+        "expected 0 or more batches in the pool and ahead, got {} and {}", o.pool_batches, o.prefetch);
 }
 
 std::vector<std::string> all_files(const CorpusOptions& options) {
@@ -336,15 +337,14 @@ class Corpus::Impl {
     check_files(options);
     const std::uint64_t fingerprint = fingerprint_of(options, *tokenizer);
     if (state.fingerprint != 0 && state.fingerprint != fingerprint)
-      fail_usage("corpus",
-                 "its files, its options or the tokenizer differ from those that the saved position belongs to",
-                 "use the same ones, or pass `overwrite` to begin anew");
+      fail_usage("corpus", "its files, its options or the tokenizer differ from those of the saved position",
+                 "use the same ones, or pass `overwrite` to start over");
     state.fingerprint = fingerprint;
     const std::uint64_t contents = corpus_contents(options);
     if (state.contents != 0 && state.contents != contents &&
         state.contents != contents_of_all(options, Stretches::of_old))
-      fail_usage("corpus", "its files have the same sizes as those that the saved position belongs to, but other text",
-                 "use the same ones, or pass `overwrite` to begin anew");
+      fail_usage("corpus", "its files have the same sizes as at the saved position, but their text differs",
+                 "use the same ones, or pass `overwrite` to start over");
     state.contents = contents;
     stream.emplace(options, std::move(tokenizer), state);
     if (options.prefetch > 0) thread = std::thread([this] { prepare(); });

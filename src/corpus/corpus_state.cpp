@@ -53,7 +53,7 @@ void from_json(const nlohmann::json& json, CorpusState& state) {
   if (!json.is_object()) fail("corpus state", "is not a JSON object");
   const auto number = [&](const char* name) -> const nlohmann::json& {
     const auto found = json.find(name);
-    if (found == json.end()) fail("corpus state", fmt::format("has no \"{}\"", name));
+    if (found == json.end()) fail("corpus state", fmt::format("has no key \"{}\"", name));
     if (!found->is_number_unsigned()) {
       const bool whole = found->is_number_integer() && found->get<std::int64_t>() >= 0;
       if (!whole) fail("corpus state", fmt::format("\"{}\" is {}, expected a count", name, found->dump()));

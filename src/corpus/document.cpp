@@ -14,16 +14,16 @@ std::string read_document(const std::string& path, std::int64_t most) {
   for (std::string_view bytes = input.read(); !bytes.empty(); bytes = input.read()) {
     text += bytes;
     if (static_cast<std::int64_t>(text.size()) > most)
-      fail(input.name(), fmt::format("is longer than the {} bytes that may be held in memory", most),
+      fail(input.name(), fmt::format("is longer than the {} bytes allowed in memory", most),
            "raise `data_memory`, or give a shorter text");
   }
   if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
-  if (text.empty()) fail(input.name(), "is empty", "a UTF-8 text file is expected");
+  if (text.empty()) fail(input.name(), "is empty", "pass a UTF-8 text file");
   const auto line_at = [&](std::size_t offset) {
     return 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n');
   };
   if (const std::size_t nul = text.find('\0'); nul != text.npos)
-    fail(input.name(), fmt::format("is a binary file (a NUL byte at offset {})", nul), "a UTF-8 text file is expected");
+    fail(input.name(), fmt::format("is a binary file (a NUL byte at offset {})", nul), "pass a UTF-8 text file");
   if (const auto fault = find_utf8_fault(text)) {
     const std::size_t newline = text.rfind('\n', fault->offset);
     const std::size_t line_begin = newline == text.npos || fault->offset == 0 ? 0 : newline + 1;

@@ -28,7 +28,7 @@ class Words {
   void add(const std::string& line) {
     std::vector<std::string> pieces;
     const auto status = model_->Encode(line, &pieces);
-    if (!status.ok()) fail("vocabulary", fmt::format("cannot cut text into pieces: {}", status.ToString()));
+    if (!status.ok()) fail("vocabulary", fmt::format("cannot split text into pieces: {}", status.ToString()));
     std::vector<int> word;
     const auto end_word = [&] {
       if (!word.empty()) ++counts_[word];
@@ -188,7 +188,7 @@ std::vector<NewPiece> learn_more_pieces(const std::string& model, const std::vec
                                         std::int64_t count, const VocabularyOptions& chosen) {
   const SentencePieceFile file = read_sentencepiece_file(model);
   if (file.algorithm != SubwordAlgorithm::bpe && file.algorithm != SubwordAlgorithm::unigram)
-    fail_usage("extend", "the vocabulary is neither byte pairs nor a unigram model, which alone can grow");
+    fail_usage("extend", "only BPE and unigram vocabularies can be extended");
   Words words(model);
   for (const std::string& line : sample_lines(files, chosen)) words.add(line);
 

@@ -40,20 +40,20 @@ constexpr std::array<Magic, 6> foreign_kinds = {{
 
 Input::Input(const std::string& path)
     : name_(path == "-" ? "standard input" : printable(path, 400)), packed_(buffer_size) {
-  if (path.empty()) fail("\"\"", "the name of a text file is empty", "name a file, or - for standard input");
+  if (path.empty()) fail("\"\"", "the file name is empty", "pass a file, or - for standard input");
   if (path == "-") {
     descriptor_ = STDIN_FILENO;
     return;
   }
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
-    fail(name_, "is a directory, a text file is expected", "name a file in it");
+    fail(name_, "expected a text file, got a directory", "pass a file in it");
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) {
     const int reason = errno;
     fail(name_, fmt::format("cannot be read: {}", std::strerror(reason)),
          reason == ENOENT         ? "check the path"
-         : reason == ENOTDIR      ? "something in the path is a file where a directory should be"
+         : reason == ENOTDIR      ? "a component of the path is a file, not a directory"
          : reason == EACCES       ? "check its permissions"
          : reason == ENAMETOOLONG ? "check the path"
                                   : "");
@@ -103,22 +103,22 @@ void Input::check_kind() {
   const std::string_view head(reinterpret_cast<const char*>(packed_.data()), end_);
   gzip_ = head.starts_with("\x1f\x8b");
   if (gzip_) {
-    if (inflateInit2(&stream_, 15 + 16) != Z_OK) fail(name_, "cannot be unpacked: zlib does not start");
+    if (inflateInit2(&stream_, 15 + 16) != Z_OK) fail(name_, "cannot be decompressed: zlib cannot be initialised");
     in_member_ = true;
     unpacked_.resize(buffer_size * 4);
     return;
   }
   for (const Magic& kind : foreign_kinds)
     if (head.starts_with(kind.bytes))
-      fail(name_, fmt::format("is {}, expected UTF-8 text, plain or gzip", kind.what), "convert it first");
+      fail(name_, fmt::format("expected UTF-8 text, plain or gzip, got {}", kind.what), "convert it first");
   if (name_.ends_with(".gz") && !head.empty())
-    fail(name_, "is named .gz and is not gzip data", "rename it if it is plain text, or fetch it anew");
+    fail(name_, "is named .gz but is not gzip data", "rename it if it is plain text, or download it again");
 }
 
 std::string_view Input::unpack() {
   while (true) {
     if (begin_ == end_ && !fill()) {
-      if (in_member_) fail(name_, "its gzip data is cut off: the file ends within it", "fetch or compress it anew");
+      if (in_member_) fail(name_, "its gzip data is truncated", "download or compress it again");
       return {};
     }
     if (padding_) {
@@ -143,7 +143,7 @@ std::string_view Input::unpack() {
     begin_ = end_ - stream_.avail_in;
     if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
       fail(name_, fmt::format("its gzip data is damaged{}{}", stream_.msg ? ": " : "", stream_.msg ? stream_.msg : ""),
-           "fetch or compress it anew");
+           "download or compress it again");
     if (code == Z_STREAM_END) in_member_ = false;
     if (const std::size_t n = unpacked_.size() - stream_.avail_out)
       return {reinterpret_cast<const char*>(unpacked_.data()), n};

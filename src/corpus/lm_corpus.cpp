@@ -28,24 +28,24 @@ std::uint64_t fingerprint_of(const LmCorpusOptions& o, std::span<const std::int3
 
 LmCorpus::LmCorpus(const LmCorpusOptions& options, const Tokenizer& tokenizer, const CorpusState& state)
     : options_(options), state_(state) {
-  check(options.context >= 1, "language model", "a context of {} tokens, at least 1 is expected", options.context);
-  check(options.max_tokens >= options.context, "language model", "a batch of {} tokens holds no block of {}",
+  check(options.context >= 1, "language model", "expected a context of at least 1 token, got {}", options.context);
+  check(options.max_tokens >= options.context, "language model", "a batch of {} tokens cannot hold a block of {}",
         options.max_tokens, options.context);
   tokenizer.encode(read_document(options.file, options.memory_bytes), Side::target, ids_);
   const auto bytes = static_cast<std::int64_t>(ids_.size() * sizeof(ids_[0]));
-  check(bytes <= options.memory_bytes, options.file, "its {} tokens take {} bytes of memory, more than the {} allowed",
+  check(bytes <= options.memory_bytes, options.file, "its {} tokens need {} bytes of memory, more than the {} allowed",
         ids_.size(), bytes, options.memory_bytes);
   if (ids_.size() < 2)
     fail(options.file, fmt::format("a text of {} has nothing to predict", counted(ids_.size(), "token")));
 
   const std::uint64_t fingerprint = fingerprint_of(options, ids_);
   if (state.fingerprint != 0 && state.fingerprint != fingerprint)
-    fail_usage("corpus", "its file, its options or the tokenizer differ from those that the saved position belongs to",
-               "use the same ones, or pass `overwrite` to begin anew");
+    fail_usage("corpus", "its file, its options or the tokenizer differ from those of the saved position",
+               "use the same ones, or pass `overwrite` to start over");
   state_.fingerprint = fingerprint;
   plan_epoch();
   check(state_.batch_in_epoch + 1 < static_cast<std::int64_t>(batches_.size()), "corpus",
-        "the saved position is batch {} of an epoch of {}", state_.batch_in_epoch, batches_.size() - 1);
+        "the saved position is batch {}, but an epoch has {}", state_.batch_in_epoch, batches_.size() - 1);
 }
 
 // Plans the blocks of epoch state_.epoch and their batches.

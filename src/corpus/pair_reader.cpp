@@ -52,18 +52,18 @@ void SetReader::fail_unequal() {
   source_.skip(all);
   target_->skip(all);
   fail(target_->name(),
-       fmt::format("has {}, {} has {}: line i of one is the translation of line i of the other",
+       fmt::format("has {}, but {} has {}: line i of one must be the translation of line i of the other",
                    counted(target_->line_number(), "line"), source_.name(), source_.line_number()),
-       "check that the files belong together and neither is cut off");
+       "check that the files belong together and neither is truncated");
 }
 
 void SetReader::fail_lines(LineReader& of_pairs, std::string_view what) {
   source_.skip(all);
   of_pairs.skip(all);
   fail(of_pairs.name(),
-       fmt::format("has {}, {} has {}: line i of one is of line i of the other", counted(of_pairs.line_number(), what),
-                   source_.name(), counted(source_.line_number(), "line")),
-       fmt::format("give one {} for each pair", what));
+       fmt::format("has {}, but {} has {}: line i of one belongs to line i of the other",
+                   counted(of_pairs.line_number(), what), source_.name(), counted(source_.line_number(), "line")),
+       fmt::format("give one {} per pair", what));
 }
 
 void SetReader::take_columns(PairText& pair) {
@@ -71,8 +71,8 @@ void SetReader::take_columns(PairText& pair) {
     const auto found = column(line_, index);
     if (!found)
       fail(fmt::format("{}: line {}", source_.name(), source_.line_number()),
-           fmt::format("has {} tab-separated columns, column {} is wanted", count_columns(line_), index + 1),
-           "a line is a source, a tab, and a target");
+           fmt::format("has {} tab-separated columns, expected column {} too", count_columns(line_), index + 1),
+           "each line must be a source, a tab and a target");
     return *found;
   };
   pair.source = field(options_.source_column);
@@ -87,7 +87,7 @@ void SetReader::take_weight(PairText& pair, bool at_end) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), pair.weight);
   if (problem != std::errc{} || end != text.data() + text.size() || !std::isfinite(pair.weight) || pair.weight < 0)
     fail(fmt::format("{}: line {}", weights_->name(), weights_->line_number()),
-         fmt::format("expected a weight of 0 or more, got \"{}\"", text), "give one number for each pair, such as 0.5");
+         fmt::format("expected a weight of 0 or more, got \"{}\"", text), "give one number per pair, such as 0.5");
 }
 
 void SetReader::take_alignment(PairText& pair, bool at_end) {
@@ -161,7 +161,8 @@ bool PairReader::next_interleaved(PairText& pair) {
   }
   --left_;
   if (!reader(set_).next(pair))
-    fail(source_files(options_)[set_], "has become shorter while it was read", "leave the training sets as they are");
+    fail(source_files(options_)[set_], "became shorter while it was being read",
+         "do not change the training sets during a run");
   return true;
 }
 
@@ -170,7 +171,8 @@ void PairReader::check_ends() {
   PairText pair;
   for (std::size_t set = 0; set < readers_.size(); ++set)
     if (reader(set).next(pair))
-      fail(source_files(options_)[set], "has become longer while it was read", "leave the training sets as they are");
+      fail(source_files(options_)[set], "became longer while it was being read",
+           "do not change the training sets during a run");
 }
 
 void PairReader::skip(std::int64_t count) {

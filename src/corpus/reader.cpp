@@ -34,7 +34,7 @@ class LineReader::State {
       line.append(rest_.substr(0, n));
       rest_.remove_prefix(found ? n + 1 : n);
       if (line.size() > longest_line)
-        fail(at(number_ + 1), "is longer than 16 MiB; a text file with one sentence a line is expected");
+        fail(at(number_ + 1), "is longer than 16 MiB; pass a text file with one sentence per line");
       if (found) break;
     }
     if (!any) return false;
@@ -49,11 +49,11 @@ class LineReader::State {
     const std::optional<Utf8Fault> fault = find_utf8_fault(std::string_view(line).substr(0, nul));
     if (!fault && nul == std::string::npos) return Line::text;
     if (!options_.skip_invalid) {
-      const char* hint = options_.may_skip ? "fix it, or pass `skip_invalid` to do without such lines" : "fix it";
+      const char* hint = options_.may_skip ? "fix it, or pass `skip_invalid` to leave such lines out" : "fix it";
       if (fault)
         fail(at(number_), fmt::format("is not valid UTF-8 (byte 0x{:02X} at column {})", fault->byte, fault->column),
              hint);
-      fail(at(number_), fmt::format("holds a NUL byte (byte {} of the line)", nul + 1), hint);
+      fail(at(number_), fmt::format("contains a NUL byte (byte {} of the line)", nul + 1), hint);
     }
     line.clear();
     return Line::invalid;
@@ -69,7 +69,7 @@ class LineReader::State {
       while (read_ < place.offset && more()) {
       }
       if (read_ < place.offset)
-        fail(name(), fmt::format("ends at byte {}, byte {} was expected", read_, place.offset), "was it made shorter?");
+        fail(name(), fmt::format("ends at byte {}, expected byte {}", read_, place.offset), "was it truncated?");
       rest_.remove_prefix(rest_.size() - static_cast<std::size_t>(read_ - place.offset));
     }
     number_ = place.lines;
@@ -88,12 +88,12 @@ class LineReader::State {
     if (begun_) return;
     begun_ = true;
     if (!more()) {
-      if (options_.refuse_empty) fail(name(), "is empty", "a text file with one sentence a line is expected");
+      if (options_.refuse_empty) fail(name(), "is empty", "pass a text file with one sentence per line");
       return;
     }
     if (rest_.substr(0, sniffed).find('\0') != std::string_view::npos)
       fail(name(), fmt::format("is a binary file (a NUL byte at offset {})", rest_.find('\0')),
-           "a UTF-8 text file with one sentence a line is expected");
+           "pass a UTF-8 text file with one sentence per line");
     if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);
   }
   bool more() {

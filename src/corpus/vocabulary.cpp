@@ -113,7 +113,7 @@ std::int64_t pieces_of_no_text(const VocabularyOptions& options) {
 }
 
 [[noreturn]] void fail_on_no_text() {
-  fail("vocabulary", "the text has nothing to learn from: only blanks and characters that are dropped",
+  fail("vocabulary", "the text has nothing to learn from: it has only white space and characters that are dropped",
        "give text with words in it");
 }
 
@@ -122,19 +122,19 @@ std::int64_t pieces_of_no_text(const VocabularyOptions& options) {
   const std::string where = "vocabulary";
   if (const auto most = most_pieces(message)) {
     if (*most <= pieces_of_no_text(options)) fail_on_no_text();
-    fail(where, fmt::format("{} pieces cannot be learned from this text: it gives {} at most", options.size, *most),
-         fmt::format("ask for {} or fewer, or give more text", *most));
+    fail(where, fmt::format("cannot learn {} pieces from this text: it yields at most {}", options.size, *most),
+         fmt::format("ask for at most {}, or give more text", *most));
   }
   if (message.find("smaller than required_chars") != std::string::npos) {
     const auto least = number_behind(message, " vs ");
     fail(where,
          least ? fmt::format("{} pieces are too few: the text's characters alone need {}", options.size, *least)
                : fmt::format("{} pieces are too few for the text's characters", options.size),
-         "ask for more pieces, or lower the character coverage (0.9995, say)");
+         "ask for more pieces, or lower the character coverage (for example to 0.9995)");
   }
   if (message.find("sentences_.empty()") != std::string::npos) fail_on_no_text();
   if (message.find("corpus too large") != std::string::npos)
-    fail(where, "the text is more than SentencePiece can learn from at once", "learn from a part of it");
+    fail(where, "the text is too large for SentencePiece to learn from at once", "learn from a part of it");
   fail(where, fmt::format("SentencePiece cannot learn {} pieces from this text: {}", options.size, message));
 }
 
@@ -157,35 +157,34 @@ bool leaves_characters(const std::vector<std::string>& lines, VocabularyOptions 
 // Warns about lines that SentencePiece would have skipped.
 void tell(const LearnableLines& learnable) {
   if (learnable.cut > 0)
-    spdlog::info("vocabulary: {} of more than {} bytes {} split and learned from in parts; nothing of them is left out",
+    spdlog::info("vocabulary: {} of more than {} bytes {} split into parts; nothing is left out",
                  counted(format_count(learnable.cut), "line"), format_count(longest_learnable_line),
                  learnable.cut == 1 ? "is" : "are");
   if (learnable.reserved > 0)
     spdlog::warn(
-        "vocabulary: {} {} (U+2585), which SentencePiece reserves and gives no piece; the text around it is "
-        "learned from",
+        "vocabulary: {} {} (U+2585), which SentencePiece reserves; it gets no piece, but the text around it is used",
         counted(format_count(learnable.reserved), "line holds", "lines hold"), reserved_character);
 }
 
 void check_options(const VocabularyOptions& options) {
-  check(options.size >= 4 && options.size <= 10'000'000, "vocabulary size", "{} pieces, expected 4 to 10,000,000",
+  check(options.size >= 4 && options.size <= 10'000'000, "vocabulary size", "expected 4 to 10,000,000 pieces, got {}",
         options.size);
   check(options.character_coverage >= 0.98 && options.character_coverage <= 1.0, "character coverage",
-        "{}, expected 0.98 to 1", options.character_coverage);
+        "expected 0.98 to 1, got {}", options.character_coverage);
   std::set<std::string> seen{"</s>", "<unk>"};
   for (const std::string& symbol : options.symbols) {
     check(!symbol.empty() && is_utf8(symbol) && symbol.find_first_of("\" ") == std::string::npos, "symbols",
           "expected texts without spaces and quotation marks, got '{}'", symbol);
     check(seen.insert(symbol).second, "symbols", "'{}' is already a piece; give each text once", symbol);
   }
-  check(options.max_lines >= 1, "vocabulary", "a sample of {} lines, at least 1 is expected", options.max_lines);
+  check(options.max_lines >= 1, "vocabulary", "expected a sample of at least 1 line, got {}", options.max_lines);
 }
 
 std::string train(const std::vector<std::string>& lines, const VocabularyOptions& options);
 
 // Trains again with as many pieces as the text supports, fewer than requested.
 std::string smaller(const std::vector<std::string>& lines, VocabularyOptions options, std::int64_t most) {
-  spdlog::warn("vocabulary: this text gives {} pieces at most, not {}; the vocabulary has {}", most, options.size,
+  spdlog::warn("vocabulary: this text yields at most {} pieces, not {}; the vocabulary has {}", most, options.size,
                most);
   options.size = static_cast<std::int32_t>(most);
   options.may_be_smaller = false;
@@ -213,7 +212,8 @@ std::string train(const std::vector<std::string>& lines, const VocabularyOptions
 }
 
 std::string train_on(std::vector<std::string> text, const VocabularyOptions& options) {
-  if (text.empty()) fail("vocabulary", "the text has no line with a word in it", "give files with one sentence a line");
+  if (text.empty())
+    fail("vocabulary", "the text has no line with a word in it", "pass files with one sentence per line");
   const LearnableLines learnable = learnable_lines(std::move(text));
   tell(learnable);
   return train(learnable.lines, options);
@@ -259,7 +259,7 @@ std::shared_ptr<const Tokenizer> train_marian_tokenizer(const VocabularyRequest&
 SubwordKind subword_kind(const std::string& name) {
   for (const SubwordKind model : {SubwordKind::bpe, SubwordKind::unigram, SubwordKind::character})
     if (name == name_of(model)) return model;
-  fail_usage("vocabulary type", fmt::format("\"{}\", expected bpe, unigram or char", name),
+  fail_usage("vocabulary type", fmt::format("expected bpe, unigram or char, got \"{}\"", name),
              did_you_mean(name, {"bpe", "unigram", "char"}));
 }
 

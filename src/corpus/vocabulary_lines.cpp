@@ -121,7 +121,7 @@ std::vector<std::string> sample_lines(const std::vector<TextSource>& files, cons
       const auto field = column(line, file.column);
       if (!field)
         fail(place(),
-             fmt::format("has {} tab-separated columns, column {} is wanted", count_columns(line), file.column + 1));
+             fmt::format("has {} tab-separated columns, expected column {} too", count_columns(line), file.column + 1));
       sample.add(*field);
     }
   }
@@ -141,7 +141,7 @@ std::vector<std::string> sample_lines(const std::vector<std::string>& lines, con
     } else {
       if (fault)
         fail(place, fmt::format("is not valid UTF-8 (byte 0x{:02X} at column {})", fault->byte, fault->column));
-      fail(place, fmt::format("holds a NUL byte (byte {} of the line)", nul + 1));
+      fail(place, fmt::format("contains a NUL byte (byte {} of the line)", nul + 1));
     }
   }
   return sample.take();

@@ -253,7 +253,7 @@ DemoCorpus make_demo_corpus(const DemoSizes& o, const std::function<DemoPair(Ran
       misses = 0;
     } else if (++misses > 10'000) {
       fail_usage("demo corpus",
-                 fmt::format("these forms give about {} different lines, {} are asked for", all.size(), wanted),
+                 fmt::format("these forms give about {} different lines, but {} are asked for", all.size(), wanted),
                  "ask for fewer");
     }
   }

@@ -109,9 +109,9 @@ StoryCheck check_story(std::string_view story) {
 const std::vector<DemoTask>& demo_tasks() {
   static const std::vector<DemoTask> tasks{
       {"translation", "sentences in English, and the same in German", translation_pair, 60'000},
-      {"reading", "passages with a question, and the answer", reading_pair, 60'000},
-      {"dialogue", "talks with somebody who books tables, and the next reply", dialogue_pair, 40'000},
-      {"summary", "records of what was sold, and what they come to in words", summary_pair, 60'000},
+      {"reading", "passages with a question, and its answer", reading_pair, 60'000},
+      {"dialogue", "dialogues about booking a table, and the next reply", dialogue_pair, 40'000},
+      {"summary", "sales records, and their summary in words", summary_pair, 60'000},
       {"text", "stories in which things change hands", story_pair, 20'000, true}};
   return tasks;
 }

@@ -68,7 +68,8 @@ class MpiCourier : public Courier {
     work_came_.notify_one();
     if (thread_.joinable()) thread_.join();
     const std::lock_guard lock(mutex_);
-    if (!problem_) problem_ = std::make_exception_ptr(Error(ErrorKind::failure, "MPI", "messages were given up"));
+    if (!problem_)
+      problem_ = std::make_exception_ptr(Error(ErrorKind::failure, "MPI", "pending messages were abandoned"));
     transfer_done_.notify_all();
   }
   void abandon() override {
@@ -279,7 +280,7 @@ class MpiCourier : public Courier {
         const std::lock_guard lock(mutex_);
         silent_ = before();
       }
-      fail("MPI", "a rank is silent");
+      fail("MPI", "a rank does not respond");
     }
     if (now - beat_ < beat_every()) return;
     beat_ = now;
@@ -324,7 +325,8 @@ World join_world(const RanksOptions& options) {
   int given = MPI_THREAD_SINGLE;
   check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given), "MPI_Init_thread");
   if (given < MPI_THREAD_SERIALIZED)
-    fail("MPI", "this library cannot be called by another thread than the first", "use one built with thread support");
+    fail("MPI", "this MPI library can be called only by the main thread",
+         "use an MPI library built with thread support");
   MPI_Comm comm = MPI_COMM_WORLD;
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   World world;

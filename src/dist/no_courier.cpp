@@ -5,7 +5,7 @@
 namespace tril::dist {
 
 World join_world(const RanksOptions&) {
-  fail_usage("MPI", "a launcher has started several processes, and this program is built without MPI",
+  fail_usage("MPI", "a launcher has started several processes, but this program is built without MPI",
              "start one process, or build tril with -DTRIL_MPI=ON");
 }
 

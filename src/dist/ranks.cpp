@@ -63,7 +63,7 @@ std::string Ranks::names_of(std::span<const int> ranks) const {
 }
 
 std::string Ranks::shrink() {
-  check(courier_ != nullptr, "Ranks::shrink", "a rank alone cannot lose others");
+  check(courier_ != nullptr, "Ranks::shrink", "a single rank cannot lose others");
   const auto [rank, left] = courier_->resume();
   const std::string lost = names_of(others_than(left, size_));
   for (std::size_t r = 0; r < left.size(); ++r) {  // whoever is left moves up
@@ -85,7 +85,7 @@ std::string Ranks::name_of(int rank) const {
 }
 
 Ranks::Ticket Ranks::start(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) {
-  check(courier_ != nullptr, "Ranks::start", "a rank alone has nobody to send to");
+  check(courier_ != nullptr, "Ranks::start", "a single rank has no other rank to send to");
   return courier_->submit(outgoing, incoming);
 }
 
@@ -94,9 +94,9 @@ void Ranks::wait(const Ticket& ticket) {
   if (outcome.left) throw RankLost(names_of(others_than(*outcome.left, size_)));
   if (outcome.silent)
     fail(name_of(*outcome.silent),
-         fmt::format("has given no sign of life for {:g} s: it was stopped, or its machine is gone",
+         fmt::format("has not responded for {:g} s: it was stopped, or its machine is down",
                      std::chrono::duration<double>(silence_).count()),
-         "start the same command again: it goes on from the last saved state, with any number of ranks");
+         "run the same command again: it resumes from the last checkpoint, with any number of ranks");
 }
 
 // The first message has room for what is short, with its size in front; only what is longer comes in a second one.
@@ -151,7 +151,8 @@ void Ranks::all_reduce(std::span<double> values) {
   for (int r = 0; r < size_; ++r) {
     const std::vector<std::byte>& theirs = all[static_cast<std::size_t>(r)];
     if (theirs.size() != values.size_bytes())
-      fail(name_of(r), fmt::format("adds up {} bytes, {} {}", theirs.size(), name_of(rank_), values.size_bytes()));
+      fail(name_of(r),
+           fmt::format("contributes {} bytes to the sum, {} {}", theirs.size(), name_of(rank_), values.size_bytes()));
     for (std::size_t i = 0; i < values.size(); ++i) {
       double value;
       std::memcpy(&value, theirs.data() + i * sizeof value, sizeof value);
@@ -176,7 +177,7 @@ void Ranks::together(const std::function<void()>& work) {
     work();
   } catch (const std::exception& e) {
     mine = std::current_exception();
-    problem = *e.what() ? e.what() : "an error without words";
+    problem = *e.what() ? e.what() : "an unknown error";
   }
   const std::vector<std::string> problems = all_gather(problem);
   if (mine) std::rethrow_exception(mine);

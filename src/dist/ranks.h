@@ -46,8 +46,8 @@ struct RanksOptions {
 class RankLost : public Error {
  public:
   explicit RankLost(const std::string& names)
-      : Error(ErrorKind::failure, names, "lost: killed, or its machine is gone",
-              "start the same command again: it goes on from the last saved state, with any number of ranks") {}
+      : Error(ErrorKind::failure, names, "lost: killed, or its machine is down",
+              "run the same command again: it resumes from the last checkpoint, with any number of ranks") {}
 };
 
 class Courier;

@@ -20,8 +20,8 @@ namespace {
 
 // One is stopped or far away, and not dead.
 [[noreturn]] void fail_unanswered() {
-  fail("MPI", "a rank is lost, and those that are left do not all answer",
-       "start the same command again: it goes on from the last saved state, with any number of ranks");
+  fail("MPI", "a rank was lost, and not all remaining ranks respond",
+       "run the same command again: it resumes from the last checkpoint, with any number of ranks");
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ MPI_Comm survivors_of(MPI_Comm comm, Clock::time_point latest) {
   }
   MPI_Comm left = MPI_COMM_NULL;
   if (MPIX_Comm_shrink(comm, &left) != MPI_SUCCESS || left == MPI_COMM_NULL)
-    fail("MPI", "a rank is lost, and the library cannot go on without it");
+    fail("MPI", "a rank was lost, and this MPI library cannot continue without it");
   MPI_Comm_set_errhandler(left, MPI_ERRORS_RETURN);
   return left;
 }

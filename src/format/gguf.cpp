@@ -82,7 +82,7 @@ std::string unread_type(std::uint32_t type) {
 std::string types_read() {
   std::vector<std::string_view> names;
   for (const TypeInfo& t : kTypes) names.push_back(t.name);
-  return fmt::format("tril reads {}", fmt::join(names, ", "));
+  return fmt::format("supported types: {}", fmt::join(names, ", "));
 }
 
 constexpr std::array<std::size_t, 13> kKindBytes{1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};  // 0: of no fixed size
@@ -109,7 +109,7 @@ class Cursor {
   std::span<const std::byte> take(std::uint64_t n, std::string_view what) {
     if (n > left())
       fail(path_, fmt::format("ends at byte {}, within {}", bytes_.size(), what),
-           "the file is cut short or damaged: get it again");
+           "the file is truncated or damaged: download it again");
     at_ += n;
     return bytes_.subspan(at_ - n, n);
   }
@@ -131,7 +131,7 @@ class Cursor {
 
 GgufKind read_kind(Cursor& c, const std::string& where) {
   const auto kind = c.number<std::uint32_t>("the metadata");
-  if (kind >= kKindBytes.size()) fail(where, fmt::format("has a value of the kind {}, which GGUF does not have", kind));
+  if (kind >= kKindBytes.size()) fail(where, fmt::format("has a value of type {}, which GGUF does not define", kind));
   return static_cast<GgufKind>(kind);
 }
 
@@ -141,15 +141,16 @@ std::span<const std::byte> read_values(Cursor& c, std::span<const std::byte> fil
   const std::uint64_t begin = c.position();
   if (kind == GgufKind::string) {
     // Each takes at least its length field: a false count is found before the walk is long.
-    if (count > c.left() / sizeof(std::uint64_t)) fail(where, fmt::format("has {} texts, more than the file", count));
+    if (count > c.left() / sizeof(std::uint64_t))
+      fail(where, fmt::format("claims {} strings, more than fit into the file", count));
     for (std::uint64_t i = 0; i < count; ++i) c.text("the metadata");
   } else {
     const std::size_t size = kKindBytes[static_cast<std::size_t>(kind)];
-    if (count > c.left() / size) fail(where, fmt::format("has {} values, more than the file", count));
+    if (count > c.left() / size) fail(where, fmt::format("claims {} values, more than fit into the file", count));
     const auto bytes = c.take(count * size, "the metadata");
     if (kind == GgufKind::boolean)
       for (const std::byte b : bytes)
-        if (b > std::byte{1}) fail(where, fmt::format("is {}, expected 0 or 1", static_cast<int>(b)));
+        if (b > std::byte{1}) fail(where, fmt::format("expected 0 or 1, got {}", static_cast<int>(b)));
   }
   return file.subspan(begin, c.position() - begin);
 }
@@ -164,7 +165,7 @@ GgufEntry read_entry(Cursor& c, const MappedFile& file) {
   if (entry.kind == GgufKind::array) {
     entry.is_array = true;
     entry.kind = read_kind(c, where);
-    if (entry.kind == GgufKind::array) fail(where, "is an array of arrays, which tril does not read");
+    if (entry.kind == GgufKind::array) fail(where, "is an array of arrays, which is not supported");
     entry.count = c.number<std::uint64_t>("the metadata");
   }
   entry.bytes = read_values(c, file.bytes(), entry.kind, entry.count, where);
@@ -191,15 +192,15 @@ Placed read_tensor(Cursor& c, const std::string& path) {
     const auto n = c.number<std::uint64_t>("the list of tensors");
     if (n == 0 || __builtin_mul_overflow(count, n, &count) ||
         count > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / 8)
-      fail(where, fmt::format("has the dimension {}, with which it has none or more values than 64 bits count", n));
+      fail(where, fmt::format("has the dimension {}, which makes its number of values 0 or overflows 64 bits", n));
     p.tensor.shape.insert(p.tensor.shape.begin(), static_cast<std::int64_t>(n));
   }
   const auto type = c.number<std::uint32_t>("the list of tensors");
   const TypeInfo* const t = find_type(type);
-  if (!t) fail(where, fmt::format("has the type {}, which tril does not read", unread_type(type)), types_read());
+  if (!t) fail(where, fmt::format("has the type {}, which is not supported", unread_type(type)), types_read());
   p.tensor.type = t->type;
   if (static_cast<std::uint64_t>(p.tensor.shape.back()) % t->values != 0)
-    fail(where, fmt::format("has rows of {} values, which the blocks of {} of {} do not divide", p.tensor.shape.back(),
+    fail(where, fmt::format("has rows of {} values, not a multiple of the {} in a block of {}", p.tensor.shape.back(),
                             t->values, t->name));
   p.bytes = count / t->values * t->bytes;
   p.offset = c.number<std::uint64_t>("the list of tensors");
@@ -215,13 +216,14 @@ void place(std::vector<Placed>& tensors, std::span<const std::byte> data, std::u
     const std::string where = fmt::format("{}: {}", path, printable(p.tensor.name));
     if (p.offset != expected)
       fail(where,
-           fmt::format("begins at byte {} of the data, expected {} where the one before it ends", p.offset, expected),
-           "the file is damaged: get it again");
+           fmt::format("begins at byte {} of the data, expected byte {}, where the previous tensor ends", p.offset,
+                       expected),
+           "the file is damaged: download it again");
     if (p.bytes > data.size() || p.offset > data.size() - p.bytes)
       fail(where,
            fmt::format("lies at bytes {} to {} of the data, which has {} bytes", p.offset, p.offset + p.bytes,
                        data.size()),
-           "the file is cut short: get it again");
+           "the file is truncated: download it again");
     p.tensor.bytes = data.subspan(p.offset, p.bytes);
     expected = padded(p.offset + p.bytes, alignment);
   }
@@ -300,10 +302,10 @@ GgufFile GgufFile::open(const std::string& path) {
   Cursor c(f.file_.path(), bytes);
   const auto magic = c.take(kMagic.size(), "its first bytes");
   if (std::memcmp(magic.data(), kMagic.data(), kMagic.size()) != 0)
-    fail(path, "does not begin with GGUF", "give a file of llama.cpp's form, or a model directory");
+    fail(path, "is not a GGUF file: it does not begin with GGUF", "pass a GGUF file or a model directory");
   f.version_ = c.number<std::uint32_t>("its version");
   if (f.version_ != 2 && f.version_ != 3)
-    fail(path, fmt::format("is of GGUF version {}, tril reads 2 and 3{}", f.version_,
+    fail(path, fmt::format("has GGUF version {}, expected 2 or 3{}", f.version_,
                            f.version_ == 0x03000000 || f.version_ == 0x02000000 ? "; it is big-endian" : ""));
   const auto tensors = c.number<std::uint64_t>("its counts"), entries = c.number<std::uint64_t>("its counts");
   // The least that an entry and a tensor take: 8 + 1 + 4 + 1 and 8 + 1 + 4 + 8 + 4 + 8 bytes.
@@ -311,7 +313,7 @@ GgufFile GgufFile::open(const std::string& path) {
     fail(path,
          fmt::format("claims {} entries and {} tensors, more than fit into its {} bytes", entries, tensors,
                      bytes.size()),
-         "the file is damaged: get it again");
+         "the file is damaged: download it again");
 
   for (std::uint64_t i = 0; i < entries; ++i) f.metadata_.push_back(read_entry(c, f.file_));
   if (const std::string* twice = sort_by(f.metadata_, &GgufEntry::key))
@@ -394,8 +396,8 @@ template <class T>
 constexpr std::string_view kind_wanted() {
   if constexpr (std::is_same_v<T, bool>) return "true or false";
   if constexpr (std::is_same_v<T, double>) return "a floating-point number";
-  if constexpr (std::is_same_v<T, std::int64_t>) return "a whole number that fits into 64 bits";
-  return "a text";
+  if constexpr (std::is_same_v<T, std::int64_t>) return "an integer that fits into 64 bits";
+  return "a string";
 }
 
 // All values of an entry; nothing where any is not a T.
@@ -447,7 +449,7 @@ std::optional<T> GgufFile::get(std::string_view key) const {
         return (*values)[0];
     }
   fail_at(key, fmt::format("is {}{}, expected {}{}", e->is_array ? "an array of " : "", name_of(e->kind),
-                           wants_array ? "an array, each " : "", kind_wanted<Value>()));
+                           wants_array ? "an array, each value " : "", kind_wanted<Value>()));
 }
 
 template <class T>

@@ -82,12 +82,12 @@ void GgufMetadata::append(const GgufMetadata& more) {
 }
 
 std::uint64_t GgufTensorHeader::bytes() const {
-  check(!shape.empty() && shape.size() <= 4, name, "has {} dimensions, GGUF has 1 to 4", shape.size());
+  check(!shape.empty() && shape.size() <= 4, name, "has {} dimensions, GGUF allows 1 to 4", shape.size());
   std::uint64_t count = 1;
   for (const std::int64_t n : shape) count *= static_cast<std::uint64_t>(n);
   const std::size_t block = values_of_block(type);
   check(static_cast<std::uint64_t>(shape.back()) % block == 0, name,
-        "has rows of {} values, which the blocks of {} of {} do not divide", shape.back(), block, name_of(type));
+        "has rows of {} values, not a multiple of the {} in a block of {}", shape.back(), block, name_of(type));
   return count / block * bytes_of_block(type);
 }
 
@@ -113,8 +113,8 @@ GgufWriter::GgufWriter(const std::string& path, std::vector<GgufTensorHeader> te
 }
 
 void GgufWriter::write(std::string_view name, std::span<const std::byte> bytes) {
-  check(current_ < tensors_.size() && tensors_[current_].name == name, file_.path(),
-        "{} was written where another tensor was to be", printable(name));
+  check(current_ < tensors_.size() && tensors_[current_].name == name, file_.path(), "{} was written out of order",
+        printable(name));
   check(tensors_[current_].bytes() == bytes.size(), file_.path(), "{} has {} bytes, expected {}", printable(name),
         bytes.size(), tensors_[current_].bytes());
   file_.write(bytes);

@@ -49,7 +49,7 @@ class Builder {
   bool key(std::string& name) {
     auto& object = open_.back()->template get_ref<typename Document::object_t&>();
     const auto fail_twice = [&] {
-      fail(where_, fmt::format("\"{}\" stands twice in the same object", printable(name)));
+      fail(where_, fmt::format("the key \"{}\" occurs twice in the same object", printable(name)));
     };
     if constexpr (std::is_same_v<Document, nlohmann::ordered_json>) {
       // It is a list, in which a name is looked for from its beginning: of a hostile one that would take forever.
@@ -76,7 +76,7 @@ class Builder {
  private:
   Document* put(Document value, std::nullptr_t) {
     if (++values_ > limits_.values)
-      fail(where_, fmt::format("has more than {} values, which is more than such a file may have", limits_.values));
+      fail(where_, fmt::format("has more than the {} values allowed for such a file", limits_.values));
     if (open_.empty()) return &(root_ = std::move(value));
     Document& parent = *open_.back();
     if (parent.is_object()) return &(*slot_ = std::move(value));
@@ -89,7 +89,7 @@ class Builder {
   }
   bool open(Document empty) {
     if (static_cast<int>(open_.size()) >= limits_.depth)
-      fail(where_, fmt::format("has arrays and objects more than {} deep in each other", limits_.depth));
+      fail(where_, fmt::format("has arrays and objects nested more than {} deep", limits_.depth));
     open_.push_back(put(std::move(empty), nullptr));
     names_.emplace_back();
     return true;
@@ -137,7 +137,7 @@ struct Reader<bool> {
 
 template <>
 struct Reader<std::int64_t> {
-  static constexpr std::string_view expected = "a whole number";
+  static constexpr std::string_view expected = "an integer";
   static std::optional<std::int64_t> read(const Json& v) {
     if (v.is_number_unsigned() && v.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()})
       return std::nullopt;
@@ -169,7 +169,7 @@ template <class T>
 struct Reader<std::vector<T>> {
   static constexpr std::string_view expected = std::is_same_v<T, std::string> ? "an array of strings"
                                                : std::is_same_v<T, double>    ? "an array of numbers"
-                                                                              : "an array of whole numbers";
+                                                                              : "an array of integers";
   static std::optional<std::vector<T>> read(const Json& v) {
     if (!v.is_array()) return std::nullopt;
     std::vector<T> all;
@@ -185,7 +185,7 @@ struct Reader<std::vector<T>> {
 template <class Document>
 Document parsed(std::string_view text, const std::string& where, const JsonLimits& limits) {
   if (text.size() > limits.bytes)
-    fail(where, fmt::format("has {} bytes, at most {} are expected of such a file", text.size(), limits.bytes));
+    fail(where, fmt::format("has {} bytes, at most {} are allowed for such a file", text.size(), limits.bytes));
   // The library takes a NUL byte for the end of the text and would not look at what follows.
   if (const std::size_t nul = text.find('\0'); nul != text.npos)
     fail(fmt::format("{}: {}", where, place_in(text, nul)), "is not valid JSON: a NUL byte");
@@ -257,7 +257,7 @@ std::optional<std::int64_t> JsonObject::find_size(std::string_view key) const {
   const Json* const found = value(key);
   if (!found) return std::nullopt;
   const std::optional<std::int64_t> result = Reader<std::int64_t>::read(*found);
-  if (!result || *result <= 0) fail_type(key, *found, "a positive whole number");
+  if (!result || *result <= 0) fail_type(key, *found, "a positive integer");
   if (*result > std::numeric_limits<std::int32_t>::max()) fail_type(key, *found, "a size below 2^31");
   return result;
 }
@@ -305,7 +305,7 @@ void JsonObject::fail_at(std::string_view key, const std::string& text, const st
 
 void JsonObject::fail_missing(std::string_view key) const {
   const auto there = object_->find(key);
-  if (there != object_->end()) fail_at(key, "is null, and is needed");
+  if (there != object_->end()) fail_at(key, "is null, but is required");
   fail_at(key, "is missing", did_you_mean(key, keys()));
 }
 
@@ -323,7 +323,7 @@ std::int32_t token_id_of(const JsonObject& object, std::string_view key, std::in
 std::int64_t layer_count(const JsonObject& object, std::string_view key) {
   constexpr std::int64_t most = 1000;
   const std::int64_t n = object.size(key);
-  if (n > most) object.fail_at(key, fmt::format("{} is more than the {} that are supported", n, most));
+  if (n > most) object.fail_at(key, fmt::format("{} is above the supported maximum of {}", n, most));
   return n;
 }
 

@@ -68,8 +68,8 @@ std::int64_t WeightView::elements() const {
 }
 
 void to_f32(const WeightView& view, std::span<float> out) {
-  check(out.size() == static_cast<std::size_t>(view.elements()), printable(view.name), "has {} values, space is for {}",
-        view.elements(), out.size());
+  check(out.size() == static_cast<std::size_t>(view.elements()), printable(view.name),
+        "has {} values, but there is room for {}", view.elements(), out.size());
   switch (view.dtype) {
     case StoredType::f32:
       if (!out.empty()) std::memcpy(out.data(), view.bytes.data(), view.bytes.size());
@@ -78,7 +78,7 @@ void to_f32(const WeightView& view, std::span<float> out) {
       return for_values<double>(view, [&](std::size_t i, double value) {
         out[i] = static_cast<float>(value);
         if (std::isinf(out[i]) && !std::isinf(value))
-          fail(printable(view.name), fmt::format("value {} is {}, which a 32-bit float does not hold", i, value));
+          fail(printable(view.name), fmt::format("value {} is {}, which does not fit into a 32-bit float", i, value));
       });
     case StoredType::f16:
       return for_values<std::uint16_t>(view, [&](std::size_t i, std::uint16_t h) { out[i] = f16_to_f32(h); });
@@ -104,7 +104,7 @@ std::vector<std::int32_t> to_i32(const WeightView& view) {
     case StoredType::i64:
       for_values<std::int64_t>(view, [&](std::size_t i, std::int64_t value) {
         if (value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max())
-          fail(printable(view.name), fmt::format("value {} is {}, which 32 bits do not hold", i, value));
+          fail(printable(view.name), fmt::format("value {} is {}, which does not fit into 32 bits", i, value));
         out[i] = static_cast<std::int32_t>(value);
       });
       return out;
@@ -124,7 +124,7 @@ std::vector<std::int32_t> to_i32(const WeightView& view) {
       for_values<std::uint8_t>(view, [&](std::size_t i, std::uint8_t value) { out[i] = value != 0; });
       return out;
     default:
-      fail(printable(view.name), fmt::format("holds {}, expected whole numbers", name_of(view.dtype)));
+      fail(printable(view.name), fmt::format("holds {}, expected integers", name_of(view.dtype)));
   }
 }
 

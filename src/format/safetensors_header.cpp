@@ -61,8 +61,8 @@ class HeaderReader {
       metadata_.emplace_back(std::move(key_), std::move(value));
     } else if (state_ == State::tensor && key_ == "dtype") {
       if (!find_type(value, tensor_.dtype))
-        fail(where(), fmt::format("has the dtype {}, which tril does not read", printable(value, 40)),
-             fmt::format("it reads {}", kTypes));
+        fail(where(), fmt::format("has the dtype {}, which is not supported", printable(value, 40)),
+             fmt::format("supported dtypes: {}", kTypes));
       seen_ |= kDtype;
     } else {
       unexpected(fmt::format("the string \"{}\"", printable(value, 40)));
@@ -130,7 +130,7 @@ class HeaderReader {
     std::string_view reason = error.what();
     if (const std::size_t after = reason.find(": "); after != reason.npos) reason.remove_prefix(after + 2);
     fail(path_, fmt::format("its header is not valid JSON at byte {}: {}", position, printable(reason, 200)),
-         "the file is damaged: get it again");
+         "the file is damaged: download it again");
   }
 
  private:
@@ -150,9 +150,9 @@ class HeaderReader {
       case State::tensor:
         fail(where(), fmt::format("its {} is {}, expected {}", key_, what, key_ == "dtype" ? "a string" : "an array"));
       case State::shape:
-        fail(where(), fmt::format("its shape has {}, expected whole numbers from 0 on", what));
+        fail(where(), fmt::format("its shape contains {}, expected non-negative integers", what));
       case State::offsets:
-        fail(where(), fmt::format("its data_offsets have {}, expected two whole numbers from 0 on", what));
+        fail(where(), fmt::format("its data_offsets contain {}, expected two non-negative integers", what));
     }
     fail(path_, what);
   }
@@ -168,14 +168,15 @@ class HeaderReader {
           __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1)), &bytes) || overflow;
     }
     if (overflow)
-      fail(where(), fmt::format("its shape [{}] has more values than 64 bits count", fmt::join(tensor_.shape, ", ")));
+      fail(where(),
+           fmt::format("its shape [{}] has more values than 64 bits can count", fmt::join(tensor_.shape, ", ")));
     if (empty) bytes = 0;
     const auto [begin, end] = std::pair(offsets_[0], offsets_[1]);
     if (begin > end || end > data_.size())
       fail(where(), fmt::format("lies at bytes {} to {} of the data, which has {} bytes", begin, end, data_.size()),
-           "the file is cut short or damaged: get it again");
+           "the file is truncated or damaged: download it again");
     if (end - begin != bytes)
-      fail(where(), fmt::format("has {} bytes, its shape [{}] of {} needs {}", end - begin,
+      fail(where(), fmt::format("has {} bytes, but its shape [{}] of {} needs {}", end - begin,
                                 fmt::join(tensor_.shape, ", "), name_of(tensor_.dtype), bytes));
     tensor_.bytes = data_.subspan(begin, bytes);
     tensor_.shape.shrink_to_fit();
@@ -215,7 +216,7 @@ void check_no_gap_no_overlap(const std::string& path, std::span<const std::byte>
   }
   if (reached != data.size())
     fail(path, fmt::format("bytes {} to {} of the data belong to no tensor", reached, data.size()),
-         "the file is damaged or has something appended: get it again");
+         "the file is damaged or has data appended: download it again");
 }
 
 template <class List, class NameOf>
@@ -234,26 +235,26 @@ void read_safetensors_header(const MappedFile& file, std::vector<WeightView>& te
   std::uint64_t length = 0;
   if (bytes.size() < sizeof length)
     fail(path,
-         fmt::format("has {} bytes, a safetensors file begins with 8 bytes that say how long its header is",
+         fmt::format("has {} bytes, but a safetensors file begins with 8 bytes that give the length of its header",
                      bytes.size()),
-         "the file is cut short: get it again");
+         "the file is truncated: download it again");
   std::memcpy(&length, bytes.data(), sizeof length);
   const std::uint64_t rest = bytes.size() - sizeof length;
   if (length > kMostHeaderBytes)
-    fail(path, fmt::format("says that its header has {} bytes, at most {} are allowed", length, kMostHeaderBytes),
-         "it is no safetensors file, or damaged");
+    fail(path, fmt::format("claims a header of {} bytes, at most {} are allowed", length, kMostHeaderBytes),
+         "it is damaged or not a safetensors file");
   if (length > rest)
-    fail(path, fmt::format("says that its header has {} bytes, the file has only {} more", length, rest),
-         "the file is cut short, or no safetensors file: get it again");
+    fail(path, fmt::format("claims a header of {} bytes, but the file has only {} more", length, rest),
+         "the file is truncated or not a safetensors file: download it again");
 
   const std::string_view header(reinterpret_cast<const char*>(bytes.data()) + sizeof length, length);
   const std::span<const std::byte> data = bytes.subspan(sizeof length + length);
   if (header.empty() || header.front() != '{')
-    fail(path, "its header does not begin with {", "it is no safetensors file");
+    fail(path, "its header does not begin with {", "it is not a safetensors file");
   // The library takes a NUL byte for the end of the text and would not look at what follows.
   if (const std::size_t nul = header.find('\0'); nul != header.npos)
     fail(path, fmt::format("its header is not valid JSON at byte {}: a NUL byte", nul + 1),
-         "the file is damaged: get it again");
+         "the file is damaged: download it again");
   HeaderReader reader(path, data, tensors, metadata);
   nlohmann::json::sax_parse(header.begin(), header.end(), &reader);  // false is impossible: the reader throws instead
   check_no_gap_no_overlap(path, data, tensors);

@@ -38,7 +38,7 @@ std::string header_text(const std::vector<TensorHeader>& tensors, const Metadata
     check(tensor.name != "__metadata__", "safetensors", "a tensor cannot be called __metadata__");
     check(names.insert(tensor.name).second, "safetensors", "two tensors are called {}", printable(tensor.name));
     const std::uint64_t end = offset + bytes_of(tensor);
-    check(end >= offset, printable(tensor.name), "the tensors up to here have more bytes than 64 bits count");
+    check(end >= offset, printable(tensor.name), "the tensors up to here have more bytes than 64 bits can count");
     const nlohmann::ordered_json entry = {
         {"dtype", name_of(tensor.dtype)}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
     if (text.size() > 1) text += ',';
@@ -59,7 +59,7 @@ SafetensorsWriter::SafetensorsWriter(const std::string& path, std::vector<Tensor
   try {
     text = header_text(tensors_, metadata);
   } catch (const nlohmann::json::exception&) {
-    fail_usage(printable(path, 400), "a name or a text of the metadata is not valid UTF-8");
+    fail_usage(printable(path, 400), "a name or a metadata string is not valid UTF-8");
   }
   std::string length(8, '\0');  // little-endian
   for (std::size_t i = 0; i < length.size(); ++i) length[i] = static_cast<char>(text.size() >> 8 * i & 0xff);
@@ -76,9 +76,9 @@ void SafetensorsWriter::write(std::string_view name, std::span<const std::byte> 
   }
   check(current_ < tensors_.size(), file_.path(), "{} comes after the last tensor", printable(name));
   const TensorHeader& tensor = tensors_[current_];
-  check(tensor.name == name, file_.path(), "{} comes where {} was expected ({} of its {} bytes are written)",
+  check(tensor.name == name, file_.path(), "got {} where {} was expected ({} of its {} bytes are written)",
         printable(name), printable(tensor.name), current_bytes_, bytes_of(tensor));
-  check(bytes.size() <= bytes_of(tensor) - current_bytes_, file_.path(), "{} has {} bytes, {} come", printable(name),
+  check(bytes.size() <= bytes_of(tensor) - current_bytes_, file_.path(), "{} has {} bytes, got {}", printable(name),
         bytes_of(tensor), current_bytes_ + bytes.size());
   file_.write(bytes);
   current_bytes_ += bytes.size();
@@ -86,7 +86,7 @@ void SafetensorsWriter::write(std::string_view name, std::span<const std::byte> 
 
 void SafetensorsWriter::commit() {
   for (; current_ < tensors_.size(); ++current_, current_bytes_ = 0)
-    check(current_bytes_ == bytes_of(tensors_[current_]), file_.path(), "{} has {} bytes, only {} came",
+    check(current_bytes_ == bytes_of(tensors_[current_]), file_.path(), "{} has {} bytes, got only {}",
           printable(tensors_[current_].name), bytes_of(tensors_[current_]), current_bytes_);
   file_.commit();
 }

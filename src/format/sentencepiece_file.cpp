@@ -58,7 +58,7 @@ SentencePieceFile read_sentencepiece_file(std::string_view bytes) {
       sound = protobuf::for_each_field(f.bytes, take_normalizer);
     return sound;
   });
-  if (!whole) fail("SentencePiece model", "it is cut off or damaged");
+  if (!whole) fail("SentencePiece model", "it is truncated or damaged");
   return file;
 }
 

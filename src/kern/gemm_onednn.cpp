@@ -17,7 +17,7 @@ void gemm(const Gemm& g) {
     return;
   }
   constexpr std::size_t limit = std::numeric_limits<int>::max();
-  check(g.m < limit && g.n < limit && g.k < limit, "gemm", "[{}, {}] x [{}, {}] is beyond 2^31 a side", g.m, g.k, g.k,
+  check(g.m < limit && g.n < limit && g.k < limit, "gemm", "[{}, {}] x [{}, {}] exceeds 2^31 on a side", g.m, g.k, g.k,
         g.n);
 
   // Work is shared out above (Context::share_out), by threads that are there already: the library has this one alone. The

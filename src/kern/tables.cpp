@@ -123,7 +123,7 @@ const Kernels& wanted() {
   }
   std::string names;
   for (const Kernels* k : tables()) names += fmt::format("{}{}", names.empty() ? "" : ", ", k->name);
-  fail_usage(variable, fmt::format("'{}' is none that this processor has", name), "one of " + names);
+  fail_usage(variable, fmt::format("'{}' is not available on this processor", name), "available: " + names);
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ void finish(BleuScore& s) {
 void check_line_counts(std::size_t hypotheses, std::span<const std::vector<std::string>> references) {
   check(!references.empty(), "evaluation", "expected at least one set of references, got none");
   for (std::size_t i = 0; i < references.size(); ++i)
-    check(references[i].size() == hypotheses, "evaluation", "reference {} has {}, the hypotheses have {}", i + 1,
+    check(references[i].size() == hypotheses, "evaluation", "reference {} has {}, but the hypotheses have {}", i + 1,
           counted(references[i].size(), "line"), hypotheses);
 }
 

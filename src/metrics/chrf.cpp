@@ -120,7 +120,8 @@ double chrf(const std::vector<std::string>& hypotheses, std::span<const std::vec
             const ChrfOptions& options) {
   check_line_counts(hypotheses.size(), references);
   check(options.char_order > 0 && options.word_order >= 0 && options.beta > 0, "chrF",
-        "orders of {} characters and {} words, beta {}", options.char_order, options.word_order, options.beta);
+        "invalid orders or beta: {} characters, {} words, beta {}", options.char_order, options.word_order,
+        options.beta);
 
   std::vector<Counts> sum(static_cast<std::size_t>(options.char_order + options.word_order));
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {

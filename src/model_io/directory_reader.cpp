@@ -39,8 +39,8 @@ std::vector<SafetensorsFile> open_shards(const fs::path& index, const JsonObject
     if (!opened.insert(name).second) continue;
     const fs::path path = index.parent_path() / name;
     if (!is_present(path.string()))
-      fail(shown(path), fmt::format("is not there, and {} needs it", shown(index)),
-           "the download is incomplete: get it again");
+      fail(shown(path), fmt::format("is missing, but {} needs it", shown(index)),
+           "the model is incomplete: download it again");
     shards.push_back(SafetensorsFile::open(path.string()));
   }
   return shards;
@@ -58,8 +58,8 @@ std::vector<StoredTensor> tensors_of(std::span<const SafetensorsFile> files) {
       if (one.dtype != other.dtype || one.shape != other.shape ||
           !std::equal(one.bytes.begin(), one.bytes.end(), other.bytes.begin(), other.bytes.end()))
         fail(fmt::format("{}: {}", shown(file.path()), printable(one.name)),
-             fmt::format("is another than that in {}", shown(at->second.file)),
-             "the files are not of one model: get them again");
+             fmt::format("differs from the one in {}", shown(at->second.file)),
+             "the files belong to different models: download them again");
     }
   std::vector<StoredTensor> tensors;
   for (auto& [name, tensor] : found) tensors.push_back(std::move(tensor));
@@ -76,8 +76,8 @@ WeightFiles weights_of_index(const fs::path& directory, const fs::path& index) {
   for (const std::string& tensor : weight_map.keys())
     if (!weights.find(tensor))
       fail(shown(directory / weight_map.get<std::string>(tensor)),
-           fmt::format("has no tensor {}, which {} says is there", printable(tensor), shown(index)),
-           "the files are not of one model: get them again");
+           fmt::format("has no tensor {}, which {} lists", printable(tensor), shown(index)),
+           "the files belong to different models: download them again");
   return weights;
 }
 
@@ -104,8 +104,8 @@ class DirectoryReader : public ModelReader {
     const fs::path single = beside("model.safetensors"), index = beside("model.safetensors.index.json");
     if (!has("model.safetensors") && has("model.safetensors.index.json")) return weights_of_index(directory_, index);
     if (!has("model.safetensors") && has("pytorch_model.bin"))
-      fail(shown(single), "is not there, only pytorch_model.bin is, which holds Python code and is not read",
-           "load it with transformers and save_pretrained() it, which writes model.safetensors");
+      fail(shown(single), "is missing; there is only pytorch_model.bin, which can contain code and is not read",
+           "convert it first: load it with transformers and call save_pretrained(), which writes model.safetensors");
     const auto file = std::make_shared<const SafetensorsFile>(SafetensorsFile::open(single.string()));
     return WeightFiles({.where = single.string(), .tensors = tensors_of({file.get(), 1}), .maps = file});
   }
@@ -146,8 +146,8 @@ class DirectoryReader : public ModelReader {
     for (const fs::directory_entry& entry : fs::directory_iterator(directory_, ignored))
       if (names.size() < 1000) names.push_back(entry.path().filename().string());
     const std::string near = did_you_mean("config.json", names);
-    fail(config.string(), "is not there, so this is no model's directory",
-         !near.empty() ? near : "name a directory as Hugging Face lays it out, or a GGUF file");
+    fail(config.string(), "is missing, so this is not a model directory",
+         !near.empty() ? near : "pass a Hugging Face model directory or a GGUF file");
   }
 
   fs::path directory_;

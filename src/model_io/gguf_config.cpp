@@ -24,16 +24,16 @@ std::string family_of(GgufReader& r) {
   if (a == "llama") return r.get<std::int64_t>("expert_count").value_or(0) > 0 ? "mixtral" : "llama";
   if (gguf_architecture(a) == a) return a;
   r.file().fail_at("general.architecture", fmt::format("'{}' is not supported", printable(a, 40)),
-                   "there are llama, granite, qwen2, qwen3, gemma, gemma2, olmo2, phi3, gpt2");
+                   "supported: llama, granite, qwen2, qwen3, gemma, gemma2, olmo2, phi3, gpt2");
 }
 
 // Refuses files that are not a model, or only part of one.
 void check_whole(const GgufFile& f) {
   if (const auto type = f.get<std::string_view>("general.type"); type && *type != "model")
-    f.fail_at("general.type", fmt::format("is '{}', expected a model", printable(*type, 40)));
+    f.fail_at("general.type", fmt::format("expected a model, got '{}'", printable(*type, 40)));
   if (const auto parts = f.get<std::int64_t>("split.count"); parts && *parts > 1)
-    f.fail_at("split.count", fmt::format("the model lies in {} files, of which this is one", *parts),
-              "make one of them with llama-gguf-split, which merges them");
+    f.fail_at("split.count", fmt::format("the model is split into {} files, and this is only one of them", *parts),
+              "merge them with llama-gguf-split");
 }
 
 std::int64_t tokens_of(const GgufFile& f) {
@@ -49,7 +49,7 @@ std::optional<std::int64_t> token_id(const GgufFile& f, const char* name, std::i
   if (const auto id = f.get<std::int64_t>(key)) {
     if (*id == 0xffffffff || *id == -1) return std::nullopt;  // some files write "none" so
     if (*id < 0 || *id >= tokens_of(f))
-      f.fail_at(key, fmt::format("{} is not an id of the vocabulary of {}", *id, tokens_of(f)));
+      f.fail_at(key, fmt::format("{} is not a valid id: the vocabulary has {} tokens", *id, tokens_of(f)));
     return id;
   }
   const bool spm = f.get<std::string_view>("tokenizer.ggml.model").value_or("") == "llama";
@@ -69,7 +69,7 @@ void read_keys(GgufReader& r, const std::string& family, json& config) {
     }
   }
   if (layers_of(config) > kMostLayers)
-    r.fail_at("block_count", fmt::format("{} is above the {} that are supported", layers_of(config), kMostLayers));
+    r.fail_at("block_count", fmt::format("{} is above the supported maximum of {}", layers_of(config), kMostLayers));
   for (const char* key : {"vocab_size", "tensor_data_layout"}) r.ignore(key);
   if (r.get<bool>("attention.causal") == false) r.fail_at("attention.causal", "false is not supported");
 }
@@ -82,11 +82,11 @@ void read_llama_like(GgufReader& r, const std::string& family, json& config) {
   if (!config.contains("rope_theta")) config["rope_theta"] = 10000.0;
   const auto d = r.count("attention.key_length");
   if (!d && hidden % heads != 0)
-    r.fail_at("attention.head_count", fmt::format("{} heads do not divide {}", heads, hidden));
+    r.fail_at("attention.head_count", fmt::format("{} heads do not divide the width {}", heads, hidden));
   const std::int64_t d_k = d.value_or(hidden / heads);
   config["head_dim"] = d_k;
   if (const auto d_v = r.count("attention.value_length"); d_v && *d_v != d_k)
-    r.fail_at("attention.value_length", fmt::format("{} beside keys of {} is not supported", *d_v, d_k));
+    r.fail_at("attention.value_length", fmt::format("{} is not supported with keys of length {}", *d_v, d_k));
   if (family == "gemma" || family == "gemma2")
     config["hidden_act"] = config["hidden_activation"] = "gelu_pytorch_tanh";
   else
@@ -238,16 +238,14 @@ GgufHeader gguf_header_of(const json& config) {
   GgufHeader h;
   h.architecture = gguf_architecture(family);
   if (h.architecture.empty())
-    fail_usage("GGUF", fmt::format("there is no architecture of llama.cpp for a {} model", family),
-               "llama, mistral, mixtral, granite, qwen2, qwen3, gemma, gemma2, olmo2, phi3 and gpt2 have one");
+    fail_usage("GGUF", fmt::format("llama.cpp has no architecture for a {} model", family),
+               "supported: llama, mistral, mixtral, granite, qwen2, qwen3, gemma, gemma2, olmo2, phi3, gpt2");
   check_supported(config, family);
   // llama.cpp's code for phi3 reads the window but does not use it (llm_arch phi3, load_hparams).
   if (family == "phi3" && config.contains("sliding_window") && !config.at("sliding_window").is_null() &&
       config.at("sliding_window").get<std::int64_t>() < config.at("max_position_embeddings").get<std::int64_t>())
-    h.warning = fmt::format(
-        "llama.cpp has the sliding window of phi3 switched off: beyond {} tokens it computes "
-        "something else",
-        config.at("sliding_window").get<std::int64_t>());
+    h.warning = fmt::format("llama.cpp does not apply the sliding window of phi3: beyond {} tokens its results differ",
+                            config.at("sliding_window").get<std::int64_t>());
   for (const GgufKey& key : gguf_keys(family)) {
     const auto value = config.find(key.hf);
     if (value == config.end() || value->is_null() || key.hf == "rope_theta") continue;

@@ -123,7 +123,8 @@ std::vector<std::byte> bytes_of(const Model& m, const Source& s, const WeightFil
     const bool narrow = s.header.type == GgufType::f16;
     for (const float v : values)
       if (!std::isfinite(v) || (narrow && std::abs(v) >= 65520))
-        fail(p->name, fmt::format("holds {}, which {} cannot", v, narrow ? "16-bit floats" : "a file for use"),
+        fail(p->name,
+             fmt::format("contains {}, which {} cannot hold", v, narrow ? "16-bit floats" : "an exported file"),
              narrow && std::isfinite(v) ? "pass `type` bf16 or f32"
                                         : "the model is damaged: train or download it again");
     kern::quantize_blocks(s.header.type, values.data(), values.size(), bytes.data() + at);
@@ -135,7 +136,7 @@ std::vector<std::byte> bytes_of(const Model& m, const Source& s, const WeightFil
 }  // namespace
 
 void export_gguf(const Model& m, const WeightFiles& files, const GgufExport& how) {
-  check(kern::can_quantize_blocks(how.type), "GGUF", "{} is not a type that can be written", name_of(how.type));
+  check(kern::can_quantize_blocks(how.type), "GGUF", "writing {} is not supported", name_of(how.type));
   const nlohmann::json config = nlohmann::json::parse(m.config_json());
   const GgufHeader header = gguf_header_of(config);
   GgufMetadata metadata;

@@ -93,10 +93,12 @@ void read_gguf_rope(GgufReader& r, json& config) {
                      positions = config.at("max_position_embeddings").get<std::int64_t>();
   const std::int64_t dim = r.count("rope.dimension_count").value_or(head_dim);
   if (dim > head_dim || dim % 2 != 0)
-    r.fail_at("rope.dimension_count", fmt::format("{} of heads of {} cannot be turned in pairs", dim, head_dim));
-  if (dim != head_dim && config.at("model_type") != "phi3")
     r.fail_at("rope.dimension_count",
-              fmt::format("{} of heads of {} is not supported: the family turns whole heads", dim, head_dim));
+              fmt::format("{} values of a head of {} cannot be rotated in pairs", dim, head_dim));
+  if (dim != head_dim && config.at("model_type") != "phi3")
+    r.fail_at(
+        "rope.dimension_count",
+        fmt::format("{} values of a head of {} are not supported: the family rotates whole heads", dim, head_dim));
   if (dim != head_dim) config["partial_rotary_factor"] = partial_factor(dim, head_dim);
   const double theta = config.at("rope_theta").get<double>();
 
@@ -111,7 +113,7 @@ void read_gguf_rope(GgufReader& r, json& config) {
     r.fail_at(now ? "rope.scaling.factor" : "rope.scale_linear", fmt::format("{} is not a positive number", factor));
   if (pair && factor != 1 && type != "none")
     r.fail_at(now ? "rope.scaling.factor" : "rope.scale_linear",
-              fmt::format("{} stands beside the tensors rope_factors_long and _short, which is not supported", factor));
+              fmt::format("{} is not supported together with the tensors rope_factors_long and _short", factor));
   if (pair) {
     const std::vector<double> shorter = factors_of(r, "rope_factors_short.weight", dim),
                               longer = factors_of(r, "rope_factors_long.weight", dim);
@@ -126,11 +128,11 @@ void read_gguf_rope(GgufReader& r, json& config) {
     config["rope_scaling"] = {{"rope_type", "linear"}, {"factor", factor}};
   } else if (type != "none" && type != "linear") {
     r.fail_at("rope.scaling.type", fmt::format("'{}' is not supported", printable(type, 40)),
-              "there are none, linear, yarn, longrope");
+              "supported: none, linear, yarn, longrope");
   }
   if (r.file().find_tensor("rope_freqs.weight")) {
     if (config.contains("rope_scaling"))
-      r.fail_at("rope.scaling.type", "stands beside the tensor rope_freqs.weight, which is not supported");
+      r.fail_at("rope.scaling.type", "is not supported together with the tensor rope_freqs.weight");
     const std::vector<double> factors = factors_of(r, "rope_freqs.weight", dim);
     if (std::any_of(factors.begin(), factors.end(), [](double f) { return f != 1; }))
       config["rope_scaling"] = scaling_by_factors(factors, theta, dim, positions);
@@ -152,7 +154,7 @@ void write_gguf_rope(const json& config, GgufHeader& h) {
   h.metadata.add(at + "dimension_count", static_cast<std::uint32_t>(dim));
   h.metadata.add(at + "freq_base", static_cast<float>(theta));
   if (partial != 1 && h.architecture == "llama")
-    fail_usage("partial_rotary_factor", "llama.cpp turns whole heads of this architecture");
+    fail_usage("partial_rotary_factor", "llama.cpp rotates whole heads for this architecture");
 
   const std::string type = rope.value("rope_type", rope.value("type", "default"));
   const auto number = [&](const char* key) { return static_cast<float>(rope.at(key).get<double>()); };
@@ -168,7 +170,8 @@ void write_gguf_rope(const json& config, GgufHeader& h) {
     const double factor = rope.at("factor").get<double>();
     if (std::fabs(rope.value("attention_factor", yarn_temperature(factor)) - yarn_temperature(factor)) > 1e-6 ||
         !rope.value("truncate", true))
-      fail_usage("rope_scaling", "llama.cpp has no yarn with another attention_factor or without truncation");
+      fail_usage("rope_scaling",
+                 "llama.cpp does not support yarn with a different attention_factor or without truncation");
     h.metadata.add(at + "scaling.type", "yarn");
     h.metadata.add(at + "scaling.factor", static_cast<float>(factor));
     h.metadata.add(at + "scaling.original_context_length",
@@ -183,7 +186,7 @@ void write_gguf_rope(const json& config, GgufHeader& h) {
     h.rope_factors = list("long_factor");
   } else {
     fail_usage("rope_scaling",
-               fmt::format("llama.cpp has no scaling of the kind '{}' for the architecture {}", type, h.architecture));
+               fmt::format("llama.cpp does not support '{}' scaling for the architecture {}", type, h.architecture));
   }
 }
 

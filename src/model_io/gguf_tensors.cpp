@@ -112,8 +112,8 @@ std::vector<GgufRule> gguf_rules(std::string_view model_type) {
   if (model_type == "olmo2") return llama_like({.norms = Norms::after});
   if (model_type == "phi3") return phi3();
   if (model_type == "gpt2") return gpt2();
-  fail_usage("GGUF", fmt::format("no architecture of it is known for a {} model", model_type),
-             "there is one for llama, mistral, mixtral, granite, qwen2, qwen3, gemma, gemma2, olmo2, phi3 and gpt2");
+  fail_usage("GGUF", fmt::format("there is no GGUF architecture for a {} model", model_type),
+             "supported: llama, mistral, mixtral, granite, qwen2, qwen3, gemma, gemma2, olmo2, phi3, gpt2");
 }
 
 }  // namespace tril::model

@@ -54,8 +54,8 @@ void set_type(WeightView& view, GgufType type) {
 void unrotate(WeightView& view, const GgufTensor& t, std::int64_t heads) {
   const std::int64_t rows = t.shape[0];
   if (t.shape.size() > 2 || rows % heads != 0 || rows / heads % 2 != 0)
-    fail(printable(t.name), fmt::format("has {} rows, which are not {} heads of pairs", rows, heads),
-         "the metadata do not belong to the tensors");
+    fail(printable(t.name), fmt::format("has {} rows, which cannot be divided into pairs of {} heads", rows, heads),
+         "the metadata does not match the tensors");
   view.dtype = StoredType::blocks;
   const std::int64_t d = rows / heads;
   const bool matrix = t.shape.size() == 2;
@@ -142,7 +142,7 @@ class Finder {
     const std::int64_t experts = count("num_local_experts");
     if (t.shape.size() != 3 || t.shape[0] != experts)
       fail(fmt::format("{}: {}", file_.path(), printable(t.name)),
-           fmt::format("is [{}], expected the matrices of {} experts", fmt::join(t.shape, ", "), experts));
+           fmt::format("has shape [{}], expected the matrices of {} experts", fmt::join(t.shape, ", "), experts));
     for (std::int64_t e = 0; e < experts; ++e) views_.push_back(expert_view(t, rule.hf_name(layer, e), e));
   }
 

@@ -22,8 +22,8 @@ std::unique_ptr<ModelReader> reader_of(const fs::path& path) {
     if (std::unique_ptr<ModelReader> reader = open(path)) return reader;
   const std::string shown = printable(path.string(), 400);
   std::error_code problem;
-  if (!fs::exists(path, problem)) fail(shown, "there is no such directory or file", "check the path");
-  fail(shown, "is neither a directory nor a GGUF file", "name the directory that holds config.json, or a GGUF file");
+  if (!fs::exists(path, problem)) fail(shown, "no such file or directory", "check the path");
+  fail(shown, "is neither a directory nor a GGUF file", "pass the directory that holds config.json, or a GGUF file");
 }
 
 }  // namespace

@@ -155,11 +155,11 @@ bool adopt_packed_image(Model& m, const ModelSource& model, nn::Precision precis
   const auto file = std::make_shared<const MappedFile>(MappedFile::open(path));
   const std::span<const std::byte> bytes = file->bytes();
   if (!belongs(m, model.weights(), precision, bytes)) {
-    spdlog::warn("{}: is not of these weights or of this version, and is not used; run `tril pack` again", path);
+    spdlog::warn("{}: belongs to other weights or another version and is ignored; run `tril pack` again", path);
     return false;
   }
   if (sample_of(image_of(bytes)) != said(bytes, "sample")) {
-    spdlog::warn("{}: is damaged and is not used; run `tril pack` again", path);
+    spdlog::warn("{}: is damaged and is ignored; run `tril pack` again", path);
     return false;
   }
   madvise(const_cast<std::byte*>(bytes.data()), bytes.size(), MADV_WILLNEED);  // only a hint

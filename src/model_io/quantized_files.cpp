@@ -28,7 +28,7 @@ void check_tensor(const WeightFiles& files, const WeightView& view, StoredType t
     fail_usage(files.place_of(view.name),
                fmt::format("is {} [{}], expected {} [{}]", name_of(view.dtype), fmt::join(view.shape, ", "),
                            name_of(type), fmt::join(shape, ", ")),
-               "the weights and the configuration are of different models");
+               "the weights and the configuration belong to different models");
 }
 
 // Whether all numbers of a row [width] are zero.
@@ -84,12 +84,12 @@ int quantized_bits(const JsonObject& config) {
   const std::string method = scheme->get<std::string>("quant_method", "");
   if (method != "tril")
     scheme->fail_at("quant_method", fmt::format("'{}' is not supported", printable(method, 40)),
-                    "take the model in floats and use `tril quantize`");
+                    "use the unquantised model and run `tril quantize`");
   check_keys(*scheme, {"quant_method", "bits", "group_size"});
   const std::int64_t bits = scheme->size("bits");
   if (bits != 8 && bits != 4) scheme->fail_at("bits", fmt::format("{} is neither 8 nor 4", bits));
   if (scheme->size("group_size", group) != group)
-    scheme->fail_at("group_size", fmt::format("{} is not supported", scheme->size("group_size")), "it is 32");
+    scheme->fail_at("group_size", fmt::format("{} is not supported", scheme->size("group_size")), "only 32 is");
   return static_cast<int>(bits);
 }
 
@@ -121,9 +121,9 @@ StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFil
   if (w.transposed) std::reverse(expected.begin(), expected.end());
   if (w.values->shape != expected)
     fail_usage(files.place_of(name),
-               fmt::format("is [{}], the configuration needs [{}]", fmt::join(w.values->shape, ", "),
+               fmt::format("has shape [{}], but the configuration needs [{}]", fmt::join(w.values->shape, ", "),
                            fmt::join(expected, ", ")),
-               "the weights and the configuration are of different models");
+               "the weights and the configuration belong to different models");
   return w;
 }
 
@@ -131,7 +131,7 @@ void check_finite(const WeightFiles& files, const StoredWeight& stored, std::spa
   const auto odd = std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
   if (odd == values.end()) return;
   const std::string& name = stored.values->name;
-  fail(files.place_of(name), fmt::format("holds {}: only finite numbers are quantised and packed", *odd),
+  fail(files.place_of(name), fmt::format("contains {}: only finite numbers can be quantised or packed", *odd),
        "the model is damaged: train or download it again");
 }
 
@@ -194,7 +194,7 @@ void quantize(const ModelSource& from, const fs::path& to, int bits) {
   const std::unique_ptr<Model> m = make(from);
   nlohmann::ordered_json config = nlohmann::ordered_json::parse(from.published_config().value_or(m->config_json()));
   if (config.contains("quantization_config"))
-    fail_usage(from.name(), "is quantised already", "quantise the directory that it was made of");
+    fail_usage(from.name(), "is already quantised", "quantise the original directory");
   const WeightFiles& files = from.weights();
   const nn::Precision precision = bits == 8 ? nn::Precision::int8 : nn::Precision::int4;
 

@@ -97,8 +97,8 @@ std::unique_ptr<Model> make_by(const JsonObject& config, const WeightNames& weig
   if (type == "tril") type = config.get<std::string>("architecture");
   for (const Family& f : registry())
     if (f.name == type) return f.make ? f.make(config) : f.make_of_files(config, weight_names);
-  config.fail_at(key, fmt::format("'{}' is not a family that is supported", printable(type, 40)),
-                 fmt::format("there are {}", fmt::join(families(), ", ")));
+  config.fail_at(key, fmt::format("the family '{}' is not supported", printable(type, 40)),
+                 fmt::format("supported: {}", fmt::join(families(), ", ")));
 }
 
 }  // namespace
@@ -149,9 +149,9 @@ void check_copy_of_embedding(const Model& m, const WeightFiles& files, const std
       return;
     if (!std::equal(copy.bytes.begin(), copy.bytes.end(), embedding->bytes.begin(), embedding->bytes.end()))
       fail_usage(files.place_of(name),
-                 fmt::format("differs from {}, with which the configuration ties it",
+                 fmt::format("differs from {}, but the configuration ties the two",
                              printable(files.name_in_file(embedding->name))),
-                 "the weights belong to tie_word_embeddings false, or the copy is to be taken out of the file");
+                 "set tie_word_embeddings to false, or remove the copy from the file");
     files.release(copy.bytes);
     return;
   }
@@ -206,8 +206,8 @@ void save(const Model& m, const fs::path& directory) {
 void save(const Model& m, const fs::path& directory, std::span<const float> flat, const nlohmann::json& published) {
   create_directories(directory.string());
   const auto file = [&](const char* name) { return (directory / name).string(); };
-  check(flat.size() == static_cast<std::size_t>(m.parameters().flat().count()), "save", "{} values for a model of {}",
-        flat.size(), m.parameters().flat().count());
+  check(flat.size() == static_cast<std::size_t>(m.parameters().flat().count()), "save",
+        "got {} values for a model of {}", flat.size(), m.parameters().flat().count());
 
   std::vector<WeightView> weights;
   std::deque<std::vector<float>> turned;  // must live until they are written

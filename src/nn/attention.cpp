@@ -10,7 +10,7 @@ namespace {
 // What a layer with a window of its own sees under a call's mask: the narrower of the two.
 ops::Mask within(const ops::Mask& mask, std::int32_t window, std::string_view where) {
   if (window == 0 || (mask.window > 0 && mask.window <= window)) return mask;
-  check(mask.kind == kern::MaskKind::causal, where, "a layer with a window of {} tokens has a causal mask", window);
+  check(mask.kind == kern::MaskKind::causal, where, "a layer with a window of {} tokens needs a causal mask", window);
   ops::Mask own = mask;
   own.window = window, own.sinks = 0;
   return own;
@@ -24,7 +24,8 @@ SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& 
   if (rotary) rotation_ = rotary->rotation(c, rows, given);
   const bool sinks = mask_.sinks > 0 && mask_.window > 0;
   if (sinks && bias)
-    fail_usage("attention sinks", "with relative positions a sink would drift away, as it keeps its place in the text",
+    fail_usage("attention sinks",
+               "are not supported with relative positions: a sink keeps its place in the text and would drift away",
                "leave the sinks out");
   if (!cache) {
     if (sinks) with_sinks_ = ops::window_and_sinks(c, spans_, mask_.window, mask_.sinks);
@@ -33,16 +34,16 @@ SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& 
   }
   check(cache->rows() == rows.count(), "attention", "{} rows of tokens for a cache of {} rows", rows.count(),
         cache->rows());
-  check(mask_.kind == kern::MaskKind::causal, "attention", "with a cache, self-attention is causal; give that mask");
+  check(mask_.kind == kern::MaskKind::causal, "attention", "with a cache, self-attention needs a causal mask");
   const KvCache::Options& kept = cache->options();
   check(kept.window == 0 || (kept.window == mask_.window && kept.sinks == mask_.sinks), "attention",
-        "the cache keeps a window of {} and {} sinks, the mask has {} and {}", kept.window, kept.sinks, mask_.window,
-        mask_.sinks);
+        "the cache keeps a window of {} and {} sinks, but the mask has {} and {}", kept.window, kept.sinks,
+        mask_.window, mask_.sinks);
   check(!c.tape(), "attention", "a cache holds no gradients; train without one");
   bool continued = false;
   for (std::int64_t r = 0; r < rows.count(); ++r) {
-    check(cache->length(r) == rows.start(r), "attention", "row {} begins at position {}, its cache holds {} tokens", r,
-          rows.start(r), cache->length(r));
+    check(cache->length(r) == rows.start(r), "attention", "row {} begins at position {}, but its cache holds {} tokens",
+          r, rows.start(r), cache->length(r));
     queries_.push_back(rows.length(r));
     continued |= rows.start(r) > 0;
   }
@@ -79,11 +80,11 @@ SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& 
 
 Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
     : o_(o), name_(prefix.substr(prefix.rfind('.') + 1)) {
-  check(o.num_heads > 0 && (o.d_k || o.d_model % o.num_heads == 0), prefix, "d_model {} does not divide into {} heads",
+  check(o.num_heads > 0 && (o.d_k || o.d_model % o.num_heads == 0), prefix, "d_model {} is not divisible by {} heads",
         o.d_model, o.num_heads);
   check(o.num_heads % kv_heads() == 0, prefix, "{} key heads do not divide {} heads", kv_heads(), o.num_heads);
   check(!o.linear || (kv_heads() == o.num_heads && o.window == 0 && o.dropout == 0 && o.softcap == 0 && o.scale == 0),
-        prefix, "linear attention has as many key heads as heads, and neither window, dropout, cap nor scale");
+        prefix, "linear attention needs as many key heads as heads, and supports no window, dropout, cap or scale");
   const std::int64_t q_size = o.num_heads * d_k();
   // All begin as parts of one matrix [q; k; v], however they are kept: apart and each by itself they would begin larger
   // by the root of two, and post-norm decoders then learn later to look at the source.
@@ -185,16 +186,16 @@ Tensor Attention::linear(Context& c, const Tensor& q, const KeysValues& kv, cons
                          std::int64_t layer) const {
   const ops::Mask& mask = call.mask_;
   if (mask.window > 0)
-    fail_usage("attention window", "linear attention keeps no tokens that could leave a window", "leave it out");
+    fail_usage("attention window", "is not supported with linear attention, which keeps no tokens", "leave it out");
   check((mask.kind == kern::MaskKind::causal || mask.kind == kern::MaskKind::full) && !call.bias_.table, name_,
-        "linear attention has the causal mask or none, and no bias");
+        "linear attention supports only the causal mask or none, and no bias");
   if (!call.cache_)
     return ops::linear_attention(c, q, kv.keys, kv.values, call.spans_,
                                  {.num_heads = o_.num_heads, .causal = mask.kind == kern::MaskKind::causal});
   check(call.cache_->keeps_states(), name_, "the cache keeps keys and values, not states");
   if (c.probing())
-    fail_usage("attention weights", "linear attention keeps no keys to look back at",
-               "look at whole texts, without a cache");
+    fail_usage("attention weights", "linear attention keeps no keys to compute them from",
+               "compute them for whole texts, without a cache");
   return ops::linear_attention_step(c, q, kv.keys, kv.values, call.rows_,
                                     {call.cache_->states(layer), call.states_, o_.num_heads});
 }
@@ -210,12 +211,12 @@ Attention::KeysValues Attention::keys_values(Context& c, const Tensor& memory) c
 Tensor Attention::cross(Context& c, const Tensor& x, const KeysValues& memory, const CrossCall& call,
                         std::int64_t layer, const ops::LinearOptions& out) const {
   const auto at = c.scope(name_);
-  check(o_.softcap == 0, name_, "the scores of a cross-attention are not capped");
+  check(o_.softcap == 0, name_, "a soft cap is not supported for cross-attention");
   const Tensor q = q_.forward(c, x);
   const Tensor y = memory.packed ? ops::memory_attention(c, q, *memory.packed, call.memory_spans, o_.scale)
                                  : ops::attention(c, q, memory.keys, memory.values, call.spans, op(call.mask));
   if (call.taps(layer)) {
-    check(call.mask.kind == kern::MaskKind::full, name_, "what a token attends to is told under the full mask alone");
+    check(call.mask.kind == kern::MaskKind::full, name_, "attention weights are recorded only under the full mask");
     call.tap->weights = ops::mean_attention(
         c, q, memory.packed ? call.tap->keys : memory.keys, call.spans,
         {.num_heads = o_.num_heads, .num_kv_heads = kv_heads(), .chosen = call.tap->heads, .scale = o_.scale});

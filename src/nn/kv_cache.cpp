@@ -14,14 +14,14 @@ KvCache::KvCache(Context& c, Sizes sizes)
     : context_(&c), sizes_(sizes), layers_(static_cast<std::size_t>(sizes.num_layers)) {}
 
 void KvCache::configure(const Options& options) {
-  check(rows_.empty(), "KvCache", "{} rows are kept as they are", rows_.size());
-  check(options.window >= 0 && options.sinks >= 0, "KvCache", "a window of {} tokens and {} sinks", options.window,
-        options.sinks);
+  check(rows_.empty(), "KvCache", "{} rows are in use and cannot be reconfigured", rows_.size());
+  check(options.window >= 0 && options.sinks >= 0, "KvCache", "invalid window of {} tokens and {} sinks",
+        options.window, options.sinks);
   if (keeps_states()) {
     if (options.window > 0)
-      fail_usage("attention window", "linear attention keeps no tokens that could leave a window", "leave it out");
+      fail_usage("attention window", "is not supported with linear attention, which keeps no tokens", "leave it out");
     if (options.precision != Precision::fp32)
-      fail_usage("cache precision", "linear attention keeps sums over all tokens, in float32 only", "leave it out");
+      fail_usage("cache precision", "linear attention keeps its sums in float32 only", "leave it out");
     return;
   }
   if (options.precision != options_.precision) {
@@ -41,10 +41,10 @@ void KvCache::release(std::int32_t slot) {
 }
 
 std::vector<std::int32_t> KvCache::hold(std::int64_t r, std::int32_t begin, std::int32_t end) {
-  check(options_.window == 0, "KvCache", "a window of {} tokens keeps no beginnings", options_.window);
-  check(!keeps_states(), "KvCache", "linear attention keeps no beginnings");
+  check(options_.window == 0, "KvCache", "a cache with a window of {} tokens cannot keep prefixes", options_.window);
+  check(!keeps_states(), "KvCache", "linear attention cannot keep prefixes");
   check(r >= 0 && r < rows() && begin >= 0 && begin <= end && end <= length(r), "KvCache",
-        "tokens {} to {} of row {} are not there", begin, end, r);
+        "tokens {} to {} of row {} do not exist", begin, end, r);
   const auto& slots = row(r).slots;
   std::vector<std::int32_t> held(slots.begin() + begin, slots.begin() + end);
   for (const std::int32_t slot : held) ++references(slot);
@@ -65,7 +65,7 @@ void KvCache::add_row(std::span<const std::int32_t> slots) {
 void KvCache::reorder(std::span<const std::int32_t> parents) {
   bool same = parents.size() == rows_.size();
   for (std::int64_t i = 0; const std::int32_t parent : parents) {
-    check(parent >= 0 && parent < rows(), "KvCache", "row {} comes of row {} of {}", i, parent, rows());
+    check(parent >= 0 && parent < rows(), "KvCache", "row {} comes from row {} of {}", i, parent, rows());
     same &= parent == i++;
   }
   if (same) return;
@@ -86,8 +86,8 @@ void KvCache::truncate(std::int64_t r, std::int32_t length) {
   const std::int32_t gone = row.length - length;
   check(length >= 0 && gone >= 0, "KvCache", "row {} of {} tokens cannot be cut to {}", r, row.length, length);
   if (gone == 0) return;
-  check(!keeps_states(), "KvCache", "row {} cannot be cut from {} tokens to {}: linear attention takes none back", r,
-        row.length, length);
+  check(!keeps_states(), "KvCache", "row {} cannot be cut from {} tokens to {}: linear attention cannot remove tokens",
+        r, row.length, length);
   if (length == 0) {  // as if it began, whatever has left the window
     for (const std::int32_t slot : row.slots) release(slot);
     row = {};

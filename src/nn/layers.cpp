@@ -76,7 +76,7 @@ ops::Activation activation_of(std::string_view name, std::string_view where) {
     names.emplace_back(e.name);
   }
   fail_usage(std::string(where), fmt::format("activation '{}' is not supported", printable(name, 40)),
-             fmt::format("there are {}", fmt::join(names, ", ")));
+             fmt::format("supported: {}", fmt::join(names, ", ")));
 }
 
 }  // namespace tril::nn

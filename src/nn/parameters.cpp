@@ -62,8 +62,8 @@ void fill_stacked_biases(const kern::Kernels& kernels, const std::deque<Stack>& 
 }  // namespace
 
 Parameter& Parameters::add(std::string name, Shape shape, Init init) {
-  assert(!find(name) && "two weights of one name");
-  assert(!flat_ && "weights are declared before they are allocated");
+  assert(!find(name) && "two weights have the same name");
+  assert(!flat_ && "weights must be declared before they are allocated");
   Parameter& p = list_.emplace_back();
   p.name = std::move(name);
   p.shape = shape;
@@ -157,7 +157,7 @@ void Parameters::place_image(Precision precision, const TensorAt& at) {
 }
 
 const Stack* Parameters::stack(std::vector<Parameter*> weights, std::vector<Parameter*> biases) {
-  assert(!flat_ && "weights are declared before they are allocated");
+  assert(!flat_ && "weights must be declared before they are allocated");
   return &stacks_.emplace_back(Stack{std::move(weights), std::move(biases), {}});
 }
 
@@ -203,7 +203,7 @@ std::int64_t Parameters::offset_of(const Parameter& wanted) const {
     if (&p == &wanted) return at;
     at += padded(p.shape.count());
   }
-  assert(false && "a weight of another model");
+  assert(false && "the weight belongs to another model");
   return at;
 }
 

@@ -28,7 +28,8 @@ RelativeBias::RelativeBias(Parameters& p, const std::string& name, const Options
       options_(options) {
   const std::int64_t exact = options.num_buckets / (options.bidirectional ? 4 : 2);
   check(exact > 0 && options.max_distance > exact, name,
-        "{} buckets up to a distance of {}: there must be some, and distances beyond those that have one each",
+        "{} buckets for distances up to {}: at least one bucket is needed, and the distances must exceed the buckets "
+        "of one distance each",
         options.num_buckets, options.max_distance);
 }
 

@@ -74,7 +74,8 @@ std::vector<float> rotary_frequencies(const RotaryOptions& o, std::int64_t lengt
 }
 
 RotaryPositions::RotaryPositions(RotaryOptions options, std::int64_t kept) : options_(std::move(options)) {
-  check(options_.dim > 0 && options_.dim % 2 == 0, "rotary positions", "{} values do not make pairs", options_.dim);
+  check(options_.dim > 0 && options_.dim % 2 == 0, "rotary positions", "{} values cannot be divided into pairs",
+        options_.dim);
   kept = std::min(kept, most_kept_angles / options_.dim);
   if (options_.depends_on_length()) kept = std::min(kept, options_.original);
   std::vector<std::int32_t> positions(static_cast<std::size_t>(kept));
@@ -104,8 +105,8 @@ void RotaryPositions::fill(std::vector<float>& table, std::span<const std::int32
 void RotaryPositions::check_grows(std::int64_t start, std::int64_t end, std::int64_t given) const {
   const std::int64_t bound = options_.original;
   check(!options_.read_anew || given > bound || start > bound || end <= bound || start == 0, "rotary positions",
-        "a row grows from {} to {} tokens, and beyond {} all of its angles are others: it must be read anew", start,
-        end, bound);
+        "a row grows from {} to {} tokens, but beyond {} all its angles change: it must be read again", start, end,
+        bound);
 }
 
 ops::Rotation RotaryPositions::rotation(Context& c, const Rows& rows, std::span<const std::int32_t> given) const {

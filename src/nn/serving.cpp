@@ -173,7 +173,7 @@ void fill_forms(const kern::Kernels& kernels, Parameter& p, std::span<const floa
 void fill_forms(const kern::Kernels& kernels, Parameter& p, const QuantizedRows& q) {
   const auto n = static_cast<std::size_t>(p.shape[0]), k = static_cast<std::size_t>(p.shape[1]);
   const std::size_t row = q.bits == 8 ? k : (k + 1) / 2;
-  check(p.quantized && p.quantized.bits == q.bits, p.name, "is not served with {} bits", q.bits);
+  check(p.quantized && p.quantized.bits == q.bits, p.name, "cannot be served with {} bits", q.bits);
   check(q.rows.size() == n * row && q.scales.size() == n, p.name, "{} bytes and {} scales for {}", q.rows.size(),
         q.scales.size(), p.shape);
   check(q.bits == 8 || q.multipliers.size() == n * ((k + kern::int4_group - 1) / kern::int4_group), p.name,

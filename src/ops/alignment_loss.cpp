@@ -17,7 +17,7 @@ Tensor alignment_loss(Context& c, const Tensor& w, const Tensor& wanted, const S
   for (const kern::RowSpan& s : *spans) total += static_cast<std::int64_t>(s.q_len) * s.k_len, queries += s.q_len;
   check_shape(w, {total}, "alignment_loss: weights");
   check_shape(wanted, {total}, "alignment_loss: wanted");
-  check(normalizer > 0, "alignment_loss", "normalizer {} is not above zero", normalizer);
+  check(normalizer > 0, "alignment_loss", "normalizer {} is not above 0", normalizer);
 
   Tensor losses = c.empty({queries});
   const bool keeps = c.tape() && c.tape()->wants(w);

@@ -24,8 +24,8 @@ Heads heads_of(const Tensor& q, const Tensor& k, const Tensor& v, const Attentio
   const auto [Nv, Dv] = v.dims<2>("attention: v");
   check(heads > 0 && kv_heads > 0 && heads % kv_heads == 0, "attention", "{} key heads do not divide {} heads",
         kv_heads, heads);
-  check(Dq % heads == 0, "attention", "q {} does not divide into {} heads", q.shape(), heads);
-  check(Dv % kv_heads == 0, "attention", "v {} does not divide into {} heads", v.shape(), kv_heads);
+  check(Dq % heads == 0, "attention", "q {} is not divisible by {} heads", q.shape(), heads);
+  check(Dv % kv_heads == 0, "attention", "v {} is not divisible by {} heads", v.shape(), kv_heads);
   check(Dk == Dq / heads * kv_heads, "attention", "k {} should have {} heads of {}", k.shape(), kv_heads, Dq / heads);
   check(Nk == Nv, "attention", "{} keys and {} values", Nk, Nv);
   return {heads, kv_heads, Dq / heads, Dv / kv_heads};
@@ -41,7 +41,7 @@ kern::Attention arguments(const Tensor& q, const Tensor& k, const Tensor& v, con
   a.heads = z(h.heads), a.kv_heads = z(h.kv_heads), a.d_k = z(h.d_k), a.d_v = z(h.d_v);
   a.scale = o.scale != 0 ? o.scale : 1.0f / std::sqrt(static_cast<float>(h.d_k));
   a.softcap = o.softcap;
-  check(o.softcap >= 0 && (o.softcap == 0 || !o.bias.table), "attention", "a soft cap of {}{}", o.softcap,
+  check(o.softcap >= 0 && (o.softcap == 0 || !o.bias.table), "attention", "invalid soft cap of {}{}", o.softcap,
         o.bias.table ? " over scores with a bias" : "");
   a.mask = o.mask.kind;
   a.window = o.mask.window;

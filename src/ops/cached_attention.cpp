@@ -48,7 +48,7 @@ kern::CachedAttention arguments(const Tensor& q, const CachedKeysValues& kv, con
   a.heads = z(heads), a.kv_heads = z(kv_heads), a.d_k = z(Dq / heads), a.d_v = z(Dv / kv_heads);
   a.scale = o.scale != 0 ? o.scale : 1.0f / std::sqrt(static_cast<float>(a.d_k));
   a.softcap = o.softcap;
-  check(o.softcap >= 0 && (o.softcap == 0 || !o.bias.table), "cached_attention", "a soft cap of {}{}", o.softcap,
+  check(o.softcap >= 0 && (o.softcap == 0 || !o.bias.table), "cached_attention", "invalid soft cap of {}{}", o.softcap,
         o.bias.table ? " over scores with a bias" : "");
   a.window = o.mask.window, a.sinks = o.mask.sinks;
   std::int32_t most_keys = 0, most_queries = 0;

@@ -9,7 +9,7 @@ namespace tril::ops {
 
 Tensor gated_columns(Context& c, Activation f, const Tensor& x) {
   const auto [N, both] = x.dims<2>("gated_columns: x");
-  check(both % 2 == 0, "gated_columns", "{} has no two halves", x.shape());
+  check(both % 2 == 0, "gated_columns", "{} cannot be split into two halves", x.shape());
   const std::int64_t F = both / 2;
   Tensor y = c.empty({N, F});
   const auto time = c.timed("gated", "forward", [&] { return Work{.bytes = bytes_of(x, y)}; });

@@ -76,7 +76,8 @@ Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
   const std::int64_t out = w.out();
   if (w.value) check_dense(w.value, DType::f32, "linear: W");
   check(in == w.in(), "linear", "x {} and W {} do not agree", x.shape(), w.shape());
-  check(!c.tape() || w.value, "linear", "a weight for serving alone has no gradient", "load the model for training");
+  check(!c.tape() || w.value, "linear", "a weight loaded only for serving has no gradient",
+        "load the model for training");
   if (w.transposed) check_shape(w.transposed, {in, out}, "linear: W^T");
   if (b) check_shape(b, {out}, "linear: b");
   if (o.residual)

@@ -14,7 +14,7 @@ kern::LinearAttention arguments(const Tensor& q, const Tensor& k, const Tensor& 
   const auto [Nq, Dq] = q.dims<2>("linear_attention: q");
   const auto [Nv, Dv] = v.dims<2>("linear_attention: v");
   check(heads > 0 && Dq % heads == 0 && Dv % heads == 0, "linear_attention",
-        "q {} and v {} do not divide into {} heads", q.shape(), v.shape(), heads);
+        "q {} and v {} are not divisible by {} heads", q.shape(), v.shape(), heads);
   check_shape(k, {Nv, Dq}, "linear_attention: k");
   kern::LinearAttention a;
   a.q = q.data<float>(), a.k = k.data<float>(), a.v = v.data<float>();
@@ -69,7 +69,7 @@ Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tens
           "linear_attention", "a row of queries [{}, +{}) and keys [{}, +{}) of {} and {}", s.q_begin, s.q_len,
           s.k_begin, s.k_len, q.size(0), k.size(0));
     check(!causal || s.q_len == s.k_len, "linear_attention",
-          "causal: {} queries and {} keys in a row; they must be as many", s.q_len, s.k_len);
+          "causal: {} queries and {} keys in a row; their numbers must be equal", s.q_len, s.k_len);
   }
   const Cover cover = cover_of(spans, q.size(0), k.size(0));
   Tensor y = c.empty({q.size(0), static_cast<std::int64_t>(a.heads * a.d_v)});

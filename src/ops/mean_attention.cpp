@@ -24,7 +24,7 @@ kern::MeanAttention arguments(const Tensor& q, const Tensor& k, const Spans& spa
           s.k_len, Nq, Nk);
   for (const std::int32_t h : o.chosen)
     check(h >= 0 && h < heads && std::count(o.chosen.begin(), o.chosen.end(), h) == 1, "mean_attention",
-          "head {} of {} is not there, or named twice", h, heads);
+          "head {} of {} does not exist, or is named twice", h, heads);
   kern::MeanAttention a;
   a.q = q.data<float>(), a.k = k.data<float>();
   a.q_stride = z(q.row_stride()), a.k_stride = z(k.row_stride());

@@ -46,8 +46,8 @@ Tensor projected_distillation(Context& c, const Projected& student, std::span<co
     check(t.x.size(0) == N && t.w.out() == V, "projected_distillation",
           "a teacher of {} rows and {} words for a student of {} and {}", t.x.size(0), t.w.out(), N, V);
   }
-  check(o.softcap == 0, "projected_distillation", "a student whose logits are capped is not supported");
-  check(how.temperature > 0, "projected_distillation", "temperature {} is not above zero", how.temperature);
+  check(o.softcap == 0, "projected_distillation", "a student with capped logits is not supported");
+  check(how.temperature > 0, "projected_distillation", "temperature {} is not above 0", how.temperature);
   check(how.mix >= 0 && how.mix <= 1, "projected_distillation", "mix {} is not in [0, 1]", how.mix);
   const double n = targets_that_count(targets, V, o);
   const float of_targets = 1 - how.mix, of_teachers = how.mix;

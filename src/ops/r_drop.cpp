@@ -15,7 +15,7 @@ Tensor r_drop(Context& c, const Projected& p, const Tensor& targets, const LossO
   check_projection(p);
   const std::int64_t N = targets.count(), V = p.w.out();
   check(p.x.size(0) == 2 * N, "r_drop", "x {} for two passes of {} targets", p.x.shape(), N);
-  check(alpha >= 0, "r_drop", "alpha {} is below zero", alpha);
+  check(alpha >= 0, "r_drop", "alpha {} is below 0", alpha);
   if (o.weights) check_shape(o.weights, {N}, "r_drop: weights");
   const double n = targets_that_count(targets, V, o);
   const auto time = c.timed("r_drop", "forward", [] { return Work(); });

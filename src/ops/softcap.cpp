@@ -7,7 +7,7 @@ namespace tril::ops {
 
 Tensor softcap(Context& c, const Tensor& x, float cap) {
   check_dense(x, DType::f32, "softcap: x");
-  check(cap > 0, "softcap", "a cap of {} is not above zero", cap);
+  check(cap > 0, "softcap", "a cap of {} is not above 0", cap);
   Tensor y = c.empty(x.shape());
   const auto time = c.timed("softcap", "forward", [&] { return Work{.bytes = bytes_of(x, y)}; });
   c.kernels().softcap(cap, x.data<float>(), y.data<float>(), z(x.count()));

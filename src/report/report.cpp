@@ -193,25 +193,25 @@ std::vector<std::string> RunLog::lost_lines(const TrainingState& state, const Tr
   const std::vector<std::string>& figures = figures_.lines();
   std::vector<std::string> lost;
   const auto lacks = [&](const char* file, const std::string& what) {
-    lost.push_back(fmt::format("{}/{}: {}; the report lacks what was there", directory_, file, what));
+    lost.push_back(fmt::format("{}/{}: {}; the report lacks that part", directory_, file, what));
   };
   // It is not known when a skipped update was reported.
   const bool known = state.skipped == 0 && !state.sums.since;
   const std::int64_t reported = known ? state.position.updates - state.sums.updates : 0;
   const std::size_t validated = validates ? lines_until(figures, "valid", state.shown_update) : 0;
   if (figures.empty())
-    lacks("train.jsonl", "is empty or gone");
+    lacks("train.jsonl", "is empty or missing");
   else if (run_line(figures.front()).value("type", Json()) != "run")
-    lacks("train.jsonl", "its first lines are gone");
+    lacks("train.jsonl", "its first lines are missing");
   else if (reported > 0 && lines_until(figures, "train", reported) == 0)
-    lacks("train.jsonl", fmt::format("its line of update {} is gone", reported));
+    lacks("train.jsonl", fmt::format("its line of update {} is missing", reported));
   else if (validates && state.shown_update >= 0 && validated == 0)
-    lacks("train.jsonl", fmt::format("its validation of update {} is gone", state.shown_update));
+    lacks("train.jsonl", fmt::format("its validation of update {} is missing", state.shown_update));
   if (validated == 0) return lost;
   const Json then = latest_options(std::span(figures).first(validated));
   const bool samples = then.is_object() && then.value("valid-samples", Json(0)) != 0;
   if (samples && lines_until(samples_.lines(), "samples", state.shown_update) == 0 && !read_samples(options).empty())
-    lacks("samples.jsonl", fmt::format("its samples of update {} are gone", state.shown_update));
+    lacks("samples.jsonl", fmt::format("its samples of update {} are missing", state.shown_update));
   return lost;
 }
 

@@ -196,13 +196,13 @@ Json differing_options(const std::vector<Json>& options) {
 RunLines read_run(const std::string& directory) {
   const std::string figures = directory + "/train.jsonl", samples = directory + "/samples.jsonl";
   if (!std::filesystem::exists(figures))
-    fail(directory, "holds no train.jsonl, so no run of tril train",
+    fail(directory, "holds no train.jsonl, so it is not a run of tril train",
          "pass the directory that a run of `tril train` writes");
   RunLines run{directory, read_run_lines(figures), {}};
   const auto is_none = [](const std::string& line) { return parsed(line).is_null(); };
   const bool just_begun = run.figures.size() == 1 && run.figures[0].starts_with("{\"type\":");  // still being written
   if (!run.figures.empty() && !just_begun && std::ranges::all_of(run.figures, is_none))
-    fail(figures, fmt::format("none of its {} lines is a line of a run", run.figures.size()),
+    fail(figures, fmt::format("none of its {} lines belongs to a run", run.figures.size()),
          "pass the directory that a run of `tril train` writes");
   if (std::filesystem::exists(samples)) run.samples = read_run_lines(samples);
   return run;

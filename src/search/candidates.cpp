@@ -18,7 +18,7 @@ std::vector<float> sums(Context& c, const Tensor& logits) {
 
 void check_number(double log_prob) {
   if (std::isnan(log_prob))
-    fail("search", "the model's scores are not numbers (NaN)", "look at the weights with `tril inspect`");
+    fail("search", "the model's scores are not numbers (NaN)", "check the weights with `tril inspect`");
 }
 
 CandidateFinder::CandidateFinder(const SearchPlan& options, std::int64_t vocab_size, std::int32_t k, bool scores)

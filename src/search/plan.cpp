@@ -28,25 +28,25 @@ void check_beam(const SearchPlan& o) {
   check(o.beam_groups >= 1 && o.beam_size % o.beam_groups == 0, "beam_groups",
         "expected a divisor of the beam size of {}, got {}", o.beam_size, o.beam_groups);
   check_range(o.diversity_penalty, limits::diversity_penalty, "diversity_penalty");
-  check(o.diversity_penalty == 0 || o.beam_groups > 1, "diversity_penalty",
-        "has no effect within one beam, it goes with groups of beams");
+  check(o.diversity_penalty == 0 || o.beam_groups > 1, "diversity_penalty", "has no effect without beam groups");
   check_range(o.min_alternative_prob, limits::probability, "min_alternative_prob");
   if (o.alternatives) {
-    check(o.beam_groups == 1, "alternatives", "have a beam each, which cannot be divided into groups");
-    check(!o.sampling.on, "alternatives", "go on by what is likeliest, they cannot be drawn");
+    check(o.beam_groups == 1, "alternatives", "cannot be combined with beam groups: each alternative has its own beam");
+    check(!o.sampling.on, "alternatives", "cannot be combined with sampling: they continue with the likeliest tokens");
   } else if (o.beam_size > 1) {
-    check(o.n_best <= o.pool_size() * o.beam_groups, "patience", "a search after {} finished hypotheses has no {} best",
-          o.pool_size() * o.beam_groups, o.n_best);
+    check(o.n_best <= o.pool_size() * o.beam_groups, "patience",
+          "a search that stops after {} finished hypotheses cannot give the {} best", o.pool_size() * o.beam_groups,
+          o.n_best);
   }
 }
 
 void check_constraint(const SearchPlan& o, std::int64_t vocab_size) {
-  check(o.constraint->vocab_size() <= vocab_size, "constraint", "is of {} tokens, the vocabulary has {}",
+  check(o.constraint->vocab_size() <= vocab_size, "constraint", "covers {} tokens, but the vocabulary has {}",
         o.constraint->vocab_size(), vocab_size);
-  check(!o.shortlist, "constraint", "a shortlist may lack the tokens that it calls for");
-  check(o.forced_bos_id == -1, "constraint", "the model's first token is another's to choose (forced BOS {})",
+  check(!o.shortlist, "constraint", "cannot be combined with a shortlist, which may lack the tokens it requires");
+  check(o.forced_bos_id == -1, "constraint", "cannot be combined with a forced first token (forced BOS {})",
         o.forced_bos_id);
-  check(!o.ends, "constraint", "a text that something else ends may be none that it allows");
+  check(!o.ends, "constraint", "cannot be combined with another way to end a text, which may then not match");
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ void check_options(const SearchPlan& o, std::int64_t vocab_size) {
   check(o.n_best >= 1 && (o.n_best <= o.beam_size || o.sampling.on || o.alternatives), "n_best",
         "expected 1 to the beam size of {}, got {}", o.beam_size, o.n_best);
   check_beam(o);
-  check(!o.sampling.on || o.beam_size == 1, "sampling", "goes without a beam, and the beam size is {}", o.beam_size);
+  check(!o.sampling.on || o.beam_size == 1, "sampling", "needs a beam size of 1, got {}", o.beam_size);
   if (o.sampling.on) check_sampling(o.sampling);
   check_range(o.repetition_penalty, limits::repetition_penalty, "repetition_penalty");
   check_range(o.presence_penalty, limits::token_penalty, "presence_penalty");
@@ -82,10 +82,11 @@ void check_options(const SearchPlan& o, std::int64_t vocab_size) {
   check_range(o.length_penalty, limits::length_penalty, "length_penalty");
   check_range(o.time_limit, limits::time_limit, "time_limit");
   check_range(o.coverage_penalty, limits::coverage_penalty, "coverage_penalty");
-  check(o.coverage_penalty == 0 || o.attention.on, "coverage_penalty", "needs the attention, which is not kept");
+  check(o.coverage_penalty == 0 || o.attention.on, "coverage_penalty",
+        "needs attention weights, which are not recorded");
   if (o.constraint) check_constraint(o, vocab_size);
   check(o.top_log_probs < 0 || (o.scores && !o.has_beam()), "log-probabilities of tokens",
-        "are kept of a greedy search or of samples, with scores");
+        "are available only for greedy search or sampling, with scores");
   check(o.no_repeat_ngram >= 0, "no_repeat_ngram", "expected at least 0, got {}", o.no_repeat_ngram);
   check(o.continues_word.empty() || static_cast<std::int64_t>(o.continues_word.size()) == vocab_size,
         "continuations of words", "{} flags for a vocabulary of {}", o.continues_word.size(), vocab_size);
@@ -114,11 +115,11 @@ void check_options(const SearchPlan& o, std::int64_t vocab_size) {
 void check_request(const Request& request, const SearchPlan& options, std::int64_t vocab_size) {
   if (request.forced_first != -1) {
     check_id(request.forced_first, vocab_size, "forced first token");
-    check(!options.constraint, "constraint", "the model's first token is another's to choose (forced {})",
+    check(!options.constraint, "constraint", "cannot be combined with a forced first token (forced {})",
           request.forced_first);
   }
   check(request.phrases.empty() || options.has_beam(), "phrases",
-        "only a beam search can say where they belong, the beam size is {}", options.beam_size);
+        "need a beam search to be placed, but the beam size is {}", options.beam_size);
   for (const auto& phrase : request.phrases)
     for (std::int32_t id : phrase) check_id(id, vocab_size, "phrases");
   if (options.constraint) options.constraint->check_room(request.max_length, !options.eos_ids.empty());

@@ -48,8 +48,8 @@ SearchPlan resolve(const SearchOptions& o, SearchPlan known) {
   s.n_best = narrow(o.n_best);
   set_beam(o, s);
   if (s.n_best > s.beam_size && !s.sampling.on && !s.alternatives)
-    fail_usage("n_best", fmt::format("{} hypotheses need a beam of as many, it is {}", s.n_best, s.beam_size),
-               fmt::format("pass `beam_size` {}, or draw them: `sampling`", s.n_best));
+    fail_usage("n_best", fmt::format("{} hypotheses need a beam of at least that size, got {}", s.n_best, s.beam_size),
+               fmt::format("pass `beam_size` {}, or `sampling` to draw them", s.n_best));
   s.coverage_penalty = o.coverage_penalty.value_or(0);
   s.repetition_penalty = o.repetition_penalty.value_or(1);
   s.presence_penalty = o.presence_penalty.value_or(0);
@@ -61,19 +61,19 @@ SearchPlan resolve(const SearchOptions& o, SearchPlan known) {
 
 void check_all_used(const SearchOptions& o, const SearchPlan& s) {
   if (o.temperature == 0.0 && !o.narrows().empty())
-    fail_usage("temperature",
-               fmt::format("0 takes the likeliest token, which leaves `{}` nothing to choose", o.narrows()),
+    fail_usage("temperature", fmt::format("0 always takes the likeliest token, so `{}` has no effect", o.narrows()),
                fmt::format("pass a `temperature` above 0, or leave `{}` out", o.narrows()));
-  if (o.seed && !s.sampling.on) fail_usage("seed", "nothing is drawn", "pass `sampling`, or a `temperature` above 0");
+  if (o.seed && !s.sampling.on)
+    fail_usage("seed", "has no effect without sampling", "pass `sampling`, or a `temperature` above 0");
   if (o.min_alternative_prob && !s.alternatives)
-    fail_usage("min_alternative_prob", "there are no alternatives", "pass `alternatives`");
+    fail_usage("min_alternative_prob", "has no effect without alternatives", "pass `alternatives`");
   if (!s.has_beam() && (o.patience || o.early_stopping))
-    fail_usage(o.patience ? "patience" : "early_stopping", "there is no beam that it could end",
+    fail_usage(o.patience ? "patience" : "early_stopping", "has no effect without a beam",
                "pass `beam_size` 2 or more");
   if (o.diversity_penalty && s.beam_groups == 1)
-    fail_usage("diversity_penalty", "there are no groups that could differ", "pass `beam_groups` 2 or more");
+    fail_usage("diversity_penalty", "has no effect without beam groups", "pass `beam_groups` 2 or more");
   if (o.coverage_penalty.value_or(0) > 0 && !s.has_beam())
-    fail_usage("coverage_penalty", "there is no beam whose hypotheses it could rank", "pass `beam_size` 2 or more");
+    fail_usage("coverage_penalty", "has no effect without a beam", "pass `beam_size` 2 or more");
 }
 
 }  // namespace tril::search

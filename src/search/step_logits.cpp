@@ -44,7 +44,7 @@ void StepLogits::force(std::int64_t row, std::int32_t id) {
 }
 
 bool StepLogits::keep(std::int64_t row, std::span<const std::uint64_t> mask, std::int64_t count) {
-  check(columns_.empty(), "StepLogits", "a mask is of all ids, and these logits are of {}", columns_.size());
+  check(columns_.empty(), "StepLogits", "a mask covers all ids, but these logits cover {}", columns_.size());
   constexpr std::int64_t few = 256;
   return count > few ? keep_many(row, mask) : keep_few(row, mask);
 }

@@ -21,10 +21,10 @@ void settle_sampling(SearchOptions& o) {
   const bool draws = o.sampling.value_or(implied);
   if (draws && o.asks_for_beam())
     fail_usage(o.alternatives.value_or(false) ? "alternatives" : "beam_size",
-               fmt::format("a beam search follows the likeliest tokens, `{}` draws others", drawing),
+               fmt::format("cannot be combined with `{}`: a beam search follows the likeliest tokens", drawing),
                "leave one of them out");
   if (o.sampling.value_or(false) && o.temperature == 0.0)
-    fail_usage("temperature", "0 takes the likeliest token, which leaves `sampling` nothing to choose",
+    fail_usage("temperature", "0 always takes the likeliest token, so there is nothing to sample",
                "pass a `temperature` above 0, or leave `sampling` out");
   if (draws) o.sampling = true;
   if (o.temperature == 0.0 || o.asks_for_beam()) o.sampling = false;
@@ -119,17 +119,17 @@ void add_beam_fields(Fields& f, SearchOptions& o, const UnsetText& unset) {
 
 void add_alternative_fields(Fields& f, SearchOptions& o, std::string name, std::string probability) {
   f.add(std::move(name), &o.alternatives,
-        "find the best hypothesis after each of the likeliest first tokens, instead of the best hypotheses");
-  f.add(std::move(probability), &o.min_alternative_prob, "a first token less probable than P begins no alternative")
+        "return the best hypothesis for each of the likeliest first tokens, instead of the best hypotheses overall");
+  f.add(std::move(probability), &o.min_alternative_prob,
+        "start alternatives only from first tokens of at least probability P")
       .value_name("P")
       .within(limits::probability);
 }
 
 void add_coverage_field(Fields& f, SearchOptions& o) {
   f.add("coverage-penalty", &o.coverage_penalty,
-        "add B times the sum over source tokens of log(min(attention they got, 1)) to the scores of finished "
-        "hypotheses; "
-        "0: nothing")
+        "add B times the sum over source tokens of log(min(their attention, 1)) to the scores of finished hypotheses; "
+        "0: off")
       .value_name("B")
       .within(limits::coverage_penalty);
 }
@@ -150,8 +150,8 @@ void add_sampling_fields(Fields& f, SearchOptions& o, const UnsetText& unset) {
       .value_name("P")
       .within(limits::probability);
   f.add("typical-p", &o.typical_p,
-        "draw from the tokens whose information is nearest to the expected, until their probabilities sum to P; 1: "
-        "from all")
+        "draw from the tokens whose information is nearest to its expected value, until their probabilities sum to P; "
+        "1: from all")
       .value_name("P")
       .within(limits::typical_p);
   f.add("seed", &o.seed, "seed of the random draws" + unset("seed", ""));
@@ -159,44 +159,44 @@ void add_sampling_fields(Fields& f, SearchOptions& o, const UnsetText& unset) {
 
 void add_penalty_fields(Fields& f, SearchOptions& o, const UnsetText& unset) {
   f.add("repetition-penalty", &o.repetition_penalty,
-        "divide the logits of tokens that have occurred, in the prompt too, by X (multiply negative ones)" +
+        "divide the logits of tokens that have already occurred, prompt included, by X (multiply if negative)" +
             unset("repetition-penalty", "1: no penalty"))
       .value_name("X")
       .within(limits::repetition_penalty);
-  f.add("presence-penalty", &o.presence_penalty, "subtracted from the logit of every token generated before")
+  f.add("presence-penalty", &o.presence_penalty, "subtracted from the logit of every token already generated")
       .value_name("X")
       .within(limits::token_penalty);
   f.add("frequency-penalty", &o.frequency_penalty,
-        "subtracted from a token's logit for each time that it was generated before")
+        "subtracted from a token's logit once for each time it was generated")
       .value_name("X")
       .within(limits::token_penalty);
   f.add("no-repeat-ngram", &o.no_repeat_ngram,
-        "no sequence of N tokens occurs twice; 0: any may" + unset("no-repeat-ngram", "0"))
+        "never repeat a sequence of N tokens; 0: allow repeats" + unset("no-repeat-ngram", "0"))
       .within(limits::ngram);
-  f.add("bad-words", &o.bad_words,
-        "texts that never occur: their tokens, both at the beginning of a word and within one")
+  f.add("bad-words", &o.bad_words, "texts that are never generated, at the beginning of a word or within one")
       .value_name("TEXT");
 }
 
 void add_length_fields(Fields& f, SearchOptions& o, const UnsetText& unset) {
-  f.add("min-length", &o.min_length, "least number of output tokens" + unset("min-length", "0")).within(limits::tokens);
+  f.add("min-length", &o.min_length, "minimum number of output tokens" + unset("min-length", "0"))
+      .within(limits::tokens);
   f.add("max-length", &o.max_length,
-        "greatest number of output tokens, the end token counted" + unset("max-length", "512"))
+        "maximum number of output tokens, including the end token" + unset("max-length", "512"))
       .within(limits::some_tokens);
   f.add("max-length-factor", &o.max_length_factor,
-        "greatest length of the output as a multiple of the source's tokens, plus 20; 0: no such limit" +
+        "maximum output length as a multiple of the source length in tokens, plus 20; 0: no such limit" +
             unset("max-length-factor", "3"))
       .at_least(0);
 }
 
 void add_new_token_fields(Fields& f, SearchOptions& o, const UnsetText& unset) {
   f.add("max-new-tokens", &o.max_new_tokens,
-        "greatest number of tokens to generate; the model's positions bound it" + unset("max-new-tokens", "256"))
+        "maximum number of tokens to generate; also limited by the model's positions" + unset("max-new-tokens", "256"))
       .within(limits::some_tokens);
   f.add("min-new-tokens", &o.min_new_tokens,
-        "number of tokens before the end token may come" + unset("min-new-tokens", "0"))
+        "minimum number of tokens before the end token" + unset("min-new-tokens", "0"))
       .within(limits::tokens);
-  f.add("stop", &o.stops, "texts before which a generation ends").value_name("TEXT");
+  f.add("stop", &o.stops, "stop strings: generation ends before them").value_name("TEXT");
 }
 
 }  // namespace tril

@@ -81,7 +81,8 @@ struct Arena::Pool {
       reserved = kept;
     }
     if (p == MAP_FAILED)
-      fail("arena", fmt::format("no address range of {} bytes to be had{}", wanted, limit ? "" : ", nor a smaller one"),
+      fail("arena",
+           fmt::format("cannot reserve an address range of {} bytes{}", wanted, limit ? "" : ", nor a smaller one"),
            "pass fewer `threads`, each of which has its own, or raise `ulimit -v`");
     base = static_cast<std::byte*>(p);
     madvise(base, reserved, MADV_HUGEPAGE);  // advice only: without it, more page faults
@@ -151,7 +152,7 @@ struct Arena::Pool {
     const std::size_t begin = static_cast<std::size_t>(at - base);
     if (size > reserved - begin) {
       if (at != base + top) put(block_at(at));
-      fail("arena", fmt::format("{} bytes more are needed, {} of {} are in use", size, stats.live_bytes, reserved),
+      fail("arena", fmt::format("{} more bytes are needed, but {} of {} are in use", size, stats.live_bytes, reserved),
            "lower `max_tokens` or `batch_size`");
     }
     ASAN_POISON_MEMORY_REGION(at, size);  // what is beyond the bytes asked for stays so

@@ -24,7 +24,7 @@ std::shared_ptr<std::byte> lasting_memory(std::size_t bytes) {
   const auto refuse = [&] {
     constexpr double gib = 1 << 30;
     fail("memory",
-         fmt::format("{:.1f} GiB are needed for weights and what belongs to them, and this machine has {:.1f} GiB",
+         fmt::format("the weights and their buffers need {:.1f} GiB, but this machine has {:.1f} GiB",
                      static_cast<double>(bytes) / gib, static_cast<double>(machine_bytes()) / gib),
          "choose a smaller model or fewer threads");
   };

@@ -44,7 +44,7 @@ void Profile::add(const Work& work) {
 }
 
 void Profile::merge(const Profile& other) {
-  assert(open_.empty() && other.open_.empty() && "a profile is merged between computations");
+  assert(open_.empty() && other.open_.empty() && "profiles can be merged only between computations");
   for (const ProfileRow& row : other.rows_) {
     ProfileRow& mine = rows_[row_of(row.op, row.part)];
     mine.calls += row.calls, mine.seconds += row.seconds, mine.work += row.work;

@@ -20,7 +20,7 @@ Grads::Target Grads::into(Context& c, const Tensor& x) {
   if (!c.tape() || !c.tape()->wants(x)) return {};
   Slot* found = find(x.id());
   Slot& slot = found ? *found : passing_[x.id()];
-  check(!slot.complete, "backward", "a gradient comes after it was said to be complete");
+  check(!slot.complete, "backward", "a gradient arrived after it was declared complete");
   if (!slot.memory) slot.memory = c.empty({static_cast<std::int64_t>(x.storage_bytes() / size_of(DType::f32))});
   if (!slot.written && !x.covers_storage()) {
     c.kernels().fill(0.0f, slot.memory.data<float>(), static_cast<std::size_t>(slot.memory.count()));

@@ -127,9 +127,9 @@ void check_shape(const Tensor& x, const Shape& expected, std::string_view name) 
 }
 
 void check_dense(const Tensor& x, DType dtype, std::string_view name) {
-  check(static_cast<bool>(x), name, "there is no such tensor");
+  check(static_cast<bool>(x), name, "expected a tensor, got none");
   check(x.dtype() == dtype, name, "expected {}, got {}", name_of(dtype), name_of(x.dtype()));
-  check(x.is_dense(), name, "rows of {} lie {} apart; a dense tensor is needed", x.shape(), x.row_stride());
+  check(x.is_dense(), name, "expected a dense tensor, got rows of {} that lie {} apart", x.shape(), x.row_stride());
 }
 
 template <class T>

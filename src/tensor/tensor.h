@@ -107,7 +107,7 @@ class Tensor {
   template <class T>
   T* data() {
     check_type(dtype_of<T>);
-    check(storage_->writable, "Tensor", "{} of {} in memory that is only read are to be written", shape_,
+    check(storage_->writable, "Tensor", "cannot write {} of {} to read-only memory", shape_,
           name_of(dtype_));
     return reinterpret_cast<T*>(storage_->data) + offset_;
   }
@@ -129,7 +129,7 @@ class Tensor {
 
  private:
   void check_type(DType asked) const {
-    check(asked == dtype_, "Tensor", "the values are {}, {} was asked for", name_of(dtype_), name_of(asked));
+    check(asked == dtype_, "Tensor", "expected values of type {}, got {}", name_of(asked), name_of(dtype_));
   }
 
   StorageRef storage_;

@@ -26,7 +26,7 @@ using Unit = CharacterMap::Unit;
 
 std::string map_fault(std::string_view map) {
   if (map.empty()) return "";  // nothing is mapped
-  if (map.size() <= 4) return fmt::format("it has {} bytes, at least 5 are expected", map.size());
+  if (map.size() <= 4) return fmt::format("it has {} bytes, expected at least 5", map.size());
   const std::size_t trie_bytes = little_endian(map, 0);
   if (trie_bytes == 0 || trie_bytes % 4 != 0 || trie_bytes >= map.size() - 4)
     return fmt::format("its trie of {} bytes does not fit its {} bytes", trie_bytes, map.size());
@@ -62,7 +62,7 @@ std::string map_fault(std::string_view map) {
 
 CharacterMap::CharacterMap(std::string_view map, const std::string& where) {
   if (const std::string fault = map_fault(map); !fault.empty())
-    fail(where, "its map of characters is damaged: " + fault, "fetch the file anew");
+    fail(where, "its map of characters is damaged: " + fault, "download the file again");
   if (map.empty()) return;
   const std::size_t trie_bytes = little_endian(map, 0);
   for (std::size_t i = 0; i < trie_bytes / 4; ++i) units_.push_back({little_endian(map, 4 + 4 * i)});
@@ -98,7 +98,7 @@ std::string character_map_fault(std::string_view bytes) {
     return !has_map || protobuf::for_each_field(field.bytes, look_at_map);
   });
   if (!fault.empty()) return "its map of characters is damaged: " + fault;
-  return whole ? "" : "it is cut off or damaged";
+  return whole ? "" : "it is truncated or damaged";
 }
 
 }  // namespace tril

@@ -95,14 +95,13 @@ TEST(Fields, NameTheMistake) {
     return error_of([&] { f.set_from_text(name, text, "run.yml: line 3"); });
   };
   EXPECT_EQ(error("max-tokns", "1"), "run.yml: line 3: max-tokns is not an option; did you mean max-tokens?");
-  EXPECT_EQ(error("max-tokens", "4k"), "run.yml: line 3: max-tokens: expected a whole number, at least 1, got \"4k\"");
-  EXPECT_EQ(error("max-tokens", "0"), "run.yml: line 3: max-tokens: expected a whole number, at least 1, got 0");
-  EXPECT_EQ(error("max-tokens", "1.5"),
-            "run.yml: line 3: max-tokens: expected a whole number, at least 1, got \"1.5\"");
-  EXPECT_EQ(error("layers", "101"), "run.yml: line 3: layers: expected a whole number, from 1 to 100, got 101");
+  EXPECT_EQ(error("max-tokens", "4k"), "run.yml: line 3: max-tokens: expected an integer, at least 1, got \"4k\"");
+  EXPECT_EQ(error("max-tokens", "0"), "run.yml: line 3: max-tokens: expected an integer, at least 1, got 0");
+  EXPECT_EQ(error("max-tokens", "1.5"), "run.yml: line 3: max-tokens: expected an integer, at least 1, got \"1.5\"");
+  EXPECT_EQ(error("layers", "101"), "run.yml: line 3: layers: expected an integer, from 1 to 100, got 101");
   EXPECT_EQ(error("layers", "99999999999"),
-            "run.yml: line 3: layers: expected a whole number, from 1 to 100, got \"99999999999\"");
-  EXPECT_EQ(error("seed", "-1"), "run.yml: line 3: seed: expected a whole number, not negative, got \"-1\"");
+            "run.yml: line 3: layers: expected an integer, from 1 to 100, got \"99999999999\"");
+  EXPECT_EQ(error("seed", "-1"), "run.yml: line 3: seed: expected a non-negative integer, got \"-1\"");
   EXPECT_EQ(error("learning-rate", "0"), "run.yml: line 3: learning-rate: expected a number, above 0, got 0");
   EXPECT_EQ(error("learning-rate", "nan"), "run.yml: line 3: learning-rate: expected a number, above 0, got \"nan\"");
   EXPECT_EQ(error("clip", "inf"), "run.yml: line 3: clip: expected a number, got \"inf\"");
@@ -116,7 +115,7 @@ TEST(Fields, NameTheMistake) {
             }),
             "--seed: seed: expected one value, got 2 (1, 2)");
   EXPECT_EQ(error_of([&] { f.set_from_texts("seed", std::vector<std::string>{}, "x"); }),
-            "x: seed: expected a whole number, not negative, got nothing");
+            "x: seed: expected a non-negative integer, got nothing");
   const Options untouched;
   EXPECT_EQ(o.max_tokens, untouched.max_tokens) << "a refused value must not be stored";
   EXPECT_EQ(o.seed, untouched.seed);
@@ -134,7 +133,7 @@ TEST(Fields, RequireAndContradict) {
   f.check_complete();
   f.set_from_text("vocab", "spm.model", "run.yml: line 2");
   EXPECT_EQ(error_of([&] { f.check_complete(); }),
-            "run.yml: line 2: vocab: contradicts --vocab-size: a vocabulary is either read or trained");
+            "run.yml: line 2: vocab: cannot be combined with --vocab-size: a vocabulary is either read or trained");
 }
 
 TEST(Fields, SayWhatChanged) {

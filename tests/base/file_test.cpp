@@ -100,9 +100,9 @@ TEST_F(FileTest, MissingFileNamesTheNearest) {
   put("config.json", "{}");
   EXPECT_EQ(error_of([&] { MappedFile::open(path("confg.json")); }),
             path("confg.json") + ": cannot open it: No such file or directory; did you mean config.json?");
-  EXPECT_EQ(
-      error_of([&] { read("nowhere/x"); }),
-      path("nowhere/x") + ": cannot open it: No such file or directory; there is no directory " + path("nowhere"));
+  EXPECT_EQ(error_of([&] { read("nowhere/x"); }), path("nowhere/x") +
+                                                      ": cannot open it: No such file or directory; the directory " +
+                                                      path("nowhere") + " does not exist");
   EXPECT_NE(error_of([&] { read("config.json/x"); }).find("Not a directory"), std::string::npos);
 }
 
@@ -112,9 +112,9 @@ TEST_F(FileTest, OnlyRegularFilesAndNeverAWait) {
   for (const auto& open : {std::function([&](const std::string& p) { MappedFile::open(p); }),
                            std::function([&](const std::string& p) { read_text(p, 10); }),
                            std::function([&](const std::string& p) { AtomicFile file(p); })}) {
-    EXPECT_EQ(error_of([&] { open(path("dir")); }), path("dir") + ": is a directory, expected a regular file");
-    EXPECT_EQ(error_of([&] { open(path("fifo")); }), path("fifo") + ": is a pipe (FIFO), expected a regular file");
-    EXPECT_EQ(error_of([&] { open("/dev/null"); }), "/dev/null: is a device, expected a regular file");
+    EXPECT_EQ(error_of([&] { open(path("dir")); }), path("dir") + ": expected a regular file, got a directory");
+    EXPECT_EQ(error_of([&] { open(path("fifo")); }), path("fifo") + ": expected a regular file, got a pipe (FIFO)");
+    EXPECT_EQ(error_of([&] { open("/dev/null"); }), "/dev/null: expected a regular file, got a device");
     EXPECT_NE(error_of([&] { open(""); }), "");
     EXPECT_NE(error_of([&] { open(std::string("a\0b", 3)); }).find("NUL"), std::string::npos);
   }
@@ -125,8 +125,7 @@ TEST_F(FileTest, ReadTextRefusesWhatIsTooLong) {
   put("a", std::string(1000, 'x'));
   EXPECT_EQ(read_text(path("a"), 1000).size(), 1000u);
   EXPECT_EQ(error_of([&] { read_text(path("a"), 999); }),
-            path("a") +
-                ": has 1000 bytes, at most 999 are expected of such a file; check that it is the file that was meant");
+            path("a") + ": has 1000 bytes, at most 999 are allowed for such a file; check that it is the right file");
   // Files whose size the system does not report are read to their end, within the limit.
   EXPECT_GT(read_text("/proc/self/status", 1 << 20).size(), 100u);
   EXPECT_NE(error_of([&] { read_text("/proc/self/status", 100); }), "");
@@ -310,7 +309,7 @@ TEST_F(FileTest, DirectoriesAreMadeOrTheObstacleNamed) {
   EXPECT_NO_THROW(create_directories(path("a/b/d/")));
   EXPECT_TRUE(fs::is_directory(path("a/b/d")));
   put("file", "");
-  EXPECT_NE(error_of([&] { create_directories(path("file")); }).find("is a file, expected a directory"),
+  EXPECT_NE(error_of([&] { create_directories(path("file")); }).find("expected a directory, got a file"),
             std::string::npos);
   EXPECT_NE(error_of([&] { create_directories(path("file/x")); }).find("Not a directory"), std::string::npos);
   EXPECT_THROW(create_directories(""), Error);
@@ -332,7 +331,7 @@ TEST_F(FileTest, RenameReplacesAndSaysWhyNot) {
 
 TEST_F(FileTest, MissingOrForbiddenDirectoryIsNamed) {
   EXPECT_EQ(error_of([&] { AtomicFile file(path("no/x")); }).find(path("no/x") + ": cannot create "), 0u);
-  EXPECT_NE(error_of([&] { AtomicFile file(path("no/x")); }).find("there is no directory " + path("no")),
+  EXPECT_NE(error_of([&] { AtomicFile file(path("no/x")); }).find("the directory " + path("no") + " does not exist"),
             std::string::npos);
   EXPECT_NE(error_of([&] { AtomicFile file(path(std::string(300, 'n'))); }).find("File name too long"),
             std::string::npos);

@@ -154,7 +154,7 @@ TEST(ChatTemplate, WhatNoTalkCouldRenderIsRefusedWhenItIsRead) {
       {"{{ 1 is prime }}", "the test \"prime\" is not supported"},
       {"{{ 'x'.encode() }}", "encode() is not supported"},
       {"{{ lipsum() }}", "lipsum() is not supported"},
-      {"{% break %}", "outside of a loop"},
+      {"{% break %}", "outside a loop"},
       {"{{ f(a=1, 2) }}", "follows one with a name"},
   };
   for (const auto& [source, part] : cases) {
@@ -295,7 +295,7 @@ TEST(ChatTemplate, WhatTakesLongIsStoppedWithinASecond) {
   for (const std::string& source : sources) {
     SCOPED_TRACE(source.substr(source.size() > 200 ? source.size() - 200 : 0));
     const std::clock_t begun = std::clock();
-    EXPECT_TRUE(contains(says(source), "it does too much")) << says(source);
+    EXPECT_TRUE(contains(says(source), "it does too much work")) << says(source);
     // Processor time, which sanitizers multiply by ten.
     EXPECT_LT(static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC, 15);
   }
@@ -319,7 +319,7 @@ TEST(ChatTemplate, SearchesPayForWhatTheyLookThrough) {
       });
     };
     EXPECT_EQ(rounds(10), "");
-    EXPECT_TRUE(contains(rounds(120), "it does too much")) << rounds(120);
+    EXPECT_TRUE(contains(rounds(120), "it does too much work")) << rounds(120);
   }
 }
 
@@ -349,7 +349,7 @@ TEST(ChatTemplate, WhatTakesLongOfLargeMappingsIsStoppedWithinASecond) {
     const std::clock_t begun = std::clock();
     const auto render = [&] { return ChatTemplate(begin + "{% set x = " + what + " %}{% endfor %}").render(input); };
     const std::string found = error_of(render);
-    EXPECT_TRUE(contains(found, "it does too much") || contains(found, "has no value for")) << found;
+    EXPECT_TRUE(contains(found, "it does too much work") || contains(found, "has no value for")) << found;
     EXPECT_LT(static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC, 15);  // as above
   }
 }

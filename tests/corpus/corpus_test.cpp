@@ -374,7 +374,7 @@ TEST(Corpus, ReadsTabSeparatedFiles) {
 
   options.tsv.push_back(at.write("c.tsv", "x\t1\t2\nx\t1\n"));
   const std::string error = error_of([&] { read_batches(options, words); });
-  EXPECT_TRUE(contains(error, "c.tsv: line 2: has 2 tab-separated columns, column 3 is wanted")) << error;
+  EXPECT_TRUE(contains(error, "c.tsv: line 2: has 2 tab-separated columns, expected column 3 too")) << error;
 }
 
 TEST(Corpus, SaysBothCountsOfUnequalFiles) {
@@ -407,7 +407,7 @@ TEST(Corpus, NamesBadFilesAndOptions) {
   EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.source = {"-"}; }), "regular file"));
   EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.source.clear(); }), "no files"));
   EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.target.clear(); }), "1 source files and 0 target files"));
-  EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.tsv = o.source; }), "one or the other"));
+  EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.tsv = o.source; }), "expected either tab-separated files"));
   EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.max_tokens = 1; }), "max_tokens"));
   EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.max_length = 1; }), "max_length"));
   EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) {
@@ -446,7 +446,7 @@ TEST(Corpus, RefusesAStateOfOtherText) {
   digit = digit == '1' ? '2' : '1';
   at.write(std::filesystem::path(options.target[0]).filename(), text);
   const std::string error = error_of([&] { Corpus(options, words, state); });
-  EXPECT_TRUE(contains(error, "have the same sizes as those that the saved position belongs to, but other text") &&
+  EXPECT_TRUE(contains(error, "have the same sizes as at the saved position, but their text differs") &&
               contains(error, "`overwrite`"))
       << error;
   nlohmann::json old = state;
@@ -500,7 +500,7 @@ TEST(Corpus, LargeFilesAreToldApartByStretches) {
   state.contents = both_files(old);
   EXPECT_EQ(error_of([&] { Corpus(options, words, state); }), "");
   state.contents += 1;
-  EXPECT_TRUE(contains(error_of([&] { Corpus(options, words, state); }), "but other text"));
+  EXPECT_TRUE(contains(error_of([&] { Corpus(options, words, state); }), "but their text differs"));
 }
 
 // Token alignments are numbered as in scoring, which counts frame tokens; word alignments are not.

@@ -128,7 +128,7 @@ TEST(LmCorpus, WhatCannotBeLearnedFromIsSaid) {
   says(o, "memory");
   o = t.options;
   o.max_tokens = 8;
-  says(o, "holds no block");
+  says(o, "cannot hold a block");
 }
 
 TEST(Document, IsTheFileAsItStands) {

@@ -44,7 +44,7 @@ TEST(Reader, NamesGzipThatIsCutOffOrDamaged) {
   const std::string packed = gzip(text);
   for (std::size_t n : {std::size_t{3}, std::size_t{12}, packed.size() / 2, packed.size() - 8, packed.size() - 1}) {
     const std::string path = at.write("cut.gz", packed.substr(0, n));
-    EXPECT_TRUE(contains(error_of([&] { read_lines(path); }), "cut off")) << n;
+    EXPECT_TRUE(contains(error_of([&] { read_lines(path); }), "is truncated")) << n;
   }
   std::string damaged = packed;
   damaged[damaged.size() - 6] = static_cast<char>(damaged[damaged.size() - 6] ^ 1);  // the checksum

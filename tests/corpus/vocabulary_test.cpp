@@ -60,8 +60,8 @@ TEST_P(EveryModel, SaysTheLargestAndTheSmallestSize) {
   options.model = GetParam();
   options.size = 50'000;
   const std::string too_many = error_of([&] { train_sentencepiece(lines, options); });
-  ASSERT_TRUE(contains(too_many, "it gives ")) << too_many;
-  options.size = std::stoi(too_many.substr(too_many.find("it gives ") + 9));
+  ASSERT_TRUE(contains(too_many, "it yields at most ")) << too_many;
+  options.size = std::stoi(too_many.substr(too_many.find("at most ") + 8));
   EXPECT_EQ(parse_sentencepiece(train_sentencepiece(lines, options), "largest")->GetPieceSize(), options.size);
 
   options.size = 8;
@@ -268,7 +268,7 @@ TEST(Vocabulary, LeavesOutLinesThatAreNoTextWhereAsked) {
   VocabularyOptions options;
   const std::vector<std::string> lines{"a", "b\xff", std::string("c\0d", 3), "e"};
   EXPECT_TRUE(contains(error_of([&] { sample_lines(lines, options); }), "line 2: is not valid UTF-8"));
-  EXPECT_TRUE(contains(error_of([&] { sample_lines(Lines{lines[2]}, options); }), "line 1: holds a NUL byte"));
+  EXPECT_TRUE(contains(error_of([&] { sample_lines(Lines{lines[2]}, options); }), "line 1: contains a NUL byte"));
   options.skip_invalid = true;
   EXPECT_EQ(sample_lines(lines, options), (std::vector<std::string>{"a", "e"}));
 }

@@ -61,20 +61,19 @@ TEST(JsonFile, LimitsHold) {
     return std::string(static_cast<std::size_t>(n), '[') + std::string(static_cast<std::size_t>(n), ']');
   };
   EXPECT_EQ(parse_error(nested(64)), "");
-  EXPECT_EQ(parse_error(nested(65)), "f.json: has arrays and objects more than 64 deep in each other");
+  EXPECT_EQ(parse_error(nested(65)), "f.json: has arrays and objects nested more than 64 deep");
   EXPECT_NE(parse_error(std::string(1'000'000, '[')).find("64 deep"), std::string::npos);
   std::string objects;
   for (int i = 0; i < 100'000; ++i) objects += "{\"a\":";
   EXPECT_NE(parse_error(objects).find("64 deep"), std::string::npos);
   EXPECT_EQ(parse_error("[1,2,3]", {.values = 4}), "");
-  EXPECT_EQ(parse_error("[1,2,3,4]", {.values = 4}),
-            "f.json: has more than 4 values, which is more than such a file may have");
+  EXPECT_EQ(parse_error("[1,2,3,4]", {.values = 4}), "f.json: has more than the 4 values allowed for such a file");
   EXPECT_EQ(parse_error("[1,2]", {.bytes = 5}), "");
-  EXPECT_EQ(parse_error("[1,2] ", {.bytes = 5}), "f.json: has 6 bytes, at most 5 are expected of such a file");
+  EXPECT_EQ(parse_error("[1,2] ", {.bytes = 5}), "f.json: has 6 bytes, at most 5 are allowed for such a file");
 }
 
 TEST(JsonFile, AKeyTwiceIsAnError) {
-  EXPECT_EQ(parse_error(R"({"a":1,"b":{"a":1},"a":2})"), "f.json: \"a\" stands twice in the same object");
+  EXPECT_EQ(parse_error(R"({"a":1,"b":{"a":1},"a":2})"), "f.json: the key \"a\" occurs twice in the same object");
 }
 
 TEST(JsonFile, ManyEmptyArraysCostNoMoreThanTheLimitOnValues) {
@@ -124,19 +123,19 @@ TEST_F(JsonObjectTest, AbsentAndNullGiveWayToTheDefault) {
 
 TEST_F(JsonObjectTest, ErrorsSayWhatIsAndWhatShouldBe) {
   EXPECT_EQ(error_of([&] { object_.size("heads"); }),
-            "config.json: heads: is the string \"8\", expected a positive whole number");
-  EXPECT_EQ(error_of([&] { object_.size("zero"); }), "config.json: zero: is 0, expected a positive whole number");
-  EXPECT_EQ(error_of([&] { object_.size("neg", 1); }), "config.json: neg: is -3, expected a positive whole number");
-  EXPECT_EQ(error_of([&] { object_.size("half"); }), "config.json: half: is 0.5, expected a positive whole number");
+            "config.json: heads: is the string \"8\", expected a positive integer");
+  EXPECT_EQ(error_of([&] { object_.size("zero"); }), "config.json: zero: is 0, expected a positive integer");
+  EXPECT_EQ(error_of([&] { object_.size("neg", 1); }), "config.json: neg: is -3, expected a positive integer");
+  EXPECT_EQ(error_of([&] { object_.size("half"); }), "config.json: half: is 0.5, expected a positive integer");
   EXPECT_NE(error_of([&] { object_.size("huge"); }), "");
   EXPECT_NE(error_of([&] { object_.get<std::int64_t>("huge"); }), "");
   EXPECT_EQ(error_of([&] { object_.get<bool>("d_model"); }), "config.json: d_model: is 512, expected true or false");
   EXPECT_EQ(error_of([&] { object_.get<double>("tie"); }), "config.json: tie: is true, expected a number");
   EXPECT_EQ(error_of([&] { object_.get<std::string>("rope"); }), "config.json: rope: is an object, expected a string");
   EXPECT_EQ(error_of([&] { object_.get<std::vector<std::int64_t>>("mixed"); }),
-            "config.json: mixed: is an array of 2, expected an array of whole numbers");
+            "config.json: mixed: is an array of 2, expected an array of integers");
   EXPECT_EQ(error_of([&] { object_.get<std::string>("name_"); }), "config.json: name_: is missing; did you mean name?");
-  EXPECT_EQ(error_of([&] { object_.get<std::string>("none"); }), "config.json: none: is null, and is needed");
+  EXPECT_EQ(error_of([&] { object_.get<std::string>("none"); }), "config.json: none: is null, but is required");
   EXPECT_EQ(error_of([&] { object_.object("name"); }),
             "config.json: name: is the string \"marian\", expected an object {...}");
   EXPECT_EQ(error_of([&] { object_.object("rope").get<double>("factor"); }),

@@ -140,12 +140,12 @@ TEST(Safetensors, ValuesThatDoNotFitAreNamed) {
   const std::vector<double> f64{0, 1e300};
   const std::vector<std::int64_t> i64{0, 0, std::int64_t{1} << 31};
   const WeightView large{"w", StoredType::f64, {2}, bytes_of(f64)}, ids{"ids", StoredType::i64, {3}, bytes_of(i64)};
-  EXPECT_EQ(error_of([&] { to_f32(large); }), "w: value 1 is 1e+300, which a 32-bit float does not hold");
-  EXPECT_EQ(error_of([&] { to_i32(ids); }), "ids: value 2 is 2147483648, which 32 bits do not hold");
+  EXPECT_EQ(error_of([&] { to_f32(large); }), "w: value 1 is 1e+300, which does not fit into a 32-bit float");
+  EXPECT_EQ(error_of([&] { to_i32(ids); }), "ids: value 2 is 2147483648, which does not fit into 32 bits");
   EXPECT_EQ(error_of([&] { to_f32(ids); }), "ids: holds I64, expected floating-point numbers");
-  EXPECT_EQ(error_of([&] { to_i32(large); }), "w: holds F64, expected whole numbers");
+  EXPECT_EQ(error_of([&] { to_i32(large); }), "w: holds F64, expected integers");
   std::vector<float> small(1);
-  EXPECT_EQ(error_of([&] { to_f32(large, small); }), "w: has 2 values, space is for 1");
+  EXPECT_EQ(error_of([&] { to_f32(large, small); }), "w: has 2 values, but there is room for 1");
   const std::vector<double> infinite{INFINITY, -INFINITY, NAN};
   const std::vector<float> kept = to_f32(WeightView{"w", StoredType::f64, {3}, bytes_of(infinite)});
   EXPECT_TRUE(kept[0] == INFINITY && kept[1] == -INFINITY && std::isnan(kept[2]));
@@ -208,26 +208,26 @@ TEST(Safetensors, EachMistakeHasItsError) {
       {R"({"__metadata__":{},"__metadata__":{}})", "", "__metadata__ twice"},
       {R"({"__metadata__":"x"})", "", "expected an object"},
       {tensor(R"("F8_E4M3")", "[4]", "[0,4]"), four,
-       "has the dtype F8_E4M3, which tril does not read; it reads F64, F32"},
+       "has the dtype F8_E4M3, which is not supported; supported dtypes: F64, F32"},
       {tensor(R"("f32")", "[1]", "[0,4]"), four, "has the dtype f32"},
       {tensor("5", "[1]", "[0,4]"), four, "its dtype is the number 5, expected a string"},
       {tensor(f32, "1", "[0,4]"), four, "its shape is the number 1, expected an array"},
-      {tensor(f32, "[-1]", "[0,4]"), four, "its shape has the number -1"},
-      {tensor(f32, "[1.0]", "[0,4]"), four, "its shape has the number 1.0"},
-      {tensor(f32, "[[1]]", "[0,4]"), four, "its shape has an array"},
-      {tensor(f32, "[\"1\"]", "[0,4]"), four, "its shape has the string \"1\""},
-      {tensor(f32, "[18446744073709551615]", "[0,4]"), four, "its shape has the dimension 18446744073709551615"},
-      {tensor(f32, "[18446744073709551617]", "[0,4]"), four, "its shape has the number 18446744073709551617"},
-      {tensor(f32, "[4294967296,4294967296]", "[0,4]"), four, "more values than 64 bits count"},
-      {tensor(f32, "[4611686018427387905]", "[0,4]"), four, "more values than 64 bits count"},  // times 4: 4 again
-      {tensor(f32, "[" + huge + "," + huge + ",0]", "[0,0]"), "", "more values than 64 bits count"},
+      {tensor(f32, "[-1]", "[0,4]"), four, "its shape contains the number -1"},
+      {tensor(f32, "[1.0]", "[0,4]"), four, "its shape contains the number 1.0"},
+      {tensor(f32, "[[1]]", "[0,4]"), four, "its shape contains an array"},
+      {tensor(f32, "[\"1\"]", "[0,4]"), four, "its shape contains the string \"1\""},
+      {tensor(f32, "[18446744073709551615]", "[0,4]"), four, "its shape contains the dimension 18446744073709551615"},
+      {tensor(f32, "[18446744073709551617]", "[0,4]"), four, "its shape contains the number 18446744073709551617"},
+      {tensor(f32, "[4294967296,4294967296]", "[0,4]"), four, "more values than 64 bits can count"},
+      {tensor(f32, "[4611686018427387905]", "[0,4]"), four, "more values than 64 bits can count"},  // times 4: 4 again
+      {tensor(f32, "[" + huge + "," + huge + ",0]", "[0,0]"), "", "more values than 64 bits can count"},
       {tensor(f32, "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", "[0,4]"), four, "more than 16 dimensions"},
-      {tensor(f32, "[2]", "[0,4]"), four, "has 4 bytes, its shape [2] of F32 needs 8"},
+      {tensor(f32, "[2]", "[0,4]"), four, "has 4 bytes, but its shape [2] of F32 needs 8"},
       {tensor(f32, "[1]", "[0,8]"), four, "lies at bytes 0 to 8 of the data, which has 4 bytes"},
       {tensor(f32, "[1]", "[4,0]"), four, "lies at bytes 4 to 0"},
-      {tensor(f32, "[1]", "[-4,0]"), four, "data_offsets have the number -4"},
+      {tensor(f32, "[1]", "[-4,0]"), four, "data_offsets contain the number -4"},
       {tensor(f32, "[1]", "[0]"), four, "needs two data_offsets"},
-      {tensor(f32, "[1]", "[0,4,4]"), four, "data_offsets have the number 4"},
+      {tensor(f32, "[1]", "[0,4,4]"), four, "data_offsets contain the number 4"},
       {tensor(f32, "[1]", "[18446744073709551612,18446744073709551615]"), four, "lies at bytes 18446744073709551612"},
       {tensor(f32, "[1]", "[0,4]"), "abcdX", "bytes 4 to 5 of the data belong to no tensor"},
       {tensor(f32, "[1]", "[1,5]"), "Xabcd", "bytes 0 to 1 of the data belong to no tensor"},
@@ -256,7 +256,7 @@ TEST(Safetensors, LengthOfTheHeaderIsChecked) {
   };
   EXPECT_NE(error("").find("has 0 bytes"), std::string::npos);
   EXPECT_NE(error("1234567").find("has 7 bytes"), std::string::npos);
-  EXPECT_NE(error(testing::length_field(3) + "{}").find("says that its header has 3 bytes, the file has only 2 more"),
+  EXPECT_NE(error(testing::length_field(3) + "{}").find("claims a header of 3 bytes, but the file has only 2 more"),
             std::string::npos);
   EXPECT_NE(error(testing::length_field(100'000'001) + "{}").find("at most 100000000 are allowed"), std::string::npos);
   EXPECT_NE(error(testing::length_field(~std::uint64_t{0}) + "{}").find("at most 100000000 are allowed"),
@@ -294,12 +294,12 @@ TEST(SafetensorsWriter, TakesTensorsInOrderAndInPieces) {
     SafetensorsWriter writer(directory.path("m"), headers, {});
     return error_of([&] { action(writer); });
   };
-  EXPECT_NE(error([&](auto& w) { w.write("b", bytes_of(b)); }).find("b comes where a was expected (0 of its 16"),
+  EXPECT_NE(error([&](auto& w) { w.write("b", bytes_of(b)); }).find("got b where a was expected (0 of its 16"),
             std::string::npos);
   EXPECT_NE(
-      error([&](auto& w) { w.write("a", bytes_of(a)), w.write("a", bytes_of(b)); }).find("a has 16 bytes, 20 come"),
+      error([&](auto& w) { w.write("a", bytes_of(a)), w.write("a", bytes_of(b)); }).find("a has 16 bytes, got 20"),
       std::string::npos);
-  EXPECT_NE(error([&](auto& w) { w.write("a", bytes_of(b)), w.commit(); }).find("a has 16 bytes, only 4 came"),
+  EXPECT_NE(error([&](auto& w) { w.write("a", bytes_of(b)), w.commit(); }).find("a has 16 bytes, got only 4"),
             std::string::npos);
   EXPECT_NE(error([&](auto& w) { w.write("c", bytes_of(b)); }), "");
   EXPECT_EQ(to_f32(SafetensorsFile::open(directory.path("m")).at("a")), a);  // none of that reached the file

@@ -101,7 +101,7 @@ TEST(Evaluation, NamesBothCountsOfLines) {
     bleu({"a", "b", "c"}, std::vector<Lines>{{"a", "b", "c"}, {"a", "b"}});
     FAIL() << "unequal numbers of lines passed";
   } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()), "evaluation: reference 2 has 2 lines, the hypotheses have 3");
+    EXPECT_EQ(std::string(error.what()), "evaluation: reference 2 has 2 lines, but the hypotheses have 3");
   }
   EXPECT_THROW(chrf({"a"}, std::vector<Lines>{}), Error);
   EXPECT_THROW(chrf({"a"}, std::vector<Lines>{{"a"}}, {.char_order = 0}), Error);

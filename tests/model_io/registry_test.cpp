@@ -160,7 +160,7 @@ TEST_F(Registry, ThePagesNameTheFamiliesThatThereAre) {
 }
 
 TEST_F(Registry, MissingFiles) {
-  expect_in(error_of([&] { load(ModelSource::open(directory / "nowhere")); }), "nowhere: there is no such directory");
+  expect_in(error_of([&] { load(ModelSource::open(directory / "nowhere")); }), "nowhere: no such file or directory");
   expect_in(error_of([&] { load(ModelSource::open(directory)); }), "config.json");
   write(configs[0]);
   expect_in(error_of([&] { load(ModelSource::open(directory)); }), "model.safetensors");
@@ -203,7 +203,7 @@ TEST_F(Registry, WeightsOfAnotherConfiguration) {
   write(j);
   std::string text = error_of([&] { load(ModelSource::open(directory)); });
   expect_in(text, "model.safetensors: model.decoder.layers.0.fc1.weight");
-  expect_in(text, "is [32, 16], the configuration needs [48, 16]");
+  expect_in(text, "has shape [32, 16], but the configuration needs [48, 16]");
 
   j["decoder_ffn_dim"] = 32;
   j["decoder_layers"] = 3;
@@ -246,23 +246,24 @@ TEST_F(Registry, WhatConfigurationsCannotSay) {
     expect_in(e, key);
     expect_in(e, text);
   };
-  says({{"model_type", "marjan"}}, "model_type", "'marjan' is not a family");
+  says({{"model_type", "marjan"}}, "model_type", "the family 'marjan' is not supported");
   says({{"normalize_before", true}}, "normalize_before", "not supported for marian");
   says({{"static_position_embeddings", false}}, "static_position_embeddings", "not supported for marian");
   says({{"quantization_config", {{"bits", 8}}}}, "quant_method", "not supported");
-  says({{"decoder_attention_heads", 5}}, "decoder_attention_heads", "d_model 16 does not divide into 5 heads");
+  says({{"decoder_attention_heads", 5}}, "decoder_attention_heads", "d_model 16 is not divisible by 5 heads");
   says({{"activation_function", "tanhh"}}, "activation_function", "'tanhh' is not supported");
-  says({{"pad_token_id", 40}}, "pad_token_id", "40 is not an id of the vocabulary of 40");
+  says({{"pad_token_id", 40}}, "pad_token_id", "40 is not a valid id: the vocabulary has 40 tokens");
   says({{"dropout", 1.0}}, "dropout", "1 is not in [0, 1)");
   says({{"d_model", 15}}, "d_model", "15");
   says({{"d_model", "16"}}, "d_model", "");
   says({{"vocab_size", -4}}, "vocab_size", "");
   nlohmann::json j = configs[1];
   j["pad_idx"] = 21;
-  expect_in(error_of([&] { make(ModelSource::open(write(j))); }), "pad_idx: 21 is not an id of the vocabulary of 21");
+  expect_in(error_of([&] { make(ModelSource::open(write(j))); }),
+            "pad_idx: 21 is not a valid id: the vocabulary has 21 tokens");
   j = configs[1];
   j["num_heads"] = 3;
-  expect_in(error_of([&] { make(ModelSource::open(write(j))); }), "d_model 8 does not divide into 3 heads");
+  expect_in(error_of([&] { make(ModelSource::open(write(j))); }), "d_model 8 is not divisible by 3 heads");
   j = configs[4];
   j.erase("max_length");
   expect_in(error_of([&] { make(ModelSource::open(write(j))); }), "max_length");

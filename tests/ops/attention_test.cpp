@@ -194,8 +194,8 @@ TEST(Attention, SoftCapsOfScores) {
       [&] {
         ops::attention(c, x, x, x, shared({{0, 2, 0, 2}}), {.softcap = 2, .bias = {c.zeros({1, 3}), 1}});
       },
-      "a soft cap of 2 over scores with a bias");
-  expect_error([&] { ops::attention(c, x, x, x, shared({{0, 2, 0, 2}}), {.softcap = -1}); }, "a soft cap of -1");
+      "invalid soft cap of 2 over scores with a bias");
+  expect_error([&] { ops::attention(c, x, x, x, shared({{0, 2, 0, 2}}), {.softcap = -1}); }, "invalid soft cap of -1");
 }
 
 TEST(Attention, WindowAndContinuedRows) {
@@ -366,7 +366,7 @@ TEST(Attention, Errors) {
   Context c(arena);
   const Tensor q = c.zeros({3, 6}), k = c.zeros({4, 6});
   const auto spans = shared({{0, 3, 0, 4}});
-  expect_error([&] { ops::attention(c, q, k, k, spans, {.num_heads = 4}); }, "q [3, 6] does not divide into 4 heads");
+  expect_error([&] { ops::attention(c, q, k, k, spans, {.num_heads = 4}); }, "q [3, 6] is not divisible by 4 heads");
   expect_error([&] { ops::attention(c, q, k, k, spans, {.num_heads = 3, .num_kv_heads = 2}); },
                "2 key heads do not divide 3 heads");
   expect_error(
@@ -561,7 +561,7 @@ TEST(LinearAttention, Errors) {
       [&] {
         ops::linear_attention(c, q, k, k, shared({{0, 3, 0, 4}}), {.num_heads = 4, .causal = false});
       },
-      "do not divide into 4 heads");
+      "are not divisible by 4 heads");
   expect_error(
       [&] {
         ops::linear_attention(c, q, k, k, shared({{0, 3, 0, 5}}), {.num_heads = 2, .causal = false});

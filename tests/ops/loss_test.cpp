@@ -481,7 +481,7 @@ TEST(LossErrors, NameWhatIsWrong) {
       },
       "value 9 at 1 is not in [0, 5)");
   expect_error([&] { ops::r_drop(c, {x, {w, {}}, {}}, ids({1, 1}), {}, 1); }, "x [2, 3] for two passes of 2 targets");
-  expect_error([&] { ops::r_drop(c, {x, {w, {}}, {}}, ids({1}), {}, -1); }, "alpha -1 is below zero");
+  expect_error([&] { ops::r_drop(c, {x, {w, {}}, {}}, ids({1}), {}, -1); }, "alpha -1 is below 0");
   expect_error(
       [&] {
         ops::r_drop(c, {x, {w, {}}, {}}, ids({1}), {.weights = c.zeros({2})}, 1);
@@ -493,7 +493,7 @@ TEST(LossErrors, NameWhatIsWrong) {
   };
   expect_error([&] { distill({wide}, 1, 0.5f); }, "a teacher of 2 rows and 6 words for a student of 2 and 5");
   expect_error([&] { distill({}, 1, 0.5f); }, "there is no teacher");
-  expect_error([&] { distill({student}, 0, 0.5f); }, "temperature 0 is not above zero");
+  expect_error([&] { distill({student}, 0, 0.5f); }, "temperature 0 is not above 0");
   expect_error([&] { distill({student}, 1, 1.5f); }, "mix 1.5 is not in [0, 1]");
   expect_error([&] { ops::target_log_probs(c, {x, {w, {}}, {}}, ids({1})); }, "expected [2], got [1]");
 }

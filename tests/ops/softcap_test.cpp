@@ -21,7 +21,7 @@ TEST(SoftCap, AnswersEveryQuestion) {
                   }});
   Arena arena;
   Context c(arena);
-  expect_error([&] { ops::softcap(c, c.zeros({2}), 0); }, "not above zero");
+  expect_error([&] { ops::softcap(c, c.zeros({2}), 0); }, "not above 0");
 }
 
 }  // namespace

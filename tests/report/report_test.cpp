@@ -149,7 +149,7 @@ TEST(Report, WhatIsNoRunIsTold) {
   const TemporaryDirectory dir;
   for (const char* garbage : {"garbage\n", "{}\n", "{\"a\": 1}\nx\n"}) {
     dir.write("train.jsonl", garbage);
-    EXPECT_TRUE(contains(error_of([&] { read_run(dir.path()); }), "line of a run")) << garbage;
+    EXPECT_TRUE(contains(error_of([&] { read_run(dir.path()); }), "belongs to a run")) << garbage;
   }
   dir.write("train.jsonl", R"({"type":"run","upda)");  // just being written
   EXPECT_EQ(read_run(dir.path()).figures.size(), 1u);

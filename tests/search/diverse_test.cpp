@@ -220,15 +220,15 @@ TEST_F(Diverse, WrongOptionsAreNamed) {
   };
   expect(options(5, 2, 1), "divisor of the beam size of 5");
   expect(options(4, 2, -1), "from 0 to 1000");
-  expect(options(4, 1, 0.5), "goes with groups");
+  expect(options(4, 1, 0.5), "without beam groups");
   SearchPlan o = options(4, 1, 0);
   o.patience = 0;
   expect(o, "patience");
   o.patience = 0.5;
-  expect(o, "after 2 finished hypotheses has no 4 best");
+  expect(o, "stops after 2 finished hypotheses cannot give the 4 best");
   o = options(4, 2, 0.5);
   o.alternatives = true;
-  expect(o, "cannot be divided");
+  expect(o, "each alternative has its own beam");
   o = options(4, 1, 0);
   o.alternatives = true;
   o.min_alternative_prob = 1.5;

@@ -79,14 +79,14 @@ TEST(Tensor, Errors) {
   says([&] { x.columns(2, 1); }, "[2, 1) of [4, 5]");
   says([&] { x.reshape({20}).columns(0, 1); }, "of [20]");
   says([&] { x.dims<3>("x"); }, "expected 3 dimensions, got [4, 5]");
-  says([&] { x.data<std::int32_t>(); }, "the values are f32, i32 was asked for");
+  says([&] { x.data<std::int32_t>(); }, "expected values of type i32, got f32");
   says([&] { x.over(c.zeros({3})); }, "a storage of 12 bytes for a view into 80");
   says([&] { (Shape{2, -1}); }, "size -1 of dimension 1 is negative");
   says([&] { (Shape{std::int64_t{1} << 40, std::int64_t{1} << 40}); }, "more than a machine can address");
   says([&] { (Shape{1, 1, 1, 1, 1}); }, "5 dimensions, at most 4");
   says([&] { host_write<float>(x, std::vector<float>(3)); }, "3 values for [4, 5]");
-  says([&] { host_write<float>(x.columns(0, 1), std::vector<float>(4)); }, "a dense tensor is needed");
-  says([&] { check_dense(Tensor(), DType::f32, "x"); }, "there is no such tensor");
+  says([&] { host_write<float>(x.columns(0, 1), std::vector<float>(4)); }, "expected a dense tensor");
+  says([&] { check_dense(Tensor(), DType::f32, "x"); }, "expected a tensor, got none");
   says([&] { check_shape(x, {5, 4}, "x"); }, "expected [5, 4], got [4, 5]");
 }
 

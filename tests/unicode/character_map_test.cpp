@@ -60,7 +60,7 @@ TEST(CharacterMap, NamesTheFault) {
   large.replace(trie - 4, 4, "\xfc\xff\xff\xff");
   EXPECT_TRUE(contains(character_map_fault(large), "its trie of 4294967292 bytes")) << character_map_fault(large);
 
-  EXPECT_EQ(character_map_fault(model.substr(0, model.size() / 2)), "it is cut off or damaged");
+  EXPECT_EQ(character_map_fault(model.substr(0, model.size() / 2)), "it is truncated or damaged");
   EXPECT_TRUE(contains(error_of([&] { parse_sentencepiece(far_root, "x.spm"); }),
                        "x.spm: is not a SentencePiece model: its map of characters is damaged"));
 }

@@ -140,7 +140,8 @@ int App::dispatch(const std::vector<std::string>& args) {
   const std::string& first = args.front();
   const bool stands_alone = first == "--version" || first == "-V" || first == "--help" || first == "-h";
   if (stands_alone && args.size() > 1)
-    fail_usage(fmt::format("\"{}\"", printable(args[1])), fmt::format("{} takes no other arguments", printable(first)),
+    fail_usage(fmt::format("\"{}\"", printable(args[1])),
+               fmt::format("{} takes no further arguments", printable(first)),
                "`tril help COMMAND` explains a command");
   if (first == "--version" || first == "-V") {
     print_stdout("tril {}\n", version);
@@ -185,7 +186,7 @@ int App::run(const std::vector<std::string>& args) {
   } catch (const std::filesystem::filesystem_error& error) {
     report(fmt::format("{}: {}", error.path1().string(), error.code().message()));
   } catch (const std::system_error& error) {  // a thread could not be started
-    report(fmt::format("the system refuses a resource: {}; try fewer --threads, or raise ulimit -u and -v",
+    report(fmt::format("the system refused a resource: {}; try fewer --threads, or raise ulimit -u and -v",
                        error.code().message()));
   } catch (const std::exception& error) {
     report(fmt::format("internal error: {}", error.what()));

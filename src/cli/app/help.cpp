@@ -111,7 +111,7 @@ std::string overview(const App& app) {
   std::string out = fmt::format(
       "tril {}: trains, runs and serves Transformer decoders\n\nusage: tril COMMAND [options]\n\n", version);
   for (const Command& command : app.commands()) out += fmt::format("  {:<17}{}\n", command.name, command.summary);
-  return out + "\n`tril COMMAND --help` explains one of them; `tril --version` prints the version.\n";
+  return out + "\n`tril COMMAND --help` explains a command; `tril --version` prints the version.\n";
 }
 
 std::string help_text(const Command& command) {

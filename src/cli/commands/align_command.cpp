@@ -21,28 +21,28 @@ struct AlignCommandOptions {
 Fields fields_of(AlignCommandOptions& o) {
   Fields f;
   f.group("Text");
-  f.add("train-sets", &o.train_sets, "source and target text, line by line (or one tab-separated file with --tsv)")
+  f.add("train-sets", &o.train_sets, "parallel source and target files (with --tsv, one tab-separated file)")
       .letter('t')
       .value_name("FILE")
       .required();
-  f.add("tsv", &o.tsv, "one file: source, tab, target");
-  f.add("skip-invalid", &o.skip_invalid, "an empty line for a pair that is not UTF-8, instead of an error");
-  f.add("out", &o.out, "where the alignments go: a line \"0-0 1-2\" for each pair, source words first, from 0")
+  f.add("tsv", &o.tsv, "the text is one file with lines of source, tab, target");
+  f.add("skip-invalid", &o.skip_invalid, "write an empty line for a pair that is not UTF-8 instead of stopping");
+  f.add("out", &o.out, "output file: a line such as \"0-0 1-2\" for each pair, source word first, counted from 0")
       .letter('o')
       .value_name("FILE")
       .required();
   f.group("Alignment");
   f.add("symmetrization", &o.aligner.symmetrization,
-        "what becomes of the two directions: source words of target words (forward) and the reverse (backward)",
+        "how to combine the two directions: a source word for each target word (forward) and the reverse (backward)",
         {{"grow-diag-final-and", Symmetrization::grow_diag_final_and},
          {"grow-diag", Symmetrization::grow_diag},
          {"intersection", Symmetrization::intersection},
          {"union", Symmetrization::all},
          {"forward", Symmetrization::forward},
          {"backward", Symmetrization::backward}});
-  f.add("iterations", &o.iterations, "of EM").at_least(1).at_most(1000);
-  f.add("null", &o.aligner.null, "probability that a word is made from none").at_least(0).at_most(0.99);
-  f.add("tension", &o.aligner.tension, "how much the diagonal is favoured to begin with; learned from there")
+  f.add("iterations", &o.iterations, "iterations of EM").at_least(1).at_most(1000);
+  f.add("null", &o.aligner.null, "probability that a word is aligned to no word").at_least(0).at_most(0.99);
+  f.add("tension", &o.aligner.tension, "initial strength of the prior on the diagonal; then learned")
       .at_least(0.1)
       .at_most(14);
   return f;
@@ -56,8 +56,9 @@ int align(AlignCommandOptions o, bool quiet) {
   CorpusOptions corpus;
   train::set_files(corpus, o.train_sets, o.tsv);
   corpus.skip_invalid = o.skip_invalid;
-  check(o.out != "-", "--out", "alignments go into a file, not to standard output");
-  for (const std::string& file : o.train_sets) check(!same_file(file, o.out), "--out", "{} is a text to align", o.out);
+  check(o.out != "-", "--out", "alignments must go to a file, not to standard output");
+  for (const std::string& file : o.train_sets)
+    check(!same_file(file, o.out), "--out", "{} is one of the texts to align", o.out);
   o.aligner.iterations = static_cast<int>(o.iterations);
   const StopSignal stop;
   learn_alignments(corpus, {o.out}, stop, quiet, o.aligner);
@@ -68,19 +69,18 @@ int align(AlignCommandOptions o, bool quiet) {
 
 void add_align(App& app) {
   auto o = std::make_shared<AlignCommandOptions>();
-  app.add({.name = "align",
-           .summary = "learn which words of parallel text translate each other",
-           .description =
-               "Aligns the words of each pair of lines by EM over the text itself: IBM's model 2 with a prior on the "
-               "diagonal "
-               "(Dyer et al. 2013), in both directions. Words are what stands between spaces; case and punctuation at "
-               "their ends do not matter. `tril train --guided-alignment` lets attention learn from it, so that a "
-               "decoder looks at the source early.",
-           .examples = {{"tril align -t train.en train.de -o train.align", "the alignments of a corpus"},
-                        {"tril train --guided-alignment train.align -t train.en train.de -m de", "at work"}},
-           .fields = fields_of(*o),
-           .apply_preset = {},
-           .run = [o](const Invocation& i) { return align(*o, i.quiet); }});
+  app.add(
+      {.name = "align",
+       .summary = "align the words of parallel text",
+       .description = "Aligns the words of each pair of lines by EM over the text itself: IBM model 2 with a prior on "
+                      "the diagonal (Dyer et al. 2013), in both directions. Words are separated by spaces; case and "
+                      "punctuation at their ends are ignored. `tril train --guided-alignment` trains attention on the "
+                      "alignments, so that a decoder attends to the right source words early.",
+       .examples = {{"tril align -t train.en train.de -o train.align", "the alignments of a corpus"},
+                    {"tril train --guided-alignment train.align -t train.en train.de -m de", "use them in training"}},
+       .fields = fields_of(*o),
+       .apply_preset = {},
+       .run = [o](const Invocation& i) { return align(*o, i.quiet); }});
 }
 
 }  // namespace tril::cli

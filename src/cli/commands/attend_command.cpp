@@ -31,16 +31,17 @@ Fields fields_of(AttendOptions& o) {
   f.group("Model");
   add_model_fields(f, o.decoding);
   f.group("Text");
-  f.add("source", &o.source, "the sentence; unset: the first line of standard input").letter('s').value_name("TEXT");
-  f.add("target", &o.target, "its translation; unset: the model's own; not with a language model")
+  f.add("source", &o.source, "source sentence; unset: the first line of standard input").letter('s').value_name("TEXT");
+  f.add("target", &o.target, "its translation; unset: the model's own translation; not with a language model")
       .letter('t')
       .value_name("TEXT");
   add_language_fields(f, o.source_language, o.target_language);
   f.group("Output");
   f.add("out", &o.out, "output file for the page; - is standard output").letter('o').value_name("FILE");
-  f.add("svg", &o.svg, "write a picture of all heads there too").value_name("FILE");
-  f.add("max-tokens", &o.max_tokens, "show so many tokens of a side, its first ones").at_least(1).at_most(1000);
-  f.add("max-heads", &o.max_heads, "of each attention; of a model with more its last layers are shown")
+  f.add("svg", &o.svg, "also write a picture of all heads to this file").value_name("FILE");
+  f.add("max-tokens", &o.max_tokens, "maximum number of tokens shown of each side").at_least(1).at_most(1000);
+  f.add("max-heads", &o.max_heads,
+        "maximum number of heads shown of each attention; a model with more shows its last layers")
       .at_least(1)
       .at_most(100'000);
   return f;
@@ -64,7 +65,7 @@ std::string translated(const AttendOptions& o, const model::ModelSource& opened,
 int attend(const AttendOptions& o, const Fields& fields) {
   const auto place = [](const std::string& path) { return std::filesystem::absolute(path).lexically_normal(); };
   if (!o.svg.empty() && (place(o.svg) == place(o.out) || same_file(o.svg, o.out)))
-    fail_usage("--svg", "is --out as well", "give them different names");
+    fail_usage("--svg", "is the same file as --out", "pass different files");
   OutputFile page(o.out);  // opened first, so that an unwritable path is reported at once
   std::optional<OutputFile> picture;
   if (!o.svg.empty()) picture.emplace(o.svg);
@@ -75,8 +76,8 @@ int attend(const AttendOptions& o, const Fields& fields) {
     for (const char* name : {"target", "source-language", "target-language"})
       if (fields.given(name))
         fail_usage(fmt::format("--{}", name),
-                   fmt::format("is for translations, and a {} model is a language model", model->family()),
-                   "give the whole text as --source");
+                   fmt::format("is for translations, but a {} model is a language model", model->family()),
+                   "pass the whole text as --source");
   const std::string text = fields.given("source") ? o.source : first_line();
   if (text.empty()) fail_usage("--source", "the sentence is empty", "pass one, or write a line to standard input");
   const Languages languages =
@@ -109,9 +110,9 @@ int attend(const AttendOptions& o, const Fields& fields) {
                                                                               .target_language = languages.target});
   for (const search::AttentionMaps& m : maps)
     if (m.layers.empty())
-      fail_usage(
-          "attend", fmt::format("there is nothing to show of the {} attention", name_of(m.kind)),
-          m.keys.empty() ? "give a sentence of at least one token" : "raise --max-heads to the heads of a layer");
+      fail_usage("attend", fmt::format("there is nothing to show for the {} attention", name_of(m.kind)),
+                 m.keys.empty() ? "pass a sentence of at least one token"
+                                : "raise --max-heads to at least the heads of a layer");
   page.write(train::attention_page(facts, maps));
   page.commit();
   if (picture) picture->write(train::attention_svg(facts, maps)), picture->commit();
@@ -124,15 +125,14 @@ int attend(const AttendOptions& o, const Fields& fields) {
 void add_attend(App& app) {
   auto o = std::make_shared<AttendOptions>();
   app.add({.name = "attend",
-           .summary = "show what each head looks at in a sentence, as a page and as a picture",
+           .summary = "show what each attention head attends to, as a web page or a picture",
            .description =
-               "Writes one HTML file that needs nothing else: self- and cross-attention by layer and head, of a "
-               "sentence and its translation, or of a text where the model is a language model. The weights are "
-               "those of one pass over the whole pair, as in training. They say which tokens a head reads, not why "
-               "the model says what it says.",
+               "Writes one self-contained HTML file: self- and cross-attention by layer and head, for a sentence and "
+               "its translation, or for a text with a language model. The weights are those of one pass over the whole "
+               "pair, as in training. They show which tokens a head reads, not why the model gives an output.",
            .examples = {{"tril attend --model de --source \"A dog runs.\"", "with the model's own translation"},
                         {"tril attend -m de -s \"A dog runs.\" -t \"Ein Hund rennt.\" --svg dog.svg",
-                         "of a given one, with a picture"}},
+                         "with a given translation, and a picture"}},
            .fields = fields_of(*o),
            .apply_preset = {},
            .run = [o](const Invocation& i) { return attend(*o, i.fields); }});

@@ -37,18 +37,20 @@ Fields fields_of(BenchOptions& o) {
   f.group("Model");
   add_model_fields(f, o.decoding);
   f.add("cache-precision", &o.decoding.cache_precision,
-        "numbers that keys and values are kept in; int8 with --precision int8 and int4 unless given, else fp32")
+        "number format of the KV cache; unset: int8 with --precision int8 or int4, else fp32")
       .choices({"fp32", "int8"})
       .value_name("NAME");
-  f.group("Work");
-  f.add("input", &o.input, "text that prompts are taken from, one behind the other; unset: random tokens")
+  f.group("Workload");
+  f.add("input", &o.input, "text from which consecutive prompts are taken; unset: random tokens")
       .letter('i')
       .value_name("FILE");
-  f.add("prompt-length", &o.prompt_length, "tokens of each prompt").at_least(1).at_most(1 << 20);
-  f.add("new-tokens", &o.new_tokens, "tokens to generate behind it").at_least(1).at_most(1 << 20);
-  f.add("batch-size", &o.decoding.batch_size, "prompts read and continued together").at_least(1).at_most(100'000);
-  f.add("repeat", &o.repeat, "runs, of which the fastest counts").at_least(1).at_most(1000);
-  f.group("Proposed tokens");
+  f.add("prompt-length", &o.prompt_length, "number of tokens in each prompt").at_least(1).at_most(1 << 20);
+  f.add("new-tokens", &o.new_tokens, "number of tokens to generate after each prompt").at_least(1).at_most(1 << 20);
+  f.add("batch-size", &o.decoding.batch_size, "number of prompts read and continued together")
+      .at_least(1)
+      .at_most(100'000);
+  f.add("repeat", &o.repeat, "number of runs, of which the fastest counts").at_least(1).at_most(1000);
+  f.group("Speculative decoding");
   add_speculative_fields(f, o.others);
   return f;
 }
@@ -144,8 +146,8 @@ std::vector<std::int32_t> prompts_of(const BenchOptions& o, const model::ModelSo
     tokenizer->encode(line + "\n", Side::target, ids);
   }
   if (ids.size() < wanted)
-    fail_usage("--input", fmt::format("{} has {} tokens, {} are wanted", o.input, ids.size(), wanted),
-               "give a longer text, or a smaller --batch-size or --prompt-length");
+    fail_usage("--input", fmt::format("{} has {} tokens, but {} are needed", o.input, ids.size(), wanted),
+               "pass a longer text, or a smaller --batch-size or --prompt-length");
   ids.resize(wanted);
   return ids;
 }
@@ -170,11 +172,11 @@ int bench(const BenchOptions& o) {
   const auto source = model::ModelSource::open(o.decoding.model);
   const std::unique_ptr<model::Model> model = load_model(source, o.decoding);
   if (model->has_encoder())
-    fail_usage("--model", fmt::format("a {} model translates, it does not continue text", model->family()),
+    fail_usage("--model", fmt::format("a {} model translates and does not continue text", model->family()),
                "use `tril bench translate`");
   const std::int64_t positions = model->max_positions();
   check(positions == 0 || o.prompt_length + o.new_tokens - 1 <= positions, "--new-tokens",
-        "{} behind a prompt of {} take more than the model's {} positions", o.new_tokens, o.prompt_length, positions);
+        "{} after a prompt of {} exceed the model's {} positions", o.new_tokens, o.prompt_length, positions);
 
   const auto batch = static_cast<std::size_t>(o.decoding.batch_size);
   const std::vector<std::int32_t> prompts = prompts_of(o, source, *model);
@@ -185,7 +187,7 @@ int bench(const BenchOptions& o) {
   Team team(thread_count(o.decoding.threads));
   c.set_team(&team);
   const std::unique_ptr<nn::KvCache> cache = model->make_cache(c);
-  check(cache != nullptr, "--model", "a {} model has no cache of keys and values", model->family());
+  check(cache != nullptr, "--model", "a {} model has no KV cache", model->family());
   const search::CacheOptions kept{.kept = {.precision = keeps_int8(o.decoding, *model) ? nn::KvCache::Precision::int8
                                                                                        : nn::KvCache::Precision::fp32}};
   cache->configure(kept.kept);
@@ -230,22 +232,20 @@ int bench(const BenchOptions& o) {
 void add_bench_generate(App& app) {
   auto o = std::make_shared<BenchOptions>();
   o->decoding.batch_size = 1;
-  app.add(
-      {.name = "bench generate",
-       .summary = "time the continuation of text",
-       .description =
-           "Prints one JSON object: tokens a second of reading prompts and of generating behind them (the "
-           "best of --repeat runs), the bytes of weights that a generated token reads, the bytes a second that the "
-           "machine "
-           "reads of memory and the share of them that generating reached, the peak of memory. With a draft model or "
-           "prompt lookup also the same with proposed tokens, and what became of them.",
-       .examples = {{"tril bench generate --model plays --prompt-length 64 --new-tokens 128", "one text at a time"},
-                    {"tril bench generate -m plays --batch-size 32 --threads 1", "32 together"},
-                    {"tril bench generate -m llama --draft-model llama --draft-precision int4",
-                     "with the same model in 4 bits as its own draft"}},
-       .fields = fields_of(*o),
-       .apply_preset = {},
-       .run = [o](const Invocation&) { return bench(*o); }});
+  app.add({.name = "bench generate",
+           .summary = "measure generation speed",
+           .description =
+               "Prints one JSON object: tokens per second in prefill and in generation (the best of --repeat "
+               "runs), the bytes of weights read for each generated token, the machine's memory bandwidth and "
+               "the share of it that generation reached, and the peak memory. With a draft model or prompt "
+               "lookup, it also prints the same with proposed tokens, and how many of them were accepted.",
+           .examples = {{"tril bench generate --model plays --prompt-length 64 --new-tokens 128", "one text at a time"},
+                        {"tril bench generate -m plays --batch-size 32 --threads 1", "32 together"},
+                        {"tril bench generate -m llama --draft-model llama --draft-precision int4",
+                         "with the same model in 4 bits as its own draft"}},
+           .fields = fields_of(*o),
+           .apply_preset = {},
+           .run = [o](const Invocation&) { return bench(*o); }});
 }
 
 }  // namespace tril::cli

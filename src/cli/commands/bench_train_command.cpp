@@ -34,13 +34,13 @@ Fields fields_of(BenchTrainOptions& o) {
                            "reduce-precision", "shard-weights", "train-sets", "vocab", "max-tokens", "max-length",
                            "arch", "preset", "d-model", "num-heads", "ffn-dim", "enc-depth", "dec-depth"});
   f.group("Measurement");
-  f.add("updates", &o.updates, "updates in all").at_least(1);
-  f.add("skip", &o.skip, "updates before the clock starts").at_least(0);
+  f.add("updates", &o.updates, "total number of updates").at_least(1);
+  f.add("skip", &o.skip, "number of updates before the measurement starts").at_least(0);
   f.add("no-overlap", &o.no_overlap,
-        "with several ranks, for comparison: gradients travel when all are computed, instead of meanwhile");
-  f.excludes("shard-weights", "no-overlap", "there is but one way");
-  f.add("profile", &o.profile, "print where an update's time goes, op by op, beside what the machine could do at most");
-  f.add("json", &o.json, "the profile not as a table but in the line of JSON, as \"profile\"");
+        "with several ranks, for comparison: send gradients after the backward pass instead of during it");
+  f.excludes("shard-weights", "no-overlap", "sharded weights have no such choice");
+  f.add("profile", &o.profile, "print where the time of an update goes, op by op, next to the machine's upper bound");
+  f.add("json", &o.json, "put the profile into the JSON line as \"profile\" instead of printing a table");
   return f;
 }
 
@@ -51,7 +51,7 @@ int bench(BenchTrainOptions& o) {
   if (is_language_model(t.model))
     t.data.vocab_type = "char";
   else
-    check(!t.data.vocab.empty(), "--vocab", "is required: learning a vocabulary is no part of what is measured");
+    check(!t.data.vocab.empty(), "--vocab", "is required: learning a vocabulary is not part of the measurement");
   settle(t);
   const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizer(t);
   const std::unique_ptr<model::Model> m = build_model(t.model, *tokenizer);
@@ -123,24 +123,23 @@ int bench(BenchTrainOptions& o) {
 
 void add_bench_train(App& app) {
   auto o = std::make_shared<BenchTrainOptions>();
-  app.add(
-      {.name = "bench train",
-       .summary = "measure training speed",
-       .description =
-           "Prints one JSON object on one line: target tokens (with </s>, no padding) and updates a second over the "
-           "counted updates, the last loss, and the process's peak memory. A language model's target tokens are those "
-           "that it predicts: all that it reads. --profile tells besides, on standard error, where the time went.",
-       .examples = {{"tril bench train --preset tiny --train-sets train.en train.de --vocab spm.model --threads 2",
-                     "30 updates, the last 25 of them measured"},
-                    {"tril bench train --preset base --train-sets train.en train.de --vocab spm.model --profile",
-                     "the same of a larger model, with a table of its ops beside the machine's roofs"},
-                    {"mpirun -n 2 tril bench train --preset tiny --train-sets train.en train.de --vocab spm.model",
-                     "two processes that train together; figures of both, memory of the first"},
-                    {"tril bench train --arch gpt2 --train-sets train.txt --max-length 256 --max-tokens 16384",
-                     "a language model of the text's characters"}},
-       .fields = fields_of(*o),
-       .apply_preset = [o] { apply_preset(o->train); },
-       .run = [o](const Invocation&) { return bench(*o); }});
+  app.add({.name = "bench train",
+           .summary = "measure training speed",
+           .description =
+               "Prints one JSON object on one line: target tokens (including </s>, no padding) and updates per second "
+               "over the counted updates, the last loss, and the peak memory of the process. For a language model, "
+               "every token read is a target token. --profile also prints on standard error where the time went.",
+           .examples = {{"tril bench train --preset tiny --train-sets train.en train.de --vocab spm.model --threads 2",
+                         "30 updates, the last 25 of them measured"},
+                        {"tril bench train --preset base --train-sets train.en train.de --vocab spm.model --profile",
+                         "the same for a larger model, with a table of its ops next to the machine's rooflines"},
+                        {"mpirun -n 2 tril bench train --preset tiny --train-sets train.en train.de --vocab spm.model",
+                         "two processes that train together: speed of both, memory of the first"},
+                        {"tril bench train --arch gpt2 --train-sets train.txt --max-length 256 --max-tokens 16384",
+                         "a character-level language model"}},
+           .fields = fields_of(*o),
+           .apply_preset = [o] { apply_preset(o->train); },
+           .run = [o](const Invocation&) { return bench(*o); }});
 }
 
 }  // namespace tril::cli

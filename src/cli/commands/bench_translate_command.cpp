@@ -34,13 +34,14 @@ Fields fields_of(TranslateBench& o) {
   f.group("Model");
   add_model_fields(f, o.decoding);
   f.group("Text");
-  f.add("input", &o.input, "text to translate, a sentence a line; - is standard input").letter('i').value_name("FILE");
-  f.add("sentences", &o.sentences, "lines to take from its beginning; 0: all").at_least(0);
-  f.add("repeat", &o.repeat, "runs, of which the fastest counts").at_least(1).at_most(1000);
-  f.add(
-      "profile", &o.profile,
-      "run once more, one worker alone, and say where its time went, what its products came to, and what products of 8 "
-      "bits come to at most");
+  f.add("input", &o.input, "text to translate, one sentence per line; - is standard input")
+      .letter('i')
+      .value_name("FILE");
+  f.add("sentences", &o.sentences, "number of lines to translate, from the first; 0: all").at_least(0);
+  f.add("repeat", &o.repeat, "number of runs, of which the fastest counts").at_least(1).at_most(1000);
+  f.add("profile", &o.profile,
+        "run once more with one worker and print where its time went, the speed of its matrix products, and the upper "
+        "bound for 8-bit products");
   f.group("Search");
   add_translation_fields(f, o.decoding);
   add_choice_fields(f, o.decoding);
@@ -109,7 +110,7 @@ int bench_translate(const TranslateBench& o) {
   if (options.min_length == options.max_length) options.decoding.search.forced_eos_id = -1;
   options.decoding.refill = 1;  // a job is one batch, so that its time is that of a batch
   check(model->max_positions() == 0 || options.max_length <= model->max_positions(), "--max-length",
-        "{} tokens, the model has {} positions", options.max_length, model->max_positions());
+        "{} tokens, but the model has {} positions", options.max_length, model->max_positions());
 
   LineReader reader(o.input);
   std::vector<std::vector<std::int32_t>> sources;
@@ -165,12 +166,12 @@ void add_bench_translate(App& app) {
   auto o = std::make_shared<TranslateBench>();
   app.add(
       {.name = "bench translate",
-       .summary = "time translation",
-       .description = "Prints one JSON object: target tokens a second (the best of --repeat runs), the median and "
-                      "99th percentile of a batch's time, the peak of memory.",
+       .summary = "measure translation speed",
+       .description = "Prints one JSON object: target tokens per second (the best of --repeat runs), the median and "
+                      "99th percentile of the time per batch, and the peak memory.",
        .examples = {{"tril bench translate -m de -i test.en -b 4 --batch-size 32", "beam search, two workers or more"},
                     {"tril bench translate -m de -i test.en -b 1 --min-length 24 --max-length 24 --sentences 1000",
-                     "outputs of the same length for every model"}},
+                     "the same output length for every model"}},
        .fields = fields_of(*o),
        .apply_preset = {},
        .run = [o](const Invocation&) { return bench_translate(*o); }});

@@ -63,18 +63,17 @@ Fields fields_of(ChatOptions& o) {
   f.group("Model");
   add_model_fields(f, o.decoding);
   f.add("cache-precision", &o.decoding.cache_precision,
-        "numbers that keys and values of what was said are kept in; int8 with --precision int8 and int4 unless given, "
-        "else fp32")
+        "number format of the KV cache; unset: int8 with --precision int8 or int4, else fp32")
       .choices({"fp32", "int8"})
       .value_name("NAME");
-  f.group("Talk");
-  f.add("system", &o.system, "what the model is told before the talk begins").letter('s').value_name("TEXT");
-  f.add("load", &o.load, "go on with a talk that /save wrote").value_name("FILE");
+  f.group("Chat");
+  f.add("system", &o.system, "system message at the beginning of the chat").letter('s').value_name("TEXT");
+  f.add("load", &o.load, "continue a chat that /save wrote").value_name("FILE");
   f.add("format", &o.format,
-        "how a talk is written down for the model: by the chat template of its directory, or in plain lines, User: ... "
-        "and Assistant: ...; auto: by a template where there is one")
+        "prompt format: the chat template of the model's directory, or plain lines (User: ... and Assistant: ...); "
+        "auto: the template if there is one")
       .choices({"auto", "template", "plain"});
-  f.add("template", &o.template_file, "a chat template instead of the directory's").value_name("FILE");
+  f.add("template", &o.template_file, "chat template to use instead of the directory's").value_name("FILE");
   f.include(talk_fields(o));
   add_constraint_fields(f, o.constraint);
   return f;
@@ -96,13 +95,13 @@ class Format {
     const std::optional<std::string> published = tokenizer.chat_template();
     special_tokens_ = tokenizer.special_tokens();
     if (!o.template_file.empty()) {
-      if (o.format == "plain") fail_usage("--template", "--format plain needs none", "leave one of them out");
+      if (o.format == "plain") fail_usage("--template", "--format plain uses no template", "leave one of them out");
       template_.emplace(read_any_text(o.template_file, most_file_bytes), o.template_file);
     } else if (o.format != "plain" && published) {
       template_ = published_template(*published, o.decoding.model);
     } else if (o.format == "template") {
       fail_usage("--format", o.decoding.model + " has no chat template",
-                 "name one with --template, or pass --format plain");
+                 "pass one with --template, or pass --format plain");
     }
   }
   bool is_plain() const { return !template_; }
@@ -160,7 +159,7 @@ class Chat {
   int run() {
     if (terminal_)
       std::cerr << format_count(model_->parameters().count())
-                << " parameters; /help lists the commands, Ctrl-C ends an answer, Ctrl-D ends the chat\n";
+                << " parameters; /help lists the commands, Ctrl-C stops an answer, Ctrl-D ends the chat\n";
     for (;;) {
       if (terminal_) write_stdout("> ");
       std::optional<std::string> line = interrupt_.read_line();
@@ -245,16 +244,11 @@ class Chat {
 
   void help() const {
     write_stdout(
-        "/reset            begin anew\n"
-        "/system TEXT      begin anew, and tell the model this first\n"
-        "/undo             take the last turn back\n"
-        "/retry            another answer to the last turn\n"
-        "/save FILE        write the talk as JSON\n"
-        "/load FILE        go on with a talk that was saved\n"
-        "/set              what may be set, and how it is\n"
-        "/set NAME VALUE   set it: /set temperature 0.7\n"
-        "/exit             end, as Ctrl-D does\n"
-        "A line that ends with \\ goes on in the next; one that begins with // is said with one /.\n");
+        "/reset            start over\n/system TEXT      start over with this system message\n/undo             remove "
+        "the last turn\n/retry            generate another answer to the last turn\n/save FILE        write the chat "
+        "as JSON\n/load FILE        continue a saved chat\n/set              list the settings and their values\n/set "
+        "NAME VALUE   change a setting: /set temperature 0.7\n/exit             end the chat, like Ctrl-D\nA line that "
+        "ends with \\ continues on the next line; one that begins with // is sent with a single /.\n");
   }
 
   void set(const std::string& rest) {
@@ -305,8 +299,8 @@ class Chat {
                                m["content"].is_string();
                       });
     if (!good)
-      fail(path, "is no talk: expected {\"messages\": [{\"role\": ..., \"content\": ...}, ...]}",
-           "name a file that /save wrote");
+      fail(path, "is not a chat: expected {\"messages\": [{\"role\": ..., \"content\": ...}, ...]}",
+           "pass a file that /save wrote");
     messages_ = file["messages"];
   }
 
@@ -328,7 +322,7 @@ class Chat {
     for (std::size_t left_out = 0;; ++left_out) {
       std::vector<std::int32_t> ids = format_.ids(*tokenizer_, messages_);
       if (ids.empty())
-        fail("", "the talk has no token as the chat template writes it down",
+        fail("", "the chat template renders the chat to no tokens",
              "pass --template FILE with another one, or --format plain");
       if (positions == 0 || static_cast<std::int64_t>(ids.size()) + std::min(room, positions / 4) <= positions + 1) {
         if (left_out > 0)
@@ -342,9 +336,9 @@ class Chat {
       while (next < messages_.size() && messages_[next]["role"] != "user") ++next;
       if (next >= messages_.size())
         fail_usage("",
-                   fmt::format("what was said has {}, the model has {}", counted(ids.size(), "token"),
+                   fmt::format("the message has {}, but the model has {}", counted(ids.size(), "token"),
                                counted(positions, "position")),
-                   "say less at once");
+                   "shorten the message");
       messages_.erase(messages_.begin() + static_cast<std::ptrdiff_t>(first),
                       messages_.begin() + static_cast<std::ptrdiff_t>(next));
     }
@@ -439,20 +433,20 @@ class Chat {
 
 void add_chat(App& app) {
   auto o = std::make_shared<ChatOptions>();
-  app.add({.name = "chat",
-           .summary = "talk with a language model",
-           .description =
-               "Reads a line, answers, and reads the next; what was said before is remembered, and only what is new is "
-               "read by the model. The talk is written down as the model's chat template has it. Lines that begin with "
-               "/ are commands: /help lists them. Without a terminal only answers are printed, so that it goes with "
-               "pipes.",
-           .examples = {{"tril chat --model llama", "as its directory says"},
-                        {"tril chat -m llama --system \"Answer in one word.\" --temperature 0.7", "told what to do"},
-                        {"tril chat -m plays --format plain", "with a model that has no chat template"}},
-           .fields = fields_of(*o),
-           .reads_config = true,
-           .apply_preset = {},
-           .run = [o](const Invocation&) { return Chat(*o).run(); }});
+  app.add(
+      {.name = "chat",
+       .summary = "chat with a language model",
+       .description =
+           "Reads a line, answers, and reads the next; the model keeps the earlier turns in its cache and reads only "
+           "what is new. The model's chat template formats the chat. Lines that begin with / are commands: /help lists "
+           "them. Without a terminal only the answers are printed, so that it works in pipes.",
+       .examples = {{"tril chat --model llama", "with the settings of its directory"},
+                    {"tril chat -m llama --system \"Answer in one word.\" --temperature 0.7", "with a system message"},
+                    {"tril chat -m plays --format plain", "with a model that has no chat template"}},
+       .fields = fields_of(*o),
+       .reads_config = true,
+       .apply_preset = {},
+       .run = [o](const Invocation&) { return Chat(*o).run(); }});
 }
 
 }  // namespace tril::cli

@@ -10,7 +10,7 @@ namespace tril::cli {
 void add_completion(App& app) {
   auto shell = std::make_shared<std::string>();
   Fields f;
-  f.add("shell", shell.get(), "the shell to make it for")
+  f.add("shell", shell.get(), "the shell that will use it")
       .choices({"bash", "zsh", "fish"})
       .value_name("SHELL")
       .positional()
@@ -19,7 +19,7 @@ void add_completion(App& app) {
   app.add({.name = "completion",
            .summary = "print a completion script for a shell",
            .description = "",
-           .examples = {{"source <(tril completion bash)", "completion in this bash"},
+           .examples = {{"source <(tril completion bash)", "completion in the current bash"},
                         {"tril completion fish > ~/.config/fish/completions/tril.fish", "completion in every fish"}},
            .fields = f,
            .apply_preset = {},

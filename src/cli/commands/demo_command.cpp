@@ -51,16 +51,17 @@ Fields fields_of(DemoOptions& o) {
   f.group("Demo");
   std::vector<std::string> tasks{"dates"};
   for (const DemoTask& task : train::demo_tasks()) tasks.push_back(task.name);
-  f.add("task", &o.task, "what the model is to learn").choices(tasks).positional();
+  f.add("task", &o.task, "task that the model learns").choices(tasks).positional();
   f.add("out", &o.out, "directory for the text, the vocabulary and the model").letter('o').value_name("DIR");
-  f.add("only", &o.only, "of dates: one kind of text instead of all").choices({"all", "dates", "times", "numbers"});
-  f.add("lines", &o.lines, "lines to train on; unset: 20,000 to 80,000, as the task needs")
+  f.add("only", &o.only, "for dates: only one kind of text").choices({"all", "dates", "times", "numbers"});
+  f.add("lines", &o.lines, "number of lines to train on; unset: 20,000 to 80,000, depending on the task")
       .at_least(100)
       .at_most(10'000'000);
-  f.add("updates", &o.updates, "updates to train for; unset: 6,000 of dates, else as the task's configuration says")
+  f.add("updates", &o.updates,
+        "number of updates to train for; unset: 6,000 for dates, else as the task's configuration says")
       .at_least(41)
       .at_most(1'000'000);
-  f.add("seed", &o.seed, "of the text and of the training");
+  f.add("seed", &o.seed, "seed of the text and of training");
   f.add("threads", &o.threads, "cores to use; 0: all").at_least(0).at_most(1024);
   f.add("json", &o.json, "print one JSON object and nothing else");
   return f;
@@ -94,7 +95,7 @@ void prepare_folder(const Places& places) {
   namespace fs = std::filesystem;
   const bool foreign =
       fs::is_directory(places.out) && !fs::is_empty(places.out) && !fs::exists(places.text("train", "src"));
-  if (foreign) fail_usage(places.out, "is there already and holds no demo", "choose another place with --out");
+  if (foreign) fail_usage(places.out, "already exists and holds no demo", "choose another place with --out");
   create_directories(places.out);
 }
 
@@ -159,7 +160,7 @@ std::string program_path() {
 void show_result(const Places& places, const std::vector<DemoPair>& test, const std::vector<std::string>& found,
                  double exact) {
   constexpr std::size_t shown = 9;
-  print_stdout("\nlines that it has never seen\n");
+  print_stdout("\nlines that the model has never seen\n");
   for (std::size_t i = 0; i < std::min(shown, test.size()); ++i)
     print_stdout("  {:<44} -> {:<12} {}\n", test[i].source, found[i],
                  found[i] == test[i].target ? "right" : "should be " + test[i].target);
@@ -176,7 +177,7 @@ std::int64_t held_out(std::int64_t lines) {
 }
 
 int stopped() {
-  std::cerr << "tril demo: stopped before its end; the same command begins anew\n";
+  std::cerr << "tril demo: stopped early; the same command starts over\n";
   return exit_failure;
 }
 
@@ -191,7 +192,7 @@ int demo_of_dates(const DemoOptions& o, const Invocation& invocation) {
   write_part(places, "valid", corpus.valid);
   write_part(places, "test", corpus.test);
   if (!o.json)
-    print_stdout("{} of dates, times and numbers in English, German and French, and their normal forms, in {}\n",
+    print_stdout("{} of dates, times and numbers in English, German and French, with their normal forms, in {}\n",
                  counted(format_count(lines), "line"), o.out);
 
   for (const auto& args : {vocab_arguments(places), train_arguments(o, places)}) {
@@ -293,12 +294,12 @@ TaskResult measure_stories(const DemoOptions& o, const Places& places, const std
 
 void show_task(const DemoTask& task, const Places& places, const std::vector<DemoPair>& test, const TaskResult& r) {
   constexpr std::size_t shown = 5;
-  print_stdout("\nlines that it has never seen\n");
+  print_stdout("\nlines that the model has never seen\n");
   for (std::size_t i = 0; i < std::min(shown, test.size()); ++i) {
     print_stdout("\n  {}\n  -> {}\n", test[i].source, r.found[i]);
     if (!task.is_text && r.found[i] != test[i].target) print_stdout("     should be {}\n", test[i].target);
     if (const train::StoryCheck c = train::check_story(test[i].source + r.found[i]); task.is_text)
-      print_stdout("     {} of {} statements are so\n", c.right, c.statements);
+      print_stdout("     {} of {} statements are true\n", c.right, c.statements);
   }
   print_stdout("\n");
   for (const auto& [name, value] : r.figures) print_stdout("{:<20} {:.4g}\n", name, value);
@@ -338,7 +339,7 @@ int demo_of_task(const DemoOptions& o, const DemoTask& task, const Invocation& i
 
 int demo(const DemoOptions& o, const Invocation& invocation) {
   if (invocation.fields.given("only") && o.task != "dates")
-    fail_usage("--only", fmt::format("is for dates, the task is {}", o.task), "leave it out");
+    fail_usage("--only", fmt::format("is for dates, but the task is {}", o.task), "leave it out");
   for (const DemoTask& task : train::demo_tasks())
     if (task.name == o.task) return demo_of_task(o, task, invocation);
   return demo_of_dates(o, invocation);
@@ -349,13 +350,12 @@ int demo(const DemoOptions& o, const Invocation& invocation) {
 void add_demo(App& app) {
   auto o = std::make_shared<DemoOptions>();
   app.add({.name = "demo",
-           .summary = "train a small model on text made on the spot, and measure it",
-           .description =
-               "Makes a corpus of dates, times and numbers, written in many ways in three languages, with their "
-               "normal forms; learns a vocabulary, trains a model in a minute or two, and translates lines that "
-               "it has never seen. Other tasks are translation, reading comprehension, dialogue, summaries of "
-               "records, and a language model of text; each has its configuration, which is written beside the text. "
-               "It needs nothing from outside and shows the commands that it runs.",
+           .summary = "train a small model on generated text, and evaluate it",
+           .description = "Makes a corpus of dates, times and numbers, written in many ways in three languages, with "
+                          "their normal forms; learns a vocabulary, trains a model in a minute or two, and translates "
+                          "lines that it has never seen. Other tasks are translation, reading comprehension, dialogue, "
+                          "summaries of records, and language modelling; the configuration of each is written next to "
+                          "the text. The demo needs no other data and shows the commands that it runs.",
            .examples = {{"tril demo", "dates, in the folder tril-demo"},
                         {"tril demo reading --out reading", "passages and questions"},
                         {"tril demo --only dates --lines 20000 --updates 800 --out dates", "a smaller one"}},

@@ -44,19 +44,17 @@ std::vector<std::string> metrics_of(const std::vector<std::string>& texts) {
 Fields fields_of(EvalOptions& o) {
   Fields f;
   f.group("Text");
-  f.add("input", &o.input, "translations, one a line; - is standard input").letter('i').value_name("FILE");
+  f.add("input", &o.input, "translations, one per line; - is standard input").letter('i').value_name("FILE");
   f.add("reference", &o.references, "reference translations; several files are several references for each line")
       .letter('r')
       .value_name("FILE")
       .required();
   f.group("Scores");
-  f.add("metrics", &o.metrics, "bleu, chrf, or both with a comma between").value_name("NAMES");
+  f.add("metrics", &o.metrics, "bleu, chrf, or both, separated by a comma").value_name("NAMES");
   f.add("tokenize", &o.tokenizer, "how BLEU splits words",
         {{"13a", BleuTokenizer::v13a}, {"none", BleuTokenizer::none}})
       .value_name("NAME");
-  f.add("chrf-word-order", &o.chrf_word_order, "n-grams of words in chrF, up to this many; 2 is chrF++")
-      .at_least(0)
-      .at_most(9);
+  f.add("chrf-word-order", &o.chrf_word_order, "order of the word n-grams in chrF; 2 is chrF++").at_least(0).at_most(9);
   f.add("lowercase", &o.lowercase, "ignore case");
   f.add("json", &o.json, "print one JSON object");
   return f;
@@ -89,9 +87,9 @@ int evaluate(const EvalOptions& o) {
   for (std::size_t i = 0; i < references.size(); ++i)
     if (references[i].size() != hypotheses.size())
       fail(o.references[i],
-           fmt::format("has {}, {} has {}", counted(references[i].size(), "line"), input, hypotheses.size()),
-           "each line needs its reference");
-  if (hypotheses.empty()) fail(input, "is empty, at least one line is expected");
+           fmt::format("has {}, but {} has {}", counted(references[i].size(), "line"), input, hypotheses.size()),
+           "each line needs a reference");
+  if (hypotheses.empty()) fail(input, "is empty, expected at least one line");
 
   nlohmann::ordered_json result;
   for (const std::string& metric : metrics) {
@@ -123,12 +121,11 @@ void add_eval(App& app) {
   auto o = std::make_shared<EvalOptions>();
   app.add({.name = "eval",
            .summary = "score translations against references with BLEU and chrF",
-           .description = "Scores are the corpus scores of sacrebleu, to the last digit printed; each comes with the "
-                          "signature that says "
-                          "how it was computed.",
+           .description = "Scores are the corpus scores of sacrebleu, to the last printed digit; each comes with a "
+                          "signature of how it was computed.",
            .examples = {{"tril eval --reference test.de -i out.de", "BLEU and chrF of a file"},
                         {"tril translate --model de -i test.en | tril eval --reference test.de --metrics bleu",
-                         "BLEU of what a model writes"},
+                         "BLEU of a model's output"},
                         {"tril eval --reference a.de b.de -i out.de --lowercase --json",
                          "two references for each line, case ignored, as JSON"}},
            .fields = fields_of(*o),

@@ -32,13 +32,13 @@ struct ExportOptions {
 Fields fields_of(ExportOptions& o) {
   Fields f;
   f.add("model", &o.model, "a model directory or a GGUF file").letter('m').value_name("DIR").required();
-  f.add("to", &o.to, "what to write: FILE.gguf, or a directory as Hugging Face lays it out, in float32")
+  f.add("to", &o.to, "output: FILE.gguf, or a Hugging Face model directory in float32")
       .letter('o')
       .value_name("PATH")
       .required();
-  f.add("type", &o.type, "numbers of the matrices of a GGUF file; vectors stay in 32 bits")
+  f.add("type", &o.type, "number format of the matrices in a GGUF file; vectors stay in 32 bits")
       .choices({"f32", "f16", "bf16", "q8_0", "q4_0"});
-  f.add("name", &o.name, "what a GGUF file says the model is called; unset: as --model is").value_name("TEXT");
+  f.add("name", &o.name, "name of the model in a GGUF file; unset: the name of --model").value_name("TEXT");
   return f;
 }
 
@@ -57,7 +57,7 @@ GgufMetadata text_metadata(const model::ModelSource& source, std::int64_t vocab_
   const model::GenerationConfig& published = source.generation();
   GgufMetadata metadata = model::gguf_sampling(published);
   if (!source.has_tokenizer()) {
-    spdlog::warn("{} has no tokenizer: what is written has none either", source.name());
+    spdlog::warn("{} has no tokenizer, so the output has none either", source.name());
     metadata.add("tokenizer.ggml.model", "no_vocab");
     return metadata;
   }
@@ -85,7 +85,8 @@ void write_gguf(const ExportOptions& o) {
 
 void export_directory(const ExportOptions& o, const Fields& fields) {
   for (const char* option : {"type", "name"})
-    if (fields.given(option)) fail_usage("--" + std::string(option), "is of a GGUF file", "name a FILE.gguf with --to");
+    if (fields.given(option))
+      fail_usage("--" + std::string(option), "is only for GGUF files", "pass a FILE.gguf with --to");
   refuse_files_of_models(o.to, "--to");
   const auto source = model::ModelSource::open(o.model);
   std::shared_ptr<const Tokenizer> tokenizer;
@@ -115,13 +116,12 @@ void add_export(App& app) {
   auto o = std::make_shared<ExportOptions>();
   app.add({.name = "export",
            .summary = "write a model as a GGUF file for llama.cpp, or a GGUF file as a model directory",
-           .description =
-               "Writes the weights and the tokenizer as llama.cpp reads them, for the families that it computes "
-               "as they are published; what it would compute otherwise is refused by name. A GGUF file "
-               "becomes a directory that `transformers` reads. The original stays as it is.",
+           .description = "Writes the weights and the tokenizer as llama.cpp reads them, for the families that it "
+                          "computes as published; an error names anything that it would compute differently. A GGUF "
+                          "file becomes a directory that `transformers` reads. The original is not changed.",
            .examples = {{"tril export -m llama --to llama.gguf", "in 16 bits"},
                         {"tril export -m llama --to llama-q8.gguf --type q8_0", "in 8 bits"},
-                        {"tril export -m llama.Q4_K_M.gguf --to llama", "to go on training, or for `transformers`"}},
+                        {"tril export -m llama.Q4_K_M.gguf --to llama", "to continue training, or for `transformers`"}},
            .fields = fields_of(*o),
            .apply_preset = {},
            .run = [o](const Invocation& i) { return run_export(*o, i.fields); }});

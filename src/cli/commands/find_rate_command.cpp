@@ -33,9 +33,9 @@ Fields find_rate_fields(FindRateOptions& o) {
   f.group("Sweep");
   f.add("lowest-rate", &o.sweep.lowest, "learning rate of the first update").above(0).at_most(1000);
   f.add("highest-rate", &o.sweep.highest, "learning rate of the last update").above(0).at_most(1e6);
-  f.add("sweep-updates", &o.sweep.updates, "updates of the sweep").at_least(10).at_most(1'000'000);
-  f.add("plot", &o.plot, "where to draw loss against rate: a .svg or .html file").value_name("FILE");
-  f.add("json", &o.json, "the sweep as one JSON object instead of a table");
+  f.add("sweep-updates", &o.sweep.updates, "number of updates in the sweep").at_least(10).at_most(1'000'000);
+  f.add("plot", &o.plot, "output file for a plot of loss against learning rate: .svg or .html").value_name("FILE");
+  f.add("json", &o.json, "print the sweep as one JSON object instead of a table");
   f.include(fields_of(o.train));
   return f;
 }
@@ -47,9 +47,9 @@ void print_table(const RateSweep& sweep) {
     const RatePoint& p = sweep.points[i];
     print_stdout("{:>8}  {:>12.3g}  {:>9.4f}  {:>9.4f}\n", p.update, p.rate, p.loss, p.smoothed);
   }
-  if (sweep.diverged) write_stdout("the loss rose fourfold or was no number: the sweep ended there\n");
+  if (sweep.diverged) write_stdout("the loss rose fourfold or was not a number: the sweep ended there\n");
   if (sweep.suggestion)
-    print_stdout("suggested --learn-rate {:.2g}: the loss falls fastest there, and turns at {:.2g}\n",
+    print_stdout("suggested --learn-rate {:.2g}: the loss falls fastest there, and starts to rise at {:.2g}\n",
                  *sweep.suggestion, *sweep.turn);
   else
     write_stdout("no suggestion: the loss never fell; try a lower --lowest-rate or more --sweep-updates\n");
@@ -81,8 +81,8 @@ int find_rate(FindRateOptions& o, const Fields& fields, bool quiet) {
   refuse_useless(fields, o.train);
   settle(o.train);
   if (learns_alignments(o.train.data))
-    fail_usage("--guided-alignment", "learn keeps what it learns in a model's directory, and there is none",
-               "`tril align` writes a file to pass instead");
+    fail_usage("--guided-alignment", "learn stores the alignments in a model directory, but there is none here",
+               "pass a file written by `tril align` instead");
   check_input_files(o.train);
   check_texts(o.train);
   const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizer(o.train);
@@ -112,11 +112,11 @@ void add_find_rate(App& app) {
   auto o = std::make_shared<FindRateOptions>();
   app.add({.name = "find-rate",
            .summary = "try learning rates from low to high and suggest one for training",
-           .description = "Takes the options of `tril train`, so that the command that is about to train can be tried "
-                          "first: its --model is required here too, although nothing is written to it and it need not "
-                          "exist. Trains some updates with a rate that rises exponentially and shows the loss of each "
-                          "(the learning-rate range test). What concerns validation, saving and the schedule has no "
-                          "part in it.",
+           .description =
+               "Takes the options of `tril train`, so that a training command can be tried as it is: --model is "
+               "required here too, although nothing is written to it and it need not exist. Trains some updates "
+               "with an exponentially rising learning rate and shows the loss of each (the learning-rate range "
+               "test). Options for validation, saving and the schedule have no effect.",
            .examples = {{"tril find-rate --model de --train-sets train.en train.de", "a table and a suggestion"},
                         {"tril find-rate --config run.yml --plot rates.html", "the same with a picture"}},
            .fields = find_rate_fields(*o),

@@ -48,45 +48,44 @@ Fields fields_of(GenerateOptions& o) {
   f.group("Model");
   add_model_fields(f, o.decoding);
   f.group("Text");
-  f.add("prompt", &o.prompts, "texts to go on from; an empty one begins anew").letter('p').value_name("TEXT");
-  f.add("prompt-file", &o.prompt_file,
-        "one text to go on from instead: all of a file, newlines included; - is standard input")
+  f.add("prompt", &o.prompts, "prompts to continue; an empty prompt starts a new text").letter('p').value_name("TEXT");
+  f.add("prompt-file", &o.prompt_file, "one prompt instead: the whole file, newlines included; - is standard input")
       .value_name("FILE");
-  f.add("input", &o.input, "prompts instead, one a line, plain or gzip; - is standard input")
+  f.add("input", &o.input, "prompts instead, one per line, plain or gzip; - is standard input")
       .letter('i')
       .value_name("FILE");
-  f.add("n", &o.decoding.search.n_best, "generations of each prompt: samples, or the best of a beam")
+  f.add("n", &o.decoding.search.n_best, "number of generations for each prompt: samples, or the best of a beam")
       .at_least(1)
       .at_most(10'000);
-  f.add("no-echo", &o.no_echo, "leave the prompt out of the output, also in JSON objects");
-  f.add("stream", &o.stream, "print text as it comes, as is done on a terminal");
-  f.add("json", &o.json, "print a JSON object for each prompt, with scores and why each generation ended");
+  f.add("no-echo", &o.no_echo, "leave the prompt out of the output, in JSON objects too");
+  f.add("stream", &o.stream, "print text while it is generated; the default on a terminal");
+  f.add("json", &o.json, "print a JSON object for each prompt, with scores and stop reasons");
   f.add("logprobs", &o.logprobs,
-        "print the log-probability of each token behind the text, and this many of the likeliest at its place; with "
-        "--json as \"logprobs\"")
+        "print after the text the log-probability of each token, and of this many of the likeliest tokens at its "
+        "place; with --json as \"logprobs\"")
       .at_least(0)
       .at_most(1000)
       .value_name("N");
-  f.add("skip-invalid", &o.skip_invalid, "take a line that is not UTF-8 for an empty one");
-  f.add(
-       "prompt-cache", &o.prompt_cache,
-       "file of the prompt's keys and values: what it has in common with the prompt need not be read, and the prompt's "
-       "are left there")
+  f.add("skip-invalid", &o.skip_invalid, "treat a line that is not UTF-8 as empty");
+  f.add("prompt-cache", &o.prompt_cache,
+        "file that keeps the prompt's keys and values: the part shared with a saved prompt is not read again, and the "
+        "new prompt is saved")
       .value_name("FILE");
-  f.add("prompt-cache-ro", &o.prompt_cache_ro, "leave that file as it is");
-  f.needs("prompt-cache-ro", "prompt-cache", "there is no file to be left as it is");
-  f.excludes("prompt-cache", "input", "it is of one prompt");
-  f.excludes("prompt", "input", "prompts come from the command line or from a file");
-  f.excludes("prompt", "prompt-file", "prompts come from the command line or from a file");
-  f.excludes("prompt-file", "input", "a file is one text, or has one a line");
-  for (const char* one : {"prompt", "prompt-file"}) f.excludes("skip-invalid", one, "it is for lines of a file");
-  f.excludes("stream", "json", "an object is printed once it is complete");
-  f.excludes("logprobs", "stream", "they are printed once the text is complete");
+  f.add("prompt-cache-ro", &o.prompt_cache_ro, "do not change the file of --prompt-cache");
+  f.needs("prompt-cache-ro", "prompt-cache", "it has no effect without a file");
+  f.excludes("prompt-cache", "input", "it holds only one prompt");
+  f.excludes("prompt", "input", "prompts come either from the command line or from a file");
+  f.excludes("prompt", "prompt-file", "prompts come either from the command line or from a file");
+  f.excludes("prompt-file", "input", "a file holds either one prompt or one per line");
+  for (const char* one : {"prompt", "prompt-file"})
+    f.excludes("skip-invalid", one, "it applies only to the lines of a file");
+  f.excludes("stream", "json", "an object is printed only when it is complete");
+  f.excludes("logprobs", "stream", "they are printed only when the text is complete");
   f.group("Search");
   add_continuation_fields(f, o.decoding);
   f.add("deterministic", &o.deterministic,
-        "the same output to the last bit whatever shares a prompt's batch, whatever the number of workers; slower");
-  f.excludes("deterministic", "prompt-cache", "what was read before was read in other portions");
+        "give the same output to the last bit for any batching and number of workers; slower");
+  f.excludes("deterministic", "prompt-cache", "earlier tokens may have been read in different batches");
   add_choice_fields(f, o.decoding);
   add_constraint_fields(f, o.constraint);
   f.group("Several models");
@@ -210,13 +209,13 @@ std::string json_line(std::int64_t number, const std::string* prompt, const std:
 void report(const search::Generator& generator, const std::map<search::Finish, std::int64_t>& finishes,
             const model::Model& m) {
   const std::map<search::Finish, std::string> reasons{{search::Finish::end_token, "at an end token"},
-                                                      {search::Finish::stop, "at a stop text"},
-                                                      {search::Finish::length, "at the greatest length"},
+                                                      {search::Finish::stop, "at a stop string"},
+                                                      {search::Finish::length, "at the maximum length"},
                                                       {search::Finish::positions, "at the model's last position"},
-                                                      {search::Finish::dead_end, "since nothing was allowed to follow"},
-                                                      {search::Finish::time_limit, "since the time limit was up"},
-                                                      {search::Finish::cancelled, "since they were to stop"},
-                                                      {search::Finish::refused, "before they began"}};
+                                                      {search::Finish::dead_end, "because no token was allowed"},
+                                                      {search::Finish::time_limit, "at the time limit"},
+                                                      {search::Finish::cancelled, "because they were cancelled"},
+                                                      {search::Finish::refused, "before they started"}};
   std::vector<std::string> parts;
   for (const auto& [finish, count] : finishes) parts.push_back(fmt::format("{} {}", count, reasons.at(finish)));
   if (!parts.empty())
@@ -226,10 +225,10 @@ void report(const search::Generator& generator, const std::map<search::Finish, s
     spdlog::warn("generations that ended because the model's {} positions were full: {}", m.max_positions(),
                  format_count(full->second));
   if (const auto stuck = finishes.find(search::Finish::dead_end); stuck != finishes.end())
-    spdlog::warn("generations that ended since all that could follow is forbidden: {}", format_count(stuck->second));
+    spdlog::warn("generations that ended because every next token was forbidden: {}", format_count(stuck->second));
   warn_of_unknown(generator.unknown());
   if (generator.refused() > 0)
-    spdlog::warn("prompts that nothing can follow: {}; the first is {}", format_count(generator.refused()),
+    spdlog::warn("prompts that cannot be continued: {}; the first is {}", format_count(generator.refused()),
                  generator.first_refusal());
 }
 
@@ -240,15 +239,15 @@ class PromptCache {
       : path_(o.prompt_cache), leave_(o.prompt_cache_ro), context_(arena_) {
     if (path_.empty()) return;
     if (o.prompts.size() != 1)
-      fail_usage("--prompt-cache", fmt::format("is of one prompt, there are {}", o.prompts.size()),
-                 "give one --prompt");
+      fail_usage("--prompt-cache", fmt::format("is for one prompt, but there are {}", o.prompts.size()),
+                 "pass one --prompt");
     if (options.decoding.cache.kept.window > 0)
-      fail_usage("--prompt-cache", "is of a whole text, and a window is asked for", "leave one of them out");
+      fail_usage("--prompt-cache", "keeps a whole text, but a window was requested", "leave one of them out");
     if (model.is_linear())
-      fail_usage("--prompt-cache", "linear attention keeps sums of a text, from which no other text can begin",
-                 "leave it out");
+      fail_usage("--prompt-cache",
+                 "is not supported with linear attention, whose state cannot be shared by other texts", "leave it out");
     if (!options.decoding.ensemble.others.empty() || options.decoding.speculative.on())
-      fail_usage("--prompt-cache", "is of one model, and several are at work", "leave one of them out");
+      fail_usage("--prompt-cache", "is for one model, but several are used", "leave one of them out");
     if (!leave_) const AtomicFile possible(path_);  // reports an unwritable path before the prompt is read
     team_ = search::team_of_one(model, options.decoding.threads);
     context_.set_team(team_.get());
@@ -260,7 +259,7 @@ class PromptCache {
     if (std::filesystem::exists(path_))
       kept_->load(path_);
     else if (leave_)
-      fail("--prompt-cache-ro", fmt::format("there is no {}", path_), "make it first, without this option");
+      fail("--prompt-cache-ro", fmt::format("{} does not exist", path_), "create it first, without this option");
     kept_->read(prompt, stop);
     spdlog::info("{} of the prompt from {}, {} read", counted(format_count(kept_->reused()), "token"), path_,
                  format_count(kept_->newly_read()));
@@ -292,10 +291,10 @@ int generate(GenerateOptions o, const Fields& fields, bool quiet) {
   search::GeneratorOptions options = generator_options(o.decoding, published, *model, *tokenizer);
   const search::SearchPlan& s = options.decoding.search;
   if (o.stream && s.has_beam())
-    fail_usage("--stream", "a beam, and alternatives, know their text only at the end",
+    fail_usage("--stream", "is not supported with a beam or alternatives, whose text is known only at the end",
                "pass -b 1, and no --alternatives");
   if (o.logprobs && s.has_beam())
-    fail_usage("--logprobs", "a beam, and alternatives, weigh texts and not tokens",
+    fail_usage("--logprobs", "is not supported with a beam or alternatives, which score texts and not tokens",
                "pass -b 1, and no --alternatives");
   options.decoding.search.scores = o.json || o.logprobs;
   if (o.logprobs) options.decoding.search.top_log_probs = static_cast<std::int32_t>(*o.logprobs);
@@ -365,9 +364,9 @@ int generate(GenerateOptions o, const Fields& fields, bool quiet) {
   report(generator, finishes, *model);
   report_speculation(generator.speculation());
   if (lines && lines->invalid() > 0)
-    spdlog::warn("lines that were not UTF-8, taken for empty ones: {}", format_count(lines->invalid()));
+    spdlog::warn("lines that are not UTF-8, treated as empty: {}", format_count(lines->invalid()));
   if (stop.came()) {
-    spdlog::warn("stopped: what was generated by then is printed");
+    spdlog::warn("stopped; the text generated so far is printed");
     return exit_failure;
   }
   return generator.refused() > 0 ? exit_failure : exit_success;
@@ -377,26 +376,25 @@ int generate(GenerateOptions o, const Fields& fields, bool quiet) {
 
 void add_generate(App& app) {
   auto o = std::make_shared<GenerateOptions>();
-  app.add(
-      {.name = "generate",
-       .summary = "continue text with a language model",
-       .description =
-           "Reads a model directory as Hugging Face lays it out, or a GGUF file, and obeys its generation_config.json "
-           "where no "
-           "flag says otherwise: without one, the likeliest token is taken each time. Prints prompt and text; "
-           "several generations stand apart by a line of ---. The same seed gives the same text, in any company.",
-       .examples = {{"tril generate --model plays --prompt \"ROMEO:\" --temperature 0.8", "one sample"},
-                    {"tril generate -m plays -p \"ROMEO:\" \"JULIET:\" --top-p 0.9 --n 5 --seed 7",
-                     "five of each prompt, from the most probable tokens"},
-                    {"tril generate -m plays -p \"First Citizen:\" --stop \"First Citizen:\" --max-new-tokens 200",
-                     "greedy, up to a text"},
-                    {"tril generate -m plays -i prompts.txt --sampling --json", "a file of prompts, as JSON lines"},
-                    {"tril generate -m llama.Q4_K_M.gguf -p \"Once\" --logprobs 3", "how probable each token was"},
-                    {"tril generate -m plays -p \"Who? \" --json-schema person.json --no-echo", "JSON of a schema"}},
-       .fields = fields_of(*o),
-       .reads_config = true,
-       .apply_preset = {},
-       .run = [o](const Invocation& i) { return generate(*o, i.fields, i.quiet); }});
+  app.add({.name = "generate",
+           .summary = "continue text with a language model",
+           .description = "Reads a Hugging Face directory of a language model, or a GGUF file. Options override its "
+                          "generation_config.json; without either, the likeliest token is taken each time. Prints "
+                          "prompt and text; several generations are separated by a line of ---. The same seed gives "
+                          "the same text, whatever else is in the batch.",
+           .examples = {{"tril generate --model plays --prompt \"ROMEO:\" --temperature 0.8", "one sample"},
+                        {"tril generate -m plays -p \"ROMEO:\" \"JULIET:\" --top-p 0.9 --n 5 --seed 7",
+                         "five for each prompt, from the most probable tokens"},
+                        {"tril generate -m plays -p \"First Citizen:\" --stop \"First Citizen:\" --max-new-tokens 200",
+                         "greedy, up to a stop string"},
+                        {"tril generate -m plays -i prompts.txt --sampling --json", "a file of prompts, as JSON lines"},
+                        {"tril generate -m llama.Q4_K_M.gguf -p \"Once\" --logprobs 3", "how probable each token was"},
+                        {"tril generate -m plays -p \"Who? \" --json-schema person.json --no-echo",
+                         "JSON that matches a schema"}},
+           .fields = fields_of(*o),
+           .reads_config = true,
+           .apply_preset = {},
+           .run = [o](const Invocation& i) { return generate(*o, i.fields, i.quiet); }});
 }
 
 }  // namespace tril::cli

@@ -22,10 +22,10 @@ void add_help(App& app) {
   Fields f;
   f.add("command", &o->command, "the command to explain").positional().value_name("COMMAND");
   f.add("markdown", &o->markdown, "print the reference of all commands as Markdown");
-  f.excludes("command", "markdown", "the reference holds every command");
+  f.excludes("command", "markdown", "the reference covers every command");
 
   app.add({.name = "help",
-           .summary = "explain the program or one of its commands",
+           .summary = "explain tril or one of its commands",
            .description = "",
            .examples = {{"tril help eval", "all options of `tril eval`, with examples"},
                         {"tril help --markdown > docs/options.md", "the reference in the documentation"}},

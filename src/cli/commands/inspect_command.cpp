@@ -165,7 +165,7 @@ std::vector<std::pair<std::string, std::string>> packed_images(const model::Mode
       images.emplace_back(model::packed_image_path(model, p).filename().string(),
                           *state == model::PackedState::sound     ? "sound"
                           : *state == model::PackedState::damaged ? "damaged"
-                                                                  : "of other weights, or of another version");
+                                                                  : "made from other weights, or by another version");
   return images;
 }
 
@@ -249,10 +249,10 @@ void add_inspect(App& app) {
   auto o = std::make_shared<InspectOptions>();
   app.add(
       {.name = "inspect",
-       .summary = "print what a model directory holds: family, shapes, parameters, sizes, tokenizer",
+       .summary = "show what a model directory contains: family, shapes, parameters, sizes, tokenizer",
        .description =
-           "Reads config.json, the headers of the weight files and the whole of every `tril pack` image; exits with 1 "
-           "if a weight that the configuration asks for is missing or has another shape, or if an image is damaged.",
+           "Reads config.json, the headers of the weight files and every `tril pack` image in full; exits with 1 if a "
+           "weight that the configuration requires is missing or has a different shape, or if an image is damaged.",
        .examples = {{"tril inspect models/de", "a summary"},
                     {"tril inspect models/de --tensors --json", "everything, for a script"}},
        .fields = fields_of(*o),

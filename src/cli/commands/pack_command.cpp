@@ -17,9 +17,9 @@ struct PackOptions {
 
 Fields fields_of(PackOptions& o) {
   Fields f;
-  f.add("model", &o.model, "directory of a model, or a GGUF file").letter('m').value_name("DIR").required();
+  f.add("model", &o.model, "a model directory or a GGUF file").letter('m').value_name("DIR").required();
   precision_field(
-      f.add("precision", &o.precision, "what it is to serve in; as the directory stores its weights unless given"));
+      f.add("precision", &o.precision, "precision to pack for; unset: as the directory stores the weights"));
   return f;
 }
 
@@ -37,13 +37,13 @@ int pack(const PackOptions& o) {
 void add_pack(App& app) {
   auto o = std::make_shared<PackOptions>();
   app.add({.name = "pack",
-           .summary = "keep a model's weights as they lie in memory, to be mapped",
+           .summary = "store a model's weights as they are laid out in memory, for fast loading",
            .description =
-               "Writes packed-PRECISION.tril into the model's directory: the weights in the order in which products "
-               "read them. Every command that serves the model in this precision maps the file instead of reading "
-               "the weights, so that it begins at once and shares their memory with other processes. The same "
-               "numbers come out. A file of other weights is said to be and not used.",
-           .examples = {{"tril pack -m de-int8", "of a directory that tril quantize wrote"},
+               "Writes packed-PRECISION.tril into the model's directory: the weights in the order in which "
+               "matrix products read them. Every command that uses the model in this precision maps the file "
+               "instead of reading the weights, so it starts at once and shares their memory with other "
+               "processes. The results are the same. A file made from other weights is reported and ignored.",
+           .examples = {{"tril pack -m de-int8", "for a directory written by tril quantize"},
                         {"tril pack -m llama --precision bf16", "for tril serve -m llama --precision bf16"}},
            .fields = fields_of(*o),
            .apply_preset = {},

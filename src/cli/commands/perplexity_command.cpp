@@ -41,22 +41,22 @@ Fields fields_of(PerplexityOptions& o) {
   Fields f;
   f.group("Model");
   add_model_fields(f, o.decoding);
-  f.add("batch-size", &o.windows.batch_size, "windows that a worker reads together").at_least(1).at_most(100'000);
+  f.add("batch-size", &o.windows.batch_size, "number of windows that a worker reads together")
+      .at_least(1)
+      .at_most(100'000);
   f.group("Text");
-  f.add("input", &o.inputs, "texts, plain or gzip, each one text with its newlines; - is standard input")
+  f.add("input", &o.inputs, "text files, plain or gzip, each read as one text with its newlines; - is standard input")
       .letter('i')
       .value_name("FILE");
-  f.add("begin", &o.begin, "score the first token too, behind the model's begin token; else it is only given");
-  f.add("context", &o.windows.context, "tokens that the model reads at once; 0: as many as it has positions")
-      .at_least(0)
-      .at_most(1 << 24);
+  f.add("begin", &o.begin, "score the first token too, after the model's begin token; otherwise it is only context");
+  f.add("context", &o.windows.context, "window size in tokens; 0: the model's positions").at_least(0).at_most(1 << 24);
   f.add("stride", &o.windows.stride,
-        "tokens from one window to the next: the smaller, the more context each token has; 0: half of --context")
+        "tokens from one window to the next: a smaller stride gives each token more context; 0: half of --context")
       .at_least(0)
       .at_most(1 << 24);
-  f.add("tokens", &o.tokens, "score the first so many tokens of each text; 0: all").at_least(0);
+  f.add("tokens", &o.tokens, "score only this many tokens of each text, from the first; 0: all").at_least(0);
   f.group("Output");
-  f.add("json", &o.json, "print a JSON object for each text, and one for all together where there are several");
+  f.add("json", &o.json, "print a JSON object for each text, and one for all together if there are several");
   return f;
 }
 
@@ -165,7 +165,7 @@ int measure(const PerplexityOptions& o, bool quiet) {
   const std::unique_ptr<model::Model> model = load_model(source, o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = source.tokenizer();
   if (model->has_encoder())
-    fail_usage("--model", fmt::format("a {} model translates, it has no texts of its own", model->family()),
+    fail_usage("--model", fmt::format("a {} model translates and does not score texts", model->family()),
                "use `tril score` with --source and --target");
   search::check_language_model(*model, *tokenizer);
   const search::WindowOptions windows = search::settled(o.windows, *model);
@@ -206,15 +206,14 @@ int measure(const PerplexityOptions& o, bool quiet) {
 void add_perplexity(App& app) {
   auto o = std::make_shared<PerplexityOptions>();
   app.add({.name = "perplexity",
-           .summary = "how well a language model predicts texts",
-           .description =
-               "Reads each text in windows of as many tokens as the model has positions, begun half of that apart, "
-               "and prints the cross-entropy of its tokens, the perplexity, and both for each word, character and "
-               "byte, which compare between vocabularies. What follows +- is the standard error of the mean over "
-               "tokens. Scores of single lines are `tril score`.",
-           .examples = {{"tril perplexity --model plays -i valid.txt", "of one text"},
+           .summary = "measure how well a language model predicts texts",
+           .description = "Reads each text in windows as long as the model's positions, with a stride of half a "
+                          "window, and prints the cross-entropy of its tokens, the perplexity, and values per word, "
+                          "character and byte, which are comparable between vocabularies. The value after +- is the "
+                          "standard error of the mean over tokens. `tril score` scores single lines.",
+           .examples = {{"tril perplexity --model plays -i valid.txt", "for one text"},
                         {"tril perplexity -m plays -i valid.txt --stride 64 --json", "with more context, as JSON"},
-                        {"tril perplexity -m plays -i valid.txt --precision int4", "what rounded weights cost"}},
+                        {"tril perplexity -m plays -i valid.txt --precision int4", "the cost of quantised weights"}},
            .fields = fields_of(*o),
            .apply_preset = {},
            .run = [o](const Invocation& i) { return measure(*o, i.quiet); }});

@@ -21,9 +21,12 @@ struct QuantizeOptions {
 
 Fields fields_of(QuantizeOptions& o) {
   Fields f;
-  f.add("model", &o.model, "directory of a model in floats, or a GGUF file").letter('m').value_name("DIR").required();
-  f.add("out", &o.out, "directory to write").letter('o').value_name("DIR").required();
-  f.add("precision", &o.precision, "bits of the matrices' numbers").choices({"int8", "int4"});
+  f.add("model", &o.model, "directory of an unquantised model, or a GGUF file")
+      .letter('m')
+      .value_name("DIR")
+      .required();
+  f.add("out", &o.out, "output directory").letter('o').value_name("DIR").required();
+  f.add("precision", &o.precision, "precision of the matrices").choices({"int8", "int4"});
   return f;
 }
 
@@ -53,10 +56,10 @@ void add_quantize(App& app) {
   auto o = std::make_shared<QuantizeOptions>();
   app.add({.name = "quantize",
            .summary = "store a model's matrices in 8 or 4 bits",
-           .description =
-               "Writes a directory that takes a quarter or less of the space, loads faster, and computes what "
-               "--precision int8 or int4 makes of the original as it is loaded. The original stays as it is.",
-           .examples = {{"tril quantize -m de -o de-int8", "8 bits; tril translate -m de-int8 knows"},
+           .description = "Writes a directory that takes a quarter of the space or less, loads faster, and gives the "
+                          "same results as the original with --precision int8 or int4. The original is not changed.",
+           .examples = {{"tril quantize -m de -o de-int8",
+                         "8 bits; the result is used like any model, as in tril translate -m de-int8"},
                         {"tril quantize -m de -o de-int4 --precision int4", "4 bits"}},
            .fields = fields_of(*o),
            .apply_preset = {},

@@ -19,10 +19,7 @@ struct ReportOptions {
 Fields fields_of(ReportOptions& o) {
   Fields f;
   f.group("Report");
-  f.add("runs", &o.runs, "directories of runs, those that --model of tril train named")
-      .value_name("RUN_DIR")
-      .positional()
-      .required();
+  f.add("runs", &o.runs, "directories of runs (--model of tril train)").value_name("RUN_DIR").positional().required();
   f.add("out", &o.out, "output file for the page; - is standard output").letter('o').value_name("FILE");
   return f;
 }
@@ -53,12 +50,11 @@ int report(const ReportOptions& o) {
 void add_report(App& app) {
   auto o = std::make_shared<ReportOptions>();
   app.add({.name = "report",
-           .summary = "make one page of the curves, samples and options of one run or several",
-           .description =
-               "The page is one file that needs nothing else. Several runs are drawn over one another, with a "
-               "table of the options in which they differ. Runs that are still going on can be looked at.",
-           .examples = {{"tril report de", "the page of one run, as training itself leaves it in de/report.html"},
-                        {"tril report small large -o compared.html", "two runs over one another"}},
+           .summary = "make a page with the curves, samples and options of one or more runs",
+           .description = "The page is one self-contained file. Several runs are drawn in the same plots, with a table "
+                          "of the options in which they differ. Runs can be viewed while they are still training.",
+           .examples = {{"tril report de", "the page of one run, the same as de/report.html from training"},
+                        {"tril report small large -o compared.html", "two runs in the same plots"}},
            .fields = fields_of(*o),
            .apply_preset = {},
            .run = [o](const Invocation&) { return report(*o); }});

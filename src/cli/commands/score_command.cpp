@@ -45,37 +45,37 @@ Fields fields_of(ScoreOptions& o) {
   Fields f;
   f.group("Model");
   add_model_fields(f, o.decoding);
-  f.add("batch-size", &o.decoding.batch_size, "sentences that a worker scores together").at_least(1).at_most(100'000);
+  f.add("batch-size", &o.decoding.batch_size, "number of sentences that a worker scores together")
+      .at_least(1)
+      .at_most(100'000);
   add_ensemble_fields(f, o.others);
   f.group("Text");
-  f.add("source", &o.source, "source sentences, one a line; a language model: texts, one a line")
+  f.add("source", &o.source, "source sentences, one per line; for a language model: texts, one per line")
       .letter('s')
       .value_name("FILE")
       .required();
-  f.add("target", &o.target, "their translations, line by line; not with a language model")
+  f.add("target", &o.target, "their translations, one per line; not with a language model")
       .letter('t')
       .value_name("FILE");
   add_language_fields(f, o.source_language, o.target_language);
   f.add("skip-invalid", &o.skip_invalid,
-        "do not score a pair with a line that is not UTF-8: its score is nan, in JSON null");
+        "do not score a pair with a line that is not UTF-8: its score is nan (null in JSON)");
   f.group("Language models");
-  f.add("document", &o.document, "the file is one text, newlines included");
-  f.add("begin", &o.begin, "score the first token too, behind the model's begin token; else it is only given");
-  f.add("context", &o.windows.context, "tokens that the model reads at once; 0: as many as it has positions")
-      .at_least(0)
-      .at_most(1 << 24);
+  f.add("document", &o.document, "score the whole file as one text, newlines included");
+  f.add("begin", &o.begin, "score the first token too, after the model's begin token; otherwise it is only context");
+  f.add("context", &o.windows.context, "window size in tokens; 0: the model's positions").at_least(0).at_most(1 << 24);
   f.add("stride", &o.windows.stride,
-        "tokens from one window of a long text to the next: the smaller, the more context each has; 0: half of "
+        "tokens from one window of a long text to the next: a smaller stride gives each token more context; 0: half of "
         "--context")
       .at_least(0)
       .at_most(1 << 24);
   f.group("Output");
-  f.add("summary", &o.summary, "print the totals alone: tokens, log-probability, perplexity, bits per character");
-  f.add("word-scores", &o.word_scores, "print score ||| a b c: behind each line's score, that of each of its tokens");
+  f.add("summary", &o.summary, "print only the totals: tokens, log-probability, perplexity, bits per character");
+  f.add("word-scores", &o.word_scores, "print score ||| a b c: after the score of each line, the scores of its tokens");
   f.add("json", &o.json, "print a JSON object for each line");
   add_alignment_fields(f, o.alignment);
-  f.excludes("summary", "alignment", "totals have no tokens");
-  f.excludes("summary", "word-scores", "totals have no tokens");
+  f.excludes("summary", "alignment", "the totals list no tokens");
+  f.excludes("summary", "word-scores", "the totals list no tokens");
   return f;
 }
 
@@ -96,7 +96,7 @@ struct Totals {
 
   std::string text() const {
     if (tokens == 0) return "nothing was scored";
-    return fmt::format("{} of {}, cross-entropy {:.6f}, perplexity {:.4f}, {:.6f} bits a character",
+    return fmt::format("{} of {}, cross-entropy {:.6f}, perplexity {:.4f}, {:.6f} bits per character",
                        counted(format_count(tokens), "token"), counted(format_count(lines), "line"), cross_entropy(),
                        perplexity(), bits_per_character());
   }
@@ -174,8 +174,8 @@ class PairIds {
     unknown += count_unknown(tokenizer_, text, ids, side);
     put_into_frame(ids, frames_[side == Side::target]);
     check(positions_ == 0 || static_cast<std::int64_t>(ids.size()) <= positions_,
-          fmt::format("{}: line {}", reader.name(), reader.line_number()), "has {} tokens, the model has {} positions",
-          ids.size(), positions_);
+          fmt::format("{}: line {}", reader.name(), reader.line_number()),
+          "has {} tokens, but the model has {} positions", ids.size(), positions_);
     return ids;
   }
 
@@ -183,8 +183,8 @@ class PairIds {
     const LineReader& shorter = source_ended ? source_ : target_;
     const LineReader& longer = source_ended ? target_ : source_;
     fail(shorter.name(),
-         fmt::format("ends after {}, {} goes on", counted(shorter.line_number(), "line"), longer.name()),
-         "each source line needs its translation");
+         fmt::format("ends after {}, but {} continues", counted(shorter.line_number(), "line"), longer.name()),
+         "each source line needs a translation");
   }
 
   const Tokenizer& tokenizer_;
@@ -235,7 +235,7 @@ void check_language(std::string_view target, const model::Model& model, const To
     return std::pair(f.prefix, f.suffix);
   };
   if (around(known.front()) == around(known.back()) && known.size() > 1)
-    fail_usage("--target-language", "this model's translations do not say their language", "leave it out");
+    fail_usage("--target-language", "this model's translations carry no language token", "leave it out");
 }
 
 int score_pairs(const ScoreOptions& o, const model::ModelSource& opened, const model::Model& model,
@@ -366,9 +366,9 @@ int score_files(const ScoreOptions& o, const Fields& fields) {
   for (const std::string& name : useless)
     if (fields.given(name))
       fail_usage("--" + name,
-                 pairs ? fmt::format("is for language models, and a {} model translates", model->family())
-                       : fmt::format("is for translations, and a {} model is a language model", model->family()));
-  if (pairs && o.target.empty()) fail_usage("--target", "is required: the translations that are to be scored");
+                 pairs ? fmt::format("is for language models, but a {} model translates", model->family())
+                       : fmt::format("is for translations, but a {} model is a language model", model->family()));
+  if (pairs && o.target.empty()) fail_usage("--target", "is required: the translations to score");
   return pairs ? score_pairs(o, opened, *model, *tokenizer) : score_texts(o, *model, *tokenizer);
 }
 
@@ -376,18 +376,18 @@ int score_files(const ScoreOptions& o, const Fields& fields) {
 
 void add_score(App& app) {
   auto o = std::make_shared<ScoreOptions>();
-  app.add({.name = "score",
-           .summary = "log-probabilities of given translations or texts",
-           .description =
-               "Prints log p(target | source) for each pair of lines: the sum over the target's tokens and "
-               "the end of the sentence, not divided by anything. With a language model log p(text) for each "
-               "line, and for all of it the perplexity.",
-           .examples = {{"tril score --model de --source test.en --target test.de", "a score a line"},
-                        {"tril score -m de -s test.en -t test.de --word-scores --json", "of every token, as JSON"},
-                        {"tril score -m plays -s valid.txt --document --summary", "perplexity of a text"}},
-           .fields = fields_of(*o),
-           .apply_preset = {},
-           .run = [o](const Invocation& i) { return score_files(*o, i.fields); }});
+  app.add(
+      {.name = "score",
+       .summary = "score given translations or texts by their log-probabilities",
+       .description =
+           "Prints log p(target | source) for each pair of lines: the sum over the target's tokens and the end token, "
+           "not normalised. With a language model, prints log p(text) for each line, and the perplexity of the whole.",
+       .examples = {{"tril score --model de --source test.en --target test.de", "one score per line"},
+                    {"tril score -m de -s test.en -t test.de --word-scores --json", "scores of every token, as JSON"},
+                    {"tril score -m plays -s valid.txt --document --summary", "perplexity of a text"}},
+       .fields = fields_of(*o),
+       .apply_preset = {},
+       .run = [o](const Invocation& i) { return score_files(*o, i.fields); }});
 }
 
 }  // namespace tril::cli

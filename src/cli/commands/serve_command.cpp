@@ -52,83 +52,94 @@ struct ServeOptions {
 Fields fields_of(ServeOptions& o) {
   Fields f;
   f.group("Models");
-  f.add("model", &o.models, "a directory or a GGUF file, or several: NAME=DIR, whose first names the default")
+  f.add("model", &o.models, "a model directory or a GGUF file, or several as NAME=DIR; the first is the default")
       .value_name("[NAME=]DIR")
       .letter('m')
       .required();
-  precision_field(f.add("precision", &o.decoding.precision,
-                        "numbers of weights in products; as the directory stores them unless given"));
+  precision_field(
+      f.add("precision", &o.decoding.precision, "precision of the weights; unset: as the directory stores them"));
   f.add("languages", &o.languages,
-        "what models translate: NAME=en:de; unset: as their tokenizer_config.json says; of one with tags (>>de<<) the "
-        "target of requests that do not say it, - for texts without a tag; not for one with tokens of languages")
+        "languages of a model: NAME=en:de; unset: as its tokenizer_config.json says; for a model with tags (>>de<<), "
+        "the default target of requests, - for texts without a tag; not for a model with language tokens")
       .value_name("NAME=FROM:TO");
   f.add("beam-size", &o.decoding.search.beam_size,
-        "beam size of requests that do not set one; unset: as the model's directory says, or 1")
+        "default beam size of requests; unset: as the model's directory says, or 1")
       .letter('b')
       .at_least(1)
       .at_most(64);
-  f.group("Work");
-  f.add("threads", &o.decoding.threads, "cores to use; 0 takes all").at_least(0).at_most(4096);
-  f.add("batch-size", &o.decoding.batch_size, "sentences that a worker decodes together").at_least(1).at_most(10'000);
-  f.add("queue-size", &o.queue_size, "sentences that may wait, of one client half of them; beyond, requests get 429")
+  f.group("Resources");
+  f.add("threads", &o.decoding.threads, "number of cores to use; 0: all").at_least(0).at_most(4096);
+  f.add("batch-size", &o.decoding.batch_size, "number of sentences that a worker decodes together")
+      .at_least(1)
+      .at_most(10'000);
+  f.add("queue-size", &o.queue_size,
+        "maximum number of waiting sentences, half of them from one client; further requests get 429")
       .at_least(1)
       .at_most(10'000'000);
   f.add("cache-tokens", &o.cache_tokens,
-        "tokens of all hypotheses whose keys and values may be kept, which bounds memory; 0: 262144")
+        "size of the KV cache in tokens of all hypotheses, which bounds memory; 0: 262144")
       .at_least(0)
       .at_most(1e12);
   f.add("cache-precision", &o.decoding.cache_precision,
-        "numbers that they are kept in; int8 with --precision int8 and int4 unless given, else fp32")
+        "number format of the KV cache; unset: int8 with --precision int8 or int4, else fp32")
       .choices({"fp32", "int8"})
       .value_name("NAME");
-  f.add("prompt-tokens", &o.prompt_tokens,
-        "tokens of prompts or sources that are read between two steps of those who go on")
+  f.add("prompt-tokens", &o.prompt_tokens, "number of prompt or source tokens that are read between two decode steps")
       .at_least(1)
       .at_most(1'000'000);
   f.add("prefix-tokens", &o.prefix_tokens,
-        "tokens of prompts and answers whose keys and values stay, besides those of --cache-tokens, for prompts that "
-        "begin "
-        "alike; the least recently used go first; 0, or with --deterministic: none stay")
+        "size of the prefix cache in tokens of prompts and answers, in addition to --cache-tokens; the least recently "
+        "used are dropped first; 0, or with --deterministic: no prefix cache")
       .at_least(0)
       .at_most(1e12);
-  f.add("deterministic", &o.deterministic, "the same answer to the last bit whatever else is asked; slower");
+  f.add("deterministic", &o.deterministic,
+        "give answers that are the same to the last bit, whatever other requests are running; slower");
   f.group("Server");
-  f.add("host", &o.host, "address to listen on; other than this machine's own needs keys").value_name("ADDRESS");
-  f.add("port", &o.port, "0 takes any that is free").at_least(0).at_most(65'535);
-  f.add("http-threads", &o.http_threads, "threads that speak with clients; 0: one for every four of --threads")
+  f.add("host", &o.host, "address to listen on; addresses that other machines can reach need keys")
+      .value_name("ADDRESS");
+  f.add("port", &o.port, "port to listen on; 0: any free port").at_least(0).at_most(65'535);
+  f.add("http-threads", &o.http_threads, "number of threads for connections; 0: one for every four of --threads")
       .at_least(0)
       .at_most(most_http_threads);
-  f.add("api-key-file", &o.api_key_file, "a key a line, one of which requests must bring; TRIL_API_KEY is one too")
+  f.add("api-key-file", &o.api_key_file,
+        "file of keys, one per line; requests must carry one of them; TRIL_API_KEY is one too")
       .value_name("FILE");
-  f.add("admin-key-file", &o.admin_key_file, "keys of those who may load and unload models and go before others")
+  f.add("admin-key-file", &o.admin_key_file,
+        "file of keys of administrators, who may load and unload models and have priority")
       .value_name("FILE");
-  f.add("allow-anyone", &o.allow_anyone, "listen on other addresses without keys");
-  f.add("cors-origins", &o.cors_origins, "pages from which browsers may ask; * is any").value_name("ORIGIN");
-  f.add("tls-certificate", &o.tls_certificate, "certificate chain in PEM; with --tls-key HTTPS is spoken")
+  f.add("allow-anyone", &o.allow_anyone, "allow requests without keys from other machines");
+  f.add("cors-origins", &o.cors_origins, "origins of pages whose browsers may send requests; *: any")
+      .value_name("ORIGIN");
+  f.add("tls-certificate", &o.tls_certificate, "certificate chain in PEM; enables HTTPS, with --tls-key")
       .value_name("FILE");
-  f.add("tls-key", &o.tls_key, "its private key").value_name("FILE");
-  f.add("access-log", &o.access_log, "where a JSON object goes for each request; - is standard output, none nowhere")
+  f.add("tls-key", &o.tls_key, "private key of the certificate").value_name("FILE");
+  f.add("access-log", &o.access_log,
+        "file for the access log, a JSON object for each request; - is standard output; none: no log")
       .value_name("FILE");
-  f.add("log-texts", &o.log_texts, "write what is asked into the access log");
+  f.add("log-texts", &o.log_texts, "include the texts of requests in the access log");
   f.add("unknown-fields", &o.unknown_fields,
-        "of a request's JSON: refuse them with 400, warn of them in the answer's \"warnings\", or ignore them",
+        "unknown fields in a request: refuse them with 400, warn of them in the answer's \"warnings\", or ignore them",
         serve::unknown_fields_names());
   f.group("Limits");
-  f.add("max-connections", &o.max_connections, "connections at a time").at_least(1).at_most(1'000'000);
-  f.add("max-body-kib", &o.max_body_kib, "of a request").at_least(1).at_most(60'000);
-  f.add("max-texts", &o.max_texts, "of a request").at_least(1).at_most(100'000);
-  f.add("max-characters", &o.max_characters, "bytes of a request's texts").at_least(1).at_most(60'000'000);
-  f.add("max-new-tokens", &o.max_new_tokens, "that a request may ask for").at_least(1).at_most(1'000'000);
-  f.add("request-timeout", &o.request_timeout, "seconds; then what is decoded is cut")
+  f.add("max-connections", &o.max_connections, "maximum number of connections").at_least(1).at_most(1'000'000);
+  f.add("max-body-kib", &o.max_body_kib, "maximum size of a request body in KiB").at_least(1).at_most(60'000);
+  f.add("max-texts", &o.max_texts, "maximum number of texts in a request").at_least(1).at_most(100'000);
+  f.add("max-characters", &o.max_characters, "maximum number of bytes in a request's texts")
+      .at_least(1)
+      .at_most(60'000'000);
+  f.add("max-new-tokens", &o.max_new_tokens, "maximum number of new tokens that a request may ask for")
+      .at_least(1)
+      .at_most(1'000'000);
+  f.add("request-timeout", &o.request_timeout, "seconds after which a request is cut off")
       .value_name("SECONDS")
       .above(0)
       .at_most(1e6);
-  f.add("idle-timeout", &o.idle_timeout, "seconds that a connection may say nothing")
+  f.add("idle-timeout", &o.idle_timeout, "seconds after which an idle connection is closed")
       .value_name("SECONDS")
       .above(0)
       .at_most(1e6);
-  f.needs("tls-certificate", "tls-key", "a certificate is of no use without its key");
-  f.needs("tls-key", "tls-certificate", "a key is of no use without its certificate");
+  f.needs("tls-certificate", "tls-key", "a certificate needs its key");
+  f.needs("tls-key", "tls-certificate", "a key needs its certificate");
   return f;
 }
 
@@ -149,7 +160,7 @@ void check_names(const std::vector<std::string>& values, const std::string& flag
       fail_usage(flag,
                  fmt::format("\"{}\" and \"{}\" are both called \"{}\"", printable(first->second), printable(value),
                              printable(first->first)),
-                 "give each a name of its own: NAME=VALUE");
+                 "give each a different name: NAME=VALUE");
 }
 
 // The source and target language given for a model.
@@ -166,7 +177,7 @@ LanguagePair language_pair(const std::string& text) {
                      pair.find_first_of(" \t") == std::string::npos;
   if (!sound)
     fail_usage("--languages", fmt::format("expected NAME=FROM:TO, got \"{}\"", printable(text)),
-               "de=en:de says that model de translates from en into de");
+               "for example de=en:de: model de translates from en into de");
   return {model, pair.substr(0, colon), pair.substr(colon + 1)};
 }
 
@@ -179,7 +190,7 @@ std::vector<LanguagePair> language_pairs(const std::vector<std::string>& values)
 }
 
 void check_length(const std::string& where, std::string_view key) {
-  check(key.size() >= 8, where, "a key of {} characters is soon guessed, expected at least 8", key.size());
+  check(key.size() >= 8, where, "a key of {} characters is easy to guess, expected at least 8", key.size());
 }
 
 std::vector<std::string> read_keys(const std::string& path) {
@@ -228,7 +239,7 @@ std::function<std::string(const nlohmann::ordered_json&, bool)> chat_of(const To
   try {
     chat = std::make_shared<const ChatTemplate>(*source, directory + ": chat template");
   } catch (const Error& error) {
-    spdlog::warn("{}; chats are refused, everything else is served", error.what());
+    spdlog::warn("{}; chat requests are refused, all others are served", error.what());
     return [error](const nlohmann::ordered_json&, bool) -> std::string { throw error; };
   }
   return [chat, special_tokens = tokenizer.special_tokens()](const nlohmann::ordered_json& messages, bool answers) {
@@ -337,9 +348,9 @@ void check_cache(const serve::Loaded& l, const std::string& name, const ServeOpt
   const serve::CacheNeeds needs = serve::cache_needs(l, o.max_new_tokens);
   if (o.cache_tokens / workers >= needs.least) return;
   fail_usage("--cache-tokens",
-             fmt::format("{} hold no request of model {}: the shortest may need {} for each of {} workers",
+             fmt::format("{} cannot hold any request to model {}: the shortest may need {} for each of {} workers",
                          o.cache_tokens, name, needs.least, workers),
-             fmt::format("{} hold its longest", needs.most * workers));
+             fmt::format("{} can hold its longest", needs.most * workers));
 }
 
 // Languages given for a model that they have no effect on are a mistake.
@@ -348,20 +359,18 @@ void check_languages(const serve::Loaded& l, const std::string& name, const Serv
     const LanguagePair pair = language_pair(text);
     if (pair.model != name) continue;
     if (!l.model->has_encoder())
-      fail_usage("--languages", fmt::format("model {} continues text and translates nothing", name), "leave it out");
+      fail_usage("--languages", fmt::format("model {} continues text and does not translate", name), "leave it out");
     if (!l.tokenizer->languages().empty())
       fail_usage(
           "--languages",
-          fmt::format("the vocabulary of model {} lists its languages, from each into each of which it translates",
-                      name),
-          "leave it out; requests say source and target");
+          fmt::format("the vocabulary of model {} lists its languages, and it translates between all of them", name),
+          "leave it out; requests set source and target");
     const std::vector<std::string> tags = tagged_languages(*l.tokenizer);
     if (!tags.empty() && pair.to != "-" && std::find(tags.begin(), tags.end(), pair.to) == tags.end())
       fail_usage("--languages",
                  fmt::format("model {} has no tag >>{}<<; it has {}", name, printable(pair.to), fmt::join(tags, ", ")),
-                 fmt::format("{}={}:{} says into which requests translate that do not say it, - that their texts have "
-                             "no tag",
-                             name, pair.from, tags.front()));
+                 fmt::format("{}={}:{} sets the default target of requests, - if their texts have no tag", name,
+                             pair.from, tags.front()));
   }
 }
 
@@ -386,7 +395,7 @@ int serve(const ServeOptions& o) {
   options.keys = keys_of(o);
   options.origins.own_names_only = is_own_machine(o.host) && options.keys.api.empty();
   if (!is_own_machine(o.host) && options.keys.api.empty() && !o.allow_anyone)
-    fail_usage("--host", fmt::format("{} lets other machines in, and nobody needs a key", o.host),
+    fail_usage("--host", fmt::format("{} accepts other machines without a key", o.host),
                "pass --api-key-file, or --allow-anyone if that is what you want");
   options.origins.allowed = o.cors_origins;
   options.log_texts = o.log_texts;
@@ -429,7 +438,7 @@ int serve(const ServeOptions& o) {
 
   for (const LanguagePair& pair : languages)
     if (std::none_of(loaders.begin(), loaders.end(), [&](const serve::ModelLoader& l) { return l.name == pair.model; }))
-      fail_usage("--languages", "there is no model " + pair.model + " among those of --model");
+      fail_usage("--languages", "there is no model " + pair.model + " in --model");
 
   // They have little work compared to decoding, and each additional one competes more for the cores.
   const int http_threads = o.http_threads > 0 ? static_cast<int>(o.http_threads)
@@ -461,7 +470,7 @@ int serve(const ServeOptions& o) {
   for (bool begun = false;;) {
     const int signal = signals.wait(std::chrono::milliseconds(100));
     if (signal == SIGHUP) {
-      spdlog::info("loading the models again");
+      spdlog::info("reloading the models");
       models.reload();
       // An invalid new value is reported, and the old one stays.
       const auto again = [](const auto& read) {
@@ -483,7 +492,7 @@ int serve(const ServeOptions& o) {
   }
 
   // Requests in progress are finished; a second signal does not wait for them.
-  spdlog::info("ending what was begun");
+  spdlog::info("finishing the running requests");
   service.stop_taking();
   drainer.begin();
   const auto began = serve::Clock::now();
@@ -500,20 +509,18 @@ void add_serve(App& app) {
   auto o = std::make_shared<ServeOptions>();
   app.add(
       {.name = "serve",
-       .summary = "translate and continue text for others, over HTTP",
+       .summary = "serve translation and text generation over HTTP",
        .description =
-           "Speaks as LibreTranslate does (/translate), as OpenAI does (/v1/completions, /v1/chat/completions) and "
-           "tells "
-           "scores, tokens and attention; /openapi.json describes all of it. Requests join and leave the batch that "
-           "is being decoded at every step. Options may stand in the environment too: TRIL_PORT is --port. SIGHUP "
-           "loads the models again without dropping a request; SIGTERM ends what was begun and then the program, a "
-           "second "
-           "one at once.",
+           "Implements the APIs of LibreTranslate (/translate) and OpenAI (/v1/completions, /v1/chat/completions), and "
+           "gives scores, tokens and attention; /openapi.json describes all routes. Continuous batching: requests join "
+           "and leave the running batch at every step. Options may also be set in the environment: TRIL_PORT is "
+           "--port. SIGHUP reloads the models without dropping a request; SIGTERM finishes the running requests and "
+           "exits, a second one exits at once.",
        .examples =
-           {{"tril serve --model models/de", "on this machine alone, port 8080"},
+           {{"tril serve --model models/de", "only on this machine, port 8080"},
             {"tril serve -m de=models/de plays=models/plays --precision int8 --port 9000", "two models"},
             {"tril serve -m de=models/de --host 0.0.0.0 --api-key-file keys --tls-certificate c.pem --tls-key k.pem",
-             "for others, by HTTPS, with keys"}},
+             "for other machines, with HTTPS and keys"}},
        .fields = fields_of(*o),
        .reads_config = true,
        .reads_environment = true,

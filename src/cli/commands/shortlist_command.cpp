@@ -28,22 +28,23 @@ struct ShortlistCommandOptions {
 Fields fields_of(ShortlistCommandOptions& o) {
   Fields f;
   f.group("Text");
-  f.add("model", &o.model, "the directory whose vocabulary cuts the text").letter('m').value_name("DIR").required();
-  f.add("train-sets", &o.train_sets, "source and target text, line by line").letter('t').value_name("FILE").required();
-  f.add("alignments", &o.alignments, "count these instead, a line for each pair: \"0-0 1-2\"").value_name("FILE");
-  f.add("alignment-units", &o.units, "what these count: words between spaces, or tokens of the vocabulary",
+  f.add("model", &o.model, "model directory whose vocabulary splits the text").letter('m').value_name("DIR").required();
+  f.add("train-sets", &o.train_sets, "parallel source and target files").letter('t').value_name("FILE").required();
+  f.add("alignments", &o.alignments, "count these alignments instead, one line per pair: \"0-0 1-2\"")
+      .value_name("FILE");
+  f.add("alignment-units", &o.units, "units of the alignments: words separated by spaces, or tokens of the vocabulary",
         {{"words", AlignmentUnits::words}, {"tokens", AlignmentUnits::tokens}});
-  f.needs("alignment-units", "alignments", "there are no alignments");
+  f.needs("alignment-units", "alignments", "it has no effect without alignments");
   f.add("skip-invalid", &o.skip_invalid, "leave out pairs with a line that is not UTF-8");
   f.group("Table");
   f.add("out", &o.out, "output file for the table, lines of \"target source probability\"; - is standard output")
       .letter('o')
       .value_name("FILE")
       .required();
-  f.add("iterations", &o.iterations, "of EM; not with --alignments").at_least(1).at_most(1000);
-  f.excludes("iterations", "alignments", "alignments are counted, once");
-  f.add("best", &o.table.best, "translations kept of each source token").at_least(1).at_most(1'000'000);
-  f.add("threshold", &o.table.threshold, "least probability of one that is kept").at_least(0).at_most(1);
+  f.add("iterations", &o.iterations, "iterations of EM; not with --alignments").at_least(1).at_most(1000);
+  f.excludes("iterations", "alignments", "alignments are only counted");
+  f.add("best", &o.table.best, "number of translations kept for each source token").at_least(1).at_most(1'000'000);
+  f.add("threshold", &o.table.threshold, "minimum probability of a translation that is kept").at_least(0).at_most(1);
   return f;
 }
 
@@ -60,7 +61,7 @@ int make_shortlist(ShortlistCommandOptions o) {
   check(o.train_sets.size() == 2, "--train-sets", "expected a source and a target file, got {}",
         counted(o.train_sets.size(), "file"));
   for (const std::string& file : {o.train_sets[0], o.train_sets[1], o.alignments})
-    check(!same_file(file, o.out), "--out", "{} is an input too", o.out);
+    check(!same_file(file, o.out), "--out", "{} is also an input", o.out);
   OutputFile out(o.out);  // opened first, so that an unwritable path is reported at once
   const std::shared_ptr<const Tokenizer> tokenizer = model::ModelSource::open(o.model).tokenizer();
   if (!o.alignments.empty() && o.units == AlignmentUnits::words) check_counts_words(*tokenizer);
@@ -93,17 +94,16 @@ int make_shortlist(ShortlistCommandOptions o) {
 
 void add_shortlist(App& app) {
   auto o = std::make_shared<ShortlistCommandOptions>();
-  app.add(
-      {.name = "shortlist",
-       .summary = "learn which target tokens translate each source token",
-       .description =
-           "Estimates t(target | source) from parallel text by EM (IBM's model 1), or counts given alignments. "
-           "`tril translate --shortlist` then works out the logits of those tokens alone that a sentence calls for.",
-       .examples = {{"tril shortlist -m de -t train.en train.de -o de/lex.s2t", "a table"},
-                    {"tril translate -m de --shortlist de/lex.s2t 100 100 < test.en", "at work"}},
-       .fields = fields_of(*o),
-       .apply_preset = {},
-       .run = [o](const Invocation&) { return make_shortlist(*o); }});
+  app.add({.name = "shortlist",
+           .summary = "learn a vocabulary shortlist: the likely translations of each source token",
+           .description =
+               "Estimates t(target | source) from parallel text by EM (IBM model 1), or counts given alignments. `tril "
+               "translate --shortlist` then computes logits only for the likely tokens of each sentence.",
+           .examples = {{"tril shortlist -m de -t train.en train.de -o de/lex.s2t", "a table"},
+                        {"tril translate -m de --shortlist de/lex.s2t 100 100 < test.en", "use it"}},
+           .fields = fields_of(*o),
+           .apply_preset = {},
+           .run = [o](const Invocation&) { return make_shortlist(*o); }});
 }
 
 }  // namespace tril::cli

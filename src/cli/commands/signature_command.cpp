@@ -99,7 +99,7 @@ void add_signature(App& app) {
   fields.add("losses", verbose.get(), "print the losses to stderr as well");
   app.add({.name = "signature",
            .summary = "print one hash of a fixed-seed training and decoding run",
-           .description = "A change of the program that alters no results leaves the signature as it was.",
+           .description = "The signature changes only if a change of the program alters results.",
            .examples = {{"tril signature", "the hash"}},
            .fields = std::move(fields),
            .apply_preset = {},

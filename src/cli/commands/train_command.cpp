@@ -125,7 +125,7 @@ std::string validation_text(const ValidationReport& r) {
 }
 
 std::string summary_text(const TrainOptions& o, const TrainingSummary& s) {
-  std::string text = s.ending == Ending::stopped          ? "stopped and saved; the same command goes on from here"
+  std::string text = s.ending == Ending::stopped          ? "stopped and saved; the same command resumes from here"
                      : s.ending == Ending::early_stopping ? "stopped early: validation no longer improves"
                                                           : "done";
   text +=
@@ -146,15 +146,14 @@ std::string nothing_to_do(const TrainOptions& o, const TrainingSummary& s) {
                                      s.position.epochs + 1);
   if (s.ending == Ending::early_stopping)
     return fmt::format(
-        "{}: early stopping ended this run, {} without a better one; a higher "
-        "--early-stopping than {} goes on",
-        at, counted(s.stalled, "validation"), o.validation.early_stopping);
+        "{}: early stopping ended this run, {} without improvement; a higher --early-stopping than {} continues it", at,
+        counted(s.stalled, "validation"), o.validation.early_stopping);
   if (has_end(o.learning.lr_schedule) && s.position.updates >= o.learning.lr_decay_updates)
     return fmt::format(
-        "{}: --after {} is reached, and the end of the learning rate's schedule with it; a new run with "
-        "--init-from {} goes on from its model",
+        "{}: --after {} and the end of the learning-rate schedule are reached; a new run with --init-from {} continues "
+        "from its model",
         at, o.learning.after, o.run.model);
-  return fmt::format("{}: --after {} is reached; a longer one goes on", at, o.learning.after);
+  return fmt::format("{}: --after {} is reached; a larger value continues the run", at, o.learning.after);
 }
 
 void remove_model(const std::string& dir) {
@@ -205,7 +204,7 @@ void restore_configs(const model::Model& m, const TrainOptions& o) {
   if (!lost.weights.empty() || lost.configs.empty()) return;
   save_tuned_configs(m, o.run.model, o.tune);
   for (const std::string& name : lost.configs)
-    spdlog::warn("{}/{}: is gone or empty, and is written anew", o.run.model, name);
+    spdlog::warn("{}/{}: is missing or empty; writing it again", o.run.model, name);
 }
 
 // The progress of a run in this process before it lost ranks.
@@ -225,7 +224,7 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
   if (!first) quiet = true;
   share_cores(o.run, *ranks);
   if (o.run.shard_weights && ranks->size() == 1)
-    spdlog::warn("--shard-weights: this process is alone and has all weights; mpirun starts several");
+    spdlog::warn("--shard-weights: this is the only process, so it has all weights; mpirun starts several");
   const std::string& dir = o.run.model;
   CheckpointStore store(dir, o.run.keep_checkpoints, ranks);
   if (so_far.begun) {
@@ -236,20 +235,19 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
   ranks->by_first([&] {
     goes_on = !o.run.overwrite && store.has_progress();
     if (!o.run.overwrite && !store.has_state() && std::filesystem::exists(dir + "/config.json"))
-      fail_usage(dir, "holds a model but no state of its training to go on from",
-                 "choose another --model, or pass --overwrite");
+      fail_usage(dir, "holds a model but no checkpoint to resume from", "choose another --model, or pass --overwrite");
     // Checked before anything in the directory is removed.
     if (const std::string& start = o.tune.init_from; !start.empty() && same_file(start, dir))
-      fail_usage("--init-from", start + " is --model as well", "choose another directory for the new model");
+      fail_usage("--init-from", start + " is also --model", "choose another directory for the new model");
     for (const std::string& teacher : o.learning.teacher)
       if (same_file(teacher, dir))
-        fail_usage("--teacher", teacher + " is --model as well", "choose another directory for the student");
+        fail_usage("--teacher", teacher + " is also --model", "choose another directory for the student");
   });
   goes_on = !ranks->broadcast(goes_on ? "goes on" : "").empty();
   if (first && !so_far.lost.empty())
-    spdlog::warn("{} lost: {} on {}", so_far.lost,
-                 ranks->size() > 1 ? fmt::format("the {} ranks that are left go", ranks->size())
-                                   : "the one rank that is left goes",
+    spdlog::warn("{} lost: {} {}", so_far.lost,
+                 ranks->size() > 1 ? fmt::format("the {} remaining ranks continue", ranks->size())
+                                   : "the one remaining rank continues",
                  goes_on ? fmt::format("from update {}", format_count(store.read_state().position.updates))
                          : "from the beginning");
 
@@ -306,7 +304,7 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
     spdlog::info("{}", validation_text(r));
   };
   hooks.on_resume = [](const Position& p) {
-    spdlog::info("going on after update {} (epoch {})", format_count(p.updates), p.epochs + 1);
+    spdlog::info("resuming after update {} (epoch {})", format_count(p.updates), p.epochs + 1);
   };
   hooks.on_rollback = [&](const RollbackReport& r) { log.add(r); };
 
@@ -336,7 +334,7 @@ int train_as_rank(TrainOptions& o, const Fields& fields, bool quiet) {
   settle(o);
   const auto silence = std::chrono::milliseconds(std::llround(o.run.rank_timeout * 1000));
   const StopSignal stop(
-      "signal received: the run is saved, after the current update if it is short; another signal ends at once");
+      "signal received: saving the run, after the current update if it is short; another signal ends it at once");
   const std::shared_ptr<dist::Ranks> ranks = dist::Ranks::join({silence});
   check_input_files(o);
   const spdlog::level::level_enum told = spdlog::get_level();
@@ -354,26 +352,25 @@ int train_as_rank(TrainOptions& o, const Fields& fields, bool quiet) {
 void add_train(App& app) {
   auto o = std::make_shared<TrainOptions>();
   app.add({.name = "train",
-           .summary = "train a translation model from pairs of sentences, or a language model from a text",
-           .description =
-               "Writes a Hugging Face directory (MarianMT, or GPT-2 with --arch gpt2) that tril, transformers and "
-               "CTranslate2 read: the best "
-               "model by validation, its tokenizer, train.jsonl and report.html. The same command goes on where it "
-               "was stopped, bit for bit. SIGINT, SIGTERM and SIGUSR1 save after the update that runs; one of several "
-               "batches (--accumulate) is broken off, and made again later.",
+           .summary = "train a translation model on sentence pairs, or a language model on a text",
+           .description = "Writes a Hugging Face directory (MarianMT, or the family of --arch) that tril reads, and "
+                          "transformers and CTranslate2 if they know the family: the best model by validation, its "
+                          "tokenizer, train.jsonl and report.html. After a stop, the same command resumes the run, bit "
+                          "for bit. SIGINT, SIGTERM and SIGUSR1 save the run after the current update; an update of "
+                          "several batches (--accumulate) is abandoned and repeated later.",
            .examples =
                {{"tril train --model de --train-sets train.en train.de --valid-sets valid.en valid.de",
-                 "a small model, its vocabulary learned on the way"},
+                 "a small model; its vocabulary is learned first"},
                 {"tril train --model de --preset base --train-sets train.en train.de --vocab spm.model --after 20e",
                  "a larger one for 20 epochs"},
                 {"tril train --model legal --init-from de --train-sets legal.en legal.de --learn-rate 0.0003 "
                  "--lora-rank 8",
-                 "fine-tune adapters of a model that is there, merged into the new one"},
+                 "fine-tune adapters of an existing model, merged into the new one"},
                 {"tril train --model plays --arch gpt2 --vocab-type char --train-sets train.txt --valid-sets valid.txt",
-                 "a language model of a text's characters"},
-                {"tril train --config run.yml --seed 2", "options from a file; flags override it"},
+                 "a character-level language model"},
+                {"tril train --config run.yml --seed 2", "options from a file; command-line options override it"},
                 {"mpirun -n 4 tril train --model de --train-sets train.en train.de",
-                 "four processes, on one machine or on several, each with its batches of every update"}},
+                 "four processes on one or several machines; each computes its batches of every update"}},
            .fields = fields_of(*o),
            .reads_config = true,
            .apply_preset = [o] { apply_preset(*o); },

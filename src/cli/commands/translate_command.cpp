@@ -52,55 +52,53 @@ Fields fields_of(TranslateOptions& o) {
   f.group("Model");
   add_model_fields(f, o.decoding);
   f.group("Text");
-  f.add("input", &o.input, "text to translate, a sentence a line, plain or gzip; - is standard input")
+  f.add("input", &o.input, "text to translate, one sentence per line, plain or gzip; - is standard input")
       .letter('i')
       .value_name("FILE")
       .free_to_change();
-  f.add("output", &o.output, "where translations go; - is standard output, line by line as they are made")
+  f.add("output", &o.output, "output file for the translations; - is standard output, written line by line")
       .letter('o')
       .value_name("FILE")
       .free_to_change();
   add_language_fields(f, o.source_language, o.target_language);
   f.add("target-prefix", &o.target_prefix,
-        "what each translation begins with, a line for each line of text, which may be empty; where it ends in a space "
-        "a new word follows")
+        "file with the beginning of each translation, one line per line of text, possibly empty; after a final space a "
+        "new word begins")
       .value_name("FILE");
   f.add("terminology", &o.terminology,
-        "phrases that must be translated so, a line each: source phrase, tab, target phrase; needs a beam")
+        "file of required phrase translations, one per line: source phrase, tab, target phrase; needs a beam")
       .value_name("FILE");
-  f.add("n-best", &o.decoding.search.n_best, "print so many translations of each line: number ||| text ||| score")
+  f.add("n-best", &o.decoding.search.n_best, "print this many translations of each line: number ||| text ||| score")
       .at_least(1)
       .at_most(1000);
-  f.add("skip-invalid", &o.skip_invalid, "take a line that is not UTF-8 for an empty one");
+  f.add("skip-invalid", &o.skip_invalid, "treat a line that is not UTF-8 as empty");
   f.add("json", &o.json, "print a JSON object for each line, with scores");
   f.group("Large texts");
   add_corpus_fields(f, o.corpus);
   f.group("Attention");
   add_alignment_fields(f, o.alignment);
   f.add("replace-unknowns", &o.replace_unknowns,
-        "an unknown token of the output becomes the source word that it looks at most");
+        "replace an unknown token in the output with the source word it attends to most");
   add_coverage_field(f, o.decoding.search);
-  f.add(
-       "shortlist", &o.shortlist,
-       "a table of `tril shortlist`; behind it how many of the most frequent tokens (100) and how many translations of "
-       "each source token (100), of at least which probability (0), a translation may be made of")
+  f.add("shortlist", &o.shortlist,
+        "vocabulary shortlist: a table made by `tril shortlist`, then the number of most frequent tokens (100), the "
+        "number of translations of each source token (100) and their minimum probability (0)")
       .value_name("FILE [FIRST [BEST [P]]]");
   f.group("Search");
   add_translation_fields(f, o.decoding);
   f.add("mbr", &o.mbr,
-        "draw N translations of each line (as the options of sampling say) and take the one that is most like the "
-        "others "
-        "by chrF: minimum Bayes risk; 0: do not")
+        "minimum Bayes risk decoding: draw N translations of each line with the sampling options and take the one most "
+        "similar to the others by chrF; 0: off")
       .at_least(0)
       .at_most(10'000);
   f.add("deterministic", &o.deterministic,
-        "the same output to the last bit whatever shares a line's batch, whatever the number of workers; slower");
+        "give the same output to the last bit for any batching and number of workers; slower");
   add_choice_fields(f, o.decoding);
   f.group("Several models");
   add_ensemble_fields(f, o.others);
   add_speculative_fields(f, o.others);
   for (const char* ranks : {"length-penalty", "coverage-penalty"})
-    f.excludes("mbr", ranks, "samples are ranked by what is like the others alone");
+    f.excludes("mbr", ranks, "samples are ranked only by their similarity to the others");
   return f;
 }
 
@@ -149,10 +147,10 @@ DecodingOptions sampled(const TranslateOptions& o) {
   if (o.mbr == 0) return d;
   SearchOptions& s = d.search;
   if (s.n_best > o.mbr)
-    fail_usage("--n-best", fmt::format("{} of the {} translations that --mbr draws", s.n_best, o.mbr),
+    fail_usage("--n-best", fmt::format("{} is more than the {} translations that --mbr draws", s.n_best, o.mbr),
                fmt::format("pass --mbr {} or more", s.n_best));
   if (s.beam_size.value_or(1) > 1 || s.temperature == 0.0)
-    fail_usage("--mbr", "translations are drawn, there is no beam", "leave --beam-size and --temperature 0 out");
+    fail_usage("--mbr", "draws translations and uses no beam", "leave --beam-size and --temperature 0 out");
   s.sampling = true;
   s.n_best = o.mbr;
   return d;
@@ -169,25 +167,24 @@ std::shared_ptr<const search::Shortlist> shortlist_of(const TranslateOptions& o,
     const std::string& text = o.shortlist[i];
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value < 0)
-      fail_usage("--shortlist", fmt::format("expected a number of at least 0 behind the file, got \"{}\"", text));
+      fail_usage("--shortlist", fmt::format("expected a number of at least 0 after the file, got \"{}\"", text));
   };
   number(1, options.first), number(2, options.best), number(3, options.threshold);
-  check(options.threshold >= 0 && options.threshold <= 1, "--shortlist",
-        "a translation's probability is from 0 to 1, got {}", options.threshold);
+  check(options.threshold >= 0 && options.threshold <= 1, "--shortlist", "expected a probability from 0 to 1, got {}",
+        options.threshold);
   std::int64_t unknown = 0;
   const LexicalTable table = read_lexical_table(o.shortlist[0], tokenizer, unknown);
   if (unknown > 0)
-    spdlog::warn("{}: lines with pieces that the vocabulary lacks: {}", o.shortlist[0], format_count(unknown));
+    spdlog::warn("{}: lines with pieces that are not in the vocabulary: {}", o.shortlist[0], format_count(unknown));
   return std::make_shared<search::Shortlist>(table, options, s);
 }
 
 std::shared_ptr<const search::Terminology> terminology_of(const TranslateOptions& o, const search::SearchPlan& s) {
   if (!o.terminology) return nullptr;
   if (!s.has_beam())
-    fail_usage("--terminology", "greedy search and samples cannot say where a phrase belongs",
-               "pass a beam: -b 8, say");
+    fail_usage("--terminology", "needs a beam search to place phrases", "pass a beam, for example -b 8");
   auto terminology = std::make_shared<const search::Terminology>(search::read_terminology(*o.terminology));
-  if (terminology->size() == 0) spdlog::warn("{}: has no phrases", *o.terminology);
+  if (terminology->size() == 0) spdlog::warn("{}: contains no phrases", *o.terminology);
   return terminology;
 }
 
@@ -211,22 +208,22 @@ search::TranslatorOptions settled(const TranslateOptions& o, const model::Genera
 void warn_of_lines(const search::Translator& translator, const Tally& tally, const model::Model& m,
                    std::int64_t invalid) {
   if (translator.truncated() > 0)
-    spdlog::warn("lines longer than the model's {} positions, which were cut: {}", m.max_positions(),
+    spdlog::warn("lines longer than the model's {} positions, which were truncated: {}", m.max_positions(),
                  format_count(translator.truncated()));
   if (tally.late > 0) spdlog::warn("lines whose search was ended by the time limit: {}", format_count(tally.late));
   if (tally.too_long > 0)
     spdlog::warn(
-        "lines with a translation that was cut because it is too long for its source (--max-length-factor 0: no such "
-        "limit): {}",
+        "lines with a translation that was truncated because it is too long for its source (--max-length-factor 0: no "
+        "such limit): {}",
         format_count(tally.too_long));
   if (tally.stuck > 0)
-    spdlog::warn("lines whose translation ends early, or is empty, since all that could follow is forbidden: {}",
+    spdlog::warn("lines whose translation ends early, or is empty, because every next token was forbidden: {}",
                  format_count(tally.stuck));
   if (tally.unsatisfied > 0)
-    spdlog::warn("phrases of the terminology that translations lack (--json says which): {}",
+    spdlog::warn("terminology phrases missing from translations (--json lists them): {}",
                  format_count(tally.unsatisfied));
   warn_of_unknown(translator.unknown());
-  if (invalid > 0) spdlog::warn("lines that were not UTF-8, taken for empty ones: {}", format_count(invalid));
+  if (invalid > 0) spdlog::warn("lines that are not UTF-8, treated as empty: {}", format_count(invalid));
 }
 
 // The languages of the lines, and the requirement on lines if none is given.
@@ -343,9 +340,8 @@ std::optional<std::int64_t> translate_stream(const TranslateOptions& o, std::siz
   }
   progress.finish();
   if (stop.came()) {
-    spdlog::warn(
-        "stopped; lines in {}: {}{}", output.leave(), format_count(lines_to_text.lines()),
-        o.json ? "" : ", all before the first that is not done; with --json others that are would be there too");
+    spdlog::warn("stopped; lines in {}: {}{}", output.leave(), format_count(lines_to_text.lines()),
+                 o.json ? "" : ", all before the first unfinished one; --json also keeps finished lines after it");
     return std::nullopt;
   }
   if (prefixes) prefixes->check_end();
@@ -355,9 +351,9 @@ std::optional<std::int64_t> translate_stream(const TranslateOptions& o, std::siz
 
 int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   if (o.target_prefix && *o.target_prefix == "-" && o.input == "-")
-    fail_usage("--target-prefix", "standard input is already the text to translate", "pass a file's name");
+    fail_usage("--target-prefix", "standard input is already the text to translate", "pass a file");
   if (o.output != "-" && same_file(o.input, o.output))
-    fail_usage("--output", fmt::format("{} is the text to translate", o.output), "give the translation another name");
+    fail_usage("--output", fmt::format("{} is the text to translate", o.output), "pass another output file");
   const dist::Launch ranks = dist::launch_of_environment();
   const std::optional<std::string> together = work_directory(o.corpus, ranks, o.input, o.target_prefix, o.output);
   const Passage passage = passage_of(o.corpus, o.input, o.target_prefix);
@@ -409,11 +405,13 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
 void add_translate(App& app) {
   auto o = std::make_shared<TranslateOptions>();
   app.add({.name = "translate",
-           .summary = "translate text, a sentence a line",
-           .description = "Reads a model directory as Hugging Face lays it out (MarianMT) and obeys its "
-                          "generation_config.json where no flag says otherwise. An empty line stays empty.",
+           .summary = "translate text, one sentence per line",
+           .description =
+               "Reads a Hugging Face directory of an encoder-decoder (Marian, BART, mBART, M2M100, NLLB, "
+               "Pegasus, T5 and mT5). Options override its generation_config.json. An empty line stays empty.",
            .examples = {{"tril translate --model de -i test.en -o test.de", "a file"},
-                        {"echo \"A dog runs.\" | tril translate -m de -b 8 --n-best 8", "the eight best, with scores"},
+                        {"echo \"A dog runs.\" | tril translate -m de -b 8 --n-best 8",
+                         "the eight best translations, with scores"},
                         {"tril translate -m de -b 1 --json < test.en", "greedy, as JSON lines"},
                         {"mpirun -n 8 tril translate -m de -i test.en -o test.de", "a large file, by eight processes"}},
            .fields = fields_of(*o),

@@ -33,13 +33,14 @@ Fields fields_of(VocabOptions& o) {
   VocabularyOptions& v = o.vocabulary;
   Fields f;
   f.group("Text");
-  f.add("train-sets", &o.train_sets, "text to learn from, plain or gzip; a joint vocabulary takes both sides' files")
+  f.add("train-sets", &o.train_sets,
+        "text to learn from, plain or gzip; for a joint vocabulary, the files of both sides")
       .value_name("FILE")
       .required();
-  f.add("tsv", &o.tsv, "the files hold two columns with a tab between; learn from both");
-  f.add("skip-invalid", &v.skip_invalid, "pass over lines that are not UTF-8");
-  f.add("max-lines", &v.max_lines, "a larger text is sampled down to this many lines").at_least(1);
-  f.add("seed", &v.seed, "of that sample");
+  f.add("tsv", &o.tsv, "the files have two tab-separated columns; learn from both");
+  f.add("skip-invalid", &v.skip_invalid, "skip lines that are not UTF-8");
+  f.add("max-lines", &v.max_lines, "sample a larger text down to this many lines").at_least(1);
+  f.add("seed", &v.seed, "seed of that sample");
   f.group("Vocabulary");
   f.add("out", &o.out,
         "output file for the SentencePiece model, - is standard output; with --extend, the new model directory")
@@ -51,29 +52,29 @@ Fields fields_of(VocabOptions& o) {
         {{"bpe", SubwordKind::bpe}, {"unigram", SubwordKind::unigram}, {"char", SubwordKind::character}})
       .value_name("NAME");
   f.add("normalization", &v.normalization,
-        "what is done to the text first: Unicode's NFKC, with nmt_ spaces too, with _cf lower case; or nothing",
+        "normalization of the text: Unicode NFKC, with nmt_ also spaces, with _cf also lower case; or none",
         normalization_names())
       .value_name("NAME");
-  f.add("keep-spaces", &v.keep_spaces, "leave spaces in a row and at the ends as they are, and put none in front");
-  f.add("symbols", &v.symbols, "texts that are pieces of their own and never cut; \\n is the end of a line")
+  f.add("keep-spaces", &v.keep_spaces, "keep repeated, leading and trailing spaces, and do not add one in front");
+  f.add("symbols", &v.symbols, "texts that are pieces of their own and never split; \\n is the end of a line")
       .value_name("TEXT");
-  f.add("character-coverage", &v.character_coverage, "share of the text's characters that get a piece of their own")
+  f.add("character-coverage", &v.character_coverage,
+        "share of the text's characters that must get a piece of their own")
       .above(0)
       .at_most(1);
-  f.add("split-digits", &v.split_digits,
-        "make every digit a piece of its own, where text has much to count or to copy");
-  f.add("byte-fallback", &v.byte_fallback, "spell characters without a piece in bytes, not <unk>");
+  f.add("split-digits", &v.split_digits, "make every digit a piece of its own, for text with many numbers");
+  f.add("byte-fallback", &v.byte_fallback, "spell characters without a piece in bytes instead of <unk>");
   f.group("Extension");
   f.add("extend", &o.extend,
-        "model directory to add pieces to; of one whose sides have a SentencePiece model each, --train-sets alternate "
+        "model directory to add pieces to; if its sides have separate SentencePiece models, --train-sets alternate "
         "between source and target")
       .value_name("DIR");
-  f.add("add", &o.add, "pieces to add").at_least(0).at_most(1'000'000);
-  f.add("language-tags", &o.language_tags, "languages whose tags to add (de: >>de<<)").value_name("NAME");
-  for (const char* name : {"add", "language-tags"}) f.needs(name, "extend", "a new vocabulary has --size");
+  f.add("add", &o.add, "number of pieces to add").at_least(0).at_most(1'000'000);
+  f.add("language-tags", &o.language_tags, "languages whose tags are added (de: >>de<<)").value_name("NAME");
+  for (const char* name : {"add", "language-tags"}) f.needs(name, "extend", "the size of a new vocabulary is --size");
   for (const char* name : {"size", "type", "normalization", "character-coverage", "split-digits", "byte-fallback",
                            "keep-spaces", "symbols"})
-    f.excludes("extend", name, "a vocabulary that is extended stays of its kind");
+    f.excludes("extend", name, "an extended vocabulary keeps its settings");
   return f;
 }
 
@@ -83,7 +84,8 @@ void grow_model(const VocabOptions& o, const ExtendedTokenizer& more, const std:
   if (!std::filesystem::exists(from / "config.json")) return;
   const std::unique_ptr<model::Model> model = model::load(model::ModelSource::open(from));
   const auto* marian = dynamic_cast<const model::Marian*>(model.get());
-  if (!marian) fail_usage(o.extend, fmt::format("is a {} model, only marian models can grow", model->family()));
+  if (!marian)
+    fail_usage(o.extend, fmt::format("is a {} model, but only marian models can be extended", model->family()));
   model::save(
       *model::with_more_words(*marian, {more.old_source, more.source_parts}, {more.old_target, more.target_parts}), to);
   if (std::filesystem::exists(from / "generation_config.json"))  // its ids stay valid
@@ -92,10 +94,10 @@ void grow_model(const VocabOptions& o, const ExtendedTokenizer& more, const std:
 }
 
 int extend(const VocabOptions& o) {
-  check(o.add > 0 || !o.language_tags.empty(), "--extend", "--add or --language-tags says what is to be added");
+  check(o.add > 0 || !o.language_tags.empty(), "--extend", "nothing to add: pass --add or --language-tags");
   std::error_code ignored;
   if (std::filesystem::exists(o.out, ignored))
-    fail_usage(o.out, "is there already", "choose another --out: the model that is extended stays as it is");
+    fail_usage(o.out, "already exists", "choose another --out: the extended model is not changed");
   ExtensionRequest request;
   request.count = o.add;
   request.text = o.vocabulary;
@@ -120,7 +122,7 @@ int extend(const VocabOptions& o) {
 
 int learn(const VocabOptions& o) {
   for (const std::string& file : o.train_sets)
-    check(!same_file(file, o.out), "--out", "{} is a text to learn from", o.out);
+    check(!same_file(file, o.out), "--out", "{} is one of the texts to learn from", o.out);
   OutputFile file(o.out);  // opened first, so that an unwritable path is reported at once
   std::vector<TextSource> sources;
   for (const std::string& path : o.train_sets) {
@@ -142,12 +144,12 @@ void add_vocab(App& app) {
   auto o = std::make_shared<VocabOptions>();
   app.add({.name = "vocab",
            .summary = "learn a subword vocabulary from text",
-           .description = "`tril train` does this by itself where no vocabulary is given; here it is for one "
-                          "vocabulary of several runs.",
+           .description = "`tril train` learns a vocabulary itself if none is given; this command is for a vocabulary "
+                          "shared by several runs.",
            .examples = {{"tril vocab --train-sets train.en train.de --size 8000 --out spm.model",
                          "one vocabulary for both languages"},
                         {"tril vocab --train-sets tok.en tok.de --normalization identity --out spm.model",
-                         "text that is tokenised and lower-cased already"},
+                         "text that is already tokenised and lower-cased"},
                         {"tril vocab --train-sets pairs.tsv.gz --tsv --size 16000 --type unigram --out spm.model",
                          "a unigram model from a file of pairs"},
                         {"tril vocab --extend de --train-sets new.en new.de --add 1000 --out wider",

@@ -23,17 +23,17 @@ void learn_alignments(const CorpusOptions& corpus, const std::vector<std::string
   std::mutex one_at_a_time;
   std::int64_t done = 0;
   const AlignmentCounts counts = align_corpus(corpus, files, options, tokenizer, [&] {
-    if (stop.came()) fail(files[0], "stopped while alignments were being learned; nothing is written");
+    if (stop.came()) fail(files[0], "stopped while learning alignments; nothing is written");
     const std::lock_guard lock(one_at_a_time);
     progress.update(++done);
   });
   progress.finish();
   if (counts.too_long > 0)
-    spdlog::warn("{} more than {} words on a side and {} no alignment, the first one is {}",
+    spdlog::warn("{} more than {} words on a side and {} no alignment; the first is {}",
                  counted(format_count(counts.too_long), "pair has", "pairs have"),
                  format_count(ParallelWords::most_words), counts.too_long == 1 ? "gets" : "get", counts.first_too_long);
   if (counts.invalid > 0)
-    spdlog::warn("{} no alignment, the first one is {}",
+    spdlog::warn("{} no alignment; the first is {}",
                  counted(format_count(counts.invalid), "pair is not UTF-8 and gets", "pairs are not UTF-8 and get"),
                  counts.first_invalid);
   spdlog::info("{}{}: {} of words aligned in {} of lines", files[0],

@@ -112,9 +112,9 @@ CorpusResult work_on_corpus(const CorpusWork& work, const StopSignal& stop) {
   result.complete = !stop.came() && directory.assemble(stop.token());
   if (result.complete) {
     directory.leave(work.ranks);
-    spdlog::info("blocks: {}, of which this process did {}", format_count(all), format_count(blocks));
+    spdlog::info("blocks: {}, of which this process translated {}", format_count(all), format_count(blocks));
   } else {
-    spdlog::warn("stopped; blocks in {}: {} of {}; the same command goes on from there", work.plan.directory,
+    spdlog::warn("stopped; blocks in {}: {} of {}; the same command resumes from there", work.plan.directory,
                  format_count(directory.blocks_done()), format_count(all));
   }
   return result;

@@ -60,8 +60,10 @@ void WorkDirectory::check_nothing_else_there() const {
        entry.increment(problem)) {
     const std::string name = entry->path().filename().string();
     if (name == "state" || name.starts_with("manifest.json") || name == "blocks") continue;  // of a faster process
-    fail("--work-dir", fmt::format("{} is neither empty nor of tril translate: it has {}", plan_.directory, name),
-         "name a directory of its own");
+    fail("--work-dir",
+         fmt::format("{} is neither empty nor a work directory of tril translate: it contains {}", plan_.directory,
+                     name),
+         "pass a separate directory");
   }
 }
 
@@ -91,8 +93,8 @@ void WorkDirectory::make_or_join(const std::stop_token& stop) {
   WorkManifest was = read_work_manifest(path);
   check_same_work(was, manifest_, plan_.directory);
   if (plan_.block_lines && was.blocks.size() > 1 && was.blocks[0].lines != *plan_.block_lines)
-    fail_usage("--block-lines", fmt::format("the work in {} was begun with {}", plan_.directory, was.blocks[0].lines),
-               "leave it out, or give another --work-dir");
+    fail_usage("--block-lines", fmt::format("the work in {} was started with {}", plan_.directory, was.blocks[0].lines),
+               "leave it out, or pass another --work-dir");
   manifest_ = std::move(was);
 }
 
@@ -103,7 +105,7 @@ void WorkDirectory::make_manifest(const std::stop_token& stop) {
   manifest_.blocks = find_blocks(plan_.input, lines_each, options, stopped);
   if (manifest_.blocks.size() > most_blocks)
     fail_usage("--block-lines",
-               fmt::format("{} lines are {} blocks, at most {} are kept track of", format_count(manifest_.lines()),
+               fmt::format("{} lines make {} blocks, but at most {} are supported", format_count(manifest_.lines()),
                            format_count(std::ssize(manifest_.blocks)), format_count(most_blocks)),
                fmt::format("pass {} or more", manifest_.lines() / static_cast<std::int64_t>(most_blocks) + 1));
   if (plan_.target_prefix) {
@@ -112,7 +114,7 @@ void WorkDirectory::make_manifest(const std::stop_token& stop) {
       return blocks.empty() ? 0 : blocks.back().first + blocks.back().lines;
     };
     if (!stop.stop_requested())
-      check(lines(manifest_.prefixes) == manifest_.lines(), *plan_.target_prefix, "has {}, the text has {}",
+      check(lines(manifest_.prefixes) == manifest_.lines(), *plan_.target_prefix, "has {}, but the text has {}",
             counted(lines(manifest_.prefixes), "line"), manifest_.lines());
   }
   if (stop.stop_requested()) return manifest_.blocks.clear();  // an incomplete plan is discarded
@@ -153,11 +155,11 @@ bool WorkDirectory::assemble(const std::stop_token& stop) {
   if (!lock) return false;
   if (state_->word() == "done") {
     if (plan_.output.empty())
-      fail("--keep-blocks", fmt::format("the blocks in {} have been put together in {} and are gone", plan_.directory,
-                                        manifest_.output));
+      fail("--keep-blocks",
+           fmt::format("the blocks in {} have been joined into {} and removed", plan_.directory, manifest_.output));
     if (!is_there(plan_.output))
-      fail(plan_.output, fmt::format("is not there any more, though the work in {} is done", plan_.directory),
-           "to translate the text anew, remove that directory");
+      fail(plan_.output, fmt::format("no longer exists, although the work in {} is done", plan_.directory),
+           "to translate the text again, remove that directory");
   } else if (!plan_.output.empty()) {
     AtomicFile output(behind_links(plan_.output));  // replaces the file, not a link to it
     for (std::size_t b = 0; b < manifest_.blocks.size(); ++b) {

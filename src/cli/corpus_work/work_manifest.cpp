@@ -92,7 +92,8 @@ WorkManifest read_work_manifest(const std::string& path) {
   try {
     const Json j = Json::parse(text);
     if (j.at("format") != format_name)
-      fail(path, "is of another version of tril", "go on with that, or begin anew with another --work-dir");
+      fail(path, "was written by another version of tril",
+           "continue with that version, or start over with another --work-dir");
     WorkManifest m{.input = j.at("input"),
                    .output = j.at("output"),
                    .options = values_of(j.at("options")),
@@ -106,22 +107,22 @@ WorkManifest read_work_manifest(const std::string& path) {
     // The library's messages begin with "[json.exception.parse_error.101] ".
     const std::string_view said = problem.what();
     fail(path,
-         fmt::format("is no manifest of `tril translate --work-dir`: {}",
+         fmt::format("is not a manifest of `tril translate --work-dir`: {}",
                      said.substr(std::min(said.find("] ") + 2, said.size()))),
-         "begin anew with another --work-dir");
+         "start over with another --work-dir");
   }
 }
 
 void check_same_work(const WorkManifest& was, const WorkManifest& now, const std::string& directory) {
   if (const std::string list = differences(was.options, now.options); !list.empty())
-    fail_usage("--work-dir", fmt::format("the work in {} was begun with other options: {}", directory, list),
-               "give the same, or another --work-dir");
+    fail_usage("--work-dir", fmt::format("the work in {} was started with different options: {}", directory, list),
+               "pass the same, or another --work-dir");
   if (const std::string list = differences(was.contents, now.contents); !list.empty())
-    fail("--work-dir", fmt::format("the work in {} was begun with other files: {}", directory, list),
-         "give the same, or another --work-dir");
+    fail("--work-dir", fmt::format("the work in {} was started with different files: {}", directory, list),
+         "pass the same, or another --work-dir");
   if (!was.output.empty() && !now.output.empty() && was.output != now.output)
-    fail_usage("--output", fmt::format("the work in {} was begun for {}", directory, was.output),
-               "give the same, or another --work-dir");
+    fail_usage("--output", fmt::format("the work in {} was started for {}", directory, was.output),
+               "pass the same, or another --work-dir");
 }
 
 }  // namespace tril::cli

@@ -71,7 +71,7 @@ void AccessLog::put(const std::string& lines) {
     else if (!(file_ << lines << std::flush))
       fail(path_, "cannot be written");
   } catch (const std::exception& error) {  // serving matters more than its log
-    spdlog::error("the access log has stopped, serving continues: {}", error.what());
+    spdlog::error("the access log has stopped, but serving continues: {}", error.what());
     const std::lock_guard lock(mutex_);
     lost_ = true;
   }

@@ -20,7 +20,7 @@ constexpr std::size_t longest_line = std::size_t{64} << 20;
 }  // namespace
 
 Interrupt::Interrupt() : event_(eventfd(0, EFD_CLOEXEC)) {
-  if (event_ < 0) fail("", fmt::format("no event can be waited for ({})", std::strerror(errno)));
+  if (event_ < 0) fail("", fmt::format("cannot wait for events ({})", std::strerror(errno)));
   watcher_ = std::thread([this] { watch(); });
 }
 
@@ -80,7 +80,7 @@ std::optional<std::string> Interrupt::read_line() {
     pollfd waits[] = {{event_, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
     if (poll(waits, 2, -1) < 0) {
       if (errno == EINTR) continue;
-      fail("standard input", fmt::format("cannot be waited for ({})", std::strerror(errno)));
+      fail("standard input", fmt::format("cannot wait for it ({})", std::strerror(errno)));
     }
     if (waits[0].revents != 0) return std::nullopt;
     char bytes[4096];

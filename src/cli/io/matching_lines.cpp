@@ -17,7 +17,7 @@ std::vector<std::string> MatchingLines::next(std::size_t count) {
   std::vector<std::string> list;
   while (list.size() < count) {
     std::vector<std::string> more = lines_.next(count - list.size());
-    if (more.empty()) fail(path_, fmt::format("has {}, the text has more", counted(read_ + list.size(), "line")));
+    if (more.empty()) fail(path_, fmt::format("has {}, but the text has more", counted(read_ + list.size(), "line")));
     std::move(more.begin(), more.end(), std::back_inserter(list));
   }
   read_ += count;

@@ -28,14 +28,13 @@ Alignment points_of(const AlignmentOptions& o, std::span<const float> attention,
 }  // namespace
 
 void add_alignment_fields(Fields& f, AlignmentOptions& o) {
-  f.add(
-       "alignment", &o.alignment,
-       "tell which source tokens each token was made from, by cross-attention: the weights (soft), the highest of each "
-       "(hard), or those above a number; the ends of both sentences count")
+  f.add("alignment", &o.alignment,
+        "print the source tokens of each output token, by cross-attention: all weights (soft), the highest (hard), or "
+        "those above a number; end tokens are included")
       .value_name("HOW");
   f.add("alignment-layer", &o.layer,
-        "the decoder layer whose attention tells: a number from 1 on, or last; unset: the one that was trained to, or "
-        "the last")
+        "decoder layer whose attention is used: a number from 1, or last; unset: the layer trained with guided "
+        "alignment, or the last")
       .value_name("N");
 }
 
@@ -44,7 +43,7 @@ search::AttentionOptions attention_options(const AlignmentOptions& o, const mode
   if (!o.alignment.empty()) threshold_of(o.alignment);
   a.on = wanted || !o.alignment.empty();
   if (!a.on) {
-    if (!o.layer.empty()) fail_usage("--alignment-layer", "nothing tells an alignment", "pass --alignment too");
+    if (!o.layer.empty()) fail_usage("--alignment-layer", "has no effect without an alignment", "pass --alignment too");
     return a;
   }
   if (o.layer.empty()) {

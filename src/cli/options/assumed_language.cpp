@@ -18,7 +18,7 @@ void warn_of_assumed_language(const std::string& directory, const Tokenizer& tok
   frame.prefix.insert(frame.prefix.end(), frame.suffix.begin(), frame.suffix.end());
   for (const std::string& code : known)
     if (std::find(frame.prefix.begin(), frame.prefix.end(), tokenizer.language_id(code)) != frame.prefix.end())
-      spdlog::warn("{}: nothing says which of its {} languages the text is in; {} is assumed, pass --source-language",
+      spdlog::warn("{}: the source language, one of {}, is not given; assuming {}, pass --source-language to set it",
                    directory, known.size(), code);
 }
 
@@ -35,14 +35,13 @@ TargetLanguage::TargetLanguage(const model::Model& model, const Tokenizer& token
 void TargetLanguage::check_tokens() const {
   if (tokens_.empty()) return;
   fail_usage("--target-language",
-             fmt::format("nothing says which of the model's {} languages to translate into", tokens_.size()),
+             fmt::format("the target language, one of the model's {}, is not given", tokens_.size()),
              fmt::format("it has {}", fmt::join(tokens_, ", ")));
 }
 
 void TargetLanguage::check_tag(std::string_view text, const std::string& where) const {
   if (tags_.empty() || is_blank(text) || !leading_tag(*tokenizer_, text).empty()) return;
-  fail_usage(where,
-             fmt::format("nothing says which of the model's languages to translate into: {}", fmt::join(tags_, ", ")),
+  fail_usage(where, fmt::format("the target language is not given; the model's languages: {}", fmt::join(tags_, ", ")),
              fmt::format("pass --target-language {}, or - for texts without a tag, or begin each line with one: >>{}<<",
                          tags_.front(), tags_.front()));
 }

@@ -16,23 +16,23 @@ constexpr std::uint64_t most_schema_bytes = std::uint64_t{16} << 20;
 void add_constraint_fields(Fields& f, ConstraintOptions& o) {
   f.group("Constraints");
   f.add("json-schema", &o.json_schema, "write JSON that is valid against this schema").value_name("FILE");
-  f.add("json-object", &o.json_object, "write a JSON object, whatever is in it");
-  f.add("regex", &o.regex, "write a text that this regular expression matches as a whole").value_name("PATTERN");
-  f.add("json-space", &o.json_space,
-        "white space in JSON: none, a blank behind : and , (space), or lines with indents too; each may stand or not; "
-        "unset: space")
+  f.add("json-object", &o.json_object, "write any JSON object");
+  f.add("regex", &o.regex, "write a text that matches this regular expression as a whole").value_name("PATTERN");
+  f.add(
+       "json-space", &o.json_space,
+       "white space allowed in JSON: none, a space after : and , (space), or also indented lines (lines); unset: space")
       .choices({"none", "space", "lines"});
   for (const auto& [a, b] :
        {std::pair{"json-schema", "json-object"}, {"json-schema", "regex"}, {"json-object", "regex"}})
-    f.excludes(a, b, "a text is held to one of them");
+    f.excludes(a, b, "choose one of them");
   for (const char* name : {"json-schema", "json-object", "regex"})
-    f.excludes("stop", name, "a text that is stopped may be none that is allowed");
+    f.excludes("stop", name, "a stopped text may not match");
 }
 
 std::shared_ptr<const search::Constraint> make_constraint(const ConstraintOptions& o, const Tokenizer& tokenizer) {
   using enum search::JsonSpace;
   if (o.json_space && o.json_schema.empty() && !o.json_object)
-    fail_usage("--json-space", "no JSON is asked for", "pass --json-schema or --json-object");
+    fail_usage("--json-space", "has no effect without JSON", "pass --json-schema or --json-object");
   if (o.regex.empty() && o.json_schema.empty() && !o.json_object) return nullptr;
   const std::shared_ptr<const search::TokenTrie> tokens = search::token_trie(tokenizer);
   const search::JsonSpace between = o.json_space == "none"    ? none

@@ -35,11 +35,10 @@ Shard read_shard(const std::string& text) {
 }
 
 void check_regular(const std::string& input, const std::string& flag) {
-  if (input == "-")
-    fail_usage(flag, "standard input cannot be shared out", "give a file, by --input FILE for the text");
+  if (input == "-") fail_usage(flag, "standard input cannot be divided", "pass a file; --input FILE for the text");
   std::error_code problem;
   if (std::filesystem::exists(input, problem) && !std::filesystem::is_regular_file(input, problem))
-    fail_usage(flag, fmt::format("{} is no regular file, and is to be read more than once", input),
+    fail_usage(flag, fmt::format("{} is not a regular file, but it must be read more than once", input),
                "write the text to a file first");
 }
 
@@ -51,52 +50,49 @@ std::int64_t count_lines(const std::string& path) {
 
 void add_corpus_fields(Fields& f, CorpusOptions& o) {
   f.add("shard", &o.shard,
-        "translate the I-th of N parts of the text alone: of L lines those from (I - 1) L / N up to I L / N, rounded "
-        "down; "
-        "all N outputs, one behind the other, are the whole output")
+        "translate only the I-th of N parts of the text: of L lines, those from (I - 1) L / N up to I L / N, rounded "
+        "down; the N outputs in order make up the whole output")
       .value_name("I/N")
       .free_to_change();
   f.add("work-dir", &o.work_dir,
-        "translate together with all processes, on any machines, that are given the same directory: each takes blocks "
-        "of "
-        "lines that nobody has, whoever finds all done writes --output, and what was done stays done when any is "
-        "killed; "
-        "unset: OUTPUT.work where mpirun or srun started several")
+        "share the work with all processes, on any machines, that are given the same directory: each takes free blocks "
+        "of lines, the last one writes --output, and finished blocks survive if a process is killed; unset: "
+        "OUTPUT.work if mpirun or srun started several processes")
       .value_name("DIR")
       .free_to_change();
-  f.add("block-lines", &o.block_lines, "lines of a block; unset: as the work in the directory was begun, or 10000")
+  f.add("block-lines", &o.block_lines,
+        "number of lines in a block; unset: as when the work in the directory was started, or 10000")
       .at_least(1)
       .at_most(1'000'000)
       .free_to_change();
   f.add("keep-blocks", &o.keep_blocks,
-        "leave the translation in --work-dir, a file for each block as manifest.json there lists them, and write no "
-        "--output")
+        "leave the translation in --work-dir, one file per block as listed in its manifest.json, and write no --output")
       .free_to_change();
-  f.excludes("shard", "work-dir", "a text is shared out by one of them");
-  f.needs("keep-blocks", "work-dir", "there would be no blocks");
+  f.excludes("shard", "work-dir", "choose one way to divide the text");
+  f.needs("keep-blocks", "work-dir", "there are no blocks without it");
 }
 
 std::optional<std::string> work_directory(const CorpusOptions& o, const dist::Launch& ranks, const std::string& input,
                                           const std::optional<std::string>& beside, const std::string& output) {
   if (o.work_dir) {
-    check(!o.work_dir->empty(), "--work-dir", "the name of a directory is empty");
+    check(!o.work_dir->empty(), "--work-dir", "the directory name is empty");
     check_regular(input, "--work-dir");
     if (beside) check_regular(*beside, "--work-dir");
     if (o.keep_blocks && output != "-")
       fail_usage("--keep-blocks", "the blocks are the output", "leave --output or --keep-blocks out");
     if (!o.keep_blocks && takes_a_stream(output))
       fail_usage("--work-dir", fmt::format("processes cannot share {}", output == "-" ? "standard output" : output),
-                 "give a file by --output, or pass --keep-blocks");
+                 "pass a file with --output, or pass --keep-blocks");
     return o.work_dir;
   }
   if (!o.shard && ranks.size > 1) {
     if (input == "-" || takes_a_stream(output))
       fail_usage(
           "",
-          fmt::format("a launcher started {} processes, and each would translate the whole of its standard input "
-                      "or write to one standard output",
+          fmt::format("a launcher started {} processes, but each would translate its whole standard input or write to "
+                      "the same standard output",
                       ranks.size),
-          "give --input and --output, so that they share the text, or --shard 1/1, so that each translates its own");
+          "pass --input and --output so that they share the text, or --shard 1/1 so that each translates its own");
     check_regular(input, "--input");
     if (beside) check_regular(*beside, "--target-prefix");
     return output + ".work";
@@ -114,7 +110,7 @@ Passage passage_of(const CorpusOptions& o, const std::string& input, const std::
   if (beside) {
     check_regular(*beside, "--shard");
     const std::int64_t others = count_lines(*beside);
-    check(others == lines, *beside, "has {}, the text has {}", counted(others, "line"), lines);
+    check(others == lines, *beside, "has {}, but the text has {}", counted(others, "line"), lines);
   }
   const auto begin = [&](std::int64_t part) {  // part * lines / N without overflow
     return lines / shard.of * part + lines % shard.of * part / shard.of;

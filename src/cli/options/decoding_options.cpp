@@ -26,7 +26,8 @@ nn::Precision precision_of(std::string_view name) {
 }
 
 void warn_of_unknown(std::int64_t tokens) {
-  if (tokens > 0) spdlog::warn("unknown tokens, for characters that the vocabulary lacks: {}", format_count(tokens));
+  if (tokens > 0)
+    spdlog::warn("unknown tokens, for characters that are not in the vocabulary: {}", format_count(tokens));
 }
 
 std::unique_ptr<model::Model> load_model(const model::ModelSource& source, const DecodingOptions& o) {
@@ -34,25 +35,28 @@ std::unique_ptr<model::Model> load_model(const model::ModelSource& source, const
 }
 
 void add_model_fields(Fields& f, DecodingOptions& o) {
-  f.add("model", &o.model, "the model's directory, as Hugging Face lays it out")
+  f.add("model", &o.model, "Hugging Face model directory, or a GGUF file")
       .letter('m')
       .value_name("DIR")
       .required()
       .free_to_change();
-  precision_field(f.add("precision", &o.precision,
-                        "numbers of weights in products, fewer bits being faster and smaller; as the directory stores "
-                        "them unless given"));
-  f.add("threads", &o.threads, "cores to use, a worker each; 0 takes all").at_least(0).at_most(4096).free_to_change();
+  precision_field(
+      f.add("precision", &o.precision,
+            "precision of the weights: fewer bits are faster and smaller; unset: as the directory stores them"));
+  f.add("threads", &o.threads, "number of cores to use, one worker each; 0: all")
+      .at_least(0)
+      .at_most(4096)
+      .free_to_change();
 }
 
 void add_language_fields(Fields& f, std::string& source, std::string& target) {
   f.add("source-language", &source,
-        "language of the text, for a model with tokens of languages (M2M100: en, NLLB: eng_Latn, mBART: en_XX); unset: "
-        "as its directory says, or else English, with a warning")
+        "source language, for a model with language tokens (M2M100: en, NLLB: eng_Latn, mBART: en_XX); unset: as its "
+        "directory says, else English, with a warning")
       .value_name("NAME");
   f.add("target-language", &target,
-        "language of the translation, for a model of several: its tag, >>de<<, is put in front of the source, or the "
-        "translation begins with its token")
+        "target language, for a multilingual model: its tag, >>de<<, is put in front of the source, or the translation "
+        "begins with its token")
       .value_name("NAME");
 }
 
@@ -75,27 +79,29 @@ void add_search_fields(Fields& f, DecodingOptions& o) {
 }  // namespace
 
 void add_batch_fields(Fields& f, DecodingOptions& o) {
-  f.add("batch-size", &o.batch_size, "sentences that a worker decodes together")
+  f.add("batch-size", &o.batch_size, "number of sentences that a worker decodes together")
       .at_least(1)
       .at_most(100'000)
       .free_to_change();
   f.add("time-limit", &o.search.time_limit,
-        "seconds that a sentence or prompt may take once it is begun; what is best by then is printed; 0: any time")
+        "seconds that a sentence or prompt may take once it has started; then the best result so far is printed; 0: no "
+        "limit")
       .value_name("SECONDS")
       .within(limits::time_limit);
-  f.add("no-cache", &o.no_cache, "compute every step from the beginning: slow, the same result, for checks");
+  f.add("no-cache", &o.no_cache,
+        "compute every step from the beginning, without a KV cache: slow, the same result, for checks");
   f.add("cache-precision", &o.cache_precision,
-        "numbers that the keys and values of earlier tokens are kept in: int8, with a scale for each token and head, "
-        "takes a quarter of the memory; int8 with --precision int8 and int4 unless given, else fp32")
+        "number format of the KV cache: int8, with a scale for each token and head, takes a quarter of the memory; "
+        "unset: int8 with --precision int8 or int4, else fp32")
       .choices({"fp32", "int8"})
       .value_name("NAME");
   f.add("attention-window", &o.attention_window,
-        "a token sees itself and the W - 1 tokens of the output (of the text) before it, no others; 0: all")
+        "a token attends only to itself and the W - 1 tokens of the output (or text) before it; 0: no window")
       .value_name("W")
       .at_least(0)
       .at_most(1'000'000'000);
   f.add("attention-sinks", &o.attention_sinks,
-        "with --attention-window: the first S tokens stay in sight, which keeps a model fluent beyond its window")
+        "with --attention-window: the first S tokens stay visible too, which keeps a model fluent beyond its window")
       .value_name("S")
       .at_least(0)
       .at_most(1'000'000);
@@ -111,22 +117,21 @@ void add_continuation_fields(Fields& f, DecodingOptions& o) {
   add_new_token_fields(f, o.search, unset_text);
   add_search_fields(f, o);
   add_batch_fields(f, o);
-  f.add("prompt-chunk", &o.prompt_chunk,
-        "tokens of prompts that are read at once: memory beside the cache grows with it")
+  f.add("prompt-chunk", &o.prompt_chunk, "number of prompt tokens read at once: memory outside the cache grows with it")
       .at_least(1)
       .at_most(1'000'000);
-  f.excludes("prompt-chunk", "no-cache", "without a cache every step reads all of the text");
+  f.excludes("prompt-chunk", "no-cache", "without a cache every step reads the whole text");
 }
 
 void add_choice_fields(Fields& f, DecodingOptions& o) {
   f.group("Sampling");
   f.add("sampling", &o.search.sampling,
-        "draw tokens instead of taking the likeliest; the options of this group imply it");
+        "draw tokens at random instead of taking the likeliest; the options of this group imply it");
   add_sampling_fields(f, o.search, unset_text);
   f.group("Penalties");
   add_penalty_fields(f, o.search, unset_text);
   f.add("logit-bias", &o.logit_bias,
-        "added to the logits of a token, by its id or as a text of one token: from -100, which forbids it, to 100")
+        "added to the logit of a token, given by its id or as a text of one token: from -100, which forbids it, to 100")
       .value_name("TOKEN=BIAS");
 }
 
@@ -154,7 +159,7 @@ void set_decoding(const DecodingOptions& o, const model::Model& m, const Tokeniz
   if (o.attention_sinks > 0 && o.attention_window == 0)
     fail_usage("--attention-sinks", "without a window every token stays in sight", "pass --attention-window too");
   if (o.no_cache && o.cache_precision && *o.cache_precision != "fp32")
-    fail_usage("--cache-precision", "with --no-cache there is none", "leave one of them out");
+    fail_usage("--cache-precision", "has no effect with --no-cache", "leave one of them out");
 }
 
 }  // namespace
@@ -168,7 +173,7 @@ search::TranslatorOptions translator_options(const DecodingOptions& o, const mod
 
 model::GenerationConfig published_generation(const model::ModelSource& source) {
   for (const std::string& key : source.generation().not_obeyed)
-    spdlog::warn("{}: asks for {}, which is left out", source.generation().where, key);
+    spdlog::warn("{}: asks for {}, which is not supported and is ignored", source.generation().where, key);
   return source.generation();
 }
 

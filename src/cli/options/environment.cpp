@@ -62,7 +62,7 @@ std::vector<std::string> unknown_settings(const Fields& fields, std::span<const 
     name.remove_prefix(prefix.size());
     if (is_of_others(name) || std::find(known.begin(), known.end(), name) != known.end()) continue;
     const std::string meant = nearest(name, known);
-    list.push_back(fmt::format("{}{} is no option{}", prefix, printable(name),
+    list.push_back(fmt::format("{}{} is not an option{}", prefix, printable(name),
                                meant.empty() ? "" : fmt::format("; did you mean {}{}?", prefix, meant)));
   }
   return list;

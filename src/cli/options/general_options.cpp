@@ -6,10 +6,11 @@ Fields fields_of(GeneralOptions& options, bool reads_config) {
   Fields f;
   f.group("General");
   if (reads_config) {
-    f.add("config", &options.config, "YAML file of options, named as here; flags win over it").value_name("FILE");
-    f.add("dump-config", &options.dump_config, "print all options as YAML and stop");
+    f.add("config", &options.config, "YAML file of options, with the names as here; command-line options override it")
+        .value_name("FILE");
+    f.add("dump-config", &options.dump_config, "print all options as YAML and exit");
   }
-  f.add("help", &options.help, "print this help and stop").letter('h');
+  f.add("help", &options.help, "print this help and exit").letter('h');
   f.include(fields_of(options.log));
   return f;
 }

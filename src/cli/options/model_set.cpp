@@ -12,42 +12,43 @@
 namespace tril::cli {
 
 void add_ensemble_fields(Fields& f, ModelSetOptions& o) {
-  f.add("models", &o.models, "directories of further models of the same vocabulary, which decide together with --model")
+  f.add("models", &o.models,
+        "directories of further models with the same vocabulary, which form an ensemble with --model")
       .value_name("DIR");
-  f.add("weights", &o.weights, "how much each of them counts, --model first; unset: all the same").value_name("W");
+  f.add("weights", &o.weights, "weights of the models, --model first; unset: equal weights").value_name("W");
   f.add("ensemble-mean", &o.ensemble_mean,
-        "of what the weighted mean is taken at each step: log-probabilities (what all find probable) or probabilities "
-        "(what any finds probable)")
+        "what is averaged at each step: log-probabilities (all models must agree) or probabilities (one model can "
+        "suffice)")
       .choices({"log-probabilities", "probabilities"})
       .value_name("WHAT");
-  f.needs("ensemble-mean", "models", "there is no ensemble");
-  f.needs("weights", "models", "there is no ensemble");
+  f.needs("ensemble-mean", "models", "it has no effect without an ensemble");
+  f.needs("weights", "models", "it has no effect without an ensemble");
 }
 
 void add_speculative_fields(Fields& f, ModelSetOptions& o) {
   f.add("draft-model", &o.draft_model,
-        "directory of a small model of the same vocabulary that proposes tokens, which --model then reads together; "
-        "with "
-        "-b 1, the same text as without, sooner")
+        "speculative decoding: directory of a small model with the same vocabulary; it proposes tokens that --model "
+        "checks in one step; the same text, faster; needs -b 1")
       .value_name("DIR");
-  precision_field(
-      f.add("draft-precision", &o.draft_precision,
-            "numbers of its weights: --model itself with fewer bits may be its own draft; unset: as --precision says"));
+  precision_field(f.add(
+      "draft-precision", &o.draft_precision,
+      "precision of the draft model's weights: --model with fewer bits may be its own draft; unset: as --precision"));
   f.add("draft-min-prob", &o.draft_min_prob,
-        "the draft proposes nothing behind a token that it finds less probable than this; 0: always --draft-tokens")
+        "stop proposing after a token that the draft model finds less probable than this; 0: always propose "
+        "--draft-tokens")
       .at_least(0)
       .at_most(1);
-  f.add(
-       "prompt-lookup", &o.prompt_lookup,
-       "propose what followed the last N tokens, or fewer, where they came before in the text or its source; 0: do not")
+  f.add("prompt-lookup", &o.prompt_lookup,
+        "speculative decoding without a draft model: propose what followed an earlier occurrence of the last N tokens, "
+        "or fewer, in the text or its source; 0: off")
       .at_least(0)
       .at_most(1000);
-  f.add("draft-tokens", &o.draft_tokens, "tokens that are proposed at a time, at most; unset: 4")
+  f.add("draft-tokens", &o.draft_tokens, "maximum number of tokens proposed at a time; unset: 4")
       .at_least(1)
       .at_most(1000);
-  f.excludes("draft-model", "prompt-lookup", "both propose tokens");
-  f.needs("draft-precision", "draft-model", "there is no draft");
-  f.needs("draft-min-prob", "draft-model", "there is no draft");
+  f.excludes("draft-model", "prompt-lookup", "choose one of them to propose tokens");
+  f.needs("draft-precision", "draft-model", "it has no effect without a draft model");
+  f.needs("draft-min-prob", "draft-model", "it has no effect without a draft model");
 }
 
 namespace {
@@ -79,12 +80,12 @@ const model::Model* ModelSet::load(const DecodingOptions& options, const std::st
       m.source_vocab_size() != first.source_vocab_size() ||
       (tokenizer && !same_vocabulary(*source.tokenizer(), *tokenizer)))
     fail_usage(flag, fmt::format("{} does not have the vocabulary of --model", options.model),
-               "take models that were trained with the same --vocab");
+               "use models that were trained with the same --vocab");
   // A draft model that continues text proposes nothing beyond its positions.
   const bool reads_all = flag == "--models" || first.has_encoder();
   if (reads_all && m.max_positions() > 0 && (first.max_positions() == 0 || m.max_positions() < first.max_positions()))
     fail_usage(flag, fmt::format("{} has {} positions, fewer than --model", options.model, m.max_positions()),
-               "take models that read texts as long");
+               "use models with at least as many");
   return &m;
 }
 
@@ -97,7 +98,7 @@ ModelSet::ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, co
   }
   if (!o.weights.empty() && o.weights.size() != 1 + o.models.size())
     fail_usage("--weights", fmt::format("{} for {}", o.weights.size(), counted(1 + o.models.size(), "model")),
-               "give one for --model and one for each of --models");
+               "pass one for --model and one for each of --models");
   for (const std::string& text : o.weights) ensemble_.weights.push_back(weight_of(text));
   ensemble_.mean = o.ensemble_mean == "probabilities" ? search::EnsembleOptions::Mean::probabilities
                                                       : search::EnsembleOptions::Mean::log_probabilities;
@@ -106,16 +107,15 @@ ModelSet::ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, co
   if (!o.draft_model.empty()) speculative_.draft = load(other, "--draft-model", first, tokenizer);
   speculative_.lookup = static_cast<std::int32_t>(o.prompt_lookup);
   if (o.draft_tokens && !speculative_.on())
-    fail_usage("--draft-tokens", "nothing proposes tokens", "pass --draft-model or --prompt-lookup");
+    fail_usage("--draft-tokens", "has no effect without proposed tokens", "pass --draft-model or --prompt-lookup");
   speculative_.tokens = static_cast<std::int32_t>(o.draft_tokens.value_or(4));
   speculative_.min_prob = static_cast<float>(o.draft_min_prob);
 }
 
 void ModelSet::give_to(search::ParallelOptions& p) const {
   if (speculative_.on() && !p.search.is_greedy())
-    fail_usage(speculative_.draft ? "--draft-model" : "--prompt-lookup",
-               "tokens can be proposed to a greedy search alone",
-               "pass -b 1, and neither --alternatives nor what draws");
+    fail_usage(speculative_.draft ? "--draft-model" : "--prompt-lookup", "needs greedy search",
+               "pass -b 1, without --alternatives or sampling");
   p.ensemble = ensemble_;
   p.speculative = speculative_;
 }

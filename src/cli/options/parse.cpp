@@ -69,14 +69,14 @@ void check_values(const std::vector<std::string>& args, const std::vector<const 
     if (!option || option->is_flag() || !named_by(args[i + 1], fields)) continue;
     fail_usage(dashed(*option),
                fmt::format("needs a value ({}), but {} is an option", option->shown_value(), args[i + 1]),
-               fmt::format("write {}={} if that is meant", dashed(*option), args[i + 1]));
+               fmt::format("write {}={} if you mean it", dashed(*option), args[i + 1]));
   }
 }
 
 // Explains an argument that no option took by the most probable mistake.
 [[noreturn]] void fail_on_extra(const std::vector<std::string>& extras, const std::vector<const Fields*>& fields) {
   const auto dash = std::find_if(extras.begin(), extras.end(), [](const std::string& e) { return e.starts_with("-"); });
-  if (dash == extras.end()) fail_usage("\"" + extras.front() + "\"", "this argument belongs to no option");
+  if (dash == extras.end()) fail_usage("\"" + extras.front() + "\"", "this argument does not belong to an option");
 
   std::vector<std::string> names;
   for (const Fields* list : fields)
@@ -123,7 +123,7 @@ std::vector<GivenValue> parse_arguments(const std::vector<const Fields*>& fields
         !field->names_files() && (field->kind() != FieldKind::text || field->shown_value() == "TEXT");
     if (!may_be_empty && std::find(texts.begin(), texts.end(), "") != texts.end())
       fail_usage(dashed(*field), fmt::format("its value is empty, expected {}", field->shown_value()),
-                 "leave the option out to go without it");
+                 "leave the option out if you do not need it");
   }
   return given;
 }

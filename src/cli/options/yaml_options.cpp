@@ -59,7 +59,7 @@ YAML::Node only_document(const std::string& text, const std::string& path) {
   Documents documents;
   for (int i = 0; i < 2; ++i) parser.HandleNextDocument(documents);
   if (documents.count > 1)
-    fail_usage(fmt::format("{}: line {}", path, documents.line), "a second document begins, expected one",
+    fail_usage(fmt::format("{}: line {}", path, documents.line), "a second document begins, expected only one",
                "put all options into the first");
   return root;
 }
@@ -90,7 +90,7 @@ std::vector<GivenValue> read_yaml(const std::string& path, const Fields& fields)
     fail_usage(fmt::format("{}: line {}", path, problem.mark.line + 1), "this is not YAML: " + problem.msg);
   }
   if (root.IsNull()) return {};
-  check(root.IsMap(), path, "expected one `option: value` a line");
+  check(root.IsMap(), path, "expected one `option: value` per line");
 
   std::vector<GivenValue> given;
   std::set<std::string> seen;
@@ -101,7 +101,7 @@ std::vector<GivenValue> read_yaml(const std::string& path, const Fields& fields)
     const Field* const field = fields.find(name);
     if (!field) fail_usage(line, name + " is not an option", did_you_mean(name, fields.names()));
     const std::string where = line + ": " + name;
-    check(seen.insert(name).second, where, "this option stands twice in the file");
+    check(seen.insert(name).second, where, "this option occurs twice in the file");
     given.push_back({name, texts_of(entry.second, where), where});
     const std::vector<std::string>& texts = given.back().texts;
     check(!field->is_list() || !field->names_files() || std::find(texts.begin(), texts.end(), "") == texts.end(), where,

@@ -36,7 +36,7 @@ struct ContinuousBatch::Group {
 
 ContinuousBatch::ContinuousBatch(Step& step, std::int32_t prompt_tokens, OnToken on_token, OnPartial on_partial)
     : step_(&step), prompt_tokens_(prompt_tokens), on_token_(std::move(on_token)), on_partial_(std::move(on_partial)) {
-  check(prompt_tokens >= 1, "prompt tokens", "expected at least 1 a step, got {}", prompt_tokens);
+  check(prompt_tokens >= 1, "prompt tokens", "expected at least 1 per step, got {}", prompt_tokens);
 }
 
 ContinuousBatch::~ContinuousBatch() = default;
@@ -272,7 +272,7 @@ void ContinuousBatch::advance(Context& c, const StepOutput& output) {
   }
   const bool looks = std::any_of(live_.begin(), live_.end(),
                                  [](const Sentence& t) { return t.is_answered() && t.group->options->attention.on; });
-  check(!looks || !output.attention.lengths.empty(), "decode", "attention is to be kept and the step has none");
+  check(!looks || !output.attention.lengths.empty(), "decode", "attention is to be recorded, but the step gives none");
   std::vector<std::size_t> first_weight(1, 0);  // of each row of the step
   for (const std::int32_t length : output.attention.lengths)
     first_weight.push_back(first_weight.back() + static_cast<std::size_t>(length));

@@ -40,11 +40,11 @@ void ContinuousSession::join(std::span<const Arrival> arrivals) {
   std::vector<std::int32_t> sentences;
   for (const Arrival& a : arrivals) {
     try {
-      check(there_.count(a.sentence) == 0, "ContinuousSession", "sentence {} is there already", a.sentence);
+      check(there_.count(a.sentence) == 0, "ContinuousSession", "sentence {} already exists", a.sentence);
       check(!model_->has_encoder() || !a.source.empty(), "ContinuousSession", "a source without tokens");
       check(!a.options->attention.on || model_->has_encoder(), "attention", "a {} model has no source",
             model_->family());
-      check(!a.options->shortlist, "shortlist", "is for translations of a closed list");
+      check(!a.options->shortlist, "shortlist", "is not supported here: it works only with a fixed list of sentences");
       batch_->join(a.sentence, a.request, a.options);
     } catch (...) {
       failed_.push_back({.sentence = a.sentence, .hypotheses = {}, .error = std::current_exception()});

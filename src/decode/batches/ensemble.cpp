@@ -61,8 +61,8 @@ Tensor mean_log_probs(Context& c, std::span<Tensor> logits, std::span<const doub
 EnsembleStep::EnsembleStep(std::vector<std::unique_ptr<Step>> steps, const EnsembleOptions& options)
     : steps_(std::move(steps)), weights_(settled_weights(options.weights, steps_.size())), mean_(options.mean) {
   for (const auto& step : steps_)
-    check(step->vocab_size() == vocab_size(), "ensemble", "models of {} and of {} words", vocab_size(),
-          step->vocab_size());
+    check(step->vocab_size() == vocab_size(), "ensemble", "the models have vocabularies of {} and {} tokens",
+          vocab_size(), step->vocab_size());
 }
 
 StepOutput EnsembleStep::step(Context& c, const StepInput& input) {

@@ -34,9 +34,9 @@ void check_options(const CacheOptions& o) {
   check(o.kept.window >= 0 && o.kept.sinks >= 0, "attention window", "a window of {} tokens and {} sinks",
         o.kept.window, o.kept.sinks);
   if (o.kept.sinks > 0 && o.kept.window == 0)
-    fail_usage("attention sinks", "without a window every token stays in sight", "give the window");
+    fail_usage("attention sinks", "have no effect without a window", "pass the window");
   if (!o.use && o.kept.precision != nn::KvCache::Precision::fp32)
-    fail_usage("cache precision", "there is no cache", "leave it out");
+    fail_usage("cache precision", "has no effect without a cache", "leave it out");
 }
 
 ModelStep::ModelStep(const model::Model& model, const Sources* sources, nn::KvCache* cache, CacheOptions options)

@@ -112,7 +112,8 @@ ParallelDecoder::ParallelDecoder(const model::Model& model, ParallelOptions opti
   const SearchPlan& s = options_.search;
   if (options_.speculative.on()) check_speculative(s);
   if (options_.deterministic && s.shortlist)
-    fail_usage("shortlist", "its products are of another width in each batch, so bits may differ",
+    fail_usage("shortlist",
+               "its matrix products change width from batch to batch, so the last bits of results may differ",
                "leave it or `deterministic` out");
   if (s.attention.on) model::tap_of(model, model::AlignmentHeads{s.attention.layer, s.attention.heads});
   for (int i = 0; i < workers_.count(); ++i)

@@ -8,8 +8,8 @@ namespace tril::search {
 
 PrefixCache::PrefixCache(nn::KvCache& cache, std::int64_t most_tokens) : cache_(&cache), most_tokens_(most_tokens) {
   check(most_tokens >= 0, "prefix cache", "expected at least 0 tokens, got {}", most_tokens);
-  check(cache.options().window == 0, "prefix cache", "a window of {} tokens keeps no beginnings",
-        cache.options().window);
+  check(cache.options().window == 0, "prefix cache",
+        "is not supported with a window of {} tokens, which drops the beginnings", cache.options().window);
 }
 
 PrefixCache::~PrefixCache() {

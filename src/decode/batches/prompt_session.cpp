@@ -96,10 +96,10 @@ class PromptSession::Resumed : public Step {
 PromptSession::PromptSession(Context& c, const model::Model& model, CacheOptions options, std::string identity)
     : context_(&c), model_(&model), options_(options), identity_(std::move(identity)) {
   check_options(options_);
-  check(!model.has_encoder(), "PromptSession", "a {} model translates, it does not go on with a text", model.family());
+  check(!model.has_encoder(), "PromptSession", "a {} model translates and does not continue text", model.family());
   cache_ = model.make_cache(c);
   if (!cache_ || !options_.use)
-    fail_usage("kept text", fmt::format("there is no cache of a {} model to keep it in", model.family()),
+    fail_usage("kept text", fmt::format("a {} model has no cache to keep it in", model.family()),
                "leave `no_cache` out");
   cache_->configure(options_.kept);
 }
@@ -201,8 +201,8 @@ std::vector<Hypothesis> PromptSession::decode(const Request& request, const Sear
 void PromptSession::save(const std::string& path) const {
   check(!tokens_.empty(), path, "nothing has been read yet");
   const std::vector<std::int32_t>& slots = cache_->slots(0);
-  check(!cache_->keeps_states(), path, "what linear attention keeps of a text cannot be saved");
-  check(options_.kept.window == 0, path, "a text of which a window is kept cannot be saved");
+  check(!cache_->keeps_states(), path, "the state of linear attention cannot be saved");
+  check(options_.kept.window == 0, path, "a text of which only a window is kept cannot be saved");
   std::vector<TensorHeader> headers{{"tokens", StoredType::i32, {static_cast<std::int64_t>(tokens_.size())}}};
   std::int64_t layers = 0;
   for (; layers < cache_->num_layers(); ++layers)
@@ -238,18 +238,18 @@ void PromptSession::load(const std::string& path) {
     const std::string* const value = file.find_metadata(key);
     if (!value || *value != expected)
       fail_usage(path, fmt::format("{}: it has {}, expected {}", what, value ? *value : "none", expected),
-                 "remove the file, or name another one");
+                 "remove the file, or pass another one");
   };
-  expect("form", std::string(file_form), "it is no text that tril kept");
-  expect("model", identity_, "it was kept by another model, or weights of another precision");
-  expect("cache_precision", precision_of(options_.kept), "keys and values are of another precision");
+  expect("form", std::string(file_form), "it is not a text saved by tril");
+  expect("model", identity_, "it was saved with another model, or with weights of another precision");
+  expect("cache_precision", precision_of(options_.kept), "its keys and values have another precision");
   if (options_.kept.window > 0)
-    fail_usage(path, "a text is kept whole, and a window is asked for", "leave one of them out");
-  check(!cache_->keeps_states(), path, "what linear attention keeps of a text is not read from files");
+    fail_usage(path, "a saved text is kept whole, but a window was requested", "leave one of them out");
+  check(!cache_->keeps_states(), path, "the state of linear attention cannot be read from files");
   const std::vector<std::int32_t> tokens = to_i32(file.at("tokens"));
   const auto n = static_cast<std::int64_t>(tokens.size());
   if (n == 0 || (model_->max_positions() > 0 && n > model_->max_positions()))
-    fail(path, fmt::format("it has {} tokens, the model {} positions", n, model_->max_positions()));
+    fail(path, fmt::format("it has {} tokens, but the model has {} positions", n, model_->max_positions()));
   for (const std::int32_t token : tokens)
     if (token < 0 || token >= model_->vocab_size())
       fail(path, fmt::format("token {} is outside the vocabulary of {}", token, model_->vocab_size()));
@@ -271,7 +271,7 @@ void PromptSession::load(const std::string& path) {
         parts.push_back(content_hash(view.bytes));
       }
     const std::string* const digest = file.find_metadata("digest");
-    if (!digest || *digest != digest_of(parts)) fail(path, "it is damaged", "remove the file, or name another one");
+    if (!digest || *digest != digest_of(parts)) fail(path, "it is damaged", "remove the file, or pass another one");
   } catch (...) {
     keep(0);
     throw;

@@ -17,17 +17,17 @@ void check_options(const SessionOptions& o, const model::Model& model) {
     if (other.vocab_size() != model.vocab_size() || other.source_vocab_size() != model.source_vocab_size() ||
         other.has_encoder() != model.has_encoder())
       fail_usage(what,
-                 fmt::format("a {} model of {} words does not go with a {} model of {}", other.family(),
+                 fmt::format("a {} model with {} tokens cannot be combined with a {} model with {}", other.family(),
                              other.vocab_size(), model.family(), model.vocab_size()),
-                 "take models that were made with the same vocabulary");
+                 "use models that share a vocabulary");
   };
   const auto reaches = [&](const model::Model& other, const char* what) {
     const std::int64_t positions = other.max_positions();
     if (positions > 0 && (model.max_positions() == 0 || positions < model.max_positions()))
       fail_usage(what,
-                 fmt::format("has {} positions, the model itself {}", positions,
+                 fmt::format("has {} positions, but the model has {}", positions,
                              model.max_positions() == 0 ? "any number" : fmt::format("{}", model.max_positions())),
-                 "take one that reads texts as long");
+                 "use one with at least as many");
   };
   for (const model::Model* other : o.ensemble.others) fits(*other, "ensemble"), reaches(*other, "ensemble");
   if (o.speculative.draft) fits(*o.speculative.draft, "draft model");
@@ -50,11 +50,11 @@ Session::Session(Context& c, const model::Model& model, const SessionOptions& op
     draft_ = std::make_unique<Reader>(reader_of(*options.speculative.draft, {.precision = kept.precision}));
   const auto takes_back = [](const Reader& r) { return !r.cache || !r.cache->keeps_states(); };
   if (options.speculative.on() && !(takes_back(models_[0]) && (!draft_ || takes_back(*draft_))))
-    fail_usage("speculative decoding", "what linear attention has read it cannot take back, as proposals need",
+    fail_usage("speculative decoding", "is not supported with linear attention, which cannot undo rejected tokens",
                "leave the draft model or the lookup out");
   const auto is_read_anew = [](const Reader& r) { return r.model->length_dependence().read_anew; };
   if (options.speculative.on() && (is_read_anew(models_[0]) || (draft_ && is_read_anew(*draft_))))
-    fail_usage("speculative decoding", "longrope reads a text anew where it grows long, in the midst of proposals",
+    fail_usage("speculative decoding", "is not supported with longrope, which reads a text again when it grows long",
                "leave the draft model or the lookup out");
 }
 
@@ -102,7 +102,7 @@ std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector
   const bool stopped = watch.stop.stop_requested();  // then no step is made, so nothing is attended to
   std::vector<std::vector<std::int32_t>> lists;
   if (options.shortlist) {
-    check(model.has_encoder(), "shortlist", "is for translation, a {} model has no source", model.family());
+    check(model.has_encoder(), "shortlist", "is only for translation: a {} model has no source", model.family());
     for (std::size_t s = 0; s < sources.size(); ++s) lists.push_back(options.shortlist->of(sources[s], requests[s]));
   }
   for (Reader& r : models_) {

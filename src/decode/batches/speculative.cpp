@@ -227,10 +227,12 @@ class SpeculativeSearch {
 }  // namespace
 
 void check_speculative(const SearchPlan& o) {
-  check(o.is_greedy(), "speculative decoding", "is greedy: a beam of {}, {} hypotheses, alternatives {}, sampling {}",
-        o.beam_size, o.n_best, o.alternatives, o.sampling.on);
-  check(!o.attention.on, "speculative decoding", "keeps no attention, so no alignments and no unknown words replaced");
-  check(!o.shortlist, "speculative decoding", "knows no shortlist");
+  check(o.is_greedy(), "speculative decoding",
+        "needs greedy search, got a beam of {}, {} hypotheses, alternatives {}, sampling {}", o.beam_size, o.n_best,
+        o.alternatives, o.sampling.on);
+  check(!o.attention.on, "speculative decoding",
+        "records no attention, so it gives no alignments and replaces no unknown words");
+  check(!o.shortlist, "speculative decoding", "does not support a shortlist");
 }
 
 std::vector<std::vector<Hypothesis>> decode_speculatively(Context& c, Step& step, Proposer& proposer,
@@ -240,7 +242,7 @@ std::vector<std::vector<Hypothesis>> decode_speculatively(Context& c, Step& step
   check_options(options, step.vocab_size());
   check_speculative(options);
   for (const Request& request : requests) check_request(request, options, step.vocab_size());
-  check(draft_tokens >= 1, "speculative decoding", "{} tokens to propose, expected at least 1", draft_tokens);
+  check(draft_tokens >= 1, "speculative decoding", "expected at least 1 token to propose, got {}", draft_tokens);
   const std::size_t most_live = max_live == 0 ? requests.size() : static_cast<std::size_t>(max_live);
   return SpeculativeSearch(step, proposer, draft_tokens, requests, options, watch, counts).run(c, most_live);
 }

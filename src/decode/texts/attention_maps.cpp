@@ -154,7 +154,7 @@ std::string_view name_of(AttentionMaps::Kind kind) {
 std::vector<AttentionMaps> all_attention_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer,
                                               const std::string& source, const std::string& target,
                                               const AttentionBounds& bounds) {
-  check(!c.tape(), "attention_maps", "the context records; maps are looked at without a tape");
+  check(!c.tape(), "attention_maps", "maps must be computed without a tape");
   const std::int64_t most = m.max_positions() > 0 ? std::min(bounds.tokens, m.max_positions()) : bounds.tokens;
   std::vector<AttentionMaps> all = m.has_encoder() ? encoder_decoder_maps(c, m, tokenizer, source, target, most, bounds)
                                                    : decoder_maps(c, m, tokenizer, source + target, most);

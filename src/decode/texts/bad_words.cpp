@@ -10,7 +10,7 @@ void forbid(const std::string& text, const Tokenizer& tokenizer, const std::stri
             std::vector<std::vector<std::int32_t>>& bad_words) {
   constexpr std::size_t most = 2000;  // each is looked for at every step
   check(!text.empty(), where, "an empty text would forbid the space");
-  check(bad_words.size() < most, where, "more than {} words and their forms", most);
+  check(bad_words.size() < most, where, "more than {} words, counting all their forms", most);
   bool any = false;
   for (const std::string& form : {text, " " + text}) {
     std::vector<std::int32_t> ids = tokenizer.encode(form, Side::target);

@@ -43,7 +43,7 @@ std::vector<std::int32_t> end_of(const Request& request) {
 
 void check_language_model(const model::Model& model, const Tokenizer& tokenizer) {
   if (model.has_encoder())
-    fail_usage("language model", fmt::format("a {} model translates, it does not continue text", model.family()),
+    fail_usage("language model", fmt::format("a {} model translates and does not continue text", model.family()),
                "use `tril translate`");
   if (tokenizer.size(Side::target) > model.vocab_size())
     fail("tokenizer", fmt::format("its {} ids do not fit the model's vocabulary of {}", tokenizer.size(Side::target),
@@ -63,7 +63,7 @@ SearchPlan ContinuationText::completed(SearchPlan s, const ContinuationOptions& 
     s.suppress_ids.push_back(static_cast<std::int32_t>(id));
   if (o.stops.empty()) return s;
   for (const std::string& stop : o.stops)
-    check(!stop.empty(), "stop text", "an empty text would end everything at once");
+    check(!stop.empty(), "stop text", "an empty stop string would end everything at once");
   s.ends = stop_test(tokenizer_, o.stops);
   return s;
 }
@@ -75,14 +75,14 @@ std::vector<std::int32_t> ContinuationText::prompt_ids(const std::string& prompt
   if (ids.empty() && prompt.empty()) {
     const std::int32_t begin =
         model_->special_ids().bos >= 0 ? model_->special_ids().bos : tokenizer_->special(Side::target).bos;
-    check(begin >= 0, where, "is empty, and the model has no token to begin a text with");
+    check(begin >= 0, where, "is empty, but the model has no token to begin a text with");
     ids.push_back(begin);
   }
-  check(prompt.empty() || ids.size() > framed, where, "has no character that the vocabulary knows");
+  check(prompt.empty() || ids.size() > framed, where, "has no character that is in the vocabulary");
   const std::int64_t positions = model_->max_positions();
   if (positions > 0 && static_cast<std::int64_t>(ids.size()) > positions)
-    fail_usage(where, fmt::format("has {} tokens, the model has {} positions", ids.size(), positions),
-               "shorten it: only its end can be read");
+    fail_usage(where, fmt::format("has {} tokens, but the model has {} positions", ids.size(), positions),
+               "shorten it, for example to its end");
   return ids;
 }
 

@@ -30,8 +30,8 @@ std::vector<std::int32_t> single_tokens(const std::string& text, const Tokenizer
     if (ids.size() == 1 && std::find(found.begin(), found.end(), ids[0]) == found.end()) found.push_back(ids[0]);
   }
   if (found.empty())
-    fail_usage(where, fmt::format("\"{}\" is no single token, it comes to {}", printable(text), fewest),
-               "give a token's id; `bad_words` forbids texts of several");
+    fail_usage(where, fmt::format("\"{}\" is not a single token: it has {}", printable(text), fewest),
+               "give a token's id; `bad_words` forbids texts of several tokens");
   return found;
 }
 
@@ -50,7 +50,7 @@ TokensAndBias tokens_and_bias(const std::string& pair, const Tokenizer& tokenize
   const std::string token = pair.substr(0, equals);
   const auto id = number_of<std::int32_t>(token);
   if (!id) return {single_tokens(token, tokenizer, where), *bias};
-  check(*id >= 0 && *id < tokenizer.size(Side::target), where, "there is no token {}, the vocabulary has {}", *id,
+  check(*id >= 0 && *id < tokenizer.size(Side::target), where, "there is no token {}: the vocabulary has {}", *id,
         tokenizer.size(Side::target));
   return {{*id}, *bias};
 }

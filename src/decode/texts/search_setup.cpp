@@ -18,8 +18,8 @@ constexpr double default_max_length_factor = 3;
 void check_ids(const model::GenerationConfig& g, const model::Model& m) {
   const auto known = [&](std::int32_t id, const char* key) {
     if (id >= m.vocab_size())
-      fail(g.where, fmt::format("{}: there is no token {}, the vocabulary has {}", key, id, m.vocab_size()),
-           "take it out");
+      fail(g.where, fmt::format("{}: there is no token {}: the vocabulary has {}", key, id, m.vocab_size()),
+           "remove it");
   };
   for (const std::int32_t id : g.eos_token_ids) known(id, "eos_token_id");
   for (const std::int32_t id : g.suppress_tokens) known(id, "suppress_tokens");
@@ -61,7 +61,7 @@ void set_lengths(const SearchOptions& o, const model::GenerationConfig& g, const
   t.min_counts = counted(o.min_length.has_value(), g.min_new_tokens.has_value());
   t.min_raises_max = o.min_length || !(g.max_length || g.max_new_tokens);
   if (!o.min_length && !o.max_length && !t.min_raises_max && published_min > published_max) {
-    spdlog::warn("{}: asks for at least {} tokens and at most {}: {} is obeyed", g.where, published_min, published_max,
+    spdlog::warn("{}: asks for at least {} tokens and at most {}: using {}", g.where, published_min, published_max,
                  published_max);
     t.min_length = static_cast<std::int32_t>(published_max);
   }
@@ -101,7 +101,7 @@ SearchPlan search_plan(const SearchOptions& asked, const model::GenerationConfig
   for (const std::string& text : asked.bad_words) forbid(text, tokenizer, "bad_words", known.bad_words);
   const SearchOptions both = combined(asked, g);
   if (!asked.beam_groups && both.beam_size.value_or(1) > 1 && !groups_divide(g, both))
-    spdlog::warn("{}: asks for {} groups, which do not divide a beam of {}: it is one group", g.where,
+    spdlog::warn("{}: asks for {} groups, which do not divide a beam of {}: using one group", g.where,
                  *g.search.beam_groups, both.beam_size.value_or(1));
   return resolve(both, std::move(known));
 }
@@ -131,7 +131,7 @@ GeneratorOptions generator_options(const SearchOptions& asked, const model::Gene
     check(*asked.min_new_tokens <= *asked.max_new_tokens, "min_new_tokens", "{} is above `max_new_tokens` {}",
           *asked.min_new_tokens, *asked.max_new_tokens);
   for (const std::string& stop : asked.stops)
-    check(!stop.empty(), "stop", "an empty text would end everything at once");
+    check(!stop.empty(), "stop", "an empty stop string would end everything at once");
   t.stops = asked.stops;
   return t;
 }

@@ -41,7 +41,7 @@ Terminology::Terminology(std::vector<Term> terms) {
     } else if (same->target != term.target) {
       fail_usage("terminology",
                  fmt::format("\"{}\" has two translations, \"{}\" and \"{}\"", term.source, same->target, term.target),
-                 "leave one of them");
+                 "keep only one of them");
     }
   }
   for (auto& [word, list] : by_first_word_)

@@ -68,7 +68,7 @@ WindowOptions settled(WindowOptions o, const model::Model& model) {
 std::vector<Score> score_texts(WorkerPool& workers, const model::Model& model,
                                std::span<const std::vector<std::int32_t>> texts, const WindowOptions& options,
                                const std::function<void(std::int64_t tokens)>& on_scored) {
-  check(!model.has_encoder(), "score", "a {} model scores translations, not texts", model.family());
+  check(!model.has_encoder(), "score", "a {} model scores translations and not texts", model.family());
   const WindowOptions o = settled(options, model);
   std::vector<Window> windows;
   std::vector<Score> scores(texts.size());

@@ -27,14 +27,14 @@ bool starts_with_language(const model::Model& model, const Tokenizer& tokenizer)
 
 void check_tokenizer(const model::Model& model, const Tokenizer& tokenizer) {
   if (!model.has_encoder())
-    fail_usage("translation", fmt::format("a {} model continues text, it does not translate", model.family()),
+    fail_usage("translation", fmt::format("a {} model continues text and does not translate", model.family()),
                "use `tril generate`");
   if (tokenizer.size(Side::source) > model.source_vocab_size())
     fail("tokenizer", fmt::format("its {} source ids do not fit the model's vocabulary of {}",
                                   tokenizer.size(Side::source), model.source_vocab_size()));
   if (tokenizer.special(Side::source).eos < 0 || tokenizer.special(Side::target).eos < 0)
-    fail(tokenizer.where(), "neither it nor a file beside it defines the end token",
-         "name it in the directory's tokenizer_config.json, as in {\"eos_token\": \"</s>\"}");
+    fail(tokenizer.where(), "neither it nor a file next to it defines the end token",
+         "set it in the directory's tokenizer_config.json, as in {\"eos_token\": \"</s>\"}");
 }
 
 namespace {
@@ -74,9 +74,9 @@ void check_options(const TextOptions& o, const SearchPlan& search) {
   check(o.max_length >= 1, "maximum length", "expected at least 1, got {}", o.max_length);
   check(o.min_length >= 0, "minimum length", "expected at least 0, got {}", o.min_length);
   check(!o.terminology || search.has_beam(), "terminology",
-        "only a beam search can say where a phrase belongs, the beam size is {}", search.beam_size);
+        "needs a beam search to place phrases, but the beam size is {}", search.beam_size);
   check(!o.replace_unknowns || search.attention.on, "unknown words",
-        "they are replaced by attention, which is not kept");
+        "replacing them needs attention weights, which are not recorded");
   check(o.max_length_factor >= 0, "maximum length factor", "expected at least 0, got {}", o.max_length_factor);
 }
 
@@ -89,7 +89,7 @@ TranslationText::TranslationText(const model::Model& model, std::shared_ptr<cons
     : model_(&model), tokenizer_(std::move(tokenizer)) {
   check_tokenizer(model, *tokenizer_);
   if (model.special_ids().decoder_start < 0)
-    fail("translation", "the model does not say what its decoder starts with",
+    fail("translation", "the model does not define its decoder start token",
          "set decoder_start_token_id in config.json");
   starts_with_language_ = starts_with_language(model, *tokenizer_);
 }
@@ -124,8 +124,8 @@ Request TranslationText::request_for(std::int64_t source_tokens, TextToTranslate
   longest = std::max(longest, least);
   if (const std::int64_t positions = model_->max_positions(); positions > 0) {
     const auto given = static_cast<std::int64_t>(request.prefix.size());
-    check(given < positions, fmt::format("prefix {}", number + 1),
-          "its {} tokens leave none of the model's {} positions free", given, positions);
+    check(given < positions, fmt::format("prefix {}", number + 1), "its {} tokens fill all of the model's {} positions",
+          given, positions);
     t.by_factor = t.by_factor && longest <= positions - given;
     longest = std::min(longest, positions - given);
   }

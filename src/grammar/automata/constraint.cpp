@@ -77,7 +77,7 @@ class Constraint::Automaton {
       at = best;
     }
     TokenTrie::Cover cover = tokens_->cover(text);
-    check(cover.tokens > 0, "constraint", "the vocabulary cannot spell what it calls for");
+    check(cover.tokens > 0, "constraint", "the vocabulary cannot spell what it requires");
     ways_.emplace(state, cover);
     return cover;
   }

@@ -17,7 +17,7 @@ std::int32_t Grammar::add_rule() {
 }
 
 std::int32_t Grammar::add_state() {
-  check(states_.size() < most_states, "constraint", "needs more than {} states: its bounds of repeats are too large",
+  check(states_.size() < most_states, "constraint", "needs more than {} states: its repetition bounds are too large",
         most_states);
   states_.emplace_back();
   return static_cast<std::int32_t>(states_.size()) - 1;
@@ -120,7 +120,7 @@ std::vector<std::int32_t> Grammar::begun_by(std::int32_t r, const std::vector<st
 void Grammar::check_sound(const std::string& lacking) const {
   const std::vector<std::int64_t> distance = distances();
   if (rules_.empty() || distance[static_cast<std::size_t>(rules_[0].start)] == never)
-    fail_usage("constraint", "there is no text that it allows", lacking);
+    fail_usage("constraint", "it allows no text", lacking);
   std::vector<std::vector<std::int32_t>> begun;
   std::vector<std::int32_t> beginners(rules_.size(), 0), free;
   for (std::size_t r = 0; r < rules_.size(); ++r) {
@@ -136,7 +136,7 @@ void Grammar::check_sound(const std::string& lacking) const {
     for (const std::int32_t other : begun[static_cast<std::size_t>(r)])
       if (--beginners[static_cast<std::size_t>(other)] == 0) free.push_back(other);
   }
-  check(ordered == rules_.size(), "constraint", "a part of it begins with itself, without end");
+  check(ordered == rules_.size(), "constraint", "a part of it begins with itself endlessly");
 }
 
 }  // namespace tril::search

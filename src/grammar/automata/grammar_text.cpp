@@ -29,7 +29,7 @@ constexpr CharRange ascii{0, 0x7f};
 const CharSet json_plain{{0x20, 0x21}, {0x23, 0x5b}, {0x5d, 0x7f}};
 
 std::string no_token_for(char32_t c) {
-  return fmt::format("the vocabulary has no token for \"{}\", which it calls for", printable(utf8(c)));
+  return fmt::format("the vocabulary has no token for \"{}\", which it requires", printable(utf8(c)));
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ bool GrammarWriter::can_write(std::string_view text) const {
 void GrammarWriter::write_text(std::string_view text, std::int32_t from, std::int32_t to) {
   for (const char32_t c : code_points(text, "constraint"))
     if (intersection({{c, c}}, alphabet_).empty())
-      fail_usage("constraint", no_token_for(c), "take a model whose vocabulary has all bytes");
+      fail_usage("constraint", no_token_for(c), "use a model whose vocabulary has all bytes");
   grammar_->add_jump(grammar_->add_text(from, text), to);
 }
 
@@ -238,7 +238,7 @@ void GrammarWriter::write_magnitudes(std::int64_t least, std::int64_t most, cons
 void GrammarWriter::write_integers(std::optional<std::int64_t> least, std::optional<std::int64_t> most,
                                    std::int64_t multiple_of, std::int32_t from, std::int32_t to) {
   constexpr std::int64_t largest = 1'000'000'000'000'000'000;
-  check(multiple_of >= 1 && multiple_of <= 1000, "multipleOf", "expected a whole number from 1 to 1000, got {}",
+  check(multiple_of >= 1 && multiple_of <= 1000, "multipleOf", "expected an integer from 1 to 1000, got {}",
         multiple_of);
   for (const auto& bound : {least, most})
     check(!bound || std::abs(*bound) < largest, "bound of integers", "{} is beyond 10^18", bound.value_or(0));

@@ -130,7 +130,7 @@ CommonPattern Pattern::common(const Pattern& other, std::size_t most) const {
     const auto [at, fresh] = known.try_emplace(key(a, b), 0);
     if (fresh) {
       if (both.states_.size() >= most)
-        throw Unsupported("regular expression", fmt::format("two at once need more than {} states", most));
+        throw Unsupported("regular expression", fmt::format("their intersection needs more than {} states", most));
       at->second = both.add_state();
       pending.emplace_back(a, b);
     }

@@ -33,7 +33,7 @@ class RegexParser {
 
   Node parse() {
     Node node = choice();
-    if (!done()) refuse("a ) that nothing opened");
+    if (!done()) refuse("a ) without a (");
     return node;
   }
 
@@ -46,7 +46,7 @@ class RegexParser {
     return true;
   }
   char32_t next(const char* expected) {
-    if (done()) refuse(fmt::format("its end, where {} is expected", expected));
+    if (done()) refuse(fmt::format("expected {}, got the end", expected));
     return text_[at_++];
   }
   [[noreturn]] void refuse(const std::string& what) const {
@@ -58,7 +58,7 @@ class RegexParser {
   }
 
   Node choice() {
-    if (++depth_ > deepest) refuse(fmt::format("groups within more than {} groups", deepest));
+    if (++depth_ > deepest) refuse(fmt::format("groups nested more than {} deep", deepest));
     Node all{.kind = Node::Kind::choice};
     do all.parts.push_back(sequence());
     while (take(U"|"));
@@ -87,7 +87,7 @@ class RegexParser {
       if (node.kind == Node::Kind::begin || node.kind == Node::Kind::end) refuse_unsupported("a repeat of ^ or $");
       take(U"?");  // lazy: matches the same texts
       if (sees(U"+")) refuse_unsupported("a possessive repeat");
-      if (node.kind == Node::Kind::repeat && ++depth_ > deepest) refuse("too many repeats of repeats");
+      if (node.kind == Node::Kind::repeat && ++depth_ > deepest) refuse("too many nested repeats");
       Node all{.kind = Node::Kind::repeat, .least = least, .most = most};
       all.parts.push_back(std::move(node));
       node = std::move(all);
@@ -148,19 +148,19 @@ class RegexParser {
     if (take(U"?")) {
       if (sees(U"=") || sees(U"!") || sees(U"<=") || sees(U"<!")) refuse_unsupported("look-ahead or look-behind");
       if (take(U"P<") || take(U"<")) {
-        while (next("a > behind the group's name") != '>') {
+        while (next("a > after the group's name") != '>') {
         }
       } else if (!take(U":")) {
         refuse("a group of a kind that is not supported: write (?: ), (?<name> ) or ( )");
       }
     }
     Node inside = choice();
-    if (!take(U")")) refuse("its end, where a ) is expected");
+    if (!take(U")")) refuse("expected ), got the end");
     return inside;
   }
 
   CharSet escape() {
-    const char32_t c = next("what is escaped");
+    const char32_t c = next("a character after the backslash");
     switch (c) {
       case 'd':
         return wide_ ? wide_digits : digits;
@@ -199,7 +199,7 @@ class RegexParser {
     for (int i = 0; i < count; ++i) {
       const char32_t c = next("a hexadecimal digit");
       const bool letter = (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-      if (!letter && (c < '0' || c > '9')) refuse("no hexadecimal digit where one is expected");
+      if (!letter && (c < '0' || c > '9')) refuse("expected a hexadecimal digit");
       value = value * 16 + (letter ? (c | 0x20) - 'a' + 10 : c - '0');
     }
     return value;
@@ -209,7 +209,7 @@ class RegexParser {
   char32_t control() {
     const bool letter =
         !done() && ((text_[at_] >= 'a' && text_[at_] <= 'z') || (text_[at_] >= 'A' && text_[at_] <= 'Z'));
-    if (!letter) refuse("no letter behind \\c, which is written \\cA to \\cZ");
+    if (!letter) refuse("expected a letter after \\c: \\cA to \\cZ");
     return text_[at_++] % 32;
   }
 
@@ -218,16 +218,16 @@ class RegexParser {
     if (take(U"{")) {
       int count = 0;
       while (!sees(U"}") && count++ < 6) value = value * 16 + hexadecimal(1);
-      if (count == 0 || !take(U"}")) refuse("no \\u{...} of one to six digits");
+      if (count == 0 || !take(U"}")) refuse("expected \\u{...} with one to six digits");
     } else {
       value = hexadecimal(4);
       if (value >= 0xd800 && value < 0xdc00 && take(U"\\u")) {  // a surrogate pair
         const char32_t low = hexadecimal(4);
-        if (low < 0xdc00 || low > 0xdfff) refuse("half a pair of surrogates");
+        if (low < 0xdc00 || low > 0xdfff) refuse("half of a surrogate pair");
         value = 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00);
       }
     }
-    if (value > last_char || (value >= 0xd800 && value <= 0xdfff)) refuse("no character");
+    if (value > last_char || (value >= 0xd800 && value <= 0xdfff)) refuse("not a character");
     return value;
   }
 
@@ -245,15 +245,14 @@ class RegexParser {
         ++at_;
         const CharSet other = class_part();
         if (other.size() != 1 || other[0].least != other[0].most)
-          refuse(
-              "a range that ends with a class of characters such as \\d: write \\- if the - is meant as a character");
-        if (other[0].least < one[0].least) refuse("a range from a greater to a smaller character");
+          refuse("a range that ends with a character class such as \\d: write \\- if the - is meant as a character");
+        if (other[0].least < one[0].least) refuse("a range whose end is before its beginning");
         set.push_back({one[0].least, other[0].least});
       } else {
         set.insert(set.end(), one.begin(), one.end());
       }
     }
-    if (!take(U"]")) refuse("its end, where a ] is expected");
+    if (!take(U"]")) refuse("expected ], got the end");
     wide_ = wide;
     set = intersection(normalized(std::move(set)), all_chars());
     return negated ? complement(set) : set;

@@ -158,11 +158,11 @@ class SchemaCompiler {
     const auto [start, end] = alone.rule(rule);
     write_number(writer, box, document_.place(at), start, end);
     if (alone.distances()[static_cast<std::size_t>(start)] == Grammar::never)
-      refuse_unsupported(document_.place(at),
-                         box.factors.empty()
-                             ? "numbers so close to each other are not supported"
-                             : "between these bounds, multiples that are no integers, halves or quarters are "
-                               "not supported");
+      refuse_unsupported(
+          document_.place(at),
+          box.factors.empty()
+              ? "numbers so close to each other are not supported"
+              : "between these bounds, multiples that are not integers, halves or quarters are not supported");
   }
 
   SchemaNotes notes_;

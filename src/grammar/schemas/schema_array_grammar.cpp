@@ -52,13 +52,12 @@ class ArrayWriter {
   // Why several unique items are not supported here, for the error.
   std::string why_few() const {
     if (given_ > 0)
-      return "several unique items are supported only for items of one schema, not beside a list of schemas for the "
+      return "several unique items are supported only if all items have one schema, not with a list of schemas for the "
              "first ones";
     if (!box_.contains.empty()) return "several unique items are supported only for arrays without \"contains\"";
     return fmt::format(
         "{} unique items are supported only for at most 1000 listed values, for integers without bounds and factors, "
-        "and for "
-        "strings, each of which must be able to begin with a character of its own",
+        "and for strings that can each begin with a different character",
         least_);
   }
 

@@ -98,7 +98,8 @@ const std::vector<Box>& SchemaBoxes::of(SchemaId id, Kind kind) {
   }
   if (!under_way_.insert(key).second)
     refuse_schema(document_.place(id), "refers to itself endlessly before it constrains a value");
-  if (under_way_.size() > deepest) refuse_schema(document_.place(id), "refers to itself without end, or is too deep");
+  if (under_way_.size() > deepest)
+    refuse_schema(document_.place(id), "refers to itself endlessly, or is nested too deep");
   const bool around = std::exchange(is_narrow_, false);
   std::vector<Box> boxes;
   try {

@@ -44,7 +44,7 @@ std::string SchemaDocument::identifier_of(const Json& schema) const {
 // Identifiers and anchors are searched where schemas may be, and not in values.
 void SchemaDocument::find_resources(const Json& schema, std::int32_t base, const std::string& place, int depth) {
   if (!schema.is_object()) return;
-  if (depth > deepest_schema) refuse_schema(place, fmt::format("schemas within more than {} schemas", deepest_schema));
+  if (depth > deepest_schema) refuse_schema(place, fmt::format("schemas are nested more than {} deep", deepest_schema));
   if (&schema == &root_) {
     resource_at_[&schema] = 0;
   } else if (const std::string id = identifier_of(schema); !id.empty()) {
@@ -104,7 +104,7 @@ SchemaId SchemaDocument::child_at(const Json& schema, Origin origin) {
     refuse_schema(origin.place, fmt::format("more than {} different schemas", most_schemas));
   if (!schema.is_boolean() && !schema.is_object())
     refuse_schema(origin.place,
-                  fmt::format("expected a schema, an object or true or false, got {}", schema.type_name()));
+                  fmt::format("expected a schema (an object, true or false), got {}", schema.type_name()));
   bool allows_all = schema == true;
   if (schema.is_object()) {
     check_words(schema, origin.place, notes_);

@@ -43,7 +43,8 @@ Verdict SchemaJudge::verdict(const Json& value, SchemaId id) {
 }
 
 Verdict SchemaJudge::fresh_verdict(const Json& value, SchemaId id) {
-  if (++depth_ > deepest_judgement) refuse_schema(document_.place(id), "refers to itself without end, or is too deep");
+  if (++depth_ > deepest_judgement)
+    refuse_schema(document_.place(id), "refers to itself endlessly, or is nested too deep");
   Verdict found = Verdict::unsure;
   try {
     found = judge(value, id);

@@ -33,9 +33,9 @@ void SchemaBoxes::leave_out(const Error& why, Telling telling) {
 void SchemaBoxes::leave_out_unsure(const Json& value, const Conjunction& schemas) {
   const std::string text = value.dump();
   const std::string shown = text.size() > longest_shown ? text.substr(0, longest_shown) + "..." : text;
-  const std::string why = fmt::format("it is not sure that every validator takes {}", printable(shown));
+  const std::string why = fmt::format("not every validator may accept {}", printable(shown));
   const std::string where = "JSON schema: " + document_.place(schemas.empty() ? document_.root() : schemas[0]);
-  if (!lacking_) lacking_ = Unsupported(where, "there is no text that it allows for sure: " + why);
+  if (!lacking_) lacking_ = Unsupported(where, "it allows no text for certain: " + why);
   if (to_tell_.size() < most_told) to_tell_.emplace_back(Unsupported(where, why), Telling::at_end);
 }
 

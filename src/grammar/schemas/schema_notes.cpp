@@ -27,9 +27,10 @@ std::string listed(const std::vector<std::string>& all, std::string_view between
 
 std::string SchemaNotes::text() const {
   std::string line;
-  if (!passed_over.empty()) line = "passed over, since no draft defines it: " + listed(passed_over, ", ");
+  if (!passed_over.empty()) line = "ignored, because no draft defines it: " + listed(passed_over, ", ");
   if (!left_out.empty())
-    line += (line.empty() ? "" : "; ") + std::string("never generated, since not supported: ") + listed(left_out, "; ");
+    line += (line.empty() ? "" : "; ") + std::string("never generated, because it is not supported: ") +
+            listed(left_out, "; ");
   return line;
 }
 

@@ -55,7 +55,7 @@ Pattern accepted_pattern(const std::string& format) {
 void SchemaPatterns::count(std::size_t states, const std::string& place) {
   states_ += states;
   if (states_ > Grammar::most_states)
-    refuse_schema(place, fmt::format("patterns and lengths need more than {} states by here", Grammar::most_states));
+    refuse_schema(place, fmt::format("patterns and lengths need more than {} states up to here", Grammar::most_states));
 }
 
 Pattern SchemaPatterns::counted(Pattern p, const std::string& place) {

@@ -81,15 +81,15 @@ std::string meant_by(std::string_view word) {
 
 // What a keyword's value must be, if it is something else; "" if it is valid.
 const char* expected_of(std::string_view word, const Json& value) {
-  if (word == "required") return is_list_of_names(value) ? "" : "names in an array";
-  if (word == "enum") return value.is_array() ? "" : "values in an array";
+  if (word == "required") return is_list_of_names(value) ? "" : "an array of names";
+  if (word == "enum") return value.is_array() ? "" : "an array of values";
   if (has(schema_maps, word)) return value.is_object() ? "" : "an object";
-  if (has(schema_lists, word)) return value.is_array() && !value.empty() ? "" : "schemas in an array";
-  if (word == "prefixItems") return value.is_array() ? "" : "schemas in an array";
+  if (has(schema_lists, word)) return value.is_array() && !value.empty() ? "" : "an array of schemas";
+  if (word == "prefixItems") return value.is_array() ? "" : "an array of schemas";
   if (has(schema_values, word)) return value.is_object() || value.is_boolean() ? "" : "a schema";
   if (word == "items") return value.is_object() || value.is_boolean() || value.is_array() ? "" : "a schema";
   if (word == "uniqueItems") return value.is_boolean() ? "" : "true or false";
-  if (word == "pattern" || word == "format" || word.starts_with("$")) return value.is_string() ? "" : "a text";
+  if (word == "pattern" || word == "format" || word.starts_with("$")) return value.is_string() ? "" : "a string";
   if (word == "exclusiveMinimum" || word == "exclusiveMaximum")  // draft 4 has a boolean here
     return value.is_number() || value.is_boolean() ? "" : "a number";
   if (word == "multipleOf") return value.is_number() && value.get<double>() > 0 ? "" : "a number above 0";
@@ -151,7 +151,7 @@ std::int64_t count_of(const Json& schema, const char* word, std::int64_t otherwi
   const auto found = schema.find(word);
   if (found == schema.end()) return otherwise;
   if (!is_whole(*found) || found->get<double>() < 0 || found->get<double>() > 1e18)
-    refuse_schema(place + "/" + word, "expected a whole number of at least 0");
+    refuse_schema(place + "/" + word, "expected an integer of at least 0");
   return static_cast<std::int64_t>(std::min(found->get<double>(), 1e9));
 }
 

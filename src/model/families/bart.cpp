@@ -33,7 +33,7 @@ constexpr std::array<BartFamily, 4> families_of_kin{{
 const BartFamily& family_of(std::string_view name) {
   for (const BartFamily& f : families_of_kin)
     if (f.name == name) return f;
-  fail_usage("family", fmt::format("'{}' is not of the kin of BART", name));
+  fail_usage("family", fmt::format("'{}' is not a family like BART", name));
 }
 
 // What `transformers` takes for granted of each family.

@@ -15,7 +15,7 @@ void BartConfig::validate(std::string_view where) const {
   };
   // Bounds before anything is made of these numbers: a file of a few bytes must not ask for all the memory there is.
   const auto at_most = [&](std::int64_t value, std::int64_t most, std::string_view key) {
-    need(value <= most, key, fmt::format("{} is more than the {} that are supported", value, most));
+    need(value <= most, key, fmt::format("{} is above the supported maximum of {}", value, most));
   };
   at_most(d_model, 1 << 16, "d_model");
   at_most(encoder_layers, 1000, "encoder_layers");
@@ -30,15 +30,15 @@ void BartConfig::validate(std::string_view where) const {
     need(p >= 0 && p < 1, key, fmt::format("{} is not in [0, 1)", p));
   need(d_model > 0 && d_model % 2 == 0, "d_model", fmt::format("{} is not a positive even number", d_model));
   need(encoder_attention_heads > 0 && d_model % encoder_attention_heads == 0, "encoder_attention_heads",
-       fmt::format("d_model {} does not divide into {} heads", d_model, encoder_attention_heads));
+       fmt::format("d_model {} is not divisible by {} heads", d_model, encoder_attention_heads));
   need(decoder_attention_heads > 0 && d_model % decoder_attention_heads == 0, "decoder_attention_heads",
-       fmt::format("d_model {} does not divide into {} heads", d_model, decoder_attention_heads));
+       fmt::format("d_model {} is not divisible by {} heads", d_model, decoder_attention_heads));
   need(vocab_size > 0, "vocab_size", fmt::format("{} is not positive", vocab_size));
   need(decoder_vocab_size > 0, "decoder_vocab_size", fmt::format("{} is not positive", decoder_vocab_size));
   need(!share_encoder_decoder_embeddings || vocab_size == decoder_vocab_size, "decoder_vocab_size",
-       fmt::format("{} differs from vocab_size {}, yet the embeddings are shared", decoder_vocab_size, vocab_size));
+       fmt::format("{} differs from vocab_size {}, but the embeddings are shared", decoder_vocab_size, vocab_size));
   need(encoder_layers > 0 && decoder_layers > 0, "encoder_layers, decoder_layers",
-       fmt::format("{} and {}: each side needs at least one", encoder_layers, decoder_layers));
+       fmt::format("{} and {}: each side needs at least one layer", encoder_layers, decoder_layers));
   need(encoder_ffn_dim > 0 && decoder_ffn_dim > 0, "encoder_ffn_dim, decoder_ffn_dim",
        fmt::format("{} and {} are not positive", encoder_ffn_dim, decoder_ffn_dim));
   need(max_position_embeddings > 0, "max_position_embeddings",
@@ -46,7 +46,7 @@ void BartConfig::validate(std::string_view where) const {
   const auto id = [&](std::int32_t value, std::string_view key, bool optional) {
     need(optional || value != -1, key, fmt::format("is null or absent, expected an id below {}", decoder_vocab_size));
     need(value >= -1 && value < decoder_vocab_size, key,
-         fmt::format("{} is not an id of the vocabulary of {}", value, decoder_vocab_size));
+         fmt::format("{} is not a valid id: the vocabulary has {} tokens", value, decoder_vocab_size));
   };
   id(eos_token_id, "eos_token_id", false);
   id(decoder_start_token_id, "decoder_start_token_id", false);

@@ -33,7 +33,7 @@ std::unique_ptr<Model> make_gemma(const JsonObject& config) {
   const std::string other = reader.get<std::string>("hidden_activation", k.hidden_act);
   if (nn::activation_of(other, config.place_of("hidden_activation")) !=
       nn::activation_of(k.hidden_act, config.place_of("hidden_act")))
-    config.fail_at("hidden_activation", fmt::format("{} contradicts hidden_act {}, which is {} here",
+    config.fail_at("hidden_activation", fmt::format("{} contradicts hidden_act {}, which means {} here",
                                                     printable(other, 40), said, k.hidden_act));
   k.attention_bias = k.attention_out_bias = reader.get<bool>("attention_bias", false);
   k.embedding_scale = std::sqrt(static_cast<float>(k.hidden_size));

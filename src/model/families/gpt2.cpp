@@ -30,7 +30,7 @@ void Gpt2Config::validate(std::string_view where) const {
   };
   // Bounds before anything is made of these numbers: a file of a few bytes must not ask for all the memory there is.
   const auto within = [&](std::int64_t value, std::int64_t most, std::string_view key) {
-    need(value > 0 && value <= most, key, fmt::format("{} is not from 1 to the {} that are supported", value, most));
+    need(value > 0 && value <= most, key, fmt::format("{} is outside the supported range from 1 to {}", value, most));
   };
   within(vocab_size, std::numeric_limits<std::int32_t>::max(), "vocab_size");
   within(n_positions, 1 << 24, "n_positions");
@@ -38,7 +38,7 @@ void Gpt2Config::validate(std::string_view where) const {
   within(n_layer, 1000, "n_layer");
   within(d_ff(), 1 << 24, "n_inner");
   need(n_head > 0 && n_embd % n_head == 0, "n_head",
-       fmt::format("n_embd {} does not divide into {} heads", n_embd, n_head));
+       fmt::format("n_embd {} is not divisible by {} heads", n_embd, n_head));
   for (const auto& [key, p] : dropouts()) need(p >= 0 && p < 1, key, fmt::format("{} is not in [0, 1)", p));
   need(is_positive_float(layer_norm_epsilon), "layer_norm_epsilon",
        fmt::format("{} is not a positive number", layer_norm_epsilon));
@@ -46,7 +46,8 @@ void Gpt2Config::validate(std::string_view where) const {
        fmt::format("{} is not a number of at least 0", initializer_range));
   for (const auto& [id, key] :
        {std::pair{bos_token_id, "bos_token_id"}, {eos_token_id, "eos_token_id"}, {pad_token_id, "pad_token_id"}})
-    need(id >= -1 && id < vocab_size, key, fmt::format("{} is not an id of the vocabulary of {}", id, vocab_size));
+    need(id >= -1 && id < vocab_size, key,
+         fmt::format("{} is not a valid id: the vocabulary has {} tokens", id, vocab_size));
   nn::activation_of(activation_function, at + ": activation_function");
 }
 

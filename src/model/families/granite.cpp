@@ -16,7 +16,7 @@ std::unique_ptr<Model> make_granite(const JsonObject& config) {
   nlohmann::json own{{"attention_bias", k.attention_bias}, {"mlp_bias", k.mlp_bias}};
   const auto factor = [&](const char* key) {
     const double value = reader.positive(key, 1);
-    if (!is_positive_float(1 / value)) config.fail_at(key, fmt::format("1 / {} is not a number of float32", value));
+    if (!is_positive_float(1 / value)) config.fail_at(key, fmt::format("1 / {} does not fit into float32", value));
     own[key] = value;
     return value;
   };

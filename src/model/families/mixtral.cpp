@@ -22,7 +22,7 @@ std::unique_ptr<Model> make_mixtral(const JsonObject& config) {
   if (constexpr std::int64_t most = 1 << 16; k.num_local_experts * k.num_hidden_layers > most)
     config.fail_at(
         "num_local_experts",
-        fmt::format("{} in each of {} layers are {} experts, more than the {} that are supported", k.num_local_experts,
+        fmt::format("{} in each of {} layers makes {} experts, above the supported maximum of {}", k.num_local_experts,
                     k.num_hidden_layers, k.num_local_experts * k.num_hidden_layers, most));
   k.num_experts_per_tok = reader.size("num_experts_per_tok", 2);
   check_size(config, "num_experts_per_tok", k.num_experts_per_tok, k.num_local_experts);

@@ -24,7 +24,7 @@ std::unique_ptr<Model> make_phi(const JsonObject& config) {
       reader.has("num_key_value_heads") ? reader.size("num_key_value_heads", 1) : k.num_attention_heads;
   if (k.num_attention_heads % k.num_key_value_heads != 0)
     config.fail_at("num_key_value_heads",
-                   fmt::format("{} do not divide {} heads", k.num_key_value_heads, k.num_attention_heads));
+                   fmt::format("{} key heads do not divide {} heads", k.num_key_value_heads, k.num_attention_heads));
   k.hidden_dropout = reader.share("resid_pdrop"), k.embedding_dropout = reader.share("embd_pdrop");
   const bool head_norms = reader.get<bool>("qk_layernorm", false);
   if (head_norms)

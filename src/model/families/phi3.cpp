@@ -23,7 +23,7 @@ std::unique_ptr<Model> make_phi3(const JsonObject& config) {
   LlamaLikeConfig k = read_llama_like(reader, defaults);
   using Scaling = nn::RotaryOptions::Scaling;
   if (k.rope.scaling != Scaling::none && k.rope.scaling != Scaling::longrope)
-    config.fail_at("rope_scaling", "is not longrope", "a phi3 model has no other");
+    config.fail_at("rope_scaling", "is not longrope", "phi3 models support no other");
   k.rope.read_anew = k.rope.scaling == Scaling::longrope;  // of all families this one alone
   k.fused_projections = true;
   k.residual_dropout = reader.share("resid_pdrop"), k.embedding_dropout = reader.share("embd_pdrop");

@@ -17,7 +17,7 @@ void T5Config::validate(std::string_view where) const {
   };
   // Bounds before anything is made of these numbers: a file of a few bytes must not ask for all the memory there is.
   const auto within = [&](std::int64_t value, std::int64_t most, std::string_view key) {
-    need(value > 0 && value <= most, key, fmt::format("{} is not from 1 to the {} that are supported", value, most));
+    need(value > 0 && value <= most, key, fmt::format("{} is outside the supported range from 1 to {}", value, most));
   };
   within(vocab_size, std::numeric_limits<std::int32_t>::max(), "vocab_size");
   within(d_model, 1 << 16, "d_model");
@@ -30,7 +30,8 @@ void T5Config::validate(std::string_view where) const {
   within(relative_attention_max_distance, 1 << 30, "relative_attention_max_distance");
   need(relative_attention_num_buckets >= 4 && relative_attention_max_distance > relative_attention_num_buckets / 2,
        "relative_attention_num_buckets",
-       fmt::format("{} buckets up to a distance of {}: at least 4, half of them below the distance",
+       fmt::format("{} buckets for distances up to {}: at least 4 buckets are needed, and half of them must be below "
+                   "the distance",
                    relative_attention_num_buckets, relative_attention_max_distance));
   need(is_positive_float(layer_norm_epsilon), "layer_norm_epsilon",
        fmt::format("{} is not a positive number", layer_norm_epsilon));
@@ -43,7 +44,7 @@ void T5Config::validate(std::string_view where) const {
                                        {bos_token_id, "bos_token_id", -1}})
     need(id >= least && id < vocab_size, key,
          id < 0 ? fmt::format("is null or absent, expected an id below {}", vocab_size)
-                : fmt::format("{} is not an id of the vocabulary of {}", id, vocab_size));
+                : fmt::format("{} is not a valid id: the vocabulary has {} tokens", id, vocab_size));
   nn::activation_of(dense_act_fn, at + ": feed_forward_proj");
 }
 
@@ -73,7 +74,7 @@ T5Config t5_config(const JsonObject& j, std::optional<bool> output_matrix) {
   const bool gated = projection.starts_with("gated-");
   if (!gated && projection.find('-') != projection.npos)
     j.fail_at("feed_forward_proj",
-              fmt::format("'{}' is neither ACTIVATION nor gated-ACTIVATION", printable(projection)));
+              fmt::format("expected ACTIVATION or gated-ACTIVATION, got '{}'", printable(projection)));
   k.dense_act_fn = projection == "gated-gelu" ? "gelu_new" : gated ? projection.substr(6) : projection;
   k.dense_act_fn = reader.get<std::string>("dense_act_fn", k.dense_act_fn);
   k.is_gated_act = reader.get<bool>("is_gated_act", gated);

@@ -141,7 +141,7 @@ std::int32_t ConfigReader::id_of(const std::string& key, std::int64_t otherwise,
     id = token_id_of(*config_, key, id);
   }
   if (id < -1 || id >= vocab_size)
-    config_->fail_at(key, fmt::format("{} is not an id of the vocabulary of {}", id, vocab_size));
+    config_->fail_at(key, fmt::format("{} is not a valid id: the vocabulary has {} tokens", id, vocab_size));
   return static_cast<std::int32_t>(id);
 }
 
@@ -152,13 +152,13 @@ void ConfigReader::ignore(std::initializer_list<std::string_view> keys) {
 void ConfigReader::finish() const {
   for (const auto& [key, value] : config_->json().items())
     if (!known_.contains(key) && !key.starts_with('_') && !is_off(value))
-      config_->fail_at(key, fmt::format("is not a key of {} that is known here, and might change results", family_),
+      config_->fail_at(key, fmt::format("is not a known key of {} and may change results", family_),
                        did_you_mean(key, {known_.begin(), known_.end()}));
 }
 
 void check_size(const JsonObject& config, std::string_view key, std::int64_t value, std::int64_t most) {
   if (value <= 0 || value > most)
-    config.fail_at(key, fmt::format("{} is not from 1 to the {} that are supported", value, most));
+    config.fail_at(key, fmt::format("{} is outside the supported range from 1 to {}", value, most));
 }
 
 std::int64_t size_within(const JsonObject& config, std::string_view key, std::int64_t most) {
@@ -170,7 +170,8 @@ std::int64_t size_within(const JsonObject& config, std::string_view key, std::in
 std::int32_t id_within(const JsonObject& config, std::string_view key, std::int64_t otherwise,
                        std::int64_t vocab_size) {
   const std::int32_t id = token_id_of(config, key, otherwise);
-  if (id >= vocab_size) config.fail_at(key, fmt::format("{} is not an id of the vocabulary of {}", id, vocab_size));
+  if (id >= vocab_size)
+    config.fail_at(key, fmt::format("{} is not a valid id: the vocabulary has {} tokens", id, vocab_size));
   return id;
 }
 
@@ -192,15 +193,16 @@ bool is_float_from_0(double x) {
 double positive_of(const JsonObject& config, std::string_view key, double otherwise) {
   const double value = config.get<double>(key, otherwise);
   if (!is_positive_float(value))
-    config.fail_at(key, fmt::format("{} is not a positive number{}", value, value > 0 ? " that float32 holds" : ""));
+    config.fail_at(key,
+                   fmt::format("{} is not a positive number{}", value, value > 0 ? " that fits into float32" : ""));
   return value;
 }
 
 double at_least_0_of(const JsonObject& config, std::string_view key, double otherwise) {
   const double value = config.get<double>(key, otherwise);
   if (!is_float_from_0(value))
-    config.fail_at(key,
-                   fmt::format("{} is not a number of at least 0{}", value, value > 0 ? " that float32 holds" : ""));
+    config.fail_at(
+        key, fmt::format("{} is not a number of at least 0{}", value, value > 0 ? " that fits into float32" : ""));
   return value;
 }
 

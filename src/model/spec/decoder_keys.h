@@ -50,7 +50,7 @@ template <class Config>
 void check_heads_divide(const ConfigReader& config, const Config& k) {
   if (k.hidden_size % k.num_attention_heads != 0)
     config.json().fail_at("num_attention_heads",
-                          fmt::format("{} {} does not divide into {} heads", config.json().name_of("hidden_size"),
+                          fmt::format("{} {} is not divisible by {} heads", config.json().name_of("hidden_size"),
                                       k.hidden_size, k.num_attention_heads));
 }
 

@@ -18,7 +18,7 @@ LlamaLikeConfig read_llama_like(ConfigReader& config, LlamaLikeConfig k) {
   check_size(json, "num_key_value_heads", k.num_key_value_heads, k.num_attention_heads);
   if (k.num_attention_heads % k.num_key_value_heads != 0)
     json.fail_at("num_key_value_heads",
-                 fmt::format("{} do not divide {} heads", k.num_key_value_heads, k.num_attention_heads));
+                 fmt::format("{} key heads do not divide {} heads", k.num_key_value_heads, k.num_attention_heads));
   if (!config.has("head_dim") && k.head_dim == 0) check_heads_divide(config, k);
   k.head_dim = config.size("head_dim", k.d_head());
   check_size(json, "head_dim", k.head_dim, 1 << 12);
@@ -57,9 +57,10 @@ std::vector<std::int32_t> read_layer_windows(ConfigReader& config, std::int64_t 
   for (const std::string& type : types) {
     if (type != "full_attention" && type != "sliding_attention")
       json.fail_at("layer_types", fmt::format("'{}' is not supported", printable(type, 40)),
-                   "there are full_attention and sliding_attention");
+                   "supported: full_attention, sliding_attention");
     if (type == "sliding_attention" && window == 0)
-      json.fail_at("layer_types", fmt::format("layers slide and {} says nothing", json.name_of("sliding_window")));
+      json.fail_at("layer_types",
+                   fmt::format("some layers are sliding_attention, but {} is not set", json.name_of("sliding_window")));
     windows.push_back(type == "sliding_attention" ? window : 0);
   }
   return windows;

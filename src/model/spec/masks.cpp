@@ -20,8 +20,8 @@ Tensor causal_mask(Context& c, std::int64_t T, MaskConvention convention) {
 
 Tensor padding_mask(Context& c, std::span<const std::int32_t> ids, std::int64_t B, std::int32_t pad_id,
                     MaskConvention convention) {
-  check(B > 0 && static_cast<std::int64_t>(ids.size()) % B == 0, "padding_mask", "{} ids do not divide into {} rows",
-        ids.size(), B);
+  check(B > 0 && static_cast<std::int64_t>(ids.size()) % B == 0, "padding_mask",
+        "{} ids cannot be divided into {} rows", ids.size(), B);
   std::vector<std::uint8_t> allow;
   for (std::int32_t id : ids) allow.push_back(id != pad_id);
   return made(c, std::move(allow), {B, 1, 1, static_cast<std::int64_t>(ids.size()) / B}, convention);
@@ -29,7 +29,7 @@ Tensor padding_mask(Context& c, std::span<const std::int32_t> ids, std::int64_t 
 
 Tensor causal_padding_mask(Context& c, std::span<const std::int32_t> ids, std::int64_t B, std::int32_t pad_id) {
   check(B > 0 && static_cast<std::int64_t>(ids.size()) % B == 0, "causal_padding_mask",
-        "{} ids do not divide into {} rows", ids.size(), B);
+        "{} ids cannot be divided into {} rows", ids.size(), B);
   const std::int64_t T = static_cast<std::int64_t>(ids.size()) / B;
   std::vector<std::uint8_t> allow;
   for (std::int64_t b = 0; b < B; ++b)

@@ -47,7 +47,7 @@ const Kind& kind_of(const JsonObject& rope) {
     names.push_back(k.name);
   }
   rope.fail_at(key, fmt::format("'{}' is not supported", printable(name, 40)),
-               fmt::format("there are {}", fmt::join(names, ", ")));
+               fmt::format("supported: {}", fmt::join(names, ", ")));
 }
 
 // A kind's keys, and those of the other kinds, which say nothing here and which files carry along.
@@ -73,7 +73,7 @@ double share_of_head(const JsonObject& rope, const RotaryDefaults& d, double at_
   const double share = positive_of(rope, "partial_rotary_factor", at_top);
   if (d.turns_part || share == 1) return share;
   if (scaling != Scaling::none)
-    rope.fail_at("partial_rotary_factor", fmt::format("{} is not supported: this family turns whole heads", share));
+    rope.fail_at("partial_rotary_factor", fmt::format("{} is not supported: this family rotates whole heads", share));
   return 1;
 }
 
@@ -95,7 +95,7 @@ void read_longrope(const JsonObject& rope, const RotaryDefaults& d, nn::RotaryOp
   for (const auto& [key, list] : {std::pair{"short_factor", &o.short_factors}, {"long_factor", &o.long_factors}}) {
     *list = rope.get<std::vector<double>>(key);
     if (static_cast<std::int64_t>(list->size()) != o.dim / 2)
-      rope.fail_at(key, fmt::format("{} factors for {} pairs of a head", list->size(), o.dim / 2));
+      rope.fail_at(key, fmt::format("got {} factors for the {} pairs of a head", list->size(), o.dim / 2));
     for (double f : *list)
       if (!is_positive_float(f)) rope.fail_at(key, fmt::format("{} is not a positive number", f));
   }
@@ -130,7 +130,7 @@ nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& d) {
   const Kind& kind = kind_of(rope);
   for (const UnknownKey& u : unknown_keys(rope, all_keys()))
     if (rope.has(u.key))
-      rope.fail_at(u.key, fmt::format("is not known of '{}'", kind.name),
+      rope.fail_at(u.key, fmt::format("is not a known key of '{}'", kind.name),
                    u.nearest.empty() ? "" : fmt::format("did you mean {}?", u.nearest));
 
   nn::RotaryOptions o;
@@ -141,11 +141,12 @@ nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& d) {
   const auto head_dim = static_cast<double>(d.head_dim);
   const double turned = std::trunc(head_dim * share);  // which a large share takes beyond all integers
   if (turned < 2 || turned > head_dim || std::fmod(turned, 2) != 0)
-    rope.fail_at("partial_rotary_factor", fmt::format("{} of heads of {} is {} values, which cannot be turned in pairs",
-                                                      share, d.head_dim, turned));
+    rope.fail_at(
+        "partial_rotary_factor",
+        fmt::format("{} of heads of {} is {} values, which cannot be rotated in pairs", share, d.head_dim, turned));
   o.dim = static_cast<std::int64_t>(turned);
   o.original = original_of(config, rope, d, o.scaling);
-  if (o.scaling == Scaling::dynamic && o.dim < 4) rope.fail_at("rope_type", "dynamic needs at least 4 values to turn");
+  if (o.scaling == Scaling::dynamic && o.dim < 4) rope.fail_at("rope_type", "dynamic needs at least 4 rotated values");
   if (o.scaling == Scaling::linear || o.scaling == Scaling::dynamic || o.scaling == Scaling::llama3)
     o.factor = needed(rope, "factor");
   if (o.scaling == Scaling::llama3) {

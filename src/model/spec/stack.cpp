@@ -12,12 +12,13 @@ namespace {
 ops::Spans memory_spans(const Rows& rows, const Memory& memory, std::span<const std::int32_t> memory_rows,
                         bool together) {
   if (memory_rows.empty()) return ops::spans_of(rows, memory.rows);
-  check(static_cast<std::int64_t>(memory_rows.size()) == rows.count(), "decoder", "{} rows of tokens and {} of memory",
-        rows.count(), memory_rows.size());
+  check(static_cast<std::int64_t>(memory_rows.size()) == rows.count(), "decoder",
+        "got {} rows of tokens but {} of memory", rows.count(), memory_rows.size());
   std::vector<kern::RowSpan> spans;
   for (std::int64_t r = 0; r < rows.count(); ++r) {
     const std::int32_t m = memory_rows[static_cast<std::size_t>(r)];
-    check(m >= 0 && m < memory.rows.count(), "decoder", "row {} attends to row {} of {}", r, m, memory.rows.count());
+    check(m >= 0 && m < memory.rows.count(), "decoder", "row {} attends to row {} of only {}", r, m,
+          memory.rows.count());
     if (together && r > 0 && m == memory_rows[static_cast<std::size_t>(r) - 1])
       spans.back().q_len += rows.length(r);
     else
@@ -46,7 +47,7 @@ template <class F>
 void record_passing(Tape& tape, const Tensor& h, F on_passing) {
   tape.record_always("layer", h, [h, on_passing](Context& c, const Tensor& dy, Grads& d) {
     on_passing();
-    if (!d.hand_over(c, h, dy)) fail("layer", "what it reads and writes must be whole tensors");
+    if (!d.hand_over(c, h, dy)) fail("layer", "its inputs and outputs must be whole tensors");
   });
 }
 
@@ -79,7 +80,7 @@ std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& in
     cross = {memory_spans(input.rows, *input.memory, input.memory_rows, together), input.memory_mask, {}};
     if (input.tap) cross.tap = input.tap, cross.tapped_layer = input.tap->layer;
     if (!input.memory->layers.empty() && input.memory->layers[0].packed) {
-      check(together, "decoder", "a memory packed for decoding is neither masked nor probed");
+      check(together, "decoder", "a memory packed for decoding cannot be masked or probed");
       cross.memory_spans = packed_spans(*cross.spans, *input.memory);
     }
   }

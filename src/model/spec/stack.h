@@ -47,7 +47,7 @@ template <class Layer>
 Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const std::shared_ptr<const StackCall>& call,
                   const StackOptions& options) {
   const auto& [memory, checkpointing, layer_drop] = options;
-  check(!checkpointing || !call->routers, "gradient checkpointing", "routers of layers that run twice tell nothing");
+  check(!checkpointing || !call->routers, "gradient checkpointing", "the routers of recomputed layers are not recorded");
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const Layer& layer = layers[i];
     const bool tapped = call->cross.taps(static_cast<std::int64_t>(i));  // it runs, and once
@@ -59,7 +59,7 @@ Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const 
     nn::Attention::KeysValues kv;
     if constexpr (requires { layer.cross_attention; }) {
       if (layer.cross_attention) {
-        check(memory != nullptr, layer.name, "the decoder attends to a memory and none was given");
+        check(memory != nullptr, layer.name, "the decoder attends to a memory, but none was given");
         kv = memory->layers.empty() ? layer.cross_attention->keys_values(c, memory->states)
                                     : nn::Attention::KeysValues{memory->layers[i].keys, memory->layers[i].values,
                                                                 memory->layers[i].packed};

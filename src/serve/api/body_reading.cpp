@@ -28,14 +28,15 @@ void check_where_fields_are(const HttpRequest& request, bool takes_forms, Warnin
   if (takes_forms && as_form) return;
   // A body that is a form only by a client's default (`curl -d '{...}'`) is JSON.
   if (as_form && is_form(request.header("content-type").value_or("")) && !trim(request.body).starts_with('['))
-    throw HttpError(415, "this route takes JSON, and the body is a form");
+    throw HttpError(415, "this route takes JSON, but the body is a form");
   for (const auto& [key, value] : request.query) {
     if (key == "api_key") continue;
     const std::string name = printable(key, 64);
     warnings.pass_over(
-        name, fmt::format("{}: it stands in the query string, {}", name,
-                          takes_forms ? "where fields count only if the body is a form or empty; put it into the body"
-                                      : "where this route reads no fields; put it into the body"));
+        name,
+        fmt::format("{}: is in the query string, {}", name,
+                    takes_forms ? "where fields are read only if the body is a form or empty; put it into the body"
+                                : "where this route reads no fields; put it into the body"));
   }
 }
 

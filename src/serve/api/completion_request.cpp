@@ -16,33 +16,35 @@ constexpr std::size_t most_schema_bytes = 64 * 1024, most_biases = 1024;
 
 Fields fields_of(CompletionRequest& r, bool chat) {
   Fields f;
-  f.add("model", &r.model, "a model's name; unset: the first that continues text");
+  f.add("model", &r.model, "name of the model; unset: the first language model");
   f.add("max-tokens", &r.max_tokens,
-        chat ? "tokens to generate at most; the server's `max_new_tokens` bounds it"
-             : "tokens to generate at most; unset: 16; the server's `max_new_tokens` bounds it")
+        chat ? "maximum number of tokens to generate; also limited by the server's `max_new_tokens`"
+             : "maximum number of tokens to generate; unset: 16; also limited by the server's `max_new_tokens`")
       .at_least(0)
       .at_most(1'000'000);
   if (chat) f.add("max-completion-tokens", &r.max_completion_tokens, "the same").at_least(1).at_most(1'000'000);
-  f.add("min-tokens", &r.min_tokens, "tokens before the end token may come").at_least(0).at_most(1'000'000);
-  f.add("n", &r.n, "answers to each prompt; with temperature 0, all the same").at_least(1).at_most(128);
+  f.add("min-tokens", &r.min_tokens, "minimum number of tokens before the end token").at_least(0).at_most(1'000'000);
+  f.add("n", &r.n, "number of answers to each prompt; with temperature 0, all are the same").at_least(1).at_most(128);
   if (!chat) {
-    f.add("best-of", &r.best_of, "draw so many and answer with the n most probable; not with stream")
+    f.add("best-of", &r.best_of, "draw this many answers and return the n most probable; not with stream")
         .at_least(1)
         .at_most(128);
-    f.add("echo", &r.echo, "the answer begins with the prompt; with logprobs, so do those");
-    f.add("logprobs", &r.logprobs, "tell log-probabilities, and so many of the likeliest tokens")
+    f.add("echo", &r.echo, "begin the answer with the prompt, and with logprobs its log-probabilities");
+    f.add("logprobs", &r.logprobs, "return log-probabilities, and this many of the likeliest tokens")
         .at_least(0)
         .at_most(20);
   } else {
-    f.add("logprobs", &r.chat_logprobs, "tell log-probabilities of tokens");
-    f.add("top-logprobs", &r.top_logprobs, "and so many of the likeliest").at_least(0).at_most(20);
+    f.add("logprobs", &r.chat_logprobs, "return log-probabilities of tokens");
+    f.add("top-logprobs", &r.top_logprobs, "with logprobs: return this many of the likeliest tokens")
+        .at_least(0)
+        .at_most(20);
   }
-  f.add("stop", &r.stop, "texts before which an answer ends");
-  f.add("stream", &r.stream, "tell the text by server-sent events while it comes");
-  f.add("priority", &r.priority, "a number; the higher are served first; above 0 for administrators alone")
+  f.add("stop", &r.stop, "stop strings: an answer ends before them");
+  f.add("stream", &r.stream, "send the text as server-sent events while it is generated");
+  f.add("priority", &r.priority, "requests with a higher number are served first; above 0 only for administrators")
       .at_least(-100)
       .at_most(100);
-  f.add("time-limit", &r.time_limit, "seconds; then it ends where it is").above(0).at_most(1e6);
+  f.add("time-limit", &r.time_limit, "seconds after which the answer ends where it is").above(0).at_most(1e6);
   add_search_fields(f, r.search, false);
   return f;
 }
@@ -83,7 +85,7 @@ const std::vector<std::string>& not_obeyed() {
 void tell_not_obeyed(const Json& body, Warnings& warnings) {
   for (const std::string& name : not_obeyed())
     if (const auto given = body.find(name); given != body.end() && !given->is_null())
-      warnings.pass_over(name, name + ": not supported by the models here");
+      warnings.pass_over(name, name + ": is not supported by these models");
 }
 
 // Fields that other code reads.
@@ -196,13 +198,13 @@ Json completion_schema(bool chat) {
     schema["properties"]["prompt"] = {{"description", "a text, a list of token ids, or a list of either"}};
   schema["properties"]["response_format"] = {{"type", "object"},
                                              {"description",
-                                              "text, json_object or json_schema: what the answer is; json_object may "
-                                              "have a schema as well. Properties come in "
-                                              "the schema's order"}};
+                                              "form of the answer: text, json_object or json_schema; json_object may "
+                                              "have a schema too. Properties come in the schema's order"}};
   schema["properties"]["logit_bias"] = {
-      {"type", "object"}, {"description", "by tokens' ids what is added to their logits; -100 forbids: {\"5\": -100}"}};
+      {"type", "object"},
+      {"description", "maps token ids to what is added to their logits; -100 forbids a token: {\"5\": -100}"}};
   schema["properties"]["stream_options"] = {
-      {"type", "object"}, {"description", "include_usage: a stream's last event tells how many tokens there were"}};
+      {"type", "object"}, {"description", "include_usage: the last event of a stream reports the number of tokens"}};
   schema["required"] = Json::array({chat ? "messages" : "prompt"});
   return schema;
 }
@@ -255,7 +257,8 @@ std::vector<Prompt> prompts_of(const Json& body, const ServedModel& m) {
     }
     if (const std::int64_t positions = m.model().max_positions();
         positions > 0 && static_cast<std::int64_t>(p.ids.size()) > positions)
-      throw HttpError(400, fmt::format("{} has {} tokens, the model has {} positions", where, p.ids.size(), positions),
+      throw HttpError(400,
+                      fmt::format("{} has {} tokens, but the model has {} positions", where, p.ids.size(), positions),
                       "prompt")
           .with_code(too_long);
     p.text = m.tokenizer().decode(p.ids, Side::target);
@@ -276,13 +279,13 @@ std::optional<std::string> content_of(const Json& message, const std::string& wi
   const auto given = message.find("content");
   if (given == message.end() || given->is_null()) return std::nullopt;
   if (given->is_string()) return given->get<std::string>();
-  if (!given->is_array()) throw HttpError(400, "messages: a content is a text or a list of its parts", "messages");
+  if (!given->is_array()) throw HttpError(400, "messages: content must be a string or a list of parts", "messages");
   std::string content;
   for (std::size_t i = 0; i < given->size(); ++i) {
     const Json& part = (*given)[i];
     if (!part.is_object() || !part.contains("type") || part["type"] != "text" || !part.contains("text") ||
         !part["text"].is_string())
-      throw HttpError(400, "messages: only parts of text are supported", "messages");
+      throw HttpError(400, "messages: only text parts are supported", "messages");
     warnings.check_keys(part, {"type", "text"}, fmt::format("{}content[{}].", within, i));
     content += part["text"].get<std::string>();
   }
@@ -315,12 +318,12 @@ bool calls_something(const Json& message) {
 Json messages_of(const Json& body, Warnings& warnings) {
   const auto given = body.find("messages");
   if (given == body.end() || !given->is_array() || given->empty())
-    throw HttpError(400, "messages: expected a list of at least one", "messages");
+    throw HttpError(400, "messages: expected a list of at least one message", "messages");
   Json messages = *given;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     Json& one = messages[i];
     if (!one.is_object() || !one.contains("role") || !one["role"].is_string())
-      throw HttpError(400, "messages: each has a role and a content", "messages");
+      throw HttpError(400, "messages: each message must have a role and a content", "messages");
     const std::string within = fmt::format("messages[{}].", i);
     warnings.check_keys(one,
                         {"role", "content", "name", "tool_calls", "tool_call_id", "function_call", "reasoning_content",
@@ -331,7 +334,7 @@ Json messages_of(const Json& body, Warnings& warnings) {
     if (std::optional<std::string> content = content_of(one, within, warnings))
       one["content"] = std::move(*content);
     else if (!calls_something(one))
-      throw HttpError(400, "messages: each has a role and a content", "messages");
+      throw HttpError(400, "messages: each message must have a role and a content", "messages");
     if (one.contains("tool_calls") && !one["tool_calls"].is_null()) open_arguments(one["tool_calls"]);
   }
   return messages;
@@ -355,10 +358,11 @@ Prompt chat_prompt(const ServedModel& m, const Json& messages) {
   } catch (const Error& error) {
     throw HttpError(400, error.what(), "messages");
   }
-  if (p.ids.empty()) throw HttpError(400, "messages: come to a text without tokens", "messages");
+  if (p.ids.empty()) throw HttpError(400, "messages: they make a text without tokens", "messages");
   const std::int64_t positions = m.model().max_positions();
   if (positions > 0 && static_cast<std::int64_t>(p.ids.size()) > positions)
-    throw HttpError(400, fmt::format("messages come to {} tokens, the model has {} positions", p.ids.size(), positions),
+    throw HttpError(400,
+                    fmt::format("messages have {} tokens, but the model has {} positions", p.ids.size(), positions),
                     "messages")
         .with_code(too_long);
   return p;

@@ -73,7 +73,7 @@ std::string field_of(std::string_view head) {
     const std::string_view value = trim(line.substr(colon + 1));
     const std::string kind = kind_of(value);
     if (name == "content-disposition") {
-      if (kind != "form-data") throw malformed("a part is not form-data, but " + printable(kind));
+      if (kind != "form-data") throw malformed("a part is not form-data but " + printable(kind));
       if (field) throw malformed("a part has two names");
       field = parameter_of(value, "name");
       if (parameter_of(value, "filename") || parameter_of(value, "filename*"))
@@ -83,10 +83,10 @@ std::string field_of(std::string_view head) {
     } else if (name == "content-type") {
       const std::string charset = lower(parameter_of(value, "charset").value_or("utf-8"));
       if (kind != "text/plain" || (charset != "utf-8" && charset != "us-ascii"))
-        throw HttpError(415, fmt::format("a part of the form is {}, expected text/plain in UTF-8", printable(value)));
+        throw HttpError(415, fmt::format("expected parts of type text/plain in UTF-8, got {}", printable(value)));
     } else if (name == "content-transfer-encoding") {
       if (kind != "7bit" && kind != "8bit" && kind != "binary")
-        throw HttpError(415, fmt::format("a part of the form is encoded as {}, expected 8bit", printable(kind)));
+        throw HttpError(415, fmt::format("expected parts encoded as 8bit, got {}", printable(kind)));
     }
   }
   if (!field) throw malformed("a part has no name");
@@ -130,7 +130,7 @@ FormFields read_multipart(std::string_view content_type, std::string_view body) 
   FormFields fields;
   // Lines before the first part are ignored.
   std::size_t at = body.starts_with(dashes) ? dashes.size() : body.find(separator);
-  if (at == std::string_view::npos) throw malformed("its boundary is not in the body");
+  if (at == std::string_view::npos) throw malformed("its boundary does not occur in the body");
   if (!body.starts_with(dashes)) at += separator.size();
   for (;;) {
     if (body.substr(at).starts_with("--")) return fields;  // everything after the end is ignored too

@@ -35,21 +35,20 @@ Json languages_of(Models& models) {
 }  // namespace
 
 void Service::add_language_routes() {
-  routes_.push_back(
-      {.method = "GET",
-       .path = "/languages",
-       .summary = "What can be translated into what",
-       .request_schema = nullptr,
-       .response =
-           "a list of languages with their targets; und stands for the source of a model that does not state it",
-       .handle = [this](const CallPtr& call) { call->send(languages_of(models_)); },
-       .errors = ErrorStyle::libretranslate});
+  routes_.push_back({.method = "GET",
+                     .path = "/languages",
+                     .summary = "Which languages can be translated into which",
+                     .request_schema = nullptr,
+                     .response = "a list of languages with their targets; und stands for the source of a model that "
+                                 "does not state its source language",
+                     .handle = [this](const CallPtr& call) { call->send(languages_of(models_)); },
+                     .errors = ErrorStyle::libretranslate});
 
   // Clients take the first language of the answer for the text's language, so the list is empty.
   routes_.push_back(
       {.method = "POST",
        .path = "/detect",
-       .summary = "Languages are not detected here: the answer is always an error that lists the languages",
+       .summary = "Language detection is not supported: the answer is always an error that lists the languages",
        .request_schema = {{"type", "object"}, {"properties", {{"q", {{"type", "string"}}}}}},
        .response = "never",
        .handle =
@@ -61,17 +60,17 @@ void Service::add_language_routes() {
              std::vector<std::string> sources;
              for (const ModelPtr& model : models_.ready())
                if (model->translates()) add(sources, sources_of(*model));
-             throw HttpError(501, fmt::format("languages are not detected here; the models read: {}",
-                                              sources.empty() ? "languages that they do not state"
+             throw HttpError(501, fmt::format("language detection is not supported; the models read: {}",
+                                              sources.empty() ? "languages that they do not name"
                                                               : fmt::format("{}", fmt::join(sources, ", "))));
            },
        .errors = ErrorStyle::libretranslate});
 
   routes_.push_back({.method = "GET",
                      .path = "/frontend/settings",
-                     .summary = "What a page needs to know, as LibreTranslate tells it",
+                     .summary = "Settings for web pages, as LibreTranslate gives them",
                      .request_schema = nullptr,
-                     .response = "limits, and the languages of the first model where it has only one",
+                     .response = "limits, and the languages of the first model if it has only one pair",
                      .handle =
                          [this](const CallPtr& call) {
                            Json source{{"code", ""}, {"name", ""}}, target = source;

@@ -28,15 +28,14 @@ Json pieces(std::span<const std::int32_t> ids, const Tokenizer& tokenizer, Side 
 
 // The language fields of a request (told_languages()).
 void add_language_fields(Fields& f, std::string& source, std::string& target) {
-  f.add("source-language", &source, "language of the source, of a model with tokens of languages");
-  f.add("target-language", &target,
-        "language of the translation, of a model that is told it; unset: as its directory says");
+  f.add("source-language", &source, "source language, for a model with language tokens");
+  f.add("target-language", &target, "target language, for a multilingual model; unset: as its directory says");
 }
 
 // A model that continues text takes no languages.
 void refuse_languages(const std::string& source, const std::string& target) {
   for (const auto& [name, value] : {std::pair("source_language", &source), std::pair("target_language", &target)})
-    if (!value->empty()) throw HttpError(400, fmt::format("{}: is for translations", name), name);
+    if (!value->empty()) throw HttpError(400, fmt::format("{}: is only for translations", name), name);
 }
 
 struct ScoreRequest {
@@ -45,10 +44,10 @@ struct ScoreRequest {
 };
 Fields fields_of(ScoreRequest& r) {
   Fields f;
-  f.add("model", &r.model, "a model's name; unset: the first that fits");
-  f.add("source", &r.source, "a text, or a list of them; with target");
-  f.add("target", &r.target, "a translation of each, whose probability is wanted");
-  f.add("text", &r.text, "of a language model: a text, or a list of them");
+  f.add("model", &r.model, "name of the model; unset: the first suitable one");
+  f.add("source", &r.source, "a text or a list of texts; needs target");
+  f.add("target", &r.target, "a translation of each, to be scored");
+  f.add("text", &r.text, "for a language model: a text or a list of texts");
   add_language_fields(f, r.source_language, r.target_language);
   return f;
 }
@@ -75,7 +74,7 @@ std::vector<std::vector<std::int32_t>> ids_of(const std::vector<std::string>& te
     const std::int64_t positions = m.model().max_positions();
     if (positions > 0 && static_cast<std::int64_t>(all.back().size()) > positions)
       throw wrong_text(source ? "source" : "target", all.size(),
-                       fmt::format("has {} tokens, the model has {} positions", all.back().size(), positions));
+                       fmt::format("has {} tokens, but the model has {} positions", all.back().size(), positions));
   }
   return all;
 }
@@ -105,7 +104,7 @@ void score_texts(Service& service, const CallPtr& call, const ModelPtr& m, const
   for (const std::string& text : r.text) {
     texts.push_back(m->tokenizer().encode(text, Side::target));
     if (texts.back().empty() && !text.empty())
-      throw wrong_text("text", texts.size(), "has no character that the vocabulary knows");
+      throw wrong_text("text", texts.size(), "has no character that is in the vocabulary");
   }
   service.aside(call, [call, m, texts = std::move(texts)](search::WorkerPool& worker) {
     const auto list = search::score_texts(worker, m->model(), texts, {.batch_size = 4});
@@ -127,9 +126,9 @@ struct TokenizeRequest {
 };
 Fields fields_of(TokenizeRequest& r) {
   Fields f;
-  f.add("model", &r.model, "a model's name; unset: the first");
-  f.add("text", &r.text, "what is to be cut into tokens").required();
-  f.add("side", &r.side, "of a model that translates: source (unset) or target").choices({"", "source", "target"});
+  f.add("model", &r.model, "name of the model; unset: the first");
+  f.add("text", &r.text, "text to split into tokens").required();
+  f.add("side", &r.side, "for a translation model: source (default) or target").choices({"", "source", "target"});
   return f;
 }
 
@@ -144,12 +143,12 @@ struct AttentionRequest {
 };
 Fields fields_of(AttentionRequest& r) {
   Fields f;
-  f.add("model", &r.model, "a model's name; unset: the first");
-  f.add("source", &r.source, "a sentence; with target");
+  f.add("model", &r.model, "name of the model; unset: the first");
+  f.add("source", &r.source, "a sentence; needs target");
   f.add("target", &r.target, "its translation");
-  f.add("text", &r.text, "of a language model: a text, which source may be too");
+  f.add("text", &r.text, "for a language model: a text; source is accepted too");
   add_language_fields(f, r.source_language, r.target_language);
-  f.add("max-tokens", &r.max_tokens, "of a side that are told").at_least(1).at_most(200);
+  f.add("max-tokens", &r.max_tokens, "maximum number of tokens of each side in the answer").at_least(1).at_most(200);
   return f;
 }
 
@@ -176,24 +175,23 @@ Request read(const CallPtr& call) {
 void Service::add_model_routes() {
   routes_.push_back({.method = "POST",
                      .path = "/score",
-                     .summary = "Log-probabilities of given translations, or of texts",
+                     .summary = "Scores given translations or texts by their log-probabilities",
                      .request_schema = schema<ScoreRequest>(),
-                     .response = "the log-probability of each and of its tokens; null for the first token of a text, "
-                                 "which follows nothing; an "
-                                 "empty text has log-probability 0 and no tokens",
+                     .response = "the log-probability of each text and of its tokens; null for the first token of a "
+                                 "text, which has no context; an empty text has log-probability 0 and no tokens",
                      .handle = [this](const CallPtr& call) {
                        const auto r = read<ScoreRequest>(call);
                        const bool pairs = !r.target.empty() || !r.source.empty();
-                       if (pairs == !r.text.empty()) throw HttpError(400, "give source and target, or text");
+                       if (pairs == !r.text.empty()) throw HttpError(400, "give either source and target, or text");
                        for (const auto* list : {&r.source, &r.target, &r.text}) check_texts(*list, "text");
                        const ModelPtr m = model_for(call, r.model, pairs);
                        pairs ? score_translations(*this, call, m, r) : score_texts(*this, call, m, r);
                      }});
   routes_.push_back({.method = "POST",
                      .path = "/tokenize",
-                     .summary = "The tokens of a text",
+                     .summary = "Splits a text into tokens",
                      .request_schema = schema<TokenizeRequest>(),
-                     .response = "ids and pieces, without an end of sentence",
+                     .response = "ids and pieces, without the end token",
                      .handle = [this](const CallPtr& call) {
                        const auto r = read<TokenizeRequest>(call);
                        check_texts({r.text}, "text");
@@ -202,55 +200,55 @@ void Service::add_model_routes() {
                        const std::vector<std::int32_t> ids = m->tokenizer().encode(r.text, side);
                        call->send({{"model", m->name()}, {"ids", ids}, {"pieces", pieces(ids, m->tokenizer(), side)}});
                      }});
-  routes_.push_back(
-      {.method = "POST",
-       .path = "/detokenize",
-       .summary = "The text of tokens",
-       .request_schema = {{"type", "object"},
-                          {"properties",
-                           {{"model", {{"type", "string"}}},
-                            {"ids", {{"type", "array"}, {"items", {{"type", "integer"}}}}},
-                            {"side", {{"type", "string"}, {"enum", {"source", "target"}}}}}},
-                          {"required", {"ids"}}},
-       .response = "the text",
-       .handle = [this](const CallPtr& call) {
-         const Json body = parse_object(call->request.body);
-         call->warnings.check_keys(body, {"model", "ids", "side"});
-         const auto given = body.find("ids");
-         if (given == body.end() || !given->is_array())
-           throw HttpError(400, "ids: expected a list of whole numbers", "ids");
-         const auto text = [&](const char* name) {
-           const auto at = body.find(name);
-           return at != body.end() && at->is_string() ? at->get<std::string>() : std::string();
-         };
-         const ModelPtr m = model_for(call, text("model"), std::nullopt);
-         const std::string side = text("side");
-         const Side of = m->translates() && side == "source" ? Side::source : Side::target;
-         std::vector<std::int32_t> ids;
-         for (const Json& id : *given) {
-           const std::int64_t n = id.is_number_integer() ? id.get<std::int64_t>() : -1;
-           if (n < 0 || n >= m->tokenizer().size(of))
-             throw HttpError(400, fmt::format("ids: expected whole numbers below {}", m->tokenizer().size(of)), "ids");
-           ids.push_back(static_cast<std::int32_t>(n));
-         }
-         call->send({{"model", m->name()}, {"text", m->tokenizer().decode(ids, of)}});
-       }});
+  routes_.push_back({.method = "POST",
+                     .path = "/detokenize",
+                     .summary = "Converts tokens back to text",
+                     .request_schema = {{"type", "object"},
+                                        {"properties",
+                                         {{"model", {{"type", "string"}}},
+                                          {"ids", {{"type", "array"}, {"items", {{"type", "integer"}}}}},
+                                          {"side", {{"type", "string"}, {"enum", {"source", "target"}}}}}},
+                                        {"required", {"ids"}}},
+                     .response = "the text",
+                     .handle = [this](const CallPtr& call) {
+                       const Json body = parse_object(call->request.body);
+                       call->warnings.check_keys(body, {"model", "ids", "side"});
+                       const auto given = body.find("ids");
+                       if (given == body.end() || !given->is_array())
+                         throw HttpError(400, "ids: expected a list of integers", "ids");
+                       const auto text = [&](const char* name) {
+                         const auto at = body.find(name);
+                         return at != body.end() && at->is_string() ? at->get<std::string>() : std::string();
+                       };
+                       const ModelPtr m = model_for(call, text("model"), std::nullopt);
+                       const std::string side = text("side");
+                       const Side of = m->translates() && side == "source" ? Side::source : Side::target;
+                       std::vector<std::int32_t> ids;
+                       for (const Json& id : *given) {
+                         const std::int64_t n = id.is_number_integer() ? id.get<std::int64_t>() : -1;
+                         if (n < 0 || n >= m->tokenizer().size(of))
+                           throw HttpError(400, fmt::format("ids: expected integers below {}", m->tokenizer().size(of)),
+                                           "ids");
+                         ids.push_back(static_cast<std::int32_t>(n));
+                       }
+                       call->send({{"model", m->name()}, {"text", m->tokenizer().decode(ids, of)}});
+                     }});
   routes_.push_back(
       {.method = "POST",
        .path = "/attention",
-       .summary = "What every head looks at in a sentence and its translation, or in a text",
+       .summary = "Attention maps of every head for a sentence and its translation, or for a text",
        .request_schema = schema<AttentionRequest>(),
        .response = "maps by kind and layer: weights [heads][queries][keys]",
        .handle = [this](const CallPtr& call) {
          const auto r = read<AttentionRequest>(call);
          if (r.text && (r.source || !r.target.empty()))
-           throw HttpError(400, "text: is for language models; give it alone, or source and target", "text");
-         if (!r.text && !r.source) throw HttpError(400, "give source and target, or text");
+           throw HttpError(400, "text: is for language models; give either text alone, or source and target", "text");
+         if (!r.text && !r.source) throw HttpError(400, "give either source and target, or text");
          const std::string& looked_at = r.text ? *r.text : *r.source;
          check_texts({looked_at, r.target}, r.text ? "text" : "source");
          const ModelPtr m = model_for(call, r.model, r.text ? std::optional(false) : std::nullopt);
          if (m->translates() && r.target.empty()) throw HttpError(400, "target is missing", "target");
-         if (!m->translates() && !r.target.empty()) throw HttpError(400, "target: is for translations", "target");
+         if (!m->translates() && !r.target.empty()) throw HttpError(400, "target: is only for translations", "target");
          if (!m->translates()) refuse_languages(r.source_language, r.target_language);
          const Languages languages =
              m->translates() ? told_languages(m, r.source_language, r.target_language) : Languages();

@@ -32,7 +32,7 @@ std::string code_of_source(const std::string& name) {
 }
 std::string code_of_target(const std::string& name) {
   if (name == "auto")
-    throw HttpError(400, "target: expected a language, got \"auto\", which is for source alone", "target");
+    throw HttpError(400, "target: expected a language, got \"auto\", which is only for source", "target");
   return code_of(name);
 }
 
@@ -64,7 +64,7 @@ std::vector<ModelPtr> candidates(Service& service, const TranslationWish& wish) 
   service.find_model("", true);  // throws if there is no model at all
   const auto said = [](const std::string& code) { return code.empty() ? "any language" : printable(code); };
   throw HttpError(400,
-                  fmt::format("no model here translates from {} into {}; there are: {}", said(wish.source),
+                  fmt::format("no model here translates from {} into {}; available: {}", said(wish.source),
                               said(wish.target), fmt::join(pairs, "; ")),
                   wish.target.empty() ? "source" : "target");
 }
@@ -97,8 +97,8 @@ std::string only_source(const std::vector<ModelPtr>& models, const std::string& 
   if (known.size() > 1 || (known.size() == 1 && !silent.empty()))
     throw HttpError(
         400,
-        fmt::format("{}: languages are not detected here, and the text may be in any of {}{}; choose one", field,
-                    listed(known), silent.empty() ? "" : ", or what model " + listed(silent) + " reads"),
+        fmt::format("{}: language detection is not supported, and the text may be in any of {}{}; choose one", field,
+                    listed(known), silent.empty() ? "" : ", or in the language of model " + listed(silent)),
         field);
   return known.empty() ? "" : *known.begin();
 }
@@ -108,8 +108,8 @@ std::string only_source(const std::vector<ModelPtr>& models, const std::string& 
 void check_target(const ServedModel& model, const std::string& target, const std::string& field = "target") {
   if (target.empty() && model.languages().wants_target && !model.languages().tagged)
     throw HttpError(400,
-                    fmt::format("{}: model {} translates into {}, and its directory sets none of them; choose one",
-                                field, model.name(), listed(model.languages().targets)),
+                    fmt::format("{}: model {} translates into {}, and its directory sets no default; choose one", field,
+                                model.name(), listed(model.languages().targets)),
                     field);
 }
 
@@ -140,7 +140,7 @@ std::string TagsOfText::put_before(const std::string& sentence) {
   if (last_.empty() && model_->languages().wants_target) {
     const std::vector<std::string>& targets = model_->languages().targets;
     throw HttpError(400,
-                    fmt::format("{}: model {} translates into {}, and nothing says into which; choose one, or begin "
+                    fmt::format("{}: model {} translates into {}, and the target is not given; choose one, or begin "
                                 "each text with a tag: >>{}<<",
                                 field_, model_->name(), listed(targets), targets.front()),
                     field_);

@@ -42,20 +42,19 @@ class Completing : public std::enable_shared_from_this<Completing> {
 
   void start() {
     if (r_.priority > 0 && !call_->admin)
-      throw HttpError(403, "priority: above 0 for administrators alone", "priority", "permission_error");
-    if (r_.stop.size() > 16) throw HttpError(400, "stop: at most 16 texts", "stop");
+      throw HttpError(403, "priority: above 0 only for administrators", "priority", "permission_error");
+    if (r_.stop.size() > 16) throw HttpError(400, "stop: at most 16 texts are allowed", "stop");
     for (const std::string& stop : r_.stop)
       if (stop.empty() || stop.size() > 1000) throw HttpError(400, "stop: expected texts of 1 to 1000 bytes", "stop");
     if (r_.chat) {
-      if (r_.top_logprobs && !r_.chat_logprobs)
-        throw HttpError(400, "top_logprobs: goes with logprobs", "top_logprobs");
+      if (r_.top_logprobs && !r_.chat_logprobs) throw HttpError(400, "top_logprobs: needs logprobs", "top_logprobs");
       if (r_.chat_logprobs) r_.logprobs = r_.top_logprobs.value_or(0);
     }
     draws_ = std::max(r_.n, r_.best_of.value_or(r_.n));
-    if (r_.best_of.value_or(r_.n) < r_.n) throw HttpError(400, "best_of: at least n", "best_of");
-    if (draws_ > r_.n && r_.stream) throw HttpError(400, "best_of: does not go with stream", "best_of");
+    if (r_.best_of.value_or(r_.n) < r_.n) throw HttpError(400, "best_of: must be at least n", "best_of");
+    if (draws_ > r_.n && r_.stream) throw HttpError(400, "best_of: cannot be combined with stream", "best_of");
     if (draws_ * static_cast<std::int64_t>(prompts_.size()) > service_.options().most_hypotheses)
-      throw HttpError(400, fmt::format("at most {} answers in all", service_.options().most_hypotheses), "n");
+      throw HttpError(400, fmt::format("at most {} answers in total", service_.options().most_hypotheses), "n");
     set_lengths();
 
     // Beam search only on request: by default tokens are chosen greedily or sampled.
@@ -65,10 +64,11 @@ class Completing : public std::enable_shared_from_this<Completing> {
     if (!wanted.temperature && !beamed && !model_->loaded().search.sampling.on) wanted.temperature = 1;
     search::SearchPlan s = search_plan(wanted, beamed ? draws_ : 1, *model_);
     if (s.sampling.on) s.n_best = static_cast<std::int32_t>(draws_);
-    if (r_.stream && s.has_beam()) throw HttpError(400, "stream: a beam knows its text only at the end", "stream");
+    if (r_.stream && s.has_beam())
+      throw HttpError(400, "stream: cannot be combined with a beam, whose text is known only at the end", "stream");
     s.scores = r_.logprobs.has_value() || draws_ > r_.n || s.has_beam();
     if (r_.logprobs) {
-      if (s.has_beam()) throw HttpError(400, "logprobs: are not told of a beam's answers", "logprobs");
+      if (s.has_beam()) throw HttpError(400, "logprobs: cannot be combined with a beam", "logprobs");
       s.top_log_probs = static_cast<std::int32_t>(*r_.logprobs);
     }
     check_biases();
@@ -117,7 +117,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     lengths_ = model_->loaded().continuation;
     lengths_.stops = r_.stop;
     std::optional<std::int64_t> most = r_.max_completion_tokens ? r_.max_completion_tokens : r_.max_tokens;
-    if (most == 0 && !r_.echo) throw HttpError(400, "max_tokens: 0 goes with echo alone", "max_tokens");
+    if (most == 0 && !r_.echo) throw HttpError(400, "max_tokens: 0 is allowed only with echo", "max_tokens");
     check_length(name, most.value_or(0));
     check_length("min_tokens", r_.min_tokens);
     if (positions > 0 && r_.min_tokens > positions)
@@ -147,7 +147,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     const std::string name = asked ? length_name() : r_.chat ? "messages" : "prompt";
     throw HttpError(400,
                     asked ? fmt::format("{}: {}, but {}: allow more", name, needs, allowed(request.max_length))
-                          : fmt::format("{}: {}, and the model's positions leave {}: shorten the text", name, needs,
+                          : fmt::format("{}: {}, but the model's positions leave {}: shorten the text", name, needs,
                                         request.max_length),
                     name)
         .with_code(asked ? "" : "context_length_exceeded");
@@ -170,7 +170,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     for (const auto& [id, bias] : r_.logit_bias) search::add_bias(id, bias, s);
     if (r_.format == CompletionRequest::Format::text) return;
     if (!r_.stop.empty())
-      throw HttpError(400, "stop: a text that is stopped may be none that response_format allows", "stop");
+      throw HttpError(400, "stop: cannot be combined with response_format: a stopped text may not match it", "stop");
     try {
       const search::JsonForm form =
           model_->json_constraint(r_.format == CompletionRequest::Format::json_schema ? &r_.schema : nullptr);
@@ -178,7 +178,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
       for (const std::string& word : form.notes.passed_over)
         call_->warnings.pass_over("response_format", "response_format: no draft of JSON Schema defines " + word);
       for (const std::string& part : form.notes.left_out)
-        call_->warnings.tell("response_format: never generated, since it is not supported: " + part);
+        call_->warnings.tell("response_format: never generated, because it is not supported: " + part);
     } catch (const Error& error) {
       throw HttpError(400, std::string("response_format: ") + error.what(), "response_format");
     }
@@ -286,7 +286,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
   void take(std::size_t prompt, const search::Request& request, Outcome outcome) {
     try {
       if (outcome.error) std::rethrow_exception(outcome.error);
-      if (outcome.hypotheses.empty()) throw HttpError(503, "the request waited for too long", "", "server_error");
+      if (outcome.hypotheses.empty()) throw HttpError(503, "the request waited too long", "", "server_error");
       std::vector<search::Hypothesis>& list = outcome.hypotheses;
       const auto mean = [](const search::Hypothesis& h) {
         return h.log_prob / static_cast<double>(std::max<std::size_t>(1, h.tokens.size()));
@@ -466,9 +466,9 @@ class Completing : public std::enable_shared_from_this<Completing> {
 void Service::add_openai_routes() {
   routes_.push_back({.method = "POST",
                      .path = "/v1/completions",
-                     .summary = "What follows a text",
+                     .summary = "Continues a text",
                      .request_schema = completion_schema(false),
-                     .response = "choices, or with stream events of them",
+                     .response = "the choices; with stream, events of them",
                      .handle = [this](const CallPtr& call) {
                        check_room(call, false);
                        const Json body = parse_object(call->request.body);
@@ -482,9 +482,9 @@ void Service::add_openai_routes() {
   routes_.push_back(
       {.method = "POST",
        .path = "/v1/chat/completions",
-       .summary = "The next message of a chat",
+       .summary = "Gives the next message of a chat",
        .request_schema = completion_schema(true),
-       .response = "choices, or with stream events of them",
+       .response = "the choices; with stream, events of them",
        .handle = [this](const CallPtr& call) {
          check_room(call, false);
          const Json body = parse_object(call->request.body);
@@ -515,9 +515,9 @@ void Service::add_openai_routes() {
   };
   routes_.push_back({.method = "GET",
                      .path = "/v1/models",
-                     .summary = "The models that are ready",
+                     .summary = "Lists the models that are ready",
                      .request_schema = nullptr,
-                     .response = "a list of them",
+                     .response = "a list of the models",
                      .handle = [this, described](const CallPtr& call) {
                        Json list = Json::array();
                        for (const ModelPtr& model : models_.ready()) list.push_back(described(*model));
@@ -525,9 +525,9 @@ void Service::add_openai_routes() {
                      }});
   routes_.push_back({.method = "GET",
                      .path = "/v1/models/{model}",
-                     .summary = "One of them",
+                     .summary = "Describes one model",
                      .request_schema = nullptr,
-                     .response = "what it is",
+                     .response = "the model",
                      .handle = [this, described](const CallPtr& call) {
                        const std::string name = call->request.path.substr(std::string_view("/v1/models/").size());
                        call->send(described(*model_for(call, name, std::nullopt)));

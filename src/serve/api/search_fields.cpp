@@ -21,7 +21,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 2> other_nam
     {{"alternatives", "branch"}, {"min_alternative_prob", "min_branch_probability"}}};
 
 std::string unset_text(std::string_view field, std::string_view) {
-  if (field == "seed") return ", the same with the same model and fields; unset: another one each time";
+  if (field == "seed") return ": the same seed, model and fields give the same text; unset: a different seed each time";
   return "";
 }
 

@@ -103,12 +103,12 @@ const Route& Service::route_of(const HttpRequest& request) const {
     allowed += (allowed.empty() ? "" : ", ") + route.method;
   }
   if (!allowed.empty()) {
-    HttpError error(405, fmt::format("{} is not for {}, but for {}", printable(request.path),
+    HttpError error(405, fmt::format("{} does not accept {}, only {}", printable(request.path),
                                      printable(request.method, 20), allowed));
     error.allow = allowed;
     throw error;
   }
-  throw HttpError(404, fmt::format("there is nothing at {}", printable(request.path)));
+  throw HttpError(404, fmt::format("there is no route {}", printable(request.path)));
 }
 
 void Service::authorise(Call& call, const Route& route, const std::string& key) const {
@@ -119,9 +119,9 @@ void Service::authorise(Call& call, const Route& route, const std::string& key) 
   // A client is identified by its key, or else by its address.
   if (known) call.caller->client = admin > 0 ? fmt::format("admin-key-{}", admin) : fmt::format("key-{}", api);
   if (route.who == Route::Who::admins && !call.admin)
-    throw HttpError(403, "this needs the key of an administrator", "", "permission_error");
+    throw HttpError(403, "this needs an administrator's key", "", "permission_error");
   if (route.who == Route::Who::keyholders && !keys->api.empty() && !known)
-    throw HttpError(401, key.empty() ? "this needs a key: Authorization: Bearer ..." : "this key is not known", "",
+    throw HttpError(401, key.empty() ? "this needs a key: Authorization: Bearer ..." : "this key is unknown", "",
                     "authentication_error")
         .with_code(key.empty() ? "" : "invalid_api_key");
 }
@@ -191,7 +191,7 @@ void Service::take(const CallPtr& call, const Route& route) {
   const bool key_may_follow = wants_key && key.empty() && !call->request.body.empty();
   if (!key_may_follow) authorise(*call, route, key);
   if (draining_ && route.who != Route::Who::anybody) {
-    HttpError stopping(503, "the server is about to stop", "", "server_error");
+    HttpError stopping(503, "the server is shutting down", "", "server_error");
     stopping.retry_after = 5;
     throw stopping;
   }
@@ -236,7 +236,7 @@ ModelPtr Service::find_model(const std::string& name, std::optional<bool> transl
       throw HttpError(
           400,
           fmt::format("model {} {}", printable(name),
-                      *translates ? "continues text, it does not translate" : "translates, it does not continue text"),
+                      *translates ? "continues text and does not translate" : "translates and does not continue text"),
           "model");
   }
   if (loading) {
@@ -267,7 +267,7 @@ std::function<void(Told)> behind(const std::shared_ptr<std::mutex>& gate, std::f
 }
 
 HttpError full(const Engine& engine) {
-  HttpError error(429, "too many are waiting", "", "rate_limit_error");
+  HttpError error(429, "too many requests are waiting", "", "rate_limit_error");
   error.code = "rate_limit_exceeded";
   error.retry_after = std::clamp(static_cast<int>(std::ceil(engine.expected_wait())), 1, 60);
   return error;
@@ -325,14 +325,14 @@ void Service::push(SideWorker& worker, const CallPtr& call, std::function<void(s
   const bool taken = worker.push(call->client(), [this, call, gone, job = std::move(job)](search::WorkerPool& pool) {
     if (*gone) return;
     try {
-      if (call->deadline <= Clock::now()) throw HttpError(503, "the request waited for too long", "", "server_error");
+      if (call->deadline <= Clock::now()) throw HttpError(503, "the request waited too long", "", "server_error");
       job(pool);
     } catch (...) {
       fail(call, std::current_exception());
     }
   });
   if (taken) return;
-  HttpError error(429, "too many are waiting", "", "rate_limit_error");
+  HttpError error(429, "too many requests are waiting", "", "rate_limit_error");
   error.code = "rate_limit_exceeded";
   error.retry_after = 1;
   throw error;
@@ -340,8 +340,8 @@ void Service::push(SideWorker& worker, const CallPtr& call, std::function<void(s
 
 void Service::check_texts(const std::vector<std::string>& texts, const std::string& name) const {
   if (texts.size() > options_.most_texts)
-    throw HttpError(400, fmt::format("{}: {} texts, {} in a request", name, texts.size(), allowed(options_.most_texts)),
-                    name);
+    throw HttpError(
+        400, fmt::format("{}: {} texts, but {} in a request", name, texts.size(), allowed(options_.most_texts)), name);
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     bytes += texts[i].size();
@@ -351,8 +351,8 @@ void Service::check_texts(const std::vector<std::string>& texts, const std::stri
     }
   }
   if (bytes > options_.most_characters)
-    throw HttpError(413, fmt::format("{}: {} bytes, {} in a request", name, bytes, allowed(options_.most_characters)),
-                    name);
+    throw HttpError(
+        413, fmt::format("{}: {} bytes, but {} in a request", name, bytes, allowed(options_.most_characters)), name);
 }
 
 }  // namespace tril::serve

@@ -46,9 +46,9 @@ void Service::add_status_routes() {
   };
   routes_.push_back({.method = "GET",
                      .path = "/",
-                     .summary = "A page to translate, compare, write and look with",
+                     .summary = "A web page to translate, compare models, generate text and view attention",
                      .request_schema = nullptr,
-                     .response = "HTML that needs nothing else",
+                     .response = "a self-contained HTML page",
                      .handle = [](const CallPtr& call) { call->out->send(web_page()); },
                      .who = Route::Who::anybody,
                      .response_type = "text/html"});
@@ -80,9 +80,9 @@ void Service::add_status_routes() {
                      .who = Route::Who::anybody});
   routes_.push_back({.method = "GET",
                      .path = "/metrics",
-                     .summary = "Numbers for Prometheus",
+                     .summary = "Metrics for Prometheus",
                      .request_schema = nullptr,
-                     .response = "text in Prometheus' format",
+                     .response = "text in the Prometheus format",
                      .handle =
                          [this](const CallPtr& call) {
                            call->out->send({.content_type = "text/plain; version=0.0.4; charset=utf-8",
@@ -91,7 +91,7 @@ void Service::add_status_routes() {
                      .response_type = "text/plain"});
   routes_.push_back({.method = "GET",
                      .path = "/openapi.json",
-                     .summary = "This description",
+                     .summary = "This OpenAPI description",
                      .request_schema = nullptr,
                      .response = "OpenAPI 3",
                      .handle = [this](const CallPtr& call) { call->send(openapi()); },
@@ -120,8 +120,9 @@ void Service::add_status_routes() {
   // Only models that the server was started with: no path comes from a request.
   const auto load = [this](const std::string& name) { return !name.empty() && models_.reload(name); };
   admin("load", "Loads a model that was unloaded", load);
-  admin("reload", "Loads a model's directory again; the one before serves until then", load);
-  admin("unload", "Gives a model's memory back", [this](const std::string& name) { return models_.unload(name); });
+  admin("reload", "Loads a model's directory again; the old model serves until then", load);
+  admin("unload", "Unloads a model and frees its memory",
+        [this](const std::string& name) { return models_.unload(name); });
 }
 
 }  // namespace tril::serve

@@ -26,25 +26,25 @@ struct TranslateRequest {
 
 Fields fields_of(TranslateRequest& r) {
   Fields f;
-  f.add("q", &r.q, "a text to translate, or a list of them").required();
+  f.add("q", &r.q, "a text or a list of texts to translate").required();
   f.add("source", &r.source,
-        "language of the text; auto or unset: the only possible one, since languages are not detected");
-  f.add("target", &r.target,
-        "language to translate into; unset: the only possible one, or as the model's directory says");
+        "language of the text; auto or unset: the only possible one, since language detection is not supported");
+  f.add("target", &r.target, "target language; unset: the only possible one, or as the model's directory says");
   f.add("format", &r.format, "text, or html, whose markup is kept").choices({"text", "html"});
-  f.add("alternatives", &r.alternatives, "further translations of each").at_least(0).at_most(31);
-  f.add("api-key", &r.api_key, "the key, which may come in the head as well");
-  f.add("model", &r.model, "a model's name; unset: one for these languages");
-  f.add("split", &r.split, "how a text is cut before it is translated").choices({"sentences", "lines", "none"});
-  f.add("prefix", &r.prefix, "what the translation begins with; goes with split none");
-  f.add("scores", &r.scores, "tell scores, log-probabilities and tokens too");
-  f.add("alignment", &r.alignment, "tell what each token was made from too: its cross-attention");
-  f.add("replace-unknowns", &r.replace_unknowns, "an unknown token becomes the source word that it looks at most");
-  f.add("stream", &r.stream, "tell by server-sent events how far it has come");
-  f.add("priority", &r.priority, "a number; the higher are translated first; above 0 for administrators alone")
+  f.add("alternatives", &r.alternatives, "number of further translations of each text").at_least(0).at_most(31);
+  f.add("api-key", &r.api_key, "the key, which may also be sent in the header");
+  f.add("model", &r.model, "name of the model; unset: one for these languages");
+  f.add("split", &r.split, "how a text is split before it is translated").choices({"sentences", "lines", "none"});
+  f.add("prefix", &r.prefix, "what the translation begins with; needs split none");
+  f.add("scores", &r.scores, "return scores, log-probabilities and tokens too");
+  f.add("alignment", &r.alignment, "return the source tokens of each output token, by cross-attention, too");
+  f.add("replace-unknowns", &r.replace_unknowns, "replace an unknown token with the source word it attends to most");
+  f.add("stream", &r.stream, "report progress by server-sent events");
+  f.add("priority", &r.priority, "requests with a higher number are translated first; above 0 only for administrators")
       .at_least(-100)
       .at_most(100);
-  f.add("time-limit", &r.time_limit, "seconds; what is best by then is the answer, 503 where a sentence has none")
+  f.add("time-limit", &r.time_limit,
+        "seconds after which the best translation so far is the answer; 503 if a sentence has none")
       .above(0)
       .at_most(1e6);
   add_search_fields(f, r.search, true);
@@ -64,7 +64,7 @@ Json schema() {
   TranslateRequest r;
   Json schema = schema_of(fields_of(r));
   schema["properties"]["terminology"] = {{"type", "object"},
-                                         {"description", "source phrases and what they must be translated by"}};
+                                         {"description", "source phrases and the translations they must have"}};
   return schema;
 }
 
@@ -88,7 +88,7 @@ std::shared_ptr<const search::Terminology> terminology_of(const Json& body) {
   } else {
     throw wrong;
   }
-  if (terms.size() > 1000) throw HttpError(400, "terminology: at most 1000 phrases", "terminology");
+  if (terms.size() > 1000) throw HttpError(400, "terminology: at most 1000 phrases are allowed", "terminology");
   if (terms.empty()) return nullptr;
   return std::make_shared<const search::Terminology>(std::move(terms));
 }
@@ -116,10 +116,9 @@ class Translating : public std::enable_shared_from_this<Translating> {
     const std::string key = s.sampling.on ? "" : key_of(body);
     const auto options = model_->options(key, [&] { return std::move(s); });
     if (r_.priority > 0 && !call_->admin)
-      throw HttpError(403, "priority: above 0 for administrators alone", "priority", "permission_error");
+      throw HttpError(403, "priority: above 0 only for administrators", "priority", "permission_error");
     const Split split = r_.split == "none" ? Split::none : r_.split == "lines" ? Split::lines : Split::sentences;
-    if (!r_.prefix.empty() && split != Split::none)
-      throw HttpError(400, "prefix: goes with \"split\": \"none\"", "prefix");
+    if (!r_.prefix.empty() && split != Split::none) throw HttpError(400, "prefix: needs \"split\": \"none\"", "prefix");
 
     std::string tag;
     if (model_->languages().told) {
@@ -254,7 +253,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     try {
       if (outcome.error) std::rethrow_exception(outcome.error);
       if (outcome.hypotheses.empty())
-        throw HttpError(outcome.cut == search::Cut::cancelled ? 499 : 503, "the request waited for too long", "",
+        throw HttpError(outcome.cut == search::Cut::cancelled ? 499 : 503, "the request waited too long", "",
                         "server_error");
       auto list = model_->translation().finish(prepared, outcome.hypotheses, text_);
       const std::lock_guard lock(mutex_);
@@ -390,7 +389,7 @@ void Service::add_translate_routes() {
   routes_.push_back(
       {.method = "POST",
        .path = "/translate",
-       .summary = "Translates a text or a list of them, as LibreTranslate does",
+       .summary = "Translates a text or a list of texts, as LibreTranslate does",
        .request_schema = schema(),
        .response = "translatedText, the other requested fields, and sourceAssumed if the source was not given",
        .handle =

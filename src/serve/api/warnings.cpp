@@ -25,7 +25,7 @@ const std::vector<std::pair<std::string, UnknownFields>>& unknown_fields_names()
 void Warnings::pass_over(const std::string& parameter, const std::string& message) {
   if (on_unknown_ == UnknownFields::ignore) return;
   if (on_unknown_ == UnknownFields::refuse) throw HttpError(400, message, parameter);
-  tell(message + "; it was passed over");
+  tell(message + "; it was ignored");
 }
 
 void Warnings::tell(const std::string& message) {

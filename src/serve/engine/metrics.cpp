@@ -52,17 +52,18 @@ constexpr std::array rows_bounds{1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 25
 std::string metrics_text(const std::vector<Models::Status>& models, const ServerNumbers& server,
                          const Histogram& seconds) {
   Text text;
-  text.begin("build_info", "gauge", "Which tril this is.");
+  text.begin("build_info", "gauge", "Version of tril.");
   text.value("version=" + quoted(std::string(version)), 1);
-  text.begin("peak_memory_bytes", "gauge", "The most memory that the process has had.");
+  text.begin("peak_memory_bytes", "gauge", "Peak memory of the process.");
   text.value("", static_cast<std::uint64_t>(peak_mib() * 1048576));
-  text.begin("connections", "gauge", "Connections that are open.");
+  text.begin("connections", "gauge", "Open connections.");
   text.value("", server.connections);
-  text.begin("side_waiting", "gauge", "Scores, attention, schemas, echoed prompts and large bodies that wait.");
+  text.begin("side_waiting", "gauge",
+             "Waiting side jobs: scores, attention, schemas, echoed prompts and large bodies.");
   text.value("", server.side_waiting);
-  text.begin("side_running", "gauge", "Those that are worked on, beside the decoding.");
+  text.begin("side_running", "gauge", "Side jobs that are running.");
   text.value("", server.side_running);
-  text.begin("requests_total", "counter", "Answers, by route and status.");
+  text.begin("requests_total", "counter", "Responses, by route and status.");
   for (const auto& [what, count] : server.answers)
     text.value(fmt::format("route={},status=\"{}\"", quoted(what.first), what.second), count);
   text.begin("request_seconds", "histogram", "Seconds from a request to the end of its answer.");
@@ -78,9 +79,10 @@ std::string metrics_text(const std::vector<Models::Status>& models, const Server
   };
   text.begin("model_ready", "gauge", "Whether a model is ready.");
   for (const Models::Status& s : models) text.value("model=" + quoted(s.name), s.model ? 1 : 0);
-  number("waiting", "gauge", "Sentences that wait.", [](const ServedModel& m) { return m.engine().waiting(); });
-  number("running", "gauge", "Sentences that are decoded.", [](const ServedModel& m) { return m.engine().running(); });
-  each("sentences_total", "counter", "Sentences and prompts, by what came of them.",
+  number("waiting", "gauge", "Sentences that are waiting.", [](const ServedModel& m) { return m.engine().waiting(); });
+  number("running", "gauge", "Sentences that are being decoded.",
+         [](const ServedModel& m) { return m.engine().running(); });
+  each("sentences_total", "counter", "Sentences and prompts, by outcome.",
        [&](const std::string& label, const ServedModel& m) {
          const Statistics& s = m.statistics();
          const std::array<std::pair<const char*, const Counter*>, 5> list{{{"ended", &s.ended},
@@ -93,31 +95,30 @@ std::string metrics_text(const std::vector<Models::Status>& models, const Server
        });
   number("source_tokens_total", "counter", "Tokens of sources and prompts.",
          [](const ServedModel& m) { return m.statistics().source_tokens.value(); });
-  number("new_tokens_total", "counter", "Tokens generated, of all hypotheses returned.",
+  number("new_tokens_total", "counter", "Tokens generated in all returned hypotheses.",
          [](const ServedModel& m) { return m.statistics().new_tokens.value(); });
-  number("steps_total", "counter", "Steps of the decoder.",
-         [](const ServedModel& m) { return m.statistics().steps.value(); });
-  number("cache_tokens", "gauge", "Tokens whose keys and values are kept for what is decoded.",
+  number("steps_total", "counter", "Decode steps.", [](const ServedModel& m) { return m.statistics().steps.value(); });
+  number("cache_tokens", "gauge", "Tokens in the KV cache of running requests.",
          [](const ServedModel& m) { return m.statistics().cache().used_slots; });
-  number("prefix_cache_tokens", "gauge", "Tokens whose keys and values stay for prompts that begin alike.",
+  number("prefix_cache_tokens", "gauge", "Tokens in the prefix cache.",
          [](const ServedModel& m) { return m.statistics().cache().prefix_tokens; });
-  number("prefix_tokens_reused_total", "counter", "Tokens of prompts that were not read again, as others began alike.",
+  number("prefix_tokens_reused_total", "counter", "Prompt tokens reused from the prefix cache.",
          [](const ServedModel& m) { return m.statistics().remembered_tokens.value(); });
-  number("cache_tokens_reserved", "gauge", "Tokens that what is decoded may come to keep.",
+  number("cache_tokens_reserved", "gauge", "KV cache tokens reserved for running requests.",
          [](const ServedModel& m) { return m.engine().reserved_tokens(); });
-  number("cache_tokens_limit", "gauge", "How many tokens may be reserved.",
+  number("cache_tokens_limit", "gauge", "Maximum number of reserved tokens.",
          [](const ServedModel& m) { return m.engine().options().cache_tokens; });
-  number("cache_bytes", "gauge", "Memory for keys and values.",
+  number("cache_bytes", "gauge", "Memory of the KV cache.",
          [](const ServedModel& m) { return m.statistics().cache().bytes; });
   const auto histogram = [&](const std::string& name, const char* help, auto of, std::span<const double> bounds) {
     each(name, "histogram", help,
          [&](const std::string& label, const ServedModel& m) { text.histogram(label, of(m.statistics()), bounds); });
   };
   histogram(
-      "batch_rows", "Rows that a step decodes together.",
+      "batch_rows", "Rows decoded together in a step.",
       [](const Statistics& s) -> const Histogram& { return s.batch_rows; }, rows_bounds);
   histogram(
-      "queue_seconds", "Seconds that a sentence waits.",
+      "queue_seconds", "Seconds that a sentence waits in the queue.",
       [](const Statistics& s) -> const Histogram& { return s.queue_seconds; }, seconds_bounds);
   histogram(
       "first_token_seconds", "Seconds from arrival to the first token.",
@@ -125,7 +126,8 @@ std::string metrics_text(const std::vector<Models::Status>& models, const Server
   histogram(
       "sentence_seconds", "Seconds from arrival to the end.",
       [](const Statistics& s) -> const Histogram& { return s.seconds; }, seconds_bounds);
-  each("sentence_seconds_quantile", "gauge", "Quantiles of the same since the model was loaded, within a quarter.",
+  each("sentence_seconds_quantile", "gauge",
+       "Quantiles of the seconds from arrival to the end since the model was loaded, within a quarter.",
        [&](const std::string& label, const ServedModel& m) {
          for (const double q : {0.5, 0.9, 0.99})
            text.value(label + fmt::format(",quantile=\"{}\"", q), m.statistics().seconds.quantile(q));

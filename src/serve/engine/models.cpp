@@ -121,7 +121,7 @@ void Models::load(std::size_t i) {
   if (!fresh) return;
   spdlog::info("model {} is ready", fresh->name());
   if (fresh->translates() && fresh->languages().source.empty() && !fresh->languages().from_each)
-    spdlog::warn("model {}: its source language is not known, so it accepts any; set it with `languages` {}=FROM:TO",
+    spdlog::warn("model {}: its source language is unknown, so it accepts any; set it with `languages` {}=FROM:TO",
                  fresh->name(), fresh->name());
 }
 

@@ -55,14 +55,14 @@ class Inflater {
       if (code == Z_STREAM_END) {
         if (stream_.avail_in == 0) return out;
         if (!is_gzip_ || packed[packed.size() - stream_.avail_in] != gzip_begins)
-          throw HttpError(400, "the request's packed body is broken: bytes follow its end");
+          throw HttpError(400, "the compressed request body is damaged: bytes follow its end");
         inflateReset(&stream_);
       } else if (code == Z_MEM_ERROR) {
         throw std::bad_alloc();
       } else if (code != Z_OK && code != Z_BUF_ERROR) {
-        throw HttpError(400, "the request's packed body is broken");
+        throw HttpError(400, "the compressed request body is damaged");
       } else if (stream_.avail_in == 0 && n == 0) {
-        throw HttpError(400, "the request's packed body is cut off");
+        throw HttpError(400, "the compressed request body is truncated");
       }
     }
   }
@@ -99,11 +99,12 @@ bool unpack_body_within(HttpRequest& request, std::size_t most) {
   const std::vector<std::string> codings = codings_of(request);
   if (request.body.empty() || codings.empty()) return request.body.size() <= most;
   if (codings.size() > 1)
-    refuse_coding(fmt::format("{} codings ({}), one alone is accepted: {}", codings.size(),
+    refuse_coding(fmt::format("{} codings ({}) are too many, expected one of: {}", codings.size(),
                               printable(fmt::format("{}", fmt::join(codings, ", ")), 40), accepted_codings));
   const std::string& coding = codings[0];
   if (coding != "gzip" && coding != "x-gzip" && coding != "deflate")
-    refuse_coding(fmt::format("{} is not understood, {} are", printable(coding, 40), accepted_codings));
+    refuse_coding(
+        fmt::format("the coding {} is not supported; supported: {}", printable(coding, 40), accepted_codings));
   Inflater inflater(coding != "deflate" ? gzip_bits : is_zlib(request.body) ? zlib_bits : bare_bits);
   std::optional<std::string> unpacked = inflater.unpack(request.body, most);
   if (!unpacked) return false;
@@ -114,7 +115,7 @@ bool unpack_body_within(HttpRequest& request, std::size_t most) {
 
 void unpack_body(HttpRequest& request, std::size_t most) {
   if (!unpack_body_within(request, most))
-    throw HttpError(413, fmt::format("the request's body is larger than {} bytes once it is unpacked", most));
+    throw HttpError(413, fmt::format("the request body is larger than {} bytes after decompression", most));
 }
 
 }  // namespace tril::serve

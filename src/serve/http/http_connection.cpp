@@ -58,10 +58,10 @@ std::optional<HttpRequest> request_of(http::request<http::string_body> message) 
 const char* unclear_body(const http::request<http::string_body>& message) {
   const auto codings = message.count(http::field::transfer_encoding);
   if (codings > 0 && (codings > 1 || !beast::iequals(message[http::field::transfer_encoding], "chunked")))
-    return "Transfer-Encoding is understood where it is chunked alone";
+    return "Transfer-Encoding: only chunked is supported";
   if (codings > 0 && message.count(http::field::content_length) > 0)
-    return "Transfer-Encoding and Content-Length say two things";
-  if (message.count(http::field::host) > 1) return "Host is there twice";
+    return "Transfer-Encoding and Content-Length must not be combined";
+  if (message.count(http::field::host) > 1) return "Host is given twice";
   return nullptr;
 }
 
@@ -144,7 +144,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     timer_.cancel();
   }
   void late() {
-    if (state_ == State::reading) return refuse(408, "the request took too long to come");
+    if (state_ == State::reading) return refuse(408, "the request took too long to arrive");
     close();
   }
 
@@ -220,9 +220,9 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
       if (error) break;
     }
     if (error == http::error::need_more) error = {};
-    if (error == http::error::header_limit) return refuse(431, "the request's head is too large");
+    if (error == http::error::header_limit) return refuse(431, "the request header is too large");
     if (error == http::error::body_limit)
-      return refuse(413, fmt::format("the request's body is larger than {} bytes", options().most_body_bytes));
+      return refuse(413, fmt::format("the request body is larger than {} bytes", options().most_body_bytes));
     if (error) return refuse(400, "this is not HTTP: " + error.message());
     if (!had_head && parser_->is_header_done())
       if (const char* const wrong = unclear_body(parser_->get())) return refuse(400, wrong);
@@ -237,7 +237,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     if (parser_->is_done()) return dispatch();
     // While a body is read, the buffer holds only an incomplete chunk header or trailer.
     if (parser_->is_header_done() && buffer_.size() > options().most_head_bytes)
-      return refuse(431, "what stands between the parts of the request's body is too large");
+      return refuse(431, "the chunk extensions of the request body are too large");
     if (!reading_) read();
   }
 
@@ -433,8 +433,8 @@ void Connection::dispatch() {
   std::optional<HttpRequest> request = request_of(std::move(message));
   if (!reading_ && buffer_.size() < most_ahead) read();  // detects when the client goes away
   if (!request) {
-    answer->send({.status = 400,
-                  .body = R"({"error":{"message":"the address is not well formed","type":"invalid_request_error"}})"});
+    answer->send(
+        {.status = 400, .body = R"({"error":{"message":"the URL is malformed","type":"invalid_request_error"}})"});
     return;
   }
   request->address = address_;

@@ -30,8 +30,8 @@ class HttpServer::Implementation : public HttpHost, public std::enable_shared_fr
     error_code error;
     const net::ip::address address = net::ip::make_address(o.address, error);
     if (error)
-      fail_usage("address", "expected numbers like 127.0.0.1 or ::1, got " + o.address,
-                 "localhost is 127.0.0.1, every address of the machine is 0.0.0.0");
+      fail_usage("address", "expected an IP address such as 127.0.0.1 or ::1, got " + o.address,
+                 "use 127.0.0.1 for localhost, or 0.0.0.0 for all addresses of the machine");
     const tcp::endpoint endpoint(address, o.port);
     const auto must = [&](const char* what) {
       if (error) fail(fmt::format("{}:{}", o.address, o.port), fmt::format("cannot {}: {}", what, error.message()));

@@ -47,16 +47,16 @@ void check_origin(const HttpRequest& request, const OriginOptions& o) {
     });
   };
   if (o.own_names_only && host && !is_own_name(*host) && !is_allowed(*host))
-    throw HttpError(
-        403,
-        fmt::format("this server is asked by the name {}, which it does not know: name it by `cors_origins`, or "
-                    "have requests bring a key",
-                    printable(*host)),
-        "", "permission_error");
+    throw HttpError(403,
+                    fmt::format("the request names the host {}, which this server does not know: add it to "
+                                "`cors_origins`, or send a key with requests",
+                                printable(*host)),
+                    "", "permission_error");
   if (!origin || is_allowed(*origin)) return;
   const std::size_t scheme = origin->find("://");
   if (!host || scheme == std::string::npos || origin->substr(scheme + 3) != *host)
-    throw HttpError(403, fmt::format("pages of {} may not ask, unless `cors_origins` names them", printable(*origin)),
+    throw HttpError(403,
+                    fmt::format("pages of {} are not allowed, unless `cors_origins` lists them", printable(*origin)),
                     "", "permission_error");
 }
 

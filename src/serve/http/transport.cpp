@@ -47,15 +47,15 @@ void Transport::end_sending() {
 std::shared_ptr<TlsContext> tls_context(const std::string& certificate_file, const std::string& key_file) {
   if (certificate_file.empty() && key_file.empty()) return nullptr;
   if (certificate_file.empty() || key_file.empty())
-    fail_usage("TLS", "needs a certificate and its key, one of them is missing", "give both files");
+    fail_usage("TLS", "needs a certificate and its key, but one of them is missing", "pass both files");
   auto context = std::make_shared<TlsContext>(TlsContext::tls_server);
   context->set_options(TlsContext::default_workarounds | TlsContext::no_sslv2 | TlsContext::no_sslv3 |
                        TlsContext::no_tlsv1 | TlsContext::no_tlsv1_1);
   Transport::ErrorCode error;
   context->use_certificate_chain_file(certificate_file, error);
-  if (error) fail(certificate_file, "is no certificate chain in PEM: " + error.message());
+  if (error) fail(certificate_file, "is not a PEM certificate chain: " + error.message());
   context->use_private_key_file(key_file, TlsContext::pem, error);
-  if (error) fail(key_file, "is no private key in PEM that goes with the certificate: " + error.message());
+  if (error) fail(key_file, "is not a PEM private key that matches the certificate: " + error.message());
   return context;
 }
 

@@ -212,8 +212,8 @@ const GgufPre& gguf_pre(std::string_view name, const std::string& where) {
   for (const GgufPre& p : list())
     if (std::find(p.names.begin(), p.names.end(), name) != p.names.end()) return p;
   if (name == "whitespace")
-    fail(where, "the pre-tokenizer \"whitespace\" is not supported: it leaves out all white space",
-         "it is for models that compute embeddings of texts; use a model that writes text");
+    fail(where, "the pre-tokenizer \"whitespace\" is not supported: it drops all white space",
+         "it is for embedding models; use a language model");
   const std::vector<std::string> known = gguf_pre_names();
   const std::string near = did_you_mean(name, known);
   fail(where, fmt::format("the pre-tokenizer \"{}\" is not supported", printable(name, 60)),

@@ -36,7 +36,7 @@ void read_types(const GgufFile& f, Tokens& t) {
   for (std::size_t i = 0; i < types->size(); ++i) {
     const std::int64_t type = (*types)[i];
     if (type < 0 || type > 6)
-      f.fail_at(gguf_vocabulary_key("token_type"), fmt::format("{} of token {} is not known", type, i));
+      f.fail_at(gguf_vocabulary_key("token_type"), fmt::format("the type {} of token {} is unknown", type, i));
     t.types[i] = type == 0 ? PieceType::normal : static_cast<PieceType>(type);
   }
 }
@@ -51,7 +51,7 @@ Tokens read_tokens(const GgufFile& f) {
   for (std::size_t i = 0; i < t.texts.size(); ++i) {
     if (t.texts[i].size() > longest_piece)
       f.fail_at(gguf_vocabulary_key("tokens"),
-                fmt::format("token {} has {} bytes, expected {} at most", i, t.texts[i].size(), longest_piece));
+                fmt::format("token {} has {} bytes, expected at most {}", i, t.texts[i].size(), longest_piece));
     // Of tokens with the same text the first counts; unused tokens do not count.
     if (t.texts[i].empty() || (t.types[i] != PieceType::unused && !known.insert(t.texts[i]).second))
       t.types[i] = PieceType::unused;
@@ -72,7 +72,8 @@ std::int32_t id_of(const GgufFile& f, std::string_view name, const Tokens& t, st
   const auto there = [&](std::int32_t i) { return i >= 0 && i < t.size() && !t.text(i).empty() ? i : -1; };
   if (!id) return there(otherwise);
   if (*id == 0xffffffff || *id == -1) return -1;  // some files write "none" so
-  if (*id < 0 || *id >= t.size()) f.fail_at(key, fmt::format("{} is not an id of the vocabulary of {}", *id, t.size()));
+  if (*id < 0 || *id >= t.size())
+    f.fail_at(key, fmt::format("{} is not a valid id: the vocabulary has {} tokens", *id, t.size()));
   return there(static_cast<std::int32_t>(*id));
 }
 
@@ -88,7 +89,7 @@ Kind kind_of(const GgufFile& f) {
                                     {"bert", Kind::bert}})
     if (name == known) return kind;
   f.fail_at(gguf_vocabulary_key("model"), fmt::format("the tokenizer \"{}\" is not supported", printable(name, 40)),
-            "supported are llama, gpt2, gemma4, t5 and bert; use the model's directory if it has a tokenizer.json");
+            "supported: llama, gpt2, gemma4, t5, bert; use the model's directory if it has a tokenizer.json");
 }
 
 // llama.cpp's defaults for missing keys. They do not apply to BPE vocabularies: its default there (11) is the end token
@@ -137,7 +138,7 @@ std::string read_character_map(const GgufFile& f) {
 }
 
 SentencePieceParts read_scored(const GgufFile& f, const Tokens& t, std::int32_t unknown, Kind kind) {
-  if (t.scores.empty()) f.fail_at(gguf_vocabulary_key("scores"), "is missing, and this kind of vocabulary needs it");
+  if (t.scores.empty()) f.fail_at(gguf_vocabulary_key("scores"), "is missing, but this kind of vocabulary needs it");
   SentencePieceParts parts;
   SentencePieceFile& m = parts.file;
   m.algorithm = kind == Kind::t5 ? SubwordAlgorithm::unigram : SubwordAlgorithm::bpe;
@@ -165,7 +166,7 @@ std::vector<std::pair<std::string, std::string>> read_merges(const GgufFile& f) 
   for (const std::string_view merge : f.at<std::vector<std::string_view>>(gguf_vocabulary_key("merges"))) {
     const std::size_t space = merge.find(' ', 1);  // a piece may itself begin with a space
     if (merge.size() > 2 * longest_piece || space == merge.npos)
-      f.fail_at(gguf_vocabulary_key("merges"), fmt::format("\"{}\" is not two pieces", printable(merge)));
+      f.fail_at(gguf_vocabulary_key("merges"), fmt::format("expected two pieces, got \"{}\"", printable(merge)));
     merges.emplace_back(merge.substr(0, space), merge.substr(space + 1));
   }
   return merges;
@@ -209,7 +210,7 @@ const GgufPre& read_merged(const GgufFile& f, const Tokens& t, Kind kind, Tokeni
 WordPieceParts read_wordpiece(const GgufFile& f, const Tokens& t, std::int32_t unknown) {
   constexpr std::string_view begins = "\u2581";
   if (unknown < 0)
-    f.fail_at(gguf_vocabulary_key("unknown_token_id"), "is missing, and this kind of vocabulary needs it");
+    f.fail_at(gguf_vocabulary_key("unknown_token_id"), "is missing, but this kind of vocabulary needs it");
   WordPieceParts parts;
   parts.unk_token = t.text(unknown);
   for (std::int32_t id = 0; id < t.size(); ++id) {

@@ -16,8 +16,8 @@ namespace tril {
 namespace {
 
 [[noreturn]] void refuse(const std::string& what) {
-  fail_usage("tokenizer", what + ", which a GGUF file cannot say",
-             "tril writes byte-level byte pairs, and SentencePiece's with spaces as U+2581");
+  fail_usage("tokenizer", what + ": a GGUF file cannot express this",
+             "supported: byte-level BPE, and SentencePiece BPE with spaces as U+2581");
 }
 
 // The token of every id; ids without a token are unused.
@@ -30,8 +30,9 @@ class TokenTable {
 
   void put(std::int32_t id, const std::string& text, PieceType type, float score = 0) {
     if (id < 0 || static_cast<std::size_t>(id) >= texts_.size())
-      fail("tokenizer", fmt::format("\"{}\" has the id {}, and the model knows {}", printable(text), id, texts_.size()),
-           "it belongs to another model");
+      fail("tokenizer",
+           fmt::format("\"{}\" has the id {}, but the model has only {} ids", printable(text), id, texts_.size()),
+           "the tokenizer belongs to another model");
     const auto i = static_cast<std::size_t>(id);
     texts_[i] = text, types_[i] = static_cast<std::int32_t>(type), scores_[i] = score;
   }
@@ -71,8 +72,8 @@ class TokenTable {
 // ---- SentencePiece BPE
 
 void write_model(const SentencePieceParts& p, TokenTable& tokens) {
-  if (p.file.algorithm != SubwordAlgorithm::bpe) refuse("a unigram model cuts its text");
-  if (!only_marks_spaces(p.file)) refuse("its SentencePiece model changes more of a text than its spaces");
+  if (p.file.algorithm != SubwordAlgorithm::bpe) refuse("its model is unigram");
+  if (!only_marks_spaces(p.file)) refuse("its SentencePiece model normalizes more than spaces");
   for (std::size_t i = 0; i < p.file.pieces.size(); ++i) {
     const SentencePieceEntry& piece = p.file.pieces[i];
     std::string text = piece.text;
@@ -154,8 +155,7 @@ std::string write_merges_as_scores(const BpeParts& bpe, TokenTable& tokens) {
     }
   if (left_out == 0) return "";
   return fmt::format(
-      "llama.cpp merges {} that the tokenizer's list of merges does not have ({}): it may cut some "
-      "words in another way",
+      "llama.cpp merges {} that the tokenizer's list of merges lacks ({}): it may split some words differently",
       counted(left_out, "pair"), printable(example));
 }
 
@@ -164,7 +164,7 @@ std::string write_merges_as_scores(const BpeParts& bpe, TokenTable& tokens) {
 void write_byte_level(const TokenizerParts& p, const BpeParts& bpe, GgufMetadata& m, TokenTable& tokens) {
   const std::string pre = gguf_pre_name(p.normalizers, p.pre_tokenizers, bpe.ignore_merges);
   if (pre.empty() || !bpe.continuing_subword_prefix.empty() || !bpe.end_of_word_suffix.empty())
-    refuse("it cuts text into words in a way that llama.cpp has no name for");
+    refuse("its pre-tokenizer has no name in llama.cpp");
   const bool by_character = gguf_pre(pre, "tokenizer").by_character;
   m.add(gguf_vocabulary_key("model"), by_character && pre == "gemma4" ? "gemma4" : "gpt2");
   m.add(gguf_vocabulary_key("pre"), pre);
@@ -183,7 +183,7 @@ void add_merges(const BpeParts& bpe, GgufMetadata& m) {
 // ---- Tokens around a text
 
 bool adds(const std::vector<std::int32_t>& around, std::int32_t one) {
-  if (!around.empty() && around != std::vector{one}) refuse("it puts more around a text than one token on a side");
+  if (!around.empty() && around != std::vector{one}) refuse("it adds more than one token at an end of a text");
   return !around.empty();
 }
 
@@ -237,7 +237,7 @@ GgufVocabulary gguf_vocabulary(const TokenizerDescription& d, std::int32_t size,
   TokenTable tokens(size);
   const auto* const model = std::get_if<SentencePieceParts>(&d.parts.model);
   const auto* const bpe = std::get_if<BpeParts>(&d.parts.model);
-  if (!model && !bpe) refuse("it is neither of byte pairs nor of SentencePiece");
+  if (!model && !bpe) refuse("it is neither byte-level BPE nor SentencePiece");
   const Converted c = bpe ? converted(d.parts, *bpe) : Converted{true, model->file.add_dummy_prefix};
   if (c.is) {
     v.metadata.add(gguf_vocabulary_key("model"), "llama");
@@ -257,9 +257,8 @@ GgufVocabulary gguf_vocabulary(const TokenizerDescription& d, std::int32_t size,
   for (const std::int32_t id : write_special(d, ends, c.is, v.metadata))
     lost.push_back(fmt::format("{} ({})", id, printable(tokens.text(id), 40)));
   if (!lost.empty())
-    warn(fmt::format(
-        "a GGUF file names three ends of a text, eos, eot and eom: llama.cpp is not told that {} {} one too",
-        fmt::join(lost, ", "), lost.size() == 1 ? "is" : "are each"));
+    warn(fmt::format("a GGUF file names three end tokens, eos, eot and eom: llama.cpp will not know that {} {} one too",
+                     fmt::join(lost, ", "), lost.size() == 1 ? "is" : "are each"));
   write_templates(d.settings, v.metadata);
   return v;
 }

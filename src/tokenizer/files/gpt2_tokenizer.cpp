@@ -29,7 +29,7 @@ std::vector<std::pair<std::string, std::string>> parse_merges(std::string_view t
     if (row.empty() || (line == 1 && row.starts_with("#version"))) continue;
     const std::size_t space = row.find(' ');
     if (space == 0 || space == row.npos || space + 1 == row.size() || row.find(' ', space + 1) != row.npos)
-      fail(fmt::format("{}: line {}", where, line), "expected two pieces with a space between them");
+      fail(fmt::format("{}: line {}", where, line), "expected two pieces separated by a space");
     merges.emplace_back(row.substr(0, space), row.substr(space + 1));
   }
   return merges;
@@ -77,7 +77,7 @@ ClassKind kind_of(const std::string& name, const std::string& where) {
     if (name.starts_with(like)) return ClassKind::roberta;
   if (name.starts_with("Qwen2Tokenizer")) return ClassKind::qwen2;
   fail(where, fmt::format("tokenizer_class \"{}\" is not supported with vocab.json and merges.txt", printable(name)),
-       "GPT2Tokenizer, RobertaTokenizer, BartTokenizer, Qwen2Tokenizer are; a tokenizer.json says what any other does");
+       "supported: GPT2Tokenizer, RobertaTokenizer, BartTokenizer, Qwen2Tokenizer; any other needs a tokenizer.json");
 }
 
 // The default special tokens of a class.

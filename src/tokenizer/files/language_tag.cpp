@@ -28,8 +28,7 @@ std::string language_tag(std::string_view name, const std::string& where) {
   if (inside.starts_with(">>") && inside.ends_with("<<") && inside.size() > 4)
     inside = inside.substr(2, inside.size() - 4);
   if (inside.empty() || inside.find_first_of("<> \t") != std::string_view::npos)
-    fail_usage(where, fmt::format("expected the name of a language, got \"{}\"", printable(name)),
-               "de and >>de<< are such");
+    fail_usage(where, fmt::format("expected a language name, got \"{}\"", printable(name)), "for example de or >>de<<");
   return fmt::format(">>{}<<", inside);
 }
 
@@ -49,7 +48,7 @@ std::string language_prefix(const Tokenizer& tokenizer, std::string_view name, c
     const std::string known =
         fmt::format("{}{}", fmt::join(all.begin(), more ? all.begin() + 20 : all.end(), ", "), more ? ", ..." : "");
     fail_usage(where, fmt::format("the model's vocabulary has no {}", printable(tag)),
-               known.empty() ? "it has no language tags: the model translates into one language" : "it has " + known);
+               known.empty() ? "it has no language tags: the model has one target language" : "it has " + known);
   }
   return tag + " ";
 }
@@ -58,8 +57,7 @@ Languages choose_languages(const Tokenizer& tokenizer, std::string_view source, 
                            const std::string& source_where, const std::string& target_where) {
   const std::vector<std::string> known = tokenizer.languages();
   if (known.empty()) {
-    if (!source.empty())
-      fail_usage(source_where, "the model has no tokens that say the language of a source", "leave it out");
+    if (!source.empty()) fail_usage(source_where, "the model has no source-language tokens", "leave it out");
     return {.prefix = target.empty() ? "" : language_prefix(tokenizer, target, target_where)};
   }
   const auto code = [&](std::string_view name, const std::string& where) -> std::string {

@@ -86,7 +86,7 @@ class MarianTokenizer : public Tokenizer {
     OneSide(SideParts given, const MarianConfig& config) : parts(std::move(given)) {
       const auto id = [&](const std::string& token) {
         const auto found = parts.table->find(token);
-        if (!found) fail(parts.where, fmt::format("has no \"{}\"", token), "every Marian vocabulary has one");
+        if (!found) fail(parts.where, fmt::format("has no \"{}\"", token), "every Marian vocabulary needs it");
         spelt.emplace_back(token, *found);
         return *found;
       };
@@ -116,7 +116,7 @@ class MarianTokenizer : public Tokenizer {
     void cut_by_library(std::string_view text, std::vector<std::int32_t>& ids) const {
       std::vector<std::string> pieces;
       const auto status = parts.model->Encode(text, &pieces);
-      if (!status.ok()) fail("tokenizer", fmt::format("cannot cut text into pieces: {}", status.ToString()));
+      if (!status.ok()) fail("tokenizer", fmt::format("cannot split text into pieces: {}", status.ToString()));
       for (const std::string& piece : pieces) ids.push_back(parts.table->find(piece).value_or(special.unk));
     }
 
@@ -248,7 +248,7 @@ class MarianTokenizer::Sampler : public SubwordSampler {
       fail_usage("bpe_dropout", "the vocabulary was not learned by byte-pair encoding",
                  "learn one with `vocab_type` bpe; `subword_alpha` is for unigram vocabularies");
     if (how.unigram_alpha > 0 && file.algorithm != SubwordAlgorithm::unigram)
-      fail_usage("subword_alpha", "the vocabulary is no unigram model",
+      fail_usage("subword_alpha", "the vocabulary is not a unigram model",
                  "learn one with `vocab_type` unigram; `bpe_dropout` is for byte-pair encoding");
   }
 

@@ -234,7 +234,7 @@ class PipelineTokenizer : public Tokenizer {
     for (const auto& [code, id] : settings_.languages) all.push_back(id);
     for (std::int32_t id : all)
       if (id >= size(Side::source))
-        fail(settings_.where, fmt::format("names id {} of a vocabulary of {}", id, pieces_.size()));
+        fail(settings_.where, fmt::format("names id {}, but the vocabulary has {} tokens", id, pieces_.size()));
   }
 
   TokenizerParts parts_;

@@ -9,9 +9,9 @@
 namespace tril {
 
 std::shared_ptr<const SentencePiece> parse_sentencepiece(std::string_view bytes, const std::string& where) {
-  const char* hint = "train one with `tril vocab`, or fetch it anew";
+  const char* hint = "train one with `tril vocab`, or download it again";
   auto model = std::make_shared<SentencePiece>();
-  if (bytes.empty()) fail(where, "is empty, a SentencePiece model is expected", hint);
+  if (bytes.empty()) fail(where, "is empty, expected a SentencePiece model", hint);
   std::string refusal = character_map_fault(bytes);
   if (!refusal.empty()) fail(where, "is not a SentencePiece model: " + refusal, hint);
   try {

@@ -36,8 +36,8 @@ Family family_of(std::string_view name, std::string_view file, const std::string
   if (name.empty() && file == "spiece.model") return Family::t5;
   if (name.empty() && file == "tokenizer.model") return Family::llama;
   fail(where, fmt::format("tokenizer_class is \"{}\", which is not supported with {}", printable(name), file),
-       "T5Tokenizer, PegasusTokenizer, LlamaTokenizer, MBartTokenizer, MBart50Tokenizer, M2M100Tokenizer and "
-       "NllbTokenizer are; a tokenizer.json says what any other does");
+       "supported: T5Tokenizer, PegasusTokenizer, LlamaTokenizer, MBartTokenizer, MBart50Tokenizer, M2M100Tokenizer, "
+       "NllbTokenizer; any other needs a tokenizer.json");
 }
 
 // Builds a directory's parts by the rules of its family.
@@ -128,8 +128,9 @@ class Numbering {
       const std::int32_t id = ids.emplace(token.content, token.id).first->second;
       if (id != token.id)
         fail(where,
-             fmt::format("has \"{}\" as id {}, the directory adds it as {}", printable(token.content), id, token.id),
-             "take it out of added_tokens.json or of added_tokens_decoder");
+             fmt::format("has \"{}\" as id {}, but the directory adds it as id {}", printable(token.content), id,
+                         token.id),
+             "remove it from added_tokens.json or added_tokens_decoder");
       add(token);
     }
     for (const auto& [key, text] : config_.special_tokens)  // control pieces that a text may spell out
@@ -235,7 +236,7 @@ TokenizerDescription describe_sentencepiece_directory(const std::string& directo
     case Family::m2m100: {
       auto vocab = read_tokenizer_file(directory, "vocab.json");
       const std::string vocab_path = in_directory(directory, "vocab.json");
-      if (!vocab) fail(vocab_path, "does not exist", "M2M100 numbers its pieces there");
+      if (!vocab) fail(vocab_path, "does not exist", "M2M100 models need it to number their pieces");
       numbering.as_m2m100(PieceTable::parse(vocab->bytes, vocab_path), vocab_path);
       files.push_back(*std::move(vocab));
       break;

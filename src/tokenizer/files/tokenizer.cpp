@@ -18,8 +18,8 @@
 namespace tril {
 
 std::unique_ptr<const SubwordSampler> Tokenizer::sampler(Side, const SubwordSampling&) const {
-  fail_usage("subword sampling", "this tokenizer cuts a text in one way only",
-             "use a SentencePiece vocabulary, or leave `bpe_dropout` and `subword_alpha` away");
+  fail_usage("subword sampling", "this tokenizer has only one segmentation of a text",
+             "use a SentencePiece vocabulary, or leave `bpe_dropout` and `subword_alpha` out");
 }
 
 TextFrame Tokenizer::frame(Side, std::string_view language) const {
@@ -31,8 +31,8 @@ std::int32_t Tokenizer::language_id(std::string_view code) const {
   if (const auto id = find_language(code)) return *id;
   const std::vector<std::string> known = languages();
   if (known.empty())
-    fail_usage("language", fmt::format("the tokenizer has no languages, \"{}\" was asked for", printable(code)),
-               "leave the language away");
+    fail_usage("language", fmt::format("the tokenizer has no languages, but \"{}\" was requested", printable(code)),
+               "leave the language out");
   std::string hint = did_you_mean(code, known);
   fail_usage("language", fmt::format("the tokenizer has no \"{}\"", printable(code)),
              hint.empty() ? fmt::format("it has {}", fmt::join(known, ", ")) : hint);
@@ -61,15 +61,15 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& path) {
 }
 
 TokenizerDescription describe_tokenizer(const std::string& path) {
-  if (!std::filesystem::is_directory(path)) fail(path, "is not a directory", "name the directory of a model");
+  if (!std::filesystem::is_directory(path)) fail(path, "is not a directory", "pass a model directory");
   if (is_tokenizer_json_directory(path)) return describe_tokenizer_json(path);
   if (is_gpt2_directory(path)) return describe_gpt2_tokenizer(path);
   if (is_sentencepiece_directory(path)) return describe_sentencepiece_directory(path);
   if (is_marian_directory(path))
-    fail_usage(path, "its tokenizer has two sides, each with a SentencePiece model of its own");
-  fail(path, "has no tokenizer that tril reads",
-       "a directory holds tokenizer.json, or a Marian model's source.spm, target.spm and vocab.json, or a GPT-2's "
-       "vocab.json and merges.txt, or a SentencePiece model: spiece.model, tokenizer.model, sentencepiece.bpe.model");
+    fail_usage(path, "its tokenizer has a separate SentencePiece model for each side, which is not supported here");
+  fail(path, "has no supported tokenizer",
+       "supported: tokenizer.json; source.spm, target.spm and vocab.json (Marian); vocab.json and merges.txt (GPT-2); "
+       "spiece.model, tokenizer.model or sentencepiece.bpe.model (SentencePiece)");
 }
 
 bool has_tokenizer(const std::string& path) {

@@ -126,7 +126,7 @@ void take_chat_templates(const Json& json, TokenizerConfig& config) {
 std::int32_t id_of(const std::string& key, const std::string& where) {
   std::int32_t id = 0;
   for (char c : key) {
-    if (c < '0' || c > '9' || id > (1 << 27)) fail(where, fmt::format("\"{}\" is no id", printable(key)));
+    if (c < '0' || c > '9' || id > (1 << 27)) fail(where, fmt::format("\"{}\" is not an id", printable(key)));
     id = 10 * id + (c - '0');
   }
   return id;
@@ -141,7 +141,7 @@ void take_config(const Json& json, const std::string& where, TokenizerConfig& co
   config.legacy_behaviour = flag_of(json, "legacy_behaviour").value_or(false);
   if (flag_of(json, "split_special_tokens").value_or(false))
     fail(where + ": split_special_tokens", "true is not supported",
-         "special tokens that a text spells out become themselves");
+         "special tokens written out in a text are always read as special tokens");
   config.source_language = token_text(json, "src_lang").value_or("");
   config.target_language = token_text(json, "tgt_lang").value_or("");
   config.language_codes = token_text(json, "language_codes").value_or("");
@@ -206,7 +206,7 @@ TokenizerConfig read_tokenizer_config(const std::string& directory) {
     const Json json = parse_object(f, where("added_tokens.json"));
     for (const auto& [text, id] : json.items()) {
       if (!id.is_number_integer() || id.get<double>() < 0 || id.get<double>() > (1 << 27))
-        fail(where("added_tokens.json"), fmt::format("the id of \"{}\" is no id", printable(text)));
+        fail(where("added_tokens.json"), fmt::format("the id of \"{}\" is not an id", printable(text)));
       if (!decoder_has_them)
         config.added_tokens.push_back({.content = text, .id = id.get<std::int32_t>(), .normalized = true});
     }

@@ -114,8 +114,7 @@ class Node {
     fail(where_, std::string(what), hint);
   }
   [[noreturn]] void unsupported(std::string_view kind, const std::string& type, std::string_view supported) const {
-    refuse(fmt::format("{} \"{}\" is not supported", kind, printable(type)),
-           fmt::format("supported are {}", supported));
+    refuse(fmt::format("{} \"{}\" is not supported", kind, printable(type)), fmt::format("supported: {}", supported));
   }
 
   /// A member of an object; null if missing.
@@ -125,12 +124,12 @@ class Node {
   }
   template <class Use>
   void for_each(const Use& use) const {
-    if (!json_->is_array()) refuse("is no list");
+    if (!json_->is_array()) refuse("is not a list");
     for (std::size_t i = 0; i < json_->size(); ++i) use(Node((*json_)[i], fmt::format("{}[{}]", where_, i)));
   }
 
   std::string text() const {
-    if (!json_->is_string()) refuse("is no text");
+    if (!json_->is_string()) refuse("is not a string");
     return json_->get<std::string>();
   }
   std::string text_or(const std::string& otherwise) const { return is_null() ? otherwise : text(); }
@@ -142,7 +141,7 @@ class Node {
   std::int64_t whole(std::int64_t least, std::int64_t most) const {
     const bool fits = json_->is_number_integer() && json_->get<double>() >= static_cast<double>(least) &&
                       json_->get<double>() <= static_cast<double>(most);
-    if (!fits) refuse(fmt::format("is no whole number from {} to {}", least, most));
+    if (!fits) refuse(fmt::format("is not an integer from {} to {}", least, most));
     return json_->get<std::int64_t>();
   }
   std::int32_t id() const { return static_cast<std::int32_t>(whole(0, 1 << 27)); }
@@ -161,10 +160,10 @@ class Node {
 template <class Use>
 void flatten(const Node& node, const char* list, int depth, const Use& use) {
   if (node.is_null()) return;
-  if (!node.json().is_object()) node.refuse("is no object");
+  if (!node.json().is_object()) node.refuse("is not an object");
   const std::string type = node["type"].text();
   if (type != "Sequence") return use(node, type);
-  if (depth >= deepest) node.refuse(fmt::format("has sequences more than {} deep", deepest));
+  if (depth >= deepest) node.refuse(fmt::format("has sequences nested more than {} deep", deepest));
   node[list].for_each([&](const Node& part) { flatten(part, list, depth + 1, use); });
 }
 
@@ -195,7 +194,7 @@ NormalizerStep read_normalizer(const Node& node, const std::string& type) {
   if (type == "Precompiled") {
     const Node map = node["precompiled_charsmap"];
     const auto bytes = from_base64(map.text_or(""));
-    if (!bytes) map.refuse("is no Base64");
+    if (!bytes) map.refuse("is not valid Base64");
     return PrecompiledMap{*bytes};
   }
   if (type == "BertNormalizer") {
@@ -216,19 +215,19 @@ SplitBehavior read_behavior(const Node& node) {
   if (name == "Contiguous") return SplitBehavior::contiguous;
   if (name == "MergedWithPrevious") return SplitBehavior::merged_with_previous;
   if (name == "MergedWithNext") return SplitBehavior::merged_with_next;
-  node.refuse(fmt::format("\"{}\" is no behaviour", printable(name)),
-              "Removed, Isolated, Contiguous, MergedWithPrevious and MergedWithNext are");
+  node.refuse(fmt::format("\"{}\" is not a supported behaviour", printable(name)),
+              "supported: Removed, Isolated, Contiguous, MergedWithPrevious, MergedWithNext");
 }
 
 PrependScheme read_scheme(const Node& node) {
   const std::string name = node["prepend_scheme"].text_or("always");
   const bool prefix = node["add_prefix_space"].flag_or(true);
   if (!prefix && !node["prepend_scheme"].is_null() && name != "never")
-    node.refuse("add_prefix_space is false, and prepend_scheme is not \"never\"");
+    node.refuse("add_prefix_space is false, but prepend_scheme is not \"never\"");
   if (!prefix || name == "never") return PrependScheme::never;
   if (name == "first") return PrependScheme::first;
   if (name == "always") return PrependScheme::always;
-  node["prepend_scheme"].refuse(fmt::format("\"{}\" is none of always, first, never", printable(name)));
+  node["prepend_scheme"].refuse(fmt::format("expected always, first or never, got \"{}\"", printable(name)));
 }
 
 PreTokenizerStep read_pre_tokenizer(const Node& node, const std::string& type) {
@@ -268,7 +267,7 @@ DecoderStep read_decoder(const Node& node, const std::string& type) {
 // ---- Post-processors: tokens around a text
 
 std::int32_t pair_id(const Node& node) {
-  if (!node.json().is_array() || node.json().size() != 2) node.refuse("is no pair of a token and its id");
+  if (!node.json().is_array() || node.json().size() != 2) node.refuse("is not a pair of a token and its id");
   return Node(node.json()[1], node.where() + "[1]").id();
 }
 
@@ -281,7 +280,7 @@ Around read_template(const Node& node) {
   int texts = 0;
   node["single"].for_each([&](const Node& part) {
     if (!part["Sequence"].is_null()) {
-      if (part["Sequence"]["id"].text() != "A") part.refuse("names a second text, of one");
+      if (part["Sequence"]["id"].text() != "A") part.refuse("names a second text, but there is only one");
       ++texts;
       return;
     }
@@ -289,7 +288,7 @@ Around read_template(const Node& node) {
     node["special_tokens"][token.c_str()]["ids"].for_each(
         [&](const Node& id) { (texts == 0 ? around.prefix : around.suffix).push_back(id.id()); });
   });
-  if (texts != 1) node["single"].refuse(fmt::format("has the text {} times", texts), "once is supported");
+  if (texts != 1) node["single"].refuse(fmt::format("contains the text {} times", texts), "only once is supported");
   return around;
 }
 
@@ -304,12 +303,12 @@ Around read_around(const Node& node, const std::string& type) {
 // ---- Models
 
 Pieces read_vocab(const Node& node) {
-  if (!node.json().is_object()) node.refuse("is no object of pieces and their ids");
+  if (!node.json().is_object()) node.refuse("is not an object that maps pieces to ids");
   Pieces pieces;
   pieces.reserve(node.json().size());
   for (const auto& [piece, id] : node.json().items()) {
     if (!id.is_number_unsigned() || id.get<std::uint64_t>() > (1u << 27))
-      Node(id, fmt::format("{}[\"{}\"]", node.where(), printable(piece))).refuse("is no id");
+      Node(id, fmt::format("{}[\"{}\"]", node.where(), printable(piece))).refuse("is not an id");
     pieces.emplace_back(piece, id.get<std::int32_t>());
   }
   return pieces;
@@ -318,7 +317,7 @@ Pieces read_vocab(const Node& node) {
 // "a b" or ["a", "b"].
 std::vector<std::pair<std::string, std::string>> read_merges(const Node& node) {
   std::vector<std::pair<std::string, std::string>> merges;
-  if (!node.json().is_array()) node.refuse("is no list");
+  if (!node.json().is_array()) node.refuse("is not a list");
   merges.reserve(node.json().size());
   for (const Json& merge : node.json()) {
     if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
@@ -329,7 +328,7 @@ std::vector<std::pair<std::string, std::string>> read_merges(const Node& node) {
     if (line.starts_with("#version")) continue;
     const std::size_t space = line.find(' ');
     if (space == line.npos || line.find(' ', space + 1) != line.npos)
-      Node(merge, fmt::format("{}[{}]", node.where(), merges.size())).refuse("is no pair of pieces");
+      Node(merge, fmt::format("{}[{}]", node.where(), merges.size())).refuse("is not a pair of pieces");
     merges.emplace_back(line.substr(0, space), line.substr(space + 1));
   }
   return merges;
@@ -351,10 +350,11 @@ BpeParts read_bpe(const Node& node) {
 UnigramParts read_unigram(const Node& node) {
   UnigramParts parts;
   const Node vocab = node["vocab"];
-  if (!vocab.json().is_array()) vocab.refuse("is no list");
+  if (!vocab.json().is_array()) vocab.refuse("is not a list");
   for (const Json& entry : vocab.json()) {
     if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number())
-      Node(entry, fmt::format("{}[{}]", vocab.where(), parts.vocab.size())).refuse("is no pair of a piece and a score");
+      Node(entry, fmt::format("{}[{}]", vocab.where(), parts.vocab.size()))
+          .refuse("is not a pair of a piece and a score");
     parts.vocab.emplace_back(entry[0], entry[1].get<double>());
   }
   if (!node["unk_id"].is_null()) parts.unk_id = node["unk_id"].id();
@@ -381,7 +381,7 @@ std::string type_of_model(const Node& node) {
 }
 
 ModelParts read_model(const Node& node) {
-  if (!node.json().is_object()) node.refuse("is no object");
+  if (!node.json().is_object()) node.refuse("is not an object");
   const std::string type = type_of_model(node);
   if (type == "BPE") return read_bpe(node);
   if (type == "Unigram") return read_unigram(node);
@@ -438,11 +438,11 @@ std::vector<AddedToken> read_added(const Node& node, const ModelParts& model) {
 TokenizerParts read_tokenizer_json(std::string_view text, const std::string& where) {
   Builder builder;
   if (!Json::sax_parse(text, &builder) || !builder.root.is_object())
-    fail(where, "is not a JSON object", "fetch the file anew");
+    fail(where, "is not a JSON object", "download the file again");
   const Json& json = builder.root;
   const Node file(json, where + ": tokenizer");
   if (const std::string version = file["version"].text_or("1.0"); version != "1.0")
-    file["version"].refuse(fmt::format("\"{}\" is not supported", printable(version)), "1.0 is");
+    file["version"].refuse(fmt::format("\"{}\" is not supported", printable(version)), "only 1.0 is");
   TokenizerParts parts;
   parts.model = read_model(file["model"]);
   parts.added = read_added(file["added_tokens"], parts.model);

@@ -195,7 +195,7 @@ std::string text_of_id(const TokenizerParts& parts, std::int32_t id) {
       if (number == id) return piece;
   if (const auto* p = std::get_if<UnigramParts>(&parts.model); p && static_cast<std::size_t>(id) < p->vocab.size())
     return p->vocab[static_cast<std::size_t>(id)].first;
-  fail("tokenizer.json", fmt::format("id {} that stands around a text is no token's", id));
+  fail("tokenizer.json", fmt::format("id {}, which is added around a text, has no token", id));
 }
 
 OrderedJson write_frame(const TokenizerParts& parts) {

@@ -22,7 +22,7 @@ void set_languages(TokenizerSettings& settings, const TokenizerConfig& config, c
     settings.target_language = config.target_language.empty() ? settings.source_language : config.target_language;
     for (const std::string& code : {settings.source_language, settings.target_language})
       if (!id_of_code(code))
-        fail(settings.where, fmt::format("its language \"{}\" is none of the vocabulary's", printable(code)));
+        fail(settings.where, fmt::format("its language \"{}\" is not in the vocabulary", printable(code)));
   };
   const std::string& name = config.tokenizer_class;
   if (name.starts_with("MBart50Tokenizer"))

@@ -50,7 +50,7 @@ class BytePairs : public SubwordModel {
     if (parts.unk_token) {
       const auto found = ids.find(*parts.unk_token);
       if (found == ids.end())
-        fail(where, fmt::format("its unknown token \"{}\" is no piece of the vocabulary", printable(*parts.unk_token)));
+        fail(where, fmt::format("its unknown token \"{}\" is not in the vocabulary", printable(*parts.unk_token)));
       unk_ = found->second;
     }
     take_merges(parts, ids, where);

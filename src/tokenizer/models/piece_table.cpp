@@ -15,7 +15,7 @@ PieceTable PieceTable::parse(std::string_view text, const std::string& where) {
   for (const auto& [piece, id] : json.items()) {
     if (!id.is_number_integer() || id.get<double>() < 0 || id.get<double>() >= static_cast<double>(limit))
       fail(where,
-           fmt::format("the id of \"{}\" is {}, expected a whole number from 0 to {}", piece,
+           fmt::format("the id of \"{}\" is {}, expected an integer from 0 to {}", piece,
                        id.is_structured() ? std::string(id.type_name()) : id.dump(), limit - 1));  // dump() recurses
     const auto i = id.get<std::size_t>();
     if (i >= table.pieces_.size()) table.pieces_.resize(i + 1);

@@ -39,19 +39,19 @@ class SentencePieceModel : public SubwordModel {
       : normalizer_(parts.file, where), unknown_ids_(std::move(unknown_ids)) {
     const auto& pieces = parts.file.pieces;
     if (!parts.id_of.empty() && parts.id_of.size() != pieces.size())
-      fail(where, fmt::format("it numbers {} of {} pieces", parts.id_of.size(), pieces.size()));
+      fail(where, fmt::format("it has ids for {} of {} pieces", parts.id_of.size(), pieces.size()));
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       const std::int32_t id = parts.id_of.empty() ? static_cast<std::int32_t>(i) : parts.id_of[i];
       id_of_.push_back(id);
       if (pieces[i].type == PieceType::unknown) unk_ = static_cast<std::int32_t>(i);
       if (const int byte = byte_of_piece(pieces[i].text); byte >= 0 && pieces[i].type == PieceType::byte)
         byte_ids_[static_cast<std::size_t>(byte)] = id;
-      if (!std::isfinite(pieces[i].score)) fail(where, fmt::format("the score of piece {} is no number", i));
+      if (!std::isfinite(pieces[i].score)) fail(where, fmt::format("the score of piece {} is not a number", i));
       if (!is_utf8(pieces[i].text)) fail(where, fmt::format("its piece {} is not UTF-8", i));
     }
     if (unk_ == no_piece) fail(where, "it has no piece of type unknown");
     if (parts.file.byte_fallback && std::find(byte_ids_.begin(), byte_ids_.end(), no_piece) != byte_ids_.end())
-      fail(where, "it falls back to bytes and lacks pieces for some of them");
+      fail(where, "it uses byte fallback but lacks pieces for some bytes");
     byte_fallback_ = parts.file.byte_fallback;
   }
 
@@ -175,8 +175,8 @@ class SentencePieceMerges : public SentencePieceModel {
     const auto& pieces = parts.file.pieces;
     for (const SentencePieceEntry& p : pieces)
       if (p.type == PieceType::unused)
-        fail(where, fmt::format("its piece \"{}\" is out of use (unused)", printable(p.text)),
-             "only vocabularies that were not restricted are supported");
+        fail(where, fmt::format("its piece \"{}\" is marked as unused", printable(p.text)),
+             "restricted vocabularies are not supported");
     std::unordered_map<std::string_view, std::int32_t> symbols;
     for (std::size_t i = 0; i < pieces.size(); ++i)
       if (is_of_text(pieces[i].type)) symbols.emplace(pieces[i].text, static_cast<std::int32_t>(i));

@@ -30,8 +30,8 @@ SubwordPieces::SubwordPieces(const SentencePieceFile& model) {
   for (std::size_t i = 0; i < model.pieces.size(); ++i) {
     const SentencePieceEntry& p = model.pieces[i];
     if (p.type == PieceType::unused)
-      fail_usage("subword sampling", fmt::format("piece \"{}\" of the vocabulary is out of use", p.text),
-                 "take a vocabulary that was not restricted");
+      fail_usage("subword sampling", fmt::format("piece \"{}\" of the vocabulary is marked as unused", p.text),
+                 "use a vocabulary that was not restricted");
     if (p.type != PieceType::normal && p.type != PieceType::user_defined) continue;
     pieces_.emplace(p.text, Piece{p.score, static_cast<std::int32_t>(i)});
     lowest_score_ = std::min(lowest_score_, p.score);

@@ -23,12 +23,12 @@ class Unigram : public SubwordModel {
     const auto size = static_cast<std::int32_t>(parts.vocab.size());
     unk_ = parts.unk_id.value_or(none);
     if (parts.unk_id && (unk_ < 0 || unk_ >= size))
-      fail(where, fmt::format("its unknown token has id {} of {} pieces", unk_, size));
+      fail(where, fmt::format("its unknown token has id {}, but there are {} pieces", unk_, size));
     std::vector<std::pair<std::string_view, std::int32_t>> strings;
     for (std::int32_t id = 0; id < size; ++id) {
       const auto& [piece, score] = parts.vocab[static_cast<std::size_t>(id)];
       if (!(std::abs(score) < std::numeric_limits<double>::max()))
-        fail(where, fmt::format("the score of piece {} is no number", id));
+        fail(where, fmt::format("the score of piece {} is not a number", id));
       strings.emplace_back(piece, id);
       scores_.push_back(score);
       unknown_score_ = std::min(unknown_score_, score);
@@ -67,7 +67,8 @@ class Unigram : public SubwordModel {
         known = known || bytes == length;
       });
       if (!known) {
-        if (unk_ == none) fail(where_, "the text has a character that is no piece, and the model has no unknown token");
+        if (unk_ == none)
+          fail(where_, "the text has a character that is not a piece, and the model has no unknown token");
         offer(at, at + length, unknown_score_ + here, unk_);
       }
       at += length;

@@ -24,7 +24,7 @@ class WordPiece : public SubwordModel {
         continues_(tree_of(parts.vocab, parts.continuing_subword_prefix)),
         most_characters_(parts.max_input_chars_per_word) {
     const auto unk = begins_.find(parts.unk_token);
-    if (!unk) fail(where, fmt::format("its unknown token \"{}\" is no piece", printable(parts.unk_token)));
+    if (!unk) fail(where, fmt::format("its unknown token \"{}\" is not in the vocabulary", printable(parts.unk_token)));
     unk_ = *unk;
   }
 
@@ -72,7 +72,7 @@ class WordLevel : public SubwordModel {
   void encode(std::string_view word, EncodeScratch&, std::vector<std::int32_t>& ids) const override {
     const std::int32_t id = words_.find(word).value_or(unk_);
     if (id < 0)
-      fail(where_, fmt::format("\"{}\" is no word of the vocabulary, which has no unknown token", printable(word)));
+      fail(where_, fmt::format("\"{}\" is not in the vocabulary, which has no unknown token", printable(word)));
     ids.push_back(id);
   }
 

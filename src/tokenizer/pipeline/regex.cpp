@@ -28,7 +28,7 @@ void initialize_library() {
     onig_set_parse_depth_limit(200);
     return onig_initialize(&utf8, 1);
   }();
-  check(status == ONIG_NORMAL, "regular expressions", "the library Oniguruma does not start: {}", status);
+  check(status == ONIG_NORMAL, "regular expressions", "the Oniguruma library cannot be initialised: {}", status);
 }
 
 std::string message_of(int code, OnigErrorInfo* info) {
@@ -106,13 +106,13 @@ struct Regex::Impl {
 Regex::Regex(std::string_view pattern, const std::string& where) : impl_(std::make_unique<Impl>()) {
   initialize_library();
   const auto refuse = [&](std::string_view why) {
-    fail(where, fmt::format("\"{}\" is no regular expression: {}", printable(pattern), why));
+    fail(where, fmt::format("\"{}\" is not a valid regular expression: {}", printable(pattern), why));
   };
   impl_->pattern = pattern;
   impl_->where = where;
   if (!is_utf8(pattern)) refuse("it is not UTF-8");
   if (pattern.size() > longest_pattern) refuse(fmt::format("it is longer than {} bytes", longest_pattern));
-  if (unrolled_size(pattern) > most_atoms) refuse("its repetitions are too many");
+  if (unrolled_size(pattern) > most_atoms) refuse("it has too many repetitions");
   OnigErrorInfo info{};
   const int status = onig_new(&impl_->regex, bytes(pattern.data()), bytes(pattern.data() + pattern.size()),
                               ONIG_OPTION_NONE, ONIG_ENCODING_UTF8, ONIG_SYNTAX_RUBY, &info);
@@ -145,7 +145,7 @@ void Regex::find_all(std::string_view text, std::vector<std::pair<std::size_t, s
                                              search.limits);
     if (found == ONIG_MISMATCH) return;
     if (found < 0)
-      fail(impl_->where, fmt::format("the regular expression \"{}\" fails on this text: {}", printable(impl_->pattern),
+      fail(impl_->where, fmt::format("the regular expression \"{}\" failed on this text: {}", printable(impl_->pattern),
                                      message_of(found, nullptr)));
     const auto from = static_cast<std::size_t>(search.region->beg[0]),
                to = static_cast<std::size_t>(search.region->end[0]);

@@ -11,7 +11,7 @@ std::unique_ptr<GradientReducer> make_gradient_reducer(model::Model& model, Opti
                                                        const WorkersOptions& options) {
   const bool alone = options.ranks->size() == 1;
   if (options.shard_weights && !alone) {
-    check(!options.fixed_order, "sharded weights", "are added up in another order for each number of ranks");
+    check(!options.fixed_order, "sharded weights", "are summed in a different order for each number of ranks");
     check(options.parts == options.threads, "sharded weights", "{} parts for {} threads", options.parts,
           options.threads);
     return std::make_unique<ShardedReducer>(model, optimizer, passes, options);

@@ -51,7 +51,7 @@ std::vector<RankReport> exchange_reports(dist::Ranks& ranks, std::span<const Bat
     std::vector<double> told(bytes.size() / sizeof(double));
     std::memcpy(told.data(), bytes.data(), told.size() * sizeof(double));
     if (told[fingerprint_high] != own[fingerprint_high] || told[fingerprint_low] != own[fingerprint_low])
-      fail(ranks.name_of(r), fmt::format("has other sentences in this update than {}", ranks.name_of(ranks.rank())),
+      fail(ranks.name_of(r), fmt::format("has different sentences in this update from {}", ranks.name_of(ranks.rank())),
            "give all ranks the same options and the same files");
     reports.push_back(read(told));
   }

@@ -44,7 +44,7 @@ Update Workers::update_of(std::span<const Batch> batches, std::int64_t number) c
                               static_cast<std::size_t>(options_.ranks->size()));
   Update update{.number = number, .batches = batches.size(), .own = {own.first, {}}};
   for (const Batch& b : batches) update.target_tokens += b.target_tokens();
-  check(update.target_tokens > 0, "training", "an update without target tokens");
+  check(update.target_tokens > 0, "training", "an update has no target tokens");
   for (const Batch& b : batches.subspan(own.first, own.size())) update.own.parts.push_back(split(b, options_.parts));
   return update;
 }

@@ -62,8 +62,8 @@ std::unique_ptr<model::Model> build_linear_decoder(const ModelOptions& options, 
 }
 
 void check_one_vocabulary(const ModelOptions& options, const Tokenizer& tokenizer) {
-  check(tokenizer.shared_vocabulary(), "vocab", "`arch` {} has one vocabulary for both sides, this has two",
-        options.arch);
+  check(tokenizer.shared_vocabulary(), "vocab",
+        "`arch` {} needs one vocabulary for both sides, but this tokenizer has two", options.arch);
 }
 
 // A sentence needs an end token, and a decoder a start token.
@@ -74,7 +74,7 @@ void check_ends_sentences(const ModelOptions& options, const Tokenizer& tokenize
                               : special.pad < 0 ? "no padding token"
                                                 : "no decoder start token";
   fail_usage("vocab", fmt::format("the vocabulary has {}, which `arch` {} needs", missing, options.arch),
-             "give a SentencePiece model, or the directory of a translation model; vocabularies like GPT-2's are for "
+             "pass a SentencePiece model, or the directory of a translation model; vocabularies like GPT-2's are for "
              "language models");
 }
 

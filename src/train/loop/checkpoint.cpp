@@ -62,7 +62,7 @@ std::vector<Interval> intervals_in(const std::string& path, const std::string& t
     if (colon != ':') break;
     list.push_back(i);
   }
-  if (!words.eof()) fail(path, "expected places such as 0:4096, and got \"" + text + "\"");
+  if (!words.eof()) fail(path, "expected places such as 0:4096, got \"" + text + "\"");
   return list;
 }
 
@@ -70,8 +70,8 @@ SafetensorsFile open_state(const std::string& path, const std::string& layout) {
   SafetensorsFile file = SafetensorsFile::open(path);
   const std::string* stored_layout = file.find_metadata("layout");
   if (!stored_layout || *stored_layout != layout)
-    fail(path, "these are weights of a model of other names or sizes",
-         "pass the options that the run began with, or `overwrite`");
+    fail(path, "the names or sizes of its weights differ from the model's",
+         "pass the options that the run was started with, or `overwrite`");
   return file;
 }
 
@@ -124,12 +124,13 @@ auto read_or_go_on_without(const std::string& path, const std::string& last, F&&
   } catch (const Error& problem) {
     if (problem.hint().find("`overwrite`") != std::string::npos) throw;
     const std::string before = state_before(path, last);
-    throw Error(ErrorKind::failure, "", problem.what(),
-                before.empty()
-                    ? "pass `overwrite` to begin anew"
-                    : fmt::format("to go on from the state before it: echo {} > {}/last; or pass `overwrite` to "
-                                  "begin anew",
-                                  before, path));
+    throw Error(
+        ErrorKind::failure, "", problem.what(),
+        before.empty()
+            ? "pass `overwrite` to start over"
+            : fmt::format(
+                  "to resume from the previous checkpoint: echo {} > {}/last; or pass `overwrite` to start over",
+                  before, path));
   }
 }
 
@@ -155,8 +156,8 @@ CheckpointStore::CheckpointStore(const std::string& directory, std::int64_t keep
   });
   ranks_->together([&] {
     if (!fs::exists(file))
-      fail(directory, ranks_->name_of(ranks_->rank()) + " does not see what rank 0 has written there",
-           "`model` has to be on a file system that all machines share");
+      fail(directory, ranks_->name_of(ranks_->rank()) + " cannot see what rank 0 has written there",
+           "`model` must be on a file system that all machines share");
   });
 }
 
@@ -169,10 +170,10 @@ void CheckpointStore::lock(const std::string& file) {
       if (problem == EWOULDBLOCK) {
         close(std::exchange(lock_, -1));
         made_directory_ = false;  // another process owns it
-        fail(fs::path(path_).parent_path().string(), "another process trains in this directory",
+        fail(fs::path(path_).parent_path().string(), "another process is training in this directory",
              "wait for it, stop it, or choose another `model`");
       }
-      spdlog::warn("{}: cannot be locked ({}): see to it that nobody else trains in this directory", file,
+      spdlog::warn("{}: cannot be locked ({}): make sure that no other process trains in this directory", file,
                    std::strerror(problem));
       return;
     }
@@ -218,7 +219,7 @@ std::string CheckpointStore::last() const {
   std::string name = read_text(file, 4096);
   while (!name.empty() && name.back() == '\n') name.pop_back();
   if (!name.starts_with("state-") || name.find('/') != std::string::npos)
-    fail(file, "expected the name of a state, such as state-00001200", "pass `overwrite` to begin anew");
+    fail(file, "expected the name of a checkpoint, such as state-00001200", "pass `overwrite` to start over");
   return name;
 }
 
@@ -409,7 +410,7 @@ void CheckpointStore::load_weights(nn::Parameters& parameters, Optimizer& optimi
         const std::string part_path = directory + moments_file(r, ranks);
         const SafetensorsFile part = open_state(part_path, layout);
         const std::string* text = part.find_metadata(t.name);
-        if (!text) fail(part_path, "says nothing of " + t.name);
+        if (!text) fail(part_path, "has no entry for " + t.name);
         const std::vector<Interval> places = intervals_in(part_path, *text);
         taken += take_over(t.value, to_f32(values_of(part, part_path, t.name, places)), places, own);
       }

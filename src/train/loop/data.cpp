@@ -152,8 +152,8 @@ std::shared_ptr<const Tokenizer> make_tokenizer(const TrainOptions& options) {
   if (!options.tune.init_from.empty()) return model::ModelSource::open(options.tune.init_from).tokenizer();
   if (!d.vocab.empty() && std::filesystem::is_directory(d.vocab)) return load_tokenizer(d.vocab);
   if (!d.vocab.empty() && is_language_model(options.model))
-    fail_usage("vocab", fmt::format("{} is a file; a language model's vocabulary is a directory's", d.vocab),
-               "give a directory with a tokenizer.json, or with vocab.json and merges.txt");
+    fail_usage("vocab", fmt::format("{} is a file, but a language model needs a directory", d.vocab),
+               "pass a directory with a tokenizer.json, or with vocab.json and merges.txt");
   if (!d.vocab.empty()) {
     MarianParts parts;
     parts.source_spm = parts.target_spm = read_sentencepiece(d.vocab);

@@ -44,7 +44,7 @@ void check_patterns(const std::string& option, const std::vector<std::string>& p
   for (const std::string& p : patterns)
     if (std::none_of(names.begin(), names.end(), [&](const std::string& name) { return matches(p, name); })) {
       const std::string near = did_you_mean(p, names);
-      fail_usage(option, fmt::format("'{}' matches no name", p),
+      fail_usage(option, fmt::format("'{}' matches no weight", p),
                  near.empty() && !names.empty() ? fmt::format("names look like {}", names[names.size() / 2]) : near);
     }
 }
@@ -92,7 +92,7 @@ void add_adapters(nn::Parameters& parameters, const FineTuneOptions& tune) {
   std::int64_t most = 0;
   for (const nn::Parameter* p : adaptable) most = std::max(most, std::min(p->shape[0], p->shape[1]));
   if (options.rank > most)
-    fail_usage("lora_rank", fmt::format("{} is above the rank that any adapted matrix can have", options.rank),
+    fail_usage("lora_rank", fmt::format("{} is above the largest rank of any adapted matrix", options.rank),
                fmt::format("pass at most {}", most));
   for (nn::Parameter* p : adaptable) nn::add_lora(parameters, *p, options);
 }
@@ -108,8 +108,7 @@ void take_form(TrainOptions& options, const Fields& given) {
       options.model.dropout = most_dropout(*m);
       for (const char* name : {"dropout", "embedding-dropout", "attention-dropout"})
         if (const Field* field = given.find(name); field && field->given())
-          fail_usage(field->given_at(),
-                     fmt::format("a {} model has the dropout that its config.json says", m->family()),
+          fail_usage(field->given_at(), fmt::format("a {} model takes its dropout from config.json", m->family()),
                      "change it in " + options.tune.init_from + "/config.json");
     }
     return;
@@ -144,14 +143,15 @@ std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options) {
     fail_usage("arch", fmt::format("{} holds a model of the family {}", options.tune.init_from, m->family()),
                m->has_encoder() ? "pass `arch` marian" : "pass `arch` gpt2");
   check(m->max_positions() == 0 || options.data.max_length <= m->max_positions(), "max_length",
-        "{} tokens, {} has {} positions", options.data.max_length, options.tune.init_from, m->max_positions());
+        "{} tokens, but {} has {} positions", options.data.max_length, options.tune.init_from, m->max_positions());
   check(m->experts_per_token() > 0 || options.learning.router_aux_loss == 0, "router_aux_loss",
         "a {} model has no experts", m->family());
   if (!m->has_encoder() && m->family() != "gpt2" && most_dropout(*m) == 0 && options.tune.lora_dropout == 0) {
     // settle() checks the options of `arch` gpt2, some of which this family does not have.
-    check(options.learning.r_drop == 0, "r_drop", "{} has no dropout: both passes are the same",
+    check(options.learning.r_drop == 0, "r_drop", "has no effect: {} has no dropout, so both passes are the same",
           options.tune.init_from);
-    check(options.model.dropout_warmup == 0, "dropout_warmup", "{} has no dropout to warm up", options.tune.init_from);
+    check(options.model.dropout_warmup == 0, "dropout_warmup", "has no effect: {} has no dropout",
+          options.tune.init_from);
   }
   m->set_gradient_checkpointing(options.model.gradient_checkpointing);
   if (options.tune.lora_rank > 0)

@@ -51,96 +51,100 @@ std::optional<double> share_of(const std::string& text) {
 
 void model_fields(Fields& f, ModelOptions& m) {
   f.group("Model");
-  f.add("arch", &m.arch,
-        "family of the model: gpt2 and linear_decoder are language models, the others turn one text into another")
+  f.add("arch", &m.arch, "model family: gpt2 and linear_decoder are language models, the others are encoder-decoders")
       .choices(architectures());
-  f.add("preset", &m.preset, "sizes, dropouts and learning rate to begin with; other options override them",
+  f.add("preset", &m.preset, "default sizes, dropout rates and learning rate; other options override them",
         {{"tiny", Preset::tiny}, {"base", Preset::base}, {"big", Preset::big}});
-  f.add("d-model", &m.d_model, "width of the model, d_model").at_least(2).at_most(65536);
-  f.add("num-heads", &m.num_heads, "attention heads; they divide d-model").at_least(1).at_most(1024);
+  f.add("d-model", &m.d_model, "model width, d_model").at_least(2).at_most(65536);
+  f.add("num-heads", &m.num_heads, "number of attention heads; must divide `d_model`").at_least(1).at_most(1024);
   f.add("ffn-dim", &m.ffn_dim, "width of the feed-forward layers").at_least(1).at_most(1 << 20);
-  f.add("enc-depth", &m.enc_depth, "layers of the encoder").at_least(1).at_most(1000);
-  f.add("dec-depth", &m.dec_depth, "layers of the decoder").at_least(1).at_most(1000);
-  f.add("activation", &m.activation, "between the feed-forward's two layers")
+  f.add("enc-depth", &m.enc_depth, "number of encoder layers").at_least(1).at_most(1000);
+  f.add("dec-depth", &m.dec_depth, "number of decoder layers").at_least(1).at_most(1000);
+  f.add("activation", &m.activation, "activation of the feed-forward layers")
       .choices({"relu", "gelu", "gelu_new", "silu"});
-  f.add("max-positions", &m.max_positions, "longest sequence that the model is meant for, in tokens")
+  f.add("max-positions", &m.max_positions, "longest sequence that the model supports, in tokens")
       .at_least(2)
       .at_most(1 << 20);
 
-  f.add("depth-scaled-init", &m.depth_scaled_init,
-        "matrices of layer l begin smaller by the root of l, for stacks of many layers");
+  f.add("depth-scaled-init", &m.depth_scaled_init, "divide the initial weights of layer l by sqrt(l), for deep models");
 
   f.group("Dropout");
-  f.add("dropout", &m.dropout, "on what each sublayer adds, and on embeddings").at_least(0).at_most(0.95);
-  f.add("embedding-dropout", &m.embedding_dropout, "on embeddings, instead of `dropout`").at_least(0).at_most(0.95);
-  f.add("attention-dropout", &m.attention_dropout, "on attention weights").at_least(0).at_most(0.95);
-  f.add("activation-dropout", &m.activation_dropout, "after the feed-forward's activation").at_least(0).at_most(0.95);
-  f.add("dropout-warmup", &m.dropout_warmup, "updates over which every dropout sets in: p (1 - e^(-10 t / N)); 0: none")
+  f.add("dropout", &m.dropout, "dropout rate of sublayer outputs and embeddings").at_least(0).at_most(0.95);
+  f.add("embedding-dropout", &m.embedding_dropout, "dropout rate of embeddings, instead of `dropout`")
+      .at_least(0)
+      .at_most(0.95);
+  f.add("attention-dropout", &m.attention_dropout, "dropout rate of attention weights").at_least(0).at_most(0.95);
+  f.add("activation-dropout", &m.activation_dropout, "dropout rate after the feed-forward activation")
+      .at_least(0)
+      .at_most(0.95);
+  f.add("dropout-warmup", &m.dropout_warmup, "updates over which dropout rates rise: p (1 - e^(-10 t / N)); 0: none")
       .at_least(0);
-  f.add("layer-drop", &m.layer_drop, "probability that a batch leaves a layer out").at_least(0).at_most(0.95);
+  f.add("layer-drop", &m.layer_drop, "probability that a batch skips a layer").at_least(0).at_most(0.95);
 }
 
 void data_fields(Fields& f, DataOptions& d) {
   f.group("Data");
   f.add("train-sets", &d.train_sets,
-        "source and target text, line by line (or one tab-separated file with `tsv`); several corpora one after the "
-        "other: A.src A.tgt B.src B.tgt; a language model: one text")
+        "parallel source and target files (with `tsv`, one tab-separated file); for several corpora, A.src A.tgt B.src "
+        "B.tgt; for a language model, one text")
       .letter('t')
       .value_name("FILE")
       .required();
-  f.add("valid-sets", &d.valid_sets, "the same for validation").value_name("FILE");
-  f.add("tsv", &d.tsv, "the sets are one file each: source, tab, target");
-  f.add("data-weighting", &d.data_weighting, "for each corpus, a file with the weight of each pair's loss, one a line")
+  f.add("valid-sets", &d.valid_sets, "the same, for validation").value_name("FILE");
+  f.add("tsv", &d.tsv, "each set is one file with lines of source, tab, target");
+  f.add("data-weighting", &d.data_weighting, "for each corpus, a file with the loss weight of each pair, one per line")
       .value_name("FILE");
   f.add("guided-alignment", &d.guided_alignment,
-        "for each corpus, a file with the alignment of each pair, one a line: \"0-0 1-2\", source first, from 0; or "
-        "learn: "
-        "they are learned from the corpora first, as `tril align` does")
+        "for each corpus, a file with the word alignment of each pair, one per line: \"0-0 1-2\", source word first, "
+        "counted from 0; or learn: align the corpora first, as `tril align` does")
       .value_name("FILE");
   f.add("guided-alignment-units", &d.guided_alignment_units,
-        "what these count: words between spaces, or tokens of the vocabulary (a language tag and the end among them)",
+        "units of the alignments: words separated by spaces, or tokens of the vocabulary (including a language tag and "
+        "the end token)",
         {{"words", AlignmentUnits::words}, {"tokens", AlignmentUnits::tokens}});
-  f.needs("guided-alignment-units", "guided-alignment", "there are no alignments");
+  f.needs("guided-alignment-units", "guided-alignment", "it has no effect without alignments");
   f.add("language-tags", &d.language_tags,
-        "for each corpus, the language that its source texts are tagged with in front (de: >>de<<); - for none")
+        "for each corpus, the language of the tag put before its source texts (de: >>de<<); - for none")
       .value_name("NAME");
   f.add("corpus-temperature", &d.corpus_temperature,
-        "T: corpora of n pairs come in shares of n^(1/T); 1: as they are, large: all alike")
+        "sample a corpus of n pairs in proportion to n^(1/T); 1: in proportion to its size, large: all alike")
       .at_least(1)
       .at_most(1e6);
-  f.add("corpus-weights", &d.corpus_weights, "shares of the corpora instead, one number each")
+  f.add("corpus-weights", &d.corpus_weights, "sampling weights of the corpora instead, one number each")
       .value_name("N")
       .checked_by([](const std::string& text) { return share_of(text) ? "" : "a number above 0"; });
-  f.add("bpe-dropout", &d.bpe_dropout, "probability that a merge of the vocabulary is left out, anew in each epoch")
+  f.add("bpe-dropout", &d.bpe_dropout, "probability that a BPE merge is skipped, drawn again in each epoch")
       .at_least(0)
       .at_most(1);
-  f.add("bpe-dropout-sides", &d.bpe_dropout_sides, "whose subwords `bpe_dropout` or `subword_alpha` draws",
+  f.add("bpe-dropout-sides", &d.bpe_dropout_sides, "sides to which `bpe_dropout` or `subword_alpha` applies",
         {{"both", Sides::both}, {"source", Sides::source}, {"target", Sides::target}});
   f.add("subword-alpha", &d.subword_alpha,
-        "draw segmentations of a unigram vocabulary anew in each epoch, by their probabilities to this power; 0: not")
+        "sample the segmentations of a unigram vocabulary in each epoch, by their probabilities to this power; 0: do "
+        "not sample")
       .at_least(0)
       .at_most(1e6);
-  f.add("vocab", &d.vocab, "SentencePiece model, or a model directory whose tokenizer to use; none: one is trained")
+  f.add("vocab", &d.vocab, "SentencePiece model, or model directory whose tokenizer to use; unset: train a vocabulary")
       .letter('v')
       .value_name("FILE");
-  f.add("vocab-size", &d.vocab_size, "pieces of the vocabulary to train; fewer where the text gives fewer")
+  f.add("vocab-size", &d.vocab_size, "number of pieces of the vocabulary to train; fewer if the text yields fewer")
       .at_least(8)
       .at_most(1'000'000);
-  f.add("vocab-type", &d.vocab_type, "how the vocabulary is trained").choices({"bpe", "unigram", "char"});
-  f.add("separate-vocabs", &d.separate_vocabs, "one vocabulary for each side instead of one for both");
-  f.add("max-tokens", &d.max_tokens, "tokens in a batch: the longer side of each pair, added up")
+  f.add("vocab-type", &d.vocab_type, "type of the vocabulary to train").choices({"bpe", "unigram", "char"});
+  f.add("separate-vocabs", &d.separate_vocabs, "train a separate vocabulary for each side instead of a joint one");
+  f.add("max-tokens", &d.max_tokens, "maximum number of tokens in a batch: the longer sides of its pairs, added up")
       .at_least(1)
       .at_most(std::numeric_limits<std::int32_t>::max());
-  f.add("max-length", &d.max_length, "tokens in a sentence, longer pairs are left out; a language model's context")
+  f.add("max-length", &d.max_length,
+        "maximum number of tokens in a sentence (longer pairs are left out); for a language model, the context length")
       .at_least(1)
       .at_most(1 << 20);
-  f.add("max-length-crop", &d.max_length_crop, "crop longer sentences instead of leaving the pair out");
+  f.add("max-length-crop", &d.max_length_crop, "truncate longer sentences instead of leaving the pair out");
   f.add("skip-invalid", &d.skip_invalid, "leave out pairs that are not valid UTF-8 instead of stopping");
-  f.add("data-memory", &d.data_memory_mib, "MiB of sentences held in memory at most; larger corpora stream through")
+  f.add("data-memory", &d.data_memory_mib, "maximum memory for sentences in MiB; larger corpora are streamed")
       .at_least(1)
       .at_most(1 << 30);
-  f.excludes("corpus-weights", "corpus-temperature", "shares are either given or follow from the sizes");
-  f.excludes("bpe-dropout", "subword-alpha", "one is for byte pairs, the other for unigram vocabularies");
+  f.excludes("corpus-weights", "corpus-temperature", "weights are either given or follow from the sizes");
+  f.excludes("bpe-dropout", "subword-alpha", "one is for BPE, the other for unigram vocabularies");
   f.excludes("vocab", "vocab-size", "a vocabulary is either read or trained");
   f.excludes("vocab", "vocab-type", "a vocabulary is either read or trained");
   f.excludes("vocab", "separate-vocabs", "a vocabulary is either read or trained");
@@ -149,102 +153,112 @@ void data_fields(Fields& f, DataOptions& d) {
 void learning_fields(Fields& f, LearningOptions& l) {
   f.group("Learning");
   f.add("after", &l.after,
-        "how long to train: 8000u updates, 30e epochs, 10m minutes, 5Gt target tokens; whichever first")
+        "how long to train: 8000u updates, 30e epochs, 10m minutes, 5Gt target tokens; several, such as 30e,10m: "
+        "whichever comes first")
       .letter('a')
       .value_name("AMOUNT")
       .checked_by(amounts_expected)
       .free_to_change();
-  f.add("accumulate", &l.accumulate, "batches whose gradients make one update; with several ranks, of each")
+  f.add("accumulate", &l.accumulate, "batches whose gradients make one update, on each rank")
       .at_least(1)
       .at_most(1 << 20);
   f.add("learn-rate", &l.learn_rate, "peak learning rate").letter('l').above(0).at_most(1000);
-  f.add("lr-schedule", &l.lr_schedule, "what the rate does after the warm-up",
+  f.add("lr-schedule", &l.lr_schedule, "shape of the learning rate after the warm-up",
         {{"inverse_sqrt", ScheduleKind::inverse_sqrt},
          {"linear", ScheduleKind::linear},
          {"cosine", ScheduleKind::cosine},
          {"constant", ScheduleKind::constant}});
-  f.add("warmup", &l.warmup, "updates over which the rate rises to its peak").at_least(0);
+  f.add("warmup", &l.warmup, "updates over which the learning rate rises to its peak").at_least(0);
   f.add("lr-decay-updates", &l.lr_decay_updates, "update at which a linear or cosine schedule ends; 0: that of `after`")
       .at_least(0);
-  f.add("lr-min", &l.lr_min, "rate that a linear or cosine schedule ends at").at_least(0);
+  f.add("lr-min", &l.lr_min, "learning rate at the end of a linear or cosine schedule").at_least(0);
   f.add("guided-alignment-cost", &l.guided_alignment_cost,
-        "how far attention is from the alignments: cross-entropy, squared error, or -log of the weight they have "
-        "together",
+        "alignment loss: cross-entropy, squared error, or -log of the total weight on the aligned tokens",
         {{"ce", kern::AlignmentCost::ce}, {"mse", kern::AlignmentCost::mse}, {"mult", kern::AlignmentCost::mult}});
-  f.add("guided-alignment-weight", &l.guided_alignment_weight, "of that beside the loss of the targets").above(0);
+  f.add("guided-alignment-weight", &l.guided_alignment_weight,
+        "weight of the alignment loss, added to the loss of the targets")
+      .above(0);
   f.add("guided-alignment-layer", &l.guided_alignment_layer,
-        "the decoder layer whose cross-attention learns alignments: its number from 1, or last")
+        "decoder layer whose cross-attention learns the alignments: a number from 1, or last")
       .value_name("N");
   f.add("guided-alignment-heads", &l.guided_alignment_heads,
-        "heads of that layer, the first ones, whose mean learns them; 0: all")
+        "number of heads of that layer, from the first, whose mean learns the alignments; 0: all")
       .at_least(0);
   for (const char* name :
        {"guided-alignment-cost", "guided-alignment-weight", "guided-alignment-layer", "guided-alignment-heads"})
-    f.needs(name, "guided-alignment", "there are no alignments");
-  f.add("label-smoothing", &l.label_smoothing, "probability spread over the whole vocabulary").at_least(0).at_most(0.9);
+    f.needs(name, "guided-alignment", "it has no effect without alignments");
+  f.add("label-smoothing", &l.label_smoothing, "part of the target's probability that is spread over the vocabulary")
+      .at_least(0)
+      .at_most(0.9);
   f.add("r-drop", &l.r_drop,
-        "alpha of R-Drop: each batch passes twice, and what dropout makes of the two is drawn together; 0: off")
+        "alpha of R-Drop: run each batch twice with different dropout and penalise the divergence of the two outputs; "
+        "0: off")
       .at_least(0)
       .at_most(1000);
-  f.add("r-drop-start", &l.r_drop_start, "updates without R-Drop before it begins: until then each batch passes once")
+  f.add("r-drop-start", &l.r_drop_start, "number of updates before R-Drop begins; until then each batch runs once")
       .at_least(0);
   f.add("router-aux-loss", &l.router_aux_loss,
-        "weight of the loss that has the experts of a mixture share the work, as router_aux_loss_coef; 0: off")
+        "weight of the load-balancing loss of mixture-of-experts models (router_aux_loss_coef); 0: off")
       .at_least(0)
       .at_most(1000);
-  f.add("teacher", &l.teacher, "model directories whose predictions are learned too; their vocabulary is taken over")
+  f.add("teacher", &l.teacher, "directories of teacher models for distillation; the student uses their vocabulary")
       .value_name("DIR");
-  f.add("distillation-temperature", &l.distillation_temperature, "T that teacher and student are softened by")
+  f.add("distillation-temperature", &l.distillation_temperature,
+        "temperature of the teacher's and the student's distributions")
       .at_least(0.01)
       .at_most(1000);
-  f.add("distillation-mix", &l.distillation_mix, "share of the teacher in the loss; the targets have the rest")
+  f.add("distillation-mix", &l.distillation_mix, "weight of the teacher in the loss; the targets have the rest")
       .at_least(0)
       .at_most(1);
-  f.needs("r-drop-start", "r-drop", "there is nothing to begin");
-  f.excludes("teacher", "r-drop", "each is a divergence of its own; choose one");
-  f.excludes("teacher", "vocab-size", "the teacher's vocabulary is taken over");
-  f.excludes("teacher", "vocab-type", "the teacher's vocabulary is taken over");
-  f.excludes("teacher", "separate-vocabs", "the teacher's vocabulary is taken over");
-  f.needs("distillation-temperature", "teacher", "there is nothing to soften");
-  f.needs("distillation-mix", "teacher", "there is nothing to mix in");
+  f.needs("r-drop-start", "r-drop", "it has no effect without R-Drop");
+  f.excludes("teacher", "r-drop", "choose one of the two divergences");
+  f.excludes("teacher", "vocab-size", "the student uses the teacher's vocabulary");
+  f.excludes("teacher", "vocab-type", "the student uses the teacher's vocabulary");
+  f.excludes("teacher", "separate-vocabs", "the student uses the teacher's vocabulary");
+  f.needs("distillation-temperature", "teacher", "it has no effect without a teacher");
+  f.needs("distillation-mix", "teacher", "it has no effect without a teacher");
   f.add("optimizer", &l.optimizer,
-        "adamw decays the weights apart from the gradient; muon steps all but matrices by it",
+        "optimizer; adamw decouples the weight decay from the gradient; muon uses adamw for everything except matrices",
         {{"adam", OptimizerKind::adam},
          {"adamw", OptimizerKind::adamw},
          {"lion", OptimizerKind::lion},
          {"adafactor", OptimizerKind::adafactor},
          {"muon", OptimizerKind::muon}})
       .letter('o');
-  f.add("beta1", &l.beta1, "decay of the gradient's average; adafactor has none").at_least(0).at_most(0.999999);
-  f.add("beta2", &l.beta2, "decay of the squared gradient's average (lion: of the gradient's; adafactor: its own)")
+  f.add("beta1", &l.beta1, "decay of the gradient's moving average; not used by adafactor")
       .at_least(0)
       .at_most(0.999999);
-  f.add("epsilon", &l.epsilon, "added to the root of that average (adam, adamw, muon)").above(0);
+  f.add("beta2", &l.beta2,
+        "decay of the squared gradient's moving average (lion: of the gradient's; adafactor: its own)")
+      .at_least(0)
+      .at_most(0.999999);
+  f.add("epsilon", &l.epsilon, "added to the square root of that average (adam, adamw, muon)").above(0);
   f.add("momentum", &l.momentum, "muon: decay of the matrices' momentum").at_least(0).at_most(0.999999);
-  f.add("weight-decay", &l.weight_decay, "share of the weights taken off, times the rate; adam: L2 penalty")
+  f.add("weight-decay", &l.weight_decay, "weight decay, multiplied by the learning rate; adam: L2 penalty").at_least(0);
+  f.add("decay-matrices-only", &l.decay_matrices_only, "do not decay norms and biases");
+  f.add("clip-norm", &l.clip_norm, "clip the gradient to this global norm; 0: no clipping").at_least(0);
+  f.add("gradient-noise", &l.gradient_noise,
+        "add Gaussian noise of variance N / (1 + update)^0.55 to the gradient; 0: none")
       .at_least(0);
-  f.add("decay-matrices-only", &l.decay_matrices_only, "no weight decay on norms and biases");
-  f.add("clip-norm", &l.clip_norm, "largest norm of the whole gradient; 0: none").at_least(0);
-  f.add("gradient-noise", &l.gradient_noise, "normal noise on the gradient, of variance N / (1 + update)^0.55; 0: none")
-      .at_least(0);
-  f.add("ema", &l.ema, "decay of a moving average of the weights, which is validated and saved; 0: none")
+  f.add("ema", &l.ema,
+        "decay of a moving average of the weights, which is the model that is validated and saved; 0: none")
       .at_least(0)
       .at_most(0.9999999);
   f.add("average-checkpoints", &l.average_checkpoints,
-        "validations whose weights are averaged, then validated and saved; 1: none")
+        "number of latest validations whose weights are averaged, then validated and saved; 1: none")
       .at_least(1)
       .at_most(1000);
   f.add("nan-guard", &l.nan_guard,
-        "what to do where loss or gradient is not a number: stop, leave the update out, or go back to the last saved "
-        "state and on with other data",
+        "what to do if the loss or gradient is not a number: stop, skip the update, or roll back to the last "
+        "checkpoint and continue with other data",
         {{"stop", NanGuard::stop}, {"skip", NanGuard::skip}, {"rollback", NanGuard::rollback}})
       .free_to_change();
   f.add("spike-guard", &l.spike_guard,
-        "treat an update likewise whose loss or gradient norm lies N deviations above its running average; 0: off")
+        "do the same if the loss or gradient norm is N standard deviations above its running average; 0: off")
       .at_least(0)
       .free_to_change();
-  f.add("max-rollbacks", &l.max_rollbacks, "rollbacks after which to stop").at_least(1).free_to_change();
-  f.add("rollback-rate", &l.rollback_rate, "factor of the learning rate from each rollback on")
+  f.add("max-rollbacks", &l.max_rollbacks, "stop after this many rollbacks").at_least(1).free_to_change();
+  f.add("rollback-rate", &l.rollback_rate, "multiply the learning rate by this factor at each rollback")
       .above(0)
       .at_most(1)
       .free_to_change();
@@ -252,32 +266,32 @@ void learning_fields(Fields& f, LearningOptions& l) {
 
 void fine_tune_fields(Fields& f, FineTuneOptions& t) {
   f.group("Fine-tuning");
-  f.add("init-from", &t.init_from, "directory of a model to begin with, its vocabulary included").value_name("DIR");
-  f.add("train-only", &t.train_only, "weights to train, by name (decoder.*); all others are frozen")
+  f.add("init-from", &t.init_from, "directory of the model to start from; its vocabulary is used too")
+      .value_name("DIR");
+  f.add("train-only", &t.train_only, "names of the weights to train (decoder.*); all others are frozen")
       .value_name("PATTERN");
-  f.add("freeze", &t.freeze, "weights that stay as they are, by name (embed*)").value_name("PATTERN");
+  f.add("freeze", &t.freeze, "names of the weights to freeze (embed*)").value_name("PATTERN");
   f.add("lora-rank", &t.lora_rank,
-        "train adapters of this rank instead of the weights; at most the smaller side of their matrices; 0: train the "
-        "weights")
+        "train LoRA adapters of this rank instead of the weights; at most the smaller side of their matrices; 0: train "
+        "the weights")
       .at_least(0)
       .at_most(65536);
-  f.add("lora-alpha", &t.lora_alpha, "adapters count alpha / rank times; 0: once").at_least(0);
-  f.add("lora-dropout", &t.lora_dropout, "on what enters the adapters").at_least(0).at_most(0.95);
-  f.add("lora-targets", &t.lora_targets, "linear layers that get adapters, by name").value_name("PATTERN");
+  f.add("lora-alpha", &t.lora_alpha, "scale the adapters by alpha / rank; 0: do not scale").at_least(0);
+  f.add("lora-dropout", &t.lora_dropout, "dropout rate of the adapters' inputs").at_least(0).at_most(0.95);
+  f.add("lora-targets", &t.lora_targets, "names of the linear layers that get adapters").value_name("PATTERN");
   for (const char* name : {"train-only", "freeze", "lora-rank"})
-    f.needs(name, "init-from", "without a model to begin with everything must be trained");
-  f.needs("router-aux-loss", "init-from", "no `arch` has experts; a model of the family mixtral has");
-  f.excludes("router-aux-loss", "gradient-checkpointing", "routers of layers that run twice tell nothing");
+    f.needs(name, "init-from", "without a model to start from, everything must be trained");
+  f.needs("router-aux-loss", "init-from", "no `arch` has experts; models of the family mixtral have");
+  f.excludes("router-aux-loss", "gradient-checkpointing", "the routers of recomputed layers are not recorded");
   for (const char* name : {"lora-alpha", "lora-dropout", "lora-targets"})
-    f.needs(name, "lora-rank", "it says how adapters are made");
-  for (const char* name : {"train-only", "freeze"})
-    f.excludes(name, "lora-rank", "adapters are trained and nothing else");
+    f.needs(name, "lora-rank", "it has no effect without adapters");
+  for (const char* name : {"train-only", "freeze"}) f.excludes(name, "lora-rank", "only the adapters are trained");
   for (const char* name : {"vocab", "vocab-size", "vocab-type", "separate-vocabs"})
-    f.excludes("init-from", name, "the vocabulary is that of the model");
+    f.excludes("init-from", name, "the vocabulary comes from the model");
   for (const char* name :
        {"preset", "d-model", "num-heads", "ffn-dim", "enc-depth", "dec-depth", "activation", "max-positions"})
-    f.excludes("init-from", name, "the sizes are those of the model");
-  f.excludes("init-from", "depth-scaled-init", "the model has begun");
+    f.excludes("init-from", name, "the sizes come from the model");
+  f.excludes("init-from", "depth-scaled-init", "the model is already initialised");
 }
 
 void validation_fields(Fields& f, ValidationOptions& v) {
@@ -285,53 +299,54 @@ void validation_fields(Fields& f, ValidationOptions& v) {
   f.add("valid-freq", &v.valid_freq, "how often to validate: 500u, 1e, 10m")
       .value_name("AMOUNT")
       .checked_by(amounts_expected);
-  f.add("valid-metrics", &v.valid_metrics, "loss, perplexity, bleu, chrf; the first decides which model is best")
+  f.add("valid-metrics", &v.valid_metrics,
+        "validation metrics: loss, perplexity, bleu, chrf; the first decides which model is best")
       .value_name("NAMES")
       .checked_by([](const std::string& text) { return metrics_of({text}) ? "" : "loss, perplexity, bleu or chrf"; });
-  f.add("valid-beam", &v.valid_beam, "beam of the validation's translations").at_least(1).at_most(1024);
-  f.add("valid-samples", &v.valid_samples, "validation sentences whose translations the report shows; 0: none")
+  f.add("valid-beam", &v.valid_beam, "beam size for validation translations").at_least(1).at_most(1024);
+  f.add("valid-samples", &v.valid_samples,
+        "number of validation sentences whose translations the report shows; 0: none")
       .at_least(0)
       .at_most(100)
       .free_to_change();
-  f.add("valid-attention", &v.valid_attention, "how many of them are shown with maps of their attention")
+  f.add("valid-attention", &v.valid_attention, "number of those sentences shown with attention maps")
       .at_least(0)
       .at_most(20)
       .free_to_change();
-  f.add("early-stopping", &v.early_stopping, "validations without a better one after which to stop; 0: never")
+  f.add("early-stopping", &v.early_stopping, "stop after this many validations without improvement; 0: never")
       .at_least(0)
       .free_to_change();
 }
 
 void run_fields(Fields& f, RunOptions& r, ModelOptions& m) {
   f.group("Run");
-  f.add("model", &r.model, "directory of the model; training goes on where one is there")
+  f.add("model", &r.model, "model directory; if it holds a run, training resumes")
       .letter('m')
       .value_name("DIR")
       .required();
-  f.add("overwrite", &r.overwrite, "begin anew where the directory holds a run").free_to_change();
+  f.add("overwrite", &r.overwrite, "start over if the directory already holds a run").free_to_change();
   f.add("save-freq", &r.save_freq, "how often to save: 500u, 1e, 10m")
       .value_name("AMOUNT")
       .checked_by(amounts_expected)
       .free_to_change();
-  f.add("keep-checkpoints", &r.keep_checkpoints, "training states that are kept").at_least(1).free_to_change();
+  f.add("keep-checkpoints", &r.keep_checkpoints, "number of checkpoints to keep").at_least(1).free_to_change();
   f.add("disp-freq", &r.disp_freq, "how often to report: 50u, 1e, 1m")
       .value_name("AMOUNT")
       .checked_by(amounts_expected)
       .free_to_change();
-  f.add("seed", &r.seed, "of weights, order and dropout");
+  f.add("seed", &r.seed, "seed of the initial weights, the data order and dropout");
   f.add("threads", &r.threads, "cores to use; 0: all").at_least(0).at_most(1024).free_to_change();
-  f.add("deterministic", &r.deterministic, "the same weights for any number of threads (4 at most) and of ranks");
+  f.add("deterministic", &r.deterministic, "get the same weights with any number of threads (up to 4) and ranks");
   f.add("gradient-checkpointing", &m.gradient_checkpointing,
-        "compute layers again instead of keeping them: less memory, more time");
-  f.add("precision", &r.precision, "of the computation").choices({"fp32", "bf16"});
-  f.add("reduce-precision", &r.reduce_precision, "of gradients between the ranks that mpirun starts")
+        "recompute activations in the backward pass: less memory, more time");
+  f.add("precision", &r.precision, "precision of the computation").choices({"fp32", "bf16"});
+  f.add("reduce-precision", &r.reduce_precision, "precision of the gradients exchanged between ranks")
       .choices({"fp32", "bf16"});
   f.add("shard-weights", &r.shard_weights,
-        "for models larger than one rank's memory: each rank keeps its share of weights and gradients, layers come and "
-        "go")
+        "for models larger than one rank's memory: each rank keeps its share of weights and gradients, and layers are "
+        "gathered when needed")
       .free_to_change();
-  f.add("rank-timeout", &r.rank_timeout,
-        "a rank that gives no sign of life for so many seconds ends the run, which is saved")
+  f.add("rank-timeout", &r.rank_timeout, "save and end the run if a rank does not respond for this many seconds")
       .at_least(1)
       .at_most(86'400)
       .free_to_change();
@@ -357,11 +372,12 @@ Fields fields_of(TrainOptions& o) {
   fine_tune_fields(f, o.tune);
   validation_fields(f, o.validation);
   for (const char* name : {"ema", "average-checkpoints", "valid-samples", "valid-attention"})
-    f.excludes("shard-weights", name, "no rank has all weights then");
+    f.excludes("shard-weights", name, "then no rank has all weights");
   for (const char* name : {"train-only", "freeze", "lora-rank"})
-    f.excludes("shard-weights", name, "layers come and go by their gradients, so that all of them are trained");
-  f.excludes("shard-weights", "deterministic", "each number of ranks adds gradients up in another order then");
-  f.excludes("shard-weights", "teacher", "a teacher's layers would be taken for the student's");
+    f.excludes("shard-weights", name, "layers are freed after their gradients, so all of them must be trained");
+  f.excludes("shard-weights", "deterministic",
+             "then gradients are summed in a different order for each number of ranks");
+  f.excludes("shard-weights", "teacher", "the teacher's layers would be confused with the student's");
   return f;
 }
 
@@ -377,7 +393,7 @@ std::vector<double> corpus_shares(const DataOptions& d) {
   std::vector<double> shares;
   for (const std::string& text : d.corpus_weights) {
     const std::optional<double> share = share_of(text);
-    check(share.has_value(), "corpus_weights", "{}, expected numbers above 0", text);
+    check(share.has_value(), "corpus_weights", "expected numbers above 0, got {}", text);
     shares.push_back(*share);
   }
   return shares;
@@ -442,11 +458,12 @@ void settle_pairs(const DataOptions& d) {
   check(d.valid_sets.size() % files == 0, "valid_sets", "expected {}, got {}", what,
         counted(d.valid_sets.size(), "file"));
   check(learns_alignments(d) || std::ranges::count(d.guided_alignment, "learn") == 0, "guided_alignment",
-        "learn stands for the alignments of all corpora: give it once, without files (a file of that name is ./learn)");
+        "learn stands for the alignments of all corpora: pass it once, without files (write ./learn for a file of that "
+        "name)");
   check(d.max_tokens >= 2, "max_tokens",
-        "{} is too small: a sentence has at least 2 tokens, one of text and the end token", d.max_tokens);
+        "{} is too small: a sentence has at least 2 tokens, one text token and the end token", d.max_tokens);
   check(!learns_alignments(d) || d.guided_alignment_units == AlignmentUnits::words, "guided_alignment_units",
-        "what is learned are alignments of words");
+        "learned alignments are alignments of words");
   const std::vector<std::string> none;
   for (const auto& [name, list] : {std::pair{"data_weighting", &d.data_weighting},
                                    {"guided_alignment", learns_alignments(d) ? &none : &d.guided_alignment},
@@ -455,11 +472,11 @@ void settle_pairs(const DataOptions& d) {
     check(list->empty() || list->size() == corpora, name, "expected one for each of {} corpora, got {}", corpora,
           list->size());
   check(d.language_tags.empty() || d.valid_sets.empty() || d.valid_sets.size() == d.train_sets.size(), "valid_sets",
-        "expected a set for each of {} corpora, whose tag it gets, got {}", corpora, d.valid_sets.size() / files);
+        "expected one set for each of {} corpora, with the same tags, got {}", corpora, d.valid_sets.size() / files);
   check(d.bpe_dropout_sides == Sides::both || d.bpe_dropout > 0 || d.subword_alpha > 0, "bpe_dropout_sides",
-        "says where `bpe_dropout` or `subword_alpha` is at work, and neither is given");
+        "has no effect without `bpe_dropout` or `subword_alpha`");
   check(d.vocab_type != "char" || !d.vocab.empty(), "vocab_type",
-        "characters are the vocabulary of language models; translation takes bpe or unigram");
+        "char is for language models; use bpe or unigram for translation");
 }
 
 // Refuses what a language model does not use; its context is its positions.
@@ -469,10 +486,10 @@ void settle_language_model(TrainOptions& o) {
   const std::string arch = "a " + m.arch + " model";
   check(d.train_sets.size() == 1 && !d.tsv, "train_sets", "{} learns from one text, got {}", arch,
         d.tsv ? "`tsv`" : counted(d.train_sets.size(), "file"));
-  check(d.valid_sets.size() <= 1, "valid_sets", "{} is measured on one text, got {} files", arch, d.valid_sets.size());
+  check(d.valid_sets.size() <= 1, "valid_sets", "{} is validated on one text, got {} files", arch, d.valid_sets.size());
   check(d.vocab_type == "char" || !d.vocab.empty() || !o.tune.init_from.empty(), "vocab_type",
-        "\"{}\" vocabularies are not learned for {}: pass `vocab_type` char, or `vocab` with a directory", d.vocab_type,
-        arch);
+        "learning a \"{}\" vocabulary for {} is not supported: pass `vocab_type` char, or `vocab` with a directory",
+        d.vocab_type, arch);
   check(!d.separate_vocabs, "separate_vocabs", "{} has one side", arch);
   for (const auto& [name, list] : {std::pair{"data_weighting", &d.data_weighting},
                                    {"guided_alignment", &d.guided_alignment},
@@ -480,17 +497,17 @@ void settle_language_model(TrainOptions& o) {
                                    {"corpus_weights", &d.corpus_weights}})
     check(list->empty(), name, "is for pairs; {} learns from one text", arch);
   check(d.bpe_dropout == 0 && d.subword_alpha == 0, d.bpe_dropout > 0 ? "bpe_dropout" : "subword_alpha",
-        "{} is not trained with it", arch);
-  check(m.activation_dropout == 0, "activation_dropout", "{} has none", arch);
-  check(m.attention_dropout == 0 || !is_linear(m), "attention_dropout", "{} has no weights of attention", arch);
-  check(d.max_tokens >= d.max_length, "max_tokens", "a batch of {} tokens holds no block of `max_length` {}",
+        "{} does not support it", arch);
+  check(m.activation_dropout == 0, "activation_dropout", "{} has no activation dropout", arch);
+  check(m.attention_dropout == 0 || !is_linear(m), "attention_dropout", "{} has no attention weights", arch);
+  check(d.max_tokens >= d.max_length, "max_tokens", "a batch of {} tokens cannot hold a block of `max_length` {}",
         d.max_tokens, d.max_length);
   check(m.max_positions == ModelOptions{}.max_positions || m.max_positions == d.max_length, "max_positions",
-        "{} differs from `max_length` {}, which is the context of {}", m.max_positions, d.max_length, arch);
+        "{} differs from `max_length` {}, the context length of {}", m.max_positions, d.max_length, arch);
   m.max_positions = d.max_length;
   for (Metric metric : metrics_of(o.validation))
     check(metric == Metric::loss || metric == Metric::perplexity, "valid_metrics",
-          "BLEU and chrF measure translations; {} has loss and perplexity", arch);
+          "BLEU and chrF are for translations; {} has loss and perplexity", arch);
 }
 
 }  // namespace
@@ -509,53 +526,54 @@ void settle(TrainOptions& o) {
 
   const ValidationOptions& v = o.validation;
   if (d.valid_sets.empty()) {
-    check(v.valid_metrics.empty(), "valid_metrics", "there is nothing to measure on without `valid_sets`");
-    check(v.early_stopping == 0, "early_stopping", "nothing says when to stop without `valid_sets`");
+    check(v.valid_metrics.empty(), "valid_metrics", "has no effect without `valid_sets`");
+    check(v.early_stopping == 0, "early_stopping", "has no effect without `valid_sets`");
   }
 
-  check(!o.run.deterministic || o.run.reduce_precision == "fp32", "reduce_precision",
-        "bf16 rounds what each rank gives, so that the result depends on their number, and `deterministic` was given");
+  check(
+      !o.run.deterministic || o.run.reduce_precision == "fp32", "reduce_precision",
+      "bf16 rounds each rank's gradients, so the result depends on the number of ranks, but `deterministic` was given");
 
   if (o.run.shard_weights) {
     for (Metric metric : metrics_of(v))
       check(metric == Metric::loss || metric == Metric::perplexity, "valid_metrics",
-            "BLEU and chrF want a process that has all weights, and `shard_weights` was given");
+            "BLEU and chrF need a process that has all weights, but `shard_weights` was given");
     o.validation.valid_samples = 0;
   }
 
   LearningOptions& l = o.learning;
   const bool drops = m.dropout > 0 || m.embedding_dropout.value_or(0) > 0 || m.attention_dropout > 0 ||
                      m.activation_dropout > 0 || o.tune.lora_dropout > 0;
-  check(l.r_drop == 0 || drops, "r_drop", "without dropout both passes are the same and there is nothing to draw");
-  check(m.dropout_warmup == 0 || drops, "dropout_warmup", "there is no dropout that could set in");
+  check(l.r_drop == 0 || drops, "r_drop", "has no effect without dropout: both passes are the same");
+  check(m.dropout_warmup == 0 || drops, "dropout_warmup", "has no effect without dropout");
   if (is_language_model(m)) {
-    check(l.teacher.empty(), "teacher", "teaches translation models, and `arch` {} is a language model", m.arch);
-    check(m.layer_drop == 0, "layer_drop", "is for encoder-decoders, and `arch` {} is a language model", m.arch);
+    check(l.teacher.empty(), "teacher", "is for encoder-decoders, but `arch` {} is a language model", m.arch);
+    check(m.layer_drop == 0, "layer_drop", "is for encoder-decoders, but `arch` {} is a language model", m.arch);
   }
-  check(!is_t5(m) || m.layer_drop == 0, "layer_drop", "`arch` {} is trained with all its layers", m.arch);
+  check(!is_t5(m) || m.layer_drop == 0, "layer_drop", "`arch` {} does not support it", m.arch);
   check(!m.depth_scaled_init || m.arch == "marian" || m.arch == "bart", "depth_scaled_init",
-        "is for post-norm, and `arch` {} has pre-norm", m.arch);
-  check(!o.data.separate_vocabs || m.arch == "marian", "separate_vocabs", "`arch` {} has one for both sides", m.arch);
+        "is for post-norm models, but `arch` {} is pre-norm", m.arch);
+  check(!o.data.separate_vocabs || m.arch == "marian", "separate_vocabs", "`arch` {} has one vocabulary for both sides",
+        m.arch);
   if (!l.teacher.empty() && o.data.vocab.empty()) o.data.vocab = l.teacher[0];
   if (!o.data.guided_alignment.empty()) guided_heads(l, m);
   check(l.ema == 0 || l.average_checkpoints == 1, "average_checkpoints",
-        "contradicts `ema`: one average of the weights is saved, not two");
+        "cannot be combined with `ema`: only one average of the weights is saved");
   const bool needs_end = has_end(l.lr_schedule);
   if (needs_end && l.lr_decay_updates == 0) {
     for (const Amount& a : parse_amounts(l.after, "after"))
       if (a.unit == Unit::updates) l.lr_decay_updates = static_cast<std::int64_t>(a.value);
     if (l.lr_decay_updates == 0)
-      fail_usage("lr_schedule", "a linear or cosine schedule ends at an update, and none is known",
+      fail_usage("lr_schedule", "a linear or cosine schedule needs a last update, and none is given",
                  "pass `lr_decay_updates` N, or `after` with updates (8000u)");
   }
-  check(l.lr_min == 0 || needs_end, "lr_min", "only a linear or cosine schedule has an end");
+  check(l.lr_min == 0 || needs_end, "lr_min", "has no effect: only a linear or cosine schedule has an end");
   check(l.lr_min <= l.learn_rate, "lr_min", "{} is above the peak of {}", l.lr_min, l.learn_rate);
-  check(!needs_end || l.lr_decay_updates > l.warmup, "lr_decay_updates", "{} updates end within the warm-up of {}",
+  check(!needs_end || l.lr_decay_updates > l.warmup, "lr_decay_updates", "{} updates end before the warm-up of {}",
         l.lr_decay_updates, l.warmup);
 
   check(!o.run.deterministic || o.run.threads <= deterministic_parts, "threads",
-        "`deterministic` cuts each batch into {} parts, so {} threads have no work", deterministic_parts,
-        o.run.threads);
+        "`deterministic` splits each batch into {} parts, too few for {} threads", deterministic_parts, o.run.threads);
   for (const Field& field : fields_of(o))  // the log and the checkpoints hold all of them as JSON
     for (const std::string& text : field.texts())
       check(is_utf8(text), field.name(), "expected UTF-8, got \"{}\"", printable(text));
@@ -565,15 +583,15 @@ void refuse_useless(const Fields& fields, const TrainOptions& o) {
   if (!is_language_model(o.model)) return;
   const std::string arch = "`arch` " + o.model.arch;
   const std::vector<std::pair<std::string, std::string>> useless{
-      {"enc-depth", arch + " has no encoder; `dec_depth` says how many layers it has"},
+      {"enc-depth", arch + " has no encoder; `dec_depth` sets its number of layers"},
       {"bpe-dropout-sides", arch + " has one side"},
-      {"corpus-temperature", "is for several corpora, and " + arch + " learns from one text"},
-      {"max-length-crop", arch + " cuts its text into blocks, nothing is left out or cropped"},
-      {"skip-invalid", arch + " learns from a text as a whole, which must be UTF-8"},
-      {"vocab-size", "characters are as many as the text has; `vocab` takes a directory with another vocabulary"},
-      {"valid-beam", "is for translations, and " + arch + " is measured by its loss"},
-      {"valid-samples", "is for translations, and " + arch + " is measured by its loss"},
-      {"valid-attention", "is for translations, and " + arch + " is measured by its loss"},
+      {"corpus-temperature", "is for several corpora, but " + arch + " learns from one text"},
+      {"max-length-crop", arch + " splits its text into blocks, so nothing is left out or truncated"},
+      {"skip-invalid", arch + " learns from a whole text, which must be UTF-8"},
+      {"vocab-size", "the vocabulary is the characters of the text; `vocab` takes a directory with another one"},
+      {"valid-beam", "is for translations, but " + arch + " is measured by its loss"},
+      {"valid-samples", "is for translations, but " + arch + " is measured by its loss"},
+      {"valid-attention", "is for translations, but " + arch + " is measured by its loss"},
   };
   for (const auto& [name, why] : useless)
     if (const Field* field = fields.find(name); field && field->given()) fail_usage(field->given_at(), why);

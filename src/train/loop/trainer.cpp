@@ -158,8 +158,8 @@ void Trainer::go_on() {
   Fields was = fields_of(before);
   fields_from_json(was, state_.options, store_.path());
   if (const std::string changes = forbidden_changes(was, fields_of(options_)); !changes.empty())
-    fail_usage(options_.run.model, "the run in this directory had other options: " + changes,
-               "repeat them to go on, or pass `overwrite` to begin anew");
+    fail_usage(options_.run.model, "the run in this directory has different options: " + changes,
+               "use the same options to resume, or pass `overwrite` to start over");
   store_.load_weights(model_.parameters(), *optimizer_);
   optimizer_->set_steps(state_.optimizer_steps);
   // An update keeps its size whatever number of ranks resumes.
@@ -183,10 +183,11 @@ bool Trainer::finite_weights() const {
 void Trainer::check_weights() const {
   if (finite_weights()) return;
   if (state_.position.updates == 0 && !options_.tune.init_from.empty())
-    fail(options_.tune.init_from, "has weights that are not finite", "get it again, or choose another model");
+    fail(options_.tune.init_from, "has weights that are not finite", "download it again, or choose another model");
   fail("update " + std::to_string(state_.position.updates),
-       "it left weights that are not finite, which are not saved; the last state in " + store_.path() + " remains",
-       "pass `overwrite` to begin anew with a lower `learn_rate`");
+       "it produced weights that are not finite, which are not saved; the last checkpoint in " + store_.path() +
+           " remains",
+       "pass `overwrite` to start over with a lower `learn_rate`");
 }
 
 void Trainer::save(const CorpusState& corpus) {
@@ -304,13 +305,13 @@ void Trainer::restore_model() {
     if (std::vector<float> shown = shown_weights(); !shown.empty())
       borrowed.emplace(model_.parameters(), kern::best(), std::move(shown));
     save_model();
-    if (ranks_->first()) spdlog::warn("{}: is gone or empty, and is written anew from the training state", lost);
+    if (ranks_->first()) spdlog::warn("{}: is missing or empty; writing it again from the checkpoint", lost);
   } else if (validates) {
     fail(lost,
-         fmt::format("is gone or empty; it had the best weights, of update {}, and the training state has those of "
-                     "update {}",
-                     state_.best_update, now),
-         "put a copy of it back, or pass `overwrite` to begin anew");
+         fmt::format(
+             "is missing or empty; it held the best weights, of update {}, but the checkpoint holds those of update {}",
+             state_.best_update, now),
+         "restore a copy of it, or pass `overwrite` to start over");
   } else {
     state_.shown_update = -1;  // the run will write it again, at its end at the latest
   }
@@ -370,7 +371,7 @@ bool Trainer::guard(const UpdateResult& result, const TrainingState& before) {
   }
   if (policy == NanGuard::stop || ++skipped_in_a_row_ >= most_skipped_in_a_row) stop_at_nan(result, before);
   ++state_.skipped;
-  spdlog::warn("update {}: {}; left out", before.position.updates + 1, broken(result));
+  spdlog::warn("update {}: {}; skipped", before.position.updates + 1, broken(result));
   return false;
 }
 
@@ -403,15 +404,16 @@ void Trainer::stop_at_nan(const UpdateResult& result, const TrainingState& befor
   const bool whole = finite_weights();  // the update may have been applied before that was detected
   if (whole) save(before.corpus);
   finish_saving();
-  fail("update " + std::to_string(state_.position.updates + 1),
-       fmt::format("{}; {}", broken(result),
-                   whole ? "the state before this update is saved"
-                         : "it left weights that are not finite, and the last state in " + store_.path() + " remains"),
-       options_.learning.nan_guard == NanGuard::rollback
-           ? "`max_rollbacks` are used up: pass more of them with a lower `rollback_rate`, or begin anew with a lower "
-             "`learn_rate`"
-           : "pass `nan_guard` skip or rollback to go on without such updates, or begin anew with a lower "
-             "`learn_rate`");
+  fail(
+      "update " + std::to_string(state_.position.updates + 1),
+      fmt::format(
+          "{}; {}", broken(result),
+          whole ? "the state before this update is saved"
+                : "it produced weights that are not finite; the last checkpoint in " + store_.path() + " remains"),
+      options_.learning.nan_guard == NanGuard::rollback
+          ? "`max_rollbacks` is reached: raise it with a lower `rollback_rate`, or start over with a lower `learn_rate`"
+          : "pass `nan_guard` skip or rollback to continue without such updates, or start over with a lower "
+            "`learn_rate`");
 }
 
 TrainingSummary Trainer::run() {
@@ -470,7 +472,7 @@ TrainingSummary Trainer::run() {
     agree();
     for (const Stragglers::Slow& slow : stragglers_.add(result.rank_seconds))
       if (ranks_->first())
-        spdlog::warn("{} takes {:.2f} s for its part of an update, the median rank {:.2f} s: all wait for it",
+        spdlog::warn("{} takes {:.2f} s for its part of an update, the median rank {:.2f} s: all others wait for it",
                      ranks_->name_of(slow.rank), slow.seconds, stragglers_.median());
     const double rate = rate_of(state_.position.updates);
     if (const std::string report = told_data_ ? "" : corpus_->report(); !report.empty()) {

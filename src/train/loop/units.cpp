@@ -10,7 +10,7 @@ namespace tril::train {
 namespace {
 
 constexpr const char* form = "a number with unit u (updates), e (epochs), m (minutes) or t (target tokens)";
-constexpr const char* examples = "8000u, 30e, 10m and 5Gt are such; join several by commas";
+constexpr const char* examples = "for example 8000u, 30e, 10m or 5Gt; separate several with commas";
 
 }  // namespace
 
@@ -54,7 +54,7 @@ Amount parse_amount(std::string_view text, const std::string& where) {
   }
   const bool whole = amount.unit != Unit::minutes;
   check(!whole || amount.value == std::floor(amount.value), where,
-        "expected a whole number but for minutes, got \"{}\"", text);
+        "expected an integer (only minutes may have decimals), got \"{}\"", text);
   return amount;
 }
 

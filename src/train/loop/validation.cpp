@@ -51,11 +51,10 @@ std::vector<std::string> remarks(const ValidationSet& set, const TrainOptions& o
   };
   std::vector<std::string> list;
   if (s.too_long > 0)
-    list.push_back(
-        fmt::format("{} have a side of more than the model's {} positions, the first one is {}; the loss covers only "
-                    "what is within{}",
-                    of_all(s.too_long), options.model.max_positions, s.first_too_long,
-                    texts ? ", sources are cut for translation, and references are compared whole" : ""));
+    list.push_back(fmt::format(
+        "{} have a side of more than the model's {} positions, the first one is {}; the loss covers only what fits{}",
+        of_all(s.too_long), options.model.max_positions, s.first_too_long,
+        texts ? ", sources are truncated for translation, and references are compared whole" : ""));
   if (s.empty > 0)
     list.push_back(fmt::format("{} have an empty side, the first one is {}; the loss excludes them{}", of_all(s.empty),
                                s.first_empty, texts ? ", BLEU and chrF include them" : ""));

@@ -63,20 +63,20 @@ void check_teacher(const model::ModelSource& source, const Tokenizer& student, s
   const std::string directory = source.name();
   const std::unique_ptr<model::Model> m = model::make(source);
   if (!m->has_encoder())
-    fail_usage(directory, "a teacher reads the source, and this model has no encoder", "choose an encoder-decoder");
+    fail_usage(directory, "this model has no encoder, but a teacher must read the source", "choose an encoder-decoder");
   if (m->max_positions() > 0 && m->max_positions() < max_length)
     fail_usage(
         directory,
-        fmt::format("the teacher has {} positions, and sentences may have {} tokens", m->max_positions(), max_length),
+        fmt::format("the teacher has {} positions, but sentences may have {} tokens", m->max_positions(), max_length),
         fmt::format("pass `max_length` {}", m->max_positions()));
   const std::shared_ptr<const Tokenizer> teacher = source.tokenizer();
   check_side(directory, *teacher, student, Side::source);
   check_side(directory, *teacher, student, Side::target);
   if (m->vocab_size() != student.size(Side::target))
-    fail_usage(
-        directory,
-        fmt::format("the teacher predicts {} words, the student {}", m->vocab_size(), student.size(Side::target)),
-        "choose a teacher of the same vocabulary");
+    fail_usage(directory,
+               fmt::format("the teacher has a vocabulary of {} tokens, the student of {}", m->vocab_size(),
+                           student.size(Side::target)),
+               "choose a teacher with the same vocabulary");
 }
 
 std::unique_ptr<model::Model> load_teacher(const std::string& directory, const Tokenizer& student,
@@ -84,7 +84,7 @@ std::unique_ptr<model::Model> load_teacher(const std::string& directory, const T
   const auto source = model::ModelSource::open(directory);
   check_teacher(source, student, max_length);
   std::unique_ptr<model::Model> m = model::load(source);
-  if (!is_finite(*m)) fail(directory, "the teacher has non-finite weights", "get it again, or choose another");
+  if (!is_finite(*m)) fail(directory, "the teacher has non-finite weights", "download it again, or choose another");
   return m;
 }
 

@@ -171,7 +171,7 @@ TEST_F(Chat, SetsWhatMayBeSet) {
   refused("/rest\n", "did you mean reset");
   refused("/save\n", "expected a file");
   refused("/retry\n", "nothing has been said yet");
-  refused("/load " + model + "/config.json\n", "is no talk");
+  refused("/load " + model + "/config.json\n", "is not a chat");
   EXPECT_NE(run_tril({"chat", "--model", model, "--format", "template"}).err.find("has no chat template"),
             std::string::npos);
   refused("a\n", "look-ahead", {"--regex", "a(?=b)"});
@@ -210,10 +210,10 @@ TEST_F(Chat, ATalkThatCannotBeAnsweredIsToldOfByOneName) {
   const std::string nothing = folder->write("nothing.jinja", "{# #}");
   const Ran none = run_tril({"chat", "-m", model, "--template", nothing}, "hello\n");
   EXPECT_EQ(none.code, 1);
-  EXPECT_NE(none.err.find("tril chat: the talk has no token as the chat template"), std::string::npos) << none.err;
+  EXPECT_NE(none.err.find("tril chat: the chat template renders the chat to no tokens"), std::string::npos) << none.err;
   const Ran longer = run_tril({"chat", "-m", model, "--format", "plain"}, std::string(3000, 'a') + "\n");
   EXPECT_EQ(longer.code, 2);
-  EXPECT_NE(longer.err.find("tril chat: what was said has "), std::string::npos) << longer.err;
+  EXPECT_NE(longer.err.find("tril chat: the message has "), std::string::npos) << longer.err;
   const Ran other = run_tril({"score", "-m", model, "-s", nothing, "-t", nothing});
   EXPECT_EQ(other.err.find("score: score"), std::string::npos) << other.err;
   EXPECT_NE(other.code, 0);
@@ -360,7 +360,7 @@ TEST_F(Chat, ASignalEndsAGeneration) {
                             "16000", "--regex", "[a-z]{15800}"},
                            launch);
   EXPECT_EQ(ran.code, 1) << ran.signal;
-  EXPECT_NE(ran.err.find("ended: 1 since they were to stop"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("ended: 1 because they were cancelled"), std::string::npos) << ran.err;
   const std::string text = file_text(out);
   EXPECT_TRUE(text.starts_with("how") && text.ends_with("\n")) << text;
   EXPECT_LT(text.size(), 15800u);
@@ -411,7 +411,7 @@ TEST_F(Chat, PromptsAreKeptInFiles) {
     EXPECT_NE(ran.err.find(expected), std::string::npos) << ran.err;
   };
   refused(generate(prompt, {"--prompt-cache", file, "--precision", "bf16"}),
-          "another model, or weights of another precision");
+          "another model, or with weights of another precision");
   refused(generate(prompt, {"--prompt-cache", file, "--no-cache"}), "no cache");
   refused(generate(prompt, {"--prompt-cache-ro"}), "--prompt-cache");
   refused(generate(prompt, {"--prompt-cache", folder->write("wrong", "x")}), "wrong");

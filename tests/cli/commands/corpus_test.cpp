@@ -176,12 +176,13 @@ TEST_F(Corpus, ShardsThatCannotBeAreNamed) {
   const std::string in = folder->write("plain", some_lines(5));
   for (const char* shard : {"0/3", "4/3", "3", "1/", "/2", "a/b", "1/2/3", "-1/2", "1/0", "1/99999999999"})
     expect_error(run_tril(command({"-i", in, "--shard", shard})), 2, "--shard: expected I/N");
-  expect_error(run_tril(command({"--shard", "1/2"}), "a dog\n"), 2, "--shard: standard input cannot be shared out");
+  expect_error(run_tril(command({"--shard", "1/2"}), "a dog\n"), 2, "--shard: standard input cannot be divided");
   EXPECT_EQ(run_tril(command({"--shard", "1/1"}), "a dog\n").code, 0);
-  expect_error(run_tril(command({"-i", in, "--shard", "1/2", "--work-dir", work()})), 2, "a text is shared out by one");
+  expect_error(run_tril(command({"-i", in, "--shard", "1/2", "--work-dir", work()})), 2,
+               "choose one way to divide the text");
   const std::string few = folder->write("few", "a\n");
   expect_error(run_tril(command({"-i", in, "--shard", "1/2", "--target-prefix", few})), 2,
-               "has 1 line, the text has 5");
+               "has 1 line, but the text has 5");
 }
 
 TEST_F(Corpus, ProcessesTogetherAreOneProcess) {
@@ -206,7 +207,7 @@ TEST_F(Corpus, ProcessesTogetherAreOneProcess) {
       EXPECT_EQ(fs::last_write_time(out), written);
     }
   fs::remove(out);
-  expect_error(run_tril(together(plain, out)), 2, "begun with other options");
+  expect_error(run_tril(together(plain, out)), 2, "started with different options");
 }
 
 TEST_F(Corpus, TextsOfFewLines) {
@@ -232,7 +233,7 @@ TEST_F(Corpus, WhatIsNotUtf8IsToldBeforeAnythingIsDone) {
   expect_error(run_tril(together(in, out, {"--block-lines", "4"})), 1, "line 21: is not valid UTF-8");
   EXPECT_EQ(blocks_there(), 0);
   const Ran ran = run_tril(together(in, out, {"--block-lines", "4", "--skip-invalid"}));
-  expect_error(ran, 0, "lines that were not UTF-8, taken for empty ones: 1");
+  expect_error(ran, 0, "lines that are not UTF-8, treated as empty: 1");
   EXPECT_EQ(file_text(out), whole(in, {"--skip-invalid"}));
 }
 
@@ -245,15 +246,15 @@ TEST_F(Corpus, OtherWorkIsRefused) {
     expect_error(run_tril(args), code, part);
     EXPECT_EQ(blocks_there(), 6);
   };
-  refused(together(in, out, {"--max-length", "5"}), 2, "other options: max-length was unset, now 5; give");
+  refused(together(in, out, {"--max-length", "5"}), 2, "different options: max-length was unset, now 5; pass");
   refused(together(in, out, {"--json"}), 2, "json was false, now true");
-  refused(together(in, out, {"--block-lines", "6"}), 2, "begun with 5");
+  refused(together(in, out, {"--block-lines", "6"}), 2, "started with 5");
   folder->write("text", some_lines(30, 2));
-  refused(together(in, out), 1, "begun with other files: input was ");
+  refused(together(in, out), 1, "started with different files: input was ");
   folder->write("text", some_lines(30));
   const std::string config = model + "/generation_config.json", as_it_was = file_text(config);
   std::ofstream(config) << as_it_was << "\n";
-  refused(together(in, out), 1, "begun with other files: model was ");
+  refused(together(in, out), 1, "started with different files: model was ");
   std::ofstream(config) << as_it_was;
 
   std::string joined;
@@ -268,12 +269,12 @@ TEST_F(Corpus, OtherWorkIsRefused) {
       << "blocks that were kept are put together";
   EXPECT_EQ(file_text(out), joined);
   fs::remove(out);
-  expect_error(run_tril(together(in, out)), 1, "is not there any more");
+  expect_error(run_tril(together(in, out)), 1, "no longer exists");
 
   fs::create_directories(folder->at("full/of/things"));
   expect_error(run_tril(command({"-i", in, "-o", out, "--work-dir", folder->at("full")})), 1, "neither empty nor");
   expect_error(run_tril(command({"-i", in, "--work-dir", work()})), 2, "cannot share standard output");
-  expect_error(run_tril(command({"-o", out, "--work-dir", work()}), "a"), 2, "standard input cannot be shared out");
+  expect_error(run_tril(command({"-o", out, "--work-dir", work()}), "a"), 2, "standard input cannot be divided");
   expect_error(run_tril(command({"-i", in, "--block-lines", "3"})), 2, "--block-lines");
 }
 
@@ -293,7 +294,7 @@ TEST_F(Corpus, ASignalGivesTheBlockBack) {
     for (int i = 0; i < 3000 && blocks_there() < 2; ++i) pause(5);
     one.signal(SIGTERM);
     EXPECT_EQ(one.wait_for(30), 1) << one.err();
-    EXPECT_NE(one.err().find("the same command goes on from there"), std::string::npos) << one.err();
+    EXPECT_NE(one.err().find("the same command resumes from there"), std::string::npos) << one.err();
   }
   EXPECT_FALSE(fs::exists(out));
   EXPECT_GE(blocks_there(), 2);
@@ -406,7 +407,7 @@ TEST_F(Corpus, AFullDiskLeavesTheBlocks) {
   EXPECT_FALSE(fs::exists(out));
   EXPECT_EQ(blocks_there(), 4);
   const Ran other = run_tril(args);
-  expect_error(other, 0, "this process did 0");
+  expect_error(other, 0, "this process translated 0");
   EXPECT_TRUE(file_text(out) == expected);
 }
 
@@ -429,7 +430,7 @@ TEST_F(Corpus, ALaunchersProcessesShareTheTextByThemselves) {
     EXPECT_TRUE(fs::exists(out + ".work")) << "one has not been there yet";
     Process late(args, rank(2));
     EXPECT_EQ(late.wait_for(60), 0) << late.err();
-    EXPECT_NE(late.err().find("this process did 0"), std::string::npos) << late.err();
+    EXPECT_NE(late.err().find("this process translated 0"), std::string::npos) << late.err();
     EXPECT_FALSE(fs::exists(out + ".work"));
     EXPECT_TRUE(file_text(out) == whole(in));
   }
@@ -460,7 +461,7 @@ TEST_F(Corpus, ALaunchersProcessesShareTheTextByThemselves) {
     EXPECT_FALSE(fs::exists(out + ".work"));
   }
   Launch launch{.input = "a dog\n", .stdout_to = {}, .before = rank(1), .meanwhile = {}};
-  expect_error(run_tril(command({}), launch), 2, "give --input and --output");
+  expect_error(run_tril(command({}), launch), 2, "pass --input and --output");
   EXPECT_EQ(run_tril(command({"--shard", "1/1"}), launch).code, 0);
 }
 

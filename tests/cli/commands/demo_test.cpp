@@ -99,7 +99,7 @@ TEST(Demo, KeepsOutOfOtherPeoplesFolders) {
   folder.write("mine.txt", "mine");
   const Ran ran = run_tril(small_demo(folder.at(".")));
   EXPECT_EQ(ran.code, 2);
-  EXPECT_NE(ran.err.find("is there already and holds no demo"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("already exists and holds no demo"), std::string::npos) << ran.err;
   EXPECT_EQ(file_text(folder.at("mine.txt")), "mine");
 }
 

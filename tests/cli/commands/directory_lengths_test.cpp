@@ -93,7 +93,7 @@ TEST_F(DirectoryLengths, ThatContradictEachOtherAreTold) {
     EXPECT_EQ(ran.code, 0) << ran.err;
     return ran.err;
   };
-  const std::string expected = "generation_config.json: asks for at least 8 tokens and at most 6: 6 is obeyed";
+  const std::string expected = "generation_config.json: asks for at least 8 tokens and at most 6: using 6";
   EXPECT_NE(told(R"({"max_new_tokens": 6, "min_length": 9})").find(expected), std::string::npos);
   EXPECT_EQ(told(R"({"max_new_tokens": 6, "min_length": 9})", {"--min-length", "3"}).find("obeyed"), std::string::npos);
   EXPECT_EQ(told(R"({"max_new_tokens": 6, "min_length": 7})").find("obeyed"), std::string::npos);

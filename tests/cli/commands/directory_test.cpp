@@ -82,7 +82,7 @@ TEST_F(Directories, FilesOfOtherModelsAreNotReplaced) {
       words.push_back(at("taken"));
       const Ran ran = run_tril(words);
       EXPECT_EQ(ran.code, 2) << ran.err;
-      const std::string says = name == "model.safetensors" ? "holds a model already" : "holds " + name;
+      const std::string says = name == "model.safetensors" ? "already holds a model" : "holds " + name;
       EXPECT_NE(ran.err.find(at("taken") + ": " + says), std::string::npos) << ran.err;
       EXPECT_EQ(file_text(at("taken/" + name)), "mine");
       fs::rename(at("taken/" + name), at("taken/notes"));
@@ -99,8 +99,8 @@ TEST_F(Directories, AWeightThatIsNoNumberIsNamed) {
   for (std::size_t i = bytes.size() - bytes.size() / 3 / 4 * 4; i < bytes.size(); i += 4)
     bytes.replace(i, 4, std::string("\0\0\x80\x7f", 4));  // infinite
   std::ofstream(path, std::ios::binary) << bytes;
-  fails({"quantize", "-m", bad}, "-o", "only finite numbers are quantised", 0, true);
-  fails({"quantize", "-m", bad, "--precision", "int4"}, "-o", "only finite numbers are quantised", 0, true);
+  fails({"quantize", "-m", bad}, "-o", "only finite numbers can be quantised", 0, true);
+  fails({"quantize", "-m", bad, "--precision", "int4"}, "-o", "only finite numbers can be quantised", 0, true);
   std::ofstream(path, std::ios::binary | std::ios::trunc) << file_text(model + "/model.safetensors").substr(0, 20'000);
   fails({"quantize", "-m", bad}, "-o", "model.safetensors", 0, true);
   fails({"export", "-m", bad}, "--to", "model.safetensors", 0, true);

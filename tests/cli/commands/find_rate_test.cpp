@@ -62,7 +62,7 @@ TEST(FindRate, TableJsonAndPlotButNoModel) {
   const Ran without = run_tril({"find-rate", "--train-sets", folder.at("src"), folder.at("tgt")});
   EXPECT_EQ(without.code, 2);
   EXPECT_NE(without.err.find("--model: this is required"), std::string::npos) << without.err;
-  EXPECT_NE(run_tril({"find-rate", "--help"}).out.find("--model is required here too"), std::string::npos);
+  EXPECT_NE(run_tril({"find-rate", "--help"}).out.find("required here too"), std::string::npos);
   EXPECT_EQ(with({"--lowest-rate", "2", "--highest-rate", "1"}).code, 2);
   const Ran learn = with({"--guided-alignment", "learn"});
   EXPECT_EQ(learn.code, 2);

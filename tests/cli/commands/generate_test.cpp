@@ -47,8 +47,8 @@ TEST_F(LanguageModel, WritesWhatARegularExpressionOrASchemaAllows) {
   refused({"--regex", "a(?=b)"}, "look-ahead");
   refused({"--prompt", "a\xff"}, "--prompt: expected UTF-8");
   refused({"--regex", "a", "--stop", "b"}, "--stop");
-  refused({"--regex", "a", "--json-object"}, "held to one of them");
-  refused({"--json-space", "none"}, "no JSON is asked for");
+  refused({"--regex", "a", "--json-object"}, "choose one of them");
+  refused({"--json-space", "none"}, "has no effect without JSON");
   const std::string not_known = folder->write("not.json", R"x({"pattern": "(?=a)"})x");
   const Ran ran = generate({"--prompt", "the ", "--json-schema", not_known});
   EXPECT_EQ(ran.code, 1) << "what a file says wrong";
@@ -59,8 +59,8 @@ TEST_F(LanguageModel, WritesWhatARegularExpressionOrASchemaAllows) {
   const Ran warned = generate({"--prompt", "the ", "--json-schema", told});
   EXPECT_EQ(warned.code, 0) << warned.err;
   EXPECT_NE(
-      warned.err.find("told.json: passed over, since no draft defines it: \"x-order\", \"maxLenght\" (did you mean "
-                      "\"maxLength\"?)"),
+      warned.err.find(
+          "told.json: ignored, because no draft defines it: \"x-order\", \"maxLenght\" (did you mean \"maxLength\"?)"),
       std::string::npos)
       << warned.err;
 }
@@ -185,7 +185,8 @@ TEST_F(LanguageModel, OneLineOfManyMayBeNoPrompt) {
   const std::string file = folder->write("prompts", "the dog\n" + std::string(60, 'd') + "\none cat\n");
   const Ran ran = generate({"-i", file, "--json", "--max-new-tokens", "3"});
   EXPECT_EQ(ran.code, 1);
-  EXPECT_NE(ran.err.find("prompts that nothing can follow: 1; the first is prompt 2: has 60 tokens"), std::string::npos)
+  EXPECT_NE(ran.err.find("prompts that cannot be continued: 1; the first is prompt 2: has 60 tokens"),
+            std::string::npos)
       << ran.err;
   const auto lines = lines_of(ran.out);
   ASSERT_EQ(lines.size(), 3u);

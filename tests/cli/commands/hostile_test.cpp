@@ -76,12 +76,12 @@ TEST_F(Hostile, Arguments) {
   const std::vector<Case> cases{
       {{""}, 2, "tril: \"\" is not a command"},
       {{"\x01"}, 2, "tril: \\x01 is not a command"},
-      {{"translate", "-m", model, "--n-best", "99999999999"}, 2, "--n-best: expected a whole number, from 1 to 1000"},
+      {{"translate", "-m", model, "--n-best", "99999999999"}, 2, "--n-best: expected an integer, from 1 to 1000"},
       {{"translate", "-m", model, "--length-penalty", "nan"}, 2, "--length-penalty: expected a number"},
       {{"translate", "-m", model, "--length-penalty", "1e999"}, 2, "--length-penalty: expected a number"},
-      {{"translate", "-m", model, "--threads", "-1"}, 2, "--threads: expected a whole number"},
-      {{"translate", "-m", model, "--batch-size", "0"}, 2, "--batch-size: expected a whole number"},
-      {{"translate", "-m", model, "-b", "10000"}, 2, "--beam-size: expected a whole number, from 1 to 1000"},
+      {{"translate", "-m", model, "--threads", "-1"}, 2, "--threads: expected an integer"},
+      {{"translate", "-m", model, "--batch-size", "0"}, 2, "--batch-size: expected an integer"},
+      {{"translate", "-m", model, "-b", "10000"}, 2, "--beam-size: expected an integer, from 1 to 1000"},
       {{"translate", "-m", model, "-b", wide}, 2, "..."},
       {{"train", "-m", "m", "--train-sets", "a", "b", "--d-model", "130", "--num-heads", "4"},
        2,
@@ -111,22 +111,24 @@ TEST_F(Hostile, TextFiles) {
       {{"train", "-m", new_file, "--train-sets", corpus, corpus, "--guided-alignment", ""},
        2,
        "--guided-alignment: its value is empty, expected"},
-      {{"eval", "-r", corpus + "/x", "-i", corpus}, 1, "something in the path is a file"},
+      {{"eval", "-r", corpus + "/x", "-i", corpus}, 1, "a component of the path is a file"},
       {{"eval", "-r", std::string(6000, 'a'), "-i", corpus}, 1, "...: cannot be read"},
       {{"eval", "-r", binary, "-i", corpus}, 1, "is a binary file"},
-      {{"eval", "-r", directory, "-i", corpus}, 1, "is a directory, a text file is expected"},
-      {{"eval", "-r", cut, "-i", corpus}, 1, "its gzip data is cut off"},
+      {{"eval", "-r", directory, "-i", corpus}, 1, "expected a text file, got a directory"},
+      {{"eval", "-r", cut, "-i", corpus}, 1, "its gzip data is truncated"},
       {{"eval", "-r", short_file, "-i", corpus}, 1, "short: has 2 lines, "},
       {{"eval", "-r", empty, "-i", empty}, 1, "empty: is empty"},
       {{"eval", "-r", latin, "-i", latin}, 1, "latin: line 2: is not valid UTF-8 (byte 0xFF at column 5); fix it\n"},
       {{"vocab", "--train-sets", latin, "-o", new_file}, 1, "fix it, or pass --skip-invalid"},
-      {{"vocab", "--train-sets", corpus, "-o", "/proc/x"}, 1, "/proc takes no new files: write elsewhere"},
-      {{"vocab", "--train-sets", corpus, "-o", folder->at("no/x")}, 1, "there is no directory"},
-      {{"vocab", "--train-sets", corpus, "-o", directory}, 1, "is a directory, expected a regular file"},
-      {{"train", "--train-sets", corpus, corpus, "-m", "/proc/x"}, 1, "/proc takes no new files: write elsewhere"},
-      {{"train", "--train-sets", corpus, corpus, "-m", corpus}, 1, "is a file, expected a directory"},
+      {{"vocab", "--train-sets", corpus, "-o", "/proc/x"}, 1, "/proc does not accept new files: write elsewhere"},
+      {{"vocab", "--train-sets", corpus, "-o", folder->at("no/x")}, 1, "no does not exist"},
+      {{"vocab", "--train-sets", corpus, "-o", directory}, 1, "expected a regular file, got a directory"},
+      {{"train", "--train-sets", corpus, corpus, "-m", "/proc/x"},
+       1,
+       "/proc does not accept new files: write elsewhere"},
+      {{"train", "--train-sets", corpus, corpus, "-m", corpus}, 1, "expected a directory, got a file"},
       {{"train", "--train-sets", corpus, short_file, "-m", folder->at("unequal"), "--vocab-size", "40"}, 1, "lines"},
-      {{"inspect", folder->at("nowhere")}, 1, "nowhere: there is no such directory"},
+      {{"inspect", folder->at("nowhere")}, 1, "nowhere: no such file or directory"},
       {{"inspect", corpus}, 1, "is neither a directory nor a GGUF file"},
   };
   for (const Case& c : cases) expect_refusal(run_tril(c.args), c.code, c.message);
@@ -211,7 +213,7 @@ TEST_F(Hostile, NothingIsWrittenOverWhatIsRead) {
   const std::string text = folder->write("text", file_text(corpus)), run = folder->at("run"),
                     log = run + "/train.jsonl";
   expect_refusal(run_tril({"vocab", "--train-sets", text, "--size", "40", "--out", text}), 2,
-                 text + " is a text to learn from");
+                 text + " is one of the texts to learn from");
   EXPECT_EQ(file_text(text), file_text(corpus));
   const auto train = [&](std::vector<std::string> more) {
     std::vector<std::string> args{
@@ -227,7 +229,7 @@ TEST_F(Hostile, NothingIsWrittenOverWhatIsRead) {
   expect_refusal(run_tril({"report", run, "-o", log}), 2, "is a file of the run");
   EXPECT_EQ(file_text(log), lines);
   EXPECT_EQ(run_tril({"report", run, "-o", run + "/page.html"}).code, 0);
-  expect_refusal(train({"--teacher", run + "/.", "--overwrite"}), 2, "is --model as well");
+  expect_refusal(train({"--teacher", run + "/.", "--overwrite"}), 2, "is also --model");
   EXPECT_EQ(file_text(run + "/model.safetensors"), weights);
 }
 
@@ -272,7 +274,7 @@ TEST_F(Hostile, StatesThatCannotBe) {
   bad = good, bad["corpus"]["batch_in_epoch"] = -1;
   refused(bad, "\"batch_in_epoch\" is -1, expected a count");
   bad = good, bad.erase("skipped");
-  refused(bad, "pass --overwrite to begin anew");
+  refused(bad, "pass --overwrite to start over");
   bad = whole, bad["updates"] = -7;
   refused(bad, "is damaged: its checksum does not match");
 }
@@ -299,14 +301,14 @@ TEST_F(Hostile, SmallFilesThatAreWrong) {
   expect_refusal(run_tril({"serve", "-m", model, "--api-key-file", folder->write("keys", "# none\n")}), 1,
                  "keys: has no key");
   expect_refusal(run_tril({"serve", "-m", model, "--admin-key-file", folder->write("keys", "123\n")}), 1,
-                 "keys: a key of 3 characters is soon guessed");
+                 "keys: a key of 3 characters is easy to guess");
   expect_refusal(run_tril({"serve", "-m", model, "--access-log", folder->at("no/log"), "--port", "0"}), 1,
                  "log: the access log cannot be written (No such file or directory)");
   const std::vector<std::string> shared{"--work-dir", folder->at("work"), "-o", folder->at("shared")};
   ASSERT_EQ(with(shared).code, 0);
   folder->write("work/manifest.json", "{");
   const Ran damaged = with(shared);
-  expect_refusal(damaged, 1, "manifest.json: is no manifest of `tril translate --work-dir`: parse error at line 1");
+  expect_refusal(damaged, 1, "manifest.json: is not a manifest of `tril translate --work-dir`: parse error at line 1");
 }
 
 // Reported before long work starts.
@@ -322,7 +324,7 @@ TEST_F(Hostile, PlacesThatCannotBeWrittenAreKnownFirst) {
   for (const auto& args : commands) expect_refusal(run_tril(args), 1, nowhere + ": cannot create");
   expect_refusal(run_tril({"shortlist", "-m", model, "-t", corpus, corpus, "-o", corpus}), 2, "--out: ");
   expect_refusal(run_tril({"attend", "-m", model, "-s", "a", "-o", folder->at("p"), "--svg", folder->at("./p")}), 2,
-                 "--svg: is --out as well");
+                 "--svg: is the same file as --out");
 }
 
 TEST_F(Hostile, AFullDiskLeavesNoHalfFile) {

@@ -124,7 +124,7 @@ struct Soak {
     if (last == Trouble::none || last == Trouble::paused) {
       EXPECT_EQ(ran.code, 0) << what;
     } else if (ran.code != 0 && saved() != before) {  // otherwise the ranks may not have connected before
-      const char* expected = last == Trouble::stopped ? "has given no sign of life"
+      const char* expected = last == Trouble::stopped ? "has not responded"
                              : last == Trouble::full  ? "File too large"
                                                       : "";
       EXPECT_NE(ran.err.find(expected), std::string::npos) << what;

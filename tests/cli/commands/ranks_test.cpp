@@ -156,7 +156,7 @@ TEST_F(RanksTest, OthersGoOnWithoutOneThatIsKilledToTheSameBits) {
       EXPECT_TRUE(job.ends_within(seconds(60)));
     });
     EXPECT_EQ(ran.code, 0) << ran.err;
-    const std::string told = fmt::format("rank {} ({}) lost: the 2 ranks that are left go on from update ", rank, host);
+    const std::string told = fmt::format("rank {} ({}) lost: the 2 remaining ranks continue from update ", rank, host);
     EXPECT_EQ(count_of(ran.err, told), 1) << ran.err;
     EXPECT_EQ(count_of(ran.err, "done: 120 updates"), 1) << "one speaks for all: " << ran.err;
     expect_same_run(model, "alone");
@@ -183,8 +183,8 @@ TEST_F(RanksTest, TheLastOneGoesOnAlone) {
     EXPECT_TRUE(job.ends_within(seconds(60)));
   });
   EXPECT_EQ(ran.code, 0) << ran.err;
-  EXPECT_TRUE(contains(ran.err, "the 2 ranks that are left go on from update 0")) << ran.err;
-  EXPECT_TRUE(contains(ran.err, "the one rank that is left goes on from update 0")) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "the 2 remaining ranks continue from update 0")) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "the one remaining rank continues from update 0")) << ran.err;
   expect_same_run("1", "3");
 }
 
@@ -233,8 +233,7 @@ TEST_F(RanksTest, OneThatGivesNoSignOfLifeIsNamed) {
           EXPECT_TRUE(job.ends_within(seconds(60)));
         });
     EXPECT_NE(ran.code, 0);
-    EXPECT_TRUE(
-        contains(ran.err, "rank " + std::to_string(rank) + " (" + host + "): has given no sign of life for 2 s"))
+    EXPECT_TRUE(contains(ran.err, "rank " + std::to_string(rank) + " (" + host + "): has not responded for 2 s"))
         << ran.err;
   }
   // A rank that returns in time is waited for.
@@ -256,7 +255,7 @@ TEST_F(RanksTest, OtherFilesOnOneRankAreToldByName) {
   const Ran other = job.run(train("other", {"--train-sets", "train.src", "train.tgt"}));
   EXPECT_EQ(other.code, 1) << other.err;
   EXPECT_TRUE(
-      contains(other.err, "rank 1 (" + host + "): has other sentences in this update than rank 0 (" + host + ")"))
+      contains(other.err, "rank 1 (" + host + "): has different sentences in this update from rank 0 (" + host + ")"))
       << other.err;
 
   // A rank that lacks a file, or has another number of lines, reports it itself: only it knows.
@@ -322,7 +321,7 @@ TEST_F(RanksTest, TwoJobsDoNotTrainInOneDirectory) {
     const ScratchFolder beside;
     const Ran second = RankJob(beside, 1).run(train("model", {"--after", "100000u"}));
     EXPECT_EQ(second.code, 1) << second.err;
-    EXPECT_TRUE(contains(second.err, "another process trains in this directory")) << second.err;
+    EXPECT_TRUE(contains(second.err, "another process is training in this directory")) << second.err;
     job.send(0, SIGTERM);
   });
   EXPECT_EQ(ran.code, 0) << ran.err;

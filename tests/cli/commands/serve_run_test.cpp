@@ -89,7 +89,7 @@ TEST(ServeRun, UnknownFieldsAreRefusedToldOfOrIgnored) {
   for (const std::vector<std::string>& args : {std::vector<std::string>{"--unknown-fields", "warn"}, {}}) {
     const Answer warned = answer(args);
     ASSERT_EQ(warned.status, 200) << warned.body;
-    EXPECT_EQ(json::parse(warned.body)["warnings"], json({told + "; it was passed over"}));
+    EXPECT_EQ(json::parse(warned.body)["warnings"], json({told + "; it was ignored"}));
   }
   const Answer ignored = answer({"--unknown-fields", "ignore"});
   ASSERT_EQ(ignored.status, 200) << ignored.body;

@@ -27,8 +27,8 @@ TEST(Serve, ACacheThatHoldsNoRequestIsRefused) {
   EXPECT_EQ(refused.code, exit_usage);
   std::smatch least;
   ASSERT_TRUE(std::regex_search(refused.err, least,
-                                std::regex("--cache-tokens: 10 hold no request of model de: the shortest may need "
-                                           "[0-9]+ for each of 2 workers; ([0-9]+) hold its longest")))
+                                std::regex("--cache-tokens: 10 cannot hold any request to model de: the shortest may "
+                                           "need [0-9]+ for each of 2 workers; ([0-9]+) can hold its longest")))
       << refused.err;
   EXPECT_EQ(least[1], std::to_string(2 * (1 + 4 * 12))) << "a beam of 4, 12 tokens";
   const Ran kept = serve(least[1]);
@@ -98,15 +98,15 @@ TEST(Serve, ALanguagePairHasAnEffectOrIsRefused) {
     EXPECT_NE(ran.err.find("--languages: " + message), std::string::npos) << ran.err;
   };
   refused(written(testing::small_polyglot(""), "many"), "m=eng_Latn:deu_Latn",
-          "the vocabulary of model m lists its languages, from each into each of which it translates; leave it out");
+          "the vocabulary of model m lists its languages, and it translates between all of them; leave it out");
   refused(written(testing::small_writer(testing::letters), "plays"), "m=en:de",
-          "model m continues text and translates nothing; leave it out");
+          "model m continues text and does not translate; leave it out");
   serve::Loaded tags = testing::small_translator();
   const std::string spm = file_text(test::test_dir() + "/golden/hf/tokenizers/spm_unigram/spm.model");
   tags.tokenizer = make_marian_tokenizer({.source_spm = spm, .target_spm = spm, .tags = {">>de<<", ">>fr<<"}});
   tags.model = testing::small_marian(*tags.tokenizer, tags.tokenizer->special(Side::target).pad, 64, 5);
   const std::string model = written(tags, "tags");
-  refused(model, "m=en:it", "model m has no tag >>it<<; it has de, fr; m=en:de says into which requests translate");
+  refused(model, "m=en:it", "model m has no tag >>it<<; it has de, fr; m=en:de sets the default target of requests");
   for (const char* pair : {"m=en:fr", "m=en:-"}) EXPECT_EQ(serve(model, pair).code, exit_success) << pair;
 }
 
@@ -119,7 +119,7 @@ TEST(Serve, AMistypedVariableIsToldOf) {
                                                                      setenv("TRIL_THREADS", "1", 1);
                                                                    },
                                                                .meanwhile = {}});
-  EXPECT_NE(ran.err.find("TRIL_PROT is no option; did you mean TRIL_PORT?"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("TRIL_PROT is not an option; did you mean TRIL_PORT?"), std::string::npos) << ran.err;
   EXPECT_EQ(ran.err.find("TRIL_THREADS"), std::string::npos) << ran.err;
   EXPECT_EQ(ran.code, exit_usage) << "for the model that is not there";
 }
@@ -129,11 +129,11 @@ TEST(Serve, OnlyNamesThatNobodyReadsAreToldOf) {
   const Fields& fields = app.at("serve").fields;
   const auto said = [&](const std::vector<std::string>& settings) { return unknown_settings(fields, settings); };
   EXPECT_EQ(said({"TRIL_QUEU_SIZE=3", "PATH=/bin", "TRIL_QUEUE_SIZE=3", "MY_TRIL_X=1"}),
-            std::vector<std::string>{"TRIL_QUEU_SIZE is no option; did you mean TRIL_QUEUE_SIZE?"});
+            std::vector<std::string>{"TRIL_QUEU_SIZE is not an option; did you mean TRIL_QUEUE_SIZE?"});
   EXPECT_EQ(said({"TRIL_APIKEY=secret"}),
-            std::vector<std::string>{"TRIL_APIKEY is no option; did you mean TRIL_API_KEY?"})
+            std::vector<std::string>{"TRIL_APIKEY is not an option; did you mean TRIL_API_KEY?"})
       << "without what may be a secret";
-  EXPECT_EQ(said({"TRIL_SOMETHING_ELSE=secret"}), std::vector<std::string>{"TRIL_SOMETHING_ELSE is no option"});
+  EXPECT_EQ(said({"TRIL_SOMETHING_ELSE=secret"}), std::vector<std::string>{"TRIL_SOMETHING_ELSE is not an option"});
   // Every variable that the sources read is known.
   namespace fs = std::filesystem;
   const std::regex literal("\"(TRIL_[A-Z_]+)\"");

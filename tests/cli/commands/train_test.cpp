@@ -283,8 +283,8 @@ TEST(Train, TextsThatDoNotGoTogetherAreToldOfFirst) {
     std::string error;
   };
   const std::vector<Case> cases{
-      {{"--train-sets", source, longer}, longer + ": has 301 lines, " + source + " has 300"},
-      {{"--valid-sets", source, longer}, longer + ": has 301 lines, " + source + " has 300"},
+      {{"--train-sets", source, longer}, longer + ": has 301 lines, but " + source + " has 300"},
+      {{"--valid-sets", source, longer}, longer + ": has 301 lines, but " + source + " has 300"},
       {{"--train-sets", longer_source, with_line("bytes", "a\xff")}, "line 301: is not valid UTF-8"},
       {{"--tsv", "--train-sets", data.folder.write("tsv", "a\tb\na\n"), "--valid-sets",
         data.folder.write("v", "a\tb\n")},
@@ -619,7 +619,7 @@ TEST(Train, GoingOnWritesAnewWhatTheModelHasLost) {
           std::filesystem::remove(file(name));
         const Ran again = run();
         EXPECT_EQ(again.code, 0) << again.err;
-        EXPECT_TRUE(contains(again.err, file(name) + ": is gone or empty, and is written anew")) << again.err;
+        EXPECT_TRUE(contains(again.err, file(name) + ": is missing or empty; writing it again")) << again.err;
         EXPECT_TRUE(file_text(file(name)) == text) << name;
       }
     EXPECT_FALSE(contains(run().err, "gone"));
@@ -640,7 +640,8 @@ TEST(Train, ALostBestModelThatNoStateHasIsToldOf) {
   std::filesystem::remove(weights);
   const Ran again = run_tril(data.train("model", stalls));
   EXPECT_EQ(again.code, 1);
-  EXPECT_TRUE(contains(again.err, weights + ": is gone or empty; it had the best weights, of update 1,")) << again.err;
+  EXPECT_TRUE(contains(again.err, weights + ": is missing or empty; it held the best weights, of update 1,"))
+      << again.err;
   EXPECT_FALSE(contains(again.err, "the model is in")) << again.err;
   data.folder.write("model/model.safetensors", text);
   EXPECT_EQ(run_tril(data.train("model", stalls)).code, 0);
@@ -681,7 +682,7 @@ TEST(Train, LostLinesOfTheReportAreToldOf) {
     EXPECT_TRUE(contains(after(name, whole.substr(0, whole.rfind('\n', whole.size() - 2) + 1)), file + ": ")) << name;
   }
   const std::string file = data.folder.at("model/train.jsonl"), whole = file_text(file);
-  EXPECT_TRUE(contains(after("train.jsonl", whole.substr(whole.find('\n') + 1)), "its first lines are gone"));
+  EXPECT_TRUE(contains(after("train.jsonl", whole.substr(whole.find('\n') + 1)), "its first lines are missing"));
   EXPECT_TRUE(contains(after("train.jsonl", whole.substr(0, whole.find("\"update\":10"))), "its line of update 20"));
 }
 

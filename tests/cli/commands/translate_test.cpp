@@ -152,7 +152,7 @@ TEST_F(Translate, LongLinesAreCutAndCounted) {
   const Ran ran = translate({"-b", "1"}, line + "\n");
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_EQ(lines_of(ran.out).size(), 1u);
-  EXPECT_NE(ran.err.find("64 positions, which were cut: 1"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("64 positions, which were truncated: 1"), std::string::npos) << ran.err;
 }
 
 TEST_F(Translate, WhatCannotBeSaidIsTold) {
@@ -160,13 +160,13 @@ TEST_F(Translate, WhatCannotBeSaidIsTold) {
     EXPECT_EQ(ran.code, 0) << ran.err;
     EXPECT_NE(ran.err.find(part), std::string::npos) << ran.err;
   };
-  warns(translate({"-b", "1"}, "a d\u4e1cg\n"), "unknown tokens, for characters that the vocabulary lacks: 1");
+  warns(translate({"-b", "1"}, "a d\u4e1cg\n"), "unknown tokens, for characters that are not in the vocabulary: 1");
   std::vector<std::string> all{"-b", "2", "--json", "--logit-bias"};
   for (int id = 0; id < 61; ++id) all.push_back(std::to_string(id) + "=-100");
   const Ran none = translate(all, "a dog\n");
   warns(none, "forbidden: 1");
   EXPECT_EQ(nlohmann::json::parse(none.out)["translations"][0]["cut"], "dead_end");
-  warns(translate({"-b", "2", "--terminology", folder->write("terms", "")}, "a dog\n"), "has no phrases");
+  warns(translate({"-b", "2", "--terminology", folder->write("terms", "")}, "a dog\n"), "contains no phrases");
 }
 
 // Terms in a part that is cut off are not required.
@@ -214,7 +214,8 @@ TEST(TranslateLanguages, TheOneThatIsAssumedIsTold) {
   std::filesystem::copy(golden + "tokenizers/spm_unigram/spm.model", model + "/sentencepiece.bpe.model");
   folder.write("model/vocab.json", R"({"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "▁": 4, "a": 5})");
   folder.write("model/tokenizer_config.json", R"({"tokenizer_class": "M2M100Tokenizer"})");
-  const std::string told = "of its 100 languages the text is in; en is assumed, pass --source-language";
+  const std::string told =
+      "the source language, one of 100, is not given; assuming en, pass --source-language to set it";
   const auto ran = [&](const std::vector<std::string>& more) {
     std::vector<std::string> args{"translate", "--model", model, "--target-language", "de", "--max-length", "4"};
     args.insert(args.end(), more.begin(), more.end());

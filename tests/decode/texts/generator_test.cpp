@@ -158,8 +158,8 @@ TEST(Generator, StatesAreThoseOfFullRecomputation) {
   };
   expect_refused(refusal([](auto& o) { o.cache.kept.window = 4; }), "attention window");
   expect_refused(refusal([](auto& o) { o.cache.kept.precision = nn::KvCache::Precision::int8; }), "cache precision");
-  expect_refused(refusal([&](auto& o) { o.speculative.draft = &linear; }), "cannot take back");
-  expect_refused(refusal([](auto& o) { o.speculative.lookup = 2; }), "cannot take back");
+  expect_refused(refusal([&](auto& o) { o.speculative.draft = &linear; }), "cannot undo");
+  expect_refused(refusal([](auto& o) { o.speculative.lookup = 2; }), "cannot undo");
 }
 
 // Prompts read in small chunks, with and without a window, give the same results as in one step.
@@ -301,7 +301,7 @@ TEST(Generator, PromptsThatCannotBeReadAreErrors) {
     generator.generate(std::vector<std::string>{"a", std::string(25, 'a')});
     FAIL() << "a prompt beyond the positions was read";
   } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("prompt 2: has 25 tokens, the model has 24 positions"), std::string::npos)
+    EXPECT_NE(std::string(e.what()).find("prompt 2: has 25 tokens, but the model has 24 positions"), std::string::npos)
         << e.what();
   }
   generator.generate(std::vector<std::string>{"aXb"});

@@ -339,7 +339,8 @@ TEST(DecoderOnly, KeysThatTransformersDoesNotObey) {
     }
     const std::string stretched = error(testing::llama_kin(
         family, {{"partial_rotary_factor", 0.5}, {"rope_scaling", {{"type", "linear"}, {"factor", 2.0}}}}));
-    EXPECT_EQ(contains(stretched, "partial_rotary_factor: 0.5 is not supported: this family turns whole heads"), !part)
+    EXPECT_EQ(contains(stretched, "partial_rotary_factor: 0.5 is not supported: this family rotates whole heads"),
+              !part)
         << family << ": " << stretched;
     EXPECT_EQ(error(testing::llama_kin(family, {{"partial_rotary_factor", 1.0}})), "") << family;
   }

@@ -202,9 +202,9 @@ TEST(Gpt2, WhatItsConfigurationCannotSay) {
   says({{"scale_attn_weights", false}}, "only true is");
   says({{"scale_attn_by_inverse_layer_idx", true}}, "not supported for gpt2");
   says({{"add_cross_attention", true}}, "not supported for gpt2");
-  says({{"n_head", 5}}, "does not divide into 5 heads");
+  says({{"n_head", 5}}, "is not divisible by 5 heads");
   says({{"n_layer", 100000}}, "1000");
-  says({{"eos_token_id", 11}}, "not an id of the vocabulary of 11");
+  says({{"eos_token_id", 11}}, "not a valid id: the vocabulary has 11 tokens");
   says({{"resid_pdrop", 1.0}}, "not in [0, 1)");
   says({{"activation_function", "tanhh"}}, "'tanhh' is not supported");
   says({{"layer_norm_epsilon", 0.0}}, "not a positive number");

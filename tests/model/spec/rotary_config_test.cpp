@@ -118,11 +118,11 @@ TEST(RotaryConfig, WhatIsRefused) {
   says({{"rope_scaling", {{"rope_type", "linear"}, {"factor", 2.0}, {"mrope_section", {1}}}}}, "mrope_section");
   says({{"rope_parameters", {{"full_attention", {{"rope_type", "default"}}}}}}, "full_attention");
   says({{"rope_scaling", {{"rope_type", "longrope"}, {"short_factor", {1.0}}, {"long_factor", {1.0}}}}},
-       "1 factors for 8 pairs");
+       "got 1 factors for the 8 pairs");
   says({{"rope_theta", 0.5}}, "not above 1");
-  says({{"partial_rotary_factor", 0.1}}, "cannot be turned in pairs");
-  says({{"partial_rotary_factor", 1.5}}, "cannot be turned in pairs");
-  says({{"partial_rotary_factor", 1e19}}, "1.6e+20 values, which cannot be turned in pairs");
+  says({{"partial_rotary_factor", 0.1}}, "cannot be rotated in pairs");
+  says({{"partial_rotary_factor", 1.5}}, "cannot be rotated in pairs");
+  says({{"partial_rotary_factor", 1e19}}, "1.6e+20 values, which cannot be rotated in pairs");
 }
 
 }  // namespace

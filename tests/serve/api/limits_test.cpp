@@ -239,7 +239,7 @@ TEST_F(Serving, DrainingEndsWhatIsDoneAside) {
       const Answer a = client.answer();
       // Late requests are told so; no accepted request is.
       answered +=
-          a.status == 200 || a.status == 400 || (a.status == 503 && a.body.find("about to stop") != std::string::npos);
+          a.status == 200 || a.status == 400 || (a.status == 503 && a.body.find("shutting down") != std::string::npos);
     });
   while (taken < 9) std::this_thread::yield();
   std::this_thread::sleep_for(std::chrono::milliseconds(50));  // for the last of them to be read

@@ -55,18 +55,18 @@ TEST_F(Choosing, SeveralSourcesHaveToBeSaid) {
   serve_these({{"a", speaks("en", "de")}, {"b", speaks("fr", "de")}, {"c", speaks("it", "es")}});
   for (const Json& source : {Json("auto"), Json(nullptr)})
     EXPECT_EQ(refused({{"source", source}, {"target", "de"}}),
-              "source: languages are not detected here, and the text may be in any of en, fr; choose one");
+              "source: language detection is not supported, and the text may be in any of en, fr; choose one");
   EXPECT_EQ(translate({{"target", "es"}})["sourceAssumed"], "it");
   EXPECT_EQ(translate({{"model", "b"}, {"target", "de"}})["sourceAssumed"], "fr");
   EXPECT_FALSE(translate({{"source", ">>fr<<"}, {"target", "__de__"}}).contains("sourceAssumed"));
   // A request that no model satisfies is refused with the possible choices.
   EXPECT_EQ(
       refused({{"source", "en"}, {"target", "es"}}),
-      "no model here translates from en into es; there are: a from en into de; b from fr into de; c from it into es");
+      "no model here translates from en into es; available: a from en into de; b from fr into de; c from it into es");
   EXPECT_EQ(refused({{"model", "a"}, {"source", "fr"}}), "source: model a does not translate from fr, but from en");
   EXPECT_EQ(refused({{"model", "a"}, {"target", "es"}}), "target: model a does not translate into es, but into de");
   EXPECT_EQ(post("/detect", {{"q", "ein Hund"}}, 501)["error"],
-            "languages are not detected here; the models read: en, fr, it");
+            "language detection is not supported; the models read: en, fr, it");
   post("/detect", Json::object(), 400);
 }
 
@@ -74,7 +74,7 @@ TEST_F(Choosing, AModelThatReadsSeveralLanguagesIsTold) {
   serve_these({{"many", testing::small_polyglot()}});
   for (const Json& request : {Json{{"target", "deu_Latn"}}, Json{{"source", "auto"}, {"model", "many"}}}) {
     const std::string error = refused(request);
-    EXPECT_TRUE(error.starts_with("source: languages are not detected here")) << error;
+    EXPECT_TRUE(error.starts_with("source: language detection is not supported")) << error;
     EXPECT_NE(error.find("fra_Latn, "), std::string::npos) << error;
   }
   EXPECT_FALSE(translate({{"source", "fra_Latn"}, {"target", "deu_Latn"}}).contains("sourceAssumed"));
@@ -101,7 +101,7 @@ TEST_F(Choosing, NoTargetIsFoundOut) {
   serve_these({{"many", testing::small_polyglot()}, {"de", speaks("en", "de")}});
   for (const Json& model : {Json(nullptr), Json("many"), Json("de")})
     EXPECT_EQ(refused({{"source", "en"}, {"target", "auto"}, {"model", model}}),
-              "target: expected a language, got \"auto\", which is for source alone");
+              "target: expected a language, got \"auto\", which is only for source");
 }
 
 TEST_F(Choosing, AModelThatDoesNotSayItsLanguagesTakesAnyAndComesLast) {
@@ -114,8 +114,8 @@ TEST_F(Choosing, AModelThatDoesNotSayItsLanguagesTakesAnyAndComesLast) {
   EXPECT_NE(ask("GET", "/metrics").body.find("tril_sentences_total{model=\"silent\",outcome=\"ended\"} 1"),
             std::string::npos);
   EXPECT_EQ(refused({{"source", "auto"}, {"target", "de"}}),
-            "source: languages are not detected here, and the text may be in any of en, or what model silent reads; "
-            "choose one");
+            "source: language detection is not supported, and the text may be in any of en, or in the language of "
+            "model silent; choose one");
   const Json languages = Json::parse(ask("GET", "/languages").body);
   EXPECT_EQ(languages.back(), Json::parse(R"({"code":"und","name":"unknown","targets":[]})"));
   // A single model translates any text, and does not say its language.
@@ -123,7 +123,7 @@ TEST_F(Choosing, AModelThatDoesNotSayItsLanguagesTakesAnyAndComesLast) {
   const Json got = translate({{"source", "auto"}, {"target", "de"}});
   EXPECT_FALSE(got.contains("sourceAssumed") || got.contains("detectedLanguage"));
   EXPECT_EQ(post("/detect", {{"q", "a"}}, 501)["error"],
-            "languages are not detected here; the models read: languages that they do not state");
+            "language detection is not supported; the models read: languages that they do not name");
   serve_these({{"one", speaks("", "")}, {"two", speaks("", "")}});
   EXPECT_EQ(refused({{"source", "en"}, {"target", "de"}}),
             "model: the possible models do not state their languages; choose one of one, two");
@@ -153,10 +153,9 @@ TEST_F(Choosing, ATextForAModelWithSeveralTagsHasOne) {
   };
   for (const Json& q : {Json("a dog"), Json(">>it<< a dog"), Json::array({">>de<< a", "a dog"})})
     for (const bool stream : {false, true})
-      EXPECT_EQ(
-          post("/translate", {{"q", q}, {"stream", stream}}, 400)["error"],
-          "target: model tags translates into de, fr, and nothing says into which; choose one, or begin each text "
-          "with a tag: >>de<<")
+      EXPECT_EQ(post("/translate", {{"q", q}, {"stream", stream}}, 400)["error"],
+                "target: model tags translates into de, fr, and the target is not given; choose one, or begin each "
+                "text with a tag: >>de<<")
           << q;
   EXPECT_EQ(sources(">>fr<< a dog"), Json({">>fr<<"}));
   (void)post("/translate", {{"q", Json::array({">>fr<< a dog", ">>de<< a dog"})}, {"beam_size", 1}});
@@ -202,7 +201,7 @@ TEST_F(Choosing, LanguagesOfScoresAreSaidAsThoseOfTranslationsAre) {
   serve_these({{"many", testing::small_polyglot("")}});
   for (const char* path : {"/score", "/attention"}) {
     Json error = post(path, with(nullptr, "deu_Latn"), 400)["error"];
-    EXPECT_TRUE(error["message"].get<std::string>().starts_with("source_language: languages are not detected"))
+    EXPECT_TRUE(error["message"].get<std::string>().starts_with("source_language: language detection is not supported"))
         << error;
     EXPECT_EQ(error["param"], "source_language");
     error = post(path, with("fra_Latn", nullptr), 400)["error"];

@@ -10,7 +10,8 @@ TEST_F(Serving, TellsWhatIsThere) {
   serve();
   EXPECT_EQ(Json::parse(ask("GET", "/languages").body),
             Json::parse(R"([{"code":"de","name":"de","targets":[]},{"code":"en","name":"en","targets":["de"]}])"));
-  EXPECT_EQ(post("/detect", {{"q", "a dog"}}, 501)["error"], "languages are not detected here; the models read: en");
+  EXPECT_EQ(post("/detect", {{"q", "a dog"}}, 501)["error"],
+            "language detection is not supported; the models read: en");
   const Json settings = Json::parse(ask("GET", "/frontend/settings").body);
   EXPECT_EQ(settings["language"]["target"]["code"], "de");
   EXPECT_EQ(settings["filesTranslation"], false);
@@ -157,7 +158,7 @@ TEST_F(Serving, RefusesWhatCannotBe) {
   refused("/translate", {{"q", "a"}, {"model", "plays"}}, 400, "does not translate");
   refused("/translate", {{"q", "a"}, {"model", "no"}}, 404, "no model");
   refused("/translate", {{"q", 5}, {"beam_size", "x"}}, 400, "beam_size");
-  refused("/translate", {{"q", "a"}, {"beam_size", 4}, {"temperature", 1}}, 400, "draws");
+  refused("/translate", {{"q", "a"}, {"beam_size", 4}, {"temperature", 1}}, 400, "cannot be combined with temperature");
   refused("/translate", {{"q", "a"}, {"priority", 5}}, 403, "administrators");
   refused("/translate", {{"q", "a"}, {"terminology", 5}}, 400, "terminology");
   refused("/translate", {{"q", "a"}, {"prefix", "x"}}, 400, "split");
@@ -174,7 +175,7 @@ TEST_F(Serving, RefusesWhatCannotBe) {
   refused("/v1/chat/completions", {{"messages", {{{"role", "user"}}}}}, 400, "content");
   for (const Json& part : {Json{{"type", 1}}, Json{{"text", "a"}}, Json{{"type", "image_url"}}, Json("a")})
     refused("/v1/chat/completions", {{"messages", {{{"role", "user"}, {"content", Json::array({part})}}}}}, 400,
-            "parts of text");
+            "only text parts");
   EXPECT_EQ(ask("POST", "/translate", "{").status, 400);
   EXPECT_EQ(ask("POST", "/translate", "[]").status, 400);
   EXPECT_EQ(ask("POST", "/translate", std::string(5000, '[')).status, 400);

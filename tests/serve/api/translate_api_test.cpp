@@ -105,7 +105,7 @@ TEST_F(Serving, FormsSayWhatJsonDoes) {
   for (const std::string& type : {encoded, multipart}) {
     got = form("/tokenize", type, "text=a&model=plays");
     EXPECT_EQ(got["status"], 415);
-    EXPECT_EQ(got["error"]["message"], "this route takes JSON, and the body is a form");
+    EXPECT_EQ(got["error"]["message"], "this route takes JSON, but the body is a form");
   }
   EXPECT_EQ(form("/tokenize", encoded, R"( {"text": "a", "model": "plays"})")["status"], 200);
 }
@@ -176,10 +176,10 @@ TEST_F(Serving, ATranslationThatIsRefusedStreamsNothing) {
       {{{"q", "a dog"}, {"target", "es"}}, "no model here translates"},
       {{{"q", "a dog"}, {"model", "nothing"}}, "nothing"},
       {{{"q", "a dog"}, {"min_length", 500}}, "min_length: 500 is above"},
-      {{{"q", "a dog"}, {"prefix", "x"}}, "prefix: goes with"},
+      {{{"q", "a dog"}, {"prefix", "x"}}, "prefix: needs"},
       {{{"q", "a dog"}, {"beam_size", 0}}, "beam_size"},
       {{{"q", "a dog"}, {"terminology", 3}}, "terminology: expected"},
-      {{{"q", Json::array({"a", "b"})}}, "q: 2 texts, at most 1 is allowed in a request"}};
+      {{{"q", Json::array({"a", "b"})}}, "q: 2 texts, but at most 1 is allowed in a request"}};
   for (const auto& [fields, says] : wrong) {
     Json body = fields;
     const auto answer = [&](bool stream) {

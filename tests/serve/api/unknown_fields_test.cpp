@@ -66,12 +66,11 @@ TEST_F(Serving, FieldsOfTheAddressThatNobodyReadsAreUnknownOnes) {
   Answer a = ask("POST", "/translate?target=fr&foo=1&api_key=x", body);
   ASSERT_EQ(a.status, 200) << a.body;
   const std::string told =
-      ": it stands in the query string, where fields count only if the body is a form or empty; put it into the body";
+      ": is in the query string, where fields are read only if the body is a form or empty; put it into the body";
   EXPECT_EQ(Json::parse(a.body)["warnings"],
-            Json({"foo" + told + "; it was passed over", "target" + told + "; it was passed over"}));
+            Json({"foo" + told + "; it was ignored", "target" + told + "; it was ignored"}));
   a = ask("POST", "/tokenize?text=b", Json{{"model", "plays"}, {"text", "a"}}.dump());
-  EXPECT_NE(a.body.find("text: it stands in the query string, where this route reads no fields"), std::string::npos)
-      << a.body;
+  EXPECT_NE(a.body.find("text: is in the query string, where this route reads no fields"), std::string::npos) << a.body;
   a = ask("POST", "/translate?q=a+dog&target=de&beam_size=1");
   EXPECT_EQ(a.status, 200) << a.body;
   EXPECT_FALSE(Json::parse(a.body).contains("warnings"));
@@ -139,11 +138,11 @@ TEST_F(Serving, OpenAisOtherFieldsAreTakenOrRefused) {
     EXPECT_EQ(post("/v1/chat/completions", chat(harmless))["choices"], plain) << harmless;
   for (const char* name : {"reasoning_effort", "verbosity"})
     EXPECT_EQ(post("/v1/chat/completions", chat({{name, "low"}}), 400)["error"]["message"],
-              std::string(name) + ": not supported by the models here");
+              std::string(name) + ": is not supported by these models");
   o.unknown_fields = UnknownFields::warn;
   serve(o);
   EXPECT_EQ(post("/v1/chat/completions", chat({{"reasoning_effort", "low"}, {"verbosity", nullptr}}))["warnings"],
-            Json({"reasoning_effort: not supported by the models here; it was passed over"}));
+            Json({"reasoning_effort: is not supported by these models; it was ignored"}));
   o.unknown_fields = UnknownFields::ignore;
   serve(o);
   for (const Json& other : {Json{{"tools", {{{"type", "function"}}}}}, Json{{"tool_choice", "required"}},
@@ -161,7 +160,7 @@ TEST_F(Serving, AKeyThatStandsTwiceIsRefused) {
                            R"({"prompt": "a", "stream_options": {"include_usage": true, "include_usage": false}})"}) {
     const Answer a = ask("POST", "/v1/completions", body);
     EXPECT_EQ(a.status, 400) << a.body;
-    EXPECT_NE(a.body.find("stands twice in the same object"), std::string::npos) << a.body;
+    EXPECT_NE(a.body.find("occurs twice in the same object"), std::string::npos) << a.body;
   }
   EXPECT_EQ(ask("POST", "/translate", R"({"q": "a", "q": "b", "target": "de"})").status, 400);
 }

@@ -88,7 +88,7 @@ TEST(GgufPre, NamesAreThoseOfLlamaCppAndOthersAreToldWhatToDo) {
   const std::string whitespace = error_of([] { gguf_pre("whitespace", "m.gguf: tokenizer.ggml.pre"); });
   EXPECT_TRUE(contains(whitespace, "m.gguf: tokenizer.ggml.pre: the pre-tokenizer \"whitespace\" is not supported"))
       << whitespace;
-  EXPECT_TRUE(contains(whitespace, "embeddings")) << whitespace;
+  EXPECT_TRUE(contains(whitespace, "embedding models")) << whitespace;
 }
 
 // Anything that may follow a number, one character at a time, and numbers of every length within other text.

@@ -147,14 +147,14 @@ TEST(GgufVocabulary, WhatLlamaCppHasNoKindForIsNotWritten) {
     EXPECT_TRUE(contains(error, part)) << error;
   };
   const TokenizerDescription llama3 = test::described(golden_directory("bytelevel_llama3"));
-  refused(test::described(golden_directory("unigram_t5")), "neither of byte pairs nor of SentencePiece");
+  refused(test::described(golden_directory("unigram_t5")), "neither byte-level BPE nor SentencePiece");
   TokenizerDescription d = llama3;
   d.parts.pre_tokenizers.insert(d.parts.pre_tokenizers.begin(), SplitAtSpace{});
-  refused(d, "no name for");
+  refused(d, "has no name in llama.cpp");
   d = llama3;
   d.parts.prefix = {500, 500};
-  refused(d, "more around a text");
-  EXPECT_TRUE(contains(error_of([&] { gguf_vocabulary(llama3, 400); }), "and the model knows 400"));
+  refused(d, "more than one token at an end of a text");
+  EXPECT_TRUE(contains(error_of([&] { gguf_vocabulary(llama3, 400); }), "but the model has only 400 ids"));
   try {
     gguf_vocabulary(llama3, 400);
   } catch (const Error& e) {
@@ -166,7 +166,7 @@ TEST(GgufVocabulary, WhatLlamaCppHasNoKindForIsNotWritten) {
   refused(d, "unigram");
   model.file.algorithm = SubwordAlgorithm::bpe;
   d.parts.model = model;  // removes spaces
-  refused(d, "more of a text than its spaces");
+  refused(d, "normalizes more than spaces");
 }
 
 TEST(GgufVocabulary, SaysWhereScoresSayMoreThanAListOfMerges) {
@@ -178,7 +178,7 @@ TEST(GgufVocabulary, SaysWhereScoresSayMoreThanAListOfMerges) {
   d.parts.prefix.clear();
   const std::vector<std::string> warnings = gguf_vocabulary(d, 6).warnings;
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_TRUE(contains(warnings[0], "1 pair that the tokenizer's list of merges does not have (a ba)"));
+  EXPECT_TRUE(contains(warnings[0], "1 pair that the tokenizer's list of merges lacks (a ba)"));
   bpe.merges.emplace_back("a", "ba");
   EXPECT_TRUE(gguf_vocabulary(d, 6).warnings.empty());
 }
@@ -297,10 +297,10 @@ TEST(GgufVocabulary, WhatDoesNotFitIsRefused) {
   expect_error(with(5, raw_entry("tokenizer.ggml.token_type", 9, raw(5u) + one + raw(7))), "1 type for 13 tokens");
   RawGguf f = small_spm();
   f.entries.push_back(raw_entry("tokenizer.ggml.bos_token_id", 4, raw<std::uint32_t>(13)));
-  expect_error(f, "13 is not an id");
+  expect_error(f, "13 is not a valid id");
   f = with(2, raw_entry("tokenizer.ggml.model", 8, raw_text("gpt2")));
   f.entries.push_back(raw_entry("tokenizer.ggml.merges", 9, raw(8u) + one + raw_text("ab")));
-  expect_error(f, "\"ab\" is not two pieces");
+  expect_error(f, "expected two pieces, got \"ab\"");
   f.entries.push_back(raw_entry("tokenizer.ggml.pre", 8, raw_text("weird")));
   expect_error(f, "the pre-tokenizer \"weird\" is not supported");
   f = with(5, raw_entry("x", 8, raw_text("")));

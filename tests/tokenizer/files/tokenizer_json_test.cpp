@@ -457,10 +457,10 @@ TEST(TokenizerJson, WhatIsNotSupportedIsRefusedByName) {
   EXPECT_TRUE(contains(with("version", "2.0"), "2.0"));
   EXPECT_TRUE(
       contains(with("pre_tokenizer", {{"type", "Split"}, {"pattern", {{"Regex", "(a"}}}, {"behavior", "Isolated"}}),
-               "no regular expression"));
+               "not a valid regular expression"));
   EXPECT_TRUE(contains(with("model", {{"type", "BPE"}, {"vocab", {{"a", 0}}}, {"merges", {"a b"}}}), "lacks"));
-  EXPECT_TRUE(
-      contains(with("model", {{"type", "BPE"}, {"vocab", {{"a", -1}}}, {"merges", nlohmann::json::array()}}), "no id"));
+  EXPECT_TRUE(contains(with("model", {{"type", "BPE"}, {"vocab", {{"a", -1}}}, {"merges", nlohmann::json::array()}}),
+                       "is not an id"));
   EXPECT_TRUE(contains(
       with("model", {{"type", "BPE"}, {"vocab", {{"a", 99'000'000}}}, {"merges", nlohmann::json::array()}}), "id"));
   nlohmann::json deep = {{"type", "NFC"}};

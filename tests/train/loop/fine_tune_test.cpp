@@ -307,7 +307,7 @@ TEST(FineTune, PatternsThatMatchNothingNameWhatIsNear) {
   EXPECT_TRUE(contains(error_of([&] { build_tuned_model(o); }), "lora_targets"));
   o.tune.lora_targets = {"q_proj"};
   o.tune.lora_rank = 1000;
-  EXPECT_TRUE(contains(error_of([&] { build_tuned_model(o); }), "above the rank that any"));
+  EXPECT_TRUE(contains(error_of([&] { build_tuned_model(o); }), "above the largest rank of any"));
 }
 
 }  // namespace

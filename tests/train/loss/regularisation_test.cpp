@@ -93,7 +93,7 @@ TEST(Teachers, MustShareTheVocabulary) {
   const TemporaryDirectory dir;
   EXPECT_TRUE(
       contains(error_of([&] { check_teacher(model::ModelSource::open(dir.path("none")), LetterTokenizer(), 10); }),
-               "no such directory"));
+               "no such file or directory"));
 }
 
 // A student would learn only NaN from it, and seem to be at fault.
