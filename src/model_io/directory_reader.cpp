@@ -1,12 +1,14 @@
 #include "model_io/directory_reader.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <set>
-#include <span>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/printable.h"
+#include "format/pytorch_file.h"
 #include "model_io/quantized_files.h"
 #include "tokenizer/files/tokenizer_files.h"
 
@@ -21,43 +23,65 @@ std::string shown(const fs::path& path) {
   return printable(path.string(), 400);
 }
 
+// An open file of tensors, of either form.
+struct TensorFile {
+  std::string path;
+  std::vector<WeightView> tensors;
+  std::shared_ptr<const void> map;  // the views point into it
+};
+
+template <class File>
+TensorFile open_file(const std::string& path) {
+  const auto file = std::make_shared<const File>(File::open(path));
+  return {path, file->tensors(), file};
+}
+
+// A directory has its weights in one file, or in shards that an index lists. As in `transformers`, the first form found counts.
+struct WeightForm {
+  const char *single, *index, *extension;
+  TensorFile (*open)(const std::string& path);
+};
+constexpr std::array weight_forms{
+    WeightForm{"model.safetensors", "model.safetensors.index.json", ".safetensors", open_file<SafetensorsFile>},
+    WeightForm{"pytorch_model.bin", "pytorch_model.bin.index.json", ".bin", open_file<PytorchFile>}};
+
 // A shard is a file in the directory of its index: any other path is refused.
-bool is_file_name(std::string_view name) {
-  return name.ends_with(".safetensors") && name.size() <= 255 && name.find_first_of("/\\") == name.npos &&
+bool is_shard_name(std::string_view name, std::string_view extension) {
+  return name.ends_with(extension) && name.size() <= 255 && name.find_first_of("/\\") == name.npos &&
          name.find('\0') == name.npos;
 }
 
 // The shards that an index names, in the order of its tensors.
-std::vector<SafetensorsFile> open_shards(const fs::path& index, const JsonObject& weight_map) {
-  std::vector<SafetensorsFile> shards;
+std::vector<TensorFile> open_shards(const fs::path& index, const JsonObject& weight_map, const WeightForm& form) {
+  std::vector<TensorFile> shards;
   std::set<std::string> opened;
   for (const std::string& tensor : weight_map.keys()) {
     const std::string name = weight_map.get<std::string>(tensor);
-    if (!is_file_name(name))
-      fail(weight_map.place_of(tensor),
-           fmt::format("is \"{}\", expected the name of a .safetensors file in the same directory", printable(name)));
+    if (!is_shard_name(name, form.extension))
+      fail(weight_map.place_of(tensor), fmt::format("is \"{}\", expected the name of a {} file in the same directory",
+                                                    printable(name), form.extension));
     if (!opened.insert(name).second) continue;
     const fs::path path = index.parent_path() / name;
     if (!is_present(path.string()))
       fail(shown(path), fmt::format("is missing, but {} needs it", shown(index)),
            "the model is incomplete: download it again");
-    shards.push_back(SafetensorsFile::open(path.string()));
+    shards.push_back(form.open(path.string()));
   }
   return shards;
 }
 
 // As in `transformers`, every tensor in the shards counts, whichever shard it is in and whether the index lists it or
 // not. A tensor in two shards is accepted only if both copies are equal.
-std::vector<StoredTensor> tensors_of(std::span<const SafetensorsFile> files) {
+std::vector<StoredTensor> tensors_of(const std::vector<TensorFile>& files) {
   std::map<std::string_view, StoredTensor> found;
-  for (const SafetensorsFile& file : files)
-    for (const WeightView& one : file.tensors()) {
-      const auto [at, is_new] = found.try_emplace(one.name, StoredTensor{one, file.path()});
+  for (const TensorFile& file : files)
+    for (const WeightView& one : file.tensors) {
+      const auto [at, is_new] = found.try_emplace(one.name, StoredTensor{one, file.path});
       if (is_new) continue;
       const WeightView& other = at->second.view;
-      if (one.dtype != other.dtype || one.shape != other.shape ||
+      if (one.dtype == StoredType::blocks || one.dtype != other.dtype || one.shape != other.shape ||
           !std::equal(one.bytes.begin(), one.bytes.end(), other.bytes.begin(), other.bytes.end()))
-        fail(fmt::format("{}: {}", shown(file.path()), printable(one.name)),
+        fail(fmt::format("{}: {}", shown(file.path), printable(one.name)),
              fmt::format("differs from the one in {}", shown(at->second.file)),
              "the files belong to different models: download them again");
     }
@@ -66,13 +90,18 @@ std::vector<StoredTensor> tensors_of(std::span<const SafetensorsFile> files) {
   return tensors;
 }
 
-WeightFiles weights_of_index(const fs::path& directory, const fs::path& index) {
+WeightFiles weights_of(std::vector<TensorFile> files, const fs::path& directory) {
+  const auto maps = std::make_shared<const std::vector<TensorFile>>(std::move(files));
+  return WeightFiles({.where = maps->size() == 1 ? maps->front().path : directory.string(),
+                      .tensors = tensors_of(*maps),
+                      .maps = maps});
+}
+
+WeightFiles weights_of_index(const fs::path& index, const WeightForm& form) {
   const nlohmann::json json = read_json(index.string(), kIndexLimits);
   const JsonObject weight_map = JsonObject(json, shown(index)).object("weight_map");
-  const auto files = std::make_shared<const std::vector<SafetensorsFile>>(open_shards(index, weight_map));
-  WeightFiles weights({.where = files->size() == 1 ? files->front().path() : directory.string(),
-                       .tensors = tensors_of(*files),
-                       .maps = files});
+  const fs::path directory = index.parent_path();
+  WeightFiles weights = weights_of(open_shards(index, weight_map, form), directory);
   for (const std::string& tensor : weight_map.keys())
     if (!weights.find(tensor))
       fail(shown(directory / weight_map.get<std::string>(tensor)),
@@ -98,16 +127,17 @@ class DirectoryReader : public ModelReader {
     return has("generation_config.json") ? std::optional(document("generation_config.json")) : std::nullopt;
   }
 
-  bool has_weights() const override { return has("model.safetensors") || has("model.safetensors.index.json"); }
+  bool has_weights() const override {
+    return std::any_of(weight_forms.begin(), weight_forms.end(),
+                       [this](const WeightForm& form) { return has(form.single) || has(form.index); });
+  }
 
   WeightFiles weights() const override {
-    const fs::path single = beside("model.safetensors"), index = beside("model.safetensors.index.json");
-    if (!has("model.safetensors") && has("model.safetensors.index.json")) return weights_of_index(directory_, index);
-    if (!has("model.safetensors") && has("pytorch_model.bin"))
-      fail(shown(single), "is missing; there is only pytorch_model.bin, which can contain code and is not read",
-           "convert it first: load it with transformers and call save_pretrained(), which writes model.safetensors");
-    const auto file = std::make_shared<const SafetensorsFile>(SafetensorsFile::open(single.string()));
-    return WeightFiles({.where = single.string(), .tensors = tensors_of({file.get(), 1}), .maps = file});
+    for (const WeightForm& form : weight_forms) {
+      if (has(form.single)) return weights_of({form.open(beside(form.single).string())}, directory_);
+      if (has(form.index)) return weights_of_index(beside(form.index), form);
+    }
+    return weights_of({weight_forms.front().open(beside(weight_forms.front().single).string())}, directory_);
   }
 
   bool has_tokenizer() const override { return tril::has_tokenizer(directory_.string()); }

@@ -1,0 +1,52 @@
+// ZIP archives, read from their map: a directory at the end names the members, whose bytes lie stored or deflated before it.
+//
+// Members that are stored, as PyTorch and NumPy write them, are used where they lie; libraries for archives only copy. Archives of
+// more than 4 GiB (ZIP64) are read; those of several disks, encrypted members and methods but "stored" and "deflate" are not. A
+// member is its name and bytes: nothing is ever written under it. Source: PKWARE's APPNOTE 6.3.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+
+namespace tril {
+
+struct ZipMember {
+  std::string name;
+  std::uint16_t method = 0;           ///< 0: stored, 8: deflated
+  std::uint32_t checksum = 0;         ///< CRC-32 of the content
+  std::uint64_t size = 0;             ///< of the content
+  std::span<const std::byte> packed;  ///< as it lies in the file
+
+  bool is_stored() const { return method == 0; }
+};
+
+class ZipArchive {
+ public:
+  /// Maps the file and reads its directory. @throws Error for a file that is damaged or has members that are not read
+  static ZipArchive open(const std::string& path) { return ZipArchive(MappedFile::open(path)); }
+  explicit ZipArchive(MappedFile file);
+
+  const std::string& path() const { return file_.path(); }
+  const std::vector<ZipMember>& members() const { return members_; }  ///< in order of name
+  const ZipMember* find(std::string_view name) const;                 ///< null where there is none
+
+  /// The content, checked against its checksum.
+  /// @param limit  a larger one is an Error, bytes
+  std::string read(const ZipMember& member, std::uint64_t limit) const;
+
+ private:
+  std::string place_of(const ZipMember& member) const;
+
+  MappedFile file_;
+  std::vector<ZipMember> members_;
+};
+
+/// Whether a file begins as ZIP archives do.
+bool begins_as_zip(std::span<const std::byte> bytes);
+
+}  // namespace tril

@@ -1,0 +1,92 @@
+// ZIP archives: what others pack is read, and what is damaged is refused.
+#include "format/zip_archive.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "support/raw_safetensors.h"
+#include "support/raw_zip.h"
+
+namespace tril {
+namespace {
+
+using testing::error_of;
+using testing::little_endian;
+using testing::raw_zip;
+using testing::TemporaryDirectory;
+
+ZipArchive open(const TemporaryDirectory& directory, const std::string& bytes) {
+  return ZipArchive::open(directory.put("x.zip", bytes));
+}
+
+void expect_archive_refused(const std::string& bytes, const std::string& part) {
+  const TemporaryDirectory directory;
+  const std::string text = error_of([&] { open(directory, bytes); });
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+TEST(ZipArchive, MembersAreReadStoredAndDeflated) {
+  const TemporaryDirectory directory;
+  const std::string repeated(100'000, 'a');
+  const ZipArchive archive = open(directory, raw_zip({{"b", "stored"}, {"a/deflated", repeated, true}, {"none", ""}}));
+  ASSERT_EQ(archive.members().size(), 3u);
+  EXPECT_EQ(archive.members()[0].name, "a/deflated");
+  EXPECT_EQ(archive.read(*archive.find("b"), 100), "stored");
+  EXPECT_EQ(archive.read(*archive.find("a/deflated"), 100'000), repeated);
+  EXPECT_EQ(archive.read(*archive.find("none"), 0), "");
+  EXPECT_EQ(archive.find("c"), nullptr);
+  EXPECT_NE(error_of([&] { archive.read(*archive.find("a/deflated"), 99'999); }).find("expected at most 99999"),
+            std::string::npos);
+}
+
+TEST(ZipArchive, ACommentMayFollowTheDirectory) {
+  const TemporaryDirectory directory;
+  std::string bytes = raw_zip({{"a", "text"}});
+  const std::string comment = "with a signature PK\5\6 within";
+  bytes.replace(bytes.size() - 2, 2, little_endian(comment.size(), 2));
+  EXPECT_EQ(open(directory, bytes + comment).members().size(), 1u);
+}
+
+TEST(ZipArchive, SizesOf64BitsStandInTheExtraField) {
+  const TemporaryDirectory directory;
+  std::string bytes = raw_zip(
+      {{"a", "text", false, little_endian(1, 2) + little_endian(16, 2) + little_endian(4, 8) + little_endian(4, 8)}});
+  const std::size_t entry = bytes.find("PK\1\2");
+  bytes.replace(entry + 20, 8, std::string(8, '\xff'));
+  const ZipArchive archive = open(directory, bytes);
+  EXPECT_EQ(archive.read(archive.members()[0], 10), "text");
+}
+
+TEST(ZipArchive, DamagedArchivesAreRefused) {
+  const std::string whole = raw_zip({{"a", "text"}, {"b", std::string(1000, 'b'), true}});
+  for (std::size_t length = 0; length < whole.size(); ++length)
+    expect_archive_refused(whole.substr(0, length), "the archive is damaged");
+  expect_archive_refused(raw_zip({{"a", "1"}, {"a", "2"}}), "two of its members are called a");
+
+  const std::size_t entry = whole.find("PK\1\2");
+  const auto changed = [&](std::size_t at, const std::string& bytes) {
+    return std::string(whole).replace(at, bytes.size(), bytes);
+  };
+  expect_archive_refused(changed(entry + 8, little_endian(1, 2)), "is encrypted");
+  expect_archive_refused(changed(entry + 10, little_endian(12, 2)), "compressed by method 12");
+  expect_archive_refused(changed(entry + 24, little_endian(5, 4)), "its two sizes differ");
+  expect_archive_refused(changed(entry + 42, little_endian(1u << 31, 4)), "lies beyond its end");
+  expect_archive_refused(changed(entry + 42, little_endian(1, 4)), "not where its directory says");
+}
+
+TEST(ZipArchive, DamagedContentIsRefused) {
+  const TemporaryDirectory directory;
+  const std::string whole = raw_zip({{"a", "text"}, {"b", std::string(1000, 'b'), true}});
+  std::string bytes = whole;
+  bytes[whole.find("text")] = 'T';
+  const ZipArchive archive = open(directory, bytes);
+  EXPECT_NE(error_of([&] { archive.read(*archive.find("a"), 10); }).find("its checksum is another"), std::string::npos);
+
+  bytes = whole;  // claims more than deflate can make of it
+  bytes.replace(whole.rfind("PK\1\2") + 24, 4, little_endian(1u << 30, 4));
+  const ZipArchive bomb = open(directory, bytes);
+  EXPECT_NE(error_of([&] { bomb.read(*bomb.find("b"), 1u << 31); }).find("claims more content"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tril
