@@ -54,19 +54,20 @@ Tensor mixed_cross_entropy(Context& c, const MixedLoss& loss) {
   c.kernels().projected_cross_entropy(loss.arguments(1, scratch), losses.data<float>());
   const Tensor y = sum_of_losses(c, losses, loss.n);
   if (c.tape())
-    c.tape()->record(
-        "projected_cross_entropy", {&loss.p.x, &loss.p.w.value, &loss.p.b}, y,
-        [loss, scratch_of](Context& k, const Tensor& dy, Grads& d) {
-          auto dx = d.into(k, loss.p.x), dw = d.into(k, loss.p.w.value), db = d.into(k, loss.p.b);
-          k.worked([&] { return loss.work(1 + (dx ? 1 : 0) + (dw ? 1 : 0)); });
-          k.worked([&] { return Work{.bytes = bytes_of(dx.grad, dw.grad, db.grad)}; });
-          kern::ProjectedGradients g;
-          if (dx) g.dx = dx.grad.data<float>(), g.dx_stride = z(dx.grad.row_stride()), g.accumulate_x = dx.accumulate;
-          if (dw) g.dw = dw.grad.data<float>(), g.accumulate_w = dw.accumulate;
-          g.db = sum_into(k, db);
-          Tensor scratch = scratch_of(k, loss);
-          k.kernels().projected_cross_entropy_backward(loss.arguments(host_copy<float>(dy)[0], scratch), g);
-        });
+    c.tape()->record("projected_cross_entropy", {&loss.p.x, &loss.p.w.value, &loss.p.b}, y,
+                     [loss, scratch_of](Context& k, const Tensor& dy, Grads& d) {
+                       auto dx = d.into(k, loss.p.x), dw = d.into(k, loss.p.w.value), db = d.into(k, loss.p.b);
+                       k.worked([&] { return loss.work(1 + (dx ? 1 : 0) + (dw ? 1 : 0)); });
+                       k.worked([&] { return Work{.bytes = bytes_of(dx.grad, dw.grad, db.grad)}; });
+                       kern::ProjectedGradients g;
+                       if (dx)
+                         g.dx = dx.grad.data<float>(), g.dx_stride = z(dx.grad.row_stride()),
+                         g.accumulate_x = dx.accumulate;
+                       if (dw) g.dw = dw.grad.data<float>(), g.accumulate_w = dw.accumulate;
+                       g.db = sum_into(k, db);
+                       Tensor space = scratch_of(k, loss);
+                       k.kernels().projected_cross_entropy_backward(loss.arguments(host_copy<float>(dy)[0], space), g);
+                     });
   return y;
 }
 

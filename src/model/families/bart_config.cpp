@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/spec/config_reader.h"
-#include "nn/layers.h"
+#include "model/spec/stack.h"
 
 namespace tril::model {
 

@@ -6,7 +6,7 @@
 
 #include "base/printable.h"
 #include "model/spec/config_reader.h"
-#include "nn/layers.h"
+#include "model/spec/stack.h"
 
 namespace tril::model {
 

@@ -47,7 +47,8 @@ template <class Layer>
 Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const std::shared_ptr<const StackCall>& call,
                   const StackOptions& options) {
   const auto& [memory, checkpointing, layer_drop] = options;
-  check(!checkpointing || !call->routers, "gradient checkpointing", "the routers of recomputed layers are not recorded");
+  check(!checkpointing || !call->routers, "gradient checkpointing",
+        "the routers of recomputed layers are not recorded");
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const Layer& layer = layers[i];
     const bool tapped = call->cross.taps(static_cast<std::int64_t>(i));  // it runs, and once
