@@ -6,8 +6,8 @@ namespace tril::nn {
 
 ExpertFeedForward::ExpertFeedForward(Parameters& p, const std::string& prefix, const Options& o)
     : name_(prefix.substr(prefix.rfind('.') + 1)), experts_per_token_(o.experts_per_token) {
-  check(o.experts_per_token >= 1 && o.experts_per_token <= o.num_experts, prefix, "cannot route a token to {} of {} experts",
-        o.experts_per_token, o.num_experts);
+  check(o.experts_per_token >= 1 && o.experts_per_token <= o.num_experts, prefix,
+        "cannot route a token to {} of {} experts", o.experts_per_token, o.num_experts);
   router_ = Linear(p, prefix + "." + o.router, o.expert.d_model, o.num_experts, {.bias = false});
   router_.weight()->in_products = false;
   for (std::int64_t e = 0; e < o.num_experts; ++e)
