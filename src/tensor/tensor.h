@@ -107,8 +107,7 @@ class Tensor {
   template <class T>
   T* data() {
     check_type(dtype_of<T>);
-    check(storage_->writable, "Tensor", "cannot write {} of {} to read-only memory", shape_,
-          name_of(dtype_));
+    check(storage_->writable, "Tensor", "cannot write {} of {} to read-only memory", shape_, name_of(dtype_));
     return reinterpret_cast<T*>(storage_->data) + offset_;
   }
 
