@@ -18,6 +18,7 @@ namespace tril {
 namespace {
 
 constexpr std::size_t buffer_size = 1 << 16;
+constexpr std::string_view gzip_begins = "\x1f\x8b";
 
 struct Magic {
   std::string_view bytes, what;
@@ -63,7 +64,6 @@ Input::Input(const std::string& path)
 }
 
 Input::~Input() {
-  if (gzip_) inflateEnd(&stream_);
   if (owned_) ::close(descriptor_);
 }
 
@@ -100,10 +100,9 @@ void Input::check_kind() {
   // Two bytes identify gzip; a pipe may deliver them one at a time.
   while (end_ - begin_ < 2 && fill()) {
   }
-  const std::string_view head(reinterpret_cast<const char*>(packed_.data()), end_);
-  gzip_ = head.starts_with("\x1f\x8b");
-  if (gzip_) {
-    if (inflateInit2(&stream_, 15 + 16) != Z_OK) fail(name_, "cannot be decompressed: zlib cannot be initialised");
+  const std::string_view head = unused();
+  if (head.starts_with(gzip_begins)) {
+    gzip_.emplace(DeflateForm::gzip);
     in_member_ = true;
     unpacked_.resize(buffer_size * 4);
     return;
@@ -128,25 +127,22 @@ std::string_view Input::unpack() {
     if (!in_member_) {  // another member may follow; padding is skipped, as in gzip
       while (end_ - begin_ < 2 && fill()) {
       }
-      if (end_ - begin_ < 2 || packed_[begin_] != 0x1f || packed_[begin_ + 1] != 0x8b) {
+      if (!unused().starts_with(gzip_begins)) {
         padding_ = true;
         continue;
       }
-      inflateReset(&stream_);
+      gzip_->restart();
       in_member_ = true;
     }
-    stream_.next_in = packed_.data() + begin_;
-    stream_.avail_in = static_cast<uInt>(end_ - begin_);
-    stream_.next_out = unpacked_.data();
-    stream_.avail_out = static_cast<uInt>(unpacked_.size());
-    const int code = inflate(&stream_, Z_NO_FLUSH);
-    begin_ = end_ - stream_.avail_in;
-    if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
-      fail(name_, fmt::format("its gzip data is damaged{}{}", stream_.msg ? ": " : "", stream_.msg ? stream_.msg : ""),
+    const Inflater::Step step = gzip_->step(std::span(packed_).subspan(begin_, end_ - begin_), unpacked_);
+    begin_ += step.read;
+    if (step.state == Inflater::Step::damaged) {
+      const char* const message = gzip_->message();
+      fail(name_, fmt::format("its gzip data is damaged{}{}", message ? ": " : "", message ? message : ""),
            "download or compress it again");
-    if (code == Z_STREAM_END) in_member_ = false;
-    if (const std::size_t n = unpacked_.size() - stream_.avail_out)
-      return {reinterpret_cast<const char*>(unpacked_.data()), n};
+    }
+    if (step.state == Inflater::Step::end) in_member_ = false;
+    if (step.written > 0) return {reinterpret_cast<const char*>(unpacked_.data()), step.written};
   }
 }
 
@@ -164,7 +160,7 @@ std::string_view Input::read() {
   }
   if (gzip_) return unpack();
   if (begin_ == end_ && !fill()) return {};
-  const std::string_view bytes(reinterpret_cast<const char*>(packed_.data() + begin_), end_ - begin_);
+  const std::string_view bytes = unused();
   begin_ = end_;
   return bytes;
 }

@@ -1,13 +1,15 @@
 // The bytes of a file, a pipe or standard input, decompressed if they are gzip.
 #pragma once
 
-#include <zlib.h>
-
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "format/inflater.h"
 
 namespace tril {
 
@@ -32,6 +34,7 @@ class Input {
  private:
   /// Reads from the file into packed_, after its unused bytes; false at the end of the file.
   bool fill();
+  std::string_view unused() const { return {reinterpret_cast<const char*>(packed_.data()) + begin_, end_ - begin_}; }
   std::string_view unpack();
   void check_kind();
   void refuse_pointer(const std::string& path) const;
@@ -39,12 +42,12 @@ class Input {
   std::string name_;
   int descriptor_ = -1;
   bool owned_ = false;
-  bool started_ = false, at_end_ = false, gzip_ = false;
+  bool started_ = false, at_end_ = false;
   bool in_member_ = false;  ///< inside a gzip member: the file must not end here
   bool padding_ = false;    ///< after the last member: the rest is padding
-  std::vector<unsigned char> packed_, unpacked_;
+  std::vector<std::byte> packed_, unpacked_;
   std::size_t begin_ = 0, end_ = 0;  ///< the unused part of packed_
-  z_stream stream_{};
+  std::optional<Inflater> gzip_;     ///< of gzip data
 };
 
 }  // namespace tril

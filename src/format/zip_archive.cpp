@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <limits>
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "format/inflater.h"
 
 namespace tril {
 namespace {
@@ -173,46 +173,17 @@ class DirectoryReader {
   std::string where_;
 };
 
-// zlib's stream that inflates, and ends with the object.
-class Inflater {
- public:
-  Inflater() { ok_ = inflateInit2(&stream_, -MAX_WBITS) == Z_OK; }
-  ~Inflater() {
-    if (ok_) inflateEnd(&stream_);
+// Whether `packed` is the whole of what makes `out`, to the last byte.
+bool inflate_whole(std::span<const std::byte> packed, std::string& out) {
+  Inflater inflater(DeflateForm::raw);
+  std::span<std::byte> rest = std::as_writable_bytes(std::span(out));
+  for (;;) {
+    const Inflater::Step step = inflater.step(packed, rest);
+    packed = packed.subspan(step.read);
+    rest = rest.subspan(step.written);
+    if (step.state == Inflater::Step::end) return rest.empty();
+    if (step.state == Inflater::Step::damaged || (step.read == 0 && step.written == 0)) return false;
   }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-
-  // Whether `packed` is the whole of what makes `out`, to the last byte.
-  bool inflate(std::span<const std::byte> packed, std::string& out) {
-    constexpr std::size_t most = std::numeric_limits<uInt>::max();
-    std::size_t written = 0;
-    while (ok_) {
-      const std::size_t in = std::min(packed.size(), most), room = std::min(out.size() - written, most);
-      stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed.data()));  // zlib does not write there
-      stream_.avail_in = static_cast<uInt>(in);
-      stream_.next_out = reinterpret_cast<Bytef*>(out.data()) + written;
-      stream_.avail_out = static_cast<uInt>(room);
-      const int status = ::inflate(&stream_, Z_NO_FLUSH);
-      packed = packed.subspan(in - stream_.avail_in);
-      written += room - stream_.avail_out;
-      if (status == Z_STREAM_END) return written == out.size();
-      if (status != Z_OK || (stream_.avail_in == in && stream_.avail_out == room)) return false;
-    }
-    return false;
-  }
-
- private:
-  z_stream stream_{};
-  bool ok_ = false;
-};
-
-std::uint32_t checksum_of(std::string_view text) {
-  std::uint32_t sum = 0;
-  for (constexpr std::size_t step = 1 << 30; !text.empty(); text.remove_prefix(std::min(step, text.size())))
-    sum = static_cast<std::uint32_t>(
-        ::crc32(sum, reinterpret_cast<const Bytef*>(text.data()), static_cast<uInt>(std::min(step, text.size()))));
-  return sum;
 }
 
 }  // namespace
@@ -237,9 +208,9 @@ std::string ZipArchive::read(const ZipMember& member, std::uint64_t limit) const
   std::string content(static_cast<std::size_t>(member.size), '\0');
   if (member.is_stored())
     std::copy_n(reinterpret_cast<const char*>(member.packed.data()), content.size(), content.data());
-  else if (!Inflater().inflate(member.packed, content))
+  else if (!inflate_whole(member.packed, content))
     fail(place_of(member), "is damaged: its content cannot be unpacked", "get the archive again");
-  if (checksum_of(content) != member.checksum)
+  if (crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size()) != member.checksum)
     fail(place_of(member), "is damaged: its checksum is another", "get the archive again");
   return content;
 }

@@ -2,15 +2,16 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/printable.h"
+#include "format/inflater.h"
 #include "serve/http/http_error.h"
 #include "unicode/trim.h"
 
@@ -18,7 +19,6 @@ namespace tril::serve {
 namespace {
 
 constexpr std::size_t step_bytes = 64 * 1024;
-constexpr int gzip_bits = 15 + 16, zlib_bits = 15, bare_bits = -15;  // for inflateInit2()
 constexpr char gzip_begins = '\x1f';
 
 // "deflate" means the zlib format, but some clients send raw deflate (RFC 9110, 8.4.1.2). The first two bytes tell:
@@ -29,48 +29,28 @@ bool is_zlib(std::string_view body) {
   return (first & 0xf) == 8 && (first * 256 + second) % 31 == 0;
 }
 
-class Inflater {
- public:
-  explicit Inflater(int window_bits) : is_gzip_(window_bits == gzip_bits) {
-    if (inflateInit2(&stream_, window_bits) != Z_OK) throw std::bad_alloc();
-  }
-  ~Inflater() { inflateEnd(&stream_); }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-
-  // Unpacks concatenated streams, as gzip allows; nothing if the result exceeds `most`.
-  std::optional<std::string> unpack(std::string_view packed, std::size_t most) {
-    std::string out;
-    std::array<char, step_bytes> step;
-    // zlib only reads there, but its type says so only if ZLIB_CONST is defined.
-    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
-    stream_.avail_in = static_cast<uInt>(packed.size());  // bodies have at most 64 MiB
-    for (;;) {
-      stream_.next_out = reinterpret_cast<Bytef*>(step.data());
-      stream_.avail_out = static_cast<uInt>(step.size());
-      const int code = inflate(&stream_, Z_NO_FLUSH);
-      const std::size_t n = step.size() - stream_.avail_out;
-      if (out.size() + n > most) return std::nullopt;
-      out.append(step.data(), n);
-      if (code == Z_STREAM_END) {
-        if (stream_.avail_in == 0) return out;
-        if (!is_gzip_ || packed[packed.size() - stream_.avail_in] != gzip_begins)
-          throw HttpError(400, "the compressed request body is damaged: bytes follow its end");
-        inflateReset(&stream_);
-      } else if (code == Z_MEM_ERROR) {
-        throw std::bad_alloc();
-      } else if (code != Z_OK && code != Z_BUF_ERROR) {
-        throw HttpError(400, "the compressed request body is damaged");
-      } else if (stream_.avail_in == 0 && n == 0) {
-        throw HttpError(400, "the compressed request body is truncated");
-      }
+// Unpacks a body, for gzip also concatenated streams; nothing if the result exceeds `most`.
+std::optional<std::string> unpacked_within(std::string_view body, DeflateForm form, std::size_t most) {
+  Inflater inflater(form);
+  std::string out;
+  std::array<char, step_bytes> buffer;
+  for (;;) {
+    const auto [state, read, written] =
+        inflater.step(std::as_bytes(std::span(body)), std::as_writable_bytes(std::span(buffer)));
+    if (out.size() + written > most) return std::nullopt;
+    out.append(buffer.data(), written);
+    body.remove_prefix(read);
+    if (state == Inflater::Step::damaged) throw HttpError(400, "the compressed request body is damaged");
+    if (state == Inflater::Step::more) {
+      if (body.empty() && written == 0) throw HttpError(400, "the compressed request body is truncated");
+      continue;
     }
+    if (body.empty()) return out;
+    if (form != DeflateForm::gzip || body.front() != gzip_begins)
+      throw HttpError(400, "the compressed request body is damaged: bytes follow its end");
+    inflater.restart();
   }
-
- private:
-  bool is_gzip_;
-  z_stream stream_{};
-};
+}
 
 // The codings of a body, in lower case and in order, without identity. List elements may be empty (RFC 9110, 5.6.1).
 std::vector<std::string> codings_of(const HttpRequest& request) {
@@ -105,8 +85,10 @@ bool unpack_body_within(HttpRequest& request, std::size_t most) {
   if (coding != "gzip" && coding != "x-gzip" && coding != "deflate")
     refuse_coding(
         fmt::format("the coding {} is not supported; supported: {}", printable(coding, 40), accepted_codings));
-  Inflater inflater(coding != "deflate" ? gzip_bits : is_zlib(request.body) ? zlib_bits : bare_bits);
-  std::optional<std::string> unpacked = inflater.unpack(request.body, most);
+  const DeflateForm form = coding != "deflate"     ? DeflateForm::gzip
+                           : is_zlib(request.body) ? DeflateForm::zlib
+                                                   : DeflateForm::raw;
+  std::optional<std::string> unpacked = unpacked_within(request.body, form, most);
   if (!unpacked) return false;
   request.body = std::move(*unpacked);
   std::erase_if(request.headers, [](const auto& header) { return header.first == "content-encoding"; });
