@@ -10,8 +10,8 @@
 namespace tril {
 namespace {
 
+using test::raw;
 using testing::error_of;
-using testing::little_endian;
 using testing::raw_zip;
 using testing::TemporaryDirectory;
 
@@ -43,14 +43,15 @@ TEST(ZipArchive, ACommentMayFollowTheDirectory) {
   const TemporaryDirectory directory;
   std::string bytes = raw_zip({{"a", "text"}});
   const std::string comment = "with a signature PK\5\6 within";
-  bytes.replace(bytes.size() - 2, 2, little_endian(comment.size(), 2));
+  bytes.replace(bytes.size() - 2, 2, raw(static_cast<std::uint16_t>(comment.size())));
   EXPECT_EQ(open(directory, bytes + comment).members().size(), 1u);
 }
 
 TEST(ZipArchive, SizesOf64BitsStandInTheExtraField) {
   const TemporaryDirectory directory;
-  std::string bytes = raw_zip(
-      {{"a", "text", false, little_endian(1, 2) + little_endian(16, 2) + little_endian(4, 8) + little_endian(4, 8)}});
+  std::string bytes =
+      raw_zip({{"a", "text", false,
+                raw<std::uint16_t>(1) + raw<std::uint16_t>(16) + raw<std::uint64_t>(4) + raw<std::uint64_t>(4)}});
   const std::size_t entry = bytes.find("PK\1\2");
   bytes.replace(entry + 20, 8, std::string(8, '\xff'));
   const ZipArchive archive = open(directory, bytes);
@@ -67,11 +68,11 @@ TEST(ZipArchive, DamagedArchivesAreRefused) {
   const auto changed = [&](std::size_t at, const std::string& bytes) {
     return std::string(whole).replace(at, bytes.size(), bytes);
   };
-  expect_archive_refused(changed(entry + 8, little_endian(1, 2)), "is encrypted");
-  expect_archive_refused(changed(entry + 10, little_endian(12, 2)), "compressed by method 12");
-  expect_archive_refused(changed(entry + 24, little_endian(5, 4)), "its two sizes differ");
-  expect_archive_refused(changed(entry + 42, little_endian(1u << 31, 4)), "lies beyond its end");
-  expect_archive_refused(changed(entry + 42, little_endian(1, 4)), "not where its directory says");
+  expect_archive_refused(changed(entry + 8, raw<std::uint16_t>(1)), "is encrypted");
+  expect_archive_refused(changed(entry + 10, raw<std::uint16_t>(12)), "compressed by method 12");
+  expect_archive_refused(changed(entry + 24, raw<std::uint32_t>(5)), "its two sizes differ");
+  expect_archive_refused(changed(entry + 42, raw<std::uint32_t>(1u << 31)), "lies beyond its end");
+  expect_archive_refused(changed(entry + 42, raw<std::uint32_t>(1)), "not where its directory says");
 }
 
 TEST(ZipArchive, DamagedContentIsRefused) {
@@ -83,7 +84,7 @@ TEST(ZipArchive, DamagedContentIsRefused) {
   EXPECT_NE(error_of([&] { archive.read(*archive.find("a"), 10); }).find("its checksum is another"), std::string::npos);
 
   bytes = whole;  // claims more than deflate can make of it
-  bytes.replace(whole.rfind("PK\1\2") + 24, 4, little_endian(1u << 30, 4));
+  bytes.replace(whole.rfind("PK\1\2") + 24, 4, raw<std::uint32_t>(1u << 30));
   const ZipArchive bomb = open(directory, bytes);
   EXPECT_NE(error_of([&] { bomb.read(*bomb.find("b"), 1u << 31); }).find("claims more content"), std::string::npos);
 }

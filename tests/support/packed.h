@@ -1,27 +1,29 @@
-// Compresses request bodies as clients do.
+// Compresses bytes by zlib, as clients, gzip and archives do.
 #pragma once
 
-#include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <stdexcept>
 #include <string>
+#include <string_view>
 
-namespace tril::serve::testing {
+namespace tril::test {
 
 /// @param window_bits  zlib's: 31 is gzip, 15 zlib, -15 raw deflate
-inline std::string packed(const std::string& text, int window_bits = 31) {
+inline std::string packed(std::string_view bytes, int window_bits = 31) {
   z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string out(deflateBound(&stream, static_cast<uLong>(text.size())) + 64, '\0');
-  std::string in = text;
-  stream.next_in = reinterpret_cast<Bytef*>(in.data());
-  stream.avail_in = static_cast<uInt>(in.size());
+  if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    throw std::runtime_error("zlib does not start");
+  std::string out(deflateBound(&stream, static_cast<uLong>(bytes.size())) + 64, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
   stream.next_out = reinterpret_cast<Bytef*>(out.data());
   stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  const int code = deflate(&stream, Z_FINISH);
   out.resize(stream.total_out);
   deflateEnd(&stream);
+  if (code != Z_STREAM_END) throw std::runtime_error("zlib does not end");
   return out;
 }
 
-}  // namespace tril::serve::testing
+}  // namespace tril::test

@@ -6,13 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace tril::test {
+#include "support/raw_number.h"
 
-/// The bytes of a number in memory.
-template <class T>
-std::string raw(T value) {
-  return std::string(reinterpret_cast<const char*>(&value), sizeof value);
-}
+namespace tril::test {
 
 /// A string in GGUF's form.
 inline std::string raw_text(std::string_view text) {

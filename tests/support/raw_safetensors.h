@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "support/raw_number.h"
 
 namespace tril::testing {
 
@@ -43,9 +44,7 @@ class TemporaryDirectory {
 };
 
 inline std::string length_field(std::uint64_t length) {
-  std::string field(8, '\0');
-  for (std::size_t i = 0; i < 8; ++i) field[i] = static_cast<char>(length >> 8 * i & 0xff);
-  return field;
+  return test::raw(length);
 }
 
 inline std::string raw_safetensors(std::string_view header, std::string_view data) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <unistd.h>
-#include <zlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -10,6 +9,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "support/packed.h"
 
 namespace tril {
 
@@ -40,18 +40,7 @@ class TemporaryDirectory {
 
 /// `bytes` as one gzip member.
 inline std::string gzip(const std::string& bytes) {
-  z_stream stream{};
-  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-    throw std::runtime_error("zlib does not start");
-  std::string packed(deflateBound(&stream, static_cast<uLong>(bytes.size())) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  deflate(&stream, Z_FINISH);
-  packed.resize(packed.size() - stream.avail_out);
-  deflateEnd(&stream);
-  return packed;
+  return test::packed(bytes);
 }
 
 /// The message of the Error thrown by `run`; "" if none is thrown.

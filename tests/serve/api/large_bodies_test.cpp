@@ -91,13 +91,13 @@ TEST_F(LargeBodies, WaitForTheirReaderPackedOrNot) {
   const auto large = [](const std::string& api_key) {
     return Json{{"text", "a dog"}, {"api_key", api_key}}.dump() + std::string(std::size_t{3} << 20, ' ');
   };
-  const std::string small_outside = testing::packed(large("first-key"));
+  const std::string small_outside = tril::test::packed(large("first-key"));
   ASSERT_LT(small_outside.size(), 10'000u);
   struct Case {
     std::string body, headers;
     int status;
   };
-  const std::vector<Case> cases{{small_outside, gzip, 200},       {testing::packed(large("other-key")), gzip, 401},
+  const std::vector<Case> cases{{small_outside, gzip, 200},       {tril::test::packed(large("other-key")), gzip, 401},
                                 {small_outside, gzip + key, 200}, {small_outside + "x", gzip + key, 400},
                                 {large("first-key"), "", 200},    {large("other-key"), "", 401},
                                 {large("other-key"), key, 200}};

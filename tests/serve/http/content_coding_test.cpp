@@ -8,7 +8,7 @@
 namespace tril::serve {
 namespace {
 
-using testing::packed;
+using tril::test::packed;
 
 std::string refusal_of(const std::string& body, const std::string& coding) {
   HttpRequest request;
