@@ -36,7 +36,7 @@ void Evaluator::print(const std::string& text, std::string& out) {
 }
 
 Evaluator::Flow Evaluator::execute(const Block& block, Scope& scope, std::string& out) {
-  const Deeper deeper(*this);
+  const Deeper deeper = go_deeper();
   for (const Statement& s : block) {
     line_ = s.line;
     budget_.pay(statement_cost);
@@ -147,7 +147,7 @@ Evaluator::Flow Evaluator::execute_loop(const LoopRun& run, const Value& iterabl
   if (run.statement.recursive)
     again = [this, run](const Arguments& a) {
       check_arguments(a, "iterable", "loop()");
-      const Deeper deeper(*this);
+      const Deeper deeper = go_deeper();
       std::string inside;
       const int line = line_;
       execute_loop({run.statement, run.scope, run.depth + 1}, needed(a, 0, "iterable", "loop()"), inside);
@@ -185,7 +185,7 @@ Value Evaluator::macro_object(const Macro& macro, const Scope& home) {
 }
 
 Value Evaluator::run_macro(const Macro& macro, const Scope& home, const Arguments& a) {
-  const Deeper deeper(*this);
+  const Deeper deeper = go_deeper();
   if (macros_ >= deepest_macro) refuse(fmt::format("macros call each other more than {} deep", deepest_macro));
   ++macros_;
   const int line = line_;

@@ -10,7 +10,7 @@
 namespace tril::chat {
 namespace {
 
-constexpr int deepest = 100;  // expressions and blocks within each other
+constexpr int deepest = 100;  // nesting of expressions and blocks
 
 }  // namespace
 
@@ -18,11 +18,8 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-ExpressionParser::Deeper::Deeper(ExpressionParser& parser) : depth_(parser.depth_) {
-  if (++depth_ > deepest) {
-    --depth_;
-    parser.refuse(fmt::format("it is nested more than {} deep", deepest));
-  }
+Deeper ExpressionParser::go_deeper() {
+  return {depth_, deepest, [this] { refuse(fmt::format("it is nested more than {} deep", deepest)); }};
 }
 
 void ExpressionParser::refuse(const std::string& what, const std::string& hint) const {
@@ -108,7 +105,7 @@ bool ExpressionParser::has_condition() const {
 }
 
 ExpressionPtr ExpressionParser::parse_expression() {
-  const Deeper deeper(*this);
+  const Deeper deeper = go_deeper();
   const Sometimes maybe(*this, sometimes_ || has_condition());
   ExpressionPtr value = parse_or();
   while (is_name("if")) {
@@ -140,7 +137,7 @@ ExpressionPtr ExpressionParser::parse_and() {
   return parse_binary({"and"}, [this] { return parse_not(); });
 }
 ExpressionPtr ExpressionParser::parse_not() {
-  const Deeper deeper(*this);
+  const Deeper deeper = go_deeper();
   const int line = now().line;
   if (skip_name("not")) return make(Expression::unary, line, "not", parse_not());
   return parse_compare();
@@ -187,7 +184,7 @@ ExpressionPtr ExpressionParser::parse_power() {
 }
 
 ExpressionPtr ExpressionParser::parse_unary(bool filters) {
-  const Deeper deeper(*this);
+  const Deeper deeper = go_deeper();
   const int line = now().line;
   ExpressionPtr e;
   if (is_sign("-") || is_sign("+")) {

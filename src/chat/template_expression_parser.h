@@ -1,4 +1,4 @@
-// A chat template's words to a tree: expressions. The levels are Jinja's, from the loosest to the tightest:
+// Parses tokens into a tree: expressions. The levels of precedence are Jinja's, from the loosest to the tightest:
 //   a if b else c    or    and    not    == < in ...    + -    ~    * / // %    **    - +    . [] ()    | is
 #pragma once
 
@@ -10,31 +10,22 @@
 #include <utility>
 #include <vector>
 
+#include "chat/template_depth.h"
 #include "chat/template_syntax.h"
 
 namespace tril::chat {
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words);
 
-// Where the parser is among the words, and what it reads there.
+// The parser's position among the tokens, and the expressions that it reads there.
 class ExpressionParser {
  protected:
   ExpressionParser(std::vector<Token> tokens, const std::string& where) : tokens_(std::move(tokens)), where_(where) {}
 
-  // Counts how deep the parser is within itself.
-  class Deeper {
-   public:
-    explicit Deeper(ExpressionParser& parser);
-    ~Deeper() { --depth_; }
-    Deeper(const Deeper&) = delete;
-    Deeper& operator=(const Deeper&) = delete;
+  Deeper go_deeper();
 
-   private:
-    int& depth_;
-  };
-
-  // Whether what follows may never run (it stands in an if, and in no loop or macro within it), so that a filter or a test
-  // that nobody knows is an error only when it does: Jinja has this rule.
+  // Whether the code that follows may never run (it is in an if, and in no loop or macro within it): an unknown filter
+  // or test is then an error only when it runs. This is Jinja's rule.
   class Sometimes {
    public:
     Sometimes(ExpressionParser& parser, bool sometimes) : held_(parser.sometimes_), before_(parser.sometimes_) {
@@ -106,7 +97,7 @@ class ExpressionParser {
   std::size_t at_ = 0;
   int depth_ = 0;
   bool sometimes_ = false;
-  std::vector<Macro*> macros_;  // those around
+  std::vector<Macro*> macros_;  // the enclosing ones
 };
 
 }  // namespace tril::chat

@@ -34,13 +34,13 @@ void Scope::set(const std::string& name, Value value) {
   names.emplace_back(name, std::move(value));
 }
 
-ExpressionEvaluator::Deeper::Deeper(ExpressionEvaluator& evaluator) : depth_(evaluator.depth_) {
-  if (depth_ >= deepest_statement) refuse(fmt::format("it is nested more than {} levels deep", deepest_statement));
-  ++depth_;
+Deeper ExpressionEvaluator::go_deeper() {
+  return {depth_, deepest_statement,
+          [] { refuse(fmt::format("it is nested more than {} levels deep", deepest_statement)); }};
 }
 
 Value ExpressionEvaluator::evaluate(const Expression& e, Scope& scope) {
-  const Deeper deeper(*this);
+  const Deeper deeper = go_deeper();
   budget_.pay(step_cost);
   line_ = e.line;
   const auto part = [&](std::size_t i) { return evaluate(*e.parts[i], scope); };

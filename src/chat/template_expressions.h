@@ -1,4 +1,4 @@
-// Expressions of a chat template at work.
+// Evaluates the expressions of a chat template.
 #pragma once
 
 #include <string>
@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "chat/template_arguments.h"
+#include "chat/template_depth.h"
 #include "chat/template_syntax.h"
 
 namespace tril::chat {
 
-// Names and their values. A loop's body and a macro's are scopes of their own, in the one around them.
+// Names and their values. A loop's body and a macro's have scopes of their own, inside the enclosing one.
 struct Scope {
   const Scope* outer = nullptr;
   std::vector<std::pair<std::string, Value>> names = {};
@@ -22,17 +23,8 @@ struct Scope {
 
 class ExpressionEvaluator {
  protected:
-  // How deep statements, expressions and macros are within each other, so that the stack is enough.
-  class Deeper {
-   public:
-    explicit Deeper(ExpressionEvaluator& evaluator);
-    ~Deeper() { --depth_; }
-    Deeper(const Deeper&) = delete;
-    Deeper& operator=(const Deeper&) = delete;
-
-   private:
-    int& depth_;
-  };
+  // Counts the nesting of statements, expressions and macros.
+  Deeper go_deeper();
 
   Value evaluate(const Expression& e, Scope& scope);
   Value evaluate_list(const Expression& e, Scope& scope);
@@ -42,7 +34,7 @@ class ExpressionEvaluator {
   Value evaluate_slice(const Expression& e, Scope& scope);
   Value evaluate_binary(const Expression& e, Scope& scope);
   Value evaluate_compare(const Expression& e, Scope& scope);
-  // `inside` is what a filter without a value of its own filters.
+  // `inside` is the input of a filter whose tree has no value (a filter block).
   Value evaluate_filter(const Expression& e, Scope& scope, const Value* inside);
 
   Budget budget_;

@@ -19,7 +19,7 @@ Block Parser::parse() {
 
 // Statements up to a tag of one of these names, which is not consumed (except its {%), or to the end.
 Block Parser::parse_block(std::initializer_list<std::string_view> until) {
-  const Deeper deeper(*this);
+  const Deeper deeper = go_deeper();
   Block block;
   while (now().kind != Token::end) {
     if (now().kind == Token::text) {
@@ -89,7 +89,7 @@ void Parser::end_tag(std::string_view tag) {
 }
 
 Statement Parser::parse_if() {
-  const Deeper deeper(*this);
+  const Deeper deeper = go_deeper();
   const Sometimes maybe(*this, true);
   Statement s{.kind = Statement::if_, .line = now().line};
   s.expression = parse_tuple(Conditions::no);
@@ -226,7 +226,7 @@ Target Parser::parse_target() {
 }
 
 Target Parser::parse_target_part() {
-  const Deeper deeper(*this);
+  const Deeper deeper = go_deeper();
   Target target;
   if (skip_sign("(")) {
     target = parse_target();

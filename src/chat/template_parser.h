@@ -1,4 +1,4 @@
-// A chat template's words to a tree, by recursive descent: statements.
+// Parses tokens into a tree by recursive descent: statements.
 #pragma once
 
 #include <initializer_list>
@@ -37,7 +37,7 @@ class Parser : private ExpressionParser {
   Target parse_target();
   Target parse_target_part();
 
-  int loops_ = 0;  // around
+  int loops_ = 0;  // the number of enclosing ones
 };
 
 }  // namespace tril::chat
