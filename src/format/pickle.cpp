@@ -86,8 +86,13 @@ class PickleMachine {
       : bytes_(bytes), where_(where), allowed_(allowed) {}
 
   Pickle run() {
-    while (!step(take<std::uint8_t>())) {
+    for (;;) {
+      opcode_at_ = at_;
+      const auto opcode = static_cast<Opcode>(take<std::uint8_t>());
+      if (opcode == Opcode::stop) break;
+      step(opcode);
     }
+    pickle_.root_ = pop();
     pickle_.size_ = at_;
     return std::move(pickle_);
   }
@@ -209,43 +214,58 @@ class PickleMachine {
     return std::bit_cast<double>(bits);
   }
 
-  // Runs one opcode; true for the last.
-  bool step(std::uint8_t code) {
-    opcode_at_ = at_ - 1;
-    switch (static_cast<Opcode>(code)) {
+  void step(Opcode opcode) {
+    if (!push_constant(opcode) && !change_stack(opcode)) make_of_values(opcode);
+  }
+
+  // Opcodes for the machine itself; returns false for others.
+  bool change_stack(Opcode opcode) {
+    switch (opcode) {
       case Opcode::protocol:
         if (const int protocol = take<std::uint8_t>(); protocol > highest_protocol)
           refuse(fmt::format("the pickle is of protocol {}, expected at most {}", protocol, highest_protocol));
-        return false;
+        return true;
       case Opcode::frame:
         take<std::uint64_t>();  // bytes until the next one, which are read as they come
-        return false;
-      case Opcode::stop:
-        pickle_.root_ = pop();
         return true;
       case Opcode::mark:
         marks_.push_back(stack_.size());
-        return false;
+        return true;
       case Opcode::pop:
         if (!marks_.empty() && marks_.back() == stack_.size())
           marks_.pop_back();
         else
           pop();
-        return false;
+        return true;
       case Opcode::pop_mark:
         pop_to_mark();
-        return false;
+        return true;
       case Opcode::duplicate:
         top();
         stack_.push_back(stack_.back());
-        return false;
+        return true;
+      case Opcode::put:
+        remember(take<std::uint8_t>());
+        return true;
+      case Opcode::long_put:
+        remember(take<std::uint32_t>());
+        return true;
+      case Opcode::memoize:
+        remember(memo_.size());
+        return true;
+      case Opcode::get:
+        recall(take<std::uint8_t>());
+        return true;
+      case Opcode::long_get:
+        recall(take<std::uint32_t>());
+        return true;
       default:
-        return step_value(static_cast<Opcode>(code)) ? false : step_structure(static_cast<Opcode>(code));
+        return false;
     }
   }
 
-  // The opcodes that push a constant; false for another.
-  bool step_value(Opcode opcode) {
+  // Opcodes that push a constant; returns false for others.
+  bool push_constant(Opcode opcode) {
     switch (opcode) {
       case Opcode::none:
         return push_kind(Kind::none), true;
@@ -293,8 +313,8 @@ class PickleMachine {
     }
   }
 
-  // The opcodes that make values of others; always false: none of them is the last.
-  bool step_structure(Opcode opcode) {
+  // Opcodes that make a value of others.
+  void make_of_values(Opcode opcode) {
     const auto push_tuple = [this](std::vector<PickleIndex> items) {
       push({.kind = Kind::tuple, .items = std::move(items)});
     };
@@ -323,21 +343,6 @@ class PickleMachine {
       case Opcode::set_items:
         append_to(Kind::dict, pop_to_mark());
         break;
-      case Opcode::put:
-        remember(take<std::uint8_t>());
-        break;
-      case Opcode::long_put:
-        remember(take<std::uint32_t>());
-        break;
-      case Opcode::memoize:
-        remember(memo_.size());
-        break;
-      case Opcode::get:
-        recall(take<std::uint8_t>());
-        break;
-      case Opcode::long_get:
-        recall(take<std::uint32_t>());
-        break;
       case Opcode::persistent_id:
         push({.kind = Kind::persistent, .items = pop_many(1)});
         break;
@@ -364,7 +369,6 @@ class PickleMachine {
         refuse(fmt::format("the opcode {:#04x} is not read", static_cast<std::uint8_t>(opcode)),
                "the file is damaged, or no pickle of protocol 2 to 5");
     }
-    return false;
   }
 
   std::span<const std::byte> bytes_;

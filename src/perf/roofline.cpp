@@ -119,7 +119,7 @@ Load copy(const Context& c, int threads) {
 Load read(const Context& c, int threads) {
   const std::int64_t n = (std::int64_t{1} << 27) / std::max(threads, 4);
   const Tensor x = ones(c, n);
-  return {[=, &k = c.kernels()]() mutable { k.sum_squares(x.data<float>(), z(n)); }, static_cast<double>(x.bytes())};
+  return {[=, &k = c.kernels()] { k.sum_squares(x.data<float>(), z(n)); }, static_cast<double>(x.bytes())};
 }
 
 /// The most that all members do in a second, each repeating a load of its own.
