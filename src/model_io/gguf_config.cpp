@@ -9,6 +9,7 @@
 #include "model_io/gguf_keys.h"
 #include "model_io/gguf_reader.h"
 #include "model_io/gguf_rope.h"
+#include "tokenizer/files/gguf_vocabulary.h"
 
 namespace tril::model {
 namespace {
@@ -45,14 +46,14 @@ std::int64_t tokens_of(const GgufFile& f) {
 
 // A special token's id; for SentencePiece vocabularies, llama.cpp's default if the key is missing.
 std::optional<std::int64_t> token_id(const GgufFile& f, const char* name, std::int64_t of_sentencepiece = -1) {
-  const std::string key = fmt::format("tokenizer.ggml.{}_token_id", name);
+  const std::string key = gguf_vocabulary_key(name) + "_token_id";
   if (const auto id = f.get<std::int64_t>(key)) {
     if (*id == 0xffffffff || *id == -1) return std::nullopt;  // some files write "none" so
     if (*id < 0 || *id >= tokens_of(f))
       f.fail_at(key, fmt::format("{} is not a valid id: the vocabulary has {} tokens", *id, tokens_of(f)));
     return id;
   }
-  const bool spm = f.get<std::string_view>("tokenizer.ggml.model").value_or("") == "llama";
+  const bool spm = f.get<std::string_view>(gguf_vocabulary_key("model")).value_or("") == "llama";
   return spm && of_sentencepiece >= 0 && of_sentencepiece < tokens_of(f) ? std::optional(of_sentencepiece)
                                                                          : std::nullopt;
 }
@@ -158,8 +159,8 @@ json generation_config_of_gguf(const GgufFile& file) {
   };
   for (const auto& [name, otherwise] : {std::pair{"eos", 2}, {"eot", -1}, {"eom", -1}})
     if (const auto id = token_id(file, name, otherwise)) add(*id);
-  const auto types = file.get<std::vector<std::int64_t>>("tokenizer.ggml.token_type");
-  if (const auto tokens = file.get<std::vector<std::string_view>>("tokenizer.ggml.tokens"); tokens && types)
+  const auto types = file.get<std::vector<std::int64_t>>(gguf_vocabulary_key("token_type"));
+  if (const auto tokens = file.get<std::vector<std::string_view>>(gguf_vocabulary_key("tokens")); tokens && types)
     for (std::size_t id = 0; id < std::min(tokens->size(), types->size()); ++id)
       if ((*types)[id] == kControlToken &&
           std::find(std::begin(kEndsOfTurn), std::end(kEndsOfTurn), (*tokens)[id]) != std::end(kEndsOfTurn))

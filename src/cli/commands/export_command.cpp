@@ -58,7 +58,7 @@ GgufMetadata text_metadata(const model::ModelSource& source, std::int64_t vocab_
   GgufMetadata metadata = model::gguf_sampling(published);
   if (!source.has_tokenizer()) {
     spdlog::warn("{} has no tokenizer, so the output has none either", source.name());
-    metadata.add("tokenizer.ggml.model", "no_vocab");
+    metadata.add(gguf_vocabulary_key("model"), "no_vocab");
     return metadata;
   }
   const GgufVocabulary v =

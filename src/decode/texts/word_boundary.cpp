@@ -3,10 +3,10 @@
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
+#include "format/sentencepiece_file.h"
+
 namespace tril {
 namespace {
-
-constexpr std::string_view space_mark = "\xe2\x96\x81";  // U+2581, SentencePiece's space
 
 // Letters, marks and digits of scripts whose words are set apart by spaces. Line breaking has the same question to
 // answer: ID and CJ are East Asian characters, SA is South East Asian.

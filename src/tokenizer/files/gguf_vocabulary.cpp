@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/number_text.h"
 #include "base/printable.h"
+#include "format/sentencepiece_file.h"
 #include "tokenizer/files/gguf_pre.h"
 #include "tokenizer/pipeline/piece_decoder.h"
 
@@ -199,7 +200,8 @@ const GgufPre& read_merged(const GgufFile& f, const Tokens& t, Kind kind, Tokeni
   d.parts.normalizers = pre.normalizers;
   d.parts.pre_tokenizers = pre.steps;
   if (pre.by_character)
-    d.parts.decoders = {ReplaceText{{.text = "\u2581"}, " "}, DecodeByteFallback{}, FusePieces{}};
+    d.parts.decoders = {ReplaceText{TextPattern{std::string(space_mark), false}, " "}, DecodeByteFallback{},
+                        FusePieces{}};
   else
     d.parts.decoders = {DecodeByteLevel{}};
   return pre;
@@ -208,7 +210,6 @@ const GgufPre& read_merged(const GgufFile& f, const Tokens& t, Kind kind, Tokeni
 // A piece that begins a word has U+2581 in front, and a continuation has nothing; tokenizer.json marks the
 // continuations instead.
 WordPieceParts read_wordpiece(const GgufFile& f, const Tokens& t, std::int32_t unknown) {
-  constexpr std::string_view begins = "\u2581";
   if (unknown < 0)
     f.fail_at(gguf_vocabulary_key("unknown_token_id"), "is missing, but this kind of vocabulary needs it");
   WordPieceParts parts;
@@ -218,7 +219,7 @@ WordPieceParts read_wordpiece(const GgufFile& f, const Tokens& t, std::int32_t u
     if (t.type(id) == PieceType::unused) continue;
     const bool in_brackets = text.starts_with('[') && text.ends_with(']');
     if (t.type(id) == PieceType::normal && !in_brackets && id != unknown)
-      text = text.starts_with(begins) ? text.substr(begins.size()) : parts.continuing_subword_prefix + text;
+      text = text.starts_with(space_mark) ? text.substr(space_mark.size()) : parts.continuing_subword_prefix + text;
     if (!text.empty()) parts.vocab.emplace_back(std::move(text), id);  // a word is never empty
   }
   return parts;

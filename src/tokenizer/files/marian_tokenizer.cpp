@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "format/sentencepiece_file.h"
 #include "tokenizer/files/sentencepiece.h"
 #include "tokenizer/files/tokenizer_files.h"
 #include "tokenizer/models/bpe_dropout.h"
@@ -182,7 +183,7 @@ class MarianTokenizer : public Tokenizer {
     std::string text;
     const auto status = side.parts.model->Decode(pieces, &text);
     if (!status.ok()) fail("tokenizer", fmt::format("cannot join pieces: {}", status.ToString()));
-    replace_all(text, "\u2581", " ");
+    replace_all(text, space_mark, " ");
     text = std::string(trim(text));
     if (config_.clean_up_spaces) clean_up_spaces(text);
     return text;

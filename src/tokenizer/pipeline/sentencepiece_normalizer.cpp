@@ -7,7 +7,7 @@ namespace tril {
 SentencePieceNormalizer::SentencePieceNormalizer(const SentencePieceFile& file, const std::string& where)
     : map_(file.character_map, where),
       frozen_(tree_of_pieces(file, [](PieceType t) { return t == PieceType::user_defined; })),
-      space_(file.escape_whitespaces ? "\u2581" : " "),
+      space_(file.escape_whitespaces ? space_mark : " "),
       dummy_(file.add_dummy_prefix),
       behind_(file.whitespace_as_suffix),
       one_space_(file.remove_extra_whitespaces) {
