@@ -20,7 +20,7 @@ struct ZipMember {
   std::uint16_t method = 0;           ///< 0: stored, 8: deflated
   std::uint32_t checksum = 0;         ///< CRC-32 of the content
   std::uint64_t size = 0;             ///< of the content
-  std::span<const std::byte> packed;  ///< as it lies in the file
+  std::span<const std::byte> packed;  ///< the content as stored in the file
 
   bool is_stored() const { return method == 0; }
 };

@@ -95,7 +95,7 @@ class Tape {
     record(name, std::span(inputs.begin(), inputs.size()), y, std::move(backward));
   }
 
-  /// Records an op whoever wants what. It gives gradients to nothing that is watched, unless the tape leaves ops out.
+  /// Records an op regardless of its inputs. It gives no gradient to watched tensors, unless the tape leaves ops out.
   template <class Backward>
   void record_always(std::string_view name, const Tensor& y, Backward backward) {
     wanted_[y.id()] = made_here;

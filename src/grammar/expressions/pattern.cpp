@@ -186,7 +186,7 @@ Pattern::Outcome Pattern::match(std::string_view text) const {
 }
 
 bool Pattern::is_empty() const {
-  // What is trimmed is a start and an end without edges where there is no way.
+  // A trimmed pattern without texts is a start and an end without edges.
   const Pattern p = trimmed();
   return p.states_[0].edges.empty() && p.states_[0].jumps.empty();
 }

@@ -1,5 +1,5 @@
-// What a pattern does not allow: Rabin and Scott's sets of states [1959], each of which is a state that a text comes to for
-// sure; those without the end become the ends.
+// The complement of a pattern by Rabin and Scott's subset construction [1959]: sets of states become the states of a
+// deterministic automaton, whose states without the end become the ends.
 #pragma once
 
 #include "grammar/expressions/pattern.h"

@@ -1,6 +1,6 @@
-// A regular expression as an automaton: Thompson's construction [1968], with ^ and $ as jumps of their own kind, which
-// are settled at the end: a text is at its beginning (phase 0), within (1), at its end, where no character may follow (2),
-// or, empty, at both (3), and each state stands for those of them in which it is met.
+// A regular expression as an automaton: Thompson's construction [1968], with ^ and $ as special jumps that are resolved
+// at the end. The phase tells whether a text is at its beginning (0), within (1), at its end, where no character may
+// follow (2), or, if empty, at both (3). Each state is copied for every phase in which it is reached.
 #pragma once
 
 #include <cstdint>

@@ -66,8 +66,8 @@ struct Box {
   bool is_off_topic = false;  ///< a schema names no kind, and its keywords are all about other kinds
 };
 
-/// When the user is told of a part that is left out: always (at once, or at the end after all others), or only if a
-/// value that contains it cannot be written at all.
+/// When an omitted part is reported: always (at once, or at the end after all others), or only if a value that contains
+/// it cannot be written at all.
 enum class Telling : std::uint8_t { at_once, at_end, where_nothing_is_left };
 
 class SchemaBoxes {

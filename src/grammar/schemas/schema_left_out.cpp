@@ -1,4 +1,4 @@
-// What of a schema is never written, and when the user is told.
+// The parts of a schema that are omitted, and when they are reported.
 #include <fmt/format.h>
 
 #include <algorithm>

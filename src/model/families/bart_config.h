@@ -1,4 +1,4 @@
-// What the kin of BART say in config.json.
+// config.json of BART and the families like it: Marian, mBART, M2M100, Pegasus.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tril::model {
 
-/// What a family of the kin is, whatever its sizes.
+/// The properties of a family, whatever its sizes.
 struct BartFamily {
   std::string_view name;          ///< model_type in config.json
   std::string_view architecture;  ///< the class of `transformers`

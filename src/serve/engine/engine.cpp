@@ -231,7 +231,7 @@ void Engine::take(Worker& worker, std::unique_lock<std::mutex>& lock, std::vecto
   const auto most_read = static_cast<std::size_t>(options_.session.prompt_tokens);
   const auto batch = static_cast<std::size_t>(options_.batch_size);
   const auto share = [&] { return std::min(batch, (queue_.size() + live_ + workers - 1) / workers); };
-  // The last quarter of the cache is for whoever does not hold the rest already.
+  // No client may use more than three quarters of the cache.
   const auto has_share = [&](const Work& work) {
     const auto held = worker.held.find(work.client);
     return held == worker.held.end() || held->second + work.cache_tokens() <= most_tokens - most_tokens / 4;

@@ -46,7 +46,7 @@ class Models {
   std::vector<Status> status() const;
   /// Those that are ready.
   std::vector<ModelPtr> ready() const;
-  /// Whether whoever comes has to wait, whatever it wants: all that are ready are (Engine::crowded).
+  /// True if every ready model is saturated (Engine::crowded).
   bool crowded() const;
   /// Whether one has never been loaded and is about to be.
   bool loading() const;

@@ -1,5 +1,5 @@
-// How a multilingual model is told the languages: by a tag before the source, ">>de<<", as in the OPUS-MT models [idea:
-// Johnson et al. 2017], or, if the tokenizer has language tokens, by these in the sentences' frames (sentence_frame.h).
+// Language tags of multilingual models: a tag before the source, ">>de<<", as in the OPUS-MT models [idea: Johnson et al.
+// 2017], or, if the tokenizer has language tokens, these tokens around the sentence (sentence_frame.h).
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ std::string leading_tag(const Tokenizer& tokenizer, std::string_view text);
 /// @throws Error(usage) if the vocabulary has no such tag; the error lists the tags
 std::string language_prefix(const Tokenizer& tokenizer, std::string_view name, const std::string& where);
 
-/// The languages of a translation, as the model is told them.
+/// The languages of a translation, in the form that the model takes.
 struct Languages {
   std::string prefix;          ///< before a text to be translated: from language_prefix(), or ""
   std::string source, target;  ///< codes of Tokenizer::languages(), or "" for the directory's default

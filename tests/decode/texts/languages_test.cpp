@@ -164,7 +164,7 @@ TEST_F(LanguageTokens, AlternativesBranchBehindThem) {
 }
 
 // In transformers, max_length counts all of the decoder's tokens, and max_new_tokens all after the start token. Both
-// include a language token, whoever sets it.
+// include a language token, whether the request or the model sets it.
 TEST_F(LanguageTokens, LengthsCountThemAsTheyAreAskedTo) {
   load({{"tokenizer_class", "NllbTokenizer"}});
   const std::string prefix = "Guten Tag";
