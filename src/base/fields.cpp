@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include "base/as_utf8.h"
@@ -14,7 +13,7 @@
 namespace tril {
 namespace {
 
-// The element type behind a slot: T of T* and of std::optional<T>*.
+// The element type behind a slot: T of T*, of std::optional<T>* and of std::vector<T>*.
 template <class T>
 struct Element {
   using type = T;
@@ -24,7 +23,17 @@ struct Element<std::optional<T>> {
   using type = T;
 };
 template <class T>
-inline constexpr bool is_optional_v = !std::is_same_v<typename Element<T>::type, T>;
+struct Element<std::vector<T>> {
+  using type = T;
+};
+template <class T>
+inline constexpr bool is_optional_v = false;
+template <class T>
+inline constexpr bool is_optional_v<std::optional<T>> = true;
+template <class T>
+inline constexpr bool is_list_v = false;
+template <class T>
+inline constexpr bool is_list_v<std::vector<T>> = true;
 
 template <class T>
 std::string text_of(const T& value) {
@@ -74,7 +83,35 @@ std::string joined(const std::vector<std::string>& words, std::string_view by) {
   return all;
 }
 
+std::vector<std::string> names_of(const std::vector<std::pair<std::string, std::int64_t>>& choices) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : choices) names.push_back(name);
+  return names;
+}
+
+std::int64_t read_choice(const std::string& text, const std::vector<std::pair<std::string, std::int64_t>>& choices,
+                         const std::string& where) {
+  for (const auto& [name, value] : choices)
+    if (name == text) return value;
+  const std::vector<std::string> names = names_of(choices);
+  fail_usage(where, fmt::format("expected one of {}, got \"{}\"", joined(names, ", "), printable(text)),
+             did_you_mean(text, names));
+}
+
 }  // namespace
+
+std::vector<std::int64_t> read_choices(const std::vector<std::string>& texts,
+                                       const std::vector<std::pair<std::string, std::int64_t>>& names,
+                                       const std::string& where) {
+  std::vector<std::int64_t> values;
+  for (const std::string& text : texts)
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      values.push_back(read_choice(text.substr(begin, end - begin), names, where));
+      begin = end + 1;
+    }
+  return values;
+}
 
 std::string Range::text() const {
   const bool bounded_below = std::isfinite(least), bounded_above = std::isfinite(most);
@@ -92,7 +129,7 @@ void check_range(double value, const Range& range, std::string_view where) {
 
 Field::Field(std::string name, FieldSlot slot, std::string help, std::string group)
     : name_(std::move(name)), help_(std::move(help)), group_(std::move(group)), slot_(std::move(slot)) {
-  value_name_ = kind() == FieldKind::number ? "N" : "TEXT";
+  value_name_ = holds_numbers() ? "N" : "TEXT";
   default_text_ = text();
 }
 
@@ -119,11 +156,6 @@ Field& Field::within(const Range& range) {
 
 Field& Field::choices(std::vector<std::string> allowed) {
   choices_ = std::move(allowed);
-  return *this;
-}
-
-Field& Field::checked_by(std::function<std::string(const std::string&)> test) {
-  test_ = std::move(test);
   return *this;
 }
 
@@ -169,27 +201,31 @@ FieldKind Field::kind() const {
         using Slot = std::decay_t<decltype(slot)>;
         if constexpr (std::is_same_v<Slot, ChoiceSlot>) {
           return FieldKind::text;
+        } else if constexpr (std::is_same_v<Slot, FormSlot>) {
+          return slot.kind;
         } else {
-          using T = typename Element<std::remove_pointer_t<Slot>>::type;
-          if constexpr (std::is_same_v<T, bool>)
+          using Held = std::remove_pointer_t<Slot>;
+          using T = typename Element<Held>::type;
+          if constexpr (is_list_v<Held>)
+            return FieldKind::list;
+          else if constexpr (std::is_same_v<T, bool>)
             return FieldKind::boolean;
           else if constexpr (std::is_arithmetic_v<T>)
             return FieldKind::number;
-          else if constexpr (std::is_same_v<T, std::string>)
-            return FieldKind::text;
           else
-            return FieldKind::list;
+            return FieldKind::text;
         }
       },
       slot_);
 }
 
+bool Field::holds_numbers() const {
+  return kind() == FieldKind::number || std::holds_alternative<std::vector<double>*>(slot_);
+}
+
 std::vector<std::string> Field::allowed() const {
   const auto* choice = std::get_if<ChoiceSlot>(&slot_);
-  if (!choice) return choices_;
-  std::vector<std::string> names;
-  for (const auto& [text, value] : choice->names) names.push_back(text);
-  return names;
+  return choice ? names_of(choice->names) : choices_;
 }
 
 std::string Field::expected() const {
@@ -197,15 +233,10 @@ std::string Field::expected() const {
   std::string type = std::visit(
       [](const auto& slot) -> std::string {
         using Slot = std::decay_t<decltype(slot)>;
-        if constexpr (std::is_same_v<Slot, ChoiceSlot>) {
+        if constexpr (std::is_pointer_v<Slot>)
+          return type_text<typename Element<std::remove_pointer_t<Slot>>::type>();
+        else
           return "text";
-        } else {
-          using T = typename Element<std::remove_pointer_t<Slot>>::type;
-          if constexpr (std::is_same_v<T, std::vector<std::string>>)
-            return "text";
-          else
-            return type_text<T>();
-        }
       },
       slot_);
   if (const std::string limits = range(); !limits.empty()) type += ", " + limits;
@@ -221,14 +252,19 @@ std::vector<std::string> Field::texts() const {
           for (const auto& [text, value] : slot.names)
             if (value == now) return {text};
           return {fmt::format("{}", now)};
+        } else if constexpr (std::is_same_v<Slot, FormSlot>) {
+          return slot.get();
         } else {
-          using T = std::remove_pointer_t<Slot>;
-          if constexpr (std::is_same_v<T, std::vector<std::string>>)
-            return *slot;
-          else if constexpr (is_optional_v<T>)
+          using Held = std::remove_pointer_t<Slot>;
+          if constexpr (is_list_v<Held>) {
+            std::vector<std::string> texts;
+            for (const auto& value : *slot) texts.push_back(text_of(value));
+            return texts;
+          } else if constexpr (is_optional_v<Held>) {
             return *slot ? std::vector{text_of(**slot)} : std::vector<std::string>{};
-          else
+          } else {
             return {text_of(*slot)};
+          }
         }
       },
       slot_);
@@ -245,34 +281,33 @@ void Field::check_text(const std::string& text, const std::string& where) const 
   if (!choices_.empty() && std::find(choices_.begin(), choices_.end(), text) == choices_.end())
     fail_usage(where, fmt::format("expected {}, got \"{}\"", expected(), printable(text)),
                did_you_mean(text, choices_));
-  if (test_)
-    if (const std::string wanted = test_(text); !wanted.empty())
-      fail_usage(where, fmt::format("expected {}, got \"{}\"", wanted, printable(text)));
 }
 
 void Field::set(const std::vector<std::string>& texts, const std::string& where) {
   for (const std::string& text : texts) check_text(text, where);
 
+  check(is_list() || texts.size() <= 1, where, "expected one value, got {} ({})", texts.size(),
+        printable(joined(texts, ", ")));
+  check(exactly_ == 0 || texts.size() == exactly_, where, "expected {} values, got {}", exactly_, texts.size());
   std::visit(
       [&](auto& slot) {
         using Slot = std::decay_t<decltype(slot)>;
-        if constexpr (std::is_same_v<Slot, std::vector<std::string>*>) {
-          check(exactly_ == 0 || texts.size() == exactly_, where, "expected {} values, got {}", exactly_, texts.size());
-          *slot = texts;
-        } else {
-          check(texts.size() <= 1, where, "expected one value, got {} ({})", texts.size(),
-                printable(joined(texts, ", ")));
-          if constexpr (std::is_same_v<Slot, ChoiceSlot>) {
-            check(!texts.empty(), where, "expected {}, got nothing", expected());
-            const auto at = std::find_if(slot.names.begin(), slot.names.end(),
-                                         [&](const auto& entry) { return entry.first == texts[0]; });
-            if (at == slot.names.end())
-              fail_usage(where, fmt::format("expected {}, got \"{}\"", expected(), printable(texts[0])),
-                         did_you_mean(texts[0], allowed()));
-            slot.set(at->second);
+        if constexpr (std::is_pointer_v<Slot>) {
+          using Held = std::remove_pointer_t<Slot>;
+          using T = typename Element<Held>::type;
+          const auto read = [&](const std::string& text) {
+            const std::optional<T> value = parse<T>(text);
+            check(value.has_value(), where, "expected {}, got \"{}\"", expected(), printable(text));
+            if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
+              check(range_.has(static_cast<long double>(*value)), where, "expected {}, got {}", expected(), text);
+            return *value;
+          };
+          if constexpr (is_list_v<Held>) {
+            Held values;
+            for (const std::string& text : texts) values.push_back(read(text));
+            *slot = std::move(values);
+            return;
           } else {
-            using Held = std::remove_pointer_t<Slot>;
-            using T = typename Element<Held>::type;
             if constexpr (is_optional_v<Held>) {
               if (texts.empty()) {
                 slot->reset();
@@ -280,13 +315,14 @@ void Field::set(const std::vector<std::string>& texts, const std::string& where)
               }
             }
             check(!texts.empty(), where, "expected {}, got nothing", expected());
-            const std::optional<T> value = parse<T>(texts[0]);
-            check(value.has_value(), where, "expected {}, got \"{}\"", expected(), printable(texts[0]));
-            if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
-              check(range_.has(static_cast<long double>(*value)), where, "expected {}, got {}", expected(), texts[0]);
-            }
-            *slot = *value;
+            *slot = read(texts[0]);
           }
+        } else {
+          check(is_list() || !texts.empty(), where, "expected {}, got nothing", expected());
+          if constexpr (std::is_same_v<Slot, ChoiceSlot>)
+            slot.set(read_choice(texts[0], slot.names, where));
+          else
+            slot.set(texts, where);
         }
       },
       slot_);
@@ -386,9 +422,9 @@ std::string to_json(const Fields& fields) {
     out += fmt::format("{}\n  {}: ", out.size() > 1 ? "," : "", json_quoted(field.name()));
     const std::vector<std::string> texts = field.texts();
     if (field.is_list()) {
-      std::vector<std::string> quoted;
-      std::transform(texts.begin(), texts.end(), std::back_inserter(quoted), json_quoted);
-      out += "[" + joined(quoted, ", ") + "]";
+      std::vector<std::string> values = texts;
+      if (!field.holds_numbers()) std::transform(texts.begin(), texts.end(), values.begin(), json_quoted);
+      out += "[" + joined(values, ", ") + "]";
     } else if (texts.empty()) {
       out += "null";
     } else {

@@ -47,14 +47,42 @@ struct ChoiceSlot {
   std::vector<std::pair<std::string, std::int64_t>> names;
 };
 
-/// Where a value lives. A std::optional that holds nothing is "unset": it prints as nothing and dumps as null.
-using FieldSlot = std::variant<bool*, std::int32_t*, std::int64_t*, std::uint64_t*, float*, double*, std::string*,
-                               std::vector<std::string>*, std::optional<bool>*, std::optional<std::int64_t>*,
-                               std::optional<std::uint64_t>*, std::optional<float>*, std::optional<double>*,
-                               std::optional<std::string>*, ChoiceSlot>;
+/// How a type that fields do not know is read from text and written as text (an amount: "30e").
+template <class T>
+struct TextForm {
+  /// @throws Error(usage) that begins with `where` and says what was expected
+  std::function<T(const std::string& text, const std::string& where)> read;
+  std::function<std::string(const T&)> write;  ///< what `read` reads back as the same value
+};
+
+/// Likewise for a type whose values are lists of texts.
+template <class T>
+struct ListForm {
+  std::function<T(const std::vector<std::string>& texts, const std::string& where)> read;
+  std::function<std::vector<std::string>(const T&)> write;
+};
 
 /// What a value looks like in JSON and YAML.
 enum class FieldKind { boolean, number, text, list };
+
+/// A value with its TextForm or ListForm, its type erased.
+struct FormSlot {
+  FieldKind kind;
+  std::function<std::vector<std::string>()> get;
+  std::function<void(const std::vector<std::string>& texts, const std::string& where)> set;
+};
+
+/// Where a value lives. A std::optional that holds nothing is "unset": it prints as nothing and dumps as null.
+using FieldSlot = std::variant<bool*, std::int32_t*, std::int64_t*, std::uint64_t*, float*, double*, std::string*,
+                               std::vector<std::string>*, std::vector<double>*, std::optional<bool>*,
+                               std::optional<std::int64_t>*, std::optional<std::uint64_t>*, std::optional<float>*,
+                               std::optional<double>*, std::optional<std::string>*, ChoiceSlot, FormSlot>;
+
+/// The numbers of an enum's names in a list of texts, each of which may be several names with commas between them.
+/// @throws Error(usage) that names `where`, the unknown name and the nearest known one
+std::vector<std::int64_t> read_choices(const std::vector<std::string>& texts,
+                                       const std::vector<std::pair<std::string, std::int64_t>>& names,
+                                       const std::string& where);
 
 /// One option: its name, where its value lives, what may be put there, and what to tell a person about it.
 class Field {
@@ -68,8 +96,6 @@ class Field {
   Field& within(const Range& range);
   /// The only texts allowed (for an enum, pass its table of names to Fields::add instead).
   Field& choices(std::vector<std::string> allowed);
-  /// A further test of each text: returns "" or what was expected ("a number with unit u, e, m or Gt").
-  Field& checked_by(std::function<std::string(const std::string& text)> test);
   /// How many values a list takes (2 for a source and a target).
   Field& exactly(std::size_t values);
   /// `-i` besides `--input`.
@@ -97,6 +123,8 @@ class Field {
   FieldKind kind() const;
   bool is_flag() const { return kind() == FieldKind::boolean; }
   bool is_list() const { return kind() == FieldKind::list; }
+  /// Whether its text, or each of its texts, is a number.
+  bool holds_numbers() const;
   /// Whether values are names of files, which may be any bytes and are not empty: help calls them FILE, [NAME=]DIR or
   /// PATH.
   bool names_files() const;
@@ -129,7 +157,6 @@ class Field {
   std::size_t exactly_ = 0;
   char letter_ = 0;
   std::vector<std::string> choices_;
-  std::function<std::string(const std::string&)> test_;
 };
 
 /// The fields of one struct. They point into it: it must outlive them and stay where it is.
@@ -152,6 +179,45 @@ class Fields {
                     [value](std::int64_t v) { *value = static_cast<E>(v); },
                     {}};
     for (const auto& [text, v] : names) slot.names.emplace_back(text, static_cast<std::int64_t>(v));
+    return append(Field(std::move(name), FieldSlot(std::move(slot)), std::move(help), heading_));
+  }
+  /// A list of an enum's values: separate texts, or one with commas between the names.
+  template <class E>
+  requires std::is_enum_v<E> Field& add(std::string name, std::vector<E>* values, std::string help,
+                                        const std::vector<std::pair<std::string, E>>& names) {
+    std::vector<std::pair<std::string, std::int64_t>> numbers;
+    for (const auto& [text, v] : names) numbers.emplace_back(text, static_cast<std::int64_t>(v));
+    return add(std::move(name), values, std::move(help),
+               ListForm<std::vector<E>>{[numbers](const std::vector<std::string>& texts, const std::string& where) {
+                                          std::vector<E> read;
+                                          for (const std::int64_t v : read_choices(texts, numbers, where))
+                                            read.push_back(static_cast<E>(v));
+                                          return read;
+                                        },
+                                        [names](const std::vector<E>& written) {
+                                          std::vector<std::string> texts;
+                                          for (const E value : written)
+                                            for (const auto& [text, v] : names)
+                                              if (v == value) texts.push_back(text);
+                                          return texts;
+                                        }});
+  }
+  /// A value of another type, by the form of its text.
+  template <class T>
+  Field& add(std::string name, T* value, std::string help, TextForm<T> form) {
+    FormSlot slot{
+        FieldKind::text, [value, write = std::move(form.write)] { return std::vector{write(*value)}; },
+        [value, read = std::move(form.read)](const std::vector<std::string>& texts, const std::string& where) {
+          check(texts.size() == 1, where, "expected one value, got {}", texts.size());
+          *value = read(texts[0], where);
+        }};
+    return append(Field(std::move(name), FieldSlot(std::move(slot)), std::move(help), heading_));
+  }
+  template <class T>
+  Field& add(std::string name, T* value, std::string help, ListForm<T> form) {
+    FormSlot slot{FieldKind::list, [value, write = std::move(form.write)] { return write(*value); },
+                  [value, read = std::move(form.read)](const std::vector<std::string>& texts,
+                                                       const std::string& where) { *value = read(texts, where); }};
     return append(Field(std::move(name), FieldSlot(std::move(slot)), std::move(help), heading_));
   }
   /// All of another struct's fields (the model's within the trainer's).

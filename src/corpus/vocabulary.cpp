@@ -37,15 +37,9 @@ class LinesIterator : public sentencepiece::SentenceIterator {
 
 using Arguments = std::unordered_map<std::string, std::string>;
 
-const char* name_of(SubwordKind model) {
-  switch (model) {
-    case SubwordKind::bpe:
-      return "bpe";
-    case SubwordKind::unigram:
-      return "unigram";
-    case SubwordKind::character:
-      return "char";
-  }
+std::string name_of(SubwordKind wanted) {
+  for (const auto& [name, value] : subword_names())
+    if (value == wanted) return name;
   return "";
 }
 
@@ -256,11 +250,10 @@ std::shared_ptr<const Tokenizer> train_marian_tokenizer(const VocabularyRequest&
   return make_marian_tokenizer(std::move(parts));
 }
 
-SubwordKind subword_kind(const std::string& name) {
-  for (const SubwordKind model : {SubwordKind::bpe, SubwordKind::unigram, SubwordKind::character})
-    if (name == name_of(model)) return model;
-  fail_usage("vocabulary type", fmt::format("expected bpe, unigram or char, got \"{}\"", name),
-             did_you_mean(name, {"bpe", "unigram", "char"}));
+const std::vector<std::pair<std::string, SubwordKind>>& subword_names() {
+  static const std::vector<std::pair<std::string, SubwordKind>> names = {
+      {"bpe", SubwordKind::bpe}, {"unigram", SubwordKind::unigram}, {"char", SubwordKind::character}};
+  return names;
 }
 
 const std::vector<std::pair<std::string, Normalization>>& normalization_names() {

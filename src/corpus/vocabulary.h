@@ -62,7 +62,8 @@ struct VocabularyRequest {
 std::shared_ptr<const Tokenizer> train_marian_tokenizer(const VocabularyRequest& request,
                                                         const VocabularyOptions& options);
 
-SubwordKind subword_kind(const std::string& name);  ///< "bpe", "unigram" or "char"; else an Error
+/// The kinds of vocabularies and their names.
+const std::vector<std::pair<std::string, SubwordKind>>& subword_names();
 /// The rules and their names.
 const std::vector<std::pair<std::string, Normalization>>& normalization_names();
 

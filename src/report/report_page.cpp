@@ -12,6 +12,7 @@
 #include "report/page.h"
 #include "train/loop/options.h"
 #include "train/loop/run_line.h"
+#include "train/loop/stored_options.h"
 
 namespace tril::train {
 namespace {

@@ -23,9 +23,19 @@ struct Options {
   std::optional<std::int64_t> vocab_size;
   std::optional<double> clip;
   std::optional<std::string> vocab;
-  std::string after = "10m";
+  std::int64_t minutes = 10;
+  std::vector<double> weights;
+  std::vector<Precision> precisions;
   Precision precision = Precision::fp32;
 };
+
+TextForm<std::int64_t> minutes_form() {
+  return {[](const std::string& text, const std::string& where) {
+            check(text.ends_with('m'), where, "expected a number with unit m, got \"{}\"", text);
+            return std::int64_t{std::stoi(text)};
+          },
+          [](const std::int64_t& minutes) { return std::to_string(minutes) + "m"; }};
+}
 
 Fields fields_of(Options& o) {
   Fields f;
@@ -42,9 +52,9 @@ Fields fields_of(Options& o) {
   f.add("learning-rate", &o.learning_rate, "at its peak").above(0);
   f.add("clip", &o.clip, "norm of gradients");
   f.add("tie", &o.tie, "tie embeddings");
-  f.add("after", &o.after, "how long").free_to_change().checked_by([](const std::string& text) {
-    return text.ends_with('m') ? std::string() : "a number with unit m";
-  });
+  f.add("after", &o.minutes, "how long", minutes_form()).free_to_change();
+  f.add("weights", &o.weights, "of each set").above(0);
+  f.add("precisions", &o.precisions, "all that are tried", {{"fp32", Precision::fp32}, {"bf16", Precision::bf16}});
   f.add("precision", &o.precision, "arithmetic", {{"fp32", Precision::fp32}, {"bf16", Precision::bf16}});
   f.excludes("vocab", "vocab-size", "a vocabulary is either read or trained");
   f.needs("vocab-size", "train-sets", "it is trained from them");
@@ -74,6 +84,9 @@ TEST(Fields, TakeEveryType) {
   f.set_from_texts("train-sets", {"x", "y"}, "");
   f.set_from_text("vocab-size", "+12", "");
   f.set_from_text("precision", "bf16", "");
+  f.set_from_text("after", "3m", "");
+  f.set_from_texts("weights", {"0.5", "2"}, "");
+  f.set_from_texts("precisions", {"bf16,fp32", "bf16"}, "");
   EXPECT_FALSE(o.tie);
   EXPECT_EQ(o.layers, 3);
   EXPECT_EQ(o.max_tokens, std::numeric_limits<std::int64_t>::max());
@@ -84,6 +97,9 @@ TEST(Fields, TakeEveryType) {
   EXPECT_EQ(o.train_sets, (std::vector<std::string>{"x", "y"}));
   EXPECT_EQ(o.vocab_size, 12);
   EXPECT_EQ(o.precision, Precision::bf16);
+  EXPECT_EQ(o.minutes, 3);
+  EXPECT_EQ(o.weights, (std::vector{0.5, 2.0}));
+  EXPECT_EQ(o.precisions, (std::vector{Precision::bf16, Precision::fp32, Precision::bf16}));
   f.set_from_texts("vocab-size", std::vector<std::string>{}, "");
   EXPECT_FALSE(o.vocab_size.has_value());
 }
@@ -109,6 +125,8 @@ TEST(Fields, NameTheMistake) {
   EXPECT_EQ(error("precision", "bf61"),
             "run.yml: line 3: precision: expected one of fp32, bf16, got \"bf61\"; did you mean bf16?");
   EXPECT_EQ(error("after", "10"), "run.yml: line 3: after: expected a number with unit m, got \"10\"");
+  EXPECT_EQ(error("weights", "0"), "run.yml: line 3: weights: expected a number, above 0, got 0");
+  EXPECT_EQ(error("precisions", "fp32,"), "run.yml: line 3: precisions: expected one of fp32, bf16, got \"\"");
   EXPECT_EQ(error("train-sets", "one"), "run.yml: line 3: train-sets: expected 2 values, got 1");
   EXPECT_EQ(error_of([&] {
               f.set_from_texts("seed", {"1", "2"}, "--seed");
@@ -139,7 +157,7 @@ TEST(Fields, RequireAndContradict) {
 TEST(Fields, SayWhatChanged) {
   Options was, now;
   now.max_tokens = 8192;
-  now.after = "20m";
+  now.minutes = 20;
   now.vocab_size = 500;
   const auto list = differences(fields_of(was), fields_of(now));
   EXPECT_EQ(describe(list), "vocab-size was unset, now 500; max-tokens was 4096, now 8192; after was 10m, now 20m");

@@ -185,8 +185,6 @@ TEST(Vocabulary, NamesBadInput) {
   EXPECT_TRUE(contains(error_of([&] { read_sentencepiece(at.path("none")); }), "none"));
   options.size = 0;
   EXPECT_TRUE(contains(error_with(at.write("a", "a\n")), "vocabulary size"));
-  EXPECT_TRUE(contains(error_of([] { subword_kind("unigam"); }), "unigram"));
-  EXPECT_EQ(subword_kind("bpe"), SubwordKind::bpe);
 }
 
 using Lines = std::vector<std::string>;

@@ -339,7 +339,7 @@ struct Trained {
     test::write_reversals(dir, "valid", 12, 2);
     options = test::small_options(dir);
     options.data.valid_sets = {dir.path("valid.src"), dir.path("valid.tgt")};
-    options.validation.valid_freq = "4u";
+    options.validation.valid_freq = {{4, Unit::updates}};
     options.model.dec_depth = 2;
   }
 };

@@ -1,4 +1,5 @@
 #include "support/training.h"
+#include "train/loop/settle.h"
 
 #include <fstream>
 #include <iterator>
@@ -53,7 +54,7 @@ train::TrainOptions small_options(const TemporaryDirectory& dir, const std::stri
   train::TrainOptions o;
   o.run.model = dir.path(model);
   o.run.threads = 2;
-  o.run.disp_freq = "5u";
+  o.run.disp_freq = {{5, train::Unit::updates}};
   o.data.train_sets = {dir.path("train.src"), dir.path("train.tgt")};
   o.data.max_tokens = 120;
   o.data.max_length = 32;
@@ -62,7 +63,7 @@ train::TrainOptions small_options(const TemporaryDirectory& dir, const std::stri
   o.model.dropout = 0.1;
   o.learning.learn_rate = 0.01;
   o.learning.warmup = 10;
-  o.learning.after = "20u";
+  o.learning.after = {{20, train::Unit::updates}};
   return o;
 }
 

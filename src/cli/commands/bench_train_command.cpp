@@ -14,6 +14,8 @@
 #include "train/distributed/initialise.h"
 #include "train/loop/build_model.h"
 #include "train/loop/data.h"
+#include "train/loop/presets.h"
+#include "train/loop/settle.h"
 #include "train/loop/trainer.h"
 
 namespace tril::cli {
@@ -49,7 +51,7 @@ int bench(BenchTrainOptions& o) {
   if (o.json && !o.profile) fail_usage("--json", "there is no profile to print", "pass --profile too");
   TrainOptions& t = o.train;
   if (is_language_model(t.model))
-    t.data.vocab_type = "char";
+    t.data.vocab_type = SubwordKind::character;
   else
     check(!t.data.vocab.empty(), "--vocab", "is required: learning a vocabulary is not part of the measurement");
   settle(t);

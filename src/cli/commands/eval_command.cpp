@@ -15,31 +15,16 @@
 namespace tril::cli {
 namespace {
 
+enum class Score : std::uint8_t { bleu, chrf };
+
 struct EvalOptions {
   std::string input = "-";
   std::vector<std::string> references;
-  std::vector<std::string> metrics{"bleu", "chrf"};
+  std::vector<Score> metrics{Score::bleu, Score::chrf};
   BleuTokenizer tokenizer = BleuTokenizer::v13a;
   std::int64_t chrf_word_order = 0;
   bool lowercase = false, json = false;
 };
-
-// Accepts "bleu,chrf" as one argument and "bleu chrf" as two.
-std::vector<std::string> metrics_of(const std::vector<std::string>& texts) {
-  const std::vector<std::string> known{"bleu", "chrf"};
-  std::vector<std::string> metrics;
-  for (const std::string& text : texts)
-    for (std::size_t begin = 0; begin <= text.size();) {
-      const std::size_t end = std::min(text.find(',', begin), text.size());
-      const std::string metric = text.substr(begin, end - begin);
-      if (metric != "bleu" && metric != "chrf")
-        fail_usage("--metrics", fmt::format("expected bleu, chrf or bleu,chrf, got \"{}\"", metric),
-                   did_you_mean(metric, known));
-      metrics.push_back(metric);
-      begin = end + 1;
-    }
-  return metrics;
-}
 
 Fields fields_of(EvalOptions& o) {
   Fields f;
@@ -50,7 +35,9 @@ Fields fields_of(EvalOptions& o) {
       .value_name("FILE")
       .required();
   f.group("Scores");
-  f.add("metrics", &o.metrics, "bleu, chrf, or both, separated by a comma").value_name("NAMES");
+  f.add("metrics", &o.metrics, "bleu, chrf, or both, separated by a comma",
+        {{"bleu", Score::bleu}, {"chrf", Score::chrf}})
+      .value_name("NAMES");
   f.add("tokenize", &o.tokenizer, "how BLEU splits words",
         {{"13a", BleuTokenizer::v13a}, {"none", BleuTokenizer::none}})
       .value_name("NAME");
@@ -78,7 +65,6 @@ std::string bleu_text(const BleuScore& s, const std::string& signature) {
 }
 
 int evaluate(const EvalOptions& o) {
-  const std::vector<std::string> metrics = metrics_of(o.metrics);
   constexpr ReadOptions how{.skip_invalid = false, .refuse_empty = false, .may_skip = false};
   std::vector<std::vector<std::string>> references;
   for (const std::string& path : o.references) references.push_back(read_lines(path, how));
@@ -92,8 +78,8 @@ int evaluate(const EvalOptions& o) {
   if (hypotheses.empty()) fail(input, "is empty, expected at least one line");
 
   nlohmann::ordered_json result;
-  for (const std::string& metric : metrics) {
-    if (metric == "bleu") {
+  for (const Score metric : o.metrics) {
+    if (metric == Score::bleu) {
       const BleuOptions options{o.tokenizer, o.lowercase};
       const BleuScore score = bleu(hypotheses, references, options);
       const std::string signature = bleu_signature(options, references.size());

@@ -14,7 +14,9 @@
 #include "train/loop/build_model.h"
 #include "train/loop/data.h"
 #include "train/loop/fine_tune.h"
+#include "train/loop/presets.h"
 #include "train/loop/rate_finder.h"
+#include "train/loop/settle.h"
 
 namespace tril::cli {
 namespace {
@@ -80,7 +82,7 @@ int find_rate(FindRateOptions& o, const Fields& fields, bool quiet) {
   take_form(o.train, fields);
   refuse_useless(fields, o.train);
   settle(o.train);
-  if (learns_alignments(o.train.data))
+  if (o.train.data.guided_alignment.learn)
     fail_usage("--guided-alignment", "learn stores the alignments in a model directory, but there is none here",
                "pass a file written by `tril align` instead");
   check_input_files(o.train);

@@ -25,6 +25,8 @@
 #include "train/loop/build_model.h"
 #include "train/loop/data.h"
 #include "train/loop/fine_tune.h"
+#include "train/loop/presets.h"
+#include "train/loop/settle.h"
 #include "train/loop/trainer.h"
 
 namespace tril::cli {
@@ -51,7 +53,7 @@ std::vector<std::string> translations(const TrainOptions& o, const model::Model&
 // The progress line, whose total is known from the start (8000u) or after the first epoch (30e).
 class TrainProgress {
  public:
-  TrainProgress(const TrainOptions& o, bool quiet) : after_(parse_amounts(o.learning.after, "--after")), quiet_(quiet) {
+  TrainProgress(const TrainOptions& o, bool quiet) : after_(o.learning.after), quiet_(quiet) {
     for (const Amount& a : after_) {
       if (a.unit == Unit::updates) total_ = static_cast<std::int64_t>(a.value);
       if (a.unit == Unit::epochs) epochs_ = static_cast<std::int64_t>(a.value);
@@ -107,7 +109,7 @@ class TrainProgress {
     return p;
   }
 
-  std::vector<Amount> after_;
+  Amounts after_;
   bool quiet_;
   std::int64_t total_ = 0, epochs_ = 0, epoch_ = 0, tokens_at_start_ = 0;
   double loss_ = 0;
@@ -133,7 +135,7 @@ std::string summary_text(const TrainOptions& o, const TrainingSummary& s) {
                   counted(format_count(s.position.epochs), "epoch"),
                   counted(format_count(s.position.tokens), "target token"), format_duration(s.position.minutes * 60));
   if (s.best)
-    text += fmt::format("; best {} {:.4g} at update {}", name_of(metrics_of(o.validation)[0]), *s.best,
+    text += fmt::format("; best {} {:.4g} at update {}", name_of(deciding_metric(o.validation)), *s.best,
                         format_count(s.best_update));
   if (s.rollbacks > 0) text += "; " + counted(s.rollbacks, "rollback");
   if (s.skipped > 0) text += fmt::format("; {} left out by the guard", counted(s.skipped, "update"));
@@ -152,8 +154,8 @@ std::string nothing_to_do(const TrainOptions& o, const TrainingSummary& s) {
     return fmt::format(
         "{}: --after {} and the end of the learning-rate schedule are reached; a new run with --init-from {} continues "
         "from its model",
-        at, o.learning.after, o.run.model);
-  return fmt::format("{}: --after {} is reached; a larger value continues the run", at, o.learning.after);
+        at, to_text(o.learning.after), o.run.model);
+  return fmt::format("{}: --after {} is reached; a larger value continues the run", at, to_text(o.learning.after));
 }
 
 void remove_model(const std::string& dir) {
@@ -181,7 +183,7 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_o
     read_validation_set(o, tokenizer);
     if (!is_language_model(o.model)) check_corpus(given_corpus(o), *tokenizer);
     check_first_batch(o, tokenizer);
-    if (learns_alignments(o.data)) check_marks_words(*tokenizer);
+    if (o.data.guided_alignment.learn) check_marks_words(*tokenizer);
     for (const std::string& teacher : o.learning.teacher) load_teacher(teacher, *tokenizer, o.data.max_length);
   });
   // The order matters, since the process may be killed at any point: a model without a checkpoint belongs to a user,
@@ -192,7 +194,7 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_o
   ranks.by_first([&] {
     save_tokenizer(*tokenizer, dir);
     remove_other_tokenizers(*tokenizer, dir, o.data.vocab);
-    if (learns_alignments(o.data))
+    if (o.data.guided_alignment.learn)
       learn_alignments(given_corpus(o), learned_alignments(o), stop, quiet, {}, tokenizer.get());
   });
   return tokenizer ? tokenizer : load_tokenizer(dir);
@@ -254,7 +256,7 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
   const std::string& start = o.tune.init_from;
   const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_of(o, goes_on, store, *ranks, stop, quiet);
   const std::unique_ptr<model::Model> m = start.empty() ? build_model(o.model, *tokenizer) : build_tuned_model(o);
-  const Metric metric = metrics_of(o.validation)[0];
+  const Metric metric = deciding_metric(o.validation);
   TrainProgress progress(o, quiet);
   std::optional<double> best;
   RunLog log(dir);

@@ -49,7 +49,7 @@ Fields fields_of(VocabOptions& o) {
       .required();
   f.add("size", &v.size, "number of pieces").at_least(4).at_most(1'000'000);
   f.add("type", &v.model, "byte-pair encoding, a unigram language model, or single characters (--size at most)",
-        {{"bpe", SubwordKind::bpe}, {"unigram", SubwordKind::unigram}, {"char", SubwordKind::character}})
+        subword_names())
       .value_name("NAME");
   f.add("normalization", &v.normalization,
         "normalization of the text: Unicode NFKC, with nmt_ also spaces, with _cf also lower case; or none",

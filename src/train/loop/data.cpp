@@ -76,7 +76,7 @@ void set_files(CorpusOptions& c, const std::vector<std::string>& sets, bool tsv)
 
 CorpusOptions given_corpus(const TrainOptions& options) {
   CorpusOptions c = training_corpus(options);
-  if (learns_alignments(options.data)) c.alignments.clear();
+  if (options.data.guided_alignment.learn) c.alignments.clear();
   return c;
 }
 
@@ -91,29 +91,22 @@ CorpusOptions training_corpus(const TrainOptions& options) {
   c.memory_bytes = d.data_memory_mib << 20;
   c.skip_invalid = d.skip_invalid;
   c.weights = d.data_weighting;
-  c.alignments = learns_alignments(d) ? learned_alignments(options) : d.guided_alignment;
+  c.alignments = d.guided_alignment.learn ? learned_alignments(options) : d.guided_alignment.files;
   c.alignment_units = d.guided_alignment_units;
-  c.tags = tags_of(d);
+  c.tags = d.language_tags;
   c.mix = corpus_count(d) > 1;
   c.temperature = d.corpus_temperature;
-  c.shares = corpus_shares(d);
+  c.shares = d.corpus_weights;
   c.source_sampling = sampling(d, Sides::source);
   c.target_sampling = sampling(d, Sides::target);
   return c;
-}
-
-std::vector<std::string> tags_of(const DataOptions& d) {
-  std::vector<std::string> tags;
-  for (const std::string& name : d.language_tags)
-    tags.push_back(name == "-" ? "" : language_tag(name, "language_tags"));
-  return tags;
 }
 
 CorpusOptions validation_corpus(const TrainOptions& options) {
   const DataOptions& d = options.data;
   CorpusOptions c;
   set_files(c, d.valid_sets, d.tsv);
-  c.tags = tags_of(d);
+  c.tags = d.language_tags;
   c.max_length = static_cast<std::int32_t>(options.model.max_positions);
   c.max_tokens = std::max(d.max_tokens, options.model.max_positions);
   c.too_long = TooLong::crop;
@@ -130,7 +123,7 @@ VocabularyRequest vocabulary_request(const TrainOptions& options) {
     r.source.push_back({d.train_sets[i], d.tsv ? 0 : -1});
     r.target.push_back(d.tsv ? TextSource{d.train_sets[i], 1} : TextSource{d.train_sets[i + 1]});
   }
-  r.tags = tags_of(d);
+  r.tags = d.language_tags;
   std::erase(r.tags, "");
   r.joint = !d.separate_vocabs;
   r.model_max_length = static_cast<std::int32_t>(options.model.max_positions);
@@ -140,7 +133,7 @@ VocabularyRequest vocabulary_request(const TrainOptions& options) {
 VocabularyOptions vocabulary_options(const TrainOptions& options) {
   VocabularyOptions v;
   v.size = static_cast<std::int32_t>(options.data.vocab_size);
-  v.model = subword_kind(options.data.vocab_type);
+  v.model = options.data.vocab_type;
   v.seed = options.run.seed;
   v.skip_invalid = options.data.skip_invalid;
   v.may_be_smaller = true;

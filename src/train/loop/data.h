@@ -33,8 +33,6 @@ LmCorpusOptions training_text(const TrainOptions& options);
 LmCorpusOptions validation_text(const TrainOptions& options);
 /// The text from which `vocab_size` pieces are learned: the training sets.
 VocabularyRequest vocabulary_request(const TrainOptions& options);
-/// The tag before the sources of each set ("" for none); empty if no set has one.
-std::vector<std::string> tags_of(const DataOptions& d);
 VocabularyOptions vocabulary_options(const TrainOptions& options);
 
 /// The tokenizer of a new run: from `vocab` (a model's directory or a SentencePiece file), or else learned from the

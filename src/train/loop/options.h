@@ -1,5 +1,6 @@
 // All options of a training run, each declared once: flags, YAML keys, help, the dump, and the comparison with the
-// options of a resumed run all come from fields_of(). Names follow Marian's where Marian has the option.
+// options of a resumed run all come from fields_of(), which also reads them from text. Names follow Marian's where
+// Marian has the option.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,10 @@
 
 #include "base/fields.h"
 #include "corpus/alignment.h"
+#include "corpus/vocabulary.h"
 #include "kern/kernels.h"
+#include "nn/parameter.h"
+#include "train/distributed/exchange.h"
 #include "train/loop/units.h"
 #include "train/optim/schedule.h"
 #include "train/optim/update_rule.h"
@@ -53,21 +57,28 @@ bool is_language_model(const ModelOptions& m);
 /// Whether its attention is linear.
 bool is_linear(const ModelOptions& m);
 
+/// Where the alignments of the training pairs come from: a file for each corpus, or learned before the first update.
+struct Alignments {
+  bool learn = false;
+  std::vector<std::string> files;
+  bool none() const { return !learn && files.empty(); }
+};
+
 struct DataOptions {
   std::vector<std::string> train_sets, valid_sets;
   bool tsv = false;
-  std::vector<std::string> data_weighting;    ///< a file of weights for each training set
-  std::vector<std::string> guided_alignment;  ///< a file of alignments for each training set, or "learn"
+  std::vector<std::string> data_weighting;  ///< a file of weights for each training set
+  Alignments guided_alignment;
   AlignmentUnits guided_alignment_units = AlignmentUnits::words;
-  std::vector<std::string> language_tags;  ///< one for each training set; "-": none
+  std::vector<std::string> language_tags;  ///< ">>de<<", one for each training set; "": none
   double corpus_temperature = 1;
-  std::vector<std::string> corpus_weights;  ///< numbers, one for each training set
+  std::vector<double> corpus_weights;  ///< above 0, one for each training set
   double bpe_dropout = 0;
   Sides bpe_dropout_sides = Sides::both;
   double subword_alpha = 0;
   std::string vocab;
   std::int64_t vocab_size = 8000;
-  std::string vocab_type = "bpe";
+  SubwordKind vocab_type = SubwordKind::bpe;
   bool separate_vocabs = false;
   std::int64_t max_tokens = 4096;
   std::int64_t max_length = 256;
@@ -76,8 +87,11 @@ struct DataOptions {
   std::int64_t data_memory_mib = 1024;
 };
 
+/// The value of `guided_alignment_layer` for the decoder's last layer.
+inline constexpr std::int64_t last_layer = 0;
+
 struct LearningOptions {
-  std::string after = "30e";
+  Amounts after{{30, Unit::epochs}};
   std::int64_t accumulate = 1;
   double learn_rate = 0.002;
   ScheduleKind lr_schedule = ScheduleKind::inverse_sqrt;
@@ -87,11 +101,11 @@ struct LearningOptions {
   double label_smoothing = 0.1;
   kern::AlignmentCost guided_alignment_cost = kern::AlignmentCost::ce;
   double guided_alignment_weight = 0.1;
-  std::string guided_alignment_layer = "last";  ///< or its number from 1
-  std::int64_t guided_alignment_heads = 1;      ///< how many, from the first; 0: all
-  double r_drop = 0;                            ///< alpha of Liang et al. 2021
-  std::int64_t r_drop_start = 0;                ///< updates before it
-  double router_aux_loss = 0;                   ///< weight of ops::load_balancing_loss
+  std::int64_t guided_alignment_layer = last_layer;  ///< or its number from 1
+  std::int64_t guided_alignment_heads = 1;           ///< how many, from the first; 0: all
+  double r_drop = 0;                                 ///< alpha of Liang et al. 2021
+  std::int64_t r_drop_start = 0;                     ///< updates before it
+  double router_aux_loss = 0;                        ///< weight of ops::load_balancing_loss
   std::vector<std::string> teacher;
   double distillation_temperature = 1, distillation_mix = 0.5;
   OptimizerKind optimizer = OptimizerKind::adam;
@@ -118,8 +132,8 @@ struct FineTuneOptions {
 };
 
 struct ValidationOptions {
-  std::string valid_freq = "1e";
-  std::vector<std::string> valid_metrics;
+  Amounts valid_freq{{1, Unit::epochs}};
+  std::vector<Metric> valid_metrics;  ///< the deciding one first; none: the loss
   std::int64_t valid_beam = 1;
   std::int64_t valid_samples = 6, valid_attention = 3;
   std::int64_t early_stopping = 0;
@@ -128,16 +142,16 @@ struct ValidationOptions {
 struct RunOptions {
   std::string model;
   bool overwrite = false;
-  std::string save_freq = "1e";
+  Amounts save_freq{{1, Unit::epochs}};
   std::int64_t keep_checkpoints = 1;
-  std::string disp_freq = "50u";
+  Amounts disp_freq{{50, Unit::updates}};
   std::uint64_t seed = 1;
   std::int64_t threads = 0;
   bool deterministic = false;
-  std::string precision = "fp32";
-  std::string reduce_precision = "fp32";  ///< in which gradients are sent between ranks
-  bool shard_weights = false;             ///< no rank has all weights and gradients
-  double rank_timeout = 60;               ///< seconds without a sign of life
+  nn::Precision precision = nn::Precision::fp32;
+  WirePrecision reduce_precision = WirePrecision::fp32;  ///< in which gradients are sent between ranks
+  bool shard_weights = false;                            ///< no rank has all weights and gradients
+  double rank_timeout = 60;                              ///< seconds without a sign of life
 };
 
 struct TrainOptions {
@@ -154,46 +168,19 @@ Fields fields_of(TrainOptions& o);
 
 /// The number of training sets: pairs of files, or tab-separated files.
 std::size_t corpus_count(const DataOptions& d);
-/// Whether `guided_alignment` is "learn".
-bool learns_alignments(const DataOptions& d);
-/// `corpus_weights` as numbers. @throws Error(usage) for a text that is no number above 0
-std::vector<double> corpus_shares(const DataOptions& d);
-
-/// Sets everything that a preset determines: the model's sizes and dropouts.
-///   tiny  d 128, 4 heads, ffn 256, 4 + 4 layers, dropout 0.1   learning rate 0.002, warm-up 400 updates
-///   base  d 512, 8 heads, ffn 2048, 6 + 6 layers, dropout 0.1  0.0007, 4,000  [Vaswani et al. 2017, table 3]
-///   big   d 1024, 16 heads, ffn 4096, 6 + 6 layers, dropout 0.3  0.0005, 4,000
-/// A language model has only the decoder's layers, and follows its authors' training settings: gelu_new, AdamW with
-/// betas 0.9 and 0.95, decay 0.1, dropout on attention weights too, no label smoothing [Brown et al. 2020, appendix B].
-void apply_preset(TrainOptions& o);
-
-/// Checks across fields: contradictions, sizes that do not divide. Fills in values that follow from other options (the
-/// updates of a linear or cosine schedule from `after`). @throws Error(usage)
-void settle(TrainOptions& o);
-
-/// Refuses options that would have no effect, such as a translation option for a language model.
-/// @param fields  those of a command, some or all of fields_of(o), which record what was given
-/// @throws Error(usage) naming the option
-void refuse_useless(const Fields& fields, const TrainOptions& o);
-
 /// The heads of `guided_alignment_layer` and `guided_alignment_heads`, listed by number.
 /// @throws Error(usage) if the model does not have them
 model::AlignmentHeads guided_heads(const LearningOptions& l, const ModelOptions& m);
 
-/// The validation metrics, the deciding one first; the loss by default.
-std::vector<Metric> metrics_of(const ValidationOptions& v);
+/// The metric that decides which model is best.
+Metric deciding_metric(const ValidationOptions& v);
 
+/// The parts of a batch under `deterministic`.
+inline constexpr int deterministic_parts = 4;
 /// The number of workers: `threads`, or every core.
 int worker_threads(const RunOptions& run);
 /// The number of parts of a batch: fixed under `deterministic`, so that the result does not depend on the number of
 /// threads; otherwise one per worker.
 int batch_parts(const RunOptions& run);
-
-/// Reads values written by to_json(fields). Unknown keys of former options are ignored; missing ones keep their
-/// defaults.
-void fields_from_json(Fields& fields, const std::string& json_text, const std::string& where);
-
-/// The differing options that affect a run's weights: "seed was 1, now 2"; "" if the run may resume.
-std::string forbidden_changes(const Fields& was, const Fields& now);
 
 }  // namespace tril::train

@@ -12,6 +12,7 @@
 #include "base/number_text.h"
 #include "train/distributed/initialise.h"
 #include "train/loop/data.h"
+#include "train/loop/stored_options.h"
 #include "train/loss/teachers.h"
 #include "train/optim/averaging.h"
 
@@ -83,14 +84,14 @@ WorkersOptions workers_options(const TrainOptions& o) {
   w.loss.r_drop_start = l.r_drop_start;
   w.loss.router_aux_loss = l.router_aux_loss;
   w.loss.distillation = {static_cast<float>(l.distillation_temperature), static_cast<float>(l.distillation_mix)};
-  if (!o.data.guided_alignment.empty())
+  if (!o.data.guided_alignment.none())
     w.loss.guided = GuidedAlignment{guided_heads(l, o.model), l.guided_alignment_cost, l.guided_alignment_weight};
   w.dropout_warmup = o.model.dropout_warmup;
   w.clip_norm = o.learning.clip_norm;
   w.fixed_order = o.run.deterministic;
   w.shard_weights = o.run.shard_weights;
-  if (o.run.reduce_precision == "bf16") w.wire = WirePrecision::bf16;
-  if (o.run.precision == "bf16") w.precision = nn::Precision::bf16;
+  w.wire = o.run.reduce_precision;
+  w.precision = o.run.precision;
   w.seed = o.run.seed;
   return w;
 }
@@ -106,11 +107,6 @@ Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<cons
       store_(store),
       ranks_(std::move(ranks)),
       hooks_(std::move(hooks)),
-      metrics_(metrics_of(options_.validation)),
-      after_(parse_amounts(options_.learning.after, "after")),
-      valid_freq_(parse_amounts(options_.validation.valid_freq, "valid_freq")),
-      save_freq_(parse_amounts(options_.run.save_freq, "save_freq")),
-      disp_freq_(parse_amounts(options_.run.disp_freq, "disp_freq")),
       schedule_(schedule_of(options_.learning)),
       tokenizer_(std::move(tokenizer)) {
   const Fields fields = fields_of(options_);
@@ -255,7 +251,7 @@ void Trainer::show_weights() {
     stops();
     return texts;
   };
-  report.scores = validate(valid_, metrics_, *workers_, translate, stops);
+  report.scores = validate(valid_, options_.validation.valid_metrics, *workers_, translate, stops);
   if (ranks_->first() && hooks_.translate && !sample_texts_.empty() && !broken_off) {
     report.samples =
         show_samples(sample_texts_, options_.validation.valid_attention, model_, *tokenizer_, hooks_.translate);
@@ -269,8 +265,9 @@ void Trainer::show_weights() {
     state_.validation_due = true;
     return;
   }
-  const double now = score_of(report.scores, metrics_[0]);
-  report.best = better(metrics_[0], now, state_.best);
+  const Metric metric = deciding_metric(options_.validation);
+  const double now = score_of(report.scores, metric);
+  report.best = better(metric, now, state_.best);
   if (report.best) {
     save_model();
     state_.best = now;
@@ -433,7 +430,7 @@ TrainingSummary Trainer::run() {
       summary.ending = Ending::early_stopping;
       break;
     }
-    if (reached(after_, state_.position)) break;
+    if (reached(options_.learning.after, state_.position)) break;
     if (stop_) {
       summary.ending = Ending::stopped;
       break;
@@ -484,14 +481,14 @@ TrainingSummary Trainer::run() {
     ReportSums this_one;
     add(this_one, result, took);
     tell(hooks_.on_update, report_of(this_one, state_, rate));
-    if (due(disp_freq_, before.position, state_.position)) {
+    if (due(options_.run.disp_freq, before.position, state_.position)) {
       tell(hooks_.on_report, report_of(state_.sums, state_, rate));
       state_.sums = {};
     }
 
     // The model is saved before the checkpoint that names it: a run killed in between comes here again and rewrites it.
-    const bool saves = due(save_freq_, before.position, state_.position);
-    if (valid_.empty() ? saves : due(valid_freq_, before.position, state_.position)) {
+    const bool saves = due(options_.run.save_freq, before.position, state_.position);
+    if (valid_.empty() ? saves : due(options_.validation.valid_freq, before.position, state_.position)) {
       show_weights();
       agree();  // a rank that was asked to stop makes no further update
     }

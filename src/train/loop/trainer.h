@@ -142,8 +142,6 @@ class Trainer {
   CheckpointStore& store_;
   std::shared_ptr<dist::Ranks> ranks_;
   TrainerHooks hooks_;
-  std::vector<Metric> metrics_;
-  std::vector<Amount> after_, valid_freq_, save_freq_, disp_freq_;
   Schedule schedule_;
 
   std::unique_ptr<Optimizer> optimizer_;

@@ -12,6 +12,20 @@ namespace {
 constexpr const char* form = "a number with unit u (updates), e (epochs), m (minutes) or t (target tokens)";
 constexpr const char* examples = "for example 8000u, 30e, 10m or 5Gt; separate several with commas";
 
+char letter_of(Unit unit) {
+  switch (unit) {
+    case Unit::updates:
+      return 'u';
+    case Unit::epochs:
+      return 'e';
+    case Unit::minutes:
+      return 'm';
+    case Unit::tokens:
+      return 't';
+  }
+  return 'u';
+}
+
 }  // namespace
 
 Amount parse_amount(std::string_view text, const std::string& where) {
@@ -58,8 +72,9 @@ Amount parse_amount(std::string_view text, const std::string& where) {
   return amount;
 }
 
-std::vector<Amount> parse_amounts(std::string_view text, const std::string& where) {
-  std::vector<Amount> list;
+Amounts parse_amounts(std::string_view text, const std::string& where) {
+  check(!text.empty(), where, "expected {} ({}), got \"\"", form, examples);
+  Amounts list;
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
     const Amount amount = parse_amount(text.substr(0, comma), where);
@@ -67,6 +82,28 @@ std::vector<Amount> parse_amounts(std::string_view text, const std::string& wher
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
   return list;
+}
+
+std::string to_text(const Amounts& amounts) {
+  if (amounts.empty()) return "0";
+  std::string text;
+  for (const Amount& a : amounts) {
+    const bool billions = a.value >= 1e9 && std::fmod(a.value, 1e9) == 0;
+    const bool millions = !billions && a.value >= 1e6 && std::fmod(a.value, 1e6) == 0;
+    text += fmt::format("{}{}{}{}", text.empty() ? "" : ",",
+                        a.value / (billions   ? 1e9
+                                   : millions ? 1e6
+                                              : 1),
+                        billions   ? "G"
+                        : millions ? "M"
+                                   : "",
+                        letter_of(a.unit));
+  }
+  return text;
+}
+
+TextForm<Amounts> amounts_form() {
+  return {parse_amounts, to_text};
 }
 
 double measured(const Position& at, Unit unit) {
@@ -83,25 +120,14 @@ double measured(const Position& at, Unit unit) {
   return 0;
 }
 
-bool reached(const std::vector<Amount>& amounts, const Position& at) {
+bool reached(const Amounts& amounts, const Position& at) {
   return std::any_of(amounts.begin(), amounts.end(), [&](const Amount& a) { return measured(at, a.unit) >= a.value; });
 }
 
-bool due(const std::vector<Amount>& amounts, const Position& before, const Position& now) {
+bool due(const Amounts& amounts, const Position& before, const Position& now) {
   return std::any_of(amounts.begin(), amounts.end(), [&](const Amount& a) {
     return std::floor(measured(now, a.unit) / a.value) > std::floor(measured(before, a.unit) / a.value);
   });
-}
-
-std::string amounts_expected(const std::string& text) {
-  const std::string expected = fmt::format("{} ({})", form, examples);
-  if (text.empty()) return expected;  // probably a mistake, such as an unset variable; 0 means none
-  try {
-    parse_amounts(text, "");
-    return "";
-  } catch (const Error&) {
-    return expected;
-  }
 }
 
 }  // namespace tril::train

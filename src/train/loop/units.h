@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fields.h"
+
 namespace tril::train {
 
 enum class Unit : std::uint8_t { updates, epochs, minutes, tokens };
@@ -17,6 +19,9 @@ struct Amount {
   Unit unit = Unit::updates;
   friend bool operator==(const Amount&, const Amount&) = default;
 };
+
+/// Whichever comes first; none: never.
+using Amounts = std::vector<Amount>;
 
 /// The progress of a run.
 struct Position {
@@ -28,17 +33,18 @@ struct Position {
 
 /// "8000u" -> 8000 updates. @param where  names the option in an error. @throws Error(usage)
 Amount parse_amount(std::string_view text, const std::string& where);
-/// "30e,10m" -> both. "" and "0": an empty list, which means never.
-std::vector<Amount> parse_amounts(std::string_view text, const std::string& where);
+/// "30e,10m" -> both; "0" -> none. @throws Error(usage), also for an empty text, such as that of an unset variable
+Amounts parse_amounts(std::string_view text, const std::string& where);
+/// "30e,10m", as parse_amounts() reads it.
+std::string to_text(const Amounts& amounts);
+/// Both, for an option.
+TextForm<Amounts> amounts_form();
 
 /// The run's progress in the amount's unit.
 double measured(const Position& at, Unit unit);
 /// Whether any of the amounts is reached; never for an empty list.
-bool reached(const std::vector<Amount>& amounts, const Position& at);
+bool reached(const Amounts& amounts, const Position& at);
 /// Whether a multiple of any of the amounts is in (before, now]: something done "every 500u" is due.
-bool due(const std::vector<Amount>& amounts, const Position& before, const Position& now);
-
-/// For Field::checked_by: "" or what was expected; an empty text is an error.
-std::string amounts_expected(const std::string& text);
+bool due(const Amounts& amounts, const Position& before, const Position& now);
 
 }  // namespace tril::train

@@ -31,7 +31,7 @@ ValidationSet read_validation_set(const TrainOptions& options, const std::shared
   }
   check(!set.batches.empty(), "valid_sets", "no pair of {} can be used", d.valid_sets[0]);
 
-  const std::vector<Metric> metrics = metrics_of(options.validation);
+  const std::vector<Metric>& metrics = options.validation.valid_metrics;
   if (std::none_of(metrics.begin(), metrics.end(), needs_text)) return set;
   const CorpusOptions corpus = validation_corpus(options);
   PairReader reader(corpus);

@@ -14,6 +14,7 @@
 #include "model_io/registry.h"
 #include "nn/lora.h"
 #include "support/training.h"
+#include "train/loop/settle.h"
 
 namespace tril::train {
 namespace {

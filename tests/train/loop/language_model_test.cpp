@@ -5,6 +5,8 @@
 
 #include "support/training.h"
 #include "train/loop/data.h"
+#include "train/loop/presets.h"
+#include "train/loop/settle.h"
 
 namespace tril::train {
 namespace {
@@ -31,11 +33,11 @@ struct Text {
     o.run.threads = 2;
     o.data.train_sets = {dir.path("train")};
     o.data.valid_sets = {dir.path("valid")};
-    o.data.vocab_type = "char";
+    o.data.vocab_type = SubwordKind::character;
     o.data.max_tokens = 128, o.data.max_length = 16;
     o.model.d_model = 16, o.model.num_heads = 2, o.model.ffn_dim = 32, o.model.dec_depth = 1;
-    o.learning.learn_rate = 0.01, o.learning.warmup = 10, o.learning.after = "20u";
-    o.validation.valid_freq = "4u";
+    o.learning.learn_rate = 0.01, o.learning.warmup = 10, o.learning.after = {{20, Unit::updates}};
+    o.validation.valid_freq = {{4, Unit::updates}};
     return o;
   }
   TemporaryDirectory dir;
@@ -44,7 +46,7 @@ struct Text {
 TEST(LanguageModel, Learns) {
   const Text text;
   TrainOptions o = text.options("m");
-  o.learning.after = "150u";
+  o.learning.after = {{150, Unit::updates}};
   o.learning.learn_rate = 0.02;
   const Trained run = run_trainer(o);
   EXPECT_NEAR(run.updates.front().loss, std::log(29.0), 0.2) << "nothing is known of LetterTokenizer's 29 ids";
@@ -56,7 +58,7 @@ TEST(LanguageModel, ResumedRunsEqualUndisturbedOnesBitForBit) {
   const Text text;
   const auto options = [&](const std::string& model) {
     TrainOptions o = text.options(model);
-    o.run.save_freq = "3u";
+    o.run.save_freq = {{3, Unit::updates}};
     return o;
   };
   const Trained whole = run_trainer(options("whole"));
@@ -115,8 +117,8 @@ TEST(LanguageModel, WhatOnlyTranslationHasIsRefused) {
   says([](TrainOptions& o) { o.data.train_sets.push_back("b"); }, "train_sets");
   says([](TrainOptions& o) { o.data.valid_sets.push_back("b"); }, "valid_sets");
   says([](TrainOptions& o) { o.data.tsv = true; }, "train_sets");
-  says([](TrainOptions& o) { o.data.vocab_type = "unigram"; }, "vocab_type");
-  says([](TrainOptions& o) { o.validation.valid_metrics = {"bleu"}; }, "valid_metrics");
+  says([](TrainOptions& o) { o.data.vocab_type = SubwordKind::unigram; }, "vocab_type");
+  says([](TrainOptions& o) { o.validation.valid_metrics = {Metric::bleu}; }, "valid_metrics");
   says([](TrainOptions& o) { o.model.max_positions = 99; }, "max_positions");
   says([](TrainOptions& o) { o.data.max_tokens = 8; }, "max_tokens");
   says([](TrainOptions& o) { o.model.activation_dropout = 0.1; }, "activation_dropout");

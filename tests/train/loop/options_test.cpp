@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "support/temporary.h"
+#include "train/loop/presets.h"
+#include "train/loop/settle.h"
+#include "train/loop/stored_options.h"
 
 namespace tril::train {
 namespace {
@@ -50,17 +53,24 @@ TEST(TrainOptions, ContradictionsSayWhichOption) {
   says([](TrainOptions& o) { o.data.tsv = true, o.data.train_sets.clear(); }, "train_sets");
   says([](TrainOptions& o) { o.data.train_sets = {"a", "b", "c"}; }, "train_sets");
   says([](TrainOptions& o) { o.data.data_weighting = {"a", "b"}; }, "data_weighting: expected one for each of 1");
-  says([](TrainOptions& o) { o.data.language_tags = {"de", "fr"}; }, "language_tags");
-  says([](TrainOptions& o) { o.data.corpus_weights = {"1", "2"}; }, "corpus_weights");
-  says([](TrainOptions& o) { o.data.language_tags = {"de"}, o.data.valid_sets = {"a", "b", "c", "d"}; }, "valid_sets");
+  says([](TrainOptions& o) { o.data.language_tags = {">>de<<", ">>fr<<"}; }, "language_tags");
+  says([](TrainOptions& o) { o.data.corpus_weights = {1, 2}; }, "corpus_weights");
+  says(
+      [](TrainOptions& o) {
+        o.data.language_tags = {">>de<<"}, o.data.valid_sets = {"a", "b", "c", "d"};
+      },
+      "valid_sets");
   says([](TrainOptions& o) { o.data.bpe_dropout_sides = Sides::source; }, "bpe_dropout_sides");
   says([](TrainOptions& o) { o.data.max_length = 600; }, "max_length");
   says([](TrainOptions& o) { o.validation.early_stopping = 3; }, "early_stopping");
-  says([](TrainOptions& o) { o.validation.valid_metrics = {"bleu"}; }, "valid_metrics");
+  says([](TrainOptions& o) { o.validation.valid_metrics = {Metric::bleu}; }, "valid_metrics");
   says([](TrainOptions& o) { o.learning.ema = 0.9, o.learning.average_checkpoints = 3; }, "average_checkpoints");
   says([](TrainOptions& o) { o.learning.lr_schedule = ScheduleKind::cosine; }, "lr_schedule");
-  says([](TrainOptions& o) { o.learning.lr_schedule = ScheduleKind::linear, o.learning.after = "100u"; },
-       "lr_decay_updates");
+  says(
+      [](TrainOptions& o) {
+        o.learning.lr_schedule = ScheduleKind::linear, o.learning.after = {{100, Unit::updates}};
+      },
+      "lr_decay_updates");
   says([](TrainOptions& o) { o.learning.r_drop = 5, o.model.dropout = 0; }, "r_drop");
   says([](TrainOptions& o) { o.model.dropout_warmup = 5, o.model.dropout = 0; }, "dropout_warmup");
   says([](TrainOptions& o) { o.run.deterministic = true, o.run.threads = 9; }, "threads");
@@ -78,7 +88,7 @@ TEST(TrainOptions, ATeacherBringsItsVocabulary) {
 TEST(TrainOptions, CosineTakesItsEndFromAfter) {
   TrainOptions o = valid();
   o.learning.lr_schedule = ScheduleKind::cosine;
-  o.learning.after = "30e,8000u";
+  o.learning.after = {{30, Unit::epochs}, {8000, Unit::updates}};
   settle(o);
   EXPECT_EQ(o.learning.lr_decay_updates, 8000);
 }
@@ -89,19 +99,20 @@ TEST(TrainOptions, JsonBringsEveryValueBack) {
   o.learning.learn_rate = 0.1 + 0.2;
   o.learning.lr_schedule = ScheduleKind::linear;
   o.model.embedding_dropout = 0.25;
-  o.validation.valid_metrics = {"bleu,loss"};
+  o.validation.valid_metrics = {Metric::bleu, Metric::loss};
   o.data.tsv = true;
   TrainOptions back;
   Fields fields = fields_of(back);
   fields_from_json(fields, to_json(fields_of(o)), "state.json");
   EXPECT_EQ(to_json(fields_of(back)), to_json(fields_of(o)));
   EXPECT_EQ(back.run.seed, o.run.seed);
-  EXPECT_EQ(metrics_of(back.validation), (std::vector{Metric::bleu, Metric::loss}));
+  EXPECT_EQ(back.validation.valid_metrics, (std::vector{Metric::bleu, Metric::loss}));
 }
 
 TEST(TrainOptions, OnlyWhatDecidesWeightsIsForbiddenToChange) {
   TrainOptions was = valid(), now = valid();
-  now.run.disp_freq = "1u", now.run.threads = 7, now.learning.after = "99e", now.run.model = "elsewhere";
+  now.run.disp_freq = {{1, Unit::updates}}, now.run.threads = 7, now.learning.after = {{99, Unit::epochs}},
+  now.run.model = "elsewhere";
   EXPECT_EQ(forbidden_changes(fields_of(was), fields_of(now)), "");
   now.run.seed = 2;
   now.data.max_tokens = 8192;
@@ -120,8 +131,7 @@ TEST(TrainOptions, UnknownMetricAndUnitAreErrors) {
     EXPECT_THROW(f.set_from_text("corpus-weights", share, ""), Error) << share;
   for (const char* share : {"0.5", "1e-320"}) {  // the second is below all normal doubles
     EXPECT_NO_THROW(f.set_from_text("corpus-weights", share, "")) << share;
-    o.data.corpus_weights = {share};
-    EXPECT_EQ(corpus_shares(o.data), std::vector<double>{std::strtod(share, nullptr)});
+    EXPECT_EQ(o.data.corpus_weights, std::vector<double>{std::strtod(share, nullptr)});
   }
   EXPECT_TRUE(contains(error_of([&] { f.set_from_text("max-tokns", "4", "run.yml: line 2"); }), "max-tokens"));
 }

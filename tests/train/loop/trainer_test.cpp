@@ -1,4 +1,5 @@
 #include "train/loop/trainer.h"
+#include "train/loop/settle.h"
 
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -36,7 +37,7 @@ struct Files {
   TrainOptions validating(const std::string& model = "model") const {
     TrainOptions o = options(model);
     o.data.valid_sets = {dir.path("valid.src"), dir.path("valid.tgt")};
-    o.validation.valid_freq = "4u";
+    o.validation.valid_freq = {{4, Unit::updates}};
     return o;
   }
 };
@@ -44,7 +45,7 @@ struct Files {
 TEST(Trainer, LearnsAndReports) {
   const Files files;
   TrainOptions o = files.validating();
-  o.learning.after = "60u";
+  o.learning.after = {{60, Unit::updates}};
   const Trained run = run_trainer(o);
   EXPECT_EQ(run.summary.ending, Ending::completed);
   EXPECT_EQ(run.summary.position.updates, 60);
@@ -63,7 +64,7 @@ TEST(Trainer, ResumedRunsEqualUndisturbedOnesBitForBit) {
        {"plain", "ema", "average", "accumulate", "deterministic", "mixture", "lion", "adafactor", "muon"}) {
     const auto options = [&](const std::string& model) {
       TrainOptions o = files.validating(variant + model);
-      o.run.save_freq = "3u";
+      o.run.save_freq = {{3, Unit::updates}};
       if (variant == "ema") o.learning.ema = 0.9;
       if (variant == "average") o.learning.average_checkpoints = 3;
       if (variant == "accumulate")
@@ -114,9 +115,9 @@ TEST(Trainer, ResumedRunsReportTheSameMeans) {
   for (const bool guarded : {false, true}) {
     const auto options = [&](const std::string& model) {
       TrainOptions o = files.validating(model + (guarded ? "-guarded" : ""));
-      o.run.save_freq = "3u";
-      o.run.disp_freq = "7u";
-      o.learning.after = "40u";
+      o.run.save_freq = {{3, Unit::updates}};
+      o.run.disp_freq = {{7, Unit::updates}};
+      o.learning.after = {{40, Unit::updates}};
       if (guarded) o.learning.nan_guard = NanGuard::skip;
       return o;
     };
@@ -189,7 +190,7 @@ TEST(Trainer, AStopBreaksOffAnUpdateOfSeveralBatches) {
   for (const bool in_order : {false, true}) {
     const auto options = [&](const std::string& model) {
       TrainOptions o = files.options(model + (in_order ? "ordered" : "any"));
-      o.learning.accumulate = 4, o.learning.after = "3u", o.run.deterministic = in_order;
+      o.learning.accumulate = 4, o.learning.after = {{3, Unit::updates}}, o.run.deterministic = in_order;
       settle(o);
       return o;
     };
@@ -226,9 +227,9 @@ TEST(Trainer, AValidationThatAStopBreaksOffComesAgain) {
   for (const std::string variant : {"plain", "average", "early"}) {
     const auto options = [&](const std::string& model) {
       TrainOptions o = files.validating(variant + model);
-      o.validation.valid_metrics = {"loss", "chrf"};
-      o.validation.valid_freq = "6u";  // at 6, 12, 18, and at the end
-      o.run.save_freq = "6u";
+      o.validation.valid_metrics = {Metric::loss, Metric::chrf};
+      o.validation.valid_freq = {{6, Unit::updates}};  // at 6, 12, 18, and at the end
+      o.run.save_freq = {{6, Unit::updates}};
       if (variant == "average") o.learning.average_checkpoints = 3;
       if (variant == "early") o.validation.early_stopping = 2, o.learning.learn_rate = 1e-30;
       settle(o);
@@ -282,8 +283,8 @@ TEST(Trainer, AFinishedRunRemembersItsLastValidation) {
   const Files files;
   for (const std::int64_t average : {1, 3}) {
     TrainOptions o = files.validating("finished" + std::to_string(average));
-    o.run.save_freq = "4u";
-    o.validation.valid_freq = "3u";
+    o.run.save_freq = {{4, Unit::updates}};
+    o.validation.valid_freq = {{3, Unit::updates}};
     o.learning.average_checkpoints = average;
     const Trained first = run_trainer(o), second = run_trainer(o);
     ASSERT_EQ(first.validations.size(), 7u);
@@ -295,7 +296,7 @@ TEST(Trainer, AFinishedRunRemembersItsLastValidation) {
     EXPECT_EQ(second.summary.best, first.summary.best);
     EXPECT_EQ(second.summary.best_update, 20);
     EXPECT_EQ(second.weights, first.weights);
-    o.learning.after = "21u";
+    o.learning.after = {{21, Unit::updates}};
     EXPECT_EQ(run_trainer(o).summary.position.updates, 21) << "all that the state names is there";
   }
 }
@@ -305,10 +306,10 @@ TEST(Trainer, MoreUpdatesContinueAFinishedRun) {
   TrainOptions o = files.options("longer");
   const Trained first = run_trainer(o);
   EXPECT_EQ(run_trainer(o).weights, first.weights) << "a finished run is left alone";
-  o.learning.after = "30u";
+  o.learning.after = {{30, Unit::updates}};
   const Trained longer = run_trainer(o);
   TrainOptions whole = files.options("whole");
-  whole.learning.after = "30u";
+  whole.learning.after = {{30, Unit::updates}};
   EXPECT_EQ(longer.weights, run_trainer(whole).weights);
 }
 
@@ -322,7 +323,7 @@ TEST(Trainer, OtherOptionsAreRefusedByName) {
   EXPECT_TRUE(contains(text, "learn-rate was 0.01, now 0.02")) << text;
   EXPECT_TRUE(contains(text, "dropout was 0.1, now 0.2")) << text;
   o = files.options();
-  o.run.disp_freq = "1u";
+  o.run.disp_freq = {{1, Unit::updates}};
   EXPECT_NO_THROW(run_trainer(o));
 }
 
@@ -335,7 +336,7 @@ TEST(Trainer, TwoProcessesDoNotShareADirectory) {
 TEST(Trainer, EarlyStoppingCountsValidationsWithoutABetterOne) {
   const Files files;
   TrainOptions o = files.validating();
-  o.validation.valid_freq = "1u";
+  o.validation.valid_freq = {{1, Unit::updates}};
   o.validation.early_stopping = 3;
   o.learning.learn_rate = 1e-30;  // nothing gets better
   o.learning.lr_schedule = ScheduleKind::constant;
@@ -349,9 +350,9 @@ TEST(Trainer, EarlyStoppingCountsValidationsWithoutABetterOne) {
 TEST(Trainer, BleuAndChrfOfWhatIsTranslated) {
   const Files files;
   TrainOptions o = files.validating();
-  o.learning.after = "2u";
-  o.validation.valid_freq = "1u";
-  o.validation.valid_metrics = {"chrf", "bleu"};
+  o.learning.after = {{2, Unit::updates}};
+  o.validation.valid_freq = {{1, Unit::updates}};
+  o.validation.valid_metrics = {Metric::chrf, Metric::bleu};
   const Trained run = run_trainer(o);
   ASSERT_EQ(run.validations.size(), 2u);
   EXPECT_TRUE(run.validations[0].scores.bleu.has_value());
@@ -405,7 +406,7 @@ std::function<void(model::Model&, std::int64_t)> poison_once(std::int64_t wanted
 TEST(Trainer, GoesBackToTheLastStateAndOnWithOtherData) {
   const Files files;
   TrainOptions o = files.validating("rolled");
-  o.run.save_freq = "5u";
+  o.run.save_freq = {{5, Unit::updates}};
   o.learning.nan_guard = NanGuard::rollback;
   o.learning.rollback_rate = 0.5;
   const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -442,8 +443,8 @@ TEST(Trainer, SpikesAreGuardedLikeWhatIsNotANumber) {
   const Files files;
   for (const NanGuard policy : {NanGuard::skip, NanGuard::rollback}) {
     TrainOptions o = files.options(policy == NanGuard::skip ? "skip" : "rollback");
-    o.learning.after = "80u";
-    o.run.save_freq = "20u";
+    o.learning.after = {{80, Unit::updates}};
+    o.run.save_freq = {{20, Unit::updates}};
     o.learning.spike_guard = 10;
     o.learning.nan_guard = policy;
     const Trained run = run_trainer(o, {.stop_after = 0, .before_update = poison_once(70, 60.0f)});
@@ -464,7 +465,7 @@ TEST(Trainer, WeightsThatTheLastUpdateBrokeAreNotSaved) {
     o.learning.lr_schedule = ScheduleKind::constant;
     o.learning.learn_rate = 1e300;
     o.learning.warmup = 0;
-    o.learning.after = "1u";
+    o.learning.after = {{1, Unit::updates}};
     const std::string text = error_of([&] { run_trainer(o); });
     EXPECT_TRUE(contains(text, "update 1") && contains(text, "not finite") && contains(text, "learn_rate")) << text;
     EXPECT_EQ(CheckpointStore(o.run.model, 1).read_state().position.updates, 0);
@@ -477,7 +478,7 @@ TEST(Trainer, WeightsThatTheLastUpdateBrokeAreNotSaved) {
 TEST(Trainer, AStateWithoutUpdatesIsNotGoneOnFrom) {
   const Files files;
   TrainOptions o = files.options("anew"), whole = files.options("whole");
-  o.learning.after = whole.learning.after = "3u";
+  o.learning.after = whole.learning.after = {{3, Unit::updates}};
   whole.model.ffn_dim = 32;
   o.learning.learn_rate = 1e300;
   o.learning.warmup = 0;
@@ -491,7 +492,7 @@ TEST(Trainer, AStateWithoutUpdatesIsNotGoneOnFrom) {
 TEST(Trainer, KeepsAsManyStatesAsWanted) {
   const Files files;
   TrainOptions o = files.options();
-  o.run.save_freq = "2u";
+  o.run.save_freq = {{2, Unit::updates}};
   o.run.keep_checkpoints = 3;
   run_trainer(o);
   std::vector<std::string> states;
@@ -510,7 +511,7 @@ TEST(Trainer, AFullDiskLosesNothing) {
   std::int64_t kept = -1;
   {
     TrainOptions o = files.options("small/model");
-    o.run.save_freq = "1u";
+    o.run.save_freq = {{1, Unit::updates}};
     o.run.keep_checkpoints = 100;  // never removes old ones
     text = error_of([&] { run_trainer(o); });
     const CheckpointStore store(o.run.model, 1);

@@ -38,9 +38,14 @@ TEST(Units, SeveralEndWithTheFirst) {
   EXPECT_TRUE(reached(after, {8000, 2, 0, 0}));
   EXPECT_TRUE(reached(after, {10, 30, 0, 0}));
   EXPECT_TRUE(parse_amounts("0", "x").empty());
-  EXPECT_EQ(amounts_expected("0"), "");
-  EXPECT_NE(amounts_expected(""), "");
+  EXPECT_THROW(parse_amounts("", "x"), Error);
   EXPECT_FALSE(reached({}, {1'000'000, 1'000'000, 1e9, 1'000'000'000}));
+}
+
+TEST(Units, TextReadsBack) {
+  for (const char* text : {"0", "8000u", "30e,0.5m", "5Gt", "2Mt,1500000u"})
+    EXPECT_EQ(to_text(parse_amounts(text, "x")), text);
+  EXPECT_EQ(to_text(parse_amounts("100K", "x")), "100000u");
 }
 
 TEST(Units, DueOncePerMultiple) {

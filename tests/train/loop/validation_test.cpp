@@ -29,7 +29,7 @@ class TaggedLetters : public test::LetterTokenizer {
 
 TrainOptions measured_by_bleu(const TemporaryDirectory& dir) {
   TrainOptions o = test::small_options(dir);
-  o.validation.valid_metrics = {"bleu"};
+  o.validation.valid_metrics = {Metric::bleu};
   return o;
 }
 
@@ -38,7 +38,7 @@ TEST(ValidationSet, SourcesHaveTheTagOfTheirSet) {
   TrainOptions o = measured_by_bleu(dir);
   o.data.valid_sets = {dir.write("a.src", "ab\n\n \n"), dir.write("a.tgt", "ba\n\n\n"), dir.write("b.src", "cd\n"),
                        dir.write("b.tgt", "dc\n"),      dir.write("c.src", "ef\n"),     dir.write("c.tgt", "fe\n")};
-  o.data.language_tags = {"de", "fr", "-"};
+  o.data.language_tags = {">>de<<", ">>fr<<", ""};
   const ValidationSet set = read_validation_set(o, std::make_shared<TaggedLetters>());
   EXPECT_EQ(set.sources, (std::vector<std::string>{">>de<< ab", "", " ", ">>fr<< cd", "ef"}));
   EXPECT_EQ(set.references, (std::vector<std::string>{"ba", "", "", "dc", "fe"}));

@@ -12,6 +12,7 @@
 #include "model_io/registry.h"
 #include "support/training.h"
 #include "train/loop/data.h"
+#include "train/loop/settle.h"
 
 namespace tril::train {
 namespace {
@@ -31,7 +32,7 @@ std::string write_alignments(const TemporaryDirectory& dir, const std::string& p
 
 TrainOptions guided(const TemporaryDirectory& dir, const std::string& model = "model") {
   TrainOptions o = test::small_options(dir, model);
-  o.data.guided_alignment = {write_alignments(dir, "train")};
+  o.data.guided_alignment.files = {write_alignments(dir, "train")};
   o.data.guided_alignment_units = AlignmentUnits::tokens;
   o.model.dec_depth = 2;
   return o;
@@ -172,7 +173,7 @@ TEST(GuidedAlignment, LayerDropSparesItsLayer) {
 
 TEST(GuidedAlignment, TeachesAttentionAndItsLayerIsWritten) {
   Scene s([](TrainOptions& o, WorkersOptions& w) {
-    o.learning.guided_alignment_layer = "1";
+    o.learning.guided_alignment_layer = 1;
     w.loss.guided->heads = guided_heads(o.learning, o.model);
     w.loss.guided->weight = 1;
   });
@@ -219,7 +220,7 @@ TEST(GuidedAlignment, ResumedRunsEqualUndisturbedOnesBitForBit) {
   test::write_reversals(dir, "train", 120, 1);
   const auto options = [&](const std::string& model) {
     TrainOptions o = guided(dir, model);
-    o.run.save_freq = "3u";
+    o.run.save_freq = {{3, Unit::updates}};
     return o;
   };
   const test::Trained whole = test::run_trainer(options("whole"));
@@ -231,7 +232,7 @@ TEST(GuidedAlignment, ResumedRunsEqualUndisturbedOnesBitForBit) {
   EXPECT_EQ(last.summary.position.updates, whole.summary.position.updates);
   EXPECT_EQ(last.weights, whole.weights);
   TrainOptions without = options("without");
-  without.data.guided_alignment.clear();
+  without.data.guided_alignment = {};
   EXPECT_NE(test::run_trainer(without).weights, whole.weights);
   TrainOptions other = options("pieces");
   other.learning.guided_alignment_weight = 0.2;
@@ -243,7 +244,7 @@ TEST(GuidedAlignment, MistakesAreTold) {
   test::write_reversals(dir, "train", 20, 1);
   const auto says = [&](const std::string& lines, const std::string& expected) {
     TrainOptions o = guided(dir);
-    o.data.guided_alignment = {dir.write("wrong", lines)};
+    o.data.guided_alignment.files = {dir.write("wrong", lines)};
     const std::string text = error_of([&] { read_batches(training_corpus(o), std::make_shared<LetterTokenizer>()); });
     EXPECT_TRUE(contains(text, expected)) << text;
   };
@@ -253,12 +254,12 @@ TEST(GuidedAlignment, MistakesAreTold) {
   says("0-0\n0-0\n", "has 2 alignments");
   says("0-0\n1:1\n", "wrong: line 2");
   TrainOptions o = guided(dir);
-  o.data.guided_alignment = {"a", "b"};
+  o.data.guided_alignment.files = {"a", "b"};
   EXPECT_TRUE(contains(error_of([&] { settle(o); }), "guided_alignment"));
   o = guided(dir);
-  o.learning.guided_alignment_layer = "3";
+  o.learning.guided_alignment_layer = 3;
   EXPECT_TRUE(contains(error_of([&] { settle(o); }), "guided_alignment_layer"));
-  o.learning.guided_alignment_layer = "last", o.learning.guided_alignment_heads = 99;
+  o.learning.guided_alignment_layer = last_layer, o.learning.guided_alignment_heads = 99;
   EXPECT_TRUE(contains(error_of([&] { settle(o); }), "guided_alignment_heads"));
 }
 

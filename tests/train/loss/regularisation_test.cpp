@@ -225,7 +225,7 @@ TEST(Regularisation, ResumedRunsEqualUndisturbedOnesBitForBit) {
   test::write_reversals(dir, "train", 120, 1);
   const auto options = [&](const std::string& model) {
     TrainOptions o = test::small_options(dir, model);
-    o.run.save_freq = "3u";
+    o.run.save_freq = {{3, Unit::updates}};
     o.model.enc_depth = o.model.dec_depth = 2;
     o.model.layer_drop = 0.3, o.model.dropout_warmup = 15, o.model.depth_scaled_init = true;
     o.learning.r_drop = 3, o.learning.accumulate = 2;
