@@ -14,6 +14,7 @@
 #include "train/distributed/initialise.h"
 #include "train/loop/build_model.h"
 #include "train/loop/data.h"
+#include "train/loop/derived_settings.h"
 #include "train/loop/presets.h"
 #include "train/loop/settle.h"
 #include "train/loop/trainer.h"

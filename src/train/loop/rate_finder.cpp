@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "train/loop/data.h"
+#include "train/loop/derived_settings.h"
 #include "train/loop/trainer.h"
 #include "train/loss/teachers.h"
 

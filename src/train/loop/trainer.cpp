@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
 #include <utility>
 
@@ -12,24 +11,13 @@
 #include "base/number_text.h"
 #include "train/distributed/initialise.h"
 #include "train/loop/data.h"
+#include "train/loop/derived_settings.h"
 #include "train/loop/stored_options.h"
+#include "train/loop/tell.h"
 #include "train/loss/teachers.h"
-#include "train/optim/averaging.h"
 
 namespace tril::train {
 namespace {
-
-constexpr std::int64_t most_skipped_in_a_row = 100;
-
-template <class F, class... Args>
-void tell(const F& hook, Args&&... args) {
-  if (hook) hook(std::forward<Args>(args)...);
-}
-
-// The figures of an update that must not be applied.
-std::string broken(const UpdateResult& r) {
-  return fmt::format("the loss is {}, the gradient's norm {}", number_text(r.loss), number_text(r.gradient_norm));
-}
 
 void add(ReportSums& sums, const UpdateResult& r, double took) {
   sums.seconds += took;
@@ -62,43 +50,6 @@ TrainingReport report_of(const ReportSums& sums, const TrainingState& state, dou
 }
 
 }  // namespace
-
-OptimizerOptions optimizer_options(const LearningOptions& l) {
-  OptimizerOptions o;
-  o.kind = l.optimizer;
-  o.beta1 = l.beta1, o.beta2 = l.beta2, o.epsilon = l.epsilon, o.weight_decay = l.weight_decay;
-  o.decay_matrices_only = l.decay_matrices_only;
-  o.momentum = l.momentum;
-  o.ema = l.ema;
-  o.gradient_noise = l.gradient_noise;
-  return o;
-}
-
-WorkersOptions workers_options(const TrainOptions& o) {
-  WorkersOptions w;
-  w.threads = worker_threads(o.run);
-  w.parts = batch_parts(o.run);
-  const LearningOptions& l = o.learning;
-  w.loss.label_smoothing = l.label_smoothing;
-  w.loss.r_drop = l.r_drop;
-  w.loss.r_drop_start = l.r_drop_start;
-  w.loss.router_aux_loss = l.router_aux_loss;
-  w.loss.distillation = {static_cast<float>(l.distillation_temperature), static_cast<float>(l.distillation_mix)};
-  if (!o.data.guided_alignment.none())
-    w.loss.guided = GuidedAlignment{guided_heads(l, o.model), l.guided_alignment_cost, l.guided_alignment_weight};
-  w.dropout_warmup = o.model.dropout_warmup;
-  w.clip_norm = o.learning.clip_norm;
-  w.fixed_order = o.run.deterministic;
-  w.shard_weights = o.run.shard_weights;
-  w.wire = o.run.reduce_precision;
-  w.precision = o.run.precision;
-  w.seed = o.run.seed;
-  return w;
-}
-
-Schedule schedule_of(const LearningOptions& l) {
-  return {l.lr_schedule, l.learn_rate, l.warmup, l.lr_decay_updates, l.lr_min};
-}
 
 Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<const Tokenizer> tokenizer,
                  CheckpointStore& store, TrainerHooks hooks, std::shared_ptr<dist::Ranks> ranks)
@@ -206,132 +157,6 @@ void Trainer::finish_saving() {
   while (store_.saving()) advance_saving();
 }
 
-// Saves the weights for `average_checkpoints`.
-void Trainer::take_snapshot() {
-  const std::int64_t wanted = options_.learning.average_checkpoints;
-  if (options_.learning.ema > 0 || wanted <= 1) return;
-  std::string snapshot;
-  ranks_->by_first([&] { snapshot = write_snapshot(store_.path(), state_.position.updates, model_.parameters()); });
-  state_.snapshots.push_back(ranks_->broadcast(snapshot));
-  if (static_cast<std::int64_t>(state_.snapshots.size()) > wanted) state_.snapshots.erase(state_.snapshots.begin());
-}
-
-// The weights to validate and save, if they are not the trained ones.
-std::vector<float> Trainer::shown_weights() {
-  if (options_.learning.ema > 0)
-    return optimizer_->averaged_weights([this](Tensor values) { workers_->share(values); });
-  if (options_.learning.average_checkpoints <= 1) return {};
-  return mean_of_snapshots(store_.path(), state_.snapshots, model_.parameters().flat().count());
-}
-
-void Trainer::show_weights() {
-  check_weights();
-  store_.wait_until_read();
-  const std::vector<std::string> snapshots = state_.snapshots;
-  const std::int64_t shown_before = state_.shown_update;
-  state_.validation_due = false;
-  state_.shown_update = state_.position.updates;
-  take_snapshot();
-  std::optional<BorrowedWeights> borrowed;
-  if (std::vector<float> shown = shown_weights(); !shown.empty())
-    borrowed.emplace(model_.parameters(), kern::best(), std::move(shown));
-  if (valid_.empty()) {
-    save_model();
-    return;
-  }
-
-  ValidationReport report;
-  std::atomic<bool> broken_off = false;
-  const auto stops = [&] {
-    if (hooks_.stop && hooks_.stop()) broken_off = true;
-    return broken_off.load();
-  };
-  const auto translate = [&](std::span<const std::string> sources) {
-    std::vector<std::string> texts = translate_together(sources);
-    stops();
-    return texts;
-  };
-  report.scores = validate(valid_, options_.validation.valid_metrics, *workers_, translate, stops);
-  if (ranks_->first() && hooks_.translate && !sample_texts_.empty() && !broken_off) {
-    report.samples =
-        show_samples(sample_texts_, options_.validation.valid_attention, model_, *tokenizer_, hooks_.translate);
-    stops();
-  }
-  std::array<double, 1> breaks{broken_off ? 1.0 : 0.0};
-  ranks_->all_reduce(breaks);
-  if (breaks[0] > 0) {  // the update does not count; the checkpoint records that it is pending
-    state_.snapshots = snapshots;
-    state_.shown_update = shown_before;
-    state_.validation_due = true;
-    return;
-  }
-  const Metric metric = deciding_metric(options_.validation);
-  const double now = score_of(report.scores, metric);
-  report.best = better(metric, now, state_.best);
-  if (report.best) {
-    save_model();
-    state_.best = now;
-    state_.best_update = state_.position.updates;
-    state_.stalled = 0;
-  } else {
-    ++state_.stalled;
-  }
-  report.position = state_.position;
-  report.stalled = state_.stalled;
-  tell(hooks_.on_validation, report);
-}
-
-void Trainer::save_model() {
-  workers_->with_whole_weights([&] { ranks_->by_first([&] { hooks_.save_model(); }); });
-}
-
-void Trainer::restore_model() {
-  const bool validates = !valid_.empty();
-  if (validates ? !state_.best : state_.shown_update < 0) return;  // nothing was written yet
-  std::string lost;
-  ranks_->by_first([&] {
-    if (hooks_.lost_weights) lost = hooks_.lost_weights();
-  });
-  lost = ranks_->broadcast(lost);
-  if (lost.empty()) return;
-  const std::int64_t now = state_.position.updates;
-  // After a rollback the same update may have had other weights: then a later validation was no better.
-  const bool is_best = state_.best_update == now && state_.stalled == 0;
-  if (state_.shown_update == now && (!validates || is_best)) {
-    std::optional<BorrowedWeights> borrowed;
-    if (std::vector<float> shown = shown_weights(); !shown.empty())
-      borrowed.emplace(model_.parameters(), kern::best(), std::move(shown));
-    save_model();
-    if (ranks_->first()) spdlog::warn("{}: is missing or empty; writing it again from the checkpoint", lost);
-  } else if (validates) {
-    fail(lost,
-         fmt::format(
-             "is missing or empty; it held the best weights, of update {}, but the checkpoint holds those of update {}",
-             state_.best_update, now),
-         "restore a copy of it, or pass `overwrite` to start over");
-  } else {
-    state_.shown_update = -1;  // the run will write it again, at its end at the latest
-  }
-}
-
-std::vector<std::string> Trainer::translate_together(std::span<const std::string> sources) {
-  const auto share = [&](int rank) {
-    return share_of(sources.size(), static_cast<std::size_t>(rank), static_cast<std::size_t>(ranks_->size()));
-  };
-  const Branch own = share(ranks_->rank());
-  std::vector<std::string> texts;
-  ranks_->together([&] { texts = hooks_.translate(sources.subspan(own.first, own.size())); });
-  for (std::string& text : texts) std::replace(text.begin(), text.end(), '\n', ' ');  // a translation is one line
-  if (ranks_->size() == 1) return texts;
-  std::string lines;
-  for (const std::string& text : texts) lines += text + "\n";
-  texts.clear();
-  for (const std::string& theirs : ranks_->all_gather(lines))
-    for (std::size_t at = 0, end; (end = theirs.find('\n', at)) != theirs.npos; at = end + 1)
-      texts.push_back(theirs.substr(at, end - at));
-  return texts;
-}
-
 void Trainer::agree() {
   const bool stop = hooks_.stop && hooks_.stop();
   std::array<double, 3> told{ranks_->first() ? state_.position.minutes : 0.0, stop ? 1.0 : 0.0,
@@ -357,60 +182,6 @@ UpdateResult Trainer::one_update() {
 
 double Trainer::rate_of(std::int64_t update) const {
   return learning_rate(schedule_, update) * state_.rate_factor;
-}
-
-bool Trainer::guard(const UpdateResult& result, const TrainingState& before) {
-  const NanGuard policy = options_.learning.nan_guard;
-  if (policy == NanGuard::rollback) {
-    if (state_.rollbacks >= options_.learning.max_rollbacks) stop_at_nan(result, before);
-    roll_back(result, before);
-    return true;
-  }
-  if (policy == NanGuard::stop || ++skipped_in_a_row_ >= most_skipped_in_a_row) stop_at_nan(result, before);
-  ++state_.skipped;
-  spdlog::warn("update {}: {}; skipped", before.position.updates + 1, broken(result));
-  return false;
-}
-
-// Restores the weights and moments of the last checkpoint, but continues with the current data: the batches in between
-// do not come again in this epoch. Saves at once, so that a killed run resumes after the rollback.
-void Trainer::roll_back(const UpdateResult& result, const TrainingState& before) {
-  finish_saving();
-  TrainingState good = store_.read_state();
-  store_.load_weights(model_.parameters(), *optimizer_);
-  optimizer_->set_steps(good.optimizer_steps);
-  workers_->refresh();
-  good.position.epochs = corpus_->state().epoch;
-  good.position.tokens = before.position.tokens;
-  good.position.minutes = before.position.minutes;
-  good.best = before.best, good.best_update = before.best_update, good.stalled = before.stalled;
-  good.skipped = before.skipped;
-  good.rollbacks = before.rollbacks + 1;
-  good.rate_factor = before.rate_factor * options_.learning.rollback_rate;
-  state_ = good;
-  save(corpus_->state());
-  spdlog::warn("update {}: {}; returning to update {} and continuing with other data (rollback {} of {})",
-               before.position.updates + 1, broken(result), state_.position.updates, state_.rollbacks,
-               options_.learning.max_rollbacks);
-  tell(hooks_.on_rollback, RollbackReport{state_.position, before.position.updates + 1, state_.shown_update,
-                                          result.loss, result.gradient_norm, state_.rollbacks});
-}
-
-void Trainer::stop_at_nan(const UpdateResult& result, const TrainingState& before) {
-  state_ = before;
-  const bool whole = finite_weights();  // the update may have been applied before that was detected
-  if (whole) save(before.corpus);
-  finish_saving();
-  fail(
-      "update " + std::to_string(state_.position.updates + 1),
-      fmt::format(
-          "{}; {}", broken(result),
-          whole ? "the state before this update is saved"
-                : "it produced weights that are not finite; the last checkpoint in " + store_.path() + " remains"),
-      options_.learning.nan_guard == NanGuard::rollback
-          ? "`max_rollbacks` is reached: raise it with a lower `rollback_rate`, or start over with a lower `learn_rate`"
-          : "pass `nan_guard` skip or rollback to continue without such updates, or start over with a lower "
-            "`learn_rate`");
 }
 
 TrainingSummary Trainer::run() {

@@ -83,11 +83,6 @@ struct TrainingSummary {
   std::int64_t skipped = 0, rollbacks = 0;
 };
 
-/// Derives the workers' settings from the options.
-OptimizerOptions optimizer_options(const LearningOptions& l);
-WorkersOptions workers_options(const TrainOptions& o);
-Schedule schedule_of(const LearningOptions& l);
-
 class Trainer {
  public:
   /// Resumes from the directory's checkpoint if there is one; otherwise initialises the weights by the seed.

@@ -5,6 +5,7 @@
 
 #include "support/training.h"
 #include "train/loop/data.h"
+#include "train/loop/derived_settings.h"
 #include "train/loop/presets.h"
 #include "train/loop/settle.h"
 

@@ -12,6 +12,7 @@
 #include "model_io/registry.h"
 #include "support/training.h"
 #include "train/loop/data.h"
+#include "train/loop/derived_settings.h"
 #include "train/loop/settle.h"
 
 namespace tril::train {
