@@ -1,11 +1,14 @@
 #include "dist/ranks.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <exception>
 #include <utility>
 
+#include "base/cores.h"
 #include "base/error.h"
 #include "dist/courier.h"
 #include "dist/launch.h"
@@ -198,6 +201,11 @@ void Ranks::abandon() {
 int Ranks::neighbours() const {
   if (size_ == 1) return 1;
   return static_cast<int>(std::count(hosts_.begin(), hosts_.end(), hosts_[static_cast<std::size_t>(rank_)]));
+}
+
+int Ranks::share_of_cores() const {
+  const int own = thread_count(0), all = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  return own < all ? own : std::max(1, own / neighbours());
 }
 
 }  // namespace tril::dist

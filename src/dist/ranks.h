@@ -72,6 +72,9 @@ class Ranks {
   int started() const { return started_; }
   /// How many ranks are on this machine.
   int neighbours() const;
+  /// The number of threads for this rank: its machine's cores, divided among its neighbours unless the launcher has
+  /// assigned cores already.
+  int share_of_cores() const;
   /// "rank 3 (node17)", by the number that its launcher has given it.
   std::string name_of(int rank) const;
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "base/cores.h"
 #include "base/error.h"
 
 namespace tril::dist {
@@ -42,6 +43,7 @@ TEST(RanksAlone, IsTheFirstOfOne) {
   EXPECT_EQ(ranks->size(), 1);
   EXPECT_TRUE(ranks->first());
   EXPECT_EQ(ranks->neighbours(), 1);
+  EXPECT_EQ(ranks->share_of_cores(), thread_count(0));
   EXPECT_EQ(ranks->name_of(0), "rank 0");
 }
 

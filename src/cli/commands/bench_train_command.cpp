@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cli/commands/commands.h"
-#include "cli/io/share_cores.h"
 #include "cli/io/standard_output.h"
 #include "cli/options/profile_table.h"
 #include "format/json_text.h"
@@ -51,15 +50,12 @@ int bench(BenchTrainOptions& o) {
   check(o.skip < o.updates, "--skip", "{} of {} updates leave none to measure", o.skip, o.updates);
   if (o.json && !o.profile) fail_usage("--json", "there is no profile to print", "pass --profile too");
   TrainOptions& t = o.train;
-  if (is_language_model(t.model))
-    t.data.vocab_type = SubwordKind::character;
-  else
-    check(!t.data.vocab.empty(), "--vocab", "is required: learning a vocabulary is not part of the measurement");
+  if (is_language_model(t.model)) t.data.vocab_type = SubwordKind::character;
   settle(t);
-  const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizer(t);
+  const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizer(t, std::nullopt);
   const std::unique_ptr<model::Model> m = build_model(t.model, *tokenizer);
   const std::shared_ptr<dist::Ranks> ranks = dist::Ranks::join();
-  share_cores(t.run, *ranks);
+  if (t.run.threads == 0 && ranks->size() > 1) t.run.threads = ranks->share_of_cores();
   OptimizerOptions of_optimizer = optimizer_options(t.learning);
   of_optimizer.shard_weights = t.run.shard_weights;
   Optimizer optimizer(m->parameters(), of_optimizer, ranks->rank(), ranks->size());

@@ -9,7 +9,6 @@
 #include "cli/commands/commands.h"
 #include "cli/io/standard_output.h"
 #include "format/json_text.h"
-#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "train/loop/build_model.h"
 #include "train/loop/data.h"
@@ -79,7 +78,8 @@ int find_rate(FindRateOptions& o, const Fields& fields, bool quiet) {
     fail_usage("--plot", fmt::format("'{}' is neither a .svg nor a .html file", o.plot));
   check(o.sweep.lowest < o.sweep.highest, "--highest-rate", "{} is not above --lowest-rate {}", o.sweep.highest,
         o.sweep.lowest);
-  take_form(o.train, fields);
+  const InitialModel initial = open_initial_model(o.train.tune);
+  take_form(o.train, fields, initial);
   refuse_useless(fields, o.train);
   settle(o.train);
   if (o.train.data.guided_alignment.learn)
@@ -87,12 +87,11 @@ int find_rate(FindRateOptions& o, const Fields& fields, bool quiet) {
                "pass a file written by `tril align` instead");
   check_input_files(o.train);
   check_texts(o.train);
-  const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizer(o.train);
-  const std::string& start = o.train.tune.init_from;
+  const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizer(o.train, initial);
   const std::unique_ptr<model::Model> m =
-      start.empty() ? build_model(o.train.model, *tokenizer) : build_tuned_model(o.train);
+      initial ? build_tuned_model(o.train, *initial) : build_model(o.train.model, *tokenizer);
   m->parameters().initialise(o.train.run.seed);
-  if (!start.empty()) model::load_weights(*m, model::ModelSource::open(start));
+  if (initial) model::load_weights(*m, *initial);
 
   ProgressOptions line;
   line.label = "update";

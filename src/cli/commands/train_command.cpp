@@ -14,12 +14,10 @@
 #include "base/progress.h"
 #include "cli/commands/commands.h"
 #include "cli/corpus_work/align_progress.h"
-#include "cli/io/share_cores.h"
 #include "cli/io/stop_signal.h"
 #include "corpus/alignment.h"
 #include "decode/texts/translator.h"
 #include "dist/launch.h"
-#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "report/report.h"
 #include "train/loop/build_model.h"
@@ -168,18 +166,30 @@ void remove_model(const std::string& dir) {
   sync_directory(dir);
 }
 
+// What stays the same when a run loses ranks.
+struct Run {
+  TrainOptions options;
+  InitialModel initial;
+  bool quiet;
+  const StopSignal& stop;
+};
+
+std::unique_ptr<model::Model> model_of(const TrainOptions& o, const InitialModel& initial, const Tokenizer& tokenizer) {
+  return initial ? build_tuned_model(o, *initial) : build_model(o.model, tokenizer);
+}
+
 // The tokenizer of a run. A new run gets it from the first rank, which removes everything of an earlier run from the
 // directory: old weights with another vocabulary would translate nonsense.
-std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_on, CheckpointStore& store,
-                                              dist::Ranks& ranks, const StopSignal& stop, bool quiet) {
+std::shared_ptr<const Tokenizer> tokenizer_of(const Run& run, const TrainOptions& o, bool goes_on,
+                                              CheckpointStore& store, dist::Ranks& ranks) {
   const std::string& dir = o.run.model;
   if (goes_on) return load_tokenizer(dir);
   std::shared_ptr<const Tokenizer> tokenizer;
   ranks.by_first([&] {
     check_texts(o);
-    tokenizer = make_tokenizer(o);
+    tokenizer = make_tokenizer(o, run.initial);
     // Mistakes in sizes or files are reported before anything is removed or written.
-    static_cast<void>(o.tune.init_from.empty() ? build_model(o.model, *tokenizer) : build_tuned_model(o));
+    static_cast<void>(model_of(o, run.initial, *tokenizer));
     read_validation_set(o, tokenizer);
     if (!is_language_model(o.model)) check_corpus(given_corpus(o), *tokenizer);
     check_first_batch(o, tokenizer);
@@ -195,16 +205,16 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const TrainOptions& o, bool goes_o
     save_tokenizer(*tokenizer, dir);
     remove_other_tokenizers(*tokenizer, dir, o.data.vocab);
     if (o.data.guided_alignment.learn)
-      learn_alignments(given_corpus(o), learned_alignments(o), stop, quiet, {}, tokenizer.get());
+      learn_alignments(given_corpus(o), learned_alignments(o), run.stop, run.quiet, {}, tokenizer.get());
   });
   return tokenizer ? tokenizer : load_tokenizer(dir);
 }
 
 // Restores missing configurations of existing weights; they do not depend on the weights' values.
-void restore_configs(const model::Model& m, const TrainOptions& o) {
+void restore_configs(const model::Model& m, const TrainOptions& o, const InitialModel& initial) {
   const LostFiles lost = lost_files(o.run.model, o.tune);
   if (!lost.weights.empty() || lost.configs.empty()) return;
-  save_tuned_configs(m, o.run.model, o.tune);
+  save_tuned_configs(m, o.run.model, o.tune, initial);
   for (const std::string& name : lost.configs)
     spdlog::warn("{}/{}: is missing or empty; writing it again", o.run.model, name);
 }
@@ -220,11 +230,10 @@ struct RunSoFar {
   void lose(const std::string& names) { lost += (lost.empty() ? "" : ", ") + names; }
 };
 
-int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::shared_ptr<dist::Ranks>& ranks,
-                RunSoFar& so_far) {
-  const bool first = ranks->first();
-  if (!first) quiet = true;
-  share_cores(o.run, *ranks);
+int train_model(const Run& run, const std::shared_ptr<dist::Ranks>& ranks, RunSoFar& so_far) {
+  const bool first = ranks->first(), quiet = run.quiet || !first;
+  TrainOptions o = run.options;
+  if (o.run.threads == 0 && ranks->size() > 1) o.run.threads = ranks->share_of_cores();
   if (o.run.shard_weights && ranks->size() == 1)
     spdlog::warn("--shard-weights: this is the only process, so it has all weights; mpirun starts several");
   const std::string& dir = o.run.model;
@@ -253,9 +262,8 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
                  goes_on ? fmt::format("from update {}", format_count(store.read_state().position.updates))
                          : "from the beginning");
 
-  const std::string& start = o.tune.init_from;
-  const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_of(o, goes_on, store, *ranks, stop, quiet);
-  const std::unique_ptr<model::Model> m = start.empty() ? build_model(o.model, *tokenizer) : build_tuned_model(o);
+  const std::shared_ptr<const Tokenizer> tokenizer = tokenizer_of(run, o, goes_on, store, *ranks);
+  const std::unique_ptr<model::Model> m = model_of(o, run.initial, *tokenizer);
   const Metric metric = deciding_metric(o.validation);
   TrainProgress progress(o, quiet);
   std::optional<double> best;
@@ -274,12 +282,12 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
   });
 
   TrainerHooks hooks;
-  hooks.stop = [&] { return stop.came(); };
-  if (!start.empty()) hooks.load_start = [&] { model::load_weights(*m, model::ModelSource::open(start)); };
+  hooks.stop = [&] { return run.stop.came(); };
+  if (run.initial) hooks.load_start = [&] { model::load_weights(*m, *run.initial); };
   hooks.translate = [&](std::span<const std::string> sources) {
-    return translations(o, *m, tokenizer, sources, stop.token());
+    return translations(o, *m, tokenizer, sources, run.stop.token());
   };
-  hooks.save_model = [&] { save_tuned(*m, dir, o.tune); };
+  hooks.save_model = [&] { save_tuned(*m, dir, o.tune, run.initial); };
   hooks.lost_weights = [&] {
     const std::vector<std::string> lost = lost_files(dir, o.tune).weights;
     return lost.empty() ? "" : dir + "/" + lost.front();
@@ -315,7 +323,7 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
   spdlog::info("{} parameters, vocabulary {}, {}{}", format_count(m->parameters().count()),
                format_count(m->vocab_size()), ranks->size() > 1 ? fmt::format("{} ranks of ", ranks->size()) : "",
                counted(trainer.workers().threads(), "thread"));
-  if (goes_on) restore_configs(*m, o);
+  if (goes_on) restore_configs(*m, o, run.initial);
   log.begin({updates, m->parameters().count(), trainer.workers().threads(), ranks->size(), to_json(fields_of(o))});
   const TrainingSummary summary = trainer.run();
   progress.finish();
@@ -331,7 +339,8 @@ int train_model(TrainOptions o, bool quiet, const StopSignal& stop, const std::s
 }
 
 int train_as_rank(TrainOptions& o, const Fields& fields, bool quiet) {
-  take_form(o, fields);
+  const InitialModel initial = open_initial_model(o.tune);
+  take_form(o, fields, initial);
   refuse_useless(fields, o);
   settle(o);
   const auto silence = std::chrono::milliseconds(std::llround(o.run.rank_timeout * 1000));
@@ -339,11 +348,12 @@ int train_as_rank(TrainOptions& o, const Fields& fields, bool quiet) {
       "signal received: saving the run, after the current update if it is short; another signal ends it at once");
   const std::shared_ptr<dist::Ranks> ranks = dist::Ranks::join({silence});
   check_input_files(o);
+  const Run run{.options = o, .initial = initial, .quiet = quiet, .stop = stop};
   const spdlog::level::level_enum told = spdlog::get_level();
   for (RunSoFar so_far;; so_far.lose(ranks->shrink())) {
     spdlog::set_level(ranks->first() ? told : std::max(told, spdlog::level::warn));
     try {
-      return train_model(o, quiet, stop, ranks, so_far);
+      return train_model(run, ranks, so_far);
     } catch (const dist::RankLost&) {  // the remaining ranks do what the same command would do
     }
   }

@@ -140,9 +140,9 @@ VocabularyOptions vocabulary_options(const TrainOptions& options) {
   return v;
 }
 
-std::shared_ptr<const Tokenizer> make_tokenizer(const TrainOptions& options) {
+std::shared_ptr<const Tokenizer> make_tokenizer(const TrainOptions& options, const InitialModel& initial) {
   const DataOptions& d = options.data;
-  if (!options.tune.init_from.empty()) return model::ModelSource::open(options.tune.init_from).tokenizer();
+  if (initial) return initial->tokenizer();
   if (!d.vocab.empty() && std::filesystem::is_directory(d.vocab)) return load_tokenizer(d.vocab);
   if (!d.vocab.empty() && is_language_model(options.model))
     fail_usage("vocab", fmt::format("{} is a file, but a language model needs a directory", d.vocab),

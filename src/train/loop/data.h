@@ -4,6 +4,7 @@
 #include "corpus/corpus.h"
 #include "corpus/lm_corpus.h"
 #include "corpus/vocabulary.h"
+#include "train/loop/fine_tune.h"
 #include "train/loop/options.h"
 
 namespace tril::train {
@@ -35,9 +36,9 @@ LmCorpusOptions validation_text(const TrainOptions& options);
 VocabularyRequest vocabulary_request(const TrainOptions& options);
 VocabularyOptions vocabulary_options(const TrainOptions& options);
 
-/// The tokenizer of a new run: from `vocab` (a model's directory or a SentencePiece file), or else learned from the
+/// The tokenizer of a new run: of the initial model; else from `vocab` (a model's directory or a SentencePiece file), or else learned from the
 /// training sets.
-std::shared_ptr<const Tokenizer> make_tokenizer(const TrainOptions& options);
+std::shared_ptr<const Tokenizer> make_tokenizer(const TrainOptions& options, const InitialModel& initial);
 
 /// Opens every file that a run reads. @throws Error naming the first that is missing or unreadable
 void check_input_files(const TrainOptions& options);

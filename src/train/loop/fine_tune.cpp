@@ -12,7 +12,6 @@
 #include "format/safetensors_write.h"
 #include "model/families/marian.h"
 #include "model_io/generation_config.h"
-#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "nn/lora.h"
 #include "train/loop/build_model.h"
@@ -97,9 +96,13 @@ void add_adapters(nn::Parameters& parameters, const FineTuneOptions& tune) {
   for (nn::Parameter* p : adaptable) nn::add_lora(parameters, *p, options);
 }
 
-void take_form(TrainOptions& options, const Fields& given) {
-  if (options.tune.init_from.empty()) return;
-  const std::unique_ptr<model::Model> m = model::make(model::ModelSource::open(options.tune.init_from));
+InitialModel open_initial_model(const FineTuneOptions& tune) {
+  return tune.init_from.empty() ? InitialModel() : model::ModelSource::open(tune.init_from);
+}
+
+void take_form(TrainOptions& options, const Fields& given, const InitialModel& initial) {
+  if (!initial) return;
+  const std::unique_ptr<model::Model> m = model::make(*initial);
   if (!m->has_encoder() && !given.given("arch")) options.model.arch = "gpt2";
   if (m->max_positions() > 0 && !given.given("max-length"))
     options.data.max_length = std::min(options.data.max_length, m->max_positions());
@@ -118,10 +121,9 @@ void take_form(TrainOptions& options, const Fields& given) {
   options.model.d_model = m->d_model();
 }
 
-std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options) {
-  const auto source = model::ModelSource::open(options.tune.init_from);
-  source.generation();  // reads it now for save_tuned()
-  std::unique_ptr<model::Model> m = model::make(source);
+std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options, const model::ModelSource& initial) {
+  initial.generation();  // reads it now for save_tuned()
+  std::unique_ptr<model::Model> m = model::make(initial);
   if (const auto* bart = dynamic_cast<const model::Bart*>(m.get())) {
     model::BartConfig c = bart->config();
     set_dropouts(c, options.model);
@@ -166,8 +168,8 @@ namespace {
 
 // generation_config.json besides ids and lengths. A new translation model sets its beams: a directory without them is
 // decoded greedily, as in `transformers`.
-nlohmann::json generation_of(const model::Model& m, const FineTuneOptions& tune) {
-  if (!tune.init_from.empty()) return model::ModelSource::open(tune.init_from).published_generation();
+nlohmann::json generation_of(const model::Model& m, const InitialModel& initial) {
+  if (initial) return initial->published_generation();
   return m.has_encoder() ? nlohmann::json{{"num_beams", 4}} : nlohmann::json::object();
 }
 
@@ -193,8 +195,9 @@ void save_adapter_config(const model::Model& m, const std::string& directory, co
 
 }  // namespace
 
-void save_tuned(const model::Model& m, const std::string& directory, const FineTuneOptions& tune) {
-  const nlohmann::json published = generation_of(m, tune);
+void save_tuned(const model::Model& m, const std::string& directory, const FineTuneOptions& tune,
+                const InitialModel& initial) {
+  const nlohmann::json published = generation_of(m, initial);
   if (tune.lora_rank == 0) {
     const Tensor& all = m.parameters().flat();
     model::save(m, directory, std::span<const float>(all.data<float>(), static_cast<std::size_t>(all.count())),
@@ -217,8 +220,9 @@ void save_tuned(const model::Model& m, const std::string& directory, const FineT
   save_adapter_config(m, directory, tune);
 }
 
-void save_tuned_configs(const model::Model& m, const std::string& directory, const FineTuneOptions& tune) {
-  model::save_configs(m, directory, generation_of(m, tune));
+void save_tuned_configs(const model::Model& m, const std::string& directory, const FineTuneOptions& tune,
+                        const InitialModel& initial) {
+  model::save_configs(m, directory, generation_of(m, initial));
   if (tune.lora_rank > 0) save_adapter_config(m, directory, tune);
 }
 

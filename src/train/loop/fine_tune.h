@@ -3,21 +3,27 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/spec/model.h"
+#include "model_io/model_source.h"
 #include "train/loop/options.h"
 
 namespace tril::train {
 
+/// The initial model: `init_from`, opened once for everything that a run takes from it. Nothing: the model is new.
+using InitialModel = std::optional<model::ModelSource>;
+InitialModel open_initial_model(const FineTuneOptions& tune);
+
 /// Takes the options for the model's form from the initial model, if there is one: its sizes and, unless given, its
 /// kind and a text length within its positions.
-void take_form(TrainOptions& options, const Fields& given);
+void take_form(TrainOptions& options, const Fields& given, const InitialModel& initial);
 
-/// The model of the directory options.tune.init_from, with the dropouts of the options. Weights are allocated but not
+/// The initial model with the dropouts of the options. Weights are allocated but not
 /// set, untrained weights frozen, adapters added. @throws Error(usage) for a pattern without a match
-std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options);
+std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options, const model::ModelSource& initial);
 
 /// Freezes what the patterns do not select. A pattern (*, ?, [...]) is compared with the whole name of a weight and
 /// with every suffix after a dot: "decoder.*" matches "model.decoder.layers.0.fc1.weight".
@@ -30,7 +36,8 @@ void add_adapters(nn::Parameters& parameters, const FineTuneOptions& tune);
 /// Writes the model with its adapters merged, and the adapters alone to DIRECTORY/adapter in PEFT's layout
 /// (adapter_config.json, adapter_model.safetensors). Without adapters: only the model. Generation settings of the
 /// initial model's generation_config.json (a forced first token, a beam) are kept.
-void save_tuned(const model::Model& m, const std::string& directory, const FineTuneOptions& tune);
+void save_tuned(const model::Model& m, const std::string& directory, const FineTuneOptions& tune,
+                const InitialModel& initial);
 
 /// Files of save_tuned() that the directory lacks, or has empty: their names, by whether they hold weights.
 struct LostFiles {
@@ -39,6 +46,7 @@ struct LostFiles {
 LostFiles lost_files(const std::string& directory, const FineTuneOptions& tune);
 
 /// Writes only the configurations of save_tuned(), without weights.
-void save_tuned_configs(const model::Model& m, const std::string& directory, const FineTuneOptions& tune);
+void save_tuned_configs(const model::Model& m, const std::string& directory, const FineTuneOptions& tune,
+                        const InitialModel& initial);
 
 }  // namespace tril::train

@@ -45,7 +45,7 @@ struct Base {
 };
 
 std::unique_ptr<model::Model> tuned(const TrainOptions& o) {
-  std::unique_ptr<model::Model> m = build_tuned_model(o);
+  std::unique_ptr<model::Model> m = build_tuned_model(o, *open_initial_model(o.tune));
   m->parameters().initialise(3);
   model::load_weights(*m, model::ModelSource::open(o.tune.init_from));
   return m;
@@ -99,7 +99,7 @@ TEST(FineTune, WeightsThatAreNotFiniteAreTheFilesFault) {
   TrainOptions o = base.options();
   o.tune.init_from = base.dir.path("broken");
   settle(o);
-  const std::unique_ptr<model::Model> m = build_tuned_model(o);
+  const std::unique_ptr<model::Model> m = build_tuned_model(o, *open_initial_model(o.tune));
   CheckpointStore store(o.run.model, 1);
   TrainerHooks hooks;
   hooks.stop = [] { return false; };
@@ -122,7 +122,7 @@ TEST(FineTune, MergedAdaptersGiveTheSameLogitsInAPlainDirectory) {
     if (p.is_adapter) set_random(p, ++stream), ++adapters;
   EXPECT_EQ(adapters, 2u * (3 * 2 + 2 + 2 + 2)) << "q, v of three attentions, two fc twice, out_proj twice";
   m->parameters().refresh(kern::best());
-  save_tuned(*m, base.dir.path("merged"), o.tune);
+  save_tuned(*m, base.dir.path("merged"), o.tune, open_initial_model(o.tune));
   const auto plain = model::load(model::ModelSource::open(base.dir.path("merged")));
   EXPECT_EQ(plain->parameters().names().size(), m->parameters().names().size() - adapters);
   const std::vector<float> got = logits_of(*plain), expected = logits_of(*m),
@@ -151,7 +151,7 @@ TEST(FineTune, WhatThePublisherSaysOfGeneratingStays) {
   std::ofstream(path) << published;
   const TrainOptions o = base.options();
   const auto m = tuned(o);
-  save_tuned(*m, base.dir.path("after"), o.tune);
+  save_tuned(*m, base.dir.path("after"), o.tune, open_initial_model(o.tune));
   const model::GenerationConfig g = model::ModelSource::open(base.dir.path("after")).generation();
   EXPECT_EQ(g.forced_bos_token_id, 3);
   EXPECT_EQ(g.search.beam_size, 7);
@@ -163,9 +163,9 @@ TEST(FineTune, AModelOfOursNamesItsBeams) {
   const Base base;
   const TrainOptions o = base.options();
   const auto m = tuned(o);
-  save_tuned(*m, base.dir.path("ours"), FineTuneOptions{});
+  save_tuned(*m, base.dir.path("ours"), FineTuneOptions{}, std::nullopt);
   EXPECT_EQ(model::ModelSource::open(base.dir.path("ours")).generation().search.beam_size, 4);
-  save_tuned(*m, base.dir.path("theirs"), o.tune);
+  save_tuned(*m, base.dir.path("theirs"), o.tune, open_initial_model(o.tune));
   EXPECT_EQ(model::ModelSource::open(base.dir.path("theirs")).generation().search.beam_size,
             model::ModelSource::open(base.dir.path("base")).generation().search.beam_size)
       << "what a publisher leaves out stays out";
@@ -268,7 +268,7 @@ TEST(FineTune, RDropKnowsWhatDropsOut) {
     o.tune.init_from = dir.path(""), o.data.max_length = o.model.max_positions;
     o.data.vocab = dir.path(""), o.data.train_sets = {"text"}, o.data.valid_sets.clear();
     o.learning.r_drop = 1, o.tune.lora_rank = 2;
-    take_form(o, fields_of(o));
+    take_form(o, fields_of(o), open_initial_model(o.tune));
     const std::string without = error_of([&] { settle(o); });
     o.tune.lora_dropout = 0.1;
     settle(o);
@@ -289,26 +289,28 @@ TEST(FineTune, RDropKnowsThatTheModelHasNoDropout) {
   o.model.arch = "gpt2", o.model.attention_dropout = 0.1, o.model.dropout = 0;  // as set by --arch gpt2
   o.tune.init_from = dir.path(""), o.data.max_length = 32;
   o.learning.r_drop = 1;
-  EXPECT_TRUE(contains(error_of([&] { build_tuned_model(o); }), "r_drop"));
+  EXPECT_TRUE(contains(error_of([&] { build_tuned_model(o, *open_initial_model(o.tune)); }), "r_drop"));
   o.learning.r_drop = 0;
-  EXPECT_NO_THROW(build_tuned_model(o));
+  EXPECT_NO_THROW(build_tuned_model(o, *open_initial_model(o.tune)));
 }
 
 TEST(FineTune, PatternsThatMatchNothingNameWhatIsNear) {
   const Base base;
   TrainOptions o = base.options();
   o.tune.freeze = {"model.decoder.layers.0.fc3.weight"};
-  const std::string text = error_of([&] { build_tuned_model(o); });
+  const std::string text = error_of([&] { build_tuned_model(o, *open_initial_model(o.tune)); });
   EXPECT_TRUE(contains(text, "freeze") && contains(text, "fc3") && contains(text, "fc1.weight")) << text;
   o.tune.freeze = {"*"};
-  EXPECT_TRUE(contains(error_of([&] { build_tuned_model(o); }), "nothing is left to train"));
+  EXPECT_TRUE(
+      contains(error_of([&] { build_tuned_model(o, *open_initial_model(o.tune)); }), "nothing is left to train"));
   o = base.options();
   o.tune.lora_rank = 4;
   o.tune.lora_targets = {"query"};
-  EXPECT_TRUE(contains(error_of([&] { build_tuned_model(o); }), "lora_targets"));
+  EXPECT_TRUE(contains(error_of([&] { build_tuned_model(o, *open_initial_model(o.tune)); }), "lora_targets"));
   o.tune.lora_targets = {"q_proj"};
   o.tune.lora_rank = 1000;
-  EXPECT_TRUE(contains(error_of([&] { build_tuned_model(o); }), "above the largest rank of any"));
+  EXPECT_TRUE(
+      contains(error_of([&] { build_tuned_model(o, *open_initial_model(o.tune)); }), "above the largest rank of any"));
 }
 
 }  // namespace

@@ -82,9 +82,10 @@ TEST(RouterBalance, IsRefusedWhereThereAreNoExperts) {
   model::save(*small(llama), dir.path("llama"));
   TrainOptions o = test::small_options(dir);
   o.model.arch = "gpt2", o.tune.init_from = dir.path("llama");
-  EXPECT_NO_THROW(build_tuned_model(o));
+  EXPECT_NO_THROW(build_tuned_model(o, *open_initial_model(o.tune)));
   o.learning.router_aux_loss = 0.01;
-  EXPECT_TRUE(contains(error_of([&] { build_tuned_model(o); }), "a llama model has no experts"));
+  EXPECT_TRUE(
+      contains(error_of([&] { build_tuned_model(o, *open_initial_model(o.tune)); }), "a llama model has no experts"));
 }
 
 }  // namespace
