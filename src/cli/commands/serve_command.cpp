@@ -20,7 +20,6 @@
 #include "cli/io/blocked_signals.h"
 #include "cli/options/decoding_options.h"
 #include "decode/texts/search_setup.h"
-#include "format/json_file.h"
 #include "model_io/model_source.h"
 #include "serve/api/service.h"
 #include "serve/http/http_server.h"
@@ -221,14 +220,6 @@ bool is_own_machine(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
-// The value of a language key in a directory's tokenizer_config.json.
-std::string language(const std::string& directory, const char* key) {
-  const std::string path = directory + "/tokenizer_config.json";
-  if (!std::filesystem::exists(path)) return "";
-  const nlohmann::json config = read_json(path);
-  return config.contains(key) && config[key].is_string() ? config[key].get<std::string>() : "";
-}
-
 // Renders a chat by the template of the model's directory; empty if there is none. An invalid template causes a warning
 // at once and an error for each chat request; the model's other routes work.
 std::function<std::string(const nlohmann::ordered_json&, bool)> chat_of(const Tokenizer& tokenizer,
@@ -266,9 +257,10 @@ serve::Loaded load(const ServeOptions& o, const std::string& name, const std::st
     search::TranslatorOptions t = translator_options(d, published, *l.model, *l.tokenizer);
     decoding = t.decoding;
     l.text = t;
-    l.source_language = language(directory, "source_lang");
+    const StatedLanguages stated = l.tokenizer->stated_languages();
+    l.source_language = stated.source;
     // For a model with tags, the file gives one code for all of them ("roa"), which puts no tag before a text.
-    if (tagged_languages(*l.tokenizer).empty()) l.target_language = language(directory, "target_lang");
+    if (tagged_languages(*l.tokenizer).empty()) l.target_language = stated.target;
   } else {
     d.search.beam_size.reset();
     search::GeneratorOptions g = generator_options(d, published, *l.model, *l.tokenizer);

@@ -3,17 +3,14 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "decode/texts/translation_text.h"
-#include "tokenizer/files/tokenizer_config.h"
 
 namespace tril::cli {
 
 void warn_of_assumed_language(const std::string& directory, const Tokenizer& tokenizer, const Languages& languages) {
   const std::vector<std::string> known = tokenizer.languages();
-  if (known.empty() || !languages.source.empty() || !std::filesystem::is_directory(directory)) return;
-  if (!read_tokenizer_config(directory).source_language.empty()) return;
+  if (known.empty() || !languages.source.empty() || !tokenizer.stated_languages().source.empty()) return;
   TextFrame frame = tokenizer.frame(Side::source);
   frame.prefix.insert(frame.prefix.end(), frame.suffix.begin(), frame.suffix.end());
   for (const std::string& code : known)

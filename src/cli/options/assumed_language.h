@@ -13,7 +13,7 @@ namespace tril::cli {
 
 /// Warns if a model has language tokens, and neither an option nor its directory gives the language of the text: the
 /// tokenizer then assumes one, like that of `transformers`.
-/// @param directory  of the model
+/// @param directory  of the model, for the warning
 void warn_of_assumed_language(const std::string& directory, const Tokenizer& tokenizer, const Languages& languages);
 
 /// Checks that an option, the directory or the text gives the target language of a multilingual model, whose choice

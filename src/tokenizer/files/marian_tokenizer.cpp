@@ -190,6 +190,7 @@ class MarianTokenizer : public Tokenizer {
   }
 
   bool cleans_up() const override { return config_.clean_up_spaces; }
+  StatedLanguages stated_languages() const override { return {config_.source_lang, config_.target_lang}; }
   const std::string& piece(std::int32_t id, Side side) const override { return at(side).parts.table->piece(id); }
   std::optional<std::int32_t> find(std::string_view piece, Side side) const override {
     return at(side).parts.table->find(piece);

@@ -96,6 +96,7 @@ class PipelineTokenizer : public Tokenizer {
     return {{}, {eos, id}};
   }
 
+  StatedLanguages stated_languages() const override { return settings_.stated_languages; }
   std::vector<std::string> languages() const override {
     std::vector<std::string> codes;
     for (const auto& [code, id] : settings_.languages) codes.push_back(code);

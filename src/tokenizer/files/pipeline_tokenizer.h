@@ -30,6 +30,7 @@ struct TokenizerSettings {
   LanguageFrame language_frame = LanguageFrame::none;
   std::vector<std::pair<std::string, std::int32_t>> languages;  ///< code and id of its token
   std::string source_language, target_language;                 ///< the defaults
+  StatedLanguages stated_languages;
   std::vector<TokenizerFile> files;  ///< the files it was read from; empty: files() writes tokenizer.json
 };
 

@@ -44,6 +44,11 @@ struct TextFrame {
   std::vector<std::int32_t> prefix, suffix;
 };
 
+/// The languages that a directory states for the texts of its model; "": it does not say.
+struct StatedLanguages {
+  std::string source, target;
+};
+
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
@@ -58,6 +63,8 @@ class Tokenizer {
   /// The languages with a token of their own, by the codes that language_id() takes: "de_DE" (mBART), "deu_Latn" (NLLB), "de"
   /// (M2M100). A translation into a language begins with its token: forced_bos_token_id is language_id(code).
   virtual std::vector<std::string> languages() const { return {}; }
+  /// As tokenizer_config.json spells them: source_lang and target_lang, or else src_lang and tgt_lang.
+  virtual StatedLanguages stated_languages() const { return {}; }
   /// @throws Error(usage) listing the known languages
   std::int32_t language_id(std::string_view code) const;
   /// The chat template (chat_template.h) of this name ("": "default", or the only one), or nothing.

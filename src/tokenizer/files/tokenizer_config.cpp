@@ -144,6 +144,8 @@ void take_config(const Json& json, const std::string& where, TokenizerConfig& co
          "special tokens written out in a text are always read as special tokens");
   config.source_language = token_text(json, "src_lang").value_or("");
   config.target_language = token_text(json, "tgt_lang").value_or("");
+  config.stated_languages = {token_text(json, "source_lang").value_or(config.source_language),
+                             token_text(json, "target_lang").value_or(config.target_language)};
   config.language_codes = token_text(json, "language_codes").value_or("");
   if (const auto n = json.find("extra_ids"); n != json.end() && n->is_number_integer())
     config.extra_ids = static_cast<std::int32_t>(std::clamp(n->get<double>(), 0.0, 1e5));

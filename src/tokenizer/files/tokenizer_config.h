@@ -29,9 +29,10 @@ struct TokenizerConfig {
   std::optional<bool> add_bos_token, add_eos_token, add_prefix_space;
   bool clean_up_spaces = false, legacy_behaviour = false;
   std::optional<std::int32_t> model_max_length;
-  std::string source_language, target_language;
-  std::string language_codes;             ///< M2M100's: the name of its list of languages
-  std::optional<std::int32_t> extra_ids;  ///< T5's
+  std::string source_language, target_language;  ///< src_lang and tgt_lang
+  StatedLanguages stated_languages;              ///< these, unless source_lang and target_lang say others
+  std::string language_codes;                    ///< M2M100's: the name of its list of languages
+  std::optional<std::int32_t> extra_ids;         ///< T5's
   std::vector<std::pair<std::string, std::string>> chat_templates;
   std::vector<TokenizerFile> files;  ///< the files that were read
 

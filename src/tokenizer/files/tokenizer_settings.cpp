@@ -46,6 +46,7 @@ TokenizerSettings settings_of(const TokenizerConfig& config, const std::string& 
   settings.chat_templates = config.chat_templates;
   settings.model_max_length = config.model_max_length.value_or(settings.model_max_length);
   settings.clean_up_spaces = config.clean_up_spaces;
+  settings.stated_languages = config.stated_languages;
   settings.files = config.files;
   set_languages(settings, config, id_of);
   return settings;
