@@ -1,0 +1,54 @@
+#include "cli/serving/named_values.h"
+
+#include <filesystem>
+#include <map>
+
+#include "base/error.h"
+#include "base/printable.h"
+#include "serve/engine/models.h"
+
+namespace tril::cli {
+
+std::pair<std::string, std::string> named(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals != std::string::npos) return {serve::model_name(text.substr(0, equals)), text.substr(equals + 1)};
+  std::filesystem::path path = std::filesystem::path(text).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  return {serve::model_name(path.filename().string()), text};
+}
+
+void check_names(const std::vector<std::string>& values, const std::string& flag) {
+  std::map<std::string, std::string> known;
+  for (const std::string& value : values)
+    if (const auto [first, is_new] = known.emplace(named(value).first, value); !is_new)
+      fail_usage(flag,
+                 fmt::format("\"{}\" and \"{}\" are both called \"{}\"", printable(first->second), printable(value),
+                             printable(first->first)),
+                 "give each a different name: NAME=VALUE");
+}
+
+namespace {
+
+// "de=en:de" -> {"de", "en", "de"}. @throws Error(usage), quoting it, for anything else
+LanguagePair language_pair(const std::string& text) {
+  const auto [model, pair] = named(text);
+  const std::size_t colon = pair.find(':');
+  const bool sound = text.find('=') != std::string::npos && !model.empty() && colon != std::string::npos && colon > 0 &&
+                     colon + 1 < pair.size() && pair.find(':', colon + 1) == std::string::npos &&
+                     pair.find_first_of(" \t") == std::string::npos;
+  if (!sound)
+    fail_usage("--languages", fmt::format("expected NAME=FROM:TO, got \"{}\"", printable(text)),
+               "for example de=en:de: model de translates from en into de");
+  return {model, pair.substr(0, colon), pair.substr(colon + 1)};
+}
+
+}  // namespace
+
+std::vector<LanguagePair> language_pairs(const std::vector<std::string>& values) {
+  std::vector<LanguagePair> pairs;
+  for (const std::string& text : values) pairs.push_back(language_pair(text));
+  check_names(values, "--languages");
+  return pairs;
+}
+
+}  // namespace tril::cli

@@ -1,0 +1,24 @@
+// Values of options that belong to a model of the server by its name: NAME=DIR, NAME=en:de.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tril::cli {
+
+/// "de=models/de" -> {"de", "models/de"}; a directory without a name is named by its last component.
+std::pair<std::string, std::string> named(const std::string& text);
+
+/// Refuses a name that is given twice: its value would be ambiguous. @throws Error(usage) at `flag`
+void check_names(const std::vector<std::string>& values, const std::string& flag);
+
+/// The source and target language given for a model.
+struct LanguagePair {
+  std::string model, from, to;
+};
+/// The pairs of --languages: "de=en:de" -> {"de", "en", "de"}. @throws Error(usage), quoting what is no such pair, or for a
+/// model that is named twice
+std::vector<LanguagePair> language_pairs(const std::vector<std::string>& values);
+
+}  // namespace tril::cli

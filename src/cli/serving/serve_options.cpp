@@ -1,0 +1,99 @@
+#include "cli/serving/serve_options.h"
+
+namespace tril::cli {
+
+Fields fields_of(ServeOptions& o) {
+  Fields f;
+  f.group("Models");
+  f.add("model", &o.models, "a model directory or a GGUF file, or several as NAME=DIR; the first is the default")
+      .value_name("[NAME=]DIR")
+      .letter('m')
+      .required();
+  precision_field(
+      f.add("precision", &o.decoding.precision, "precision of the weights; unset: as the directory stores them"));
+  f.add("languages", &o.languages,
+        "languages of a model: NAME=en:de; unset: as its tokenizer_config.json says; for a model with tags (>>de<<), "
+        "the default target of requests, - for texts without a tag; not for a model with language tokens")
+      .value_name("NAME=FROM:TO");
+  f.add("beam-size", &o.decoding.search.beam_size,
+        "default beam size of requests; unset: as the model's directory says, or 1")
+      .letter('b')
+      .at_least(1)
+      .at_most(64);
+  f.group("Resources");
+  f.add("threads", &o.decoding.threads, "number of cores to use; 0: all").at_least(0).at_most(4096);
+  f.add("batch-size", &o.decoding.batch_size, "number of sentences that a worker decodes together")
+      .at_least(1)
+      .at_most(10'000);
+  f.add("queue-size", &o.queue_size,
+        "maximum number of waiting sentences, half of them from one client; further requests get 429")
+      .at_least(1)
+      .at_most(10'000'000);
+  f.add("cache-tokens", &o.cache_tokens,
+        "size of the KV cache in tokens of all hypotheses, which bounds memory; 0: 262144")
+      .at_least(0)
+      .at_most(1e12);
+  f.add("cache-precision", &o.decoding.cache_precision,
+        "number format of the KV cache; unset: int8 with --precision int8 or int4, else fp32")
+      .choices({"fp32", "int8"})
+      .value_name("NAME");
+  f.add("prompt-tokens", &o.prompt_tokens, "number of prompt or source tokens that are read between two decode steps")
+      .at_least(1)
+      .at_most(1'000'000);
+  f.add("prefix-tokens", &o.prefix_tokens,
+        "size of the prefix cache in tokens of prompts and answers, in addition to --cache-tokens; the least recently "
+        "used are dropped first; 0, or with --deterministic: no prefix cache")
+      .at_least(0)
+      .at_most(1e12);
+  f.add("deterministic", &o.deterministic,
+        "give answers that are the same to the last bit, whatever other requests are running; slower");
+  f.group("Server");
+  f.add("host", &o.host, "address to listen on; addresses that other machines can reach need keys")
+      .value_name("ADDRESS");
+  f.add("port", &o.port, "port to listen on; 0: any free port").at_least(0).at_most(65'535);
+  f.add("http-threads", &o.http_threads, "number of threads for connections; 0: one for every four of --threads")
+      .at_least(0)
+      .at_most(most_http_threads);
+  f.add("api-key-file", &o.api_key_file,
+        "file of keys, one per line; requests must carry one of them; TRIL_API_KEY is one too")
+      .value_name("FILE");
+  f.add("admin-key-file", &o.admin_key_file,
+        "file of keys of administrators, who may load and unload models and have priority")
+      .value_name("FILE");
+  f.add("allow-anyone", &o.allow_anyone, "allow requests without keys from other machines");
+  f.add("cors-origins", &o.cors_origins, "origins of pages whose browsers may send requests; *: any")
+      .value_name("ORIGIN");
+  f.add("tls-certificate", &o.tls_certificate, "certificate chain in PEM; enables HTTPS, with --tls-key")
+      .value_name("FILE");
+  f.add("tls-key", &o.tls_key, "private key of the certificate").value_name("FILE");
+  f.add("access-log", &o.access_log,
+        "file for the access log, a JSON object for each request; - is standard output; none: no log")
+      .value_name("FILE");
+  f.add("log-texts", &o.log_texts, "include the texts of requests in the access log");
+  f.add("unknown-fields", &o.unknown_fields,
+        "unknown fields in a request: refuse them with 400, warn of them in the answer's \"warnings\", or ignore them",
+        serve::unknown_fields_names());
+  f.group("Limits");
+  f.add("max-connections", &o.max_connections, "maximum number of connections").at_least(1).at_most(1'000'000);
+  f.add("max-body-kib", &o.max_body_kib, "maximum size of a request body in KiB").at_least(1).at_most(60'000);
+  f.add("max-texts", &o.max_texts, "maximum number of texts in a request").at_least(1).at_most(100'000);
+  f.add("max-characters", &o.max_characters, "maximum number of bytes in a request's texts")
+      .at_least(1)
+      .at_most(60'000'000);
+  f.add("max-new-tokens", &o.max_new_tokens, "maximum number of new tokens that a request may ask for")
+      .at_least(1)
+      .at_most(1'000'000);
+  f.add("request-timeout", &o.request_timeout, "seconds after which a request is cut off")
+      .value_name("SECONDS")
+      .above(0)
+      .at_most(1e6);
+  f.add("idle-timeout", &o.idle_timeout, "seconds after which an idle connection is closed")
+      .value_name("SECONDS")
+      .above(0)
+      .at_most(1e6);
+  f.needs("tls-certificate", "tls-key", "a certificate needs its key");
+  f.needs("tls-key", "tls-certificate", "a key needs its certificate");
+  return f;
+}
+
+}  // namespace tril::cli

@@ -1,0 +1,116 @@
+#include "cli/serving/served_model.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/printable.h"
+#include "chat/chat_template.h"
+#include "cli/serving/named_values.h"
+#include "decode/texts/search_setup.h"
+#include "model_io/model_source.h"
+#include "tokenizer/files/language_tag.h"
+
+namespace tril::cli {
+namespace {
+
+// Renders a chat by the template of the model's directory; empty if there is none. An invalid template causes a warning
+// at once and an error for each chat request; the model's other routes work.
+std::function<std::string(const nlohmann::ordered_json&, bool)> chat_of(const Tokenizer& tokenizer,
+                                                                        const std::string& directory) {
+  const std::optional<std::string> source = tokenizer.chat_template();
+  if (!source) return {};
+  std::shared_ptr<const ChatTemplate> chat;
+  try {
+    chat = std::make_shared<const ChatTemplate>(*source, directory + ": chat template");
+  } catch (const Error& error) {
+    spdlog::warn("{}; chat requests are refused, all others are served", error.what());
+    return [error](const nlohmann::ordered_json&, bool) -> std::string { throw error; };
+  }
+  return [chat, special_tokens = tokenizer.special_tokens()](const nlohmann::ordered_json& messages, bool answers) {
+    return chat->render({.messages = messages,
+                         .tools = nullptr,
+                         .documents = nullptr,
+                         .add_generation_prompt = answers,
+                         .special_tokens = special_tokens,
+                         .variables = nullptr,
+                         .now = {}});
+  };
+}
+
+}  // namespace
+
+serve::Loaded load_served(const ServeOptions& o, const std::string& name, const std::string& directory) {
+  DecodingOptions d = o.decoding;
+  d.model = directory;
+  serve::Loaded l;
+  const auto source = model::ModelSource::open(directory);
+  l.model = load_model(source, d);
+  l.tokenizer = source.tokenizer();
+  const model::GenerationConfig published = published_generation(source);
+  search::ParallelOptions decoding;
+  if (l.model->has_encoder()) {
+    search::TranslatorOptions t = translator_options(d, published, *l.model, *l.tokenizer);
+    decoding = t.decoding;
+    l.text = t;
+    const StatedLanguages stated = l.tokenizer->stated_languages();
+    l.source_language = stated.source;
+    // For a model with tags, the file gives one code for all of them ("roa"), which puts no tag before a text.
+    if (tagged_languages(*l.tokenizer).empty()) l.target_language = stated.target;
+  } else {
+    d.search.beam_size.reset();
+    search::GeneratorOptions g = generator_options(d, published, *l.model, *l.tokenizer);
+    decoding = g.decoding;
+    l.continuation = g;
+    l.chat = chat_of(*l.tokenizer, directory);
+    if (!published.search.top_k) d.search.top_k = decoding.search.sampling.top_k = 0;  // as OpenAI's clients expect
+  }
+  l.asked = search::combined(d.search, published);
+  l.search = decoding.search;
+  for (const LanguagePair& pair : language_pairs(o.languages))
+    if (pair.model == name) l.source_language = pair.from, l.target_language = pair.to;
+  l.engine = {.threads = decoding.threads,
+              .batch_size = decoding.batch_size,
+              .queue_size = static_cast<std::size_t>(o.queue_size),
+              .cache_tokens = o.cache_tokens,
+              .session = {.cache = decoding.cache,
+                          .prompt_tokens = static_cast<std::int32_t>(o.prompt_tokens),
+                          .prefix_tokens = o.prefix_tokens,
+                          .attention = l.model->alignment_heads().value_or(model::AlignmentHeads{})},
+              .deterministic = o.deterministic};
+  return l;
+}
+
+void check_cache(const serve::Loaded& l, const std::string& name, const ServeOptions& o) {
+  if (o.cache_tokens == 0) return;
+  const int workers = serve::Engine::workers_of(*l.model, l.engine);
+  const serve::CacheNeeds needs = serve::cache_needs(l, o.max_new_tokens);
+  if (o.cache_tokens / workers >= needs.least) return;
+  fail_usage("--cache-tokens",
+             fmt::format("{} cannot hold any request to model {}: the shortest may need {} for each of {} workers",
+                         o.cache_tokens, name, needs.least, workers),
+             fmt::format("{} can hold its longest", needs.most * workers));
+}
+
+void check_languages(const serve::Loaded& l, const std::string& name, const ServeOptions& o) {
+  for (const LanguagePair& pair : language_pairs(o.languages)) {
+    if (pair.model != name) continue;
+    if (!l.model->has_encoder())
+      fail_usage("--languages", fmt::format("model {} continues text and does not translate", name), "leave it out");
+    if (!l.tokenizer->languages().empty())
+      fail_usage(
+          "--languages",
+          fmt::format("the vocabulary of model {} lists its languages, and it translates between all of them", name),
+          "leave it out; requests set source and target");
+    const std::vector<std::string> tags = tagged_languages(*l.tokenizer);
+    if (!tags.empty() && pair.to != "-" && std::find(tags.begin(), tags.end(), pair.to) == tags.end())
+      fail_usage("--languages",
+                 fmt::format("model {} has no tag >>{}<<; it has {}", name, printable(pair.to), fmt::join(tags, ", ")),
+                 fmt::format("{}={}:{} sets the default target of requests, - if their texts have no tag", name,
+                             pair.from, tags.front()));
+  }
+}
+
+}  // namespace tril::cli

@@ -1,0 +1,19 @@
+// A model loaded as `tril serve` serves it.
+#pragma once
+
+#include <string>
+
+#include "cli/serving/serve_options.h"
+#include "serve/engine/served_model.h"
+
+namespace tril::cli {
+
+/// @throws Error for a directory that cannot be served
+serve::Loaded load_served(const ServeOptions& o, const std::string& name, const std::string& directory);
+
+/// Refuses a cache without room for anything but its text. @throws Error(usage)
+void check_cache(const serve::Loaded& l, const std::string& name, const ServeOptions& o);
+/// Refuses languages given for a model on which they have no effect. @throws Error(usage)
+void check_languages(const serve::Loaded& l, const std::string& name, const ServeOptions& o);
+
+}  // namespace tril::cli
