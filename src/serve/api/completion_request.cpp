@@ -55,11 +55,11 @@ void refuse_unsupported(const Json& body) {
        {"suffix", "tools", "functions", "tool_choice", "function_call", "audio", "web_search_options"}) {
     const auto given = body.find(name);
     if (given == body.end() || given->is_null() || given->empty() || *given == "" || *given == "none") continue;
-    throw HttpError(400, fmt::format("{} is not supported", name), name);
+    throw field_error(name, "is not supported");
   }
   const auto modalities = body.find("modalities");
   if (modalities != body.end() && !modalities->is_null() && *modalities != Json::array({"text"}))
-    throw HttpError(400, "modalities: only [\"text\"] is supported", "modalities");
+    throw field_error("modalities", "only [\"text\"] is supported");
 }
 
 // Fields that do not change the answer: user, purpose, accounting, storage, speed, delivery.
@@ -103,13 +103,12 @@ std::vector<std::string> others(bool chat) {
 void read_stream_options(const Json& body, CompletionRequest& r, Warnings& warnings) {
   const auto given = body.find("stream_options");
   if (given == body.end() || given->is_null()) return;
-  if (!given->is_object())
-    throw HttpError(400, "stream_options: expected {\"include_usage\": true or false}", "stream_options");
+  if (!given->is_object()) throw field_error("stream_options", "expected {\"include_usage\": true or false}");
   warnings.check_keys(*given, {"include_usage", "include_obfuscation"}, "stream_options.");
   const auto usage = given->find("include_usage");
   if (usage == given->end() || usage->is_null()) return;
   if (!usage->is_boolean())
-    throw HttpError(400, "stream_options.include_usage: expected true or false", "stream_options");
+    throw HttpError(400, "stream_options.include_usage: expected true or false").of_field("stream_options");
   r.include_usage = usage->get<bool>();
 }
 
@@ -118,10 +117,10 @@ void read_stream_options(const Json& body, CompletionRequest& r, Warnings& warni
 void read_format(const Json& body, CompletionRequest& r, Warnings& warnings) {
   const auto given = body.find("response_format");
   if (given == body.end() || given->is_null()) return;
-  const HttpError wrong(400,
-                        "response_format: expected {\"type\": \"text\"}, {\"type\": \"json_object\"}, the same with "
-                        "\"schema\": {...}, or {\"type\": \"json_schema\", \"json_schema\": {\"schema\": {...}}}",
-                        "response_format");
+  const HttpError wrong =
+      field_error("response_format",
+                  "expected {\"type\": \"text\"}, {\"type\": \"json_object\"}, the same with "
+                  "\"schema\": {...}, or {\"type\": \"json_schema\", \"json_schema\": {\"schema\": {...}}}");
   if (!given->is_object() || !given->contains("type")) throw wrong;
   const Json& type = (*given)["type"];
   const auto find = [](const Json& object, const char* name) -> const Json* {
@@ -143,21 +142,17 @@ void read_format(const Json& body, CompletionRequest& r, Warnings& warnings) {
   if (!schema) return;
   r.schema = json_text(*schema);
   if (r.schema.size() > most_schema_bytes)
-    throw HttpError(400,
-                    fmt::format("response_format: the schema has {} bytes, at most {} are allowed", r.schema.size(),
-                                most_schema_bytes),
-                    "response_format");
+    throw field_error("response_format", fmt::format("the schema has {} bytes, at most {} are allowed", r.schema.size(),
+                                                     most_schema_bytes));
 }
 
 // {"50256": -100, "11": 2.5}
 void read_bias(const Json& body, CompletionRequest& r) {
   const auto given = body.find("logit_bias");
   if (given == body.end() || given->is_null()) return;
-  const HttpError wrong(
-      400,
-      fmt::format("logit_bias: expected {{\"ID\": BIAS, ...}}, at most {} tokens with biases from -100 to 100",
-                  most_biases),
-      "logit_bias");
+  const HttpError wrong = field_error(
+      "logit_bias",
+      fmt::format("expected {{\"ID\": BIAS, ...}}, at most {} tokens with biases from -100 to 100", most_biases));
   if (!given->is_object() || given->size() > most_biases) throw wrong;
   std::set<std::int32_t> named;
   for (const auto& [token, bias] : given->items()) {
@@ -167,7 +162,7 @@ void read_bias(const Json& body, CompletionRequest& r) {
     const double value = bias.get<double>();
     if (!(value >= -search::most_bias && value <= search::most_bias)) throw wrong;
     if (!named.insert(id).second)
-      throw HttpError(400, fmt::format("logit_bias: token {} is named twice, expected one bias", id), "logit_bias");
+      throw field_error("logit_bias", fmt::format("token {} is named twice, expected one bias", id));
     r.logit_bias.emplace_back(id, value);
   }
 }
@@ -229,7 +224,8 @@ std::vector<std::int32_t> ids_of_prompt(const std::string& text, const std::stri
     const std::int64_t positions = m.model().max_positions();
     const std::size_t tokens =
         m.tokenizer().frame(Side::target).prefix.size() + m.tokenizer().encode(text, Side::target).size();
-    throw HttpError(400, error.what(), "prompt")
+    throw HttpError(400, error.what())
+        .of_field("prompt")
         .with_code(positions > 0 && static_cast<std::int64_t>(tokens) > positions ? too_long : "");
   }
 }
@@ -238,8 +234,8 @@ std::vector<std::int32_t> ids_of_prompt(const std::string& text, const std::stri
 
 std::vector<Prompt> prompts_of(const Json& body, const ServedModel& m) {
   const auto given = body.find("prompt");
-  if (given == body.end() || given->is_null()) throw HttpError(400, "prompt is missing", "prompt");
-  const HttpError wrong(400, "prompt: expected a text, a list of token ids, or a list of either", "prompt");
+  if (given == body.end() || given->is_null()) throw field_error("prompt", "is missing");
+  const HttpError wrong = field_error("prompt", "expected a text, a list of token ids, or a list of either");
   std::vector<Prompt> prompts;
   const auto add = [&](const Json& one) {
     const std::string where = fmt::format("prompt {}", prompts.size() + 1);
@@ -258,8 +254,8 @@ std::vector<Prompt> prompts_of(const Json& body, const ServedModel& m) {
     if (const std::int64_t positions = m.model().max_positions();
         positions > 0 && static_cast<std::int64_t>(p.ids.size()) > positions)
       throw HttpError(400,
-                      fmt::format("{} has {} tokens, but the model has {} positions", where, p.ids.size(), positions),
-                      "prompt")
+                      fmt::format("{} has {} tokens, but the model has {} positions", where, p.ids.size(), positions))
+          .of_field("prompt")
           .with_code(too_long);
     p.text = m.tokenizer().decode(p.ids, Side::target);
     prompts.push_back(std::move(p));
@@ -279,13 +275,13 @@ std::optional<std::string> content_of(const Json& message, const std::string& wi
   const auto given = message.find("content");
   if (given == message.end() || given->is_null()) return std::nullopt;
   if (given->is_string()) return given->get<std::string>();
-  if (!given->is_array()) throw HttpError(400, "messages: content must be a string or a list of parts", "messages");
+  if (!given->is_array()) throw field_error("messages", "content must be a string or a list of parts");
   std::string content;
   for (std::size_t i = 0; i < given->size(); ++i) {
     const Json& part = (*given)[i];
     if (!part.is_object() || !part.contains("type") || part["type"] != "text" || !part.contains("text") ||
         !part["text"].is_string())
-      throw HttpError(400, "messages: only text parts are supported", "messages");
+      throw field_error("messages", "only text parts are supported");
     warnings.check_keys(part, {"type", "text"}, fmt::format("{}content[{}].", within, i));
     content += part["text"].get<std::string>();
   }
@@ -294,7 +290,7 @@ std::optional<std::string> content_of(const Json& message, const std::string& wi
 
 // OpenAI's clients send a call's arguments as JSON text; templates expect the object.
 void open_arguments(Json& calls) {
-  if (!calls.is_array()) throw HttpError(400, "messages: tool_calls: expected a list", "messages");
+  if (!calls.is_array()) throw field_error("messages", "tool_calls: expected a list");
   for (Json& call : calls) {
     if (!call.is_object() || !call.contains("function") || !call["function"].is_object()) continue;
     const auto arguments = call["function"].find("arguments");
@@ -318,23 +314,22 @@ bool calls_something(const Json& message) {
 Json messages_of(const Json& body, Warnings& warnings) {
   const auto given = body.find("messages");
   if (given == body.end() || !given->is_array() || given->empty())
-    throw HttpError(400, "messages: expected a list of at least one message", "messages");
+    throw field_error("messages", "expected a list of at least one message");
   Json messages = *given;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     Json& one = messages[i];
     if (!one.is_object() || !one.contains("role") || !one["role"].is_string())
-      throw HttpError(400, "messages: each message must have a role and a content", "messages");
+      throw field_error("messages", "each message must have a role and a content");
     const std::string within = fmt::format("messages[{}].", i);
     warnings.check_keys(one,
                         {"role", "content", "name", "tool_calls", "tool_call_id", "function_call", "reasoning_content",
                          "reasoning", "thinking", "refusal", "annotations"},
                         within);
-    if (one.contains("audio") && !one["audio"].is_null())
-      throw HttpError(400, "messages: audio is not supported", "messages");
+    if (one.contains("audio") && !one["audio"].is_null()) throw field_error("messages", "audio is not supported");
     if (std::optional<std::string> content = content_of(one, within, warnings))
       one["content"] = std::move(*content);
     else if (!calls_something(one))
-      throw HttpError(400, "messages: each message must have a role and a content", "messages");
+      throw field_error("messages", "each message must have a role and a content");
     if (one.contains("tool_calls") && !one["tool_calls"].is_null()) open_arguments(one["tool_calls"]);
   }
   return messages;
@@ -356,14 +351,14 @@ Prompt chat_prompt(const ServedModel& m, const Json& messages) {
     p.text = m.loaded().chat(messages, true);
     p.ids = m.tokenizer().encode(p.text, Side::target);
   } catch (const Error& error) {
-    throw HttpError(400, error.what(), "messages");
+    throw HttpError(400, error.what()).of_field("messages");
   }
-  if (p.ids.empty()) throw HttpError(400, "messages: they make a text without tokens", "messages");
+  if (p.ids.empty()) throw field_error("messages", "they make a text without tokens");
   const std::int64_t positions = m.model().max_positions();
   if (positions > 0 && static_cast<std::int64_t>(p.ids.size()) > positions)
     throw HttpError(400,
-                    fmt::format("messages have {} tokens, but the model has {} positions", p.ids.size(), positions),
-                    "messages")
+                    fmt::format("messages have {} tokens, but the model has {} positions", p.ids.size(), positions))
+        .of_field("messages")
         .with_code(too_long);
   return p;
 }

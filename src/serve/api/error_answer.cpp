@@ -6,8 +6,18 @@
 #include "serve/http/http_error.h"
 
 namespace tril::serve {
+namespace {
 
-ErrorAnswer error_answer(const std::exception_ptr& error, const std::string& path) {
+// The field at the beginning of an error's place; "" if it begins with none.
+std::string field_at(std::string_view place, const Json& fields) {
+  const std::size_t end = place.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789");
+  const std::string name(place.substr(0, end));
+  return fields.is_object() && fields.contains(name) ? name : "";
+}
+
+}  // namespace
+
+ErrorAnswer error_answer(const std::exception_ptr& error, const std::string& path, const Json& fields) {
   ErrorAnswer a{.message = "internal error", .type = "server_error", .parameter = {}, .code = {}, .headers = {}};
   try {
     std::rethrow_exception(error);
@@ -20,7 +30,7 @@ ErrorAnswer error_answer(const std::exception_ptr& error, const std::string& pat
   } catch (const Error& e) {
     a.message = e.what();
     if (e.kind() == ErrorKind::usage)
-      a.status = 400, a.type = invalid_request;
+      a.status = 400, a.type = invalid_request, a.parameter = field_at(e.where(), fields);
     else
       spdlog::error("{}: {}", path, e.what());
   } catch (const std::bad_alloc&) {

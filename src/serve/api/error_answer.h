@@ -16,9 +16,11 @@ struct ErrorAnswer {
   Headers headers;
 };
 
-/// Errors that are no fault of the request are logged.
-/// @param path  of the request, for the log
-ErrorAnswer error_answer(const std::exception_ptr& error, const std::string& path);
+/// Errors that are no fault of the request are logged. An Error (usage) of a library is about the field that its place
+/// begins with: "prompt 2" is about "prompt".
+/// @param path    of the request, for the log
+/// @param fields  the properties of the route's schema
+ErrorAnswer error_answer(const std::exception_ptr& error, const std::string& path, const Json& fields);
 
 /// {"message": ..., "type": ..., "param": ..., "code": ...}, OpenAI's error format.
 Json openai_error(const ErrorAnswer& answer);

@@ -78,8 +78,8 @@ std::string field_of(std::string_view head) {
       field = parameter_of(value, "name");
       if (parameter_of(value, "filename") || parameter_of(value, "filename*"))
         throw HttpError(
-            415, fmt::format("{}: files are not accepted; send the text as a field", printable(field.value_or(""))),
-            field.value_or(""));
+            415, fmt::format("{}: files are not accepted; send the text as a field", printable(field.value_or(""))))
+            .of_field(field.value_or(""));
     } else if (name == "content-type") {
       const std::string charset = lower(parameter_of(value, "charset").value_or("utf-8"));
       if (kind != "text/plain" || (charset != "utf-8" && charset != "us-ascii"))
@@ -166,7 +166,7 @@ Json json_of_form(const FormFields& fields, const Json& properties) {
     if (!is_utf8(name)) throw malformed("the name of a field is not UTF-8");
     const auto property = properties.find(name);
     if (times[name] > 1 && property != properties.end() && property->contains("type"))  // lists have oneOf
-      throw HttpError(400, fmt::format("{}: given {} times, expected once", name, times[name]), name);
+      throw field_error(name, fmt::format("given {} times, expected once", times[name]));
     Json one = value_of(value, properties, name);
     if (times[name] == 1)
       object[name] = std::move(one);

@@ -56,7 +56,7 @@ void Service::add_language_routes() {
              const Json body = body_of(call->request);
              call->warnings.check_keys(body, {"q"});
              if (!body.contains("q") || !body["q"].is_string())
-               throw HttpError(400, "Invalid request: missing q parameter", "q");
+               throw HttpError(400, "Invalid request: missing q parameter").of_field("q");
              std::vector<std::string> sources;
              for (const ModelPtr& model : models_.ready())
                if (model->translates()) add(sources, sources_of(*model));

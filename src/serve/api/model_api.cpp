@@ -35,7 +35,7 @@ void add_language_fields(Fields& f, std::string& source, std::string& target) {
 // A model that continues text takes no languages.
 void refuse_languages(const std::string& source, const std::string& target) {
   for (const auto& [name, value] : {std::pair("source_language", &source), std::pair("target_language", &target)})
-    if (!value->empty()) throw HttpError(400, fmt::format("{}: is only for translations", name), name);
+    if (!value->empty()) throw field_error(name, "is only for translations");
 }
 
 struct ScoreRequest {
@@ -54,7 +54,7 @@ Fields fields_of(ScoreRequest& r) {
 
 // An error naming which of a field's texts is wrong, counted from 1, and why.
 HttpError wrong_text(const std::string& field, std::size_t number, const std::string& what) {
-  return {400, fmt::format("{} {}: {}", field, number, what), field};
+  return HttpError(400, fmt::format("{} {}: {}", field, number, what)).of_field(field);
 }
 
 // A source as the model reads it, after its tag.
@@ -81,7 +81,7 @@ std::vector<std::vector<std::int32_t>> ids_of(const std::vector<std::string>& te
 
 void score_translations(Service& service, const CallPtr& call, const ModelPtr& m, const ScoreRequest& r) {
   if (r.source.size() != r.target.size())
-    throw HttpError(400, fmt::format("{} sources and {} targets", r.source.size(), r.target.size()), "target");
+    throw field_error("target", fmt::format("{} for {} sources, expected one each", r.target.size(), r.source.size()));
   const Languages languages = told_languages(m, r.source_language, r.target_language);
   std::vector<std::vector<std::int32_t>> sources = ids_of(r.source, Side::source, languages, *m),
                                          targets = ids_of(r.target, Side::target, languages, *m);
@@ -166,7 +166,7 @@ Request read(const CallPtr& call) {
   read_fields(body, fields);
   call->warnings.check_keys(body, keys_of(fields));
   for (const Field& field : fields)
-    if (field.is_required() && !field.given()) throw HttpError(400, field.name() + " is missing", field.name());
+    if (field.is_required() && !field.given()) throw field_error(field.name(), "is missing");
   return r;
 }
 
@@ -182,8 +182,11 @@ void Service::add_model_routes() {
                      .handle = [this](const CallPtr& call) {
                        const auto r = read<ScoreRequest>(call);
                        const bool pairs = !r.target.empty() || !r.source.empty();
-                       if (pairs == !r.text.empty()) throw HttpError(400, "give either source and target, or text");
-                       for (const auto* list : {&r.source, &r.target, &r.text}) check_texts(*list, "text");
+                       if (pairs == !r.text.empty())
+                         throw field_error("text", "give either source and target, or text");
+                       for (const auto& [name, list] : {std::pair("source", &r.source), std::pair("target", &r.target),
+                                                        std::pair("text", &r.text)})
+                         check_texts(*list, name);
                        const ModelPtr m = model_for(call, r.model, pairs);
                        pairs ? score_translations(*this, call, m, r) : score_texts(*this, call, m, r);
                      }});
@@ -215,10 +218,12 @@ void Service::add_model_routes() {
                        call->warnings.check_keys(body, {"model", "ids", "side"});
                        const auto given = body.find("ids");
                        if (given == body.end() || !given->is_array())
-                         throw HttpError(400, "ids: expected a list of integers", "ids");
+                         throw field_error("ids", "expected a list of integers");
                        const auto text = [&](const char* name) {
                          const auto at = body.find(name);
-                         return at != body.end() && at->is_string() ? at->get<std::string>() : std::string();
+                         if (at == body.end() || at->is_null()) return std::string();
+                         if (!at->is_string()) throw field_error(name, "expected a text");
+                         return at->get<std::string>();
                        };
                        const ModelPtr m = model_for(call, text("model"), std::nullopt);
                        const std::string side = text("side");
@@ -227,8 +232,7 @@ void Service::add_model_routes() {
                        for (const Json& id : *given) {
                          const std::int64_t n = id.is_number_integer() ? id.get<std::int64_t>() : -1;
                          if (n < 0 || n >= m->tokenizer().size(of))
-                           throw HttpError(400, fmt::format("ids: expected integers below {}", m->tokenizer().size(of)),
-                                           "ids");
+                           throw field_error("ids", fmt::format("expected integers below {}", m->tokenizer().size(of)));
                          ids.push_back(static_cast<std::int32_t>(n));
                        }
                        call->send({{"model", m->name()}, {"text", m->tokenizer().decode(ids, of)}});
@@ -242,13 +246,13 @@ void Service::add_model_routes() {
        .handle = [this](const CallPtr& call) {
          const auto r = read<AttentionRequest>(call);
          if (r.text && (r.source || !r.target.empty()))
-           throw HttpError(400, "text: is for language models; give either text alone, or source and target", "text");
-         if (!r.text && !r.source) throw HttpError(400, "give either source and target, or text");
+           throw field_error("text", "is for language models; give either text alone, or source and target");
+         if (!r.text && !r.source) throw field_error("text", "give either source and target, or text");
          const std::string& looked_at = r.text ? *r.text : *r.source;
          check_texts({looked_at, r.target}, r.text ? "text" : "source");
          const ModelPtr m = model_for(call, r.model, r.text ? std::optional(false) : std::nullopt);
-         if (m->translates() && r.target.empty()) throw HttpError(400, "target is missing", "target");
-         if (!m->translates() && !r.target.empty()) throw HttpError(400, "target: is only for translations", "target");
+         if (m->translates() && r.target.empty()) throw field_error("target", "is missing");
+         if (!m->translates() && !r.target.empty()) throw field_error("target", "is only for translations");
          if (!m->translates()) refuse_languages(r.source_language, r.target_language);
          const Languages languages =
              m->translates() ? told_languages(m, r.source_language, r.target_language) : Languages();

@@ -31,8 +31,7 @@ std::string code_of_source(const std::string& name) {
   return name == "auto" ? "" : code_of(name);
 }
 std::string code_of_target(const std::string& name) {
-  if (name == "auto")
-    throw HttpError(400, "target: expected a language, got \"auto\", which is only for source", "target");
+  if (name == "auto") throw field_error("target", "expected a language, got \"auto\", which is only for source");
   return code_of(name);
 }
 
@@ -42,7 +41,7 @@ std::string listed(const List& codes) {
 }
 
 HttpError being_loaded() {
-  HttpError error(503, "the models are still loading", "", "server_error");
+  HttpError error(503, "the models are still loading", "server_error");
   error.retry_after = 1;
   return error;
 }
@@ -63,10 +62,9 @@ std::vector<ModelPtr> candidates(Service& service, const TranslationWish& wish) 
   if (service.models().loading()) throw being_loaded();
   service.find_model("", true);  // throws if there is no model at all
   const auto said = [](const std::string& code) { return code.empty() ? "any language" : printable(code); };
-  throw HttpError(400,
-                  fmt::format("no model here translates from {} into {}; available: {}", said(wish.source),
-                              said(wish.target), fmt::join(pairs, "; ")),
-                  wish.target.empty() ? "source" : "target");
+  throw HttpError(400, fmt::format("no model here translates from {} into {}; available: {}", said(wish.source),
+                                   said(wish.target), fmt::join(pairs, "; ")))
+      .of_field(wish.target.empty() ? "source" : "target");
 }
 
 // The named model, checked against the requested languages.
@@ -75,10 +73,8 @@ ModelPtr named_model(Service& service, const CallPtr& call, const TranslationWis
   const auto check = [&](const char* field, const char* way, const std::vector<std::string>& has,
                          const std::string& code) {
     if (fit(has, code) == Fit::no)
-      throw HttpError(400,
-                      fmt::format("{}: model {} does not translate {} {}, but {} {}", field, printable(wish.model), way,
-                                  printable(code), way, listed(has)),
-                      field);
+      throw field_error(field, fmt::format("model {} does not translate {} {}, but {} {}", printable(wish.model), way,
+                                           printable(code), way, listed(has)));
   };
   check("source", "from", sources_of(*model), wish.source);
   check("target", "into", model->languages().targets, wish.target);
@@ -95,11 +91,9 @@ std::string only_source(const std::vector<ModelPtr>& models, const std::string& 
     if (sources.empty()) silent.push_back(model->name());
   }
   if (known.size() > 1 || (known.size() == 1 && !silent.empty()))
-    throw HttpError(
-        400,
-        fmt::format("{}: language detection is not supported, and the text may be in any of {}{}; choose one", field,
-                    listed(known), silent.empty() ? "" : ", or in the language of model " + listed(silent)),
-        field);
+    throw field_error(
+        field, fmt::format("language detection is not supported, and the text may be in any of {}{}; choose one",
+                           listed(known), silent.empty() ? "" : ", or in the language of model " + listed(silent)));
   return known.empty() ? "" : *known.begin();
 }
 
@@ -107,10 +101,8 @@ std::string only_source(const std::vector<ModelPtr>& models, const std::string& 
 // with their tags.
 void check_target(const ServedModel& model, const std::string& target, const std::string& field = "target") {
   if (target.empty() && model.languages().wants_target && !model.languages().tagged)
-    throw HttpError(400,
-                    fmt::format("{}: model {} translates into {}, and its directory sets no default; choose one", field,
-                                model.name(), listed(model.languages().targets)),
-                    field);
+    throw field_error(field, fmt::format("model {} translates into {}, and its directory sets no default; choose one",
+                                         model.name(), listed(model.languages().targets)));
 }
 
 }  // namespace
@@ -139,11 +131,10 @@ std::string TagsOfText::put_before(const std::string& sentence) {
   }
   if (last_.empty() && model_->languages().wants_target) {
     const std::vector<std::string>& targets = model_->languages().targets;
-    throw HttpError(400,
-                    fmt::format("{}: model {} translates into {}, and the target is not given; choose one, or begin "
-                                "each text with a tag: >>{}<<",
-                                field_, model_->name(), listed(targets), targets.front()),
-                    field_);
+    throw field_error(field_,
+                      fmt::format("model {} translates into {}, and the target is not given; choose one, or begin "
+                                  "each text with a tag: >>{}<<",
+                                  model_->name(), listed(targets), targets.front()));
   }
   return prepend_language_tag(last_, sentence);
 }
@@ -166,8 +157,7 @@ ModelChoice choose_model(Service& service, const CallPtr& call, const Translatio
       targets.insert(model->languages().targets.begin(), model->languages().targets.end());
     const auto same = [&](const ModelPtr& model) { return model->languages().targets.size() == targets.size(); };
     if (!std::all_of(models.begin(), models.end(), same))
-      throw HttpError(400, fmt::format("target: the models here translate into {}; choose one", listed(targets)),
-                      "target");
+      throw field_error("target", fmt::format("the models here translate into {}; choose one", listed(targets)));
   }
   const auto knows = [&](const ModelPtr& model) {
     return fit(sources_of(*model), wish.source) == Fit::yes &&
@@ -178,9 +168,8 @@ ModelChoice choose_model(Service& service, const CallPtr& call, const Translatio
   if (first == models.end() && models.size() > 1) {
     std::vector<std::string> names;
     for (const ModelPtr& model : models) names.push_back(model->name());
-    throw HttpError(
-        400, fmt::format("model: the possible models do not state their languages; choose one of {}", listed(names)),
-        "model");
+    throw field_error("model",
+                      fmt::format("the possible models do not state their languages; choose one of {}", listed(names)));
   }
   choice.model = first == models.end() ? models.front() : *first;
   check_target(*choice.model, wish.target);

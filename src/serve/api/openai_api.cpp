@@ -10,7 +10,6 @@
 #include "decode/texts/answer_tokens.h"
 #include "decode/texts/logit_bias.h"
 #include "serve/api/completion_request.h"
-#include "serve/api/error_answer.h"
 #include "serve/api/logprobs.h"
 #include "serve/api/search_fields.h"
 #include "serve/api/service.h"
@@ -42,19 +41,19 @@ class Completing : public std::enable_shared_from_this<Completing> {
 
   void start() {
     if (r_.priority > 0 && !call_->admin)
-      throw HttpError(403, "priority: above 0 only for administrators", "priority", "permission_error");
-    if (r_.stop.size() > 16) throw HttpError(400, "stop: at most 16 texts are allowed", "stop");
+      throw HttpError(403, "priority: above 0 only for administrators", "permission_error").of_field("priority");
+    if (r_.stop.size() > 16) throw field_error("stop", "at most 16 texts are allowed");
     for (const std::string& stop : r_.stop)
-      if (stop.empty() || stop.size() > 1000) throw HttpError(400, "stop: expected texts of 1 to 1000 bytes", "stop");
+      if (stop.empty() || stop.size() > 1000) throw field_error("stop", "expected texts of 1 to 1000 bytes");
     if (r_.chat) {
-      if (r_.top_logprobs && !r_.chat_logprobs) throw HttpError(400, "top_logprobs: needs logprobs", "top_logprobs");
+      if (r_.top_logprobs && !r_.chat_logprobs) throw field_error("top_logprobs", "needs logprobs");
       if (r_.chat_logprobs) r_.logprobs = r_.top_logprobs.value_or(0);
     }
     draws_ = std::max(r_.n, r_.best_of.value_or(r_.n));
-    if (r_.best_of.value_or(r_.n) < r_.n) throw HttpError(400, "best_of: must be at least n", "best_of");
-    if (draws_ > r_.n && r_.stream) throw HttpError(400, "best_of: cannot be combined with stream", "best_of");
+    if (r_.best_of.value_or(r_.n) < r_.n) throw field_error("best_of", "must be at least n");
+    if (draws_ > r_.n && r_.stream) throw field_error("best_of", "cannot be combined with stream");
     if (draws_ * static_cast<std::int64_t>(prompts_.size()) > service_.options().most_hypotheses)
-      throw HttpError(400, fmt::format("at most {} answers in total", service_.options().most_hypotheses), "n");
+      throw field_error("n", fmt::format("at most {} answers in total", service_.options().most_hypotheses));
     set_lengths();
 
     // Beam search only on request: by default tokens are chosen greedily or sampled.
@@ -65,10 +64,10 @@ class Completing : public std::enable_shared_from_this<Completing> {
     search::SearchPlan s = search_plan(wanted, beamed ? draws_ : 1, *model_);
     if (s.sampling.on) s.n_best = static_cast<std::int32_t>(draws_);
     if (r_.stream && s.has_beam())
-      throw HttpError(400, "stream: cannot be combined with a beam, whose text is known only at the end", "stream");
+      throw field_error("stream", "cannot be combined with a beam, whose text is known only at the end");
     s.scores = r_.logprobs.has_value() || draws_ > r_.n || s.has_beam();
     if (r_.logprobs) {
-      if (s.has_beam()) throw HttpError(400, "logprobs: cannot be combined with a beam", "logprobs");
+      if (s.has_beam()) throw field_error("logprobs", "cannot be combined with a beam");
       s.top_log_probs = static_cast<std::int32_t>(*r_.logprobs);
     }
     check_biases();
@@ -117,14 +116,13 @@ class Completing : public std::enable_shared_from_this<Completing> {
     lengths_ = model_->loaded().continuation;
     lengths_.stops = r_.stop;
     std::optional<std::int64_t> most = r_.max_completion_tokens ? r_.max_completion_tokens : r_.max_tokens;
-    if (most == 0 && !r_.echo) throw HttpError(400, "max_tokens: 0 is allowed only with echo", "max_tokens");
+    if (most == 0 && !r_.echo) throw field_error("max_tokens", "0 is allowed only with echo");
     check_length(name, most.value_or(0));
     check_length("min_tokens", r_.min_tokens);
     if (positions > 0 && r_.min_tokens > positions)
-      throw HttpError(400, fmt::format("min_tokens: {} is above the model's {} positions", r_.min_tokens, positions),
-                      "min_tokens");
+      throw field_error("min_tokens", fmt::format("{} is above the model's {} positions", r_.min_tokens, positions));
     if (most && r_.min_tokens > *most)
-      throw HttpError(400, fmt::format("min_tokens: {} is above {} {}", r_.min_tokens, name, *most), "min_tokens");
+      throw field_error("min_tokens", fmt::format("{} is above {} {}", r_.min_tokens, name, *most));
     if (!most && !r_.chat && !lengths_.max_new_tokens) most = default_completion_tokens;
     if (!most && r_.chat) most = service_.options().most_new_tokens;
     nothing_new_ = most == 0;
@@ -145,24 +143,22 @@ class Completing : public std::enable_shared_from_this<Completing> {
         fmt::format("the shortest answer that response_format allows has {}{}", counted(least, "token"),
                     options_->eos_ids.empty() ? "" : " with its end token");
     const std::string name = asked ? length_name() : r_.chat ? "messages" : "prompt";
-    throw HttpError(400,
-                    asked ? fmt::format("{}: {}, but {}: allow more", name, needs, allowed(request.max_length))
-                          : fmt::format("{}: {}, but the model's positions leave {}: shorten the text", name, needs,
-                                        request.max_length),
-                    name)
+    throw HttpError(400, asked ? fmt::format("{}: {}, but {}: allow more", name, needs, allowed(request.max_length))
+                               : fmt::format("{}: {}, but the model's positions leave {}: shorten the text", name,
+                                             needs, request.max_length))
+        .of_field(name)
         .with_code(asked ? "" : "context_length_exceeded");
   }
   const char* length_name() const { return r_.max_completion_tokens ? "max_completion_tokens" : "max_tokens"; }
   void check_length(const char* name, std::int64_t tokens) const {
     const std::int64_t bound = service_.options().most_new_tokens;
-    if (tokens > bound)
-      throw HttpError(400, fmt::format("{}: at most {}, the server's `max_new_tokens`", name, bound), name);
+    if (tokens > bound) throw field_error(name, fmt::format("at most {}, the server's `max_new_tokens`", bound));
   }
 
   void check_biases() const {
     for (const auto& [id, bias] : r_.logit_bias)
       if (id >= model_->tokenizer().size(Side::target))
-        throw HttpError(400, fmt::format("logit_bias: there is no token {}", id), "logit_bias");
+        throw field_error("logit_bias", fmt::format("there is no token {}", id));
   }
 
   // Sets the answer's format, forbidden tokens and biases.
@@ -170,7 +166,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     for (const auto& [id, bias] : r_.logit_bias) search::add_bias(id, bias, s);
     if (r_.format == CompletionRequest::Format::text) return;
     if (!r_.stop.empty())
-      throw HttpError(400, "stop: cannot be combined with response_format: a stopped text may not match it", "stop");
+      throw field_error("stop", "cannot be combined with response_format: a stopped text may not match it");
     try {
       const search::JsonForm form =
           model_->json_constraint(r_.format == CompletionRequest::Format::json_schema ? &r_.schema : nullptr);
@@ -180,7 +176,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
       for (const std::string& part : form.notes.left_out)
         call_->warnings.tell("response_format: never generated, because it is not supported: " + part);
     } catch (const Error& error) {
-      throw HttpError(400, std::string("response_format: ") + error.what(), "response_format");
+      throw HttpError(400, std::string("response_format: ") + error.what()).of_field("response_format");
     }
   }
 
@@ -286,7 +282,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
   void take(std::size_t prompt, const search::Request& request, Outcome outcome) {
     try {
       if (outcome.error) std::rethrow_exception(outcome.error);
-      if (outcome.hypotheses.empty()) throw HttpError(503, "the request waited too long", "", "server_error");
+      if (outcome.hypotheses.empty()) throw HttpError(503, "the request waited too long", "server_error");
       std::vector<search::Hypothesis>& list = outcome.hypotheses;
       const auto mean = [](const search::Hypothesis& h) {
         return h.log_prob / static_cast<double>(std::max<std::size_t>(1, h.tokens.size()));
@@ -374,7 +370,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
   void event(const Json& json) { call_->out->write("data: " + json_text(json) + "\n\n"); }
 
   void fail_stream(const std::exception_ptr& error) {
-    event({{"error", openai_error(error_answer(error, call_->request.path))}});
+    event({{"error", openai_error(service_.answer_to(*call_, error))}});
     call_->out->finish();
   }
 
@@ -495,8 +491,8 @@ void Service::add_openai_routes() {
          check_texts(texts_of_messages(messages), "messages");
          if (!model->loaded().chat)
            throw HttpError(
-               400, fmt::format("model {} has no chat template; /v1/completions continues text with it", model->name()),
-               "model");
+               400, fmt::format("model {} has no chat template; /v1/completions continues text with it", model->name()))
+               .of_field("model");
          std::vector<Prompt> prompts{chat_prompt(*model, messages)};
          std::make_shared<Completing>(*this, call, model, std::move(r), std::move(prompts))->start();
        }});

@@ -19,7 +19,7 @@ std::string key_of(const Field& field) {
 }
 
 [[noreturn]] void refuse(const std::string& key, const std::string& expected) {
-  throw HttpError(400, fmt::format("{}: expected {}", key, expected), key);
+  throw field_error(key, fmt::format("expected {}", expected));
 }
 
 // A value as text for Field::set().
@@ -72,7 +72,7 @@ void read_fields(const Json& object, Fields& fields) {
     try {
       fields.at(name, key).set(texts, key);
     } catch (const Error& error) {
-      throw HttpError(400, error.what(), key);
+      throw HttpError(400, error.what()).of_field(key);
     }
   }
 }

@@ -32,7 +32,7 @@ HttpError of_request(const Error& error) {
     if (field == ours) field = theirs;
   std::string message = field + ": " + error.message() + (error.hint().empty() ? "" : "; " + error.hint());
   message.erase(std::remove(message.begin(), message.end(), '`'), message.end());
-  return HttpError(400, message, field);
+  return HttpError(400, message).of_field(field);
 }
 
 }  // namespace

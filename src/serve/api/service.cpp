@@ -9,7 +9,6 @@
 #include "base/allowed.h"
 #include "base/printable.h"
 #include "serve/api/body_reading.h"
-#include "serve/api/error_answer.h"
 #include "serve/engine/portions.h"
 #include "serve/http/content_coding.h"
 #include "unicode/trim.h"
@@ -119,9 +118,9 @@ void Service::authorise(Call& call, const Route& route, const std::string& key) 
   // A client is identified by its key, or else by its address.
   if (known) call.caller->client = admin > 0 ? fmt::format("admin-key-{}", admin) : fmt::format("key-{}", api);
   if (route.who == Route::Who::admins && !call.admin)
-    throw HttpError(403, "this needs an administrator's key", "", "permission_error");
+    throw HttpError(403, "this needs an administrator's key", "permission_error");
   if (route.who == Route::Who::keyholders && !keys->api.empty() && !known)
-    throw HttpError(401, key.empty() ? "this needs a key: Authorization: Bearer ..." : "this key is unknown", "",
+    throw HttpError(401, key.empty() ? "this needs a key: Authorization: Bearer ..." : "this key is unknown",
                     "authentication_error")
         .with_code(key.empty() ? "" : "invalid_api_key");
 }
@@ -191,7 +190,7 @@ void Service::take(const CallPtr& call, const Route& route) {
   const bool key_may_follow = wants_key && key.empty() && !call->request.body.empty();
   if (!key_may_follow) authorise(*call, route, key);
   if (draining_ && route.who != Route::Who::anybody) {
-    HttpError stopping(503, "the server is shutting down", "", "server_error");
+    HttpError stopping(503, "the server is shutting down", "server_error");
     stopping.retry_after = 5;
     throw stopping;
   }
@@ -209,11 +208,22 @@ void Service::take(const CallPtr& call, const Route& route) {
   });
 }
 
+const Route* Service::route_at(std::string_view path) const {
+  const auto found =
+      std::find_if(routes_.begin(), routes_.end(), [&](const Route& route) { return is_at(route, path); });
+  return found == routes_.end() ? nullptr : &*found;
+}
+
+ErrorAnswer Service::answer_to(const Call& call, const std::exception_ptr& error) const {
+  const Route* const route = route_at(call.request.path);
+  const Json fields = route && !route->request_schema.is_null() ? route->request_schema["properties"] : Json::object();
+  return error_answer(error, call.request.path, fields);
+}
+
 void Service::fail(const CallPtr& call, const std::exception_ptr& error) const {
-  ErrorAnswer answer = error_answer(error, call->request.path);
-  bool libretranslate = false;
-  for (const Route& route : routes_)
-    if (is_at(route, call->request.path)) libretranslate = route.errors == ErrorStyle::libretranslate;
+  ErrorAnswer answer = answer_to(*call, error);
+  const Route* const route = route_at(call->request.path);
+  const bool libretranslate = route && route->errors == ErrorStyle::libretranslate;
   const Json body{{"error", libretranslate ? Json(answer.message) : openai_error(answer)}};
   call->out->send({.status = answer.status, .body = json_text(body) + "\n", .headers = std::move(answer.headers)});
 }
@@ -233,24 +243,22 @@ ModelPtr Service::find_model(const std::string& name, std::optional<bool> transl
     if (!s.model) continue;
     if (!translates || s.model->translates() == *translates) return s.model;
     if (!name.empty())
-      throw HttpError(
-          400,
-          fmt::format("model {} {}", printable(name),
-                      *translates ? "continues text and does not translate" : "translates and does not continue text"),
-          "model");
+      throw HttpError(400, fmt::format("model {} {}", printable(name),
+                                       *translates ? "continues text and does not translate"
+                                                   : "translates and does not continue text"))
+          .of_field("model");
   }
   if (loading) {
-    HttpError error(503, "the model is being loaded", "model", "server_error");
+    HttpError error = HttpError(503, "the model is being loaded", "server_error").of_field("model");
     error.retry_after = 1;
     throw error;
   }
   if (!name.empty() && any)
-    throw HttpError(503, fmt::format("model {} is not loaded", printable(name)), "model", "server_error");
-  throw HttpError(404,
-                  name.empty() ? fmt::format("there is no model here that {}",
-                                             translates.value_or(true) ? "translates" : "continues text")
-                               : fmt::format("there is no model {}", printable(name)),
-                  "model")
+    throw HttpError(503, fmt::format("model {} is not loaded", printable(name)), "server_error").of_field("model");
+  throw HttpError(404, name.empty() ? fmt::format("there is no model here that {}",
+                                                  translates.value_or(true) ? "translates" : "continues text")
+                                    : fmt::format("there is no model {}", printable(name)))
+      .of_field("model")
       .with_code("model_not_found");
 }
 
@@ -267,7 +275,7 @@ std::function<void(Told)> behind(const std::shared_ptr<std::mutex>& gate, std::f
 }
 
 HttpError full(const Engine& engine) {
-  HttpError error(429, "too many requests are waiting", "", "rate_limit_error");
+  HttpError error(429, "too many requests are waiting", "rate_limit_error");
   error.code = "rate_limit_exceeded";
   error.retry_after = std::clamp(static_cast<int>(std::ceil(engine.expected_wait())), 1, 60);
   return error;
@@ -309,7 +317,7 @@ void Service::submit(const CallPtr& call, const ModelPtr& model, std::vector<Wor
     case Engine::Answer::full:
       throw full(model->engine());
     case Engine::Answer::closed: {
-      HttpError error(503, "the model is being replaced", "", "server_error");
+      HttpError error(503, "the model is being replaced", "server_error");
       error.retry_after = 1;
       throw error;
     }
@@ -325,14 +333,14 @@ void Service::push(SideWorker& worker, const CallPtr& call, std::function<void(s
   const bool taken = worker.push(call->client(), [this, call, gone, job = std::move(job)](search::WorkerPool& pool) {
     if (*gone) return;
     try {
-      if (call->deadline <= Clock::now()) throw HttpError(503, "the request waited too long", "", "server_error");
+      if (call->deadline <= Clock::now()) throw HttpError(503, "the request waited too long", "server_error");
       job(pool);
     } catch (...) {
       fail(call, std::current_exception());
     }
   });
   if (taken) return;
-  HttpError error(429, "too many requests are waiting", "", "rate_limit_error");
+  HttpError error(429, "too many requests are waiting", "rate_limit_error");
   error.code = "rate_limit_exceeded";
   error.retry_after = 1;
   throw error;
@@ -340,19 +348,19 @@ void Service::push(SideWorker& worker, const CallPtr& call, std::function<void(s
 
 void Service::check_texts(const std::vector<std::string>& texts, const std::string& name) const {
   if (texts.size() > options_.most_texts)
-    throw HttpError(
-        400, fmt::format("{}: {} texts, but {} in a request", name, texts.size(), allowed(options_.most_texts)), name);
+    throw field_error(name, fmt::format("{} texts, but {} in a request", texts.size(), allowed(options_.most_texts)));
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     bytes += texts[i].size();
     if (!is_utf8(texts[i])) {
       const std::string which = texts.size() > 1 ? fmt::format("{} {}", name, i + 1) : name;
-      throw HttpError(400, which + ": is not UTF-8", name);
+      throw HttpError(400, which + ": is not UTF-8").of_field(name);
     }
   }
   if (bytes > options_.most_characters)
-    throw HttpError(
-        413, fmt::format("{}: {} bytes, but {} in a request", name, bytes, allowed(options_.most_characters)), name);
+    throw HttpError(413,
+                    fmt::format("{}: {} bytes, but {} in a request", name, bytes, allowed(options_.most_characters)))
+        .of_field(name);
 }
 
 }  // namespace tril::serve

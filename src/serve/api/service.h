@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "serve/api/error_answer.h"
 #include "serve/api/request_fields.h"
 #include "serve/engine/metrics.h"
 #include "serve/engine/models.h"
@@ -122,6 +123,8 @@ class Service {
   void aside(const CallPtr& call, std::function<void(search::WorkerPool& worker)> job) {
     push(side_, call, std::move(job));
   }
+  /// What a call that failed is answered.
+  ErrorAnswer answer_to(const Call& call, const std::exception_ptr& error) const;
   /// Answers with the error.
   void fail(const CallPtr& call, const std::exception_ptr& error) const;
   void check_texts(const std::vector<std::string>& texts, const std::string& name) const;
@@ -134,6 +137,7 @@ class Service {
   void add_model_routes();
   void add_status_routes();
   const Route& route_of(const HttpRequest& request) const;
+  const Route* route_at(std::string_view path) const;
   void take(const CallPtr& call, const Route& route);
   void authorise(Call& call, const Route& route, const std::string& key) const;
   std::shared_ptr<const Keys> keys_now() const;

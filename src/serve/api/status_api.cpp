@@ -109,10 +109,9 @@ void Service::add_status_routes() {
                              const Json body = parse_object(call->request.body);
                              call->warnings.check_keys(body, {"model"});
                              const auto name = body.find("model");
-                             if (name == body.end() || !name->is_string())
-                               throw HttpError(400, "model is missing", "model");
+                             if (name == body.end() || !name->is_string()) throw field_error("model", "is missing");
                              if (!act(name->get<std::string>()))
-                               throw HttpError(404, "there is no such model, or it is not loaded", "model");
+                               throw HttpError(404, "there is no such model, or it is not loaded").of_field("model");
                              call->send({{"models", states()}}, 202);
                            },
                        .who = Route::Who::admins});

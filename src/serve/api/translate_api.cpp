@@ -56,7 +56,7 @@ TranslateRequest read_request(const Json& body, Warnings& warnings) {
   thread_local RequestForm<TranslateRequest> form([](TranslateRequest& r) { return fields_of(r); },
                                                   {"terminology", "secret"});
   TranslateRequest r = form.read(body, warnings);
-  if (!form.given("q")) throw HttpError(400, "Invalid request: missing q parameter", "q");
+  if (!form.given("q")) throw HttpError(400, "Invalid request: missing q parameter").of_field("q");
   return r;
 }
 
@@ -72,8 +72,8 @@ Json schema() {
 std::shared_ptr<const search::Terminology> terminology_of(const Json& body) {
   const auto given = body.find("terminology");
   if (given == body.end() || given->is_null()) return nullptr;
-  const HttpError wrong(400, "terminology: expected {\"phrase\": \"translation\", ...} or [[phrase, translation], ...]",
-                        "terminology");
+  const HttpError wrong =
+      field_error("terminology", "expected {\"phrase\": \"translation\", ...} or [[phrase, translation], ...]");
   std::vector<search::Term> terms;
   if (given->is_object()) {
     for (const auto& [source, target] : given->items()) {
@@ -88,7 +88,7 @@ std::shared_ptr<const search::Terminology> terminology_of(const Json& body) {
   } else {
     throw wrong;
   }
-  if (terms.size() > 1000) throw HttpError(400, "terminology: at most 1000 phrases are allowed", "terminology");
+  if (terms.size() > 1000) throw field_error("terminology", "at most 1000 phrases are allowed");
   if (terms.empty()) return nullptr;
   return std::make_shared<const search::Terminology>(std::move(terms));
 }
@@ -116,9 +116,9 @@ class Translating : public std::enable_shared_from_this<Translating> {
     const std::string key = s.sampling.on ? "" : key_of(body);
     const auto options = model_->options(key, [&] { return std::move(s); });
     if (r_.priority > 0 && !call_->admin)
-      throw HttpError(403, "priority: above 0 only for administrators", "priority", "permission_error");
+      throw HttpError(403, "priority: above 0 only for administrators", "permission_error").of_field("priority");
     const Split split = r_.split == "none" ? Split::none : r_.split == "lines" ? Split::lines : Split::sentences;
-    if (!r_.prefix.empty() && split != Split::none) throw HttpError(400, "prefix: needs \"split\": \"none\"", "prefix");
+    if (!r_.prefix.empty() && split != Split::none) throw field_error("prefix", "needs \"split\": \"none\"");
 
     std::string tag;
     if (model_->languages().told) {
@@ -163,9 +163,8 @@ class Translating : public std::enable_shared_from_this<Translating> {
   void set_lengths() {
     const std::int64_t positions = model_->model().max_positions();
     if (r_.search.min_length && positions > 0 && *r_.search.min_length > positions)
-      throw HttpError(400,
-                      fmt::format("min_length: {} is above the model's {} positions", *r_.search.min_length, positions),
-                      "min_length");
+      throw field_error("min_length",
+                        fmt::format("{} is above the model's {} positions", *r_.search.min_length, positions));
     if (r_.search.max_length)
       text_.max_length = static_cast<std::int32_t>(*r_.search.max_length), text_.max_counts = search::Counted::output;
     if (r_.search.min_length) {
@@ -175,12 +174,10 @@ class Translating : public std::enable_shared_from_this<Translating> {
     if (r_.search.max_length_factor) text_.max_length_factor = *r_.search.max_length_factor;
     if (text_.min_length <= text_.max_length) return;
     if (r_.search.min_length)
-      throw HttpError(
-          400, fmt::format("min_length: {} is above the longest output of {}", text_.min_length, text_.max_length),
-          "min_length");
-    throw HttpError(
-        400, fmt::format("max_length: {} is below the shortest output of {}", text_.max_length, text_.min_length),
-        "max_length");
+      throw field_error("min_length",
+                        fmt::format("{} is above the longest output of {}", text_.min_length, text_.max_length));
+    throw field_error("max_length",
+                      fmt::format("{} is below the shortest output of {}", text_.max_length, text_.min_length));
   }
 
   // A key of everything that affects the search options: the whole request except what differs by text.
@@ -207,10 +204,8 @@ class Translating : public std::enable_shared_from_this<Translating> {
       return nullptr;
     }
     if (r_.search.min_length && prepared->request.min_length < *r_.search.min_length)
-      throw HttpError(400,
-                      fmt::format("min_length: {} is above the {} positions that are left after the prefix",
-                                  *r_.search.min_length, prepared->request.min_length),
-                      "min_length");
+      throw field_error("min_length", fmt::format("{} is above the {} positions that are left after the prefix",
+                                                  *r_.search.min_length, prepared->request.min_length));
     auto work = std::make_shared<Work>();
     work->source = prepared->source;
     work->request = prepared->request;
@@ -253,7 +248,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     try {
       if (outcome.error) std::rethrow_exception(outcome.error);
       if (outcome.hypotheses.empty())
-        throw HttpError(outcome.cut == search::Cut::cancelled ? 499 : 503, "the request waited too long", "",
+        throw HttpError(outcome.cut == search::Cut::cancelled ? 499 : 503, "the request waited too long",
                         "server_error");
       auto list = model_->translation().finish(prepared, outcome.hypotheses, text_);
       const std::lock_guard lock(mutex_);
@@ -340,7 +335,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
       if (error_) std::rethrow_exception(error_);
       answer();
     } catch (...) {
-      const ErrorAnswer wrong = error_answer(std::current_exception(), call_->request.path);
+      const ErrorAnswer wrong = error_answer(std::current_exception(), call_->request.path, Json::object());
       if (!r_.stream) return call_->send({{"error", wrong.message}}, wrong.status);
       event({{"error", wrong.message}});
       call_->out->finish();

@@ -24,7 +24,7 @@ const std::vector<std::pair<std::string, UnknownFields>>& unknown_fields_names()
 
 void Warnings::pass_over(const std::string& parameter, const std::string& message) {
   if (on_unknown_ == UnknownFields::ignore) return;
-  if (on_unknown_ == UnknownFields::refuse) throw HttpError(400, message, parameter);
+  if (on_unknown_ == UnknownFields::refuse) throw HttpError(400, message).of_field(parameter);
   tell(message + "; it was ignored");
 }
 

@@ -60,7 +60,7 @@ void Portions::one_ended() {
           waiting_.pop_front();
           break;
         }
-        const HttpError busy(503, "there was no room to continue with the rest of the request", "", "server_error");
+        const HttpError busy(503, "there was no room to continue with the rest of the request", "server_error");
         never_begun.push_back({work, {.error = std::make_exception_ptr(busy)}});
       }
       waiting_.pop_front();

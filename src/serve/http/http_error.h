@@ -13,13 +13,18 @@ inline constexpr const char* invalid_request = "invalid_request_error";
 class HttpError : public std::runtime_error {
  public:
   /// @param message  for the client
-  /// @param parameter  the part of the request that is wrong; may be empty
-  HttpError(int status, const std::string& message, std::string parameter = {}, std::string type = invalid_request)
-      : std::runtime_error(message), status_(status), parameter_(std::move(parameter)), type_(std::move(type)) {}
+  explicit HttpError(int status, const std::string& message, std::string type = invalid_request)
+      : std::runtime_error(message), status_(status), type_(std::move(type)) {}
 
   int status() const { return status_; }
+  /// The field of the request that is wrong, OpenAI's "param"; empty: none.
   const std::string& parameter() const { return parameter_; }
   const std::string& type() const { return type_; }
+  /// The same error of a field, for use in a throw expression.
+  HttpError of_field(std::string name) && {
+    parameter_ = std::move(name);
+    return std::move(*this);
+  }
   /// The same error with a code, for use in a throw expression.
   HttpError with_code(std::string name) && {
     code = std::move(name);
@@ -39,5 +44,10 @@ class HttpError : public std::runtime_error {
   int status_;
   std::string parameter_, type_;
 };
+
+/// A field of the request is wrong: 400, "FIELD: PROBLEM".
+inline HttpError field_error(const std::string& field, const std::string& problem) {
+  return HttpError(400, field + ": " + problem).of_field(field);
+}
 
 }  // namespace tril::serve

@@ -51,13 +51,13 @@ void check_origin(const HttpRequest& request, const OriginOptions& o) {
                     fmt::format("the request names the host {}, which this server does not know: add it to "
                                 "`cors_origins`, or send a key with requests",
                                 printable(*host)),
-                    "", "permission_error");
+                    "permission_error");
   if (!origin || is_allowed(*origin)) return;
   const std::size_t scheme = origin->find("://");
   if (!host || scheme == std::string::npos || origin->substr(scheme + 3) != *host)
     throw HttpError(403,
                     fmt::format("pages of {} are not allowed, unless `cors_origins` lists them", printable(*origin)),
-                    "", "permission_error");
+                    "permission_error");
 }
 
 }  // namespace tril::serve
