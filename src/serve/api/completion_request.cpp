@@ -181,6 +181,8 @@ CompletionRequest read_completion_request(const Json& body, bool chat, Warnings&
   read_stream_options(body, r, warnings);
   read_format(body, r, warnings);
   read_bias(body, r);
+  if (r.top_logprobs && !r.chat_logprobs) throw field_error("top_logprobs", "needs logprobs");
+  if (r.chat_logprobs) r.logprobs = r.top_logprobs.value_or(0);
   return r;
 }
 

@@ -14,7 +14,10 @@ namespace tril::serve {
 
 struct CompletionRequest {
   std::string model;
-  std::optional<std::int64_t> max_tokens, max_completion_tokens, best_of, logprobs, top_logprobs;
+  std::optional<std::int64_t> max_tokens, max_completion_tokens, best_of;
+  std::optional<std::int64_t>
+      logprobs;  ///< log-probabilities are told, with those of this many of the likeliest tokens
+  std::optional<std::int64_t> top_logprobs;  ///< a chat's, from which `logprobs` follows
   std::int64_t n = 1, min_tokens = 0, priority = 0;
   std::vector<std::string> stop;
   std::optional<double> time_limit;
