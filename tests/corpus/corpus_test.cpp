@@ -2,17 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <set>
 
-#include "base/content_hash.h"
 #include "base/file.h"
-#include "base/hash.h"
-#include "base/rng.h"
 #include "corpus/chunk.h"
-#include "corpus/document.h"
+#include "support/numbered_pairs.h"
 #include "support/paths.h"
 #include "support/temporary.h"
 #include "tokenizer/files/sentence_frame.h"
@@ -20,95 +15,7 @@
 namespace tril {
 namespace {
 
-// A word is an id: "7 12 7" -> 7 12 7. The tests are about the stream, not about subwords.
-class Words : public Tokenizer {
- public:
-  using Tokenizer::decode;
-  using Tokenizer::encode;
-  void encode(std::string_view text, Side, std::vector<std::int32_t>& ids) const override {
-    ++encoded;
-    for (std::size_t i = 0; i < text.size();) {
-      const std::size_t end = std::min(text.find(' ', i), text.size());
-      if (end > i) ids.push_back(3 + std::stoi(std::string(text.substr(i, end - i))));
-      i = end + 1;
-    }
-  }
-  std::string decode(std::span<const std::int32_t>, Side) const override { return ""; }
-  const std::string& piece(std::int32_t, Side) const override { return none_; }
-  std::optional<std::int32_t> find(std::string_view, Side) const override { return std::nullopt; }
-  std::int32_t size(Side) const override { return 1 << 20; }
-  const SpecialIds& special(Side) const override { return special_; }
-  bool shared_vocabulary() const override { return true; }
-  std::int32_t model_max_length() const override { return 512; }
-  std::vector<TokenizerFile> files() const override { return {}; }
-
-  mutable std::atomic<int> encoded = 0;
-
- private:
-  std::string none_;
-  SpecialIds special_{.pad = 2, .eos = 0, .unk = 1, .decoder_start = 2};
-};
-
-const std::shared_ptr<const Words> words = std::make_shared<Words>();
-
-// Line i of the source starts with i, line i of the target with i + 1000000.
-struct Pairs {
-  std::string source, target;
-};
-Pairs make_pairs(int count, std::uint64_t seed) {
-  RandomSequence random(seed, 9);
-  Pairs pairs;
-  const auto line = [&](int first) {
-    std::string text = std::to_string(first);
-    for (std::uint64_t n = random.below(20); n > 0; --n) text += fmt::format(" {}", random.below(100));
-    return text + "\n";
-  };
-  for (int i = 0; i < count; ++i) {
-    pairs.source += line(i);
-    pairs.target += line(i + 1'000'000);
-  }
-  return pairs;
-}
-
-CorpusOptions options_for(const TemporaryDirectory& at, int count) {
-  const Pairs pairs = make_pairs(count, 5);
-  CorpusOptions options;
-  options.source = {at.write("source", pairs.source)};
-  options.target = {at.write("target", pairs.target)};
-  options.max_tokens = 100;
-  options.pool_batches = 5;
-  return options;
-}
-
-std::vector<Batch> take(Corpus& corpus, std::int64_t count) {
-  std::vector<Batch> batches;
-  for (std::int64_t i = 0; i < count; ++i) batches.push_back(corpus.next());
-  return batches;
-}
-
-std::int64_t cost(const Batch& batch) {
-  std::int64_t sum = 0;
-  for (std::int64_t i = 0; i < batch.sentences(); ++i) sum += std::max(batch.source.length(i), batch.target.length(i));
-  return sum;
-}
-
-// Invariants of every batch.
-void expect_sound(const Batch& batch, const CorpusOptions& options) {
-  ASSERT_GT(batch.sentences(), 0);
-  ASSERT_EQ(batch.source.count(), batch.sentences());
-  ASSERT_EQ(batch.target.count(), batch.sentences());
-  ASSERT_LE(cost(batch), options.max_tokens);
-  for (std::int64_t i = 0; i < batch.sentences(); ++i) {
-    const auto source = batch.source_row(i), target = batch.target_row(i);
-    const auto line = static_cast<std::int32_t>(batch.lines[static_cast<std::size_t>(i)]);
-    ASSERT_EQ(source.back(), 0);
-    ASSERT_EQ(target.back(), 0);
-    ASSERT_EQ(source.front(), 3 + line);
-    ASSERT_EQ(target.front(), 3 + 1'000'000 + line);
-    ASSERT_LE(source.size(), static_cast<std::size_t>(options.max_length));
-    ASSERT_LE(target.size(), static_cast<std::size_t>(options.max_length));
-  }
-}
+using namespace numbered;
 
 // In memory, and streamed through chunks of some 30 pairs.
 class AnyMemory : public testing::TestWithParam<std::int64_t> {};
@@ -391,116 +298,6 @@ TEST(Corpus, SaysBothCountsOfUnequalFiles) {
       EXPECT_TRUE(contains(error, "has 380 lines") && contains(error, "has 400")) << error;
       EXPECT_EQ(error_of([&] { corpus.next(); }), error);  // the error persists
     }
-}
-
-TEST(Corpus, NamesBadFilesAndOptions) {
-  const TemporaryDirectory at;
-  const auto error_with = [&](auto&& change) {
-    CorpusOptions options = options_for(at, 20);
-    change(options);
-    return error_of([&] { read_batches(options, words); });
-  };
-  EXPECT_EQ(error_with([](CorpusOptions&) {}), "");
-  EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.source = {at.path("no")}; }), "No such file"));
-  EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.source = {at.path()}; }), "directory"));
-  EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.source = {at.write("e", "")}; }), "is empty"));
-  EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.source = {"-"}; }), "regular file"));
-  EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.source.clear(); }), "no files"));
-  EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.target.clear(); }), "1 source files and 0 target files"));
-  EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.tsv = o.source; }), "expected either tab-separated files"));
-  EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.max_tokens = 1; }), "max_tokens"));
-  EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) { o.max_length = 1; }), "max_length"));
-  EXPECT_TRUE(contains(error_with([&](CorpusOptions& o) {
-                         o.source = {at.write("x", "\n\n")};
-                         o.target = {at.write("y", "1\n2\n")};
-                       }),
-                       "no usable pair: 2 pairs, 2 empty"));
-}
-
-TEST(Corpus, RefusesAStateOfAnother) {
-  const TemporaryDirectory at;
-  CorpusOptions options = options_for(at, 100);
-  Corpus corpus(options, words);
-  take(corpus, 5);
-  CorpusOptions changed = options;
-  changed.max_tokens = 120;
-  EXPECT_TRUE(contains(error_of([&] { Corpus(changed, words, corpus.state()); }), "differ"));
-  for (const char* bad : {"[]", "{}", R"({"epoch": -1})", R"({"epoch": "x"})"})
-    EXPECT_TRUE(contains(error_of([&] { nlohmann::json::parse(bad).get<CorpusState>(); }), "corpus state")) << bad;
-}
-
-// A changed text is another corpus, even at the same size; a checkpoint without this hash matches any.
-TEST(Corpus, RefusesAStateOfOtherText) {
-  const TemporaryDirectory at;
-  CorpusOptions options = options_for(at, 100);
-  CorpusState state;
-  {
-    Corpus corpus(options, words);
-    take(corpus, 5);
-    state = nlohmann::json::parse(nlohmann::json(corpus.state()).dump());
-    EXPECT_EQ(state, corpus.state());
-  }
-  EXPECT_NO_THROW(Corpus(options, words, state));
-  std::string text = read_text(options.target[0], 1 << 20);
-  char& digit = text[text.find_last_of("0123456789")];
-  digit = digit == '1' ? '2' : '1';
-  at.write(std::filesystem::path(options.target[0]).filename(), text);
-  const std::string error = error_of([&] { Corpus(options, words, state); });
-  EXPECT_TRUE(contains(error, "have the same sizes as at the saved position, but their text differs") &&
-              contains(error, "`overwrite`"))
-      << error;
-  nlohmann::json old = state;
-  old.erase("contents");
-  EXPECT_NO_THROW(Corpus(options, words, old.get<CorpusState>()));
-}
-
-// A checkout without git-lfs leaves pointer files, which no reader accepts.
-TEST(Corpus, RefusesAPointerOfGitLfs) {
-  const TemporaryDirectory at;
-  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 77\n",
-                    path = at.write("train.de", pointer);
-  for (const std::string& error : {error_of([&] { LineReader{path}; }), error_of([&] { read_document(path, 1 << 20); }),
-                                   error_of([&] { check_files({.source = {path}, .target = {path}}); })})
-    EXPECT_TRUE(contains(error, "train.de: is a Git LFS pointer: the file itself (77 bytes) was not fetched") &&
-                contains(error, "run `git lfs pull` in " + at.path()))
-        << error;
-  LineReader like_it(at.write("like", "version https://git-lfs.github.com/spec/v1\nis the first line of a pointer\n"));
-  std::string line;
-  EXPECT_EQ(like_it.next(line), Line::text);
-  EXPECT_EQ(line, "version https://git-lfs.github.com/spec/v1");
-}
-
-// A large file is sampled in 64 stretches, the first at its start and the last at its end. Old versions rounded the
-// offsets, and had one more stretch at the end: their checkpoints still match.
-TEST(Corpus, LargeFilesAreToldApartByStretches) {
-  const TemporaryDirectory dir;
-  constexpr std::size_t size = (std::size_t{256} << 20) + (1 << 20) + 77, stretch = 4 << 20, last = size - stretch;
-  std::string text;
-  for (int i = 0; i < 2000; ++i) text += "a b c\n";
-  const std::string path = dir.write("large", text);
-  std::filesystem::resize_file(path, size);  // zeros, which take no space
-  CorpusOptions options;
-  options.source = {path}, options.target = {path};
-  options.max_tokens = 100, options.max_length = 100, options.prefetch = 0;
-
-  const MappedFile file = MappedFile::open(path);
-  const auto add = [&](Hash& hash, std::size_t begin) {
-    hash.add(static_cast<std::int64_t>(content_hash(file.bytes().subspan(begin, stretch))));
-  };
-  Hash even, old;
-  for (std::size_t i = 0; i < 64; ++i) add(even, last * i / 63), add(old, last / 63 * i);
-  add(old, last);
-  const auto both_files = [](const Hash& one) {
-    return Hash().add(static_cast<std::int64_t>(one.value())).add(static_cast<std::int64_t>(one.value())).value();
-  };
-  EXPECT_EQ(corpus_contents(options), both_files(even));
-  EXPECT_NE(both_files(even), both_files(old));
-
-  CorpusState state;
-  state.contents = both_files(old);
-  EXPECT_EQ(error_of([&] { Corpus(options, words, state); }), "");
-  state.contents += 1;
-  EXPECT_TRUE(contains(error_of([&] { Corpus(options, words, state); }), "but their text differs"));
 }
 
 // Token alignments are numbered as in scoring, which counts frame tokens; word alignments are not.

@@ -1,13 +1,13 @@
-// attention, cached_attention and linear_attention against plain loops in double.
+// attention and cached_attention against plain loops in double.
 #include <cmath>
 
+#include "support/attention_rows.h"
 #include "support/op_case.h"
 
 namespace tril::test {
 namespace {
 
 using kern::MaskKind;
-using kern::RowSpan;
 
 struct Setting {
   std::string name;
@@ -21,16 +21,6 @@ struct Setting {
   float softcap = 0;
 };
 
-std::int64_t queries(const Setting& s) {
-  std::int64_t n = 0;
-  for (const RowSpan& r : s.spans) n = std::max<std::int64_t>(n, r.q_begin + r.q_len);
-  return n;
-}
-std::int64_t keys(const Setting& s) {
-  std::int64_t n = 0;
-  for (const RowSpan& r : s.spans) n = std::max<std::int64_t>(n, r.k_begin + r.k_len);
-  return n;
-}
 // The distances of the longest rows: from 1 - k_len to q_len - 1.
 std::int64_t longest_keys(const Setting& s) {
   std::int64_t n = 1;
@@ -41,10 +31,6 @@ std::int64_t distances(const Setting& s) {
   std::int64_t n = 1;
   for (const RowSpan& r : s.spans) n = std::max<std::int64_t>(n, r.q_len);
   return n + longest_keys(s) - 1;
-}
-
-ops::Spans shared(const std::vector<RowSpan>& spans) {
-  return std::make_shared<const std::vector<RowSpan>>(spans);
 }
 
 bool sees(const Setting& s, std::size_t row, std::int64_t head, std::int64_t i, std::int64_t j) {
@@ -92,7 +78,8 @@ Doubles weights_in_double(const Setting& s, std::span<const Doubles> x, std::siz
 OpCase attention_case(const Setting& s) {
   OpCase op;
   op.name = s.name;
-  op.shapes = {{queries(s), s.heads * s.d_k}, {keys(s), s.kv_heads * s.d_k}, {keys(s), s.kv_heads * s.d_v}};
+  op.shapes = {
+      {queries(s.spans), s.heads * s.d_k}, {keys(s.spans), s.kv_heads * s.d_k}, {keys(s.spans), s.kv_heads * s.d_v}};
   op.columns = {0, 1, 2};
   if (s.bias) op.shapes.push_back({s.heads, distances(s)});
   op.training = s.dropout > 0;
@@ -106,7 +93,7 @@ OpCase attention_case(const Setting& s) {
     return ops::attention(c, x[0], x[1], x[2], shared(s.spans), o);
   };
   op.reference = [s](std::span<const Doubles> x) {
-    Doubles y(static_cast<std::size_t>(queries(s) * s.heads * s.d_v));
+    Doubles y(static_cast<std::size_t>(queries(s.spans) * s.heads * s.d_v));
     const RandomKey key = random_key(op_seed, 0);
     for (std::size_t row = 0; row < s.spans.size(); ++row)
       for (std::int64_t h = 0; h < s.heads; ++h)
@@ -126,10 +113,6 @@ OpCase attention_case(const Setting& s) {
   };
   return op;
 }
-
-// Two ragged rows of self-attention, and rows with other keys than queries (one with none).
-const std::vector<RowSpan> self_rows{{0, 3, 0, 3}, {3, 0, 3, 0}, {3, 5, 3, 5}},
-    cross_rows{{0, 2, 0, 5}, {2, 3, 5, 1}, {5, 1, 6, 4}};
 
 TEST(Attention, MasksAndHeads) {
   for (const auto& [heads, kv_heads, d_k, d_v] :
@@ -421,165 +404,6 @@ TEST(CachedAttention, EqualsAttentionOfTheSameKeys) {
       ASSERT_EQ(got.size(), expected.size());
       for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 2e-5) << i;
     }
-}
-
-double feature(double x) {
-  return x > 0 ? x + 1 : std::exp(x);
-}  // elu(x) + 1
-
-OpCase linear_attention_case(const std::vector<RowSpan>& spans, std::int64_t heads, std::int64_t d_k, std::int64_t d_v,
-                             bool causal) {
-  const Setting s{.name = {}, .spans = spans, .heads = heads, .kv_heads = heads, .d_k = d_k, .d_v = d_v};
-  return {.name = fmt::format("linear attention, {} rows, {} heads, d_k {}, d_v {}, causal {}", spans.size(), heads,
-                              d_k, d_v, causal),
-          .shapes = {{queries(s), heads * d_k}, {keys(s), heads * d_k}, {keys(s), heads * d_v}},
-          .run =
-              [=](Context& c, std::span<const Tensor> x) {
-                return ops::linear_attention(c, x[0], x[1], x[2], shared(spans),
-                                             {.num_heads = heads, .causal = causal});
-              },
-          .reference =
-              [=](std::span<const Doubles> x) {
-                Doubles y(static_cast<std::size_t>(queries(s) * heads * d_v));
-                for (const RowSpan& r : spans)
-                  for (std::int64_t h = 0; h < heads; ++h)
-                    for (std::int64_t i = 0; i < r.q_len; ++i) {
-                      Doubles sum(static_cast<std::size_t>(d_v));
-                      double all = 0;
-                      for (std::int64_t j = 0; j < (causal ? i + 1 : r.k_len); ++j) {
-                        double w = 0;
-                        for (std::int64_t d = 0; d < d_k; ++d)
-                          w += feature(at(x[0], r.q_begin + i, h * d_k + d, heads * d_k)) *
-                               feature(at(x[1], r.k_begin + j, h * d_k + d, heads * d_k));
-                        all += w;
-                        for (std::int64_t d = 0; d < d_v; ++d)
-                          sum[static_cast<std::size_t>(d)] += w * at(x[2], r.k_begin + j, h * d_v + d, heads * d_v);
-                      }
-                      for (std::int64_t d = 0; d < d_v && all > 0; ++d)
-                        y[static_cast<std::size_t>((r.q_begin + i) * heads * d_v + h * d_v + d)] =
-                            sum[static_cast<std::size_t>(d)] / all;
-                    }
-                return y;
-              },
-          .columns = {0, 1, 2},
-          .tolerance = 2e-5,
-          .gradient_tolerance = 1e-4};
-}
-
-TEST(LinearAttention, AnswersEveryQuestion) {
-  for (const auto& [heads, d_k, d_v] : {std::array<std::int64_t, 3>{1, 1, 1}, {2, 5, 3}, {3, 8, 17}}) {
-    check_op(linear_attention_case(self_rows, heads, d_k, d_v, true));
-    check_op(linear_attention_case(self_rows, heads, d_k, d_v, false));
-    check_op(linear_attention_case(cross_rows, heads, d_k, d_v, false));
-  }
-  check_op(linear_attention_case({{0, 130, 0, 130}}, 1, 3, 2, true));
-  check_op(linear_attention_case({{0, 70, 0, 130}}, 1, 3, 2, false));
-  check_op(linear_attention_case({{0, 2, 0, 3}, {3, 2, 0, 3}, {5, 1, 4, 2}}, 2, 3, 2,
-                                 false));  // shared keys, and tokens outside of rows
-}
-
-TEST(LinearAttention, StepByStepEqualsAllAtOnce) {
-  for (const kern::Kernels* kernels : kern::tables())
-    for (const auto& [heads, d_k, d_v] : {std::array<std::int64_t, 3>{1, 1, 1}, {2, 5, 3}, {4, 16, 33}}) {
-      Arena arena;
-      Context c(arena, *kernels);
-      const std::int64_t B = 3, T = 70;
-      const Tensor q = c.upload<float>(normal_values(B * T * heads * d_k, 1), {B * T, heads * d_k}),
-                   k = c.upload<float>(normal_values(B * T * heads * d_k, 2), {B * T, heads * d_k}),
-                   v = c.upload<float>(normal_values(B * T * heads * d_v, 3), {B * T, heads * d_v});
-      const Rows rows = Rows::rectangle(B, T);
-      const auto all = host_copy<float>(
-          ops::linear_attention(c, q, k, v, ops::spans_of(rows, rows), {.num_heads = heads, .causal = true}));
-      const Tensor states = c.zeros({B + 2, ops::linear_attention_state(heads, d_k, d_v)});
-      const std::vector<std::int32_t> slots{3, 0, 4};
-      std::vector<std::int32_t> at(static_cast<std::size_t>(B), 0);  // tokens that each row has had
-      for (std::int32_t step = 0; *std::min_element(at.begin(), at.end()) < T; ++step) {
-        Rows next;
-        std::vector<std::int32_t> tokens;
-        for (std::int32_t b = 0; b < B; ++b) {  // one each, or none of one row and several of another
-          auto& begin = at[static_cast<std::size_t>(b)];
-          const std::int32_t n = std::min(static_cast<std::int32_t>(T) - begin, step % 3 == 0 ? 1 : (b + step) % 5);
-          next.append(n);
-          for (std::int32_t t = 0; t < n; ++t) tokens.push_back(b * static_cast<std::int32_t>(T) + begin++);
-        }
-        const Tensor which = c.upload(tokens);
-        const auto pick = [&](const Tensor& x) { return ops::embedding(c, x, which, 1, -1); };
-        const auto y =
-            host_copy<float>(ops::linear_attention_step(c, pick(q), pick(k), pick(v), next, {states, slots, heads}));
-        const auto width = static_cast<std::size_t>(heads * d_v);
-        for (std::size_t i = 0; i < y.size(); ++i)
-          ASSERT_NEAR(y[i], all[static_cast<std::size_t>(tokens[i / width]) * width + i % width], 2e-5) << step;
-      }
-    }
-}
-
-// A probe sees how much a query takes of each value.
-TEST(LinearAttention, ItsWeightsMixTheValues) {
-  const std::int64_t heads = 2, d_k = 5, d_v = 3;
-  for (const bool causal : {true, false}) {
-    Arena arena;
-    Context c(arena);
-    std::vector<Tensor> seen;
-    c.set_probe([&](const std::string&, const Tensor& w) { seen.push_back(w); });
-    const Rows rows = Rows::rectangle(2, 4);
-    const Tensor q = c.upload<float>(normal_values(8 * heads * d_k, 1), {8, heads * d_k}),
-                 k = c.upload<float>(normal_values(8 * heads * d_k, 2), {8, heads * d_k}),
-                 v = c.upload<float>(normal_values(8 * heads * d_v, 3), {8, heads * d_v});
-    const auto y = host_copy<float>(
-        ops::linear_attention(c, q, k, v, ops::spans_of(rows, rows), {.num_heads = heads, .causal = causal}));
-    ASSERT_EQ(seen.size(), 1u);
-    EXPECT_EQ(seen[0].shape(), (Shape{2, heads, 4, 4}));
-    const auto w = host_copy<float>(seen[0]), values = host_copy<float>(v);
-    const auto in = [](std::int64_t i) { return static_cast<std::size_t>(i); };
-    for (std::int64_t row = 0; row < 2; ++row)
-      for (std::int64_t h = 0; h < heads; ++h)
-        for (std::int64_t i = 0; i < 4; ++i)
-          for (std::int64_t d = 0; d < d_v; ++d) {
-            double mixed = 0;
-            for (std::int64_t j = 0; j < 4; ++j) {
-              const double weight = w[in(((row * heads + h) * 4 + i) * 4 + j)];
-              if (causal && j > i) {
-                EXPECT_EQ(weight, 0.0);
-              }
-              mixed += weight * values[in((row * 4 + j) * heads * d_v + h * d_v + d)];
-            }
-            EXPECT_NEAR(mixed, y[in((row * 4 + i) * heads * d_v + h * d_v + d)], 1e-5);
-          }
-  }
-}
-
-TEST(LinearAttention, Errors) {
-  Arena arena;
-  Context c(arena);
-  const Tensor q = c.zeros({3, 6}), k = c.zeros({4, 6});
-  expect_error(
-      [&] {
-        ops::linear_attention(c, q, k, k, shared({{0, 3, 0, 4}}), {.num_heads = 2, .causal = true});
-      },
-      "3 queries and 4 keys in a row");
-  expect_error(
-      [&] {
-        ops::linear_attention(c, q, k, k, shared({{0, 3, 0, 4}}), {.num_heads = 4, .causal = false});
-      },
-      "are not divisible by 4 heads");
-  expect_error(
-      [&] {
-        ops::linear_attention(c, q, k, k, shared({{0, 3, 0, 5}}), {.num_heads = 2, .causal = false});
-      },
-      "keys [0, +5) of 3 and 4");
-  expect_error(
-      [&] {
-        ops::linear_attention_step(c, q, q, q, Rows::rectangle(3, 1), {c.zeros({3, 6}), std::vector{0, 1, 2}, 2});
-      },
-      "linear_attention_step: states");
-  const Tensor states = c.zeros({3, ops::linear_attention_state(2, 3, 3)});
-  const auto step = [&](const Rows& rows, const std::vector<std::int32_t>& slots) {
-    return [&, rows, slots] { ops::linear_attention_step(c, q, q, q, rows, {states, slots, 2}); };
-  };
-  expect_error(step(Rows::rectangle(3, 1), {0, 1, 3}), "row 2 has slot 3 of 3");
-  expect_error(step(Rows::rectangle(3, 1), {0, 1, -1}), "row 2 has slot -1 of 3");
-  expect_error(step(Rows::rectangle(3, 1), {0, 1}), "3 tokens and 2 slots for rows of 3 tokens, 3 in number");
-  expect_error(step(Rows::rectangle(1, 2), {0}), "3 tokens and 1 slots for rows of 2 tokens, 1 in number");
 }
 
 }  // namespace

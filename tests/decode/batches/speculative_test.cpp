@@ -1,0 +1,261 @@
+// Drafts and prompt lookup: proposed tokens do not change greedy search.
+#include "decode/batches/speculative.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "decode/batches/parallel.h"
+#include "decode/batches/prompt_lookup.h"
+#include "decode/batches/score.h"
+#include "support/small_translators.h"
+#include "support/tree_model.h"
+
+namespace tril::search {
+namespace {
+
+using namespace small;
+
+// Proposes the search's result, with random mistakes.
+class HalfRight : public Proposer {
+ public:
+  HalfRight(const Found& truth, std::vector<std::size_t> given) : truth_(truth), given_(std::move(given)) {}
+  void propose(Context&, const Drafts& rows, std::vector<Ids>& proposals) override {
+    proposals.assign(rows.tokens.size(), {});
+    for (std::size_t r = 0; r < rows.tokens.size(); ++r) {
+      const auto s = static_cast<std::size_t>(rows.sentences[r]);
+      const Ids& tokens = truth_[s][0].tokens;
+      const std::size_t made = rows.tokens[r].size() - given_[s];
+      const std::uint64_t n = random_.below(static_cast<std::uint64_t>(rows.most[r]) + 1);
+      for (std::size_t i = 0; i < n; ++i) {
+        const bool right = made + i < tokens.size() && random_.below(4) != 0;
+        proposals[r].push_back(right ? tokens[made + i] : static_cast<std::int32_t>(random_.below(7)));
+      }
+    }
+  }
+
+ private:
+  const Found& truth_;
+  std::vector<std::size_t> given_;  // tokens before those of the search
+  RandomSequence random_{5, 5};
+};
+
+// A step that verifies every token, for a model whose logits depend on everything before.
+class TreeVerifier : public Step {
+ public:
+  explicit TreeVerifier(const testing::TreeModel& model) : model_(&model) {}
+  std::int64_t vocab_size() const override { return model_->vocab_size(); }
+  StepOutput step(Context& c, const StepInput& input) override {
+    std::vector<Ids> now;
+    std::vector<float> out;
+    std::int64_t answers = 0;
+    std::size_t at = 0;
+    for (std::size_t r = 0; r < input.counts.size(); ++r) {
+      Ids row = input.parents[r] >= 0 ? histories_[static_cast<std::size_t>(input.parents[r])] : Ids{};
+      row.resize(row.size() - static_cast<std::size_t>(input.cuts.empty() ? 0 : input.cuts[r]));
+      const std::int32_t wanted = input.answers.empty() ? 1 : input.answers[r];
+      for (std::int32_t i = 0; i < input.counts[r]; ++i) {
+        row.push_back(input.ids[at++]);
+        if (i < input.counts[r] - wanted) continue;
+        const std::vector<float> x = model_->logits(input.sentences[r], row);
+        out.insert(out.end(), x.begin(), x.end());
+        ++answers;
+      }
+      now.push_back(std::move(row));
+    }
+    histories_ = std::move(now);
+    return {.logits = c.upload<float>(out, {answers, vocab_size()})};
+  }
+
+ private:
+  const testing::TreeModel* model_;
+  std::vector<Ids> histories_;
+};
+
+// Long prefixes are read in portions, together with other rows; deadlines are checked in between.
+TEST(Speculative, LongPrefixesComeInPortions) {
+  Arena arena;
+  Context c(arena);
+  const testing::TreeModel model(4, 12, eos, 2.0, -30);
+  std::vector<Request> requests;
+  std::vector<std::size_t> given;
+  for (const std::size_t length : {3u, 9'000u, 1u, 5'000u, 4'096u}) {
+    requests.push_back({.start_id = 11, .max_length = 8, .prefix = Ids(length, 3)});
+    given.push_back(1 + length);
+  }
+  SearchPlan o;
+  o.eos_ids = {eos}, o.scores = true;
+  TreeVerifier plain(model);
+  const Found expected = decode(c, plain, requests, o);
+  for (const std::int64_t live : {0, 1, 2}) {
+    TreeVerifier step(model);
+    HalfRight proposer(expected, given);
+    Speculation counts;
+    const auto found = decode_speculatively(c, step, proposer, 4, requests, o, live, {}, counts);
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i][0].tokens, expected[i][0].tokens) << live << i;
+  }
+  o.time_limit = 1e-9;
+  TreeVerifier step(model);
+  HalfRight proposer(expected, given);
+  Speculation counts;
+  for (const auto& list : decode_speculatively(c, step, proposer, 4, requests, o, 0, {}, counts)) {
+    EXPECT_EQ(list[0].cut, Cut::time_limit);
+    EXPECT_TRUE(list[0].tokens.empty());
+  }
+  EXPECT_EQ(counts.proposed, 0) << "none was read to its end";
+}
+
+TEST(Speculative, AnyProposalsLeaveGreedySearchAsItIs) {
+  Arena arena;
+  Context c(arena);
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const testing::TreeModel model(seed, 12, eos, 2.0, 0.5);
+    std::vector<Request> requests;
+    std::vector<std::size_t> given;
+    for (std::int32_t i = 0; i < 9; ++i) {
+      requests.push_back({.start_id = 11, .min_length = i % 3, .max_length = 1 + 3 * i, .prefix = Ids(i % 4u, 3)});
+      given.push_back(1 + requests.back().prefix.size());
+    }
+    SearchPlan o;
+    o.eos_ids = {eos}, o.scores = true;
+    if (seed % 2) o.repetition_penalty = 1.3, o.no_repeat_ngram = 3, o.presence_penalty = 0.3;
+    if (seed % 3 == 0)
+      o.ends = [](std::span<const std::int32_t>, std::span<const std::int32_t> t) {
+        return t.size() > 4 && t.back() == 5;
+      };
+    testing::TreeStep plain(model);
+    const Found expected = decode(c, plain, requests, o);
+    for (const std::int32_t longest : {1, 4, 30})
+      for (const std::int64_t live : {0, 1, 4}) {
+        TreeVerifier step(model);
+        HalfRight proposer(expected, given);
+        Speculation counts;
+        std::vector<Ids> told(requests.size());
+        const auto found = decode_speculatively(c, step, proposer, longest, requests, o, live,
+                                                {.on_token =
+                                                     [&](const NewToken& t) {
+                                                       if (t.token >= 0) told[t.request].push_back(t.token);
+                                                     }},
+                                                counts);
+        ASSERT_EQ(found.size(), expected.size());
+        std::int64_t tokens = 0;
+        for (std::size_t i = 0; i < found.size(); ++i) {
+          ASSERT_EQ(found[i][0].tokens, expected[i][0].tokens) << seed << " " << i;
+          ASSERT_NEAR(found[i][0].log_prob, expected[i][0].log_prob, 1e-5);
+          EXPECT_EQ(told[i], found[i][0].tokens);
+          tokens += static_cast<std::int64_t>(found[i][0].tokens.size());
+        }
+        EXPECT_EQ(counts.tokens, tokens);
+        EXPECT_GT(counts.accepted, 0);
+        EXPECT_LT(counts.accepted, counts.proposed);
+        EXPECT_LT(counts.rows, counts.tokens);
+      }
+  }
+}
+
+TEST(Speculative, DraftsAndLookupGiveWhatGreedySearchGives) {
+  const auto m = marian(1), small = marian(2, 16, 1);
+  const std::vector<Ids> sources = sources_of(23);
+  const std::vector<Request> requests = requests_of(23);
+  ParallelOptions o = greedy();
+  const Found expected = ParallelDecoder(*m, o).decode(sources, requests);
+  for (const bool cache : {true, false})
+    for (const int window : {0, 6})
+      for (const int way : {0, 1, 2, 3}) {
+        SCOPED_TRACE(fmt::format("cache {}, window {}, way {}", cache, window, way));
+        o = greedy();
+        o.cache = {.use = cache, .kept = {.window = window, .sinks = window / 3}};
+        const Found plain = window == 0 ? expected : ParallelDecoder(*m, o).decode(sources, requests);
+        if (way == 0) o.speculative.draft = small.get();
+        if (way == 1) o.speculative.draft = m.get();
+        if (way == 0) o.speculative.min_prob = window == 0 ? 0.2f : 0;
+        if (way >= 2) o.speculative.lookup = way;
+        o.speculative.tokens = 3;
+        o.threads = 2;
+        ParallelDecoder decoder(*m, o);
+        expect_tokens(decoder.decode(sources, requests), plain);
+        const Speculation s = decoder.speculation();
+        EXPECT_GT(s.tokens, 0);
+        EXPECT_LE(s.rows, s.tokens);
+        if (way == 1) {
+          EXPECT_GT(s.accepted, s.proposed * 9 / 10) << "a model agrees with itself";
+        } else {
+          EXPECT_LT(s.accepted, s.proposed);
+        }
+      }
+}
+
+// After a token that the draft finds less probable than min_prob it proposes no more, so fewer proposals are rejected.
+TEST(Speculative, ADraftEndsBehindAnImprobableToken) {
+  const auto m = marian(1), small = marian(2, 16, 1);
+  const std::vector<Ids> sources = sources_of(23);
+  std::vector<std::int64_t> proposed;
+  for (const float min_prob : {0.0f, 0.1f, 0.5f, 1.0f}) {
+    ParallelOptions o = greedy();
+    o.batch_size = 1;
+    o.speculative = {.draft = small.get(), .tokens = 6, .min_prob = min_prob};
+    ParallelDecoder decoder(*m, o);
+    decoder.decode(sources, requests_of(23));
+    const Speculation s = decoder.speculation();
+    EXPECT_TRUE(min_prob < 1 || s.proposed <= s.rows) << "one each";
+    proposed.push_back(s.proposed);
+  }
+  EXPECT_TRUE(std::is_sorted(proposed.rbegin(), proposed.rend()));
+  EXPECT_LT(proposed.back(), proposed.front() / 2);
+}
+
+TEST(Speculative, LookupProposesWhatFollowed) {
+  const std::vector<Ids> sources{{7, 8, 9, 10, 0}, {5}};
+  Lookup lookup(sources, 2);
+  Arena arena;
+  Context c(arena);
+  const auto proposed = [&](const Ids& text, std::int32_t sentence, std::int32_t most) {
+    std::vector<Ids> out;
+    const std::span<const std::int32_t> tokens(text);
+    const std::int32_t end = 11;
+    lookup.propose(c, {.tokens = {&tokens, 1}, .sentences = {&sentence, 1}, .most = {&most, 1}, .ends = {&end, 1}},
+                   out);
+    return out[0];
+  };
+  EXPECT_EQ(proposed({1, 2, 3, 4, 1, 2}, 0, 2), (Ids{3, 4}));
+  EXPECT_EQ(proposed({1, 2, 3, 4, 1, 2}, 0, 9), (Ids{3, 4, 1, 2})) << "the text's own end may be what follows";
+  EXPECT_EQ(proposed({59, 8, 9}, 0, 5), (Ids{10, 0})) << "of the source";
+  EXPECT_EQ(proposed({2, 3, 2, 4, 6, 2}, 0, 1), (Ids{4})) << "the last time that it came";
+  EXPECT_EQ(proposed({1, 2, 3}, 1, 4), Ids{}) << "nothing came twice";
+  EXPECT_EQ(proposed({1, 2, 11, 1, 2}, 1, 4), Ids{}) << "an end is the model's own to say";
+  EXPECT_EQ(proposed({1, 2, 3, 11, 1, 2}, 1, 4), (Ids{3})) << "nor is anything proposed behind it";
+  EXPECT_EQ(proposed({59, 8, 9}, 0, 0), Ids{}) << "no room";
+}
+
+TEST(Speculative, Errors) {
+  const auto m = marian(1);
+  const std::vector<Ids> sources = sources_of(2);
+  ParallelOptions o = greedy();
+  o.speculative.lookup = 2, o.search.beam_size = 2;
+  const auto refused = [&](const SearchPlan& s, const std::string& what) {
+    ParallelOptions p = o;
+    p.search = s;
+    EXPECT_THROW(ParallelDecoder(*m, p), Error) << what;
+    Arena arena;
+    Context c(arena);
+    EXPECT_THROW(Session(c, *m, {.speculative = o.speculative}).decode(sources, requests_of(2), s), Error) << what;
+  };
+  refused(o.search, "a beam");
+  SearchPlan s = greedy().search;
+  s.alternatives = true;
+  refused(s, "alternatives");
+  s = greedy().search, s.sampling.on = true;
+  refused(s, "samples");
+  s = greedy().search, s.attention.on = true;
+  refused(s, "attention");
+  Arena arena;
+  Context c(arena);
+  std::vector<Request> wanting = requests_of(2);
+  wanting[1].phrases = {{3}};
+  EXPECT_THROW(Session(c, *m, {.speculative = o.speculative}).decode(sources, wanting, greedy().search), Error);
+  o.search.beam_size = 1, o.speculative.draft = m.get();
+  EXPECT_THROW(ParallelDecoder(*m, o), Error) << "two who propose";
+}
+
+}  // namespace
+}  // namespace tril::search
