@@ -69,12 +69,26 @@ class DirectoryReader {
     for (std::size_t i = 1; i < members.size(); ++i)
       if (members[i].name == members[i - 1].name)
         refuse(fmt::format("two of its members are called {}", printable(members[i].name, 200)));
+    check_apart(members);
     return members;
   }
 
  private:
   [[noreturn]] void refuse(const std::string& why) const {
     fail(where_, "the archive is damaged: " + why, "get it again");
+  }
+
+  // Members that share bytes would unpack to far more than the file holds.
+  void check_apart(const std::vector<ZipMember>& members) const {
+    std::vector<const ZipMember*> by_place;
+    for (const ZipMember& m : members)
+      if (!m.packed.empty()) by_place.push_back(&m);
+    std::sort(by_place.begin(), by_place.end(),
+              [](const ZipMember* a, const ZipMember* b) { return a->packed.data() < b->packed.data(); });
+    for (std::size_t i = 1; i < by_place.size(); ++i)
+      if (by_place[i - 1]->packed.data() + by_place[i - 1]->packed.size() > by_place[i]->packed.data())
+        refuse(fmt::format("its members {} and {} overlap", printable(by_place[i - 1]->name, 200),
+                           printable(by_place[i]->name, 200)));
   }
 
   std::span<const std::byte> part(std::uint64_t offset, std::uint64_t bytes) const {
@@ -188,8 +202,17 @@ bool inflate_whole(std::span<const std::byte> packed, std::string& out) {
 
 }  // namespace
 
-ZipArchive::ZipArchive(MappedFile file)
-    : file_(std::move(file)), members_(DirectoryReader(file_.bytes(), file_.path()).read()) {}
+ZipArchive::ZipArchive(std::string path, std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
+    : path_(std::move(path)),
+      bytes_(bytes.size()),
+      owner_(std::move(owner)),
+      members_(DirectoryReader(bytes, path_).read()) {}
+
+ZipArchive::ZipArchive(MappedFile file) : path_(file.path()), bytes_(file.bytes().size()) {
+  const auto kept = std::make_shared<const MappedFile>(std::move(file));
+  members_ = DirectoryReader(kept->bytes(), path_).read();
+  owner_ = kept;
+}
 
 const ZipMember* ZipArchive::find(std::string_view name) const {
   const auto found = std::lower_bound(members_.begin(), members_.end(), name,
@@ -213,6 +236,16 @@ std::string ZipArchive::read(const ZipMember& member, std::uint64_t limit) const
   if (crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size()) != member.checksum)
     fail(place_of(member), "is damaged: its checksum is another", "get the archive again");
   return content;
+}
+
+bool leads_outside(std::string_view name) {
+  if (name.starts_with('/') || name.find('\\') != name.npos || name.find('\0') != name.npos) return true;
+  for (std::size_t at = 0; at <= name.size();) {
+    const std::size_t end = std::min(name.find('/', at), name.size());
+    if (name.substr(at, end - at) == "..") return true;
+    at = end + 1;
+  }
+  return false;
 }
 
 bool begins_as_zip(std::span<const std::byte> bytes) {

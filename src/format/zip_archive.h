@@ -2,10 +2,11 @@
 //
 // Members that are stored, as PyTorch and NumPy write them, are used where they lie; libraries for archives only copy. Archives of
 // more than 4 GiB (ZIP64) are read; those of several disks, encrypted members and methods but "stored" and "deflate" are not. A
-// member is its name and bytes: nothing is ever written under it. Source: PKWARE's APPNOTE 6.3.
+// member is its name and bytes: nothing is ever written under it. Members that overlap are refused. Source: PKWARE's APPNOTE 6.3.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,8 +31,11 @@ class ZipArchive {
   /// Maps the file and reads its directory. @throws Error for a file that is damaged or has members that are not read
   static ZipArchive open(const std::string& path) { return ZipArchive(MappedFile::open(path)); }
   explicit ZipArchive(MappedFile file);
+  /// An archive in memory, such as a member of another. @param path  its name in errors  @param owner  keeps `bytes` alive
+  ZipArchive(std::string path, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
 
-  const std::string& path() const { return file_.path(); }
+  const std::string& path() const { return path_; }
+  std::uint64_t bytes() const { return bytes_; }                      ///< of the archive itself
   const std::vector<ZipMember>& members() const { return members_; }  ///< in order of name
   const ZipMember* find(std::string_view name) const;                 ///< null where there is none
 
@@ -42,9 +46,14 @@ class ZipArchive {
  private:
   std::string place_of(const ZipMember& member) const;
 
-  MappedFile file_;
+  std::string path_;
+  std::uint64_t bytes_ = 0;
+  std::shared_ptr<const void> owner_;
   std::vector<ZipMember> members_;
 };
+
+/// Whether a member's name leads out of the directory that the archive stands for: "/etc/passwd", "../x".
+bool leads_outside(std::string_view member_name);
 
 /// Whether a file begins as ZIP archives do.
 bool begins_as_zip(std::span<const std::byte> bytes);

@@ -75,6 +75,28 @@ TEST(ZipArchive, DamagedArchivesAreRefused) {
   expect_archive_refused(changed(entry + 42, raw<std::uint32_t>(1)), "not where its directory says");
 }
 
+TEST(ZipArchive, MembersThatOverlapAreRefused) {
+  const std::string inner = raw_zip({{"a", std::string(10, 'x')}});
+  std::string bytes = raw_zip({{"a", inner}, {"b", "text"}});
+  const std::size_t entry = bytes.rfind("PK\1\2");  // that of b now names what lies in a
+  bytes.replace(entry + 20, 8, raw<std::uint32_t>(10) + raw<std::uint32_t>(10));
+  bytes.replace(entry + 42, 4, raw(static_cast<std::uint32_t>(bytes.find(inner))));
+  expect_archive_refused(bytes, "its members a and b overlap");
+}
+
+TEST(ZipArchive, AnArchiveInMemoryIsRead) {
+  const auto bytes = std::make_shared<const std::string>(raw_zip({{"a", "text"}}));
+  const ZipArchive archive("outer.zip: inner.zip", std::as_bytes(std::span(*bytes)), bytes);
+  EXPECT_EQ(archive.read(*archive.find("a"), 10), "text");
+  EXPECT_EQ(archive.bytes(), bytes->size());
+}
+
+TEST(ZipArchive, NamesThatLeadOutsideAreKnown) {
+  for (const char* name : {"/etc/passwd", "../x", "a/../../x", "a\\b", "a/.."})
+    EXPECT_TRUE(leads_outside(name)) << name;
+  for (const char* name : {"a", "a/b.npy", "..a", "a..", "a/...", ""}) EXPECT_FALSE(leads_outside(name)) << name;
+}
+
 TEST(ZipArchive, DamagedContentIsRefused) {
   const TemporaryDirectory directory;
   const std::string whole = raw_zip({{"a", "text"}, {"b", std::string(1000, 'b'), true}});

@@ -36,6 +36,7 @@ for name in "$@"; do
     fuzz_gguf_vocabulary) seeds=$(find "$source/tests/golden" -name 'vocabulary_*.gguf') ;;
     fuzz_gguf) seeds=$(find "$source/tests/golden" -name '*.gguf' -size -64k) ;;
     fuzz_pytorch) seeds=$(find "$source/tests/golden/pytorch" -name '*.bin' -o -name '*.pkl') ;;
+    fuzz_npz) seeds=$(find "$source/tests/golden/npz" -name '*.npz' -o -name '*.npy') ;;
     fuzz_request) seeds=$(find "$source/tests/fuzz/requests" -type f) ;;
     fuzz_json) seeds=$(find "$source/tests/golden" -name '*config.json') ;;
     fuzz_tokenizer_json) seeds=$(find "$source/tests" -name tokenizer.json -size -64k) ;;
