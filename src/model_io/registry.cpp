@@ -14,6 +14,7 @@
 #include "model/families/gpt2.h"
 #include "model/families/linear_decoder.h"
 #include "model/families/marian.h"
+#include "model/families/marian_nmt.h"
 #include "model/families/t5.h"
 #include "model/lessons/full_transformer.h"
 #include "model/lessons/padded_decoder.h"
@@ -33,6 +34,7 @@ struct Family {
   std::unique_ptr<Model> (*make)(const JsonObject& config);
   /// Used instead if config.json is incomplete.
   std::unique_ptr<Model> (*make_of_files)(const JsonObject& config, const WeightNames& weight_names) = nullptr;
+  bool own = false;  ///< without a publisher: config.json has it as the architecture of model_type "tril"
 };
 
 const std::vector<Family>& registry() {
@@ -58,11 +60,12 @@ const std::vector<Family>& registry() {
       {"phi3", make_phi3},
       {"qwen2", make_qwen2},
       {"qwen3", make_qwen3},
-      {"padded_decoder", make_padded_decoder},
-      {"full_transformer", make_full_transformer},
-      {"learned_position_decoder", make_learned_position_decoder},
-      {"tied_decoder", make_tied_decoder},
-      {"linear_decoder", make_linear_decoder},
+      {.name = "padded_decoder", .make = make_padded_decoder, .own = true},
+      {.name = "full_transformer", .make = make_full_transformer, .own = true},
+      {.name = "learned_position_decoder", .make = make_learned_position_decoder, .own = true},
+      {.name = "tied_decoder", .make = make_tied_decoder, .own = true},
+      {.name = "linear_decoder", .make = make_linear_decoder, .own = true},
+      {.name = "marian_nmt", .make = make_marian_nmt, .own = true},
   };
   return list;
 }
@@ -93,10 +96,11 @@ namespace {
 std::unique_ptr<Model> make_by(const JsonObject& config, const WeightNames& weight_names) {
   quantized_bits(config);  // refuses unsupported methods
   std::string type = config.get<std::string>("model_type");
-  const std::string key = type == "tril" ? "architecture" : "model_type";
-  if (type == "tril") type = config.get<std::string>("architecture");
+  const bool own = type == "tril";
+  const std::string key = own ? "architecture" : "model_type";
+  if (own) type = config.get<std::string>("architecture");
   for (const Family& f : registry())
-    if (f.name == type) return f.make ? f.make(config) : f.make_of_files(config, weight_names);
+    if (f.name == type && (f.own || !own)) return f.make ? f.make(config) : f.make_of_files(config, weight_names);
   config.fail_at(key, fmt::format("the family '{}' is not supported", printable(type, 40)),
                  fmt::format("supported: {}", fmt::join(families(), ", ")));
 }

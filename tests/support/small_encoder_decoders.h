@@ -34,6 +34,16 @@ inline nlohmann::json t5_kin(const std::string& model_type, const nlohmann::json
 inline std::vector<nlohmann::json> small_encoder_decoders() {
   return {
       bart_kin("marian", {{"pad_token_id", 12}, {"decoder_start_token_id", 12}, {"decoder_vocab_size", 13}}),
+      bart_kin("tril", {{"architecture", "marian_nmt"},
+                        {"pad_token_id", 12},
+                        {"decoder_start_token_id", 12},
+                        {"decoder_vocab_size", 13}}),
+      bart_kin("tril", {{"architecture", "marian_nmt"},
+                        {"pad_token_id", 12},
+                        {"decoder_start_token_id", 12},
+                        {"normalize_before", true},
+                        {"activation_function", "gelu"},
+                        {"share_encoder_decoder_embeddings", false}}),
       bart_kin("bart", {{"scale_embedding", true}, {"forced_eos_token_id", nullptr}}),
       bart_kin("mbart", {{"tie_word_embeddings", false}, {"decoder_start_token_id", 5}}),
       bart_kin("m2m_100", {{"scale_embedding", false}, {"activation_function", "gelu"}, {"encoder_layerdrop", 0.5}}),

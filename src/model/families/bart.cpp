@@ -9,7 +9,6 @@ namespace {
 using nn::Attention;
 using Positions = BartFamily::Positions;
 
-constexpr float layer_norm_eps = 1e-5f;
 constexpr std::int64_t rows_before_positions = 2;  // of learned tables: there were ids of padding once
 
 constexpr std::array<BartFamily, 4> families_of_kin{{
@@ -56,9 +55,8 @@ nn::SinusoidalPositions sinusoids_of(const BartFamily& f, const BartConfig& k) {
   if (f.positions == Positions::learned) return {};
   const std::int64_t kept = std::min<std::int64_t>(k.max_position_embeddings, 1024);
   using enum nn::SinusoidalPositions::Layout;
-  return f.positions == Positions::sinusoids
-             ? nn::SinusoidalPositions(k.d_model, concatenated, kept)
-             : nn::SinusoidalPositions(k.d_model, tensor2tensor, kept, k.pad_token_id + 1);
+  if (f.positions == Positions::sinusoids) return {k.d_model, concatenated, kept};
+  return {k.d_model, tensor2tensor, kept, f.positions == Positions::sinusoids_t2t ? 0 : k.pad_token_id + 1};
 }
 
 }  // namespace
@@ -96,8 +94,8 @@ void Bart::complete(Side& side) {
     side.learned = nn::LearnedPositions(p, side.name + ".embed_positions.weight", k.max_position_embeddings, k.d_model,
                                         k.init_std, rows_before_positions);
   if (family_->embedding_norm)
-    side.embedding_norm = nn::Norm(p, side.name + ".layernorm_embedding", k.d_model, layer_norm_eps);
-  if (family_->pre_norm) side.final_norm = nn::Norm(p, side.name + ".layer_norm", k.d_model, layer_norm_eps);
+    side.embedding_norm = nn::Norm(p, side.name + ".layernorm_embedding", k.d_model, family_->layer_norm_eps);
+  if (family_->pre_norm) side.final_norm = nn::Norm(p, side.name + ".layer_norm", k.d_model, family_->layer_norm_eps);
 }
 
 SpecialIds Bart::special_ids() const {
@@ -167,7 +165,7 @@ Layer BartLike<Layer>::layer(bool decoder, std::int64_t i) {
                                      .num_heads = decoder ? k.decoder_attention_heads : k.encoder_attention_heads,
                                      .depth = depth,
                                      .dropout = k.attention_dropout};
-  const auto norm = [&](const char* which) { return nn::Norm(p, name + which, k.d_model, layer_norm_eps); };
+  const auto norm = [&](const char* which) { return nn::Norm(p, name + which, k.d_model, family_->layer_norm_eps); };
   Layer l;
   l.name = name;
   l.dropout = k.dropout;

@@ -7,6 +7,7 @@
 //   m2m_100  before, and one at the end    sinusoids of Tensor2Tensor      * sqrt(d)           [Fan et al. 2021], NLLB
 //   pegasus  before, and one at the end    sinusoids                       * sqrt(d)  + bias   [Zhang et al. 2020]
 //   marian   after each sublayer           sinusoids                       * sqrt(d)  + bias   marian.h
+//   (marian_nmt.h: as marian or as m2m_100, with Marian's own numbers)
 #pragma once
 
 #include "format/json_file.h"
@@ -19,6 +20,8 @@ namespace tril::model {
 class Bart : public Model {
  public:
   const BartConfig& config() const { return config_; }
+  /// A model of the same family with another config, weights neither allocated nor set.
+  virtual std::unique_ptr<Model> with(const BartConfig& config) const = 0;
   std::string family() const override { return std::string(family_->name); }
   std::string config_json() const override { return bart_config_json(config_, *family_); }
   std::int64_t vocab_size() const override { return config_.decoder_vocab_size; }
@@ -64,6 +67,9 @@ class BartLike : public Bart {
  public:
   BartLike(const BartFamily& family, const BartConfig& config);
 
+  std::unique_ptr<Model> with(const BartConfig& config) const override {
+    return std::make_unique<BartLike>(*family_, config);
+  }
   Memory encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows,
                 const ops::Mask& mask = ops::Mask::full()) const override;
   Tensor decode(Context& c, const DecoderInput& input) const override;

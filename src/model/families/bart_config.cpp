@@ -93,7 +93,7 @@ BartConfig read_bart_config(const JsonObject& j, const BartFamily& family, const
   k.scale_embedding = reader.get<bool>("scale_embedding", k.scale_embedding);
   k.tie_word_embeddings = reader.get<bool>("tie_word_embeddings", true);
   k.share_encoder_decoder_embeddings = k.tie_word_embeddings;
-  if (family.name == "marian") {
+  if (family.two_vocabularies) {
     k.decoder_vocab_size = reader.size("decoder_vocab_size", k.vocab_size);
     k.share_encoder_decoder_embeddings = reader.get<bool>("share_encoder_decoder_embeddings", true);
   }
@@ -123,43 +123,51 @@ BartConfig read_bart_config(const JsonObject& j, const BartFamily& family, const
   return k;
 }
 
+namespace {
+
+nlohmann::ordered_json published_name(const BartFamily& family) {
+  if (family.architecture.empty()) return {{"model_type", "tril"}, {"architecture", family.name}};
+  return {{"architectures", {family.architecture}}, {"model_type", family.name}};
+}
+
+}  // namespace
+
 std::string bart_config_json(const BartConfig& k, const BartFamily& family) {
   const auto id = [](std::int32_t value) {
     return value < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
   };
-  nlohmann::ordered_json j{{"architectures", {family.architecture}},
-                           {"model_type", family.name},
-                           {"vocab_size", k.vocab_size},
-                           {"d_model", k.d_model},
-                           {"encoder_layers", k.encoder_layers},
-                           {"decoder_layers", k.decoder_layers},
-                           {"encoder_attention_heads", k.encoder_attention_heads},
-                           {"decoder_attention_heads", k.decoder_attention_heads},
-                           {"encoder_ffn_dim", k.encoder_ffn_dim},
-                           {"decoder_ffn_dim", k.decoder_ffn_dim},
-                           {"activation_function", k.activation_function},
-                           {"scale_embedding", k.scale_embedding},
-                           {"tie_word_embeddings", k.tie_word_embeddings},
-                           {"static_position_embeddings", family.positions != BartFamily::Positions::learned},
-                           {"normalize_before", family.pre_norm},
-                           {"add_final_layer_norm", family.pre_norm},
-                           {"normalize_embedding", family.embedding_norm},
-                           {"max_position_embeddings", k.max_position_embeddings},
-                           {"pad_token_id", k.pad_token_id},
-                           {"eos_token_id", k.eos_token_id},
-                           {"bos_token_id", id(k.bos_token_id)},
-                           {"decoder_start_token_id", k.decoder_start_token_id},
-                           {"forced_eos_token_id", id(k.forced_eos_token_id)},
-                           {"init_std", k.init_std},
-                           {"dropout", k.dropout},
-                           {"attention_dropout", k.attention_dropout},
-                           {"activation_dropout", k.activation_dropout},
-                           {"encoder_layerdrop", k.encoder_layerdrop},
-                           {"decoder_layerdrop", k.decoder_layerdrop},
-                           {"is_encoder_decoder", true},
-                           {"torch_dtype", "float32"},
-                           {"use_cache", true}};
-  if (family.name == "marian") {
+  nlohmann::ordered_json j = published_name(family);
+  j.update({{"vocab_size", k.vocab_size},
+            {"d_model", k.d_model},
+            {"encoder_layers", k.encoder_layers},
+            {"decoder_layers", k.decoder_layers},
+            {"encoder_attention_heads", k.encoder_attention_heads},
+            {"decoder_attention_heads", k.decoder_attention_heads},
+            {"encoder_ffn_dim", k.encoder_ffn_dim},
+            {"decoder_ffn_dim", k.decoder_ffn_dim},
+            {"activation_function", k.activation_function},
+            {"scale_embedding", k.scale_embedding},
+            {"tie_word_embeddings", k.tie_word_embeddings},
+            {"static_position_embeddings", family.positions != BartFamily::Positions::learned},
+            {"normalize_before", family.pre_norm},
+            {"add_final_layer_norm", family.pre_norm},
+            {"normalize_embedding", family.embedding_norm},
+            {"max_position_embeddings", k.max_position_embeddings},
+            {"pad_token_id", k.pad_token_id},
+            {"eos_token_id", k.eos_token_id},
+            {"bos_token_id", id(k.bos_token_id)},
+            {"decoder_start_token_id", k.decoder_start_token_id},
+            {"forced_eos_token_id", id(k.forced_eos_token_id)},
+            {"init_std", k.init_std},
+            {"dropout", k.dropout},
+            {"attention_dropout", k.attention_dropout},
+            {"activation_dropout", k.activation_dropout},
+            {"encoder_layerdrop", k.encoder_layerdrop},
+            {"decoder_layerdrop", k.decoder_layerdrop},
+            {"is_encoder_decoder", true},
+            {"torch_dtype", "float32"},
+            {"use_cache", true}});
+  if (family.two_vocabularies) {
     j["decoder_vocab_size"] = k.decoder_vocab_size;
     j["share_encoder_decoder_embeddings"] = k.share_encoder_decoder_embeddings;
   }

@@ -13,16 +13,19 @@ namespace tril::model {
 
 /// The properties of a family, whatever its sizes.
 struct BartFamily {
-  std::string_view name;          ///< model_type in config.json
-  std::string_view architecture;  ///< the class of `transformers`
+  std::string_view name;          ///< model_type in config.json, or architecture where `transformers` has no such model
+  std::string_view architecture;  ///< the class of `transformers`; "": it has none
   bool pre_norm = false;          ///< a norm before each sublayer and one behind the last layer; else one after each
   bool embedding_norm = false;    ///< a norm over the sum of embeddings and positions
   bool logits_bias = true;        ///< final_logits_bias, a number for each word
+  bool two_vocabularies = false;  ///< the sides may have vocabularies of their own while the output is tied
   enum class Positions : std::uint8_t {
     sinusoids,           ///< from 0, all sines before all cosines
-    sinusoids_from_pad,  ///< with other frequencies, from the padding's id + 1
+    sinusoids_t2t,       ///< from 0, with Tensor2Tensor's frequencies
+    sinusoids_from_pad,  ///< likewise, from the padding's id + 1
     learned,             ///< a table for each side, of which two rows stand before the first position
   } positions = Positions::sinusoids;
+  float layer_norm_eps = 1e-5f;
 };
 
 struct BartConfig {

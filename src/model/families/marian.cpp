@@ -3,7 +3,7 @@
 namespace tril::model {
 namespace {
 
-constexpr BartFamily marian{.name = "marian", .architecture = "MarianMTModel"};
+constexpr BartFamily marian{.name = "marian", .architecture = "MarianMTModel", .two_vocabularies = true};
 
 }  // namespace
 

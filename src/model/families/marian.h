@@ -17,6 +17,7 @@ MarianConfig marian_config(const JsonObject& config);
 class Marian : public BartLike<nn::PostNormLayer> {
  public:
   explicit Marian(const MarianConfig& config);
+  std::unique_ptr<Model> with(const BartConfig& config) const override { return std::make_unique<Marian>(config); }
 };
 
 /// config.json -> the model, weights neither allocated nor set.

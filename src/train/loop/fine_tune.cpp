@@ -10,7 +10,7 @@
 #include "format/json_text.h"
 #include "format/safetensors.h"
 #include "format/safetensors_write.h"
-#include "model/families/marian.h"
+#include "model/families/bart.h"
 #include "model_io/generation_config.h"
 #include "model_io/registry.h"
 #include "nn/lora.h"
@@ -128,10 +128,7 @@ std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options, con
     model::BartConfig c = bart->config();
     set_dropouts(c, options.model);
     c.encoder_layerdrop = c.decoder_layerdrop = options.model.layer_drop;
-    if (m->family() == "marian")
-      m = std::make_unique<model::Marian>(c);
-    else
-      m = model::make_bart(m->family(), c);
+    m = bart->with(c);
   } else if (const auto* t5 = dynamic_cast<const model::T5*>(m.get())) {
     model::T5Config c = t5->config();
     set_dropouts(c, options.model);
