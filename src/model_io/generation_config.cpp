@@ -82,6 +82,7 @@ std::vector<std::string> find_not_obeyed(const JsonObject& o) {
   number("encoder_repetition_penalty", 1);
   number("encoder_no_repeat_ngram_size", 0);
   number("epsilon_cutoff", 0);
+  number("word_penalty", 0);
   number("eta_cutoff", 0);
   number("top_h", 1);
   number("penalty_alpha", 0);

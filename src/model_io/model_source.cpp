@@ -8,6 +8,7 @@
 #include "base/printable.h"
 #include "model_io/directory_reader.h"
 #include "model_io/gguf_model_reader.h"
+#include "model_io/marian_model_reader.h"
 
 namespace tril::model {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The supported formats; each function returns null for a path of another format.
-constexpr std::array forms{open_gguf, open_directory};
+constexpr std::array forms{open_gguf, open_marian, open_directory};
 
 std::unique_ptr<ModelReader> reader_of(const fs::path& path) {
   for (const auto open : forms)
@@ -23,7 +24,8 @@ std::unique_ptr<ModelReader> reader_of(const fs::path& path) {
   const std::string shown = printable(path.string(), 400);
   std::error_code problem;
   if (!fs::exists(path, problem)) fail(shown, "no such file or directory", "check the path");
-  fail(shown, "is neither a directory nor a GGUF file", "pass the directory that holds config.json, or a GGUF file");
+  fail(shown, "is neither a directory nor a GGUF file, nor a Marian .npz or .zip",
+       "pass the directory that holds config.json, or one of these files");
 }
 
 }  // namespace

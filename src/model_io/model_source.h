@@ -19,7 +19,7 @@ namespace tril::model {
 /// Copies share what was read. Thread-safe.
 class ModelSource {
  public:
-  /// Opens a Hugging Face directory or a GGUF file.
+  /// Opens a Hugging Face directory, a GGUF file, or files of the Marian toolkit (marian_files.h).
   /// @throws Error if the path is neither; contents are checked only when they are read
   static ModelSource open(const std::filesystem::path& path);
 

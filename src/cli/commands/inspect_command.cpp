@@ -37,7 +37,10 @@ struct InspectOptions {
 Fields fields_of(InspectOptions& o) {
   Fields f;
   f.group("Model");
-  f.add("model", &o.model, "a model directory or a GGUF file").value_name("DIR").positional().required();
+  f.add("model", &o.model, "a model directory, a GGUF file, or a directory, .npz or .zip of Marian's")
+      .value_name("DIR")
+      .positional()
+      .required();
   f.group("Output");
   f.add("tensors", &o.tensors, "list every weight with its shape and type");
   f.add("json", &o.json, "print one JSON object");

@@ -28,6 +28,7 @@ struct MarianConfig {
   std::int32_t model_max_length = 512;
   bool separate_vocabularies = false;
   bool clean_up_spaces = false;
+  bool splits_special_tokens = false;  ///< what a text spells is never a special token or a language code
 };
 
 // A special token is given as text, or as an object with its text as "content".
@@ -54,6 +55,7 @@ MarianConfig parse_config(std::string_view text, const std::string& where) {
   config.pad = token_text(json, "pad_token", config.pad);
   config.separate_vocabularies = flag(json, "separate_vocabs");
   config.clean_up_spaces = flag(json, "clean_up_tokenization_spaces");
+  config.splits_special_tokens = flag(json, "split_special_tokens");
   if (const auto length = json.find("model_max_length"); length != json.end() && length->is_number())
     config.model_max_length =  // "no limit" is written as 1e30
         static_cast<std::int32_t>(std::clamp(length->get<double>(), 1.0, static_cast<double>(1 << 30)));
@@ -71,6 +73,7 @@ std::string config_json(const MarianConfig& config) {
   json["model_max_length"] = config.model_max_length;
   json["separate_vocabs"] = config.separate_vocabularies;
   json["clean_up_tokenization_spaces"] = config.clean_up_spaces;
+  if (config.splits_special_tokens) json["split_special_tokens"] = true;
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -84,7 +87,8 @@ class MarianTokenizer : public Tokenizer {
   };
 
   struct OneSide {
-    OneSide(SideParts given, const MarianConfig& config) : parts(std::move(given)) {
+    OneSide(SideParts given, const MarianConfig& config)
+        : parts(std::move(given)), splits_special_tokens(config.splits_special_tokens) {
       const auto id = [&](const std::string& token) {
         const auto found = parts.table->find(token);
         if (!found) fail(parts.where, fmt::format("has no \"{}\"", token), "every Marian vocabulary needs it");
@@ -122,6 +126,7 @@ class MarianTokenizer : public Tokenizer {
     }
 
     SideParts parts;
+    bool splits_special_tokens;
     SpecialIds special;
     std::vector<std::int32_t> id_of;                          ///< by the model's own id
     std::vector<std::pair<std::string, std::int32_t>> spelt;  ///< special tokens as a text may spell them
@@ -151,6 +156,7 @@ class MarianTokenizer : public Tokenizer {
   // Calls `cut` for the text to be split into pieces, and handles the rest.
   template <class Cut>
   static void encode_by(std::string_view text, const OneSide& side, std::vector<std::int32_t>& ids, const Cut& cut) {
+    if (side.splits_special_tokens) return cut(text);
     // Special tokens that the text spells out become their ids; the text between them is split into pieces. The next
     // occurrence of each is searched only once.
     std::vector<std::size_t> next(side.spelt.size());
@@ -364,6 +370,30 @@ std::shared_ptr<const Tokenizer> make_marian_tokenizer(MarianParts parts) {
   config.target_lang = parts.target_lang;
   config.model_max_length = parts.model_max_length;
   config.separate_vocabularies = parts.separate_vocabularies;
+  return std::make_shared<MarianTokenizer>(std::move(config), std::move(source), std::move(target));
+}
+
+std::shared_ptr<const Tokenizer> make_marian_tokenizer(MarianVocabularies vocabularies) {
+  MarianConfig config;
+  const auto is_taken = [&](const std::string& piece) {
+    return vocabularies.source.table.find(piece) || vocabularies.target.table.find(piece);
+  };
+  while (is_taken(config.pad)) config.pad.insert(config.pad.size() - 1, "_");
+  config.model_max_length = vocabularies.model_max_length;
+  config.separate_vocabularies = !vocabularies.shared;
+  config.splits_special_tokens = vocabularies.splits_special_tokens;
+  const auto side = [&](MarianVocabulary& v) {
+    v.table.put(config.pad, vocabularies.pad);
+    return MarianTokenizer::SideParts{.spm = std::move(v.spm),
+                                      .where = v.where,
+                                      .model = nullptr,
+                                      .table = std::make_shared<const PieceTable>(std::move(v.table))};
+  };
+  MarianTokenizer::SideParts source = side(vocabularies.source), target = side(vocabularies.target);
+  if (vocabularies.shared) target.table = source.table;
+  source.model = parse_sentencepiece(source.spm, vocabularies.source.spm_where);
+  target.model =
+      source.spm == target.spm ? source.model : parse_sentencepiece(target.spm, vocabularies.target.spm_where);
   return std::make_shared<MarianTokenizer>(std::move(config), std::move(source), std::move(target));
 }
 

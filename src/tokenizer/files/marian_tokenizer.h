@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tokenizer/files/tokenizer.h"
+#include "tokenizer/models/piece_table.h"
 
 namespace tril {
 
@@ -20,6 +21,21 @@ struct MarianParts {
 /// Numbers the pieces in Marian's order: "</s>" 0, "<unk>" 1, the models' pieces in order (the source's first, then those that
 /// only the target has), the tags that are not pieces, "<pad>" last. The models may have their special symbols anywhere.
 std::shared_ptr<const Tokenizer> make_marian_tokenizer(MarianParts parts);
+
+/// One side's vocabulary as the Marian toolkit has it: pieces under the rows of the model's embedding.
+struct MarianVocabulary {
+  PieceTable table;  ///< with "</s>" and "<unk>"
+  std::string spm;   ///< bytes of the SentencePiece model that cuts text
+  std::string where, spm_where;
+};
+struct MarianVocabularies {
+  MarianVocabulary source, target;
+  bool shared = false;                 ///< the tables are one
+  bool splits_special_tokens = false;  ///< a text that spells "</s>" or ">>de<<" is cut like any other
+  std::int32_t pad = 0;                ///< the id of padding and of the decoder's start, beyond both tables
+  std::int32_t model_max_length = 512;
+};
+std::shared_ptr<const Tokenizer> make_marian_tokenizer(MarianVocabularies vocabularies);
 
 /// Whether `directory` holds a tokenizer of this form (a source.spm).
 bool is_marian_directory(const std::string& directory);

@@ -5,9 +5,17 @@
 #include "base/error.h"
 
 namespace tril {
+namespace {
+
+constexpr std::int32_t most_gap = 1 << 20;  // a gap takes memory that no file's size limits
+
+}  // namespace
 
 PieceTable PieceTable::parse(std::string_view text, const std::string& where) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
+  return of(nlohmann::json::parse(text, nullptr, false), where);
+}
+
+PieceTable PieceTable::of(const nlohmann::json& json, const std::string& where) {
   if (!json.is_object() || json.empty()) fail(where, "is not a JSON object of pieces and their ids");
   // A gap takes memory that the size of the file does not limit.
   const auto limit = static_cast<std::int64_t>(json.size()) + 100'000;
@@ -26,6 +34,13 @@ PieceTable PieceTable::parse(std::string_view text, const std::string& where) {
     table.ids_.emplace(piece, static_cast<std::int32_t>(i));
   }
   return table;
+}
+
+void PieceTable::put(const std::string& piece, std::int32_t id) {
+  check(id >= size() && id - size() <= most_gap && !find(piece), "pieces",
+        "\"{}\" cannot get the id {} behind {} pieces", piece, id, size());
+  pieces_.resize(static_cast<std::size_t>(id));
+  add(piece);
 }
 
 void PieceTable::add(const std::string& piece) {

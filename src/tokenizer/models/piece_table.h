@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,10 @@ class PieceTable {
   /// Reads {"piece": id, ...}; `where` names it in errors. Ids are non-negative and unique, with few gaps.
   static PieceTable parse(std::string_view json, const std::string& where);
 
+  static PieceTable of(const nlohmann::json& object, const std::string& where);
+
+  /// Gives `piece` an id beyond all others; ids between are a gap.
+  void put(const std::string& piece, std::int32_t id);
   /// Gives `piece` the next id, unless it has one.
   void add(const std::string& piece);
 

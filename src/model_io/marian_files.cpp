@@ -1,0 +1,209 @@
+#include "model_io/marian_files.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/printable.h"
+#include "format/yaml_file.h"
+
+namespace tril::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_listed = 10'000;
+constexpr std::uint64_t most_unpacked = 64;  // times the archive: the bound of NpzFile
+constexpr JsonLimits yaml_limits{.bytes = std::uint64_t{4} << 20, .depth = 8, .values = 100'000};
+
+// The last part of a path, of whichever system.
+std::string last_part(const std::string& path) {
+  const std::size_t at = path.find_last_of("/\\");
+  return at == path.npos ? path : path.substr(at + 1);
+}
+
+std::vector<std::string> names_ending(const FileShelf& shelf, std::string_view end) {
+  std::vector<std::string> found;
+  for (const std::string& name : shelf.names())
+    if (name.ends_with(end)) found.push_back(name);
+  return found;
+}
+
+// The file of this name; else the only one that ends in ".NAME".
+std::optional<std::string> named(const FileShelf& shelf, const std::string& name) {
+  if (shelf.has(name)) return name;
+  const std::vector<std::string> found = names_ending(shelf, "." + name);
+  return found.size() == 1 ? std::optional(found.front()) : std::nullopt;
+}
+
+std::vector<std::string> texts(const nlohmann::json& object, const char* key) {
+  std::vector<std::string> found;
+  const auto at = object.find(key);
+  if (at == object.end()) return found;
+  if (at->is_string()) return {at->get<std::string>()};
+  if (at->is_array())
+    for (const nlohmann::json& one : *at)
+      if (one.is_string()) found.push_back(one.get<std::string>());
+  return found;
+}
+
+nlohmann::json read_options(const FileShelf& shelf, const std::string& name) {
+  const std::string where = shelf.place_of(name);
+  nlohmann::json json = parse_yaml(shelf.text(name, yaml_limits.bytes), where, yaml_limits);
+  if (!json.is_object()) fail(where, "is no mapping of options");
+  return json;
+}
+
+class MarianFinder {
+ public:
+  MarianFinder(FileShelf shelf, std::string where) : where_(printable(where, 400)) { files_.shelf = std::move(shelf); }
+
+  /// @param weights  the .npz that is asked for; "": the one that is there
+  MarianFiles find(const std::string& weights) {
+    find_decoder(weights);
+    files_.weights = weights.empty() ? chosen_weights() : weights;
+    find_vocabularies();
+    files_.source_spm = named(files_.shelf, "source.spm");
+    files_.target_spm = named(files_.shelf, "target.spm");
+    return std::move(files_);
+  }
+
+ private:
+  void find_decoder(const std::string& weights) {
+    if (!weights.empty() && files_.shelf.has(weights + ".decoder.yml"))
+      files_.decoder = weights + ".decoder.yml";
+    else
+      files_.decoder = named(files_.shelf, "decoder.yml");
+    files_.decoding = files_.decoder ? read_options(files_.shelf, *files_.decoder) : nlohmann::json::object();
+  }
+
+  std::string chosen_weights() const {
+    const std::vector<std::string> named_there = texts(files_.decoding, "models");
+    if (named_there.size() > 1)
+      fail(files_.shelf.place_of(*files_.decoder),
+           fmt::format("names {} models, an ensemble; one is read", named_there.size()),
+           "pass the .npz of one of them");
+    if (named_there.size() == 1 && files_.shelf.has(last_part(named_there[0]))) return last_part(named_there[0]);
+    if (files_.shelf.has("model.npz")) return "model.npz";
+    std::vector<std::string> found = names_ending(files_.shelf, ".npz");
+    std::erase_if(found, [](const std::string& name) { return name.ends_with(".optimizer.npz"); });
+    if (found.size() != 1)
+      fail(where_,
+           fmt::format("holds {} files of weights, expected one: {}", found.size(),
+                       printable(fmt::format("{}", fmt::join(found, ", ")), 200)),
+           "pass the path of the .npz that is meant");
+    return found[0];
+  }
+
+  void find_vocabularies() {
+    std::vector<std::string> named_there = texts(files_.decoding, "vocabs");
+    if (named_there.empty() && files_.shelf.has(files_.weights + ".yml"))
+      named_there = texts(read_options(files_.shelf, files_.weights + ".yml"), "vocabs");
+    for (std::string& path : named_there) path = last_part(path);
+    const bool are_there = std::all_of(named_there.begin(), named_there.end(),
+                                       [this](const std::string& name) { return files_.shelf.has(name); });
+    if (!named_there.empty() && are_there) {
+      if (named_there.size() == 1) named_there.push_back(named_there[0]);
+      if (named_there.size() > 2)
+        fail(where_,
+             fmt::format("has {} vocabularies, expected one of the source and one of the target", named_there.size()));
+      files_.vocabularies = named_there;
+      return;
+    }
+    for (const char* end : {"vocab.yml", ".spm"}) {
+      const std::vector<std::string> found = names_ending(files_.shelf, end);
+      if (found.size() == 1) {
+        files_.vocabularies = {found[0], found[0]};
+        return;
+      }
+    }
+    if (!named_there.empty())
+      fail(where_, fmt::format("lacks the vocabulary {}", printable(named_there[0], 200)),
+           "put the vocabularies that the model was trained with beside it");
+  }
+
+  std::string where_;
+  MarianFiles files_;
+};
+
+bool is_npz(const fs::path& path) {
+  return path.extension() == ".npz";
+}
+
+}  // namespace
+
+FileShelf FileShelf::of_directory(const fs::path& directory) {
+  FileShelf shelf;
+  shelf.where_ = directory.string();
+  std::error_code problem;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, problem)) {
+    std::error_code ignored;
+    if (entry.is_directory(ignored) || shelf.names_.size() == most_listed) continue;
+    shelf.names_.push_back(entry.path().filename().string());
+  }
+  if (problem) fail(printable(shelf.where_, 400), "cannot be listed: " + problem.message());
+  std::sort(shelf.names_.begin(), shelf.names_.end());
+  return shelf;
+}
+
+FileShelf FileShelf::of_archive(const fs::path& path) {
+  FileShelf shelf;
+  shelf.where_ = path.string();
+  shelf.archive_ = std::make_shared<const ZipArchive>(ZipArchive::open(path.string()));
+  for (const ZipMember& member : shelf.archive_->members()) {
+    const std::string where = fmt::format("{}: {}", printable(shelf.where_, 400), printable(member.name, 200));
+    if (leads_outside(member.name)) fail(where, "is a path that leads out of the archive");
+    const std::string name = last_part(member.name);
+    if (name.empty()) continue;  // a directory
+    if (!shelf.members_.emplace(name, &member).second)
+      fail(where, fmt::format("is the second file called {}", printable(name, 200)),
+           "unpack the archive, and pass a directory");
+    shelf.names_.push_back(name);
+  }
+  std::sort(shelf.names_.begin(), shelf.names_.end());
+  return shelf;
+}
+
+bool FileShelf::has(const std::string& name) const {
+  return std::binary_search(names_.begin(), names_.end(), name);
+}
+
+std::string FileShelf::place_of(const std::string& name) const {
+  if (archive_) return fmt::format("{}: {}", printable(where_, 400), printable(name, 200));
+  return printable((fs::path(where_) / name).string(), 400);
+}
+
+std::string FileShelf::text(const std::string& name, std::uint64_t limit) const {
+  if (archive_) return archive_->read(*members_.at(name), limit);
+  return read_text((fs::path(where_) / name).string(), limit);
+}
+
+NpzFile FileShelf::npz(const std::string& name) const {
+  if (!archive_) return NpzFile::open((fs::path(where_) / name).string());
+  const ZipMember& member = *members_.at(name);
+  if (member.is_stored()) return NpzFile(ZipArchive(place_of(name), member.packed, archive_));
+  const std::uint64_t limit =
+      archive_->bytes() > UINT64_MAX / most_unpacked ? UINT64_MAX : archive_->bytes() * most_unpacked;
+  const auto bytes = std::make_shared<const std::string>(archive_->read(member, limit));
+  return NpzFile(ZipArchive(place_of(name), std::as_bytes(std::span(*bytes)), bytes));
+}
+
+std::optional<MarianFiles> find_marian_files(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    FileShelf shelf = FileShelf::of_directory(path);
+    if (shelf.has("config.json") || names_ending(shelf, ".npz").empty()) return std::nullopt;
+    return MarianFinder(std::move(shelf), path.string()).find("");
+  }
+  if (!fs::is_regular_file(path, ignored)) return std::nullopt;
+  if (is_npz(path)) {
+    const fs::path parent = path.has_parent_path() ? path.parent_path() : ".";
+    return MarianFinder(FileShelf::of_directory(parent), path.string()).find(path.filename().string());
+  }
+  if (path.extension() != ".zip") return std::nullopt;
+  return MarianFinder(FileShelf::of_archive(path), path.string()).find("");
+}
+
+}  // namespace tril::model

@@ -1,0 +1,55 @@
+// The files that users of the Marian toolkit hold, found in a directory, beside an .npz, or in a ZIP archive as OPUS-MT publishes it:
+// the weights (*.npz), how to decode (decoder.yml), the vocabularies, and for OPUS-MT the SentencePiece models that cut text.
+//
+// decoder.yml gives paths of the machine that trained the model; only their last parts count, and only files beside it are read.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "format/npz_file.h"
+
+namespace tril::model {
+
+/// A directory or an archive as a list of files. Thread-safe.
+class FileShelf {
+ public:
+  /// @param directory  files in it, but not below it
+  static FileShelf of_directory(const std::filesystem::path& directory);
+  /// Members by the last parts of their names. @throws Error for an archive with a name that leads out of it, or twice the same file
+  static FileShelf of_archive(const std::filesystem::path& path);
+
+  const std::vector<std::string>& names() const { return names_; }  ///< in order
+  bool has(const std::string& name) const;
+  std::string place_of(const std::string& name) const;  ///< "opus/decoder.yml", "opus.zip: decoder.yml"
+  std::string text(const std::string& name, std::uint64_t limit) const;
+  NpzFile npz(const std::string& name) const;
+
+ private:
+  std::string where_;
+  std::vector<std::string> names_;
+  std::shared_ptr<const ZipArchive> archive_;  // null: a directory
+  std::map<std::string, const ZipMember*> members_;
+};
+
+struct MarianFiles {
+  FileShelf shelf;
+  std::string weights;                                ///< the .npz
+  std::optional<std::string> decoder;                 ///< decoder.yml
+  nlohmann::json decoding;                            ///< its keys; an object
+  std::vector<std::string> vocabularies;              ///< of the source and of the target; none where no file is one
+  std::optional<std::string> source_spm, target_spm;  ///< OPUS-MT's, for vocabularies that cut no text
+};
+
+/// @param path  a directory with an .npz and without config.json, an .npz, or a .zip with an .npz
+/// @return nothing for anything else
+/// @throws Error where the files do not say which of several is meant
+std::optional<MarianFiles> find_marian_files(const std::filesystem::path& path);
+
+}  // namespace tril::model

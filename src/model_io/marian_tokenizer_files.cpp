@@ -1,0 +1,75 @@
+#include "model_io/marian_tokenizer_files.h"
+
+#include "base/error.h"
+#include "base/printable.h"
+#include "format/sentencepiece_file.h"
+#include "format/yaml_file.h"
+#include "tokenizer/files/marian_tokenizer.h"
+#include "tokenizer/files/tokenizer_files.h"
+
+namespace tril::model {
+namespace {
+
+constexpr JsonLimits vocabulary_limits{.bytes = largest_tokenizer_file, .depth = 2, .values = 20'000'000};
+constexpr std::int32_t longest_text = 1000;  // Marian's own limit
+
+bool is_spm(const std::string& name) {
+  return name.ends_with(".spm");
+}
+
+// Pieces whose ids the model has rows for: as in Marian, others are unknown.
+nlohmann::json within(const nlohmann::json& pieces, std::int64_t rows) {
+  nlohmann::json kept = nlohmann::json::object();
+  for (const auto& [piece, id] : pieces.items())
+    if (!id.is_number_integer() || id.get<std::int64_t>() < rows) kept[piece] = id;
+  return kept;
+}
+
+MarianVocabulary of_spm(const FileShelf& shelf, const std::string& name, std::int64_t rows) {
+  MarianVocabulary v{.table = {}, .spm = shelf.text(name, largest_tokenizer_file), .where = {}, .spm_where = {}};
+  v.where = v.spm_where = shelf.place_of(name);
+  nlohmann::json pieces = nlohmann::json::object();
+  const SentencePieceFile file = read_sentencepiece_file(v.spm);
+  for (std::size_t id = 0; id < file.pieces.size(); ++id)
+    pieces.emplace(file.pieces[id].type == PieceType::unknown ? "<unk>" : file.pieces[id].text, id);
+  v.table = PieceTable::of(within(pieces, rows), v.where);
+  return v;
+}
+
+MarianVocabulary of_yaml(const FileShelf& shelf, const std::string& name, const std::optional<std::string>& spm,
+                         std::int64_t rows) {
+  MarianVocabulary v;
+  v.where = shelf.place_of(name);
+  if (!name.ends_with(".yml") && !name.ends_with(".yaml") && !name.ends_with(".json"))
+    fail(v.where, "is a vocabulary of another form, expected .spm, .yml or .json");
+  if (!spm)
+    fail(v.where, "numbers pieces, and nothing beside it cuts text into them",
+         "put the SentencePiece models source.spm and target.spm there, as OPUS-MT has them");
+  const nlohmann::json pieces = parse_yaml(shelf.text(name, largest_tokenizer_file), v.where, vocabulary_limits);
+  if (!pieces.is_object() || pieces.empty()) fail(v.where, "is no mapping of pieces and their ids");
+  v.table = PieceTable::of(within(pieces, rows), v.where);
+  v.spm = shelf.text(*spm, largest_tokenizer_file);
+  v.spm_where = shelf.place_of(*spm);
+  return v;
+}
+
+}  // namespace
+
+std::shared_ptr<const Tokenizer> load_marian_vocabularies(const MarianFiles& files, const JsonObject& yml) {
+  if (files.vocabularies.empty())
+    fail(files.shelf.place_of(files.weights), "no vocabulary lies beside it",
+         "put the .spm or .yml files there that the model was trained with");
+  const auto side = [&](std::size_t i, const std::optional<std::string>& spm) {
+    const std::string& name = files.vocabularies[i];
+    const std::int64_t rows = marian_vocabulary(yml, i);
+    return is_spm(name) ? of_spm(files.shelf, name, rows) : of_yaml(files.shelf, name, spm, rows);
+  };
+  return make_marian_tokenizer({.source = side(0, files.source_spm),
+                                .target = side(1, files.target_spm),
+                                .shared = files.vocabularies[0] == files.vocabularies[1],
+                                .splits_special_tokens = is_spm(files.vocabularies[0]),
+                                .pad = static_cast<std::int32_t>(marian_rows(yml) - 1),
+                                .model_max_length = longest_text});
+}
+
+}  // namespace tril::model

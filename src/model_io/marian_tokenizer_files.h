@@ -1,0 +1,17 @@
+// The tokenizer of Marian's own files. A vocabulary is a SentencePiece model (*.spm), whose own ids count, or a mapping of pieces to
+// ids (*.yml), which OPUS-MT has beside the SentencePiece models source.spm and target.spm.
+#pragma once
+
+#include <memory>
+
+#include "model_io/marian_config.h"
+#include "model_io/marian_files.h"
+#include "tokenizer/files/tokenizer.h"
+
+namespace tril::model {
+
+/// @param model_yml  says how many pieces of each vocabulary the model has
+/// @throws Error naming the file that is missing or wrong
+std::shared_ptr<const Tokenizer> load_marian_vocabularies(const MarianFiles& files, const JsonObject& model_yml);
+
+}  // namespace tril::model

@@ -1,0 +1,202 @@
+#include "model_io/marian_weights.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/error.h"
+#include "base/printable.h"
+#include "model_io/marian_config.h"
+#include "model_io/quantized_files.h"
+
+namespace tril::model {
+namespace {
+
+enum class Layout : std::uint8_t {
+  transposed,  // [in, out] -> [out, in]
+  vector,      // [1, n] -> [n]
+  rows,        // [words, d] -> [rows, d], more rows being zero
+  logits_bias  // [1, words] -> [1, rows], what is more being impossible
+};
+constexpr float impossible = -1e9f;  // as a logit
+
+struct MarianTensor {
+  std::string marian, here;
+  Layout layout = Layout::transposed;
+};
+
+// The parts of a layer's name in Marian and here, in the encoder and in the decoder.
+void add_attention(std::vector<MarianTensor>& list, const std::string& marian, const std::string& here) {
+  constexpr std::array<std::pair<char, const char*>, 4> parts{
+      {{'q', "q_proj"}, {'k', "k_proj"}, {'v', "v_proj"}, {'o', "out_proj"}}};
+  for (const auto& [letter, part] : parts) {
+    list.push_back({fmt::format("{}_W{}", marian, letter), fmt::format("{}.{}.weight", here, part)});
+    list.push_back({fmt::format("{}_b{}", marian, letter), fmt::format("{}.{}.bias", here, part), Layout::vector});
+  }
+}
+
+void add_norm(std::vector<MarianTensor>& list, const std::string& marian, const std::string& here, bool pre_norm) {
+  const char* const suffix = pre_norm ? "_pre" : "";
+  list.push_back({fmt::format("{}_ln_scale{}", marian, suffix), here + ".weight", Layout::vector});
+  list.push_back({fmt::format("{}_ln_bias{}", marian, suffix), here + ".bias", Layout::vector});
+}
+
+void add_layer(std::vector<MarianTensor>& list, const char* side, std::int64_t i, bool pre_norm) {
+  const std::string marian = fmt::format("{}_l{}", side, i + 1), here = fmt::format("model.{}.layers.{}", side, i);
+  add_attention(list, marian + "_self", here + ".self_attn");
+  add_norm(list, marian + "_self_Wo", here + ".self_attn_layer_norm", pre_norm);
+  if (side == std::string_view("decoder")) {
+    add_attention(list, marian + "_context", here + ".encoder_attn");
+    add_norm(list, marian + "_context_Wo", here + ".encoder_attn_layer_norm", pre_norm);
+  }
+  for (const char* number : {"1", "2"}) {
+    list.push_back({fmt::format("{}_ffn_W{}", marian, number), fmt::format("{}.fc{}.weight", here, number)});
+    list.push_back(
+        {fmt::format("{}_ffn_b{}", marian, number), fmt::format("{}.fc{}.bias", here, number), Layout::vector});
+  }
+  add_norm(list, marian + "_ffn_ffn", here + ".final_layer_norm", pre_norm);
+}
+
+std::vector<MarianTensor> marian_tensors(const nlohmann::json& config, const NpzFile& file) {
+  const bool pre_norm = config.at("normalize_before");
+  std::vector<MarianTensor> list;
+  if (config.at("share_encoder_decoder_embeddings")) {
+    list.push_back({"Wemb", "model.shared.weight", Layout::rows});
+  } else {
+    list.push_back({"encoder_Wemb", "model.encoder.embed_tokens.weight", Layout::rows});
+    list.push_back({"decoder_Wemb", "model.decoder.embed_tokens.weight", Layout::rows});
+  }
+  for (const char* side : {"encoder", "decoder"}) {
+    const std::int64_t layers = config.at(std::string(side) + "_layers");
+    for (std::int64_t i = 0; i < layers; ++i) add_layer(list, side, i, pre_norm);
+    if (pre_norm) add_norm(list, std::string(side) + "_top", fmt::format("model.{}.layer_norm", side), false);
+  }
+  if (!config.at("tie_word_embeddings"))
+    list.push_back({file.find("decoder_ff_logit_out_W") ? "decoder_ff_logit_out_W" : "decoder_ff_logit_out_Wt",
+                    "lm_head.weight", Layout::rows});
+  list.push_back({"decoder_ff_logit_out_b", "final_logits_bias", Layout::logits_bias});
+  return list;
+}
+
+// A weight whose values are made of the stored ones.
+WeightView made(const WeightView& stored, std::vector<std::int64_t> shape, const char* how,
+                std::function<void(std::span<float>)> read) {
+  return {.name = {},
+          .dtype = StoredType::blocks,
+          .shape = std::move(shape),
+          .bytes = stored.bytes,
+          .form = fmt::format("{} {}", stored.type_name(), how),
+          .read = std::move(read)};
+}
+
+void transpose(const WeightView& stored, std::span<float> out) {
+  const std::vector<float> values = transposed_values(to_f32(stored), stored.shape[0], stored.shape[1]);
+  std::copy(values.begin(), values.end(), out.begin());
+}
+
+WeightView transposed(const WeightView& stored) {
+  return made(stored, {stored.shape[1], stored.shape[0]}, "transposed",
+              [stored](std::span<float> out) { transpose(stored, out); });
+}
+
+// The stored values, and behind them one value again and again.
+WeightView extended(const WeightView& stored, std::vector<std::int64_t> shape, float rest) {
+  return made(stored, std::move(shape), "extended", [stored, rest](std::span<float> out) {
+    const auto n = static_cast<std::size_t>(stored.elements());
+    to_f32(stored, out.first(n));
+    std::fill(out.begin() + static_cast<std::ptrdiff_t>(n), out.end(), rest);
+  });
+}
+
+WeightView view_of(const WeightView& stored, const MarianTensor& tensor, std::int64_t rows, const std::string& where) {
+  const bool is_floats = is_floating(stored.dtype) || stored.dtype == StoredType::blocks;
+  if (stored.shape.size() != 2 || !is_floats)
+    fail(where,
+         fmt::format("holds {} in {} dimensions, expected floats in two", stored.type_name(), stored.shape.size()));
+  const auto check_room = [&](std::int64_t words) {
+    if (words > rows) fail(where, fmt::format("has {} words, and the vocabulary at most {}", words, rows - 1));
+  };
+  switch (tensor.layout) {
+    case Layout::transposed:
+      return transposed(stored);
+    case Layout::vector: {
+      WeightView view = stored;
+      if (view.shape[0] == 1) view.shape.erase(view.shape.begin());
+      return view;
+    }
+    case Layout::rows: {
+      const WeightView by_word = tensor.marian.ends_with("_W") ? transposed(stored) : stored;
+      check_room(by_word.shape[0]);
+      return extended(by_word, {rows, by_word.shape[1]}, 0);
+    }
+    case Layout::logits_bias:
+      check_room(stored.shape[1]);
+      if (stored.shape[0] != 1) fail(where, fmt::format("has {} rows, expected one", stored.shape[0]));
+      return extended(stored, {1, rows}, impossible);
+  }
+  return stored;
+}
+
+// Logits without a bias of their own: only padding is impossible.
+WeightView bias_of_padding(std::int64_t words, std::int64_t rows) {
+  return {.name = "final_logits_bias",
+          .dtype = StoredType::blocks,
+          .shape = {1, rows},
+          .bytes = {},
+          .form = "made",
+          .read = [words](std::span<float> out) {
+            std::fill(out.begin(), out.end(), 0.0f);
+            std::fill(out.begin() + static_cast<std::ptrdiff_t>(words), out.end(), impossible);
+          }};
+}
+
+}  // namespace
+
+void check_words_of_embeddings(const NpzFile& file, const JsonObject& yml) {
+  constexpr std::array<const char*, 2> sides{"encoder_Wemb", "decoder_Wemb"};
+  for (std::size_t side = 0; side < sides.size(); ++side) {
+    const WeightView* const own = file.find(sides[side]);
+    const WeightView* const words = own ? own : file.find("Wemb");
+    if (!words)
+      fail(printable(file.path(), 400), fmt::format("has no {} and no Wemb", sides[side]),
+           "the file is incomplete, or of another kind of model");
+    const std::int64_t expected = marian_vocabulary(yml, side);
+    if (words->shape.empty() || words->shape[0] != expected)
+      yml.fail_at("dim-vocabs", fmt::format("says {} words, and {} has {}", expected, words->name,
+                                            words->shape.empty() ? 0 : words->shape[0]));
+  }
+}
+
+WeightFiles marian_weights(std::shared_ptr<const NpzFile> file, const nlohmann::json& config) {
+  const std::string path = file->path();
+  const std::int64_t rows = config.at("vocab_size");
+  WeightFiles::Contents contents{.where = path, .tensors = {}, .maps = file};
+  std::map<std::string, std::string, std::less<>> own_names;
+  std::set<std::string_view> used;
+  const std::vector<MarianTensor> tensors = marian_tensors(config, *file);
+  for (const MarianTensor& tensor : tensors) {
+    own_names.emplace(tensor.here, tensor.marian);
+    const WeightView* const stored = file->find(tensor.marian);
+    if (!stored) continue;
+    used.insert(stored->name);
+    WeightView view = view_of(*stored, tensor, rows, fmt::format("{}: {}", printable(path, 400), tensor.marian));
+    view.name = tensor.here;
+    contents.tensors.push_back({std::move(view), path});
+  }
+  if (!file->find("decoder_ff_logit_out_b")) {  // output-omit-bias
+    const WeightView* const words = file->find(tensors[0].marian == "Wemb" ? "Wemb" : "decoder_Wemb");
+    if (words && words->shape.size() == 2 && words->shape[0] < rows)
+      contents.tensors.push_back({bias_of_padding(words->shape[0], rows), path});
+  }
+  for (const WeightView& stored : file->tensors())
+    if (!used.contains(stored.name) && !stored.name.starts_with("special:")) contents.tensors.push_back({stored, path});
+  contents.name_in_file = [own_names](std::string_view name) {
+    const auto found = own_names.find(name);
+    return found == own_names.end() ? std::string(name) : found->second;
+  };
+  return WeightFiles(std::move(contents));
+}
+
+}  // namespace tril::model

@@ -1,0 +1,234 @@
+// Marian's own files: what Marian computes with them, whatever form they come in, and what is refused by name.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "model_io/model_source.h"
+#include "model_io/registry.h"
+#include "support/paths.h"
+#include "support/raw_safetensors.h"
+#include "support/raw_zip.h"
+
+namespace tril::model {
+namespace {
+
+using testing::error_of;
+using testing::raw_zip;
+using testing::RawMember;
+using testing::TemporaryDirectory;
+namespace fs = std::filesystem;
+
+fs::path golden(const std::string& name) {
+  return fs::path(test::test_dir()) / "golden/marian" / name;
+}
+
+std::string bytes_of(const fs::path& path) {
+  std::ostringstream bytes;
+  bytes << std::ifstream(path, std::ios::binary).rdbuf();
+  return bytes.str();
+}
+
+nlohmann::json expected(const std::string& name) {
+  return nlohmann::json::parse(bytes_of(golden(name) / "expected.json"));
+}
+
+// A copy of a golden directory.
+void copy_to(const TemporaryDirectory& to, const std::string& name) {
+  for (const auto& entry : fs::directory_iterator(golden(name)))
+    fs::copy_file(entry.path(), to.path(entry.path().filename().string()));
+}
+
+// The npz with another model.yml of the same length: `from` becomes `to`, and blanks at its end go or come.
+std::string with_option(std::string npz, const std::string& from, const std::string& to) {
+  const std::size_t at = npz.find(from);
+  EXPECT_NE(at, npz.npos) << from;
+  npz.replace(at, from.size(), to);
+  const std::size_t end = npz.find('\0', at);  // padding stands there
+  if (to.size() > from.size())
+    npz.erase(end, to.size() - from.size());
+  else
+    npz.insert(end, from.size() - to.size(), '\0');
+  return npz;
+}
+
+void expect_option_refused(const std::string& from, const std::string& to, const std::string& part) {
+  const TemporaryDirectory directory;
+  copy_to(directory, "spm");
+  directory.put("model.npz", with_option(bytes_of(golden("spm") / "model.npz"), from, to));
+  const std::string text = error_of([&] { make(ModelSource::open(directory.path())); });
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+  EXPECT_NE(text.find("special:model.yml"), std::string::npos) << text;
+}
+
+class MarianModels : public ::testing::TestWithParam<const char*> {};
+
+// log p(target | source) of each pair.
+std::vector<double> scores(const ModelSource& source, const nlohmann::json& pairs) {
+  const auto m = load(source);
+  const auto tokenizer = source.tokenizer();
+  std::vector<double> found;
+  for (std::size_t i = 0; i < pairs["sources"].size(); ++i) {
+    Arena arena;
+    Context c(arena);
+    std::vector<std::int32_t> ids = tokenizer->encode(pairs["sources"][i].get<std::string>(), Side::source);
+    for (std::int32_t id : tokenizer->frame(Side::source).suffix) ids.push_back(id);
+    std::vector<std::int32_t> labels = tokenizer->encode(pairs["targets"][i].get<std::string>(), Side::target);
+    std::vector<std::int32_t> inputs{m->special_ids().decoder_start};
+    inputs.insert(inputs.end(), labels.begin(), labels.end());
+    labels.push_back(m->special_ids().eos);
+    const auto rows = [](const auto& v) { return Rows::rectangle(1, static_cast<std::int64_t>(v.size())); };
+    const Memory memory = m->encode(c, ids, rows(ids));
+    const std::vector<float> values =
+        host_copy<float>(logits(c, *m, m->decode(c, {.ids = inputs, .rows = rows(inputs), .memory = &memory})));
+    const std::size_t V = values.size() / labels.size();
+    double sum = 0;
+    for (std::size_t t = 0; t < labels.size(); ++t) {
+      double all = 0;
+      for (std::size_t v = 0; v < V; ++v) all += std::exp(static_cast<double>(values[t * V + v]));
+      sum += static_cast<double>(values[t * V + static_cast<std::size_t>(labels[t])]) - std::log(all);
+    }
+    found.push_back(sum);
+  }
+  return found;
+}
+
+TEST_P(MarianModels, GiveMariansScores) {
+  const nlohmann::json pairs = expected(GetParam());
+  const std::vector<double> found = scores(ModelSource::open(golden(GetParam())), pairs);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double marian = pairs["scores"][i];
+    // Marian sums in float32, its exponentials and gelu are approximations: the largest difference of these is 1e-5.
+    EXPECT_NEAR(found[i], marian, 5e-5 * std::max(1.0, std::abs(marian))) << pairs["sources"][i];
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, MarianModels, ::testing::Values("spm", "opus", "pre_norm"));
+
+using Values = std::vector<float>;
+Values values_of(const fs::path& path) {
+  const auto m = load(ModelSource::open(path));
+  return host_copy<float>(m->parameters().flat());
+}
+
+TEST(MarianFiles, AnNpzAndAnArchiveAreTheDirectory) {
+  for (const char* name : {"spm", "opus"}) {
+    const TemporaryDirectory directory;
+    std::vector<RawMember> members;
+    std::string npz;
+    for (const auto& entry : fs::directory_iterator(golden(name))) {
+      const std::string file = entry.path().filename().string();
+      if (file.ends_with(".npz")) npz = file;
+      members.push_back({"opus-2020/" + file, bytes_of(entry.path()), members.size() % 2 == 0});
+    }
+    const std::string zip = directory.put("opus-2020.zip", raw_zip(members));
+    const Values values = values_of(golden(name));
+    EXPECT_EQ(values_of(golden(name) / npz), values);
+    EXPECT_EQ(values_of(zip), values);
+    const std::string text = expected(name)["sources"][0];
+    EXPECT_EQ(ModelSource::open(zip).tokenizer()->encode(text),
+              ModelSource::open(golden(name)).tokenizer()->encode(text));
+  }
+}
+
+TEST(MarianFiles, DecoderYmlGivesTheDefaultsOfGeneration) {
+  const GenerationConfig g = ModelSource::open(golden("opus")).generation();
+  EXPECT_EQ(g.search.beam_size, 6);
+  EXPECT_EQ(g.search.length_penalty, 1);
+  EXPECT_EQ(g.eos_token_ids, std::vector<std::int32_t>{0});
+  EXPECT_EQ(g.bad_words_ids.size(), 2u) << "padding and the unknown token never come";
+  EXPECT_TRUE(g.not_obeyed.empty());
+
+  const TemporaryDirectory directory;
+  copy_to(directory, "spm");
+  directory.put("decoder.yml", "allow-unk: true\nword-penalty: 0.5\nbeam-size: 0\n");
+  const std::string text = error_of([&] { ModelSource::open(directory.path()).generation(); });
+  EXPECT_NE(text.find("decoder.yml: beam-size"), std::string::npos) << text;
+  directory.put("decoder.yml", "allow-unk: true\nword-penalty: 0.5\n");
+  const GenerationConfig other = ModelSource::open(directory.path()).generation();
+  EXPECT_EQ(other.bad_words_ids.size(), 1u);
+  EXPECT_EQ(other.not_obeyed, std::vector<std::string>{"word_penalty 0.5"});
+}
+
+TEST(MarianFiles, ASavedModelIsTheSameModel) {
+  for (const char* name : {"spm", "opus", "pre_norm"}) {
+    const TemporaryDirectory directory;
+    const auto source = ModelSource::open(golden(name));
+    save(*load(source), directory.path());
+    source.copy_companions(directory.path());
+    const nlohmann::json pairs = expected(name);
+    EXPECT_EQ(scores(ModelSource::open(directory.path()), pairs), scores(source, pairs)) << name;
+  }
+}
+
+TEST(MarianFiles, OptionsThatAreNotComputedAreRefusedByName) {
+  expect_option_refused("transformer-decoder-autoreg: self-attention", "transformer-decoder-autoreg: average-attention",
+                        "transformer-decoder-autoreg: average-attention is not supported");
+  expect_option_refused("type: transformer\n", "type: s2s\n", "type: s2s is not supported");
+  expect_option_refused("transformer-postprocess: dan", "transformer-postprocess: nda", "transformer-postprocess");
+  expect_option_refused("transformer-postprocess: dan", "transformer-postprocess: dhn", "the step 'h'");
+  expect_option_refused("transformer-no-bias: false", "transformer-no-bias: true", "transformer-no-bias");
+  expect_option_refused("transformer-ffn-activation: swish", "transformer-ffn-activation: tanh",
+                        "transformer-ffn-activation");
+  expect_option_refused("right-left: false", "right-left: true", "right-left");
+  expect_option_refused("dim-emb: 16", "dim-emb: 15", "dim-emb");
+  expect_option_refused("enc-depth: 2", "enc-depth: -2", "enc-depth");
+  expect_option_refused("dim-vocabs:\n  - 64\n  - 64\n", "dim-vocabs: [64, 1000000]\n", "dim-vocabs");
+  expect_option_refused("dim-vocabs:\n  - 64\n  - 64\n", "dim-vocabs: [9999999, 9999999]\n", "dim-vocabs");
+}
+
+TEST(MarianFiles, WeightsThatAreMissingOrLeftOverAreNamed) {
+  const TemporaryDirectory directory;
+  copy_to(directory, "spm");
+  const std::string npz = bytes_of(golden("spm") / "model.npz");
+  const auto error_with = [&](const std::string& from, const std::string& to) {
+    directory.put("model.npz", with_option(npz, from, to));
+    return error_of([&] { load(ModelSource::open(directory.path())); });
+  };
+  EXPECT_NE(error_with("enc-depth: 2", "enc-depth: 3").find("encoder_l3_"), std::string::npos);
+  EXPECT_NE(error_with("enc-depth: 2", "enc-depth: 1").find("encoder_l2_"), std::string::npos);
+  EXPECT_NE(error_with("transformer-dim-ffn: 24", "transformer-dim-ffn: 25").find("_ffn_"), std::string::npos);
+  EXPECT_NE(error_with("dim-emb: 16", "dim-emb: 18").find("model.npz: "), std::string::npos);
+}
+
+TEST(MarianFiles, FilesThatAreMissingOrManyAreNamed) {
+  const auto error_of_files = [](const std::vector<std::string>& without, const std::vector<std::string>& with) {
+    const TemporaryDirectory directory;
+    copy_to(directory, "opus");
+    for (const std::string& name : without) fs::remove(directory.path(name));
+    for (const std::string& name : with) directory.put(name, "x");
+    return error_of([&] { ModelSource::open(directory.path()).tokenizer(); });
+  };
+  EXPECT_NE(error_of_files({"source.spm"}, {}).find("source.spm and target.spm"), std::string::npos);
+  EXPECT_NE(error_of_files({"opus.vocab.yml"}, {}).find("lacks the vocabulary opus.vocab.yml"), std::string::npos);
+  EXPECT_NE(error_of_files({"decoder.yml"}, {"other.npz"}).find("holds 2 files of weights"), std::string::npos);
+  EXPECT_NE(error_of_files({"opus.vocab.yml", "decoder.yml", "source.spm", "target.spm"}, {}).find("no vocabulary"),
+            std::string::npos);
+
+  const TemporaryDirectory directory;
+  copy_to(directory, "opus");
+  directory.put("decoder.yml", "models: [a.npz, b.npz]\n");
+  EXPECT_NE(error_of([&] { ModelSource::open(directory.path()); }).find("names 2 models"), std::string::npos);
+}
+
+TEST(MarianFiles, ArchivesThatLeadOutsideAreRefused) {
+  const TemporaryDirectory directory;
+  const auto refused = [&](const std::vector<RawMember>& members, const std::string& part) {
+    const std::string path = directory.put("x.zip", raw_zip(members));
+    const std::string text = error_of([&] { ModelSource::open(path); });
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  const std::string npz = bytes_of(golden("spm") / "model.npz");
+  refused({{"../model.npz", npz}}, "leads out of the archive");
+  refused({{"/model.npz", npz}}, "leads out of the archive");
+  refused({{"a/model.npz", npz}, {"b/model.npz", npz}}, "the second file called model.npz");
+  refused({{"README.md", "x"}}, "holds 0 files of weights");
+  refused({{"model.npz", std::string(std::size_t{1} << 22, '\0'), true}}, "expected at most");
+  refused({{"model.npz", npz.substr(0, npz.size() / 2)}}, "x.zip: model.npz");
+}
+
+}  // namespace
+}  // namespace tril::model
