@@ -1,11 +1,18 @@
 #include "nn/relative_bias.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <memory>
 
 #include "ops/transpose.h"
 
 namespace tril::nn {
+namespace {
+
+constexpr std::int64_t most_kept_biases = 1 << 22;  // 16 MiB, however many heads there are
+
+}  // namespace
 
 // In float32 throughout, as the authors' framework has it: where the logarithm meets a whole number, rounding decides.
 std::int32_t relative_bucket(std::int64_t distance, bool bidirectional, std::int64_t num_buckets,
@@ -33,12 +40,45 @@ RelativeBias::RelativeBias(Parameters& p, const std::string& name, const Options
         options.num_buckets, options.max_distance);
 }
 
+std::vector<float> alibi_slopes(std::int64_t num_heads) {
+  const auto heads = static_cast<std::size_t>(num_heads), n = std::bit_ceil(heads);
+  std::vector<float> slopes;
+  for (std::size_t i = 1; slopes.size() < heads; ++i) {
+    const std::size_t h = n == heads ? i : 2 * i <= n ? 2 * i : 2 * i - n - 1;  // counted from 1
+    slopes.push_back(static_cast<float>(std::exp2(-8 * static_cast<double>(h) / static_cast<double>(n))));
+  }
+  return slopes;
+}
+
+RelativeBias::RelativeBias(std::vector<float> slopes, std::int64_t kept) : slopes_(std::move(slopes)) {
+  const auto heads = static_cast<std::int64_t>(slopes_.size());
+  check(heads > 0, "ALiBi", "there are no slopes");
+  kept = std::clamp<std::int64_t>(kept, 1, std::max<std::int64_t>(most_kept_biases / (2 * heads), 1));
+  const auto values = std::make_shared<std::vector<float>>(sloped(kept, kept));
+  kept_ = {foreign_tensor(reinterpret_cast<std::byte*>(values->data()), {heads, 2 * kept - 1}, DType::f32, values),
+           kept - 1};
+}
+
+std::vector<float> RelativeBias::sloped(std::int64_t queries, std::int64_t keys) const {
+  std::vector<float> table;
+  table.reserve(slopes_.size() * static_cast<std::size_t>(keys + queries - 1));
+  for (const float slope : slopes_)
+    for (std::int64_t r = 1 - keys; r < queries; ++r) table.push_back(slope * static_cast<float>(r));
+  return table;
+}
+
 ops::RelativeBias RelativeBias::forward(Context& c, std::int64_t queries, std::int64_t keys) const {
+  queries = std::max<std::int64_t>(queries, 1), keys = std::max<std::int64_t>(keys, 1);
+  if (!slopes_.empty()) {
+    if (std::max(queries, keys) <= kept_.zero + 1) return kept_;
+    const auto heads = static_cast<std::int64_t>(slopes_.size());
+    return {c.upload<float>(sloped(queries, keys), {heads, keys + queries - 1}), keys - 1};
+  }
   std::vector<std::int32_t> buckets;
-  for (std::int64_t r = 1 - std::max<std::int64_t>(keys, 1); r < std::max<std::int64_t>(queries, 1); ++r)
+  for (std::int64_t r = 1 - keys; r < queries; ++r)
     buckets.push_back(relative_bucket(r, options_.bidirectional, options_.num_buckets, options_.max_distance));
   const Tensor by_distance = ops::embedding(c, table_->value, c.upload(buckets), 1.0f, -1);
-  return {ops::transpose(c, by_distance), std::max<std::int64_t>(keys, 1) - 1};
+  return {ops::transpose(c, by_distance), keys - 1};
 }
 
 }  // namespace tril::nn

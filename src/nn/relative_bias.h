@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "nn/parameters.h"
 
@@ -13,7 +14,12 @@ namespace tril::nn {
 std::int32_t relative_bucket(std::int64_t distance, bool bidirectional, std::int64_t num_buckets,
                              std::int64_t max_distance);
 
-/// b[h, r] = w[bucket(r), h], the same in all layers of a stack [Raffel et al. 2020, section 2.1].
+/// The slopes m_h = 2^(-8 h / n), h = 1 .. n, of n heads, n a power of two [ALiBi: Press et al. 2022, section 3]. Other
+/// counts take those of the next power of two, every second one first and then those between, as the authors' code has it.
+std::vector<float> alibi_slopes(std::int64_t num_heads);
+
+/// A number for each head h and distance r = key - query, the same in all layers of a stack: b[h, r] = w[bucket(r), h]
+/// learned [Raffel et al. 2020, section 2.1], or b[h, r] = m_h r [Press et al. 2022, section 3].
 class RelativeBias {
  public:
   struct Options {
@@ -24,13 +30,20 @@ class RelativeBias {
   RelativeBias() = default;
   /// Declares `name` [num_buckets, num_heads].
   RelativeBias(Parameters& p, const std::string& name, const Options& options);
+  /// @param slopes  m_h of each head
+  /// @param kept  distances whose table is made once; farther ones are computed when they come
+  explicit RelativeBias(std::vector<float> slopes, std::int64_t kept = 2048);
 
   /// For rows of at most so many queries and keys.
   ops::RelativeBias forward(Context& c, std::int64_t queries, std::int64_t keys) const;
 
  private:
+  std::vector<float> sloped(std::int64_t queries, std::int64_t keys) const;
+
   Parameter* table_ = nullptr;
   Options options_;
+  std::vector<float> slopes_;
+  ops::RelativeBias kept_;  // of slopes: for up to so many queries and keys
 };
 
 }  // namespace tril::nn

@@ -48,6 +48,38 @@ TEST(RelativeBias, ATableOfDistances) {
   EXPECT_THROW(RelativeBias(others, "few", {.num_buckets = 2}), Error);
 }
 
+// What the authors' code gives, as `transformers` has it for BLOOM and for MPT.
+TEST(RelativeBias, SlopesAreTheAuthors) {
+  const auto powers = [](const std::vector<double>& exponents) {
+    std::vector<float> slopes;
+    for (const double e : exponents) slopes.push_back(static_cast<float>(std::exp2(-e)));
+    return slopes;
+  };
+  EXPECT_EQ(alibi_slopes(1), powers({8}));
+  EXPECT_EQ(alibi_slopes(8), powers({1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(alibi_slopes(3), powers({4, 8, 2}));
+  EXPECT_EQ(alibi_slopes(12), powers({1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5}));
+}
+
+// A table that was made once and one that is made when longer rows come hold the same numbers.
+TEST(RelativeBias, SlopesReachAnyDistance) {
+  Arena arena;
+  Context c(arena);
+  const RelativeBias bias(alibi_slopes(3), /*kept=*/4);
+  const std::vector<float> slopes = alibi_slopes(3);
+  for (const auto& [queries, keys] : {std::pair{0, 0}, {1, 4}, {4, 4}, {1, 5}, {5, 5}, {3, 40}}) {
+    const ops::RelativeBias b = bias.forward(c, queries, keys);
+    ASSERT_GE(b.zero, std::max(keys, 1) - 1);
+    const std::int64_t width = b.table.size(1);
+    ASSERT_GE(width - b.zero, std::max(queries, 1));
+    const auto table = host_copy<float>(b.table);
+    for (std::int64_t h = 0; h < 3; ++h)
+      for (std::int64_t r = 1 - keys; r < queries; ++r)
+        EXPECT_EQ(table[static_cast<std::size_t>(h * width + b.zero + r)],
+                  slopes[static_cast<std::size_t>(h)] * static_cast<float>(r));
+  }
+}
+
 // ALiBi [Press et al. 2022] as a table gives the same as adding slope * distance to each score.
 TEST(RelativeBias, SlopesAreOneToo) {
   Arena arena;
