@@ -26,8 +26,8 @@ Norm::Norm(Parameters& p, const std::string& name, std::int64_t d, float eps, Ki
 }
 
 Tensor Norm::forward(Context& c, const Tensor& x) const {
-  return kind_ == Kind::layer ? ops::layer_norm(c, x, weight_->value, bias_->value, eps_)
-                              : ops::rms_norm(c, x, weight_->value, eps_);
+  return kind_ == Kind::rms ? ops::rms_norm(c, x, weight_->value, eps_)
+                            : ops::layer_norm(c, x, weight_->value, bias_ ? bias_->value : Tensor(), eps_);
 }
 
 Embedding::Embedding(Parameters& p, const std::string& name, std::int64_t vocab, std::int64_t d, Options options)

@@ -32,9 +32,9 @@ class Linear {
 /// LayerNorm or RMSNorm over the last dimension.
 class Norm {
  public:
-  enum class Kind : std::uint8_t { layer, rms };
+  enum class Kind : std::uint8_t { layer, layer_unbiased, rms };
   Norm() = default;
-  /// Declares name.weight [d] and, for LayerNorm, name.bias [d].
+  /// Declares name.weight [d] and, for LayerNorm with a bias, name.bias [d].
   Norm(Parameters& p, const std::string& name, std::int64_t d, float eps, Kind kind = Kind::layer);
 
   Tensor forward(Context& c, const Tensor& x) const;

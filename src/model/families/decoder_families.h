@@ -19,7 +19,7 @@ std::unique_ptr<Model> make_olmo2(const JsonObject& config);
 std::unique_ptr<Model> make_phi3(const JsonObject& config);
 std::unique_ptr<Model> make_qwen2(const JsonObject& config);
 std::unique_ptr<Model> make_qwen3(const JsonObject& config);
-// By parallel_decoder.h:
+// By gpt_like.h:
 std::unique_ptr<Model> make_gpt_neox(const JsonObject& config);
 std::unique_ptr<Model> make_phi(const JsonObject& config);
 // By opt.h:
