@@ -49,6 +49,7 @@ const std::vector<Family>& registry() {
       {"gpt2", make_gpt2},
       {"gemma", make_gemma},
       {"gemma2", make_gemma2},
+      {"bloom", make_bloom},
       {"gpt_neox", make_gpt_neox},
       {"granite", make_granite},
       {"llama", make_llama},

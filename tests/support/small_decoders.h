@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "support/small_gpt_like.h"
+
 namespace tril::testing {
 
 inline nlohmann::json llama_kin(const std::string& model_type, const nlohmann::json& rest = nlohmann::json::object()) {
@@ -35,7 +37,7 @@ inline std::vector<nlohmann::json> small_decoders() {
                            {"pad_token_id", 1}};
   nlohmann::json opt_350m = opt;
   opt_350m.update({{"do_layer_norm_before", false}, {"word_embed_proj_dim", 8}});
-  return {
+  std::vector<nlohmann::json> list{
       {{"model_type", "gpt2"}, {"vocab_size", 13}, {"n_embd", 16}, {"n_layer", 2}, {"n_head", 4}, {"n_positions", 16}},
       opt,
       opt_350m,
@@ -79,6 +81,8 @@ inline std::vector<nlohmann::json> small_decoders() {
                             {"residual_multiplier", 0.6},
                             {"logits_scaling", 0.7}}),
   };
+  for (const nlohmann::json& config : small_gpt_like()) list.push_back(config);
+  return list;
 }
 
 }  // namespace tril::testing
