@@ -51,6 +51,7 @@ const std::vector<Family>& registry() {
       {"gemma2", make_gemma2},
       {"bloom", make_bloom},
       {"gpt_neox", make_gpt_neox},
+      {"mpt", make_mpt},
       {"granite", make_granite},
       {"llama", make_llama},
       {"mistral", make_mistral},

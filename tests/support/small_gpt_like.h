@@ -32,6 +32,7 @@ inline std::vector<nlohmann::json> small_gpt_like() {
   biogpt_more.update({{"intermediate_size", 12}, {"initializer_range", 0.5}, {"scale_embedding", false}});
   return {
       gpt_kin("bloom", bloom, with({{"hidden_dropout", 0.2}})),
+      gpt_kin("mpt", mpt, with({{"max_seq_len", 16}, {"attn_config", {{"softmax_scale", 0.3}}}})),
   };
 }
 
