@@ -50,6 +50,7 @@ const std::vector<Family>& registry() {
       {"gemma", make_gemma},
       {"gemma2", make_gemma2},
       {"bloom", make_bloom},
+      {"falcon", make_falcon},
       {"gpt_neox", make_gpt_neox},
       {"mpt", make_mpt},
       {"granite", make_granite},

@@ -33,6 +33,11 @@ inline std::vector<nlohmann::json> small_gpt_like() {
   return {
       gpt_kin("bloom", bloom, with({{"hidden_dropout", 0.2}})),
       gpt_kin("mpt", mpt, with({{"max_seq_len", 16}, {"attn_config", {{"softmax_scale", 0.3}}}})),
+      gpt_kin("falcon", falcon, with({{"ffn_hidden_size", 12}})),
+      gpt_kin("falcon", falcon, with({{"parallel_attn", false}, {"multi_query", false}, {"bias", true}})),
+      gpt_kin("falcon", falcon, with({{"new_decoder_architecture", true}, {"num_kv_heads", 2}})),
+      gpt_kin("falcon", falcon,
+              with({{"new_decoder_architecture", true}, {"num_kv_heads", 2}, {"num_ln_in_parallel_attn", 1}})),
   };
 }
 
