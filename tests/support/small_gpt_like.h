@@ -38,6 +38,8 @@ inline std::vector<nlohmann::json> small_gpt_like() {
       gpt_kin("falcon", falcon, with({{"new_decoder_architecture", true}, {"num_kv_heads", 2}})),
       gpt_kin("falcon", falcon,
               with({{"new_decoder_architecture", true}, {"num_kv_heads", 2}, {"num_ln_in_parallel_attn", 1}})),
+      gpt_kin("gptj", gpt2, gptj),
+      gpt_kin("codegen", gpt2, gptj),
   };
 }
 
