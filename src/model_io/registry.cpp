@@ -52,6 +52,7 @@ const std::vector<Family>& registry() {
       {"bloom", make_bloom},
       {"codegen", make_codegen},
       {"falcon", make_falcon},
+      {"gpt_bigcode", make_gpt_bigcode},
       {"gpt_neox", make_gpt_neox},
       {"gptj", make_gptj},
       {"mpt", make_mpt},

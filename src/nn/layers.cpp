@@ -63,10 +63,11 @@ ops::Activation activation_of(std::string_view name, std::string_view where) {
     ops::Activation value;
   };
   using enum ops::Activation;
-  static constexpr std::array<Entry, 7> table{{{"relu", relu},
+  static constexpr std::array<Entry, 8> table{{{"relu", relu},
                                                {"gelu", gelu},
                                                {"gelu_new", gelu_tanh},
                                                {"gelu_pytorch_tanh", gelu_tanh},
+                                               {"gelu_fast", gelu_tanh},
                                                {"silu", silu},
                                                {"swish", silu},
                                                {"linear", none}}};

@@ -40,6 +40,8 @@ inline std::vector<nlohmann::json> small_gpt_like() {
               with({{"new_decoder_architecture", true}, {"num_kv_heads", 2}, {"num_ln_in_parallel_attn", 1}})),
       gpt_kin("gptj", gpt2, gptj),
       gpt_kin("codegen", gpt2, gptj),
+      gpt_kin("gpt_bigcode", gpt2, with({{"n_positions", 16}})),
+      gpt_kin("gpt_bigcode", gpt2, with({{"n_positions", 16}, {"multi_query", false}, {"scale_attn_weights", false}})),
   };
 }
 
