@@ -53,6 +53,7 @@ const std::vector<Family>& registry() {
       {"codegen", make_codegen},
       {"falcon", make_falcon},
       {"gpt_bigcode", make_gpt_bigcode},
+      {"gpt_neo", make_gpt_neo},
       {"gpt_neox", make_gpt_neox},
       {"gptj", make_gptj},
       {"mpt", make_mpt},

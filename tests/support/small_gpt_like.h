@@ -42,6 +42,11 @@ inline std::vector<nlohmann::json> small_gpt_like() {
       gpt_kin("codegen", gpt2, gptj),
       gpt_kin("gpt_bigcode", gpt2, with({{"n_positions", 16}})),
       gpt_kin("gpt_bigcode", gpt2, with({{"n_positions", 16}, {"multi_query", false}, {"scale_attn_weights", false}})),
+      gpt_kin("gpt_neo", gpt_neo,
+              with({{"max_position_embeddings", 16},
+                    {"attention_types", {{{"global", "local"}, 1}}},
+                    {"window_size", 3},
+                    {"resid_dropout", 0.2}})),
   };
 }
 

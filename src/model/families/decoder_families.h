@@ -24,6 +24,7 @@ std::unique_ptr<Model> make_bloom(const JsonObject& config);
 std::unique_ptr<Model> make_codegen(const JsonObject& config);
 std::unique_ptr<Model> make_falcon(const JsonObject& config);
 std::unique_ptr<Model> make_gpt_bigcode(const JsonObject& config);
+std::unique_ptr<Model> make_gpt_neo(const JsonObject& config);
 std::unique_ptr<Model> make_gpt_neox(const JsonObject& config);
 std::unique_ptr<Model> make_gptj(const JsonObject& config);
 std::unique_ptr<Model> make_mpt(const JsonObject& config);
