@@ -47,6 +47,8 @@ inline std::vector<nlohmann::json> small_gpt_like() {
                     {"attention_types", {{{"global", "local"}, 1}}},
                     {"window_size", 3},
                     {"resid_dropout", 0.2}})),
+      gpt_kin("xglm", xglm, xglm_more),
+      gpt_kin("biogpt", falcon, biogpt_more),
   };
 }
 

@@ -20,6 +20,7 @@ std::unique_ptr<Model> make_phi3(const JsonObject& config);
 std::unique_ptr<Model> make_qwen2(const JsonObject& config);
 std::unique_ptr<Model> make_qwen3(const JsonObject& config);
 // By gpt_like.h:
+std::unique_ptr<Model> make_biogpt(const JsonObject& config);
 std::unique_ptr<Model> make_bloom(const JsonObject& config);
 std::unique_ptr<Model> make_codegen(const JsonObject& config);
 std::unique_ptr<Model> make_falcon(const JsonObject& config);
@@ -29,6 +30,7 @@ std::unique_ptr<Model> make_gpt_neox(const JsonObject& config);
 std::unique_ptr<Model> make_gptj(const JsonObject& config);
 std::unique_ptr<Model> make_mpt(const JsonObject& config);
 std::unique_ptr<Model> make_phi(const JsonObject& config);
+std::unique_ptr<Model> make_xglm(const JsonObject& config);
 // By opt.h:
 std::unique_ptr<Model> make_opt(const JsonObject& config);
 
