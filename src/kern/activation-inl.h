@@ -1,5 +1,7 @@
 // The activations with their derivatives, as types with value(x) and slope(x): the loops over them are templates.
-//   relu: max(x, 0)      gelu: x Phi(x)      silu: x s(x), s the logistic function
+//   relu: max(x, 0)      relu_squared: max(x, 0)^2 [So et al. 2021]      gelu: x Phi(x)
+//   silu: x s(x), s the logistic function      sigmoid: s(x)
+//   exp_excess: e^n - 1 - n of n = min(x, 0), the part of xIELU below zero [Huang & Schlag 2025, eq. 6]
 //   gelu_tanh: x/2 (1 + tanh u) = x s(2u),  u = sqrt(2/pi) (x + 0.044715 x^3)        [Hendrycks & Gimpel 2016]
 #if defined(TRIL_KERN_ACTIVATION_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIL_KERN_ACTIVATION_INL_H_
@@ -29,6 +31,17 @@ struct Relu {
   static HWY_INLINE ValueAndSlope both(Vec x) {
     const Floats d;
     return {value(x), hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), hn::Set(d, 1.0f))};
+  }
+};
+
+struct ReluSquared {
+  static HWY_INLINE Vec value(Vec x) {
+    const Vec y = Relu::value(x);
+    return hn::Mul(y, y);
+  }
+  static HWY_INLINE ValueAndSlope both(Vec x) {
+    const Vec y = Relu::value(x);
+    return {hn::Mul(y, y), hn::Add(y, y)};
   }
 };
 
@@ -71,6 +84,23 @@ struct Silu {
   }
 };
 
+struct SigmoidOf {
+  static HWY_INLINE Vec value(Vec x) { return Sigmoid(Floats(), x); }
+  static HWY_INLINE ValueAndSlope both(Vec x) {
+    const Vec s = value(x);
+    return {s, hn::Mul(s, hn::Sub(hn::Set(Floats(), 1.0f), s))};
+  }
+};
+
+struct ExpExcess {
+  static HWY_INLINE Vec value(Vec x) { return both(x).value; }
+  static HWY_INLINE ValueAndSlope both(Vec x) {
+    const Floats d;
+    const Vec n = hn::Min(hn::Zero(d), x), slope = hn::Sub(FastExp(d, n), hn::Set(d, 1.0f));
+    return {hn::Sub(slope, n), slope};
+  }
+};
+
 /// body(Relu()) and so on, by name.
 template <class Body>
 HWY_INLINE void WithActivation(Activation f, const Body& body) {
@@ -79,12 +109,18 @@ HWY_INLINE void WithActivation(Activation f, const Body& body) {
       return body(Identity());
     case Activation::relu:
       return body(Relu());
+    case Activation::relu_squared:
+      return body(ReluSquared());
     case Activation::gelu:
       return body(Gelu());
     case Activation::gelu_tanh:
       return body(GeluTanh());
     case Activation::silu:
       return body(Silu());
+    case Activation::sigmoid:
+      return body(SigmoidOf());
+    case Activation::exp_excess:
+      return body(ExpExcess());
   }
 }
 

@@ -146,6 +146,12 @@ void softmax_tile(const WeightDropout& drop, const QueryBlock& b, const KeyTile&
   }
 }
 
+/// l += exp(sink - m): a weight that no value takes.
+void add_sink(float sink, std::size_t count, Softmax& state) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (state.sum[i] > 0) state.sum[i] += __builtin_expf(sink - state.highest[i]);
+}
+
 /// O = (O carry + P V) * scales
 void add_values(const Attention& a, const QueryBlock& b, const KeyTile& t, std::size_t used, const float* s, bool first,
                 const Softmax& state, const float* scales, float* out, std::size_t out_stride) {
@@ -196,6 +202,7 @@ void attend(const Attention& a, const QueryBlock& b, TransposedTile& keys, float
     scores(a, b, t, used, keys, s);
     softmax_tile(drop, b, t, used, start == begin, s, state);
     const bool last = start + kKeys >= b.end;
+    if (last && a.sink_logits) add_sink(a.sink_logits[b.head], b.count, state);
     for (std::size_t i = 0; i < b.count && last; ++i) inverse[i] = state.sum[i] > 0 ? 1.0f / state.sum[i] : 0.0f;
     add_values(a, b, t, used, s, start == begin, state, last ? inverse : nullptr, out, out_stride);
   }

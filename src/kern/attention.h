@@ -43,6 +43,9 @@ struct Attention {
   float scale = 1;
   float softcap = 0;  ///< of scaled scores, which have no bias then; 0: none [Gemma 2, 2024, section 2]
   RelativeBias bias;
+  /// [heads] or null: one more logit for each head, whose weight goes to no value: every softmax has exp(it) in its sum
+  /// [gpt-oss model card: OpenAI 2025, section 2.2].
+  const float* sink_logits = nullptr;
   MaskKind mask = MaskKind::full;
   std::int32_t window = 0;              ///< causal only; 0: no window
   const std::uint8_t* allow = nullptr;  ///< explicit01: [rows][1 or heads][q_len][k_len] with these strides in bytes
@@ -63,7 +66,8 @@ struct AttentionGradient {
   float *dq = nullptr, *dk = nullptr, *dv = nullptr;
   std::size_t dq_stride = 0, dk_stride = 0, dv_stride = 0;
   bool accumulate_q = false, accumulate_k = false, accumulate_v = false;
-  float* d_bias = nullptr;  ///< the bias's, laid out as it is, distance 0 first; always added to; null: not wanted
+  float* d_sinks = nullptr;  ///< [heads] of sink_logits, always added to; null: not wanted
+  float* d_bias = nullptr;   ///< the bias's, laid out as it is, distance 0 first; always added to; null: not wanted
 };
 
 /// The last queries of each row against the keys and values of its sequence, which lie in slots of a cache: key j of row r
@@ -85,6 +89,7 @@ struct CachedAttention {
   float scale = 1;
   float softcap = 0;                   ///< as in Attention
   RelativeBias bias;                   ///< distances in the order of the row's slots
+  const float* sink_logits = nullptr;  ///< [heads] or null, as in Attention
   std::int32_t window = 0, sinks = 0;  ///< window 0: none, and then sinks say nothing
 };
 

@@ -119,6 +119,7 @@ void block_backward(const Attention& a, const AttentionGradient& g, const QueryB
   small_gemm(dr);
 
   dot_outputs(a, g, x, b.count, w.d);
+  if (g.d_sinks && t.start == b.begin / kKeys * kKeys) add_sink_gradient(a, g, b.head, b.count, x.lse, w.d);
   for (std::size_t i = 0; i < b.count; ++i) {
     float* const d_bias = g.d_bias ? g.d_bias + (bias_of(a, b, t, i) - a.bias.at_zero) : nullptr;
     const auto make = a.softcap > 0 ? weights_and_gradient<true> : weights_and_gradient<false>;

@@ -249,6 +249,7 @@ void attend(const Attention& a, const Strip& t, const Space& x, float* out, std:
     float* const s = x.s + i * t.stride();
     const float scale = settled(a, t, i, s);
     highest[i] = softmax_row(drop, t.first + i, t.seen(i), t.stride(), scale, s, sum[i]);
+    if (a.sink_logits) sum[i] += __builtin_expf(a.sink_logits[t.head] - highest[i]);
   }
   pack_rows(x.s, t.stride(), t.count, t.stride(), x.weights);
   const std::size_t panel = tiles_of(static_cast<std::size_t>(a.rows[t.row].k_len), 32);
@@ -354,6 +355,7 @@ void strip_backward(const Attention& a, const AttentionGradient& g, const Strip&
       return hn::Mul(io.load(out + i * g.out_stride + c), io.load(d_out + i * g.d_out_stride + c));
     });
     float* const s = x.s + i * t.stride();
+    if (g.d_sinks) add_sink_gradient(a, g, t.head, 1, g.lse + (token + i) * a.heads + t.head, &d_of);
     const QueryState state{.of_scores = settled(a, t, i, s),
                            .scale = a.scale,
                            .lse = g.lse[(token + i) * a.heads + t.head],

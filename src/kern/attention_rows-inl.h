@@ -161,8 +161,8 @@ HWY_INLINE void weighted_sum(const float* weights, const RowAt& row, std::size_t
   weighted_sums<1>(weights, row, n, cols, &scale, y);
 }
 
-/// s = exp(s - max); returns 1 / sum, for n > 0 scores.
-HWY_INLINE float exponentiate(float* HWY_RESTRICT s, std::size_t n) {
+/// s = exp(s - max); returns 1 / (sum + exp(sink - max)), for n > 0 scores.
+HWY_INLINE float exponentiate(float* HWY_RESTRICT s, std::size_t n, float sink = -kInfinity) {
   const Floats d;
   Vec highest = hn::Set(d, -kInfinity);
   ForEach(n, [&](std::size_t j, auto io)
@@ -174,7 +174,9 @@ HWY_INLINE float exponentiate(float* HWY_RESTRICT s, std::size_t n) {
     io.store(e, s + j);
     sum = hn::Add(sum, io.or_else(e, hn::Zero(d)));
   });
-  return 1.0f / hn::GetLane(hn::SumOfLanes(d, sum));
+  const float of_scores = hn::GetLane(hn::SumOfLanes(d, sum));
+  if (sink == -kInfinity) return 1.0f / of_scores;
+  return 1.0f / (of_scores + __builtin_expf(sink - hn::GetLane(shift)));
 }
 
 }  // namespace tril::kern::HWY_NAMESPACE

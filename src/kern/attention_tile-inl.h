@@ -322,6 +322,14 @@ struct HeadOf {
   }
 };
 
+/// dsink = -sum over queries of exp(sink - lse_i) D_i: the sink's value is zero. lse: of this head, heads apart.
+HWY_INLINE void add_sink_gradient(const Attention& a, const AttentionGradient& g, std::size_t head, std::size_t count,
+                                  const float* lse, const float* d_of) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (const float l = lse[i * a.heads]; l > -kInfinity)
+      g.d_sinks[head] -= __builtin_expf(a.sink_logits[head] - l) * d_of[i];
+}
+
 }  // namespace tril::kern::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -75,6 +75,11 @@ HWY_INLINE const float* bias_of(const CachedAttention& a, std::size_t h, std::si
   return a.bias.at_zero + h * a.bias.stride - static_cast<std::ptrdiff_t>(query);
 }
 
+/// The logit of head h's sink; -inf: it has none.
+HWY_INLINE float sink_of(const CachedAttention& a, std::size_t h) {
+  return a.sink_logits ? a.sink_logits[h] : -kInfinity;
+}
+
 /// f(std::integral_constant of a number, h) for all heads from h = 0 on, so many of those that share keys at a time.
 template <class F>
 HWY_INLINE void for_shared_heads(std::size_t heads, std::size_t group, const F& f) {
@@ -122,7 +127,7 @@ void attend_one(const CachedAttention& a, const T* keys, const T* values, const 
   for_shared_heads(a.heads, group, [&](auto shared, std::size_t h) HWY_ATTR {
     float* const s = scores + h * n;
     float scales[shared];
-    for (std::size_t i = 0; i < shared; ++i) scales[i] = exponentiate(s + i * n, n);
+    for (std::size_t i = 0; i < shared; ++i) scales[i] = exponentiate(s + i * n, n, sink_of(a, h + i));
     if (a.v_scales) times_scales(s, shared, a.v_scales + h / group, slots, a.scale_stride, n, list);
     weighted_sums<shared>(s, RowsInSlots<T>{values + h / group * a.d_v, slots, a.v_stride, a.d_v}, n, a.d_v, scales,
                           y + h * a.d_v);
@@ -284,7 +289,9 @@ void attend_by_tiles(const CachedAttention& a, const T* keys, const T* values, s
   }
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t h = 0; h < a.heads; ++h) {
-      const Vec inverse = hn::Set(Floats(), 1.0f / w.sum[i * a.heads + h]);
+      float sum = w.sum[i * a.heads + h];
+      if (a.sink_logits) sum += __builtin_expf(a.sink_logits[h] - w.highest[i * a.heads + h]);
+      const Vec inverse = hn::Set(Floats(), 1.0f / sum);
       float* y = out + i * out_stride + h * a.d_v;
       ForEach(a.d_v, [&](std::size_t c, auto io) HWY_ATTR { io.store(hn::Mul(inverse, io.load(y + c)), y + c); });
     }

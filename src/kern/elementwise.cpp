@@ -79,6 +79,20 @@ void softcap_backward(float c, const float* y, const float* dy, float* dx, bool 
   });
 }
 
+void clamp(float low, float high, const float* x, float* y, std::size_t n) {
+  const Vec least = hn::Set(Floats(), low), most = hn::Set(Floats(), high);
+  ForEach(n, [&](std::size_t i, auto io) HWY_ATTR { io.store(hn::Min(most, hn::Max(least, io.load(x + i))), y + i); });
+}
+
+void clamp_backward(float low, float high, const float* x, const float* dy, float* dx, bool accumulate, std::size_t n) {
+  const Vec least = hn::Set(Floats(), low), most = hn::Set(Floats(), high);
+  ForEach(n, [&](std::size_t i, auto io) HWY_ATTR {
+    const Vec v = io.load(x + i);
+    const Vec g = hn::IfThenElseZero(hn::And(hn::Ge(v, least), hn::Le(v, most)), io.load(dy + i));
+    io.store(accumulate ? hn::Add(io.load(dx + i), g) : g, dx + i);
+  });
+}
+
 float dot(const float* a, const float* b, std::size_t n) {
   return Sum(n, [&](std::size_t i, auto io) HWY_ATTR { return hn::Mul(io.load(a + i), io.load(b + i)); });
 }
@@ -152,6 +166,8 @@ void fill_elementwise(Kernels& k) {
   k.widen_bf16 = widen_bf16;
   k.softcap = softcap;
   k.softcap_backward = softcap_backward;
+  k.clamp = clamp;
+  k.clamp_backward = clamp_backward;
   k.dot = dot;
   k.dropout = dropout;
   k.add_dropout = add_dropout;

@@ -16,7 +16,7 @@
 
 namespace tril::kern {
 
-enum class Activation : std::uint8_t { none, relu, gelu, gelu_tanh, silu };
+enum class Activation : std::uint8_t { none, relu, relu_squared, gelu, gelu_tanh, silu, sigmoid, exp_excess };
 
 /// Rows of logits against targets. eps spreads label smoothing over the whole vocabulary:
 ///   loss_i = -(1 - eps) log p_i[target] - eps / V * sum_v log p_i[v],   zero where target == ignore
@@ -101,6 +101,10 @@ struct Kernels {
   void (*softcap)(float cap, const float* x, float* y, std::size_t n);  ///< y = cap tanh(x / cap); in place allowed
   /// dx = dy (1 - (y / cap)^2), or dx += with accumulate; dx may be dy.
   void (*softcap_backward)(float cap, const float* y, const float* dy, float* dx, bool accumulate, std::size_t n);
+  void (*clamp)(float low, float high, const float* x, float* y, std::size_t n);  ///< y = min(max(x, low), high)
+  /// dx = dy where low <= x <= high and zero elsewhere, or dx += with accumulate.
+  void (*clamp_backward)(float low, float high, const float* x, const float* dy, float* dx, bool accumulate,
+                         std::size_t n);
   float (*dot)(const float* a, const float* b, std::size_t n);
   void (*adam)(const Adam& a, float* w, float* m, float* v, const float* g, std::size_t n);
   void (*lion)(const Lion& l, float* w, float* m, const float* g, std::size_t n);

@@ -1,6 +1,7 @@
 // attention: y = P v,  P = softmax(S),  S = scale q k^T + bias + mask, head by head        [Vaswani et al. 2017, eq. 1]
 //   dv = P^T dy    dP = dy v^T    dS = P (dP - sum(dy y))    dq = scale dS k    dk = scale dS^T q
 //   with a soft cap S = cap tanh(scale q k^T / cap) + mask,  dS <- dS (1 - (S / cap)^2)           [Gemma 2, 2024]
+//   with sink logits s [H] each row of P has one more column exp(s - lse), of no value:  ds = -sum of exp(s - lse) (dy . y)
 //   dbias of a distance = sum of dS over the pairs of a query and a key that stand so
 //   q [Nq, H d_k]   k [Nk, Hkv d_k]   v [Nk, Hkv d_v]   y [Nq, H d_v]   bias [H, distances]
 // Saves q, k, v, y and the log-sum-exp of each row of S [Nq, H]; P is computed again tile by tile
@@ -43,6 +44,8 @@ kern::Attention arguments(const Tensor& q, const Tensor& k, const Tensor& v, con
   a.softcap = o.softcap;
   check(o.softcap >= 0 && (o.softcap == 0 || !o.bias.table), "attention", "invalid soft cap of {}{}", o.softcap,
         o.bias.table ? " over scores with a bias" : "");
+  if (o.sink_logits) check_shape(o.sink_logits, {h.heads}, "attention: sink logits");
+  if (o.sink_logits) a.sink_logits = o.sink_logits.data<float>();
   a.mask = o.mask.kind;
   a.window = o.mask.window;
   a.masked_is_minus_1e9 = o.mask.masked_is_minus_1e9;
@@ -132,7 +135,7 @@ Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, 
 
   if (c.tape()) {
     c.tape()->record(
-        "attention", {&q, &k, &v, &o.bias.table}, y,
+        "attention", {&q, &k, &v, &o.bias.table, &o.sink_logits}, y,
         [q, k, v, y, lse, spans, o, drop, cover](Context& x, const Tensor& dy, Grads& d) {
           auto dq = d.into(x, q), dk = d.into(x, k), dv = d.into(x, v);
           // The kernel stores row by row: what rows share, or leave out, is added to zeros instead; so are the three
@@ -151,6 +154,7 @@ Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, 
           g.dq = to_q.data<float>(), g.dk = to_k.data<float>(), g.dv = to_v.data<float>();
           g.dq_stride = z(to_q.row_stride()), g.dk_stride = z(to_k.row_stride()), g.dv_stride = z(to_v.row_stride());
           if (float* const d_bias = sum_into(x, d.into(x, o.bias.table))) g.d_bias = d_bias + o.bias.zero;
+          g.d_sinks = sum_into(x, d.into(x, o.sink_logits));
           g.accumulate_q = dq.accumulate, g.accumulate_k = dk.accumulate, g.accumulate_v = dv.accumulate;
           const kern::Attention args = arguments(q, k, v, spans, o, drop);
           x.worked([&] { return work_of(args, 3, 2, bytes_of(q, k, v, y, dy, q, k, v)); });

@@ -50,6 +50,8 @@ kern::CachedAttention arguments(const Tensor& q, const CachedKeysValues& kv, con
   a.softcap = o.softcap;
   check(o.softcap >= 0 && (o.softcap == 0 || !o.bias.table), "cached_attention", "invalid soft cap of {}{}", o.softcap,
         o.bias.table ? " over scores with a bias" : "");
+  if (o.sink_logits) check_shape(o.sink_logits, {heads}, "cached_attention: sink logits");
+  if (o.sink_logits) a.sink_logits = o.sink_logits.data<float>();
   a.window = o.mask.window, a.sinks = o.mask.sinks;
   std::int32_t most_keys = 0, most_queries = 0;
   for (std::size_t r = 0; r < rows.lengths.size(); ++r)
@@ -90,6 +92,7 @@ kern::CachedAttention heads_of(kern::CachedAttention a, std::size_t first, std::
     a.k += first * a.d_k, a.v += first * a.d_v;
   }
   if (a.bias) a.bias.at_zero += first * group * a.bias.stride;
+  if (a.sink_logits) a.sink_logits += first * group;
   a.heads = count * group, a.kv_heads = count;
   return a;
 }

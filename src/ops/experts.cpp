@@ -1,5 +1,7 @@
-// expert_weights: w_tj = exp(l_te) / sum over t's experts of exp(l)      d l_te = w_tj (dw_tj - sum_i w_ti dw_ti)
-//   saves w. How experts were chosen has no gradient.
+// expert_weights: w_tj = s p_te / Z_t,  p = softmax(l_t) or sigmoid(l_t),  Z_t = sum over t's experts of p, or 1
+//   with u_tj = w_tj / s:   d p_te = s (dw_tj - sum_i u_ti dw_ti) / Z_t, or s dw_tj,  for t's experts, else 0
+//   softmax: d l_te = p_te (d p_te - sum_e' p_te' d p_te')      sigmoid: d l_te = p_te (1 - p_te) d p_te
+//   saves p and w. How experts were chosen has no gradient.
 // combine_experts: y_t = sum_j w_tj r_tj      d r_tj = w_tj dy_t      d w_tj = dy_t . r_tj
 //   saves w and the results r.
 // load_balancing_loss: L = E sum_e f_e p_e,  p_e = 1/R sum_r P_re,  P = softmax(l),  f_e = choices of e / R
@@ -9,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "ops/loss.h"
@@ -39,10 +42,54 @@ std::vector<std::int32_t> Routing::tokens_of(std::size_t expert) const {
   return list;
 }
 
-Routing route(const Tensor& logits, std::int64_t k) {
+namespace {
+
+// p of all experts, row by row.
+std::vector<float> scores_of(const Tensor& logits, RouterOptions::Score score) {
+  std::vector<float> p = host_copy<float>(logits);
+  const std::size_t E = z(logits.size(1));
+  if (score == RouterOptions::Score::sigmoid)
+    for (float& v : p) v = 1 / (1 + std::exp(-v));
+  else
+    for (std::size_t at = 0; at < p.size(); at += E) softmax(p.data() + at, E);
+  return p;
+}
+
+// Experts of the groups that a token does not choose from get -inf.
+void leave_out_groups(std::span<float> row, const RouterOptions& o) {
+  const std::size_t groups = z(o.groups), size = row.size() / groups;
+  std::vector<float> sums(groups);
+  for (std::size_t g = 0; g < groups; ++g) {
+    std::vector<float> group(row.begin() + static_cast<std::ptrdiff_t>(g * size),
+                             row.begin() + static_cast<std::ptrdiff_t>((g + 1) * size));
+    const std::size_t best = std::min(z(o.best_of_group), size);
+    std::partial_sort(group.begin(), group.begin() + static_cast<std::ptrdiff_t>(best), group.end(), std::greater<>());
+    sums[g] = std::accumulate(group.begin(), group.begin() + static_cast<std::ptrdiff_t>(best), 0.0f);
+  }
+  std::vector<std::size_t> order(groups);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sums[a] > sums[b]; });
+  for (std::size_t i = z(o.chosen_groups); i < groups; ++i)
+    std::fill_n(row.begin() + static_cast<std::ptrdiff_t>(order[i] * size), size, -INFINITY);
+}
+
+}  // namespace
+
+Routing route(const Tensor& logits, std::int64_t k, const RouterOptions& o, const Tensor& correction) {
   const auto [N, E] = logits.dims<2>("route: logits");
   check(k >= 1 && k <= E, "route", "{} of {} experts", k, E);
-  const std::vector<float> values = host_copy<float>(logits);
+  check(o.groups >= 1 && E % o.groups == 0 && o.chosen_groups >= 1 && o.chosen_groups <= o.groups &&
+            k <= E / o.groups * o.chosen_groups,
+        "route", "{} of {} experts, from {} of {} groups", k, E, o.chosen_groups, o.groups);
+  const bool by_logits = o.score == RouterOptions::Score::softmax && !correction && o.groups == 1;  // the same order
+  std::vector<float> values = by_logits ? host_copy<float>(logits) : scores_of(logits, o.score);
+  if (correction) {
+    check_shape(correction, {E}, "route: correction");
+    const std::vector<float> added = host_copy<float>(correction);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] += added[i % z(E)];
+  }
+  if (o.groups > 1)
+    for (std::int64_t t = 0; t < N; ++t) leave_out_groups(std::span(values).subspan(z(t * E), z(E)), o);
   Routing r{.tokens = N, .k = k, .experts = {}, .choices = std::vector<std::vector<std::int32_t>>(z(E))};
   r.experts.reserve(z(N * k));
   std::vector<std::int32_t> order(z(E));
@@ -59,28 +106,65 @@ Routing route(const Tensor& logits, std::int64_t k) {
   return r;
 }
 
-Tensor expert_weights(Context& c, const Tensor& logits, const Routing& routing) {
+namespace {
+
+// Whether weights are a softmax over the logits of a token's experts, whatever the others' are.
+bool chosen_alone(const RouterOptions& o) {
+  return o.score == RouterOptions::Score::softmax && o.normalised;
+}
+
+// dl of one token's dw, its experts' weights w and all experts' p.
+void add_logit_gradient(const RouterOptions& o, std::span<const std::int32_t> experts, std::span<const float> w,
+                        std::span<const float> dw, std::span<const float> p, std::span<float> dl) {
+  float Z = o.normalised ? 0.0f : 1.0f, mean = 0;
+  for (std::size_t j = 0; j < w.size() && o.normalised; ++j) {
+    Z += p[z(experts[j])];
+    mean += w[j] / o.scale * dw[j];
+  }
+  if (chosen_alone(o)) {
+    for (std::size_t j = 0; j < w.size(); ++j) dl[z(experts[j])] = w[j] * (dw[j] - mean);
+    return;
+  }
+  float inner = 0;  // of softmax: sum of p dp
+  for (std::size_t j = 0; j < w.size(); ++j) {
+    const std::size_t e = z(experts[j]);
+    dl[e] = o.scale * (dw[j] - mean) / Z;
+    inner += p[e] * dl[e];
+  }
+  const bool sigmoid = o.score == RouterOptions::Score::sigmoid;
+  for (std::size_t e = 0; e < dl.size(); ++e) dl[e] = sigmoid ? p[e] * (1 - p[e]) * dl[e] : p[e] * (dl[e] - inner);
+}
+
+}  // namespace
+
+Tensor expert_weights(Context& c, const Tensor& logits, const Routing& routing, const RouterOptions& o) {
   const auto [N, E] = logits.dims<2>("expert_weights: logits");
   check_routing(routing, E);
   check(N == routing.tokens, "expert_weights", "a routing of {} tokens for {}", routing.tokens, logits.shape());
-  const std::vector<float> values = host_copy<float>(logits);
   const std::int64_t k = routing.k;
+  const bool of_chosen = chosen_alone(o);
+  const std::vector<float> p = of_chosen ? host_copy<float>(logits) : scores_of(logits, o.score);
   std::vector<float> weights(z(N * k));
-  for (std::int64_t i = 0; i < N * k; ++i) weights[z(i)] = values[z(i / k * E + routing.experts[z(i)])];
-  for (std::int64_t t = 0; t < N; ++t) softmax(weights.data() + t * k, z(k));
+  for (std::int64_t t = 0; t < N; ++t) {
+    const std::span<float> w = std::span(weights).subspan(z(t * k), z(k));
+    for (std::size_t j = 0; j < w.size(); ++j) w[j] = p[z(t * E + routing.experts[z(t * k) + j])];
+    if (of_chosen) softmax(w.data(), w.size());
+    const float sum = o.normalised && !of_chosen ? std::accumulate(w.begin(), w.end(), 0.0f) : 1;
+    for (float& v : w) v *= o.scale / sum;
+  }
   const Tensor y = c.upload<float>(weights, {N, k});
   if (c.tape())
     c.tape()->record("expert_weights", {&logits}, y,
-                     [logits, experts = routing.experts, weights](Context& x, const Tensor& dy, Grads& d) {
-                       const std::int64_t choices = dy.size(1), width = logits.size(1);
+                     [logits, o, p, experts = routing.experts, weights](Context& x, const Tensor& dy, Grads& d) {
+                       const std::size_t choices = z(dy.size(1)), width = z(logits.size(1));
                        const std::vector<float> dw = host_copy<float>(dy);
                        std::vector<float> dl(z(logits.count()));
-                       for (std::int64_t t = 0; t < dy.size(0); ++t) {
-                         const std::size_t at = z(t * choices);
-                         const float mean = std::inner_product(&dw[at], &dw[at] + choices, &weights[at], 0.0f);
-                         for (std::size_t i = at; i < at + z(choices); ++i)
-                           dl[z(t * width + experts[i])] = weights[i] * (dw[i] - mean);
-                       }
+                       for (std::size_t t = 0; t < z(dy.size(0)); ++t)
+                         add_logit_gradient(o, std::span(experts).subspan(t * choices, choices),
+                                            std::span(weights).subspan(t * choices, choices),
+                                            std::span(dw).subspan(t * choices, choices),
+                                            std::span(p).subspan(t * width, width),
+                                            std::span(dl).subspan(t * width, width));
                        pass_on(x, x.upload<float>(dl, logits.shape()), d.into(x, logits));
                      });
   return y;

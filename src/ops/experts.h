@@ -19,12 +19,25 @@ struct Routing {
   std::vector<std::int32_t> tokens_of(std::size_t expert) const;
 };
 
-/// The k experts of the largest logits [N, E] for each token; of equals the one of the smaller number.
-Routing route(const Tensor& logits, std::int64_t k);
+struct RouterOptions {
+  enum class Score : std::uint8_t {
+    softmax,  ///< p = softmax(logits) over all experts
+    sigmoid,  ///< p = sigmoid(logits) [DeepSeek-V3, 2024, eq. 13]
+  } score = Score::softmax;
+  bool normalised = true;  ///< the weights of a token's experts are divided by their sum
+  float scale = 1;         ///< of the weights
+  /// Experts in this many groups, of which a token may choose from `chosen_groups`: those of the largest sums of the
+  /// `best_of_group` best scores in them [DeepSeek-V3, 2024, section 2.1.2].
+  std::int64_t groups = 1, chosen_groups = 1, best_of_group = 2;
+};
 
-/// softmax over the logits of each token's experts alone, best first -> [N, k]. It is also their softmax over all experts,
-/// scaled to a sum of one.
-Tensor expert_weights(Context& c, const Tensor& logits, const Routing& routing);
+/// The k experts of the largest p + correction for each token; of equals the one of the smaller number.
+/// logits [N, E], correction [E] or none
+Routing route(const Tensor& logits, std::int64_t k, const RouterOptions& options = {}, const Tensor& correction = {});
+
+/// scale p_e of each token's experts, divided by their sum or not -> [N, k]. softmax, divided, is the softmax over the
+/// logits of these experts alone.
+Tensor expert_weights(Context& c, const Tensor& logits, const Routing& routing, const RouterOptions& options = {});
 
 /// y_t = sum over t's experts e of weights[t, e] results_e[t]: results[e] [tokens of e, D], weights [N, k] -> [N, D].
 /// An expert without tokens has no result.

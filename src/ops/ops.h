@@ -176,6 +176,7 @@ struct AttentionOptions {
   float dropout = 0;  ///< on the weights; only while training
   float softcap = 0;  ///< scores become softcap tanh(scores / softcap), and have no bias then; 0: they stay as they are
   bool bf16 = false;  ///< in mixed precision: operands of products may be rounded to bfloat16 (kern/attention_bf16.cpp)
+  Tensor sink_logits = {};  ///< [H] or none: one more logit of each head, whose weight no value takes (kern::Attention)
   /// Distances from 1 - (longest k_len) to (longest q_len) - 1; the last query of a row stands where its last key does.
   RelativeBias bias = {};
 };

@@ -29,6 +29,7 @@ struct Case {
   bool bf16 = false;  ///< products may round their operands: 8 bits remain
   bool bias = false;  ///< by distance
   float softcap = 0;  ///< of scores
+  bool sink_logits = false;
 };
 
 /// The arguments of one case, in guarded memory. Two tokens before the rows and one after belong to no row.
@@ -39,7 +40,7 @@ struct Data {
   std::vector<RowSpan> rows;
   std::vector<std::uint8_t> allow;
   std::size_t max_q = 0, max_k = 0, bias_zero = 0;
-  Floats32 q, k, v, bias;
+  Floats32 q, k, v, bias, sinks;
   Attention a;
 
   static std::size_t tokens(const Case& c, bool queries) {
@@ -61,7 +62,8 @@ struct Data {
         q(tokens(c, true) * q_stride, slack),
         k(c.fused ? 0 : tokens(c, false) * k_stride, slack),
         v(c.fused ? 0 : tokens(c, false) * v_stride, slack),
-        bias(c.bias ? c.heads * distances(c) : 0, slack) {
+        bias(c.bias ? c.heads * distances(c) : 0, slack),
+        sinks(c.sink_logits ? c.heads : 0, slack) {
     for (auto [q_len, k_len] : c.rows) {
       rows.push_back({static_cast<int>(q_tokens), q_len, static_cast<int>(k_tokens), k_len});
       q_tokens += static_cast<std::size_t>(q_len), k_tokens += static_cast<std::size_t>(k_len);
@@ -83,6 +85,8 @@ struct Data {
     a.dropout = {c.p, random_key(5, 6)};
     a.bf16 = c.bf16;
     a.softcap = c.softcap;
+    fill_normal(sinks, 10);
+    if (c.sink_logits) a.sink_logits = sinks.data();
     if (c.bias) {
       fill_normal(bias, 8);
       bias_zero = std::max<std::size_t>(max_k, 1) - 1;
@@ -129,7 +133,7 @@ struct Biases {
 
 /// The definition, in double. Everything is [tokens, heads * d]; gradients are those of sum(out * d_out).
 struct Twin {
-  std::vector<double> out, lse, weights, dq, dk, dv, d_bias;
+  std::vector<double> out, lse, weights, dq, dk, dv, d_bias, d_sinks;
 
   Twin(const Attention& a, std::size_t q_tokens, std::size_t k_tokens, const std::vector<double>& d_out,
        const std::vector<double>& q, const std::vector<double>& k, const std::vector<double>& v, const Biases& bias)
@@ -138,7 +142,8 @@ struct Twin {
         dq(q_tokens * a.heads * a.d_k),
         dk(k_tokens * a.kv_heads * a.d_k),
         dv(k_tokens * a.kv_heads * a.d_v),
-        d_bias(bias.x.size()) {
+        d_bias(bias.x.size()),
+        d_sinks(a.sink_logits ? a.heads : 0) {
     for (std::size_t r = 0; r < a.num_rows; ++r) {
       const RowSpan s = a.rows[r];
       for (std::size_t h = 0; h < a.heads; ++h) {
@@ -163,6 +168,8 @@ struct Twin {
             highest = std::max(highest, score[j]);
           }
           for (std::size_t j = 0; j < n; ++j) sum += p[j] = highest == kNone ? 0 : std::exp(score[j] - highest);
+          const double sink = a.sink_logits && sum > 0 ? std::exp(static_cast<double>(a.sink_logits[h]) - highest) : 0;
+          sum += sink;
           lse[token * a.heads + h] = sum > 0 ? highest + std::log(sum) : kNone;
           double mean = 0;
           for (std::size_t j = 0; j < n; ++j) {
@@ -181,6 +188,7 @@ struct Twin {
             }
             mean += p[j] * dp[j];
           }
+          if (sum > 0 && a.sink_logits) d_sinks[h] -= sink / sum * mean;
           for (std::size_t j = 0; j < n; ++j) {
             if (!visible(a, r, h, i, static_cast<int>(j))) continue;  // a constant: no gradient
             const double db = p[j] * (dp[j] - mean), ds = db * slope[j];
@@ -274,7 +282,13 @@ void check_case(const Kernels& kernels, const Case& c, std::size_t slack) {
   std::vector<double> d_bias_expected(d_bias.data(), d_bias.data() + d_bias.size());
   for (std::size_t i = 0; i < twin.d_bias.size(); ++i) d_bias_expected[i] += twin.d_bias[i];
   if (c.bias) g.d_bias = d_bias.data() + d.bias_zero;
+  Floats32 d_sinks(d.sinks.size(), slack);
+  fill_normal(d_sinks, 79);
+  std::vector<double> d_sinks_expected(d_sinks.data(), d_sinks.data() + d_sinks.size());
+  for (std::size_t i = 0; i < twin.d_sinks.size(); ++i) d_sinks_expected[i] += twin.d_sinks[i];
+  if (c.sink_logits) g.d_sinks = d_sinks.data();
   kernels.attention_backward(a, g, scratch);
+  expect_close(d_sinks, d_sinks_expected, 5e-5 + 10 * rounding, name + ": d_sinks");
   expect_close(d_bias, d_bias_expected, 5e-5 + 2 * rounding, name + ": d_bias");
   EXPECT_TRUE(d_bias.intact()) << name << ": d_bias overrun";
   dq.expect(twin.dq, Data::gap, q_end, g.accumulate_q, 5e-5 + 2 * rounding, name + ": dq");
@@ -302,6 +316,7 @@ std::vector<Case> cases() {
         c.mask_for_each_head = n % 2;
         c.bias = n % 4 < 2;
         c.softcap = n % 4 == 3 ? 0.7f : 0.0f;
+        c.sink_logits = n % 3 == 0 && !minus;
         c.rows = short_rows;
         c.name = "case " + std::to_string(n) + " d " + std::to_string(d) + " mask " +
                  std::to_string(static_cast<int>(mask)) + (minus ? " -1e9" : " -inf");
@@ -330,6 +345,7 @@ std::vector<Case> cases() {
       mixed.mask = mask, mixed.bf16 = true;
       mixed.bias = d == 33 || d == 64;
       mixed.softcap = mixed.bias || d == 8 ? 0.0f : 0.7f;
+      mixed.sink_logits = d == 8 || d == 32;
       mixed.d_v = d == 33 ? 20 : d, mixed.p = d == 32 ? 0.3f : 0.0f, mixed.accumulate = d % 2;
       all.push_back(mixed);
       mixed.rows.push_back({3, 513}), mixed.name += " and a row too long";

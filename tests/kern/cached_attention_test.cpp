@@ -106,6 +106,7 @@ struct Data {
               s += static_cast<double>(bias[h * a.bias.stride + most_keys - 1 - static_cast<std::size_t>(i - j)]);
             sum += p[static_cast<std::size_t>(j)] = sees(i, j) ? std::exp(s) : 0;
           }
+          if (a.sink_logits) sum += std::exp(static_cast<double>(a.sink_logits[h]));
           for (int j = 0; j <= i; ++j)
             for (std::size_t c = 0; c < a.d_v; ++c)
               y[c] += p[static_cast<std::size_t>(j)] / sum * value(static_cast<std::size_t>(slots[r][j]), g, c);
@@ -134,6 +135,8 @@ TEST_P(CachedAttentionTest, MatchesTheDefinition) {
         const bool biased = n % 3 == 0;
         Data d(s, kept, int8, slack, biased);
         d.a.softcap = n % 3 == 1 ? 0.8f : 0.0f;
+        const std::vector<float> sinks{0.5f, -1, 2, 0, 1, -2, 3};
+        if (n % 2 == 0) d.a.sink_logits = sinks.data();
         const std::string name = "d_k " + std::to_string(s.d_k) + " window " + std::to_string(kept.window) + " sinks " +
                                  std::to_string(kept.sinks) + (int8 ? " int8" : "") + (biased ? " bias" : "") +
                                  (d.a.softcap > 0 ? " cap" : "");

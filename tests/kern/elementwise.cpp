@@ -17,12 +17,18 @@ double value_of(Activation f, double x) {
       return x;
     case Activation::relu:
       return std::max(x, 0.0);
+    case Activation::relu_squared:
+      return std::max(x, 0.0) * std::max(x, 0.0);
     case Activation::gelu:
       return x * 0.5 * std::erfc(-x / std::sqrt(2.0));
     case Activation::gelu_tanh:
       return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
     case Activation::silu:
       return x / (1 + std::exp(-x));
+    case Activation::sigmoid:
+      return 1 / (1 + std::exp(-x));
+    case Activation::exp_excess:
+      return std::expm1(std::min(x, 0.0)) - std::min(x, 0.0);
   }
   return 0;
 }
@@ -57,6 +63,14 @@ std::vector<Map> maps() {
        [](double a, double, double, double, std::size_t) { return -2.5 * a; }},
       {"fill", [](K k, P, P, P, float* y, std::size_t n) { k.fill(3.25f, y, n); },
        [](double, double, double, double, std::size_t) { return 3.25; }},
+      {"clamp", [](K k, P a, P, P, float* y, std::size_t n) { k.clamp(-0.5f, 0.75f, a, y, n); },
+       [](double a, double, double, double, std::size_t) { return std::clamp(a, -0.5, 0.75); }},
+      {"clamp_backward",
+       [](K k, P a, P b, P, float* y, std::size_t n) { k.clamp_backward(-0.5f, 0.75f, a, b, y, false, n); },
+       [](double a, double b, double, double, std::size_t) { return a >= -0.5 && a <= 0.75 ? b : 0; }},
+      {"clamp_backward added",
+       [](K k, P a, P b, P, float* y, std::size_t n) { k.clamp_backward(-0.5f, 0.75f, a, b, y, true, n); },
+       [](double a, double b, double, double y, std::size_t) { return y + (a >= -0.5 && a <= 0.75 ? b : 0); }},
       {"softcap", [](K k, P a, P, P, float* y, std::size_t n) { k.softcap(1.5f, a, y, n); },
        [](double a, double, double, double, std::size_t) { return 1.5 * std::tanh(a / 1.5); }},
       {"softcap in place", [](K k, P, P, P, float* y, std::size_t n) { k.softcap(30.0f, y, y, n); },
@@ -77,7 +91,9 @@ std::vector<Map> maps() {
   };
   for (const auto& [f, name] :
        {std::pair(Activation::none, "none"), std::pair(Activation::relu, "relu"), std::pair(Activation::gelu, "gelu"),
-        std::pair(Activation::gelu_tanh, "gelu_tanh"), std::pair(Activation::silu, "silu")}) {
+        std::pair(Activation::gelu_tanh, "gelu_tanh"), std::pair(Activation::silu, "silu"),
+        std::pair(Activation::relu_squared, "relu_squared"), std::pair(Activation::sigmoid, "sigmoid"),
+        std::pair(Activation::exp_excess, "exp_excess")}) {
     const std::string of = std::string(" ") + name;
     const Activation g = f;
     all.push_back({"activate" + of, [g](K k, P a, P, P, float* y, std::size_t n) { k.activate(g, a, y, n); },

@@ -19,6 +19,7 @@ struct Setting {
   Shape allow_shape;
   bool bias = false;  // by distance: a fourth input [H, distances]
   float softcap = 0;
+  bool sinks = false;  // the last input [H]
 };
 
 // The distances of the longest rows: from 1 - k_len to q_len - 1.
@@ -71,6 +72,7 @@ Doubles weights_in_double(const Setting& s, std::span<const Doubles> x, std::siz
     largest = std::max(largest, score);
   }
   for (double& v : w) sum += v = std::isinf(largest) ? 0 : std::exp(v - largest);
+  if (s.sinks && sum > 0) sum += std::exp(x.back()[static_cast<std::size_t>(h)] - largest);
   for (double& v : w) v = sum > 0 ? v / sum : 0;
   return w;
 }
@@ -82,6 +84,7 @@ OpCase attention_case(const Setting& s) {
       {queries(s.spans), s.heads * s.d_k}, {keys(s.spans), s.kv_heads * s.d_k}, {keys(s.spans), s.kv_heads * s.d_v}};
   op.columns = {0, 1, 2};
   if (s.bias) op.shapes.push_back({s.heads, distances(s)});
+  if (s.sinks) op.shapes.push_back({s.heads});
   op.training = s.dropout > 0;
   op.tolerance = 2e-5;
   op.gradient_tolerance = 1e-4;
@@ -90,6 +93,7 @@ OpCase attention_case(const Setting& s) {
         .num_heads = s.heads, .num_kv_heads = s.kv_heads, .mask = s.mask, .dropout = s.dropout, .softcap = s.softcap};
     if (s.mask.kind == MaskKind::explicit01) o.mask.allow = c.upload<std::uint8_t>(s.allow, s.allow_shape);
     if (s.bias) o.bias = {x[3], longest_keys(s) - 1};
+    if (s.sinks) o.sink_logits = x.back();
     return ops::attention(c, x[0], x[1], x[2], shared(s.spans), o);
   };
   op.reference = [s](std::span<const Doubles> x) {
@@ -155,6 +159,27 @@ TEST(Attention, BiasByDistance) {
   expect_error([&] { with({1, 5}, 3); }, "for 2 heads, 2 queries and 4 keys");
   expect_error([&] { with({2, 5}, 2); }, "attention: bias");
   expect_error([&] { with({2, 4}, 3); }, "attention: bias");
+}
+
+TEST(Attention, SinkLogits) {
+  for (const auto* spans : {&self_rows, &cross_rows})
+    check_op(attention_case({.name = "sinks", .spans = *spans, .heads = 4, .kv_heads = 2, .sinks = true}));
+  check_op(attention_case({.name = "sinks, causal, window, dropout, bias",
+                           .spans = {{0, 2, 0, 6}, {2, 9, 6, 9}},
+                           .heads = 2,
+                           .kv_heads = 2,
+                           .mask = ops::Mask::causal(3),
+                           .dropout = 0.3f,
+                           .bias = true,
+                           .sinks = true}));
+  Arena arena;
+  Context c(arena);
+  const Tensor x = c.zeros({2, 4});
+  expect_error(
+      [&] {
+        ops::attention(c, x, x, x, shared({{0, 2, 0, 2}}), {.sink_logits = c.zeros({2})});
+      },
+      "attention: sink logits: expected [1], got [2]");
 }
 
 TEST(Attention, SoftCapsOfScores) {

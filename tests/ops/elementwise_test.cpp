@@ -88,7 +88,8 @@ TEST(Arithmetic, DropoutKeepsTheRightShare) {
 }
 
 TEST(Activation, All) {
-  for (Activation f : {Activation::relu, Activation::gelu, Activation::gelu_tanh, Activation::silu})
+  for (Activation f : {Activation::relu, Activation::relu_squared, Activation::gelu, Activation::gelu_tanh,
+                       Activation::silu, Activation::sigmoid, Activation::exp_excess})
     for (const Shape& s : odd_shapes) {
       check_op({.name = fmt::format("activation {} {}", static_cast<int>(f), s.text()),
                 .shapes = {s},

@@ -68,6 +68,58 @@ TEST(Experts, WeightsAreTheSoftmaxOfTheChosen) {
          .reference = [N = N, E = E, k = k](std::span<const Doubles> x) { return weights_in_double(x[0], N, E, k); }});
 }
 
+TEST(Experts, TokensChooseFromTheBestGroups) {
+  Arena arena;
+  Context c(arena);
+  // Groups {0, 1}, {2, 3}, {4, 5}: the largest logit is in a group whose best two sum to less than the others'.
+  const Tensor logits = c.upload<float>(std::vector<float>{3, -9, 2, 1, 1.5f, 1}, {1, 6});
+  ops::RouterOptions o{.score = ops::RouterOptions::Score::sigmoid, .groups = 3, .chosen_groups = 2};
+  EXPECT_EQ(ops::route(logits, 2, o).experts, (std::vector<std::int32_t>{2, 4}));
+  o.best_of_group = 1;  // by their best alone
+  EXPECT_EQ(ops::route(logits, 2, o).experts, (std::vector<std::int32_t>{0, 2}));
+  // A correction changes who is chosen, and no weight.
+  const Tensor correction = c.upload<float>(std::vector<float>{0, 0, 0, 0, 0, 1});
+  const ops::Routing corrected = ops::route(logits, 1, {.score = ops::RouterOptions::Score::sigmoid}, correction);
+  EXPECT_EQ(corrected.experts, (std::vector<std::int32_t>{5}));
+  const Tensor w = ops::expert_weights(c, logits, corrected,
+                                       {.score = ops::RouterOptions::Score::sigmoid, .normalised = false, .scale = 2});
+  EXPECT_NEAR(host_copy<float>(w)[0], 2 / (1 + std::exp(-1.0)), 1e-6);
+  o.chosen_groups = 1;
+  expect_error([&] { ops::route(logits, 3, o); }, "3 of 6 experts, from 1 of 3 groups");
+}
+
+TEST(Experts, WeightsAreScoresOfTheChosen) {
+  using Score = ops::RouterOptions::Score;
+  for (const auto score : {Score::softmax, Score::sigmoid})
+    for (const bool normalised : {false, true}) {
+      const ops::RouterOptions o{.score = score, .normalised = normalised, .scale = 1.5f};
+      constexpr std::int64_t N = 7, E = 5, k = 2;
+      check_op(
+          {.name = fmt::format("expert_weights, score {}, normalised {}", static_cast<int>(score), normalised),
+           .shapes = {{N, E}},
+           .run = [o](Context& c,
+                      std::span<const Tensor> x) { return ops::expert_weights(c, x[0], ops::route(x[0], k, o), o); },
+           .reference =
+               [o](std::span<const Doubles> x) {
+                 Doubles w;
+                 const auto best = best_of(x[0], N, E, k);
+                 for (std::int64_t t = 0; t < N; ++t) {
+                   Doubles p(x[0].begin() + t * E, x[0].begin() + (t + 1) * E);
+                   if (o.score == Score::softmax) p = softmax(p);
+                   if (o.score == Score::sigmoid)
+                     for (double& v : p) v = 1 / (1 + std::exp(-v));
+                   double sum = 0;
+                   for (std::int64_t j = 0; j < k; ++j)
+                     sum += p[static_cast<std::size_t>(best[static_cast<std::size_t>(t * k + j)])];
+                   for (std::int64_t j = 0; j < k; ++j)
+                     w.push_back(1.5 * p[static_cast<std::size_t>(best[static_cast<std::size_t>(t * k + j)])] /
+                                 (o.normalised ? sum : 1));
+                 }
+                 return w;
+               }});
+    }
+}
+
 // A routing of N tokens over E experts; the last expert gets none.
 ops::Routing some_routing(std::int64_t N, std::int64_t E, std::int64_t k) {
   Arena arena;

@@ -209,12 +209,18 @@ double activation(ops::Activation f, double x) {
       return x;
     case relu:
       return std::max(x, 0.0);
+    case relu_squared:
+      return std::max(x, 0.0) * std::max(x, 0.0);
     case gelu:
       return x * 0.5 * (1 + std::erf(x / std::numbers::sqrt2));
     case gelu_tanh:
       return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
     case silu:
       return x / (1 + std::exp(-x));
+    case sigmoid:
+      return 1 / (1 + std::exp(-x));
+    case exp_excess:
+      return std::expm1(std::min(x, 0.0)) - std::min(x, 0.0);
   }
   return 0;
 }
