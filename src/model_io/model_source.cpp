@@ -9,6 +9,7 @@
 #include "model_io/directory_reader.h"
 #include "model_io/gguf_model_reader.h"
 #include "model_io/marian_model_reader.h"
+#include "model_io/text_model.h"
 
 namespace tril::model {
 namespace {
@@ -33,14 +34,22 @@ std::unique_ptr<ModelReader> reader_of(const fs::path& path) {
 struct ModelSource::State {
   fs::path path;
   std::unique_ptr<ModelReader> reader;
-  Once<ConfigDocument> config;
+  Once<ConfigDocument> whole_config, config;  // config: of the text model, where it is a part of the whole
   Once<std::optional<ConfigDocument>> own_generation;
   Once<GenerationConfig> generation;
   Once<WeightFiles> weights;
   Once<std::shared_ptr<const Tokenizer>> tokenizer;
 
+  const ConfigDocument& whole_document() const {
+    return whole_config.get([&] { return reader->config(); });
+  }
   const ConfigDocument& config_document() const {
-    return config.get([&] { return reader->config(); });
+    const ConfigDocument& whole = whole_document();
+    if (!holds_text_model(whole.object())) return whole;
+    return config.get([&] {
+      return text_config(
+          whole, [&] { return reader->has_weights() ? reader->weights().names() : std::vector<std::string>{}; });
+    });
   }
   const std::optional<ConfigDocument>& generation_document() const {
     return own_generation.get([&] { return reader->generation(); });
@@ -48,7 +57,7 @@ struct ModelSource::State {
   // As `transformers` has it: without a generation_config.json, config.json says how to generate.
   JsonObject generation_keys() const {
     const std::optional<ConfigDocument>& own = generation_document();
-    return own ? own->object() : config_document().object();
+    return own ? own->object() : whole_document().object();
   }
 };
 
@@ -94,7 +103,10 @@ bool ModelSource::has_weights() const {
 }
 
 const WeightFiles& ModelSource::weights() const {
-  return state_->weights.get([&] { return state_->reader->weights(); });
+  return state_->weights.get([&] {
+    WeightFiles weights = state_->reader->weights();
+    return holds_text_model(state_->whole_document().object()) ? text_weights(std::move(weights)) : std::move(weights);
+  });
 }
 
 nn::Precision ModelSource::stored_precision() const {

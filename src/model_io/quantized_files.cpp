@@ -93,8 +93,32 @@ int quantized_bits(const JsonObject& config) {
   return static_cast<int>(bits);
 }
 
+namespace {
+
+// Part `part` of a tensor that holds several weights of `shape`, which the file has as [count, shape].
+std::shared_ptr<const WeightView> part_of(const WeightFiles& files, const WeightView& whole, const StoredAs::Part& part,
+                                          std::vector<std::int64_t> shape) {
+  std::vector<std::int64_t> expected = shape;
+  expected.insert(expected.begin(), part.count);
+  if (whole.shape != expected || whole.dtype == StoredType::blocks)
+    fail_usage(files.place_of(whole.name),
+               fmt::format("has shape [{}] of {}, but the configuration needs [{}]", fmt::join(whole.shape, ", "),
+                           whole.type_name(), fmt::join(expected, ", ")),
+               "the weights and the configuration belong to different models");
+  const std::size_t bytes = whole.bytes.size() / static_cast<std::size_t>(part.count);
+  return std::make_shared<const WeightView>(
+      WeightView{.name = whole.name,
+                 .dtype = whole.dtype,
+                 .shape = std::move(shape),
+                 .bytes = whole.bytes.subspan(static_cast<std::size_t>(part.index) * bytes, bytes),
+                 .form = {}});
+}
+
+}  // namespace
+
 StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFiles& files) {
-  const StoredAs stored = m.stored_as(p);
+  StoredAs stored = m.stored_as(p);
+  if (stored.part.count > 0 && files.find(p.name)) stored = {.names = {p.name}};
   StoredWeight w;
   for (const std::string& name : stored.names)
     if (!w.values) w.values = files.find(name);
@@ -119,6 +143,10 @@ StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFil
   std::vector<std::int64_t> expected;
   for (std::size_t i = 0; i < p.shape.rank(); ++i) expected.push_back(p.shape[i]);
   if (w.transposed) std::reverse(expected.begin(), expected.end());
+  if (stored.part.count > 0) {
+    w.part = part_of(files, *w.values, stored.part, expected);
+    w.values = w.part.get();
+  }
   if (w.values->shape != expected)
     fail_usage(files.place_of(name),
                fmt::format("has shape [{}], but the configuration needs [{}]", fmt::join(w.values->shape, ", "),
@@ -190,6 +218,21 @@ std::vector<float> transposed_values(std::span<const float> values, std::int64_t
   return result;
 }
 
+namespace {
+
+// A part of a tensor is stored by itself.
+const std::string& name_to_store(const nn::Parameter& p, const StoredWeight& w) {
+  return w.part ? p.name : w.values->name;
+}
+
+std::vector<std::int64_t> sizes_of(const Shape& s) {
+  std::vector<std::int64_t> sizes;
+  for (std::size_t i = 0; i < s.rank(); ++i) sizes.push_back(s[i]);
+  return sizes;
+}
+
+}  // namespace
+
 void quantize(const ModelSource& from, const fs::path& to, int bits) {
   const std::unique_ptr<Model> m = make(from);
   nlohmann::ordered_json config = nlohmann::ordered_json::parse(from.published_config().value_or(m->config_json()));
@@ -203,10 +246,10 @@ void quantize(const ModelSource& from, const fs::path& to, int bits) {
   for (const nn::Parameter& p : m->parameters().all()) {
     const StoredWeight& w = stored.emplace_back(from_files([&] { return find_weight(*m, p, files); }));
     if (!w.values) continue;
-    const std::string& name = w.values->name;
+    const std::string& name = name_to_store(p, w);
     const int b = nn::quantized_bits(p, precision);
     if (b == 0) {
-      headers.push_back({name, StoredType::f32, w.values->shape});
+      headers.push_back({name, StoredType::f32, w.part ? sizes_of(p.shape) : w.values->shape});
       continue;
     }
     const std::int64_t out = p.shape[0], in = p.shape[1];
@@ -225,10 +268,10 @@ void quantize(const ModelSource& from, const fs::path& to, int bits) {
   for (const nn::Parameter& p : m->parameters().all()) {
     const StoredWeight& w = stored[i++];
     if (!w.values) continue;
-    const std::string& name = w.values->name;
+    const std::string& name = name_to_store(p, w);
     const int b = nn::quantized_bits(p, precision);
     if (b == 0) {
-      const std::vector<float> values = to_f32(*w.values);
+      const std::vector<float> values = w.part ? floats_of(p, w) : to_f32(*w.values);
       from_files([&] { check_finite(files, w, values); });
       writer.write(name, std::as_bytes(std::span(values)));
       continue;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 
 #include "format/json_file.h"
 #include "model/spec/model.h"
@@ -26,6 +27,7 @@ struct StoredWeight {
   bool transposed = false;  ///< values are [in, out]
   float added = 0;          ///< as in StoredAs
   std::vector<std::int32_t> row_order = {};
+  std::shared_ptr<const WeightView> part = {};  ///< what `values` points to, where it is a part of a tensor
 
   /// Whether floats are stored exactly as in the model.
   bool as_in_model() const { return !transposed && added == 0 && row_order.empty(); }

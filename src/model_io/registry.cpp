@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
@@ -69,6 +70,36 @@ const std::vector<Family>& registry() {
       {"phi3", make_phi3},
       {"qwen2", make_qwen2},
       {"qwen3", make_qwen3},
+      {"arcee", make_arcee},
+      {"bitnet", make_bitnet},
+      {"cohere", make_cohere},
+      {"cohere2", make_cohere2},
+      {"ernie4_5", make_ernie4_5},
+      {"exaone4", make_exaone4},
+      {"gemma3_text", make_gemma3_text},
+      {"glm", make_glm},
+      {"glm4", make_glm4},
+      {"helium", make_helium},
+      {"hunyuan_v1_dense", make_hunyuan_v1_dense},
+      {"ministral", make_ministral},
+      {"ministral3", make_ministral3},
+      {"nanochat", make_nanochat},
+      {"nemotron", make_nemotron},
+      {"olmo", make_olmo},
+      {"olmo3", make_olmo3},
+      {"persimmon", make_persimmon},
+      {"seed_oss", make_seed_oss},
+      {"smollm3", make_smollm3},
+      {"stablelm", make_stablelm},
+      {"starcoder2", make_starcoder2},
+      {"qwen3_moe", make_qwen3_moe},
+      {"qwen2_moe", make_qwen2_moe},
+      {"olmoe", make_olmoe},
+      {"granitemoe", make_granitemoe},
+      {"minimax_m2", make_minimax_m2},
+      {"glm4_moe", make_glm4_moe},
+      {"hunyuan_v1_moe", make_hunyuan_v1_moe},
+      {"hy_v3", make_hy_v3},
       {.name = "padded_decoder", .make = make_padded_decoder, .own = true},
       {.name = "full_transformer", .make = make_full_transformer, .own = true},
       {.name = "learned_position_decoder", .make = make_learned_position_decoder, .own = true},
@@ -223,7 +254,8 @@ void save(const Model& m, const fs::path& directory, std::span<const float> flat
         "got {} values for a model of {}", flat.size(), m.parameters().flat().count());
 
   std::vector<WeightView> weights;
-  std::deque<std::vector<float>> turned;  // must live until they are written
+  std::deque<std::vector<float>> turned;             // must live until they are written
+  std::map<std::string, std::vector<float>> wholes;  // tensors of several weights, likewise
   for (const nn::Parameter& p : m.parameters().all()) {
     if (p.is_adapter) continue;
     const std::size_t begin = static_cast<std::size_t>(m.parameters().offset_of(p));
@@ -231,6 +263,17 @@ void save(const Model& m, const fs::path& directory, std::span<const float> flat
     const StoredAs stored = m.stored_as(p);
     if (stored.transposed || stored.added != 0 || !stored.row_order.empty())
       values = turned.emplace_back(values_to_store(values, p.shape, stored));
+    if (const auto [index, count] = stored.part; count > 0) {
+      std::vector<float>& whole = wholes[stored.names[0]];
+      if (whole.empty()) {
+        whole.resize(values.size() * static_cast<std::size_t>(count));
+        std::vector<std::int64_t> all = stored_sizes(p, stored);
+        all.insert(all.begin(), count);
+        weights.push_back({stored.names[0], StoredType::f32, all, std::as_bytes(std::span(whole))});
+      }
+      std::ranges::copy(values, whole.begin() + static_cast<std::ptrdiff_t>(values.size()) * index);
+      continue;
+    }
     weights.push_back({stored.names[0], StoredType::f32, stored_sizes(p, stored), std::as_bytes(values)});
   }
   write_safetensors(file("model.safetensors"), weights, {{"format", "pt"}});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/clamp.h"
 #include "ops/dense.h"
 
 namespace tril::nn {
@@ -20,8 +21,12 @@ ops::Mask within(const ops::Mask& mask, std::int32_t window, std::string_view wh
 
 SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& options)
     : rows_(rows), mask_(std::move(mask)), spans_(ops::spans_of(rows, rows)), cache_(options.cache) {
-  const auto& [cache, bias, rotary, given] = options;
-  if (rotary) rotation_ = rotary->rotation(c, rows, given);
+  const auto& [cache, bias, rotaries, given] = options;
+  for (const RotaryPositions& rotary : rotaries) {
+    rotations_.push_back(rotary.rotation(c, rows, given));
+    const ops::Rotation of_queries = rotary.query_rotation(c, rows);
+    query_rotations_.push_back(of_queries ? of_queries : rotations_.back());
+  }
   const bool sinks = mask_.sinks > 0 && mask_.window > 0;
   if (sinks && bias)
     fail_usage("attention sinks",
@@ -108,11 +113,13 @@ Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
       break;
   }
   out_ = Linear(p, prefix + "." + o.out, o.num_heads * d_v(), o.d_model, {.bias = o.out_bias, .depth = o.depth});
-  if (const HeadNorms& n = o.head_norms; n.over != HeadNorms::Over::none) {
-    const bool head = n.over == HeadNorms::Over::head;
-    q_norm_ = Norm(p, prefix + "." + std::string(n.q), head ? d_k() : q_size, n.eps, n.kind);
-    k_norm_ = Norm(p, prefix + "." + std::string(n.k), head ? d_k() : key_size(), n.eps, n.kind);
+  if (const HeadNorms& n = o.head_norms; n.each.over != HeadNorm::Over::none) {
+    q_norm_ = HeadNorm(p, prefix + "." + n.q, {o.num_heads, d_k()}, n.each);
+    k_norm_ = HeadNorm(p, prefix + "." + n.k, {kv_heads(), d_k()}, n.each);
   }
+  if (o.sink_logits) sinks_ = &p.add(prefix + ".sinks", {o.num_heads}, Init::zeros());
+  if (!o.result_norm.empty())
+    result_norm_ = Norm(p, prefix + "." + o.result_norm, o.num_heads * d_v(), o.result_norm_eps, Norm::Kind::rms);
 }
 
 ops::AttentionOptions Attention::op(ops::Mask mask, const ops::RelativeBias& bias) const {
@@ -123,19 +130,26 @@ ops::AttentionOptions Attention::op(ops::Mask mask, const ops::RelativeBias& bia
           .dropout = o_.dropout,
           .softcap = o_.softcap,
           .bf16 = out_.weight()->packed || out_.weight()->quantized,
+          .sink_logits = sinks_ ? sinks_->value : Tensor(),
           .bias = bias};
 }
 
-// Queries or keys as scores are made of them: normed, then turned.
-Tensor Attention::prepared(Context& c, const Tensor& x, const SelfCall& call, const Norm& norm,
+Tensor Attention::clipped(Context& c, const Tensor& x) const {
+  return o_.clip > 0 ? ops::clamp(c, ops::dense(c, x), -o_.clip, o_.clip) : x;
+}
+
+// Queries or keys as scores are made of them: normed and rotated, in the order that the family has.
+Tensor Attention::prepared(Context& c, const Tensor& x, std::span<const ops::Rotation> rotations, const HeadNorm& norm,
                            std::int64_t heads) const {
-  using Over = HeadNorms::Over;
-  Tensor y = x;
-  if (o_.head_norms.over != Over::none) y = ops::dense(c, y);
-  if (o_.head_norms.over == Over::projection) y = norm.forward(c, y);
-  if (o_.head_norms.over == Over::head)
-    y = norm.forward(c, y.reshape({y.size(0) * heads, d_k()})).reshape({y.size(0), heads * d_k()});
-  return call.rotation_ ? ops::rotary(c, y, call.rotation_, heads) : y;
+  const bool after = o_.head_norms.after_rotation;
+  Tensor y = clipped(c, norm && !after ? norm.forward(c, x) : x);
+  if (o_.rotary >= 0 && !rotations.empty())
+    y = ops::rotary(c, y, rotations[static_cast<std::size_t>(o_.rotary)], heads);
+  return norm && after ? norm.forward(c, y) : y;
+}
+
+Tensor Attention::result(Context& c, const Tensor& y, const ops::LinearOptions& out) const {
+  return out_.forward(c, result_norm_ ? result_norm_->forward(c, y) : y, out);
 }
 
 Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::int64_t layer,
@@ -154,8 +168,9 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
     kv = keys_values(c, x);
   }
 
-  q = prepared(c, q, call, q_norm_, o_.num_heads);
-  kv.keys = prepared(c, kv.keys, call, k_norm_, kv_heads());
+  q = prepared(c, q, call.query_rotations_, q_norm_, o_.num_heads);
+  kv.keys = prepared(c, kv.keys, call.rotations_, k_norm_, kv_heads());
+  kv.values = clipped(c, kv.values);
   if (o_.linear) return out_.forward(c, linear(c, q, kv, call, layer), out);
   const ops::Mask mask = within(call.mask_, o_.window, name_);
   // Keys that lie as in the text, where the cache has left out what is between the sinks and the window.
@@ -178,7 +193,7 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
                                 op(mask, call.bias_));
     }
   }
-  return out_.forward(c, y, out);
+  return result(c, y, out);
 }
 
 // S and z of the tokens so far, and phi(q) S / phi(q) z: of whole rows, or of what comes behind the cache's states.

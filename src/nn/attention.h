@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "nn/head_norm.h"
 #include "nn/kv_cache.h"
 #include "nn/layers.h"
 #include "nn/relative_bias.h"
@@ -19,8 +20,9 @@ class SelfCall {
  public:
   struct Options {
     KvCache* cache = nullptr;  ///< its rows are extended by these tokens; null: nothing was before, nothing is kept
-    const RelativeBias* bias = nullptr;        ///< of the distances between these tokens; null: none
-    const RotaryPositions* rotary = nullptr;   ///< turns queries and keys; null: nothing does
+    const RelativeBias* bias = nullptr;  ///< of the distances between these tokens; null: none
+    /// What rotates queries and keys, for each layer the one that its Attention names; empty: nothing does.
+    std::span<const RotaryPositions> rotaries = {};
     std::span<const std::int32_t> given = {};  ///< of the rows, for RotaryPositions::rotation()
   };
   /// @param mask  of the rows among themselves; with a cache it must be causal, and where the cache keeps a window, its
@@ -36,8 +38,8 @@ class SelfCall {
   Rows rows_;
   ops::Mask mask_;
   ops::RelativeBias bias_;
-  ops::Rotation rotation_;
-  ops::Spans spans_;  // queries and keys of this call's tokens alone
+  std::vector<ops::Rotation> rotations_, query_rotations_;  // of queries alone, where those differ
+  ops::Spans spans_;                                        // queries and keys of this call's tokens alone
   KvCache* cache_ = nullptr;
   bool alone_ = false;                      // these tokens are all that there is: the cache need not be read
   std::vector<const std::int32_t*> slots_;  // by row, with a cache
@@ -77,12 +79,11 @@ class Attention {
     qkv,       ///< one matrix, q's rows first, then k's, then v's (self-attention)
     q_kv,      ///< q, and one matrix for k and v (cross-attention)
   };
-  /// Norms of queries and keys before they are turned.
+  /// Norms of queries and keys.
   struct HeadNorms {
-    enum class Over : std::uint8_t { none, head, projection } over = Over::none;  ///< each head, or all together
-    Norm::Kind kind = Norm::Kind::rms;
-    float eps = 1e-6f;
-    std::string_view q = "q_norm", k = "k_norm";  ///< literals
+    HeadNorm::Options each;
+    bool after_rotation = false;  ///< else before it
+    std::string q = "q_norm", k = "k_norm";
   };
   struct Options {
     std::int64_t d_model = 0, num_heads = 1;
@@ -96,6 +97,11 @@ class Attention {
     float softcap = 0;        ///< of self-attention: scaled scores become softcap tanh(scores / softcap); 0: none
     std::int32_t window = 0;  ///< of self-attention: a token sees itself and window - 1 tokens before it; 0: all
     HeadNorms head_norms;
+    std::int32_t rotary = 0;       ///< which of the call's rotary positions; -1: none
+    float clip = 0;                ///< queries, keys and values are kept within +-clip; 0: as they are
+    bool sink_logits = false;      ///< a learned logit for each head, whose weight no value takes: prefix.sinks [heads]
+    std::string result_norm = {};  ///< of an RMSNorm over all heads' results, before the last product; "": none
+    float result_norm_eps = 1e-6f;
     /// Self-attention with phi(x) = elu(x) + 1 in place of the softmax [Katharopoulos et al. 2020]: every key head is a
     /// query head's, nothing is dropped, capped or scaled, and there is no window.
     bool linear = false;
@@ -134,12 +140,17 @@ class Attention {
   std::int64_t d_v() const { return o_.d_v ? o_.d_v : d_k(); }
   ops::AttentionOptions op(ops::Mask mask, const ops::RelativeBias& bias = {}) const;
   Tensor linear(Context& c, const Tensor& q, const KeysValues& kv, const SelfCall& call, std::int64_t layer) const;
-  Tensor prepared(Context& c, const Tensor& x, const SelfCall& call, const Norm& norm, std::int64_t heads) const;
+  Tensor prepared(Context& c, const Tensor& x, std::span<const ops::Rotation> rotations, const HeadNorm& norm,
+                  std::int64_t heads) const;
+  Tensor clipped(Context& c, const Tensor& x) const;
+  Tensor result(Context& c, const Tensor& y, const ops::LinearOptions& out) const;
 
   Options o_;
   std::string name_;
   Linear q_, k_, v_, qkv_, kv_, out_;
-  Norm q_norm_, k_norm_;
+  HeadNorm q_norm_, k_norm_;
+  std::optional<Norm> result_norm_;
+  Parameter* sinks_ = nullptr;
   const Stack* stack_ = nullptr;  // q, k, v where they are separate
 };
 

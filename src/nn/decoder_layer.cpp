@@ -13,19 +13,21 @@ Tensor DecoderLayer::forward(Context& c, const Tensor& h, const LayerCall& call,
                              const Attention::KeysValues&) const {
   const auto at = c.scope(name);
   // h + r norm(sublayer(out)): where nothing comes between the sublayer's last product and the sum, both are one.
-  const auto add = [&](const Tensor& to, const std::optional<Norm>& norm, const auto& sublayer) {
-    if (!norm && residual_scale == 1) return sublayer(ops::LinearOptions{.residual = to, .dropout = dropout});
+  const auto add = [&](const Tensor& to, const std::optional<Norm>& norm, float drop, const auto& sublayer) {
+    if (!norm && residual_scale == 1) return sublayer(ops::LinearOptions{.residual = to, .dropout = drop});
     const Tensor x = normed(c, norm, sublayer(ops::LinearOptions{}));
-    return ops::residual(c, to, residual_scale == 1 ? x : ops::scale(c, x, residual_scale), dropout);
+    return ops::residual(c, to, residual_scale == 1 ? x : ops::scale(c, x, residual_scale), drop);
   };
-  const Tensor middle = add(h, after_attention, [&](const ops::LinearOptions& out) {
-    return self_attention.self(c, normed(c, before_attention, h), *call.self, layer, out);
+  const Tensor normed_h = normed(c, before_attention, h);
+  const Tensor middle = add(h, after_attention, dropout, [&](const ops::LinearOptions& out) {
+    return self_attention.self(c, normed_h, *call.self, layer, out);
   });
-  return add(middle, after_feed_forward, [&](const ops::LinearOptions& out) {
-    const Tensor x = normed(c, before_feed_forward, middle);
-    const auto* const experts = std::get_if<ExpertFeedForward>(&feed_forward);
-    return experts ? experts->forward(c, x, out, call.routers)
-                   : std::get<GatedFeedForward>(feed_forward).forward(c, x, out);
+  return add(middle, after_feed_forward, feed_forward_dropout, [&](const ops::LinearOptions& out) {
+    const Tensor x = parallel ? normed_h : normed(c, before_feed_forward, middle);
+    if (const auto* const experts = std::get_if<ExpertFeedForward>(&feed_forward))
+      return experts->forward(c, x, out, call.routers);
+    if (const auto* const plain = std::get_if<FeedForward>(&feed_forward)) return plain->forward(c, x, out);
+    return std::get<GatedFeedForward>(feed_forward).forward(c, x, out);
   });
 }
 

@@ -1,4 +1,4 @@
-// The layer of the Llama family: two sublayers, each between norms.
+// The layer of the Llama family: two sublayers, each between norms, one after the other or side by side.
 #pragma once
 
 #include <optional>
@@ -17,9 +17,12 @@ struct DecoderLayer {
   std::string name;
   std::optional<Norm> before_attention, after_attention, before_feed_forward, after_feed_forward;
   Attention self_attention;
-  std::variant<GatedFeedForward, ExpertFeedForward> feed_forward;
-  float residual_scale = 1;  ///< r
-  float dropout = 0;         ///< on each sublayer's result, before it is added
+  std::variant<GatedFeedForward, FeedForward, ExpertFeedForward> feed_forward;
+  /// h += r SelfAttention(N1(h)) + r FF(N1(h)) [Wang & Komatsuzaki 2021]: there is no other norm.
+  bool parallel = false;
+  float residual_scale = 1;        ///< r
+  float dropout = 0;               ///< on the attention's result, before it is added
+  float feed_forward_dropout = 0;  ///< on the feed-forward's
 
   /// h [N, d_model]
   Tensor forward(Context& c, const Tensor& h, const LayerCall& call, std::int64_t layer,

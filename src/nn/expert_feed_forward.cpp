@@ -5,28 +5,51 @@
 namespace tril::nn {
 
 ExpertFeedForward::ExpertFeedForward(Parameters& p, const std::string& prefix, const Options& o)
-    : name_(prefix.substr(prefix.rfind('.') + 1)), experts_per_token_(o.experts_per_token) {
+    : name_(prefix.substr(prefix.rfind('.') + 1)), routing_(o.routing), experts_per_token_(o.experts_per_token) {
   check(o.experts_per_token >= 1 && o.experts_per_token <= o.num_experts, prefix,
         "cannot route a token to {} of {} experts", o.experts_per_token, o.num_experts);
-  router_ = Linear(p, prefix + "." + o.router, o.expert.d_model, o.num_experts, {.bias = false});
+  router_ = Linear(p, prefix + "." + o.router, o.expert.d_model, o.num_experts, {.bias = o.router_bias});
   router_.weight()->in_products = false;
+  if (!o.correction.empty()) {
+    correction_ = &p.add(prefix + "." + o.correction, {o.num_experts}, Init::zeros());
+    correction_->trainable = false;
+  }
   for (std::int64_t e = 0; e < o.num_experts; ++e)
     experts_.emplace_back(p, fmt::format("{}.{}.{}", prefix, o.experts, e), o.expert);
+  if (o.shared_d_ff == 0) return;
+  GatedFeedForward::Options shared = o.expert;
+  shared.d_ff = o.shared_d_ff;
+  shared_.emplace(p, prefix + "." + o.shared, shared);
+  if (o.shared_gate.empty()) return;
+  shared_gate_.emplace(p, prefix + "." + o.shared_gate, o.expert.d_model, 1, Linear::Options{.bias = false});
+  shared_gate_->weight()->in_products = false;
+}
+
+// What the shared expert makes of x, added to what the chosen ones made of it.
+Tensor ExpertFeedForward::shared(Context& c, const Tensor& x, const Tensor& routed) const {
+  if (!shared_gate_) return shared_->forward(c, x, {.residual = routed});
+  const Tensor open = shared_gate_->forward(c, x, {.activation = ops::Activation::sigmoid});
+  const Tensor results[] = {shared_->forward(c, x)};
+  ops::Routing all{.tokens = x.size(0), .k = 1, .experts = {}, .choices = {{}}};
+  for (std::int32_t t = 0; t < x.size(0); ++t) all.experts.push_back(0), all.choices[0].push_back(t);
+  return ops::add(c, routed, ops::combine_experts(c, results, open, all, x.size(1)));
 }
 
 Tensor ExpertFeedForward::forward(Context& c, const Tensor& x, const ops::LinearOptions& out, RouterTap* tap) const {
   const auto at = c.scope(name_);
   const Tensor logits = router_.forward(c, x);
   if (tap) tap->logits.push_back(logits);
-  const ops::Routing routing = ops::route(logits, experts_per_token_);
-  const Tensor weights = ops::expert_weights(c, logits, routing);
+  const ops::Routing routing =
+      ops::route(logits, experts_per_token_, routing_, correction_ ? correction_->value : Tensor());
+  const Tensor weights = ops::expert_weights(c, logits, routing, routing_);
   std::vector<Tensor> results(experts_.size());
   for (std::size_t e = 0; e < experts_.size(); ++e) {
     if (routing.choices[e].empty()) continue;
     const Tensor own = ops::embedding(c, x, c.upload(routing.tokens_of(e)), /*scale=*/1.0f, /*padding_id=*/-1);
     results[e] = experts_[e].forward(c, own);
   }
-  const Tensor y = ops::combine_experts(c, results, weights, routing, x.size(1));
+  Tensor y = ops::combine_experts(c, results, weights, routing, x.size(1));
+  if (shared_) y = shared(c, x, y);
   return out.residual ? ops::residual(c, out.residual, y, out.dropout) : ops::dropout(c, y, out.dropout);
 }
 

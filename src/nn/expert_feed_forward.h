@@ -1,9 +1,12 @@
 // The feed-forward of which each token passes a few of many: a mixture of experts.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "nn/gated_feed_forward.h"
+#include "ops/experts.h"
 
 namespace tril::nn {
 
@@ -12,15 +15,21 @@ struct RouterTap {
   std::vector<Tensor> logits;  ///< [N, experts]
 };
 
-/// FF(x) = sum over the k experts e of the largest router logits of weight_e FF_e(x), the weights being the softmax of
-/// these k logits [Jiang et al. 2024, section 2.1]. An expert computes the rows that came to it and no others. The router
-/// stays in float32, whatever precision products have: a rounded logit may choose another expert.
+/// FF(x) = sum over the k experts e of the largest router scores of weight_e FF_e(x) [Shazeer et al. 2017; Jiang et al.
+/// 2024, section 2.1], and, where there is a shared expert, FF_s(x) or sigmoid(x w^T) FF_s(x) beside them [Dai et al. 2024,
+/// section 3.2; Qwen2-MoE, 2024]. An expert computes the rows that came to it and no others. The router stays in float32,
+/// whatever precision products have: a rounded logit may choose another expert.
 class ExpertFeedForward {
  public:
   struct Options {
     std::int64_t num_experts = 0, experts_per_token = 0;
+    ops::RouterOptions routing;
     GatedFeedForward::Options expert;
-    std::string router = "gate", experts = "experts";
+    std::int64_t shared_d_ff = 0;  ///< of the shared expert; 0: there is none
+    std::string router = "gate", experts = "experts", shared = "shared_experts";
+    std::string correction;   ///< of a vector added to scores where experts are chosen; "": none
+    std::string shared_gate;  ///< of the weight [1, d_model] of the shared expert's gate; "": none
+    bool router_bias = false;
   };
   ExpertFeedForward() = default;
   /// Declares the router and the experts under `prefix`; its last component names the scope.
@@ -30,9 +39,15 @@ class ExpertFeedForward {
   Tensor forward(Context& c, const Tensor& x, const ops::LinearOptions& out = {}, RouterTap* tap = nullptr) const;
 
  private:
+  Tensor shared(Context& c, const Tensor& x, const Tensor& routed) const;
+
   std::string name_;
   Linear router_;
   std::vector<GatedFeedForward> experts_;
+  std::optional<GatedFeedForward> shared_;
+  std::optional<Linear> shared_gate_;
+  Parameter* correction_ = nullptr;
+  ops::RouterOptions routing_;
   std::int64_t experts_per_token_ = 0;
 };
 

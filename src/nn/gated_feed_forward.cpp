@@ -16,12 +16,16 @@ GatedFeedForward::GatedFeedForward(Parameters& p, const std::string& prefix, con
     stack_ = p.stack({gate_.weight(), up_.weight()},
                      o.bias ? std::vector<Parameter*>{gate_.bias(), up_.bias()} : std::vector<Parameter*>{});
   }
+  if (!o.inner_norm.empty()) inner_norm_ = Norm(p, prefix + "." + o.inner_norm, o.d_ff, o.norm_eps, Norm::Kind::rms);
   down_ = make(o.down, o.d_ff, o.d_model);
 }
 
 Tensor GatedFeedForward::forward(Context& c, const Tensor& x, const ops::LinearOptions& out) const {
   const auto at = c.scope(name_);
-  const auto end = [&](const Tensor& h) { return down_.forward(c, ops::dropout(c, h, dropout_), out); };
+  const auto end = [&](const Tensor& h) {
+    const Tensor inner = inner_norm_ ? inner_norm_->forward(c, h) : h;
+    return down_.forward(c, ops::dropout(c, inner, dropout_), out);
+  };
   if (stack_ && stack_->from.empty()) return end(ops::gated(c, activation_, gate_.forward(c, x), up_.forward(c, x)));
   const Tensor both = stack_ ? ops::linear(c, x, stack_->from[0].weight, stack_->from[0].bias) : gate_up_.forward(c, x);
   return end(ops::gated_columns(c, activation_, both));

@@ -1,6 +1,8 @@
 // The feed-forward of Llama and most that came after it.
 #pragma once
 
+#include <optional>
+
 #include "nn/layers.h"
 
 namespace tril::nn {
@@ -15,7 +17,9 @@ class GatedFeedForward {
     bool bias = false;
     float dropout = 0;  ///< before the last product
     std::string gate = "gate_proj", up = "up_proj", down = "down_proj";
-    std::string gate_up;  ///< one matrix of both, gate's rows first; "": two
+    std::string inner_norm;  ///< of an RMSNorm before the last product; "": none
+    float norm_eps = 1e-6f;  ///< of that norm
+    std::string gate_up;     ///< one matrix of both, gate's rows first; "": two
   };
   GatedFeedForward() = default;
   /// Declares the projections under `prefix`; its last component names the scope.
@@ -29,6 +33,7 @@ class GatedFeedForward {
   Linear gate_, up_, gate_up_, down_;
   const Stack* stack_ = nullptr;  // gate, up where they are two
   ops::Activation activation_ = ops::Activation::silu;
+  std::optional<Norm> inner_norm_;
   float dropout_ = 0;
 };
 

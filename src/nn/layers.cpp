@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <memory>
 
 #include "base/printable.h"
 #include "nn/lora.h"
@@ -21,13 +22,19 @@ Tensor Linear::forward(Context& c, const Tensor& x, const ops::LinearOptions& op
 }
 
 Norm::Norm(Parameters& p, const std::string& name, std::int64_t d, float eps, Kind kind) : eps_(eps), kind_(kind) {
+  if (kind == Kind::layer_plain || kind == Kind::rms_plain) {
+    const auto values = std::make_shared<std::vector<float>>(static_cast<std::size_t>(d), 1.0f);
+    ones_ = foreign_tensor(reinterpret_cast<std::byte*>(values->data()), {d}, DType::f32, values);
+    return;
+  }
   weight_ = &p.add(name + ".weight", {d}, Init::ones());
   if (kind == Kind::layer) bias_ = &p.add(name + ".bias", {d}, Init::zeros());
 }
 
 Tensor Norm::forward(Context& c, const Tensor& x) const {
-  return kind_ == Kind::rms ? ops::rms_norm(c, x, weight_->value, eps_)
-                            : ops::layer_norm(c, x, weight_->value, bias_ ? bias_->value : Tensor(), eps_);
+  const Tensor& weight = weight_ ? weight_->value : ones_;
+  if (kind_ == Kind::rms || kind_ == Kind::rms_plain) return ops::rms_norm(c, x, weight, eps_);
+  return ops::layer_norm(c, x, weight, bias_ ? bias_->value : Tensor(), eps_);
 }
 
 Embedding::Embedding(Parameters& p, const std::string& name, std::int64_t vocab, std::int64_t d, Options options)
@@ -63,7 +70,8 @@ ops::Activation activation_of(std::string_view name, std::string_view where) {
     ops::Activation value;
   };
   using enum ops::Activation;
-  static constexpr std::array<Entry, 8> table{{{"relu", relu},
+  static constexpr std::array<Entry, 9> table{{{"relu", relu},
+                                               {"relu2", relu_squared},
                                                {"gelu", gelu},
                                                {"gelu_new", gelu_tanh},
                                                {"gelu_pytorch_tanh", gelu_tanh},

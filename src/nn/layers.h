@@ -32,15 +32,22 @@ class Linear {
 /// LayerNorm or RMSNorm over the last dimension.
 class Norm {
  public:
-  enum class Kind : std::uint8_t { layer, layer_unbiased, rms };
+  enum class Kind : std::uint8_t {
+    layer,           ///< with weight and bias
+    layer_unbiased,  ///< with a weight alone
+    layer_plain,     ///< without both
+    rms,             ///< with a weight
+    rms_plain,       ///< without
+  };
   Norm() = default;
-  /// Declares name.weight [d] and, for LayerNorm with a bias, name.bias [d].
+  /// Declares name.weight [d] and name.bias [d], as far as the kind has them.
   Norm(Parameters& p, const std::string& name, std::int64_t d, float eps, Kind kind = Kind::layer);
 
   Tensor forward(Context& c, const Tensor& x) const;
 
  private:
   Parameter *weight_ = nullptr, *bias_ = nullptr;
+  Tensor ones_;  // in place of a weight
   float eps_ = 1e-5f;
   Kind kind_ = Kind::layer;
 };

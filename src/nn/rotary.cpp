@@ -60,6 +60,8 @@ std::vector<float> rotary_frequencies(const RotaryOptions& o, std::int64_t lengt
     const double stretched = o.factor * static_cast<double>(length) / static_cast<double>(o.original) - (o.factor - 1);
     theta *= std::pow(stretched, static_cast<double>(o.dim) / static_cast<double>(o.dim - 2));
   }
+  if (o.scaling == Scaling::alpha)
+    theta *= std::pow(o.factor, static_cast<double>(o.dim) / static_cast<double>(o.dim - 2));
   std::vector<float> f = plain(o.dim, theta);
   if (o.scaling == Scaling::linear)
     for (float& frequency : f) frequency /= static_cast<float>(o.factor);
@@ -70,6 +72,8 @@ std::vector<float> rotary_frequencies(const RotaryOptions& o, std::int64_t lengt
     for (std::size_t i = 0; i < f.size(); ++i)
       f[i] = static_cast<float>(static_cast<double>(f[i]) / static_cast<double>(static_cast<float>(factors[i])));
   }
+  if (o.reversed)
+    for (float& frequency : f) frequency = -frequency;
   return f;
 }
 
@@ -142,6 +146,23 @@ ops::Rotation RotaryPositions::rotation(Context& c, const Rows& rows, std::span<
       fill(table, own.subspan(begin, end - begin),
            length > options_.original ? rotary_frequencies(options_, length) : common);
     }
+  }
+  std::iota(positions.begin(), positions.end(), 0);
+  return {c.upload<float>(table, {N, options_.dim}), c.upload<std::int32_t>(positions, {N}), options_.interleaved};
+}
+
+ops::Rotation RotaryPositions::query_rotation(Context& c, const Rows& rows) const {
+  if (options_.query_beta == 0) return {};
+  check(!options_.depends_on_length(), "rotary positions", "queries cannot be scaled where angles depend on lengths");
+  std::vector<std::int32_t> positions = rows.positions();
+  const auto N = static_cast<std::int64_t>(positions.size());
+  std::vector<float> table;
+  fill(table, positions, rotary_frequencies(options_, 0));
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    const double passed = std::floor(static_cast<double>(positions[i]) / static_cast<double>(options_.original));
+    const float factor = static_cast<float>(1 + options_.query_beta * std::log(1 + passed));
+    const auto dim = static_cast<std::size_t>(options_.dim);
+    for (std::size_t j = i * dim; j < (i + 1) * dim; ++j) table[j] *= factor;
   }
   std::iota(positions.begin(), positions.end(), 0);
   return {c.upload<float>(table, {N, options_.dim}), c.upload<std::int32_t>(positions, {N}), options_.interleaved};

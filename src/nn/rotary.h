@@ -24,6 +24,7 @@ struct RotaryOptions {
     dynamic,   ///< theta grows with a row's length beyond `original` tokens [bloc97; emozilla 2023]
     llama3,    ///< long waves divided by the factor, short ones kept, between both a blend [Llama 3.1, 2024]
     yarn,      ///< the same by a ramp over the pairs, and a temperature [Peng et al. 2023, NTK-by-parts, and its code]
+    alpha,     ///< theta alpha^(dim / (dim - 2)), whatever the length; alpha is `factor` [Hunyuan, 2025]
     longrope,  ///< each frequency divided by a factor of its own: another for rows beyond `original` [Ding et al. 2024]
   };
   std::int64_t dim = 0;  ///< rotated values of each head; even
@@ -38,6 +39,9 @@ struct RotaryOptions {
   std::vector<double> short_factors, long_factors;   ///< longrope: [dim / 2]
   bool read_anew = false;                            ///< longrope: see LengthDependence; else keys of a cache stay
   bool interleaved = false;                          ///< pairs (2i, 2i + 1) instead of (i, i + dim/2)
+  bool reversed = false;                             ///< angles are negative
+  /// Queries at position p are scaled by 1 + beta log(1 + floor(p / original)) too [Llama 4, 2025]; 0: they are not.
+  double query_beta = 0;
 
   /// Whether a token's angle depends on the length of its row too.
   bool depends_on_length() const { return scaling == Scaling::dynamic || scaling == Scaling::longrope; }
@@ -59,6 +63,8 @@ class RotaryPositions {
   /// angles that they had, however a text was read in portions.
   /// @param given  [rows] tokens that each row is given; none: as many as it has with these
   ops::Rotation rotation(Context& c, const Rows& rows, std::span<const std::int32_t> given = {}) const;
+  /// Those of queries, where they are scaled by their positions; none where rotation() is theirs too.
+  ops::Rotation query_rotation(Context& c, const Rows& rows) const;
 
  private:
   void check_grows(std::int64_t start, std::int64_t end, std::int64_t given) const;

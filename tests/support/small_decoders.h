@@ -19,6 +19,75 @@ inline nlohmann::json llama_kin(const std::string& model_type, const nlohmann::j
   return j;
 }
 
+/// Families that vary the norms, positions and feed-forwards of Llama.
+inline std::vector<nlohmann::json> small_llama_variants() {
+  const nlohmann::json both{"sliding_attention", "full_attention"};
+  const nlohmann::json by_type{{"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 100.0}}},
+                               {"full_attention", {{"rope_type", "linear"}, {"rope_theta", 1000.0}, {"factor", 2.0}}}};
+  const nlohmann::json yarn{{"rope_type", "yarn"},
+                            {"rope_theta", 1000.0},
+                            {"factor", 4.0},
+                            {"original_max_position_embeddings", 3},
+                            {"llama_4_scaling_beta", 0.5}};
+  return {
+      llama_kin("gemma3_text", {{"head_dim", 6},
+                                {"query_pre_attn_scalar", 5},
+                                {"sliding_window", 3},
+                                {"layer_types", both},
+                                {"rope_parameters", by_type}}),
+      llama_kin("smollm3", {{"no_rope_layers", {1, 0}}}),
+      llama_kin("olmo3", {{"sliding_window", 3}, {"layer_types", both}, {"rope_parameters", by_type}}),
+      llama_kin("exaone4", {{"sliding_window", 3}, {"layer_types", both}}),
+      llama_kin("cohere", {{"num_attention_heads", 2},
+                           {"num_key_value_heads", 1},
+                           {"use_qk_norm", true},
+                           {"tie_word_embeddings", true}}),
+      llama_kin("cohere2", {{"sliding_window", 3}, {"layer_types", both}}),
+      llama_kin("ministral", {{"sliding_window", 3}, {"layer_types", both}}),
+      llama_kin("ministral3", {{"head_dim", 4}, {"rope_parameters", yarn}}),
+      llama_kin("hunyuan_v1_dense", {{"rope_scaling", {{"type", "dynamic"}, {"alpha", 8.0}, {"factor", 1.0}}}}),
+      llama_kin("arcee", {{"mlp_bias", true}}),
+      llama_kin("olmo", {{"clip_qkv", 0.7}}),
+      llama_kin("seed_oss", {{"head_dim", 6}}),
+      llama_kin("ernie4_5", {{"head_dim", 4}, {"use_bias", true}}),
+      llama_kin("helium", {{"head_dim", 4}}),
+      llama_kin("glm", {{"head_dim", 4}}),
+      llama_kin("glm4", {{"head_dim", 4}, {"attention_bias", false}}),
+      llama_kin("nemotron"),
+      llama_kin("persimmon", {{"num_key_value_heads", nullptr}, {"hidden_dropout", 0.2}}),
+      llama_kin("nanochat"),
+      llama_kin("stablelm", {{"partial_rotary_factor", 0.5}}),
+      llama_kin("stablelm", {{"partial_rotary_factor", 0.5},
+                             {"use_parallel_residual", true},
+                             {"qk_layernorm", true},
+                             {"use_qkv_bias", true}}),
+      llama_kin("starcoder2", {{"sliding_window", 3}}),
+      llama_kin("bitnet"),
+      // Every token goes to every expert: no choice changes when a weight is moved to measure a slope.
+      llama_kin("qwen3_moe",
+                {{"head_dim", 6}, {"num_experts", 3}, {"num_experts_per_tok", 3}, {"moe_intermediate_size", 8}}),
+      llama_kin("qwen2_moe", {{"num_experts", 3},
+                              {"num_experts_per_tok", 3},
+                              {"moe_intermediate_size", 8},
+                              {"shared_expert_intermediate_size", 6},
+                              {"mlp_only_layers", {0}}}),
+      llama_kin("olmoe", {{"num_experts", 3}, {"num_experts_per_tok", 3}, {"clip_qkv", 1.5}}),
+      llama_kin("granitemoe", {{"num_local_experts", 3}, {"num_experts_per_tok", 3}, {"logits_scaling", 0.7}}),
+      llama_kin("minimax_m2",
+                {{"head_dim", 4}, {"rotary_dim", 2}, {"num_local_experts", 3}, {"num_experts_per_tok", 3}}),
+      llama_kin("glm4_moe", {{"n_routed_experts", 4},
+                             {"num_experts_per_tok", 4},
+                             {"moe_intermediate_size", 8},
+                             {"n_group", 2},
+                             {"topk_group", 2},
+                             {"routed_scaling_factor", 1.5},
+                             {"use_qk_norm", true}}),
+      llama_kin("hunyuan_v1_moe", {{"num_experts", 3}, {"moe_topk", 3}}),
+      llama_kin("hy_v3",
+                {{"head_dim", 4}, {"num_experts", 3}, {"num_experts_per_tok", 3}, {"moe_intermediate_size", 8}}),
+  };
+}
+
 inline std::vector<nlohmann::json> small_decoders() {
   const nlohmann::json both{"sliding_attention", "full_attention"};
   const nlohmann::json neox{{"num_key_value_heads", nullptr}, {"rotary_pct", 0.5}, {"hidden_dropout", 0.2}};
@@ -37,7 +106,7 @@ inline std::vector<nlohmann::json> small_decoders() {
                            {"pad_token_id", 1}};
   nlohmann::json opt_350m = opt;
   opt_350m.update({{"do_layer_norm_before", false}, {"word_embed_proj_dim", 8}});
-  std::vector<nlohmann::json> list{
+  std::vector<nlohmann::json> all{
       {{"model_type", "gpt2"}, {"vocab_size", 13}, {"n_embd", 16}, {"n_layer", 2}, {"n_head", 4}, {"n_positions", 16}},
       opt,
       opt_350m,
@@ -81,8 +150,10 @@ inline std::vector<nlohmann::json> small_decoders() {
                             {"residual_multiplier", 0.6},
                             {"logits_scaling", 0.7}}),
   };
-  for (const nlohmann::json& config : small_gpt_like()) list.push_back(config);
-  return list;
+  const std::vector<nlohmann::json> variants = small_llama_variants();
+  all.insert(all.end(), variants.begin(), variants.end());
+  for (const nlohmann::json& config : small_gpt_like()) all.push_back(config);
+  return all;
 }
 
 }  // namespace tril::testing

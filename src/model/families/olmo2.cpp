@@ -12,13 +12,13 @@ std::unique_ptr<Model> make_olmo2(const JsonObject& config) {
   LlamaLikeConfig k = read_llama_like(reader, {.family = "olmo2",
                                                .architecture = "Olmo2ForCausalLM",
                                                .vocab_size = 50304,
-                                               .rms_norm_eps = 1e-5,
+                                               .norm_eps = 1e-5,
                                                .bos_token_id = -1,
                                                .eos_token_id = 50279,
                                                .pad_token_id = 1});
   k.attention_bias = k.attention_out_bias = reader.get<bool>("attention_bias", false);
-  k.norms = LlamaLikeConfig::Norms::after;
-  k.head_norms = {.over = nn::Attention::HeadNorms::Over::projection, .eps = static_cast<float>(k.rms_norm_eps)};
+  k.norm_names = post_norms();
+  k.head_norms = {.each = {.over = nn::HeadNorm::Over::projection, .eps = static_cast<float>(k.norm_eps)}};
   k.own_keys = nlohmann::json{{"attention_bias", k.attention_bias}};
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));

@@ -30,9 +30,9 @@ std::unique_ptr<Model> make_phi(const JsonObject& config) {
                    fmt::format("{} key heads do not divide {} heads", k.num_key_value_heads, k.num_attention_heads));
   const bool head_norms = reader.get<bool>("qk_layernorm", false);
   if (head_norms)
-    k.head_norms = {.over = nn::Attention::HeadNorms::Over::head,
-                    .kind = nn::Norm::Kind::layer,
-                    .eps = static_cast<float>(k.layer_norm_eps),
+    k.head_norms = {.each = {.over = nn::HeadNorm::Over::head,
+                             .kind = nn::Norm::Kind::layer,
+                             .eps = static_cast<float>(k.layer_norm_eps)},
                     .q = "q_layernorm",
                     .k = "k_layernorm"};
   k.one_norm = true;

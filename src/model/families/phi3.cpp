@@ -15,17 +15,18 @@ std::unique_ptr<Model> make_phi3(const JsonObject& config) {
                            .hidden_size = 3072,
                            .intermediate_size = 8192,
                            .max_position_embeddings = 4096,
-                           .rms_norm_eps = 1e-5,
+                           .norm_eps = 1e-5,
                            .eos_token_id = 32000,
                            .pad_token_id = 32000,
-                           .turns_part_of_head = true};
-  defaults.rope.original = reader.size("original_max_position_embeddings", 4096);
+                           .rope_defaults = {.turns_part = true}};
+  defaults.rope_defaults.original = reader.size("original_max_position_embeddings", 4096);
   LlamaLikeConfig k = read_llama_like(reader, defaults);
   using Scaling = nn::RotaryOptions::Scaling;
   if (k.rope.scaling != Scaling::none && k.rope.scaling != Scaling::longrope)
     config.fail_at("rope_scaling", "is not longrope", "phi3 models support no other");
   k.rope.read_anew = k.rope.scaling == Scaling::longrope;  // of all families this one alone
-  k.fused_projections = true;
+  k.fused = LlamaLikeConfig::Fused::qkv;
+  k.gate_up_name = "gate_up_proj";
   k.residual_dropout = reader.share("resid_pdrop"), k.embedding_dropout = reader.share("embd_pdrop");
   const std::int32_t window = read_window(reader, 0);
   k.windows.assign(static_cast<std::size_t>(k.num_hidden_layers), window);

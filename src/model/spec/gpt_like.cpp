@@ -252,7 +252,8 @@ bool GptLike::is_redundant(std::string_view name) const {
 
 Tensor GptLike::decode(Context& c, const DecoderInput& input) const {
   const auto& k = config_;
-  const auto call = decoder_call(c, input, alibi_ ? &*alibi_ : nullptr, rotary_ ? &*rotary_ : nullptr);
+  const auto call = decoder_call(c, input, alibi_ ? &*alibi_ : nullptr,
+                                 rotary_ ? std::span(&*rotary_, 1) : std::span<const nn::RotaryPositions>());
   Tensor h = embedding_.forward(c, input.ids);
   if (embedding_norm_) h = embedding_norm_->forward(c, h);
   if (learned_) h = learned_->forward(c, h, input.rows.positions());

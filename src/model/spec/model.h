@@ -67,6 +67,11 @@ struct StoredAs {
   /// Row i of the model's is row row_order[i] of the files', whatever its width; empty: the same. Quantised matrices are
   /// as the model has them.
   std::vector<std::int32_t> row_order = {};
+  /// Files hold `count` weights of this shape in one tensor [count, ...], of which this is number `index`; count 0: it is
+  /// a tensor of its own. A file may hold it under its own name too, then as the model has it.
+  struct Part {
+    std::int64_t index = 0, count = 0;
+  } part = {};
 };
 
 /// The matrix that turns hidden states into logits: hidden W^T + b, capped where the family says so.

@@ -22,13 +22,14 @@ const std::vector<Kind>& kinds() {
       {"default", Scaling::none, {}},
       {"linear", Scaling::linear, {"factor"}},
       {"dynamic", Scaling::dynamic, {"factor"}},
+      {"dynamic", Scaling::alpha, {"alpha"}},  // read by read_rotary() alone
       {"llama3",
        Scaling::llama3,
        {"factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"}},
       {"yarn",
        Scaling::yarn,
        {"factor", "beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim", "truncate",
-        "original_max_position_embeddings", "attn_factor",
+        "original_max_position_embeddings", "attn_factor", "llama_4_scaling_beta", "max_position_embeddings",
         "finetuned"}},  // these two the authors' own code reads, transformers does not
       {"longrope",
        Scaling::longrope,
@@ -44,7 +45,7 @@ const Kind& kind_of(const JsonObject& rope) {
   std::vector<std::string_view> names;
   for (const Kind& k : kinds()) {
     if (k.name == name) return k;
-    names.push_back(k.name);
+    if (k.scaling != Scaling::alpha) names.push_back(k.name);
   }
   rope.fail_at(key, fmt::format("'{}' is not supported", printable(name, 40)),
                fmt::format("supported: {}", fmt::join(names, ", ")));
@@ -110,23 +111,18 @@ void read_yarn(const JsonObject& rope, const RotaryDefaults& d, nn::RotaryOption
   o.attention_factor = positive_of(rope, "attention_factor", own);
   o.beta_fast = positive_of(rope, "beta_fast", 32), o.beta_slow = positive_of(rope, "beta_slow", 1);
   o.truncate = rope.get<bool>("truncate", true);
+  o.query_beta = d.scales_queries ? at_least_0_of(rope, "llama_4_scaling_beta", 0) : 0;
+  if (!d.scales_queries && rope.get<double>("llama_4_scaling_beta", 0) != 0)
+    rope.fail_at("llama_4_scaling_beta", "is not supported for this family");
 }
 
 }  // namespace
 
-nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& d) {
-  const JsonObject& json = config.json();
-  const bool old_scaling = config.has("rope_scaling") && !json.json().at("rope_scaling").empty(),
-             new_spelling = config.has("rope_parameters");
-  double theta = config.get<double>("rope_theta", d.theta),
-         partial = config.get<double>("partial_rotary_factor", d.partial);
-  if (!d.reads_top_level) theta = d.theta, partial = d.partial;
-  config.ignore({"rotary_dim"});  // of other families
-  const nlohmann::json none = nlohmann::json::object();
-  // As `transformers` has it, rope_scaling goes before rope_parameters where it says anything.
-  const JsonObject rope = old_scaling    ? json.object("rope_scaling")
-                          : new_spelling ? json.object("rope_parameters")
-                                         : JsonObject(none, json.where());
+namespace {
+
+// Of one object of rotary parameters. theta, partial: where it does not say them.
+nn::RotaryOptions read_object(ConfigReader& config, const JsonObject& rope, const RotaryDefaults& d, double theta,
+                              double partial) {
   const Kind& kind = kind_of(rope);
   for (const UnknownKey& u : unknown_keys(rope, all_keys()))
     if (rope.has(u.key))
@@ -147,6 +143,12 @@ nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& d) {
   o.dim = static_cast<std::int64_t>(turned);
   o.original = original_of(config, rope, d, o.scaling);
   if (o.scaling == Scaling::dynamic && o.dim < 4) rope.fail_at("rope_type", "dynamic needs at least 4 rotated values");
+  if (rope.get<double>("alpha", 0) != 0) {
+    if (!d.reads_alpha || o.scaling != Scaling::dynamic)
+      rope.fail_at("alpha", fmt::format("is not supported for '{}' of this family", kind.name));
+    o.scaling = Scaling::alpha;
+    o.factor = positive_of(rope, "alpha", 0);
+  }
   if (o.scaling == Scaling::linear || o.scaling == Scaling::dynamic || o.scaling == Scaling::llama3)
     o.factor = needed(rope, "factor");
   if (o.scaling == Scaling::llama3) {
@@ -158,21 +160,68 @@ nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& d) {
   return o;
 }
 
+bool says_anything(ConfigReader& config, const std::string& key) {
+  return config.has(key) && !config.json().json().at(key).empty();
+}
+
+}  // namespace
+
+nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& d) {
+  const JsonObject& json = config.json();
+  const bool old_scaling = says_anything(config, "rope_scaling"), new_spelling = config.has("rope_parameters");
+  double theta = config.get<double>("rope_theta", d.theta),
+         partial = config.get<double>("partial_rotary_factor", d.partial);
+  if (!d.reads_top_level) theta = d.theta, partial = d.partial;
+  config.ignore({"rotary_dim"});  // of other families
+  const nlohmann::json none = nlohmann::json::object();
+  // As `transformers` has it, rope_scaling goes before rope_parameters where it says anything.
+  const JsonObject rope = old_scaling    ? json.object("rope_scaling")
+                          : new_spelling ? json.object("rope_parameters")
+                                         : JsonObject(none, json.where());
+  return read_object(config, rope, d, theta, partial);
+}
+
+RotaryByType read_rotary_by_type(ConfigReader& config, const RotaryDefaults& d, double sliding_theta,
+                                 const std::string& sliding_theta_key) {
+  const JsonObject& json = config.json();
+  const bool old_scaling = says_anything(config, "rope_scaling"),
+             new_spelling = says_anything(config, "rope_parameters");
+  const double theta = config.get<double>("rope_theta", d.theta);
+  if (sliding_theta_key.empty())
+    sliding_theta = theta;
+  else
+    sliding_theta = config.get<double>(sliding_theta_key, sliding_theta);
+  const nlohmann::json none = nlohmann::json::object();
+  const JsonObject nothing(none, json.where());
+  const JsonObject by_type = new_spelling ? json.object("rope_parameters") : nothing;
+  if (new_spelling)
+    for (const UnknownKey& u : unknown_keys(by_type, {"full_attention", "sliding_attention"}))
+      if (by_type.has(u.key))
+        by_type.fail_at(u.key, "is not a layer type", "expected full_attention or sliding_attention");
+  const auto of = [&](const char* type) { return by_type.has(type) ? by_type.object(type) : nothing; };
+  return {.full = read_object(config, old_scaling ? json.object("rope_scaling") : of("full_attention"), d, theta, 1),
+          .sliding = read_object(config, of("sliding_attention"), d, sliding_theta, 1)};
+}
+
 double partial_factor(std::int64_t dim, std::int64_t head_dim) {
   double share = static_cast<double>(dim) / static_cast<double>(head_dim);
   while (static_cast<std::int64_t>(static_cast<double>(head_dim) * share) < dim) share = std::nextafter(share, 2.0);
   return share;
 }
 
-void write_rotary(nlohmann::ordered_json& config, const nn::RotaryOptions& o, std::int64_t head_dim,
-                  double default_partial) {
-  const double partial = partial_factor(o.dim, head_dim);
-  const bool says_partial = partial != 1 || default_partial != 1;
+namespace {
+
+nlohmann::ordered_json object_of(const nn::RotaryOptions& o, bool says_partial, double partial) {
   nlohmann::ordered_json rope;
   for (const Kind& k : kinds())
     if (k.scaling == o.scaling) rope["rope_type"] = k.name;
   rope["rope_theta"] = o.theta;
   if (says_partial) rope["partial_rotary_factor"] = partial;
+  if (o.scaling == Scaling::alpha) {
+    rope["alpha"] = o.factor;
+    rope["factor"] = 1.0;
+    return rope;
+  }
   if (o.scaling != Scaling::none) rope["factor"] = o.factor;
   if (o.scaling != Scaling::none && o.scaling != Scaling::linear && o.scaling != Scaling::dynamic)
     rope["original_max_position_embeddings"] = o.original;
@@ -185,12 +234,23 @@ void write_rotary(nlohmann::ordered_json& config, const nn::RotaryOptions& o, st
     rope["beta_slow"] = o.beta_slow;
     rope["attention_factor"] = o.attention_factor;
     rope["truncate"] = o.truncate;
+    if (o.query_beta != 0) rope["llama_4_scaling_beta"] = o.query_beta;
   }
   if (o.scaling == Scaling::longrope) {
     rope["short_factor"] = o.short_factors;
     rope["long_factor"] = o.long_factors;
     rope["attention_factor"] = o.attention_factor;
   }
+  return rope;
+}
+
+}  // namespace
+
+void write_rotary(nlohmann::ordered_json& config, const nn::RotaryOptions& o, std::int64_t head_dim,
+                  double default_partial) {
+  const double partial = partial_factor(o.dim, head_dim);
+  const bool says_partial = partial != 1 || default_partial != 1;
+  nlohmann::ordered_json rope = object_of(o, says_partial, partial);
   config["rope_parameters"] = rope;
   config["rope_theta"] = o.theta;
   if (says_partial) config["partial_rotary_factor"] = partial;
@@ -201,6 +261,14 @@ void write_rotary(nlohmann::ordered_json& config, const nn::RotaryOptions& o, st
     rope.erase("partial_rotary_factor");
     config["rope_scaling"] = rope;
   }
+}
+
+void write_rotary_by_type(nlohmann::ordered_json& config, const RotaryByType& rotary, std::int64_t head_dim) {
+  const auto one = [&](const nn::RotaryOptions& o) {
+    const double partial = partial_factor(o.dim, head_dim);
+    return object_of(o, partial != 1, partial);
+  };
+  config["rope_parameters"] = {{"full_attention", one(rotary.full)}, {"sliding_attention", one(rotary.sliding)}};
 }
 
 }  // namespace tril::model

@@ -21,10 +21,26 @@ struct RotaryDefaults {
   /// Whether rope_theta and partial_rotary_factor count where they stand outside rope_parameters: GPT-NeoX has names of
   /// its own for them, and `transformers` passes over these.
   bool reads_top_level = true;
+  /// Whether the family has a fixed `alpha` beside the rope_type "dynamic".
+  bool reads_alpha = false;
+  /// Whether the family scales queries by their positions, as llama_4_scaling_beta says.
+  bool scales_queries = false;
+};
+
+/// Rotary positions that layers have by their types.
+struct RotaryByType {
+  nn::RotaryOptions full, sliding;
 };
 
 /// @throws Error naming the key that is wrong, or of a kind of scaling that is not there
 nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& defaults);
+
+/// Those of rope_parameters.full_attention and rope_parameters.sliding_attention. Older files have rope_theta and
+/// rope_scaling for full attention, and `sliding_theta_key`, if the family has one, for sliding attention.
+RotaryByType read_rotary_by_type(ConfigReader& config, const RotaryDefaults& full, double sliding_theta,
+                                 const std::string& sliding_theta_key = {});
+/// Adds these to a config.
+void write_rotary_by_type(nlohmann::ordered_json& config, const RotaryByType& rotary, std::int64_t head_dim);
 
 /// partial_rotary_factor that turns `dim` values of a head, where it is multiplied and cut as all readers do.
 double partial_factor(std::int64_t dim, std::int64_t head_dim);

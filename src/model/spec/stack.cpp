@@ -71,7 +71,7 @@ bool left_out(const Context& c, std::string_view layer, double p) {
 }
 
 std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& input, const nn::RelativeBias* bias,
-                                              const nn::RotaryPositions* rotary) {
+                                              std::span<const nn::RotaryPositions> rotaries) {
   check(static_cast<std::int64_t>(input.ids.size()) == input.rows.tokens(), "decoder", "{} ids in rows of {} tokens",
         input.ids.size(), input.rows.tokens());
   nn::CrossCall cross;
@@ -86,7 +86,7 @@ std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& in
   }
   return std::make_shared<const StackCall>(
       StackCall{nn::SelfCall(c, input.rows, input.self_mask,
-                             {.cache = input.cache, .bias = bias, .rotary = rotary, .given = input.given}),
+                             {.cache = input.cache, .bias = bias, .rotaries = rotaries, .given = input.given}),
                 std::move(cross), input.routers});
 }
 

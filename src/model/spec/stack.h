@@ -19,10 +19,10 @@ struct StackCall {
 
 /// A decoder's call: rows among themselves under input.self_mask, and against input.memory where there is one.
 /// @param bias  of self-attention's distances; null: none
-/// @param rotary  turns queries and keys of self-attention; null: nothing does
+/// @param rotaries  rotate queries and keys of self-attention, each layer's by the one that it names; empty: none do
 std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& input,
                                               const nn::RelativeBias* bias = nullptr,
-                                              const nn::RotaryPositions* rotary = nullptr);
+                                              std::span<const nn::RotaryPositions> rotaries = {});
 /// An encoder's call: rows among themselves under `mask`.
 std::shared_ptr<const StackCall> encoder_call(Context& c, const Rows& rows, const ops::Mask& mask,
                                               const nn::RelativeBias* bias = nullptr);

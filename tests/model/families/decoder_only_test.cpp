@@ -255,11 +255,12 @@ nlohmann::json as_version_4(nlohmann::json j) {
   const std::string family = j.at("model_type");
   j["torch_dtype"] = j.at("dtype");
   j.erase("dtype");
-  j.erase("layer_types");
+  if (family == "qwen2" || family == "qwen3" || family == "gemma2") j.erase("layer_types");  // it had none of these
   j["transformers_version"] = "4.46.0";
   const auto at = j.find("rope_parameters");
   if (at == j.end()) return j;
   nlohmann::json rope = *at;
+  if (rope.contains("full_attention") || family == "ministral3") return j;  // version 5 made these families' keys
   j.erase("rope_parameters");
   const double theta = rope.at("rope_theta");
   rope.erase("rope_theta");
@@ -279,7 +280,9 @@ TEST(DecoderOnly, OldSpellingsAreTheSameModel) {
   for (const auto& dir : test::golden_model_directories("decoder-only")) {
     SCOPED_TRACE(dir.string());
     const auto m = load(ModelSource::open(dir));
-    const nlohmann::json old = as_version_4(read_json((dir / "config.json").string()));
+    const nlohmann::json own = read_json((dir / "config.json").string());
+    if (own.contains("text_config")) continue;  // of pictures and text
+    const nlohmann::json old = as_version_4(own);
     const auto again = make(JsonObject(old, "config.json"));
     load_weights(*again, ModelSource::open(dir));
     EXPECT_EQ(again->config_json(), m->config_json());

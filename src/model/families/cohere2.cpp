@@ -1,0 +1,43 @@
+// cohere2: Command R7B: cohere with a window in three layers of four; only those rotate queries and keys [Cohere 2025,
+// "Command A", section 2.1].
+#include <nlohmann/json.hpp>
+
+#include "model/families/decoder_families.h"
+#include "model/spec/llama_like.h"
+
+namespace tril::model {
+
+std::unique_ptr<Model> make_cohere2(const JsonObject& config) {
+  ConfigReader reader(config, "cohere2");
+  LlamaLikeConfig k = read_llama_like(reader, {.family = "cohere2",
+                                               .architecture = "Cohere2ForCausalLM",
+                                               .vocab_size = 256000,
+                                               .hidden_size = 8192,
+                                               .intermediate_size = 22528,
+                                               .num_hidden_layers = 40,
+                                               .num_attention_heads = 64,
+                                               .max_position_embeddings = 8192,
+                                               .norm_eps = 1e-5,
+                                               .tie_word_embeddings = true,
+                                               .bos_token_id = 5,
+                                               .eos_token_id = 255001,
+                                               .pad_token_id = 0,
+                                               .rope = {.interleaved = true},
+                                               .norm = nn::Norm::Kind::layer_unbiased,
+                                               .norm_names = {.before_feed_forward = {}},
+                                               .parallel_sublayers = true,
+                                               .norm_eps_key = "layer_norm_eps"});
+  if (k.head_dim * k.num_attention_heads != k.hidden_size)
+    config.fail_at("head_dim", fmt::format("{} is not {} / {}, the only size that this family has", k.head_dim,
+                                           k.hidden_size, k.num_attention_heads));
+  read_attention_bias(reader, k);
+  const double logit_scale = reader.positive("logit_scale", 0.0625);
+  k.own_keys["logit_scale"] = logit_scale;
+  k.logit_scale = static_cast<float>(logit_scale);
+  read_window_pattern(reader, k, 4096, reader.get<std::int64_t>("sliding_window_pattern", 4));
+  for (const std::int32_t window : k.windows) k.rotated.push_back(window > 0);
+  reader.finish();
+  return std::make_unique<LlamaLike>(std::move(k));
+}
+
+}  // namespace tril::model

@@ -1,0 +1,38 @@
+// glm4_moe: GLM-4.5: half of each head rotated, and, behind a few plain layers, experts by sigmoid scores with a correction,
+// by groups, beside a shared one [GLM-4.5 team 2025, section 2.1].
+#include <nlohmann/json.hpp>
+
+#include "model/families/decoder_families.h"
+#include "model/spec/decoder_keys.h"
+#include "model/spec/llama_like.h"
+
+namespace tril::model {
+
+std::unique_ptr<Model> make_glm4_moe(const JsonObject& config) {
+  ConfigReader reader(config, "glm4_moe");
+  LlamaLikeConfig k = read_llama_like(reader, {.family = "glm4_moe",
+                                               .architecture = "Glm4MoeForCausalLM",
+                                               .vocab_size = 151552,
+                                               .intermediate_size = 10944,
+                                               .num_hidden_layers = 46,
+                                               .num_attention_heads = 96,
+                                               .num_key_value_heads = 8,
+                                               .max_position_embeddings = 131072,
+                                               .norm_eps = 1e-5,
+                                               .bos_token_id = -1,
+                                               .eos_token_id = -1,
+                                               .rope_defaults = {.partial = 0.5, .turns_part = true}});
+  k.attention_bias = read_own_bool(reader, k, "attention_bias", false);
+  if (read_own_bool(reader, k, "use_qk_norm", false))
+    k.head_norms = {.each = {.over = nn::HeadNorm::Over::head, .eps = static_cast<float>(k.norm_eps)}};
+  read_experts(reader, k, reader.spelt("n_routed_experts", "num_local_experts"), 128, 8);
+  k.experts.d_ff = 1408;
+  read_size(reader, "moe_intermediate_size", k.experts.d_ff, 1 << 20);
+  k.own_keys["moe_intermediate_size"] = k.experts.d_ff;
+  read_deepseek_router(reader, k);
+  reader.ignore({"num_nextn_predict_layers", "num_mtp_layers", "output_router_logits"});
+  reader.finish();
+  return std::make_unique<LlamaLike>(std::move(k));
+}
+
+}  // namespace tril::model

@@ -1,0 +1,59 @@
+// hy_v3: norms of queries and keys, and, behind a plain layer, experts by sigmoid scores with a correction beside a shared
+// one [Tencent 2025].
+#include <nlohmann/json.hpp>
+
+#include "model/families/decoder_families.h"
+#include "model/spec/decoder_keys.h"
+#include "model/spec/llama_like.h"
+
+namespace tril::model {
+
+std::unique_ptr<Model> make_hy_v3(const JsonObject& config) {
+  ConfigReader reader(config, "hy_v3");
+  LlamaLikeConfig k = read_llama_like(reader, {.family = "hy_v3",
+                                               .architecture = "HYV3ForCausalLM",
+                                               .vocab_size = 120832,
+                                               .intermediate_size = 13312,
+                                               .num_hidden_layers = 80,
+                                               .num_attention_heads = 64,
+                                               .num_key_value_heads = 8,
+                                               .head_dim = 128,
+                                               .max_position_embeddings = 131072,
+                                               .norm_eps = 1e-5,
+                                               .initializer_range = 0.006,
+                                               .bos_token_id = -1,
+                                               .eos_token_id = -1,
+                                               .rope_defaults = {.theta = 11158840}});
+  read_attention_bias(reader, k);
+  k.mlp_bias = read_own_bool(reader, k, "mlp_bias", false);
+  k.head_norms = {.each = {.over = nn::HeadNorm::Over::head, .eps = static_cast<float>(k.norm_eps)}};
+  read_experts(reader, k, reader.spelt("num_experts", "num_local_experts"), 192, 8);
+  k.experts.d_ff = 1536;
+  read_size(reader, "moe_intermediate_size", k.experts.d_ff, 1 << 20);
+  k.own_keys["moe_intermediate_size"] = k.experts.d_ff;
+  const std::int64_t shared = reader.size("num_shared_experts", 1);
+  check_size(config, "num_shared_experts", shared, 1 << 12);
+  const double scale = reader.positive("router_scaling_factor", 2.826);
+  const auto types = reader.get<std::vector<std::string>>("mlp_layer_types", {});
+  if (!types.empty() && static_cast<std::int64_t>(types.size()) != k.num_hidden_layers)
+    config.fail_at("mlp_layer_types", fmt::format("{} types for {} layers", types.size(), k.num_hidden_layers));
+  nlohmann::json written = nlohmann::json::array();
+  for (std::int64_t i = 0; i < k.num_hidden_layers; ++i) {
+    const bool sparse = types.empty() ? i > 0 : types[static_cast<std::size_t>(i)] == "sparse";
+    if (!types.empty() && !sparse && types[static_cast<std::size_t>(i)] != "dense")
+      config.fail_at("mlp_layer_types", "a type is neither dense nor sparse");
+    k.experts.sparse.push_back(sparse);
+    written.push_back(sparse ? "sparse" : "dense");
+  }
+  k.experts.shared_d_ff = k.experts.d_ff * shared;
+  k.experts.routing = {.score = ops::RouterOptions::Score::sigmoid, .scale = static_cast<float>(scale)};
+  k.experts.router = "router.gate", k.experts.shared = "shared_mlp", k.experts.correction = "expert_bias";
+  k.own_keys["num_shared_experts"] = shared;
+  k.own_keys["router_scaling_factor"] = scale;
+  k.own_keys["mlp_layer_types"] = written;
+  reader.ignore({"enable_moe_fp32_combine", "output_router_logits"});
+  reader.finish();
+  return std::make_unique<LlamaLike>(std::move(k));
+}
+
+}  // namespace tril::model

@@ -1,0 +1,27 @@
+// ministral3: mistral with yarn, whose queries grow with their positions [Mistral AI 2025; Llama 4, 2025].
+#include "model/families/decoder_families.h"
+#include "model/spec/llama_like.h"
+
+namespace tril::model {
+
+std::unique_ptr<Model> make_ministral3(const JsonObject& config) {
+  ConfigReader reader(config, "ministral3");
+  if (!reader.has("rope_parameters"))
+    config.fail_at("rope_parameters", "is missing", "a ministral3 config.json says how its positions are scaled");
+  LlamaLikeConfig k = read_llama_like(reader, {.family = "ministral3",
+                                               .architecture = "Ministral3ForCausalLM",
+                                               .vocab_size = 131072,
+                                               .intermediate_size = 14336,
+                                               .num_hidden_layers = 34,
+                                               .num_key_value_heads = 8,
+                                               .head_dim = 128,
+                                               .max_position_embeddings = 262144,
+                                               .norm_eps = 1e-5,
+                                               .pad_token_id = 11,
+                                               .rope_defaults = {.theta = 1e6, .scales_queries = true}});
+  read_common_window(reader, k, 0);
+  reader.finish();
+  return std::make_unique<LlamaLike>(std::move(k));
+}
+
+}  // namespace tril::model
