@@ -1,4 +1,4 @@
-// A limit in a sentence.
+// The wording of a limit in an error message.
 #pragma once
 
 #include <fmt/format.h>

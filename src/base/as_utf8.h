@@ -1,4 +1,4 @@
-// Names that are bytes, where UTF-8 is expected: in JSON, in the metadata of files.
+// Converts names, which may be any bytes, to UTF-8 for JSON and file metadata.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace tril {
 
-/// `text` with U+FFFD for each byte that belongs to no character, so that it shows how many bytes of a name are none. What a
-/// model writes is another matter: there several bytes are the beginning of one character, and give one U+FFFD
-/// (valid_utf8() in unicode/characters.h).
+/// Returns `text` with U+FFFD in place of each invalid byte, so that the number of invalid bytes stays visible.
+/// Text that a model generates is treated differently: there several bytes that begin one character become one
+/// U+FFFD (valid_utf8() in unicode/characters.h).
 std::string as_utf8(std::string_view text);
 
 }  // namespace tril

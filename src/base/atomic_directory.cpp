@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A directory beside another, or within it where it is there already (the folder around it may be another's, or another
-// disk), locked as long as its writer lives, and gone with it.
+// A temporary directory beside `path`, or inside it if `path` already exists (the parent folder may belong to
+// somebody else or be on another disk). It is locked while its writer lives and is removed by the destructor.
 class Beside {
  public:
   Beside(const std::string& path, bool within) {
@@ -46,7 +46,7 @@ class Beside {
       if (::flock(descriptor_, LOCK_EX) == 0 && ::fstat(descriptor_, &held) == 0 &&
           ::lstat(path_.c_str(), &named) == 0 && held.st_ino == named.st_ino)
         return;
-      ::close(std::exchange(descriptor_, -1));  // taken for abandoned between open and flock: once more
+      ::close(std::exchange(descriptor_, -1));  // taken for abandoned between open and flock: try again
     }
     fail(printable(path, 400),
          fmt::format("cannot create a temporary directory beside it: all {} names tried are taken", most_tries),
@@ -66,7 +66,7 @@ class Beside {
   int descriptor_ = -1;
 };
 
-// What killed processes left that wrote PREFIX.tril-tmp-* in this folder.
+// Removes directories PREFIX.tril-tmp-* that killed processes left in this folder.
 void remove_abandoned(const std::string& folder, std::string prefix) {
   prefix += ".tril-tmp-";
   std::vector<fs::path> found;
@@ -97,7 +97,7 @@ void sync_tree(const std::string& path) {
   sync_directory(path);
 }
 
-// Into a directory that is there, the files go one by one.
+// If the directory exists, the files are moved into it one by one.
 void move_in(const std::string& beside, const std::string& path, const std::string& last) {
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(beside))
@@ -115,14 +115,14 @@ void write_directory(const std::string& named, const std::string& last,
   create_directories(parent_of(path));
   std::error_code ignored;
   const bool there = fs::exists(path, ignored);
-  if (there) create_directories(path);  // says what is in its place
+  if (there) create_directories(path);  // throws if something else is there
   remove_abandoned(parent_of(path), fs::path(path).filename().string());
   if (there) remove_abandoned(path, "");
   const Beside beside(path, there);
   try {
     write(beside.path());
     sync_tree(beside.path());
-    // Another process may have made it meanwhile.
+    // Another process may have created it meanwhile.
     fs::exists(path) ? move_in(beside.path(), path, last) : rename_durably(beside.path(), path);
   } catch (const fs::filesystem_error& error) {
     fail(printable(path, 400), "cannot write the directory: " + error.code().message());

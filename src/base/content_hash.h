@@ -1,5 +1,6 @@
-// 64 bits of many bytes, at the speed of memory: eight chains of h <- rotate((h ^ word) * odd), which is one-to-one in h for
-// any word and in the word for any h, so that a change within one chain is never lost. Not for adversaries.
+// A 64-bit hash of many bytes at memory speed: eight chains of h <- rotate((h ^ word) * odd). This step is
+// one-to-one in h for any word, and in the word for any h, so a change within one chain is never lost. Not secure
+// against adversaries.
 #pragma once
 
 #include <array>

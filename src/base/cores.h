@@ -1,4 +1,5 @@
-// How many cores this process may use: fewer than the machine has where it is bound to some, or a container has a share.
+// The number of cores that this process may use: fewer than the machine has if it is bound to some or a container
+// limits it.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +8,16 @@
 
 namespace tril {
 
-/// Of what a control group's cpu.max says ("200000 100000": so many microseconds of every so many; "max 100000"), the cores
-/// that are used up by it, at least one; nothing where it is no limit or not understood.
+/// The number of cores that a control group's cpu.max allows, at least one. "200000 100000" means 200,000
+/// microseconds of processor time every 100,000 microseconds. Returns nothing if the text is no limit ("max
+/// 100000") or is not understood.
 std::optional<int> cores_of_quota(std::string_view cpu_max);
 
-/// By the process's affinity (taskset, mpirun, --cpuset-cpus) and the control group that it sees as its root (--cpus).
+/// From the process's affinity (taskset, mpirun, --cpuset-cpus) and the control group that it sees as its root
+/// (--cpus).
 int available_cores();
 
-/// Threads to use: as many as wanted, or for 0 one for every core that this process may use.
+/// The number of threads to use: `wanted`, or for 0 one per core that this process may use.
 int thread_count(std::int64_t wanted);
 
 }  // namespace tril

@@ -14,7 +14,7 @@ std::string join(const std::string& where, const std::string& message, const std
   return text;
 }
 
-// Edits (insert, delete, replace, swap of neighbours) that turn `a` into `b` [Damerau 1964].
+// The number of edits (insert, delete, replace, swap of neighbours) that turn `a` into `b` [Damerau 1964].
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   std::iota(last.begin(), last.end(), size_t{0});
@@ -30,8 +30,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-// Edits to the first of a name's words, of whom left the others out: "beem" is meant for "beam_size", and "--beem" for
-// "--beam-size". More than one edit make another word.
+// The number of edits to the first word of a name, for users who left the other words out: "beem" means "beam_size",
+// and "--beem" means "--beam-size". More than one edit is taken for a different word.
 size_t distance_to_beginning(std::string_view word, std::string_view name) {
   constexpr size_t shortest = 4, none = std::string_view::npos;
   if (word.starts_with("--") != name.starts_with("--")) return none;
@@ -64,7 +64,8 @@ void fail(std::string where, std::string what, std::string hint) {
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  // A third of the letters wrong is still a slip of the fingers, two of a short word's are; half are another word.
+  // A third of the letters may be wrong in a typing error, and two in a short word; with half of them wrong it is
+  // another word.
   size_t best = std::min(std::max<size_t>(2, word.size() / 3), word.size() / 2) + 1;
   std::string found;
   for (const std::string& candidate : candidates) {

@@ -1,7 +1,7 @@
-// Errors that a person can act on: where it happened, what was expected and what came, and what to try.
+// Errors that a user can act on: where it happened, what was expected, what was found and what to try.
 //
 // Everything below cli/ throws Error and never exits; cli/ prints it and turns its kind into an exit code, a server
-// into a status. A bug of our own is an assert, not an Error.
+// into a status. A bug in tril is an assert, not an Error.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,15 +14,15 @@
 namespace tril {
 
 enum class ErrorKind {
-  usage,  ///< the caller asked for something that cannot be: a misspelt option, sizes that do not divide (exit code 2)
-  failure,  ///< the request was sound and the world was not: a truncated file, a full disk (exit code 1)
+  usage,    ///< the request is wrong: a misspelt option, sizes that do not divide (exit code 2)
+  failure,  ///< a file or the system is at fault: a truncated file, a full disk (exit code 1)
 };
 
 class Error : public std::runtime_error {
  public:
   /// @param where  the file, line, option, tensor or op that is wrong ("data/train.de: line 12", "--max-tokens",
   /// "linear")
-  /// @param what   what was expected and what came
+  /// @param what   what was expected and what was found
   /// @param hint   what to try; may be empty
   Error(ErrorKind kind, std::string where, std::string what, std::string hint = {});
 
@@ -31,9 +31,9 @@ class Error : public std::runtime_error {
   const std::string& message() const { return message_; }  ///< what() without place and hint
   const std::string& hint() const { return hint_; }
 
-  /// The same error seen from one level further out: "model.safetensors: " + where.
+  /// The same error with `where` in front of its place: "model.safetensors: " + where.
   Error within(std::string_view outer) const;
-  /// The same as the world's fault.
+  /// The same error with the kind `failure`.
   Error as_failure() const { return Error(ErrorKind::failure, where_, message_, hint_); }
 
  private:
@@ -41,19 +41,21 @@ class Error : public std::runtime_error {
   std::string where_, message_, hint_;
 };
 
-/// The request was wrong.
+/// Throws an error of kind `usage`.
 [[noreturn]] void fail_usage(std::string where, std::string what, std::string hint = {});
-/// The world was wrong.
+/// Throws an error of kind `failure`.
 [[noreturn]] void fail(std::string where, std::string what, std::string hint = {});
 
-/// Checks an argument: throws Error(usage, where, formatted text) where `ok` is false. The text is formatted only then.
+/// Checks an argument: throws Error(usage, where, formatted text) if `ok` is false. The text is formatted only
+/// then.
 template <class... Args>
 void check(bool ok, std::string_view where, fmt::format_string<Args...> text, Args&&... args) {
   if (!ok) [[unlikely]]
     fail_usage(std::string(where), fmt::format(text, std::forward<Args>(args)...));
 }
 
-/// What `read` gives, which reads files: whatever they hold that cannot be is the world's fault, whoever finds it.
+/// Returns the result of `read`, which reads files, and turns usage errors into failures: bad content of a file is
+/// a failure, whichever function finds it.
 template <class Read>
 auto from_files(const Read& read) {
   try {
@@ -63,10 +65,10 @@ auto from_files(const Read& read) {
   }
 }
 
-/// The candidate nearest to `word` by edit distance, or "" where none is near enough to be what was meant.
+/// The candidate nearest to `word` by edit distance, or "" if none is near enough to be meant.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
-/// "did you mean --max-tokens?", or "" where nothing is near.
+/// "did you mean --max-tokens?", or "" if nothing is near.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace tril

@@ -1,4 +1,4 @@
-// Things of different sizes shared out among several workers, neighbours together.
+// Divides things of different sizes among workers so that neighbours stay together.
 #pragma once
 
 #include <algorithm>
@@ -6,12 +6,12 @@
 
 namespace tril {
 
-/// Whose turn each of them is: parts are equal in size, cut between things.
+/// Assigns consecutive things to parts of about equal total size.
 class EvenPartition {
  public:
-  /// @param total  the sizes of all
+  /// @param total  the sum of all sizes
   EvenPartition(std::int64_t total, std::int64_t parts) : total_(std::max<std::int64_t>(total, 1)), parts_(parts) {}
-  /// The part that the next one belongs to.
+  /// The part of the next thing, whose size is given.
   std::int64_t next(std::int64_t size) {
     const std::int64_t part = std::min(parts_ - 1, done_ * parts_ / total_);
     done_ += size;

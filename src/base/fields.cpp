@@ -43,7 +43,7 @@ std::string text_of(const T& value) {
     return fmt::format("{}", value);  // the shortest text that reads back as the same number
 }
 
-// The whole of `text` as a T, or nothing.
+// Parses all of `text` as a T; returns nothing if that fails.
 template <class T>
 std::optional<T> parse(std::string_view text) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -343,7 +343,7 @@ void Fields::include(const Fields& other, const std::vector<std::string>& names)
   const auto chosen = [&](const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
-  for (const std::string& name : names) other.at(name);  // is there
+  for (const std::string& name : names) other.at(name);  // throws if there is no such field
   for (const Field& field : other)
     if (chosen(field.name())) append(field);
   for (const Relation& r : other.relations_)
@@ -436,7 +436,7 @@ std::string to_json(const Fields& fields) {
 
 namespace {
 
-// A value as it is after having been JSON, which keeps no bytes that are not UTF-8.
+// A value as it is after a round trip through JSON, which replaces bytes that are not UTF-8.
 std::vector<std::string> written(const Field& field) {
   std::vector<std::string> texts = field.texts();
   std::transform(texts.begin(), texts.end(), texts.begin(), [](const std::string& text) { return as_utf8(text); });

@@ -26,7 +26,7 @@
 
 namespace tril {
 
-/// Limits of a number; infinite where there is none.
+/// Limits of a number; infinite if there is none.
 struct Range {
   enum class Least : std::uint8_t { included, excluded };
   double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
@@ -37,10 +37,10 @@ struct Range {
   std::string text() const;
 };
 
-/// Throws Error(usage) where the value is outside. @param where  the name of the field
+/// Throws Error(usage) if the value is outside. @param where  the name of the field
 void check_range(double value, const Range& range, std::string_view where);
 
-/// An enum behind a table of names, its type erased.
+/// An enum with its table of names, with its type erased.
 struct ChoiceSlot {
   std::function<std::int64_t()> get;
   std::function<void(std::int64_t)> set;
@@ -62,7 +62,7 @@ struct ListForm {
   std::function<std::vector<std::string>(const T&)> write;
 };
 
-/// What a value looks like in JSON and YAML.
+/// The type of a value in JSON and YAML.
 enum class FieldKind { boolean, number, text, list };
 
 /// A value with its TextForm or ListForm, its type erased.
@@ -89,7 +89,7 @@ class Field {
  public:
   Field(std::string name, FieldSlot slot, std::string help, std::string group);
 
-  /// Limits of a number, both inclusive; `above` excludes its end.
+  /// Limits of a number, both inclusive; `above` excludes the limit.
   Field& at_least(double least);
   Field& at_most(double most);
   Field& above(double bound);
@@ -98,16 +98,16 @@ class Field {
   Field& choices(std::vector<std::string> allowed);
   /// How many values a list takes (2 for a source and a target).
   Field& exactly(std::size_t values);
-  /// `-i` besides `--input`.
+  /// A short form: `-i` for `--input`.
   Field& letter(char short_name);
-  /// What help shows for the value: FILE, DIR, N. What has FILE, DIR or PATH in it names files, which may be any bytes; all
-  /// other texts are UTF-8.
+  /// What help shows for the value: FILE, DIR, N. A name with FILE, DIR or PATH in it means file names, which may
+  /// be any bytes; all other texts are UTF-8.
   Field& value_name(std::string shown);
   /// Must be given, on the command line or in the YAML file.
   Field& required();
   /// May be given without its name: `tril inspect DIR`.
   Field& positional();
-  /// May change when a run is resumed: threads, how long to train, how often to report.
+  /// May change when a run is resumed: number of threads, length of training, frequency of reports.
   Field& free_to_change();
 
   const std::string& name() const { return name_; }
@@ -128,21 +128,21 @@ class Field {
   /// Whether values are names of files, which may be any bytes and are not empty: help calls them FILE, [NAME=]DIR or
   /// PATH.
   bool names_files() const;
-  /// The allowed texts, where they are few and known; else empty.
+  /// The allowed texts if they are few and known; else empty.
   std::vector<std::string> allowed() const;
   /// "at least 1", "from 0 to 1", or "": the limits of a number.
   std::string range() const { return range_.text(); }
   /// "a whole number, at least 1", "one of fp32, bf16": what an error says was expected.
   std::string expected() const;
 
-  /// The value as text: one entry, one for each element of a list, or none where unset.
+  /// The value as text: one entry, or one for each element of a list, or none if unset.
   std::vector<std::string> texts() const;
   /// The same on one line.
   std::string text() const;
   /// Reads the value from text. @param where  named in an error: "--size", "run.yml: line 3: size".
   void set(const std::vector<std::string>& texts, const std::string& where);
 
-  /// Whether somebody gave this value, and where ("--size", "run.yml: line 3: size"); a default was not given.
+  /// Whether the user gave this value, and where ("--size", "run.yml: line 3: size"); false for a default.
   bool given() const { return !given_at_.empty(); }
   const std::string& given_at() const { return given_at_; }
   void forget_given() { given_at_.clear(); }
@@ -159,10 +159,10 @@ class Field {
   std::vector<std::string> choices_;
 };
 
-/// The fields of one struct. They point into it: it must outlive them and stay where it is.
+/// The fields of one struct. They point into the struct, which must outlive them and not move.
 class Fields {
  public:
-  /// Fields added from here on stand under this heading in help and dumps.
+  /// Fields added from here on appear under this heading in help and dumps.
   void group(std::string heading) { heading_ = std::move(heading); }
 
   /// @param name  kebab-case, as on the command line without its dashes
@@ -222,12 +222,13 @@ class Fields {
   }
   /// All of another struct's fields (the model's within the trainer's).
   void include(const Fields& other);
-  /// Those of these names alone, in their order, with what they have to do with each other.
+  /// Adds only the fields of these names, in their order, with the rules between them.
   void include(const Fields& other, const std::vector<std::string>& names);
 
-  /// Not both, and why: excludes("vocab", "vocab-size", "a vocabulary is either read or trained").
+  /// The two options exclude each other, for the reason given: excludes("vocab", "vocab-size", "a vocabulary is
+  /// either read or trained").
   void excludes(std::string a, std::string b, std::string why);
-  /// The first only together with the second.
+  /// The first option needs the second.
   void needs(std::string a, std::string b, std::string why);
 
   const Field* find(std::string_view name) const;
@@ -236,17 +237,18 @@ class Fields {
   const Field& at(std::string_view name) const;
   bool given(std::string_view name) const { return at(name).given(); }
 
-  /// Sets one value from one text, or a list from several. @param where  the place: "run.yml: line 3"; the key is added
+  /// Sets one value from one text, or a list from several. @param where  the place, "run.yml: line 3"; the key is
+  /// added
   void set_from_texts(std::string_view name, const std::vector<std::string>& texts, const std::string& where);
   void set_from_text(std::string_view name, const std::string& text, const std::string& where) {
     set_from_texts(name, {text}, where);
   }
 
-  /// Nothing counts as given any more; values stay as they are.
+  /// Marks all fields as not given; values stay as they are.
   void forget_given() {
     for (Field& field : fields_) field.forget_given();
   }
-  /// Checks what is required, and what excludes or needs what. @throws Error(usage)
+  /// Checks required fields, exclusions and needs. @throws Error(usage)
   void check_complete() const;
 
   std::vector<std::string> names() const;
@@ -266,8 +268,8 @@ class Fields {
   std::string heading_ = "Options";
 };
 
-/// The values as a JSON object, one key a field, in order; numbers and booleans are bare, lists are arrays, unset is
-/// null.
+/// The values as a JSON object with one key per field, in order. Numbers and booleans are bare, lists are arrays,
+/// unset is null.
 std::string to_json(const Fields& fields);
 
 struct FieldDifference {
@@ -275,13 +277,13 @@ struct FieldDifference {
   bool free_to_change;
 };
 
-/// What differs between two sets of values of the same fields.
+/// The differences between two sets of values of the same fields.
 std::vector<FieldDifference> differences(const Fields& was, const Fields& now);
 
 /// "max-tokens was 4096, now 8192; seed was 1, now 2".
 std::string describe(const std::vector<FieldDifference>& list);
 
-/// Text in double quotes with JSON's escapes; what is not UTF-8 becomes U+FFFD.
+/// Text in double quotes with JSON's escapes; bytes that are not UTF-8 become U+FFFD.
 std::string json_quoted(std::string_view text);
 
 }  // namespace tril

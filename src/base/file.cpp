@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kBufferBytes = std::size_t{64} << 10;
-constexpr std::size_t kMostBytesAtOnce = std::size_t{1} << 30;  // Linux moves at most 2 GiB a call
+constexpr std::size_t kMostBytesAtOnce = std::size_t{1} << 30;  // Linux moves at most 2 GiB per call
 
 std::string shown(const std::string& path) {
   return path.empty() ? "\"\"" : printable(path, 400);
@@ -37,7 +37,7 @@ std::string text_of(int error) {
   return std::system_category().message(error);
 }
 
-// "did you mean model.safetensors?", from the names beside a path that is not there.
+// Returns "did you mean model.safetensors?", from the names beside a missing path.
 std::string near_name(const std::string& path) {
   constexpr int most_names = 2000;
   std::vector<std::string> names;
@@ -52,7 +52,7 @@ struct Link {
   std::string path, target;
 };
 
-// The symbolic link to nothing that `path` is, or that leads on the way to it.
+// The dangling symbolic link that `path` is or leads through.
 std::optional<Link> find_dangling_link(const std::string& path) {
   std::error_code ignored;
   for (fs::path at = path; !at.empty(); at = at.parent_path()) {
@@ -97,7 +97,7 @@ std::string hint_for(int error, const std::string& path) {
   }
 }
 
-// Why nothing can be made at `path`, where the system says that it is not there.
+// The hint if the system reports that the path of a new file does not exist.
 std::string hint_for_new(const std::string& path) {
   const std::string parent = parent_of(path);
   return ::access(parent.c_str(), F_OK) == 0
@@ -127,7 +127,7 @@ void check_regular(const std::string& path, mode_t mode) {
   if (!S_ISREG(mode)) fail(shown(path), fmt::format("expected a regular file, got {}", kind_of(mode)));
 }
 
-// Closes on every way out.
+// Closes the descriptor on every return path.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -156,7 +156,7 @@ struct Opened {
 
 Opened open_for_reading(const std::string& path) {
   check_path(path);
-  const int fd = open_retrying(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);  // O_NONBLOCK: a FIFO must not hold us here
+  const int fd = open_retrying(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);  // O_NONBLOCK: opening a FIFO must not block
   if (fd < 0) fail_system(path, "open it", errno);
   struct stat status {};
   const int error = ::fstat(fd, &status) == 0 ? 0 : errno;
@@ -168,7 +168,7 @@ Opened open_for_reading(const std::string& path) {
 
 bool is_sync_failure(int error) {
   return error != EINVAL && error != ENOTSUP;
-}  // file systems that cannot, say so
+}  // such file systems cannot sync
 
 }  // namespace
 
@@ -212,7 +212,7 @@ std::string read_text(const std::string& path, std::uint64_t limit) {
   };
   if (opened.size > limit) too_long(opened.size);
 
-  // The size is where to begin, not what to trust: some file systems say 0, and a file may grow while it is read.
+  // The size is only a first guess: some file systems report 0, and a file may grow while it is read.
   std::string text;
   for (std::size_t used = 0;;) {
     text.resize(std::max<std::size_t>(used + 4096, opened.size + 1));
@@ -288,16 +288,16 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   struct stat status {};
   const bool replaces = ::stat(path_.c_str(), &status) == 0;
   if (replaces) check_regular(path_, status.st_mode);
-  if (parent_of(path_) == "/dev")  // links there may lead to regular files, whose place a file would take
+  if (parent_of(path_) == "/dev")  // links there may lead to regular files, which a new file would replace
     fail(shown(path_), "expected a file, got a device", "use - for standard output, where that is supported");
   if (fs::path(path_).filename().empty()) fail(shown(path_), "expected a file, got a directory");
   remove_abandoned();
   create();
-  if (replaces) static_cast<void>(::fchmod(descriptor_, status.st_mode & 0777));  // as before, where we may
+  if (replaces) static_cast<void>(::fchmod(descriptor_, status.st_mode & 0777));  // keep the old permissions if allowed
   buffer_.reserve(kBufferBytes);
 }
 
-// The file is locked as long as its writer lives: that is how remove_abandoned() tells a dead writer's file.
+// The file is locked while its writer lives, so that remove_abandoned() recognises the file of a dead writer.
 void AtomicFile::create() {
   constexpr int most_tries = 1000;
   for (int n = 0; n < most_tries; ++n) {
@@ -312,7 +312,7 @@ void AtomicFile::create() {
     struct stat status {};
     static_cast<void>(::flock(descriptor_, LOCK_EX));
     if (::fstat(descriptor_, &status) == 0 && status.st_nlink > 0) return;
-    ::close(std::exchange(descriptor_, -1));  // taken for abandoned between open and flock: once more
+    ::close(std::exchange(descriptor_, -1));  // taken for abandoned between open and flock: try again
   }
   fail(shown(path_), fmt::format("cannot create a temporary file beside it: all {} names tried are taken", most_tries),
        fmt::format("remove the files {}.tmp-*", shown(path_)));
@@ -331,7 +331,7 @@ void AtomicFile::remove_abandoned() const {
     if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
     struct stat named {};
     if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0 && ::lstat(entry->path().c_str(), &named) == 0 &&
-        named.st_ino == status.st_ino)  // else renamed by its writer in the meantime
+        named.st_ino == status.st_ino)  // otherwise its writer has renamed it meanwhile
       ::unlink(entry->path().c_str());
   }
 }
@@ -408,7 +408,7 @@ void rename_durably(const std::string& from, const std::string& to) {
                                                                      : hint_for(error, from);
     fail(shown(from), fmt::format("cannot rename it to {}: {}", shown(to), text_of(error)), hint);
   }
-  const auto parent = [](const std::string& path) {  // "a/b/" is a name in a
+  const auto parent = [](const std::string& path) {  // "a/b/" names b in a
     return parent_of(path.substr(0, path.find_last_not_of('/') + 1));
   };
   sync_directory(parent(to));

@@ -1,7 +1,7 @@
-// The 16-bit floats as bit patterns: IEEE 754 binary16 (f16: 5 bits of exponent, 10 of fraction) and bfloat16 (bf16:
-// the upper half of a float). To float exactly; from float to the nearest, ties to even, as the standard's default
-// rounding has it. NaN stays NaN, with its sign and the upper bits of its payload; on the way
-// to 16 bits it is made quiet.
+// The 16-bit floats as bit patterns: IEEE 754 binary16 (f16: 5 exponent bits, 10 fraction bits) and bfloat16 (bf16:
+// the upper half of a float). Conversion to float is exact; conversion from float rounds to nearest, ties to even,
+// like the standard's default. A NaN keeps its sign and the upper bits of its payload; conversion to 16 bits makes
+// it quiet.
 #pragma once
 
 #include <bit>
@@ -16,8 +16,8 @@ constexpr float bf16_to_f32(std::uint16_t h) {
 constexpr std::uint16_t f32_to_bf16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>(bits >> 16 | 0x40u);
-  // Half a unit in the last place, less a bit where the kept part is even: a tie then falls to the even side. A carry
-  // out of the fraction moves the exponent up, to infinity in the end, which is what rounding asks for.
+  // Adds half a unit in the last place, or slightly less if the kept part is even, so that a tie goes to the even
+  // side. A carry out of the fraction increases the exponent, finally to infinity, as rounding requires.
   return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
@@ -26,7 +26,7 @@ constexpr float f16_to_f32(std::uint16_t h) {
   std::uint32_t magnitude = 0;
   if (exponent == 31)  // infinity, NaN
     magnitude = 0x7f800000u | fraction << 13 | (fraction ? 0x400000u : 0u);
-  else if (exponent == 0)  // zero and the subnormal: fraction * 2^-24, all of them normal floats
+  else if (exponent == 0)  // zero and subnormals: fraction * 2^-24, all of them normal floats
     magnitude = std::bit_cast<std::uint32_t>(static_cast<float>(fraction) * 0x1p-24f);
   else  // the exponent's bias goes from 15 to 127
     magnitude = ((exponent + 112u) << 23) | fraction << 13;
@@ -39,10 +39,9 @@ constexpr std::uint16_t f32_to_f16(float value) {
   std::uint32_t half = 0;
   if (magnitude > 0x7f800000u)
     half = 0x7e00u | (magnitude >> 13 & 0x3ffu);
-  else if (magnitude >= 0x477ff000u)  // from 65520 = max + half a unit on: infinity
+  else if (magnitude >= 0x477ff000u)  // from 65520 = max + half a unit upwards: infinity
     half = 0x7c00u;
-  else if (magnitude <
-           0x38800000u)  // below 2^-14: one unit is 2^-24, as in a float in [0.5, 1), so that the sum rounds
+  else if (magnitude < 0x38800000u)  // below 2^-14: a unit is 2^-24, as in a float in [0.5, 1): the sum rounds
     half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
   else
     half = (magnitude - (112u << 23) + 0xfffu + (magnitude >> 13 & 1u)) >> 13;

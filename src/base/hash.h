@@ -1,4 +1,4 @@
-// FNV-1a [Fowler, Noll & Vo]: 64 bits that tell texts and bytes apart; not for adversaries.
+// FNV-1a [Fowler, Noll & Vo]: a 64-bit hash of texts and bytes; not secure against adversaries.
 #pragma once
 
 #include <cstdint>

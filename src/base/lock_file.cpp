@@ -18,7 +18,7 @@ namespace tril {
 namespace {
 
 constexpr std::size_t longest_word = 64;
-constexpr off_t first_lock = 1024;  // bytes behind the word; that the file has none there does not matter
+constexpr off_t first_lock = 1024;  // bytes after the word; the file need not have them
 
 }  // namespace
 

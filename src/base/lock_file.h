@@ -1,10 +1,11 @@
-// Locks on the bytes of one file, by which processes share out work among themselves, and a word in it about how far that is.
+// Locks on the bytes of one file, by which processes divide work among themselves, and a short text in it that tells
+// their progress.
 //
-// They are POSIX record locks (fcntl): the kernel releases them when their holder ends, however it ends, so that a killed
-// process leaves nothing behind that somebody would have to find out about; the server of a shared file system (NFS) keeps
-// them for all its machines, and releases those of a machine that is gone. flock() would lock whole files, a thousand for a
-// thousand blocks. They are the process's own: they keep nobody out within it, and any close() of the file in it gives up all
-// of them. So one LockFile opens the file, once, and nothing else in the process does.
+// They are POSIX record locks (fcntl). The kernel releases them when their holder ends in any way, so a killed
+// process leaves nothing to clean up. The server of a shared file system (NFS) keeps them for all its machines and
+// releases those of a machine that has gone. flock() locks whole files, so a thousand blocks would need a thousand
+// files. Record locks belong to the process: they exclude nobody within it, and any close() of the file in the
+// process releases all of them. So one LockFile opens the file once, and nothing else in the process does.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ namespace tril {
 
 class LockFile {
  public:
-  /// Opens the file, or makes it.
+  /// Opens the file, or creates it.
   explicit LockFile(std::string path);
   ~LockFile();
   LockFile(const LockFile&) = delete;
@@ -35,18 +36,19 @@ class LockFile {
     std::int64_t number_;
   };
 
-  /// The lock of this number, from 0, unless another process holds it. @throws Error where the file system has no locks
+  /// Takes the lock of this number, from 0; returns nothing if another process holds it. @throws Error if the
+  /// file system has no locks
   std::optional<Lock> try_lock(std::int64_t number);
-  /// The same, of a lock that any number of processes may share. try_lock() of it makes it the holder's alone.
+  /// The same for a lock that any number of processes may share. try_lock() makes such a lock exclusive.
   std::optional<Lock> try_share(std::int64_t number);
 
-  /// Whether the file is still at its path: a lock of one that was removed keeps nobody out.
+  /// True if the file is still at its path: a lock on a removed file excludes nobody.
   bool is_there() const;
 
-  /// The word in the file, "" at first. Whoever holds a lock reads what was written before he got it, also over NFS, which
-  /// looks at the file anew where a lock is taken.
+  /// The word in the file, "" at first. The holder of a lock reads what was written before it got the lock. This
+  /// also holds over NFS, which rereads the file when a lock is taken.
   std::string word() const;
-  /// @param word  of at most 64 bytes. To be called by the holder of the lock by which processes agree on it.
+  /// @param word  at most 64 bytes. Only the holder of the lock that protects the word may call this.
   void set_word(std::string_view word);
 
  private:

@@ -13,7 +13,7 @@
 namespace tril {
 namespace {
 
-// %* of a pattern: the message, whatever bytes the names in it are of.
+// %* of a pattern: the message, with any bytes of names made printable.
 class MessageText : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
@@ -52,7 +52,7 @@ void set_up_log(const LogOptions& options) {
   auto logger = std::make_shared<spdlog::logger>("tril", std::move(sink));
   logger->set_level(spdlog::level::from_str(options.quiet ? "warning" : options.level));
   logger->flush_on(spdlog::level::debug);
-  // On a terminal each line first wipes what a progress line may have left there.
+  // On a terminal each line first clears what a progress line may have left there.
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
   formatter->add_flag<MessageText>('*').set_pattern(terminal ? "\r\033[K%H:%M:%S %^%l%$ %*" : "%n: %l: %*");
   logger->set_formatter(std::move(formatter));

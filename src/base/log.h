@@ -1,4 +1,4 @@
-// The program's log: spdlog's default logger, on stderr, so that stdout holds results alone. Libraries below cli/ log
+// The program's log: spdlog's default logger, on stderr, so that stdout holds only results. Libraries below cli/ log
 // through spdlog::info and its siblings; only main sets it up.
 #pragma once
 
@@ -19,7 +19,7 @@ Fields fields_of(LogOptions& options);
 /// Sends spdlog's default logger to stderr: coloured times on a terminal, plain "tril: warning: ..." lines elsewhere.
 void set_up_log(const LogOptions& options);
 
-/// Whether stderr is a terminal, where a progress line makes sense.
+/// True if stderr is a terminal, where a progress line makes sense.
 bool stderr_is_terminal();
 
 }  // namespace tril

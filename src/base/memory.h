@@ -1,4 +1,4 @@
-// What the process takes of the machine's memory.
+// The process's use of the machine's memory.
 #pragma once
 
 #include <sys/mman.h>
@@ -11,15 +11,15 @@
 
 namespace tril {
 
-/// The most memory that this process has held so far, in MiB.
+/// The peak resident memory of this process, in MiB.
 inline double peak_mib() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;  // Linux counts KiB
+  return static_cast<double>(usage.ru_maxrss) / 1024;  // Linux reports KiB
 }
 
-/// Gives back what whole pages of these mapped bytes take: those of a file, which will not be read again soon, are read anew
-/// where they are, others are zero. Returns which bytes that were; none where the system has not done it.
+/// Releases the whole pages within these mapped bytes. Pages of a file are read again when they are next used;
+/// others become zero. Returns the released bytes; none if the system refused.
 inline std::span<std::byte> release_pages(std::span<const std::byte> mapped) {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto begin = (reinterpret_cast<std::uintptr_t>(mapped.data()) + page - 1) / page * page,

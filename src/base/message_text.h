@@ -1,4 +1,4 @@
-// What is about to be said, fit for a terminal and for a log file.
+// Makes messages fit for a terminal and for a log file.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace tril {
 
-/// The whole of a message: its lines and tabs stay, all else that printable() escapes is escaped, so that a name in it that is
-/// no text neither garbles a terminal nor makes a log unreadable.
+/// A whole message: line breaks and tabs stay; everything else that printable() escapes is escaped. So a name that
+/// is not text neither garbles a terminal nor makes a log unreadable.
 std::string message_text(std::string_view text);
 
 }  // namespace tril

@@ -1,4 +1,4 @@
-// Numbers for people. A number that is none has a sign bit by chance, which {fmt} would print: "-nan".
+// Numbers for people. {fmt} prints the arbitrary sign bit of a NaN: "-nan".
 #pragma once
 
 #include <fmt/format.h>
@@ -17,8 +17,8 @@ inline std::string number_text(double x) {
   return fmt::format("{:.6g}", x);
 }
 
-/// A number and what it counts: "1 line", "300 lines". The number may be a text, such as format_count() makes.
-/// @param many  where an s does not make it: counted(n, "batch", "batches")
+/// A number and what it counts: "1 line", "300 lines". The number may be a text, such as format_count() returns.
+/// @param many  the plural if it is not formed with s: counted(n, "batch", "batches")
 template <class Number>
 std::string counted(const Number& n, std::string_view one, std::string_view many = {}) {
   const std::string number = fmt::format("{}", n);
@@ -26,7 +26,7 @@ std::string counted(const Number& n, std::string_view one, std::string_view many
   return many.empty() ? fmt::format("{} {}s", number, one) : fmt::format("{} {}", number, many);
 }
 
-/// For columns of figures: the same number, and "nan" instead of "-nan".
+/// For columns of figures: the same number, but "nan" instead of "-nan".
 inline double unsigned_nan(double x) {
   return std::isnan(x) ? std::numeric_limits<double>::quiet_NaN() : x;
 }

@@ -1,4 +1,4 @@
-// A value that is made when it is first asked for, once, whichever threads ask.
+// A value that is computed once, when any thread first asks for it.
 #pragma once
 
 #include <mutex>
@@ -7,7 +7,7 @@
 
 namespace tril {
 
-/// Where `make` throws, nothing is kept, and the next one who asks makes it anew.
+/// If `make` throws, nothing is kept, and the next caller tries again.
 template <class T>
 class Once {
  public:

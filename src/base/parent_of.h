@@ -1,4 +1,4 @@
-// The directory that a file is in.
+// The directory of a file.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,7 @@
 
 namespace tril {
 
-/// "." for a name alone.
+/// "." for a name without a directory.
 inline std::string parent_of(const std::string& path) {
   const std::string parent = std::filesystem::path(path).parent_path().string();
   return parent.empty() ? "." : parent;

@@ -14,7 +14,7 @@ std::string printable(std::string_view text, std::size_t limit) {
     if (out.size() >= limit) return out + "...";
     const auto byte = static_cast<unsigned char>(text[i]);
     const std::size_t length = utf8_sequence(text.substr(i, 4));
-    // U+0080 to U+009F are control characters too, some terminals obey them.
+    // U+0080 to U+009F are control characters too; some terminals obey them.
     const bool control =
         byte < 0x20 || byte == 0x7f || (byte == 0xc2 && length == 2 && static_cast<unsigned char>(text[i + 1]) < 0xa0);
     if (length == 0 || control) {

@@ -22,7 +22,7 @@ int terminal_columns() {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-// The first `columns` characters of UTF-8 text: a line that wraps would not be wiped.
+// The first `columns` characters of UTF-8 text: a line that wraps could not be cleared.
 std::string cut(const std::string& text, int columns) {
   int seen = 0;
   for (size_t i = 0; i < text.size(); ++i)

@@ -6,7 +6,7 @@
 namespace tril {
 
 double RandomSequence::normal() {
-  const double u = 1.0 - uniform();  // in (0, 1]: the logarithm is finite
+  const double u = 1.0 - uniform();  // in (0, 1], so the logarithm is finite
   return std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * uniform());
 }
 

@@ -1,14 +1,14 @@
-// A counter-based random generator: value i of a stream is a function of (seed, stream, i) and of nothing else, so that
-// dropout gives the same result for any number of threads, in any order, and again in the backward pass without storing
-// it [idea: Salmon et al. 2011]. The mixing is a two-multiply 32-bit finaliser over a keyed counter; kern/ computes the
-// same bits sixteen at a time.
+// A counter-based random generator: value i of a stream is a function of (seed, stream, i) only. So dropout gives
+// the same result for any number of threads, in any order, and again in the backward pass without storing it [idea:
+// Salmon et al. 2011]. The mixing is a two-multiply 32-bit finaliser over a keyed counter; kern/ computes the same
+// bits sixteen at a time.
 #pragma once
 
 #include <cstdint>
 
 namespace tril {
 
-/// What tells one stream of random numbers from every other: 64 mixed bits.
+/// The key of a stream of random numbers: 64 mixed bits that differ between streams.
 struct RandomKey {
   std::uint32_t a = 0, b = 0;
   friend bool operator==(const RandomKey&, const RandomKey&) = default;
@@ -34,12 +34,12 @@ constexpr RandomKey random_key(std::uint64_t seed, std::uint64_t stream) {
   return {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(x >> 32)};
 }
 
-/// A stream below a stream: the dropout of one head of one row, say.
+/// A sub-stream, such as the dropout of one head of one row.
 constexpr RandomKey sub_key(RandomKey key, std::uint64_t part) {
   return random_key((std::uint64_t{key.b} << 32) | key.a, part + 1);
 }
 
-/// 32 uniform bits: value `index` of the stream `key`.
+/// 32 uniform bits: value number `index` of the stream `key`.
 constexpr std::uint32_t random_bits(RandomKey key, std::uint32_t index) {
   std::uint32_t x = index * 0x9e3779b9u + key.a;
   x ^= x >> 16;
@@ -50,13 +50,13 @@ constexpr std::uint32_t random_bits(RandomKey key, std::uint32_t index) {
   return x ^ (x >> 15);
 }
 
-/// The smallest value of random_bits that is kept at dropout probability p: an element is dropped where bits <
+/// The smallest value of random_bits that is kept at dropout probability p: an element is dropped if bits <
 /// threshold.
 constexpr std::uint32_t dropout_threshold(float p) {
   return static_cast<std::uint32_t>(static_cast<double>(p) * 4294967296.0);
 }
 
-/// Streams in the order in which a computation asks for them; copying one and drawing again repeats the numbers.
+/// Streams in the order in which a computation asks for them; a copy repeats the same streams.
 class Rng {
  public:
   explicit Rng(std::uint64_t seed = 1, std::uint64_t first_stream = 0) : seed_(seed), next_(first_stream) {}
@@ -64,7 +64,7 @@ class Rng {
   RandomKey next_key() { return random_key(seed_, next_++); }
 
   std::uint64_t seed() const { return seed_; }
-  /// The whole state, besides the seed: save it to resume, restore it to recompute.
+  /// The whole state except the seed: save it to resume, restore it to recompute.
   std::uint64_t position() const { return next_; }
   void seek(std::uint64_t position) { next_ = position; }
 
@@ -85,9 +85,9 @@ class RandomSequence {
   }
   /// Uniform in [0, 1).
   double uniform() { return static_cast<double>(bits64() >> 11) * 0x1p-53; }
-  /// Uniform in [0, n), unbiased for every n that occurs here (n < 2^32: bias below 2^-32).
+  /// Uniform in [0, n), practically unbiased for every n used here (n < 2^32: bias below 2^-32).
   std::uint64_t below(std::uint64_t n) { return high_product(bits64(), n); }
-  /// Standard normal, by Box and Muller's polar-free form.
+  /// Standard normal, by the trigonometric form of Box and Muller's method.
   double normal();
 
  private:

@@ -1,6 +1,5 @@
-// A batch is ragged: one flat list of N tokens and the offsets of its rows. Row i owns the tokens [offset i, offset
-// i+1); its first token stands at position start(i) of its sequence (0 but where a cache already holds what came
-// before).
+// A ragged batch: one flat list of N tokens and the offsets of its rows. Row i owns the tokens [offset i, offset
+// i+1). Its first token has position start(i) in its sequence: 0, unless a cache already holds earlier tokens.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +22,7 @@ class Rows {
     for (std::int32_t n : lengths) r.append(n);
     return r;
   }
-  /// The rectangular batch [batch, length] as the special case that it is.
+  /// The rectangular batch [batch, length] as a special case.
   static Rows rectangle(std::int64_t batch, std::int64_t length) {
     return of_lengths(std::vector<std::int32_t>(static_cast<size_t>(batch), static_cast<std::int32_t>(length)));
   }
@@ -47,7 +46,7 @@ class Rows {
   }
   std::span<const std::int32_t> offsets() const { return offsets_; }
 
-  /// The position in its sequence of each of the N tokens.
+  /// The position of each of the N tokens in its sequence.
   std::vector<std::int32_t> positions() const {
     std::vector<std::int32_t> p;
     p.reserve(static_cast<size_t>(tokens()));

@@ -1,4 +1,4 @@
-// Ids with a meaning of their own; -1: there is none.
+// Token ids with a special meaning; -1 means none.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace tril {
 
 struct SpecialIds {
   std::int32_t pad = -1, bos = -1, eos = -1, unk = -1;
-  std::int32_t decoder_start = -1;  ///< what a decoder's output begins after; the pad in Marian's models
+  std::int32_t decoder_start = -1;  ///< the token before a decoder's output; the pad in Marian's models
   friend bool operator==(const SpecialIds&, const SpecialIds&) = default;
 };
 

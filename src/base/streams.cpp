@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// 1 of /dev/stdout, 63 of /dev/fd/63 and /proc/self/fd/63, and of links to them. To be told by its name: opened anew, a file
-// would be written from its beginning, over what is there.
+// Returns 1 for /dev/stdout, 63 for /dev/fd/63 and /proc/self/fd/63, and the same for links to them. The name must
+// be recognised: if a file were opened again, it would be overwritten from its beginning.
 std::optional<int> descriptor_of(const std::string& path) {
   if (path == "-") return STDOUT_FILENO;
   constexpr int most_links = 40;

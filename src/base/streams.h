@@ -1,5 +1,5 @@
-// What a person names to be read or written, which need not be a file: standard output, a pipe, a device, or one of the
-// process's open files, as /dev/stdout, `<(command)` and `>(command)` name them. file.h is for what must be files.
+// Paths from the user that need not be files: standard output, a pipe, a device, or an open file of this process, as
+// named by /dev/stdout, `<(command)` and `>(command)`. file.h is for paths that must be files.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +19,26 @@ class ReaderGone : public Error {
   explicit ReaderGone(std::string where) : Error(ErrorKind::failure, std::move(where), "the reader has closed it") {}
 };
 
-/// The whole of a file, a pipe or a device, of at most `limit` bytes; a pipe's writer is waited for.
+/// The content of a file, a pipe or a device, of at most `limit` bytes; waits for a pipe's writer.
 std::string read_any_text(const std::string& path, std::uint64_t limit);
 
-/// Whether what is written at `path` goes straight there: "-", a pipe, a device, an open file of this process, or a link to
+/// True if output to `path` goes straight there: "-", a pipe, a device, an open file of this process, or a link to
 /// one of them.
 bool takes_a_stream(const std::string& path);
 
-/// A file that comes into being whole (AtomicFile), or a stream that takes the bytes as they come.
+/// Output to a file that appears only when complete (AtomicFile), or to a stream that takes the bytes as they come.
 class OutputFile {
  public:
-  /// @param path  "-" is standard output. A pipe is waited for until somebody reads it.
-  /// @throws Error where it cannot be written: now, not once the work is done
+  /// @param path  "-" is standard output. For a pipe, waits until somebody reads it.
+  /// @throws Error if it cannot be written: now, not after the work
   explicit OutputFile(const std::string& path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// @throws ReaderGone where it is a pipe that nobody reads any more
+  /// @throws ReaderGone if it is a pipe that nobody reads any more
   void write(std::string_view text);
-  /// A file is at its path after this. Called once, last.
+  /// After this a file is at its path. Call it once, last.
   void commit();
 
  private:

@@ -40,7 +40,7 @@ Team::~Team() {
   end();
 }
 
-// Those who are there leave and are waited for.
+// Tells the members to leave and waits for them.
 void Team::end() {
   ending_.store(true, std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
@@ -53,7 +53,7 @@ void Team::serve(int member) {
   for (std::uint32_t seen = 0;;) {
     wait_for_change(round_, seen);
     const std::uint32_t now = round_.load(std::memory_order_acquire);
-    if (now == seen) continue;  // woken for nothing
+    if (now == seen) continue;  // spurious wake-up
     seen = now;
     if (ending_.load(std::memory_order_relaxed)) return;
     if (now & 1) {
@@ -72,13 +72,13 @@ void Team::take_part(int member) {
   } catch (...) {
     errors_[static_cast<std::size_t>(member)] = std::current_exception();
     failed_.store(true, std::memory_order_release);
-    phase_.fetch_add(1, std::memory_order_release);  // lets go of those who wait at the barrier
+    phase_.fetch_add(1, std::memory_order_release);  // releases the members that wait at the barrier
     phase_.notify_all();
   }
 }
 
-// A member may come when the round is over and others have followed it: no part has the ticket of its round then, and
-// nothing else is looked at before a ticket is had.
+// A member may come after the round is over and others have followed it. Then no part has the ticket of its round,
+// and it looks at nothing else before it has a ticket.
 void Team::take_parts(int member, std::uint32_t round) {
   const int size = this->size();
   for (int i = 0; i < size; ++i) {
@@ -143,7 +143,8 @@ void Team::wait_for_all() {
 void Team::barrier() {
   if (threads_.empty()) return;
   const std::uint32_t phase = phase_.load(std::memory_order_acquire);
-  // A failure seen after reading the phase may have ended it already; one that comes later changes it and wakes us.
+  // A failure seen after reading the phase may have ended it already; a later one changes it and wakes this
+  // thread.
   if (failed_.load(std::memory_order_acquire)) throw Left{};
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) == threads_.size()) {
     arrived_.store(0, std::memory_order_relaxed);

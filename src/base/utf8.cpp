@@ -13,7 +13,7 @@ std::size_t utf8_sequence(std::string_view text) {
                              : first >= 0xe0 && first < 0xf0 ? 3
                              : first >= 0xf0 && first < 0xf5 ? 4
                                                              : 0;
-  // The second byte's range also rules out longer forms than needed, surrogates, and what lies beyond U+10FFFF.
+  // The range of the second byte also excludes overlong forms, surrogates and values above U+10FFFF.
   const unsigned low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
   const unsigned high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
   if (length == 0 || byte(1) < low || byte(1) > high) return 0;

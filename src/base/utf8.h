@@ -9,17 +9,17 @@
 
 namespace tril {
 
-/// The length in bytes of the valid sequence that `text` begins with; 0 where it begins with none.
+/// The length in bytes of the valid sequence at the beginning of `text`; 0 if there is none.
 std::size_t utf8_sequence(std::string_view text);
 
-/// Where a text stops being UTF-8.
+/// The place where a text is not valid UTF-8.
 struct Utf8Fault {
-  std::size_t offset;  ///< of the first byte that belongs to no character, from 0
-  std::size_t column;  ///< characters before it, plus 1: what an editor shows
+  std::size_t offset;  ///< of the first invalid byte, from 0
+  std::size_t column;  ///< number of characters before it, plus 1, as editors show it
   std::uint8_t byte;   ///< that byte
 };
 
-/// The first fault, or nothing where `text` is valid.
+/// The first fault, or nothing if `text` is valid.
 std::optional<Utf8Fault> find_utf8_fault(std::string_view text);
 
 inline bool is_utf8(std::string_view text) {

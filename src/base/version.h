@@ -1,4 +1,4 @@
-// The version that `tril --version` prints and signatures of scores name; a test holds it to CMakeLists.txt.
+// The version that `tril --version` and the signatures of scores print; a test compares it with CMakeLists.txt.
 #pragma once
 
 #include <string_view>
