@@ -1,5 +1,5 @@
-// Who carries messages between ranks. Ranks knows no more of MPI than this; mpi_courier.cpp is the one implementation, and
-// no_courier.cpp stands in its place where tril is built without MPI.
+// Carries messages between ranks. Ranks knows of MPI only through this interface. mpi_courier.cpp implements it;
+// no_courier.cpp replaces that file if tril is built without MPI.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@
 
 namespace tril::dist {
 
-constexpr int small_tag = 30'001;  ///< of all_gather(); those above it are the courier's own
+constexpr int small_tag = 30'001;  ///< the tag of all_gather(); tags above it are internal to the courier
 
-/// Messages of one start(), until they are done.
+/// The messages of one start(), until they are done.
 struct Transfer {
   virtual ~Transfer() = default;
 };
@@ -28,40 +28,40 @@ inline std::vector<int> numbers_to(int size) {
 
 class Courier {
  public:
-  /// What became of a transfer: done where both are nothing.
+  /// The result of a transfer: done if both are empty.
   struct Outcome {
-    std::optional<int> silent;                  ///< a rank that gives no sign of life
+    std::optional<int> silent;                  ///< a rank that no longer responds
     std::optional<std::vector<int>> left = {};  ///< ranks have died, these are left
   };
   struct Survivors {
-    int rank = 0;           ///< this one's, among those that are left
-    std::vector<int> left;  ///< by rank: the number before the loss
+    int rank = 0;           ///< this rank's number among the survivors
+    std::vector<int> left;  ///< by new rank: the number before the loss
   };
 
   virtual ~Courier() = default;
   virtual Ranks::Ticket submit(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming) = 0;
-  /// @throws Error where messages cannot be moved any more
+  /// @throws Error if messages can no longer be moved
   virtual Outcome wait(const Ranks::Ticket& ticket) = 0;
-  /// After a loss: goes on with those that are left.
+  /// After a loss: goes on with the survivors.
   virtual Survivors resume() = 0;
-  /// Drops what is on its way.
+  /// Drops all messages under way.
   virtual void abandon() = 0;
-  /// From here on a rank that leaves has finished.
+  /// From now on, a rank that leaves has finished normally.
   virtual void expect_the_end() = 0;
-  /// Whether nothing is carried any more, after an error or a loss.
+  /// True if no more messages are carried, after an error or a loss.
   virtual bool ended() = 0;
-  /// The last call. @param clean  all ranks have come to their end without an error
+  /// The last call. @param clean  all ranks have ended without an error
   virtual void finish(bool clean, bool lost_some) = 0;
 };
 
-/// The job that a launcher has started this process in.
+/// The job in which a launcher has started this process.
 struct World {
   int rank = 0, size = 1;
-  bool outlives_ranks = false;  ///< the others may go on when a rank dies
+  bool outlives_ranks = false;  ///< the other ranks may go on when one dies
   std::unique_ptr<Courier> courier;
 };
 
-/// @throws Error where MPI cannot start, or is not there
+/// @throws Error if MPI cannot start, or is not built in
 World join_world(const RanksOptions& options);
 
 }  // namespace tril::dist

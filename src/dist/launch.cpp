@@ -28,8 +28,8 @@ struct Launcher {
   const char *rank, *size, *job;
 };
 
-// Open MPI's mpirun may itself have been started by srun, once on each machine, so it is asked first. A script of sbatch has
-// SLURM_PROCID and SLURM_NTASKS too, but is one process: of a step alone there is SLURM_STEP_NUM_TASKS.
+// Open MPI's mpirun may itself have been started by srun, once on each machine, so it is checked first. A script of
+// sbatch has SLURM_PROCID and SLURM_NTASKS too but is one process; only a step has SLURM_STEP_NUM_TASKS.
 constexpr std::array<Launcher, 3> launchers = {{
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"},
     {"PMI_RANK", "PMI_SIZE", "PMI_JOBID"},
@@ -43,7 +43,7 @@ Launch launch_of_environment() {
     const std::optional<std::int64_t> rank = number_of(launcher.rank), size = number_of(launcher.size);
     if (!rank || !size || *rank >= *size) continue;
     Launch launch{.rank = *rank, .size = *size, .job = text_of("SLURM_JOB_ID") + "-" + text_of(launcher.job)};
-    for (char& c : launch.job)  // it becomes part of a file's name
+    for (char& c : launch.job)  // it becomes part of a file name
       if (std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-").find(c) ==
           std::string_view::npos)
         c = '_';

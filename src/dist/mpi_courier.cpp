@@ -1,4 +1,4 @@
-// Courier by MPI.
+// Courier on MPI.
 #include <sched.h>
 
 #include <algorithm>
@@ -18,15 +18,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int life_tag = small_tag + 1;                   // of signs of life
-constexpr std::size_t most_bytes = std::size_t{1} << 30;  // of one MPI message, whose count is an int
+constexpr int life_tag = small_tag + 1;                   // tag of heartbeats
+constexpr std::size_t most_bytes = std::size_t{1} << 30;  // the largest single MPI message, whose count is an int
 
-// While nobody waits, messages are moved on this often: seldom enough to leave a core to those who compute on it (every 200
-// microseconds took 4% of it), often enough for 4 MiB at 10 Gbit/s.
+// The interval of message progress while nobody waits: long enough to leave a core to the threads that compute on it
+// (every 200 microseconds took 4% of it), short enough for 4 MiB at 10 Gbit/s.
 constexpr std::chrono::milliseconds pause_beside_work{2};
 constexpr int rounds_before_yielding = 64;
 
-// What MPI itself refuses to do, be it for want of a rank that has died.
+// A failed MPI call, possibly because a rank has died.
 struct CallFailed : Error {
   using Error::Error;
 };
@@ -40,16 +40,16 @@ void check_mpi(int status, const char* call) {
                    std::string(call) + ": " + std::string(text, static_cast<std::size_t>(length)));
 }
 
-// Known to the courier's thread until they are done.
+// Kept by the courier's thread until it is done.
 struct MpiTransfer : Transfer {
   std::vector<Outgoing> outgoing;
   std::vector<Incoming> incoming;
-  std::vector<MPI_Request> requests;  // the courier's thread alone
-  bool done = false;                  // under the courier's lock
+  std::vector<MPI_Request> requests;  // used only by the courier's thread
+  bool done = false;                  // guarded by the courier's lock
 };
 
-// The thread that talks to MPI. Where a rank is lost it goes on with the others at once, so that each still hears all;
-// what is submitted is refused until resume().
+// The thread that talks to MPI. If a rank is lost, it goes on with the others at once, so that each still hears from
+// its neighbour; submitted messages are refused until resume().
 class MpiCourier : public Courier {
  public:
   MpiCourier(MPI_Comm comm, int rank, int size, const RanksOptions& options)
@@ -58,7 +58,7 @@ class MpiCourier : public Courier {
   }
   ~MpiCourier() override { stop(false); }
 
-  // @param at_once  leaves what is on its way where it is
+  // @param at_once  does not wait for messages under way
   void stop(bool at_once) {
     {
       const std::lock_guard lock(mutex_);
@@ -81,7 +81,8 @@ class MpiCourier : public Courier {
   }
   void finish(bool clean, bool lost_some) override {
     stop(!clean);
-    // It waits for all. After an error the launcher ends them; after a loss Open MPI 5.0 may wait for the lost one as well.
+    // MPI_Finalize waits for all ranks. After an error the launcher ends them; after a loss Open MPI 5.0 may
+    // wait for the lost one.
     if (clean && !lost_some) MPI_Finalize();
   }
   void expect_the_end() override {
@@ -144,7 +145,7 @@ class MpiCourier : public Courier {
     }
   }
 
-  // step(), or where it fails for want of a rank the way on without it.
+  // step(); if it fails because a rank has died, recovers without that rank.
   bool go_on() {
     try {
       return step();
@@ -152,7 +153,7 @@ class MpiCourier : public Courier {
       if (!outlives_ || leaves()) throw;
       const int before = size_;
       shrink();
-      if (size_ == before) throw;  // nobody is missing: it is something else
+      if (size_ == before) throw;  // no rank is missing: it is another error
     }
     return true;
   }
@@ -162,8 +163,8 @@ class MpiCourier : public Courier {
     return leaving_ || all_done_;
   }
 
-  // Leaves the communicator for that of the ranks which are left. Those who wait for a message are told
-  // only after it has stopped using its memory.
+  // Replaces the communicator by one of the surviving ranks. Threads that wait for a message are told only after
+  // MPI has stopped using the message's memory.
   void shrink() {
     const Clock::time_point latest = Clock::now() + options_.silence;
     revoke(comm_);
@@ -194,7 +195,7 @@ class MpiCourier : public Courier {
     transfer_done_.notify_all();
   }
 
-  // Takes what was submitted, moves messages on, and sleeps where there is nothing to hurry for. False: the end.
+  // Takes submitted transfers, moves messages on, and sleeps if nothing is urgent. Returns false at the end.
   bool step() {
     bool hurry = false;
     {
@@ -235,7 +236,7 @@ class MpiCourier : public Courier {
       std::unique_lock lock(mutex_);
       work_came_.wait_for(lock, pause_beside_work, [&] { return waiting_ > 0 || leaving_ || !submitted_.empty(); });
     } else if (++idle_rounds_ > rounds_before_yielding) {
-      sched_yield();  // ranks may be more than cores
+      sched_yield();  // there may be more ranks than cores
     }
     return true;
   }
@@ -264,14 +265,14 @@ class MpiCourier : public Courier {
   void begin_to_listen() { beat_ = heard_ = looked_ = Clock::now(); }
   void listen() { check_mpi(MPI_Irecv(&sign_, 1, MPI_BYTE, before(), life_tag, comm_, &listening_), "MPI_Irecv"); }
 
-  // A sign of life to the next rank, and the look-out for that of the one before.
+  // Sends a heartbeat to the next rank and checks that of the previous one.
   void live() {
     if (size_ == 1) return;
     const Clock::time_point now = Clock::now();
     if (listening_ == MPI_REQUEST_NULL) listen();
     int came = 0;
     check_mpi(MPI_Test(&listening_, &came, MPI_STATUS_IGNORE), "MPI_Test");
-    // Who was stopped itself first hears what came meanwhile.
+    // A process that was itself stopped first receives what arrived meanwhile.
     const bool was_away = now - looked_ > options_.silence / 2;
     looked_ = now;
     if (came || was_away) heard_ = now;
@@ -288,7 +289,7 @@ class MpiCourier : public Courier {
     if (sending_ != MPI_REQUEST_NULL) {
       int gone = 0;
       check_mpi(MPI_Test(&sending_, &gone, MPI_STATUS_IGNORE), "MPI_Test");
-      if (!gone) return;  // nobody takes them: no heap of signs
+      if (!gone) return;  // it is not received: do not queue more heartbeats
     }
     check_mpi(MPI_Isend(&sign_sent_, 1, MPI_BYTE, (rank_ + 1) % size_, life_tag, comm_, &sending_), "MPI_Isend");
   }
@@ -296,7 +297,7 @@ class MpiCourier : public Courier {
   int before() const { return (rank_ + size_ - 1) % size_; }
 
   const RanksOptions options_;
-  const bool outlives_ = dist::outlives_ranks();  // a rank's death is not the job's
+  const bool outlives_ = dist::outlives_ranks();  // a rank's death does not end the job
   std::mutex mutex_;
   std::condition_variable work_came_, transfer_done_;
   std::deque<Ours> submitted_;
@@ -305,10 +306,10 @@ class MpiCourier : public Courier {
   std::exception_ptr problem_;
   std::optional<int> silent_;
   bool lost_ = false;      // and not yet resumed
-  std::vector<int> left_;  // by rank: its number before the losses that resume() has not yet told
+  std::vector<int> left_;  // by rank: its number before the losses that resume() has not yet reported
   int new_rank_ = 0;
 
-  // The thread's own.
+  // Used only by the thread.
   MPI_Comm comm_;
   int rank_, size_;
   std::vector<Ours> running_, fresh_;
@@ -333,7 +334,7 @@ World join_world(const RanksOptions& options) {
   world.outlives_ranks = outlives_ranks();
   if (world.outlives_ranks) {
     end_job_with_this_process();
-    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &comm), "MPI_Comm_dup");  // what is revoked is not the world
+    check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &comm), "MPI_Comm_dup");  // so that revoking leaves MPI_COMM_WORLD alone
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   }
   MPI_Comm_rank(comm, &world.rank);

@@ -1,4 +1,4 @@
-// Where tril is built without MPI (TRIL_MPI=OFF): a job of several processes is refused.
+// The build without MPI (TRIL_MPI=OFF): a job of several processes is refused.
 #include "base/error.h"
 #include "dist/courier.h"
 

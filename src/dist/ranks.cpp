@@ -16,7 +16,7 @@
 namespace tril::dist {
 namespace {
 
-// The ranks of `size` that are not among these.
+// The ranks below `size` that are not among these.
 std::vector<int> others_than(std::span<const int> ranks, int size) {
   std::vector<int> others;
   for (int r = 0; r < size; ++r)
@@ -51,7 +51,7 @@ Ranks::~Ranks() {
   try {
     if (clean) {
       courier_->expect_the_end();
-      barrier();  // nobody leaves while another still looks for signs of life
+      barrier();  // no rank leaves while another still expects heartbeats
     }
   } catch (const Error&) {
     clean = false;
@@ -69,7 +69,7 @@ std::string Ranks::shrink() {
   check(courier_ != nullptr, "Ranks::shrink", "a single rank cannot lose others");
   const auto [rank, left] = courier_->resume();
   const std::string lost = names_of(others_than(left, size_));
-  for (std::size_t r = 0; r < left.size(); ++r) {  // whoever is left moves up
+  for (std::size_t r = 0; r < left.size(); ++r) {  // the remaining ranks are renumbered in order
     numbers_[r] = numbers_[static_cast<std::size_t>(left[r])];
     hosts_[r] = hosts_[static_cast<std::size_t>(left[r])];
   }
@@ -102,7 +102,7 @@ void Ranks::wait(const Ticket& ticket) {
          "run the same command again: it resumes from the last checkpoint, with any number of ranks");
 }
 
-// The first message has room for what is short, with its size in front; only what is longer comes in a second one.
+// The first message has its size in front and room for short data; only longer data need a second message.
 std::vector<std::vector<std::byte>> Ranks::all_gather(std::span<const std::byte> mine) {
   constexpr std::size_t room = 4096;
   struct First {

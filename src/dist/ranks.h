@@ -1,14 +1,14 @@
-// The processes of one job, which MPI has started: each has a rank, and all run the same program. Without mpirun there is
-// one, and nothing here costs anything.
+// The processes of one job, started by MPI: each has a rank, and all run the same program. Without mpirun there is
+// one, and nothing here has a cost.
 //
-// Messages go between pairs of ranks (MPI_Isend, MPI_Irecv) and are waited for apart from where they are started, so that
-// they travel while something else is computed. A thread of its own makes all calls of MPI: it moves messages on while the
-// others compute, and it sends the next rank a sign of life, so that a process that has stopped or a machine that is gone is
-// told by name, and one that merely takes long is not. What is added up is added up here, in the ranks' order: the same
-// bits in every rank, whatever the library and the network.
+// Messages go between pairs of ranks (MPI_Isend, MPI_Irecv). Starting and waiting are separate, so that messages
+// travel while the ranks compute. One thread makes all MPI calls: it moves messages on meanwhile, and it sends the
+// next rank a heartbeat. So a process that has stopped or a machine that is gone is reported by name, and a slow one
+// is not. Sums are computed here, in rank order: every rank gets the same bits, whatever the library and the
+// network.
 //
-// A rank that dies ends the job. Where library and launcher have User Level Failure Mitigation [Bland et al. 2013], as Open
-// MPI 5's `mpirun --with-ft ulfm`, the others get a RankLost instead and may go on without it (survivors.h).
+// A dead rank ends the job. With User Level Failure Mitigation [Bland et al. 2013], as in Open MPI 5's `mpirun
+// --with-ft ulfm`, the other ranks get a RankLost instead and may go on without it (survivors.h).
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,8 @@
 
 namespace tril::dist {
 
-/// What one rank gives another, or waits for from it. The memory belongs to the message until it is waited for.
+/// A message to another rank, or expected from it. The memory must stay valid until the message has been waited
+/// for.
 struct Outgoing {
   int to = 0;
   std::span<const std::byte> bytes;
@@ -37,12 +38,13 @@ struct Incoming {
 };
 
 struct RanksOptions {
-  /// How long a rank may give no sign of life. It gives one whenever it runs at all, so this is no limit on its work.
+  /// How long a rank may send no heartbeat. A rank sends them while it runs at all, so this does not limit its
+  /// work.
   std::chrono::milliseconds silence{60'000};
 };
 
-/// Ranks have died, and those that are left can go on (Ranks::shrink). Every rank gets it, from whatever it waits for:
-/// nothing comes through before shrink().
+/// Ranks have died, and the others can go on (Ranks::shrink). Every rank gets this from any call that waits; no
+/// message arrives before shrink().
 class RankLost : public Error {
  public:
   explicit RankLost(const std::string& names)
@@ -55,10 +57,10 @@ struct Transfer;
 
 class Ranks {
  public:
-  /// The ranks of the job that mpirun (or srun) has started this process in; a job of one where none has.
-  /// @throws Error where MPI cannot start
+  /// The ranks of the job in which mpirun (or srun) started this process; without a launcher, a job of one.
+  /// @throws Error if MPI cannot start
   static std::shared_ptr<Ranks> join(const RanksOptions& options = {});
-  /// A job of this process alone.
+  /// A job of this process only.
   static std::shared_ptr<Ranks> alone();
 
   ~Ranks();
@@ -68,9 +70,9 @@ class Ranks {
   int rank() const { return rank_; }
   int size() const { return size_; }
   bool first() const { return rank_ == 0; }
-  /// How many were started; some may be lost since.
+  /// The number of ranks at the start, including lost ones.
   int started() const { return started_; }
-  /// How many ranks are on this machine.
+  /// The number of ranks on this machine.
   int neighbours() const;
   /// The number of threads for this rank: its machine's cores, divided among its neighbours unless the launcher has
   /// assigned cores already.
@@ -78,40 +80,41 @@ class Ranks {
   /// "rank 3 (node17)", by the number that its launcher has given it.
   std::string name_of(int rank) const;
 
-  /// Whether RankLost can come.
+  /// True if RankLost is possible.
   bool outlives_ranks() const { return courier_ && outlives_; }
-  /// After a RankLost: goes on with the ranks that are left, numbered anew in their old order; all of them call it once
-  /// they have let go of what they did. Returns the names of who was lost, "rank 3 (node17), rank 4 (node17)".
+  /// After a RankLost: goes on with the surviving ranks, renumbered in their old order. All of them call it once,
+  /// after they have released their transfers. Returns the names of the lost ranks, "rank 3 (node17), rank 4
+  /// (node17)".
   std::string shrink();
 
-  /// Messages that are on their way.
+  /// Messages under way.
   using Ticket = std::shared_ptr<Transfer>;
 
-  /// Starts messages, from any thread. Those of one pair of ranks and one tag arrive in the order in which they are started;
-  /// sizes are to agree on both sides.
+  /// Starts messages, from any thread. Messages between one pair of ranks with one tag arrive in the order in
+  /// which they were started; both sides must agree on the sizes.
   Ticket start(std::span<const Outgoing> outgoing, std::span<const Incoming> incoming);
-  /// Returns when all of them are through. @throws Error that names the rank that is silent, RankLost
+  /// Returns when all messages are through. @throws Error that names the silent rank, RankLost
   void wait(const Ticket& ticket);
 
-  /// What every rank gives, by rank; all must call it, in the same order.
+  /// The data of every rank, by rank; all ranks must call it, in the same order.
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine);
   std::vector<std::string> all_gather(const std::string& mine);
-  /// The sum over the ranks, in their order, of vectors of one length.
+  /// The sum of the ranks' vectors, which have equal length, in rank order.
   void all_reduce(std::span<double> values);
-  /// What rank 0 has.
+  /// Rank 0's text, in every rank.
   std::string broadcast(const std::string& text);
-  /// Returns when every rank is here.
+  /// Returns when every rank has called it.
   void barrier();
-  /// Runs `work` in every rank; where it fails in some, all of them throw: their own error, or one that names the first rank
-  /// that failed and its words. Nobody goes on before all are done.
+  /// Runs `work` in every rank. If it fails in some, every rank throws: its own error, or one with the name and
+  /// the message of the first rank that failed. No rank returns before all are done.
   void together(const std::function<void()>& work);
 
-  /// The same of work that is the first rank's alone, while the others wait for it.
+  /// The same for work of rank 0 only, while the others wait for it.
   void by_first(const std::function<void()>& work);
 
-  /// For whoever fails while messages are on their way: they are dropped at once, so that their memory can be let go of.
-  /// Nothing else comes through afterwards; the job ends when this process ends. After a RankLost nothing is on its way,
-  /// and nothing is done.
+  /// For a rank that fails while messages are under way: drops them at once, so that their memory can be freed.
+  /// Nothing arrives afterwards; the job ends when this process ends. After a RankLost no message is under way,
+  /// and this does nothing.
   void abandon();
 
  private:
@@ -120,8 +123,8 @@ class Ranks {
 
   int rank_ = 0, size_ = 1, started_ = 1;
   std::vector<int> numbers_{0};         // by rank: its number at the start
-  std::vector<std::string> hosts_{""};  // by rank; "": not known
-  std::unique_ptr<Courier> courier_;    // none where one rank was started
+  std::vector<std::string> hosts_{""};  // by rank; "": unknown
+  std::unique_ptr<Courier> courier_;    // null in a job of one rank
   bool outlives_ = false, lost_some_ = false;
   std::chrono::milliseconds silence_{};
 };

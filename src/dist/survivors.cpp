@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// One is stopped or far away, and not dead.
+// A rank is stopped or unreachable, but not dead.
 [[noreturn]] void fail_unanswered() {
   fail("MPI", "a rank was lost, and not all remaining ranks respond",
        "run the same command again: it resumes from the last checkpoint, with any number of ranks");
@@ -52,8 +52,8 @@ void take_back(MPI_Request& request, Clock::time_point latest) {
 }
 
 MPI_Comm survivors_of(MPI_Comm comm, Clock::time_point latest) {
-  // MPIX_Comm_shrink takes as long as it takes; so whether all are there is asked by a call that can be waited for. It
-  // fails as a rank has died, which is known.
+  // MPIX_Comm_shrink has no time limit. So a call that can be waited for first finds out whether all survivors are
+  // there. It reports the dead rank as an error, which is expected.
   int ignored = 1, all_there = 0;
   MPI_Request question = MPI_REQUEST_NULL;
   MPIX_Comm_iagree(comm, &ignored, &question);

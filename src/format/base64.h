@@ -8,7 +8,7 @@
 namespace tril {
 
 std::string to_base64(std::string_view bytes);
-/// Nothing where `text` is no Base64.
+/// Nothing if `text` is not valid Base64.
 std::optional<std::string> from_base64(std::string_view text);
 
 }  // namespace tril

@@ -1,4 +1,4 @@
-// The header is walked with a cursor that cannot leave the file; what is kept are views into the map.
+// A bounds-checked cursor reads the header; the results are views into the map.
 #include "format/gguf.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ constexpr std::size_t kMostDims = 4, kLongestName = 1024, kLongestKey = 65535;
 struct TypeInfo {
   GgufType type;
   std::string_view name;
-  std::size_t values, bytes;  // of a block
+  std::size_t values, bytes;  // per block
 };
 
 constexpr std::array<TypeInfo, 16> kTypes{{{GgufType::f32, "F32", 1, 4},
@@ -56,7 +56,7 @@ const TypeInfo& info(GgufType type) {
   return *find_type(static_cast<std::uint32_t>(type));
 }
 
-// The types of the format that are not read, by number, for messages.
+// The types of the format that tril does not read, by number, for messages.
 std::string unread_type(std::uint32_t type) {
   constexpr std::array<std::pair<std::uint32_t, std::string_view>, 16> names{{{9, "Q8_1"},
                                                                               {15, "Q8_K"},
@@ -85,10 +85,10 @@ std::string types_read() {
   return fmt::format("supported types: {}", fmt::join(names, ", "));
 }
 
-constexpr std::array<std::size_t, 13> kKindBytes{1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};  // 0: of no fixed size
+constexpr std::array<std::size_t, 13> kKindBytes{1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};  // 0: no fixed size
 
 template <class T>
-T load(const std::byte* from) {  // from any address
+T load(const std::byte* from) {  // any alignment
   T value;
   std::memcpy(&value, from, sizeof value);
   return value;
@@ -98,7 +98,7 @@ std::uint64_t padded(std::uint64_t n, std::uint64_t alignment) {  // alignment i
   return (n + alignment - 1) & ~(alignment - 1);
 }
 
-// Reads on from a place in the file; Error where it ends too early.
+// Reads forward from a place in the file; throws Error if it ends too early.
 class Cursor {
  public:
   Cursor(const std::string& path, std::span<const std::byte> bytes) : path_(path), bytes_(bytes) {}
@@ -135,12 +135,12 @@ GgufKind read_kind(Cursor& c, const std::string& where) {
   return static_cast<GgufKind>(kind);
 }
 
-// Walks over `count` values; their bytes.
+// Skips `count` values and returns their bytes.
 std::span<const std::byte> read_values(Cursor& c, std::span<const std::byte> file, GgufKind kind, std::uint64_t count,
                                        const std::string& where) {
   const std::uint64_t begin = c.position();
   if (kind == GgufKind::string) {
-    // Each takes at least its length field: a false count is found before the walk is long.
+    // Each string takes at least its length field, so a false count is detected before the loop gets long.
     if (count > c.left() / sizeof(std::uint64_t))
       fail(where, fmt::format("claims {} strings, more than fit into the file", count));
     for (std::uint64_t i = 0; i < count; ++i) c.text("the metadata");
@@ -172,7 +172,7 @@ GgufEntry read_entry(Cursor& c, const MappedFile& file) {
   return entry;
 }
 
-// A tensor's description, and where it says it lies.
+// A tensor's description and its offset in the file.
 struct Placed {
   GgufTensor tensor;
   std::uint64_t offset = 0, bytes = 0;
@@ -207,7 +207,7 @@ Placed read_tensor(Cursor& c, const std::string& path) {
   return p;
 }
 
-// Tensors lie one after the other, each at the next multiple of the alignment: no gap, no overlap, none beyond the end.
+// Tensors follow each other, each at the next multiple of the alignment: no gap, no overlap, none beyond the end.
 void place(std::vector<Placed>& tensors, std::span<const std::byte> data, std::uint64_t alignment,
            const std::string& path) {
   std::sort(tensors.begin(), tensors.end(), [](const Placed& a, const Placed& b) { return a.offset < b.offset; });
@@ -229,7 +229,7 @@ void place(std::vector<Placed>& tensors, std::span<const std::byte> data, std::u
   }
 }
 
-// Sorts by name; the name that is there twice, or null.
+// Sorts by name; returns a duplicate name, or null.
 template <class T, class Name>
 const std::string* sort_by(std::vector<T>& list, Name name) {
   std::sort(list.begin(), list.end(), [&](const T& a, const T& b) { return a.*name < b.*name; });
@@ -283,7 +283,7 @@ bool is_gguf_file(const std::string& path) {
   std::error_code ignored;
   if (!is_present(path) || !std::filesystem::is_regular_file(path, ignored)) return false;
   if (std::filesystem::file_size(path, ignored) <= most_lfs_pointer_bytes)
-    MappedFile::open(path);  // says what is wrong
+    MappedFile::open(path);  // throws with the reason
   std::array<char, kMagic.size()> begin{};
   std::ifstream(path, std::ios::binary).read(begin.data(), begin.size());
   return std::string_view(begin.data(), begin.size()) == kMagic;
@@ -308,7 +308,7 @@ GgufFile GgufFile::open(const std::string& path) {
     fail(path, fmt::format("has GGUF version {}, expected 2 or 3{}", f.version_,
                            f.version_ == 0x03000000 || f.version_ == 0x02000000 ? "; it is big-endian" : ""));
   const auto tensors = c.number<std::uint64_t>("its counts"), entries = c.number<std::uint64_t>("its counts");
-  // The least that an entry and a tensor take: 8 + 1 + 4 + 1 and 8 + 1 + 4 + 8 + 4 + 8 bytes.
+  // The minimum size of an entry and of a tensor: 8 + 1 + 4 + 1 and 8 + 1 + 4 + 8 + 4 + 8 bytes.
   if (entries > c.left() / 14 || tensors > c.left() / 33)
     fail(path,
          fmt::format("claims {} entries and {} tensors, more than fit into its {} bytes", entries, tensors,
@@ -357,7 +357,7 @@ void GgufFile::fail_at(std::string_view key, const std::string& text, const std:
 
 namespace {
 
-// One value of an entry as T; nothing where it is not of that kind, or does not fit.
+// One value of an entry as T; nothing if it has another kind or does not fit.
 template <class T>
 std::optional<T> value_at(GgufKind kind, const std::byte* at) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -400,7 +400,7 @@ constexpr std::string_view kind_wanted() {
   return "a string";
 }
 
-// All values of an entry; nothing where any is not a T.
+// All values of an entry; nothing if any is not a T.
 template <class T>
 std::optional<std::vector<T>> values_of(const GgufEntry& e) {
   std::vector<T> values;

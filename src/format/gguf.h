@@ -1,14 +1,14 @@
-// GGUF, the file form of ggml and llama.cpp: typed metadata and named tensors in one file, read from its map.
+// GGUF, the file format of ggml and llama.cpp: typed metadata and named tensors in one memory-mapped file.
 //
-// A file of version 2 or 3 is, little-endian throughout:
+// A file of version 2 or 3 is little-endian throughout:
 //   "GGUF"  u32 version  u64 tensors  u64 entries
 //   entries:  string key  u32 type  value              string: u64 length, bytes; array: u32 type  u64 count  values
-//   tensors:  string name  u32 rank  u64 dims[rank]  u32 type  u64 offset       dims[0] is the one that lies together
-//   zeros up to a multiple of the alignment (general.alignment, 32 unless said), where the data begins
-//   data:     each tensor at its offset, a multiple of the alignment, one after the other without gaps beyond padding
-// Values of a tensor lie in blocks along its rows: kern/gguf_blocks.h. Opening checks every count, length and offset
-// against the file's size before it is used, and allocates a small multiple of what the header takes. Source: the
-// format's description in the ggml project. Non-goals: version 1, big-endian files, arrays of arrays.
+//   tensors:  string name  u32 rank  u64 dims[rank]  u32 type  u64 offset       dims[0] is the contiguous dimension
+//   zeros up to a multiple of the alignment (general.alignment, 32 by default), where the data begins
+//   data:     each tensor at its offset, a multiple of the alignment, without gaps beyond padding
+// A tensor's values are stored in blocks along its rows: kern/gguf_blocks.h. Opening a file checks every count,
+// length and offset against the file's size before use, and allocates a small multiple of the header's size. Source:
+// the format's description in the ggml project. Non-goals: version 1, big-endian files, arrays of arrays.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@
 
 namespace tril {
 
-/// What a tensor's values are stored as; the numbers are the files'.
+/// The type of a tensor's values; the numbers are those in files.
 enum class GgufType : std::uint32_t {
   f32 = 0,
   f16 = 1,
@@ -47,9 +47,9 @@ enum class GgufType : std::uint32_t {
 std::string_view name_of(GgufType type);                   ///< "Q4_K"
 std::size_t values_of_block(GgufType type);                ///< 1, 32 or 256
 std::size_t bytes_of_block(GgufType type);                 ///< 144
-std::optional<GgufType> gguf_type(std::string_view name);  ///< by its name in lower or upper case
+std::optional<GgufType> gguf_type(std::string_view name);  ///< by its name in upper or lower case
 
-/// What kind of value a key has; the numbers are the files'.
+/// The type of a key's value; the numbers are those in files.
 enum class GgufKind : std::uint32_t { u8, i8, u16, i16, u32, i32, f32, boolean, string, array, u64, i64, f64 };
 
 std::string_view name_of(GgufKind kind);
@@ -59,14 +59,14 @@ struct GgufEntry {
   std::string key;
   GgufKind kind = GgufKind::u8;  ///< of the value, or of an array's values
   bool is_array = false;
-  std::uint64_t count = 1;           ///< of values
-  std::span<const std::byte> bytes;  ///< the values as they lie in the file, checked
+  std::uint64_t count = 1;           ///< number of values
+  std::span<const std::byte> bytes;  ///< the values as stored in the file, checked
 };
 
 struct GgufTensor {
   std::string name;
   GgufType type = GgufType::f32;
-  std::vector<std::int64_t> shape;  ///< row-major, as elsewhere in tril: the reverse of the file's dims
+  std::vector<std::int64_t> shape;  ///< row-major, as elsewhere in tril: the file's dims reversed
   std::span<const std::byte> bytes;
 
   std::int64_t elements() const;
@@ -74,26 +74,26 @@ struct GgufTensor {
 
 class GgufFile {
  public:
-  /// Maps and checks the file; Error with the file, the key or tensor and the reason where anything is not as it should
-  /// be.
+  /// Maps and checks the file. @throws Error with the file, the key or tensor and the reason if anything is
+  /// invalid
   static GgufFile open(const std::string& path);
 
   const std::string& path() const { return file_.path(); }
   std::uint32_t version() const { return version_; }
   std::uint64_t alignment() const { return alignment_; }
-  const std::vector<GgufEntry>& metadata() const { return metadata_; }  ///< in order of key
-  const std::vector<GgufTensor>& tensors() const { return tensors_; }   ///< in order of name
+  const std::vector<GgufEntry>& metadata() const { return metadata_; }  ///< sorted by key
+  const std::vector<GgufTensor>& tensors() const { return tensors_; }   ///< sorted by name
 
-  const GgufEntry* find(std::string_view key) const;           ///< null where there is none
-  const GgufTensor* find_tensor(std::string_view name) const;  ///< null where there is none
-  const GgufTensor& tensor(std::string_view name) const;       ///< Error, with the nearest name, where there is none
+  const GgufEntry* find(std::string_view key) const;           ///< null if there is none
+  const GgufTensor* find_tensor(std::string_view name) const;  ///< null if there is none
+  const GgufTensor& tensor(std::string_view name) const;       ///< Error with the nearest name if there is none
 
-  /// The value of a key, or nothing where there is none; Error where it is of another kind. T is one of bool,
-  /// std::int64_t (any kind of whole number that fits), double (any float), std::string_view (into the file), and
-  /// std::vector of the last three, std::int64_t and bool.
+  /// The value of a key, or nothing if there is none. @throws Error if it has another type. T is bool,
+  /// std::int64_t (any integer that fits), double (any float), std::string_view (into the file), or std::vector
+  /// of the last three, of std::int64_t or of bool.
   template <class T>
   std::optional<T> get(std::string_view key) const;
-  /// The same of a key that must be there.
+  /// The same for a required key.
   template <class T>
   T at(std::string_view key) const;
 
@@ -110,10 +110,10 @@ class GgufFile {
   std::vector<GgufTensor> tensors_;
 };
 
-/// Whether `path` is a regular file that begins as GGUF files do.
-/// @throws Error for a pointer of Git LFS, and for a symbolic link to nothing
+/// True if `path` is a regular file that begins like a GGUF file.
+/// @throws Error for a pointer of Git LFS, and for a dangling symbolic link
 bool is_gguf_file(const std::string& path);
-/// Whether a path ends in .gguf, in letters of any case.
+/// True if a path ends in .gguf, in upper or lower case.
 bool has_gguf_name(const std::filesystem::path& path);
 
 }  // namespace tril

@@ -1,4 +1,4 @@
-// Writes GGUF files (gguf.h): metadata as bytes in the order given, then tensors one after the other.
+// Writes GGUF files (gguf.h): metadata as bytes in the given order, then tensors one after the other.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace tril {
 
-/// Metadata to be written, in the order in which it is added.
+/// Metadata to be written, in the order of the calls.
 class GgufMetadata {
  public:
   void add(std::string_view key, bool value);
@@ -38,24 +38,24 @@ class GgufMetadata {
   std::string bytes_;
 };
 
-/// What a tensor to be written is; its bytes come later.
+/// The description of a tensor to be written; its bytes come later.
 struct GgufTensorHeader {
   std::string name;
   GgufType type = GgufType::f32;
   std::vector<std::int64_t> shape;  ///< row-major
 
-  std::uint64_t bytes() const;  ///< that the values take; Error where rows are not made of whole blocks
+  std::uint64_t bytes() const;  ///< bytes of the values; Error if rows are not made of whole blocks
 };
 
-/// Writes a file of version 3 tensor by tensor, so that no more than one of them need be in memory. Nothing is at `path`
+/// Writes a file of version 3 tensor by tensor, so that only one of them need be in memory. Nothing is at `path`
 /// before commit(); see AtomicFile.
 class GgufWriter {
  public:
   GgufWriter(const std::string& path, std::vector<GgufTensorHeader> tensors, const GgufMetadata& metadata);
 
-  /// The bytes of the next tensor, which must be `name`, whole.
+  /// Writes all bytes of the next tensor, which must be `name`.
   void write(std::string_view name, std::span<const std::byte> bytes);
-  /// Error where a tensor is missing.
+  /// @throws Error if a tensor is missing
   void commit();
 
  private:

@@ -13,7 +13,7 @@ Inflater::Inflater(DeflateForm form) {
 Inflater::Step Inflater::step(std::span<const std::byte> packed, std::span<std::byte> out) {
   constexpr std::size_t most = std::numeric_limits<uInt>::max();
   const std::size_t in = std::min(packed.size(), most), room = std::min(out.size(), most);
-  // zlib only reads there, but its type says so only if ZLIB_CONST is defined.
+  // zlib does not write there, but its type is const only if ZLIB_CONST is defined.
   stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed.data()));
   stream_.avail_in = static_cast<uInt>(in);
   stream_.next_out = reinterpret_cast<Bytef*>(out.data());

@@ -1,4 +1,4 @@
-// Decompresses deflate data by zlib, in steps between buffers of the caller's.
+// Decompresses deflate data with zlib, step by step between the caller's buffers.
 #pragma once
 
 #include <zlib.h>
@@ -8,7 +8,7 @@
 
 namespace tril {
 
-/// What surrounds the deflate data; the numbers are zlib's window bits.
+/// The format around the deflate data; the numbers are zlib's window bits.
 enum class DeflateForm : int { gzip = 15 + 16, zlib = 15, raw = -15 };
 
 class Inflater {
@@ -23,11 +23,11 @@ class Inflater {
     enum State { more, end, damaged } state = more;  ///< end: of one stream; another may follow in `packed`
     std::size_t read = 0, written = 0;               ///< bytes; both 0: a buffer is used up
   };
-  /// Decompresses what of `packed` fits into `out`. @throws std::bad_alloc
+  /// Decompresses as much of `packed` as fits into `out`. @throws std::bad_alloc
   Step step(std::span<const std::byte> packed, std::span<std::byte> out);
-  /// Begins another stream.
+  /// Begins a new stream.
   void restart() { inflateReset(&stream_); }
-  /// What zlib says of damaged data; null if it says nothing.
+  /// zlib's message about damaged data; null if there is none.
   const char* message() const { return stream_.msg; }
 
  private:

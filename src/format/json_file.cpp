@@ -24,8 +24,8 @@ std::string place_in(std::string_view text, std::size_t offset) {
   return fmt::format("line {}, column {}", line, before.size() - (newline == before.npos ? 0 : newline + 1) + 1);
 }
 
-// Builds the document as the parser walks the text, and stops the walk at the first thing beyond the limits. The parser
-// itself does not recurse.
+// Builds the document from the parser's events, and stops at the first violation of a limit. The parser itself does
+// not recurse.
 template <class Document>
 class Builder {
  public:
@@ -52,7 +52,7 @@ class Builder {
       fail(where_, fmt::format("the key \"{}\" occurs twice in the same object", printable(name)));
     };
     if constexpr (std::is_same_v<Document, nlohmann::ordered_json>) {
-      // It is a list, in which a name is looked for from its beginning: of a hostile one that would take forever.
+      // An ordered object is a list that is searched from its beginning: a hostile one would take forever.
       if (!names_.back().insert(name).second) fail_twice();
       slot_ = &object.emplace_back(name, Document()).second;
     } else {
@@ -63,7 +63,7 @@ class Builder {
   }
 
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) {
-    // Position counts the bytes read, the last of which is the one that does not fit. The library's text begins with
+    // `position` counts the bytes read, the last of which is the wrong one. The library's message begins with
     // its own name for the error and the same place.
     const std::string place = fmt::format("{}: {}", where_, place_in(text_, position == 0 ? 0 : position - 1));
     if (dynamic_cast<const typename Document::out_of_range*>(&error))
@@ -103,9 +103,9 @@ class Builder {
   const std::string& where_;
   const JsonLimits& limits_;
   Document root_;
-  std::vector<Document*> open_;  // from the root to the innermost that is not closed yet; only the innermost grows
-  std::vector<std::unordered_set<std::string>> names_;  // the keys of each of these, where they are ordered
-  Document* slot_ = nullptr;                            // where the value of the last key goes
+  std::vector<Document*> open_;  // from the root to the innermost unclosed one; only the innermost grows
+  std::vector<std::unordered_set<std::string>> names_;  // the keys of each of these, if ordered
+  Document* slot_ = nullptr;                            // the place of the last key's value
   std::uint64_t values_ = 0;
 };
 
@@ -125,7 +125,7 @@ std::string describe(const Json& value) {
 }
 
 template <class T>
-struct Reader;  // expected: what to call the type; read: nothing where the value is of another type
+struct Reader;  // expected: the type's name for messages; read: nothing if the value has another type
 
 template <>
 struct Reader<bool> {
@@ -142,7 +142,7 @@ struct Reader<std::int64_t> {
     if (v.is_number_unsigned() && v.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()})
       return std::nullopt;
     if (v.is_number_integer()) return v.get<std::int64_t>();
-    // 1e4 and 512.0 are whole numbers too, as long as a double tells them from their neighbours.
+    // 1e4 and 512.0 are whole numbers too, within the range in which doubles represent every integer.
     const double x = v.is_number_float() ? v.get<double>() : 0.5;
     if (x != std::floor(x) || std::abs(x) > 0x1p53) return std::nullopt;
     return static_cast<std::int64_t>(x);
@@ -186,11 +186,11 @@ template <class Document>
 Document parsed(std::string_view text, const std::string& where, const JsonLimits& limits) {
   if (text.size() > limits.bytes)
     fail(where, fmt::format("has {} bytes, at most {} are allowed for such a file", text.size(), limits.bytes));
-  // The library takes a NUL byte for the end of the text and would not look at what follows.
+  // The library takes a NUL byte for the end of the text and would ignore the rest.
   if (const std::size_t nul = text.find('\0'); nul != text.npos)
     fail(fmt::format("{}: {}", where, place_in(text, nul)), "is not valid JSON: a NUL byte");
   Builder<Document> builder(text, where, limits);
-  Document::sax_parse(text.begin(), text.end(), &builder);  // false is impossible: Builder throws instead
+  Document::sax_parse(text.begin(), text.end(), &builder);  // never false: Builder throws instead
   return builder.take();
 }
 

@@ -1,4 +1,4 @@
-// JSON as text, whatever bytes its strings hold.
+// JSON as text, for strings with any bytes.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,8 +6,8 @@
 
 namespace tril {
 
-/// Names of files, of models and of what a vocabulary holds need not be UTF-8: what is none becomes U+FFFD.
-/// @param indent  of each level, on lines of their own; -1: all on one line
+/// Names of files and models and vocabulary entries need not be UTF-8: invalid bytes become U+FFFD.
+/// @param indent  spaces per level, with line breaks; -1: all on one line
 std::string json_text(const nlohmann::json& json, int indent = -1);
 std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
 

@@ -14,10 +14,10 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are used as they are stored");
 
-constexpr std::size_t most_values = 5'000'000;  // 400 MB of them; a tensor takes some 20
+constexpr std::size_t most_values = 5'000'000;  // 400 MB of values; a tensor takes some 20 of them
 constexpr int highest_protocol = 5;
 
-// By their bytes in a pickle.
+// The opcodes by their byte values.
 enum class Opcode : std::uint8_t {
   mark = '(',
   stop = '.',
@@ -200,7 +200,7 @@ class PickleMachine {
     stack_.push_back(found->second);
   }
 
-  // What is called, and its arguments.
+  // Makes a value of the called global and its arguments.
   void call() {
     const std::vector<PickleIndex> pair = pop_many(2);
     if (!pickle_.find(pair[0], Kind::global)) refuse(fmt::format("calls {}", name_of(pickle_.at(pair[0]).kind)));
@@ -226,7 +226,7 @@ class PickleMachine {
           refuse(fmt::format("the pickle is of protocol {}, expected at most {}", protocol, highest_protocol));
         return true;
       case Opcode::frame:
-        take<std::uint64_t>();  // bytes until the next one, which are read as they come
+        take<std::uint64_t>();  // size of a frame, whose bytes are read as they come
         return true;
       case Opcode::mark:
         marks_.push_back(stack_.size());
@@ -313,7 +313,7 @@ class PickleMachine {
     }
   }
 
-  // Opcodes that make a value of others.
+  // Opcodes that make a value from other values.
   void make_of_values(Opcode opcode) {
     const auto push_tuple = [this](std::vector<PickleIndex> items) {
       push({.kind = Kind::tuple, .items = std::move(items)});
@@ -377,7 +377,7 @@ class PickleMachine {
   std::size_t at_ = 0, opcode_at_ = 0;
   Pickle pickle_;
   std::vector<PickleIndex> stack_;
-  std::vector<std::size_t> marks_;  // sizes of the stack
+  std::vector<std::size_t> marks_;  // stack sizes at the marks
   std::unordered_map<std::uint64_t, PickleIndex> memo_;
 };
 

@@ -17,7 +17,7 @@ bool take_varint(std::string_view& bytes, std::uint64_t& value) {
   return false;
 }
 
-// A number of `size` bytes, the lowest first.
+// Reads a little-endian number of `size` bytes.
 bool take_fixed(std::string_view& bytes, std::size_t size, std::uint64_t& value) {
   if (bytes.size() < size) return false;
   value = 0;

@@ -1,5 +1,5 @@
-// The wire format of protocol buffers, as much of it as a SentencePiece model needs. Source: the encoding's description
-// in the Protocol Buffers project.
+// The part of the protocol buffers wire format that SentencePiece models need. Source: the encoding's description in
+// the Protocol Buffers project.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@ namespace tril::protobuf {
 
 enum class Wire : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
 
-/// One field of a message: its number, and its value in the form that `wire` says.
+/// One field of a message: its number, and its value as given by `wire`.
 struct Field {
   std::uint64_t number = 0;
   Wire wire = Wire::varint;
-  std::uint64_t value = 0;  ///< of a varint or a fixed number, its bits
-  std::string_view bytes;   ///< of a field of bytes: text, or a message
+  std::uint64_t value = 0;  ///< the bits of a varint or a fixed-size number
+  std::string_view bytes;   ///< the content of a bytes field: text, or a message
 };
 
-/// Calls `visit` for each field of `message`, in order, until it returns false. Returns false where it did, or where
+/// Calls `visit` for each field of `message`, in order, until it returns false. Returns false in that case, or if
 /// the message is damaged.
 bool for_each_field(std::string_view message, const std::function<bool(const Field&)>& visit);
 

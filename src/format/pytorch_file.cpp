@@ -43,11 +43,11 @@ bool is_allowed(std::string_view global) {
   return global == ordered_dict || global == rebuild_tensor || global == rebuild_parameter || storage_type(global);
 }
 
-// The values that tensors share, one type to each.
+// Values that tensors may share; they have one type.
 struct Storage {
   StoredType type = StoredType::f32;
-  std::uint64_t count = 0;           // of values
-  std::span<const std::byte> bytes;  // none until they are found
+  std::uint64_t count = 0;           // number of values
+  std::span<const std::byte> bytes;  // empty until they are found
 };
 using Storages = std::map<std::string, Storage, std::less<>>;
 
@@ -58,7 +58,7 @@ struct Described {
   std::vector<std::int64_t> shape, strides;
 };
 
-// Reads the mapping of names to tensors out of a pickle.
+// Reads the mapping of names to tensors from a pickle.
 class StateDict {
  public:
   StateDict(const Pickle& pickle, std::string where) : pickle_(pickle), where_(std::move(where)) { read(); }
@@ -104,7 +104,7 @@ class StateDict {
     if (!arguments || arguments->items.size() < 4)
       refuse(fmt::format("{} is {}, not a tensor", printable(name, 200), name_of(pickle_.at(value).kind)));
     if (pickle_.at(value).has_state) refuse(fmt::format("{} has attributes of its own", printable(name, 200)));
-    // after gradients and hooks: bits such as a conjugate that was not computed yet
+    // the item after gradients and hooks: flags such as a pending conjugation
     if (arguments->items.size() > 6 && !pickle_.at(arguments->items[6]).items.empty())
       refuse(fmt::format("{} has marks that change its values", printable(name, 200)));
     Described d{.name = std::move(name), .storage = {}, .shape = {}, .strides = {}};
@@ -132,7 +132,8 @@ class StateDict {
     return all;
   }
 
-  // Notes ("storage", its type, its key, the device, its count); in old files a view of another may follow.
+  // Records ("storage", its type, its key, the device, its count); in old files a view of another storage may
+  // follow.
   std::string storage(const std::string& name, PickleIndex i) {
     const PickleValue* const id = pickle_.find(i, Kind::persistent);
     const PickleValue* const parts = id ? pickle_.find(id->items[0], Kind::tuple) : nullptr;
@@ -159,7 +160,7 @@ class StateDict {
   std::string where_;
 };
 
-// The bytes of `count` values at the beginning of `bytes`, or an Error.
+// The bytes of `count` values at the beginning of `bytes`. @throws Error if there are not enough
 std::span<const std::byte> values_of(std::span<const std::byte> bytes, const Storage& storage,
                                      const std::string& where) {
   const std::size_t size = size_of(storage.type);
@@ -170,7 +171,7 @@ std::span<const std::byte> values_of(std::span<const std::byte> bytes, const Sto
   return bytes.first(static_cast<std::size_t>(storage.count) * size);
 }
 
-// ---- The two forms: what is in the file, with the bytes of all storages.
+// ---- The two forms: content of the file, with the bytes of all storages.
 
 struct Contents {
   Storages storages;
@@ -207,7 +208,7 @@ Contents contents_of_archive(MappedFile file) {
   return {std::move(dict.storages), std::move(dict.tensors), archive};
 }
 
-// One pickle after the other, then numbers and bytes.
+// One pickle after the other, then raw numbers and bytes.
 class LegacyReader {
  public:
   explicit LegacyReader(MappedFile file) : file_(std::make_shared<const MappedFile>(std::move(file))) {
@@ -251,7 +252,7 @@ class LegacyReader {
         fail(path(), "holds values of a big-endian machine, which are not read");
   }
 
-  // u64 count, values. Only the count that the pickle gives says of which size the values are.
+  // u64 count, values. The count is that of the pickle, which also gives the size of a value.
   void read_storage(Storages& storages, std::string_view key) {
     const auto found = storages.find(key);
     if (found == storages.end()) fail(path(), fmt::format("the storage {} belongs to no tensor", printable(key, 200)));
@@ -270,9 +271,10 @@ class LegacyReader {
   std::span<const std::byte> rest_;
 };
 
-// ---- Tensors of storages.
+// ---- Tensors within storages.
 
-// Values from the first to the last that the tensor has; nothing where that is beyond 64 bits. Strides are never negative.
+// The number of values from the tensor's first to its last; nothing if it exceeds 64 bits. Strides are never
+// negative.
 std::optional<std::uint64_t> extent(const Described& d) {
   std::uint64_t last = 0;
   for (std::size_t i = 0; i < d.shape.size(); ++i) {

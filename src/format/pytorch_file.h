@@ -1,11 +1,13 @@
-// PyTorch's files of tensors (torch.save of a state dict: pytorch_model.bin), read as data: a mapping of names to tensors.
+// PyTorch's tensor files (torch.save of a state dict: pytorch_model.bin), read as data: a mapping of names to
+// tensors.
 //
-// Two forms exist. Since PyTorch 1.6 a file is a ZIP archive: NAME/data.pkl, a pickle of the mapping, and NAME/data/KEY, the
-// bytes of each storage. Before, it was a stream: pickles of a magic number, a version, the machine's properties, the mapping and
-// the storages' keys, then for each storage its count and bytes. In both a tensor is a call of torch._utils._rebuild_tensor_v2
-// with a storage, an offset, sizes and strides in values; several tensors may share a storage. Nothing of a file is run, and a
-// pickle that names anything else of Python is refused (format/pickle.h). Source: torch/serialization.py and torch/_utils.py.
-// Non-goals: the tar form of 2016, TorchScript, sparse and quantised tensors.
+// There are two forms. Since PyTorch 1.6 a file is a ZIP archive: NAME/data.pkl is a pickle of the mapping, and
+// NAME/data/KEY holds the bytes of each storage. Older files are a stream: pickles of a magic number, a version, the
+// machine's properties, the mapping and the storages' keys, then for each storage its count and bytes. In both forms
+// a tensor is a call of torch._utils._rebuild_tensor_v2 with a storage, an offset, sizes and strides in values;
+// several tensors may share a storage. Nothing in a file is executed, and a pickle that names any other Python
+// object is refused (format/pickle.h). Source: torch/serialization.py and torch/_utils.py. Non-goals: the tar form
+// of 2016, TorchScript, sparse and quantised tensors.
 #pragma once
 
 #include <memory>
@@ -18,13 +20,14 @@ namespace tril {
 
 class PytorchFile {
  public:
-  /// Maps the file and checks every tensor against its storage. Memory beyond the map is a small multiple of the pickles.
+  /// Maps the file and checks every tensor against its storage. Memory use beyond the map is a small multiple of
+  /// the pickles.
   /// @throws Error with the file, the tensor and the reason
   static PytorchFile open(const std::string& path);
 
   const std::string& path() const { return path_; }
-  /// In order of name. Tensors whose values lie one after the other are views into the file. Others, such as transposed ones,
-  /// have the type `blocks`, and read() brings their values into order.
+  /// Sorted by name. Contiguous tensors are views into the file. Others, such as transposed ones, have the type
+  /// `blocks`, and read() puts their values in order.
   const std::vector<WeightView>& tensors() const { return tensors_; }
 
  private:

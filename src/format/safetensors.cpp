@@ -1,4 +1,4 @@
-// Opening and looking up; safetensors_header.cpp reads the header, safetensors_write.cpp writes.
+// Opening and lookup; safetensors_header.cpp reads the header, safetensors_write.cpp writes.
 #include "format/safetensors.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "values are used as they are stored");
 
 template <class T>
-T load_from(const std::byte* from) {  // from any address
+T load_from(const std::byte* from) {  // any alignment
   T value;
   std::memcpy(&value, from, sizeof value);
   return value;
@@ -34,7 +34,7 @@ void for_values(const WeightView& view, F f) {
     f(i, load_from<Stored>(view.bytes.data() + i * sizeof(Stored)));
 }
 
-// The place of `name` in a sorted list of things with names, or the list's size.
+// The index of `name` in a sorted list of named things, or the list's size.
 template <class List, class NameOf>
 std::size_t index_of(const List& list, std::string_view name, NameOf name_of_entry) {
   const auto found = std::lower_bound(list.begin(), list.end(), name, [&](const auto& entry, std::string_view wanted) {

@@ -1,5 +1,5 @@
-// The header is read as the parser walks it: only what belongs into a header is accepted and kept, so that a hostile
-// one costs no memory beyond its own size times a small constant, and no depth.
+// Reads the header from the parser's events: only valid content is accepted and kept, so a hostile header costs no
+// more memory than a small multiple of its size, and no recursion.
 #include "format/safetensors_header.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace tril::detail {
 namespace {
 
-constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // as the format has it
-// Far beyond what any model has; with these, a header's cost is bounded by its own size and a constant.
+constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // the format's limit
+// Far more than any model has; they bound a header's cost by its own size and a constant.
 constexpr std::size_t kMostDimensions = 16, kMostTensors = 250'000, kMostTexts = 10'000;
 constexpr std::string_view kTypes = "F64, F32, F16, BF16, I64, I32, I16, I8, U8, BOOL";
 
@@ -36,7 +36,9 @@ class HeaderReader {
 
   bool null() { unexpected("null"); }
   bool boolean(bool) { unexpected("true or false"); }
-  bool number_integer(std::int64_t value) { unexpected(fmt::format("the number {}", value)); }  // negative ones only
+  bool number_integer(std::int64_t value) {
+    unexpected(fmt::format("the number {}", value));
+  }  // negative
   bool number_float(double, const std::string& text) { unexpected(fmt::format("the number {}", printable(text, 40))); }
   bool binary(Json::binary_t&) { unexpected("a binary value"); }
 
@@ -159,7 +161,7 @@ class HeaderReader {
 
   void finish_tensor() {
     if (seen_ != (kDtype | kShape | kOffsets)) fail(where(), "needs dtype, shape and data_offsets");
-    // Where one dimension is 0 the others still must not overflow: strides are made of them.
+    // If one dimension is 0, the product of the others still must not overflow: strides are computed from them.
     std::uint64_t bytes = size_of(tensor_.dtype);
     bool overflow = false, empty = false;
     for (const std::int64_t n : tensor_.shape) {
@@ -251,12 +253,12 @@ void read_safetensors_header(const MappedFile& file, std::vector<WeightView>& te
   const std::span<const std::byte> data = bytes.subspan(sizeof length + length);
   if (header.empty() || header.front() != '{')
     fail(path, "its header does not begin with {", "it is not a safetensors file");
-  // The library takes a NUL byte for the end of the text and would not look at what follows.
+  // The library takes a NUL byte for the end of the text and would ignore the rest.
   if (const std::size_t nul = header.find('\0'); nul != header.npos)
     fail(path, fmt::format("its header is not valid JSON at byte {}: a NUL byte", nul + 1),
          "the file is damaged: download it again");
   HeaderReader reader(path, data, tensors, metadata);
-  nlohmann::json::sax_parse(header.begin(), header.end(), &reader);  // false is impossible: the reader throws instead
+  nlohmann::json::sax_parse(header.begin(), header.end(), &reader);  // never false: the reader throws instead
   check_no_gap_no_overlap(path, data, tensors);
   sort_and_check_names(path, tensors, [](const WeightView& t) -> const std::string& { return t.name; });
   sort_and_check_names(path, metadata, [](const auto& entry) -> const std::string& { return entry.first; });

@@ -1,4 +1,4 @@
-// The header of a safetensors file, read from its map. Internal to safetensors.cpp.
+// Reads the header of a safetensors file from its map. Internal to safetensors.cpp.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace tril::detail {
 
-/// Fills tensors (views into the map) and metadata, both in order of name, or throws Error.
+/// Fills tensors (views into the map) and metadata, both sorted by name. @throws Error if the header is invalid
 void read_safetensors_header(const MappedFile& file, std::vector<WeightView>& tensors, Metadata& metadata);
 
 }  // namespace tril::detail

@@ -29,7 +29,7 @@ std::string header_text(const std::vector<TensorHeader>& tensors, const Metadata
     for (const auto& [key, text] : metadata) texts[key] = text;
     header["__metadata__"] = std::move(texts);
   }
-  // An ordered_json looks through all keys at every insertion; joining the texts keeps this linear.
+  // An ordered_json searches all keys at every insertion; joining the texts keeps this linear.
   std::string text = header.dump();
   text.pop_back();
   std::unordered_set<std::string> names;
@@ -68,7 +68,7 @@ SafetensorsWriter::SafetensorsWriter(const std::string& path, std::vector<Tensor
 }
 
 void SafetensorsWriter::write(std::string_view name, std::span<const std::byte> bytes) {
-  // Tensors without values need no call of their own.
+  // Tensors without values may be skipped by the caller.
   while (current_ < tensors_.size() && tensors_[current_].name != name &&
          current_bytes_ == bytes_of(tensors_[current_])) {
     ++current_;

@@ -13,22 +13,22 @@
 
 namespace tril {
 
-/// What a tensor to be written is; its bytes come later.
+/// The description of a tensor to be written; its bytes come later.
 struct TensorHeader {
   std::string name;
   StoredType dtype = StoredType::f32;
   std::vector<std::int64_t> shape;
 };
 
-/// Writes a file tensor by tensor, so that no more than one of them need be in host memory. The same tensors and
-/// metadata in the same order give the same bytes. Nothing is at `path` before commit(); see AtomicFile.
+/// Writes a file tensor by tensor, so that only one of them need be in host memory. The same tensors and metadata
+/// in the same order give the same bytes. Nothing is at `path` before commit(); see AtomicFile.
 class SafetensorsWriter {
  public:
   SafetensorsWriter(const std::string& path, std::vector<TensorHeader> tensors, const Metadata& metadata);
 
-  /// The bytes of the next tensor, which must be `name`, whole or in pieces.
+  /// Writes bytes of the next tensor, which must be `name`: all at once or in pieces.
   void write(std::string_view name, std::span<const std::byte> bytes);
-  /// Error where a tensor is missing or incomplete.
+  /// @throws Error if a tensor is missing or incomplete
   void commit();
 
  private:
@@ -37,10 +37,10 @@ class SafetensorsWriter {
   AtomicFile file_;
   std::vector<TensorHeader> tensors_;
   std::size_t current_ = 0;          ///< index of the tensor that is being written
-  std::uint64_t current_bytes_ = 0;  ///< how much of it there is already
+  std::uint64_t current_bytes_ = 0;  ///< bytes of it written so far
 };
 
-/// Writes tensors that are in memory, in the order given. `transformers` wants the metadata {"format": "pt"}.
+/// Writes tensors from memory, in the given order. `transformers` requires the metadata {"format": "pt"}.
 void write_safetensors(const std::string& path, const std::vector<WeightView>& tensors, const Metadata& metadata);
 
 }  // namespace tril

@@ -63,7 +63,7 @@ SentencePieceFile read_sentencepiece_file(std::string_view bytes) {
 }
 
 std::string with_pieces(std::string_view bytes, std::span<const SentencePieceEntry> pieces) {
-  // Messages that stand one behind the other are one: repeated fields grow, and a later number replaces an earlier one.
+  // Consecutive messages are merged: repeated fields grow, and a later number replaces an earlier one.
   std::string longer(bytes);
   for (const SentencePieceEntry& piece : pieces) {
     std::string entry;

@@ -17,14 +17,14 @@ static_assert(std::endian::native == std::endian::little, "numbers are used as t
 
 constexpr std::uint32_t member_signature = 0x04034b50, entry_signature = 0x02014b50, end_signature = 0x06054b50,
                         end64_signature = 0x06064b50, locator64_signature = 0x07064b50;
-constexpr std::uint32_t in_zip64 = 0xffffffff;  // the value stands in a field of 64 bits instead
+constexpr std::uint32_t in_zip64 = 0xffffffff;  // the value is in a 64-bit field instead
 constexpr std::size_t end_bytes = 22, locator64_bytes = 20;
 constexpr std::size_t most_comment = 0xffff;
 constexpr std::size_t most_members = 1'000'000;
 constexpr std::uint64_t most_expansion = 1032;  // of deflate: 258 bytes for two bits
 constexpr std::uint16_t encrypted_flag = 1, zip64_extra = 1;
 
-// Reads numbers of a range of a file one after the other.
+// Reads consecutive numbers from a range of a file.
 class Fields {
  public:
   Fields(std::span<const std::byte> bytes, const std::string& where) : bytes_(bytes), where_(where) {}
@@ -48,7 +48,7 @@ class Fields {
   const std::string& where_;
 };
 
-// Where the list of members lies.
+// The place of the directory of members.
 struct Directory {
   std::uint64_t offset = 0, bytes = 0, members = 0;
 };
@@ -100,7 +100,7 @@ class DirectoryReader {
     return Fields(part(offset, 4), where_).take<std::uint32_t>();
   }
 
-  // The end of the directory is the last thing in the file, but for a comment.
+  // The end record of the directory is the last part of the file, except for a comment.
   Directory find_directory() const {
     if (file_.size() >= end_bytes)
       for (std::size_t comment = 0; comment <= most_comment && comment + end_bytes <= file_.size(); ++comment) {
@@ -110,7 +110,7 @@ class DirectoryReader {
         const auto disk = fields.take<std::uint16_t>(), first_disk = fields.take<std::uint16_t>();
         const auto here = fields.take<std::uint16_t>(), members = fields.take<std::uint16_t>();
         const auto bytes = fields.take<std::uint32_t>(), offset = fields.take<std::uint32_t>();
-        if (fields.take<std::uint16_t>() != comment) continue;  // a comment that holds a signature
+        if (fields.take<std::uint16_t>() != comment) continue;  // a signature within the comment
         if (at >= locator64_bytes && signature_at(at - locator64_bytes) == locator64_signature)
           return directory64(at - locator64_bytes);
         if (disk != 0 || first_disk != 0 || here != members) refuse("it is one part of several");
@@ -161,7 +161,7 @@ class DirectoryReader {
     return member;
   }
 
-  // The values that did not fit into 32 bits, in their order.
+  // The values that did not fit into 32 bits, in order.
   void read_zip64(std::span<const std::byte> extra, std::initializer_list<std::uint64_t*> values) const {
     Fields fields(extra, where_);
     while (!fields.empty()) {
@@ -174,7 +174,7 @@ class DirectoryReader {
     }
   }
 
-  // Behind the member's own header, whose lengths count: they may differ from the directory's.
+  // The bytes after the member's own header; its lengths count, because the directory's may differ.
   std::span<const std::byte> content(std::uint64_t offset, std::uint64_t bytes) const {
     Fields header(part(offset, 30), where_);
     if (header.take<std::uint32_t>() != member_signature) refuse("a member is not where its directory says");
@@ -187,7 +187,7 @@ class DirectoryReader {
   std::string where_;
 };
 
-// Whether `packed` is the whole of what makes `out`, to the last byte.
+// True if `packed` decompresses exactly to `out` and has no byte more.
 bool inflate_whole(std::span<const std::byte> packed, std::string& out) {
   Inflater inflater(DeflateForm::raw);
   std::span<std::byte> rest = std::as_writable_bytes(std::span(out));

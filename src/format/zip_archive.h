@@ -1,4 +1,5 @@
-// ZIP archives, read from their map: a directory at the end names the members, whose bytes lie stored or deflated before it.
+// ZIP archives, read from their map: a directory at the end names the members, which are stored or deflated before
+// it.
 //
 // Members that are stored, as PyTorch and NumPy write them, are used where they lie; libraries for archives only copy. Archives of
 // more than 4 GiB (ZIP64) are read; those of several disks, encrypted members and methods but "stored" and "deflate" are not. A
@@ -20,7 +21,7 @@ struct ZipMember {
   std::string name;
   std::uint16_t method = 0;           ///< 0: stored, 8: deflated
   std::uint32_t checksum = 0;         ///< CRC-32 of the content
-  std::uint64_t size = 0;             ///< of the content
+  std::uint64_t size = 0;             ///< bytes of the content
   std::span<const std::byte> packed;  ///< the content as stored in the file
 
   bool is_stored() const { return method == 0; }
@@ -28,7 +29,7 @@ struct ZipMember {
 
 class ZipArchive {
  public:
-  /// Maps the file and reads its directory. @throws Error for a file that is damaged or has members that are not read
+  /// Maps the file and reads its directory. @throws Error if the file is damaged or has unsupported members
   static ZipArchive open(const std::string& path) { return ZipArchive(MappedFile::open(path)); }
   explicit ZipArchive(MappedFile file);
   /// An archive in memory, such as a member of another. @param path  its name in errors  @param owner  keeps `bytes` alive
@@ -40,7 +41,7 @@ class ZipArchive {
   const ZipMember* find(std::string_view name) const;                 ///< null where there is none
 
   /// The content, checked against its checksum.
-  /// @param limit  a larger one is an Error, bytes
+  /// @param limit  in bytes; a larger member is an Error
   std::string read(const ZipMember& member, std::uint64_t limit) const;
 
  private:
