@@ -36,9 +36,8 @@ class HeaderReader {
 
   bool null() { unexpected("null"); }
   bool boolean(bool) { unexpected("true or false"); }
-  bool number_integer(std::int64_t value) {
-    unexpected(fmt::format("the number {}", value));
-  }  // negative
+  // A negative number: others are unsigned.
+  bool number_integer(std::int64_t value) { unexpected(fmt::format("the number {}", value)); }
   bool number_float(double, const std::string& text) { unexpected(fmt::format("the number {}", printable(text, 40))); }
   bool binary(Json::binary_t&) { unexpected("a binary value"); }
 

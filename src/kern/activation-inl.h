@@ -26,7 +26,7 @@ struct Identity {
 };
 
 struct Relu {
-  /// The second operand of the processor's max is what NaN compares to: in this order NaN stays.
+  /// The processor's max returns its second operand if one is NaN: with this order NaN stays NaN.
   static HWY_INLINE Vec value(Vec x) { return hn::Max(hn::Zero(Floats()), x); }
   static HWY_INLINE ValueAndSlope both(Vec x) {
     const Floats d;

@@ -1,6 +1,6 @@
-// Weights come from memory, a panel after the other, and each is read several times, the first time from far away. So that
-// the processor never waits for one while the memory waits for the processor, every step of the work on a panel asks for some
-// lines of the next.
+// Prefetches weights. They come from memory one panel after the other, and each panel is read several times, the
+// first time from memory. Every step of the work on a panel prefetches some lines of the next one, so that processor
+// and memory never wait for each other.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@ namespace tril::kern {
 
 struct Ahead {
   const std::uint8_t* at = nullptr;
-  std::size_t lines = 0;  ///< a step
+  std::size_t lines = 0;  ///< per step
 
-  /// For a panel of so many bytes in so many steps.
+  /// For a panel of `bytes` bytes that is worked through in `steps` steps.
   static Ahead of(const std::uint8_t* panel, std::size_t bytes, std::size_t steps) {
     return {panel, steps > 0 ? (bytes / 64 + steps - 1) / steps : 0};
   }

@@ -1,8 +1,9 @@
 // Attention in tiles with a running softmax: no matrix of q_len x k_len ever exists [Vaswani et al. 2017, eq. 1;
-// Milakov & Gimelshein 2018; Dao et al. 2022, algorithm 1]. For each tile of keys, with m and l the maximum and the sum
-// so far:
+// Milakov & Gimelshein 2018; Dao et al. 2022, algorithm 1]. m and l are the maximum and the sum so far. For each
+// tile of keys:
 //   S = scale Q K^T + B, or cap tanh(scale Q K^T / cap)   m' = max(m, max S)   P = exp(S - m')   l = l exp(m - m') + sum P   O = O exp(m - m') + drop(P) V
-// and at the end O / l, lse = m + log l. O is kept in `out` itself. A row whose keys fit one tile meets the loop once.
+// and at the end O / l, lse = m + log l. O is accumulated in `out`. If a row's keys fit one tile, the loop runs
+// once.
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/attention.cpp"
@@ -22,15 +23,15 @@ HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 namespace {
 
-constexpr std::size_t kFewQueries = 2;  // so few are cheaper by dot products than by transposing the keys first
+constexpr std::size_t kFewQueries = 2;  // for so few, dot products are cheaper than transposing the keys first
 
 struct Softmax {
   HWY_ALIGN float highest[kQueries];  // m
   HWY_ALIGN float sum[kQueries];      // l
-  HWY_ALIGN float carry[kQueries];    // exp(m - m'): what remains of the tiles before
+  HWY_ALIGN float carry[kQueries];    // exp(m - m'): the factor of the tiles before
 };
 
-/// The scores of the block's queries with the first `used` keys of the tile, in rows of t.stride.
+/// The scores of the block's queries and the tile's first `used` keys, in rows of t.stride.
 void scores(const Attention& a, const QueryBlock& b, const KeyTile& t, std::size_t used, TransposedTile& keys,
             float* s) {
   const HeadOf head(a, b.row, b.head);
@@ -70,7 +71,7 @@ HWY_INLINE Vec exponentiate(const WeightDropout& drop, std::size_t query, const 
   return sum;
 }
 
-/// The whole softmax of a block whose keys fit kVecs vectors, four queries at a time, all in registers.
+/// The complete softmax of a block whose keys fit kVecs vectors, four queries at a time, all in registers.
 template <std::size_t kVecs>
 HWY_INLINE void softmax_short(const WeightDropout& drop, const QueryBlock& b, const KeyTile& t, float* s,
                               Softmax& state) {
@@ -82,7 +83,7 @@ HWY_INLINE void softmax_short(const WeightDropout& drop, const QueryBlock& b, co
     Vec x[4][kVecs], by_lanes[4];
     float* row[4];
     for (std::size_t i = 0; i < 4; ++i) {
-      const std::size_t query = smaller(first + i, b.count - 1);  // the last one again where there are not four more
+      const std::size_t query = smaller(first + i, b.count - 1);  // repeats the last one if fewer than four are left
       const Visible& v = b.visible[query];
       const TileRange range(v, t);
       row[i] = s + query * t.stride;
@@ -182,7 +183,7 @@ void add_values(const Attention& a, const QueryBlock& b, const KeyTile& t, std::
 /// lse = m + log l, one for each query, `stride` apart.
 void store_lse(const QueryBlock& b, const Softmax& state, float* lse, std::size_t stride) {
   const Floats d;
-  HWY_ALIGN float log_sum[kQueries];  // of whole vectors: those behind the last query are not read
+  HWY_ALIGN float log_sum[kQueries];  // whole vectors are stored; values after the last query are not used
   for (std::size_t i = 0; i < b.count; i += hn::Lanes(d))
     hn::Store(hn::Log(d, hn::Load(d, state.sum + i)), d, log_sum + i);
   for (std::size_t i = 0; i < b.count; ++i) {
@@ -230,7 +231,8 @@ void attention(const Attention& a, float* out, std::size_t out_stride, float* ls
   }
 }
 
-/// Forward and weights: transposed keys and scores. Backward: both transposed, scores and their gradient, D.
+/// Forward and weights need transposed keys and scores; backward needs both transposed, scores and their gradients,
+/// and D.
 std::size_t float_attention_scratch(std::size_t d_k, std::size_t d_v) {
   return Buffers::need(kKeys * d_k) + Buffers::need(kKeys * d_v) + 2 * Buffers::need(kQueries * kKeys) +
          Buffers::need(kQueries);

@@ -1,4 +1,4 @@
-// What the attention kernels of the table (kernels.h) are told: rows, masks, strides.
+// Arguments of the attention kernels of the table (kernels.h): rows, masks, strides.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace tril::kern {
 
-/// Which keys a query may see, besides the row that it stands in. Query i of a row of q_len queries and k_len keys stands at
-/// position i + k_len - q_len: the last query sees the last key.
+/// Which keys of its row a query may see. Query i of a row of q_len queries and k_len keys is at position i + k_len
+/// - q_len: the last query sees the last key.
 enum class MaskKind : std::uint8_t {
   full,        ///< every key of the row
   causal,      ///< keys at or before the query's position; with window > 0, only the last `window` of these
@@ -21,9 +21,9 @@ struct RowSpan {
   std::int32_t q_begin = 0, q_len = 0, k_begin = 0, k_len = 0;
 };
 
-/// What is added to scaled scores by how far a key stands behind its query: T5's buckets, slopes of ALiBi, or anything
-/// else that is a function of head and distance [Raffel et al. 2020, section 2.1; Press et al. 2022]. It must be there for
-/// every distance from -(k_len - 1) to q_len - 1 of every row.
+/// A bias added to scaled scores that depends on head and distance: T5's buckets, ALiBi's slopes or any other such
+/// function [Raffel et al. 2020, section 2.1; Press et al. 2022]. It must be defined for every distance from
+/// -(k_len - 1) to q_len - 1 of every row.
 struct RelativeBias {
   const float* at_zero = nullptr;  ///< head h's for a key at position j and a query at i: at_zero[h * stride + j - i]
   std::size_t stride = 0;
@@ -41,7 +41,7 @@ struct Attention {
   std::size_t num_rows = 0;
   std::size_t heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
   float scale = 1;
-  float softcap = 0;  ///< of scaled scores, which have no bias then; 0: none [Gemma 2, 2024, section 2]
+  float softcap = 0;  ///< of scaled scores; not combined with a bias; 0: none [Gemma 2, 2024, section 2]
   RelativeBias bias;
   /// [heads] or null: one more logit for each head, whose weight goes to no value: every softmax has exp(it) in its sum
   /// [gpt-oss model card: OpenAI 2025, section 2.2].
@@ -50,15 +50,15 @@ struct Attention {
   std::int32_t window = 0;              ///< causal only; 0: no window
   const std::uint8_t* allow = nullptr;  ///< explicit01: [rows][1 or heads][q_len][k_len] with these strides in bytes
   std::size_t allow_row_stride = 0, allow_head_stride = 0, allow_query_stride = 0;
-  /// What a masked score becomes. -inf: a query that sees no key gets zeros. -1e9: it attends evenly to all its row's keys
-  /// (under `causal` too, so that both conventions hold for every mask).
+  /// The value of a masked score. -inf: a query that sees no key gets zeros. -1e9: such a query attends evenly to
+  /// all keys of its row (also under `causal`, so that both conventions work with every mask).
   bool masked_is_minus_1e9 = false;
   Dropout
       dropout;  ///< on the weights; the stream of row r, head h is sub_key(key, r * heads + h), index query * k_len + key
-  bool bf16 = false;  ///< operands of products may be rounded to bfloat16, where that is faster
+  bool bf16 = false;  ///< operands of products may be rounded to bfloat16 if that is faster
 };
 
-/// What the backward pass of attention reads and writes beside the forward's arguments.
+/// Further arguments of the backward pass of attention.
 struct AttentionGradient {
   const float *out = nullptr, *d_out = nullptr;  ///< forward's result and its gradient
   std::size_t out_stride = 0, d_out_stride = 0;
@@ -70,20 +70,21 @@ struct AttentionGradient {
   float* d_bias = nullptr;   ///< the bias's, laid out as it is, distance 0 first; always added to; null: not wanted
 };
 
-/// The last queries of each row against the keys and values of its sequence, which lie in slots of a cache: key j of row r
-/// is at k + slots[r][j] * k_stride. Query i of a row of n queries and m keys stands at key m - n + i and sees the keys up
-/// to there: all of them or, with a window, the last `window` and the first `sinks` of the row.
+/// The last queries of each row against the keys and values of its sequence, which are in slots of a cache: key j
+/// of row r is at k + slots[r][j] * k_stride. Query i of a row of n queries and m keys has the position of key m -
+/// n + i and sees the keys up to it: all of them or, with a window, the last `window` and the first `sinks` of the
+/// row.
 struct CachedAttention {
   const float* q = nullptr;
-  const float *k = nullptr, *v = nullptr;  ///< null where the cache holds 8 bits:
+  const float *k = nullptr, *v = nullptr;  ///< null if the cache holds 8-bit values:
   /// value = int8 * scale, a scale for each token and key head: at [slot * scale_stride + head]
   const std::int8_t *k8 = nullptr, *v8 = nullptr;
   const float *k_scales = nullptr, *v_scales = nullptr;
   std::size_t scale_stride = 0;
   std::size_t q_stride = 0, k_stride = 0, v_stride = 0;
   const std::int32_t* const* slots = nullptr;  ///< [rows] pointers to lengths[r] slot numbers
-  const std::int32_t* lengths = nullptr;       ///< [rows] keys, those of the queries themselves included
-  const std::int32_t* queries = nullptr;       ///< [rows] how many, at most lengths[r]; null: one each (none of no key)
+  const std::int32_t* lengths = nullptr;       ///< [rows] number of keys, including those of the queries
+  const std::int32_t* queries = nullptr;       ///< [rows] queries, at most lengths[r]; null: one each
   std::size_t num_rows = 0;
   std::size_t heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
   float scale = 1;
@@ -93,8 +94,8 @@ struct CachedAttention {
   std::int32_t window = 0, sinks = 0;  ///< window 0: none, and then sinks say nothing
 };
 
-/// Rows of keys or values on their way into 8-bit slots: row i of x goes to slot slots[i], each head divided by its
-/// largest magnitude / 127, its scale, and rounded to the nearest.
+/// Keys or values to be written into 8-bit slots: row i of x goes to slot slots[i]. Each head is divided by its
+/// scale, its largest magnitude / 127, and rounded to nearest.
 struct QuantizeSlots {
   const float* x = nullptr;
   std::size_t x_stride = 0, rows = 0, heads = 1, d = 0;
@@ -103,7 +104,8 @@ struct QuantizeSlots {
   float* scales = nullptr;    ///< [slots, heads]
 };
 
-/// The mean over some heads of the weights softmax(scale q k^T), where a query sees all keys of its row. Layout as in Attention.
+/// The mean over some heads of the weights softmax(scale q k^T); a query sees all keys of its row. Layout as in
+/// Attention.
 struct MeanAttention {
   const float *q = nullptr, *k = nullptr;
   std::size_t q_stride = 0, k_stride = 0;
@@ -111,11 +113,11 @@ struct MeanAttention {
   std::size_t num_rows = 0;
   std::size_t heads = 1, kv_heads = 1, d_k = 0;
   float scale = 1;
-  const std::int32_t* chosen = nullptr;  ///< [num_chosen] heads that the mean is taken over
+  const std::int32_t* chosen = nullptr;  ///< [num_chosen] the heads to average
   std::size_t num_chosen = 0;
 };
 
-/// What attention should be beside what it is, for each query of a row (see ops::alignment_loss).
+/// The loss that compares attention weights with the wanted ones, per query (see ops::alignment_loss).
 enum class AlignmentCost : std::uint8_t { ce, mse, mult };
 
 /// y_i = phi(q_i) S / phi(q_i) z, phi(x) = elu(x) + 1, S = sum phi(k_j) v_j^T, z = sum phi(k_j), over all keys of the row or,

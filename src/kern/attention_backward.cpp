@@ -1,8 +1,9 @@
-// The gradient of attention, tile by tile, with the weights made again from lse [Dao et al. 2022, algorithm 4; B.2]:
+// The gradient of attention, tile by tile, with the weights recomputed from lse [Dao et al. 2022, algorithm 4; B.2]:
 //   P = exp(scale Q K^T + B - lse)   R = drop(P)   dV = R^T dO   dR = dO V^T   D_i = dO_i . O_i
 //   dB = P * (drop(dR) - D)   dS = dB * scale   dQ = dS K   dK = dS^T Q
 // With a soft cap P = exp(C - lse), C = cap tanh(scale Q K^T / cap), and dS = dB * scale * (1 - (C / cap)^2).
-// A bias of distance d has the sum of dB along its diagonal, that is over all pairs of a query and a key d further.
+// The gradient of the bias of distance d is the sum of dB along its diagonal, over all pairs of a query and the key
+// at distance d.
 // D holds with dropout too: sum over j of P_ij drop(dR)_ij = sum over j of R_ij dR_ij = dO_i . O_i.
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
@@ -24,7 +25,7 @@ struct Workspace {
   float *s, *dr, *d;  ///< scores, then weights; their gradients; D of each query
 };
 
-/// The block's operands: the queries, out and d_out of its first token.
+/// The operands of a block: the queries, out and d_out from its first token on.
 struct BlockOf {
   const float *q, *out, *d_out, *lse;
   float* dq;
@@ -59,8 +60,8 @@ void dot_outputs(const Attention& a, const AttentionGradient& g, const BlockOf& 
   }
 }
 
-/// One query's scores s and gradients dr of its dropped weights, over [0, used): s becomes drop(P), dr becomes dS, and
-/// d_bias, if there is one, takes in dB.
+/// One query's scores s and the gradients dr of its dropped weights, over [0, used): s becomes drop(P), dr becomes
+/// dS, and dB is added to d_bias if there is one.
 template <bool kCapped>
 HWY_INLINE void weights_and_gradient(const Attention& a, const WeightDropout& drop, const Visible& v, std::size_t query,
                                      const KeyTile& t, std::size_t used, float lse, float d_of, float* HWY_RESTRICT s,
@@ -90,12 +91,12 @@ HWY_INLINE void weights_and_gradient(const Attention& a, const WeightDropout& dr
   }
 }
 
-/// Which gradients a block stores; to the others it adds.
+/// The gradients that a block stores; the others it adds.
 struct Stored {
   bool q, k, v;
 };
 
-/// What one block of queries and the first `used` keys of one tile contribute to the gradients.
+/// The contribution of one block of queries and a tile's first `used` keys to the gradients.
 void block_backward(const Attention& a, const AttentionGradient& g, const QueryBlock& b, const KeyTile& t,
                     std::size_t used, Stored stored, Workspace& w) {
   const BlockOf x(a, g, b);
@@ -160,7 +161,8 @@ void attention_backward(const Attention& a, const AttentionGradient& g, float* s
                       q = static_cast<std::size_t>(a.rows[row].q_begin);
     const std::size_t k_len = static_cast<std::size_t>(a.rows[row].k_len),
                       k = static_cast<std::size_t>(a.rows[row].k_begin);
-    // Where one block meets one tile, its products can store the gradients; otherwise all add to cleared rows.
+    // If there is one block and one tile, their products can store the gradients; otherwise all are added to
+    // zeroed rows.
     const bool single = q_len > 0 && q_len <= kQueries && k_len > 0 && k_len <= kKeys;
     if (!single && !g.accumulate_q) clear(g.dq + q * g.dq_stride, g.dq_stride, q_len, a.heads * a.d_k);
     if (!single && !g.accumulate_k) clear(g.dk + k * g.dk_stride, g.dk_stride, k_len, a.kv_heads * a.d_k);

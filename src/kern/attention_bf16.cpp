@@ -1,11 +1,12 @@
-// Attention in products of tiles, for mixed precision where the processor has them: q, k, v, the weights and their
-// gradients are rounded to bfloat16 as they are packed, sums and softmax stay float32. The keys and values of a row are
-// packed once for the heads that share them, and 32 queries at a time meet all the keys that they see:
+// Attention as products of tiles, for mixed precision on processors that have them: q, k, v, the weights and their
+// gradients are rounded to bfloat16 when they are packed; sums and softmax stay float32. The keys and values of a
+// row are packed once for all heads that share them, and 32 queries at a time are multiplied with all the keys that
+// they see:
 //   S = scale Q K^T + B   P = exp(S - max S)   O = drop(P) V / sum P   lse = max S + log sum P
 //   R = drop(exp(S - lse))   dV = R^T dO   dR = dO V^T   dB = P * (drop(dR) - dO . O)   dS = dB * scale   dQ = dS K
 //   dK = dS^T Q      with a soft cap as in attention.cpp and attention_backward.cpp
-// Rows of more than kLongest keys, windows and explicit masks go to the float32 kernels, whose scores need no room for a
-// whole row.                                                                               [Vaswani et al. 2017, eq. 1]
+// Rows of more than kLongest keys, windows and explicit masks use the float32 kernels, whose scores need no room for
+// a whole row.                                                                [Vaswani et al. 2017, eq. 1]
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/attention_bf16.cpp"
@@ -28,14 +29,14 @@ namespace {
 
 using Tiles = TileProducts;
 
-constexpr std::size_t kStrip = 32;     // queries at a time
-constexpr std::size_t kLongest = 512;  // keys of a row
+constexpr std::size_t kStrip = 32;     // queries per strip
+constexpr std::size_t kLongest = 512;  // the most keys of a row
 
 constexpr std::size_t left_values(std::size_t k) {
   return packed_left_values(kStrip, k);
 }
 
-/// Scratch of a call; forward uses the first half of it.
+/// The scratch of a call; the forward pass uses its first half.
 struct Space {
   std::uint16_t *queries, *keys_across, *values_down, *weights;
   float *s, *product;
@@ -73,7 +74,7 @@ std::size_t scratch_of(std::size_t d_k, std::size_t d_v) {
   return larger(float_attention_scratch(d_k, d_v), Space::need(d_k, d_v));
 }
 
-/// Whether every query of every row sees a key, and the keys of a row have room.
+/// True if every query of every row sees a key, and the keys of a row have room.
 bool fits(const Attention& a) {
   if (!a.bf16 || a.scale <= 0) return false;
   if (a.mask == MaskKind::explicit01 || (a.mask == MaskKind::causal && a.window > 0)) return false;
@@ -85,15 +86,16 @@ bool fits(const Attention& a) {
   return true;
 }
 
-/// Asks memory for one head of the tokens of x that follow each other.
+/// Prefetches one head of consecutive tokens of x.
 template <bool kToWrite = false>
 HWY_INLINE void ask_for(const float* x, std::size_t stride, std::int32_t tokens, std::size_t width) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(tokens); ++i)
     for (std::size_t c = 0; c < width; c += 16) __builtin_prefetch(x + i * stride + c, kToWrite ? 1 : 0, 2);
 }
 
-/// Short rows are read where no processor foresees it, a little of each token, and wait for memory longer than they take to
-/// work through: while one head is worked on, that which follows it is asked for. g: none going forward
+/// Prefetches the next head while one is being computed. Short rows are read in a pattern that hardware does not
+/// predict, a little of each token, and would wait for memory longer than the arithmetic takes. g: null in the
+/// forward pass
 HWY_INLINE void ask_for_next(const Attention& a, const AttentionGradient* g, std::size_t row, std::size_t head) {
   if (++head == a.heads) head = 0, ++row;
   if (row == a.num_rows || a.rows[row].q_len == 0) return;
@@ -113,7 +115,8 @@ HWY_INLINE void ask_for_next(const Attention& a, const AttentionGradient* g, std
   ask_for<true>(g->dv + key * g->dv_stride + kv_head * a.d_v, g->dv_stride, r.k_len, a.d_v);
 }
 
-/// Queries [first, first + count) of one row and head, which see the keys before `end`, the i-th those before seen(i).
+/// Queries [first, first + count) of one row and head. They see only keys before `end`, query i those before
+/// seen(i).
 struct Strip {
   std::size_t row, head, first, count, end, offset;
   bool causal;
@@ -130,12 +133,12 @@ struct Strip {
   std::size_t stride() const { return blocks() * 32; }  // of scores
 };
 
-/// The biases of query i of the strip and the row's keys.
+/// The biases between query i of the strip and the row's keys.
 HWY_INLINE const float* bias_of(const Attention& a, const Strip& t, std::size_t i) {
   return a.bias.at_zero + t.head * a.bias.stride - position_of(a, t.row, t.first + i);
 }
 
-/// Scores of query i become scaled, and capped or biased; returns what is still to scale them by.
+/// Scales the scores of query i if they are capped or biased; returns the factor that is still to be applied.
 HWY_INLINE float settled(const Attention& a, const Strip& t, std::size_t i, float* HWY_RESTRICT s) {
   if (a.softcap > 0) {
     cap_values(Softcap(a.softcap, a.scale), t.seen(i), s, s);
@@ -149,7 +152,7 @@ HWY_INLINE float settled(const Attention& a, const Strip& t, std::size_t i, floa
   return 1;
 }
 
-// Packing, of those tiles alone that products will read.
+// Packing of only those tiles that the products read.
 
 /// x [rows, k] as a left operand
 HWY_INLINE void pack_rows(const float* x, std::size_t stride, std::size_t rows, std::size_t k, std::uint16_t* packed) {
@@ -187,7 +190,7 @@ HWY_INLINE void pack_turned(const float* x, std::size_t stride, std::size_t k, s
   }
 }
 
-/// c [count, keys before t.end] = left right, the right operand's panels being of keys
+/// c [count, keys before t.end] = left right; the right operand's panels are of keys
 HWY_INLINE void times_keys(const Strip& t, const std::uint16_t* left, const std::uint16_t* right, std::size_t k,
                            float* c) {
   const std::size_t depth = tiles_of(k, 32);
@@ -196,8 +199,8 @@ HWY_INLINE void times_keys(const Strip& t, const std::uint16_t* left, const std:
                    {nullptr, 0, c + j, t.stride()});
 }
 
-/// A product of a strip [rows, n], 32 columns at a time, the right operand's panels being `panel` tiles deep:
-/// finish(column, columns) finds the sums in `product` [32, 32].
+/// The product of a strip [rows, n], 32 columns at a time; the right operand's panels are `panel` tiles deep.
+/// finish(column, columns) is called with the sums in `product` [32, 32].
 template <class Finish>
 HWY_INLINE void by_columns(const std::uint16_t* left, std::size_t row_tiles, const std::uint16_t* right,
                            std::size_t panel, std::size_t depth, std::size_t rows, std::size_t n, float* product,
@@ -210,7 +213,7 @@ HWY_INLINE void by_columns(const std::uint16_t* left, std::size_t row_tiles, con
   }
 }
 
-/// Scores of one query become exp(s - m), dropped; returns m, and their sum before dropout.
+/// Turns one query's scores into exp(s - m), dropped; returns m, and the sum before dropout.
 HWY_INLINE float softmax_row(const WeightDropout& drop, std::size_t query, std::size_t seen, std::size_t stride,
                              float scale, float* HWY_RESTRICT s, float& sum) {
   const Floats d;
@@ -293,15 +296,15 @@ void attention_bf16(const Attention& a, float* out, std::size_t out_stride, floa
   Tiles::end();
 }
 
-/// How one query's weights come from its scores.
+/// How one query's weights are recomputed from its scores.
 struct QueryState {
-  float of_scores, scale;  ///< what scores are still to be scaled by, and what they were scaled by in all
+  float of_scores, scale;  ///< the factor still to be applied to scores; the total scale
   float lse, d_of;         ///< d_of: dO . O
   float softcap;
-  float* d_bias;  ///< takes in dB; null: not wanted
+  float* d_bias;  ///< dB is added here; null: not wanted
 };
 
-/// Scores s and gradients dr of the dropped weights of one query: s becomes drop(P), dr becomes dS.
+/// The scores s and the gradients dr of the dropped weights of one query: s becomes drop(P), dr becomes dS.
 template <bool kCapped>
 HWY_INLINE void weights_and_gradient(const WeightDropout& drop, std::size_t query, std::size_t seen, std::size_t stride,
                                      const QueryState& state, float* HWY_RESTRICT s, float* HWY_RESTRICT dr) {
@@ -331,7 +334,7 @@ HWY_INLINE void weights_and_gradient(const WeightDropout& drop, std::size_t quer
   }
 }
 
-/// Which gradients are added to what stands there.
+/// Which gradients are added to existing values.
 struct Added {
   bool q, k, v;
 };
@@ -397,7 +400,7 @@ void attention_bf16_backward(const Attention& a, const AttentionGradient& g, flo
   for (std::size_t row = 0; row < a.num_rows; ++row) {
     const RowSpan& r = a.rows[row];
     const std::size_t q_len = static_cast<std::size_t>(r.q_len), k_len = static_cast<std::size_t>(r.k_len);
-    // One strip alone can store the gradients of keys and values; several add to cleared rows.
+    // A single strip can store the gradients of keys and values; several strips add to zeroed rows.
     const bool single = q_len > 0 && q_len <= kStrip;
     const auto clear = [&](float* y, std::size_t stride, std::size_t cols) HWY_ATTR {
       y += static_cast<std::size_t>(r.k_begin) * stride;

@@ -1,5 +1,6 @@
-// Attention of one query: scores as dot products with whole keys, four at a time, and the weighted sum of values. It
-// needs no transposed keys, so it is the better way for a query or two, and the keys may lie anywhere.
+// Attention of single queries: scores as dot products with whole keys, four at a time, and the weighted sum of
+// values. Keys need not be transposed and may be anywhere in memory, so this is the faster way for one or two
+// queries.
 #if defined(TRIL_KERN_ATTENTION_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIL_KERN_ATTENTION_ROWS_INL_H_
 #undef TRIL_KERN_ATTENTION_ROWS_INL_H_
@@ -17,7 +18,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 
-// Numbers of a cache's rows, as they lie there or from 8 bits.
+// Loads values of a cache's rows, float32 or converted from 8 bits.
 HWY_INLINE Vec load_floats(const float* p) {
   return hn::LoadU(Floats(), p);
 }
@@ -36,10 +37,12 @@ HWY_INLINE Vec load_floats(const std::int8_t* p, std::size_t n) {
   return hn::Load(d, lanes);
 }
 
-/// Queries, or their weights, that share a pass over keys or values, each of which is made floats once for all of them.
-constexpr std::size_t kMostShared = hn::MaxLanes(Floats()) >= 16 ? 4 : 2;  // as there are registers
+/// Queries, or their weights, that share a pass over keys or values, so that each key or value is converted to
+/// float once for all.
+constexpr std::size_t kMostShared = hn::MaxLanes(Floats()) >= 16 ? 4 : 2;  // limited by the number of registers
 
-/// Asks for rows [j, j + count) of n, and those that lie kAhead behind them: at the beginning both, then only these.
+/// Prefetches rows [j, j + count) of n and the rows kAhead after them: at the beginning both, later only the
+/// latter.
 constexpr std::size_t kAhead = 32;
 template <class RowAt>
 HWY_INLINE void ask_ahead(const RowAt& row, std::size_t j, std::size_t count, std::size_t n) {
@@ -88,7 +91,8 @@ HWY_INLINE void dot_rows(const float* HWY_RESTRICT q, std::size_t d_k, const Key
   }
 }
 
-/// kVecs vectors of the sums, each in kWays sums over every kWays-th row, so that additions need not wait for each other.
+/// kVecs vectors of the sums. Each is split into kWays partial sums over every kWays-th row, so that additions do
+/// not wait for each other.
 template <std::size_t kShared, std::size_t kVecs, std::size_t kWays, bool kTail, class RowAt>
 HWY_INLINE void sum_columns(const float* HWY_RESTRICT weights, const RowAt& row, std::size_t n, std::size_t cols,
                             std::size_t column, const float* HWY_RESTRICT scales, float* HWY_RESTRICT y,
@@ -129,8 +133,8 @@ HWY_INLINE void sum_columns(const float* HWY_RESTRICT weights, const RowAt& row,
     }
 }
 
-/// y_i = scales[i] * sum of weights[i n + j] row(j) over j < n, for kShared rows y_i of `cols` values, one behind the other.
-/// The order of a sum is the same whatever shares the pass.
+/// y_i = scales[i] * sum of weights[i n + j] row(j) over j < n, for kShared contiguous rows y_i of `cols` values.
+/// The order of a sum does not depend on what else shares the pass.
 template <std::size_t kShared, class RowAt>
 HWY_INLINE void weighted_sums(const float* weights, const RowAt& row, std::size_t n, std::size_t cols,
                               const float* scales, float* y) {

@@ -1,5 +1,5 @@
-// What the passes of attention share: the tile of kQueries x kKeys scores that they work in, which keys a query sees,
-// the transposed copy of a tile's keys, and sums over the lanes of four vectors at once. Included once for each
+// Shared by the passes of attention: the tile of kQueries x kKeys scores, the visible keys of a query, the
+// transposed copy of a tile's keys, and sums over the lanes of four vectors at once. Included once for each
 // instruction set.
 #if defined(TRIL_KERN_ATTENTION_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIL_KERN_ATTENTION_TILE_INL_H_
@@ -21,7 +21,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 
-// The files that make up fill_attention; attention_bf16.cpp falls back on them.
+// Parts of fill_attention; attention_bf16.cpp falls back on them.
 std::size_t float_attention_scratch(std::size_t d_k, std::size_t d_v);
 void attention(const Attention& a, float* out, std::size_t out_stride, float* lse, float* scratch);
 void attention_weights(const Attention& a, const float* lse, float* weights, float* scratch);
@@ -46,7 +46,7 @@ class Buffers {
     align();
     return p;
   }
-  /// What one buffer of n floats can use up.
+  /// The floats that a buffer of n floats may take.
   static constexpr std::size_t need(std::size_t n) { return n + 32; }
 
  private:
@@ -56,7 +56,7 @@ class Buffers {
   float* next_;
 };
 
-/// op over the lanes of each of a, b, c, d: four results, by joining pairs while they are interleaved.
+/// Reduces the lanes of each of a, b, c, d with op: four results, by joining pairs while interleaving.
 template <class Op>
 HWY_INLINE hn::Vec<hn::Full128<float>> reduce4(Vec a, Vec b, Vec c, Vec d, const Op& op) {
   const Floats df;
@@ -92,14 +92,14 @@ struct LargerLanes {
   }
 };
 
-/// Rows that follow each other in memory.
+/// Contiguous rows.
 struct RowsInOrder {
   const float* first;
   std::size_t stride;
   HWY_INLINE const float* operator()(std::size_t j) const { return first + j * stride; }
 };
 
-/// y[c * y_stride + r] = row(r)[c] for r < rows, c < cols; zeros in the rest of each row of y, y_stride long.
+/// y[c * y_stride + r] = row(r)[c] for r < rows, c < cols; the rest of each row of y, of length y_stride, is zero.
 template <class RowAt>
 HWY_INLINE void pack_transposed(const RowAt& row, std::size_t rows, std::size_t cols, float* HWY_RESTRICT y,
                                 std::size_t y_stride) {
@@ -141,11 +141,11 @@ HWY_INLINE void pack_transposed(const float* x, std::size_t x_stride, std::size_
   pack_transposed(RowsInOrder{x, x_stride}, rows, cols, y, y_stride);
 }
 
-/// The keys that a query sees: those of [begin, end), and where allow is not null only those with allow[key].
+/// The keys that a query sees: [begin, end), and if allow is not null only those with allow[key].
 struct Visible {
   std::size_t begin, end;
   const std::uint8_t* allow;
-  bool even;  ///< it sees none, and masked scores are -1e9: all scores are equal, whatever q and k
+  bool even;  ///< it sees no key, and masked scores are -1e9: all scores are equal, whatever q and k
 };
 
 inline Visible visible_keys(const Attention& a, std::size_t row, std::size_t head, std::size_t query) {
@@ -168,10 +168,10 @@ inline Visible visible_keys(const Attention& a, std::size_t row, std::size_t hea
   return v;
 }
 
-/// Up to kQueries neighbouring queries of one row and head, and what they see.
+/// Up to kQueries neighbouring queries of one row and head, and the keys that they see.
 struct QueryBlock {
   std::size_t row, head, first, count;  ///< queries [first, first + count) of the row
-  std::size_t begin, end;               ///< every key that any of them sees lies here; empty where begin == end
+  std::size_t begin, end;               ///< the range of keys that any of them sees; empty if begin == end
   Visible visible[kQueries];
 
   QueryBlock(const Attention& a, std::size_t row_, std::size_t head_, std::size_t first_)
@@ -187,17 +187,17 @@ struct QueryBlock {
   }
 };
 
-/// Where a query of a row stands among its keys.
+/// The position of a row's query among its keys.
 HWY_INLINE std::ptrdiff_t position_of(const Attention& a, std::size_t row, std::size_t query) {
   return static_cast<std::ptrdiff_t>(query) + a.rows[row].k_len - a.rows[row].q_len;
 }
 
-/// s[j] += from[j] for j < n: the biases of one query and keys that follow each other
+/// s[j] += from[j] for j < n: the biases of one query and consecutive keys
 HWY_INLINE void add_bias(const float* HWY_RESTRICT from, std::size_t n, float* HWY_RESTRICT s) {
   ForEach(n, [&](std::size_t j, auto io) HWY_ATTR { io.store(hn::Add(io.load(s + j), io.load(from + j)), s + j); });
 }
 
-/// y[j] += the lanes of x, for j < n; n at most their number
+/// y[j] += lane j of x, for j < n; n is at most the number of lanes
 HWY_INLINE void add_part(Vec x, std::size_t n, float* y) {
   const Floats d;
   if (n == hn::Lanes(d))
@@ -206,25 +206,25 @@ HWY_INLINE void add_part(Vec x, std::size_t n, float* y) {
     StorePart(hn::Add(LoadPart(d, y, n), x), d, y, n);
 }
 
-/// Keys [start, start + cols) of a row; scores of the tile lie in rows of `stride` floats.
+/// Keys [start, start + cols) of a row; the tile's scores are in rows of `stride` floats.
 struct KeyTile {
   std::size_t start, cols, stride;
 };
 
-/// The tile of keys that holds key `start`, a multiple of kKeys.
+/// The tile of keys from `start`, a multiple of kKeys.
 HWY_INLINE KeyTile tile_at(const Attention& a, std::size_t row, std::size_t start) {
   const std::size_t cols = smaller(kKeys, static_cast<std::size_t>(a.rows[row].k_len) - start);
   return {start, cols, round_up(cols)};
 }
 
-/// The biases of query i of the block and the keys of the tile.
+/// The biases between query i of the block and the tile's keys.
 HWY_INLINE const float* bias_of(const Attention& a, const QueryBlock& b, const KeyTile& t, std::size_t i) {
   return a.bias.at_zero + b.head * a.bias.stride +
          (static_cast<std::ptrdiff_t>(t.start) - position_of(a, b.row, b.first + i));
 }
 
-/// The transposed rows of the tile that was asked for last: the heads that share them, and all blocks of queries of a
-/// short row, find them ready.
+/// The transposed rows of the last tile. They are reused by the heads that share them, and by all query blocks of a
+/// short row.
 class TransposedTile {
  public:
   explicit TransposedTile(float* buffer) : buffer_(buffer) {}
@@ -255,7 +255,7 @@ struct TileRange {
   }
 };
 
-/// The lanes of the vector at j that lie in the range.
+/// The lanes of the vector at j that are in the range.
 HWY_INLINE hn::Mask<Floats> in_range(TileRange range, std::size_t j) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d);
@@ -263,8 +263,8 @@ HWY_INLINE hn::Mask<Floats> in_range(TileRange range, std::size_t j) {
   return range.begin > j ? hn::AndNot(hn::FirstN(d, smaller(range.begin - j, lanes)), below_end) : below_end;
 }
 
-/// Makes scores -inf that one query does not see, in the vectors of its range (those beyond it are left), and returns
-/// the largest score of each lane.
+/// Sets the scores of keys that the query does not see to -inf, in the vectors of its range (other vectors are not
+/// touched), and returns the largest score of each lane.
 HWY_INLINE Vec mask_scores(const Visible& v, const KeyTile& t, TileRange range, float* HWY_RESTRICT s) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d);
@@ -286,7 +286,7 @@ HWY_INLINE Vec mask_scores(const Visible& v, const KeyTile& t, TileRange range, 
   return highest;
 }
 
-/// What dropout does to the weights of one row and head.
+/// The dropout of the weights of one row and head.
 struct WeightDropout {
   RandomKey key;
   std::uint32_t threshold = 0;
@@ -301,7 +301,7 @@ struct WeightDropout {
     k_len = static_cast<std::uint32_t>(a.rows[row].k_len);
   }
   bool drops() const { return threshold != 0; }
-  /// x scaled where kept, zero where dropped; x holds the weights of query and keys j, j + 1, ...
+  /// x scaled if kept, zero if dropped; x holds the weights of `query` and keys j, j + 1, ...
   HWY_INLINE Vec apply(Vec x, std::size_t query, std::size_t j) const {
     const Floats d;
     const auto kept =

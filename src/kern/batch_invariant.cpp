@@ -9,7 +9,7 @@
 namespace tril::kern {
 namespace {
 
-// Fewer rows than a block: the first of them again in the places that are left.
+// For fewer rows than a block: repeats the first row in the remaining places.
 void short_block(const Gemm& g) {
   const auto a = std::make_unique_for_overwrite<float[]>(invariant_rows * g.k);
   const auto c = std::make_unique_for_overwrite<float[]>(invariant_rows * g.n);

@@ -1,8 +1,8 @@
-// Products whose rows do not depend on the rows beside them. A library of matrix products picks its way, and with it the
-// order of its sums, by the number of rows: alone, a row comes out otherwise in its last bits than among others. Here
-// every product is cut into blocks of as many rows, the last one filled up, on one thread: each row then sees the same
-// code whatever comes with it (that a row's place in the block does not matter either is tested, for every
-// instruction set that the library has).
+// Matrix products whose rows do not depend on the other rows of the batch. A matrix library chooses its algorithm,
+// and so the order of its sums, by the number of rows: the last bits of a row differ between a large and a small
+// batch. Here every product is cut into blocks of a fixed number of rows, the last one padded, on one thread, so
+// that each row is always computed by the same code. A test checks for every instruction set of the library that a
+// row's place in the block does not matter either.
 #pragma once
 
 #include "kern/kernels.h"
@@ -11,10 +11,10 @@ namespace tril::kern {
 
 constexpr std::size_t invariant_rows = 16;
 
-/// The table with such products in the place of its own. Those of quantised weights are so by themselves.
+/// A copy of the table with such products. Products of quantised weights are batch-invariant anyway.
 const Kernels& batch_invariant(const Kernels& kernels);
 
-/// gemm() in such blocks. With `transpose_a` (a gradient, which serving does not have) it is gemm() itself.
+/// gemm() in such blocks. With `transpose_a` (used by gradients, not in serving) it is gemm() itself.
 void batch_invariant_gemm(const Gemm& g);
 
 }  // namespace tril::kern

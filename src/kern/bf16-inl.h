@@ -1,6 +1,6 @@
-// Rounding to bfloat16 and packing into tiles (gemm_bf16.h), and the product of two packed blocks, for each instruction
-// set. `Emulated` multiplies the rounded operands in float32; the processors that multiply bfloat16 themselves have their
-// own in bf16_avx512-inl.h. Included once for each instruction set.
+// Rounding to bfloat16, packing into tiles (gemm_bf16.h), and the product of two packed blocks. `Emulated`
+// multiplies the rounded operands in float32; processors with bfloat16 products have their own code in
+// bf16_avx512-inl.h. Included once for each instruction set.
 #if defined(TRIL_KERN_BF16_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIL_KERN_BF16_INL_H_
 #undef TRIL_KERN_BF16_INL_H_
@@ -21,7 +21,7 @@ namespace tril::kern::HWY_NAMESPACE {
 using Words = hn::ScalableTag<std::uint32_t>;
 using WordVec = hn::Vec<Words>;
 
-/// The first cache line at or behind p.
+/// The first cache line boundary at or after p.
 HWY_INLINE std::uint16_t* AlignedUp(std::uint16_t* p) {
   return reinterpret_cast<std::uint16_t*>((reinterpret_cast<std::uintptr_t>(p) + 63) & ~std::uintptr_t{63});
 }
@@ -37,7 +37,7 @@ HWY_INLINE void PutTile(const float* HWY_RESTRICT tile, std::size_t rows, std::s
     });
 }
 
-/// The nearest bfloat16 in the upper half of each word, the lower half undefined; of two the even one; NaN stays NaN.
+/// The nearest bfloat16, ties to even, in the upper half of each word; the lower half is undefined. NaN stays NaN.
 HWY_INLINE WordVec Rounded(Vec v) {
   const Words du;
   const WordVec bits = hn::BitCast(du, v);
@@ -47,19 +47,20 @@ HWY_INLINE WordVec Rounded(Vec v) {
   return hn::IfThenElse(nan, hn::Or(bits, hn::Set(du, 0x00400000)), up);
 }
 
-/// In each word the bfloat16 of `low` below that of `high`.
+/// Each word holds the bfloat16 of `low` in its lower and that of `high` in its upper half.
 HWY_INLINE WordVec Pairs(Vec low, Vec high) {
   const Words du;
   return hn::Or(hn::ShiftRight<16>(Rounded(low)), hn::And(Rounded(high), hn::Set(du, 0xffff0000u)));
 }
 
-/// The lanes of v as bfloat16, one after the other.
+/// Stores the lanes of v as consecutive bfloat16.
 HWY_INLINE void StoreRounded(Vec v, std::uint16_t* to) {
   const hn::Rebind<std::uint16_t, Words> d16;
   hn::StoreU(hn::TruncateTo(d16, hn::ShiftRight<16>(Rounded(v))), d16, to);
 }
 
-/// One row of a left operand's tiles: k values at x, then zeros up to a multiple of 32. `to`: its place in the first tile.
+/// Packs one row into a left operand's tiles: k values at x, then zeros up to a multiple of 32. `to`: its place in
+/// the first tile.
 HWY_INLINE void PackRow(const float* HWY_RESTRICT x, std::size_t k, std::uint16_t* HWY_RESTRICT to) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d), end = tiles_of(k, 32) * 32;
@@ -72,7 +73,7 @@ HWY_INLINE void PackRow(const float* HWY_RESTRICT x, std::size_t k, std::uint16_
   for (; j < end; j += lanes) StoreRounded(hn::Zero(d), to + j / 32 * tile_values + j % 32);
 }
 
-/// 16 rows of a right operand's tile column: pairs of the rows 2 p, 2 p + 1 of x [k, n], k <= 32, n <= 16.
+/// Packs 16 rows of a right operand's tile column: pairs of the rows 2 p, 2 p + 1 of x [k, n], k <= 32, n <= 16.
 HWY_INLINE void PackPairs(const float* HWY_RESTRICT x, std::size_t stride, std::size_t k, std::size_t n,
                           std::uint16_t* HWY_RESTRICT tile) {
   const Floats d;
@@ -95,7 +96,7 @@ HWY_INLINE void PackPairs(const float* HWY_RESTRICT x, std::size_t stride, std::
   }
 }
 
-/// The 16 x 16 words of a tile, rows for columns, in place: what turns a tile of one operand into one of the other.
+/// Transposes a tile's 16 x 16 words in place, which turns a tile of one operand into one of the other.
 HWY_INLINE void TransposeTile(std::uint16_t* tile) {
   const hn::Full128<std::uint32_t> d;
   const hn::Full128<std::uint64_t> dd;
@@ -126,7 +127,7 @@ HWY_INLINE void TransposeTile(std::uint16_t* tile) {
   }
 }
 
-/// Rows [0, rows) of x [rows, k] as a left operand of tiles_of(rows, 32) * 2 rows of tiles.
+/// Packs rows [0, rows) of x [rows, k] as a left operand of tiles_of(rows, 32) * 2 rows of tiles.
 template <class Isa>
 HWY_INLINE void PackLeft(const float* x, std::size_t stride, std::size_t rows, std::size_t k, std::uint16_t* packed) {
   const std::size_t depth = tiles_of(k, 32), padded = tiles_of(rows, 32) * 32;
@@ -135,12 +136,12 @@ HWY_INLINE void PackLeft(const float* x, std::size_t stride, std::size_t rows, s
                   packed + i / 16 * depth * tile_values + i % 16 * 32);
 }
 
-/// The same of x stored as [k, rows].
+/// The same for x stored as [k, rows].
 template <class Isa>
 HWY_INLINE void PackLeftTransposed(const float* x, std::size_t stride, std::size_t rows, std::size_t k,
                                    std::uint16_t* packed) {
   const std::size_t depth = tiles_of(k, 32);
-  for (std::size_t l = 0; l < depth; ++l)  // 32 rows as they lie in memory, whole
+  for (std::size_t l = 0; l < depth; ++l)  // 32 rows as they are in memory, whole
     for (std::size_t i = 0; i < tiles_of(rows, 32) * 2; ++i) {
       const std::size_t columns = i * 16 < rows ? rows - i * 16 : 0, deep = k - l * 32;
       std::uint16_t* const tile = packed + (i * depth + l) * tile_values;
@@ -161,7 +162,7 @@ HWY_INLINE void PackRightOf(const PackRight& b) {
       Isa::pack_row(b.b + (i < n ? (j * 16 + i) * b.stride + l * 32 : 0), i < n ? k : 0, 1, tile + i * 32);
     Isa::transpose_tile(tile);
   };
-  // In the order in which B lies in memory.
+  // In the memory order of B.
   if (b.transposed) {
     for (std::size_t j = 0; j < width; ++j)
       for (std::size_t l = 0; l < depth; ++l) pack(l, j);
@@ -171,9 +172,9 @@ HWY_INLINE void PackRightOf(const PackRight& b) {
   }
 }
 
-/// Where the sums of a product of two blocks begin, and where they go; both pointers may be one.
+/// The initial and the final place of the sums of a product of two blocks; both pointers may be equal.
 struct Sums {
-  const float* from = nullptr;  ///< null: at zero
+  const float* from = nullptr;  ///< null: start from zero
   std::size_t from_stride = 0;  ///< floats from row to row
   float* to = nullptr;
   std::size_t stride = 0;
@@ -198,8 +199,8 @@ struct Emulated {
   }
   static HWY_INLINE void transpose_tile(std::uint16_t* tile) { TransposeTile(tile); }
 
-  /// c [32, 32] += the product of two rows of `depth` left tiles, `row_tiles` apart, and a panel of `depth` pairs of right
-  /// tiles. rows <= 16 leaves the lower half of c alone.
+  /// c [32, 32] += the product of two rows of `depth` left tiles, `row_tiles` apart, and a panel of `depth` pairs
+  /// of right tiles. If rows <= 16, the lower half of c is not touched.
   static HWY_NOINLINE void block(const std::uint16_t* a, std::size_t row_tiles, const std::uint16_t* b,
                                  std::size_t depth, std::size_t rows, const Sums& c) {
     HWY_ALIGN float left[kRows * kDeepest * 32];
@@ -218,8 +219,8 @@ struct Emulated {
   }
 
  private:
-  // Sums of kRows by two vectors stay in registers: 16 of 32 with AVX-512, 8 of 16 before. One row of a decoder's step is not
-  // multiplied as eight.
+  // The sums of kRows rows by two vectors stay in registers: 16 of 32 with AVX-512, 8 of 16 otherwise. A single
+  // row of a decode step is not computed as eight.
   static constexpr std::size_t kLanes = HWY_LANES(float), kRows = kLanes == 16 ? 8 : 4, kFew = 4, kColumns = 2 * kLanes;
   static constexpr std::size_t kDeepest = 8;  // tiles of depth: rows of 1 KiB in float32, which stay in the first cache
 
@@ -234,8 +235,8 @@ struct Emulated {
     for (std::size_t j = 0; j < 32; j += kColumns) strip<kCount>(left, b, deep, j, c);
   }
 
-  /// Rows of `deep` left tiles in float32: of each 32 values the 16 with even numbers, then those with odd ones, so
-  /// that a product reads each by a broadcast from memory and unpacks nothing.
+  /// Converts rows of `deep` left tiles to float32. Of each 32 values, the 16 with even numbers come first, then
+  /// the odd ones, so that a product reads each by a broadcast from memory without unpacking.
   template <std::size_t kCount>
   static HWY_INLINE void widen(const std::uint16_t* HWY_RESTRICT a, std::size_t deep, float* HWY_RESTRICT left) {
     for (std::size_t i = 0; i < kCount; ++i)
@@ -250,7 +251,7 @@ struct Emulated {
       }
   }
 
-  /// kCount rows by the kColumns columns from j on.
+  /// kCount rows by the kColumns columns from j.
   template <std::size_t kCount>
   static HWY_INLINE void strip(const float* HWY_RESTRICT left, const std::uint16_t* HWY_RESTRICT b, std::size_t deep,
                                std::size_t j, const Sums& c) {
@@ -266,7 +267,7 @@ struct Emulated {
     }
     for (std::size_t l = 0; l < deep; ++l)
       for (std::size_t p = 0; p < 16; ++p) {
-        const std::size_t at = l * tile_values + p * 16;  // words: two tiles make tile_values of them
+        const std::size_t at = l * tile_values + p * 16;  // in words; two tiles have tile_values of them
         const WordVec w0 = hn::LoadU(Words(), b0 + at), w1 = hn::LoadU(Words(), b1 + at);
         const float* const x = left + l * 32 + p;
         const auto add = [&](std::size_t odd, Vec first, Vec second) HWY_ATTR {

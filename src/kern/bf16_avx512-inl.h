@@ -1,5 +1,5 @@
-// The product of two packed blocks on processors that multiply bfloat16: pairs in vectors (AVX-512 BF16), tiles (AMX).
-// Included once for each instruction set, and empty but for AVX-512.
+// The product of two packed blocks on processors with bfloat16 products: pairs in vectors (AVX-512 BF16) or tiles
+// (AMX). Included once for each instruction set; empty except for AVX-512.
 #if defined(TRIL_KERN_BF16_AVX512_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIL_KERN_BF16_AVX512_INL_H_
 #undef TRIL_KERN_BF16_AVX512_INL_H_
@@ -13,13 +13,13 @@
 #if HWY_TARGET == HWY_AVX3
 #include <immintrin.h>
 
-// These instructions are beyond what Highway's AVX3 allows the compiler, so functions that use them say so.
+// Highway's AVX3 target does not allow these instructions, so functions that use them declare their own target.
 #define TRIL_BF16 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16")))
 #define TRIL_AMX __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,amx-tile,amx-bf16")))
 
 namespace tril::kern::N_AVX3 {
 
-/// Packing with the processor's own rounding, products of pairs.
+/// Packing with the processor's rounding; products of pairs.
 struct PairProducts {
   static void begin(std::size_t = 0) {}
   static void end() {}
@@ -38,7 +38,7 @@ struct PairProducts {
     for (; l < depth; ++l) _mm512_storeu_si512(to + l * tile_values, _mm512_setzero_si512());
   }
 
-  /// One tile of a left operand: rows <= 16 rows of k <= 32 values, zeros beyond them.
+  /// One tile of a left operand: rows <= 16 rows of k <= 32 values, padded with zeros.
   TRIL_BF16 static void pack_tile(const float* x, std::size_t stride, std::size_t rows, std::size_t k,
                                   std::uint16_t* tile) {
     std::size_t i = 0;
@@ -57,7 +57,7 @@ struct PairProducts {
   TRIL_BF16 static void pack_pairs(const float* x, std::size_t stride, std::size_t k, std::size_t n,
                                    std::uint16_t* tile) {
     const auto columns = static_cast<__mmask16>((1u << n) - 1);
-    // Of the 32 halves of two rows, one after the other, each word takes one of the first and one of the second.
+    // From two consecutive rows of 32 halves, each word takes one half of the first and one of the second.
     const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
                                            21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
     for (std::size_t p = 0; p < 16; ++p) {
@@ -69,7 +69,7 @@ struct PairProducts {
   }
 
   TRIL_BF16 static void transpose_tile(std::uint16_t* tile) {
-    // Columns of 4 x 4 blocks come together as they are read: rows i, i + 4, i + 8, i + 12 of one block column.
+    // The columns of 4 x 4 blocks are gathered while reading: rows i, i + 4, i + 8, i + 12 of one block column.
     auto* const t = reinterpret_cast<std::uint32_t*>(tile);
     __m512i column[4][4];
     for (int c = 0; c < 4; ++c)
@@ -100,7 +100,7 @@ struct PairProducts {
   }
 
  private:
-  /// The bfloat16 of low, then those of high.
+  /// The bfloat16 values of low, then those of high.
   TRIL_BF16 static __m512i words(__m512 low, __m512 high) {
     const __m512bh both = _mm512_cvtne2ps_pbh(high, low);
     __m512i bits;
@@ -142,9 +142,9 @@ struct PairProducts {
   }
 };
 
-/// Products of tiles. Tiles 0-3 sum, 4 and 5 are of A, 6 and 7 of B.
+/// Products of tiles. Tiles 0-3 hold sums, 4 and 5 parts of A, 6 and 7 parts of B.
 struct TileProducts : PairProducts {
-  /// Products of up to 16 rows work on no more than these have.
+  /// Products of up to 16 rows use tile shapes of 16 rows.
   TRIL_AMX static void begin(std::size_t most_rows = 32) {
     struct alignas(64) Config {
       std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
@@ -152,7 +152,7 @@ struct TileProducts : PairProducts {
       std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
     } config;
     if (most_rows < 16) config.rows[0] = config.rows[1] = config.rows[4] = static_cast<std::uint8_t>(most_rows);
-    __asm__ volatile("" : : "r"(&config) : "memory");  // the intrinsic names only its first bytes to the compiler
+    __asm__ volatile("" : : "r"(&config) : "memory");  // the intrinsic declares only its first bytes
     _tile_loadconfig(&config);
   }
   TRIL_AMX static void end() { _tile_release(); }
@@ -162,7 +162,7 @@ struct TileProducts : PairProducts {
     product(a, row_tiles, b, depth, rows, 32, c);
   }
 
-  /// The same of up to 32 columns. Sixteen rows and columns are the least that is read and written.
+  /// The same for up to 32 columns. At least sixteen rows and columns are read and written.
   TRIL_AMX static void product(const std::uint16_t* a, std::size_t row_tiles, const std::uint16_t* b, std::size_t depth,
                                std::size_t rows, std::size_t columns, const Sums& c) {
     const std::uint16_t* const below = a + row_tiles * tile_values;

@@ -1,10 +1,11 @@
-// Attention over a cache [the decoding step of Vaswani et al. 2017, section 3.2.1]: s_j = scale q . k_j + bias of j - i, w =
-// softmax(s), y = sum of w_j v_j, head by head, keys and values in whatever slots they lie, as float32 or as 8 bits and a scale.
+// Attention over a cache [the decode step of Vaswani et al. 2017, section 3.2.1]: s_j = scale q . k_j + bias of j -
+// i, w = softmax(s), y = sum of w_j v_j, head by head. Keys and values are in any slots, as float32 or as 8 bits
+// with a scale.
 //
-// A few queries go one by one, all their scores at once: dot products with whole keys need no transposed copy. More of
-// them (a prompt's chunk, tokens to be verified) go through the cache tile by tile with a running softmax, as in
-// attention.cpp; each tile's keys are transposed, and its values laid together, once for all queries of the row and all
-// heads that share them. No more than one tile of the cache is ever copied.
+// A few queries are computed one by one, each with all its scores at once: dot products with whole keys need no
+// transposed copy. More queries (a chunk of a prompt, draft tokens to be verified) go through the cache tile by tile
+// with a running softmax, as in attention.cpp. Each tile's keys are transposed and its values gathered once for all
+// queries of the row and all heads that share them. At most one tile of the cache is copied at a time.
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/cached_attention.cpp"
@@ -24,7 +25,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 namespace {
 
-constexpr std::size_t kFew = 3;  // so many queries of a row still go one by one
+constexpr std::size_t kFew = 3;  // the most queries of a row that are computed one by one
 
 template <class T>
 struct RowsInSlots {
@@ -32,7 +33,7 @@ struct RowsInSlots {
   const std::int32_t* slots;
   std::size_t stride, cols;
   HWY_INLINE const T* operator()(std::size_t j) const { return base + static_cast<std::size_t>(slots[j]) * stride; }
-  /// Rows of one head lie far apart, and where the next ones are only the list of slots knows.
+  /// The rows of one head are far apart, and only the list of slots tells where the next ones are.
   HWY_INLINE void ask_for(std::size_t j) const {
     const auto* const row = reinterpret_cast<const char*>((*this)(j));
     for (std::size_t i = 0; i < cols * sizeof(T); i += 64) __builtin_prefetch(row + i);
@@ -55,14 +56,14 @@ HWY_INLINE std::size_t queries_of(const CachedAttention& a, std::size_t row) {
   return a.queries ? static_cast<std::size_t>(a.queries[row]) : 1;
 }
 
-/// The keys that the queries of a row see at most.
+/// An upper bound of the keys that a query of this row sees.
 HWY_INLINE std::size_t most_keys(const CachedAttention& a, std::size_t row) {
   const std::size_t n = static_cast<std::size_t>(a.lengths[row]);
   const std::size_t kept = static_cast<std::size_t>(a.window) + static_cast<std::size_t>(a.sinks);
   return a.window == 0 ? n : smaller(n, kept);
 }
 
-/// s_i [n] *= the scales of the keys or values in slots[0], slots[1], ... for i < count, by way of `list` [n]
+/// s_i [n] *= the scales of the keys or values in slots[0], slots[1], ... for i < count; `list` [n] is scratch
 HWY_INLINE void times_scales(float* HWY_RESTRICT s, std::size_t count, const float* scales, const std::int32_t* slots,
                              std::size_t stride, std::size_t n, float* HWY_RESTRICT list) {
   for (std::size_t j = 0; j < n; ++j) list[j] = scales[static_cast<std::size_t>(slots[j]) * stride];
@@ -70,7 +71,7 @@ HWY_INLINE void times_scales(float* HWY_RESTRICT s, std::size_t count, const flo
     ForEach(n, [&](std::size_t j, auto io) HWY_ATTR { io.store(hn::Mul(io.load(s + j), io.load(list + j)), s + j); });
 }
 
-/// The biases of head h for a query at position `query` and the row's keys.
+/// The biases of head h between a query at position `query` and the row's keys.
 HWY_INLINE const float* bias_of(const CachedAttention& a, std::size_t h, std::size_t query) {
   return a.bias.at_zero + h * a.bias.stride - static_cast<std::ptrdiff_t>(query);
 }
@@ -98,8 +99,8 @@ HWY_INLINE void for_shared_heads(std::size_t heads, std::size_t group, const F& 
   }
 }
 
-/// One query of a row, the key before sight.end, that sees the keys in slots[0], slots[1], ... scores: heads times as many, and
-/// once as many for the scales of 8 bits
+/// One query of a row, at the position before sight.end; it sees the keys in slots[0], slots[1], ... Size of
+/// `scores`: this number of keys times the heads, plus once this number for the scales of 8 bits
 template <class T>
 void attend_one(const CachedAttention& a, const T* keys, const T* values, const float* q, const std::int32_t* slots,
                 const Sight& sight, float* y, float* scores) {
@@ -109,7 +110,7 @@ void attend_one(const CachedAttention& a, const T* keys, const T* values, const 
     return;
   }
   float* const list = scores + a.heads * n;
-  // Each step for all heads before the next: heads do not depend on each other, so their latencies overlap.
+  // Each stage runs for all heads before the next: heads are independent, so their latencies overlap.
   for_shared_heads(a.heads, group, [&](auto shared, std::size_t h) HWY_ATTR {
     float* const s = scores + h * n;
     dot_rows<shared>(q + h * a.d_k, a.d_k, RowsInSlots<T>{keys + h / group * a.d_k, slots, a.k_stride, a.d_k}, n,
@@ -138,12 +139,12 @@ template <class T>
 void attend_one_by_one(const CachedAttention& a, const T* keys, const T* values, std::size_t row, const float* q,
                        float* out, std::size_t out_stride, float* scratch) {
   const std::size_t count = queries_of(a, row), length = static_cast<std::size_t>(a.lengths[row]);
-  const std::size_t before = length > count ? length - count : 0;  // a row without keys has one query all the same
+  const std::size_t before = length > count ? length - count : 0;  // a row without keys still has one query
   for (std::size_t i = 0; i < count; ++i) {
     const Sight sight = sight_of(a, smaller(length, before + i + 1));
     const std::int32_t* slots = a.slots[row] + sight.begin;
     float* scores = scratch;
-    if (sight.sinks > 0 && sight.begin > sight.sinks) {  // not neighbours in the list: a list of their own
+    if (sight.sinks > 0 && sight.begin > sight.sinks) {  // not contiguous in the list: copy them to one
       auto* both = reinterpret_cast<std::int32_t*>(scratch);
       for (std::size_t j = 0; j < sight.sinks; ++j) both[j] = a.slots[row][j];
       for (std::size_t j = sight.begin; j < sight.end; ++j) both[sight.sinks + j - sight.begin] = a.slots[row][j];
@@ -156,7 +157,7 @@ void attend_one_by_one(const CachedAttention& a, const T* keys, const T* values,
   }
 }
 
-/// One head's key or value as floats, which 8 bits become by their scale.
+/// Copies one head's key or value as floats; 8-bit values are multiplied by their scale.
 HWY_INLINE void copy_floats(const float* from, float, std::size_t n, float* HWY_RESTRICT to) {
   ForEach(n, [&](std::size_t c, auto io) HWY_ATTR { io.store(io.load(from + c), to + c); });
 }
@@ -168,8 +169,9 @@ HWY_INLINE void copy_floats(const std::int8_t* from, float scale, std::size_t n,
   if (c < n) StorePart(hn::Mul(load_floats(from + c, n - c), s), Floats(), to + c, n - c);
 }
 
-/// Scores of the tile's keys [0, cols) against a query that has seen `highest` at most: those out of sight become -inf.
-/// Then s = exp(s - m'), and zero up to `stride`. Returns the sum, and the new maximum through `highest`.
+/// Scores of the tile's keys [0, cols) for a query whose largest score so far is `highest`: keys out of sight
+/// become -inf. Then s = exp(s - m'), and zeros up to `stride`. Returns the sum, and the new maximum through
+/// `highest`.
 HWY_INLINE float softmax_of_tile(const Sight& sight, std::size_t start, std::size_t cols, std::size_t stride,
                                  float* HWY_RESTRICT s, float& highest) {
   const Floats d;
@@ -196,7 +198,7 @@ HWY_INLINE float softmax_of_tile(const Sight& sight, std::size_t start, std::siz
   return hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
-/// What the tiles of one row work in.
+/// The scratch for the tiles of one row.
 struct TileWork {
   float *keys, *keys_t, *values, *scores, *highest, *sum;
 
@@ -213,7 +215,7 @@ struct TileWork {
   }
 };
 
-/// What head h of the queries [first, first + count) takes from a tile: m, l and O of attention.cpp.
+/// The contribution of a tile to head h of the queries [first, first + count): m, l and O of attention.cpp.
 void attend_tile(const CachedAttention& a, std::size_t before, std::size_t head, std::size_t first, std::size_t count,
                  std::size_t start, std::size_t cols, const TileWork& w, const float* q, float* out,
                  std::size_t out_stride) {
@@ -262,7 +264,8 @@ void attend_by_tiles(const CachedAttention& a, const T* keys, const T* values, s
   }
   for (std::size_t start = 0; start < length; start += kKeys) {
     const std::size_t cols = smaller(kKeys, length - start);
-    // The blocks of queries that see any of it: none that ends before it, or whose window begins behind it.
+    // Skips blocks of queries that see nothing of the tile: those that end before it and those whose window
+    // begins after it.
     const auto sees = [&](std::size_t first, std::size_t n) {
       const Sight earliest = sight_of(a, before + first + 1);
       return before + first + n > start && (earliest.begin < start + cols || start < earliest.sinks);
@@ -337,7 +340,7 @@ void quantize_slots(const QuantizeSlots& x) {
     for (std::size_t h = 0; h < x.heads; ++h) {
       const float* from = x.x + i * x.x_stride + h * x.d;
       const float largest = LargestSize(from, x.d);
-      const Vec inverse = hn::Set(d, largest > 1e-35f ? 127.0f / largest : 0.0f);  // smaller ones have no reciprocal
+      const Vec inverse = hn::Set(d, largest > 1e-35f ? 127.0f / largest : 0.0f);  // no finite reciprocal below that
       x.scales[slot * x.heads + h] = largest / 127.0f;
       std::int8_t* to = x.to + (slot * x.heads + h) * x.d;
       HWY_ALIGN std::int32_t rounded[hn::MaxLanes(Floats())];

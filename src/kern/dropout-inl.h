@@ -1,4 +1,4 @@
-// Dropout of a vector of neighbours, for the loops that drop as they go. Included once for each instruction set.
+// Dropout of a vector of consecutive elements, for loops with fused dropout. Included once for each instruction set.
 #if defined(TRIL_KERN_DROPOUT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIL_KERN_DROPOUT_INL_H_
 #undef TRIL_KERN_DROPOUT_INL_H_

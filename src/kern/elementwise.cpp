@@ -60,7 +60,7 @@ double sum_squares(const float* x, std::size_t n) {
 }
 
 void round_bf16(const float* x, std::uint16_t* y, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) y[i] = f32_to_bf16(x[i]);  // compilers make vectors of it
+  for (std::size_t i = 0; i < n; ++i) y[i] = f32_to_bf16(x[i]);  // compilers vectorise this
 }
 
 void widen_bf16(const std::uint16_t* x, float* y, std::size_t n) {
@@ -120,7 +120,7 @@ void activate(Activation name, const float* x, float* y, std::size_t n) {
   });
 }
 
-/// Stores v at p, or adds it to what stands there.
+/// Stores v at p, or adds it to the value there.
 template <class Io>
 HWY_INLINE void StoreOrAdd(Io io, Vec v, float* p, bool accumulate) {
   io.store(accumulate ? hn::Add(v, io.load(p)) : v, p);

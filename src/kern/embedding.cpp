@@ -1,4 +1,4 @@
-// Rows of a table picked by number, and their gradient.
+// Gathers rows of a table by number, and the gradient.
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/embedding.cpp"

@@ -1,5 +1,5 @@
-// What each file of kernels defines for each instruction set, and tables.cpp calls: functions that set their pointers
-// in a table. Declared in the namespace of the instruction set that is being compiled.
+// The functions that each kernel file defines for each instruction set and tables.cpp calls: they set their entries
+// of a table. Declared in the namespace of the instruction set that is being compiled.
 #if defined(TRIL_KERN_FILL_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIL_KERN_FILL_INL_H_
 #undef TRIL_KERN_FILL_INL_H_
@@ -14,7 +14,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 
-void fill_elementwise(Kernels& k);       // vectors of n values, optimisers aside
+void fill_elementwise(Kernels& k);       // vectors of n values, except optimizers
 void fill_matrix(Kernels& k);            // bias_activate, column_sums, transpose, copy_rows
 void fill_norms(Kernels& k);             // layer_norm, rms_norm
 void fill_softmax(Kernels& k);           // log_softmax, log_sum_exp, cross_entropy, distillation
@@ -32,16 +32,16 @@ void fill_quantized_top_k(Kernels& k);   // quantized_top_k
 void fill_linear_gradient(Kernels& k);   // linear_gradient
 void fill_projected_loss(Kernels& k);    // projected_cross_entropy*
 #if HWY_TARGET == HWY_AVX3
-void fill_gemm_bf16_pairs(Kernels& k);  // the same by AVX-512 BF16
+void fill_gemm_bf16_pairs(Kernels& k);  // the same with AVX-512 BF16
 void fill_projected_loss_pairs(Kernels& k);
 void fill_linear_gradient_pairs(Kernels& k);
-void fill_gemm_bf16_tiles(Kernels& k);  // the same by AMX
+void fill_gemm_bf16_tiles(Kernels& k);  // the same with AMX
 void fill_projected_loss_tiles(Kernels& k);
 void fill_linear_gradient_tiles(Kernels& k);
 void fill_attention_tiles(Kernels& k);
-void fill_gemm_int8_vnni(Kernels& k);  // the same by AVX-512 VNNI
+void fill_gemm_int8_vnni(Kernels& k);  // the same with AVX-512 VNNI
 void fill_quantized_top_k_vnni(Kernels& k);
-void fill_gemm_int8_tiles(Kernels& k);  // the same by AMX
+void fill_gemm_int8_tiles(Kernels& k);  // the same with AMX
 void fill_quantized_top_k_tiles(Kernels& k);
 #endif
 

@@ -1,5 +1,5 @@
-// Matrix products, by oneDNN's float32 GEMM: it takes any m at run time without creating a primitive (its JIT kernels
-// are kept inside), and at the shapes of Transformers it measures 90-98% of the machine's peak where B lies as [k, n].
+// Matrix products by oneDNN's float32 GEMM: it takes any m at run time without creating a primitive (it caches its
+// JIT kernels), and at the shapes of Transformers it reaches 90-98% of the machine's peak if B is stored as [k, n].
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,8 @@
 
 namespace tril::kern {
 
-/// C [m, n] = A [m, k] B [k, n] (+ C where accumulate), row-major with strides in floats; `transpose_a` says that A is
-/// stored as [k, m], `transpose_b` that B is stored as [n, k]. Throws Error where the library refuses (sizes beyond
-/// 2^31).
+/// C [m, n] = A [m, k] B [k, n] (+ C if accumulate), row-major with strides in floats; `transpose_a`: A is stored
+/// as [k, m]; `transpose_b`: B is stored as [n, k]. @throws Error if the library refuses (sizes beyond 2^31)
 struct Gemm {
   std::size_t m = 0, n = 0, k = 0;
   const float* a = nullptr;
@@ -23,7 +22,8 @@ struct Gemm {
 
 void gemm(const Gemm& g);
 
-/// Keeps the library to the instruction set of a table (Kernels::name). It has no effect behind the first product.
+/// Restricts the library to the instruction set of a table (Kernels::name). It has no effect after the first
+/// product.
 void limit_gemm(std::string_view table);
 
 }  // namespace tril::kern

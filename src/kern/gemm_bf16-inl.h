@@ -1,4 +1,4 @@
-// What products with packed operands share: how blocks of C are finished, and the sweep of packed rows over panels of B.
+// Shared by products with packed operands: finishing blocks of C, and the sweep of packed rows over panels of B.
 // Included once for each instruction set.
 #if defined(TRIL_KERN_GEMM_BF16_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIL_KERN_GEMM_BF16_INL_H_
@@ -20,17 +20,17 @@
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 
-/// A block of C: where it begins and how much of it there is.
+/// A block of C: its position and its size.
 struct Block {
   std::size_t row, col, rows, cols;
 };
 
-/// What is done to the sums of a block, in `tile` [32, 32]: the pointers are to row 0, column 0 of the block.
+/// The operations on the sums of a block, in `tile` [32, 32]; the pointers are to row 0, column 0 of the block.
 struct Tail {
   const float *bias, *residual;
   float *z, *c;
   std::size_t stride, n;
-  std::size_t first;  ///< index of the block's first value in the stream of dropout
+  std::size_t first;  ///< index of the block's first value in the dropout stream
 };
 
 template <class F, bool kDrops, bool kStreams>
@@ -63,17 +63,17 @@ HWY_INLINE bool StartsLine(const float* p) {
   return reinterpret_cast<std::uintptr_t>(p) % 64 == 0;
 }
 
-/// Whether anything is done to g's sums before they are stored.
+/// True if g's sums are changed before they are stored.
 HWY_INLINE bool HasTail(const PackedGemm& g) {
   return g.bias || g.residual || g.z || g.activation != Activation::none || g.dropout.p > 0;
 }
 
-/// Finishes the block at (row, col): with all of g's tail after the last of A's columns, as plain sums before.
+/// Finishes the block at (row, col): with g's tail after the last columns of A, as plain sums before.
 HWY_INLINE void Finish(const PackedGemm& g, const Block& at, bool last, bool streams, const float* tile) {
   const std::size_t begin = at.row * g.c_stride + at.col;
   Tail t{nullptr, nullptr, nullptr, g.c + begin, g.c_stride, g.n, at.row * g.n + at.col};
   const Drop drop(g.dropout);
-  // The common sizes as constants: rows of a whole block are two vectors of AVX-512.
+  // The common sizes as constants: a row of a whole block is two vectors of AVX-512.
   const auto finish = [&](auto f, auto drops) HWY_ATTR {
     if (at.cols == 32 && streams)
       FinishBlock<decltype(f), drops, true>(t, at.rows, 32, tile, drop, f);
@@ -94,7 +94,7 @@ HWY_INLINE void Finish(const PackedGemm& g, const Block& at, bool last, bool str
   });
 }
 
-/// A block of C at c as a whole one in `tile`, zeros beyond its edges.
+/// Copies a block of C at c to `tile`, padded with zeros to a whole one.
 HWY_INLINE void Fetch(const Block& at, const float* c, std::size_t stride, float* HWY_RESTRICT tile) {
   for (std::size_t i = 0; i < at.rows; ++i) {
     ForEach(at.cols, [=](std::size_t j, auto io)
@@ -102,19 +102,19 @@ HWY_INLINE void Fetch(const Block& at, const float* c, std::size_t stride, float
   }
 }
 
-/// Tiles of depth that a block is multiplied over before its sums are put down: 16 KiB of A and as much of a panel of B
-/// lie in the first cache, the panels of sweep_columns and the sums in the second.
+/// The number of tiles of depth that are multiplied before a block's sums are stored: 16 KiB of A and as much of a
+/// panel of B are in the first-level cache, the panels of sweep_columns and the sums in the second.
 constexpr std::size_t kDeep = 8;
 
-/// Rows of A that lie packed, `deep` tiles of columns each, from row m0 and column k0 of A on.
+/// Packed rows of A, each `deep` tiles of columns, from row m0 and column k0 of A.
 struct PackedRows {
   const std::uint16_t* a;
   std::size_t deep, m0, rows, k0;
 };
 
-/// C's rows m0 ... = A B over the packed columns: sums that go on from C where `add`, finished with g's tail where `last`.
-/// Where C is streamed, a sum that is not complete waits in `sums` (sweep_sums(p.rows)), since a line that lies in a cache
-/// is streamed slowly; else in C itself.
+/// C's rows m0 ... = A B over the packed columns. The sums continue from C if `add`, and g's tail is applied if
+/// `last`. If C is streamed, incomplete sums wait in `sums` (sweep_sums(p.rows)), because streaming stores to a
+/// cached line are slow; otherwise in C itself.
 template <class Isa>
 HWY_INLINE void Sweep(const PackedGemm& g, const PackedRows& p, bool add, bool last, float* sums) {
   struct Waiting {
@@ -143,7 +143,8 @@ HWY_INLINE void Sweep(const PackedGemm& g, const PackedRows& p, bool add, bool l
           if (whole && streams) c = sums + i * sweep_columns + (n0 - group), stride = sweep_columns;
           const bool in_place = whole && !(finishes && through_tile);
           Sums s{first ? nullptr : c, stride, in_place ? c : tile, in_place ? stride : 32};
-          if (waiting && before.at.row == at.row && before.at.col == at.col) {  // alone in its sweep: it goes on itself
+          if (waiting && before.at.row == at.row &&
+              before.at.col == at.col) {  // alone in its sweep: continues its own sums
             Finish(g, before.at, before.last, streams, tiles[1 - turn]);
             waiting = false;
           }
@@ -152,7 +153,7 @@ HWY_INLINE void Sweep(const PackedGemm& g, const PackedRows& p, bool add, bool l
             s.from = tile, s.from_stride = 32;
           }
           Isa::block(p.a + (i / 16 * p.deep + l) * tile_values, p.deep, b, deep, at.rows, s);
-          // The block before is finished while this one is being multiplied.
+          // The previous block is finished while this one is being multiplied.
           if (waiting) Finish(g, before.at, before.last, streams, tiles[1 - turn]);
           waiting = !in_place;
           if (waiting) before = {at, finishes}, turn = 1 - turn;

@@ -1,5 +1,6 @@
-// C = A B with packed operands. A is packed in blocks of 256 rows by 2048 values that stay in the second cache; the panels
-// of B pass by them, and each 32 x 32 block of C is finished (bias, activation, dropout, residual) while it is in the first:
+// C = A B with packed operands. A is packed in blocks of 256 rows by 2048 values that stay in the second-level
+// cache. The panels of B pass by them, and each 32 x 32 block of C is finished (bias, activation, dropout, residual)
+// while it is in the first-level cache:
 //   for rows of A: for depth: pack A; for four panels of B: for 32 rows: C_block = A_block B_panel; finish
 #include "kern/gemm_bf16.h"
 

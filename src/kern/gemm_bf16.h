@@ -1,7 +1,7 @@
-// Matrix products of bfloat16 operands with float32 sums: what mixed precision trains with [Micikevicius et al. 2018;
-// Kalamkar et al. 2019]. Operands are rounded to the nearest bfloat16 (of two the even one) while they are packed; masters,
-// activations and results stay float32. On AMX a product is one of tiles, on AVX-512 BF16 of pairs; elsewhere the same
-// rounded operands are multiplied in float32, so that every machine computes the same up to the order of its sums.
+// Matrix products of bfloat16 operands with float32 sums, for mixed-precision training [Micikevicius et al. 2018;
+// Kalamkar et al. 2019]. Operands are rounded to the nearest bfloat16 (ties to even) when they are packed; master
+// weights, activations and results stay float32. AMX multiplies tiles, AVX-512 BF16 pairs; other processors multiply
+// the same rounded operands in float32, so all machines compute the same up to the order of sums.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace tril::kern {
 
-// A packed matrix is made of tiles of 16 x 32 bfloat16, 1 KiB each, zeros beyond its edges.
+// A packed matrix consists of tiles of 16 x 32 bfloat16, 1 KiB each, padded with zeros.
 //   left operand  A [m, k]: tile (i, l) holds rows 16 i ..., values 32 l ... of each; tiles lie [m / 16][k / 32].
 //   right operand B [k, n]: tile (l, j) holds columns 16 j ...; its row p holds the pairs B[32 l + 2 p, c], B[32 l + 2 p + 1, c];
 //   tiles lie in panels of 32 columns, [n / 32][k / 32][2], so that a panel is read from its first byte to its last.
@@ -19,22 +19,22 @@ constexpr std::size_t tile_values = 16 * 32;
 constexpr std::size_t tiles_of(std::size_t n, std::size_t size) {
   return (n + size - 1) / size;
 }
-/// Values of a packed right operand [k, n].
+/// Number of values of a packed right operand [k, n].
 constexpr std::size_t packed_right_values(std::size_t k, std::size_t n) {
   return tiles_of(n, 32) * 2 * tiles_of(k, 32) * tile_values;
 }
-/// Values of a packed left operand [m, k].
+/// Number of values of a packed left operand [m, k].
 constexpr std::size_t packed_left_values(std::size_t m, std::size_t k) {
   return tiles_of(m, 32) * 2 * tiles_of(k, 32) * tile_values;
 }
 
-/// Where a packed right operand [k, n] has the value of this row and column.
+/// The index of the value at this row and column in a packed right operand [k, n].
 constexpr std::size_t packed_right_index(std::size_t k, std::size_t row, std::size_t column) {
   const std::size_t tile = (column / 32 * tiles_of(k, 32) + row / 32) * 2 + column % 32 / 16;
   return tile * tile_values + row % 32 / 2 * 32 + column % 16 * 2 + row % 2;
 }
 
-/// B [k, n] as float32, to be packed: row-major with a stride, or `transposed`, stored as [n, k].
+/// B [k, n] as float32, to be packed: row-major with a stride, or stored as [n, k] if `transposed`.
 struct PackRight {
   const float* b = nullptr;
   std::size_t stride = 0, k = 0, n = 0;
@@ -42,8 +42,8 @@ struct PackRight {
   std::uint16_t* packed = nullptr;  ///< packed_right_values(k, n)
 };
 
-/// y = residual + drop(f(A B + bias)), or C += A B with `accumulate` and nothing else. A [m, k] is float32, row-major
-/// with a stride, or with `transpose_a` stored as [k, m]. Element (i, j) is dropped by index i * n + j of the stream.
+/// y = residual + drop(f(A B + bias)), or just C += A B with `accumulate`. A [m, k] is float32, row-major with a
+/// stride, or stored as [k, m] with `transpose_a`. Element (i, j) has index i * n + j in the dropout stream.
 struct PackedGemm {
   std::size_t m = 0, n = 0, k = 0;
   const float* a = nullptr;
@@ -55,17 +55,18 @@ struct PackedGemm {
   bool accumulate = false;
   const float* bias = nullptr;
   Activation activation = Activation::none;
-  float* z = nullptr;  ///< where not null, A B + bias is kept there too, with the stride of C
+  float* z = nullptr;  ///< if not null, A B + bias is also stored here, with the stride of C
   Dropout dropout;
   const float* residual = nullptr;  ///< with the stride of C
-  /// C will not be read soon: it is written past the caches, whose lines would have to be fetched first.
+  /// C will not be read soon: streaming stores bypass the caches, so that its lines need not be fetched first.
   bool stream = false;
   std::uint16_t* scratch = nullptr;  ///< packed_gemm_scratch values
 };
 
-/// A block of A: 256 rows by 2048 values.
+/// The size of a block of A: 256 rows by 2048 values.
 constexpr std::size_t packed_gemm_rows = 256, packed_gemm_depth = 2048;
-/// Columns of C whose sums are completed before the next, and values that these take for `rows` rows where C is streamed.
+/// Columns of C whose sums are completed before the next, and the values that the sums of `rows` rows take if C is
+/// streamed.
 constexpr std::size_t sweep_columns = 128;
 constexpr std::size_t sweep_sums(std::size_t rows) {
   return rows * sweep_columns * 2;

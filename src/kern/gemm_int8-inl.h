@@ -1,5 +1,5 @@
-// The sweep of rounded rows over the panels of a quantised weight, for whatever is done with the sums. Included once for
-// each instruction set.
+// The sweep of rounded rows over the panels of a quantised weight; a callback uses the sums. Included once for each
+// instruction set.
 #if defined(TRIL_KERN_GEMM_INT8_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIL_KERN_GEMM_INT8_INL_H_
 #undef TRIL_KERN_GEMM_INT8_INL_H_
@@ -14,14 +14,14 @@
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 
-/// A block of sums [32, 32] and what they are to be scaled by.
+/// A block of sums [32, 32] and their scales.
 struct IntBlock {
   std::size_t row, col, rows, cols;
   const std::int32_t* sums;
   const float* row_scales;  ///< of the block's first row
 };
 
-/// SweepInt8 for few rows and 4 bits, which are not unpacked then.
+/// SweepInt8 for few rows and 4 bits, without unpacking.
 template <class Isa, class Finish>
 HWY_INLINE void SweepFewOfInt4(const QuantizedRight& b, const float* a, std::size_t a_stride, std::size_t m,
                                std::uint8_t* scratch, const Finish& finish) {
@@ -42,13 +42,13 @@ HWY_INLINE void SweepFewOfInt4(const QuantizedRight& b, const float* a, std::siz
   }
 }
 
-/// Whether products of 4 bits and unpacking go together, and ask for what comes behind the panel themselves.
+/// True if 4-bit products and unpacking are done together, and prefetch what follows the panel themselves.
 template <class Isa>
 constexpr bool kUnpacksItself = requires {
   &Isa::unpacking_block;
 };
 
-/// The first rows times a panel of 4 bits, which is unpacked then.
+/// The first rows times a panel of 4 bits, which is unpacked meanwhile.
 template <class Isa>
 HWY_INLINE void UnpackingBlock(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b,
                                const std::uint8_t* multipliers, std::uint8_t* unpacked, std::size_t deep,
@@ -61,7 +61,7 @@ HWY_INLINE void UnpackingBlock(const std::int8_t* a, std::size_t a_stride, const
   }
 }
 
-/// finish(IntBlock) for all blocks of A W^T, a panel of 32 columns after the other, for up to 256 rows at a time.
+/// Calls finish(IntBlock) for all blocks of A W^T, panel by panel of 32 columns, for up to 256 rows at a time.
 template <class Isa, class Finish>
 HWY_INLINE void SweepInt8(const QuantizedRight& b, const float* a, std::size_t a_stride, std::size_t m,
                           std::uint8_t* scratch, const Finish& finish) {
@@ -103,7 +103,7 @@ HWY_INLINE void SweepInt8(const QuantizedRight& b, const float* a, std::size_t a
         else
           Isa::block(q + i * depth, depth, b.bits == 4 ? unpacked : values, deep, block.rows, b.sums + n0, tiles[turn],
                      ahead);
-        // The block before is finished while this one is being multiplied.
+        // The previous block is finished while this one is being multiplied.
         if (waiting) finish(before);
         before = block;
         waiting = true;

@@ -1,5 +1,5 @@
-// C = A W^T of integers. Up to 256 rows of A are rounded to 8 bits, in the second cache at most; the panels of W pass by
-// them once, and each 32 x 32 block of C is scaled and finished while it is in the first:
+// C = A W^T of integers. Up to 256 rows of A are rounded to 8 bits and stay in the second-level cache. The panels of
+// W pass by them once, and each 32 x 32 block of C is scaled and finished while it is in the first-level cache:
 //   for rows of A: round A; for panels of W: for 32 rows: block = A_block W_panel; scale, bias, activation, residual
 #include "kern/gemm_int8.h"
 
@@ -24,7 +24,7 @@ void quantize_rows(const float* x, std::size_t stride, std::size_t rows, std::si
 void pack_quantized(const PackQuantized& p) {
   const std::size_t deep = int8_depth(p.k) / int8_tile_depth, groups = (p.k + int4_group - 1) / int4_group;
   const std::size_t row_bytes = p.row_bytes;
-  const auto value = [&](std::size_t j, std::size_t i) -> std::uint8_t {  // as it is stored; four bits of zero are 8
+  const auto value = [&](std::size_t j, std::size_t i) -> std::uint8_t {  // as stored: a 4-bit zero is 8
     if (p.bits == 8) return j < p.n && i < p.k ? p.rows[j * row_bytes + i] : 0;
     if (j >= p.n || i >= p.k) return 8;
     const std::uint8_t both = p.rows[j * row_bytes + i / 2];
@@ -107,7 +107,7 @@ HWY_INLINE void FinishInt8(const QuantizedGemm& g, const IntBlock& at, F f) {
   float* const c = g.c + begin;
   const float* const residual = g.residual ? g.residual + begin : nullptr;
   const float* const bias_at = g.bias ? g.bias + at.col : nullptr;
-  if (at.cols == 32) {  // by rows: two vectors of AVX-512 are neighbours in memory
+  if (at.cols == 32) {  // by rows: two vectors of AVX-512 are contiguous
     Vec scale[kVecs], bias[kVecs];
     for (std::size_t v = 0; v < kVecs; ++v) {
       scale[v] = hn::LoadU(d, g.b.scales + at.col + v * lanes);

@@ -1,10 +1,10 @@
-// Matrix products of integers of 8 or 4 bits: what a model serves with when memory and time count. A weight's row has
-// one scale, a row of activations gets its own as it comes ("dynamic" quantisation):
+// Matrix products of 8-bit or 4-bit integers, for serving when memory and time matter. Each row of a weight has one
+// scale; each row of activations gets a scale at run time ("dynamic" quantisation):
 //   x ~ s q, s = max |x| / 127, q = round(x / s)      y_ij = s_i t_j sum_p q_ip w_jp            [Jacob et al. 2018, 2.1]
-// Sums are of whole numbers, so they are the same on every machine, whatever the order and whatever shares the batch.
+// Sums are of integers, so they are the same on every machine, in any order and in any batch.
 //
-// Four bits: a row has groups of 32 values, each with a multiplier of its own, w = t_j m_jg n, m 0 ... 15, n -8 ... 7.
-// The product m n fits into 8 bits, so that 4 bits are the memory's form alone and the sums are those of 8 bits.
+// 4 bits: a row has groups of 32 values, each with its own multiplier, w = t_j m_jg n, m 0 ... 15, n -8 ... 7. The
+// product m n fits into 8 bits, so 4 bits are only the storage format, and the sums are those of 8 bits.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 
 namespace tril::kern {
 
-// A packed right operand W^T [k, n], W [n, k] being the weight, is made of tiles of 64 x 16 integers, zeros beyond its
-// edges: row p of tile (l, j) holds for columns 16 j ... the four values 64 l + 4 p ... each. Tiles lie in panels of 32
-// columns, [n / 32][k / 64][2]. A tile of 8 bits is 1 KiB. One of 4 bits is half of it, its row p with row p of the 8-bit
-// tile in the lower and row p + 8 in the upper halves of bytes, each value + 8.
+// A packed right operand W^T [k, n], where W [n, k] is the weight, consists of tiles of 64 x 16 integers, padded
+// with zeros: row p of tile (l, j) holds for columns 16 j ... the four values 64 l + 4 p ... each. Tiles are stored
+// in panels of 32 columns, [n / 32][k / 64][2]. A tile of 8 bits is 1 KiB. A tile of 4 bits is half of that: its row
+// p has row p of the 8-bit tile in the lower and row p + 8 in the upper halves of bytes, each value + 8.
 constexpr std::size_t int8_tile_depth = 64, int8_tile_bytes = 1024, int4_group = 32;
 constexpr std::size_t int8_columns(std::size_t n) {  ///< whole panels
   return (n + 31) / 32 * 32;
@@ -28,7 +28,7 @@ constexpr std::size_t int8_depth(std::size_t k) {  ///< whole tiles
 constexpr std::size_t int8_packed_bytes(std::size_t n, std::size_t k, int bits) {
   return int8_columns(n) * int8_depth(k) * static_cast<std::size_t>(bits) / 8;
 }
-/// Multipliers of a packed operand of 4 bits: [n / 32][k / 64][2 tiles][2 groups][16 columns].
+/// Number of multipliers of a packed 4-bit operand: [n / 32][k / 64][2 tiles][2 groups][16 columns].
 constexpr std::size_t int4_multipliers(std::size_t n, std::size_t k) {
   return int8_columns(n) * int8_depth(k) / int4_group;
 }
@@ -42,7 +42,7 @@ struct QuantizedRight {
   const float* scales = nullptr;              ///< [int8_columns(n)]
   const std::int32_t* sums = nullptr;         ///< [int8_columns(n)] 128 times the sum of the row's integers
 
-  /// Columns [first, first + count) of it; `first` begins a panel.
+  /// Columns [first, first + count); `first` must begin a panel.
   QuantizedRight columns(std::size_t first, std::size_t count) const {
     const std::size_t packed = first * int8_depth(k);  // values before it
     return {.n = count,
@@ -55,8 +55,8 @@ struct QuantizedRight {
   }
 };
 
-/// Rows of integers as files hold them, to be packed: 8 bits [n, k]; 4 bits [n, ceil(k / 2)], the first of two values in
-/// the lower half, each + 8, with multipliers [n, ceil(k / 32)].
+/// Rows of integers in the form of files, to be packed: 8 bits [n, k]; 4 bits [n, ceil(k / 2)], the first of two
+/// values in the lower half, each + 8, with multipliers [n, ceil(k / 32)].
 struct PackQuantized {
   std::size_t n = 0, k = 0;
   int bits = 8;

@@ -20,8 +20,8 @@ void gemm(const Gemm& g) {
   check(g.m < limit && g.n < limit && g.k < limit, "gemm", "[{}, {}] x [{}, {}] exceeds 2^31 on a side", g.m, g.k, g.k,
         g.n);
 
-  // Work is shared out above (Context::share_out), by threads that are there already: the library has this one alone. The
-  // setting is the calling thread's own.
+  // Context::share_out divides the work among existing threads, so the library gets only the calling thread. The
+  // setting is per thread.
   if (omp_get_max_threads() != 1) omp_set_num_threads(1);
   const dnnl_status_t status = dnnl_sgemm(
       g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', static_cast<dnnl_dim_t>(g.m), static_cast<dnnl_dim_t>(g.n),
@@ -37,7 +37,7 @@ void limit_gemm(std::string_view table) {
     dnnl_set_max_cpu_isa(dnnl_cpu_isa_sse41);
   else if (table == "avx2")
     dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2);
-  // Products of float32 are the same in all others.
+  // Float32 products are the same in all other tables.
 }
 
 }  // namespace tril::kern

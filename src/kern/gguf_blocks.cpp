@@ -1,6 +1,6 @@
-// Each block type as a struct of its bytes and the formula of its values. d, m, s are scales; an f16 is two bytes. The
-// names say the bits of a value and the kind: _0 has a scale for 32 values, y = d q; _1 a scale and a least value,
-// y = d q + m; _K 256 values in sub-blocks of 16 or 32, whose scales are small whole numbers times one or two f16.
+// Each block type as a struct of its bytes with the formula of its values. d, m, s are scales; an f16 is two bytes.
+// A name tells the bits per value and the kind: _0 has a scale for 32 values, y = d q; _1 a scale and a minimum, y =
+// d q + m; _K has 256 values in sub-blocks of 16 or 32, whose scales are small integers times one or two f16.
 #include "kern/gguf_blocks.h"
 
 #include <array>
@@ -16,7 +16,7 @@ namespace tril::kern {
 namespace {
 
 using u8 = std::uint8_t;
-using Half = std::array<u8, 2>;  // an f16 at any address
+using Half = std::array<u8, 2>;  // an f16, any alignment
 
 float value(Half h) {
   return f16_to_f32(static_cast<std::uint16_t>(h[0] | h[1] << 8));
@@ -38,7 +38,8 @@ struct Q4_0 {
       y[i + 16] = s * static_cast<float>((q[i] >> 4) - 8);
     }
   }
-  // d = x_k / -8 for the x_k that is farthest from 0, so that it becomes -8 d exactly; others may reach 7 d only.
+  // d = x_k / -8 for the x_k that is farthest from 0, so that it becomes -8 d exactly; values of the other sign
+  // reach only 7 d.
   void from(const float* x) {
     float farthest = 0, most = 0;
     for (int i = 0; i < 32; ++i)
@@ -151,9 +152,9 @@ struct Q3_K {
   }
 };
 
-// Six bits each for scale s_g and least value m_g of 8 groups, in 12 bytes: groups 0 ... 3 in the lower six bits of
-// bytes g and g + 4; groups 4 ... 7 have their lower four bits in the halves of byte g + 4 and their upper two in the
-// upper two of bytes g - 4 and g.
+// Six bits each for scale s_g and minimum m_g of 8 groups, in 12 bytes. Groups 0 ... 3 are in the lower six bits of
+// bytes g and g + 4. Groups 4 ... 7 have their lower four bits in the halves of byte g + 4 and their upper two in
+// the upper two bits of bytes g - 4 and g.
 struct ScalesOf8 {
   u8 packed[12];
   int scale(int g) const { return g < 4 ? packed[g] & 63 : (packed[g + 4] & 15) | packed[g - 4] >> 6 << 4; }
@@ -212,10 +213,10 @@ struct Q6_K {
   }
 };
 
-// The 16 values that 4 bits stand for in IQ4_NL and IQ4_XS: closer to each other near 0.
+// The 16 values of the 4-bit codes of IQ4_NL and IQ4_XS: denser near 0.
 constexpr std::array<float, 16> kUneven{-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 
-// y_i = d v(q_i), laid out as Q4_0.
+// y_i = d v(q_i), in the layout of Q4_0.
 struct IQ4_NL {
   Half d;
   u8 q[16];
@@ -228,7 +229,7 @@ struct IQ4_NL {
   }
 };
 
-// y = d (s_g - 32) v(q) in 8 groups of 32, each laid out as Q4_0; s_g has its lower four bits in the halves of
+// y = d (s_g - 32) v(q) in 8 groups of 32, each in the layout of Q4_0; s_g has its lower four bits in the halves of
 // low[g / 2] and its upper two in bits 2 g of high.
 struct IQ4_XS {
   Half d;

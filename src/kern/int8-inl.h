@@ -1,5 +1,5 @@
-// Rounding rows to 8 bits, packing, and the product of a few rows with one panel (gemm_int8.h), for each instruction set.
-// Included once for each instruction set.
+// Rounding rows to 8 bits, packing, and the product of a few rows with one panel (gemm_int8.h). Included once for
+// each instruction set.
 #if defined(TRIL_KERN_INT8_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIL_KERN_INT8_INL_H_
 #undef TRIL_KERN_INT8_INL_H_
@@ -22,9 +22,9 @@ namespace tril::kern::HWY_NAMESPACE {
 using Ints = hn::ScalableTag<std::int32_t>;
 using IntVec = hn::Vec<Ints>;
 
-/// The lanes of v, within 8 bits or NaN, as the nearest whole numbers.
+/// Stores the lanes of v, which fit 8 bits or are NaN, as the nearest integers.
 HWY_INLINE void StoreInts(Vec v, std::int8_t* to) {
-#if HWY_TARGET == HWY_AVX3  // Highway's conversions also mind what lies beyond 32 bits
+#if HWY_TARGET == HWY_AVX3  // Highway's conversions also handle values beyond 32 bits
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(v.raw)));
 #else
   const hn::Rebind<std::int8_t, Floats> d8;
@@ -32,13 +32,13 @@ HWY_INLINE void StoreInts(Vec v, std::int8_t* to) {
 #endif
 }
 
-/// q [int8_depth(k)] = x [k] / scale, rounded, zeros behind; returns the scale. A row that is not finite gets the scale
-/// NaN, so that its products say so.
+/// q [int8_depth(k)] = x [k] / scale, rounded and padded with zeros; returns the scale. A row that is not finite
+/// gets the scale NaN, so that its products are NaN too.
 HWY_INLINE float QuantizeRow(const float* HWY_RESTRICT x, std::size_t k, std::int8_t* HWY_RESTRICT q) {
   const Floats d;
   const hn::Rebind<std::int8_t, Floats> d8;
   const std::size_t lanes = hn::Lanes(d);
-  Vec most0 = hn::Zero(d), most1 = most0, odd0 = most0, odd1 = most0;  // odd: NaN where a value is not finite
+  Vec most0 = hn::Zero(d), most1 = most0, odd0 = most0, odd1 = most0;  // odd: NaN if a value is not finite
   std::size_t j = 0;
   for (; j + 2 * lanes <= k; j += 2 * lanes) {
     const Vec a = hn::LoadU(d, x + j), b = hn::LoadU(d, x + j + lanes);
@@ -52,17 +52,17 @@ HWY_INLINE float QuantizeRow(const float* HWY_RESTRICT x, std::size_t k, std::in
   }
   const float most = hn::GetLane(hn::MaxOfLanes(d, hn::Max(most0, most1)));
   const float odd = hn::GetLane(hn::SumOfLanes(d, hn::Add(odd0, odd1)));
-  const Vec up = hn::Set(d, most > 1e-35f ? 127.0f / most : 0.0f);  // smaller ones have no reciprocal
+  const Vec up = hn::Set(d, most > 1e-35f ? 127.0f / most : 0.0f);  // smaller values have no finite reciprocal
   for (j = 0; j + lanes <= k; j += lanes) StoreInts(hn::Mul(hn::LoadU(d, x + j), up), q + j);
   if (j < k) {
-    StoreInts(hn::Mul(LoadPart(d, x + j, k - j), up), q + j);  // lanes divide 64: this stays inside the row
+    StoreInts(hn::Mul(LoadPart(d, x + j, k - j), up), q + j);  // lanes divide 64, so this stays inside the row
     j += lanes;
   }
   for (const std::size_t end = int8_depth(k); j < end; j += lanes) hn::StoreU(hn::Zero(d8), d8, q + j);
   return odd == 0 ? most / 127.0f : odd;
 }
 
-/// A panel of 4 bits as one of 8: `deep` pairs of tiles.
+/// Unpacks a panel of 4 bits to 8 bits: `deep` pairs of tiles.
 HWY_INLINE void UnpackInt4(const std::uint8_t* HWY_RESTRICT values, const std::uint8_t* HWY_RESTRICT multipliers,
                            std::size_t deep, std::uint8_t* HWY_RESTRICT to) {
   const hn::ScalableTag<std::uint8_t> du8;
@@ -73,8 +73,8 @@ HWY_INLINE void UnpackInt4(const std::uint8_t* HWY_RESTRICT values, const std::u
   const auto mask = hn::Set(du8, 15);
   for (std::size_t t = 0; t < 2 * deep; ++t, values += int8_tile_bytes / 2, multipliers += 32, to += int8_tile_bytes)
     for (std::size_t c = 0; c < 16; c += lanes) {
-      // A word of 16 bits holds two values n of 4 and is multiplied at once: n m <= 225 does not carry. n - 8 follows
-      // by taking off 8 m from each byte.
+      // A word of 16 bits holds two 4-bit values n and is multiplied at once: n m <= 225 does not carry.
+      // Subtracting 8 m from each byte then gives (n - 8) m.
       const auto twice = [&](const std::uint8_t* m) HWY_ATTR {
         const auto wide = hn::PromoteTo(du32, hn::LoadU(narrow, m));
         return hn::BitCast(du16, hn::Or(wide, hn::ShiftLeft<16>(wide)));
@@ -94,7 +94,7 @@ HWY_INLINE void UnpackInt4(const std::uint8_t* HWY_RESTRICT values, const std::u
     }
 }
 
-/// Products of 4 bits that come as 8, for any number of rows.
+/// For instruction sets that multiply 4 bits only after unpacking to 8, for any number of rows.
 struct NoFourBitProducts {
   static constexpr std::size_t most_rows = 0;
 };
@@ -105,10 +105,10 @@ struct WidenedProducts {
   static void begin(std::size_t) {}
   static void end() {}
   static void prepare(std::int8_t*, std::size_t) {}
-  /// Of Ahead in a block.
+  /// The number of steps of Ahead in a block.
   static constexpr std::size_t steps(std::size_t rows, std::size_t deep) { return (rows + 1) / 2 * 2 * deep; }
 
-  /// c [32, 32] = a [rows, deep * 64] times a panel; rows of a lie a_stride bytes apart.
+  /// c [32, 32] = a [rows, deep * 64] times a panel; rows of a are a_stride bytes apart.
   static HWY_NOINLINE void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
                                  std::size_t rows, const std::int32_t*, std::int32_t* HWY_RESTRICT c, Ahead& ahead) {
     for (std::size_t i = 0; i < rows; i += 2)
@@ -147,7 +147,7 @@ struct WidenedProducts {
       if (a_stride != 0) store_pairs(sum1, c + 32 + at / 4);
     }
   }
-  // Two neighbouring sums make one column.
+  // Two neighbouring sums belong to one column.
   static HWY_INLINE void store_pairs(IntVec sum, std::int32_t* c) {
     const Ints di;
     HWY_ALIGN std::int32_t lanes[hn::MaxLanes(Ints())];
@@ -158,10 +158,10 @@ struct WidenedProducts {
 
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
 
-/// Products of 8 bits added in pairs: |w| times x with the sign of w. A pair is at most 2 * 128 * 127 and fits 16 bits, so
-/// sums are exact.
+/// 8-bit products added in pairs: |w| times x with the sign of w. A pair is at most 2 * 128 * 127 and fits 16 bits,
+/// so sums are exact.
 struct PairedProducts : WidenedProducts {
-  /// See there.
+  /// As WidenedProducts::steps.
   static constexpr std::size_t steps(std::size_t rows, std::size_t deep) { return (rows + 3) / 4 * 2 * deep; }
   static HWY_NOINLINE void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
                                  std::size_t rows, const std::int32_t*, std::int32_t* HWY_RESTRICT c, Ahead& ahead) {

@@ -1,5 +1,5 @@
-// The product of a few rows with one panel of integers on processors that multiply them in fours: vectors (AVX-512 VNNI)
-// and tiles (AMX). Included once for each instruction set, and empty but for AVX-512.
+// The product of a few rows with one panel on processors that multiply integers in fours: vectors (AVX-512 VNNI) and
+// tiles (AMX). Included once for each instruction set; empty except for AVX-512.
 #if defined(TRIL_KERN_INT8_AVX512_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIL_KERN_INT8_AVX512_INL_H_
 #undef TRIL_KERN_INT8_AVX512_INL_H_
@@ -18,9 +18,9 @@
 
 namespace tril::kern::N_AVX3 {
 
-/// Up to kMost rows times a panel of 4 bits as it lies in memory. The instruction takes n + 8 as it is stored, without a
-/// sign, and a group's sum begins with what these eights add to it. Then it is within 32 * 8 * 127, so 16 bits hold it, and
-/// the product with the group's multiplier adds to the total at once.
+/// Up to kMost rows times a panel of 4 bits, without unpacking. The instruction takes n + 8 as stored, unsigned,
+/// and a group's sum starts with the correction for these eights. The sum is then within 32 * 8 * 127, fits 16
+/// bits, and its product with the group's multiplier is added to the total at once.
 template <std::size_t kMost>
 struct FourBitProducts {
   static constexpr std::size_t most_rows = kMost;
@@ -35,7 +35,7 @@ struct FourBitProducts {
     }
   }
 
-  /// c [32, 32] = rows of a times the panel; groups: begin_groups' of each row, 2 * deep apart.
+  /// c [32, 32] = rows of a times the panel; groups: the results of begin_groups for each row, 2 * deep apart.
   TRIL_VNNI static void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b,
                               const std::uint8_t* multipliers, std::size_t deep, std::size_t rows,
                               const std::int32_t* groups, std::int32_t* c) {
@@ -64,7 +64,7 @@ struct FourBitProducts {
     for (std::size_t l = 0; l < deep; ++l, a += 64, groups += 2)
 #pragma GCC unroll 2
       for (std::size_t t = 0; t < 2; ++t, b += tile_bytes, multipliers += 32) {
-        __m512i low[kRows], high[kRows];  // sums of the groups; the upper halves count 16 times
+        __m512i low[kRows], high[kRows];  // sums of the groups; the upper halves are scaled by 16
 #pragma GCC unroll 4
         for (std::size_t i = 0; i < kRows; ++i) {
           low[i] = _mm512_set1_epi32(groups[i * 2 * deep]);
@@ -105,14 +105,14 @@ struct FourBitProducts {
   }
 };
 
-/// Products of fours in vectors, of up to 8 rows at a time. The instruction takes its left operand without a sign: rows
-/// come with 128 added, which the sums of the weights' rows take off again.
+/// Products of fours in vectors, for up to 8 rows at a time. The instruction takes its left operand unsigned: rows
+/// have 128 added, which the sums of the weights' rows correct.
 struct FourProducts {
   using FewOfFourBits = FourBitProducts<2>;
   static void begin(std::size_t) {}
   static void end() {}
 
-  /// A rounded row as block() reads it.
+  /// Converts a rounded row to the form that block() reads.
   TRIL_VNNI static void prepare(std::int8_t* q, std::size_t depth) {
     const __m512i sign = _mm512_set1_epi8(-128);
     for (std::size_t i = 0; i < depth; i += 64)
@@ -128,8 +128,8 @@ struct FourProducts {
     }
   }
 
-  /// The same of a panel of 4 bits, which the first rows leave behind unpacked: that goes along with their products. Reading
-  /// the panel they ask for what comes behind it, so that the others need not.
+  /// The same for a panel of 4 bits. The first rows unpack it along with their products and prefetch what follows
+  /// the panel, so that the other rows need not.
   TRIL_VNNI static void unpacking_block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b,
                                         const std::uint8_t* multipliers, std::uint8_t* unpacked, std::size_t deep,
                                         std::size_t rows, const std::int32_t* sums, std::int32_t* c) {
@@ -149,7 +149,7 @@ struct FourProducts {
     std::uint8_t* unpacked;
   };
 
-  /// As many as are left, in even parts.
+  /// The number of rows of the next part: the remaining rows in even parts.
   static std::size_t next(std::size_t rows) {
     const std::size_t parts = (rows + 7) / 8;
     return (rows + parts - 1) / parts;
@@ -173,7 +173,7 @@ struct FourProducts {
         for (std::size_t v = 0; v < 2; ++v)
           of[i][v] = _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_loadu_si512(sums + v * 16));
     }
-    /// Four values of each row times those of the panel's two tiles.
+    /// Adds the products of four values of each row and those of the panel's two tiles.
     [[gnu::always_inline]] TRIL_VNNI void add(const std::int8_t* a, std::size_t a_stride, __m512i left, __m512i right) {
 #pragma GCC unroll 8
       for (std::size_t i = 0; i < kRows; ++i) {
@@ -208,8 +208,8 @@ struct FourProducts {
     sum.store(c);
   }
 
-  /// As UnpackInt4 does: 16 bits hold two values of 4 and are multiplied at once, by 4096 m and without their lower half
-  /// where the values are upper halves of bytes.
+  /// As in UnpackInt4, 16 bits hold two 4-bit values and are multiplied at once. Values in the upper halves of bytes
+  /// are multiplied by 4096 m, and the upper 16 bits of the product are kept.
   struct Multipliers {
     __m512i lower, upper, lower_eights, upper_eights;
 
@@ -261,10 +261,10 @@ struct FourProducts {
   }
 };
 
-/// Products of tiles. Tiles 0-3 sum, 4 and 5 are of A, 6 and 7 of B.
+/// Products of tiles. Tiles 0-3 hold sums, 4 and 5 parts of A, 6 and 7 parts of B.
 struct FourTiles {
   using FewOfFourBits = FourBitProducts<4>;
-  /// A product of up to 16 rows works on no more than it has.
+  /// A product of up to 16 rows uses tile shapes of that many rows.
   TRIL_AMX_INT8 static void begin(std::size_t rows) {
     struct alignas(64) Config {
       std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
@@ -272,7 +272,7 @@ struct FourTiles {
       std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
     } config;
     if (rows < 16) config.rows[0] = config.rows[1] = config.rows[4] = static_cast<std::uint8_t>(rows);
-    __asm__ volatile("" : : "r"(&config) : "memory");  // the intrinsic names only its first bytes to the compiler
+    __asm__ volatile("" : : "r"(&config) : "memory");  // the intrinsic declares only its first bytes
     _tile_loadconfig(&config);
   }
   TRIL_AMX_INT8 static void end() { _tile_release(); }

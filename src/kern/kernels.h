@@ -1,10 +1,10 @@
-// The loops: everything that reads or writes tensor memory, as functions on raw pointers, one table for each instruction
-// set. The table is chosen once (best(), or table("avx2") to force one) and reached through the Context.
+// The kernels: all code that reads or writes tensor memory, as functions on raw pointers, one table for each
+// instruction set. The table is chosen once (best(), or table("avx2") to force one) and reached through the Context.
 //
-// Conventions: all values are float32; a matrix [n, d] is row-major and dense unless a stride is given; sums over rows or
-// columns are accumulated in float32 in a fixed order, so that a call's result depends on its arguments alone; `accumulate`
-// says that the result is added to what stands in the output rather than stored. No kernel but gemm allocates, throws or starts threads.
-// A pointer may have any alignment that a float has. Sizes may be zero.
+// Conventions: all values are float32. A matrix [n, d] is row-major and dense unless a stride is given. Sums over
+// rows or columns are accumulated in float32 in a fixed order, so a call's result depends only on its arguments.
+// With `accumulate` the result is added to the output instead of stored. No kernel but gemm allocates, throws or
+// starts threads. A pointer may have any alignment that a float has. Sizes may be zero.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct CrossEntropy {
   std::int32_t ignore = -1;
   float eps = 0;
   float gradient_scale = 1;        ///< the gradient of the total with respect to each loss_i (1 / tokens for a mean)
-  const float* weights = nullptr;  ///< [rows] or null: a factor of each row's loss (and gradient)
+  const float* weights = nullptr;  ///< [rows] or null: a factor for each row's loss (and gradient)
 };
 
 /// One step of Adam or AdamW [Kingma & Ba 2015, alg. 1; Loshchilov & Hutter 2019, alg. 2] over n values:
@@ -33,10 +33,10 @@ struct CrossEntropy {
 ///   w -= lr * (m / bias1) / (sqrt(v / bias2) + eps) + lr * decay * w (AdamW)
 struct Adam {
   float lr = 0, beta1 = 0.9f, beta2 = 0.999f, eps = 1e-8f;
-  float decoupled_decay = 0;   ///< AdamW's, times lr
+  float decoupled_decay = 0;   ///< AdamW's, multiplied by lr
   float l2 = 0;                ///< Adam's
   float bias1 = 1, bias2 = 1;  ///< 1 - beta^t
-  float gradient_scale = 1;    ///< clipping and averaging
+  float gradient_scale = 1;    ///< for clipping and averaging
 };
 
 /// One step of Lion [Chen et al. 2023, alg. 2] over n values:
@@ -116,24 +116,24 @@ struct Kernels {
   void (*add_normal)(RandomKey key, float deviation, float* y, std::size_t n);
 
   // --- matrices [rows, cols]; strides in floats ---
-  /// C = A B (+ C): see gemm.h. The one entry that may start threads, allocate inside its library, and throw.
+  /// C = A B (+ C): see gemm.h. The only kernel that may start threads, allocate inside its library, and throw.
   void (*gemm)(const Gemm& g);
-  /// Rounds a matrix to bfloat16 and lays it out as a right operand.
+  /// Rounds a matrix to bfloat16 and packs it as a right operand.
   void (*pack_right)(const PackRight& p);
-  /// y [columns, k] = the columns ids[i] of a packed right operand of k rows.
+  /// y [columns, k] = columns ids[i] of a packed right operand of k rows.
   void (*gather_packed)(const std::uint16_t* b, std::size_t k, const std::int32_t* ids, float* y, std::size_t columns);
   /// y = residual + drop(f(A B + bias)) with operands rounded to bfloat16: see gemm_bf16.h.
   void (*packed_gemm)(const PackedGemm& g);
-  /// Rows of x, rounded to 8 bits: q [rows, int8_depth(k)], scales [rows]; see gemm_int8.h.
+  /// Rounds the rows of x to 8 bits: q [rows, int8_depth(k)], scales [rows]; see gemm_int8.h.
   void (*quantize_rows)(const float* x, std::size_t stride, std::size_t rows, std::size_t k, std::int8_t* q,
                         float* scales);
   void (*pack_quantized)(const PackQuantized& p);
-  /// y [rows, k] = scale * the rows ids[i] of a packed weight.
+  /// y [rows, k] = scale * rows ids[i] of a packed weight.
   void (*gather_quantized)(const QuantizedRight& b, const std::int32_t* ids, float scale, float* y, std::size_t rows);
   void (*quantized_gemm)(const QuantizedGemm& g);
-  /// The best columns of such a product, which is not kept.
+  /// The best columns of such a product, which is not stored: see quantized_top_k.h.
   void (*quantized_top_k)(const QuantizedTopK& t);
-  /// All gradients of such a product: see linear_gradient.h.
+  /// All gradients of a linear map in mixed precision: see linear_gradient.h.
   void (*linear_gradient)(const LinearGradient& g);
   /// y = f(x + bias), bias [cols] or null; in place allowed (y == x).
   void (*bias_activate)(Activation f, const float* x, const float* bias, float* y, std::size_t rows, std::size_t cols);
@@ -144,13 +144,13 @@ struct Kernels {
   /// y[i, :] = x[i, :], with strides
   void (*copy_rows)(const float* x, std::size_t x_stride, float* y, std::size_t y_stride, std::size_t rows,
                     std::size_t cols);
-  /// y = g (x - mean) rstd + b; b may be null. Saves mean and rstd [rows] where not null. [Ba et al. 2016, eq. 4]
+  /// y = g (x - mean) rstd + b; b may be null. Saves mean and rstd [rows] if not null. [Ba et al. 2016, eq. 4]
   void (*layer_norm)(const float* x, const float* g, const float* b, float eps, float* y, float* mean, float* rstd,
                      std::size_t rows, std::size_t cols);
-  /// dx (accumulated or stored), dg += , db += (each may be null).
+  /// dx (accumulated or stored), dg +=, db += (each may be null).
   void (*layer_norm_backward)(const float* x, const float* g, const float* mean, const float* rstd, const float* dy,
                               float* dx, bool accumulate, float* dg, float* db, std::size_t rows, std::size_t cols);
-  /// y = g x / sqrt(mean(x^2) + eps) [Zhang & Sennrich 2019, eq. 4]; saves 1 / rms [rows] where not null.
+  /// y = g x / sqrt(mean(x^2) + eps) [Zhang & Sennrich 2019, eq. 4]; saves 1 / rms [rows] if not null.
   void (*rms_norm)(const float* x, const float* g, float eps, float* y, float* inv_rms, std::size_t rows,
                    std::size_t cols);
   void (*rms_norm_backward)(const float* x, const float* g, const float* inv_rms, const float* dy, float* dx,
@@ -158,13 +158,13 @@ struct Kernels {
   /// y[i] = scale * table[ids[i]]
   void (*gather)(const float* table, const std::int32_t* ids, float scale, float* y, std::size_t rows,
                  std::size_t cols);
-  /// d_table[ids[i]] += scale * dy[i], rows with ids[i] == skip left out (skip -1: none)
+  /// d_table[ids[i]] += scale * dy[i], except rows with ids[i] == skip (skip -1: none)
   void (*scatter_add)(float* d_table, const std::int32_t* ids, float scale, const float* dy, std::int32_t skip,
                       std::size_t rows, std::size_t cols);
   /// y[i] = x[i] + table[positions[i]]
   void (*add_gathered)(const float* x, const float* table, const std::int32_t* positions, float* y, std::size_t rows,
                        std::size_t cols);
-  /// Heads rotated by their tokens' positions: see rotary.h.
+  /// Rotates heads by the positions of their tokens: see rotary.h.
   void (*rotary)(const Rotary& r);
 
   // --- softmax and losses over rows of logits [rows, cols] ---
@@ -172,70 +172,72 @@ struct Kernels {
   void (*log_softmax)(const float* x, float* y, std::size_t rows, std::size_t cols);
   /// lse[i] = log(sum(exp(x[i])))
   void (*log_sum_exp)(const float* x, float* lse, std::size_t rows, std::size_t cols);
-  /// losses [rows]; where d_logits is not null (it may be logits itself), the gradient too.
+  /// losses [rows]; also the gradient if d_logits is not null (it may be logits itself).
   void (*cross_entropy)(const CrossEntropy& c, const float* logits, float* losses, float* d_logits, std::size_t rows,
                         std::size_t cols);
   /// Cross-entropy of x W^T + b in mixed precision: see projected_loss.h. losses [rows].
   void (*projected_cross_entropy)(const ProjectedCrossEntropy& p, float* losses);
   void (*projected_cross_entropy_backward)(const ProjectedCrossEntropy& p, const ProjectedGradients& g);
-  /// losses[i] = weights[i] T^2 KL(softmax(teacher / T) || softmax(student / T)) [Hinton et al. 2015]; d_student (may
-  /// be null, may be student) = gradient_scale * weights[i] * T * (softmax(student/T) - softmax(teacher/T)). A row
-  /// whose weight is zero is not looked at.
+  /// losses[i] = weights[i] T^2 KL(softmax(teacher / T) || softmax(student / T)) [Hinton et al. 2015]; d_student
+  /// (may be null or student) = gradient_scale * weights[i] * T * (softmax(student/T) - softmax(teacher/T)). A
+  /// row with weight zero is skipped.
   void (*distillation)(const float* student, const float* teacher, const float* weights, float temperature,
                        float gradient_scale, float* losses, float* d_student, std::size_t rows, std::size_t cols);
-  /// With the cross-entropies CE_a and CE_b of two rows of logits against one target, and p and q their softmaxes,
-  /// losses[i] = weight_i [ (CE_a + CE_b) / 2 + alpha / 4 (KL(p || q) + KL(q || p)) ] [Liang et al. 2021]; with
-  /// `gradients` both logits are overwritten by theirs.
+  /// With the cross-entropies CE_a and CE_b of two rows of logits against one target, and their softmaxes p and
+  /// q: losses[i] = weight_i [ (CE_a + CE_b) / 2 + alpha / 4 (KL(p || q) + KL(q || p)) ] [Liang et al. 2021];
+  /// with `gradients` both logits are overwritten by their gradients.
   void (*r_drop)(const CrossEntropy& c, float alpha, float* a, float* b, float* losses, bool gradients,
                  std::size_t rows, std::size_t cols);
-  /// The k largest of each row, largest first (of equals the smaller index first): values and indices [rows, k]; k <= cols.
+  /// The k largest of each row, largest first (ties: smaller index first): values and indices [rows, k]; k <=
+  /// cols.
   void (*top_k)(const float* x, std::size_t rows, std::size_t cols, std::size_t k, float* values,
                 std::int32_t* indices);
 
   // --- attention ---
-  /// Floats of scratch that attention, attention_backward and attention_weights need for these sizes, whatever the lengths.
+  /// Floats of scratch for attention, attention_backward and attention_weights with these sizes, for any lengths.
   std::size_t (*attention_scratch)(std::size_t d_k, std::size_t d_v);
   /// out [tokens of q, heads * d_v] with stride; lse [tokens of q, heads] or null.
   void (*attention)(const Attention& a, float* out, std::size_t out_stride, float* lse, float* scratch);
   void (*attention_backward)(const Attention& a, const AttentionGradient& g, float* scratch);
-  /// The weights themselves (before dropout): row r's [heads, q_len, k_len] one after the other.
+  /// The weights before dropout: row r's [heads, q_len, k_len], row after row.
   void (*attention_weights)(const Attention& a, const float* lse, float* weights, float* scratch);
   /// Floats of scratch for cached_attention.
   std::size_t (*cached_attention_scratch)(const CachedAttention& a);
   /// out [queries, heads * d_v] with stride
   void (*cached_attention)(const CachedAttention& a, float* out, std::size_t out_stride, float* scratch);
-  /// Keys and values of a memory, packed, and queries against them: see memory_attention.h.
+  /// Packs keys and values of a memory; attention of queries to them: see memory_attention.h.
   void (*pack_memory)(const PackMemory& p);
   void (*memory_attention)(const MemoryAttention& a, float* out, std::size_t out_stride, float* scratch);
   void (*quantize_slots)(const QuantizeSlots& x);
-  /// weights: rows' [q_len, k_len], one behind the other. scratch: as many floats as the longest row has keys.
+  /// weights: [q_len, k_len] of each row, row after row. scratch: as many floats as the longest row has keys.
   void (*mean_attention)(const MeanAttention& a, float* weights, float* scratch);
   /// Adds to dq and dk. scratch: as many floats as the longest row has keys, plus d_k.
   void (*mean_attention_backward)(const MeanAttention& a, const float* d_weights, float* dq, std::size_t dq_stride,
                                   float* dk, std::size_t dk_stride, float* scratch);
-  /// losses [queries of all rows in order], and where d_weights is not null the gradient of gradient_scale * their sum.
-  /// wanted: laid out as weights; queries whose wanted weights are all zero cost nothing.
+  /// losses [queries of all rows in order], and if d_weights is not null the gradient of gradient_scale * their
+  /// sum. wanted: in the layout of weights; queries whose wanted weights are all zero cost nothing.
   void (*alignment_loss)(AlignmentCost cost, const RowSpan* rows, std::size_t num_rows, const float* weights,
                          const float* wanted, float gradient_scale, float* losses, float* d_weights);
 
-  /// Floats of scratch for the three below.
+  /// Floats of scratch for the three functions below.
   std::size_t (*linear_attention_scratch)(std::size_t d_k, std::size_t d_v);
   void (*linear_attention)(const LinearAttention& a, float* out, std::size_t out_stride, float* scratch);
-  /// Recomputes S and z; d_out, dq, dk, dv have the strides of out, q, k, v; results are stored, or added with accumulate.
+  /// Recomputes S and z; d_out, dq, dk, dv have the strides of out, q, k, v; results are stored, or added with
+  /// accumulate.
   void (*linear_attention_backward)(const LinearAttention& a, const float* d_out, std::size_t d_out_stride, float* dq,
                                     std::size_t dq_stride, float* dk, std::size_t dk_stride, float* dv,
                                     std::size_t dv_stride, bool accumulate, float* scratch);
-  /// The next tokens of each row, one after the other: state [rows, heads, d_k * d_v + d_k] (S then z) takes in k, v and
-  /// answers q.
+  /// The next tokens of each row, one after the other: adds k, v to state [rows, heads, d_k * d_v + d_k] (S then
+  /// z) and answers q.
   void (*linear_attention_step)(const LinearAttention& a, float* state, float* out, std::size_t out_stride);
 };
 
-/// The tables that this processor can run, the slowest first.
+/// The tables that this processor can run, slowest first.
 std::span<const Kernels* const> tables();
-/// The fastest of them, or the one that the environment variable TRIL_INSTRUCTION_SET names.
-/// @throws Error(usage) where that is none of them
+/// The fastest of them, or the one named by the environment variable TRIL_INSTRUCTION_SET.
+/// @throws Error(usage) if that names none of them
 const Kernels& best();
-/// By name, or null where this processor lacks it or no such table exists.
+/// The table of this name; null if this processor cannot run it or there is none.
 const Kernels* table(std::string_view name);
 
 }  // namespace tril::kern

@@ -1,4 +1,4 @@
-// What rounding to 8 bits scales by. Included once for each instruction set.
+// The largest magnitude, from which 8-bit scales are computed. Included once for each instruction set.
 #if defined(TRIL_KERN_LARGEST_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIL_KERN_LARGEST_INL_H_
 #undef TRIL_KERN_LARGEST_INL_H_
@@ -12,7 +12,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 
-/// The largest of n absolute values; NaN where one is none.
+/// The largest of n absolute values; NaN if one is NaN.
 HWY_INLINE float LargestSize(const float* x, std::size_t n) {
   const Floats d;
   Vec most = hn::Zero(d), odd = hn::Zero(d);

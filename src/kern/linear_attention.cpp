@@ -1,9 +1,9 @@
-// Linear attention, y_i = phi(q_i) S / phi(q_i) z with phi(x) = elu(x) + 1 [Katharopoulos et al. 2020, eq. 5-12]. Here
-// v has one column more, of ones, so that S carries z as its last column: n = phi(q) S, y = n[:d_v] / n[d_v]. Tokens go
-// in chunks of kChunk: what lies before the chunk comes from S, what lies in it from the masked product A = tril(phi(Q)
-// phi(K)^T). Backward, with g = dy / n[d_v] and G = [g, -g . y], the gradient of n:
+// Linear attention, y_i = phi(q_i) S / phi(q_i) z with phi(x) = elu(x) + 1 [Katharopoulos et al. 2020, eq. 5-12].
+// Here v has one more column, of ones, so that S carries z as its last column: n = phi(q) S, y = n[:d_v] / n[d_v].
+// Tokens are processed in chunks of kChunk: S covers the tokens before the chunk, and the masked product A =
+// tril(phi(Q) phi(K)^T) those within it. Backward, with g = dy / n[d_v] and G = [g, -g . y], the gradient of n:
 //   B = tril(G V^T)   d phi(Q) = G S^T + B phi(K)   d phi(K) = V R^T + B^T phi(Q)   dV = phi(K) R + A^T G
-// where R = sum of phi(q_i)^T G_i over the chunks behind. phi'(x) = min(phi(x), 1).
+// where R = sum of phi(q_i)^T G_i over the later chunks. phi'(x) = min(phi(x), 1).
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/linear_attention.cpp"
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kChunk = 64;
 
-/// Rows of d_k, and of d_v + 1, start at whole cache lines.
+/// Pads rows of d_k and of d_v + 1 values to whole cache lines.
 constexpr std::size_t padded(std::size_t n) {
   return (n + 15) / 16 * 16;
 }
@@ -60,7 +60,7 @@ HWY_INLINE Vec feature(Vec x) {
   return hn::IfThenElse(hn::Gt(x, hn::Zero(d)), hn::Add(x, hn::Set(d, 1.0f)), FastExp(d, x));
 }
 
-/// A matrix with a stride; rows and cols are said where it is used.
+/// A matrix with a stride; its user knows rows and cols.
 struct Rows2 {
   const float* at;
   std::size_t stride;
@@ -81,7 +81,7 @@ void values_and_ones(Rows2 x, std::size_t rows, std::size_t cols, float* y, std:
   }
 }
 
-/// C [m, n] (+)= A B with A [m, k], or stored as [k, m] where transposed.
+/// C [m, n] (+)= A B with A [m, k], stored as [k, m] if transposed.
 enum class Layout { plain, transposed };
 enum class Result { store, add };
 void multiply(std::size_t m, std::size_t n, std::size_t k, Rows2 a, Layout layout, Rows2 b, float* c,
@@ -96,7 +96,7 @@ void multiply(std::size_t m, std::size_t n, std::size_t k, Rows2 a, Layout layou
   small_gemm(g);
 }
 
-/// Zero where the key is behind the query.
+/// Zeroes the entries whose key comes after the query.
 void keep_lower_triangle(float* a, std::size_t rows, std::size_t cols) {
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = i + 1; j < cols; ++j) a[i * kChunk + j] = 0;
@@ -107,7 +107,7 @@ void clear(float* x, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) x[i] = 0;
 }
 
-/// One head of one row, walked in chunks; the chunk's queries and keys have the same indices.
+/// One head of one row, processed in chunks; the chunk's queries and keys have the same indices.
 class Head {
  public:
   Head(const LinearAttention& a, std::size_t row, std::size_t head, Work& work)
@@ -123,7 +123,7 @@ class Head {
 
   std::size_t chunks() const { return (larger(q_len, k_len) + kChunk - 1) / kChunk; }
 
-  /// phi(Q), and phi(K) and V, of a chunk; the counts say how many tokens it has of each.
+  /// Loads phi(Q), and phi(K) and V, of a chunk; the counts tell how many tokens of each it has.
   void load_queries(std::size_t chunk) {
     nq = count(q_len, chunk);
     if (nq) features({q.at + chunk * kChunk * q.stride, q.stride}, nq, d_k, w.phi_q, w.k);
@@ -138,7 +138,7 @@ class Head {
   void add_keys(float* to, Result result) {
     multiply(d_k, d_v + 1, nk, {w.phi_k, w.k}, Layout::transposed, {w.values, w.v}, to, w.v, result);
   }
-  /// n = phi(Q) S, for the causal chunk with A V besides
+  /// n = phi(Q) S, plus A V for the causal chunk
   void read_state() { multiply(nq, d_v + 1, d_k, {w.phi_q, w.k}, Layout::plain, {w.s, w.v}, w.n, w.v, Result::store); }
   void read_chunk() {
     if (nk == 0) return;
@@ -227,7 +227,7 @@ void through_feature(const Head& h, std::size_t rows, const float* phi, float* d
   }
 }
 
-/// Where one head's gradients of a chunk go.
+/// The destinations of one head's gradients of a chunk.
 struct Gradients {
   const float* d_out;
   float *dq, *dk, *dv;
@@ -245,7 +245,7 @@ struct Gradients {
   }
 };
 
-/// d phi(Q) = G S^T (+ B phi(K)), and dq. S^T stands in s_t, G in n, B in b.
+/// d phi(Q) = G S^T (+ B phi(K)), and dq. S^T is in s_t, G in n, B in b.
 void queries_backward(Head& h, const Gradients& g, bool causal) {
   Work& w = h.w;
   multiply(h.nq, h.d_k, h.d_v + 1, {w.n, w.v}, Layout::plain, {w.s_t, w.k}, w.d_phi, w.k, Result::store);
@@ -253,7 +253,7 @@ void queries_backward(Head& h, const Gradients& g, bool causal) {
   through_feature(h, h.nq, w.phi_q, g.dq, g.dq_stride, g.accumulate);
 }
 
-/// d phi(K) = V R^T (+ B^T phi(Q)), dk, dV = phi(K) R (+ A^T G). R^T stands in r_t.
+/// d phi(K) = V R^T (+ B^T phi(Q)), dk, dV = phi(K) R (+ A^T G). R^T is in r_t.
 void keys_backward(Head& h, const Gradients& g, bool causal) {
   Work& w = h.w;
   multiply(h.nk, h.d_k, h.d_v + 1, {w.values, w.v}, Layout::plain, {w.r_t, w.k}, w.d_phi, w.k, Result::store);
@@ -292,13 +292,13 @@ void full_backward(Head& h, const Gradients& g) {
   }
 }
 
-/// From the last chunk to the first: S before a chunk is S after it less what the chunk added, the very same products,
-/// so that in double nothing is lost and no chunk's S need be kept.
+/// From the last chunk to the first: S before a chunk is S after it minus what the chunk added, exactly the same
+/// products. So in double nothing is lost, and no chunk's S need be stored.
 void causal_backward(Head& h, const Gradients& g) {
   Work& w = h.w;
   const std::size_t size = h.d_k * w.v;
   for (std::size_t i = 0; i < size; ++i) w.total[i] = 0;
-  clear(w.step, size);  // its padding is summed too
+  clear(w.step, size);  // the padding is summed too
   for (std::size_t c = 0; c < h.chunks(); ++c) {
     h.load_keys(c);
     h.add_keys(w.step, Result::store);
@@ -351,7 +351,7 @@ void linear_attention_backward(const LinearAttention& a, const float* d_out, std
   }
 }
 
-/// S += phi(k) v^T, z += phi(k), y = phi(q) S / phi(q) z, some rows of S at a time, so that phi fits the stack.
+/// S += phi(k) v^T, z += phi(k), y = phi(q) S / phi(q) z, some rows of S at a time, so that phi fits on the stack.
 void linear_attention_step(const LinearAttention& a, float* state, float* out, std::size_t out_stride) {
   const Floats d;
   HWY_ALIGN float phi_q[kChunk], phi_k[kChunk];

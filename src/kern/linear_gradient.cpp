@@ -1,5 +1,5 @@
-// For 256 tokens at a time: dz is made in blocks of 32 x 32 and packed twice, as the left operand of dz W and, turned, of
-// dz^T x; then both products sweep over it.
+// For 256 tokens at a time, dz is computed in blocks of 32 x 32 and packed twice, as the left operand of dz W and,
+// transposed, of dz^T x; then both products sweep over it.
 #include "kern/linear_gradient.h"
 
 #include <type_traits>
@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 namespace {
 
-/// Where the operands of `tokens` tokens lie in the scratch.
+/// The places of the operands of `tokens` tokens in the scratch.
 struct Operands {
   std::uint16_t *along, *down, *x;  ///< dz [tokens, out], dz^T [out, tokens], x [tokens, in]
   float* sums;
@@ -34,7 +34,7 @@ struct Operands {
   }
 };
 
-/// dz [32, 32] at (row, col), zeros beyond its edges; its columns' sums are added to db.
+/// Computes dz [32, 32] at (row, col), padded with zeros, and adds its column sums to db.
 template <class F, bool kDrops>
 HWY_INLINE void BlockOfDz(const LinearGradient& g, const Drop& drop, std::size_t row, std::size_t col,
                           float* HWY_RESTRICT dz) {
@@ -63,7 +63,7 @@ HWY_INLINE void BlockOfDz(const LinearGradient& g, const Drop& drop, std::size_t
   }
 }
 
-/// dz of tokens [begin, begin + tokens), packed both ways.
+/// Computes dz of tokens [begin, begin + tokens), packed both ways.
 template <class Isa, class F, bool kDrops>
 void pack_dz(const LinearGradient& g, std::size_t begin, std::size_t tokens, const Operands& to) {
   HWY_ALIGN float dz[32 * 32];
@@ -88,7 +88,8 @@ void pack_dz(const LinearGradient& g, std::size_t begin, std::size_t tokens, con
   }
 }
 
-/// C = A B over `deep` tiles of columns, rows by rows, so that the part of A that is swept over stays in the second cache.
+/// C = A B over `deep` tiles of columns, in groups of rows, so that the current part of A stays in the second-level
+/// cache.
 template <class Isa>
 HWY_INLINE void SweepAll(const PackedGemm& g, const std::uint16_t* a, std::size_t deep, bool add, float* sums) {
   for (std::size_t m0 = 0; m0 < g.m; m0 += packed_gemm_rows)
@@ -99,7 +100,7 @@ HWY_INLINE void SweepAll(const PackedGemm& g, const std::uint16_t* a, std::size_
 template <class Isa>
 void gradient(const LinearGradient& g) {
   Isa::begin();
-  // In equal parts: each costs a reading and a writing of dW.
+  // In equal parts: each costs one read and one write of dW.
   const std::size_t parts = larger(tiles_of(g.tokens, linear_gradient_tokens), 1);
   const std::size_t part = larger(tiles_of(tiles_of(g.tokens, parts), 32), 1) * 32;
   for (std::size_t begin = 0; begin == 0 || begin < g.tokens; begin += part) {

@@ -1,5 +1,5 @@
-// The backward pass of a linear map in mixed precision, in one pass over dy: what product after product would read again
-// is rounded, packed and summed up while it is in registers.
+// The backward pass of a linear map in mixed precision, in one pass over dy. Separate products would read the same
+// data again; here it is rounded, packed and summed while it is in registers.
 //   y = r + drop(f(x W^T + b)):   dz = f'(z) * drop(dy)   db += sum of dz's rows   dW (+)= dz^T x   dx (+)= dz W
 #pragma once
 
@@ -7,9 +7,9 @@
 
 namespace tril::kern {
 
-/// Tokens that are worked through at a time.
+/// Tokens per pass.
 constexpr std::size_t linear_gradient_tokens = 256;
-/// Rows of y that share one stream of dropout: block i of them draws from sub_key(dropout.key, i).
+/// Rows of y that share one dropout stream: block i of them draws from sub_key(dropout.key, i).
 constexpr std::size_t linear_dropout_rows = 256;
 
 struct LinearGradient {
@@ -17,14 +17,14 @@ struct LinearGradient {
   const float* dy = nullptr;  ///< [tokens, out] dense
   Dropout dropout;
   Activation activation = Activation::none;
-  const float* saved = nullptr;  ///< z [tokens, out], or y where f is relu
+  const float* saved = nullptr;  ///< z [tokens, out], or y if f is relu
   const float* x = nullptr;      ///< [tokens, in]
   std::size_t x_stride = 0;
-  const std::uint16_t* w = nullptr;  ///< W as a right operand, packed
-  float* db = nullptr;               ///< [out], added to; may be none
-  float* dw = nullptr;               ///< [out, in]; may be none
+  const std::uint16_t* w = nullptr;  ///< W, packed as a right operand
+  float* db = nullptr;               ///< [out], added to; may be null
+  float* dw = nullptr;               ///< [out, in]; may be null
   bool add_dw = false;
-  float* dx = nullptr;  ///< [tokens, in]; may be none
+  float* dx = nullptr;  ///< [tokens, in]; may be null
   std::size_t dx_stride = 0;
   bool add_dx = false;
   bool stream_dx = false;            ///< as PackedGemm::stream

@@ -1,5 +1,5 @@
-// Vectors of float32 for every kernel: loads and stores of a row's end, sums over lanes, exp and its relatives, random
-// bits. Included once for each instruction set (see simd.h).
+// float32 vector functions for all kernels: partial loads and stores, sums over lanes, exp and related functions,
+// random bits. Included once for each instruction set (see simd.h).
 #if defined(TRIL_KERN_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIL_KERN_MATH_INL_H_
 #undef TRIL_KERN_MATH_INL_H_
@@ -28,7 +28,7 @@ constexpr std::size_t larger(std::size_t a, std::size_t b) {
   return a < b ? b : a;
 }
 
-/// The first n < Lanes(d) values at p, zeros behind them; nothing beyond p + n is read.
+/// The first n < Lanes(d) values at p, then zeros; nothing at or beyond p + n is read.
 template <class D>
 HWY_INLINE hn::Vec<D> LoadPart(D d, const float* HWY_RESTRICT p, std::size_t n) {
 #if HWY_TARGET == HWY_SSSE3  // has no masked loads and stores
@@ -40,7 +40,7 @@ HWY_INLINE hn::Vec<D> LoadPart(D d, const float* HWY_RESTRICT p, std::size_t n) 
 #endif
 }
 
-/// Stores the first n < Lanes(d) lanes of v; nothing beyond p + n is written.
+/// Stores the first n < Lanes(d) lanes of v; nothing at or beyond p + n is written.
 template <class D>
 HWY_INLINE void StorePart(hn::Vec<D> v, D d, float* HWY_RESTRICT p, std::size_t n) {
 #if HWY_TARGET == HWY_SSSE3  // has no masked loads and stores
@@ -52,11 +52,11 @@ HWY_INLINE void StorePart(hn::Vec<D> v, D d, float* HWY_RESTRICT p, std::size_t 
 #endif
 }
 
-/// How a loop body reads and writes: whole vectors, or the n values of a row's end.
+/// How a loop body reads and writes: whole vectors, or the last n values of a row.
 struct Whole {
   HWY_INLINE Vec load(const float* p) const { return hn::LoadU(Floats(), p); }
   HWY_INLINE void store(Vec v, float* p) const { hn::StoreU(v, Floats(), p); }
-  /// v, with `other` in the lanes that the row does not have.
+  /// v, with `other` in the lanes beyond the row.
   HWY_INLINE Vec or_else(Vec v, Vec) const { return v; }
 };
 struct Part {
@@ -66,7 +66,7 @@ struct Part {
   HWY_INLINE Vec or_else(Vec v, Vec other) const { return hn::IfThenElse(hn::FirstN(Floats(), n), v, other); }
 };
 
-/// body(i, io) for i = 0, lanes, 2 lanes, ... below n, the last with io = Part where n is not a multiple.
+/// Calls body(i, io) for i = 0, lanes, 2 lanes, ... below n; the last call has io = Part if n is not a multiple.
 template <class Body>
 HWY_INLINE void ForEach(std::size_t n, const Body& body) {
   const std::size_t lanes = hn::Lanes(Floats());
@@ -75,7 +75,8 @@ HWY_INLINE void ForEach(std::size_t n, const Body& body) {
   if (i < n) body(i, Part{n - i});
 }
 
-/// The sum of body(i, io) over the same i, by four partial sums; body gives zero in the lanes that it did not load.
+/// The sum of body(i, io) over the same i, by four partial sums; body returns zero in the lanes that it did not
+/// load.
 template <class Body>
 HWY_INLINE float Sum(std::size_t n, const Body& body) {
   const Floats d;
@@ -95,14 +96,15 @@ HWY_INLINE float Sum(std::size_t n, const Body& body) {
 
 constexpr float log2_e = 1.44269504f;
 
-/// e^x within 2e-7 of itself for -87.33 <= x <= 88.72; zero below (so exactly zero at -inf), 3.4e38 above; NaN stays
-/// NaN. x = n ln 2 + r with |r| <= ln 2 / 2, and e^r = 1 + r + r^2 p(r), p interpolated at Chebyshev's points.
+/// e^x within 2e-7 (relative) for -87.33 <= x <= 88.72; zero below (so exactly zero at -inf), 3.4e38 above; NaN
+/// stays NaN. x = n ln 2 + r with |r| <= ln 2 / 2, and e^r = 1 + r + r^2 p(r), where p interpolates at Chebyshev
+/// nodes.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V FastExp(D d, V x) {
   const hn::RebindToSigned<D> di;
   const V highest = hn::Set(d, 88.7228f), lowest = hn::Set(d, -87.33654f);
   const V shift = hn::Set(d, 12582912.0f);  // 1.5 * 2^23: adding it rounds, and leaves n in the low bits
-  const V y = hn::Min(highest, x);          // this order keeps NaN
+  const V y = hn::Min(highest, x);          // this order preserves NaN
   const V shifted = hn::MulAdd(y, hn::Set(d, log2_e), shift);
   const V n = hn::Sub(shifted, shift);
   V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), y);  // nine bits: n times this is exact
@@ -116,13 +118,13 @@ HWY_INLINE V FastExp(D d, V x) {
   return hn::IfThenZeroElse(hn::Lt(x, lowest), e);
 }
 
-/// 2^x within 2e-7 of itself for -126 <= x <= 127; 2^-126 below, NaN stays NaN. x = n + r with |r| <= 1/2, and 2^r = 1 + r
-/// p(r), of the p of degree 4 the one whose largest relative error is least.
+/// 2^x within 2e-7 (relative) for -126 <= x <= 127; 2^-126 below; NaN stays NaN. x = n + r with |r| <= 1/2, and 2^r
+/// = 1 + r p(r), where p is the polynomial of degree 4 with the smallest maximum relative error.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V FastExp2(D d, V x) {
   const hn::RebindToSigned<D> di;
   const V shift = hn::Set(d, 12582912.0f);      // as in FastExp
-  const V y = hn::Max(hn::Set(d, -126.0f), x);  // this order keeps NaN
+  const V y = hn::Max(hn::Set(d, -126.0f), x);  // this order preserves NaN
   const V shifted = hn::Add(y, shift);
   const V r = hn::Sub(y, hn::Sub(shifted, shift));
   V p = hn::MulAdd(hn::Set(d, 0.00132647238f), r, hn::Set(d, 0.00967151299f));
@@ -133,8 +135,8 @@ HWY_INLINE V FastExp2(D d, V x) {
   return hn::BitCast(d, hn::Add(hn::BitCast(di, p), hn::ShiftLeft<23>(hn::BitCast(di, shifted))));
 }
 
-/// tanh(x) within 2e-7 of itself. Up to 0.65 it is x + x^3 p(x^2), p interpolated at Chebyshev's points; beyond, where
-/// nothing cancels out, (1 - e) / (1 + e) with e = exp(-2 |x|).
+/// tanh(x) within 2e-7 (relative). Up to 0.65 it is x + x^3 p(x^2), where p interpolates at Chebyshev nodes; beyond
+/// that, where there is no cancellation, (1 - e) / (1 + e) with e = exp(-2 |x|).
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V FastTanh(D d, V x) {
   const V one = hn::Set(d, 1.0f), a = hn::Abs(x), z = hn::Mul(x, x);
@@ -155,7 +157,8 @@ HWY_INLINE V Sigmoid(D d, V x) {
 }
 
 /// The standard normal distribution's Phi(x), within 1e-7, and its density. Phi(-|x|) = density * q(1 / (1 + 0.23
-/// |x|)), the form of Abramowitz & Stegun 26.2.17 with a polynomial of degree 8 interpolated at Chebyshev's points.
+/// |x|)), the form of Abramowitz & Stegun 26.2.17 with a polynomial of degree 8 that interpolates at Chebyshev
+/// nodes.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V NormalCdf(D d, V x, V& density) {
   const V one = hn::Set(d, 1.0f), a = hn::Abs(x);
@@ -174,7 +177,7 @@ HWY_INLINE V NormalCdf(D d, V x, V& density) {
   return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), q, hn::Sub(one, q));
 }
 
-/// random_bits(key, first), random_bits(key, first + 1), ...: one for each lane, bit for bit. DU: a tag of uint32_t.
+/// random_bits(key, first), random_bits(key, first + 1), ...: one per lane, bit for bit. DU: a tag of uint32_t.
 template <class DU, class VU = hn::Vec<DU>>
 HWY_INLINE VU RandomBits(DU du, RandomKey key, std::uint32_t first) {
   const std::uint32_t step = 0x9e3779b9u;
@@ -187,7 +190,7 @@ HWY_INLINE VU RandomBits(DU du, RandomKey key, std::uint32_t first) {
   return hn::Xor(x, hn::ShiftRight<15>(x));
 }
 
-/// What dropout keeps of elements first, first + 1, ...: threshold is dropout_threshold(p).
+/// The lanes that dropout keeps of elements first, first + 1, ...; threshold is dropout_threshold(p).
 template <class D>
 HWY_INLINE hn::Mask<D> Kept(D d, RandomKey key, std::uint32_t threshold, std::uint32_t first) {
   const hn::RebindToUnsigned<D> du;

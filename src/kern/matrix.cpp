@@ -1,4 +1,4 @@
-// Loops over matrices [rows, cols]: bias and activation, sums of columns, transposition, strided copies.
+// Loops over matrices [rows, cols]: bias and activation, column sums, transposition, strided copies.
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/matrix.cpp"
@@ -30,7 +30,7 @@ void bias_activate(Activation name, const float* x, const float* bias, float* y,
 
 void column_sums(const float* dy, float* db, std::size_t rows, std::size_t cols) {
   std::size_t row = 0;
-  for (; row + 8 <= rows; row += 8) {  // eight rows at a time, so that db is read and written for every eighth only
+  for (; row + 8 <= rows; row += 8) {  // eight rows at a time, so that db is read and written only once per eight rows
     const float* r = dy + row * cols;
     ForEach(cols, [&](std::size_t j, auto io) HWY_ATTR {
       const float* p = r + j;

@@ -1,5 +1,5 @@
-// What a token is aligned to: the mean of attention weights over heads, its gradient, and the loss that trains it. The
-// formulas stand in ops/mean_attention.cpp and ops/alignment_loss.cpp.
+// The mean of attention weights over heads, from which words are aligned, its gradient, and the loss that trains it.
+// The formulas are in ops/mean_attention.cpp and ops/alignment_loss.cpp.
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/mean_attention.cpp"
@@ -24,7 +24,7 @@ HWY_INLINE void add_scaled(float a, const float* x, float* y, std::size_t n) {
       n, [&](std::size_t i, auto io) HWY_ATTR { io.store(hn::MulAdd(factor, io.load(x + i), io.load(y + i)), y + i); });
 }
 
-/// Calls f(query's token, row, its weights' place) for each query.
+/// Calls f(token of the query, row, offset of its weights) for each query.
 template <class F>
 HWY_INLINE void for_queries(const RowSpan* rows, std::size_t num_rows, const F& f) {
   std::size_t at = 0;
@@ -36,7 +36,7 @@ HWY_INLINE void for_queries(const RowSpan* rows, std::size_t num_rows, const F& 
   }
 }
 
-/// exp(s - max) of a query's scores into p; returns what makes weights of them.
+/// p = exp(s - max) of a query's scores; returns the factor that turns p into weights.
 HWY_INLINE float weigh(const MeanAttention& a, std::size_t query, const RowSpan& row, std::size_t head, float* p) {
   const std::size_t n = static_cast<std::size_t>(row.k_len), kv = head / (a.heads / a.kv_heads);
   const float* keys = a.k + static_cast<std::size_t>(row.k_begin) * a.k_stride + kv * a.d_k;

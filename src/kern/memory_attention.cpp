@@ -1,7 +1,7 @@
-// Attention to a packed memory: up to four queries of a row at a time meet all its keys.
+// Attention to a packed memory: up to four queries of a row share a pass over all its keys.
 //   S = scale Q K^T   P = exp(S - max S)   O = P V / sum P                                  [Vaswani et al. 2017, eq. 1]
-// Keys lie transposed, so that a vector holds one dimension of many keys and no sum runs across lanes; of 8 bits, a
-// key's scale goes to its score and a value's to its weight.
+// Keys are stored transposed, so that a vector holds one dimension of many keys and no sum runs across lanes. With 8
+// bits, a key's scale multiplies its score and a value's scale its weight.
 #include "kern/memory_attention.h"
 
 #include "kern/simd.h"
@@ -34,7 +34,7 @@ HWY_INLINE Vec Widened(const std::int8_t* p) {
   return hn::ConvertTo(Floats(), hn::PromoteTo(di, hn::LoadU(d8, p)));
 }
 
-/// to [n] = x [n] * up, rounded; whole vectors are written, with zeros behind the n.
+/// to [n] = x [n] * up, rounded; whole vectors are written, padded with zeros.
 HWY_INLINE void Round(const float* x, std::size_t n, float, std::uint16_t* to) {
   const std::size_t lanes = hn::Lanes(Floats());
   for (std::size_t j = 0; j < n; j += lanes)
@@ -50,7 +50,7 @@ HWY_INLINE void Round(const float* x, std::size_t n, float up, std::int8_t* to) 
   }
 }
 
-/// How much x [n] is multiplied by to fill 8 bits, and through `scale` what undoes it; 1 in bfloat16.
+/// The factor that makes x [n] fill 8 bits, and its inverse through `scale`; 1 for bfloat16.
 HWY_INLINE float Factor(const float* x, std::size_t n, std::uint16_t*, float*) {
   static_cast<void>(x), static_cast<void>(n);
   return 1;
@@ -97,8 +97,8 @@ void pack_memory(const PackMemory& p) {
   }
 }
 
-/// y[i] = sum over l of a[i * a_stride + l] * b[l, :], `vecs` vectors of columns of b, for kRows rows: what both products
-/// are. Rows of y lie y_stride apart.
+/// y[i] = sum over l of a[i * a_stride + l] * b[l, :], for `vecs` vectors of columns of b and kRows rows: the form
+/// of both products. Rows of y are y_stride apart.
 template <std::size_t kRows, std::size_t kVecs, class T>
 HWY_INLINE void Product(const float* HWY_RESTRICT a, std::size_t a_stride, std::size_t depth, const T* HWY_RESTRICT b,
                         std::size_t b_stride, float* HWY_RESTRICT y, std::size_t y_stride, std::size_t columns) {
@@ -125,7 +125,7 @@ HWY_INLINE void Product(const float* HWY_RESTRICT a, std::size_t a_stride, std::
     }
 }
 
-/// All columns of it; those of b come in multiples of 16.
+/// The same for all columns; the columns of b are a multiple of 16.
 template <std::size_t kRows, class T>
 HWY_INLINE void Multiply(const float* a, std::size_t a_stride, std::size_t depth, const T* b, std::size_t b_stride,
                          float* y, std::size_t y_stride, std::size_t columns) {
@@ -186,7 +186,7 @@ HWY_INLINE void AttendHead(const MemoryAttention& a, const MemorySpan& span, std
   const auto row = static_cast<std::size_t>(span.memory), n = static_cast<std::size_t>(a.lengths[row]);
   const std::size_t bytes = MemoryLayout(a.form, n, a.d_k, a.d_v).total;
   const std::byte* const head = a.memory + a.offsets[row] + h / (a.heads / a.kv_heads) * bytes;
-  // What the next head reads lies behind this one's.
+  // The next head's data follow this one's.
   for (std::size_t b = 0; b < bytes && b < 8192; b += 64) __builtin_prefetch(head + bytes + b);
   for (std::size_t i = 0; i < static_cast<std::size_t>(span.q_len); i += kMost) {
     const std::size_t token = static_cast<std::size_t>(span.q_begin) + i;

@@ -1,7 +1,7 @@
-// Attention of a few queries to a memory whose keys and values were packed once: the cross-attention of a decoder, step
-// by step. Such a step reads the memory of all its sentences and little else, so what counts are its bytes: it is kept
-// in bfloat16, or in whole numbers of 8 bits with a scale for each key and each value of a head. Queries, scores and
-// sums are float32.
+// Attention of a few queries to a memory whose keys and values were packed once: the cross-attention of a decode
+// step. Such a step reads the memory of all its sentences and little else, so the size of the memory decides its
+// speed. It is stored in bfloat16, or in 8-bit integers with a scale for each key and each value of a head. Queries,
+// scores and sums are float32.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@ namespace tril::kern {
 
 enum class MemoryForm : std::uint8_t { bf16, int8 };
 
-/// How one key head of a row of n keys lies in memory, in bytes: K^T [d_k, n'], V [n, d_v'], and with 8 bits the scales
-/// of keys and values [2, n'] in float32; n' and d_v' are n and d_v up to a multiple of 16.
+/// The memory layout of one key head of a row of n keys, in bytes: K^T [d_k, n'], V [n, d_v'], and with 8 bits the
+/// scales of keys and values [2, n'] in float32; n' and d_v' are n and d_v rounded up to a multiple of 16.
 struct MemoryLayout {
-  std::size_t keys, values, scales, total;  ///< where each begins, and where the next head does
+  std::size_t keys, values, scales, total;  ///< offset of each part; total: size of a head
   std::size_t padded_n, padded_d_v;
 
   constexpr MemoryLayout(MemoryForm form, std::size_t n, std::size_t d_k, std::size_t d_v)
@@ -31,13 +31,13 @@ struct MemoryLayout {
   static constexpr std::size_t up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
 };
 
-/// One row's keys [n, kv_heads * d_k] and values [n, kv_heads * d_v], rows k_stride and v_stride floats apart.
+/// One row's keys [n, kv_heads * d_k] and values [n, kv_heads * d_v], with rows k_stride and v_stride floats apart.
 struct PackMemory {
   MemoryForm form = MemoryForm::bf16;
   std::size_t n = 0, kv_heads = 1, d_k = 0, d_v = 0;
   const float *k = nullptr, *v = nullptr;
   std::size_t k_stride = 0, v_stride = 0;
-  std::byte* to = nullptr;  ///< kv_heads * MemoryLayout::total bytes, at a cache line
+  std::byte* to = nullptr;  ///< kv_heads * MemoryLayout::total bytes, aligned to a cache line
 };
 
 /// Queries [q_begin, +q_len) attend to all keys of row `memory`.
@@ -59,7 +59,7 @@ struct MemoryAttention {
   float scale = 1;
 };
 
-/// Queries of a row that meet its keys together.
+/// The most queries of a row that share a pass over its keys.
 constexpr std::size_t memory_attention_queries = 4;
 /// Floats of scratch for rows of up to `longest` keys.
 constexpr std::size_t memory_attention_scratch(std::size_t longest) {

@@ -1,5 +1,6 @@
-// layer_norm and rms_norm over rows, forward and backward. A row is read from memory once and stays in the first cache
-// for the further passes: the mean, then the centred variance (one pass of x and x^2 would cancel), then the result.
+// layer_norm and rms_norm over rows, forward and backward. A row is read from memory once and stays in the
+// first-level cache for the other passes: the mean, then the centred variance (one pass of x and x^2 would cancel),
+// then the result.
 //   layer_norm: h = (x - mean) rstd, y = g h + b:  dx = rstd (g dy - mean(g dy) - h mean(g dy h)),  dg = dy h,  db = dy
 //   rms_norm:   h = x / rms,         y = g h:      dx = (g dy - h mean(g dy h)) / rms,              dg = dy h
 #include "kern/simd.h"
@@ -49,7 +50,7 @@ struct NormGradient {
   float *dg, *db;
 };
 
-/// mean(s) and mean(s h) over one row, s = g dy, h = (x - centre) factor: what its dx needs.
+/// mean(s) and mean(s h) over one row, s = g dy, h = (x - centre) factor, as dx needs them.
 struct RowMeans {
   Vec s, sh;
 };

@@ -1,4 +1,4 @@
-// The arithmetic of the optimisers' steps, and the noise that may be added to a gradient.
+// The arithmetic of the optimizers' steps, and the optional noise for gradients.
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/optimizers.cpp"
@@ -19,7 +19,7 @@ double larger(double a, double b) {
   return a > b ? a : b;
 }
 
-// Each value of w, m, v, g read and written once.
+// Each value of w, m, v, g is read and written once.
 void adam(const Adam& a, float* w, float* m, float* v, const float* g, std::size_t n) {
   const Floats d;
   const Vec beta1 = hn::Set(d, a.beta1), rest1 = hn::Set(d, 1 - a.beta1);
@@ -87,7 +87,7 @@ void mean_squares(float s, float eps, const float* x, float* rows_out, float* co
   for (std::size_t j = 0; j < cols; ++j) columns_out[j] /= static_cast<float>(rows);
 }
 
-// (w, u) -> w - alpha u - decay w, where alpha holds what the root mean squares of w and u make of the rate.
+// (w, u) -> w - alpha u - decay w, where alpha is the rate after scaling by the root mean squares of w and u.
 void move_by(const Adafactor& a, float* w, const float* u, std::size_t n, double squares_of_u) {
   const Floats d;
   double squares_of_w = 0;
@@ -143,7 +143,7 @@ void adafactor_vector(const Adafactor& a, float* w, float* v, float* g, std::siz
   move_by(a, w, g, n, squares(g, n));
 }
 
-// Box and Muller's normal numbers, of each pair the first: sqrt(-2 ln a) cos(2 pi b), a and b uniform in (0, 1).
+// Normal numbers by Box and Muller, the first of each pair: sqrt(-2 ln a) cos(2 pi b), a and b uniform in (0, 1).
 void add_normal(RandomKey key, float deviation, float* y, std::size_t n) {
   const Floats d;
   const hn::RebindToUnsigned<Floats> du;

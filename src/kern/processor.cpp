@@ -11,7 +11,7 @@ struct Registers {
   unsigned a = 0, b = 0, c = 0, d = 0;
 };
 
-// Zeros where the processor does not know the leaf.
+// Zeros if the processor does not have the leaf.
 Registers cpuid(unsigned leaf, unsigned subleaf) {
   Registers r;
   __get_cpuid_count(leaf, subleaf, &r.a, &r.b, &r.c, &r.d);

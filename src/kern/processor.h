@@ -1,16 +1,18 @@
-// What the processor and the system allow beyond the instruction sets that Highway tells of.
+// Capabilities of the processor and the system that Highway does not report.
 #pragma once
 
 namespace tril::kern {
 
-/// Products of fours of int8 (AVX-512 VNNI).
+/// Products of four int8 values (AVX-512 VNNI).
 bool has_avx512_vnni();
-/// Products of pairs of bfloat16 (AVX-512 BF16).
+/// Products of two bfloat16 values (AVX-512 BF16).
 bool has_avx512_bf16();
-/// Whether these are faster than the same products emulated in float32: AMD's are. Intel's, beside AMX, were not where it was
-/// measured (a core of Sapphire Rapids with AMX masked: 82 GFLOP/s, emulated 117), and are taken to be like that everywhere.
+/// True if these are faster than the same products emulated in float32. They are on AMD processors. On Intel they
+/// were slower where measured (a core of Sapphire Rapids without AMX: 82 GFLOP/s, emulated 117), which is assumed
+/// for all Intel processors.
 bool pairs_of_bf16_pay();
-/// Products of tiles of bfloat16 and int8 (AMX). Linux gives a process its tile registers for the asking, and this asks.
+/// Products of tiles of bfloat16 and int8 (AMX). Linux gives a process the tile registers on request; this requests
+/// them.
 bool may_use_amx();
 
 }  // namespace tril::kern

@@ -1,11 +1,11 @@
 // With z = x W^T + b, eps the smoothing and V words:
 //   lse_i = log sum_v exp z_iv      loss_i = w_i (lse_i - (1 - eps) z_it - eps / V sum_v z_iv)
 //   dz_iv = s w_i (exp(z_iv - lse_i) - (1 - eps) [v = t] - eps / V)      dx = dz W      dW = dz^T x      db = sum_i dz_i
-// With a soft cap z = cap tanh((x W^T + b) / cap), and what goes to dx, dW and db is dz (1 - (z / cap)^2).
-// Forward: strips of 512 rows pass by each panel of W; a row's sums are kept by the lanes of a vector and joined at the end.
-// Their exponents are less a shift that need not be the maximum, as floats have exponents of their own: only where a logit
-// comes near the end of their range does the shift follow. Backward: for 256 columns, dz is made 32 x 32 values at a time,
-// packed as the left operand of both products.
+// With a soft cap z = cap tanh((x W^T + b) / cap), and dx, dW and db get dz (1 - (z / cap)^2).
+// Forward: strips of 512 rows pass by each panel of W; a row's sums are kept per lane of a vector and joined at the
+// end. Exponents are taken relative to a shift, which need not be the maximum because floats have a wide range: the
+// shift changes only if a logit comes near the end of that range. Backward: for 256 columns, dz is computed 32 x 32
+// values at a time and packed as the left operand of both products.
 #include "kern/projected_loss.h"
 
 #include <cmath>
@@ -27,10 +27,10 @@ HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 namespace {
 
-/// The scratch of a call, cut up.
+/// The parts of a call's scratch.
 struct Space {
   std::uint16_t *x_left, *x_right, *dz_down, *dz_along;
-  float *highest, *sum, *total, *shift;  ///< of each row: 16 lanes, the shift alone one value
+  float *highest, *sum, *total, *shift;  ///< per row: 16 lanes, except one value for the shift
 
   explicit Space(const ProjectedCrossEntropy& p) {
     std::uint16_t* at = AlignedUp(p.scratch);
@@ -46,16 +46,17 @@ struct Space {
   }
 };
 
-/// What has been seen of a row's logits: by lanes the largest, their sum, and the sum of e^(z - shift).
+/// The state of a row's logits: per lane the largest, their sum, and the sum of e^(z - shift).
 struct Seen {
   float *highest, *total, *sum, *shift;
 };
 
-/// How far above the shift logits may lie: e^44 < 2^64, so that the sum over any vocabulary stays far below 2^127.
+/// The largest allowed distance of a logit above the shift: e^44 < 2^64, so the sum over any vocabulary stays far
+/// below 2^127.
 constexpr float kHeadroom = 44;
 
-/// The row's sums with the logits z + bias, in one pass: the shift stays what it was as long as nothing comes near the end
-/// of float32's range above it; where something does, it becomes the maximum and the exponentials are made again.
+/// Adds the logits z + bias to the row's sums, in one pass. The shift stays unless a logit comes near the end of
+/// float32's range above it; then the shift becomes the maximum, and the exponentials are recomputed.
 HWY_INLINE void TakeIn(const float* HWY_RESTRICT z, const float* HWY_RESTRICT bias, std::size_t cols,
                        const Seen& seen) {
   const Floats d;
@@ -74,7 +75,7 @@ HWY_INLINE void TakeIn(const float* HWY_RESTRICT z, const float* HWY_RESTRICT bi
     return hn::Store(hn::Add(sum, more), d, seen.sum);
 
   const float top = hn::GetLane(hn::MaxOfLanes(d, highest));
-  if (top == -HUGE_VALF) return;  // words that cannot come, and nothing else so far
+  if (top == -HUGE_VALF) return;  // only impossible words so far
   *seen.shift = top;
   const Vec higher = hn::Set(d, top);
   more = zero;
@@ -85,10 +86,10 @@ HWY_INLINE void TakeIn(const float* HWY_RESTRICT z, const float* HWY_RESTRICT bi
   hn::Store(hn::MulAdd(sum, FastExp2(d, hn::Mul(hn::Sub(shift, higher), scale)), more), d, seen.sum);
 }
 
-/// Columns of logits that one visit of a row takes in.
+/// Columns of logits per visit of a row.
 constexpr std::size_t kGroup = 128;
 
-/// The biases of `width` columns, zeros where there are none and where none remain.
+/// Loads the biases of `width` columns; zeros if there are none, and beyond the last.
 HWY_INLINE void LoadBias(const float* bias, std::size_t width, std::size_t padded, float* to) {
   for (std::size_t j = 0; j < padded; ++j) to[j] = bias && j < width ? bias[j] : 0.0f;
 }
@@ -141,7 +142,7 @@ void strip_forward(const ProjectedCrossEntropy& p, std::size_t begin, std::size_
     const std::size_t row = begin + i;
     p.lse[row] = lse;
     const float weight = p.loss.weights ? p.loss.weights[row] : 1.0f;
-    const float of_all = smooth > 0 ? smooth * total : 0.0f;  // without smoothing, words may be as unlikely as can be
+    const float of_all = smooth > 0 ? smooth * total : 0.0f;  // without smoothing, words may be arbitrarily unlikely
     losses[row] =
         p.loss.targets[row] == p.loss.ignore ? 0.0f : weight * (lse - (1 - p.loss.eps) * losses[row] - of_all);
   }
@@ -154,8 +155,8 @@ void forward(const ProjectedCrossEntropy& p, float* losses) {
     strip_forward<Isa>(p, i, smaller(projected_loss_strip, p.rows - i), space, losses);
 }
 
-/// What 32 rows' gradients are made with: dz = scale (e^(z - lse) - [v = target] (1 - eps) - eps / V). Rows that do not
-/// count have a scale of zero and no target.
+/// The factors of 32 rows' gradients: dz = scale (e^(z - lse) - [v = target] (1 - eps) - eps / V). Ignored rows
+/// have a scale of zero and no target.
 struct LossRows {
   float lse[32], scale[32];
   std::int32_t target[32];
@@ -179,9 +180,9 @@ struct LossRows {
   }
 };
 
-/// The sums at `tile` [32, 32], of the logits' `cols` columns from `col` on, become the logits' gradient, zero beyond rows
-/// and columns; its columns' sums are added to db.
-/// @tparam kHit  a row's target is among them
+/// Turns the sums at `tile` [32, 32], for `cols` columns of logits from `col`, into the logits' gradient, zero
+/// beyond rows and columns, and adds its column sums to db.
+/// @tparam kHit  a row's target is among the columns
 template <bool kCapped, bool kHit>
 HWY_INLINE void Gradient(const LossRows& rows, const float* HWY_RESTRICT bias, float softcap, std::size_t col,
                          std::size_t cols, float* HWY_RESTRICT tile, float* db) {
@@ -223,14 +224,15 @@ HWY_INLINE void Gradient(const LossRows& rows, const float* bias, float softcap,
   Gradient<false, false>(rows, bias, softcap, col, cols, tile, db);
 }
 
-/// Where a product's rows and columns go.
+/// The destination of a product's rows and columns.
 struct Place {
   float* at;
   std::size_t stride;
   bool add;
 };
 
-/// Writes the product of two packed blocks to its place: at once where it is a whole 32 x 32 block, else by way of `tile`.
+/// Writes the product of two packed blocks to its place: directly if it is a whole 32 x 32 block, else through
+/// `tile`.
 template <class Isa>
 HWY_INLINE void Put(const std::uint16_t* left, std::size_t row_tiles, const std::uint16_t* right, std::size_t depth,
                     std::size_t rows, std::size_t cols, const Place& to, float* tile) {

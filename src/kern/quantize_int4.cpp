@@ -14,7 +14,7 @@ struct Rounded4 {
   int multiplier;
 };
 
-// The group's best multiplier of the row's scale among those around the one that its largest value calls for.
+// The group's best multiplier for the row's scale, among those near the one that fits its largest value.
 Rounded4 best_multiplier(const float* w, std::size_t n, float scale) {
   float most = 0;
   for (std::size_t i = 0; i < n; ++i) most = std::max(most, std::abs(w[i]));
@@ -46,7 +46,7 @@ void quantize_int4(const float* w, std::size_t stride, std::size_t n, std::size_
       most = std::max(most, std::abs(row[i]));
       finite = finite && std::isfinite(row[i]);
     }
-    // The largest value of the row at 7 or -8 steps of the largest multiplier.
+    // The scale puts the row's largest value at 7 or -8 steps of the largest multiplier.
     const float scale = scales[j] = most / (7.0f * 15);
     std::fill_n(rows + j * row_bytes, row_bytes, std::uint8_t{0x88});
     if (!finite) {

@@ -1,5 +1,5 @@
-// Each 32 x 32 block of the product is looked at while it is in the first cache, and goes: a row's logits of it are
-// compared with the k-th best so far, which hardly any are better than, and their exponentials are added up.
+// Each 32 x 32 block of the product is used while it is in the first-level cache and then dropped: a row's logits
+// are compared with the k-th best so far, which few exceed, and their exponentials are added up.
 #include "kern/quantized_top_k.h"
 
 #include "kern/simd.h"
@@ -18,10 +18,10 @@ HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 namespace {
 
-// What is known of a row so far: the k best as a heap in the output, and the sum of exp(logit - shift).
+// The state of a row: the k best as a heap in the output, and the sum of exp(logit - shift).
 struct RowBest {
-  float beaten;      // only what is larger than this is looked at
-  float shift;       // never more than kHeadroom below the largest logit so far; -inf: there is none
+  float beaten;      // only larger values are considered
+  float shift;       // at most kHeadroom below the largest logit so far; -inf: there is none
   std::size_t size;  // of the heap
 };
 constexpr float kHeadroom = 40;
@@ -85,11 +85,11 @@ class TopK {
         Vec y = hn::MulAdd(hn::Mul(sum, hn::LoadU(d, t_.b.scales + at.col + j)), row_scale, bias);
         if (n < lanes) y = hn::IfThenElse(hn::FirstN(d, n), y, hn::Set(d, -HUGE_VALF));
         logits[v] = y;
-        all_beaten &= hn::AllTrue(d, hn::Le(y, beaten));  // not so where it is NaN
+        all_beaten &= hn::AllTrue(d, hn::Le(y, beaten));  // false for NaN
       }
       if (HWY_UNLIKELY(!all_beaten)) {
         offer(at.row + i, best, logits, at.col, at.cols);
-        // What is beaten is no more than the largest so far, so that it fits.
+        // Logits that are not above the k-th best are at most the largest so far, so their exponentials fit.
         if constexpr (kSums) make_fit(row, best, logits);
       }
       if constexpr (kSums) {
@@ -102,7 +102,7 @@ class TopK {
     }
   }
 
-  // Where the largest of the new logits would leave the headroom, it becomes what is taken off them.
+  // If the largest of the new logits would exceed the headroom, it becomes the new shift.
   HWY_NOINLINE void make_fit(std::size_t row, RowBest& best, const Vec* logits) {
     const Floats d;
     bool fits = true;
@@ -110,10 +110,10 @@ class TopK {
       fits &= hn::AllTrue(d, hn::Le(logits[v], hn::Set(d, best.shift + kHeadroom)));
     if (fits) return;
     Vec most = hn::Set(d, -HUGE_VALF);
-    for (std::size_t v = 0; v < kVecs; ++v) most = hn::Max(logits[v], most);  // in this order max passes over NaN
+    for (std::size_t v = 0; v < kVecs; ++v) most = hn::Max(logits[v], most);  // this order of max skips NaN
     const float largest = hn::GetLane(hn::MaxOfLanes(d, most));
     if (!(largest > best.shift)) return;
-    const float factor = best.shift == -HUGE_VALF ? 1.0f : expf(best.shift - largest);  // zeros, or NaN, are there
+    const float factor = best.shift == -HUGE_VALF ? 1.0f : expf(best.shift - largest);  // the sums are zero or NaN
     best.shift = largest;
     hn::Store(hn::Mul(hn::Load(d, sums_ + 16 * row), hn::Set(d, factor)), d, sums_ + 16 * row);
   }

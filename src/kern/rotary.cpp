@@ -1,4 +1,4 @@
-// Rotation of heads by position (rotary.h): a pass over x that reads a row of cosines and sines for each token.
+// Rotation of heads by position (rotary.h): one pass over x that reads a row of cosines and sines for each token.
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/rotary.cpp"

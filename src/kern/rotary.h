@@ -1,4 +1,4 @@
-// Arguments of the rotation of heads by their tokens' positions. See kernels.h for conventions.
+// Arguments of the rotation of heads by the positions of their tokens. See kernels.h for conventions.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct Rotary {
   const std::int32_t* positions = nullptr;
   std::size_t tokens = 0, heads = 1, d = 0, dim = 0;
   bool interleaved = false;
-  bool transposed = false;  ///< sines change their sign: the gradient
+  bool transposed = false;  ///< sines change sign: the gradient
   bool accumulate = false;  ///< y += the result; not in place
 };
 

@@ -1,10 +1,10 @@
-// Which instruction sets the kernels are compiled for: SSSE3 ("generic": every x86-64 of the last decade, and the
-// plainest that all versions of Highway know), AVX2 with FMA (2013) and AVX-512 (F, BW, DQ, VL: Highway's AVX3). A file
-// of kernels includes this before anything of Highway, and then "hwy/foreach_target.h", which includes the file itself
-// for each.
+// The instruction sets for which kernels are compiled: SSSE3 ("generic": every x86-64 of the last decade, and the
+// lowest target in all versions of Highway), AVX2 with FMA (2013) and AVX-512 (F, BW, DQ, VL: Highway's AVX3). A
+// kernel file includes this before anything of Highway, and then "hwy/foreach_target.h", which includes the file
+// itself for each target.
 //
 // Code inside HWY_BEFORE_NAMESPACE must not instantiate templates of other libraries (std::max, std::sort, ...): all
-// three copies would have one name, and the linker could keep the AVX-512 one for everybody. Lambdas there carry
+// three copies would have one name, and the linker might keep the AVX-512 copy for all. Lambdas there carry
 // HWY_ATTR.
 #pragma once
 

@@ -1,6 +1,6 @@
-// Matrix products of tens of rows and columns, as attention makes them by the thousand, for each instruction set: no
-// packing, no threads, no dispatch; operands of a few kilobytes that lie in the first cache. The body is in
-// small_gemm.cpp.
+// Products of matrices with tens of rows and columns, of which attention computes thousands: no packing, no threads,
+// no dispatch; operands of a few kilobytes that are in the first-level cache. The body is in small_gemm.cpp.
+// Included once for each instruction set.
 #if defined(TRIL_KERN_SMALL_GEMM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIL_KERN_SMALL_GEMM_INL_H_
 #undef TRIL_KERN_SMALL_GEMM_INL_H_
@@ -16,7 +16,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 
-/// C [m, n] = s_i (A [m, k] B [k, n] (+ C where accumulate)), s_i = row_scale[i], or `scale` where row_scale is null.
+/// C [m, n] = s_i (A [m, k] B [k, n] (+ C if accumulate)), s_i = row_scale[i], or `scale` if row_scale is null.
 /// Element (i, l) of A is at a[i * a_row + l * a_col], so that a transposed A costs nothing; B and C are row-major.
 struct SmallGemm {
   std::size_t m = 0, n = 0, k = 0;
@@ -31,7 +31,7 @@ struct SmallGemm {
   const float* row_scale = nullptr;
 };
 
-/// Reads and writes nothing beyond the n columns of B and C. With k = 0, C is zero or C scaled.
+/// Reads and writes nothing beyond the n columns of B and C. With k = 0, C becomes zero, or C scaled.
 void small_gemm(const SmallGemm& g);
 
 }  // namespace tril::kern::HWY_NAMESPACE

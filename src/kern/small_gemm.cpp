@@ -1,5 +1,5 @@
-// A block of C is held in registers, kRows rows by kVecs vectors, while k runs: each step loads kVecs vectors of B, and
-// broadcasts kRows values of A into kRows * kVecs multiply-adds.
+// A block of C, kRows rows by kVecs vectors, stays in registers while k runs: each step loads kVecs vectors of B,
+// and broadcasts kRows values of A into kRows * kVecs multiply-adds.
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/small_gemm.cpp"
@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 namespace {
 
-// 32 registers of AVX-512 hold 24 sums, 4 vectors of B and a broadcast; 16 hold 12, 2 and 1.
+// The 32 registers of AVX-512 hold 24 sums, 4 vectors of B and a broadcast; 16 registers hold 12, 2 and 1.
 constexpr bool kManyRegisters = HWY_CAP_GE512 != 0;
 constexpr std::size_t kMaxVecs = kManyRegisters ? 4 : 2;
 constexpr std::size_t max_rows(std::size_t vecs) {
@@ -21,7 +21,7 @@ constexpr std::size_t max_rows(std::size_t vecs) {
   return kManyRegisters && vecs == 2 ? 8 : 6;
 }
 
-/// The block at a, b, c; its last vector has `tail` values where kTail.
+/// The block at a, b, c; its last vector has `tail` values if kTail.
 template <std::size_t kRows, std::size_t kVecs, bool kTail>
 HWY_INLINE void run_block(const SmallGemm& g, const float* HWY_RESTRICT a, const float* HWY_RESTRICT b,
                           float* HWY_RESTRICT c, const float* scales, std::size_t tail) {
@@ -59,7 +59,7 @@ HWY_INLINE void run_block(const SmallGemm& g, const float* HWY_RESTRICT a, const
   }
 }
 
-/// `rows` rows, picked from the instances with 1 ... kRows of them.
+/// Calls the instance for `rows` rows, 1 ... kRows.
 template <std::size_t kRows, std::size_t kVecs, bool kTail>
 HWY_INLINE void run_rows(const SmallGemm& g, std::size_t rows, const float* a, const float* b, float* c,
                          const float* scales, std::size_t tail) {
@@ -69,7 +69,7 @@ HWY_INLINE void run_rows(const SmallGemm& g, std::size_t rows, const float* a, c
   run_block<kRows, kVecs, kTail>(g, a, b, c, scales, tail);
 }
 
-/// All rows of the columns that kVecs vectors cover from column j on.
+/// All rows of the columns that kVecs vectors cover from column j.
 template <std::size_t kVecs, bool kTail>
 HWY_NOINLINE void run_columns(const SmallGemm& g, std::size_t j, std::size_t tail) {
   constexpr std::size_t kRows = max_rows(kVecs);
@@ -82,7 +82,7 @@ HWY_NOINLINE void run_columns(const SmallGemm& g, std::size_t j, std::size_t tai
   }
 }
 
-/// The last columns: `vecs` <= kVecs vectors, the last of them with `tail` values, or whole where tail is zero.
+/// The last columns: `vecs` <= kVecs vectors; the last one has `tail` values, or is whole if tail is zero.
 template <std::size_t kVecs>
 HWY_INLINE void run_last(const SmallGemm& g, std::size_t j, std::size_t vecs, std::size_t tail) {
   if constexpr (kVecs > 1) {

@@ -1,6 +1,6 @@
-// Softmax and the losses on it, over rows of logits. A row of a vocabulary stays in the second cache: one pass for its
-// largest value, one for the sum of exp(x - max), one for the result; each element's exp is taken once wherever its
-// place can hold it meanwhile.
+// Softmax and its losses over rows of logits. A row of a vocabulary stays in the second-level cache: one pass for
+// its largest value, one for the sum of exp(x - max), one for the result. Each element's exp is computed once if the
+// output can hold it meanwhile.
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/softmax.cpp"
@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 namespace {
 
-/// What to subtract before exp: the row's largest value, or 0 where all are -inf (or NaN).
+/// The value to subtract before exp: the row's largest value, or 0 if all are -inf (or NaN).
 HWY_INLINE float Shift(const float* x, std::size_t cols) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d);
@@ -35,7 +35,7 @@ HWY_INLINE float Shift(const float* x, std::size_t cols) {
   return m == -HUGE_VALF ? 0.0f : m;
 }
 
-/// exp(x - shift), zero in the lanes that the row does not have.
+/// exp(x - shift), zero in the lanes beyond the row.
 template <class Io>
 HWY_INLINE Vec ShiftedExp(Io io, const float* x, Vec shift) {
   const Floats d;
@@ -79,7 +79,7 @@ void cross_entropy(const CrossEntropy& c, const float* logits, float* losses, fl
     const float weight = c.weights ? c.weights[row] : 1.0f, at_target = x[target];
     const float shift = Shift(x, cols);
     const Vec s = hn::Set(d, shift);
-    // Sums of x - shift rather than of x: what is left of a large common offset would spoil the loss.
+    // Sums of x - shift, not of x: rounding errors of a large common offset would spoil the loss.
     const float smoothed =
         c.eps > 0
             ? smooth * Sum(cols, [&](std::size_t j, auto io)
@@ -124,7 +124,7 @@ void distillation(const float* student, const float* teacher, const float* weigh
       if (ds) io.store(es, ds + j);
       sum_s = hn::Add(sum_s, es);
       sum_t = hn::Add(sum_t, et);
-      // A teacher's zero counts as zero even where the difference is infinite or -inf - -inf.
+      // A zero of the teacher counts as zero, even if the difference is infinite or -inf - -inf.
       sum_td = hn::Add(sum_td, hn::IfThenElse(hn::Eq(et, zero), zero, hn::Mul(et, hn::Sub(zt, zs))));
     });
     const float all_s = hn::GetLane(hn::SumOfLanes(d, sum_s)), all_t = hn::GetLane(hn::SumOfLanes(d, sum_t));
@@ -158,7 +158,7 @@ void r_drop(const CrossEntropy& c, float alpha, float* a, float* b, float* losse
     // With p = e^za / sum_a and q = e^zb / sum_b: log p - log q = (za - zb) - (log sum_a - log sum_b).
     Vec sums_a = zero, sums_b = zero, sums_ad = zero, sums_bd = zero, sums_z = zero;
     const auto difference = [](Vec za, Vec zb, Vec ea, Vec eb) HWY_ATTR {
-      const Vec none = hn::Zero(Floats());  // a word without probability on either side is no difference
+      const Vec none = hn::Zero(Floats());  // a word with zero probability on either side contributes nothing
       return hn::IfThenElse(hn::Eq(hn::Max(ea, eb), none), none, hn::Sub(za, zb));
     };
     ForEach(cols, [&](std::size_t j, auto io) HWY_ATTR {
@@ -182,7 +182,8 @@ void r_drop(const CrossEntropy& c, float alpha, float* a, float* b, float* losse
     const float half = 0.5f * c.gradient_scale * weight, quarter = 0.25f * c.gradient_scale * weight * alpha;
     const Vec inv_a = hn::Set(d, 1 / sum_a), inv_b = hn::Set(d, 1 / sum_b), g = hn::Set(d, quarter);
     const Vec less = hn::Set(d, half * smooth);
-    // half + quarter (1 +- (za - zb) -+ offset - KL), all that does not change along the row in one number
+    // half + quarter (1 +- (za - zb) -+ offset - KL), with all terms that are constant along the row in one
+    // number
     const Vec of_a = hn::Set(d, half + quarter * (1 - offset - kl_ab));
     const Vec of_b = hn::Set(d, half + quarter * (1 + offset - kl_ba));
     ForEach(cols, [&](std::size_t j, auto io) HWY_ATTR {

@@ -1,4 +1,4 @@
-// The tables of kernels, one for each instruction set, and the choice among them by what the processor can do.
+// The kernel tables, one for each instruction set, and the choice among them by the processor's capabilities.
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/tables.cpp"
@@ -53,17 +53,17 @@ namespace {
 Kernels named(std::string_view name, void (*fill_all)(Kernels&)) {
   Kernels k{};
   k.name = name;
-  k.gemm = gemm;  // oneDNN finds the instruction set for itself, whatever the table
+  k.gemm = gemm;  // oneDNN detects the instruction set itself, for every table
   fill_all(k);
   return k;
 }
 
-/// Those that this processor can run come first in `usable`, the slowest first. The others stay empty: what fills a table is
-/// itself compiled for the table's instruction set.
+/// Tables that this processor can run come first in `usable`, slowest first. The others stay empty: the code that
+/// fills a table is itself compiled for the table's instruction set.
 struct Tables {
   Kernels generic = named("generic", N_SSSE3::fill_all);
   Kernels avx2{}, avx512{};
-  Kernels avx512_vnni{}, avx512_bf16{}, amx{};  // which differ from avx512 in products of few bits
+  Kernels avx512_vnni{}, avx512_bf16{}, amx{};  // differ from avx512 in products of few bits
   std::array<const Kernels*, 6> usable{&generic};
   std::size_t count = 1;
 

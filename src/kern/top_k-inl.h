@@ -14,13 +14,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 
-/// A heap of `size` candidates (values[i], indices[i]): none is better than its children, so the worst stands first.
+/// A heap of `size` candidates (values[i], indices[i]): none is better than its children, so the worst comes first.
 struct Heap {
   float* values;
   std::int32_t* indices;
   std::size_t size;
 
-  /// Is candidate (a, i) to be listed before (b, j)?
+  /// True if candidate (a, i) comes before (b, j) in the result.
   static HWY_INLINE bool better(float a, std::int32_t i, float b, std::int32_t j) {
     if (a > b) return true;
     if (a < b) return false;
@@ -28,7 +28,7 @@ struct Heap {
     return a_is_nan == b_is_nan ? i < j : b_is_nan;
   }
 
-  /// Puts (v, index) into the free slot i, or below it where a child is worse than it: that child moves up.
+  /// Puts (v, index) into the free slot i, or below it: a child that is worse than it moves up.
   HWY_INLINE void sift(std::size_t i, float v, std::int32_t index) {
     for (std::size_t child = 2 * i + 1; child < size; child = 2 * i + 1) {
       if (child + 1 < size && better(values[child], indices[child], values[child + 1], indices[child + 1])) ++child;
@@ -49,7 +49,7 @@ struct Heap {
     for (std::size_t i = size; i-- > 0;) sift(i, values[i], indices[i]);
   }
 
-  /// Largest first: the worst goes to the end, again and again.
+  /// Sorts, largest first: repeatedly moves the worst to the end.
   HWY_INLINE void sort() {
     while (size > 1) {
       --size;

@@ -1,7 +1,7 @@
-// The k largest of each row. A vector of values is compared with the k-th best so far, and hardly any gets further: of
-// n values in random order about k ln(n / k) do, and hardly more than k once a bound is known. The k best lie in the
-// output itself as a heap with the worst at its root. NaN counts as less than everything, so that it is chosen only
-// where nothing else is left.
+// The k largest of each row. A vector of values is compared with the k-th best so far, which few exceed: of n values
+// in random order about k ln(n / k) do, and little more than k once a bound is known. The k best are in the output
+// itself, as a heap with the worst at its root. NaN counts as less than everything, so it is chosen only if nothing
+// else is left.
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/top_k.cpp"
@@ -18,8 +18,9 @@ HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 namespace {
 
-/// A value that at least k of the row's reach, and few more: x in 256 groups, so that at least k values are as large as
-/// the k-th of the groups' maxima, which is approached from below by halving. -inf where that would not help.
+/// A value that at least k, and few more, of the row's values reach: x is divided into 256 groups, and at least k
+/// values are as large as the k-th largest of the groups' maxima, which bisection approaches from below. -inf if
+/// that would not help.
 HWY_INLINE float LowerBound(const float* x, std::size_t cols, std::size_t k) {
   constexpr std::size_t groups = 256;
   if (cols < 4 * groups || k > groups / 4) return -HUGE_VALF;
@@ -28,7 +29,7 @@ HWY_INLINE float LowerBound(const float* x, std::size_t cols, std::size_t k) {
   HWY_ALIGN float maxima[groups];
   for (std::size_t i = 0; i < groups; i += lanes) hn::Store(hn::Set(d, -HUGE_VALF), d, maxima + i);
   for (std::size_t j = 0; j + groups <= cols; j += groups)
-    for (std::size_t i = 0; i < groups; i += lanes)  // in this order max passes over NaN
+    for (std::size_t i = 0; i < groups; i += lanes)  // this order of max skips NaN
       hn::Store(hn::Max(hn::LoadU(d, x + j + i), hn::Load(d, maxima + i)), d, maxima + i);
   Vec least = hn::Load(d, maxima), most = least;
   for (std::size_t i = lanes; i < groups; i += lanes) {
@@ -64,7 +65,7 @@ void top_k_row(const float* x, std::size_t cols, std::size_t k, float* values, s
     heap.size = k;
     heap.build();
   }
-  // Only what is larger than this is looked at: the k-th best, or while there are fewer what lies just under the bound.
+  // Only larger values are considered: the k-th best or, while there are fewer than k, just below the bound.
   float beaten = heap.size == k ? values[0] : nextafterf(bound, -HUGE_VALF);
   const auto take = [&](std::size_t at) HWY_ATTR {
     if (heap.size == k) {
@@ -77,7 +78,7 @@ void top_k_row(const float* x, std::size_t cols, std::size_t k, float* values, s
     if (heap.size == k) beaten = values[0];
   };
   for (; j + 4 * lanes <= cols; j += 4 * lanes) {
-    // Not "greater": false too where either is NaN, and then the closer look decides.
+    // Not "greater": this is also false if either is NaN, and then the closer look decides.
     const Vec worst = hn::Set(d, beaten);
     const auto in01 = hn::And(hn::Le(hn::LoadU(d, x + j), worst), hn::Le(hn::LoadU(d, x + j + lanes), worst));
     const auto in23 =
@@ -94,14 +95,14 @@ void top_k_row(const float* x, std::size_t cols, std::size_t k, float* values, s
   heap.sort();
 }
 
-/// The largest value, then the first place where it stands.
+/// The largest value and its first index.
 void argmax_row(const float* x, std::size_t cols, float* value, std::int32_t* index) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d);
   const Vec lowest = hn::Set(d, -HUGE_VALF);
   Vec m0 = lowest, m1 = lowest, m2 = lowest, m3 = lowest;
   std::size_t j = 0;
-  for (; j + 4 * lanes <= cols; j += 4 * lanes) {  // the processor's max gives its second operand where one is NaN
+  for (; j + 4 * lanes <= cols; j += 4 * lanes) {  // the processor's max returns its second operand if one is NaN
     m0 = hn::Max(hn::LoadU(d, x + j), m0);
     m1 = hn::Max(hn::LoadU(d, x + j + lanes), m1);
     m2 = hn::Max(hn::LoadU(d, x + j + 2 * lanes), m2);
