@@ -1,12 +1,12 @@
-// alignment_loss: how far weights of attention w are from wanted ones a, which sum to 1 for each query t that has any and
-// are zero for the others, which t leaves out; e = 1e-6
+// alignment_loss: the distance of attention weights w from wanted weights a. For each query t, a sums to 1, or is
+// zero if nothing is wanted, and such queries do not count; e = 1e-6
 //   ce:   L = -1/n sum_t sum_s a_ts log(w_ts + e)       dL/dw = -1/n a / (w + e)          [Chen et al. 2016, eq. 4;
 //                                                                                         Garg et al. 2019, eq. 3]
 //   mse:  L = 1/(2n) sum_t sum_s (w_ts - a_ts)^2        dL/dw = 1/n (w - a)               [Liu et al. 2016, eq. 4]
 //   mult: L = -1/n sum_t log(sum_s a_ts w_ts + e)       dL/dw = -1/n a / (sum_s a w + e)  [after Liu et al. 2016,
 //                                                                     who take one logarithm of the sentence]
-//   w, a: rows' [q_len, k_len], one behind the other
-// Saves dw, made in the same pass.
+// w, a: [q_len, k_len] of each row, row after row
+// Saves dw, computed in the same pass.
 #include "ops/loss.h"
 
 namespace tril::ops {

@@ -1,6 +1,6 @@
 // add: y = a + b                 da = dy, db = dy
 // scale: y = alpha x             dx = alpha dy
-// dropout: y = m x / (1 - p)     dx = m dy / (1 - p), m drawn again from the same counter: nothing is saved
+// dropout: y = m x / (1 - p)     dx = m dy / (1 - p); m is drawn again from the same counter, so nothing is saved
 // residual: y = h + dropout(x)   dh = dy, dx = m dy / (1 - p)
 #include "ops/sizes.h"
 

@@ -4,8 +4,8 @@
 //   with sink logits s [H] each row of P has one more column exp(s - lse), of no value:  ds = -sum of exp(s - lse) (dy . y)
 //   dbias of a distance = sum of dS over the pairs of a query and a key that stand so
 //   q [Nq, H d_k]   k [Nk, Hkv d_k]   v [Nk, Hkv d_v]   y [Nq, H d_v]   bias [H, distances]
-// Saves q, k, v, y and the log-sum-exp of each row of S [Nq, H]; P is computed again tile by tile
-// [Dao et al. 2022, alg. 4].
+// Saves q, k, v, y and the log-sum-exp of each row of S [Nq, H]; P is recomputed tile by tile [Dao et al. 2022, alg.
+// 4].
 #include <algorithm>
 #include <cmath>
 
@@ -71,7 +71,8 @@ kern::Attention arguments(const Tensor& q, const Tensor& k, const Tensor& v, con
   return a;
 }
 
-// Pairs of a query and a key that the mask leaves, over all heads. An explicit mask is not looked into: all pairs count.
+// Pairs of a query and a key that the mask allows, over all heads. An explicit mask is not evaluated: all pairs
+// count.
 double pairs_of(const kern::Attention& a) {
   double pairs = 0;
   for (const kern::RowSpan& s : std::span(a.rows, a.num_rows)) {
@@ -84,7 +85,7 @@ double pairs_of(const kern::Attention& a) {
   return pairs * static_cast<double>(a.heads);
 }
 
-// `by_k` products with a side of d_k and `by_v` with one of d_v.
+// The work of `by_k` products with a side of d_k and `by_v` with one of d_v.
 Work work_of(const kern::Attention& a, double by_k, double by_v, double bytes) {
   const double widths = by_k * static_cast<double>(a.d_k) + by_v * static_cast<double>(a.d_v);
   return product_work(a.bf16, 2 * pairs_of(a) * widths, bytes);
@@ -98,7 +99,7 @@ void check_spans(const Spans& spans, std::int64_t Nq, std::int64_t Nk) {
           s.k_len, Nq, Nk);
 }
 
-// For whoever looks.
+// Only for a probe.
 Tensor weights_of(Context& c, const kern::Attention& a, const Tensor& lse, float* scratch) {
   Tensor w = c.empty(shape_of_weights({a.rows, a.num_rows}, static_cast<std::int64_t>(a.heads)));
   c.kernels().attention_weights(a, lse.data<float>(), w.data<float>(), scratch);
@@ -138,8 +139,8 @@ Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, 
         "attention", {&q, &k, &v, &o.bias.table, &o.sink_logits}, y,
         [q, k, v, y, lse, spans, o, drop, cover](Context& x, const Tensor& dy, Grads& d) {
           auto dq = d.into(x, q), dk = d.into(x, k), dv = d.into(x, v);
-          // The kernel stores row by row: what rows share, or leave out, is added to zeros instead; so are the three
-          // gradients where they are one.
+          // The kernel stores row by row. Gradients of tokens that rows share or leave out, and of q, k, v
+          // if they are the same tensor, are added to zeros instead.
           const bool same = q.id() == k.id() || q.id() == v.id() || k.id() == v.id();
           const auto target = [&](Grads::Target& t, const Tensor& value, bool covered) {
             const Tensor to = t ? t.grad : x.empty(value.shape());

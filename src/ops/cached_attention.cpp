@@ -1,6 +1,6 @@
-// cached_attention: y = softmax(scale q k^T + bias + mask) v for the last tokens of each row, over keys and values that lie in
-// a cache [Vaswani et al. 2017, eq. 1], with a window and attention sinks [Xiao et al. 2024, section 3] if the mask has
-// them. No gradient.
+// cached_attention: y = softmax(scale q k^T + bias + mask) v for the last tokens of each row, over keys and values
+// in a cache [Vaswani et al. 2017, eq. 1], with a window and attention sinks [Xiao et al. 2024, section 3] if the
+// mask has them. No gradient.
 #include <algorithm>
 #include <cmath>
 
@@ -72,7 +72,7 @@ Work work_of(const kern::CachedAttention& a) {
           .bytes = keys * static_cast<double>(a.kv_heads) * width * (a.k8 ? 1 : 4)};
 }
 
-// Rows [first, first + count) of a, whose queries begin `queries_before` queries behind its own.
+// Rows [first, first + count) of a; their queries begin `queries_before` queries after a's.
 kern::CachedAttention rows_of(kern::CachedAttention a, std::size_t first, std::size_t count,
                               std::size_t queries_before) {
   a.q += queries_before * a.q_stride;
@@ -81,7 +81,7 @@ kern::CachedAttention rows_of(kern::CachedAttention a, std::size_t first, std::s
   return a;
 }
 
-// Heads of keys [first, first + count) of a, and the heads that share them.
+// Key heads [first, first + count) of a, and the query heads that share them.
 kern::CachedAttention heads_of(kern::CachedAttention a, std::size_t first, std::size_t count) {
   const std::size_t group = a.heads / a.kv_heads;
   a.q += first * group * a.d_k;
@@ -97,13 +97,13 @@ kern::CachedAttention heads_of(kern::CachedAttention a, std::size_t first, std::
   return a;
 }
 
-// What a thread of a team does: of several rows some, of one row some heads.
+// The part of one thread of a team: some of several rows, or some heads of one row.
 struct Share {
   kern::CachedAttention attention;
   std::size_t offset;  // of its result
 };
 
-// How many threads share a: each takes some of several rows, or of one row some heads.
+// The number of parts of a: each has some of several rows, or some heads of one row.
 std::int64_t parts_of(const Context& c, const kern::CachedAttention& a) {
   if (c.threads() == 1) return 1;
   const Work work = work_of(a);

@@ -1,4 +1,4 @@
-// checkpoint: y = block(x); the tape keeps x alone, and the block runs once more on the way back
+// checkpoint: y = block(x); the tape keeps only x, and the block runs again in the backward pass
 // [Chen et al. 2016, section 4]
 #include "ops/sizes.h"
 
@@ -19,13 +19,13 @@ Tensor checkpoint(Context& c, const std::function<Tensor(Context&, const Tensor&
   }
   c.set_tape(tape);
 
-  // Whoever computes y may want the gradients of its parameters even where nobody wants x's: the tape cannot see those,
-  // so the node is kept whenever anything at all is wanted.
+  // The gradients of the block's parameters may be wanted even if that of x is not. The tape cannot see those
+  // parameters, so the node is kept if any gradient is wanted.
   tape->record_always("checkpoint", y, [block, x, position](Context& k, const Tensor& dy, Grads& d) {
     Tape inner, *const outer = k.tape();
     inner.watch_as(*outer);
     const std::uint64_t after = k.rng().position();
-    k.rng().seek(position);  // the same dropout as the first time
+    k.rng().seek(position);  // the same dropout as in the forward pass
     k.set_tape(&inner);
     try {
       const Tensor again = block(k, x);

@@ -1,7 +1,7 @@
 // cross_entropy: L = 1/n sum_i w_i [ -(1 - eps) log p_i(t_i) - eps / V sum_v log p_i(v) ],  p_i = softmax(logits_i)
 //   d logits_i = w_i / n (p_i - (1 - eps) onehot(t_i) - eps / V)         [Szegedy et al. 2016, section 7]
-//   logits [N, V]   targets [N]   n: the normalizer; rows with t_i == ignore_id give nothing
-// Saves the logits' gradient (made in the same pass), not the logits.
+//   logits [N, V]   targets [N]   n: the normalizer; rows with t_i == ignore_id contribute nothing
+// Saves the gradient of the logits (computed in the same pass), not the logits.
 #include "ops/loss.h"
 
 namespace tril::ops {

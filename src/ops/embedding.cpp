@@ -1,4 +1,4 @@
-// embedding: y_i = s table[id_i]               d table[id_i] += s dy_i, but for the padding id
+// embedding: y_i = s table[id_i]               d table[id_i] += s dy_i, except for the padding id
 // add_positions: y_i = x_i + table[p_i]        dx = dy,  d table[p_i] += dy_i
 //   table [V, D]   ids, positions [N]   saves the ids
 #include "ops/sizes.h"

@@ -241,7 +241,7 @@ Tensor load_balancing_loss(Context& c, std::span<const Tensor> logits, std::int6
   std::vector<const Tensor*> inputs;
   for (const Tensor& l : saved) inputs.push_back(&l);
   if (std::none_of(inputs.begin(), inputs.end(), [&](const Tensor* l) { return c.tape()->wants(*l); })) return y;
-  for (std::vector<float>& softmaxes : P)  // become the gradients of a loss whose own is one
+  for (std::vector<float>& softmaxes : P)  // becomes the gradient for dL = 1
     for (std::size_t t = 0; t < softmaxes.size(); t += z(E)) {
       double mean = 0;
       for (std::size_t e = 0; e < z(E); ++e) mean += f[e] * static_cast<double>(softmaxes[t + e]);

@@ -1,5 +1,5 @@
-// A mixture of experts: which tokens go to which expert, and how what these make of them becomes one result
-// [Shazeer et al. 2017, section 2; Mixtral: Jiang et al. 2024, section 2.1].
+// A mixture of experts: the choice of experts for each token, and the combination of their results [Shazeer et al.
+// 2017, section 2; Mixtral: Jiang et al. 2024, section 2.1].
 #pragma once
 
 #include <span>
@@ -9,13 +9,13 @@
 
 namespace tril::ops {
 
-/// The experts that each of N tokens goes to. Its j-th best is choice `token * k + j`.
+/// The experts of each of N tokens. A token's j-th best expert is choice `token * k + j`.
 struct Routing {
   std::int64_t tokens = 0, k = 0;
-  std::vector<std::int32_t> experts;               ///< [N k] of each choice
-  std::vector<std::vector<std::int32_t>> choices;  ///< of each expert, in the order of tokens
+  std::vector<std::int32_t> experts;               ///< [N k] the expert of each choice
+  std::vector<std::vector<std::int32_t>> choices;  ///< the choices of each expert, in token order
 
-  /// The tokens of one expert, in their order.
+  /// The tokens of one expert, in order.
   std::vector<std::int32_t> tokens_of(std::size_t expert) const;
 };
 
@@ -39,14 +39,14 @@ Routing route(const Tensor& logits, std::int64_t k, const RouterOptions& options
 /// logits of these experts alone.
 Tensor expert_weights(Context& c, const Tensor& logits, const Routing& routing, const RouterOptions& options = {});
 
-/// y_t = sum over t's experts e of weights[t, e] results_e[t]: results[e] [tokens of e, D], weights [N, k] -> [N, D].
-/// An expert without tokens has no result.
+/// y_t = sum over t's experts e of weights[t, e] results_e[t]: results[e] [tokens of e, D], weights [N, k] -> [N,
+/// D]. An expert without tokens has no result.
 Tensor combine_experts(Context& c, std::span<const Tensor> results, const Tensor& weights, const Routing& routing,
                        std::int64_t D);
 
-/// E sum_e f_e p_e over all tokens of all routers: f_e how often a token went to e, p_e the mean of e's softmax over all
-/// experts. It is k where all experts are alike, and more the fewer do the work -> [1]
-/// [Switch Transformer: Fedus et al. 2022, eq. 4-6]. logits: of each router [N, E].
+/// E sum_e f_e p_e over all tokens of all routers -> [1]: f_e is the fraction of tokens sent to e, p_e the mean
+/// softmax of e over all experts. It is k if all experts are used equally, and larger if fewer do the work [Switch
+/// Transformer: Fedus et al. 2022, eq. 4-6]. logits: [N, E] of each router.
 Tensor load_balancing_loss(Context& c, std::span<const Tensor> logits, std::int64_t k);
 
 }  // namespace tril::ops

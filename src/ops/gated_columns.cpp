@@ -1,6 +1,6 @@
 // gated_columns: y = f(gate) up,  x = [gate, up]                                             [Shazeer 2020, eq. 5-6]
 //   d gate = f'(gate) up dy,  d up = f(gate) dy
-//   x [N, 2 F]   y [N, F]   saves x. Row by row, since the halves of rows are not neighbours.
+//   x [N, 2 F]   y [N, F]   saves x. Computed row by row, because the halves of rows are not contiguous.
 #include "ops/gated_columns.h"
 
 #include "ops/sizes.h"

@@ -1,7 +1,7 @@
 // linear: y = r + drop(f(z)), z = x W^T + b                                     [Vaswani et al. 2017, section 3.3]
 //   dz = f'(z) * drop(dy)    dx = dz W    dW = dz^T x    db = sum over rows of dz    dr = dy
 //   x [N, in]   W [out, in]   b [out]   r, y [N, out]
-// Saves x, and z where f is not none (but for relu alone, whose derivative can be read off its own result).
+// Saves x, and z if f is not none (relu saves y instead, which determines its derivative).
 #include "ops/product.h"
 #include "ops/sizes.h"
 
@@ -13,11 +13,11 @@ kern::Dropout of_block(kern::Dropout drop, std::int64_t begin) {
   return drop;
 }
 
-// What stands between dy and dz.
+// The operations between dy and dz.
 struct BackwardTail {
   kern::Dropout drop;
   Activation activation;
-  Tensor saved;  // z, or relu's y; none where dz = drop(dy)
+  Tensor saved;  // z, or relu's y; none if dz = drop(dy)
 };
 
 void float_gradient(Context& c, Tensor dy, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& r,

@@ -1,6 +1,6 @@
 // linear_attention: y_i = phi(q_i) S / phi(q_i) z,  phi(x) = elu(x) + 1        [Katharopoulos et al. 2020, eq. 5, 9]
 //   S = sum_j phi(k_j) v_j^T,  z = sum_j phi(k_j), over all keys of the row or those with j <= i
-//   q, k [N, H d_k]   v, y [N, H d_v]   saves q, k, v; S and z are built up again on the way back (two sweeps)
+//   q, k [N, H d_k]   v, y [N, H d_v]   saves q, k, v; the backward pass rebuilds S and z (two sweeps)
 #include <algorithm>
 #include <cmath>
 
@@ -25,7 +25,8 @@ kern::LinearAttention arguments(const Tensor& q, const Tensor& k, const Tensor& 
   return a;
 }
 
-// So many products of d_k by d_v for each query and each key, in every head. Forward: each key adds to S, each query reads it.
+// The given number of products of d_k by d_v for each query and each key, in every head. Forward: each key adds to
+// S, each query reads it.
 double flops_of(const kern::LinearAttention& a, const Tensor& q, int of_query, const Tensor& k, int of_key) {
   const std::int64_t products = of_query * q.size(0) + of_key * k.size(0);
   return product_flops(products, static_cast<std::int64_t>(a.heads * a.d_k), static_cast<std::int64_t>(a.d_v));
@@ -35,8 +36,8 @@ double phi(float x) {
   return x > 0 ? static_cast<double>(x) + 1 : std::exp(static_cast<double>(x));
 }
 
-// What a query takes of each value, phi(q) phi(k) over their sum: the computation above never forms it, so this is for
-// whoever looks, and takes the time of a plain loop.
+// The weights of a query, phi(q) phi(k) divided by their sum. The computation above never forms them, so this is
+// only for a probe and uses a slow plain loop.
 Tensor weights_of(Context& c, const kern::LinearAttention& a) {
   Tensor weights = c.empty(shape_of_weights({a.rows, a.num_rows}, static_cast<std::int64_t>(a.heads)));
   float* to = weights.data<float>();
@@ -84,10 +85,10 @@ Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tens
         "linear_attention", {&q, &k, &v}, y,
         [q, k, v, spans, heads, causal, cover](Context& x, const Tensor& dy, Grads& d) {
           const kern::LinearAttention args = arguments(q, k, v, spans, heads, causal);
-          // S and its gradient once more, dq of each query, dk and dv of each key.
+          // S and its gradient again, dq of each query, dk and dv of each key.
           x.worked([&] { return Work{.flops = flops_of(args, q, 2, k, 3), .bytes = bytes_of(q, k, v, dy, q, k, v)}; });
           Tensor dq = x.empty(q.shape()), dk = x.empty(k.shape()), dv = x.empty(v.shape());
-          const bool add = !cover.queries || !cover.keys;  // rows that share tokens, or leave some out
+          const bool add = !cover.queries || !cover.keys;  // rows share tokens or leave some out
           if (add) clear(x, dq), clear(x, dk), clear(x, dv);
           Tensor work = x.empty({static_cast<std::int64_t>(x.kernels().linear_attention_scratch(args.d_k, args.d_v))});
           x.kernels().linear_attention_backward(args, dy.data<float>(), z(dy.row_stride()), dq.data<float>(),
@@ -101,7 +102,7 @@ Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tens
   return y;
 }
 
-// Heads of rows are shared out among threads; the kernel takes each as a row with one head.
+// The heads of rows are divided among threads; the kernel gets each as a row with one head.
 Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Rows& rows,
                              LinearStates given) {
   Tensor& states = given.values;

@@ -1,7 +1,7 @@
 // mean_attention: W = 1/n sum over chosen heads h of P_h,  P_h = softmax(S_h),  S_h = scale q_h k_h^T
 //   dP_h = dW / n    dS_h = P_h (dP_h - sum(dP_h P_h))    dq_h += scale dS_h k_h    dk_h += scale dS_h^T q_h
-//   q [Nq, H d_k]   k [Nk, Hkv d_k]   W: rows' [q_len, k_len]
-// Saves q and k; P_h is computed again.
+//   q [Nq, H d_k]   k [Nk, Hkv d_k]   W: [q_len, k_len] of each row
+// Saves q and k; P_h is recomputed.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

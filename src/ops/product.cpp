@@ -10,7 +10,7 @@ Tensor packed_space(const Context& c, std::size_t values) {
   return c.empty({static_cast<std::int64_t>(values)}, DType::bf16);
 }
 
-// Columns of a product's result.
+// A range of columns of a product's result.
 struct Columns {
   std::int64_t first, count;
 };
@@ -20,7 +20,7 @@ T* from(T* p, std::int64_t offset) {
   return p ? p + offset : nullptr;
 }
 
-// A product of `rows` rows with W [out, in] or for it; `matrix` is what it reads or writes of W's size.
+// The work of one product with `rows` rows and a weight W [out, in]; `matrix` is the operand or result of W's size.
 Work work_of(const Weight& w, const Tensor& matrix, const Tensor& dz) {
   const std::int64_t rows = dz.size(0), out = w.value.size(0), in = w.value.size(1);
   const double x_bytes = static_cast<double>(rows * in) * sizeof(float);
@@ -86,7 +86,7 @@ void packed_product(const Context& c, std::size_t rows, const Weight& w, const T
   c.kernels().packed_gemm(g);
 }
 
-// x W^T alone, without what follows.
+// x W^T only, without the tail.
 void float_product(const Context& c, std::size_t rows, const Weight& w, Columns of, kern::Gemm g) {
   const bool direct = !w.transposed;
   g.m = rows, g.n = z(of.count), g.k = z(w.in());
@@ -117,7 +117,7 @@ void product(Context& c, const Tensor& x, std::int64_t begin, std::int64_t rows,
     else
       float_product(c, z(rows), w, of, {.a = a, .a_stride = a_stride, .c = raw});
   };
-  if (is_shared(c, w) && tail.dropout.p == 0)  // dropout counts through whole rows
+  if (is_shared(c, w) && tail.dropout.p == 0)  // the dropout index counts through whole rows
     c.share_out((out + panel_columns - 1) / panel_columns, [&](int member, std::int64_t first, std::int64_t last) {
       columns(member, {first * panel_columns, std::min(out, last * panel_columns) - first * panel_columns});
     });
@@ -182,7 +182,7 @@ void weight_gradient(Context& c, const Tensor& dz, const Tensor& x, const Weight
                       .accumulate = accumulate});
     return;
   }
-  constexpr std::int64_t tokens = 2048;  // packed at a time: bounds the space, and dW is seldom added to
+  constexpr std::int64_t tokens = 2048;  // packed at a time: bounds the scratch, while dW is added to only a few times
   Tensor operand = packed_space(c, kern::packed_gemm_scratch);
   Tensor right = packed_space(c, kern::packed_right_values(z(std::min(N, tokens)), z(in)));
   for (std::int64_t i = 0; i == 0 || i < N; i += tokens) {

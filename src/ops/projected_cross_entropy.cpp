@@ -1,10 +1,10 @@
 // projected_cross_entropy: cross_entropy(x W^T + b) in chunks of rows, so that the [N, V] logits never exist.
 //   dx = dl W    dW = dl^T x    db = sum over rows of dl,   dl: the gradient of the logits, as in cross_entropy
-//   with a soft cap the logits are cap tanh((x W^T + b) / cap), and dl is times 1 - (logits / cap)^2
+//   with a soft cap the logits are cap tanh((x W^T + b) / cap), and dl is multiplied by 1 - (logits / cap)^2
 //   x [N, D]   W [V, D]   b [V]   targets [N]
-// In float32 it saves dx, dW, db, which are made in the same pass while a chunk of logits is in cache; W itself is not
-// needed again. In mixed precision it saves the log-sum-exps alone: logits cost less to make again than to keep
-// (kern/projected_loss.h), and the gradients go to where they belong.
+// In float32 it saves dx, dW, db, which are computed in the same pass while a chunk of logits is in cache; W itself
+// is not needed again. In mixed precision it saves only the log-sum-exps: recomputing logits costs less than keeping
+// them (kern/projected_loss.h), and gradients are added directly to their destinations.
 #include "kern/projected_loss.h"
 
 #include "ops/loss.h"
@@ -13,7 +13,7 @@
 namespace tril::ops {
 namespace {
 
-/// What both passes of the mixed loss are told.
+/// The arguments of both passes of the loss in mixed precision.
 struct MixedLoss {
   Projected p;
   Tensor targets, lse;
@@ -22,7 +22,7 @@ struct MixedLoss {
 
   kern::ProjectedCrossEntropy arguments(double dy, Tensor& scratch) const {
     const auto& [x, w, b] = p;
-    Tensor sums = lse;  // written on the way forward, read on the way back
+    Tensor sums = lse;  // written in the forward pass, read in the backward pass
     return {.loss = {targets.data<std::int32_t>(), options.ignore_id, options.label_smoothing,
                      static_cast<float>(dy / n), options.weights ? options.weights.data<float>() : nullptr},
             .rows = z(x.size(0)),
@@ -38,7 +38,7 @@ struct MixedLoss {
             .scratch = scratch.data<std::uint16_t>()};
   }
 
-  /// Of `products` as large as the logits, and of reading what they are made of.
+  /// The work of `products` products as large as the logits, including reading their operands.
   Work work(int products) const {
     return product_work(true, products * product_flops(p.x.size(0), p.w.value.size(0), p.x.size(1)),
                         bytes_of(p.x, p.w.packed, p.b));

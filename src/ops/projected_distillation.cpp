@@ -2,16 +2,17 @@
 // [Hinton et al. 2015; word-level distillation of Kim & Rush 2016, section 3.1]
 //   L = 1/n sum_i w_i [ (1 - A) CE(s_i) + A T^2 KL(softmax(t_i / T) || softmax(s_i / T)) ]
 //   ds_i = w_i/n [ (1 - A) (softmax(s_i) - (1 - eps) onehot - eps/V) + A T (softmax(s_i / T) - softmax(t_i / T)) ]
-//   s = x W^T + b, the same of each teacher k;   t = mean of t_k: the geometric mean of K distributions [Hinton et al.]
+//   s = x W^T + b, and t_k likewise for each teacher k;   t = mean of t_k: the geometric mean of K distributions
+//   [Hinton et al.]
 //   dx, dW, db from ds as in projection.h
-// Saves dx, dW and db, made in the same pass; of student and teachers one chunk of logits at a time exists.
+// Saves dx, dW and db, computed in the same pass; only one chunk of logits of student and teachers exists at a time.
 #include "ops/loss.h"
 #include "ops/projection.h"
 
 namespace tril::ops {
 namespace {
 
-// w_i, zero where the target does not count.
+// w_i; zero if the target does not count.
 std::vector<float> row_weights(const Tensor& targets, const LossOptions& o) {
   const std::vector<std::int32_t> ids = host_copy<std::int32_t>(targets);
   std::vector<float> weights = o.weights ? host_copy<float>(o.weights) : std::vector<float>(ids.size(), 1.0f);
@@ -20,7 +21,7 @@ std::vector<float> row_weights(const Tensor& targets, const LossOptions& o) {
   return weights;
 }
 
-// logits = the mean of the teachers' logits of rows [begin, +rows); `space` is as large.
+// logits = the mean of the teachers' logits of rows [begin, +rows); `space` has the same size.
 void mean_of_teachers(Context& c, std::span<const Projected> teachers, Tensor logits, Tensor space,
                       std::int64_t begin) {
   const float share = 1.0f / static_cast<float>(teachers.size());

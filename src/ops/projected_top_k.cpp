@@ -13,14 +13,14 @@ Best empty_best(const Context& c, std::int64_t rows, std::int64_t k, bool log_su
   return {c.empty({rows, k}), c.empty({rows, k}, DType::i32), log_sums ? c.empty({rows}) : Tensor()};
 }
 
-// Row i of what the parts have found, each sorted: of equals that of the earlier part, whose ids are lower, comes first.
+// Merges row i of the parts' sorted results: ties go to the earlier part, whose ids are lower.
 void merge_row(const std::vector<Best>& parts, std::int64_t i, std::int64_t k, Best& into) {
   std::vector<std::int64_t> taken(parts.size(), 0);
   const auto next = [&](std::size_t p) { return parts[p].values.data<float>()[i * k + taken[p]]; };
   for (std::int64_t j = 0; j < k; ++j) {
     std::size_t from = 0;
     for (std::size_t p = 1; p < parts.size(); ++p)
-      if (!(next(p) <= next(from))) from = p;  // NaN is taken, so that it is seen
+      if (!(next(p) <= next(from))) from = p;  // NaN is taken, so that it stays visible
     into.values.data<float>()[i * k + j] = next(from);
     into.ids.data<std::int32_t>()[i * k + j] = parts[from].ids.data<std::int32_t>()[i * k + taken[from]];
     taken[from] += taken[from] + 1 < k ? 1 : 0;
@@ -30,9 +30,9 @@ void merge_row(const std::vector<Best>& parts, std::int64_t i, std::int64_t k, B
   for (const Best& p : parts) most = std::max(p.log_sums.data<float>()[i], most);
   for (const Best& p : parts) {
     const float part = p.log_sums.data<float>()[i];
-    if (part != -INFINITY) sum += std::exp(part - most);  // NaN counts
+    if (part != -INFINITY) sum += std::exp(part - most);  // NaN is included
   }
-  into.log_sums.data<float>()[i] = most + std::log(sum);  // -inf where all is forbidden
+  into.log_sums.data<float>()[i] = most + std::log(sum);  // -inf if all ids are forbidden
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ Best projected_top_k(Context& c, const Projected& p, std::int64_t k,
     columns(0, 0, w.out(), best);
     return best;
   }
-  std::vector<Best> parts;  // each thread's, of columns in ascending order
+  std::vector<Best> parts;  // one per thread, of ascending column ranges
   for (int member = 0; member < c.threads(); ++member) parts.push_back(empty_best(c, N, k, log_sums));
   c.share_out(panels, [&](int member, std::int64_t first, std::int64_t last) {
     const std::int64_t begin = first * panel_columns, end = std::min(w.out(), last * panel_columns);

@@ -1,11 +1,11 @@
-// r_drop: two passes of the same targets under different dropout agree with the targets and with each other
-// [Liang et al. 2021, equations 3 and 4, halved so that it is a mean over what went through the model]
+// r_drop: two passes over the same targets with different dropout learn to agree with the targets and with each
+// other [Liang et al. 2021, equations 3 and 4, halved to be a mean over both passes]
 //   L = 1/n sum_i w_i [ (CE(a_i) + CE(b_i)) / 2 + alpha/2 J_i ],   J_i = (KL(p_i || q_i) + KL(q_i || p_i)) / 2
 //   p_i = softmax(a_i)   q_i = softmax(b_i)   a = x[0, N) W^T + bias   b = x[N, 2N) W^T + bias   CE: cross_entropy
 //   da_i = w_i/n [ (p_i - (1 - eps) onehot(t_i) - eps/V) / 2 + alpha/4 (p_i (log p_i/q_i - KL(p_i || q_i)) + p_i - q_i) ]
 //   db_i: the same with p and q exchanged;   dx, dW, db from da and db as in projection.h
 //   x [2N, D]   W [V, D]   bias [V]   targets [N]
-// Saves dx, dW and db, made in the same pass over pairs of chunks; logits of more than two chunks never exist.
+// Saves dx, dW and db, computed in the same pass over pairs of chunks; logits of more than two chunks never exist.
 #include "ops/loss.h"
 #include "ops/projection.h"
 

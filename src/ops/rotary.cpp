@@ -1,6 +1,6 @@
 // rotary: (y_a, y_b) = R (x_a, x_b),  R = [cos t, -sin t; sin t, cos t],  t = position * frequency of the pair
 //                                                                                  [Su et al. 2021, eq. 15 and 34]
-//   dx = R^T dy: the same with the angle's sign changed. q R_m (k R_n)^T depends on n - m alone.
+//   dx = R^T dy: the same with the angle's sign changed. q R_m (k R_n)^T depends only on n - m.
 //   x, y [N, H d]   table [positions, dim], dim <= d   saves the positions
 #include "ops/rotary.h"
 

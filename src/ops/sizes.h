@@ -1,4 +1,4 @@
-// Small helpers that op files share.
+// Small helpers of the op files.
 #pragma once
 
 #include "kern/attention.h"
@@ -11,13 +11,13 @@ inline std::size_t z(std::int64_t n) {
   return static_cast<std::size_t>(n);
 }
 
-/// Bytes of tensors that are read or written once each; those that are none count nothing.
+/// Bytes of tensors that are read or written once each; missing tensors count nothing.
 template <class... T>
 double bytes_of(const T&... tensors) {
   return (0.0 + ... + (tensors ? static_cast<double>(tensors.bytes()) : 0.0));
 }
 
-/// Of the product [m, k] [k, n].
+/// Flops of the product [m, k] [k, n].
 inline double product_flops(std::int64_t m, std::int64_t n, std::int64_t k) {
   return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
 }
@@ -25,7 +25,7 @@ inline Work product_work(bool mixed, double flops, double bytes) {
   return {.flops = mixed ? 0 : flops, .mixed_flops = mixed ? flops : 0, .bytes = bytes};
 }
 
-/// dx (+)= dy, the gradient of everything that passes its input on.
+/// dx (+)= dy, the gradient of every op that passes its input on.
 inline void pass_on(Context& c, const Tensor& dy, Grads::Target to) {
   if (!to) return;
   const float one = 1.0f;
@@ -35,7 +35,7 @@ inline void pass_on(Context& c, const Tensor& dy, Grads::Target to) {
     c.kernels().scale(one, dy.data<float>(), to.grad.data<float>(), z(dy.count()));
 }
 
-/// The same where the target may be a slice of columns: dy [N, D] dense.
+/// The same if the target may be a slice of columns: dy [N, D] dense.
 inline void pass_rows_on(Context& c, const Tensor& dy, Grads::Target to) {
   if (!to) return;
   for (std::int64_t i = 0; i < dy.size(0); ++i) {
@@ -48,14 +48,15 @@ inline void pass_rows_on(Context& c, const Tensor& dy, Grads::Target to) {
   }
 }
 
-/// The gradient of a weight to which sums are added: zeroed if nothing stands there yet.
+/// The gradient of a weight to which sums are added: zeroed if it holds no contribution yet.
 inline float* sum_into(Context& c, Grads::Target to) {
   if (!to) return nullptr;
   if (!to.accumulate) c.kernels().fill(0.0f, to.grad.data<float>(), z(to.grad.count()));
   return to.grad.data<float>();
 }
 
-/// Whether rows take every query (every key) exactly once, in order: then results can be stored without clearing first.
+/// True if the rows cover every query (every key) exactly once, in order: then results can be stored without
+/// zeroing first.
 struct Cover {
   bool queries = true, keys = true;
 };
@@ -70,7 +71,7 @@ inline Cover cover_of(const Spans& spans, std::int64_t Nq, std::int64_t Nk) {
   return cover;
 }
 
-/// Of the weights that somebody looks at, row after row: [B, H, Tq, Tk] where all rows are alike, else flat.
+/// The shape of the weights for a probe, row after row: [B, H, Tq, Tk] if all rows have equal lengths, else flat.
 inline Shape shape_of_weights(std::span<const kern::RowSpan> rows, std::int64_t heads) {
   std::int64_t total = 0;
   bool alike = !rows.empty();
@@ -82,7 +83,7 @@ inline Shape shape_of_weights(std::span<const kern::RowSpan> rows, std::int64_t 
   return {static_cast<std::int64_t>(rows.size()), heads, rows[0].q_len, rows[0].k_len};
 }
 
-/// The bias as kernels take it, for rows of at most so many queries and keys.
+/// The bias in the kernels' form, for rows of at most this many queries and keys.
 inline kern::RelativeBias bias_of(const RelativeBias& bias, std::int64_t heads, std::int64_t queries,
                                   std::int64_t keys) {
   if (!bias.table) return {};
@@ -99,7 +100,7 @@ inline void clear(Context& c, const Tensor& x) {
   for (std::int64_t i = 0; i < x.size(0); ++i) c.kernels().fill(0.0f, x.rows(i, i + 1).data<float>(), z(x.size(1)));
 }
 
-/// Dropout as the context has it: none while serving.
+/// The context's dropout; none in serving.
 inline kern::Dropout draw_dropout(Context& c, float p) {
   check(p >= 0 && p < 1, "dropout", "probability {} is not in [0, 1)", p);
   p *= c.dropout_factor();

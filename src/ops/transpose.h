@@ -1,4 +1,4 @@
-// Rows for columns.
+// Transposes a matrix.
 #pragma once
 
 #include "ops/ops.h"

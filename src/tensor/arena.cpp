@@ -1,5 +1,5 @@
-// Blocks with boundary tags [Knuth, TAOCP 1, 2.5]: each knows its own size and its lower neighbour's, free ones are
-// kept in lists by power of two, best fit within a list.
+// Blocks with boundary tags [Knuth, TAOCP 1, 2.5]: each knows its own size and that of its lower neighbour. Free
+// blocks are kept in lists by power of two, with best fit within a list.
 #include "tensor/arena.h"
 
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 #include "base/error.h"
 
 #if defined(__has_feature)
-#define TRIL_HAS_FEATURE(name) __has_feature(name)  // clang's way to say it
+#define TRIL_HAS_FEATURE(name) __has_feature(name)  // clang's name for it
 #else
 #define TRIL_HAS_FEATURE(name) 0
 #endif
@@ -30,8 +30,8 @@ namespace {
 constexpr std::size_t alignment = 64;
 
 struct Block {
-  std::size_t size = 0;        // with this header, a multiple of the alignment
-  std::size_t lower_size = 0;  // of the block that ends where this one begins; 0 for the first
+  std::size_t size = 0;        // including this header, a multiple of the alignment
+  std::size_t lower_size = 0;  // of the block that ends at this one's beginning; 0 for the first
   bool free = false;
   Block *next = nullptr, *previous = nullptr;  // in its list while free
   Storage storage;                             // while it is in use
@@ -57,8 +57,8 @@ struct Arena::Pool {
   mutable std::mutex mutex;
   std::byte* base = nullptr;
   std::size_t reserved = 0;
-  std::size_t top = 0;       // everything from here on was never cut
-  std::size_t top_size = 0;  // size of the block that ends at top; 0 where none
+  std::size_t top = 0;       // the memory from here on was never used
+  std::size_t top_size = 0;  // size of the block that ends at top; 0 if there is none
   std::array<Block*, 64> lists{};
   Stats stats;
   bool orphan = false;  // the Arena is gone, tensors remain
@@ -71,10 +71,10 @@ struct Arena::Pool {
     void* p = MAP_FAILED;
     for (; reserved >= page; reserved = reserved / 2 / page * page) {
       p = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-      if (p != MAP_FAILED || limit) break;  // an address-space limit (ulimit -v) may allow only a smaller range
+      if (p != MAP_FAILED || limit) break;  // a limit of the address space (ulimit -v) may allow only a smaller range
     }
-    // The others under that limit need some too: arenas of other threads, weights, and oneDNN, which does not survive
-    // having no memory for the code it generates.
+    // Others need address space under that limit too: arenas of other threads, weights, and oneDNN, which
+    // crashes if it has no memory for generated code.
     if (p != MAP_FAILED && reserved < wanted && reserved >= 2 * page) {
       const std::size_t kept = reserved / 2 / page * page;
       munmap(static_cast<std::byte*>(p) + kept, reserved - kept);
@@ -85,7 +85,7 @@ struct Arena::Pool {
            fmt::format("cannot reserve an address range of {} bytes{}", wanted, limit ? "" : ", nor a smaller one"),
            "pass fewer `threads`, each of which has its own, or raise `ulimit -v`");
     base = static_cast<std::byte*>(p);
-    madvise(base, reserved, MADV_HUGEPAGE);  // advice only: without it, more page faults
+    madvise(base, reserved, MADV_HUGEPAGE);  // advice only: without it there are more page faults
   }
   ~Pool() {
     ASAN_UNPOISON_MEMORY_REGION(base, stats.high_water);
@@ -138,7 +138,7 @@ struct Arena::Pool {
       }
       return b;
     }
-    // Nothing fits. A free block at the top is extended rather than left behind.
+    // Nothing fits. A free block at the top is extended instead of left unused.
     std::byte* at = base + top;
     std::size_t lower = top_size;
     if (top_size) {
@@ -155,7 +155,7 @@ struct Arena::Pool {
       fail("arena", fmt::format("{} more bytes are needed, but {} of {} are in use", size, stats.live_bytes, reserved),
            "lower `max_tokens` or `batch_size`");
     }
-    ASAN_POISON_MEMORY_REGION(at, size);  // what is beyond the bytes asked for stays so
+    ASAN_POISON_MEMORY_REGION(at, size);  // bytes beyond the requested ones stay poisoned
     ASAN_UNPOISON_MEMORY_REGION(at, sizeof(Block));
     Block* b = new (at) Block;
     b->size = size;
@@ -166,7 +166,7 @@ struct Arena::Pool {
     return b;
   }
 
-  // Returns true where this was the last block of an orphan.
+  // Returns true if this was the last block of an orphan.
   bool give(Block* b) {
     const std::lock_guard lock(mutex);
     stats.live_bytes -= b->size;

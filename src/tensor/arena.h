@@ -1,7 +1,6 @@
-// Memory for the tensors of a computation. One range of addresses is reserved; blocks are cut from it, go back to it
-// when the last tensor lets go of them, and grow together again with their free neighbours. A training step or a
-// decoding step asks for the same sizes as the one before, so that after the first few steps nothing more is asked of
-// the system.
+// Memory for the tensors of a computation. One range of addresses is reserved; blocks are cut from it, return to it
+// when the last tensor releases them, and merge with free neighbours. A training step or a decode step asks for the
+// same sizes as the one before, so after the first few steps the arena asks the system for nothing more.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +12,22 @@ namespace tril {
 
 class Arena {
  public:
-  /// @param limit_bytes  the most that the arena may ever hold; 0: twice the machine's memory. Addresses only: memory
-  ///                     is taken as it is first touched.
+  /// @param limit_bytes  the most that the arena may ever hold; 0: twice the machine's memory. Only addresses are
+  /// reserved: memory is taken when it is first touched.
   explicit Arena(std::size_t limit_bytes = 0);
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// A block of `bytes`, aligned to 64, uninitialised. Safe to call, and its result to let go, on any thread; tensors
-  /// may outlive the arena. Throws Error when the limit is reached.
+  /// A block of `bytes`, aligned to 64, uninitialised. Any thread may call this, and any may release the result;
+  /// tensors may outlive the arena. @throws Error if the limit is reached
   Storage* allocate(std::size_t bytes);
 
   struct Stats {
     std::size_t live_bytes = 0;  ///< in blocks that tensors hold
-    std::size_t peak_bytes = 0;  ///< the most that was ever live
-    std::size_t high_water = 0;  ///< bytes of the range ever used: what the arena costs the machine
-    std::uint64_t growths = 0;   ///< times that high_water rose: stands still in a steady step
+    std::size_t peak_bytes = 0;  ///< the highest value of live_bytes so far
+    std::size_t high_water = 0;  ///< bytes of the range ever used: the arena's real memory
+    std::uint64_t growths = 0;   ///< number of times that high_water rose; constant in a steady state
     std::uint64_t live_blocks = 0;
   };
   Stats stats() const;

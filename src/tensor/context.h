@@ -1,4 +1,4 @@
-// Context: what a computation needs, and nothing global. It is the first argument of every op and module.
+// Context: everything that a computation needs; nothing is global. It is the first argument of every op and module.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,10 @@
 
 namespace tril {
 
-/// Sees named intermediate values, such as "decoder.layers.3.self_attn.weights".
+/// Receives named intermediate values, such as "decoder.layers.3.self_attn.weights".
 using Probe = std::function<void(const std::string& name, const Tensor& value)>;
 
-/// One thread's computation. Not to be shared between threads; an arena may be.
+/// The computation of one thread. Threads must not share a context; they may share an arena.
 class Context {
  public:
   explicit Context(Arena& arena, const kern::Kernels& kernels = kern::best()) : arena_(&arena), kernels_(&kernels) {}
@@ -30,7 +30,7 @@ class Context {
   const kern::Kernels& kernels() const { return *kernels_; }
   Arena& arena() const { return *arena_; }
 
-  /// The tape that records for the backward walk, or null: the same modules serve without one.
+  /// The tape that records for the backward pass, or null: the same modules serve without one.
   Tape* tape() const { return tape_; }
   void set_tape(Tape* tape) { tape_ = tape; }
 
@@ -38,24 +38,25 @@ class Context {
   Rng& rng() { return rng_; }
   void set_rng(Rng rng) { rng_ = rng; }
 
-  /// Whether dropout drops.
+  /// True if dropout is active.
   bool training() const { return training_; }
   void set_training(bool on) { training_ = on; }
 
-  /// What every probability of dropout is multiplied by: a schedule's.
+  /// A schedule's factor for every dropout probability.
   float dropout_factor() const { return dropout_factor_; }
   void set_dropout_factor(float factor) { dropout_factor_ = factor; }
 
-  /// Random decisions that are the same in all parts of a batch, such as which layers are left out.
+  /// The key for random decisions that are the same in all parts of a batch, such as which layers are skipped.
   RandomKey shared_key() const { return shared_key_; }
   void set_shared_key(RandomKey key) { shared_key_ = key; }
 
-  /// Threads that share the work inside one op, or null: there is only this one. Training has none, its workers take a part
-  /// of the batch each.
+  /// Threads that share the work within one op, or null for this thread only. Training has none: each of its
+  /// workers takes a part of the batch.
   Team* team() const { return team_; }
   void set_team(Team* team) { team_ = team; }
   int threads() const { return team_ ? team_->size() : 1; }
-  /// work(part, begin, end) for even parts of [0, n), at most threads() of them, each on one thread of the team.
+  /// Calls work(part, begin, end) for even parts of [0, n), at most threads() parts, each on one thread of the
+  /// team.
   template <class F>
   void share_out(std::int64_t n, const F& work) const {
     const std::int64_t parts = std::min<std::int64_t>(threads(), n);
@@ -63,7 +64,7 @@ class Context {
     team_->share(static_cast<int>(parts), [&](int part) { work(part, n * part / parts, n * (part + 1) / parts); });
   }
 
-  /// Who brings the weights of each layer and takes them away, or null: all are there.
+  /// Loads the weights of each layer and releases them, or null: all are in memory.
   WeightKeeper* weight_keeper() const { return weight_keeper_; }
   void set_weight_keeper(WeightKeeper* keeper) { weight_keeper_ = keeper; }
 
@@ -82,7 +83,7 @@ class Context {
     return upload<T>(std::span<const T>(values), {static_cast<std::int64_t>(values.size())});
   }
 
-  /// Names what is being computed until the returned value goes: for whoever probes, and for profiles.
+  /// Names the current computation for probes and profiles, until the returned value is destroyed.
   class Scope {
    public:
     explicit Scope(std::vector<std::string_view>& names) : names_(&names) {}
@@ -101,25 +102,26 @@ class Context {
   /// "decoder.layers.3.self_attn", or "" outside every scope.
   std::string where() const;
 
-  /// Sends intermediate values to `probe`; null sends none.
+  /// Sends intermediate values to `probe`; null: sends none.
   void set_probe(Probe probe) { probe_ = std::move(probe); }
   bool probing() const { return static_cast<bool>(probe_); }
   void probe(std::string_view name, const Tensor& value) const;
 
-  /// Notes where the time goes; null: nothing is timed.
+  /// Records where time goes; null: nothing is timed.
   void set_profile(Profile* profile) { profile_ = profile; }
-  /// Opens a row of the profile until the returned value goes. `work()` is asked for its Work only where one is kept.
+  /// Opens a row of the profile until the returned value is destroyed. `work()` is called for its Work only if a
+  /// profile is kept.
   template <class F>
   [[nodiscard]] Profile::Timer timed(std::string_view op, std::string_view part, F work) {
     if (profile_) profile_->open(op, part, work());
     return Profile::Timer(profile_);
   }
-  /// The same for a part of the op that is being timed.
+  /// The same for a part of the current op.
   template <class F>
   [[nodiscard]] Profile::Timer timed_part(std::string_view part, F work) {
     return timed("", part, work);
   }
-  /// More work of the row that is open.
+  /// Adds work to the open row.
   template <class F>
   void worked(F work) {
     if (profile_) profile_->add(work());

@@ -1,5 +1,5 @@
-// A map from storage identities to small values that keeps its memory when it is cleared: a steady step allocates
-// nothing.
+// A map from storage identities to small values that keeps its memory when it is cleared, so that a steady step
+// allocates nothing.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class IdMap {
     std::uint64_t id = 0;  // 0: free
     Value value{};
   };
-  // Where the id is, or the free place that it would take.
+  // The index of the id, or of the free slot where it would go.
   static std::size_t place(const std::vector<Slot>& slots, std::uint64_t id) {
     std::size_t i = (id * 0x9e3779b97f4a7c15ull >> 20) & (slots.size() - 1);
     while (slots[i].id != id && slots[i].id != 0) i = (i + 1) & (slots.size() - 1);

@@ -10,7 +10,7 @@
 namespace tril {
 namespace {
 
-// What the machine has, swap included.
+// The machine's memory, including swap.
 std::uint64_t machine_bytes() {
   struct sysinfo info {};
   sysinfo(&info);
@@ -28,7 +28,7 @@ std::shared_ptr<std::byte> lasting_memory(std::size_t bytes) {
                      static_cast<double>(bytes) / gib, static_cast<double>(machine_bytes()) / gib),
          "choose a smaller model or fewer threads");
   };
-  // Some systems promise any memory that is asked for, and end the process that uses it.
+  // Some systems grant any amount of memory and kill the process when it uses it.
   if (bytes > machine_bytes()) refuse();
   void* p = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);  // zeroed by the system
   if (p == MAP_FAILED) refuse();

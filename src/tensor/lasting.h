@@ -1,4 +1,4 @@
-// Memory that stays as long as a model or an optimiser does: weights, their copies for products, gradients, moments.
+// Memory that lives as long as a model or an optimizer: weights, their copies for products, gradients, moments.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace tril {
 
-/// Zeroed memory, in large pages where the system has them: loops over weights touch more of them than its table of small
-/// pages holds. Throws Error where there is none.
+/// Zeroed memory, in huge pages if the system has them: loops over weights touch more small pages than the
+/// processor's page table cache (TLB) holds. @throws Error if there is not enough memory
 std::shared_ptr<std::byte> lasting_memory(std::size_t bytes);
-/// n zeros in memory of their own: [n].
+/// n zeros in separate memory: [n].
 Tensor lasting_zeros(std::int64_t n);
-/// Gives such memory, or a part of it that lies in small pages, back to the system as far as whole pages go; all of its bytes
-/// are zero from then on.
+/// Returns the whole pages within such memory, or within a part of it that uses small pages, to the system; all
+/// bytes are zero afterwards.
 void give_back(std::span<std::byte> bytes);
-/// Lets such a tensor, nothing of which has been touched yet, lie in small pages: those that stay untouched take no memory.
+/// Uses small pages for such a tensor, none of which has been touched yet: untouched pages take no memory.
 void use_small_pages(Tensor x);
 
 }  // namespace tril

@@ -18,7 +18,7 @@ std::size_t Profile::row_of(std::string_view op, std::string_view part) {
   return rows_.size() - 1;
 }
 
-// The time since the last change goes to the innermost row.
+// Adds the time since the last change to the innermost row.
 void Profile::charge() {
   const double now = seconds_now();
   if (!open_.empty()) rows_[open_.back()].seconds += now - since_;

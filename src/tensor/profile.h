@@ -1,6 +1,7 @@
-// Where a computation's time goes. A row is an op and a part of it ("linear", "weight gradient"); it has the time that was
-// spent in it and in no row opened within it, so that all rows add up to the whole, and the work that its shapes imply. A
-// profile belongs to one thread and is reached through its Context; those of several threads are merged.
+// Where the time of a computation goes. A row is an op and a part of it ("linear", "weight gradient"). It holds the
+// time spent in it, without rows opened within it, so that all rows add up to the total, and the work that its
+// shapes imply. A profile belongs to one thread and is reached through its Context; profiles of several threads are
+// merged.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +10,9 @@
 
 namespace tril {
 
-/// What cannot be left out, whatever computes it.
+/// The minimum work of an op, whatever code computes it.
 struct Work {
-  double flops = 0;        ///< of products of float32 values, two for each multiply-add
+  double flops = 0;        ///< of products of float32 values, two per multiply-add
   double mixed_flops = 0;  ///< of products of values rounded to bfloat16
   double bytes = 0;        ///< every operand read once, every result written once
 
@@ -27,7 +28,7 @@ struct ProfileRow {
 
 class Profile {
  public:
-  /// Closes its row when it goes.
+  /// Closes its row when it is destroyed.
   class Timer {
    public:
     explicit Timer(Profile* profile) : profile_(profile) {}
@@ -41,21 +42,21 @@ class Profile {
     Profile* profile_;
   };
 
-  /// Time belongs to this row from now on, until close() or until another is opened within it. An empty `op`: that of the
-  /// row that is open.
+  /// Counts time for this row until close(), or until another row is opened within it. An empty `op` means that
+  /// of the open row.
   void open(std::string_view op, std::string_view part, const Work& work);
   void close();
-  /// More work of the open row.
+  /// Adds work to the open row.
   void add(const Work& work);
 
-  /// Adds another thread's rows to these. Of neither a row may be open.
+  /// Adds another thread's rows to these. Neither profile may have an open row.
   void merge(const Profile& other);
-  /// Forgets what was measured. No row may be open.
+  /// Discards all measurements. No row may be open.
   void clear() { rows_.clear(); }
 
   /// In the order in which they were first opened.
   const std::vector<ProfileRow>& rows() const { return rows_; }
-  /// Of all rows.
+  /// The sum over all rows.
   double seconds() const;
 
  private:
@@ -64,7 +65,7 @@ class Profile {
 
   std::vector<ProfileRow> rows_;
   std::vector<std::size_t> open_;  // innermost last
-  double since_ = 0;               // the innermost row's clock runs since then
+  double since_ = 0;               // start time of the innermost row's clock
 };
 
 }  // namespace tril

@@ -22,7 +22,7 @@ Storage* foreign_storage(std::byte* data, std::size_t bytes, std::shared_ptr<con
 }
 
 Storage* foreign_storage(const std::byte* data, std::size_t bytes, std::shared_ptr<const void> keep) {
-  Storage* s = foreign_storage(const_cast<std::byte*>(data), bytes, std::move(keep));  // nobody writes: Tensor::data
+  Storage* s = foreign_storage(const_cast<std::byte*>(data), bytes, std::move(keep));  // not written: see Tensor::data
   s->writable = false;
   return s;
 }

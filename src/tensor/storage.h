@@ -1,5 +1,5 @@
-// Memory that tensors share, counted by reference. A storage has an identity of its own (`id`) that is never given
-// twice in a process, so that a gradient can be found by it after the values are gone.
+// Reference-counted memory that tensors share. A storage has a unique identity (`id`) that is never reused in a
+// process, so that a gradient can be found by it after the values are gone.
 #pragma once
 
 #include <atomic>
@@ -16,23 +16,23 @@ struct Storage {
   std::uint64_t id = 0;
   bool writable = true;
   std::atomic<std::uint32_t> references{1};
-  void (*release)(Storage*) = nullptr;  ///< called when the last reference goes; frees data and this
-  void* owner = nullptr;                ///< for release: the arena or what keeps foreign memory alive
+  void (*release)(Storage*) = nullptr;  ///< called when the last reference is dropped; frees data and this
+  void* owner = nullptr;                ///< for release: the arena, or the object that keeps foreign memory alive
 };
 
 /// The next identity.
 std::uint64_t next_storage_id();
 
-/// A storage over memory that somebody else owns (a mapped file, a slice of the flat parameters), kept alive by `keep`.
+/// A storage over memory with another owner (a mapped file, a slice of the flat parameters), kept alive by `keep`.
 Storage* foreign_storage(std::byte* data, std::size_t bytes, std::shared_ptr<const void> keep);
-/// The same over memory that is only read.
+/// The same over read-only memory.
 Storage* foreign_storage(const std::byte* data, std::size_t bytes, std::shared_ptr<const void> keep);
 
 /// A counted reference to a Storage.
 class StorageRef {
  public:
   StorageRef() = default;
-  /// Takes over the one reference that a new storage comes with.
+  /// Takes over the initial reference of a new storage.
   explicit StorageRef(Storage* fresh) : s_(fresh) {}
   StorageRef(const StorageRef& o) : s_(o.s_) {
     if (s_) s_->references.fetch_add(1, std::memory_order_relaxed);

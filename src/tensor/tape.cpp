@@ -30,7 +30,7 @@ Grads::Target Grads::into(Context& c, const Tensor& x) {
 }
 
 bool Grads::hand_over(Context& c, const Tensor& x, const Tensor& dy) {
-  if (!c.tape() || !c.tape()->wants(x)) return true;  // nobody asks for it
+  if (!c.tape() || !c.tape()->wants(x)) return true;  // not wanted
   const Slot* slot = find(x.id());
   const bool free = !slot || !slot->memory;
   if (!free || !x.covers_storage() || !dy.covers_storage() || dy.storage_bytes() != x.storage_bytes()) return false;
@@ -63,14 +63,15 @@ void Grads::finish(Context& c) {
 
 void Grads::complete(Context& c, std::uint64_t id) {
   Slot* slot = bound_.find(id);
-  if (!slot) return;  // of an input, whose gradient the caller reads
+  if (!slot) return;  // of an input; the caller reads its gradient
   if (!slot->written)
     c.kernels().fill(0.0f, slot->memory.data<float>(), static_cast<std::size_t>(slot->memory.count()));
   slot->written = slot->complete = true;
   complete_(id);
 }
 
-// What is watched, the first used last; what no op uses, or one that is left out may, at the end of all.
+// The watched tensors, the first used last. At the very end come those that no op uses or, if ops are left out, all of
+// them.
 std::vector<std::pair<std::int32_t, std::uint64_t>> Tape::watched_by_first_use() const {
   std::vector<std::pair<std::int32_t, std::uint64_t>> list;
   wanted_.for_each([&](std::uint64_t id, std::int32_t first) {
@@ -109,7 +110,7 @@ void Tape::backward(Context& c, const Tensor& y, const Tensor& dy, Grads& grads)
   for (; next != watched.end(); ++next) grads.complete(c, next->second);
   if (announces) grads.complete_ = nullptr;
   clear();
-  // What is left besides the bound gradients belongs to watched inputs: the caller reads it with get().
+  // Remaining gradients that are not bound belong to watched inputs: the caller reads them with get().
 }
 
 void Tape::clear() {

@@ -1,6 +1,6 @@
-// The tape: what a forward pass did, so that it can be walked backwards. An op records its inputs, its output and a
-// closure that adds to the inputs' gradients; the closure captures exactly what the gradient needs (its capture list is
-// the list of saved tensors), and everything else is free as soon as the forward pass lets go of it.
+// The tape: a record of the forward pass that is walked backwards. An op records its inputs, its output and a
+// closure that adds to the inputs' gradients. The closure captures exactly what the gradient needs (its capture list
+// is the list of saved tensors); everything else is free as soon as the forward pass releases it.
 #pragma once
 
 #include <cstddef>
@@ -22,36 +22,37 @@ namespace tril {
 
 class Context;
 
-/// Gradients during a backward walk, found by the storage of the value that they belong to: a view's gradient is the
-/// same view of its storage's gradient.
+/// Gradients during a backward pass, found by the storage of the value that they belong to: the gradient of a view
+/// is the same view of its storage's gradient.
 class Grads {
  public:
-  /// Where to put the gradient of x: nothing where nobody wants it. `accumulate` says that something stands there
-  /// already and is to be added to; otherwise the memory is uninitialised and is to be stored to.
+  /// The destination of the gradient of x; empty if it is not wanted. With `accumulate` the destination holds a
+  /// value to be added to; otherwise it is uninitialised and must be stored to.
   struct Target {
     Tensor grad;
     bool accumulate = false;
     explicit operator bool() const { return static_cast<bool>(grad); }
   };
-  /// To be called once for each contribution: the next call for the same storage says `accumulate`.
+  /// Call it once for each contribution: the next call for the same storage returns `accumulate`.
   Target into(Context& c, const Tensor& x);
-  /// Makes dy's memory, which its owner lets go of, the gradient of x, if nothing stands there yet and sizes agree;
-  /// otherwise false, and dy is still to be added.
+  /// Uses dy's memory, which the caller gives up, as the gradient of x if there is none yet and the sizes agree.
+  /// Otherwise returns false, and dy must still be added.
   bool hand_over(Context& c, const Tensor& x, const Tensor& dy);
-  /// The gradient that stands for x, or no tensor where none has come.
+  /// The gradient of x, or no tensor if there is none yet.
   Tensor get(const Tensor& x) const;
 
-  /// The gradient of `parameter` shall live in `memory` (same size), from now on and through any number of backward
-  /// walks.
+  /// Puts the gradient of `parameter` into `memory` (same size), from now on and for any number of backward
+  /// passes.
   void bind(const Tensor& parameter, const Tensor& memory);
   /// Begins a new sum: the next contribution to each bound gradient is stored, not added; other gradients are
-  /// forgotten.
+  /// discarded.
   void restart();
-  /// Zeroes every bound gradient that got no contribution since restart().
+  /// Zeroes every bound gradient without a contribution since restart().
   void finish(Context& c);
 
-  /// During the next backward walk, and no other: `complete(parameter's id)` as soon as its gradient is all there, zeroed
-  /// where nothing came; the last ones when the walk ends. For those who send gradients on while others are computed.
+  /// During the next backward pass only, calls `complete(parameter's id)` as soon as a gradient is complete
+  /// (zeroed if nothing contributed), the last ones when the pass ends. It is used to send gradients while others
+  /// are computed.
   void announce(std::function<void(std::uint64_t id)> complete) { complete_ = std::move(complete); }
 
  private:
@@ -65,7 +66,7 @@ class Grads {
   void complete(Context& c, std::uint64_t id);
 
   IdMap<Slot> bound_;    // parameters: their memory stays
-  IdMap<Slot> passing_;  // everything else: memory goes as the walk passes
+  IdMap<Slot> passing_;  // all others: memory is freed during the pass
   std::function<void(std::uint64_t)> complete_;
 };
 
@@ -76,14 +77,15 @@ class Tape {
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  /// Asks for the gradient of x, which no op made: a parameter or an input.
+  /// Requests the gradient of x, which is no op's result: a parameter or an input.
   void watch(const Tensor& x) { wanted_[x.id()] = not_used; }
-  /// Whether the gradient of x is wanted: x is watched, or comes of what is.
+  /// True if the gradient of x is wanted: x is watched, or depends on a watched tensor.
   bool wants(const Tensor& x) const { return x && wanted_.find(x.id()); }
 
-  /// Records one op. `backward(Context&, const Tensor& dy, Grads&)` is kept only if an input's gradient is wanted; when
-  /// it runs, dy belongs to it alone and may be overwritten. It gives gradients to `inputs` alone: the first op that uses a
-  /// watched tensor is the last in the walk back, behind which its gradient is complete.
+  /// Records one op. `backward(Context&, const Tensor& dy, Grads&)` is kept only if an input's gradient is
+  /// wanted; it owns dy and may overwrite it. It must contribute gradients only to `inputs`: the first op that
+  /// uses a watched tensor is then the last in the backward pass to contribute, and after it the gradient is
+  /// complete.
   template <class Backward>
   void record(std::string_view name, std::span<const Tensor* const> inputs, const Tensor& y, Backward backward) {
     bool any = false;
@@ -95,7 +97,8 @@ class Tape {
     record(name, std::span(inputs.begin(), inputs.size()), y, std::move(backward));
   }
 
-  /// Records an op regardless of its inputs. It gives no gradient to watched tensors, unless the tape leaves ops out.
+  /// Records an op regardless of its inputs. It contributes no gradient to watched tensors, unless the tape
+  /// leaves ops out.
   template <class Backward>
   void record_always(std::string_view name, const Tensor& y, Backward backward) {
     wanted_[y.id()] = made_here;
@@ -108,18 +111,21 @@ class Tape {
     saved_bytes_ += sizeof(Backward);
   }
 
-  /// Walks back from y, whose gradient is dy, letting go of each node's tensors as it passes; the tape is then empty.
+  /// Runs the backward pass from y, whose gradient is dy, releasing each node's tensors on the way; the tape is
+  /// then empty.
   void backward(Context& c, const Tensor& y, const Tensor& dy, Grads& grads);
 
-  /// Forgets everything recorded, and what was watched.
+  /// Discards all records and the watched tensors.
   void clear();
-  /// Starts recording anew with the same watched tensors as `other`: for a part that is recomputed, within its walk.
+  /// Starts recording with the same watched tensors as `other`: for a part that is recomputed within its backward
+  /// pass.
   void watch_as(const Tape& other) { wanted_ = other.wanted_, inner_ = true; }
-  /// Says that ops are left out and recorded only when they are recomputed: gradients are complete at the walk's end.
+  /// Declares that some ops are recorded only when they are recomputed: gradients are then complete only at the
+  /// end of the pass.
   void leave_out() { left_out_ = true; }
 
   std::size_t size() const { return nodes_.size(); }
-  /// Bytes of closures recorded (the tensors that they hold are in the arena's own count).
+  /// Bytes of recorded closures (the arena counts the tensors that they hold).
   std::size_t closure_bytes() const { return saved_bytes_; }
 
  private:
@@ -131,7 +137,7 @@ class Tape {
     void (*run)(void*, Context&, const Tensor&, Grads&);
     void (*destroy)(void*);
   };
-  // The op that is recorded next gives x a gradient if it is wanted, which is the answer.
+  // True if a gradient of x is wanted; then the next recorded op counts as a use of x.
   bool uses(const Tensor& x) {
     std::int32_t* first = x ? wanted_.find(x.id()) : nullptr;
     if (first && *first == not_used) *first = static_cast<std::int32_t>(nodes_.size());
@@ -143,9 +149,9 @@ class Tape {
   static constexpr std::int32_t not_used = -1, made_here = -2;
 
   std::vector<Node> nodes_;
-  IdMap<std::int32_t> wanted_;  // the number of the node that first uses it, if it is watched
+  IdMap<std::int32_t> wanted_;  // for a watched tensor: the number of the node that first uses it
   bool inner_ = false, left_out_ = false;
-  std::vector<std::unique_ptr<std::byte[]>> pages_;  // closures lie here; kept from step to step
+  std::vector<std::unique_ptr<std::byte[]>> pages_;  // memory of closures; kept from step to step
   std::size_t page_ = 0, used_ = 0;
   std::size_t saved_bytes_ = 0;
 };

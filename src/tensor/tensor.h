@@ -1,7 +1,7 @@
-// Tensor: a shape, a type and shared storage. A value: copying one shares its memory, and a view is a tensor. Rows may
-// be apart (a slice of columns); within a row values are neighbours.
+// Tensor: a shape, a type and shared storage. It is a value: a copy shares its memory, and a view is a tensor. Rows
+// may have gaps between them (a slice of columns); the values of a row are contiguous.
 //
-// A const tensor is only read. So a function reads what it takes as `const Tensor&` and writes to what it takes as `Tensor`.
+// A const tensor is read-only. So a function takes its inputs as `const Tensor&` and its outputs as `Tensor`.
 #pragma once
 
 #include <algorithm>
@@ -60,7 +60,7 @@ class Shape {
 
 }  // namespace tril
 
-/// Prints a shape in an error's text, made only when the error is.
+/// Formats a shape for an error's text, only when the error is thrown.
 template <>
 struct fmt::formatter<tril::Shape> : fmt::formatter<std::string_view> {
   template <class Context>
@@ -83,12 +83,12 @@ class Tensor {
   std::int64_t count() const { return shape_.count(); }
   DType dtype() const { return dtype_; }
   std::size_t bytes() const { return static_cast<std::size_t>(count()) * size_of(dtype_); }
-  /// Elements from one row to the next; a row is everything but the first dimension.
+  /// Elements from one row to the next; a row comprises all dimensions but the first.
   std::int64_t row_stride() const { return row_stride_; }
   bool is_dense() const;
 
-  /// The sizes, to be bound to names: `const auto [N, D] = x.dims<2>("x");`. An Error names x where the rank is
-  /// another.
+  /// The sizes, to be bound to names: `const auto [N, D] = x.dims<2>("x");`. @throws Error that names x if the
+  /// rank differs
   template <std::size_t R>
   std::array<std::int64_t, R> dims(std::string_view name) const {
     check(shape_.rank() == R, name, "expected {} dimensions, got {}", R, shape_);
@@ -97,8 +97,8 @@ class Tensor {
     return d;
   }
 
-  /// The address of the first value, to be handed to a kernel: only kern/ looks behind it. Throws Error where the values
-  /// are of another type, or are asked for to be written and lie in memory that is only read.
+  /// The address of the first value, to be passed to a kernel: only kern/ dereferences it. @throws Error if the
+  /// values have another type, or if write access is requested to read-only memory
   template <class T>
   const T* data() const {
     check_type(dtype_of<T>);
@@ -111,7 +111,7 @@ class Tensor {
     return reinterpret_cast<T*>(storage_->data) + offset_;
   }
 
-  /// The same values in another shape of as many; dense tensors only.
+  /// The same values in another shape with the same number of elements; dense tensors only.
   Tensor reshape(Shape shape) const;
   /// Rows [begin, end) of the first dimension.
   Tensor rows(std::int64_t begin, std::int64_t end) const;
@@ -120,9 +120,9 @@ class Tensor {
 
   /// Identity of the storage: the same for all views of one storage.
   std::uint64_t id() const { return storage_->id; }
-  /// This view's shape, strides and offset over another storage of the same size (its gradient).
+  /// This view's shape, strides and offset over another storage of the same size (that of its gradient).
   Tensor over(const Tensor& base) const;
-  /// Whether this view covers its storage from the first value to the last.
+  /// True if this view covers its storage from the first value to the last.
   bool covers_storage() const;
   std::size_t storage_bytes() const { return storage_->bytes; }
 
@@ -137,20 +137,20 @@ class Tensor {
   DType dtype_ = DType::f32;
 };
 
-/// A tensor over memory that somebody else owns and `keep` keeps alive; it has an identity of its own.
+/// A tensor over memory with another owner, kept alive by `keep`; it has its own identity.
 Tensor foreign_tensor(std::byte* data, Shape shape, DType dtype, std::shared_ptr<const void> keep);
-/// The same over memory that is only read, such as a mapped file.
+/// The same over read-only memory, such as a mapped file.
 Tensor foreign_tensor(const std::byte* data, Shape shape, DType dtype, std::shared_ptr<const void> keep);
 
 /// Throws Error naming `name` unless x has this shape.
 void check_shape(const Tensor& x, const Shape& expected, std::string_view name);
-/// Throws Error naming `name` unless x has these values' type and is dense.
+/// Throws Error naming `name` unless x has this type and is dense.
 void check_dense(const Tensor& x, DType dtype, std::string_view name);
 
-/// The values on the host, row after row: the one way in which anything above kern/ sees them.
+/// Copies the values to the host, row after row: the only way to read them outside kern/.
 template <class T>
 std::vector<T> host_copy(const Tensor& x);
-/// The other way: values from the host into a dense tensor of as many.
+/// The reverse: copies values from the host into a dense tensor of the same size.
 template <class T>
 void host_write(Tensor x, std::span<const T> values);
 

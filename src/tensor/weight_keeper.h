@@ -1,4 +1,4 @@
-// Weights that are in memory only while somebody computes with them: who computes says what is needed next.
+// Loads weights only while they are needed: the computation announces which layer comes next.
 #pragma once
 
 #include <string_view>
@@ -8,10 +8,10 @@ namespace tril {
 class WeightKeeper {
  public:
   virtual ~WeightKeeper() = default;
-  /// The layer of this name is about to compute, forwards or (where a tape recorded it) backwards. Returns when its weights
-  /// are there; those of the layer before may go.
+  /// The named layer is about to compute, forwards or (if a tape recorded it) backwards. Returns when its weights
+  /// are in memory; those of the previous layer may be released.
   virtual void need(std::string_view layer) = 0;
-  /// The walk back has passed the layer: its gradient is complete, and nobody asks for its weights again.
+  /// The backward pass has left the layer: its gradient is complete, and its weights are no longer needed.
   virtual void passed(std::string_view layer) = 0;
 };
 
