@@ -8,7 +8,7 @@
 namespace tril::nn {
 namespace {
 
-// What a layer with a window of its own sees under a call's mask: the narrower of the two.
+// The mask of a layer with its own window: the narrower of the two windows.
 ops::Mask within(const ops::Mask& mask, std::int32_t window, std::string_view where) {
   if (window == 0 || (mask.window > 0 && mask.window <= window)) return mask;
   check(mask.kind == kern::MaskKind::causal, where, "a layer with a window of {} tokens needs a causal mask", window);
@@ -64,7 +64,7 @@ SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& 
   }
   const std::int32_t most_keys = lengths_.empty() ? 1 : *std::max_element(lengths_.begin(), lengths_.end());
   if (bias) bias_ = bias->forward(c, rows.longest(), most_keys);
-  // Single tokens that begin their rows go the way of those that follow.
+  // A single token that begins its row uses the cache like later tokens.
   const bool one_each = rows.tokens() == rows.count() && rows.longest() == 1;
   const bool exact = kept.precision == KvCache::Precision::fp32;
   alone_ = !continued && !sinks && exact && (!one_each || c.probing());
@@ -91,8 +91,9 @@ Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
   check(!o.linear || (kv_heads() == o.num_heads && o.window == 0 && o.dropout == 0 && o.softcap == 0 && o.scale == 0),
         prefix, "linear attention needs as many key heads as heads, and supports no window, dropout, cap or scale");
   const std::int64_t q_size = o.num_heads * d_k();
-  // All begin as parts of one matrix [q; k; v], however they are kept: apart and each by itself they would begin larger
-  // by the root of two, and post-norm decoders then learn later to look at the source.
+  // All three are initialised as parts of one matrix [q; k; v], however they are stored. Initialised separately
+  // they would be larger by a factor of sqrt(2), and post-norm decoders would then learn later to attend to the
+  // source.
   const Init begin = Init::xavier(o.d_model, q_size + key_size() + value_size()).at_depth(o.depth);
   const auto make = [&](const std::string& name, std::int64_t out) {
     Linear linear(p, prefix + "." + name, o.d_model, out, {.bias = o.bias});
@@ -173,7 +174,7 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
   kv.values = clipped(c, kv.values);
   if (o_.linear) return out_.forward(c, linear(c, q, kv, call, layer), out);
   const ops::Mask mask = within(call.mask_, o_.window, name_);
-  // Keys that lie as in the text, where the cache has left out what is between the sinks and the window.
+  // For keys at their original distances; the cache omits the keys between sinks and window.
   const ops::AttentionOptions of_text = op(mask.sinks > 0 && mask.window > 0 ? call.with_sinks_ : mask, call.bias_);
 
   Tensor y;
@@ -196,7 +197,7 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
   return result(c, y, out);
 }
 
-// S and z of the tokens so far, and phi(q) S / phi(q) z: of whole rows, or of what comes behind the cache's states.
+// S and z of the tokens so far, and phi(q) S / phi(q) z: for whole rows, or continuing from the cache's states.
 Tensor Attention::linear(Context& c, const Tensor& q, const KeysValues& kv, const SelfCall& call,
                          std::int64_t layer) const {
   const ops::Mask& mask = call.mask_;

@@ -14,8 +14,8 @@
 
 namespace tril::nn {
 
-/// What the self-attention of every layer of one call shares: which tokens belong together, who may see whom, and where
-/// the keys and values of earlier tokens lie.
+/// Shared by the self-attention of all layers of one call: the rows, the mask, and the cache of earlier keys and
+/// values.
 class SelfCall {
  public:
   struct Options {
@@ -25,8 +25,8 @@ class SelfCall {
     std::span<const RotaryPositions> rotaries = {};
     std::span<const std::int32_t> given = {};  ///< of the rows, for RotaryPositions::rotation()
   };
-  /// @param mask  of the rows among themselves; with a cache it must be causal, and where the cache keeps a window, its
-  ///              window and sinks are the mask's
+  /// @param mask  of the rows among themselves; with a cache it must be causal, and if the cache keeps a window,
+  /// the mask's window and sinks must equal the cache's
   SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& options);
   SelfCall(Context& c, const Rows& rows, ops::Mask mask) : SelfCall(c, rows, std::move(mask), Options()) {}
 
@@ -41,32 +41,31 @@ class SelfCall {
   std::vector<ops::Rotation> rotations_, query_rotations_;  // of queries alone, where those differ
   ops::Spans spans_;                                        // queries and keys of this call's tokens alone
   KvCache* cache_ = nullptr;
-  bool alone_ = false;                      // these tokens are all that there is: the cache need not be read
+  bool alone_ = false;                      // there are no earlier tokens: the cache need not be read
   std::vector<const std::int32_t*> slots_;  // by row, with a cache
   std::vector<std::int32_t> lengths_, queries_;
-  std::vector<std::int32_t> states_;  // by row, with a cache of linear attention: the slot, or -1
-  Tensor
-      gathered_slots_;  // where somebody looks at the weights: the slots of all rows, and the spans over their tokens
+  std::vector<std::int32_t> states_;  // per row, with a cache of linear attention: the slot, or -1
+  Tensor gathered_slots_;             // for a probe of the weights: the slots of all rows, and the spans over them
   ops::Spans gathered_spans_;
-  ops::Mask with_sinks_;  // mask_ where it has sinks, written out: of these tokens, or of the gathered ones
+  ops::Mask with_sinks_;  // mask_ with sinks, as an explicit mask: of these tokens, or of the gathered ones
 };
 
-/// What somebody wants to know of one layer's cross-attention, which writes it as it runs.
+/// Receives the weights of one layer's cross-attention while it runs.
 struct AttentionTap {
   std::int64_t layer = 0;
-  std::vector<std::int32_t> heads;  ///< that the mean is taken over; none: all
-  Tensor weights;                   ///< ops::mean_attention's: the rows' [tokens, tokens of memory]
-  ops::Spans spans;                 ///< of these
-  Tensor keys;                      ///< of that layer, of a memory that holds them packed: made once, as states are
+  std::vector<std::int32_t> heads;  ///< the heads to average; empty: all
+  Tensor weights;                   ///< ops::mean_attention's result: [tokens, tokens of memory] of each row
+  ops::Spans spans;                 ///< of these weights
+  Tensor keys;                      ///< keys of that layer if the memory holds packed ones: made once, like the states
 };
 
-/// What the cross-attention of every layer of one call shares.
+/// Shared by the cross-attention of all layers of one call.
 struct CrossCall {
   ops::Spans spans;
   ops::Mask mask;
-  std::vector<kern::MemorySpan> memory_spans;  ///< the same for packed keys and values; empty: not to be used
+  std::vector<kern::MemorySpan> memory_spans;  ///< the same for packed keys and values; empty: not usable
   AttentionTap* tap = nullptr;
-  /// The tap's, beside it: other layers may be computed again, for their gradients, when the tap is gone.
+  /// A copy of the tap's layer: other layers may be recomputed for their gradients after the tap is gone.
   std::int64_t tapped_layer = -1;
 
   bool taps(std::int64_t layer) const { return layer == tapped_layer; }
@@ -88,14 +87,14 @@ class Attention {
   struct Options {
     std::int64_t d_model = 0, num_heads = 1;
     std::int64_t num_kv_heads = 0;  ///< 0: num_heads
-    std::int64_t d_k = 0, d_v = 0;  ///< of one head; 0: d_model / num_heads
+    std::int64_t d_k = 0, d_v = 0;  ///< per head; 0: d_model / num_heads
     Projections projections = Projections::separate;
     bool bias = true, out_bias = true;
     std::int64_t depth = 1;   ///< Linear::Options::depth of every matrix
-    float dropout = 0;        ///< on the weights
+    float dropout = 0;        ///< of the weights
     float scale = 0;          ///< of scores; 0: 1 / sqrt(d_k)
-    float softcap = 0;        ///< of self-attention: scaled scores become softcap tanh(scores / softcap); 0: none
-    std::int32_t window = 0;  ///< of self-attention: a token sees itself and window - 1 tokens before it; 0: all
+    float softcap = 0;        ///< for self-attention: scaled scores become softcap tanh(scores / softcap); 0: none
+    std::int32_t window = 0;  ///< for self-attention: a token sees itself and window - 1 tokens before it; 0: all
     HeadNorms head_norms;
     std::int32_t rotary = 0;       ///< which of the call's rotary positions; -1: none
     float clip = 0;                ///< queries, keys and values are kept within +-clip; 0: as they are
@@ -109,29 +108,29 @@ class Attention {
   };
   struct KeysValues {
     Tensor keys, values;
-    std::shared_ptr<const ops::PackedMemory> packed = {};  ///< in their place
+    std::shared_ptr<const ops::PackedMemory> packed = {};  ///< in place of keys and values
   };
 
   Attention() = default;
-  /// Declares the projections under `prefix`; its last component names the attention's scope.
+  /// Declares the projections under `prefix`; its last component is the attention's scope name.
   Attention(Parameters& p, const std::string& prefix, const Options& options);
 
-  /// Tokens of x [N, d_model] among themselves (and those in the cache, at layer number `layer`).
+  /// Self-attention of tokens x [N, d_model] (and of those in the cache, at layer number `layer`).
   Tensor self(Context& c, const Tensor& x, const SelfCall& call, std::int64_t layer,
               const ops::LinearOptions& out = {}) const;
-  /// Tokens of x against keys and values made of a memory, at layer number `layer`.
+  /// Attention of tokens x to keys and values of a memory, at layer number `layer`.
   Tensor cross(Context& c, const Tensor& x, const KeysValues& memory, const CrossCall& call, std::int64_t layer,
                const ops::LinearOptions& out = {}) const;
   /// Keys and values of a memory [S, d_model], for cross().
   KeysValues keys_values(Context& c, const Tensor& memory) const;
-  /// keys_values() packed, where the weights are not float32.
+  /// keys_values() in packed form, unless the weights are float32.
   KeysValues packed(Context& c, const KeysValues& memory, const Rows& rows) const;
   /// Queries, keys and values from three sources: q [Nq, d_model], k and v [Nk, d_model].
   Tensor forward(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const CrossCall& call) const;
 
   std::int64_t key_size() const { return kv_heads() * d_k(); }
   std::int64_t value_size() const { return kv_heads() * d_v(); }
-  /// Of what linear attention keeps of a row; 0: it keeps keys and values.
+  /// The size of a row's state in linear attention; 0: keys and values are kept instead.
   std::int64_t state_size() const { return o_.linear ? ops::linear_attention_state(o_.num_heads, d_k(), d_v()) : 0; }
   std::int64_t kv_heads() const { return o_.num_kv_heads ? o_.num_kv_heads : o_.num_heads; }
 

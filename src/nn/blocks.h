@@ -1,6 +1,6 @@
-// The layers of an encoder and of a decoder, as the papers draw them. Where the norm stands is a matter of which block
-// a family is built from, not of a flag within one. With a cross-attention it is a decoder's layer, without one an
-// encoder's or a decoder-only model's: the mask makes the difference.
+// The layers of an encoder and of a decoder, as the papers draw them. Pre-norm and post-norm are different blocks,
+// not a flag within one. A layer with cross-attention belongs to a decoder; one without to an encoder or a
+// decoder-only model, which differ in the mask.
 #pragma once
 
 #include <optional>
@@ -11,11 +11,11 @@
 
 namespace tril::nn {
 
-/// What every layer of one call shares; `cross` only where the layers have one.
+/// Shared by all layers of one call; `cross` only if the layers have cross-attention.
 struct LayerCall {
   const SelfCall* self = nullptr;
   const CrossCall* cross = nullptr;
-  RouterTap* routers = nullptr;  ///< told how mixtures of experts choose; null: nobody asks
+  RouterTap* routers = nullptr;  ///< receives the choices of mixtures of experts; null: not wanted
 };
 
 /// h = norm1(h + SelfAttention(h)),  h = norm2(h + CrossAttention(h, memory)),  h = norm3(h + FF(h))
@@ -30,7 +30,7 @@ struct PostNormLayer {
   Norm feed_forward_norm;
   float dropout = 0;  ///< on each sublayer's result, before it is added
 
-  /// h [N, d_model]; memory: the layer's own keys and values, none without cross-attention.
+  /// h [N, d_model]; memory: this layer's keys and values; none without cross-attention.
   Tensor forward(Context& c, Tensor h, const LayerCall& call, std::int64_t layer,
                  const Attention::KeysValues& memory = {}) const;
 };

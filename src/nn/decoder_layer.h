@@ -10,9 +10,9 @@
 
 namespace tril::nn {
 
-/// h += r N2(SelfAttention(N1(h))),  h += r N4(FF(N3(h))); a norm that is not there passes its input on. With N1 and N3
-/// alone this is pre-norm [Llama: Touvron et al. 2023, section 2.2], with all four the norms of Gemma 2 [2024, section
-/// 2], with N2 and N4 alone those of OLMo 2 [2025, section 3.1].
+/// h += r N2(SelfAttention(N1(h))),  h += r N4(FF(N3(h))); a missing norm is the identity. N1 and N3 alone give
+/// pre-norm [Llama: Touvron et al. 2023, section 2.2], all four Gemma 2 [2024, section 2], N2 and N4 alone OLMo 2
+/// [2025, section 3.1].
 struct DecoderLayer {
   std::string name;
   std::optional<Norm> before_attention, after_attention, before_feed_forward, after_feed_forward;

@@ -1,4 +1,4 @@
-// The feed-forward of which each token passes a few of many: a mixture of experts.
+// Mixture of experts: a feed-forward layer in which each token uses a few of many experts.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace tril::nn {
 
-/// What somebody wants to know of the routers of one call, which write it as they run, layer by layer.
+/// Receives the router logits of one call, layer by layer.
 struct RouterTap {
   std::vector<Tensor> logits;  ///< [N, experts]
 };
@@ -32,10 +32,10 @@ class ExpertFeedForward {
     bool router_bias = false;
   };
   ExpertFeedForward() = default;
-  /// Declares the router and the experts under `prefix`; its last component names the scope.
+  /// Declares the router and the experts under `prefix`; its last component is the scope name.
   ExpertFeedForward(Parameters& p, const std::string& prefix, const Options& options);
 
-  /// @param tap  null: nobody asks
+  /// @param tap  null: not wanted
   Tensor forward(Context& c, const Tensor& x, const ops::LinearOptions& out = {}, RouterTap* tap = nullptr) const;
 
  private:

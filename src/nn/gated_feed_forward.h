@@ -1,4 +1,4 @@
-// The feed-forward of Llama and most that came after it.
+// The feed-forward layer of Llama and most later models.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,7 @@
 
 namespace tril::nn {
 
-/// FF(x) = (f(x W_gate^T) * (x W_up^T)) W_down^T [Shazeer 2020, eq. 6], biases where asked, then dropout and residual as
-/// asked.
+/// FF(x) = (f(x W_gate^T) * (x W_up^T)) W_down^T [Shazeer 2020, eq. 6], with optional biases, dropout and residual.
 class GatedFeedForward {
  public:
   struct Options {
@@ -22,7 +21,7 @@ class GatedFeedForward {
     std::string gate_up;     ///< one matrix of both, gate's rows first; "": two
   };
   GatedFeedForward() = default;
-  /// Declares the projections under `prefix`; its last component names the scope.
+  /// Declares the projections under `prefix`; its last component is the scope name.
   GatedFeedForward(Parameters& p, const std::string& prefix, const Options& options);
 
   Tensor forward(Context& c, const Tensor& x, const ops::LinearOptions& out = {}) const;
@@ -31,7 +30,7 @@ class GatedFeedForward {
  private:
   std::string name_;
   Linear gate_, up_, gate_up_, down_;
-  const Stack* stack_ = nullptr;  // gate, up where they are two
+  const Stack* stack_ = nullptr;  // gate, up if they are separate
   ops::Activation activation_ = ops::Activation::silu;
   std::optional<Norm> inner_norm_;
   float dropout_ = 0;

@@ -6,7 +6,7 @@
 namespace tril::nn {
 namespace {
 
-constexpr std::int64_t large = 8192;  // slots from which on a cache no longer doubles
+constexpr std::int64_t large = 8192;  // slots from which the cache grows by less than doubling
 
 }  // namespace
 
@@ -71,7 +71,7 @@ void KvCache::reorder(std::span<const std::int32_t> parents) {
   if (same) return;
 
   before_.swap(rows_);
-  rows_.resize(parents.size());  // what is there keeps its memory
+  rows_.resize(parents.size());  // existing rows keep their memory
   for (std::int64_t i = 0; const std::int32_t parent : parents) {
     Row& row = this->row(i++) = *(before_.begin() + parent);
     for (std::int32_t slot : row.slots) ++references(slot);
@@ -88,7 +88,7 @@ void KvCache::truncate(std::int64_t r, std::int32_t length) {
   if (gone == 0) return;
   check(!keeps_states(), "KvCache", "row {} cannot be cut from {} tokens to {}: linear attention cannot remove tokens",
         r, row.length, length);
-  if (length == 0) {  // as if it began, whatever has left the window
+  if (length == 0) {  // starts afresh, even if tokens have left the window
     for (const std::int32_t slot : row.slots) release(slot);
     row = {};
     return;
@@ -104,7 +104,7 @@ void KvCache::truncate(std::int64_t r, std::int32_t length) {
   row.length = length;
 }
 
-// The next token sees itself and window - 1 tokens before it.
+// Drops tokens so that the next one sees itself and window - 1 tokens before it.
 void KvCache::leave_window(Row& row) {
   if (options_.window == 0 || std::ssize(row.slots) <= options_.sinks + options_.window - 1) return;
   const auto begin = row.slots.begin() + options_.sinks;
@@ -145,7 +145,7 @@ std::int32_t KvCache::take_slot() {
   return slot;
 }
 
-// A row that begins has a state of zeros, one that goes on a state of its own.
+// A row that begins gets a state of zeros; a continuing row gets its own copy of a shared state.
 void KvCache::extend_states(std::span<const std::int32_t> counts) {
   for (std::size_t r = 0; r < counts.size(); ++r) {
     Row& row = rows_[r];
@@ -173,7 +173,8 @@ void KvCache::reserve(std::int64_t slots) {
   if (slots > capacity_ && !keeps_states()) grow(slots);
 }
 
-// One table after the other, so that little is there twice. Where memory ends, each has as many slots as before, or more.
+// Grows one table after the other, so that at most one exists twice. If memory runs out, each table has its old size
+// or more.
 void KvCache::grow(std::int64_t capacity) {
   const bool bytes = options_.precision == Precision::int8;
   struct Table {
@@ -230,7 +231,7 @@ void KvCache::store(Context& c, std::int64_t layer, const Tensor& keys, const Te
                           static_cast<std::size_t>(rows), static_cast<std::size_t>(width));
   };
   const auto first = fresh_.begin();
-  for (std::int64_t i = 0; i < N;) {  // runs of neighbouring slots go in one call
+  for (std::int64_t i = 0; i < N;) {  // runs of consecutive slots are stored in one call
     std::int64_t run = 1;
     while (i + run < N && *(first + i + run) == *(first + i) + run) ++run;
     copy(keys, to.keys, i, run);

@@ -1,4 +1,4 @@
-// The small modules: what has weights and one formula. A module owns no values, it points at the Parameters that it
+// The small modules: weights and one formula each. A module owns no values; it points to the Parameters that it
 // declared.
 #pragma once
 
@@ -13,10 +13,10 @@ class Linear {
  public:
   struct Options {
     bool bias = true;
-    std::int64_t depth = 1;  ///< the matrix begins as one of this layer of its stack (Init::at_depth)
+    std::int64_t depth = 1;  ///< number of its layer within the stack, for initialisation (Init::at_depth)
   };
   Linear() = default;
-  /// Declares name.weight [out, in] and, where asked, name.bias [out].
+  /// Declares name.weight [out, in] and, if requested, name.bias [out].
   Linear(Parameters& p, const std::string& name, std::int64_t in, std::int64_t out, const Options& options);
   Linear(Parameters& p, const std::string& name, std::int64_t in, std::int64_t out)
       : Linear(p, name, in, out, Options()) {}
@@ -58,7 +58,7 @@ class Embedding {
   struct Options {
     float scale = 1;
     std::int32_t padding_id = -1;
-    double deviation = 1;  ///< of the normal distribution that the table starts from
+    double deviation = 1;  ///< standard deviation of the table's normal initialisation
   };
   Embedding() = default;
   /// Declares `name` [vocab, d].
@@ -72,8 +72,7 @@ class Embedding {
   Options options_;
 };
 
-/// FF(x) = f(x W1^T + b1) W2^T + b2 [Vaswani et al. 2017, eq. 2], biases where asked, then dropout and residual as
-/// asked.
+/// FF(x) = f(x W1^T + b1) W2^T + b2 [Vaswani et al. 2017, eq. 2], with optional biases, dropout and residual.
 class FeedForward {
  public:
   struct Options {
@@ -95,7 +94,8 @@ class FeedForward {
   float dropout_ = 0;
 };
 
-/// "relu", "gelu", "gelu_new", "silu", ... as Hugging Face names them; an Error names the ones there are.
+/// The activation of a Hugging Face name: "relu", "gelu", "gelu_new", "silu", ... @throws Error that lists the
+/// known names
 ops::Activation activation_of(std::string_view name, std::string_view where);
 
 }  // namespace tril::nn

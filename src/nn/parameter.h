@@ -1,4 +1,4 @@
-// A weight: its name, how it starts out, and the forms in which products read it.
+// A weight: its name, its initialisation, and the forms in which products read it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tril::nn {
 
-/// How a weight starts out.
+/// The initialisation of a weight.
 struct Init {
   enum class Kind : std::uint8_t { constant, normal, uniform } kind = Kind::constant;
   double value = 0;  ///< the constant, the standard deviation, or the bound of [-value, value]
@@ -21,7 +21,8 @@ struct Init {
   static Init normal(double deviation) { return {Kind::normal, deviation}; }
   /// Uniform with variance 2 / (in + out) [Glorot & Bengio 2010, eq. 16].
   static Init xavier(std::int64_t in, std::int64_t out);
-  /// Of layer `depth` (from 1) of its stack: smaller by the root of it [DS-Init, Zhang et al. 2019, section 4.1].
+  /// For layer `depth` (from 1) of its stack: smaller by a factor of sqrt(depth) [DS-Init, Zhang et al. 2019,
+  /// section 4.1].
   Init at_depth(std::int64_t depth) const;
 };
 
@@ -31,35 +32,36 @@ struct Parameter {
   std::string name;
   Shape shape;
   Init init;
-  std::int32_t zero_row = -1;  ///< a row that is zero and stays so (padding); -1: none
+  std::int32_t zero_row = -1;  ///< a row that always stays zero (padding); -1: none
   bool trainable = true;
-  bool hidden_matrix = false;  ///< of a linear layer between hidden states: what Muon steps
+  bool hidden_matrix = false;  ///< a matrix of a linear layer between hidden states, which Muon updates
   Tensor value;
   bool in_products = false;  ///< a matrix [out, in] of linear maps: gets the copies that products read
   bool gathered = false;     ///< a table whose rows are read by number
   Tensor transposed, packed, packed_transposed;  ///< see ops::Weight
   ops::QuantizedMatrix quantized;
-  std::shared_ptr<const Lora> lora;  ///< what is trained in its place
-  bool is_adapter = false;           ///< half of such: no part of the model's files
+  std::shared_ptr<const Lora> lora;  ///< the adapter that is trained in its place
+  bool is_adapter = false;           ///< part of an adapter: not in the model's files
 
   ops::Weight weight() const { return {value, transposed, packed, packed_transposed, quantized, shape}; }
 };
 
-/// What products compute with; sums and everything else are float32 in all. Only the first two train.
+/// The precision of products' operands; sums and everything else are always float32. Only the first two support
+/// training.
 enum class Precision : std::uint8_t { fp32, bf16, int8, int4 };
 
-/// Matrices over one input that serving keeps one below the other, so that one product takes the place of several.
+/// Matrices with the same input, which serving stores one below the other, so that one product replaces several.
 struct Stack {
   std::vector<Parameter*> weights, biases;
   struct Part {
     ops::Weight weight;
     Tensor bias;
   };
-  /// from[i]: matrix i and those below it. Empty in float32, and where the sizes do not fit.
+  /// from[i]: matrix i and those below it. Empty in float32, and if the sizes do not fit.
   std::vector<Part> from;
 };
 
-/// A quantised matrix as files hold it (kern::PackQuantized says how).
+/// A quantised matrix in the form of files (see kern::PackQuantized).
 struct QuantizedRows {
   int bits = 8;
   std::span<const std::uint8_t> rows, multipliers;

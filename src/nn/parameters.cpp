@@ -17,7 +17,7 @@ std::int64_t padded(std::int64_t n) {
   return (n + boundary - 1) / boundary * boundary;
 }
 
-// Bytes of a matrix's copies, and where they lie in `memory` if there is one.
+// The size of a matrix's copies in bytes; places them in `memory` if there is one.
 std::size_t place_copies(Parameter& p, Precision precision, std::byte* memory, const std::shared_ptr<std::byte>& keep) {
   const std::int64_t out = p.shape[0], in = p.shape[1];
   if (precision == Precision::fp32) {
@@ -46,7 +46,7 @@ TensorAt tensors_in(std::shared_ptr<Byte> memory) {
   };
 }
 
-// Of stacks that a serving model keeps as one matrix.
+// The biases of stacks that a serving model stores as one matrix.
 void fill_stacked_biases(const kern::Kernels& kernels, const std::deque<Stack>& stacks) {
   for (const Stack& s : stacks) {
     if (s.from.empty()) continue;
@@ -173,7 +173,8 @@ void Parameters::set(const kern::Kernels& kernels, Parameter& p, const Quantized
 
 void Parameters::initialise(std::uint64_t seed, const std::function<void(const Parameter&)>& each) {
   for (Parameter& p : list_) {
-    RandomSequence random(seed, hash_of(p.name));  // by name, not by the order in which modules are made
+    RandomSequence random(seed,
+                          hash_of(p.name));  // independent of the order of modules
     std::vector<float> values(static_cast<std::size_t>(p.shape.count()));
     for (float& v : values) {
       switch (p.init.kind) {

@@ -1,6 +1,5 @@
-// The weights of a model by name. Modules declare what they need while they are constructed; the values come
-// afterwards, from a seed or from a file, and lie in one flat block, so that an optimiser's step and a sum of gradients
-// are one loop.
+// The weights of a model by name. Modules declare their weights while they are constructed. The values come later,
+// from a seed or a file, and form one flat block, so that an optimizer's step and a sum of gradients are one loop.
 #pragma once
 
 #include <cstdint>
@@ -30,70 +29,71 @@ class Parameters {
   const Parameter* find(std::string_view name) const;
   std::deque<Parameter>& all() { return list_; }
   const std::deque<Parameter>& all() const { return list_; }
-  std::int64_t count() const;  ///< how many values, all weights together
+  std::int64_t count() const;  ///< number of values of all weights
   std::vector<std::string> names() const;
 
-  /// Memory for every weight, in one flat block, zeroed; each begins at a multiple of 16 values.
+  /// Allocates every weight in one flat block of zeros; each begins at a multiple of 16 values.
   void allocate();
-  /// Memory for serving alone, which is less: a matrix that products read exists only as they read it.
+  /// Allocates memory for serving only, which is less: a matrix that products read exists only in their form.
   void allocate_serving(Precision precision);
-  /// What allocate_serving laid out, as one block that depends on nothing but the weights and the precision.
+  /// The memory of allocate_serving() as one block, which depends only on the weights and the precision.
   std::span<const std::byte> serving_image() const { return image_; }
-  /// The bytes of such a block.
+  /// The size of such a block in bytes.
   std::size_t serving_bytes(Precision precision) const;
-  /// Serves in `precision` out of such a block, which is only read: nothing is to be set, and no refresh() to follow.
+  /// Serves in `precision` from such a read-only block: no weight may be set, and refresh() is not needed.
   void adopt_serving_image(Precision precision, std::span<const std::byte> image, std::shared_ptr<const void> keep);
-  /// Declares that matrices (and their biases, or none) are multiplied with one input.
+  /// Declares that matrices (and their biases, or none) are multiplied by the same input.
   const Stack* stack(std::vector<Parameter*> weights, std::vector<Parameter*> biases);
-  /// Gives a weight its values [shape], in whatever form there is memory for. refresh() is to follow.
+  /// Sets the values [shape] of a weight, in the form for which memory exists. Call refresh() afterwards.
   void set(const kern::Kernels& kernels, Parameter& p, std::span<const float> values);
-  /// The same of a matrix that was quantised before, to be served at that precision.
+  /// The same for a matrix that is already quantised and served at that precision.
   void set(const kern::Kernels& kernels, Parameter& p, const QuantizedRows& rows);
-  /// Fills every weight as its Init says: a function of the seed and of each weight's name.
-  /// @param each  called behind each weight; may be empty
+  /// Initialises every weight by its Init, as a function of the seed and the weight's name.
+  /// @param each  called after each weight; may be empty
   void initialise(std::uint64_t seed, const std::function<void(const Parameter&)>& each = {});
-  /// The flat block [total], padding between weights included (it stays zero); none before allocate().
+  /// The flat block [total], including padding between weights, which stays zero; none before allocate().
   const Tensor& flat() const { return flat_; }
   Tensor& flat() { return flat_; }
-  /// Where a weight begins in the flat block.
+  /// The offset of a weight in the flat block.
   std::int64_t offset_of(const Parameter& p) const;
 
-  /// The stretch of the flat block from the first trained weight to the last.
+  /// The range of the flat block from the first trained weight to the last.
   struct Window {
     std::int64_t begin = 0, count = 0;
   };
   Window trained_window() const;
 
-  /// Decides which copies refresh() makes; those of another precision go.
+  /// Chooses the copies that refresh() makes; those of another precision are removed.
   void set_precision(Precision precision);
   Precision precision() const { return precision_; }
-  /// Memory for the copies that products read, where it is missing; nothing of it is touched.
-  /// @param small_pages  in any case anew, so that copies which are not needed at a time take no memory then (give_back())
+  /// Allocates missing memory for the copies that products read, without touching it.
+  /// @param small_pages  always allocates anew, so that copies can be released while they are not needed
+  /// (give_back())
   void make_copies(bool small_pages = false);
   /// Brings the copies of one weight up to date.
   void refresh(const kern::Kernels& kernels, Parameter& p);
-  /// Brings the copies for products up to date with the values: after loading, and after every step of an optimiser.
+  /// Updates the copies for products from the values: after loading, and after every step of an optimizer.
   void refresh(const kern::Kernels& kernels);
-  /// The same for the weights whose turn it is when `part` of `parts` workers share the labour, after one of the whole.
+  /// The same for the share of worker `part` of `parts`; call it after a full refresh().
   void refresh(const kern::Kernels& kernels, std::int64_t part, std::int64_t parts);
 
-  /// Makes every trainable weight's gradient live in `gradients` ([trained_window().count], laid out as that part of
-  /// flat()).
+  /// Puts every trainable weight's gradient into `gradients` ([trained_window().count], in the layout of that
+  /// part of flat()).
   void bind_gradients(Grads& grads, Tensor gradients) const;
-  /// Asks the tape for every trainable weight's gradient.
+  /// Requests every trainable weight's gradient from the tape.
   void watch(Tape& tape) const;
 
  private:
-  // Of all values, or of those that a model which serves keeps in floats.
+  // Bytes of all values, or of those that a serving model keeps as floats.
   std::size_t value_bytes(std::optional<Precision> serving) const;
   // Puts the values at the beginning of a block.
   void place_values(const TensorAt& at);
-  // Begins to serve out of a block: values first, matrices behind them.
+  // Starts serving from a block: values first, matrices after them.
   void place_image(Precision precision, const TensorAt& at);
 
   std::deque<Parameter> list_;
   std::deque<Stack> stacks_;
-  std::optional<Precision> serving_;  // of a model that only serves
+  std::optional<Precision> serving_;  // for a model that only serves
   std::span<const std::byte> image_;
   Tensor flat_;
   Precision precision_ = Precision::fp32;

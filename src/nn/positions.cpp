@@ -8,7 +8,7 @@
 namespace tril::nn {
 namespace {
 
-constexpr std::int64_t most_kept_values = 1 << 22;  // 16 MiB, whatever a file says of its sizes
+constexpr std::int64_t most_kept_values = 1 << 22;  // 16 MiB, whatever sizes a file claims
 
 }  // namespace
 

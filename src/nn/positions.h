@@ -1,4 +1,4 @@
-// Where a token stands, told to the model by what is added to its embedding.
+// Positions that are added to token embeddings.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 namespace tril::nn {
 
 /// PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos(the same) [Vaswani et al. 2017, section 3.5], at any
-/// position: the first `kept` are kept, later ones are computed when they come. PE(pos + k) is a rotation of PE(pos).
+/// position: the first `kept` are precomputed, later ones computed on demand. PE(pos + k) is a rotation of PE(pos).
 class SinusoidalPositions {
  public:
   enum class Layout : std::uint8_t {
-    interleaved,   ///< sin, cos, sin, cos, ... as the paper has it
-    concatenated,  ///< all sines, then all cosines, as the authors' code and Marian have it
-    /// likewise, with 10000^(i/(d/2-1)) in place of 10000^(2i/d): the last sine is that of pos / 10000 itself, as the
-    /// authors' Tensor2Tensor and fairseq have it
+    interleaved,   ///< sin, cos, sin, cos, ... as in the paper
+    concatenated,  ///< all sines, then all cosines, as in the authors' code and Marian
+    /// concatenated, with 10000^(i/(d/2-1)) in place of 10000^(2i/d): the last sine is that of pos / 10000
+    /// itself, as in the authors' Tensor2Tensor and in fairseq
     tensor2tensor,
   };
   SinusoidalPositions() = default;
-  /// @param first  what position 0 is taken for
+  /// @param first  the value used for position 0
   SinusoidalPositions(std::int64_t d_model, Layout layout, std::int64_t kept = 1024, std::int32_t first = 0);
 
   /// x + PE: x [N, d_model], positions [N].
@@ -28,7 +28,7 @@ class SinusoidalPositions {
   std::vector<float> table(std::int64_t count) const;
 
  private:
-  std::vector<float> at(std::span<const std::int32_t> positions) const;  // their rows of PE
+  std::vector<float> at(std::span<const std::int32_t> positions) const;  // the rows of PE for these positions
 
   std::int64_t d_model_ = 0;
   Layout layout_ = Layout::interleaved;
@@ -36,11 +36,11 @@ class SinusoidalPositions {
   Tensor kept_;  // [kept, d_model]
 };
 
-/// x + table[position], learned; beyond the table is an Error.
+/// x + table[position], learned; a position beyond the table is an Error.
 class LearnedPositions {
  public:
   LearnedPositions() = default;
-  /// Declares `name` [offset + length, d_model], whose row `offset` is that of position 0.
+  /// Declares `name` [offset + length, d_model]; row `offset` is for position 0.
   LearnedPositions(Parameters& p, const std::string& name, std::int64_t length, std::int64_t d_model, double deviation,
                    std::int64_t offset = 0);
 

@@ -14,7 +14,7 @@ constexpr std::int64_t most_kept_biases = 1 << 22;  // 16 MiB, however many head
 
 }  // namespace
 
-// In float32 throughout, as the authors' framework has it: where the logarithm meets a whole number, rounding decides.
+// All in float32, like the authors' framework: where the logarithm is near an integer, rounding decides the bucket.
 std::int32_t relative_bucket(std::int64_t distance, bool bidirectional, std::int64_t num_buckets,
                              std::int64_t max_distance) {
   std::int64_t first = 0, n = num_buckets;

@@ -1,4 +1,4 @@
-// Positions told to self-attention alone: a number for each head and distance, added to the score of a query and a key.
+// Relative positions: a number for each head and distance, added to the self-attention score of a query and a key.
 #pragma once
 
 #include <string>
@@ -8,9 +8,10 @@
 
 namespace tril::nn {
 
-/// The bucket of the distance r = key - query in T5's bias [Raffel et al. 2020, section 2.1, and its code]: near
-/// distances have one each, farther ones share them by the logarithm up to max_distance, beyond which all are one.
-/// Where keys may stand behind the query too (`bidirectional`) half the buckets are theirs, otherwise those have 0's.
+/// The bucket of the distance r = key - query in T5's bias [Raffel et al. 2020, section 2.1, and its code]. Near
+/// distances have one bucket each; farther ones share buckets on a logarithmic scale up to max_distance, and all
+/// beyond share one. If `bidirectional`, half the buckets are for keys after the query; otherwise those use the
+/// bucket of distance 0.
 std::int32_t relative_bucket(std::int64_t distance, bool bidirectional, std::int64_t num_buckets,
                              std::int64_t max_distance);
 
@@ -25,7 +26,7 @@ class RelativeBias {
   struct Options {
     std::int64_t num_heads = 1, num_buckets = 32, max_distance = 128;
     bool bidirectional = true;
-    double deviation = 1;  ///< of the normal distribution that w starts from
+    double deviation = 1;  ///< standard deviation of w's normal initialisation
   };
   RelativeBias() = default;
   /// Declares `name` [num_buckets, num_heads].
@@ -34,7 +35,7 @@ class RelativeBias {
   /// @param kept  distances whose table is made once; farther ones are computed when they come
   explicit RelativeBias(std::vector<float> slopes, std::int64_t kept = 2048);
 
-  /// For rows of at most so many queries and keys.
+  /// The bias for rows of at most this many queries and keys.
   ops::RelativeBias forward(Context& c, std::int64_t queries, std::int64_t keys) const;
 
  private:

@@ -11,9 +11,9 @@ namespace {
 
 using Scaling = RotaryOptions::Scaling;
 
-constexpr std::int64_t most_kept_angles = 1 << 22;  // 16 MiB, whatever a file says of its sizes
+constexpr std::int64_t most_kept_angles = 1 << 22;  // 16 MiB, whatever sizes a file claims
 
-// Models were trained with frequencies rounded like this: power, then its inverse, in float32.
+// Models were trained with frequencies in this rounding: the power, then its inverse, in float32.
 std::vector<float> plain(std::int64_t dim, double theta) {
   std::vector<float> f;
   for (std::int64_t i = 0; i < dim; i += 2)
@@ -21,8 +21,8 @@ std::vector<float> plain(std::int64_t dim, double theta) {
   return f;
 }
 
-// [Llama 3.1's apply_scaling] with the wavelength w = 2 pi / f and the blend s = (original / w - low) / (high - low):
-// f where w < original / high, f / factor where w > original / low, else (1 - s) f / factor + s f.
+// Llama 3.1's apply_scaling, with the wavelength w = 2 pi / f and the blend s = (original / w - low) / (high - low):
+// f if w < original / high, f / factor if w > original / low, else (1 - s) f / factor + s f.
 void scale_llama3(std::vector<float>& f, const RotaryOptions& o) {
   const auto original = static_cast<double>(o.original);
   for (float& frequency : f) {
@@ -34,8 +34,8 @@ void scale_llama3(std::vector<float>& f, const RotaryOptions& o) {
   }
 }
 
-// [Peng et al. 2023, eq. 18-23]: pair i makes beta turns within `original` tokens at i = dim ln(original / (2 pi beta)) /
-// (2 ln theta); pairs that make many keep their frequency, pairs that make few are divided by the factor.
+// [Peng et al. 2023, eq. 18-23]: pair i makes beta turns within `original` tokens at i = dim ln(original / (2 pi
+// beta)) / (2 ln theta). Pairs with many turns keep their frequency; those with few are divided by the factor.
 void scale_yarn(std::vector<float>& f, const RotaryOptions& o) {
   const auto dim = static_cast<double>(o.dim);
   const auto pair_of = [&](double turns) {
@@ -105,7 +105,8 @@ void RotaryPositions::fill(std::vector<float>& table, std::span<const std::int32
   }
 }
 
-// Where rows are read anew, within the bound and beyond it a row's angles are all different, so no row is both.
+// If rows must be read again when they exceed the bound, all angles of a row change there: no row may mix both
+// kinds.
 void RotaryPositions::check_grows(std::int64_t start, std::int64_t end, std::int64_t given) const {
   const std::int64_t bound = options_.original;
   check(!options_.read_anew || given > bound || start > bound || end <= bound || start == 0, "rotary positions",
@@ -128,7 +129,7 @@ ops::Rotation RotaryPositions::rotation(Context& c, const Rows& rows, std::span<
   }
   if (longest <= kept_.size(0)) return {kept_, c.upload<std::int32_t>(positions, {N}), options_.interleaved};
 
-  // Every token brings its own row of angles.
+  // Every token has its own row of angles.
   std::vector<float> table;
   const std::vector<float> common = rotary_frequencies(options_, 0);
   for (std::int64_t r = 0; r < rows.count(); ++r) {
@@ -140,7 +141,7 @@ ops::Rotation RotaryPositions::rotation(Context& c, const Rows& rows, std::span<
     }
     check_grows(rows.start(r), rows.start(r) + rows.length(r), given_to(r));
     const auto length_of = [&](std::int32_t position) { return std::max(given_to(r), position + 1); };
-    for (std::size_t begin = 0, end = 0; begin < own.size(); begin = end) {  // runs of one length
+    for (std::size_t begin = 0, end = 0; begin < own.size(); begin = end) {  // runs of equal length
       const std::int32_t length = length_of(own[begin]);
       while (end < own.size() && length_of(own[end]) == length) ++end;
       fill(table, own.subspan(begin, end - begin),

@@ -1,6 +1,6 @@
-// Rotary positions: queries and keys are turned by angles that grow with their positions, so that a score depends on
-// the distance of the two alone [Su et al. 2021]. What the world's models do to the frequencies so as to reach beyond
-// the lengths that they were trained on is here too, as `transformers` computes it.
+// Rotary positions: queries and keys are rotated by angles proportional to their positions, so that a score depends
+// only on their distance [Su et al. 2021]. Also the changes of frequencies by which published models extend their
+// context beyond the training length, computed as in `transformers`.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace tril::nn {
 
-/// How what a row is turned by depends on its length.
+/// How the angles of a row depend on its length.
 struct LengthDependence {
-  std::int64_t beyond = 0;  ///< rows of more tokens are turned by other angles; 0: none are
-  bool read_anew = false;   ///< whether a row that grows beyond must be read again from its beginning
+  std::int64_t beyond = 0;  ///< rows of more tokens use other angles; 0: none do
+  bool read_anew = false;   ///< a row that grows beyond that must be read again from its beginning
 };
 
 struct RotaryOptions {
@@ -31,11 +31,11 @@ struct RotaryOptions {
   double theta = 10000;
   Scaling scaling = Scaling::none;
   double factor = 1;
-  std::int64_t original = 0;                         ///< tokens that the model was trained on before it was scaled
-  double low_freq_factor = 1, high_freq_factor = 4;  ///< llama3: wavelengths original / these bound the blend
-  double beta_fast = 32, beta_slow = 1;              ///< yarn: turns within `original` that bound the ramp
-  bool truncate = true;                              ///< yarn: the ramp's ends are whole pairs
-  double attention_factor = 1;                       ///< of cosines and sines: its square is that of the scores
+  std::int64_t original = 0;                         ///< the context length before scaling, in tokens
+  double low_freq_factor = 1, high_freq_factor = 4;  ///< llama3: wavelengths original / these limit the blend
+  double beta_fast = 32, beta_slow = 1;              ///< yarn: turns within `original` that limit the ramp
+  bool truncate = true;                              ///< yarn: the ramp ends at whole pairs
+  double attention_factor = 1;                       ///< factor of cosines and sines: scores get its square
   std::vector<double> short_factors, long_factors;   ///< longrope: [dim / 2]
   bool read_anew = false;                            ///< longrope: see LengthDependence; else keys of a cache stay
   bool interleaved = false;                          ///< pairs (2i, 2i + 1) instead of (i, i + dim/2)
@@ -43,7 +43,7 @@ struct RotaryOptions {
   /// Queries at position p are scaled by 1 + beta log(1 + floor(p / original)) too [Llama 4, 2025]; 0: they are not.
   double query_beta = 0;
 
-  /// Whether a token's angle depends on the length of its row too.
+  /// True if a token's angle also depends on the length of its row.
   bool depends_on_length() const { return scaling == Scaling::dynamic || scaling == Scaling::longrope; }
   LengthDependence length_dependence() const { return {depends_on_length() ? original : 0, read_anew}; }
 };
@@ -54,14 +54,14 @@ std::vector<float> rotary_frequencies(const RotaryOptions& options, std::int64_t
 class RotaryPositions {
  public:
   RotaryPositions() = default;
-  /// @param kept  positions whose angles are computed once; later ones when they come
+  /// @param kept  positions whose angles are precomputed; later ones are computed on demand
   explicit RotaryPositions(RotaryOptions options, std::int64_t kept = 4096);
 
   const RotaryOptions& options() const { return options_; }
-  /// The angles of these rows' tokens. Where they depend on the length, a token is turned for the length of the text that
-  /// its row was given, all of it, and behind that for the row as far as the token: keys that a cache holds keep the
-  /// angles that they had, however a text was read in portions.
-  /// @param given  [rows] tokens that each row is given; none: as many as it has with these
+  /// The angles of these rows' tokens. If they depend on the length, a token of the given text uses the length of
+  /// the whole text, and a later token the length of the row up to itself. So cached keys keep their angles,
+  /// however the text was split into portions.
+  /// @param given  [rows] the number of given tokens of each row; empty: as many as it has with these
   ops::Rotation rotation(Context& c, const Rows& rows, std::span<const std::int32_t> given = {}) const;
   /// Those of queries, where they are scaled by their positions; none where rotation() is theirs too.
   ops::Rotation query_rotation(Context& c, const Rows& rows) const;
@@ -72,7 +72,7 @@ class RotaryPositions {
             const std::vector<float>& frequencies) const;
 
   RotaryOptions options_;
-  Tensor kept_;  // [kept, dim], for rows of up to `original` tokens where lengths count
+  Tensor kept_;  // [kept, dim], for rows of up to `original` tokens if lengths matter
 };
 
 }  // namespace tril::nn

@@ -8,13 +8,13 @@
 namespace tril::nn {
 namespace {
 
-constexpr std::int64_t panel = 32;  // columns of packed operands: where one matrix can begin below another
+constexpr std::int64_t panel = 32;  // columns of packed operands: boundaries at which matrices can be joined
 
 bool is_quantized(Precision precision) {
   return precision == Precision::int8 || precision == Precision::int4;
 }
 
-// Takes pieces of a block one after the other; counts alone where there is none yet.
+// Takes consecutive pieces of a block; only counts if there is no block yet.
 class Layout {
  public:
   explicit Layout(const TensorAt& at) : at_(at) {}
@@ -34,7 +34,7 @@ std::int64_t size(std::size_t n) {
   return static_cast<std::int64_t>(n);
 }
 
-// Memory for a matrix [out, in] in the form of `precision`.
+// Allocates a matrix [out, in] in the form of `precision`.
 ops::Weight place(Layout& layout, std::int64_t out, std::int64_t in, Precision precision, int bits) {
   const auto n = static_cast<std::size_t>(out), k = static_cast<std::size_t>(in);
   ops::Weight w;
@@ -75,7 +75,7 @@ ops::Weight part_of(const ops::Weight& all, std::int64_t begin, std::int64_t end
   return w;
 }
 
-// Whether a stack's matrices can lie below each other.
+// True if a stack's matrices can be stored one below the other.
 bool fits(const Stack& s, Precision precision) {
   if (precision == Precision::fp32) return false;
   const auto fits_below = [&](const Parameter* p) {
@@ -85,7 +85,7 @@ bool fits(const Stack& s, Precision precision) {
          std::find(s.biases.begin(), s.biases.end(), nullptr) == s.biases.end();
 }
 
-// One matrix of all of a stack, its parts and the forms of its weights.
+// Places the one matrix of a stack, its parts and the forms of its weights.
 std::vector<Stack::Part> place_stack(Layout& layout, const Stack& s, Precision precision, ServingMatrices& matrices) {
   std::int64_t out = 0;
   for (const Parameter* p : s.weights) out += p->shape[0];
@@ -103,7 +103,7 @@ std::vector<Stack::Part> place_stack(Layout& layout, const Stack& s, Precision p
   return from;
 }
 
-// Packs quantised rows, which say where they are and how they were made, into the form that products read.
+// Packs quantised rows, which carry their layout, into the form that products read.
 void pack(const kern::Kernels& kernels, Parameter& p, const kern::PackQuantized& rows, std::span<const float> scales) {
   ops::QuantizedMatrix& q = p.quantized;
   kern::PackQuantized all = rows;

@@ -1,5 +1,5 @@
-// Weights as a model serves with them: matrices in the one form that products read, those over one input below each
-// other.
+// Weights in the form for serving: matrices only in the form that products read, and those with the same input one
+// below the other.
 #pragma once
 
 #include <array>
@@ -14,35 +14,36 @@
 
 namespace tril::nn {
 
-/// What users call the precisions, in their order.
+/// The names of the precisions for users, in the order of the enum.
 inline constexpr std::array<std::string_view, 4> precision_names{"fp32", "bf16", "int8", "int4"};
 constexpr std::string_view name_of(Precision precision) {
   return precision_names[static_cast<std::size_t>(precision)];
 }
 
-/// Bits of a weight's whole numbers where the model serves in `precision`; 0: it stays in floats. Tables and the output's
-/// matrix keep 8 in int4: they are read by rows, or decide which word comes.
+/// Bits of a weight's integers if the model serves in `precision`; 0: it stays in floats. Embedding tables and the
+/// output matrix keep 8 bits in int4: they are read by rows, or decide the next word.
 int quantized_bits(const Parameter& p, Precision precision);
 
-/// Whether the model that serves keeps the weight's floats, since something reads them.
+/// True if the serving model keeps the weight's floats because something reads them.
 bool is_kept_in_floats(const Parameter& p, Precision precision);
 
-/// Makes the tensor that lies `begin` bytes into a block of memory.
+/// Makes the tensor at `begin` bytes in a block of memory.
 using TensorAt = std::function<Tensor(std::size_t begin, const Shape& shape, DType dtype)>;
 
-/// Every matrix in the form that products read, all in one block.
+/// All matrices in the form that products read, in one block.
 struct ServingMatrices {
-  std::unordered_map<const Parameter*, ops::Weight> forms;  ///< of the weights that have one
+  std::unordered_map<const Parameter*, ops::Weight> forms;  ///< of the weights that have such a form
   std::vector<std::vector<Stack::Part>> stacks;             ///< Stack::from of each stack
   std::size_t bytes = 0;
 };
-/// Lays matrices out from the beginning of a block. Without `at` there is no block yet: only `bytes` counts.
+/// Lays matrices out from the beginning of a block. Without `at` there is no block yet, and only `bytes` is
+/// computed.
 ServingMatrices lay_out_matrices(const std::deque<Parameter>& list, const std::deque<Stack>& stacks,
                                  Precision precision, const TensorAt& at = {});
 
-/// Fills whatever forms there is memory for with a matrix's values [out, in].
+/// Fills the forms for which memory exists with a matrix's values [out, in].
 void fill_forms(const kern::Kernels& kernels, Parameter& p, std::span<const float> values);
-/// The same of a matrix that was quantised before. Throws Error where it is not served with these bits.
+/// The same for a matrix that is already quantised. @throws Error if it is not served with this number of bits
 void fill_forms(const kern::Kernels& kernels, Parameter& p, const QuantizedRows& rows);
 
 }  // namespace tril::nn

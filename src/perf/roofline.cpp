@@ -16,13 +16,13 @@
 namespace tril::train {
 namespace {
 
-constexpr int windows = 4;  // the best counts: others may be using the machine
+constexpr int windows = 4;  // the best one counts: other programs may be using the machine
 constexpr double window_seconds = 0.04;
 
 struct Sizes {
   std::int64_t m, n, k;
 };
-// The largest of these is a matter of the machine's caches.
+// Which of these is fastest depends on the machine's caches.
 constexpr Sizes product_sizes[] = {{256, 512, 512}, {512, 1024, 512}, {1024, 1024, 1024}};
 
 std::size_t z(std::int64_t n) {
@@ -35,7 +35,7 @@ Tensor ones(const Context& c, std::int64_t n) {
   return x;
 }
 
-/// A piece of work that can be repeated, and how much it is.
+/// A repeatable piece of work, and its amount.
 struct Load {
   std::function<void()> run;
   double amount = 0;
@@ -122,7 +122,7 @@ Load read(const Context& c, int threads) {
   return {[=, &k = c.kernels()] { k.sum_squares(x.data<float>(), z(n)); }, static_cast<double>(x.bytes())};
 }
 
-/// The most that all members do in a second, each repeating a load of its own.
+/// The highest total rate of all members, each repeating its own load.
 double best_rate(Team& team, const kern::Kernels& kernels, const std::function<Load(const Context&)>& make) {
   std::vector<double> rates(static_cast<std::size_t>(team.size()));
   double best = 0;

@@ -1,5 +1,5 @@
-// What this machine gives at most, measured for as long as a blink: what a training step is compared with. All threads
-// work at once, each on memory of its own, as a step's workers do.
+// The machine's peak rates, measured for about a second: the reference for a training step. All threads work at
+// once, each on its own memory, like the workers of a step.
 #pragma once
 
 #include "kern/kernels.h"
@@ -8,16 +8,16 @@
 
 namespace tril::train {
 
-/// Of all threads together, in one second.
+/// Rates of all threads together, per second.
 struct Roofline {
-  double flops = 0;        ///< matrix products of float32 in cache
+  double flops = 0;        ///< matrix products of float32 operands in cache
   double mixed_flops = 0;  ///< of values rounded to bfloat16; 0: not measured
-  double bytes = 0;        ///< read and written, both counted, by a copy that no cache holds
+  double bytes = 0;        ///< read and written, both counted, by a copy too large for the caches
 
-  /// What binds `work`: its products or its bytes, whichever take longer at the roof.
+  /// The limit of `work`: products or memory, whichever takes longer at peak rates.
   enum class Bound : std::uint8_t { nothing, products, memory };
   Bound bound(const Work& work) const;
-  /// The seconds that `work` takes at least where nothing else is in the way.
+  /// The minimum time of `work` in seconds.
   double seconds(const Work& work) const;
 
  private:
@@ -27,10 +27,10 @@ struct Roofline {
 /// Takes about a second. bf16 measures both kinds of product.
 Roofline measure_roofline(const kern::Kernels& kernels, int threads, nn::Precision precision);
 
-/// Operations a second of products of 8 bits in cache, each thread on its own, all together.
+/// Operations per second of 8-bit products in cache, of all threads together, each on its own data.
 double measure_quantized_products(const kern::Kernels& kernels, int threads);
 
-/// Bytes a second that all threads together read of memory that no cache holds.
+/// Bytes per second that all threads together read from memory beyond the caches.
 double measure_read_bandwidth(const kern::Kernels& kernels, int threads);
 
 }  // namespace tril::train

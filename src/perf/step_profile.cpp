@@ -6,7 +6,7 @@
 namespace tril::train {
 namespace {
 
-// Of one update: `seconds` by the clock on the wall.
+// The row of one update; `seconds` is wall-clock time.
 StepRow row_of(const MeasuredUpdates& m, std::string name, double calls, double seconds, const Work& work) {
   const double updates = static_cast<double>(m.updates);
   const Work each{work.flops / updates, work.mixed_flops / updates, work.bytes / updates};

@@ -1,4 +1,4 @@
-// When a beam search ends although it could go on, and the names by which options and model directories know the choices.
+// When a beam search stops early, and the names of the choices in options and model directories.
 #pragma once
 
 #include <array>
@@ -9,9 +9,9 @@
 namespace tril {
 
 enum class EarlyStopping : std::uint8_t {
-  no,     ///< once the best running hypothesis, normalised at its present length, is not above the worst finished one
-  yes,    ///< as soon as there are beam_size finished ones
-  never,  ///< as `no`, with the length penalty of the longest output where that is positive: nothing better is missed
+  no,     ///< if the best running hypothesis, normalised at its present length, is not above the worst finished one
+  yes,    ///< as soon as beam_size hypotheses are finished
+  never,  ///< as `no`, but with the length penalty of the longest output if that is positive: misses nothing better
 };
 
 inline constexpr std::array<std::pair<std::string_view, EarlyStopping>, 3> early_stopping_names{

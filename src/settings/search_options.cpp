@@ -37,7 +37,7 @@ void take(std::optional<T>& lower, const std::optional<T>& upper) {
   if (upper) lower = upper;
 }
 
-// What a beam search has and samples have not.
+// Resets the options that apply to beam search but not to sampling.
 void drop_beam(SearchOptions& o) {
   o.beam_size.reset(), o.beam_groups.reset(), o.diversity_penalty.reset();
   o.alternatives.reset(), o.min_alternative_prob.reset();
@@ -49,7 +49,7 @@ SearchOptions overlay(SearchOptions lower, const SearchOptions& upper) {
   SearchOptions& o = lower;
   if (upper.sampling.value_or(false)) {
     drop_beam(o);
-    if (o.temperature == 0.0) o.temperature.reset();  // "nothing is drawn", which the upper one overrules
+    if (o.temperature == 0.0) o.temperature.reset();  // "no sampling", which the upper options override
   }
   if (upper.alternatives.value_or(false) ||
       (upper.beam_size && o.beam_groups && *upper.beam_size % *o.beam_groups != 0 && !upper.beam_groups))

@@ -1,9 +1,9 @@
-// What may be asked of a search, declared once: names, limits, help. The command line, YAML files, JSON requests, the API's
-// description and docs/options.md are made of these fields, and every check of a value has its limits from here.
+// The options of a search, declared once: names, limits, help. The command line, YAML files, JSON requests, the API
+// description and docs/options.md are generated from these fields, and every check of a value uses the limits here.
 //
-// The model's publisher, the server's operator and each request fill in one such struct. A request's values override the
-// server's, which override the publisher's: overlay(overlay(published, served), requested). search/resolve.h makes a SearchPlan
-// of the result.
+// The model's publisher, the server's operator and each request fill in one such struct each. A request's values
+// override the server's, which override the publisher's: overlay(overlay(published, served), requested).
+// search/resolve.h turns the result into a SearchPlan.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace tril {
 /// Limits of the values.
 namespace limits {
 inline constexpr Range beam_size{1, 1000};
-/// Beyond these, powers of the longest outputs are no longer numbers.
+/// Beyond these, powers of the longest outputs overflow.
 inline constexpr Range length_penalty{-50, 50};
 inline constexpr Range patience{0, 1000, Range::Least::excluded};
 inline constexpr Range diversity_penalty{0, 1000};
@@ -38,7 +38,7 @@ inline constexpr Range some_tokens{1, 1e6};
 }  // namespace limits
 
 struct SearchOptions {
-  std::int64_t n_best = 1;  ///< hypotheses or samples wanted for each text
+  std::int64_t n_best = 1;  ///< number of hypotheses or samples per text
 
   std::optional<std::int64_t> beam_size, beam_groups;
   std::optional<double> length_penalty, patience, diversity_penalty, coverage_penalty;
@@ -47,54 +47,54 @@ struct SearchOptions {
   std::optional<bool> alternatives;
   std::optional<double> min_alternative_prob;
 
-  std::optional<bool> sampling;  ///< unset: as the fields below imply (settle_sampling)
+  std::optional<bool> sampling;  ///< unset: determined by the fields below (settle_sampling)
   std::optional<double> temperature, top_p, min_p, typical_p;
-  std::optional<std::int64_t> top_k;  ///< 0 and -1: all
+  std::optional<std::int64_t> top_k;  ///< 0 and -1: no limit
   std::optional<std::int64_t> seed;
 
   std::optional<double> repetition_penalty, presence_penalty, frequency_penalty;
   std::optional<std::int64_t> no_repeat_ngram;
   std::vector<std::string> bad_words;
-  double time_limit = 0;  ///< seconds from a text's first step on; 0: none
+  double time_limit = 0;  ///< seconds from a text's first step; 0: none
 
-  /// Of translations: tokens of output, the end token counted in the maximum.
+  /// For translations: tokens of output; the end token counts towards the maximum.
   std::optional<std::int64_t> min_length, max_length;
   std::optional<double> max_length_factor;
-  /// Of continuations: tokens after the prompt.
+  /// For continuations: tokens after the prompt.
   std::optional<std::int64_t> min_new_tokens, max_new_tokens;
   std::vector<std::string> stops;
 
-  /// The first field that narrows what is drawn ("top_k"); "" where none does.
+  /// The first field that restricts sampling ("top_k"); "" if none does.
   std::string_view narrows() const;
-  /// Whether hypotheses compete: a beam of more than one, or alternatives.
+  /// True if hypotheses compete: a beam of more than one, or alternatives.
   bool asks_for_beam() const { return beam_size.value_or(1) > 1 || alternatives.value_or(false); }
 };
 
-/// Sets `sampling` where one author's options imply it: a temperature above 0 or a field that narrows what is drawn turns it
-/// on; temperature 0 and a beam turn it off.
-/// @throws Error(usage) where they ask for both
+/// Sets `sampling` if one source's options imply it: a temperature above 0 or a field that restricts sampling turns
+/// it on; temperature 0 and a beam turn it off.
+/// @throws Error(usage) if they ask for both
 void settle_sampling(SearchOptions& options);
 
-/// What `upper` sets, and what `lower` sets besides. Where the upper one chooses how tokens are found, by drawing or by
-/// a beam, what the lower one says of the other way falls away; so do its groups where they do not divide the upper's beam.
-/// Both have been settled (settle_sampling).
+/// The values of `upper`, and those of `lower` where `upper` sets none. If `upper` chooses between sampling and
+/// beam search, options of `lower` for the other method are dropped; so are its beam groups if they do not divide
+/// `upper`'s beam. Both must have been settled (settle_sampling).
 SearchOptions overlay(SearchOptions lower, const SearchOptions& upper);
 
-/// How an edge ends a field's help: what holds where it is unset. `fallback` is what holds where nobody sets it.
+/// The end of a field's help: the value used if it is unset. `fallback` is the value if nobody sets it.
 using UnsetText = std::function<std::string(std::string_view field, std::string_view fallback)>;
 
 /// The fields of a beam search.
 void add_beam_fields(Fields& f, SearchOptions& o, const UnsetText& unset);
-/// Alternatives, under the names that the edge has for them.
+/// Alternatives, under the names of the caller's interface.
 void add_alternative_fields(Fields& f, SearchOptions& o, std::string name, std::string probability);
 void add_coverage_field(Fields& f, SearchOptions& o);
-/// How tokens are drawn.
+/// The fields of sampling.
 void add_sampling_fields(Fields& f, SearchOptions& o, const UnsetText& unset);
-/// What is penalised or forbidden.
+/// The fields of penalties and forbidden tokens.
 void add_penalty_fields(Fields& f, SearchOptions& o, const UnsetText& unset);
-/// How long a translation is.
+/// The length of a translation.
 void add_length_fields(Fields& f, SearchOptions& o, const UnsetText& unset);
-/// How long a continuation is, and what ends it.
+/// The length of a continuation, and what ends it.
 void add_new_token_fields(Fields& f, SearchOptions& o, const UnsetText& unset);
 
 }  // namespace tril
