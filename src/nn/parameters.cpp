@@ -173,8 +173,7 @@ void Parameters::set(const kern::Kernels& kernels, Parameter& p, const Quantized
 
 void Parameters::initialise(std::uint64_t seed, const std::function<void(const Parameter&)>& each) {
   for (Parameter& p : list_) {
-    RandomSequence random(seed,
-                          hash_of(p.name));  // independent of the order of modules
+    RandomSequence random(seed, hash_of(p.name));  // independent of the modules' order
     std::vector<float> values(static_cast<std::size_t>(p.shape.count()));
     for (float& v : values) {
       switch (p.init.kind) {

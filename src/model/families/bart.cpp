@@ -35,7 +35,7 @@ const BartFamily& family_of(std::string_view name) {
   fail_usage("family", fmt::format("'{}' is not a family like BART", name));
 }
 
-// What `transformers` takes for granted of each family.
+// The defaults of `transformers` for each family.
 BartConfig defaults_of(const BartFamily& f) {
   BartConfig k;
   k.max_position_embeddings = 1024;
@@ -84,7 +84,7 @@ Bart::Bart(const BartFamily& family, const BartConfig& config)
   output_->in_products = true;
   if (!family.logits_bias) return;
   final_logits_bias_ = &p.add("final_logits_bias", {1, k.decoder_vocab_size}, nn::Init::zeros());
-  final_logits_bias_->trainable = false;  // a buffer for Hugging Face: what is not trained there is not trained here
+  final_logits_bias_->trainable = false;  // a buffer in `transformers`: not trained there, so not trained here
 }
 
 void Bart::complete(Side& side) {
@@ -118,8 +118,7 @@ Tensor Bart::embed(Context& c, const Side& side, std::span<const std::int32_t> i
   return ops::dropout(c, h, config_.embedding_dropout >= 0 ? config_.embedding_dropout : config_.dropout);
 }
 
-// The files of a model without its output leave the prefix out. An embedding that one file has for both sides counts
-// for each.
+// Files of a model without its output omit the prefix. A shared embedding in a file counts for both sides.
 StoredAs Bart::stored_as(const nn::Parameter& p) const {
   constexpr std::string_view prefix = "model.";
   StoredAs stored{.names = {p.name}};
@@ -129,11 +128,11 @@ StoredAs Bart::stored_as(const nn::Parameter& p) const {
       stored.names.push_back(fmt::format("model.{}.embed_tokens.weight", side));
   for (std::size_t i = 0, n = stored.names.size(); i < n; ++i)
     if (stored.names[i].starts_with(prefix)) stored.names.push_back(stored.names[i].substr(prefix.size()));
-  stored.optional = p.name == "final_logits_bias";  // older files leave it out: it is zero
+  stored.optional = p.name == "final_logits_bias";  // older files omit it, which means zero
   return stored;
 }
 
-// Names under which Hugging Face also stores what is tied or computed.
+// Names under which Hugging Face also stores tied or computed values.
 bool Bart::is_redundant(std::string_view name) const {
   if (name.starts_with("model.")) name.remove_prefix(6);
   const bool computed = family_->positions != Positions::learned;

@@ -1,5 +1,5 @@
-// The kin of BART: encoder-decoders that differ in where norms stand and how positions are told, and are alike in all
-// else, the names of their weights included. Names, config.json and defaults as Hugging Face has them.
+// The BART family: encoder-decoders that differ in the place of norms and in their positions, and are otherwise
+// alike, including the names of their weights. Names, config.json and defaults are those of Hugging Face.
 //
 //   family   norms                         positions                       embedding  logits
 //   bart     after each sublayer           learned                         LayerNorm  + bias   [Lewis et al. 2020]
@@ -16,7 +16,7 @@
 
 namespace tril::model {
 
-/// What the kin has in common: everything but its layers.
+/// The common parts of all these models: everything but the layers.
 class Bart : public Model {
  public:
   const BartConfig& config() const { return config_; }
@@ -38,17 +38,17 @@ class Bart : public Model {
   OutputProjection output() const override;
 
  protected:
-  /// Declares what stands before the layers and behind them.
+  /// Declares everything before and after the layers.
   Bart(const BartFamily& family, const BartConfig& config);
 
   struct Side {
-    std::string name;  ///< of its weights, and its scope: "model.encoder"
+    std::string name;  ///< the prefix of its weights, and its scope: "model.encoder"
     nn::Embedding embedding;
-    nn::LearnedPositions learned;  ///< where the family has them
-    nn::Norm embedding_norm;       ///< likewise
-    nn::Norm final_norm;           ///< likewise
+    nn::LearnedPositions learned;  ///< if the family has them
+    nn::Norm embedding_norm;       ///< if the family has it
+    nn::Norm final_norm;           ///< if the family has it
   };
-  /// Declares a side's positions and norms, which a family may not have.
+  /// Declares a side's positions and norms, if the family has them.
   void complete(Side& side);
   Tensor embed(Context& c, const Side& side, std::span<const std::int32_t> ids, const Rows& rows) const;
 
@@ -61,7 +61,7 @@ class Bart : public Model {
   nn::Parameter *output_ = nullptr, *final_logits_bias_ = nullptr;
 };
 
-/// With its layers, which are nn::PostNormLayer or nn::PreNormLayer as family.pre_norm says.
+/// Adds the layers: nn::PostNormLayer or nn::PreNormLayer, as family.pre_norm says.
 template <class Layer>
 class BartLike : public Bart {
  public:
@@ -85,9 +85,10 @@ class BartLike : public Bart {
 extern template class BartLike<nn::PostNormLayer>;
 extern template class BartLike<nn::PreNormLayer>;
 
-/// config.json, whose model_type is bart, mbart, m2m_100 or pegasus -> the model, weights neither allocated nor set.
+/// Makes the model from config.json, whose model_type is bart, mbart, m2m_100 or pegasus. Weights are neither
+/// allocated nor set.
 std::unique_ptr<Model> make_bart(const JsonObject& config);
-/// The same of a config.
+/// The same from a config.
 std::unique_ptr<Model> make_bart(std::string_view family, const BartConfig& config);
 
 }  // namespace tril::model

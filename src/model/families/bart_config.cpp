@@ -13,7 +13,7 @@ void BartConfig::validate(std::string_view where) const {
   const auto need = [&](bool ok, std::string_view key, const std::string& text) {
     if (!ok) fail_usage(fmt::format("{}: {}", at, key), text);
   };
-  // Bounds before anything is made of these numbers: a file of a few bytes must not ask for all the memory there is.
+  // Limits before anything is allocated from these numbers: a file of a few bytes must not claim all memory.
   const auto at_most = [&](std::int64_t value, std::int64_t most, std::string_view key) {
     need(value <= most, key, fmt::format("{} is above the supported maximum of {}", value, most));
   };
@@ -62,14 +62,14 @@ void BartConfig::validate(std::string_view where) const {
 
 namespace {
 
-// What others of the kin can say in these files and this family does not compute: refused, never ignored.
+// Options of related models in these files that this family does not compute are refused, never ignored.
 void refuse_other_kin(ConfigReader& reader, const BartFamily& family) {
   const bool learned = family.positions == BartFamily::Positions::learned;
   for (const char* key : {"normalize_before", "add_final_layer_norm"}) reader.only(key, family.pre_norm);
   reader.only("normalize_embedding", family.embedding_norm);
   reader.only("static_position_embeddings", !learned);
   for (const char* key : {"add_bias_logits", "do_blenderbot_90_layernorm", "is_decoder"}) reader.only(key, false);
-  // What YANMTT's mBARTs say where they ask for nothing.
+  // The values of YANMTT's mBARTs if they are not used.
   for (const char* key : {"wait_k", "additional_source_wait_k"}) reader.only(key, std::int64_t{-1});
   reader.only("softmax_temperature", 1.0);
 }
@@ -81,7 +81,7 @@ BartConfig read_bart_config(const JsonObject& j, const BartFamily& family, const
   BartConfig k = otherwise;
   k.vocab_size = reader.size("vocab_size");
   k.decoder_vocab_size = k.vocab_size;
-  // The encoder's sizes have second names, by which transformers' other families call them.
+  // The encoder's sizes have alternative names, those of other families in transformers.
   k.d_model = reader.size(reader.spelt("d_model", "hidden_size"));
   k.encoder_layers = reader.layers(reader.spelt("encoder_layers", "num_hidden_layers"));
   k.decoder_layers = reader.layers("decoder_layers");
@@ -115,7 +115,8 @@ BartConfig read_bart_config(const JsonObject& j, const BartFamily& family, const
   k.encoder_layerdrop = reader.get<double>("encoder_layerdrop", k.encoder_layerdrop);
   k.decoder_layerdrop = reader.get<double>("decoder_layerdrop", k.decoder_layerdrop);
   refuse_other_kin(reader, family);
-  // Of classifiers, of how the first versions counted the rows of their tables, and what generation_config.cpp reads.
+  // Keys of classifiers, keys about the table rows of the first versions, and a key that generation_config.cpp
+  // reads.
   reader.ignore(
       {"classif_dropout", "extra_pos_embeddings", "save_step", "kobart_version", "force_bos_token_to_be_generated"});
   k.validate(j.where());

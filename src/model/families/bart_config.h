@@ -1,4 +1,4 @@
-// config.json of BART and the families like it: Marian, mBART, M2M100, Pegasus.
+// config.json of BART and related families: Marian, mBART, M2M100, Pegasus.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tril::model {
 
-/// The properties of a family, whatever its sizes.
+/// The properties of a family, independent of sizes.
 struct BartFamily {
   std::string_view name;          ///< model_type in config.json, or architecture where `transformers` has no such model
   std::string_view architecture;  ///< the class of `transformers`; "": it has none
@@ -30,36 +30,36 @@ struct BartFamily {
 
 struct BartConfig {
   std::int64_t vocab_size = 0;          ///< of the source
-  std::int64_t decoder_vocab_size = 0;  ///< of the target; equal where embeddings are shared
+  std::int64_t decoder_vocab_size = 0;  ///< of the target; equal if embeddings are shared
   std::int64_t d_model = 512;
   std::int64_t encoder_layers = 6, decoder_layers = 6;
   std::int64_t encoder_attention_heads = 8, decoder_attention_heads = 8;
   std::int64_t encoder_ffn_dim = 2048, decoder_ffn_dim = 2048;
   std::string activation_function = "relu";
   bool scale_embedding = true;
-  bool share_encoder_decoder_embeddings = true;  ///< only Marian's files can say no while the output is tied
-  bool tie_word_embeddings = true;               ///< false: the output has a matrix of its own (lm_head.weight)
+  bool share_encoder_decoder_embeddings = true;  ///< only Marian's files can have false while the output is tied
+  bool tie_word_embeddings = true;               ///< false: the output has its own matrix (lm_head.weight)
   std::int64_t max_position_embeddings = 512;
   std::int32_t pad_token_id = 0, eos_token_id = 0, bos_token_id = -1, decoder_start_token_id = 0,
                forced_eos_token_id = -1;
   double init_std = 0.02;
-  float dropout = 0.1f;  ///< on embeddings and on each sublayer's result
+  float dropout = 0.1f;  ///< of embeddings and of each sublayer's result
   float attention_dropout = 0, activation_dropout = 0;
-  double encoder_layerdrop = 0, decoder_layerdrop = 0;  ///< probability that training leaves a layer out of an update
-  float embedding_dropout = -1;    ///< on embeddings alone; -1: as `dropout`. Not in config.json: training only
-  bool depth_scaled_init = false;  ///< nn::Init::at_depth of each layer's matrices. Likewise
+  double encoder_layerdrop = 0, decoder_layerdrop = 0;  ///< probability that training skips a layer in an update
+  float embedding_dropout = -1;    ///< of embeddings only; -1: as `dropout`. Training only, not in config.json
+  bool depth_scaled_init = false;  ///< nn::Init::at_depth for each layer's matrices. Training only, not in config.json
 
   std::vector<Dropout> dropouts() const {
     return {{"dropout", dropout}, {"attention_dropout", attention_dropout}, {"activation_dropout", activation_dropout}};
   }
-  /// Sizes and ids checked; Error names the key that is wrong.
+  /// Checks sizes and ids. @throws Error that names the wrong key
   void validate(std::string_view where) const;
 };
 
-/// config.json as Hugging Face writes it, of version 4 or 5. A key that changes results and is not supported is an
-/// Error. @param otherwise  what absent keys mean
+/// Reads config.json as Hugging Face writes it, versions 4 and 5. @throws Error for an unsupported key that changes
+/// results. @param otherwise  the values of absent keys
 BartConfig read_bart_config(const JsonObject& config, const BartFamily& family, const BartConfig& otherwise);
-/// The other way.
+/// The reverse.
 std::string bart_config_json(const BartConfig& config, const BartFamily& family);
 
 }  // namespace tril::model

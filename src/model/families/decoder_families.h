@@ -1,4 +1,5 @@
-// The families of decoder-only models, one file each: config.json -> the model, weights neither allocated nor set.
+// The families of decoder-only models, one file each. Each function makes the model from config.json; weights are
+// neither allocated nor set.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// gemma: Llama with a feed-forward gated by gelu, embeddings times the root of their width, heads of their own size and
-// norms whose weights begin at one, of which files hold the rest [Gemma team 2024, section 2].
+// gemma: Llama with a feed-forward gated by gelu, embeddings times the square root of their width, a separate head
+// size, and norms whose weights start at one; files store the weights minus one [Gemma team 2024, section 2].
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -26,8 +26,8 @@ std::unique_ptr<Model> make_gemma(const JsonObject& config) {
                                                .bos_token_id = 2,
                                                .eos_token_id = 1,
                                                .pad_token_id = 0});
-  // The first files say gelu and mean its tanh form. A second key, which version 4 took for the one that counts, is not
-  // read any more: it may say the same.
+  // The first files say gelu but mean its tanh form. A second key, hidden_activation, counted in version 4 and is
+  // no longer used; it may only repeat the first.
   const std::string said = k.hidden_act;
   if (said == "gelu") k.hidden_act = "gelu_pytorch_tanh";
   const std::string other = reader.get<std::string>("hidden_activation", k.hidden_act);

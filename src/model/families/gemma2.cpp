@@ -1,5 +1,5 @@
-// gemma2: gemma with norms before and behind each sublayer, windows in every other layer, and soft caps of scores and
-// logits; scores are scaled by a number of their own [Gemma team 2024, "Gemma 2", section 2].
+// gemma2: gemma with norms before and after each sublayer, windows in every other layer, soft caps of scores and
+// logits, and its own scale of scores [Gemma team 2024, "Gemma 2", section 2].
 #include <cmath>
 #include <nlohmann/json.hpp>
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view prefix = "transformer.";
 
-// The matrices that are Conv1D in the authors' code, which multiplies from the right: [in, out] in files.
+// True for the matrices that are Conv1D in the authors' code, which files store as [in, out].
 bool is_conv1d(std::string_view name) {
   for (std::string_view end : {".c_attn.weight", ".c_proj.weight", ".c_fc.weight"})
     if (name.ends_with(end)) return true;
@@ -28,7 +28,7 @@ void Gpt2Config::validate(std::string_view where) const {
   const auto need = [&](bool ok, std::string_view key, const std::string& text) {
     if (!ok) fail_usage(fmt::format("{}: {}", at, key), text);
   };
-  // Bounds before anything is made of these numbers: a file of a few bytes must not ask for all the memory there is.
+  // Limits before anything is allocated from these numbers: a file of a few bytes must not claim all memory.
   const auto within = [&](std::int64_t value, std::int64_t most, std::string_view key) {
     need(value > 0 && value <= most, key, fmt::format("{} is outside the supported range from 1 to {}", value, most));
   };
@@ -54,7 +54,7 @@ void Gpt2Config::validate(std::string_view where) const {
 Gpt2Config gpt2_config(const JsonObject& j) {
   ConfigReader reader(j, "gpt2");
   Gpt2Config k;
-  // Each size has a second name, by which transformers' other families call it.
+  // Each size has an alternative name, that of other families in transformers.
   const std::string layers = reader.spelt("n_layer", "num_hidden_layers");
   k.vocab_size = reader.size("vocab_size", 50257);
   k.n_positions = reader.size(reader.spelt("n_positions", "max_position_embeddings"), 1024);
@@ -71,19 +71,19 @@ Gpt2Config gpt2_config(const JsonObject& j) {
   k.resid_pdrop = number("resid_pdrop", 0.1);
   k.layer_norm_epsilon = reader.get<double>("layer_norm_epsilon", 1e-5);
   k.initializer_range = reader.get<double>("initializer_range", 0.02);
-  constexpr std::int64_t end_of_text = 50256;  // of their own vocabulary and of those that grew out of it
+  constexpr std::int64_t end_of_text = 50256;  // of GPT-2's own vocabulary and of extensions of it
   k.bos_token_id = reader.id_of("bos_token_id", end_of_text, k.vocab_size);
   k.eos_token_id = reader.id_of("eos_token_id", end_of_text, k.vocab_size);
   k.pad_token_id = reader.id_of("pad_token_id", -1, k.vocab_size);
   k.tie_word_embeddings = reader.get<bool>("tie_word_embeddings", true);
 
-  // What else these files can ask for and this architecture does not compute: refused, never ignored.
+  // Other options in these files that this architecture does not compute are refused, never ignored.
   reader.only("scale_attn_weights", true);
   for (const char* key : {"scale_attn_by_inverse_layer_idx", "add_cross_attention"}) reader.only(key, false);
-  // The first files' word for n_positions, heads of classifiers, and an order of the same products.
+  // The old name of n_positions, keys of classifiers, and a key that only reorders products.
   reader.ignore({"n_ctx", "predict_special_tokens", "summary_type", "summary_use_proj", "summary_activation",
                  "summary_first_dropout", "summary_proj_to_labels", "reorder_and_upcast_attn"});
-  // Another family's words, beside this one's own in files that one program wrote for several.
+  // Keys of another family, which some programs write beside this one's.
   reader.ignore(
       {"attention_probs_dropout_prob", "hidden_act", "hidden_dropout_prob", "intermediate_size", "type_vocab_size"});
   k.validate(j.where());
@@ -129,8 +129,8 @@ Gpt2::Gpt2(const Gpt2Config& config) : config_(config) {
   set_initial_values();
 }
 
-// Matrices begin normal; those that end a sublayer smaller by 1/sqrt(2 n_layer), so that what 2 n_layer sublayers add
-// up to does not grow with the depth [Radford et al. 2019, section 2.3].
+// Matrices start normal. Those at the end of a sublayer are smaller by 1/sqrt(2 n_layer), so that the sum of 2
+// n_layer sublayers does not grow with the depth [Radford et al. 2019, section 2.3].
 void Gpt2::set_initial_values() {
   const double deviation = config_.initializer_range;
   for (nn::Parameter& p : parameters_.all()) {
@@ -177,14 +177,14 @@ SpecialIds Gpt2::special_ids() const {
   return {.pad = config_.pad_token_id, .bos = config_.bos_token_id, .eos = config_.eos_token_id};
 }
 
-// The authors' own files leave the prefix out.
+// The authors' own files omit the prefix.
 StoredAs Gpt2::stored_as(const nn::Parameter& p) const {
   StoredAs stored{.names = {p.name}, .transposed = is_conv1d(p.name)};
   if (p.name.starts_with(prefix)) stored.names.push_back(p.name.substr(prefix.size()));
   return stored;
 }
 
-// The tied output, and the causal masks that older files keep with each layer.
+// The tied output, and the causal masks that older files store with each layer.
 bool Gpt2::is_redundant(std::string_view name) const {
   if (name == "lm_head.weight") return config_.tie_word_embeddings;
   if (name.starts_with(prefix)) name.remove_prefix(prefix.size());

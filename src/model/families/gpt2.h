@@ -1,7 +1,7 @@
-// gpt2: the decoder-only language model of Radford et al. 2019 and of what `tril train --arch gpt2` makes. Pre-norm,
-// one fused q/k/v projection, learned positions, gelu by its tanh form, a final norm, and an output that is the
-// embedding read backwards. Weight names, config.json and defaults as Hugging Face has them (GPT2Config,
-// GPT2LMHeadModel); its Conv1D matrices lie [in, out] in files.
+// gpt2: the decoder-only language model of Radford et al. 2019, and of `tril train --arch gpt2`. Pre-norm, one fused
+// q/k/v projection, learned positions, gelu in its tanh form, a final norm, and an output tied to the embedding.
+// Weight names, config.json and defaults are those of Hugging Face (GPT2Config, GPT2LMHeadModel), whose Conv1D
+// matrices are [in, out] in files.
 #pragma once
 
 #include "format/json_file.h"
@@ -11,27 +11,27 @@ namespace tril::model {
 
 struct Gpt2Config {
   std::int64_t vocab_size = 0;
-  std::int64_t n_positions = 1024;  ///< the context: tokens that one row may have
+  std::int64_t n_positions = 1024;  ///< the context: the most tokens of a row
   std::int64_t n_embd = 768, n_layer = 12, n_head = 12;
   std::int64_t n_inner = 0;  ///< width of the feed-forward; 0: 4 * n_embd
   std::string activation_function = "gelu_new";
-  float embd_pdrop = 0.1f;   ///< dropout on embeddings,
-  float attn_pdrop = 0.1f;   ///< on attention weights,
-  float resid_pdrop = 0.1f;  ///< and on what each sublayer adds
+  float embd_pdrop = 0.1f;   ///< dropout of embeddings,
+  float attn_pdrop = 0.1f;   ///< of attention weights,
+  float resid_pdrop = 0.1f;  ///< and of each sublayer's result
   double layer_norm_epsilon = 1e-5;
   double initializer_range = 0.02;
   std::int32_t bos_token_id = -1, eos_token_id = -1, pad_token_id = -1;
-  bool tie_word_embeddings = true;  ///< false: the output has a matrix of its own (lm_head.weight)
+  bool tie_word_embeddings = true;  ///< false: the output has its own matrix (lm_head.weight)
 
   std::vector<Dropout> dropouts() const {
     return {{"embd_pdrop", embd_pdrop}, {"attn_pdrop", attn_pdrop}, {"resid_pdrop", resid_pdrop}};
   }
   std::int64_t d_ff() const { return n_inner > 0 ? n_inner : 4 * n_embd; }
-  /// Sizes and ids checked; Error names the key that is wrong.
+  /// Checks sizes and ids. @throws Error that names the wrong key
   void validate(std::string_view where) const;
 };
 
-/// config.json as Hugging Face writes it. A key that changes results and is not supported is an Error.
+/// Reads config.json as Hugging Face writes it. @throws Error for an unsupported key that changes results
 Gpt2Config gpt2_config(const JsonObject& config);
 
 class Gpt2 : public Model {
@@ -64,7 +64,7 @@ class Gpt2 : public Model {
   nn::Parameter* output_ = nullptr;
 };
 
-/// config.json -> the model, weights neither allocated nor set.
+/// Makes the model from config.json; weights are neither allocated nor set.
 std::unique_ptr<Model> make_gpt2(const JsonObject& config);
 
 }  // namespace tril::model

@@ -1,5 +1,5 @@
-// gpt_neox: parallel sublayers with a norm each, a quarter of each head turned, one matrix of q, k, v head by head [Black
-// et al. 2022, section 2].
+// gpt_neox: parallel sublayers with one norm each, rotation of a quarter of each head, one matrix of q, k, v with
+// the heads interleaved [Black et al. 2022, section 2].
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"

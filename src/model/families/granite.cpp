@@ -1,5 +1,5 @@
-// granite: Llama with four factors: of embeddings, of scores, of what each sublayer adds, and under the logits [IBM
-// 2024; maximal update parametrisation, Yang et al. 2022].
+// granite: Llama with four factors: for embeddings, scores, sublayer results and (as a divisor) logits [IBM 2024;
+// maximal update parametrisation, Yang et al. 2022].
 #include <cmath>
 #include <nlohmann/json.hpp>
 

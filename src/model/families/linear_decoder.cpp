@@ -14,7 +14,7 @@ LinearDecoder::LinearDecoder(const LinearDecoderConfig& config)
   const auto& k = config_;
   check(k.d_model % 2 == 0, "linear_decoder: d_model", "{} is odd, sinusoidal positions need pairs", k.d_model);
   nn::Parameters& p = parameters_;
-  // Embeddings of deviation 1 beside the sinusoids, and logits of deviation 1 behind the final norm.
+  // Embeddings have standard deviation 1, to match the sinusoids, and logits after the final norm too.
   const double root = std::sqrt(static_cast<double>(k.d_model));
   embedding_ = nn::Embedding(p, "embedding.weight", k.vocab_size, k.d_model,
                              {.scale = static_cast<float>(root), .deviation = 1 / root});

@@ -1,6 +1,6 @@
-// linear_decoder: a decoder-only language model whose self-attention is linear [Katharopoulos et al. 2020]. Pre-norm, one
-// fused q/k/v projection, a final norm, and an output that is the embedding read backwards, as GPT-2 has them; positions
-// are sinusoids, so that a text may be of any length. A row's cache is S and z of each head: it does not grow.
+// linear_decoder: a decoder-only language model with linear self-attention [Katharopoulos et al. 2020]. Pre-norm,
+// one fused q/k/v projection, a final norm, and an output tied to the embedding, like GPT-2. Positions are
+// sinusoids, so a text may have any length. A row's cache is S and z of each head, and does not grow.
 #pragma once
 
 #include "format/json_file.h"
@@ -11,8 +11,8 @@ namespace tril::model {
 struct LinearDecoderConfig {
   std::int64_t vocab_size = 0, d_model = 256, num_heads = 4, d_ff = 1024, num_layers = 4;
   std::string activation = "gelu_new";
-  float dropout = 0;            ///< on what each sublayer adds
-  float embedding_dropout = 0;  ///< on embeddings
+  float dropout = 0;            ///< of each sublayer's result
+  float embedding_dropout = 0;  ///< of embeddings
   float eps = 1e-5f;
   std::int32_t bos_token_id = -1, eos_token_id = -1, pad_token_id = -1;
 };
@@ -44,7 +44,7 @@ class LinearDecoder : public Model {
   nn::Norm final_norm_;
 };
 
-/// config.json -> the model, weights neither allocated nor set.
+/// Makes the model from config.json; weights are neither allocated nor set.
 std::unique_ptr<Model> make_linear_decoder(const JsonObject& config);
 
 }  // namespace tril::model

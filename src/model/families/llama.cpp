@@ -1,4 +1,4 @@
-// llama: Llama 2 and 3 [Touvron et al. 2023; Llama team 2024] and all that say so in config.json.
+// llama: Llama 2 and 3 [Touvron et al. 2023; Llama team 2024] and all models whose config.json says llama.
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
@@ -12,7 +12,7 @@ std::unique_ptr<Model> make_llama(const JsonObject& config) {
   k.attention_bias = k.attention_out_bias = reader.get<bool>("attention_bias", false);
   k.mlp_bias = reader.get<bool>("mlp_bias", false);
   k.own_keys = nlohmann::json{{"attention_bias", k.attention_bias}, {"mlp_bias", k.mlp_bias}};
-  // How products were once cut for several devices; the first files' word beside max_position_embeddings.
+  // A former split of products over devices; an old name beside max_position_embeddings.
   reader.ignore({"pretraining_tp", "max_sequence_length"});
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));

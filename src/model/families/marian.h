@@ -1,7 +1,7 @@
-// marian: MarianMT, the encoder-decoder of OPUS-MT and of what `tril train` makes. Post-norm, concatenated sinusoids,
-// embedding * sqrt(d), output tied to the decoder's embedding plus a bias for each word. Of the kin of BART, with
-// vocabularies that may differ between the sides. Weight names, config.json and defaults as Hugging Face has them
-// (MarianConfig, MarianMTModel).
+// marian: MarianMT, the encoder-decoder of OPUS-MT and of `tril train`. Post-norm, concatenated sinusoids, embedding
+// * sqrt(d), output tied to the decoder's embedding plus a bias for each word. Related to BART, but the vocabularies
+// of the two sides may differ. Weight names, config.json and defaults are those of Hugging Face (MarianConfig,
+// MarianMTModel).
 #pragma once
 
 #include "model/families/bart.h"
@@ -10,8 +10,8 @@ namespace tril::model {
 
 using MarianConfig = BartConfig;
 
-/// config.json as Hugging Face writes it, of version 4 or 5. A key that changes results and is not supported is an
-/// Error.
+/// Reads config.json as Hugging Face writes it, versions 4 and 5. @throws Error for an unsupported key that changes
+/// results
 MarianConfig marian_config(const JsonObject& config);
 
 class Marian : public BartLike<nn::PostNormLayer> {
@@ -20,7 +20,7 @@ class Marian : public BartLike<nn::PostNormLayer> {
   std::unique_ptr<Model> with(const BartConfig& config) const override { return std::make_unique<Marian>(config); }
 };
 
-/// config.json -> the model, weights neither allocated nor set.
+/// Makes the model from config.json; weights are neither allocated nor set.
 std::unique_ptr<Model> make_marian(const JsonObject& config);
 
 }  // namespace tril::model

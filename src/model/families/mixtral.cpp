@@ -1,5 +1,5 @@
-// mixtral: mistral whose feed-forward is a mixture of experts, of which a router chooses a few for each token [Jiang et
-// al. 2024, section 2.1].
+// mixtral: mistral with a mixture of experts as feed-forward; a router chooses a few experts for each token [Jiang
+// et al. 2024, section 2.1].
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"

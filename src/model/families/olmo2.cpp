@@ -1,5 +1,5 @@
-// olmo2: Llama with norms behind each sublayer instead of before it, and norms over all queries and over all keys [OLMo
-// team 2025, section 3.1].
+// olmo2: Llama with norms after each sublayer instead of before it, and norms over all queries and over all keys
+// [OLMo 2 team 2025, section 3.1].
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"

@@ -39,7 +39,7 @@ OptConfig opt_config(const JsonObject& json) {
   config.only("enable_bias", true);
   config.only("layer_norm_elementwise_affine", true);
   config.only("learned_embeddings", true);
-  config.ignore({"activation_dropout"});  // of the first files; no version computes it
+  config.ignore({"activation_dropout"});  // in the first files; no version uses it
   config.finish();
   return k;
 }
@@ -124,7 +124,7 @@ SpecialIds Opt::special_ids() const {
   return {.pad = config_.pad_token_id, .bos = config_.bos_token_id, .eos = config_.eos_token_id};
 }
 
-// The authors' own files leave "model." out.
+// The authors' own files omit "model.".
 StoredAs Opt::stored_as(const nn::Parameter& p) const {
   StoredAs stored{.names = {p.name}};
   if (p.name.starts_with(opt_prefix)) stored.names.push_back(p.name.substr(std::string_view("model.").size()));

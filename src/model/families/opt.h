@@ -1,6 +1,6 @@
-// opt: GPT-3's decoder as the Open Pre-trained Transformers have it [Zhang et al. 2022, section 2.1]: learned positions
-// whose table has two rows more, relu, biases everywhere, an output tied to the embedding. The model of 350M has its
-// norms behind the sublayers, and embeddings of another width than its layers.
+// opt: GPT-3's decoder as in the Open Pre-trained Transformers [Zhang et al. 2022, section 2.1]: learned positions
+// with two extra rows, relu, biases everywhere, an output tied to the embedding. The 350M model has its norms after
+// the sublayers, and its embedding width differs from that of its layers.
 #pragma once
 
 #include "model/spec/config_reader.h"

@@ -1,5 +1,5 @@
-// phi: parallel sublayers behind one norm, half of each head turned, an output with biases [Li et al. 2023, section
-// 2.1; Phi-2].
+// phi: parallel sublayers after one shared norm, rotation of half of each head, an output with biases [Li et al.
+// 2023, section 2.1; Phi-2].
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"

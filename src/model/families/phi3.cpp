@@ -1,5 +1,5 @@
-// phi3: Llama with q, k, v as one matrix and gate and up as one, sliding windows, and for long contexts a frequency of
-// their own for each pair of a head [Abdin et al. 2024; LongRoPE: Ding et al. 2024].
+// phi3: Llama with q, k, v as one matrix and gate and up as one, sliding windows, and for long contexts a separate
+// frequency factor for each pair of a head [Abdin et al. 2024; LongRoPE: Ding et al. 2024].
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"

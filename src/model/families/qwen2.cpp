@@ -1,5 +1,5 @@
-// qwen2: Llama with biases on queries, keys and values, and sliding windows in the upper layers where asked for [Qwen
-// team 2024, section 2.2.1].
+// qwen2: Llama with biases for queries, keys and values, and optional sliding windows in the upper layers [Qwen team
+// 2024, section 2.2.1].
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"

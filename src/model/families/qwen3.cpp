@@ -1,5 +1,5 @@
-// qwen3: Llama with heads of their own size, whose queries and keys are normed before they are turned [Qwen team 2025,
-// section 2].
+// qwen3: Llama with a separate head size, and norms of queries and keys before the rotation [Qwen team 2025, section
+// 2].
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"

@@ -29,7 +29,7 @@ StoredAs T5::stored_as(const nn::Parameter& p) const {
   return {{p.name, "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"}};
 }
 
-// The embedding under further names, and a bias of the first releases that nothing reads.
+// The embedding under other names, and a bias of the first releases that is not used.
 bool T5::is_redundant(std::string_view name) const {
   for (std::string_view known : {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight",
                                  "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"})
@@ -42,8 +42,7 @@ Tensor T5::embed(Context& c, std::span<const std::int32_t> ids) const {
   return ops::dropout(c, embedding_.forward(c, ids), p);
 }
 
-// As the authors have it [Mesh TensorFlow's initialisers]: queries smaller by the root of d_kv, for scores that are not
-// scaled.
+// The authors' initialisation (Mesh TensorFlow): queries are smaller by sqrt(d_kv), because scores are not scaled.
 void T5::set_initial_values() {
   const T5Config& k = config_;
   const auto root = [&](std::int64_t n) {
@@ -85,7 +84,7 @@ nn::GatedFeedForward feed_forward(nn::Parameters& p, const std::string& name, co
                                .down = "wo"});
 }
 
-/// With its layers, of one feed-forward or the other.
+/// Adds the layers, with one of the two kinds of feed-forward.
 template <class FF>
 class T5Of : public T5 {
  public:
@@ -98,7 +97,7 @@ class T5Of : public T5 {
 
  private:
   using Layer = nn::PreNorm<FF>;
-  /// Declares a stack's layers, its bias of distances and its last norm.
+  /// Declares a stack's layers, its relative bias and its final norm.
   void stack(const std::string& side, std::int64_t count, std::vector<Layer>& layers, nn::RelativeBias& bias,
              nn::Norm& norm);
   Layer layer(const std::string& name, bool decoder);
@@ -183,12 +182,12 @@ Tensor T5Of<FF>::decode(Context& c, const DecoderInput& input) const {
                                        : last;
 }
 
-// Whether an output matrix is among the weights; nothing where there are no weights to look into.
+// True if the weights include an output matrix; nothing if there are no weights to look into.
 std::optional<bool> holds_output_matrix(const WeightNames& weight_names) {
   const std::optional<std::vector<std::string>> names = weight_names();
   if (!names) return std::nullopt;
   for (const std::string& name : *names)
-    if (name.starts_with("lm_head.weight")) return true;  // quantised ones have an ending
+    if (name.starts_with("lm_head.weight")) return true;  // names of quantised weights have a suffix
   return false;
 }
 

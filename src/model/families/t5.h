@@ -1,7 +1,7 @@
-// t5 and mt5: encoder-decoders that are told positions by a bias of distances in self-attention alone, with RMS norms
-// before the sublayers, no biases of projections, and scores that are not scaled [Raffel et al. 2020; Xue et al. 2021].
-// T5 v1.1 and mT5 have gated feed-forwards and an output matrix of their own. Names, config.json and defaults as Hugging
-// Face has them (T5Config, MT5Config).
+// t5 and mt5: encoder-decoders whose only positions are a relative bias in self-attention, with RMS norms before the
+// sublayers, no biases in projections, and unscaled scores [Raffel et al. 2020; Xue et al. 2021]. T5 v1.1 and mT5
+// have gated feed-forwards and a separate output matrix. Names, config.json and defaults are those of Hugging Face
+// (T5Config, MT5Config).
 #pragma once
 
 #include <functional>
@@ -47,12 +47,13 @@ class T5 : public Model {
   nn::Parameter* output_ = nullptr;
 };
 
-/// A T5 of whichever feed-forward the config says.
+/// Makes a T5 with the feed-forward that the config names.
 std::unique_ptr<Model> make_t5(const T5Config& config);
-/// The names of the weights that a directory holds; nothing where it holds none.
+/// The names of a directory's weights; nothing if it has none.
 using WeightNames = std::function<std::optional<std::vector<std::string>>()>;
 
-/// config.json -> the model, weights neither allocated nor set. What config.json leaves open, the weights' names say.
+/// Makes the model from config.json; weights are neither allocated nor set. The names of the weights decide what
+/// config.json leaves open.
 std::unique_ptr<Model> make_t5(const JsonObject& config, const WeightNames& weight_names);
 
 }  // namespace tril::model

@@ -15,7 +15,7 @@ void T5Config::validate(std::string_view where) const {
   const auto need = [&](bool ok, std::string_view key, const std::string& text) {
     if (!ok) fail_usage(fmt::format("{}: {}", at, key), text);
   };
-  // Bounds before anything is made of these numbers: a file of a few bytes must not ask for all the memory there is.
+  // Limits before anything is allocated from these numbers: a file of a few bytes must not claim all memory.
   const auto within = [&](std::int64_t value, std::int64_t most, std::string_view key) {
     need(value > 0 && value <= most, key, fmt::format("{} is outside the supported range from 1 to {}", value, most));
   };
@@ -53,7 +53,7 @@ T5Config t5_config(const JsonObject& j, std::optional<bool> output_matrix) {
   k.family = j.get<std::string>("model_type");
   ConfigReader reader(j, k.family);
   const bool mt5 = k.family == "mt5";
-  // Some sizes have second names, by which transformers' other families call them.
+  // Some sizes have alternative names, those of other families in transformers.
   const std::string layers = reader.spelt("num_layers", "num_hidden_layers");
   k.vocab_size = reader.size("vocab_size", mt5 ? 250112 : 32128);
   k.d_model = reader.size(reader.spelt("d_model", "hidden_size"), 512);
@@ -68,8 +68,8 @@ T5Config t5_config(const JsonObject& j, std::optional<bool> output_matrix) {
   k.layer_norm_epsilon = reader.get<double>("layer_norm_epsilon", 1e-6);
   k.initializer_factor = reader.get<double>("initializer_factor", 1.0);
 
-  // "relu", "gated-gelu", ...; the two keys that follow from it are written too and win where they stand. The gelu of
-  // the released models is that of the tanh.
+  // "relu", "gated-gelu", ... The two keys derived from it are also written, and override it if present. The gelu
+  // of the released models is the tanh form.
   const std::string projection = reader.get<std::string>("feed_forward_proj", mt5 ? "gated-gelu" : "relu");
   const bool gated = projection.starts_with("gated-");
   if (!gated && projection.find('-') != projection.npos)
@@ -79,8 +79,8 @@ T5Config t5_config(const JsonObject& j, std::optional<bool> output_matrix) {
   k.dense_act_fn = reader.get<std::string>("dense_act_fn", k.dense_act_fn);
   k.is_gated_act = reader.get<bool>("is_gated_act", gated);
 
-  // Files tell whether the output is tied; config.json may say true where it is not. In those of version 4 false meant
-  // that the output is not scaled, too; mT5 never scales.
+  // The weights tell whether the output is tied; config.json may wrongly say true. In version 4, false also meant
+  // that the output is not scaled; mT5 never scales.
   const bool said = reader.get<bool>("tie_word_embeddings", true);
   k.tie_word_embeddings = output_matrix ? !*output_matrix : said;
   k.scale_decoder_outputs = !mt5 && reader.get<bool>("scale_decoder_outputs", said);
@@ -92,7 +92,7 @@ T5Config t5_config(const JsonObject& j, std::optional<bool> output_matrix) {
   k.decoder_start_token_id = id("decoder_start_token_id", -1);
   if (k.decoder_start_token_id < 0) k.decoder_start_token_id = k.pad_token_id;
   reader.only("is_decoder", false);
-  // The length that the authors trained on, which distances know nothing of, and what a text is to begin with.
+  // The authors' training length, which does not limit relative distances, and a prefix for texts.
   reader.ignore({"n_positions", "add_prefix"});
   k.validate(j.where());
   reader.finish();
@@ -104,7 +104,7 @@ std::string t5_config_json(const T5Config& k) {
   const auto id = [](std::int32_t value) {
     return value < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
   };
-  // gated-gelu means gelu_new; whatever else is meant is said by the keys that follow.
+  // gated-gelu means gelu_new; other meanings are given by the following keys.
   const std::string act = k.is_gated_act && k.dense_act_fn == "gelu_new" ? "gelu" : k.dense_act_fn;
   nlohmann::ordered_json j{{"architectures", {mt5 ? "MT5ForConditionalGeneration" : "T5ForConditionalGeneration"}},
                            {"model_type", k.family},

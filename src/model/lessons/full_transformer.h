@@ -1,6 +1,6 @@
-// full_transformer: the encoder-decoder of "Attention is all you need" with explicit padding masks that are added as
-// -1e9, concatenated sinusoids and eps 1e-6, as one widely taught implementation has it. share_norm2: the decoder's
-// feed-forward is followed by norm2 (as one published version does) instead of a norm of its own.
+// full_transformer: the encoder-decoder of "Attention is all you need" with explicit padding masks that add -1e9,
+// concatenated sinusoids and eps 1e-6, like one widely taught implementation. share_norm2: the decoder's
+// feed-forward is followed by norm2 (as in one published version) instead of a separate norm.
 #pragma once
 
 #include "format/json_file.h"
@@ -35,8 +35,8 @@ class FullTransformer : public Model {
   OutputProjection output() const override { return {output_.weight()->weight(), output_.bias()->value}; }
   std::unique_ptr<nn::KvCache> make_cache(Context& c) const override { return cache_for(c, decoder_layers_); }
 
-  /// Logits [B * T, V] of rectangular batches filled up with pad_idx: source [B, S], target [B, T]. Masks are made
-  /// inside.
+  /// Logits [B * T, V] of rectangular batches padded with pad_idx: source [B, S], target [B, T]. The masks are
+  /// made inside.
   Tensor forward(Context& c, std::span<const std::int32_t> source, std::span<const std::int32_t> target,
                  std::int64_t batch) const;
 
@@ -50,7 +50,7 @@ class FullTransformer : public Model {
   nn::Linear output_;
 };
 
-/// config.json -> the model, weights neither allocated nor set.
+/// Makes the model from config.json; weights are neither allocated nor set.
 std::unique_ptr<Model> make_full_transformer(const JsonObject& config);
 
 }  // namespace tril::model

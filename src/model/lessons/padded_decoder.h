@@ -1,6 +1,6 @@
-// padded_decoder: a post-norm decoder over rectangular batches [B, T] that are filled up with a padding id, as decoders
-// are often taught: embedding * sqrt(d) + sinusoids, masks made inside, the embedding's padding row zero. It attends to
-// a memory that is not its own. (A ragged batch needs none of this; see Rows.)
+// padded_decoder: a post-norm decoder over rectangular batches [B, T] padded with a padding id, as decoders are
+// often taught: embedding * sqrt(d) + sinusoids, masks made inside, the embedding's padding row zero. The memory
+// that it attends to comes from outside. (A ragged batch needs none of this; see Rows.)
 #pragma once
 
 #include "format/json_file.h"
@@ -11,7 +11,7 @@ namespace tril::model {
 struct PaddedDecoderConfig {
   std::int64_t vocab_size = 10000, d_model = 512, num_heads = 8, d_ff = 2048, num_layers = 6;
   std::int32_t pad_idx = 0;
-  bool mask_target_padding = true;  ///< keys at padding are masked too
+  bool mask_target_padding = true;  ///< padding keys are masked too
   float eps = 1e-5f, dropout = 0;
 };
 
@@ -31,8 +31,8 @@ class PaddedDecoder : public Model {
   OutputProjection output() const override { return {output_.weight()->weight(), output_.bias()->value}; }
   std::unique_ptr<nn::KvCache> make_cache(Context& c) const override { return cache_for(c, layers_); }
 
-  /// Logits [B * T, V] of ids [B, T] against memory [B, S, d_model] given as [B * S, d_model]: the causal mask and the
-  /// mask of padded keys are made here; memory_allow [B, 1, 1, S] (1 = may attend) may be none.
+  /// Logits [B * T, V] of ids [B, T] with memory [B, S, d_model] given as [B * S, d_model]. The causal mask and
+  /// the mask of padding keys are made here; memory_allow [B, 1, 1, S] (1 = may attend) is optional.
   Tensor forward(Context& c, std::span<const std::int32_t> ids, const Rows& rows, const Memory& memory,
                  const Tensor& memory_allow = {}) const;
 
@@ -44,7 +44,7 @@ class PaddedDecoder : public Model {
   nn::Linear output_;
 };
 
-/// config.json -> the model, weights neither allocated nor set.
+/// Makes the model from config.json; weights are neither allocated nor set.
 std::unique_ptr<Model> make_padded_decoder(const JsonObject& config);
 
 }  // namespace tril::model

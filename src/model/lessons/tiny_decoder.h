@@ -1,6 +1,6 @@
-// tiny_decoder: the decoder by itself. A stack of pre-norm layers with one fused q/k/v projection over vectors (no
-// embedding, no final norm), with or without cross-attention to a context, with or without its causal mask: the
-// smallest thing in which all of a decoder can be seen.
+// tiny_decoder: only the decoder. A stack of pre-norm layers with one fused q/k/v projection over vectors (no
+// embedding, no final norm), with or without cross-attention to a context and with or without a causal mask: the
+// smallest model that shows a complete decoder.
 #pragma once
 
 #include "model/spec/stack.h"
@@ -11,7 +11,7 @@ struct TinyDecoderConfig {
   std::int64_t d_model = 128, num_heads = 4, d_ff = 512, num_layers = 1;
   bool cross_attention = false;
   bool sinusoidal_positions = true;
-  bool causal = true;  ///< false: the model that sees what it should predict
+  bool causal = true;  ///< false: a model that sees the tokens that it should predict
   float eps = 1e-5f;
 };
 
@@ -19,7 +19,7 @@ class TinyDecoder {
  public:
   explicit TinyDecoder(const TinyDecoderConfig& config);
 
-  /// x [N, d_model] in rows, context [S, d_model] in as many rows (where there is cross-attention) -> [N, d_model].
+  /// x [N, d_model] in rows, context [S, d_model] in as many rows (if there is cross-attention) -> [N, d_model].
   Tensor forward(Context& c, const Tensor& x, const Rows& rows, const Memory* context = nullptr) const;
 
   nn::Parameters& parameters() { return parameters_; }

@@ -9,8 +9,8 @@
 namespace tril::model {
 namespace {
 
-// What every config.json may say and no family computes by: names, versions, what goes beside the logits, and of
-// generation what is not obeyed; what is, generation_keys() names.
+// Keys that any config.json may have and no family computes with: names, versions, settings of outputs besides
+// logits, and generation keys that are not supported (generation_keys() lists the supported ones).
 constexpr std::string_view common[] = {"architectures",
                                        "model_type",
                                        "architecture",
@@ -68,7 +68,7 @@ constexpr std::string_view common[] = {"architectures",
                                        "unsloth_version",
                                        "unsloth_fixed"};
 
-// Whether a value asks for nothing: null, false, 0, empty.
+// True if a value requests nothing: null, false, 0, empty.
 bool is_off(const nlohmann::json& v) {
   return v.is_null() || v == false || (v.is_number() && v == 0) ||
          ((v.is_structured() || v.is_string()) && v.size() == 0) || v == "";

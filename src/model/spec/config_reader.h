@@ -1,5 +1,5 @@
-// A family's config.json read so that nothing in it goes unnoticed: every key is read, declared to be without effect on
-// results, or refused by name.
+// Reads a family's config.json so that nothing in it goes unnoticed: every key is read, declared to have no effect
+// on results, or refused by name.
 #pragma once
 
 #include <initializer_list>
@@ -13,7 +13,7 @@
 
 namespace tril::model {
 
-/// Reads like a JsonObject and remembers what was read.
+/// Reads like a JsonObject and records which keys were read.
 class ConfigReader {
  public:
   /// @param family  names the model in errors
@@ -21,30 +21,30 @@ class ConfigReader {
 
   const JsonObject& json() const { return *config_; }
   bool has(const std::string& key);
-  /// There, and null: where that is not the same as absent.
+  /// True if the key is present and null, if that differs from absent.
   bool says_null(const std::string& key);
   template <class T>
   T get(const std::string& key, T otherwise) {
     known_.insert(key);
     return config_->get<T>(key, std::move(otherwise));
   }
-  /// A size that must be there.
+  /// A required size.
   std::int64_t size(const std::string& key);
   std::int64_t size(const std::string& key, std::int64_t otherwise);
-  /// layer_count() of a key that must be there.
+  /// layer_count() of a required key.
   std::int64_t layers(const std::string& key);
-  /// Of two names of one value the one by which the file gives it; the first where it gives none. Error where it gives
-  /// both and they contradict each other.
+  /// Returns whichever of two names of one value the file uses; the first if it uses neither. @throws Error if it
+  /// has both and they contradict each other
   std::string spelt(const std::string& name, const std::string& other);
-  /// A probability or another share in [0, 1).
+  /// A probability or another fraction in [0, 1).
   float share(const std::string& key, double otherwise = 0);
   double positive(const std::string& key, double otherwise);
   double at_least_0(const std::string& key, double otherwise);
-  /// An id of a vocabulary, of a list the first; -1 where it is null. Where the key is absent, `otherwise`, which is the
-  /// publisher's own, if this vocabulary has it, and else -1.
+  /// A token id; the first of a list; -1 for null. If the key is absent: `otherwise`, the publisher's default, if
+  /// this vocabulary has it, else -1.
   std::int32_t id_of(const std::string& key, std::int64_t otherwise, std::int64_t vocab_size);
 
-  /// The key, where it is there, must be this: what else it could ask for is not computed.
+  /// If the key is present, it must have this value: other values are not supported.
   template <class T>
   void only(const std::string& key, const T& supported) {
     known_.insert(key);
@@ -52,9 +52,10 @@ class ConfigReader {
       config_->fail_at(key, fmt::format("{} is not supported for {}", *value, family_),
                        fmt::format("only {} is", supported));
   }
-  /// Keys that say nothing about results.
+  /// Keys that do not affect results.
   void ignore(std::initializer_list<std::string_view> keys);
-  /// Error for keys that were neither read nor ignored and ask for something: not null, false, empty, or a name.
+  /// Throws an Error for keys that were neither read nor ignored and request something: not null, false, empty,
+  /// or a name.
   void finish() const;
 
  private:
@@ -63,24 +64,25 @@ class ConfigReader {
   std::set<std::string, std::less<>> known_;
 };
 
-/// The most that sizes of the families without a publisher may be; others have such bounds of their own.
+/// The largest sizes of families without a publisher; other families have their own limits.
 struct MostSizes {
   static constexpr std::int64_t vocab_size = 0x7fffffff, d_model = 1 << 16, num_heads = 1 << 12, d_ff = 1 << 24,
                                 max_length = 1 << 24;
 };
 
-/// Bounds of what is made of a file's numbers: Error naming the key where value is not from 1 to most.
+/// Limits what is allocated from a file's numbers: Error naming the key if value is not from 1 to most.
 void check_size(const JsonObject& config, std::string_view key, std::int64_t value, std::int64_t most);
-/// A size that must be there, from 1 to most.
+/// A required size, from 1 to most.
 std::int64_t size_within(const JsonObject& config, std::string_view key, std::int64_t most);
-/// An id of at least 0 of a vocabulary.
+/// A token id of at least 0.
 std::int32_t id_within(const JsonObject& config, std::string_view key, std::int64_t otherwise, std::int64_t vocab_size);
-/// A probability or another share in [0, 1).
+/// A probability or another fraction in [0, 1).
 float share_of(const JsonObject& config, std::string_view key, double otherwise);
-/// Numbers that float32, in which models compute, holds too: what overflows there is an Error like what is not finite.
+/// A positive number that float32, in which models compute, can hold: overflow is an Error, like a value that is
+/// not finite.
 double positive_of(const JsonObject& config, std::string_view key, double otherwise);
 double at_least_0_of(const JsonObject& config, std::string_view key, double otherwise);
-/// Whether x is above 0 (or at least 0) and finite, also as a float32.
+/// True if x is above 0 (or at least 0) and finite, also as a float32.
 bool is_positive_float(double x);
 bool is_float_from_0(double x);
 

@@ -1,4 +1,4 @@
-// The keys of config.json that decoders with rotary positions have in common, whichever struct they are kept in.
+// The config.json keys that decoders with rotary positions share, for any config struct.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 
 namespace tril::model {
 
-/// A size that k has already where config.json leaves it out.
+/// A size whose default is its present value.
 inline void read_size(ConfigReader& config, const char* key, std::int64_t& value, std::int64_t most) {
   value = config.size(key, value);
   check_size(config.json(), key, value, most);
@@ -27,7 +27,7 @@ void read_special_ids(ConfigReader& config, Config& k) {
     *id = config.id_of(key, *id, k.vocab_size);
 }
 
-/// Sizes, initialisation, dropout and special tokens. What they are where config.json leaves them out is what `k` says.
+/// Sizes, initialisation, dropout and special tokens. `k` holds the defaults of absent keys.
 template <class Config>
 void read_decoder_keys(ConfigReader& config, Config& k) {
   const auto size = [&](const char* key, std::int64_t& value, std::int64_t most) {
@@ -45,7 +45,7 @@ void read_decoder_keys(ConfigReader& config, Config& k) {
   read_special_ids(config, k);
 }
 
-/// Fails where the model's width is not that of whole heads.
+/// Throws an Error if the model's width is not a multiple of the number of heads.
 template <class Config>
 void check_heads_divide(const ConfigReader& config, const Config& k) {
   if (k.hidden_size % k.num_attention_heads != 0)
@@ -54,7 +54,7 @@ void check_heads_divide(const ConfigReader& config, const Config& k) {
                                       k.hidden_size, k.num_attention_heads));
 }
 
-/// These keys, and those that say what the directory is.
+/// Writes these keys, and those that identify the directory.
 template <class Config>
 nlohmann::ordered_json decoder_keys_json(const Config& k) {
   const auto id = [](std::int32_t value) {

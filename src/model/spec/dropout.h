@@ -1,11 +1,11 @@
-// A dropout of a configuration.
+// A dropout probability of a configuration.
 #pragma once
 
 #include <string_view>
 
 namespace tril::model {
 
-/// A probability of dropout, by the name that its configuration has for it.
+/// A dropout probability and its name in the configuration.
 struct Dropout {
   std::string_view key;
   float probability = 0;

@@ -1,5 +1,5 @@
-// The keys that say how a model is to generate. They stand in generation_config.json; directories of older versions of
-// `transformers` have them in config.json.
+// The keys that control generation. They are in generation_config.json; directories of older `transformers` versions
+// have them in config.json.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace tril::model {
 
-/// What load_generation_config() obeys, but for ids that a model has itself.
+/// The keys that load_generation_config() supports, except ids that a model itself has.
 std::span<const std::string_view> generation_keys();
 
 }  // namespace tril::model

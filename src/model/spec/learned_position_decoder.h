@@ -1,5 +1,5 @@
 // learned_position_decoder: a post-norm decoder with learned positions, projections of q, k and v without bias, and
-// masks given from outside. It attends to an encoder's output that is not its own.
+// masks given from outside. The encoder output that it attends to also comes from outside.
 #pragma once
 
 #include "format/json_file.h"
@@ -36,7 +36,7 @@ class LearnedPositionDecoder : public Model {
   nn::Linear output_;
 };
 
-/// config.json -> the model, weights neither allocated nor set.
+/// Makes the model from config.json; weights are neither allocated nor set.
 std::unique_ptr<Model> make_learned_position_decoder(const JsonObject& config);
 
 }  // namespace tril::model

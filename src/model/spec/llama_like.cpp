@@ -372,7 +372,7 @@ StoredAs LlamaLike::stored_as(const nn::Parameter& p) const {
   return stored;
 }
 
-// The tied output, and the frequencies that older files keep.
+// The tied output, and the frequencies that older files store.
 bool LlamaLike::is_redundant(std::string_view name) const {
   if (name == "lm_head.weight") return config_.tie_word_embeddings;
   return name.ends_with(".rotary_emb.inv_freq");

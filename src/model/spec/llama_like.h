@@ -1,6 +1,6 @@
-// The decoder that Llama began and others vary: rotary positions, RMS norms, grouped key heads, a gated feed-forward, no
-// biases [Touvron et al. 2023]. What a family of this line changes are switches here; its own file says which, with its
-// keys of config.json and its names.
+// Llama's decoder and its variants: rotary positions, RMS norms, grouped key heads, a gated feed-forward, no biases
+// [Touvron et al. 2023]. The variations of related families are switches here; a family's own file sets them, with
+// its config.json keys and names.
 #pragma once
 
 #include <algorithm>
@@ -62,7 +62,7 @@ struct LlamaLikeConfig {
   RotaryDefaults rope_defaults = {};              ///< what this family reads of rotary positions
   bool rope_by_type = false;                      ///< rope_parameters are by layer type: the family reads them
 
-  // What families of the line vary.
+  // The variations of the families.
   bool attention_bias = false, attention_out_bias = false, mlp_bias = false;
   /// Keys and values are one matrix with the queries: q, k, v, or head by head q, k, v.
   enum class Fused : std::uint8_t { none, qkv, head_by_head } fused = Fused::none;
@@ -89,7 +89,7 @@ struct LlamaLikeConfig {
   float embedding_dropout = 0, residual_dropout = 0;
   float feed_forward_dropout = 0;  ///< on its result, where residual_dropout is 0
 
-  /// Keys of config.json that this family alone has.
+  /// config.json keys of this family only.
   nlohmann::json own_keys = nlohmann::json::object();
   /// How config.json spells hidden_act and norm_eps; "": it has no norm_eps.
   std::string hidden_act_key = "hidden_act", norm_eps_key = "rms_norm_eps";
@@ -106,7 +106,7 @@ struct LlamaLikeConfig {
   }
 };
 
-/// The keys that the whole line has. What they are where config.json leaves them out is what `defaults` says.
+/// Reads the keys that all these families share. `defaults` holds the values of absent keys.
 LlamaLikeConfig read_llama_like(ConfigReader& config, LlamaLikeConfig defaults);
 
 /// A key that this family has: k.own_keys has it as it was read.
@@ -137,15 +137,15 @@ float read_softcap(ConfigReader& config, LlamaLikeConfig& k, const std::string& 
 
 /// sliding_window: 0 where it is null.
 std::int32_t read_window(ConfigReader& config, std::int32_t otherwise);
-/// How config.json has it.
+/// The same value for config.json.
 nlohmann::json window_json(std::int32_t window);
-/// windows of layers: those that layer_types says, or else layers i for which slides(i); the window itself elsewhere 0.
+/// The window of each layer, 0 for none: by layer_types if present, else `window` for the layers i with slides(i).
 std::vector<std::int32_t> read_layer_windows(ConfigReader& config, std::int64_t layers, std::int32_t window,
                                              const std::function<bool(std::int64_t)>& slides);
 /// "full_attention" or "sliding_attention" for each layer.
 nlohmann::json layer_types_json(const std::vector<std::int32_t>& windows);
-/// Qwen's keys: use_sliding_window, sliding_window, and max_window_layers, below which no layer slides. Sets windows and
-/// own_keys.
+/// Reads Qwen's keys: use_sliding_window, sliding_window, and max_window_layers, below which no layer has a window.
+/// Sets windows and own_keys.
 void read_upper_windows(ConfigReader& config, LlamaLikeConfig& k);
 
 class LlamaLike : public Model {

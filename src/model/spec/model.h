@@ -1,5 +1,5 @@
-// What every family offers: named weights, and the way from ids to hidden states to logits. The same code trains (the
-// context has a tape) and serves (it has none, and a cache).
+// The interface of all families: named weights, and the computation from ids to hidden states to logits. The same
+// code trains (the context has a tape) and serves (no tape, but a cache).
 #pragma once
 
 #include <cstdint>
@@ -21,51 +21,52 @@
 
 namespace tril::model {
 
-/// The encoder's output with its rows, and the keys and values that every decoder layer made of it (made once, by
-/// encode(), unless a tape records: a training step makes them where they are used).
+/// The encoder's output with its rows, and the keys and values that each decoder layer computes from it. encode()
+/// computes them once, unless a tape records: a training step computes them where they are used.
 struct Memory {
   Tensor states;  ///< [S, d_model]
   Rows rows;
   struct Layer {
     Tensor keys, values;                              ///< [S, num_heads * d_k], [S, num_heads * d_v]
-    std::shared_ptr<const ops::PackedMemory> packed;  ///< in their place, where weights are not float32 either
+    std::shared_ptr<const ops::PackedMemory> packed;  ///< in place of keys and values, if weights are not float32
   };
   std::vector<Layer> layers;
 };
 
-/// One call of a decoder: tokens of any number of rows.
+/// The input of one decoder call: tokens of any number of rows.
 struct DecoderInput {
   std::span<const std::int32_t> ids;  ///< [N]
   Rows rows;                          ///< row i's tokens begin at position rows.start(i)
-  const Memory* memory = nullptr;     ///< encoder-decoder: what the rows attend to
-  /// Which row of memory each row attends to; empty: row i to row i. Equal numbers must be neighbours.
+  const Memory* memory = nullptr;     ///< encoder-decoder: the memory for cross-attention
+  /// The row of memory for each row; empty: row i attends to row i. Equal numbers must be neighbours.
   std::span<const std::int32_t> memory_rows;
-  /// [rows] tokens that each row was given, of which these may be a portion; what comes behind them it generated. Only
-  /// angles ask for it that depend on lengths (nn/rotary.h). Empty: as many as it has with these.
+  /// [rows] length of the given text of each row, of which these tokens may be a portion; later tokens are
+  /// generated. Only length-dependent angles use it (nn/rotary.h). Empty: as many as the row has with these
+  /// tokens.
   std::span<const std::int32_t> given = {};
-  /// Where keys and values of earlier tokens are and these tokens' go; null: each row begins at position 0 and nothing
-  /// is kept.
+  /// Holds keys and values of earlier tokens and receives those of these; null: each row begins at position 0 and
+  /// nothing is kept.
   nn::KvCache* cache = nullptr;
   ops::Mask self_mask = ops::Mask::causal();
   ops::Mask memory_mask = ops::Mask::full();
-  nn::AttentionTap* tap = nullptr;   ///< told what one layer's cross-attention looks at; null: nobody asks
-  nn::RouterTap* routers = nullptr;  ///< told how each mixture of experts chose; null: nobody asks
+  nn::AttentionTap* tap = nullptr;   ///< receives one layer's cross-attention weights; null: not wanted
+  nn::RouterTap* routers = nullptr;  ///< receives the choices of each mixture of experts; null: not wanted
 };
 
-/// The heads of one decoder layer whose mean cross-attention says what a token is aligned to.
+/// The heads of one decoder layer whose mean cross-attention gives a token's alignment.
 struct AlignmentHeads {
   std::int64_t layer = -1;          ///< -1: the last
-  std::vector<std::int32_t> heads;  ///< none: all
+  std::vector<std::int32_t> heads;  ///< empty: all
 };
 
-/// How files hold a weight, where that is not as the model does.
+/// How files store a weight, if that differs from the model.
 struct StoredAs {
-  std::vector<std::string> names;  ///< the one it is written under first, then others it may be read under
-  bool transposed = false;         ///< files have [in, out] where the model has [out, in]
-  bool optional = false;           ///< files that leave it out mean zero
-  float added = 0;                 ///< files have the values less this
-  /// Row i of the model's is row row_order[i] of the files', whatever its width; empty: the same. Quantised matrices are
-  /// as the model has them.
+  std::vector<std::string> names;  ///< the first is used for writing; all are accepted for reading
+  bool transposed = false;         ///< files have [in, out], the model has [out, in]
+  bool optional = false;           ///< if files omit it, it is zero
+  float added = 0;                 ///< files store the values minus this
+  /// Row i of the model is row row_order[i] of the files, whatever its width; empty: the same order. Quantised
+  /// matrices are in the model's order.
   std::vector<std::int32_t> row_order = {};
   /// Files hold `count` weights of this shape in one tensor [count, ...], of which this is number `index`; count 0: it is
   /// a tensor of its own. A file may hold it under its own name too, then as the model has it.
@@ -74,7 +75,7 @@ struct StoredAs {
   } part = {};
 };
 
-/// The matrix that turns hidden states into logits: hidden W^T + b, capped where the family says so.
+/// The matrix that turns hidden states into logits: hidden W^T + b, capped if the family does so.
 struct OutputProjection {
   ops::Weight weight;  ///< [V, d_model]
   Tensor bias;         ///< [V] or none
@@ -85,34 +86,34 @@ class Model {
  public:
   virtual ~Model() = default;
 
-  /// "marian", "padded_decoder", ...: the names of model_io/registry.h
+  /// "marian", "padded_decoder", ...: a name in model_io/registry.h
   virtual std::string family() const = 0;
-  /// config.json, complete.
+  /// The complete config.json.
   virtual std::string config_json() const = 0;
   virtual std::int64_t vocab_size() const = 0;  ///< of the output
   virtual std::int64_t source_vocab_size() const { return vocab_size(); }
   virtual std::int64_t d_model() const = 0;
-  virtual std::int64_t max_positions() const = 0;  ///< 0: no bound
-  /// Whether its self-attention is linear: its cache keeps a state a row, in float32, without a window.
+  virtual std::int64_t max_positions() const = 0;  ///< 0: no limit
+  /// True if its self-attention is linear: its cache keeps one state per row, in float32, without a window.
   virtual bool is_linear() const { return false; }
-  /// How the angles of its rotary positions depend on the lengths of rows.
+  /// How the angles of its rotary positions depend on row lengths.
   virtual nn::LengthDependence length_dependence() const { return {}; }
   virtual SpecialIds special_ids() const = 0;
   virtual bool has_encoder() const = 0;
-  /// Layers of the decoder, each with its cross-attention; a model without an encoder has none.
+  /// Number of decoder layers with cross-attention; 0 without an encoder.
   virtual std::int64_t cross_layers() const { return 0; }
-  /// Of each cross-attention.
+  /// Number of heads of each cross-attention.
   virtual std::int64_t cross_heads() const { return 0; }
 
-  /// All that its configuration has.
+  /// All dropouts of its configuration.
   virtual std::vector<Dropout> dropouts() const = 0;
 
-  /// Of mixtures of experts: how many a token goes to in each layer; 0: there are none.
+  /// For mixtures of experts: the number of experts per token in each layer; 0: none.
   virtual std::int64_t experts_per_token() const { return 0; }
 
-  /// How this family's files hold the weight `p`.
+  /// How this family's files store the weight `p`.
   virtual StoredAs stored_as(const nn::Parameter& p) const { return {{p.name}}; }
-  /// Whether files of this family may also hold a tensor `name` that nothing is to be read from: a tied or computed one.
+  /// True if files of this family may also hold an unused tensor `name`: a tied or computed one.
   virtual bool is_redundant(std::string_view) const { return false; }
 
   /// Encoder-decoder: the memory of source rows. ids [S].
@@ -121,18 +122,18 @@ class Model {
   /// Hidden states [N, d_model] of the decoder's tokens.
   virtual Tensor decode(Context& c, const DecoderInput& input) const = 0;
   virtual OutputProjection output() const = 0;
-  /// A cache with room for as many tokens as come, or null where the family has none.
+  /// A cache that grows with the tokens, or null if the family has none.
   virtual std::unique_ptr<nn::KvCache> make_cache(Context& c) const = 0;
 
   nn::Parameters& parameters() { return parameters_; }
   const nn::Parameters& parameters() const { return parameters_; }
 
-  /// The heads that were trained to say what a token is aligned to; nothing where none were.
+  /// The heads that were trained to align tokens; nothing if none were.
   const std::optional<AlignmentHeads>& alignment_heads() const { return alignment_heads_; }
   void set_alignment_heads(std::optional<AlignmentHeads> heads) { alignment_heads_ = std::move(heads); }
 
-  /// Whether layers are computed again in the backward pass instead of keeping their inside: less memory, about a third
-  /// more time.
+  /// True if layers are recomputed in the backward pass instead of keeping their intermediate values: less
+  /// memory, about a third more time.
   bool gradient_checkpointing() const { return gradient_checkpointing_; }
   void set_gradient_checkpointing(bool on) { gradient_checkpointing_ = on; }
 
@@ -142,8 +143,8 @@ class Model {
   std::optional<AlignmentHeads> alignment_heads_;
 };
 
-/// A tap of `heads`, or, where there is nothing, of all heads of the last layer.
-/// @throws Error(usage) where the model has no such layer or head
+/// A tap of `heads`, or without them of all heads of the last layer.
+/// @throws Error(usage) if the model has no such layer or head
 nn::AttentionTap tap_of(const Model& m, const std::optional<AlignmentHeads>& heads);
 
 /// logits [N, V] of hidden states [N, d_model].

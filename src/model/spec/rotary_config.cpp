@@ -10,7 +10,7 @@ namespace {
 
 using Scaling = nn::RotaryOptions::Scaling;
 
-// The kinds and, beside rope_type and rope_theta, their keys.
+// The kinds of scaling and their keys, besides rope_type and rope_theta.
 struct Kind {
   std::string_view name;
   Scaling scaling;
@@ -41,7 +41,7 @@ const std::vector<Kind>& kinds() {
 const Kind& kind_of(const JsonObject& rope) {
   const std::string key = rope.has("rope_type") ? "rope_type" : "type";
   std::string name = rope.get<std::string>(key, "default");
-  if (name == "su") name = "longrope";  // as the first Phi-3 files say
+  if (name == "su") name = "longrope";  // in the first Phi-3 files
   std::vector<std::string_view> names;
   for (const Kind& k : kinds()) {
     if (k.name == name) return k;
@@ -51,25 +51,25 @@ const Kind& kind_of(const JsonObject& rope) {
                fmt::format("supported: {}", fmt::join(names, ", ")));
 }
 
-// A kind's keys, and those of the other kinds, which say nothing here and which files carry along.
+// The keys of all kinds: files may carry keys of other kinds, which have no effect.
 std::vector<std::string> all_keys() {
   std::vector<std::string> all{"rope_type", "type", "rope_theta", "partial_rotary_factor"};
   for (const Kind& k : kinds()) all.insert(all.end(), k.keys.begin(), k.keys.end());
   return all;
 }
 
-// The length that the model was made for before it was stretched. Where a top-level key says it, that goes before.
+// The model's context length before scaling. A top-level key takes precedence.
 std::int64_t original_of(ConfigReader& config, const JsonObject& rope, const RotaryDefaults& d, Scaling scaling) {
   constexpr const char* key = "original_max_position_embeddings";
-  const bool at_top = config.has(key);  // without effect on the other kinds
+  const bool at_top = config.has(key);  // no effect for the other kinds
   if (d.original > 0) return d.original;
   if (scaling == Scaling::dynamic) return d.max_positions;
   const bool counts = scaling == Scaling::llama3 || scaling == Scaling::yarn || scaling == Scaling::longrope;
   return at_top && counts ? config.size(key) : rope.size(key, d.max_positions);
 }
 
-// The share of a head that is turned. transformers turns whole heads of families that know no share, and fails where a
-// scaling makes frequencies for a part of them.
+// The fraction of a head that is rotated. For families without this option, transformers rotates whole heads, or
+// fails if a scaling computes frequencies for only a part of them.
 double share_of_head(const JsonObject& rope, const RotaryDefaults& d, double at_top, Scaling scaling) {
   const double share = positive_of(rope, "partial_rotary_factor", at_top);
   if (d.turns_part || share == 1) return share;
@@ -79,7 +79,7 @@ double share_of_head(const JsonObject& rope, const RotaryDefaults& d, double at_
 }
 
 double needed(const JsonObject& rope, std::string_view key) {
-  rope.get<double>(key);  // the Error for a missing key
+  rope.get<double>(key);  // throws the Error for a missing key
   return positive_of(rope, key, 0);
 }
 
@@ -135,7 +135,7 @@ nn::RotaryOptions read_object(ConfigReader& config, const JsonObject& rope, cons
   if (!(o.theta > 1)) rope.fail_at("rope_theta", fmt::format("{} is not above 1", o.theta));
   const double share = share_of_head(rope, d, partial, kind.scaling);
   const auto head_dim = static_cast<double>(d.head_dim);
-  const double turned = std::trunc(head_dim * share);  // which a large share takes beyond all integers
+  const double turned = std::trunc(head_dim * share);  // a large fraction would exceed all integers
   if (turned < 2 || turned > head_dim || std::fmod(turned, 2) != 0)
     rope.fail_at(
         "partial_rotary_factor",

@@ -1,5 +1,5 @@
-// Rotary positions as config.json says them: rope_parameters, or rope_theta, rope_scaling and partial_rotary_factor as
-// older files have it.
+// Reads rotary positions from config.json: rope_parameters, or rope_theta, rope_scaling and partial_rotary_factor in
+// older files.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,13 +13,13 @@ struct RotaryDefaults {
   std::int64_t head_dim = 0;
   std::int64_t max_positions = 0;  ///< max_position_embeddings
   double theta = 10000, partial = 1;
-  /// Whether the family turns a part of each head where partial_rotary_factor says so. `transformers` turns whole heads
-  /// of the others whatever it says, or fails.
+  /// True if the family rotates a part of each head as partial_rotary_factor says. For the others `transformers`
+  /// rotates whole heads in any case, or fails.
   bool turns_part = false;
-  /// A top-level original_max_position_embeddings, where the family has one of its own; 0: it has the key of all.
+  /// The family's own value of a top-level original_max_position_embeddings; 0: the common key is used.
   std::int64_t original = 0;
-  /// Whether rope_theta and partial_rotary_factor count where they stand outside rope_parameters: GPT-NeoX has names of
-  /// its own for them, and `transformers` passes over these.
+  /// True if rope_theta and partial_rotary_factor are read outside rope_parameters. GPT-NeoX has its own names
+  /// for them, and `transformers` ignores these.
   bool reads_top_level = true;
   /// Whether the family has a fixed `alpha` beside the rope_type "dynamic".
   bool reads_alpha = false;
@@ -32,7 +32,7 @@ struct RotaryByType {
   nn::RotaryOptions full, sliding;
 };
 
-/// @throws Error naming the key that is wrong, or of a kind of scaling that is not there
+/// @throws Error naming the key that is wrong, or for an unknown kind of scaling
 nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& defaults);
 
 /// Those of rope_parameters.full_attention and rope_parameters.sliding_attention. Older files have rope_theta and
@@ -45,8 +45,9 @@ void write_rotary_by_type(nlohmann::ordered_json& config, const RotaryByType& ro
 /// partial_rotary_factor that turns `dim` values of a head, where it is multiplied and cut as all readers do.
 double partial_factor(std::int64_t dim, std::int64_t head_dim);
 
-/// Adds rope_parameters, rope_theta and rope_scaling to a config: both spellings, which every version reads.
-/// @param default_partial  what share of a head is turned where files do not say it
+/// Adds rope_parameters, rope_theta and rope_scaling to a config: both spellings, so that every version can read
+/// it.
+/// @param default_partial  the rotated fraction of a head if files do not give it
 void write_rotary(nlohmann::ordered_json& config, const nn::RotaryOptions& options, std::int64_t head_dim,
                   double default_partial = 1);
 

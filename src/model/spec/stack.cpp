@@ -7,8 +7,8 @@
 namespace tril::model {
 namespace {
 
-// Rows of queries against rows of the memory. Neighbours that attend to the same row (the beams of one sentence) become
-// one row of as many queries, so that its keys are read once; under an explicit mask each row keeps its own.
+// Pairs rows of queries with rows of the memory. Neighbours that attend to the same row (the beams of one sentence)
+// become one row of queries, so that its keys are read once; with an explicit mask each row stays separate.
 ops::Spans memory_spans(const Rows& rows, const Memory& memory, std::span<const std::int32_t> memory_rows,
                         bool together) {
   if (memory_rows.empty()) return ops::spans_of(rows, memory.rows);
@@ -27,7 +27,7 @@ ops::Spans memory_spans(const Rows& rows, const Memory& memory, std::span<const 
   return std::make_shared<const std::vector<kern::RowSpan>>(std::move(spans));
 }
 
-// The same for a packed memory, whose rows go by number.
+// The same for a packed memory, whose rows are numbered.
 std::vector<kern::MemorySpan> packed_spans(const std::vector<kern::RowSpan>& spans, const Memory& memory) {
   std::vector<kern::MemorySpan> list;
   const auto offsets = memory.rows.offsets();
@@ -42,7 +42,7 @@ std::vector<kern::MemorySpan> packed_spans(const std::vector<kern::RowSpan>& spa
 
 namespace {
 
-// A node that gives h's gradient on as it is.
+// Records a node that passes h's gradient on unchanged.
 template <class F>
 void record_passing(Tape& tape, const Tensor& h, F on_passing) {
   tape.record_always("layer", h, [h, on_passing](Context& c, const Tensor& dy, Grads& d) {

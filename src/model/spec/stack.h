@@ -1,4 +1,4 @@
-// A stack of layers: what families of encoders and decoders have in common.
+// A stack of layers, shared by families of encoders and decoders.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace tril::model {
 
-/// What the layers of one call share, kept alive for layers that are computed again in the backward pass.
+/// Shared by the layers of one call; kept alive for layers that are recomputed in the backward pass.
 struct StackCall {
   nn::SelfCall self;
   nn::CrossCall cross;
@@ -27,22 +27,23 @@ std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& in
 std::shared_ptr<const StackCall> encoder_call(Context& c, const Rows& rows, const ops::Mask& mask,
                                               const nn::RelativeBias* bias = nullptr);
 
-/// Whether training leaves the layer of this name out of the present pass, which it does with probability p: the same
-/// for all parts of a batch [LayerDrop, Fan et al. 2020].
+/// True if training skips the named layer in the present pass, with probability p: the same decision for all parts
+/// of a batch [LayerDrop, Fan et al. 2020].
 bool left_out(const Context& c, std::string_view layer, double p);
 
-/// Before a layer's first op on h: its weights come (Context::weight_keeper). In the walk back its gradient is complete here.
+/// Call it before a layer's first op on h: loads its weights (Context::weight_keeper). In the backward pass its
+/// gradient is complete here.
 void enter_layer(Context& c, std::string_view layer, const Tensor& h);
-/// Behind its last op, which gave h: in the walk back its weights come here.
+/// Call it after the layer's last op, whose result is h: in the backward pass its weights are loaded here.
 void leave_layer(Context& c, std::string_view layer, const Tensor& h);
 
 struct StackOptions {
-  const Memory* memory = nullptr;  ///< what decoder layers attend to; null where they have no cross-attention
+  const Memory* memory = nullptr;  ///< the memory of decoder layers; null without cross-attention
   bool checkpointing = false;      ///< Model::gradient_checkpointing()
-  double layer_drop = 0;           ///< left_out()'s probability
+  double layer_drop = 0;           ///< the probability p of left_out()
 };
 
-/// h through all layers in order.
+/// Passes h through all layers in order.
 template <class Layer>
 Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const std::shared_ptr<const StackCall>& call,
                   const StackOptions& options) {
@@ -51,9 +52,9 @@ Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const 
         "the routers of recomputed layers are not recorded");
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const Layer& layer = layers[i];
-    const bool tapped = call->cross.taps(static_cast<std::int64_t>(i));  // it runs, and once
+    const bool tapped = call->cross.taps(static_cast<std::int64_t>(i));  // it always runs, and is not recomputed
     enter_layer(c, layer.name, h);
-    if (!tapped && left_out(c, layer.name, layer_drop)) {  // its weights come and go: others may use theirs
+    if (!tapped && left_out(c, layer.name, layer_drop)) {  // other workers may still run the layer
       leave_layer(c, layer.name, h);
       continue;
     }
@@ -78,8 +79,8 @@ Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const 
   return h;
 }
 
-/// Every decoder layer's keys and values of the memory, for as many decoding steps as come. Not while a tape records or
-/// weights come and go: they are made where they are used then.
+/// Every decoder layer's keys and values of the memory, for all later decode steps. Not while a tape records or
+/// weights are loaded on demand: then they are computed where they are used.
 template <class Layer>
 void project_memory(Context& c, const std::vector<Layer>& layers, Memory& memory) {
   if (c.tape() || c.weight_keeper()) return;
@@ -90,7 +91,7 @@ void project_memory(Context& c, const std::vector<Layer>& layers, Memory& memory
   }
 }
 
-/// A cache for layers whose self-attentions are alike.
+/// A cache for layers with equal self-attention sizes.
 template <class Layer>
 std::unique_ptr<nn::KvCache> cache_for(Context& c, const std::vector<Layer>& layers) {
   if (layers.empty()) return nullptr;

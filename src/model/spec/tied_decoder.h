@@ -1,5 +1,5 @@
-// tied_decoder: a decoder-only language model. Pre-norm, one fused q/k/v projection, learned positions, exact gelu, a
-// final norm, and an output that is the embedding read backwards.
+// tied_decoder: a decoder-only language model. Pre-norm, one fused q/k/v projection, learned positions, exact gelu,
+// a final norm, and an output tied to the embedding.
 #pragma once
 
 #include "format/json_file.h"
@@ -10,7 +10,7 @@ namespace tril::model {
 struct TiedDecoderConfig {
   std::int64_t vocab_size = 0, d_model = 0, num_heads = 1, d_ff = 0, num_layers = 1, max_length = 0;
   float eps = 1e-5f, dropout = 0;
-  bool causal = true;  ///< false: the model that cheats by looking at what it should predict
+  bool causal = true;  ///< false: a model that cheats by seeing the tokens that it should predict
 };
 
 class TiedDecoder : public Model {
@@ -37,7 +37,7 @@ class TiedDecoder : public Model {
   nn::Norm final_norm_;
 };
 
-/// config.json -> the model, weights neither allocated nor set.
+/// Makes the model from config.json; weights are neither allocated nor set.
 std::unique_ptr<Model> make_tied_decoder(const JsonObject& config);
 
 }  // namespace tril::model
