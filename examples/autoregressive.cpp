@@ -1,6 +1,7 @@
-// The autoregressive loop by hand: from the tokens so far to logits of the next, draw it, append it, until the end
-// token comes. First as the formula says, over all tokens again at every step: T steps cost T^2 tokens' work. Then with
-// a cache of the keys and values that earlier tokens had: each step computes one token. Both must write the same.
+// The autoregressive loop by hand: compute the logits of the next token from the tokens so far, sample it, append
+// it, until the end token comes. First as in the formula, over all tokens again at every step: T steps cost the work
+// of T^2 tokens. Then with a cache of the earlier tokens' keys and values: each step computes one token. Both must
+// write the same text.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -17,7 +18,7 @@ using Ids = std::vector<std::int32_t>;
 constexpr std::int32_t begin_id = 0, end_id = 1;
 constexpr std::int64_t vocab = 300, longest = 400;
 
-/// Draws a token by its probability, softmax(logits): the model here has random weights, whose likeliest token would
+/// Samples a token by its probability, softmax(logits): the model has random weights, so its likeliest token would
 /// always be the same.
 std::int32_t draw(const std::vector<float>& logits, RandomSequence& random) {
   double total = 0;
@@ -28,25 +29,25 @@ std::int32_t draw(const std::vector<float>& logits, RandomSequence& random) {
   return static_cast<std::int32_t>(id);
 }
 
-/// Everything again at every step.
+/// Recomputes everything at every step.
 Ids recomputing(Context& c, const model::Model& m, RandomSequence random) {
   Ids ids{begin_id};
   while (ids.back() != end_id && static_cast<std::int64_t>(ids.size()) < longest) {
     const auto T = static_cast<std::int64_t>(ids.size());
     const Tensor hidden = m.decode(c, {.ids = ids, .rows = Rows::rectangle(1, T)});  // [T, d_model]
-    const Tensor next = logits(c, m, hidden.rows(T - 1, T));                         // [1, V]: what follows the last
+    const Tensor next = logits(c, m, hidden.rows(T - 1, T));                         // [1, V]: the token after the last
     ids.push_back(draw(host_copy<float>(next), random));
   }
   return ids;
 }
 
-/// One token a step; what came before is in the cache.
+/// One token per step; the earlier ones are in the cache.
 Ids with_cache(Context& c, const model::Model& m, RandomSequence random) {
   const std::unique_ptr<nn::KvCache> cache = m.make_cache(c);
   cache->add_rows(1);
   Ids ids{begin_id};
   while (ids.back() != end_id && static_cast<std::int64_t>(ids.size()) < longest) {
-    Rows last;  // one row of one token, which stands behind those in the cache
+    Rows last;  // one row of one token, which follows those in the cache
     last.append(1, cache->length(0));
     const Tensor hidden = m.decode(c, {.ids = {&ids.back(), 1}, .rows = last, .cache = cache.get()});  // [1, d_model]
     ids.push_back(draw(host_copy<float>(logits(c, m, hidden)), random));

@@ -1,9 +1,9 @@
-// One decoder layer, looked at from outside: x (2, 10, 128) attends to itself under a causal mask and to a context
-// (2, 15, 128), and comes out as it went in, (2, 10, 128).
+// One decoder layer from outside: x (2, 10, 128) attends to itself under a causal mask and to a context (2, 15,
+// 128), and the result has the shape of x, (2, 10, 128).
 //
 //   h = x + SelfAttention(norm(x)),  h = h + CrossAttention(norm(h), context),  y = h + FF(norm(h))
 //
-// A batch is ragged here: one flat list of vectors [N, d_model] and the Rows that say which of them belong together.
+// A batch is ragged in tril: one flat list of vectors [N, d_model], and Rows that say which of them belong together.
 // The rectangle (2, 10, 128) is the special case of two rows of ten.
 #include <fmt/format.h>
 
@@ -26,17 +26,17 @@ std::string shape(std::int64_t rows, const Tensor& x) {
   return fmt::format("({}, {}, {})", rows, x.size(0) / rows, x.size(1));
 }
 
-/// The vector at place t of row r.
+/// The vector at position t of row r.
 std::vector<float> vector_at(const Tensor& x, std::int64_t r, std::int64_t t) {
   return host_copy<float>(x.rows(r * length + t, r * length + t + 1));
 }
 
 int run() {
-  // What a computation needs, and nothing global: memory, and the kernels of this processor.
+  // Everything that a computation needs; nothing is global: memory, and the kernels of this processor.
   Arena arena;
   Context c(arena);
 
-  // The weights are declared by the model, get their memory, and their values from a seed.
+  // The model declares the weights; then they get memory, and values from a seed.
   model::TinyDecoder decoder({.d_model = d_model, .num_heads = 8, .d_ff = 512, .cross_attention = true});
   decoder.parameters().allocate();
   decoder.parameters().initialise(1);
@@ -54,7 +54,7 @@ int run() {
   fmt::print("y        {}\n", shape(batch, y));
   fmt::print("weights  {}\n", decoder.parameters().count());
 
-  // The mask at work: another last vector in row 0 changes nothing before it, and nothing in row 1.
+  // The effect of the mask: changing the last vector of row 0 changes nothing before it, and nothing in row 1.
   std::vector<float> changed = host_copy<float>(x);
   for (std::int64_t i = 0; i < d_model; ++i) changed[static_cast<std::size_t>((length - 1) * d_model + i)] += 1;
   const Tensor z = decoder.forward(c, c.upload<float>(changed, x.shape()), rows, &context);

@@ -1,6 +1,6 @@
 // The decoder as it is often taught: 6 layers, d_model 512, 8 heads, feed-forward 2048, a vocabulary of 10,000, on a
-// rectangular batch that is filled up with a padding id. Its parameters counted, its logits (2, 10, 10000), and its
-// masks as pictures, in both conventions that one meets.
+// rectangular batch with a padding id. The program counts its parameters, computes its logits (2, 10, 10000), and
+// prints its masks as pictures, in both common conventions.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@ using namespace tril;
 constexpr std::int64_t batch = 2, length = 10, source_length = 12;
 constexpr std::int32_t pad = 0;
 
-/// Row 0 is full, row 1 ends with three places of padding.
+/// Row 0 is full, row 1 ends with three padding tokens.
 std::vector<std::int32_t> padded_ids() {
   std::vector<std::int32_t> ids;
   for (std::int32_t t = 0; t < length; ++t) ids.push_back(100 + t);
@@ -27,7 +27,7 @@ void show_masks(Context& c) {
   fmt::print("causal mask, a line a query, a column a key ('#': the query sees the key)\n{}\n",
              model::mask_picture(allow));
 
-  // The same mask where 1 means "blocked": told its convention, it gives the same picture.
+  // The same mask with 1 for "blocked": with its convention given, the picture is the same.
   using enum model::MaskConvention;
   const Tensor blocked = model::causal_mask(c, length, one_is_blocked);
   fmt::print("as numbers, query 2 of both conventions:\n  1 may attend  ");
@@ -41,7 +41,7 @@ void show_masks(Context& c) {
   check(host_copy<std::uint8_t>(model::flip_mask(c, blocked)) == host_copy<std::uint8_t>(allow), "masks",
         "flipping one convention does not give the other");
 
-  // With padding: the keys at padding are hidden too.
+  // With padding: padding keys are hidden too.
   const std::vector<std::int32_t> ids = padded_ids();
   const std::span<const std::int32_t> row_1(ids.data() + length, length);
   fmt::print("causal and padding mask of row 1, whose last three places are padding\n{}\n",
@@ -60,7 +60,7 @@ int run() {
   p.initialise(1);
   p.refresh(c.kernels());
 
-  // What the decoder attends to comes from an encoder that is not its own.
+  // The encoder output that the decoder attends to comes from outside.
   RandomSequence random(2, 0);
   std::vector<float> states(static_cast<std::size_t>(batch * source_length * decoder.d_model()));
   for (float& v : states) v = static_cast<float>(random.normal());

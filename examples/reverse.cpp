@@ -1,6 +1,6 @@
-// An encoder-decoder that learns to turn sequences around: abcd -> dcba. Nothing tells it how; it has pairs. Every
-// place of the output must find its place of the input, which is what cross-attention and positions are for. It is
-// measured on sequences that it has never seen.
+// An encoder-decoder that learns to reverse sequences: abcd -> dcba. It learns only from pairs. Every position of
+// the output must find its position of the input, by cross-attention and positions. It is evaluated on sequences
+// that it has never seen.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using namespace tril;
 
 using Ids = std::vector<std::int32_t>;
 
-// "</s>" ends every sequence; the decoder begins with the padding id, as Marian's models do.
+// "</s>" ends every sequence; the decoder starts with the padding id, as Marian's models do.
 constexpr std::int32_t end_id = 0, first_letter = 1, letters = 12, pad_id = first_letter + letters;
 constexpr int shortest = 3, longest = 7, updates = 600, sequences_an_update = 128, test_sequences = 500;
 
@@ -40,7 +40,7 @@ std::string text_of(const Ids& ids) {
   return text;
 }
 
-/// Pairs of one update: no sequence that is kept for the test is among them.
+/// Pairs of one update; none of the sequences kept for the test is among them.
 Batch random_batch(RandomSequence& random, const std::set<Ids>& kept) {
   Batch batch;
   while (batch.sentences() < sequences_an_update) {
@@ -90,7 +90,7 @@ int run() {
                              .decoder_ffn_dim = 128};
   config.pad_token_id = config.decoder_start_token_id = pad_id;
   config.eos_token_id = end_id;
-  config.init_std = 0.125;  // 1 / sqrt(d_model): embeddings begin at the size of the positions
+  config.init_std = 0.125;  // 1 / sqrt(d_model): embeddings start at the size of the positions
   config.dropout = 0;
   model::Marian m(config);
   m.parameters().allocate();

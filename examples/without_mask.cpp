@@ -1,10 +1,12 @@
-// Why a decoder has a mask. Two language models of the same size learn the same text; one sees at each place only what
-// came before, the other all of the line, and so also the letter that it is to predict. The second one's training loss
-// falls to almost nothing, and what it writes is useless: when it writes, there is no future to look up.
+// Why a decoder has a mask. Two language models of the same size learn the same text. At each position one sees only
+// the letters before it; the other sees the whole line, including the letter that it should predict. The second
+// one's training loss falls to almost nothing, but its generated text is useless: during generation there is no
+// future to look at.
 //
-// The text is lines of ten letters that go through the alphabet in steps of one, two or three, around its end:
+// The text has lines of ten letters that go through the alphabet in steps of one, two or three, and wrap around at
+// its end:
 //   ^acegikmoqs.   ^xyzabcdefg.
-// The first letter and the step are free; whoever has seen two letters can know all others.
+// The first letter and the step are random; two letters determine all others.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,9 +37,9 @@ std::string text_of(std::span<const std::int32_t> ids) {
   return text;
 }
 
-/// Trains on the whole text `updates` times and returns the last loss, in nats a letter.
+/// Trains on the whole text `updates` times and returns the last loss, in nats per letter.
 double train(Context& c, model::TiedDecoder& m, const std::vector<Ids>& text) {
-  // At each place the next letter is wanted: "^acegi" -> "acegik".
+  // The target at each position is the next letter: "^acegi" -> "acegik".
   Ids seen, wanted;
   for (const Ids& line : text) {
     seen.insert(seen.end(), line.begin(), line.end() - 1);
@@ -77,7 +79,7 @@ double train(Context& c, model::TiedDecoder& m, const std::vector<Ids>& text) {
   return loss_value;
 }
 
-/// Goes on from the first letters of a line, one likeliest letter at a time.
+/// Continues from the first letters of a line, with the likeliest letter each time.
 Ids write_on(Context& c, const model::TiedDecoder& m, Ids line) {
   while (line.size() < line_letters + 2) {
     const auto T = static_cast<std::int64_t>(line.size());
@@ -89,7 +91,7 @@ Ids write_on(Context& c, const model::TiedDecoder& m, Ids line) {
 }
 
 struct Outcome {
-  double loss = 0, correct = 0;  ///< nats a letter in training; share of written letters that are right
+  double loss = 0, correct = 0;  ///< nats per letter in training; fraction of generated letters that are correct
 };
 
 Outcome learn_and_write(const std::vector<Ids>& text, bool causal) {
@@ -131,7 +133,7 @@ int run() {
   fmt::print("without it\n");
   const Outcome cheating = learn_and_write(text, /*causal=*/false);
 
-  // ln 26 + ln 3 nats of each line cannot be known beforehand: no honest model comes below that.
+  // ln 26 + ln 3 nats of each line are unpredictable: no model with a mask can have a lower loss.
   const double floor = (std::log(26.0) + std::log(3.0)) / (line_letters + 1);
   fmt::print("no honest model comes below {:.4f}: the first letter and the step are free\n", floor);
   const bool as_expected = masked.loss > 0.99 * floor && masked.loss < floor + 0.1 && masked.correct > 0.99 &&

@@ -1,7 +1,7 @@
-// What an update costs against the size of the model, of the batch and of the sentences: target tokens a second beside the
+// The cost of an update by sizes of the model, the batch and the sentences: target tokens per second beside the
 // machine's roof, and memory, as a table on standard output and as a plot.
 //   bench_cost [docs/cost.svg] [threads]
-// Every point is a process of its own: peak memory is a process's.
+// Every point runs in a separate process, because peak memory is measured per process.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ namespace {
 constexpr std::int64_t vocab = 10000, layers = 6;
 constexpr double seconds_of_point = 1;
 
-/// An encoder-decoder of 6 + 6 layers with feed-forwards of 4 d, and batches of so many tokens a side.
+/// An encoder-decoder of 6 + 6 layers with feed-forwards of 4 d, and the size of batches in tokens per side.
 struct Point {
   std::int64_t d_model, tokens, length;
 };
@@ -76,7 +76,7 @@ Cost measure(const Point& p, int threads) {
   while (updates == 0 || seconds_now() - start < seconds_of_point) tokens += update(), ++updates;
   const double seconds = seconds_now() - start;
 
-  const double peak = peak_mib();  // before the roof's own memory comes to it
+  const double peak = peak_mib();  // before measuring the roof takes memory
   const train::StepProfile profile =
       train::step_profile({.profile = workers.profile(),
                            .threads = threads,
@@ -114,7 +114,7 @@ Cost in_a_process(const Point& p, int threads) {
   return cost;
 }
 
-/// One sweep: what varies, and the points of each curve.
+/// One sweep: the varying size, and the points of each curve.
 struct Sweep {
   std::string title, x_label;
   std::int64_t Point::*x;

@@ -12,7 +12,7 @@ namespace {
 constexpr double width = 380, height = 280, left = 62, right = 14, top = 34, bottom = 44;
 constexpr std::array colours{"#1668b4", "#c4521a", "#2c8a46", "#8a3f9e"};
 
-/// One axis: values between powers of `base`, onto [from, to].
+/// One axis: maps values between powers of `base` to [from, to].
 struct Axis {
   double low, high, from, to;
   double at(double v) const { return from + (to - from) * std::log(v / low) / std::log(high / low); }

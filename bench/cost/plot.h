@@ -9,8 +9,8 @@ namespace tril::bench {
 
 struct Curve {
   std::string name;
-  std::vector<std::pair<double, double>> points;  ///< positive, in the order of x
-  bool dashed = false;                            ///< what is possible rather than what was measured
+  std::vector<std::pair<double, double>> points;  ///< positive, in order of x
+  bool dashed = false;                            ///< for what is possible rather than measured
   int colour = 0;
 };
 
@@ -19,7 +19,7 @@ struct Panel {
   std::vector<Curve> curves;
 };
 
-/// @param columns  panels beside each other
+/// @param columns  number of panels side by side
 std::string svg(const std::string& title, const std::vector<Panel>& panels, int columns);
 
 }  // namespace tril::bench

@@ -1,6 +1,5 @@
 // Attention at the shapes of training, decoding and long texts, for every table, as GFLOP/s of the products that the
-// masks leave (2 pairs (d_k + d_v) forward, 2 pairs (3 d_k + 2 d_v) backward); gemm/roof says what the machine gives at
-// most.
+// masks leave (2 pairs (d_k + d_v) forward, 2 pairs (3 d_k + 2 d_v) backward); gemm/roof is the machine's peak.
 //   bench_kern --benchmark_filter='gemm/roof|attention/.*/avx512'
 #include <benchmark/benchmark.h>
 
@@ -113,15 +112,14 @@ void backward(benchmark::State& state, const Kernels& kernels, const Shape& s) {
   rate(state, 10 * b.pairs * static_cast<double>(s.d_k));
 }
 
-/// One decoding step: 128 queries, keys in the slots of pages of 16.
+/// One decode step: 128 queries, keys in slots in pages of 16.
 void cached(benchmark::State& state, const Kernels& kernels, std::size_t length, std::size_t heads, std::size_t d) {
   constexpr std::size_t rows = 128, page = 16;
   const std::size_t pages = (length + page - 1) / page, width = heads * d;
   std::vector<std::int32_t> slots(rows * length), lengths(rows, static_cast<std::int32_t>(length));
   std::vector<const std::int32_t*> of_row;
   for (std::size_t r = 0; r < rows; ++r) {
-    for (std::size_t j = 0; j < length;
-         ++j) {  // a row's pages lie apart from each other, as many rows fill them in turn
+    for (std::size_t j = 0; j < length; ++j) {  // a row's pages are not adjacent, because many rows fill pages in turn
       slots[r * length + j] = static_cast<std::int32_t>(((j / page) * rows + r) * page + j % page);
     }
     of_row.push_back(slots.data() + r * length);

@@ -1,6 +1,6 @@
-// What pages of a cache of keys and values would be worth: one layer's step over slots of one token (as nn::KvCache has
-// them) that lie anywhere, in runs of 16 or 64 as pages would have them, and all in one run, which is the most that any
-// page could give. `shared`: the four beams of a row name the same slots but for the last 8, and come one after the other.
+// The possible gain of pages in a KV cache: one layer's step over single slots (as in nn::KvCache) at random places,
+// over runs of 16 or 64 slots as in pages, and over one run, the upper limit for any page. `shared`: the four beams
+// of a row share all slots but the last 8, and follow each other.
 //   bench_kern --benchmark_filter='cache_pages/.*/amx'
 #include <benchmark/benchmark.h>
 

@@ -1,5 +1,5 @@
-// Matrix products at the shapes of training (3,000 tokens) and decoding (32 rows), as GFLOP/s; gemm/roof is a product
-// that is large and square, the most that the machine gives.
+// Matrix products at the shapes of training (3,000 tokens) and decoding (32 rows), as GFLOP/s; gemm/roof is a large
+// square product, the machine's peak.
 #include "kern/gemm.h"
 
 #include <benchmark/benchmark.h>

@@ -1,4 +1,5 @@
-// Products of bfloat16 at the shapes of training, packing of A included: GFLOP/s of one core, beside gemm.cpp's float32.
+// Products of bfloat16 at the shapes of training, including the packing of A: GFLOP/s of one core, to compare with
+// gemm.cpp's float32.
 #include <benchmark/benchmark.h>
 
 #include <vector>

@@ -1,6 +1,6 @@
-// Products of weights of 8 and 4 bits at the shapes of decoding, for every table, as products a second (m n k) and as bytes
-// of weights a second: with one weight that stays in the cache, and with so many in turn that each comes from memory, as
-// the layers of a step do.
+// Products with weights of 8 and 4 bits at the shapes of decoding, for every table, as products per second (m n k)
+// and as bytes of weights per second: with one weight that stays in the cache, and with so many in turn that each
+// comes from memory, like the layers of a step.
 //   bench_kern --benchmark_filter='quantized_gemm/8_bits/.*/avx512_vnni'
 #include <benchmark/benchmark.h>
 
@@ -20,7 +20,7 @@ struct Shape {
 };
 constexpr Shape shapes[] = {{512, 512}, {2048, 512}, {512, 2048}, {32000, 512}, {5632, 1024}, {1024, 2816}};
 
-/// A weight of random numbers as products read it.
+/// A weight of random numbers in the form that products read.
 struct Weight {
   std::vector<std::uint8_t> values, multipliers;
   std::vector<float> scales;

@@ -1,5 +1,5 @@
-// Every kernel of every table at the sizes of training and decoding, as GB/s (bytes that must be read and written) or
-// values/s, beside the roofs of roof.cpp and gemm.cpp in the same run. Cases are TABLE/KERNEL/SIZE.
+// Every kernel of every table at the sizes of training and decoding, as GB/s (bytes that must be read and written)
+// or values/s, with the roofs of roof.cpp and gemm.cpp in the same run. Cases are TABLE/KERNEL/SIZE.
 //   bench_kern --benchmark_filter='roof|avx512'
 #include <benchmark/benchmark.h>
 
@@ -14,7 +14,7 @@
 namespace tril::kern {
 namespace {
 
-/// n random floats that start at a cache line, as the arena's do.
+/// n random floats that start at a cache line, like the arena's.
 class Random {
  public:
   Random(std::size_t n, std::uint64_t stream) : memory_(n + 16) {
@@ -31,7 +31,7 @@ class Random {
   std::vector<float> memory_;
 };
 
-/// Times body; `floats` are read or written by each call, `values` results come out.
+/// Times body; each call reads or writes `floats` floats and yields `values` results.
 void measure(const std::string& name, std::size_t floats, std::size_t values, std::function<void()> body) {
   benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
     for (auto _ : state) {
@@ -46,7 +46,7 @@ void measure(const std::string& name, std::size_t floats, std::size_t values, st
   });
 }
 
-/// Memory that a table's cases share: activations [2048, 512] and logits [64, 10000] fit into each vector.
+/// Memory that the cases of a table share: activations [2048, 512] and logits [64, 10000] fit into each vector.
 struct Data {
   static constexpr std::size_t size = 2048 * 512, widest = 10000;
   Random x{size, 1}, y{size, 2}, z{size, 3}, u{size, 4}, v{size, 5}, g{widest, 6}, b{widest, 7};

@@ -1,5 +1,4 @@
-// What the memory of this machine gives at most, to set beside the kernels: reading, and copying as the C library does
-// it.
+// The memory bandwidth of this machine, to compare kernels with: reading, and copying by the C library.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -8,8 +7,8 @@
 
 namespace {
 
-/// Adds up n words (a multiple of 4) in whatever vectors the processor has, from four places at once, so that loading
-/// and not the chain of additions is the limit.
+/// Adds up n words (a multiple of 4) in the processor's vectors, from four places at once, so that loading is the
+/// limit and not the chain of additions.
 __attribute__((target_clones("default", "arch=haswell", "arch=skylake-avx512"))) std::uint32_t add_up(
     const std::uint32_t* x, std::size_t n) {
   const std::size_t quarter = n / 4;
@@ -46,7 +45,7 @@ void copy_memory(benchmark::State& state) {
   rate(state, 2 * static_cast<double>(bytes));
 }
 
-// KiB: in the first cache, the second, the third, and memory.
+// KiB: in the L1, L2 and L3 caches, and in memory.
 BENCHMARK(read_memory)->Name("roof/read")->Arg(16)->Arg(256)->Arg(4096)->Arg(262144);
 BENCHMARK(copy_memory)->Name("roof/copy")->Arg(16)->Arg(256)->Arg(4096)->Arg(262144);
 

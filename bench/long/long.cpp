@@ -1,7 +1,7 @@
-// What attention costs against the length of the text, 128 to 65,536 tokens: one layer of 8 heads of 64, one thread.
-// Exact attention in tiles, exact with the cache in 8 bits, a window of 1,024 with 4 sinks, and linear attention: time
-// to read a text in chunks, time of one more token behind it, and the memory that stays and that reading takes. Times are
-// of the thread's processor time. A table on standard output, and a plot.
+// The cost of attention by the length of the text, 128 to 65,536 tokens: one layer of 8 heads of 64, one thread.
+// Exact attention in tiles, the same with an 8-bit cache, a window of 1,024 with 4 sinks, and linear attention: the
+// time to read a text in chunks, the time of one more token after it, the memory that stays and the working memory
+// of reading. Times are processor time of the thread. Prints a table on standard output, and draws a plot.
 //   bench_long [docs/long.svg] [longest]
 #include <fmt/format.h>
 #include <time.h>
@@ -24,11 +24,11 @@ constexpr std::int32_t window = 1024, sinks = 4;
 
 struct Cost {
   double read_seconds = 0, token_seconds = 0;
-  double state_mib = 0;    // what stays of the text
-  double working_mib = 0;  // the most that is held beside it while a chunk is read
+  double state_mib = 0;    // stays for the text
+  double working_mib = 0;  // peak of further memory while a chunk is read
 };
 
-// Queries, keys and values of one chunk; every chunk's are the same, which costs no less.
+// Queries, keys and values of one chunk; all chunks use the same ones, which costs as much.
 Tensor random_chunk(Context& c) {
   RandomSequence random(1, 1);
   std::vector<float> values(static_cast<std::size_t>(chunk * 3 * d_model));
@@ -36,7 +36,7 @@ Tensor random_chunk(Context& c) {
   return c.upload<float>(values, {chunk, 3 * d_model});
 }
 
-/// Processor time of this thread: what else the machine does counts little.
+/// Processor time of this thread, which other load on the machine hardly changes.
 double thread_seconds() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

@@ -1,5 +1,5 @@
-// Attention forward and backward over one long row, d_model 512, 8 heads: time, and the arena's peak beside the inputs,
-// which must grow with T and not with T^2 (bytes_per_token stands still).
+// Attention forward and backward over one long row, d_model 512, 8 heads: time, and the arena's peak besides the
+// inputs, which must grow with T and not with T^2 (bytes_per_token is constant).
 //   bench_ops --benchmark_filter=long_attention
 #include <benchmark/benchmark.h>
 

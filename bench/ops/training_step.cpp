@@ -1,6 +1,6 @@
-// Each op of a training step, forward and backward, at the sizes of the tiny and the base preset: GFLOP/s for the
-// products, GB/s of what must be read and written for the others. ops/roof/... is what the machine gives, in the same
-// program.
+// Each op of a training step, forward and backward, at the sizes of the tiny and the base preset: GFLOP/s for
+// products; for the others, GB/s of what must be read and written. ops/roof/... is the machine's peak, measured in
+// the same program.
 //   bench_ops --benchmark_filter='roof|tiny'
 #include <benchmark/benchmark.h>
 
@@ -36,7 +36,7 @@ std::vector<std::int32_t> ids_below(std::int64_t n, std::int64_t bound) {
   return ids;
 }
 
-/// Rows of 4 to 24 tokens, N in all.
+/// Rows of 4 to 24 tokens, N in total.
 Spans short_rows(std::int64_t N) {
   RandomSequence random(1, 8);
   Rows rows;
@@ -51,7 +51,7 @@ void rate(benchmark::State& state, const char* name, double amount) {
       benchmark::Counter(static_cast<double>(state.iterations()) * amount * 1e-9, benchmark::Counter::kIsRate);
 }
 
-/// Forward, and backward where every input's gradient is wanted.
+/// Forward, and backward with the gradient of every input.
 void step(benchmark::State& state, Context& c, const std::vector<Tensor>& inputs,
           const std::function<Tensor()>& forward) {
   Tape tape;
@@ -179,7 +179,7 @@ void product_roof(benchmark::State& state) {
   rate(state, "GFLOP/s", 2.0 * 2048 * 2048 * 2048);
 }
 
-void memory_roof(benchmark::State& state) {  // bytes read and written, as the ops' are counted
+void memory_roof(benchmark::State& state) {  // bytes read and written, counted like the ops'
   Arena arena;
   Context c(arena);
   const std::int64_t n = state.range(0);

@@ -71,7 +71,7 @@ Dealt deal(double weights, std::size_t ranks) {
       last = owner;
     }
   }
-  // Its own stretches no rank sends to itself; one of an average rank.
+  // A rank sends nothing to itself: subtract an average rank's share.
   dealt.messages_out *= static_cast<double>(ranks - 1) / static_cast<double>(ranks);
   dealt.most_pieces = *std::max_element(owned.begin(), owned.end());
   dealt.most_buckets = *std::max_element(buckets.begin(), buckets.end());
@@ -81,16 +81,16 @@ Dealt deal(double weights, std::size_t ranks) {
 
 namespace {
 
-// Where the machine's ranks are more than its cores they take turns.
+// If a machine has more ranks than cores, they take turns.
 double crowding(const Step& s) {
   return std::max(1.0, static_cast<double>(s.per_machine) * s.threads / s.cores);
 }
 
-// A step without messages.
+// The cost of a step without messages.
 StepCost alone(const Step& s) {
   const auto n = static_cast<double>(s.ranks);
   StepCost cost;
-  // Cores that compute are the cores that read: what is prepared ahead takes its time all the same.
+  // The cores that compute also read: reading ahead still takes their time.
   cost.data = n * s.batch_reading * std::min(n, static_cast<double>(s.per_machine)) / s.cores;
   cost.compute = s.compute * crowding(s);
   cost.waiting_for_slowest = s.compute * s.spread * expected_largest(n);
@@ -99,31 +99,32 @@ StepCost alone(const Step& s) {
   return cost;
 }
 
-// Time of the last walk during which gradients can travel.
+// Time of the last backward pass during which gradients can travel.
 double window(const Step& s) {
   return s.compute * s.backward * (1 - s.before_first) / s.passes;
 }
 
-// What is still on its way when the walk ends. They are complete evenly from `before_first` on and the rest at the end;
-// a link that is never idle meanwhile ends at the latest of: first complete + all of them, end + what came at the end.
+// Gradients still under way when the backward pass ends. They become complete evenly from `before_first` on, and the
+// rest at the end. A link that is never idle meanwhile ends at the later of: first complete + all of them, end +
+// those that became complete at the end.
 double exposed(const Step& s, double travel, double arrival) {
   if (!s.overlap) return travel;
   return std::max(travel - window(s), arrival + s.at_its_end * (travel - arrival));
 }
 
-// Seconds to move what a rank sends and receives with the others: each machine's ranks share its link outwards, and the
+// Seconds to move what a rank exchanges with the others: the ranks of a machine share its outward link, and the
 // machine's cores do the copying.
 struct Traffic {
   double out = 0, in = 0, messages = 0;
 };
 
-// What is long is announced and asked for before it comes, which is a round trip [LogGPS, Ino et al. 2001].
+// A long message is announced and requested before it is sent, which is a round trip [LogGPS, Ino et al. 2001].
 double arrival(const Traffic& t, const Link& link) {
   constexpr double longest_at_once = 1 << 16;
   return (t.messages > 0 && (t.in + t.out) / t.messages >= longest_at_once ? 3 : 1) * link.latency;
 }
 
-// What a rank's messages take of a core.
+// Core time of a rank's messages.
 double copying_of(const Step& s, const Traffic& t, double remote) {
   return (t.in + t.out) * (remote * s.outside.core_seconds_per_byte + (1 - remote) * s.inside.core_seconds_per_byte);
 }
@@ -139,18 +140,18 @@ double time_of(const Step& s, const Traffic& t) {
          t.messages * link.overhead * std::max(1.0, k / s.cores);
 }
 
-// What the copies of overlapped messages take from the cores that compute meanwhile.
+// The time that copying overlapped messages takes from the cores that compute meanwhile.
 double stolen(const Step& s, const Traffic& t) {
   const auto n = static_cast<double>(s.ranks), k = std::min(n, static_cast<double>(s.per_machine));
   const double remote = n > 1 ? (n - k) / (n - 1) : 0;
   const double copying = k * copying_of(s, t, remote);
   const Link& link = remote > 0 ? s.outside : s.inside;
-  // Cores that the ranks' threads leave idle do it for nothing.
+  // Cores without a rank's thread do it for free.
   const double busy = std::min(1.0, k * s.threads / s.cores);
   return busy * (copying + k * t.messages * link.overhead) / s.cores;
 }
 
-// all_gather() (src/dist/ranks.cpp): to each rank 4,104 bytes, and what does not fit into them in a second round.
+// all_gather() (src/dist/ranks.cpp): 4,104 bytes to each rank, and longer data in a second round.
 double gathering(const Step& s, double bytes) {
   const auto n = static_cast<double>(s.ranks);
   constexpr double first = 4104, room = 4096;
@@ -165,7 +166,7 @@ StepCost step_cost(const Step& s) {
   const auto n = static_cast<double>(s.ranks);
   if (s.ranks == 1) return cost;
   const Dealt dealt = deal(s.weights, s.ranks);
-  const double least = s.weights - dealt.most_values;  // what the largest owner sends away, and takes as weights
+  const double least = s.weights - dealt.most_values;  // gradients that the largest owner sends; weights it gets
 
   const Traffic gradients{(n - 1) / n * s.weights * s.bytes_per_gradient,
                           dealt.most_values * (n - 1) * s.bytes_per_gradient,
@@ -177,7 +178,8 @@ StepCost step_cost(const Step& s) {
   cost.sharing = time_of(s, weights);
   cost.messages = (gradients.messages + weights.messages) * s.outside.overhead;
 
-  // Each term is read once, the sum stays in cache; and Exchange::find looks for 2 N - 1 branches among N sums.
+  // Each term is read once, and the sum stays in cache; also, Exchange::find searches 2 N - 1 branches among N
+  // sums.
   cost.adding_up = (n * dealt.most_values * s.bytes_per_gradient / s.memory_bytes_per_second +
                     dealt.most_pieces * n * n * s.seconds_per_search / s.threads) *
                    crowding(s);
@@ -193,14 +195,14 @@ StepCost step_cost_of_ring(const Step& s) {
   const Link& link = s.ranks > s.per_machine ? s.outside : s.inside;
   constexpr double bucket = 1 << 20;
   const double buckets = std::max(8.0, std::ceil(s.weights / bucket));
-  // The first half of a ring all-reduce; the buckets follow one another around the ring without waiting.
+  // The first half of a ring all-reduce; the buckets follow each other around the ring without waiting.
   const double bytes = (n - 1) / n * s.weights * s.bytes_per_gradient;
   cost.gradients = (n - 1) * (link.latency + 2 * link.overhead * buckets) + bytes / link.bytes_per_second;
   cost.exposed = exposed(s, cost.gradients, (n - 1) * (link.latency + 2 * link.overhead));
   if (s.overlap) cost.exposed += stolen(s, {bytes, bytes, 0}) * (1 - std::min(1.0, cost.exposed / cost.gradients));
   cost.sharing = ring_all_gather(4 * s.weights, n, link);
   cost.messages = 4 * (buckets + 1) * (n - 1) * link.overhead;
-  cost.adding_up = 0;  // on its way
+  cost.adding_up = 0;  // done on the way
   cost.agreeing = (s.trains ? 2 : 1) * halving_all_reduce(4096, n, link);
   cost.stepping /= n;
   return cost;

@@ -1,6 +1,6 @@
-// L: half of a round trip of one byte. o: what each of a thousand empty messages takes of the sender, one after the
-// other without waiting. G: 4 MiB both ways at once, as ranks send and receive at the same time; processor time beside
-// it.
+// L: half the round trip of one byte. o: the sender's time for each of a thousand empty messages, one after the
+// other without waiting. G: 4 MiB both ways at once, as ranks send and receive at the same time; also its processor
+// time.
 #include "ranks/link.h"
 
 #define OMPI_SKIP_MPICXX 1
@@ -98,7 +98,7 @@ MeasuredLink measure_link() {
   constexpr int runs = 7;
   m.link.bytes_per_second = bytes / median(runs, [&] { swap(out, in, bytes >> 22, other); });
   const double busy = processor_seconds() - before;
-  // Each byte is one's to send and another one's to receive; who waits by looking again and again is busy too.
+  // Each byte is sent by one rank and received by another; a rank that waits by polling is busy too.
   m.link.core_seconds_per_byte = std::min(busy / (2.0 * runs * bytes), 1 / m.link.bytes_per_second);
   m.small = bytes / median(runs, [&] { swap(out, in, bytes >> 16, other); });
   return m;

@@ -1,4 +1,4 @@
-// What two ranks measure of the link between them, for the cost model.
+// Measures the link between two ranks, for the cost model.
 #pragma once
 
 #include "ranks/cost_model.h"
@@ -7,12 +7,12 @@ namespace tril::bench {
 
 struct MeasuredLink {
   Link link;
-  double small = 0;  ///< bytes a second of messages of 64 KiB, many at a time, both ways at once
+  double small = 0;  ///< bytes per second of messages of 64 KiB, many at a time, both ways at once
 };
 
-/// Between ranks 0 and 1 of a job that MPI has started; all others idle. The figures are rank 0's.
+/// Measures between ranks 0 and 1 of a job that MPI has started; all others idle. The figures are rank 0's.
 MeasuredLink measure_link();
-/// Whether this rank is to print.
+/// True if this rank should print.
 bool start_mpi();
 void end_mpi();
 

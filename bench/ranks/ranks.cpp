@@ -1,5 +1,5 @@
-// What an update costs over many ranks: tril's exchange beside what is published, and the batch size beyond which more
-// ranks buy less.
+// The cost of an update over many ranks: tril's exchange compared with published algorithms, and the batch size
+// beyond which more ranks gain less.
 //   mpirun -n 2 bench_ranks link                       latency, overhead and bandwidth between two ranks, as JSON
 //   bench_ranks step --weights 48e6 --compute 2.9 ...  one update, in its parts, as JSON
 //   bench_ranks plot docs/ranks.svg                    the tables and the plot of docs/ranks.md
@@ -24,17 +24,17 @@ namespace {
 
 constexpr std::size_t most_ranks = 1024;
 
-/// A model and its batches on a machine of two cores of Zen 4, one rank of two threads.
+/// A model and its batches on a machine of two Zen 4 cores, one rank with two threads.
 struct Model {
   std::string name;
   double d_model, weights, compute, summing, packing, tokens;
-  double output_share;     ///< of the backward walk, before the first gradients are complete
-  double embedding_share;  ///< of the gradients, complete when it ends
+  double output_share;     ///< of the backward pass, before the first gradients are complete
+  double embedding_share;  ///< of the gradients, complete only when it ends
   double critical_tokens;  ///< critical batch size, see docs/ranks.md
 };
 
-// Compute as measured there (docs/ranks.md); that of the largest, whose update takes minutes, from 6 operations for
-// each weight and token at the rate of the second largest.
+// Compute as measured on that machine (docs/ranks.md). For the largest model, whose update takes minutes, it is
+// computed from 6 operations per weight and token at the rate of the second largest.
 const std::vector<Model> models = {
     {"tiny", 128, 1.84e6, 0.168, 0.0008, 0.001, 3900, 0.29, 0.29, 3.6e3},
     {"base", 512, 46.2e6, 2.91, 0.02, 0.02, 3900, 0.06, 0.05, 400e3},
@@ -46,17 +46,18 @@ struct Network {
   std::string name;
   Link link;
 };
-// TCP as measured between two processes of one machine, with a switch's latency; and cards that copy by themselves.
+// TCP as measured between two processes of one machine, with a switch's latency; and network cards that copy without
+// the processor.
 const std::vector<Network> networks = {
     {"10 Gbit/s", {30e-6, 3e-6, 1.17e9, 0.23e-9}},
     {"100 Gbit/s", {5e-6, 0.5e-6, 12e9, 0}},
     {"400 Gbit/s", {3e-6, 0.3e-6, 48e9, 0}},
 };
 
-// A batch of 4,096 tokens, kept in memory or tokenised as it comes: seconds of a core.
+// Core time to read a batch of 4,096 tokens: kept in memory, or tokenised as it comes.
 constexpr double kept = 120e-6, streamed = 8.1e-3;
 
-// @param faster  times as many cores
+// @param faster  factor on the number of cores
 Step step_of(const Model& m, const Network& network, std::size_t ranks, double faster, double reading = kept) {
   Step s;
   s.weights = m.weights;
@@ -66,7 +67,7 @@ Step step_of(const Model& m, const Network& network, std::size_t ranks, double f
   s.passes = std::max(1.0, std::ceil(m.tokens * m.d_model / s.threads / 393'216));  // WorkersOptions::pass_values
   s.before_first = m.output_share, s.at_its_end = m.embedding_share;
   s.batch_reading = reading;
-  s.spread = 0.05;  // of the batches' lengths
+  s.spread = 0.05;  // from the batches' lengths
   s.memory_bytes_per_second = 20e9 * faster;
   s.seconds_per_search = 1.3e-9;
   s.outside = s.inside = network.link;
@@ -79,7 +80,7 @@ double efficiency(const Step& s, StepCost (*cost)(const Step&)) {
   return step_cost(one).total() / cost(s).total();
 }
 
-// Of the way to a given loss, against one rank: fewer updates, of more tokens.
+// Speed-up to a given loss, relative to one rank: fewer updates, of more tokens.
 double useful_speed_up(const Model& m, const Step& s) {
   const auto n = static_cast<double>(s.ranks);
   return efficiency(s, step_cost) * updates_needed(m.tokens, m.critical_tokens) /
@@ -148,7 +149,7 @@ void print_table(const std::string& title, double faster, StepCost (*cost)(const
     }
 }
 
-// What an update's time goes to, in milliseconds.
+// The parts of an update's time, in milliseconds.
 void print_parts(double faster) {
   std::printf("\n| | | | data | slowest | gradients | adding up | agreeing | weights | all |\n");
   std::printf("|---|---|---|---|---|---|---|---|---|---|\n");
@@ -162,7 +163,7 @@ void print_parts(double faster) {
       }
 }
 
-// From how many ranks on a ring would make an update shorter by a percent and more.
+// The number of ranks from which a ring would make an update shorter by at least one percent.
 void print_rings(double faster, std::size_t per_machine) {
   std::printf(
       "\n%g times as fast, %zu ranks on a machine: ring better from; update by tril and by a ring at 1,024 ranks, ms\n",
@@ -183,7 +184,7 @@ void print_rings(double faster, std::size_t per_machine) {
     }
 }
 
-// Text that does not fit into memory is tokenised by every rank, all of it.
+// Text that does not fit into memory is tokenised in full by every rank.
 void print_streamed(double faster) {
   std::printf("\n%g times as fast, streamed text, 100 Gbit/s\n", faster);
   for (const Model& m : models) {

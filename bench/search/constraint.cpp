@@ -1,6 +1,6 @@
-// What a constraint costs a step: the mask of the tokens that may follow, and its way into the logits, for vocabularies of
-// 32,000 and 128,000 tokens. A text is drawn under the schema again and again; "first" makes the constraint anew for
-// each text, so that every state is met for the first time, "again" keeps it.
+// The cost of a constraint per step: the mask of the allowed tokens, and its application to the logits, for
+// vocabularies of 32,000 and 128,000 tokens. A text is sampled under the schema again and again; "first" makes a new
+// constraint for each text, so that every state is new, "again" reuses it.
 #include <benchmark/benchmark.h>
 
 #include "base/rng.h"
@@ -21,7 +21,7 @@ constexpr std::string_view schema = R"({"type": "object", "additionalProperties"
       "city": {"type": "string"}, "zip": {"type": "string", "pattern": "^[0-9]{5}$"}}},
     "notes": {"type": "array", "items": {"type": "string"}, "maxItems": 5}}})";
 
-// All bytes, then words of a few syllables with and without a blank in front, which share beginnings as words do.
+// All bytes, then words of a few syllables with and without a leading space, which share prefixes as words do.
 std::shared_ptr<const TokenTrie> vocabulary(std::size_t size) {
   std::vector<std::string> tokens;
   for (int b = 0; b < 256; ++b) tokens.emplace_back(1, static_cast<char>(b));
@@ -46,7 +46,7 @@ std::shared_ptr<const TokenTrie> vocabulary(std::size_t size) {
   return std::make_shared<TokenTrie>(tokens);
 }
 
-// One text; returns its steps.
+// Samples one text; returns its number of steps.
 std::int64_t draw_text(const Constraint& c, RandomSequence& random, std::vector<std::int32_t>& text) {
   text.clear();
   for (;;) {
@@ -54,7 +54,7 @@ std::int64_t draw_text(const Constraint& c, RandomSequence& random, std::vector<
     if (allowed.count == 0 || (allowed.complete && random.below(2) == 0))
       return static_cast<std::int64_t>(text.size()) + 1;
     std::int32_t token = -1;
-    while (token < 0) {  // of a word of the mask that has any
+    while (token < 0) {  // from any non-empty word of the mask
       const std::size_t word = random.below(allowed.mask.size());
       for (std::size_t bit = 0; bit < 64 && token < 0; ++bit)
         if ((allowed.mask[word] >> bit & 1) != 0 && random.below(8) == 0)
@@ -94,7 +94,7 @@ BENCHMARK(steps)
     ->Args({128'000, 1})
     ->Unit(benchmark::kMillisecond);
 
-// The mask of a string's inside, which allows nearly all, into the logits of one row.
+// Applies the mask of a string's inside, which allows nearly all tokens, to one row of logits.
 void masking(benchmark::State& state) {
   const std::int64_t V = state.range(0);
   Arena arena;
@@ -111,13 +111,13 @@ void masking(benchmark::State& state) {
 }
 BENCHMARK(masking)->ArgName("vocabulary")->Arg(32'000)->Arg(128'000)->Unit(benchmark::kMicrosecond);
 
-// A schema into a grammar.
+// Compiles a schema to a grammar.
 void compiling(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(compile_json_schema(schema));
 }
 BENCHMARK(compiling)->Unit(benchmark::kMicrosecond);
 
-// A vocabulary into a trie, once a model.
+// Builds the trie of a vocabulary, as done once per model.
 void trie(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(vocabulary(static_cast<std::size_t>(state.range(0))));
 }

@@ -1,12 +1,13 @@
-// Load for a server that translates: requests come when they come, whether the ones before are answered or not (an open
-// loop, with exponential times between them), or as fast as so many clients get answers (a closed one). Sentences are
-// drawn from a file by Zipf's law over their lengths: the n-th shortest length has probability ~ 1 / n^S, so most are
-// short and a few are long.
+// Load for a translation server: either requests arrive at random times, whether earlier ones have been answered or
+// not (an open loop with exponential intervals), or a fixed number of clients send the next request when they get a
+// response (a closed loop). Sentences are drawn from a file by Zipf's law over their lengths: the n-th shortest
+// length has probability ~ 1 / n^S, so most are short and a few are long.
 //
 //   bench_load --port 8080 --text test.en --rate 200 --seconds 30
 //   bench_load --port 8080 --text test.en --clients 64 --seconds 30
 //
-// Prints one JSON object: answers a second, source words a second, latencies in milliseconds, and what else came.
+// Prints one JSON object: responses per second, source words per second, latencies in milliseconds, and other
+// outcomes.
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
@@ -38,7 +39,7 @@ struct Options {
   bool as_they_are = false;
 };
 
-// Sentences by length, drawn by Zipf's law.
+// Draws sentences, with lengths by Zipf's law.
 class Sentences {
  public:
   Sentences(const Options& o) : random_(o.seed, 1) {
@@ -49,7 +50,7 @@ class Sentences {
     }
     if (by_words.empty()) throw std::runtime_error(o.text + " has no lines");
     double sum = 0;
-    for (auto& [words, list] : by_words) {  // the shortest first
+    for (auto& [words, list] : by_words) {  // shortest first
       sum += 1 / std::pow(static_cast<double>(lengths_.size() + 1), o.zipf);
       lengths_.push_back({std::move(list), sum});
     }
@@ -82,7 +83,7 @@ struct Result {
   std::size_t words = 0, sent = 0, in_time = 0;
 };
 
-// Of this program so far: what the load itself takes from the machine.
+// Processor time of this program so far: the load generator's use of the machine.
 double cpu_seconds() {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
@@ -94,11 +95,11 @@ double cpu_seconds() {
 
 class Load;
 
-// A connection that asks one thing after the other.
+// A connection that sends one request after the other.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(net::io_context& io, Load& load) : socket_(io), load_(load) {}
-  /// @param due  when it should have been asked, from which its time counts
+  /// @param due  when the request should have been sent; its latency counts from then
   void ask(std::string request, std::size_t words, Clock::time_point due);
 
  private:
@@ -269,7 +270,7 @@ int main(int argc, char** argv) {
     return x.empty() ? 0.0 : x[static_cast<std::size_t>(q * static_cast<double>(x.size() - 1))];
   };
   const auto quantile = [&](double q) { return quantile_of(r.milliseconds, q); };
-  // A sentence of twice the tokens takes twice the steps, so the one is held against the other.
+  // A sentence of twice the tokens takes twice the steps, so the two spreads are compared.
   const auto spread = [&](const std::vector<double>& x) {
     return x.empty() ? 0.0 : quantile_of(x, 0.99) / quantile_of(x, 0.5);
   };

@@ -1,6 +1,6 @@
-// What tril serve is measured against: the same HTTP server and the same library, without continuous batching. Either each
-// request is translated by itself as a worker gets free, or requests are gathered for some milliseconds and translated
-// together, the next ones waiting until all of them are done.
+// Servers to compare tril serve with: the same HTTP server and library, without continuous batching. Either each
+// request is translated by itself when a worker is free, or requests are gathered for some milliseconds and
+// translated together, while the next ones wait until all of them are done.
 //
 //   bench_plain --model DIR --port 8081 [--gather 10]
 #include <CLI/CLI.hpp>
@@ -37,7 +37,7 @@ class Queue {
     }
     changed_.notify_one();
   }
-  /// One, or what comes within `gather` of the first.
+  /// One request, or all that arrive within `gather` of the first.
   std::vector<Asked> pop(std::chrono::milliseconds gather, std::size_t most) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !waiting_.empty(); });

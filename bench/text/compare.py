@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compares tril's tokenizers with Hugging Face's `tokenizers`, id by id, over generated text of many scripts, and times
-both on one core. Needs tokenizers, transformers' converters are not used.
+both on one core. Needs the package `tokenizers`; the converters of `transformers` are not used.
 
 usage: compare.py ENCODE_IDS WORK_DIRECTORY [--megabytes 10] [--seed 1] [--only KIND,...] [--whole]
   ENCODE_IDS  the program build/bench/encode_ids
@@ -21,7 +21,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalize
 LLAMA3 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
           r"|\s+(?!\S)|\s+")
 QWEN2 = LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}")
-# A pattern that tril has no function for: what goes through the regular expressions' library.
+# A pattern without a hand-written function in tril: the regular-expression library runs it.
 O200K = (r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?"
          r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+"
          r"|\s+(?!\S)|\s+")
@@ -49,7 +49,7 @@ ODD = ["\U0001f600", "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\U0001f1e9\U
 
 
 def any_character(r):
-    """One that Unicode has had for years: newer ones are letters to whoever's tables are newer."""
+    """A character that Unicode has had for years: newer ones are letters only in newer tables."""
     while True:
         c = chr(r.choice((r.randrange(0x80, 0x800), r.randrange(0x800, 0xd800), r.randrange(0xe000, 0x3134b))))
         if unicodedata.category(c) != "Cn":

@@ -1,5 +1,6 @@
-// Encodes a file with the tokenizer of a directory, line by line (or --whole), on one thread: writes the ids to a file as
-// int32, each line's behind their number, and prints MB/s of processor time. compare.py holds them against Hugging Face's library.
+// Encodes a file with the tokenizer of a directory, line by line (or --whole), on one thread. Writes the ids to a
+// file as int32, each line's ids after their number, and prints MB/s of processor time. compare.py compares them
+// with Hugging Face's library.
 // usage: encode_ids DIRECTORY TEXT OUT [--whole]
 #include <algorithm>
 #include <cstdio>
