@@ -178,8 +178,7 @@ StepCost step_cost(const Step& s) {
   cost.sharing = time_of(s, weights);
   cost.messages = (gradients.messages + weights.messages) * s.outside.overhead;
 
-  // Each term is read once, and the sum stays in cache; also, Exchange::find searches 2 N - 1 branches among N
-  // sums.
+  // Each term is read once, and the sum stays in cache; also, Exchange::find searches 2 N - 1 branches among N sums.
   cost.adding_up = (n * dealt.most_values * s.bytes_per_gradient / s.memory_bytes_per_second +
                     dealt.most_pieces * n * n * s.seconds_per_search / s.threads) *
                    crowding(s);

@@ -1,6 +1,5 @@
-// L: half the round trip of one byte. o: the sender's time for each of a thousand empty messages, one after the
-// other without waiting. G: 4 MiB both ways at once, as ranks send and receive at the same time; also its processor
-// time.
+// L: half the round trip of one byte. o: the sender's time for each of a thousand empty messages, one after the other
+// without waiting. G: 4 MiB both ways at once, as ranks send and receive at the same time; also its processor time.
 #include "ranks/link.h"
 
 #define OMPI_SKIP_MPICXX 1

@@ -6,8 +6,7 @@
 //   bench_load --port 8080 --text test.en --rate 200 --seconds 30
 //   bench_load --port 8080 --text test.en --clients 64 --seconds 30
 //
-// Prints one JSON object: responses per second, source words per second, latencies in milliseconds, and other
-// outcomes.
+// Prints one JSON object: responses per second, source words per second, latencies in milliseconds, and other outcomes.
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>

@@ -46,8 +46,7 @@ class Error : public std::runtime_error {
 /// Throws an error of kind `failure`.
 [[noreturn]] void fail(std::string where, std::string what, std::string hint = {});
 
-/// Checks an argument: throws Error(usage, where, formatted text) if `ok` is false. The text is formatted only
-/// then.
+/// Checks an argument: throws Error(usage, where, formatted text) if `ok` is false. The text is formatted only then.
 template <class... Args>
 void check(bool ok, std::string_view where, fmt::format_string<Args...> text, Args&&... args) {
   if (!ok) [[unlikely]]

@@ -1,10 +1,9 @@
 // Files: read through a memory map, written so that nobody ever sees a partial file (temporary file, sync, rename).
 //
-// Only regular files are accepted. A directory, a FIFO or a device is a clear error and never blocks, and so is a
-// Git LFS pointer (lfs_pointer.h), which is never the wanted content. Every failing system call throws an Error that
-// names the path, the system's message and what to try; no other exception leaves this file. Non-goals: standard
-// input and output, pipes and devices that the user names (streams.h), compressed files, locking of files that
-// others read.
+// Only regular files are accepted. A directory, a FIFO or a device is a clear error and never blocks, and so is a Git
+// LFS pointer (lfs_pointer.h), which is never the wanted content. Every failing system call throws an Error that names
+// the path, the system's message and what to try; no other exception leaves this file. Non-goals: standard input and
+// output, pipes and devices that the user names (streams.h), compressed files, locking of files that others read.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,6 @@
-// The 16-bit floats as bit patterns: IEEE 754 binary16 (f16: 5 exponent bits, 10 fraction bits) and bfloat16 (bf16:
-// the upper half of a float). Conversion to float is exact; conversion from float rounds to nearest, ties to even,
-// like the standard's default. A NaN keeps its sign and the upper bits of its payload; conversion to 16 bits makes
-// it quiet.
+// The 16-bit floats as bit patterns: IEEE 754 binary16 (f16: 5 exponent bits, 10 fraction bits) and bfloat16 (bf16: the
+// upper half of a float). Conversion to float is exact; conversion from float rounds to nearest, ties to even, like the
+// standard's default. A NaN keeps its sign and the upper bits of its payload; conversion to 16 bits makes it quiet.
 #pragma once
 
 #include <bit>

@@ -46,8 +46,7 @@ class Progress {
     std::string_view last;     ///< after the rate: "val BLEU 24.1 (best 24.1)"
   };
 
-  /// Reports that `done` of the total are done. Prints at most five times a second, and not in the first two
-  /// seconds.
+  /// Reports that `done` of the total are done. Prints at most five times a second, and not in the first two seconds.
   void update(std::int64_t done, const Notes& notes);
   void update(std::int64_t done) { update(done, Notes{}); }
   /// Changes the total, if it is not known from the start.

@@ -50,8 +50,7 @@ constexpr std::uint32_t random_bits(RandomKey key, std::uint32_t index) {
   return x ^ (x >> 15);
 }
 
-/// The smallest value of random_bits that is kept at dropout probability p: an element is dropped if bits <
-/// threshold.
+/// The smallest value of random_bits that is kept at dropout probability p: an element is dropped if bits < threshold.
 constexpr std::uint32_t dropout_threshold(float p) {
   return static_cast<std::uint32_t>(static_cast<double>(p) * 4294967296.0);
 }

@@ -143,8 +143,7 @@ void Team::wait_for_all() {
 void Team::barrier() {
   if (threads_.empty()) return;
   const std::uint32_t phase = phase_.load(std::memory_order_acquire);
-  // A failure seen after reading the phase may have ended it already; a later one changes it and wakes this
-  // thread.
+  // A failure seen after reading the phase may have ended it already; a later one changes it and wakes this thread.
   if (failed_.load(std::memory_order_acquire)) throw Left{};
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) == threads_.size()) {
     arrived_.store(0, std::memory_order_relaxed);

@@ -1,11 +1,10 @@
 // The processes of one job, started by MPI: each has a rank, and all run the same program. Without mpirun there is
 // one, and nothing here has a cost.
 //
-// Messages go between pairs of ranks (MPI_Isend, MPI_Irecv). Starting and waiting are separate, so that messages
-// travel while the ranks compute. One thread makes all MPI calls: it moves messages on meanwhile, and it sends the
-// next rank a heartbeat. So a process that has stopped or a machine that is gone is reported by name, and a slow one
-// is not. Sums are computed here, in rank order: every rank gets the same bits, whatever the library and the
-// network.
+// Messages go between pairs of ranks (MPI_Isend, MPI_Irecv). Starting and waiting are separate, so that messages travel
+// while the ranks compute. One thread makes all MPI calls: it moves messages on meanwhile, and it sends the next rank a
+// heartbeat. So a process that has stopped or a machine that is gone is reported by name, and a slow one is not. Sums
+// are computed here, in rank order: every rank gets the same bits, whatever the library and the network.
 //
 // A dead rank ends the job. With User Level Failure Mitigation [Bland et al. 2013], as in Open MPI 5's `mpirun
 // --with-ft ulfm`, the other ranks get a RankLost instead and may go on without it (survivors.h).
@@ -24,8 +23,7 @@
 
 namespace tril::dist {
 
-/// A message to another rank, or expected from it. The memory must stay valid until the message has been waited
-/// for.
+/// A message to another rank, or expected from it. The memory must stay valid until the message has been waited for.
 struct Outgoing {
   int to = 0;
   std::span<const std::byte> bytes;
@@ -38,8 +36,7 @@ struct Incoming {
 };
 
 struct RanksOptions {
-  /// How long a rank may send no heartbeat. A rank sends them while it runs at all, so this does not limit its
-  /// work.
+  /// How long a rank may send no heartbeat. A rank sends them while it runs at all, so this does not limit its work.
   std::chrono::milliseconds silence{60'000};
 };
 
@@ -82,9 +79,8 @@ class Ranks {
 
   /// True if RankLost is possible.
   bool outlives_ranks() const { return courier_ && outlives_; }
-  /// After a RankLost: goes on with the surviving ranks, renumbered in their old order. All of them call it once,
-  /// after they have released their transfers. Returns the names of the lost ranks, "rank 3 (node17), rank 4
-  /// (node17)".
+  /// After a RankLost: goes on with the surviving ranks, renumbered in their old order. All of them call it once, after
+  /// they have released their transfers. Returns the names of the lost ranks, "rank 3 (node17), rank 4 (node17)".
   std::string shrink();
 
   /// Messages under way.

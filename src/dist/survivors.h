@@ -1,8 +1,7 @@
 // The rest of a job when one of its ranks has died. Standard MPI then ends the job. User Level Failure Mitigation
-// [Bland, Bouteiller, Herault, Bosilca, Dongarra 2013] lets the others go on: calls that need the dead rank fail;
-// the rank that notices it revokes the communicator, so that all others' calls fail too; and the survivors agree on
-// a smaller communicator. Open MPI 5 has it for jobs of `mpirun --with-ft ulfm`. Without it, nothing here does
-// anything.
+// [Bland, Bouteiller, Herault, Bosilca, Dongarra 2013] lets the others go on: calls that need the dead rank fail; the
+// rank that notices it revokes the communicator, so that all others' calls fail too; and the survivors agree on a
+// smaller communicator. Open MPI 5 has it for jobs of `mpirun --with-ft ulfm`. Without it, nothing here does anything.
 #pragma once
 
 #define OMPI_SKIP_MPICXX 1
@@ -22,8 +21,7 @@ bool some_have_died(MPI_Comm comm);
 /// From now on, every call on the communicator fails in all ranks.
 void revoke(MPI_Comm comm);
 
-/// Returns when a message of a revoked communicator has ended, successfully or not, and MPI no longer uses its
-/// memory.
+/// Returns when a message of a revoked communicator has ended, successfully or not, and MPI no longer uses its memory.
 /// @throws Error if it has not ended by `latest`
 void take_back(MPI_Request& request, std::chrono::steady_clock::time_point latest);
 
@@ -31,9 +29,8 @@ void take_back(MPI_Request& request, std::chrono::steady_clock::time_point lates
 /// @throws Error if they are not all there by `latest`
 MPI_Comm survivors_of(MPI_Comm comm, std::chrono::steady_clock::time_point latest);
 
-/// A ULFM launcher also goes on without a rank that ends with an error, but the other ranks may have the same
-/// error. Call this after MPI is initialised: from then on the job ends when this process ends with a non-zero exit
-/// code.
+/// A ULFM launcher also goes on without a rank that ends with an error, but the other ranks may have the same error.
+/// Call this after MPI is initialised: from then on the job ends when this process ends with a non-zero exit code.
 void end_job_with_this_process();
 
 }  // namespace tril::dist

@@ -74,8 +74,7 @@ struct GgufTensor {
 
 class GgufFile {
  public:
-  /// Maps and checks the file. @throws Error with the file, the key or tensor and the reason if anything is
-  /// invalid
+  /// Maps and checks the file. @throws Error with the file, the key or tensor and the reason if anything is invalid
   static GgufFile open(const std::string& path);
 
   const std::string& path() const { return file_.path(); }

@@ -132,8 +132,7 @@ class StateDict {
     return all;
   }
 
-  // Records ("storage", its type, its key, the device, its count); in old files a view of another storage may
-  // follow.
+  // Records ("storage", its type, its key, the device, its count); in old files a view of another storage may follow.
   std::string storage(const std::string& name, PickleIndex i) {
     const PickleValue* const id = pickle_.find(i, Kind::persistent);
     const PickleValue* const parts = id ? pickle_.find(id->items[0], Kind::tuple) : nullptr;
@@ -273,8 +272,7 @@ class LegacyReader {
 
 // ---- Tensors within storages.
 
-// The number of values from the tensor's first to its last; nothing if it exceeds 64 bits. Strides are never
-// negative.
+// The number of values from the tensor's first to its last; nothing if it exceeds 64 bits. Strides are never negative.
 std::optional<std::uint64_t> extent(const Described& d) {
   std::uint64_t last = 0;
   for (std::size_t i = 0; i < d.shape.size(); ++i) {

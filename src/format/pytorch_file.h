@@ -1,5 +1,4 @@
-// PyTorch's tensor files (torch.save of a state dict: pytorch_model.bin), read as data: a mapping of names to
-// tensors.
+// PyTorch's tensor files (torch.save of a state dict: pytorch_model.bin), read as data: a mapping of names to tensors.
 //
 // There are two forms. Since PyTorch 1.6 a file is a ZIP archive: NAME/data.pkl is a pickle of the mapping, and
 // NAME/data/KEY holds the bytes of each storage. Older files are a stream: pickles of a magic number, a version, the

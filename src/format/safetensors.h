@@ -1,10 +1,9 @@
 // safetensors files: named tensors, checked strictly when the file is opened, then read from the map without a copy.
 //
-// A file is: u64 little-endian length of the header; the header, JSON {"name": {"dtype", "shape", "data_offsets"},
-// ..., "__metadata__": {string: string}}, offsets [begin, end] in the data; the tensors' bytes, without gap or
-// overlap, to the end of the file. Values are little-endian and may be misaligned. Opening allocates at most about
-// ten times the header's actual size, whatever the header claims. Source: the format's description in the
-// safetensors project.
+// A file is: u64 little-endian length of the header; the header, JSON {"name": {"dtype", "shape", "data_offsets"}, ...,
+// "__metadata__": {string: string}}, offsets [begin, end] in the data; the tensors' bytes, without gap or overlap, to
+// the end of the file. Values are little-endian and may be misaligned. Opening allocates at most about ten times the
+// header's actual size, whatever the header claims. Source: the format's description in the safetensors project.
 #pragma once
 
 #include <cstddef>

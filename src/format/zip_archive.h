@@ -1,5 +1,4 @@
-// ZIP archives, read from their map: a directory at the end names the members, which are stored or deflated before
-// it.
+// ZIP archives, read from their map: a directory at the end names the members, which are stored or deflated before it.
 //
 // Members that are stored, as PyTorch and NumPy write them, are used where they lie; libraries for archives only copy. Archives of
 // more than 4 GiB (ZIP64) are read; those of several disks, encrypted members and methods but "stored" and "deflate" are not. A

@@ -2,8 +2,7 @@
 // Milakov & Gimelshein 2018; Dao et al. 2022, algorithm 1]. m and l are the maximum and the sum so far. For each
 // tile of keys:
 //   S = scale Q K^T + B, or cap tanh(scale Q K^T / cap)   m' = max(m, max S)   P = exp(S - m')   l = l exp(m - m') + sum P   O = O exp(m - m') + drop(P) V
-// and at the end O / l, lse = m + log l. O is accumulated in `out`. If a row's keys fit one tile, the loop runs
-// once.
+// and at the end O / l, lse = m + log l. O is accumulated in `out`. If a row's keys fit one tile, the loop runs once.
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/attention.cpp"

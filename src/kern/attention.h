@@ -70,10 +70,9 @@ struct AttentionGradient {
   float* d_bias = nullptr;   ///< the bias's, laid out as it is, distance 0 first; always added to; null: not wanted
 };
 
-/// The last queries of each row against the keys and values of its sequence, which are in slots of a cache: key j
-/// of row r is at k + slots[r][j] * k_stride. Query i of a row of n queries and m keys has the position of key m -
-/// n + i and sees the keys up to it: all of them or, with a window, the last `window` and the first `sinks` of the
-/// row.
+/// The last queries of each row against the keys and values of its sequence, which are in slots of a cache: key j of
+/// row r is at k + slots[r][j] * k_stride. Query i of a row of n queries and m keys has the position of key m - n + i
+/// and sees the keys up to it: all of them or, with a window, the last `window` and the first `sinks` of the row.
 struct CachedAttention {
   const float* q = nullptr;
   const float *k = nullptr, *v = nullptr;  ///< null if the cache holds 8-bit values:

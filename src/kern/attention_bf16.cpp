@@ -115,8 +115,7 @@ HWY_INLINE void ask_for_next(const Attention& a, const AttentionGradient* g, std
   ask_for<true>(g->dv + key * g->dv_stride + kv_head * a.d_v, g->dv_stride, r.k_len, a.d_v);
 }
 
-/// Queries [first, first + count) of one row and head. They see only keys before `end`, query i those before
-/// seen(i).
+/// Queries [first, first + count) of one row and head. They see only keys before `end`, query i those before seen(i).
 struct Strip {
   std::size_t row, head, first, count, end, offset;
   bool causal;

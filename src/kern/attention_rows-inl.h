@@ -1,6 +1,5 @@
-// Attention of single queries: scores as dot products with whole keys, four at a time, and the weighted sum of
-// values. Keys need not be transposed and may be anywhere in memory, so this is the faster way for one or two
-// queries.
+// Attention of single queries: scores as dot products with whole keys, four at a time, and the weighted sum of values.
+// Keys need not be transposed and may be anywhere in memory, so this is the faster way for one or two queries.
 #if defined(TRIL_KERN_ATTENTION_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIL_KERN_ATTENTION_ROWS_INL_H_
 #undef TRIL_KERN_ATTENTION_ROWS_INL_H_
@@ -41,8 +40,7 @@ HWY_INLINE Vec load_floats(const std::int8_t* p, std::size_t n) {
 /// float once for all.
 constexpr std::size_t kMostShared = hn::MaxLanes(Floats()) >= 16 ? 4 : 2;  // limited by the number of registers
 
-/// Prefetches rows [j, j + count) of n and the rows kAhead after them: at the beginning both, later only the
-/// latter.
+/// Prefetches rows [j, j + count) of n and the rows kAhead after them: at the beginning both, later only the latter.
 constexpr std::size_t kAhead = 32;
 template <class RowAt>
 HWY_INLINE void ask_ahead(const RowAt& row, std::size_t j, std::size_t count, std::size_t n) {

@@ -1,6 +1,5 @@
-// Shared by the passes of attention: the tile of kQueries x kKeys scores, the visible keys of a query, the
-// transposed copy of a tile's keys, and sums over the lanes of four vectors at once. Included once for each
-// instruction set.
+// Shared by the passes of attention: the tile of kQueries x kKeys scores, the visible keys of a query, the transposed
+// copy of a tile's keys, and sums over the lanes of four vectors at once. Included once for each instruction set.
 #if defined(TRIL_KERN_ATTENTION_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIL_KERN_ATTENTION_TILE_INL_H_
 #undef TRIL_KERN_ATTENTION_TILE_INL_H_

@@ -169,9 +169,8 @@ HWY_INLINE void copy_floats(const std::int8_t* from, float scale, std::size_t n,
   if (c < n) StorePart(hn::Mul(load_floats(from + c, n - c), s), Floats(), to + c, n - c);
 }
 
-/// Scores of the tile's keys [0, cols) for a query whose largest score so far is `highest`: keys out of sight
-/// become -inf. Then s = exp(s - m'), and zeros up to `stride`. Returns the sum, and the new maximum through
-/// `highest`.
+/// Scores of the tile's keys [0, cols) for a query whose largest score so far is `highest`: keys out of sight become
+/// -inf. Then s = exp(s - m'), and zeros up to `stride`. Returns the sum, and the new maximum through `highest`.
 HWY_INLINE float softmax_of_tile(const Sight& sight, std::size_t start, std::size_t cols, std::size_t stride,
                                  float* HWY_RESTRICT s, float& highest) {
   const Floats d;

@@ -22,8 +22,7 @@ struct Gemm {
 
 void gemm(const Gemm& g);
 
-/// Restricts the library to the instruction set of a table (Kernels::name). It has no effect after the first
-/// product.
+/// Restricts the library to the instruction set of a table (Kernels::name). It has no effect after the first product.
 void limit_gemm(std::string_view table);
 
 }  // namespace tril::kern

@@ -188,8 +188,7 @@ struct Kernels {
   /// with `gradients` both logits are overwritten by their gradients.
   void (*r_drop)(const CrossEntropy& c, float alpha, float* a, float* b, float* losses, bool gradients,
                  std::size_t rows, std::size_t cols);
-  /// The k largest of each row, largest first (ties: smaller index first): values and indices [rows, k]; k <=
-  /// cols.
+  /// The k largest of each row, largest first (ties: smaller index first): values and indices [rows, k]; k <= cols.
   void (*top_k)(const float* x, std::size_t rows, std::size_t cols, std::size_t k, float* values,
                 std::int32_t* indices);
 

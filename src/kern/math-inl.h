@@ -75,8 +75,7 @@ HWY_INLINE void ForEach(std::size_t n, const Body& body) {
   if (i < n) body(i, Part{n - i});
 }
 
-/// The sum of body(i, io) over the same i, by four partial sums; body returns zero in the lanes that it did not
-/// load.
+/// The sum of body(i, io) over the same i, by four partial sums; body returns zero in the lanes that it did not load.
 template <class Body>
 HWY_INLINE float Sum(std::size_t n, const Body& body) {
   const Floats d;
@@ -96,9 +95,8 @@ HWY_INLINE float Sum(std::size_t n, const Body& body) {
 
 constexpr float log2_e = 1.44269504f;
 
-/// e^x within 2e-7 (relative) for -87.33 <= x <= 88.72; zero below (so exactly zero at -inf), 3.4e38 above; NaN
-/// stays NaN. x = n ln 2 + r with |r| <= ln 2 / 2, and e^r = 1 + r + r^2 p(r), where p interpolates at Chebyshev
-/// nodes.
+/// e^x within 2e-7 (relative) for -87.33 <= x <= 88.72; zero below (so exactly zero at -inf), 3.4e38 above; NaN stays
+/// NaN. x = n ln 2 + r with |r| <= ln 2 / 2, and e^r = 1 + r + r^2 p(r), where p interpolates at Chebyshev nodes.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V FastExp(D d, V x) {
   const hn::RebindToSigned<D> di;
@@ -157,8 +155,7 @@ HWY_INLINE V Sigmoid(D d, V x) {
 }
 
 /// The standard normal distribution's Phi(x), within 1e-7, and its density. Phi(-|x|) = density * q(1 / (1 + 0.23
-/// |x|)), the form of Abramowitz & Stegun 26.2.17 with a polynomial of degree 8 that interpolates at Chebyshev
-/// nodes.
+/// |x|)), the form of Abramowitz & Stegun 26.2.17 with a polynomial of degree 8 that interpolates at Chebyshev nodes.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V NormalCdf(D d, V x, V& density) {
   const V one = hn::Set(d, 1.0f), a = hn::Abs(x);

@@ -231,8 +231,7 @@ struct Place {
   bool add;
 };
 
-/// Writes the product of two packed blocks to its place: directly if it is a whole 32 x 32 block, else through
-/// `tile`.
+/// Writes the product of two packed blocks to its place: directly if it is a whole 32 x 32 block, else through `tile`.
 template <class Isa>
 HWY_INLINE void Put(const std::uint16_t* left, std::size_t row_tiles, const std::uint16_t* right, std::size_t depth,
                     std::size_t rows, std::size_t cols, const Place& to, float* tile) {

@@ -4,8 +4,7 @@
 // itself for each target.
 //
 // Code inside HWY_BEFORE_NAMESPACE must not instantiate templates of other libraries (std::max, std::sort, ...): all
-// three copies would have one name, and the linker might keep the AVX-512 copy for all. Lambdas there carry
-// HWY_ATTR.
+// three copies would have one name, and the linker might keep the AVX-512 copy for all. Lambdas there carry HWY_ATTR.
 #pragma once
 
 #define HWY_BASELINE_TARGETS HWY_SSSE3

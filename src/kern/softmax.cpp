@@ -182,8 +182,7 @@ void r_drop(const CrossEntropy& c, float alpha, float* a, float* b, float* losse
     const float half = 0.5f * c.gradient_scale * weight, quarter = 0.25f * c.gradient_scale * weight * alpha;
     const Vec inv_a = hn::Set(d, 1 / sum_a), inv_b = hn::Set(d, 1 / sum_b), g = hn::Set(d, quarter);
     const Vec less = hn::Set(d, half * smooth);
-    // half + quarter (1 +- (za - zb) -+ offset - KL), with all terms that are constant along the row in one
-    // number
+    // half + quarter (1 +- (za - zb) -+ offset - KL), with all terms that are constant along the row in one number
     const Vec of_a = hn::Set(d, half + quarter * (1 - offset - kl_ab));
     const Vec of_b = hn::Set(d, half + quarter * (1 + offset - kl_ba));
     ForEach(cols, [&](std::size_t j, auto io) HWY_ATTR {

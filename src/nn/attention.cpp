@@ -91,9 +91,8 @@ Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
   check(!o.linear || (kv_heads() == o.num_heads && o.window == 0 && o.dropout == 0 && o.softcap == 0 && o.scale == 0),
         prefix, "linear attention needs as many key heads as heads, and supports no window, dropout, cap or scale");
   const std::int64_t q_size = o.num_heads * d_k();
-  // All three are initialised as parts of one matrix [q; k; v], however they are stored. Initialised separately
-  // they would be larger by a factor of sqrt(2), and post-norm decoders would then learn later to attend to the
-  // source.
+  // All three are initialised as parts of one matrix [q; k; v], however they are stored. Initialised separately they
+  // would be larger by a factor of sqrt(2), and post-norm decoders would then learn later to attend to the source.
   const Init begin = Init::xavier(o.d_model, q_size + key_size() + value_size()).at_depth(o.depth);
   const auto make = [&](const std::string& name, std::int64_t out) {
     Linear linear(p, prefix + "." + name, o.d_model, out, {.bias = o.bias});

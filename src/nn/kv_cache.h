@@ -7,9 +7,8 @@
 // does not grow with the sequence. With 8 bits a token takes a quarter of the memory, and each of its heads has its
 // own scale.
 //
-// With linear attention a row has one slot, which holds the state of all its tokens (ops/ops.h). Rows that fork
-// share it until one of them continues, which then gets a copy. Such a row cannot be truncated and is always in
-// float32.
+// With linear attention a row has one slot, which holds the state of all its tokens (ops/ops.h). Rows that fork share
+// it until one of them continues, which then gets a copy. Such a row cannot be truncated and is always in float32.
 #pragma once
 
 #include <cstdint>

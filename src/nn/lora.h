@@ -1,6 +1,5 @@
-// Low-rank adaptation: a frozen matrix W of a linear layer is trained as W + s B A, with A [rank, in], B [out,
-// rank], s = alpha / rank [Hu et al. 2022, eq. 3]. A starts random, B zero, so training starts from the unchanged
-// model.
+// Low-rank adaptation: a frozen matrix W of a linear layer is trained as W + s B A, with A [rank, in], B [out, rank], s
+// = alpha / rank [Hu et al. 2022, eq. 3]. A starts random, B zero, so training starts from the unchanged model.
 //   y = residual + dropout(f(x W^T + b + s dropout'(x) A^T B^T))
 // dA = s (dz B)^T x and dB = s dz^T (x A^T) follow from the gradients of the ops used; W has no gradient. After
 // training, s B A is added to W, and the layer is an ordinary one again.

@@ -36,8 +36,7 @@ struct ServingMatrices {
   std::vector<std::vector<Stack::Part>> stacks;             ///< Stack::from of each stack
   std::size_t bytes = 0;
 };
-/// Lays matrices out from the beginning of a block. Without `at` there is no block yet, and only `bytes` is
-/// computed.
+/// Lays matrices out from the beginning of a block. Without `at` there is no block yet, and only `bytes` is computed.
 ServingMatrices lay_out_matrices(const std::deque<Parameter>& list, const std::deque<Stack>& stacks,
                                  Precision precision, const TensorAt& at = {});
 

@@ -71,8 +71,7 @@ kern::Attention arguments(const Tensor& q, const Tensor& k, const Tensor& v, con
   return a;
 }
 
-// Pairs of a query and a key that the mask allows, over all heads. An explicit mask is not evaluated: all pairs
-// count.
+// Pairs of a query and a key that the mask allows, over all heads. An explicit mask is not evaluated: all pairs count.
 double pairs_of(const kern::Attention& a) {
   double pairs = 0;
   for (const kern::RowSpan& s : std::span(a.rows, a.num_rows)) {

@@ -1,5 +1,4 @@
-// memory_attention: y = softmax(scale q k^T) v, head by head, with keys and values that were packed once. No
-// gradient.
+// memory_attention: y = softmax(scale q k^T) v, head by head, with keys and values that were packed once. No gradient.
 //   q [N, H d_k]   y [N, H d_v]                                                         [Vaswani et al. 2017, eq. 1]
 #include <algorithm>
 #include <cmath>

@@ -237,9 +237,8 @@ Tensor alignment_loss(Context& c, const Tensor& weights, const Tensor& wanted, c
 
 // --- linear_attention.cpp ---
 
-/// Attention with the kernel phi(x) = elu(x) + 1 in place of the exponential [Katharopoulos et al. 2020]: time
-/// O(T). Layout as in attention(); every query of a row sees all its keys, or if causal those up to its own
-/// position.
+/// Attention with the kernel phi(x) = elu(x) + 1 in place of the exponential [Katharopoulos et al. 2020]: time O(T).
+/// Layout as in attention(); every query of a row sees all its keys, or if causal those up to its own position.
 struct LinearAttentionOptions {
   std::int64_t num_heads = 1;
   bool causal = false;

@@ -8,9 +8,8 @@
 
 namespace tril::ops {
 
-/// Rows that are computed at a time, so that the product is still in cache for bias, activation, dropout and
-/// residual. Each block has its own dropout stream, so the result does not depend on the division of blocks among
-/// threads.
+/// Rows that are computed at a time, so that the product is still in cache for bias, activation, dropout and residual.
+/// Each block has its own dropout stream, so the result does not depend on the division of blocks among threads.
 inline constexpr std::int64_t block_rows = kern::linear_dropout_rows;
 
 /// The operations after x W^T; pointers are to the first row of the block.

@@ -23,8 +23,7 @@ struct StepRow {
   /// Floating-point operations per second and bytes per second.
   double flop_rate() const { return (work.flops + work.mixed_flops) / (milliseconds / 1000); }
   double byte_rate() const { return work.bytes / (milliseconds / 1000); }
-  /// The fraction of the peak rate that is reached; above 1 if caches saved memory traffic. 0 for rows without
-  /// work.
+  /// The fraction of the peak rate that is reached; above 1 if caches saved memory traffic. 0 for rows without work.
   double reached() const { return milliseconds > 0 ? roof_milliseconds / milliseconds : 0; }
 };
 

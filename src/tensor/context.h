@@ -55,8 +55,7 @@ class Context {
   Team* team() const { return team_; }
   void set_team(Team* team) { team_ = team; }
   int threads() const { return team_ ? team_->size() : 1; }
-  /// Calls work(part, begin, end) for even parts of [0, n), at most threads() parts, each on one thread of the
-  /// team.
+  /// Calls work(part, begin, end) for even parts of [0, n), at most threads() parts, each on one thread of the team.
   template <class F>
   void share_out(std::int64_t n, const F& work) const {
     const std::int64_t parts = std::min<std::int64_t>(threads(), n);

@@ -1,7 +1,6 @@
 // Where the time of a computation goes. A row is an op and a part of it ("linear", "weight gradient"). It holds the
-// time spent in it, without rows opened within it, so that all rows add up to the total, and the work that its
-// shapes imply. A profile belongs to one thread and is reached through its Context; profiles of several threads are
-// merged.
+// time spent in it, without rows opened within it, so that all rows add up to the total, and the work that its shapes
+// imply. A profile belongs to one thread and is reached through its Context; profiles of several threads are merged.
 #pragma once
 
 #include <cstdint>

@@ -41,8 +41,7 @@ class Grads {
   /// The gradient of x, or no tensor if there is none yet.
   Tensor get(const Tensor& x) const;
 
-  /// Puts the gradient of `parameter` into `memory` (same size), from now on and for any number of backward
-  /// passes.
+  /// Puts the gradient of `parameter` into `memory` (same size), from now on and for any number of backward passes.
   void bind(const Tensor& parameter, const Tensor& memory);
   /// Begins a new sum: the next contribution to each bound gradient is stored, not added; other gradients are
   /// discarded.
@@ -50,9 +49,8 @@ class Grads {
   /// Zeroes every bound gradient without a contribution since restart().
   void finish(Context& c);
 
-  /// During the next backward pass only, calls `complete(parameter's id)` as soon as a gradient is complete
-  /// (zeroed if nothing contributed), the last ones when the pass ends. It is used to send gradients while others
-  /// are computed.
+  /// During the next backward pass only, calls `complete(parameter's id)` as soon as a gradient is complete (zeroed if
+  /// nothing contributed), the last ones when the pass ends. It is used to send gradients while others are computed.
   void announce(std::function<void(std::uint64_t id)> complete) { complete_ = std::move(complete); }
 
  private:
@@ -82,10 +80,9 @@ class Tape {
   /// True if the gradient of x is wanted: x is watched, or depends on a watched tensor.
   bool wants(const Tensor& x) const { return x && wanted_.find(x.id()); }
 
-  /// Records one op. `backward(Context&, const Tensor& dy, Grads&)` is kept only if an input's gradient is
-  /// wanted; it owns dy and may overwrite it. It must contribute gradients only to `inputs`: the first op that
-  /// uses a watched tensor is then the last in the backward pass to contribute, and after it the gradient is
-  /// complete.
+  /// Records one op. `backward(Context&, const Tensor& dy, Grads&)` is kept only if an input's gradient is wanted; it
+  /// owns dy and may overwrite it. It must contribute gradients only to `inputs`: the first op that uses a watched
+  /// tensor is then the last in the backward pass to contribute, and after it the gradient is complete.
   template <class Backward>
   void record(std::string_view name, std::span<const Tensor* const> inputs, const Tensor& y, Backward backward) {
     bool any = false;
@@ -117,8 +114,7 @@ class Tape {
 
   /// Discards all records and the watched tensors.
   void clear();
-  /// Starts recording with the same watched tensors as `other`: for a part that is recomputed within its backward
-  /// pass.
+  /// Starts recording with the same watched tensors as `other`: for a part that is recomputed within its backward pass.
   void watch_as(const Tape& other) { wanted_ = other.wanted_, inner_ = true; }
   /// Declares that some ops are recorded only when they are recomputed: gradients are then complete only at the
   /// end of the pass.

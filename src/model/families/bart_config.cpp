@@ -115,8 +115,7 @@ BartConfig read_bart_config(const JsonObject& j, const BartFamily& family, const
   k.encoder_layerdrop = reader.get<double>("encoder_layerdrop", k.encoder_layerdrop);
   k.decoder_layerdrop = reader.get<double>("decoder_layerdrop", k.decoder_layerdrop);
   refuse_other_kin(reader, family);
-  // Keys of classifiers, keys about the table rows of the first versions, and a key that generation_config.cpp
-  // reads.
+  // Keys of classifiers, keys about the table rows of the first versions, and a key that generation_config.cpp reads.
   reader.ignore(
       {"classif_dropout", "extra_pos_embeddings", "save_step", "kobart_version", "force_bos_token_to_be_generated"});
   k.validate(j.where());

@@ -9,8 +9,8 @@
 namespace tril::model {
 namespace {
 
-// Keys that any config.json may have and no family computes with: names, versions, settings of outputs besides
-// logits, and generation keys that are not supported (generation_keys() lists the supported ones).
+// Keys that any config.json may have and that affect no family's results: names, versions, settings of outputs
+// besides logits, and generation keys that are not supported (generation_keys() lists the supported ones).
 constexpr std::string_view common[] = {"architectures",
                                        "model_type",
                                        "architecture",

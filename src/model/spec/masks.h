@@ -25,8 +25,7 @@ Tensor causal_padding_mask(Context& c, std::span<const std::int32_t> ids, std::i
 /// Converts a mask to the other convention.
 Tensor flip_mask(Context& c, const Tensor& mask);
 
-/// A picture for the first row and head: a line per query, a column per key, '#' if the query sees the key, else
-/// '.'.
+/// A picture for the first row and head: a line per query, a column per key, '#' if the query sees the key, else '.'.
 std::string mask_picture(const Tensor& mask, MaskConvention convention = MaskConvention::one_may_attend);
 
 }  // namespace tril::model

@@ -40,9 +40,8 @@ struct DecoderInput {
   const Memory* memory = nullptr;     ///< encoder-decoder: the memory for cross-attention
   /// The row of memory for each row; empty: row i attends to row i. Equal numbers must be neighbours.
   std::span<const std::int32_t> memory_rows;
-  /// [rows] length of the given text of each row, of which these tokens may be a portion; later tokens are
-  /// generated. Only length-dependent angles use it (nn/rotary.h). Empty: as many as the row has with these
-  /// tokens.
+  /// [rows] length of the given text of each row, of which these tokens may be a portion; later tokens are generated.
+  /// Only length-dependent angles use it (nn/rotary.h). Empty: as many as the row has with these tokens.
   std::span<const std::int32_t> given = {};
   /// Holds keys and values of earlier tokens and receives those of these; null: each row begins at position 0 and
   /// nothing is kept.

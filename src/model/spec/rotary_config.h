@@ -45,8 +45,7 @@ void write_rotary_by_type(nlohmann::ordered_json& config, const RotaryByType& ro
 /// partial_rotary_factor that turns `dim` values of a head, where it is multiplied and cut as all readers do.
 double partial_factor(std::int64_t dim, std::int64_t head_dim);
 
-/// Adds rope_parameters, rope_theta and rope_scaling to a config: both spellings, so that every version can read
-/// it.
+/// Adds rope_parameters, rope_theta and rope_scaling to a config: both spellings, so that every version can read it.
 /// @param default_partial  the rotated fraction of a head if files do not give it
 void write_rotary(nlohmann::ordered_json& config, const nn::RotaryOptions& options, std::int64_t head_dim,
                   double default_partial = 1);
