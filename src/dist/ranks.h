@@ -80,7 +80,7 @@ class Ranks {
   /// True if RankLost is possible.
   bool outlives_ranks() const { return courier_ && outlives_; }
   /// After a RankLost: goes on with the surviving ranks, renumbered in their old order. All of them call it once, after
-  /// they have released their transfers. Returns the names of the lost ranks, "rank 3 (node17), rank 4 (node17)".
+  /// they have abandoned their current work. Returns the names of the lost ranks, "rank 3 (node17), rank 4 (node17)".
   std::string shrink();
 
   /// Messages under way.

@@ -137,7 +137,7 @@ HWY_INLINE const float* bias_of(const Attention& a, const Strip& t, std::size_t 
   return a.bias.at_zero + t.head * a.bias.stride - position_of(a, t.row, t.first + i);
 }
 
-/// Scales the scores of query i if they are capped or biased; returns the factor that is still to be applied.
+/// Scales and caps or biases the scores of query i, if either applies. Returns the factor that is still to be applied.
 HWY_INLINE float settled(const Attention& a, const Strip& t, std::size_t i, float* HWY_RESTRICT s) {
   if (a.softcap > 0) {
     cap_values(Softcap(a.softcap, a.scale), t.seen(i), s, s);
