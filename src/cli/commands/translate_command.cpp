@@ -23,7 +23,7 @@
 #include "cli/options/decoding_options.h"
 #include "cli/options/model_identity.h"
 #include "cli/options/model_set.h"
-#include "decode/batches/shortlist.h"
+#include "decode/steps/shortlist.h"
 #include "format/json_text.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"

@@ -9,9 +9,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "decode/batches/cache_options.h"
 #include "decode/batches/continuous_batch.h"
-#include "decode/batches/model_step.h"
+#include "decode/steps/cache_options.h"
+#include "decode/steps/model_step.h"
 
 namespace tril::search {
 

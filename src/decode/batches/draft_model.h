@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "decode/batches/model_step.h"
-#include "search/proposer.h"
+#include "decode/batches/proposer.h"
+#include "decode/steps/model_step.h"
 
 namespace tril::search {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "search/proposer.h"
+#include "decode/batches/proposer.h"
 
 namespace tril::search {
 

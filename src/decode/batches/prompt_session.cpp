@@ -8,7 +8,7 @@
 #include "base/content_hash.h"
 #include "base/error.h"
 #include "decode/batches/continuous_batch.h"
-#include "decode/batches/model_step.h"
+#include "decode/steps/model_step.h"
 #include "format/safetensors.h"
 #include "format/safetensors_write.h"
 

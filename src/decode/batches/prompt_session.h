@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "decode/batches/cache_options.h"
 #include "decode/batches/decode.h"
+#include "decode/steps/cache_options.h"
 #include "model/spec/model.h"
 
 namespace tril::search {

@@ -2,9 +2,9 @@
 
 #include <optional>
 
-#include "decode/batches/ensemble.h"
+#include "decode/steps/ensemble.h"
+#include "decode/steps/sources.h"
 #include "search/candidates.h"
-#include "search/sources.h"
 
 namespace tril::search {
 namespace {

@@ -3,10 +3,10 @@
 #include <numeric>
 
 #include "decode/batches/draft_model.h"
-#include "decode/batches/ensemble.h"
 #include "decode/batches/prompt_lookup.h"
-#include "decode/batches/shortlist.h"
 #include "decode/batches/speculative.h"
+#include "decode/steps/ensemble.h"
+#include "decode/steps/shortlist.h"
 
 namespace tril::search {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "decode/batches/decode.h"
-#include "decode/batches/model_step.h"
 #include "decode/batches/session_options.h"
+#include "decode/steps/model_step.h"
 
 namespace tril::search {
 

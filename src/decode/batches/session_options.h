@@ -3,21 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "decode/batches/cache_options.h"
+#include "decode/steps/cache_options.h"
+#include "decode/steps/ensemble.h"
 #include "model/spec/model.h"
 
 namespace tril::search {
-
-/// Models of one vocabulary that decide together: p of the next token is the weighted mean of theirs, or of their
-/// logarithms, which is then made to sum to 1 again.
-struct EnsembleOptions {
-  enum class Mean : std::uint8_t { log_probabilities, probabilities };
-  std::vector<const model::Model*> others;  ///< besides the session's own
-  std::vector<double> weights;              ///< of the session's own, then of the others; empty: equal ones
-  Mean mean = Mean::log_probabilities;
-};
 
 /// Who proposes the next tokens of a greedy search (speculative.h).
 struct SpeculativeOptions {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "decode/batches/decode.h"
+#include "decode/batches/proposer.h"
 #include "decode/batches/session_options.h"
-#include "search/proposer.h"
 
 namespace tril::search {
 

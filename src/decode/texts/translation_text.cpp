@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "corpus/alignment.h"
+#include "decode/texts/mbr.h"
 #include "decode/texts/word_boundary.h"
-#include "search/mbr.h"
 #include "tokenizer/files/sentence_frame.h"
 #include "unicode/trim.h"
 

@@ -5,14 +5,13 @@
 #include <cmath>
 #include <set>
 
-#include "decode/batches/ensemble.h"
 #include "decode/batches/parallel.h"
 #include "decode/batches/score.h"
+#include "decode/texts/mbr.h"
 #include "kern/batch_invariant.h"
 #include "kern/gemm.h"
 #include "metrics/chrf.h"
 #include "model/families/marian.h"
-#include "search/mbr.h"
 #include "support/small_translators.h"
 #include "support/tree_model.h"
 

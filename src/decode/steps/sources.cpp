@@ -1,4 +1,4 @@
-#include "search/sources.h"
+#include "decode/steps/sources.h"
 
 #include <algorithm>
 #include <numeric>

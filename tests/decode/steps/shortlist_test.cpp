@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "decode/batches/parallel.h"
-#include "decode/batches/shortlist.h"
+#include "decode/steps/shortlist.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/small_encoder_decoders.h"

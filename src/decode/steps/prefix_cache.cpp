@@ -1,4 +1,4 @@
-#include "decode/batches/prefix_cache.h"
+#include "decode/steps/prefix_cache.h"
 
 #include <algorithm>
 

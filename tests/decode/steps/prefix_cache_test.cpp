@@ -1,6 +1,6 @@
 // Prefix cache against a list of all kept texts: it finds the longest prefix of whole blocks, keeps its limit, and
 // drops the least recently used first.
-#include "decode/batches/prefix_cache.h"
+#include "decode/steps/prefix_cache.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "search/mbr.h"
+#include "decode/texts/mbr.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "decode/batches/ensemble.h"
+#include "decode/steps/ensemble.h"
 
 #include <cmath>
 #include <numeric>

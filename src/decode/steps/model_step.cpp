@@ -1,4 +1,4 @@
-#include "decode/batches/model_step.h"
+#include "decode/steps/model_step.h"
 
 #include <algorithm>
 #include <limits>

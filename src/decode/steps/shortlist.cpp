@@ -1,4 +1,4 @@
-#include "decode/batches/shortlist.h"
+#include "decode/steps/shortlist.h"
 
 #include <algorithm>
 #include <numeric>

@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "decode/batches/cache_options.h"
-#include "decode/batches/prefix_cache.h"
+#include "decode/steps/cache_options.h"
+#include "decode/steps/prefix_cache.h"
+#include "decode/steps/sources.h"
 #include "model/spec/model.h"
-#include "search/sources.h"
 #include "search/step.h"
 
 namespace tril::search {

@@ -4,14 +4,24 @@
 //   p     = sum of w_i p_i                                (Mean::probabilities: what any finds probable)
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "decode/batches/session_options.h"
+#include "model/spec/model.h"
 #include "search/step.h"
 
 namespace tril::search {
+
+/// Models of one vocabulary that decide together: p of the next token is the weighted mean of theirs, or of their
+/// logarithms, which is then made to sum to 1 again.
+struct EnsembleOptions {
+  enum class Mean : std::uint8_t { log_probabilities, probabilities };
+  std::vector<const model::Model*> others;  ///< besides the session's own
+  std::vector<double> weights;              ///< of the session's own, then of the others; empty: equal ones
+  Mean mean = Mean::log_probabilities;
+};
 
 /// `weights`, or equal ones where there are none, divided by their sum.
 std::vector<double> settled_weights(std::span<const double> weights, std::size_t models);
