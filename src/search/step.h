@@ -2,18 +2,24 @@
 // and answers what follows each of them: all that a step gives is in its result.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "ops/ops.h"
 
+namespace tril::nn {
+struct AttentionTap;
+}
+
 namespace tril::search {
 
 /// What a step is to answer.
 enum class Wanted {
   logits,      ///< the logits of all tokens
-  candidates,  ///< what the best candidates can be found from: logits, or hidden states and their projection
+  candidates,  ///< what the best candidates can be found from: logits, or hidden states and a quantised projection
+  hidden,      ///< hidden states and their projection
   nothing,     ///< nothing: beginnings of prompts are read
 };
 
@@ -31,21 +37,28 @@ struct StepInput {
   /// [rows] tokens of each row's prompt; empty: as many as it has with these.
   std::span<const std::int32_t> prompt_lengths = {};
   Wanted wanted = Wanted::logits;
+  bool attention = false;           ///< whether StepOutput::attention is wanted too
+  nn::AttentionTap* tap = nullptr;  ///< what the model is to fill on its way (attention_tap_step.h)
 };
 
-/// What rows looked at: a weight for each token of the source of a row's sentence, row after row.
+/// How many rows go on from the step before. They come first.
+inline std::size_t rows_that_go_on(const StepInput& input) {
+  return static_cast<std::size_t>(std::find(input.parents.begin(), input.parents.end(), -1) - input.parents.begin());
+}
+
+/// What the rows' last tokens looked at: a weight for each token of the source of a row's sentence, row after row.
 struct StepAttention {
   std::vector<float> weights;
-  std::vector<std::int32_t> lengths;  ///< [rows]; empty: the step was not made to keep it
+  std::vector<std::int32_t> lengths;  ///< [rows] tokens of the source; empty: not asked for, or not known
 };
 
 /// What follows each row, or each token that is to be answered; the caller's to change.
 struct StepOutput {
-  Tensor logits =
-      {};  ///< [answers, V]; none: hidden states [answers, D] and the quantised matrix that makes logits of them
-  Tensor hidden = {};
+  Tensor logits = {};  ///< [answers, V]; none: what would make them is here
+  Tensor hidden = {};  ///< [answers, D]
   ops::Weight weight = {};
   Tensor bias = {};
+  float softcap = 0;  ///< of the logits; 0: none
   std::span<const std::int32_t> columns =
       {};  ///< the ids of the logits' columns, ascending, until the next step; none: all
   StepAttention attention = {};

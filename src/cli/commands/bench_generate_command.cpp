@@ -15,6 +15,7 @@
 #include "cli/options/decoding_options.h"
 #include "cli/options/model_set.h"
 #include "corpus/reader.h"
+#include "decode/steps/make_step.h"
 #include "decode/texts/continuation_text.h"
 #include "format/json_text.h"
 #include "kern/gemm_int8.h"
@@ -85,7 +86,7 @@ struct Timing {
 Timing run(const model::Model& m, Context& c, nn::KvCache* cache, const std::vector<std::int32_t>& prompts,
            std::size_t batch, std::int64_t new_tokens) {
   cache->reorder({});
-  search::ModelStep step(m, nullptr, cache);
+  const std::unique_ptr<search::Step> step = search::make_step({.model = &m, .cache = cache});
   std::vector<std::int32_t> ids = prompts, counts(batch, static_cast<std::int32_t>(prompts.size() / batch)),
                             parents(batch, -1), rows(batch);
   for (std::size_t r = 0; r < batch; ++r) rows[r] = static_cast<std::int32_t>(r);
@@ -93,7 +94,7 @@ Timing run(const model::Model& m, Context& c, nn::KvCache* cache, const std::vec
   Timing timing{.texts = std::vector<std::vector<std::int32_t>>(batch)};
   for (std::int64_t token = 0; token < new_tokens; ++token) {
     const double start = seconds_now();
-    const Tensor logits = step.step(c, {ids, counts, parents, rows}).logits;
+    const Tensor logits = step->step(c, {ids, counts, parents, rows}).logits;
     Tensor best = c.empty({static_cast<std::int64_t>(batch), 1}), found = c.empty(best.shape(), DType::i32);
     c.kernels().top_k(logits.data<float>(), batch, V, 1, best.data<float>(), found.data<std::int32_t>());
     ids = host_copy<std::int32_t>(found);

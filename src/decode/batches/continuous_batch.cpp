@@ -174,12 +174,15 @@ StepInput ContinuousBatch::lay_out() {
     s.row = first < static_cast<std::int32_t>(counts_.size()) ? first : -1;
   }
   last_.rows = counts_.size();
+  const bool looks = std::any_of(live_.begin(), live_.end(),
+                                 [](const Sentence& s) { return s.is_answered() && s.group->options->attention.on; });
   return {.ids = ids_,
           .counts = counts_,
           .parents = parents_,
           .sentences = numbers_,
           .answers = all_answered ? std::span<const std::int32_t>{} : answers_,
-          .prompt_lengths = prompt_lengths_};
+          .prompt_lengths = prompt_lengths_,
+          .attention = looks};
 }
 
 void ContinuousBatch::step(Context& c) {
@@ -199,6 +202,8 @@ void ContinuousBatch::step(Context& c) {
   input.wanted = best_suffice ? Wanted::candidates : Wanted::logits;
   const StepOutput output = step_->step(c, input);
   remember_prompts();
+  check(!input.attention || !output.attention.lengths.empty(), "decode",
+        "attention is to be recorded, but the step gives none");
   advance(c, output);
   cut_late();
 }
@@ -270,9 +275,6 @@ void ContinuousBatch::advance(Context& c, const StepOutput& output) {
     for (const Run& run : runs) parts.push_back({&run.group->finder, run.rows});
     projected = projected_.find(c, output, parts);
   }
-  const bool looks = std::any_of(live_.begin(), live_.end(),
-                                 [](const Sentence& t) { return t.is_answered() && t.group->options->attention.on; });
-  check(!looks || !output.attention.lengths.empty(), "decode", "attention is to be recorded, but the step gives none");
   std::vector<std::size_t> first_weight(1, 0);  // of each row of the step
   for (const std::int32_t length : output.attention.lengths)
     first_weight.push_back(first_weight.back() + static_cast<std::size_t>(length));

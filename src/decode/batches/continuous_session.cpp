@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "decode/steps/make_step.h"
 
 namespace tril::search {
 
@@ -28,10 +29,13 @@ void ContinuousSession::start() {
   if (prefixes_) prefixes_->clear();
   if (cache_) cache_->reorder({});
   sources_.clear();
-  there_.clear(), attended_.clear();
-  step_ =
-      std::make_unique<ModelStep>(*model_, model_->has_encoder() ? &sources_ : nullptr, cache_.get(), options_.cache);
-  if (prefixes_) step_->share_prefixes(&*prefixes_);
+  there_.clear();
+  step_ = make_step({.model = model_,
+                     .sources = model_->has_encoder() ? &sources_ : nullptr,
+                     .cache = cache_.get(),
+                     .options = options_.cache,
+                     .prefixes = prefixes_ ? &*prefixes_ : nullptr,
+                     .attention = options_.attention});
   batch_ = std::make_unique<ContinuousBatch>(*step_, options_.prompt_tokens, on_token_, on_partial_);
 }
 
@@ -51,7 +55,6 @@ void ContinuousSession::join(std::span<const Arrival> arrivals) {
       continue;
     }
     there_.insert(a.sentence);
-    if (a.options->attention.on) attended_.insert(a.sentence);
     sentences.push_back(a.sentence);
     if (model_->has_encoder()) sources.push_back(a.source);
   }
@@ -64,9 +67,6 @@ void ContinuousSession::join(std::span<const Arrival> arrivals) {
 
 void ContinuousSession::step() {
   try {
-    if (!attended_.empty() && !step_->keeps_attention())
-      step_->keep_attention(model::tap_of(*model_, options_.attention));
-    if (attended_.empty() && step_->keeps_attention()) step_->keep_no_attention();
     batch_->step(*context_);
   } catch (...) {
     fail_all(std::current_exception());
@@ -87,7 +87,7 @@ std::vector<ContinuousBatch::Ended> ContinuousSession::take_ended() {
   std::vector<ContinuousBatch::Ended> ended = std::exchange(failed_, {});
   for (ContinuousBatch::Ended& e : batch_->take_ended()) {
     sources_.remove(e.sentence);
-    there_.erase(e.sentence), attended_.erase(e.sentence);
+    there_.erase(e.sentence);
     ended.push_back(std::move(e));
   }
   if (batch_->empty() && cache_) cache_->reorder({});

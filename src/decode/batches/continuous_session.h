@@ -11,7 +11,8 @@
 
 #include "decode/batches/continuous_batch.h"
 #include "decode/steps/cache_options.h"
-#include "decode/steps/model_step.h"
+#include "decode/steps/prefix_cache.h"
+#include "decode/steps/sources.h"
 
 namespace tril::search {
 
@@ -66,10 +67,10 @@ class ContinuousSession {
   std::unique_ptr<nn::KvCache> cache_;
   std::optional<PrefixCache> prefixes_;
   Sources sources_;
-  std::unique_ptr<ModelStep> step_;
+  std::unique_ptr<Step> step_;
   std::unique_ptr<ContinuousBatch> batch_;
   std::vector<ContinuousBatch::Ended> failed_;
-  std::unordered_set<std::int32_t> there_, attended_;  ///< sentences; those that want attention
+  std::unordered_set<std::int32_t> there_;  ///< sentences
 };
 
 }  // namespace tril::search

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tril::search {
 namespace {
@@ -14,12 +15,11 @@ std::size_t common_prefix(std::span<const std::int32_t> a, std::span<const std::
 
 }  // namespace
 
-DraftModel::DraftModel(const model::Model& model, const Sources* sources, nn::KvCache* cache,
-                       const CacheOptions& options, float min_prob)
-    : model_(&model), step_(model, sources, cache, options), min_prob_(min_prob) {}
+DraftModel::DraftModel(std::unique_ptr<Step> step, std::int64_t positions, float min_prob)
+    : step_(std::move(step)), positions_(positions), min_prob_(min_prob) {}
 
 DraftModel::Next DraftModel::take(Context& c, const StepInput& input) {
-  const Tensor logits = step_.step(c, input).logits;
+  const Tensor logits = step_->step(c, input).logits;
   const auto [R, V] = logits.dims<2>("logits");
   Tensor values = c.empty({R, 1}), ids = c.empty({R, 1}, DType::i32);
   c.kernels().top_k(logits.data<float>(), static_cast<std::size_t>(R), static_cast<std::size_t>(V), 1,
@@ -43,9 +43,8 @@ void DraftModel::propose(Context& c, const Drafts& rows, std::vector<std::vector
     longest = std::max(longest, rows.tokens[r].size());
     most = std::max(most, rows.most[r]);
   }
-  if (model_->max_positions() > 0)
-    most = static_cast<std::int32_t>(
-        std::min<std::int64_t>(most, model_->max_positions() - static_cast<std::int64_t>(longest) + 1));
+  if (positions_ > 0)
+    most = static_cast<std::int32_t>(std::min<std::int64_t>(most, positions_ - static_cast<std::int64_t>(longest) + 1));
   if (most <= 0) return;
 
   // What is new since the last time, and what was not accepted of the last proposals.

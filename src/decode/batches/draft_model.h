@@ -2,21 +2,21 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "decode/batches/proposer.h"
-#include "decode/steps/model_step.h"
+#include "search/step.h"
 
 namespace tril::search {
 
 /// A small model of the same vocabulary goes on greedily.
 class DraftModel : public Proposer {
  public:
-  /// @param sources  as its own encoder reads them; null for a model without an encoder
-  /// @param cache  its own, without rows yet; null: it computes everything again
-  /// @param min_prob  it proposes nothing behind a token that it finds less probable than this
-  DraftModel(const model::Model& model, const Sources* sources, nn::KvCache* cache, const CacheOptions& options,
-             float min_prob);
+  /// @param step       the model's, which has read nothing yet
+  /// @param positions  that the model has; 0: any number
+  /// @param min_prob   it proposes nothing behind a token that it finds less probable than this
+  DraftModel(std::unique_ptr<Step> step, std::int64_t positions, float min_prob);
   void propose(Context& c, const Drafts& rows, std::vector<std::vector<std::int32_t>>& proposals) override;
 
  private:
@@ -27,8 +27,8 @@ class DraftModel : public Proposer {
   };
   Next take(Context& c, const StepInput& input);
 
-  const model::Model* model_;
-  ModelStep step_;
+  std::unique_ptr<Step> step_;
+  std::int64_t positions_;
   float min_prob_;
   std::vector<std::vector<std::int32_t>> read_;  // what each row of the cache has read
   std::vector<std::int32_t> sentences_;          // whose it is

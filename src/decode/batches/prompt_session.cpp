@@ -8,7 +8,7 @@
 #include "base/content_hash.h"
 #include "base/error.h"
 #include "decode/batches/continuous_batch.h"
-#include "decode/steps/model_step.h"
+#include "decode/steps/make_step.h"
 #include "format/safetensors.h"
 #include "format/safetensors_write.h"
 
@@ -64,35 +64,6 @@ std::string precision_of(const nn::KvCache::Options& o) {
 
 }  // namespace
 
-// The step of a row that is there already: of what a new row begins with, the first tokens need not be read again. A long
-// beginning comes in portions.
-class PromptSession::Resumed : public Step {
- public:
-  Resumed(Step& step, std::size_t there) : step_(&step), left_(static_cast<std::int32_t>(there)) {}
-  std::int64_t vocab_size() const override { return step_->vocab_size(); }
-  StepOutput step(Context& c, const StepInput& input) override {
-    const StepInput rest = resumed(input);
-    return rest.wanted == Wanted::nothing && rest.ids.empty() ? StepOutput{} : step_->step(c, rest);
-  }
-
- private:
-  StepInput resumed(StepInput input) {
-    if (left_ == 0) return input;
-    check(input.counts.size() == 1, "PromptSession", "{} rows behind a text that was read", input.counts.size());
-    const std::int32_t skipped = std::min(left_, input.counts[0]);
-    left_ -= skipped;
-    count_ = input.counts[0] - skipped;
-    input.ids = input.ids.subspan(static_cast<std::size_t>(skipped));
-    input.counts = {&count_, 1};
-    input.parents = {&parent_, 1};
-    return input;
-  }
-
-  Step* step_;
-  std::int32_t left_;  ///< tokens that are there and still to come
-  std::int32_t count_ = 0, parent_ = 0;
-};
-
 PromptSession::PromptSession(Context& c, const model::Model& model, CacheOptions options, std::string identity)
     : context_(&c), model_(&model), options_(options), identity_(std::move(identity)) {
   check_options(options_);
@@ -136,29 +107,36 @@ void PromptSession::keep(std::size_t tokens) {
   tokens_.resize(tokens);
 }
 
+// The model's, of which the first row goes on from the cache's.
+std::unique_ptr<Step> PromptSession::resumed_step() {
+  return make_step({.model = model_,
+                    .cache = cache_.get(),
+                    .options = options_,
+                    .resumed = static_cast<std::int32_t>(tokens_.size())});
+}
+
 void PromptSession::read(std::span<const std::int32_t> tokens, const std::stop_token& stop) {
   keep(common(tokens));
   reused_ = static_cast<std::int64_t>(tokens_.size());
   newly_read_ = static_cast<std::int64_t>(tokens.size()) - reused_;
   if (newly_read_ == 0) return;
-  ModelStep step(*model_, nullptr, cache_.get(), options_);
-  step.resume(tokens_);
-  std::size_t read = tokens_.size();
-  std::int32_t parent = tokens_.empty() ? -1 : 0;
+  const std::unique_ptr<Step> step = resumed_step();
   const std::int32_t sentence = 0, none = 0, given = static_cast<std::int32_t>(tokens.size());
+  auto read = static_cast<std::size_t>(step->reuse_prefix(sentence, tokens));
+  std::int32_t parent = -1;
   tokens_.clear();  // of a row that is not whole while it is read
   while (read < tokens.size() && !stop.stop_requested()) {
     const auto fresh =
         tokens.subspan(read, std::min<std::size_t>(ContinuousBatch::default_prompt_tokens, tokens.size() - read));
     const auto count = static_cast<std::int32_t>(fresh.size());
-    step.step(*context_, {.ids = fresh,
-                          .counts = {&count, 1},
-                          .parents = {&parent, 1},
-                          .sentences = {&sentence, 1},
-                          .cuts = {},
-                          .answers = {&none, 1},
-                          .prompt_lengths = {&given, 1},
-                          .wanted = Wanted::nothing});
+    step->step(*context_, {.ids = fresh,
+                           .counts = {&count, 1},
+                           .parents = {&parent, 1},
+                           .sentences = {&sentence, 1},
+                           .cuts = {},
+                           .answers = {&none, 1},
+                           .prompt_lengths = {&given, 1},
+                           .wanted = Wanted::nothing});
     read += fresh.size();
     parent = 0;
   }
@@ -174,9 +152,7 @@ std::vector<Hypothesis> PromptSession::decode(const Request& request, const Sear
   keep(std::min(common(text), text.size() - 1));
   reused_ = static_cast<std::int64_t>(tokens_.size());
   newly_read_ = static_cast<std::int64_t>(text.size()) - reused_;
-  ModelStep step(*model_, nullptr, cache_.get(), options_);
-  step.resume(tokens_);
-  Resumed resumed(step, tokens_.size());
+  const std::unique_ptr<Step> step = resumed_step();
   struct Forgotten {  // where the search ends by an error
     PromptSession* text;
     ~Forgotten() {
@@ -184,7 +160,7 @@ std::vector<Hypothesis> PromptSession::decode(const Request& request, const Sear
     }
   } forgotten{this};
   tokens_.clear();
-  std::vector<Hypothesis> found = search::decode(*context_, resumed, {&request, 1}, options, 0, watch)[0];
+  std::vector<Hypothesis> found = search::decode(*context_, *step, {&request, 1}, options, 0, watch)[0];
   const bool one_row = !options.has_beam() && options.n_best == 1 && cache_->rows() == 1;
   if (!one_row) return found;
   const std::size_t given = text.size();

@@ -45,10 +45,10 @@ class PromptSession {
   void load(const std::string& path);
 
  private:
-  class Resumed;
   void keep(std::size_t tokens);
   std::size_t common(std::span<const std::int32_t> tokens) const;
   void was_given(std::size_t tokens);
+  std::unique_ptr<Step> resumed_step();
 
   Context* context_;
   const model::Model* model_;

@@ -1,11 +1,13 @@
 #include "decode/batches/session.h"
 
 #include <numeric>
+#include <utility>
 
 #include "decode/batches/draft_model.h"
 #include "decode/batches/prompt_lookup.h"
 #include "decode/batches/speculative.h"
 #include "decode/steps/ensemble.h"
+#include "decode/steps/make_step.h"
 #include "decode/steps/shortlist.h"
 
 namespace tril::search {
@@ -76,9 +78,14 @@ void Session::end(Reader& r) {
   r.sources.clear();
 }
 
-std::unique_ptr<ModelStep> Session::step_of(Reader& r) {
-  const Sources* sources = r.model->has_encoder() ? &r.sources : nullptr;
-  return std::make_unique<ModelStep>(*r.model, sources, r.cache.get(), options_.cache);
+std::unique_ptr<Step> Session::step_of(Reader& r, std::vector<std::vector<std::int32_t>> shortlist,
+                                       const AttentionOptions& attention) {
+  return make_step({.model = r.model,
+                    .sources = r.model->has_encoder() ? &r.sources : nullptr,
+                    .cache = r.cache.get(),
+                    .options = options_.cache,
+                    .shortlist = std::move(shortlist),
+                    .attention = {attention.layer, attention.heads}});
 }
 
 // Whatever ends a search.
@@ -107,12 +114,7 @@ std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector
   }
   for (Reader& r : models_) {
     if (!stopped) begin(r, sources);
-    std::unique_ptr<ModelStep> one = step_of(r);
-    if (options.shortlist) one->restrict_to(lists);
-    if (options.attention.on && &r == &models_[0])
-      one->keep_attention(
-          model::tap_of(model, model::AlignmentHeads{options.attention.layer, options.attention.heads}));
-    steps.push_back(std::move(one));
+    steps.push_back(step_of(r, lists, options.attention));
   }
   std::unique_ptr<Step> step = std::move(steps[0]);
   if (steps.size() > 1) {
@@ -124,9 +126,8 @@ std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector
   std::unique_ptr<Proposer> proposer;
   if (draft_) {
     if (!stopped) begin(*draft_, sources);
-    const Sources* of_draft = model.has_encoder() ? &draft_->sources : nullptr;
-    proposer = std::make_unique<DraftModel>(*draft_->model, of_draft, draft_->cache.get(), options_.cache,
-                                            options_.speculative.min_prob);
+    proposer =
+        std::make_unique<DraftModel>(step_of(*draft_), draft_->model->max_positions(), options_.speculative.min_prob);
   } else {
     const bool shared = model.source_vocab_size() == model.vocab_size();
     proposer = std::make_unique<Lookup>(shared ? sources : sources.first(0), options_.speculative.lookup);

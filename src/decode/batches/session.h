@@ -9,7 +9,7 @@
 
 #include "decode/batches/decode.h"
 #include "decode/batches/session_options.h"
-#include "decode/steps/model_step.h"
+#include "decode/steps/sources.h"
 
 namespace tril::search {
 
@@ -38,7 +38,8 @@ class Session {
   struct Emptied;
   void begin(Reader& reader, std::span<const std::vector<std::int32_t>> sources);
   static void end(Reader& reader);
-  std::unique_ptr<ModelStep> step_of(Reader& reader);
+  std::unique_ptr<Step> step_of(Reader& reader, std::vector<std::vector<std::int32_t>> shortlist = {},
+                                const AttentionOptions& attention = {});
 
   Context* context_;
   SessionOptions options_;

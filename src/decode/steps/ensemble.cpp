@@ -67,6 +67,7 @@ EnsembleStep::EnsembleStep(std::vector<std::unique_ptr<Step>> steps, const Ensem
 
 StepOutput EnsembleStep::step(Context& c, const StepInput& input) {
   StepInput of_each = input;
+  check(input.wanted != Wanted::hidden, "ensemble", "several models have no hidden states in common");
   if (input.wanted == Wanted::candidates) of_each.wanted = Wanted::logits;
   std::vector<Tensor> logits;
   StepOutput first;
@@ -74,6 +75,7 @@ StepOutput EnsembleStep::step(Context& c, const StepInput& input) {
     StepOutput output = step->step(c, of_each);
     logits.push_back(output.logits);
     if (logits.size() == 1) first = std::move(output);
+    of_each.attention = false;  // the first model's is taken
   }
   if (input.wanted != Wanted::nothing) first.logits = mean_log_probs(c, logits, weights_, mean_);
   return first;

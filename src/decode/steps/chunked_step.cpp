@@ -1,0 +1,82 @@
+#include "decode/steps/chunked_step.h"
+
+#include <numeric>
+
+namespace tril::search {
+namespace {
+
+// The next tokens of all rows. What the rows have left comes down with every chunk that is taken.
+class Portions {
+ public:
+  explicit Portions(const StepInput& input) : input_(&input), left_(input.counts.begin(), input.counts.end()) {}
+
+  std::size_t left() const { return std::reduce(left_.begin(), left_.end(), std::size_t{0}); }
+  // At most `most` tokens, of each row none of those that are to be answered.
+  void take_before_answers(std::size_t most) {
+    ids.clear(), counts.clear();
+    for (std::size_t r = 0; r < left_.size(); ++r)
+      take(r, std::min(left_[r] - answers(r), static_cast<std::int32_t>(most - ids.size())));
+  }
+  void take_rest() {
+    ids.clear(), counts.clear();
+    for (std::size_t r = 0; r < left_.size(); ++r) take(r, left_[r]);
+  }
+
+  std::vector<std::int32_t> ids, counts;
+
+ private:
+  std::int32_t answers(std::size_t r) const { return input_->answers.empty() ? 1 : input_->answers[r]; }
+  void take(std::size_t r, std::int32_t n) {
+    if (r == 0) end_ = 0;
+    end_ += input_->counts[r];
+    const auto begin = input_->ids.begin() + end_ - left_[r];
+    ids.insert(ids.end(), begin, begin + n);
+    counts.push_back(n);
+    left_[r] -= n;
+  }
+
+  const StepInput* input_;
+  std::vector<std::int32_t> left_;
+  std::ptrdiff_t end_ = 0;  ///< of the row's tokens
+};
+
+}  // namespace
+
+// Where the step does not say them, its rows count as read at once.
+std::vector<std::int32_t> ChunkedStep::prompt_lengths_of(const StepInput& input) const {
+  if (!input.prompt_lengths.empty()) return {input.prompt_lengths.begin(), input.prompt_lengths.end()};
+  std::vector<std::int32_t> lengths;
+  for (std::size_t r = 0; r < input.counts.size(); ++r)
+    lengths.push_back(input.counts[r] + (input.parents[r] < 0 ? 0 : cache_->length(input.parents[r])) -
+                      (input.cuts.empty() ? 0 : input.cuts[r]));
+  return lengths;
+}
+
+StepOutput ChunkedStep::step(Context& c, const StepInput& input) {
+  const auto chunk = static_cast<std::size_t>(chunk_);
+  const std::size_t rows = input.counts.size(), total = input.ids.size();
+  if (total <= chunk || total <= rows) return StepDecorator::step(c, input);
+  if (cache_->options().window == 0)  // at once, with some room for what is generated
+    cache_->reserve(cache_->used_slots() + static_cast<std::int64_t>(total + total / 16 + 64));
+
+  const std::vector<std::int32_t> prompt_lengths = prompt_lengths_of(input), none(rows, 0);
+  std::vector<std::int32_t> same(rows);
+  std::iota(same.begin(), same.end(), 0);
+  std::size_t answered = rows;
+  if (!input.answers.empty()) answered = std::reduce(input.answers.begin(), input.answers.end(), std::size_t{0});
+  Portions portions(input);
+  StepInput part = input;
+  part.prompt_lengths = prompt_lengths, part.answers = none, part.wanted = Wanted::nothing, part.attention = false;
+  while (portions.left() > chunk && portions.left() > answered) {
+    portions.take_before_answers(chunk);
+    part.ids = portions.ids, part.counts = portions.counts;
+    StepDecorator::step(c, part);
+    part.parents = same, part.cuts = {};
+  }
+  portions.take_rest();
+  part.ids = portions.ids, part.counts = portions.counts;
+  part.answers = input.answers, part.wanted = input.wanted, part.attention = input.attention;
+  return StepDecorator::step(c, part);
+}
+
+}  // namespace tril::search

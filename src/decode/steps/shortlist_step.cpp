@@ -1,0 +1,67 @@
+#include "decode/steps/shortlist_step.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "ops/softcap.h"
+
+namespace tril::search {
+
+StepOutput ShortlistStep::step(Context& c, const StepInput& input) {
+  StepInput of_inner = input;
+  if (input.wanted != Wanted::nothing) of_inner.wanted = Wanted::hidden;
+  StepOutput output = StepDecorator::step(c, of_inner);
+  if (input.wanted == Wanted::nothing) return output;
+
+  std::vector<std::int32_t> sentences;  // of the answers
+  for (std::size_t r = 0; r < input.sentences.size(); ++r)
+    sentences.insert(sentences.end(), input.answers.empty() ? 1 : static_cast<std::size_t>(input.answers[r]),
+                     input.sentences[r]);
+  choose_columns(c, sentences, output);
+  const Tensor products = ops::linear(c, output.hidden, weight_, bias_);
+  const Tensor logits = output.softcap > 0 ? ops::softcap(c, products, output.softcap) : products;
+  std::int64_t place = -1;
+  for (std::size_t r = 0; r < sentences.size(); ++r) {
+    if (r == 0 || sentences[r] != sentences[r - 1]) ++place;
+    const auto row = static_cast<std::int64_t>(r);
+    c.kernels().axpy(1.0f, masks_.rows(place, place + 1).data<float>(), logits.rows(row, row + 1).data<float>(),
+                     columns_.size());
+  }
+  return {.logits = logits, .columns = columns_, .attention = std::move(output.attention)};
+}
+
+// The tokens of all lists together. What only other sentences' lists have is masked, so that a sentence's result does not depend on
+// them.
+void ShortlistStep::choose_columns(Context& c, std::span<const std::int32_t> sentences, const StepOutput& projection) {
+  std::vector<std::int32_t> distinct(sentences.begin(), sentences.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());  // equals are neighbours
+  if (distinct == chosen_for_) return;
+  chosen_for_ = std::move(distinct);
+  columns_.clear();
+  for (const std::int32_t s : chosen_for_) {
+    const auto& list = lists_[static_cast<std::size_t>(s)];
+    columns_.insert(columns_.end(), list.begin(), list.end());
+  }
+  std::sort(columns_.begin(), columns_.end());
+  columns_.erase(std::unique(columns_.begin(), columns_.end()), columns_.end());
+
+  const auto n = static_cast<std::int64_t>(columns_.size());
+  const Tensor ids = c.upload(columns_);
+  weight_ = {.value = ops::rows_of(c, projection.weight, ids)};
+  if (projection.bias)
+    bias_ = ops::rows_of(c, {.value = projection.bias.reshape({projection.bias.count(), 1})}, ids).reshape({n});
+
+  std::vector<float> masks;
+  for (const std::int32_t s : chosen_for_) {
+    const auto& list = lists_[static_cast<std::size_t>(s)];
+    auto next = list.begin();
+    for (const std::int32_t id : columns_) {
+      const bool has = next != list.end() && *next == id;
+      masks.push_back(has ? 0.0f : -std::numeric_limits<float>::infinity());
+      if (has) ++next;
+    }
+  }
+  masks_ = c.upload<float>(masks, {static_cast<std::int64_t>(chosen_for_.size()), n});
+}
+
+}  // namespace tril::search

@@ -1,0 +1,79 @@
+// The logits are those of the whole vocabulary at the ids of the sentences' lists, and -inf where another sentence's list alone has
+// the id.
+#include "decode/steps/shortlist_step.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/rng.h"
+#include "support/recorded_step.h"
+
+namespace tril::search {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+TEST(ShortlistStep, LogitsOfTheListsAlone) {
+  constexpr std::int64_t V = 10, D = 4;
+  const std::vector<Ids> lists{{1, 4, 9}, {0, 4, 5}, {2}};
+  for (const kern::Kernels* kernels : kern::tables())
+    for (const float softcap : {0.0f, 2.0f}) {
+      SCOPED_TRACE(kernels->name);
+      Arena arena;
+      Context c(arena, *kernels);
+      RandomSequence random(1, 1);
+      const auto values = [&](std::int64_t n) {
+        std::vector<float> x(static_cast<std::size_t>(n));
+        for (float& v : x) v = static_cast<float>(random.below(1000)) / 500 - 1;
+        return x;
+      };
+      const std::vector<float> h = values(3 * D), w = values(V * D), b = values(V);
+      std::vector<tril::testing::RecordedInput> seen;
+      ShortlistStep step(std::make_unique<tril::testing::RecordedStep>(
+                             seen, StepOutput{.hidden = c.upload<float>(h, {3, D}),
+                                              .weight = {.value = c.upload<float>(w, {V, D})},
+                                              .bias = c.upload<float>(b, {V}),
+                                              .softcap = softcap}),
+                         lists);
+      const Ids ids{1, 2}, counts{1, 1}, parents{0, 1}, sentences{0, 1}, answers{2, 1};
+      const StepOutput output =
+          step.step(c, {.ids = ids, .counts = counts, .parents = parents, .sentences = sentences, .answers = answers});
+      EXPECT_EQ(seen[0].wanted, Wanted::hidden);
+      const Ids columns(output.columns.begin(), output.columns.end());
+      ASSERT_EQ(columns, (Ids{0, 1, 4, 5, 9}));
+      const std::vector<float> logits = host_copy<float>(output.logits);
+      ASSERT_EQ(logits.size(), 15u);
+      for (std::size_t row = 0; row < 3; ++row)
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+          const auto& list = lists[row == 2 ? 1 : 0];
+          const float got = logits[row * columns.size() + i];
+          if (!std::binary_search(list.begin(), list.end(), columns[i])) {
+            EXPECT_EQ(got, -INFINITY);
+            continue;
+          }
+          const auto id = static_cast<std::size_t>(columns[i]);
+          double expected = static_cast<double>(b[id]);
+          for (std::size_t d = 0; d < D; ++d)
+            expected += static_cast<double>(h[row * D + d]) * static_cast<double>(w[id * D + d]);
+          if (softcap > 0) expected = 2 * std::tanh(expected / 2);
+          EXPECT_NEAR(static_cast<double>(got), expected, 1e-5) << "four products of numbers up to 1";
+        }
+    }
+}
+
+TEST(ShortlistStep, StepsThatOnlyReadHaveNoLogits) {
+  Arena arena;
+  Context c(arena);
+  std::vector<tril::testing::RecordedInput> seen;
+  ShortlistStep step(std::make_unique<tril::testing::RecordedStep>(seen), {{1, 2}});
+  const Ids ids{1}, counts{1}, parents{-1}, sentences{0};
+  const StepOutput output = step.step(
+      c, {.ids = ids, .counts = counts, .parents = parents, .sentences = sentences, .wanted = Wanted::nothing});
+  EXPECT_EQ(seen[0].wanted, Wanted::nothing);
+  EXPECT_FALSE(output.logits);
+}
+
+}  // namespace
+}  // namespace tril::search
