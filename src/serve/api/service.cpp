@@ -9,7 +9,7 @@
 #include "base/allowed.h"
 #include "base/printable.h"
 #include "serve/api/body_reading.h"
-#include "serve/engine/portions.h"
+#include "serve/api/error_answer.h"
 #include "serve/http/content_coding.h"
 #include "unicode/trim.h"
 
@@ -310,8 +310,7 @@ void Service::submit(const CallPtr& call, const ModelPtr& model, std::vector<Wor
     work->on_partial = behind(gate, std::move(work->on_partial));
     work->on_end = behind(gate, std::move(work->on_end));
   }
-  const auto portions = std::make_shared<Portions>(model, std::move(works));
-  switch (portions->start()) {
+  switch (model->engine().submit(works)) {
     case Engine::Answer::taken:
       break;
     case Engine::Answer::full:
@@ -322,7 +321,7 @@ void Service::submit(const CallPtr& call, const ModelPtr& model, std::vector<Wor
       throw error;
     }
   }
-  call->out->on_gone([portions] { portions->cancel(); });
+  call->out->on_gone([model, works = std::move(works)] { model->engine().cancel(works); });
   if (begin) begin();
 }
 

@@ -114,7 +114,7 @@ class Service {
   /// @throws HttpError (429)
   void check_room(const CallPtr& call, bool translates) const;
   void check_room(const CallPtr& call, const ServedModel& model) const;
-  /// Submits works to a model's engine (portions.h); if the client goes away, they are cancelled.
+  /// Submits works to a model's engine (Engine::submit); if the client goes away, they are cancelled.
   /// @param begin  called once all works are accepted, before any of their callbacks; may be empty
   /// @throws HttpError if there is no room
   void submit(const CallPtr& call, const ModelPtr& model, std::vector<WorkPtr> works,

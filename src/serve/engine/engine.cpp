@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 #include "base/error.h"
 #include "base/team.h"
 #include "decode/batches/parallel.h"
 #include "kern/batch_invariant.h"
+#include "serve/http/http_error.h"
 
 namespace tril::serve {
 namespace {
@@ -23,6 +25,16 @@ constexpr std::size_t join_share = 8;
 constexpr std::int64_t few_rows = 16;  // that a worker decodes: more of them make a small model's steps longer
 constexpr std::chrono::milliseconds longest_kept_out{5};  // for the sake of those who are decoded
 constexpr std::int64_t default_cache_tokens = std::int64_t{1} << 18;
+
+// What the work's callbacks hold goes with this call.
+void tell(Work& work, Outcome&& outcome) {
+  work.on_token = {}, work.on_partial = {};
+  if (const auto on_end = std::exchange(work.on_end, {})) try {
+      on_end(std::move(outcome));
+    } catch (const std::exception& error) {  // it may not take everybody's decoding with it
+      spdlog::error("an answer could not be given: {}", error.what());
+    }
+}
 
 }  // namespace
 
@@ -122,18 +134,65 @@ void Engine::check_works(std::span<const WorkPtr> works) const {
   }
 }
 
-Engine::Answer Engine::submit(std::span<const WorkPtr> works, bool goes_on) {
-  if (!goes_on) check_works(works);
+Engine::Answer Engine::submit(std::span<const WorkPtr> works) {
+  check_works(works);
+  const bool is_long = works.size() > FairQueue::share_of_one(options_.queue_size);
+  const auto first = works.first(is_long ? std::max<std::size_t>(1, options_.queue_size / 4) : works.size());
+  if (is_long) {
+    const auto others = works.subspan(first.size());
+    const auto rest = std::make_shared<Rest>(std::deque<WorkPtr>(others.begin(), others.end()), first.size());
+    for (const WorkPtr& work : works) work->rest = rest;
+  }
+  const Answer answer = push(first);
+  if (answer != Answer::taken)  // what they hold of their request goes with them
+    for (const WorkPtr& work : works) work->on_token = {}, work->on_partial = {}, work->on_end = {}, work->rest = {};
+  return answer;
+}
+
+Engine::Answer Engine::push(std::span<const WorkPtr> works) {
   {
     const std::lock_guard lock(mutex_);
-    if (closed_ && (!goes_on || cancelling_ || stopping_)) return Answer::closed;
+    if (closed_) return Answer::closed;
     if (!queue_.push(works)) {
-      if (!goes_on) statistics_.refused.add(works.size());
+      statistics_.refused.add(works.size());
       return Answer::full;
     }
   }
   works.size() == 1 ? arrived_.notify_one() : arrived_.notify_all();
   return Answer::taken;
+}
+
+// Puts the next work of a long request into the queue.
+void Engine::follow(const WorkPtr& ended) {
+  const std::shared_ptr<Rest> rest = std::exchange(ended->rest, nullptr);
+  if (!rest) return;
+  std::vector<std::pair<WorkPtr, Outcome>> never_begun;
+  {
+    const std::lock_guard lock(mutex_);
+    --rest->in_queue;
+    while (!rest->works.empty()) {
+      const WorkPtr work = rest->works.front();
+      const bool wanted = !work->cancelled;
+      if (wanted && !cancelling_ && !stopping_) {
+        if (queue_.push({&work, 1})) {
+          rest->works.pop_front();
+          ++rest->in_queue;
+          arrived_.notify_one();
+          break;
+        }
+        if (rest->in_queue > 0) break;  // there is room when the next one ends
+      }
+      rest->works.pop_front();
+      work->rest = nullptr;
+      if (!wanted) {
+        never_begun.push_back({work, {.cut = search::Cut::cancelled}});
+      } else {
+        const HttpError busy(503, "there was no room to continue with the rest of the request", "server_error");
+        never_begun.push_back({work, {.error = std::make_exception_ptr(busy)}});
+      }
+    }
+  }
+  for (auto& [work, outcome] : never_begun) tell(*work, std::move(outcome));
 }
 
 bool Engine::has_room(const std::string& client, bool counts) const {
@@ -145,7 +204,8 @@ bool Engine::has_room(const std::string& client, bool counts) const {
   return false;
 }
 
-void Engine::notify() {
+void Engine::cancel(std::span<const WorkPtr> works) {
+  for (const WorkPtr& work : works) work->cancelled = true;
   gone_ = true;
   arrived_.notify_all();
 }
@@ -347,13 +407,8 @@ void Engine::end(const WorkPtr& work, Outcome outcome) {
    : outcome.cut == search::Cut::time_limit ? statistics_.late
                                             : statistics_.ended)
       .add(1);
-  // What its callbacks hold goes with this call.
-  work->on_token = {}, work->on_partial = {};
-  if (const auto tell = std::exchange(work->on_end, {})) try {
-      tell(std::move(outcome));
-    } catch (const std::exception& error) {  // it may not take everybody's decoding with it
-      spdlog::error("an answer could not be given: {}", error.what());
-    }
+  tell(*work, std::move(outcome));
+  follow(work);
 }
 
 }  // namespace tril::serve

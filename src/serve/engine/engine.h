@@ -39,17 +39,20 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   enum class Answer : std::uint8_t { taken, full, closed };
-  /// Takes all of one client's works, or none of them.
-  /// @param goes_on  they are the rest of a request that was begun: taken also where nothing more is, as long as that runs
-  /// @throws Error(usage) as check_works(), unless they are the rest of others that were checked
-  Answer submit(std::span<const WorkPtr> works, bool goes_on = false);
+  /// Takes all works of one request, or none of them; then their callbacks are dropped, and nobody's on_end is called.
+  ///
+  /// Of more works than one client may have in the queue (a long text is a work for each of its sentences) the first ones wait
+  /// there, and each of the others comes when one before it has ended. So no text is too long, and no client has more than its
+  /// share of the queue. These come also after drain() was called.
+  /// @throws Error(usage) as check_works()
+  Answer submit(std::span<const WorkPtr> works);
   /// Refuses what would come to nothing, before anything is told of it.
   /// @throws Error(usage) where one of them could never be held, or says what the search refuses
   void check_works(std::span<const WorkPtr> works) const;
   /// Whether a work of this client could wait now; where not and `counts`, it is counted as refused.
   bool has_room(const std::string& client, bool counts = true) const;
-  /// To be called after works were cancelled, so that those who wait leave at once.
-  void notify();
+  /// These are wanted no more. Those that wait leave at once.
+  void cancel(std::span<const WorkPtr> works);
   /// Takes nothing more, and returns once all that was taken has ended.
   void drain();
   /// Takes nothing more, and cancels all that was taken.
@@ -68,6 +71,7 @@ class Engine {
 
  private:
   struct Worker;
+  Answer push(std::span<const WorkPtr> works);
   void stop();
   void run(Worker& worker);
   void take(Worker& worker, std::unique_lock<std::mutex>& lock, std::vector<WorkPtr>& arrivals,
@@ -76,6 +80,7 @@ class Engine {
   void watch(Worker& worker);
   void deliver(Worker& worker);
   void end(const WorkPtr& work, Outcome outcome);
+  void follow(const WorkPtr& ended);
 
   std::shared_ptr<const model::Model> model_;
   EngineOptions options_;

@@ -19,8 +19,6 @@
 
 namespace tril::serve {
 
-using WorkPtr = std::shared_ptr<Work>;
-
 class FairQueue {
  public:
   /// @param most  works that may wait, of one client half of them

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -22,6 +23,15 @@ struct Outcome {
   std::exception_ptr error;
   search::Cut cut = search::Cut::no;  ///< why it was ended before its end
   std::int64_t new_tokens = 0;        ///< of all hypotheses
+};
+
+struct Work;
+using WorkPtr = std::shared_ptr<Work>;
+
+/// The works of a long request that do not wait in the queue yet. When one that was there has ended, the next one comes.
+struct Rest {
+  std::deque<WorkPtr> works;
+  std::size_t in_queue = 0;  ///< works of the request that wait or are decoded
 };
 
 struct Work {
@@ -57,7 +67,9 @@ struct Work {
   /// What it takes of a turn: tokens that have to be read and made.
   std::int64_t cost() const { return static_cast<std::int64_t>(source.size()) + cache_tokens(); }
 
-  Clock::time_point arrived = Clock::now(), begun = {}, first_token = {};  ///< the latter two are set by the engine
+  // Set by the engine.
+  Clock::time_point arrived = Clock::now(), begun = {}, first_token = {};
+  std::shared_ptr<Rest> rest;  ///< of a request with more works than may wait
 };
 
 }  // namespace tril::serve

@@ -145,8 +145,7 @@ TEST(Engine, WhoGoesAwayIsGoneWithinAStepWhereverItIs) {
   for (Asked* x : {&a, &b, &waits}) ASSERT_EQ(engine.submit({&x->work, 1}), Engine::Answer::taken);
   while (a.tokens < 3 || b.tokens < 3) std::this_thread::yield();
   EXPECT_EQ(engine.running(), 2u);
-  waits.work->cancelled = true;
-  engine.notify();
+  engine.cancel({&waits.work, 1});
   EXPECT_EQ(waits.get().cut, search::Cut::cancelled);
   EXPECT_TRUE(waits.work->begun == Clock::time_point{});
   const int at = b.tokens;
@@ -275,6 +274,41 @@ TEST(Engine, RefusesWhatItHasNoRoomFor) {
   EXPECT_EQ(statistics.ended.value() + static_cast<std::uint64_t>(full), 12u);
   Asked after(options(1), 10);
   EXPECT_EQ(engine.submit({&after.work, 1}), Engine::Answer::closed);
+}
+
+// A request of more works than may wait: the first ones wait, each of the others comes when one has ended, and one who gives up ends
+// them all.
+TEST(Engine, LongRequestsComeIntoTheQueuePieceByPiece) {
+  for (const bool gives_up : {false, true}) {
+    Statistics statistics;
+    EngineOptions o;
+    o.batch_size = 2;
+    o.queue_size = 8;
+    std::vector<std::unique_ptr<Asked>> asked;
+    std::vector<WorkPtr> works;
+    Engine engine(gpt2(20'000), o, statistics);
+    std::atomic<std::size_t> most_waiting = 0;
+    for (int i = 0; i < 30; ++i) {
+      asked.push_back(std::make_unique<Asked>(options(1, true), gives_up && i > 5 ? 15'000 : 5));
+      works.push_back(asked.back()->work);
+      works.back()->client = "a";
+      works.back()->on_token = [&](const search::NewToken&) {
+        most_waiting = std::max(most_waiting.load(), engine.waiting());
+      };
+    }
+    ASSERT_EQ(engine.submit(works), Engine::Answer::taken);
+    if (gives_up) {
+      asked[5]->get();
+      engine.cancel(works);
+    }
+    for (int i = 0; i < 30; ++i) {
+      const auto& a = asked[static_cast<std::size_t>(i)];
+      const Outcome outcome = i == 5 && gives_up ? Outcome{} : a->get();
+      if (i > 5) EXPECT_EQ(outcome.cut, gives_up ? search::Cut::cancelled : search::Cut::no) << i;
+      EXPECT_EQ(a->ends, 1) << i;
+    }
+    EXPECT_LE(most_waiting, 2u) << "a quarter of the queue";
+  }
 }
 
 TEST(Engine, EndsEverythingWhenItGoes) {
