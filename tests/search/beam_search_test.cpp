@@ -53,7 +53,7 @@ TEST_F(Decode, BeamSearchIsThatOfTransformers) {
     o.early_stopping = std::array{EarlyStopping::no, EarlyStopping::yes, EarlyStopping::never}[random.below(3)];
     const Request request{start, 0, static_cast<std::int32_t>(1 + random.below(9))};
     TreeStep step(model);
-    const auto got = decode(c, step, std::vector{request}, o);
+    const auto got = decode(c, step, {std::vector{request}, o});
     expect_same(got[0], reference_beam_search(model, 0, request, o), "seed " + std::to_string(seed));
     early_ends += step.calls < request.max_length ? 1 : 0;
   }
@@ -70,11 +70,11 @@ TEST_F(Decode, PatienceIsHowManyFinishedHypothesesAreWanted) {
     o.early_stopping = random.below(2) ? EarlyStopping::yes : EarlyStopping::no;
     const Request request{start, 0, 12};
     TreeStep usual(model);
-    decode(c, usual, std::vector{request}, o);
+    decode(c, usual, {std::vector{request}, o});
     o.patience = std::array{0.3, 0.5, 1.5, 2.0, 4.0}[random.below(5)];
     o.n_best = std::min(o.beam_size, o.pool_size());
     TreeStep step(model);
-    const auto got = decode(c, step, std::vector{request}, o);
+    const auto got = decode(c, step, {std::vector{request}, o});
     expect_same(got[0], reference_beam_search(model, 0, request, o), "seed " + std::to_string(seed));
     EXPECT_TRUE(o.patience > 1 ? step.calls >= usual.calls : step.calls <= usual.calls);
     more += step.calls > usual.calls ? 1 : 0;
@@ -103,7 +103,7 @@ TEST_F(Decode, ConstraintsAreThoseOfTransformers) {
     Request request{start, 0, static_cast<std::int32_t>(3 + random.below(6))};
     request.min_length = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(request.max_length)));
     TreeStep step(model);
-    const auto got = decode(c, step, std::vector{request}, o)[0];
+    const auto got = decode(c, step, {std::vector{request}, o})[0];
     const std::string what = "seed " + std::to_string(seed);
     if (o.beam_size == 1)
       expect_same(got, {reference_greedy(model, 0, request, o)}, what);
@@ -135,7 +135,7 @@ TEST_F(Decode, ABeamAsWideAsTheSpaceFindsTheBest) {
     o.early_stopping = EarlyStopping::never;
     const Request request{start, 0, 5};
     TreeStep step(model);
-    const auto got = decode(c, step, std::vector{request}, o)[0];
+    const auto got = decode(c, step, {std::vector{request}, o})[0];
     auto all = exhaustive(model, 0, request, o);
     ASSERT_GE(all.size(), got.size());
     all.resize(got.size());
@@ -149,7 +149,7 @@ TEST_F(Decode, TheNBestAreSortedAndDistinct) {
     SearchPlan o = options(6);
     o.n_best = 4;
     TreeStep step(model);
-    const auto got = decode(c, step, std::vector{Request{start, 0, 8}}, o)[0];
+    const auto got = decode(c, step, {std::vector{Request{start, 0, 8}}, o})[0];
     ASSERT_EQ(got.size(), 4u);
     std::set<Ids> texts;
     for (std::size_t i = 0; i < got.size(); ++i) {
@@ -169,10 +169,10 @@ TEST_F(Decode, GreedyIsABeamOfOne) {
     o.early_stopping = EarlyStopping::yes;
     const Request request{start, 0, 12};
     TreeStep step(model);
-    const auto greedy = decode(c, step, std::vector{request}, o)[0];
+    const auto greedy = decode(c, step, {std::vector{request}, o})[0];
     o.scores = false;
     TreeStep again(model);
-    const auto lean = decode(c, again, std::vector{request}, o)[0];
+    const auto lean = decode(c, again, {std::vector{request}, o})[0];
     EXPECT_EQ(greedy[0].tokens, lean[0].tokens);
     EXPECT_EQ(lean[0].log_prob, 0);
 
@@ -206,7 +206,7 @@ TEST_F(Decode, ManySentencesAreDecodedAsEachAlone) {
     std::int64_t rows = 0;
     for (std::int64_t max_live : {0, 1, 2, 7, 39, 40, 1000}) {
       TreeStep step(model);
-      const auto got = decode(c, step, requests, o, max_live);
+      const auto got = decode(c, step, {requests, o, max_live});
       for (std::size_t i = 0; i < got.size(); ++i)
         expect_same(got[i], alone[i], "sentence " + std::to_string(i) + ", live " + std::to_string(max_live));
       EXPECT_LE(step.most_sentences, max_live == 0 ? 40 : max_live);
@@ -221,7 +221,7 @@ TEST_F(Decode, ManySentencesAreDecodedAsEachAlone) {
 TEST_F(Decode, MemoryGoesBackToTheArena) {
   const TreeModel model(6, 40, eos, 1.5, 1.5);
   TreeStep step(model);
-  decode(c, step, std::vector(10, Request{start, 0, 10}), options(4));
+  decode(c, step, {std::vector(10, Request{start, 0, 10}), options(4)});
   EXPECT_EQ(arena.stats().live_bytes, 0u);
 }
 
@@ -231,7 +231,7 @@ TEST_F(Decode, TiesGoToTheLowerRowAndId) {
   o.bad_words = {{0}};
   const Request request{start, 3, 3};
   TreeStep step(uniform);
-  const auto got = decode(c, step, std::vector{request}, o)[0];
+  const auto got = decode(c, step, {std::vector{request}, o})[0];
   ASSERT_EQ(got.size(), 3u);
   EXPECT_EQ(got[0].tokens, (Ids{2, 2, 2}));
   EXPECT_EQ(got[1].tokens, (Ids{2, 2, 3}));
@@ -245,7 +245,7 @@ TEST_F(Decode, WhereNothingMayFollowTheSearchEndsWithWhatThereIs) {
     o.forced_bos_id = 3;
     o.bad_words = {{3, 0}, {3, 2}, {3, 3}, {3, 4}};
     TreeStep step(model);
-    const auto got = decode(c, step, std::vector{Request{start, 4, 6}}, o)[0];
+    const auto got = decode(c, step, {std::vector{Request{start, 4, 6}}, o})[0];
     ASSERT_EQ(got.size(), 1u);
     EXPECT_EQ(got[0].tokens, Ids{3});
   }
@@ -256,7 +256,7 @@ TEST_F(Decode, AVocabularySmallerThanTheBeam) {
   SearchPlan o = options(8);
   o.early_stopping = EarlyStopping::never;
   TreeStep step(model);
-  const auto got = decode(c, step, std::vector{Request{start, 0, 4}}, o)[0];
+  const auto got = decode(c, step, {std::vector{Request{start, 0, 4}}, o})[0];
   const auto all = exhaustive(model, 0, {start, 0, 4}, o);
   ASSERT_FALSE(got.empty());
   EXPECT_EQ(got[0].tokens, all[0].tokens);
@@ -265,7 +265,7 @@ TEST_F(Decode, AVocabularySmallerThanTheBeam) {
 TEST_F(Decode, NoRequestsNoSteps) {
   const TreeModel model(3, 3, eos, 1, 0);
   TreeStep step(model);
-  EXPECT_TRUE(decode(c, step, {}, options(2)).empty());
+  EXPECT_TRUE(decode(c, step, {{}, options(2)}).empty());
   EXPECT_EQ(step.calls, 0);
 }
 
@@ -275,7 +275,7 @@ TEST_F(Decode, WrongOptionsAreNamed) {
   const std::vector requests{Request{start, 0, 4}};
   const auto message = [&](const SearchPlan& o, const std::vector<Request>& r) {
     try {
-      decode(c, step, r, o);
+      decode(c, step, {r, o});
     } catch (const Error& e) {
       EXPECT_EQ(e.kind(), ErrorKind::usage);
       return std::string(e.what());

@@ -21,7 +21,7 @@ struct PhrasesInABeam : ::testing::Test {
 
   std::vector<Hypothesis> search(const TreeModel& model, const Request& request, const SearchPlan& o) {
     TreeStep step(model);
-    return decode(c, step, std::vector{request}, o)[0];
+    return decode(c, step, {std::vector{request}, o})[0];
   }
 };
 
@@ -242,7 +242,7 @@ TEST_F(PhrasesInABeam, SentencesWithAndWithoutGoTogether) {
   std::vector<std::vector<Hypothesis>> whole;
   for (std::int64_t max_live : {0, 1, 3}) {
     TreeStep step(model);
-    const auto got = decode(c, step, requests, o, max_live);
+    const auto got = decode(c, step, {requests, o, max_live});
     if (whole.empty()) whole = got;
     for (std::size_t i = 0; i < got.size(); ++i) {
       EXPECT_EQ(got[i][0].tokens, whole[i][0].tokens);

@@ -122,7 +122,7 @@ TEST(Properties, WhateverIsAskedForHolds) {
     const Asked a = draw(random);
     TreeStep step(model);
     const std::vector<Request> requests(3, a.request);
-    for (const auto& list : decode(c, step, requests, a.options, 2)) {
+    for (const auto& list : decode(c, step, {requests, a.options, 2})) {
       expect_list(a.options, list);
       for (const Hypothesis& h : list) expect_constraints(a, h), ++found;
       if (HasFatalFailure()) return;

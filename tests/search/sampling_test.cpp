@@ -36,7 +36,7 @@ TEST_F(Sampling, DrawsTokensAsOftenAsTheyAreProbable) {
   const TreeModel model(5, 12, eos, 1.5, 0);
   TreeStep step(model);
   constexpr int n = 20000;
-  const auto found = decode(c, step, std::vector{Request{start, 0, 1}}, sampled(n))[0];
+  const auto found = decode(c, step, {std::vector{Request{start, 0, 1}}, sampled(n)})[0];
   ASSERT_EQ(found.size(), static_cast<std::size_t>(n));
   std::map<std::int32_t, int> counts;
   for (const Hypothesis& h : found) ++counts[h.tokens.at(0)];
@@ -60,15 +60,15 @@ TEST_F(Sampling, IsAFunctionOfSeedRequestSampleAndPosition) {
     return tokens;
   };
   TreeStep all_step(model);
-  const auto all = decode(c, all_step, requests, sampled(3));
+  const auto all = decode(c, all_step, {requests, sampled(3)});
   for (std::int64_t live : {1, 2, 5}) {
     TreeStep step(model);
-    const auto again = decode(c, step, requests, sampled(3), live);
+    const auto again = decode(c, step, {requests, sampled(3), live});
     for (std::size_t i = 0; i < requests.size(); ++i) EXPECT_EQ(tokens_of(again[i]), tokens_of(all[i])) << live;
   }
   // One sample equals the first of three; another seed gives others; no two samples are equal.
   TreeStep one_step(model), seed_step(model);
-  const auto one = decode(c, one_step, requests, sampled(1)), other = decode(c, seed_step, requests, sampled(3, 2));
+  const auto one = decode(c, one_step, {requests, sampled(1)}), other = decode(c, seed_step, {requests, sampled(3, 2)});
   std::set<Ids> different;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     EXPECT_EQ(one[i].at(0).tokens, all[i].at(0).tokens);
@@ -81,7 +81,7 @@ TEST_F(Sampling, IsAFunctionOfSeedRequestSampleAndPosition) {
 TEST_F(Sampling, ReadsTheFirstStepOnceForAllSamples) {
   const TreeModel model(7, 30, eos, 1, -20);
   TreeStep step(model);
-  decode(c, step, std::vector{Request{start, 0, 4}}, sampled(10));
+  decode(c, step, {std::vector{Request{start, 0, 4}}, sampled(10)});
   EXPECT_EQ(step.calls, 4);
   EXPECT_EQ(step.rows, 1 + 3 * 10);
 }
@@ -98,7 +98,7 @@ TEST_F(Sampling, NarrowedToOneTokenIsGreedy) {
       if (way == 3) o.sampling.temperature = 1e-6;
       if (way == 4) o.sampling.temperature = 1e-308;  // no logit can be divided by it
       TreeStep step(model);
-      const auto got = decode(c, step, std::vector{request}, o)[0][0];
+      const auto got = decode(c, step, {std::vector{request}, o})[0][0];
       const Hypothesis expected = reference_greedy(model, 0, request, o);
       EXPECT_EQ(got.tokens, expected.tokens) << way;
       EXPECT_NEAR(got.log_prob, expected.log_prob, 1e-4) << way;
@@ -112,7 +112,7 @@ TEST_F(Sampling, ForbiddenTokensAreNeverDrawn) {
   o.suppress_ids = {3, 4};
   o.no_repeat_ngram = 1;
   TreeStep step(model);
-  const auto found = decode(c, step, std::vector{Request{start, 5, 12}}, o)[0];
+  const auto found = decode(c, step, {std::vector{Request{start, 5, 12}}, o})[0];
   for (const Hypothesis& h : found) {
     EXPECT_EQ(std::set<std::int32_t>(h.tokens.begin(), h.tokens.end()).size(), h.tokens.size()) << "a token twice";
     EXPECT_GT(h.tokens.size(), 5u);
@@ -126,7 +126,7 @@ TEST_F(Sampling, WithNothingLeftToSayEnds) {
   o.eos_ids = {};
   o.no_repeat_ngram = 1;
   TreeStep step(model);
-  const auto found = decode(c, step, std::vector{Request{start, 0, 9}}, o)[0];
+  const auto found = decode(c, step, {std::vector{Request{start, 0, 9}}, o})[0];
   for (const Hypothesis& h : found) EXPECT_EQ(h.tokens.size(), 3u) << "the start token counts as said";
 }
 
@@ -137,7 +137,7 @@ TEST_F(Sampling, NumbersThatAreNoneAreAnError) {
       return {.logits = context.upload<float>(std::vector<float>{0, NAN, 1}, {1, 3})};
     }
   } broken;
-  EXPECT_THROW(decode(c, broken, std::vector{Request{start, 0, 4}}, sampled(1)), Error);
+  EXPECT_THROW(decode(c, broken, {std::vector{Request{start, 0, 4}}, sampled(1)}), Error);
 
   // Forbidden tokens rank above NaN, and must not be taken for a dead end.
   struct AllBroken : Broken {
@@ -150,7 +150,7 @@ TEST_F(Sampling, NumbersThatAreNoneAreAnError) {
       SearchPlan o;
       o.scores = scores;
       if (forbids) o.suppress_ids = {1};
-      EXPECT_THROW(decode(c, all, std::vector{Request{start, 0, 4}}, o), Error) << scores << forbids;
+      EXPECT_THROW(decode(c, all, {std::vector{Request{start, 0, 4}}, o}), Error) << scores << forbids;
     }
 }
 
@@ -196,7 +196,7 @@ TEST_F(Sampling, PrefixesAreReadAndNotGenerated) {
       o.scores = true;
       o.no_repeat_ngram = 2;
       TreeStep step(model);
-      const Hypothesis got = decode(c, step, std::vector{request}, o)[0][0];
+      const Hypothesis got = decode(c, step, {std::vector{request}, o})[0][0];
       Ids history{start, 5, 6, 5};
       double sum = 0;
       for (std::int32_t id : got.tokens) {
@@ -224,7 +224,7 @@ TEST_F(Sampling, SearchesEndWhereTheyAreTold) {
         return tokens.back() % 3 == 2;
       };
       TreeStep step(model);
-      const auto found = decode(c, step, std::vector{Request{start, 2, 9}}, o)[0];
+      const auto found = decode(c, step, {std::vector{Request{start, 2, 9}}, o})[0];
       for (const Hypothesis& h : found) {
         for (std::size_t i = 0; i + 1 < h.tokens.size(); ++i) EXPECT_NE(h.tokens[i] % 3, 2) << way;
         EXPECT_TRUE(h.tokens.back() % 3 == 2 || h.tokens.back() == eos || h.tokens.size() == 9) << way;
@@ -244,7 +244,7 @@ TEST_F(Sampling, TokensAreToldAsTheyCome) {
     told[{t.request, t.sample}].push_back(t.token);
     if (t.ended) ended.insert({t.request, t.sample});
   };
-  const auto found = decode(c, step, requests, sampled(3), 2, {.on_token = on_token});
+  const auto found = decode(c, step, {requests, sampled(3), 2, {.on_token = on_token}});
   EXPECT_EQ(ended.size(), 9u);
   for (std::size_t i = 0; i < found.size(); ++i)
     for (std::size_t s = 0; s < 3; ++s)

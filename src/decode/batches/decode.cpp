@@ -7,8 +7,8 @@
 
 namespace tril::search {
 
-std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, std::span<const Request> requests,
-                                            const SearchPlan& options, std::int64_t max_live, const Watch& watch) {
+std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, const RequestList& list) {
+  const auto& [requests, options, max_live, watch] = list;
   check_options(options, step.vocab_size());
   for (const Request& request : requests) check_request(request, options, step.vocab_size());
   check(max_live >= 0, "decode", "expected at least 0 live sentences, got {}", max_live);

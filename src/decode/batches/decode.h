@@ -15,7 +15,7 @@ namespace tril::search {
 
 /// A token as it is chosen, of a greedy search or a sample.
 struct NewToken {
-  std::size_t request;  ///< an index into decode()'s requests
+  std::size_t request;  ///< an index into RequestList::requests
   std::int32_t sample;
   std::int32_t token;  ///< -1: none, the sample ends without another
   bool ended;
@@ -25,7 +25,7 @@ using OnToken = std::function<void(const NewToken&)>;
 
 /// How far the search for a request has come.
 struct Partial {
-  std::size_t request;                   ///< an index into decode()'s requests
+  std::size_t request;                   ///< an index into RequestList::requests
   std::span<const std::int32_t> tokens;  ///< of the best hypothesis that goes on, as generated; gone after the call
 };
 using OnPartial = std::function<void(const Partial&)>;
@@ -39,10 +39,16 @@ struct Watch {
   std::stop_token stop = {};
 };
 
-/// The hypotheses of each request, best first, or in the samples' order. At most `max_live` sentences are in a batch
-/// together (0: all of them); the results do not depend on it.
-std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, std::span<const Request> requests,
-                                            const SearchPlan& options, std::int64_t max_live = 0,
-                                            const Watch& watch = {});
+/// What is to be decoded: requests of one plan.
+struct RequestList {
+  std::span<const Request> requests;
+  const SearchPlan& options;
+  std::int64_t max_live =
+      0;  ///< sentences that are in a batch together, at most; 0: all. The results do not depend on it
+  Watch watch = {};
+};
+
+/// The hypotheses of each request, best first, or in the samples' order.
+std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, const RequestList& list);
 
 }  // namespace tril::search

@@ -160,7 +160,7 @@ std::vector<Hypothesis> PromptSession::decode(const Request& request, const Sear
     }
   } forgotten{this};
   tokens_.clear();
-  std::vector<Hypothesis> found = search::decode(*context_, *step, {&request, 1}, options, 0, watch)[0];
+  std::vector<Hypothesis> found = search::decode(*context_, *step, {{&request, 1}, options, 0, watch})[0];
   const bool one_row = !options.has_beam() && options.n_best == 1 && cache_->rows() == 1;
   if (!one_row) return found;
   const std::size_t given = text.size();

@@ -122,7 +122,8 @@ std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector
     step = std::make_unique<EnsembleStep>(std::move(steps), options_.ensemble);
   }
 
-  if (!options_.speculative.on()) return search::decode(*context_, *step, requests, options, max_live, watch);
+  const RequestList list{requests, options, max_live, watch};
+  if (!options_.speculative.on()) return search::decode(*context_, *step, list);
   std::unique_ptr<Proposer> proposer;
   if (draft_) {
     if (!stopped) begin(*draft_, sources);
@@ -132,8 +133,7 @@ std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector
     const bool shared = model.source_vocab_size() == model.vocab_size();
     proposer = std::make_unique<Lookup>(shared ? sources : sources.first(0), options_.speculative.lookup);
   }
-  return decode_speculatively(*context_, *step, *proposer, options_.speculative.tokens, requests, options, max_live,
-                              watch, speculation_);
+  return decode_speculatively(*context_, *step, {*proposer, options_.speculative.tokens, speculation_}, list);
 }
 
 }  // namespace tril::search

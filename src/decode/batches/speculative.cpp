@@ -28,38 +28,35 @@ struct Sentence {
 // The sentences of one call, those that are on their way in `live_`. A step: propose(), read(), accept().
 class SpeculativeSearch {
  public:
-  SpeculativeSearch(Step& step, Proposer& proposer, std::int32_t draft_tokens, std::span<const Request> requests,
-                    const SearchPlan& options, const Watch& watch, Speculation& counts)
+  SpeculativeSearch(Step& step, const Proposals& proposals, const RequestList& list)
       : step_(&step),
-        proposer_(&proposer),
-        draft_tokens_(draft_tokens),
-        requests_(requests),
-        options_(&options),
-        watch_(&watch),
-        counts_(&counts),
-        finder_(options, step.vocab_size(), 1, options.scores),
-        results_(requests.size()) {}
+        from_(&proposals),
+        list_(&list),
+        finder_(list.options, step.vocab_size(), 1, list.options.scores),
+        results_(list.requests.size()) {}
 
-  std::vector<std::vector<Hypothesis>> run(Context& c, std::size_t most_live) {
-    while (!watch_->stop.stop_requested()) {
+  std::vector<std::vector<Hypothesis>> run(Context& c) {
+    const std::size_t all = list_->requests.size(),
+                      most_live = list_->max_live == 0 ? all : static_cast<std::size_t>(list_->max_live);
+    while (!list_->watch.stop.stop_requested()) {
       begin_waiting(most_live);
       if (live_.empty()) return std::move(results_);
       if (!read_beginnings(c)) continue;
       propose(c);
       accept(read(c));
     }
-    begin_waiting(requests_.size());
+    begin_waiting(all);
     cancel();
     return std::move(results_);
   }
 
  private:
-  const Request& request_of(const Sentence& s) const { return requests_[static_cast<std::size_t>(s.number)]; }
+  const Request& request_of(const Sentence& s) const { return list_->requests[static_cast<std::size_t>(s.number)]; }
 
   void begin_waiting(std::size_t most_live) {
-    for (; live_.size() < most_live && waiting_ < requests_.size(); ++waiting_) {
-      const Request& request = requests_[waiting_];
-      Sentence s{.search = SamplingSearch(*options_), .number = static_cast<std::int32_t>(waiting_), .text = {}};
+    for (; live_.size() < most_live && waiting_ < list_->requests.size(); ++waiting_) {
+      const Request& request = list_->requests[waiting_];
+      Sentence s{.search = SamplingSearch(list_->options), .number = static_cast<std::int32_t>(waiting_), .text = {}};
       s.search.begin(request);
       s.text.push_back(request.start_id);
       s.text.insert(s.text.end(), request.prefix.begin(), request.prefix.end());
@@ -90,12 +87,12 @@ class SpeculativeSearch {
       }
       step_->step(c, {ids, counts, parents, numbers_, cuts, answers, prompt_lengths, Wanted::nothing});
       std::erase_if(live_, [&](Sentence& s) {
-        if (!is_late(s.begun, *options_)) return false;
+        if (!is_late(s.begun, list_->options)) return false;
         cut(s, Cut::time_limit);
         finish(s);
         return true;
       });
-      if (watch_->stop.stop_requested()) return false;
+      if (list_->watch.stop.stop_requested()) return false;
     }
     return !live_.empty();
   }
@@ -116,14 +113,14 @@ class SpeculativeSearch {
       const auto made = static_cast<std::int32_t>(s.known - 1 - request_of(s).prefix.size());
       texts.emplace_back(s.text);
       numbers_.push_back(s.number);
-      most.push_back(std::min(draft_tokens_, request_of(s).max_length - made - 1));
+      most.push_back(std::min(from_->most, request_of(s).max_length - made - 1));
     }
-    proposer_->propose(c, {texts, numbers_, most, options_->eos_ids}, proposals_);
+    from_->proposer.propose(c, {texts, numbers_, most, list_->options.eos_ids}, proposed_);
     for (std::size_t i = 0; i < live_.size(); ++i) {
-      live_[i].text.insert(live_[i].text.end(), proposals_[i].begin(), proposals_[i].end());
-      counts_->proposed += static_cast<std::int64_t>(proposals_[i].size());
+      live_[i].text.insert(live_[i].text.end(), proposed_[i].begin(), proposed_[i].end());
+      from_->counts.proposed += static_cast<std::int64_t>(proposed_[i].size());
     }
-    counts_->rows += static_cast<std::int64_t>(live_.size());
+    from_->counts.rows += static_cast<std::int64_t>(live_.size());
   }
 
   // What the model would take itself, sentence after sentence: behind what is known, and behind each proposal.
@@ -157,11 +154,12 @@ class SpeculativeSearch {
       const std::size_t answers = 1 + s.proposed();
       const std::size_t taken =
           take(s, own.subspan(first, answers), finder_.tops().subspan(first * top_count, answers * top_count));
-      if (!s.search.done() && is_late(s.begun, *options_)) cut(s, Cut::time_limit);
+      if (!s.search.done() && is_late(s.begun, list_->options)) cut(s, Cut::time_limit);
       if (s.search.done()) {
         finish(s);
       } else {
-        if (watch_->on_partial) watch_->on_partial({static_cast<std::size_t>(s.number), s.search.view(0).new_tokens()});
+        if (list_->watch.on_partial)
+          list_->watch.on_partial({static_cast<std::size_t>(s.number), s.search.view(0).new_tokens()});
         go_on(s, taken, own[first + taken - 1].token, static_cast<std::int32_t>(i));
         if (kept != i) live_[kept] = std::move(live_[i]);
         ++kept;
@@ -181,8 +179,8 @@ class SpeculativeSearch {
       s.search.advance(own.subspan(taken, 1), 1, {.likeliest = tops.subspan(taken * top_count, top_count)});
       agreed = taken < proposed.size() && own[taken].token == proposed[taken];
       ++taken;
-      counts_->tokens += s.search.added()[0].token >= 0;
-      counts_->accepted += agreed;
+      from_->counts.tokens += s.search.added()[0].token >= 0;
+      from_->counts.accepted += agreed;
       tell(s);
     }
     return taken;
@@ -204,23 +202,19 @@ class SpeculativeSearch {
   }
   void finish(const Sentence& s) { results_[static_cast<std::size_t>(s.number)] = s.search.hypotheses(); }
   void tell(const Sentence& s) const {
-    if (watch_->on_token)
+    if (list_->watch.on_token)
       for (const Search::Added& a : s.search.added())
-        watch_->on_token({static_cast<std::size_t>(s.number), a.sample, a.token, a.ended, a.score});
+        list_->watch.on_token({static_cast<std::size_t>(s.number), a.sample, a.token, a.ended, a.score});
   }
 
   Step* step_;
-  Proposer* proposer_;
-  std::int32_t draft_tokens_;
-  std::span<const Request> requests_;
-  const SearchPlan* options_;
-  const Watch* watch_;
-  Speculation* counts_;
+  const Proposals* from_;
+  const RequestList* list_;
   CandidateFinder finder_;
   std::vector<Sentence> live_;
   std::size_t waiting_ = 0;            // the first request that has not begun
   std::vector<std::int32_t> numbers_;  // of the live ones
-  std::vector<std::vector<std::int32_t>> proposals_;
+  std::vector<std::vector<std::int32_t>> proposed_;
   std::vector<std::vector<Hypothesis>> results_;
 };
 
@@ -235,16 +229,13 @@ void check_speculative(const SearchPlan& o) {
   check(!o.shortlist, "speculative decoding", "does not support a shortlist");
 }
 
-std::vector<std::vector<Hypothesis>> decode_speculatively(Context& c, Step& step, Proposer& proposer,
-                                                          std::int32_t draft_tokens, std::span<const Request> requests,
-                                                          const SearchPlan& options, std::int64_t max_live,
-                                                          const Watch& watch, Speculation& counts) {
-  check_options(options, step.vocab_size());
-  check_speculative(options);
-  for (const Request& request : requests) check_request(request, options, step.vocab_size());
-  check(draft_tokens >= 1, "speculative decoding", "expected at least 1 token to propose, got {}", draft_tokens);
-  const std::size_t most_live = max_live == 0 ? requests.size() : static_cast<std::size_t>(max_live);
-  return SpeculativeSearch(step, proposer, draft_tokens, requests, options, watch, counts).run(c, most_live);
+std::vector<std::vector<Hypothesis>> decode_speculatively(Context& c, Step& step, const Proposals& proposals,
+                                                          const RequestList& list) {
+  check_options(list.options, step.vocab_size());
+  check_speculative(list.options);
+  for (const Request& request : list.requests) check_request(request, list.options, step.vocab_size());
+  check(proposals.most >= 1, "speculative decoding", "expected at least 1 token to propose, got {}", proposals.most);
+  return SpeculativeSearch(step, proposals, list).run(c);
 }
 
 }  // namespace tril::search

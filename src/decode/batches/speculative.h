@@ -18,10 +18,15 @@ namespace tril::search {
 /// Throws Error(usage) where the options ask for what goes without proposals alone.
 void check_speculative(const SearchPlan& options);
 
-/// decode() of decode.h for greedy search, with proposals of `draft_tokens` at most.
-std::vector<std::vector<Hypothesis>> decode_speculatively(Context& c, Step& step, Proposer& proposer,
-                                                          std::int32_t draft_tokens, std::span<const Request> requests,
-                                                          const SearchPlan& options, std::int64_t max_live,
-                                                          const Watch& watch, Speculation& counts);
+/// Where proposals come from, how many tokens at a time, and what becomes of them.
+struct Proposals {
+  Proposer& proposer;
+  std::int32_t most;    ///< tokens
+  Speculation& counts;  ///< added to
+};
+
+/// decode() of decode.h for greedy search, with proposals.
+std::vector<std::vector<Hypothesis>> decode_speculatively(Context& c, Step& step, const Proposals& proposals,
+                                                          const RequestList& list);
 
 }  // namespace tril::search

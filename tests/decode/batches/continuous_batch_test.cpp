@@ -135,7 +135,7 @@ TEST(ContinuousBatch, SentencesOfAnyOptionsComeAndGo) {
         }
         std::int32_t number;
       } alone(model, static_cast<std::int32_t>(i));
-      expect_same(list, decode(c, alone, {&jobs[i].request, 1}, *jobs[i].options)[0], fmt::format("sentence {}", i));
+      expect_same(list, decode(c, alone, {{&jobs[i].request, 1}, *jobs[i].options})[0], fmt::format("sentence {}", i));
     }
   }
   EXPECT_EQ(arena.stats().live_bytes, 0u);

@@ -86,19 +86,19 @@ TEST(Speculative, LongPrefixesComeInPortions) {
   SearchPlan o;
   o.eos_ids = {eos}, o.scores = true;
   TreeVerifier plain(model);
-  const Found expected = decode(c, plain, requests, o);
+  const Found expected = decode(c, plain, {requests, o});
   for (const std::int64_t live : {0, 1, 2}) {
     TreeVerifier step(model);
     HalfRight proposer(expected, given);
     Speculation counts;
-    const auto found = decode_speculatively(c, step, proposer, 4, requests, o, live, {}, counts);
+    const auto found = decode_speculatively(c, step, {proposer, 4, counts}, {requests, o, live, {}});
     for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i][0].tokens, expected[i][0].tokens) << live << i;
   }
   o.time_limit = 1e-9;
   TreeVerifier step(model);
   HalfRight proposer(expected, given);
   Speculation counts;
-  for (const auto& list : decode_speculatively(c, step, proposer, 4, requests, o, 0, {}, counts)) {
+  for (const auto& list : decode_speculatively(c, step, {proposer, 4, counts}, {requests, o, 0, {}})) {
     EXPECT_EQ(list[0].cut, Cut::time_limit);
     EXPECT_TRUE(list[0].tokens.empty());
   }
@@ -124,19 +124,17 @@ TEST(Speculative, AnyProposalsLeaveGreedySearchAsItIs) {
         return t.size() > 4 && t.back() == 5;
       };
     testing::TreeStep plain(model);
-    const Found expected = decode(c, plain, requests, o);
+    const Found expected = decode(c, plain, {requests, o});
     for (const std::int32_t longest : {1, 4, 30})
       for (const std::int64_t live : {0, 1, 4}) {
         TreeVerifier step(model);
         HalfRight proposer(expected, given);
         Speculation counts;
         std::vector<Ids> told(requests.size());
-        const auto found = decode_speculatively(c, step, proposer, longest, requests, o, live,
-                                                {.on_token =
-                                                     [&](const NewToken& t) {
-                                                       if (t.token >= 0) told[t.request].push_back(t.token);
-                                                     }},
-                                                counts);
+        const auto found = decode_speculatively(c, step, {proposer, longest, counts},
+                                                {requests, o, live, {.on_token = [&](const NewToken& t) {
+                                                   if (t.token >= 0) told[t.request].push_back(t.token);
+                                                 }}});
         ASSERT_EQ(found.size(), expected.size());
         std::int64_t tokens = 0;
         for (std::size_t i = 0; i < found.size(); ++i) {

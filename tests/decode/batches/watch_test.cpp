@@ -49,7 +49,7 @@ TEST_F(Watched, ATimeLimitGivesTheBestSoFar) {
     o.time_limit = 0.05;
     SlowStep step(endless, [](std::int64_t) { std::this_thread::sleep_for(std::chrono::milliseconds(10)); });
     const std::vector requests(3, Request{start, 0, 10'000});
-    const auto got = decode(c, step, requests, o, 2);
+    const auto got = decode(c, step, {requests, o, 2});
     EXPECT_LE(step.calls, 12) << "two rounds of five steps: the third sentence's time begins when it does";
     EXPECT_GE(step.calls, 2);
     for (std::size_t i = 0; i < 3; ++i) {
@@ -70,7 +70,7 @@ TEST_F(Watched, ATimeLimitGivesTheBestSoFar) {
   o.time_limit = 1000;
   TreeStep step(endless);
   const std::vector requests{Request{start, 0, 5}};
-  EXPECT_EQ(decode(c, step, requests, o)[0][0].cut, Cut::no);
+  EXPECT_EQ(decode(c, step, {requests, o})[0][0].cut, Cut::no);
 }
 
 TEST_F(Watched, FinishedHypothesesComeBeforeRunningOnes) {
@@ -81,7 +81,7 @@ TEST_F(Watched, FinishedHypothesesComeBeforeRunningOnes) {
   SlowStep step(model, [](std::int64_t call) {  // some have finished by then
     if (call == 9) std::this_thread::sleep_for(std::chrono::milliseconds(600));
   });
-  const auto got = decode(c, step, std::vector{Request{start, 0, 1000}}, o)[0];
+  const auto got = decode(c, step, {std::vector{Request{start, 0, 1000}}, o})[0];
   ASSERT_FALSE(got.empty());
   for (const Hypothesis& h : got) {
     EXPECT_EQ(h.cut, Cut::time_limit);
@@ -101,7 +101,7 @@ TEST_F(Watched, AStopEndsAllThatGoesOnOrWaits) {
       watch.on_token = [&](const NewToken& t) {
         if (t.ended) ended.push_back(t.request);
       };
-    const auto got = decode(c, step, std::vector(5, Request{start, 0, 100}), options(beam_size), 2, watch);
+    const auto got = decode(c, step, {std::vector(5, Request{start, 0, 100}), options(beam_size), 2, watch});
     EXPECT_EQ(step.calls, 5) << "the step that is under way is the last";
     ASSERT_EQ(got.size(), 5u);
     for (std::size_t i = 0; i < 5; ++i) {
@@ -113,7 +113,7 @@ TEST_F(Watched, AStopEndsAllThatGoesOnOrWaits) {
       EXPECT_EQ(ended.size(), 5u) << "whoever listens is told of every end";
     }
     TreeStep none(endless);
-    decode(c, none, std::vector(5, Request{start, 0, 100}), options(beam_size), 2, {.stop = source.get_token()});
+    decode(c, none, {std::vector(5, Request{start, 0, 100}), options(beam_size), 2, {.stop = source.get_token()}});
     EXPECT_EQ(none.calls, 0);
     EXPECT_EQ(arena.stats().live_bytes, 0u);
   }
@@ -127,7 +127,7 @@ TEST_F(Watched, PartialResultsAreTheBestRowsOfEachStep) {
     watch.on_partial = [&](const Partial& p) { told[p.request].emplace_back(p.tokens.begin(), p.tokens.end()); };
     TreeStep step(model);
     const auto got =
-        decode(c, step, std::vector{Request{start, 3, 8}, Request{start, 5, 12}}, options(beam_size), 0, watch);
+        decode(c, step, {std::vector{Request{start, 3, 8}, Request{start, 5, 12}}, options(beam_size), 0, watch});
     for (std::size_t i = 0; i < 2; ++i) {
       ASSERT_GE(told[i].size(), i == 0 ? 3u : 5u);
       for (std::size_t t = 0; t < told[i].size(); ++t) {
@@ -192,12 +192,12 @@ TEST_F(Watched, ADeadEndIsTold) {
     o.eos_ids = {5};
     o.no_repeat_ngram = 1, o.suppress_ids = {5};
     TreeStep step(model);
-    const auto got = decode(c, step, std::vector{Request{0, 0, 20}}, o)[0];
+    const auto got = decode(c, step, {std::vector{Request{0, 0, 20}}, o})[0];
     EXPECT_EQ(got[0].cut, Cut::dead_end);
     EXPECT_EQ(name_of(got[0].cut), "dead_end");
     EXPECT_EQ(got[0].tokens.size(), 4u);
     o.suppress_ids.clear();
-    EXPECT_EQ(decode(c, step, std::vector{Request{0, 0, 20}}, o)[0][0].cut, Cut::no);
+    EXPECT_EQ(decode(c, step, {std::vector{Request{0, 0, 20}}, o})[0][0].cut, Cut::no);
   }
 }
 

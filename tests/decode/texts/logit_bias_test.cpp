@@ -43,10 +43,10 @@ TEST(LogitBias, IsThatOfAModelWhoseLogitsAreSo) {
     std::vector<Request> requests;
     for (std::uint64_t i = 0; i < 6; ++i) requests.push_back({.max_length = 12, .number = i});
     BiasedStep biased(model, bias);
-    const auto expected = decode(c, biased, requests, o);
+    const auto expected = decode(c, biased, {requests, o});
     o.logit_bias = bias;
     TreeStep plain(model);
-    const auto found = decode(c, plain, requests, o);
+    const auto found = decode(c, plain, {requests, o});
     for (std::size_t i = 0; i < requests.size(); ++i) {
       ASSERT_EQ(found[i].size(), expected[i].size()) << way;
       for (std::size_t n = 0; n < expected[i].size(); ++n) {

@@ -150,7 +150,7 @@ TEST(Constraint, WinsOverOtherProcessorsAndIsRefusedBesideSome) {
   o.no_repeat_ngram = 1;
   const std::vector<Request> requests{{.max_length = 6, .number = 1}, {.max_length = 6, .number = 2}};
   RandomStep step(searches.trie->size(), 3);
-  for (const auto& found : decode(searches.context, step, requests, o)) {
+  for (const auto& found : decode(searches.context, step, {requests, o})) {
     const std::string text = searches.text(found[0]);
     EXPECT_TRUE(any->allows(text)) << text;
     const std::set<std::int32_t> different(found[0].tokens.begin(), found[0].tokens.end());
@@ -203,7 +203,8 @@ TEST(Constraint, FiveHundredSchemas) {
       RandomProposer proposer(searches.trie->size());
       const Request request{.max_length = least + 30};
       Speculation counts;
-      expect_valid(decode_speculatively(searches.context, step, proposer, 3, {&request, 1}, o, 0, {}, counts)[0][0]);
+      expect_valid(
+          decode_speculatively(searches.context, step, {proposer, 3, counts}, {{&request, 1}, o, 0, {}})[0][0]);
     }
   }
   EXPECT_GE(texts, 2000u);
