@@ -23,7 +23,7 @@ void BeamSearch::begin(const Request& request) {
   check_lengths(request);
   request_ = request;
   generated_ = 0;
-  cut_ = Cut::no;
+  cut_.reset();
   groups_.assign(static_cast<std::size_t>(options_->beam_groups), Group{0, 1, {}});  // all go on from the first row
   running_.assign(1, Beam{0, 0, 0, request.start_id});
   const std::int32_t most = options_->alternatives ? options_->n_best * options_->beam_size : options_->beam_size;
@@ -173,14 +173,14 @@ void BeamSearch::allocate(std::size_t most) {
 }
 
 void BeamSearch::advance(Group& group) {
-  if (ranked_.empty() && group.finished.empty()) finish_unended(group, Cut::dead_end);
+  if (ranked_.empty() && group.finished.empty()) finish_unended(group, StopReason::dead_end);
   group.first = next_.size();
   for (std::size_t place = 0; place < ranked_.size(); ++place) {
     const Beam& beam = ranked_[place];
-    if (!ends(beam)) {
+    if (const auto end = end_of(beam); !end) {
       if (next_.size() < group.first + group_size()) next_.push_back(beam);
     } else if (place < group_size()) {
-      finish(group, beam);
+      finish(group, beam, *end);
     }
   }
   group.count = next_.size() - group.first;
@@ -198,15 +198,15 @@ bool BeamSearch::is_branching() const {
 // The first row's candidates become alternatives.
 void BeamSearch::branch() {
   if (ranked_.empty()) {
-    finish_unended(groups_[0], Cut::dead_end);
+    finish_unended(groups_[0], StopReason::dead_end);
     return;
   }
   groups_.clear();
   for (const Beam& beam : ranked_) {
     if (!groups_.empty() && beam.log_prob < std::log(options_->min_alternative_prob)) break;
     groups_.push_back({next_.size(), 0, {}});
-    if (ends(beam)) {
-      finish(groups_.back(), beam);
+    if (const auto end = end_of(beam)) {
+      finish(groups_.back(), beam, *end);
     } else {
       next_.push_back(beam);
       groups_.back().count = 1;
@@ -214,26 +214,28 @@ void BeamSearch::branch() {
   }
 }
 
-bool BeamSearch::ends(const Beam& beam) const {
-  if (generated_ + 1 == request_.max_length || is_eos(*options_, beam.token)) return true;
-  if (!options_->ends) return false;
+std::optional<StopReason> BeamSearch::end_of(const Beam& beam) const {
+  if (is_eos(*options_, beam.token)) return StopReason::end_token;
+  if (generated_ + 1 == request_.max_length) return StopReason::length;
+  if (!options_->ends) return std::nullopt;
   const auto before = tokens(beam.parent);
   std::vector<std::int32_t> all(before.begin(), before.end());
   all.push_back(beam.token);
-  return options_->ends(std::span(all).first(given()), std::span(all).subspan(given()));
+  if (!options_->ends(std::span(all).first(given()), std::span(all).subspan(given()))) return std::nullopt;
+  return StopReason::stop;
 }
 
 // Inserts a hypothesis in order, behind those that score the same, and drops what falls off the end.
-void BeamSearch::finish(Group& group, const Beam& beam) {
+void BeamSearch::finish(Group& group, const Beam& beam, StopReason why) {
   const std::vector<std::int32_t> state = state_behind(beam);
   const auto before = tokens(beam.parent).subspan(given());
   std::vector<std::int32_t> text(before.begin(), before.end());
   text.push_back(beam.token);
-  insert(group, std::move(text), beam, state, trail_.with_next(beam.parent));
+  insert(group, std::move(text), beam, state, trail_.with_next(beam.parent), why);
 }
 
 // What there is so far is the answer.
-void BeamSearch::finish_unended(Group& group, Cut why) {
+void BeamSearch::finish_unended(Group& group, StopReason why) {
   for (std::size_t row = group.first; row < group.first + group.count; ++row) {
     const auto text = tokens(static_cast<std::int32_t>(row)).subspan(given());
     insert(group, {text.begin(), text.end()}, running_[row], state(row), trail_.so_far(static_cast<std::int32_t>(row)),
@@ -242,7 +244,7 @@ void BeamSearch::finish_unended(Group& group, Cut why) {
 }
 
 void BeamSearch::insert(Group& group, std::vector<std::int32_t> text, const Beam& beam,
-                        std::span<const std::int32_t> state, std::vector<float> attention, Cut why) {
+                        std::span<const std::int32_t> state, std::vector<float> attention, StopReason why) {
   const auto length = std::max(1, static_cast<std::int32_t>(text.size()));
   const double penalty = coverage_penalty(attention, text.size(), options_->coverage_penalty);
   const auto score = [&](double sum) { return normalized(sum, length, options_->length_penalty) + penalty; };
@@ -250,7 +252,7 @@ void BeamSearch::insert(Group& group, std::vector<std::int32_t> text, const Beam
              score(beam.sum),
              phrases_.missing(state)};
   f.hypothesis.attention = std::move(attention);
-  f.hypothesis.cut = why;
+  f.hypothesis.stop_reason = why;
   const auto place = std::find_if(group.finished.begin(), group.finished.end(), [&](const Finished& other) {
     return other.missing != f.missing ? other.missing > f.missing : other.rank_score < f.rank_score;
   });
@@ -282,7 +284,7 @@ bool BeamSearch::is_done(const Group& group) const {
   return best <= group.finished.back().rank_score;
 }
 
-void BeamSearch::cut(Cut why) {
+void BeamSearch::cut(StopReason why) {
   cut_ = why;
   for (Group& group : groups_) {
     if (group.finished.empty()) finish_unended(group, why);
@@ -318,8 +320,8 @@ std::vector<Hypothesis> BeamSearch::hypotheses() const {
   if (options_->beam_groups > 1)
     std::stable_sort(list.begin(), list.end(),
                      [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
-  if (cut_ != Cut::no)
-    for (Hypothesis& h : list) h.cut = cut_;
+  if (cut_)
+    for (Hypothesis& h : list) h.stop_reason = *cut_;
   return list;
 }
 

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -42,7 +43,7 @@ class BeamSearch : public Search {
   std::int32_t best_row() const override;
   using Search::advance;
   void advance(std::span<const Candidate> candidates, std::int32_t k, const Seen& seen) override;
-  void cut(Cut why) override;
+  void cut(StopReason why) override;
   /// At most n_best, no two of the same tokens. The best, best first; of groups,
   /// the best of each, then the second best, ... and of these the best first; of alternatives the best of each, in the
   /// order of their first tokens' probabilities. Where phrases must come, only those that hold most of them.
@@ -78,18 +79,19 @@ class BeamSearch : public Search {
   std::span<const std::int32_t> state(std::size_t row) const;
   std::vector<std::int32_t> state_behind(const Beam& beam) const;
   void want();
-  bool ends(const Beam& beam) const;
-  void finish(Group& group, const Beam& beam);
-  void finish_unended(Group& group, Cut why);
+  /// Why it ends with its token; nothing: it goes on.
+  std::optional<StopReason> end_of(const Beam& beam) const;
+  void finish(Group& group, const Beam& beam, StopReason why);
+  void finish_unended(Group& group, StopReason why);
   void insert(Group& group, std::vector<std::int32_t> text, const Beam& beam, std::span<const std::int32_t> state,
-              std::vector<float> attention, Cut why = Cut::no);
+              std::vector<float> attention, StopReason why);
   static bool is_better(const Beam& a, const Beam& b);
   bool is_done(const Group& group) const;
 
   const SearchPlan* options_;
   Request request_;
   std::int32_t generated_ = 0;
-  Cut cut_ = Cut::no;
+  std::optional<StopReason> cut_;  ///< why it was ended before its end
   std::vector<Group> groups_;
   std::vector<Beam> running_, next_, ranked_;         // running_: group after group
   std::vector<std::int32_t> history_, next_history_;  // [rows, stride]

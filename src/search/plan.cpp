@@ -51,20 +51,6 @@ void check_constraint(const SearchPlan& o, std::int64_t vocab_size) {
 
 }  // namespace
 
-std::string_view name_of(Cut cut) {
-  switch (cut) {
-    case Cut::no:
-      return "";
-    case Cut::dead_end:
-      return "dead_end";
-    case Cut::time_limit:
-      return "time_limit";
-    case Cut::cancelled:
-      return "cancelled";
-  }
-  return "";
-}
-
 std::int32_t SearchPlan::pool_size() const {
   return std::max(1, static_cast<std::int32_t>(std::lround(beam_size / beam_groups * patience)));
 }

@@ -7,26 +7,15 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "search/stop_reason.h"
 #include "settings/early_stopping.h"
 
 namespace tril::search {
 
 using tril::EarlyStopping;
-
-/// Why a search was ended before its end.
-enum class Cut : std::uint8_t {
-  no,
-  dead_end,  ///< nothing may follow: all that could is forbidden
-  time_limit,
-  cancelled
-};
-
-/// As results tell it: "dead_end", "time_limit", "cancelled", "".
-std::string_view name_of(Cut cut);
 
 /// How tokens are drawn instead of the likeliest being taken (warpers.h says what each does, in this order).
 struct SamplingOptions {
@@ -172,7 +161,7 @@ struct Hypothesis {
   double log_prob = 0;               ///< sum over the tokens; 0 from a greedy search without scores
   double score = 0;                  ///< log_prob / tokens^length_penalty, and the coverage penalty
   std::vector<std::int32_t> unsatisfied = {};  ///< of Request::phrases, those that it lacks
-  Cut cut = Cut::no;  ///< whether the search had come to its end; a hypothesis without an end may be one that was cut
+  StopReason stop_reason = StopReason::length;
   /// [tokens, source tokens], each row's sum 1: what the token was made from; none unless SearchPlan::attention is on.
   std::vector<float> attention = {};
   std::vector<TokenScore> token_scores = {};  ///< of each token, where SearchPlan::top_log_probs asks for them

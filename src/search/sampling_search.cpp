@@ -19,7 +19,6 @@ void SamplingSearch::begin(const Request& request) {
     s.log_prob = 0;
     s.attention.clear();
     s.token_scores.clear();
-    s.cut = Cut::no;
     s.tokens.assign(1, request.start_id);
     s.tokens.insert(s.tokens.end(), request.prefix.begin(), request.prefix.end());
   }
@@ -58,10 +57,10 @@ void SamplingSearch::advance(std::span<const Candidate> candidates, std::int32_t
   rows_.swap(next_rows_);
 }
 
-void SamplingSearch::cut(Cut why) {
+void SamplingSearch::cut(StopReason why) {
   added_.clear();
   const auto end = [&](std::size_t sample) {
-    samples_[sample].cut = why;
+    samples_[sample].stop_reason = why;
     added_.push_back({static_cast<std::int32_t>(sample), -1, true});
   };
   if (forked_)
@@ -76,7 +75,7 @@ bool SamplingSearch::extend(std::size_t sample, const Candidate& candidate) {
   Sample& s = samples_[sample];
   check_number(candidate.log_prob);
   if (candidate.log_prob == -INFINITY) {
-    s.cut = Cut::dead_end;
+    s.stop_reason = StopReason::dead_end;
     added_.push_back({static_cast<std::int32_t>(sample), -1, true});
     return false;
   }
@@ -85,8 +84,15 @@ bool SamplingSearch::extend(std::size_t sample, const Candidate& candidate) {
   const std::span<const std::int32_t> all = s.tokens;
   const auto given = all.first(1 + request_.prefix.size()), text = all.subspan(given.size());
   const auto length = static_cast<std::int32_t>(text.size());
-  const bool ended = is_eos(*options_, candidate.token) || length == request_.max_length ||
-                     (options_->ends && options_->ends(given, text));
+  bool ended = true;
+  if (is_eos(*options_, candidate.token))
+    s.stop_reason = StopReason::end_token;
+  else if (length == request_.max_length)
+    s.stop_reason = StopReason::length;
+  else if (options_->ends && options_->ends(given, text))
+    s.stop_reason = StopReason::stop;
+  else
+    ended = false;
   added_.push_back({static_cast<std::int32_t>(sample), candidate.token, ended, candidate.log_prob,
                     s.token_scores.empty() ? nullptr : &s.token_scores.back()});
   return !ended;
@@ -102,7 +108,7 @@ std::vector<Hypothesis> SamplingSearch::hypotheses() const {
               coverage_penalty(s.attention, h.tokens.size(), options_->coverage_penalty);
     h.attention = s.attention;
     h.token_scores = s.token_scores;
-    h.cut = s.cut;
+    h.stop_reason = s.stop_reason;
     list.push_back(std::move(h));
   }
   return list;

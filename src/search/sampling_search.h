@@ -27,7 +27,7 @@ class SamplingSearch : public Search {
   std::int32_t best_row() const override { return 0; }
   using Search::advance;
   void advance(std::span<const Candidate> candidates, std::int32_t k, const Seen& seen) override;
-  void cut(Cut why) override;
+  void cut(StopReason why) override;
   /// In the samples' order.
   std::vector<Hypothesis> hypotheses() const override;
   std::span<const Added> added() const override { return added_; }
@@ -41,7 +41,7 @@ class SamplingSearch : public Search {
     double log_prob = 0;
     std::vector<float> attention;
     std::vector<TokenScore> token_scores;
-    Cut cut = Cut::no;
+    StopReason stop_reason = StopReason::length;  ///< once it has ended
   };
   std::size_t sample(std::int32_t row) const {
     return static_cast<std::size_t>(rows_[static_cast<std::size_t>(row)].sample);

@@ -43,7 +43,7 @@ class Search {
   virtual void advance(std::span<const Candidate> candidates, std::int32_t k, const Seen& seen) = 0;
   void advance(std::span<const Candidate> candidates, std::int32_t k) { advance(candidates, k, {}); }
   /// Ends the search where it is. The result is what is finished; of a beam search without any, what was running; of samples, all.
-  virtual void cut(Cut why) = 0;
+  virtual void cut(StopReason why) = 0;
   /// At least one once the search is done.
   virtual std::vector<Hypothesis> hypotheses() const = 0;
 

@@ -403,7 +403,7 @@ class Chat {
     ++answers_;
     new_tokens_ += static_cast<std::int64_t>(found[0].tokens.size());
     read_ += kept_->newly_read(), reused_ += kept_->reused();
-    if (found[0].cut == search::Cut::cancelled && terminal_) std::cerr << "(ended)\n";
+    if (found[0].stop_reason == search::StopReason::cancelled && terminal_) std::cerr << "(ended)\n";
     messages_.push_back({{"role", "assistant"}, {"content", text}});
   }
 

@@ -193,7 +193,7 @@ std::string json_line(std::int64_t number, const std::string* prompt, const std:
   Json generations = Json::array();
   for (const search::Generation& g : list) {
     generations.push_back({{"text", g.text},
-                           {"finish_reason", search::name_of(g.finish)},
+                           {"finish_reason", search::name_of(g.stop_reason)},
                            {"tokens", g.tokens.size()},
                            {"log_prob", g.log_prob},
                            {"score", g.score}});
@@ -206,25 +206,26 @@ std::string json_line(std::int64_t number, const std::string* prompt, const std:
 }
 
 // The final report: how much was generated, and why generations ended.
-void report(const search::Generator& generator, const std::map<search::Finish, std::int64_t>& finishes,
+void report(const search::Generator& generator, const std::map<search::StopReason, std::int64_t>& finishes,
             const model::Model& m) {
-  const std::map<search::Finish, std::string> reasons{{search::Finish::end_token, "at an end token"},
-                                                      {search::Finish::stop, "at a stop string"},
-                                                      {search::Finish::length, "at the maximum length"},
-                                                      {search::Finish::positions, "at the model's last position"},
-                                                      {search::Finish::dead_end, "because no token was allowed"},
-                                                      {search::Finish::time_limit, "at the time limit"},
-                                                      {search::Finish::cancelled, "because they were cancelled"},
-                                                      {search::Finish::refused, "before they started"}};
+  const std::map<search::StopReason, std::string> reasons{
+      {search::StopReason::end_token, "at an end token"},
+      {search::StopReason::stop, "at a stop string"},
+      {search::StopReason::length, "at the maximum length"},
+      {search::StopReason::positions, "at the model's last position"},
+      {search::StopReason::dead_end, "because no token was allowed"},
+      {search::StopReason::time_limit, "at the time limit"},
+      {search::StopReason::cancelled, "because they were cancelled"},
+      {search::StopReason::refused, "before they started"}};
   std::vector<std::string> parts;
   for (const auto& [finish, count] : finishes) parts.push_back(fmt::format("{} {}", count, reasons.at(finish)));
   if (!parts.empty())
     spdlog::info("{} generated; ended: {}", counted(format_count(generator.new_tokens()), "token"),
                  fmt::join(parts, ", "));
-  if (const auto full = finishes.find(search::Finish::positions); full != finishes.end())
+  if (const auto full = finishes.find(search::StopReason::positions); full != finishes.end())
     spdlog::warn("generations that ended because the model's {} positions were full: {}", m.max_positions(),
                  format_count(full->second));
-  if (const auto stuck = finishes.find(search::Finish::dead_end); stuck != finishes.end())
+  if (const auto stuck = finishes.find(search::StopReason::dead_end); stuck != finishes.end())
     spdlog::warn("generations that ended because every next token was forbidden: {}", format_count(stuck->second));
   warn_of_unknown(generator.unknown());
   if (generator.refused() > 0)
@@ -332,7 +333,7 @@ int generate(GenerateOptions o, const Fields& fields, bool quiet) {
                      .enabled = !quiet && !live && stderr_is_terminal(),
                      .seconds = {},
                      .write = {}});
-  std::map<search::Finish, std::int64_t> finishes;
+  std::map<search::StopReason, std::int64_t> finishes;
   std::int64_t number = 0, done = 0, pieces = 0;
   for (std::vector<std::string> prompts = next(); !prompts.empty() && !stop.came(); prompts = next()) {
     std::unique_ptr<Printer> printer;
@@ -351,7 +352,7 @@ int generate(GenerateOptions o, const Fields& fields, bool quiet) {
       found = generator.generate(prompts, on_text, stop.token());
     std::string out;
     for (std::size_t i = 0; i < prompts.size(); ++i, ++number) {
-      for (const search::Generation& g : found[i]) ++finishes[g.finish];
+      for (const search::Generation& g : found[i]) ++finishes[g.stop_reason];
       if (o.json) out += json_line(number + 1, o.no_echo ? nullptr : &prompts[i], found[i], log_probs);
       if (o.json || live) continue;
       for (std::size_t n = 0; n < found[i].size(); ++n)

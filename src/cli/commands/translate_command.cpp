@@ -108,7 +108,7 @@ std::string json_line(const TranslateOptions& o, const Tokenizer& tokenizer, std
   for (const search::Translation& t : list) {
     nlohmann::ordered_json one{
         {"text", t.text}, {"score", t.score}, {"log_prob", t.log_prob}, {"tokens", t.tokens.size()}};
-    if (t.cut != search::Cut::no) one["cut"] = search::name_of(t.cut);
+    if (search::is_cut(t.stop_reason)) one["cut"] = search::name_of(t.stop_reason);
     if (t.at_length) one["cut"] = "length";
     if (o.terminology) {
       one["unsatisfied"] = nlohmann::json::array();
@@ -134,9 +134,9 @@ std::string alignment_of(const TranslateOptions& o, const search::Translation& t
 struct Tally {
   std::int64_t late = 0, stuck = 0, too_long = 0, unsatisfied = 0;
   void add(const search::Translation& best) {
-    late += best.cut == search::Cut::time_limit ? 1 : 0;
+    late += best.stop_reason == search::StopReason::time_limit ? 1 : 0;
     too_long += best.cut_by_factor ? 1 : 0;
-    stuck += best.cut == search::Cut::dead_end ? 1 : 0;
+    stuck += best.stop_reason == search::StopReason::dead_end ? 1 : 0;
     unsatisfied += static_cast<std::int64_t>(best.unsatisfied.size());
   }
 };
@@ -258,7 +258,7 @@ class LineTranslator {
     std::string out;
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const std::vector<search::Translation>& list = translations[i];
-      if (list[0].cut == search::Cut::cancelled) {
+      if (list[0].stop_reason == search::StopReason::cancelled) {
         // After a missing line the others would be misaligned, except for JSON objects, which are numbered.
         if (!o_.json) break;
         continue;

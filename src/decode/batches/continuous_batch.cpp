@@ -61,7 +61,7 @@ void ContinuousBatch::join(std::int32_t sentence, const Request& request, std::s
   live_.push_back(std::move(s));
 }
 
-void ContinuousBatch::cut(std::int32_t sentence, Cut why) {
+void ContinuousBatch::cut(std::int32_t sentence, StopReason why) {
   const auto at = std::find_if(live_.begin(), live_.end(), [&](const Sentence& s) { return s.number == sentence; });
   if (at == live_.end()) return;
   try {
@@ -79,10 +79,10 @@ void ContinuousBatch::cut_late() {
   std::vector<std::int32_t> late;
   for (const Sentence& s : live_)
     if (s.read < s.given && is_late(s.begun, *s.group->options)) late.push_back(s.number);
-  for (const std::int32_t sentence : late) cut(sentence, Cut::time_limit);
+  for (const std::int32_t sentence : late) cut(sentence, StopReason::time_limit);
 }
 
-void ContinuousBatch::cut_all(Cut why) {
+void ContinuousBatch::cut_all(StopReason why) {
   while (!live_.empty()) cut(live_.front().number, why);
 }
 
@@ -315,7 +315,7 @@ void ContinuousBatch::advance(Sentence& s, std::span<const Candidate> candidates
     const bool done = s.search->done();
     if (!done && !is_late(s.begun, *s.group->options)) return;
     if (!done) {
-      s.search->cut(Cut::time_limit);
+      s.search->cut(StopReason::time_limit);
       tell(s);
     }
     end(s);

@@ -41,8 +41,8 @@ class ContinuousBatch {
   /// @throws Error(usage) where options or request contradict themselves
   void join(std::int32_t sentence, const Request& request, std::shared_ptr<const SearchPlan> options);
   /// Ends a sentence where it is, before the next step; what is best by now is its result.
-  void cut(std::int32_t sentence, Cut why);
-  void cut_all(Cut why);
+  void cut(std::int32_t sentence, StopReason why);
+  void cut_all(StopReason why);
   /// One token more for everyone whose prompt has been read. What the step function throws ends this batch.
   void step(Context& c);
 

@@ -40,7 +40,7 @@ class ContinuousSession {
   };
   /// They take part from the next step on; their sources are encoded together. What is wrong with one of them is its end.
   void join(std::span<const Arrival> arrivals);
-  void cut(std::int32_t sentence, Cut why) { batch_->cut(sentence, why); }
+  void cut(std::int32_t sentence, StopReason why) { batch_->cut(sentence, why); }
   /// One token more for all. An error of the model's step ends all who are there with it, and the session goes on.
   void step();
   /// See ContinuousBatch.

@@ -31,7 +31,7 @@ std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, const Reques
   for (;;) {
     if (watch.stop.stop_requested()) {
       while (waiting < requests.size()) join();
-      batch.cut_all(Cut::cancelled);
+      batch.cut_all(StopReason::cancelled);
       take();
       return results;
     }

@@ -35,7 +35,7 @@ struct Watch {
   OnToken on_token = {};      ///< told of every token; not by a beam search, which may take tokens back
   OnPartial on_partial = {};  ///< told after every step, of each request that goes on
   /// Once it asks for it, from whatever thread, the search ends with the step that it is at, and all that goes on or waits
-  /// is cut (Cut::cancelled).
+  /// is cut (StopReason::cancelled).
   std::stop_token stop = {};
 };
 

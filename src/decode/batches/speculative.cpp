@@ -88,7 +88,7 @@ class SpeculativeSearch {
       step_->step(c, {ids, counts, parents, numbers_, cuts, answers, prompt_lengths, Wanted::nothing});
       std::erase_if(live_, [&](Sentence& s) {
         if (!is_late(s.begun, list_->options)) return false;
-        cut(s, Cut::time_limit);
+        cut(s, StopReason::time_limit);
         finish(s);
         return true;
       });
@@ -99,7 +99,7 @@ class SpeculativeSearch {
 
   void cancel() {
     for (Sentence& s : live_) {
-      cut(s, Cut::cancelled);
+      cut(s, StopReason::cancelled);
       finish(s);
     }
   }
@@ -154,7 +154,7 @@ class SpeculativeSearch {
       const std::size_t answers = 1 + s.proposed();
       const std::size_t taken =
           take(s, own.subspan(first, answers), finder_.tops().subspan(first * top_count, answers * top_count));
-      if (!s.search.done() && is_late(s.begun, list_->options)) cut(s, Cut::time_limit);
+      if (!s.search.done() && is_late(s.begun, list_->options)) cut(s, StopReason::time_limit);
       if (s.search.done()) {
         finish(s);
       } else {
@@ -196,7 +196,7 @@ class SpeculativeSearch {
     s.row = row;
   }
 
-  void cut(Sentence& s, Cut why) {
+  void cut(Sentence& s, StopReason why) {
     s.search.cut(why);
     tell(s);
   }

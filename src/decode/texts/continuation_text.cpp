@@ -12,28 +12,6 @@ constexpr std::int32_t default_new_tokens = 256;
 
 }  // namespace
 
-std::string_view name_of(Finish finish) {
-  switch (finish) {
-    case Finish::end_token:
-      return "end_token";
-    case Finish::stop:
-      return "stop";
-    case Finish::length:
-      return "length";
-    case Finish::positions:
-      return "positions";
-    case Finish::dead_end:
-      return "dead_end";
-    case Finish::time_limit:
-      return "time_limit";
-    case Finish::cancelled:
-      return "cancelled";
-    case Finish::refused:
-      return "refused";
-  }
-  return "";
-}
-
 std::vector<std::int32_t> end_of(const Request& request) {
   std::vector<std::int32_t> all{request.start_id};
   all.insert(all.end(), request.prefix.begin(), request.prefix.end());
@@ -105,29 +83,24 @@ Request ContinuationText::request_for(std::vector<std::int32_t> ids, std::uint64
           .number = number};
 }
 
-Generation ContinuationText::finish(const Hypothesis& h, const Request& request, const ContinuationOptions& options,
-                                    const SearchPlan& search) const {
-  const auto& eos = search.eos_ids;
+Generation ContinuationText::finish(const Hypothesis& h, const Request& request,
+                                    const ContinuationOptions& options) const {
   Generation g{text_behind(*tokenizer_, whole_end(*tokenizer_, end_of(request)), h.tokens),
                h.tokens,
                h.log_prob,
                h.score,
-               Finish::dead_end,
+               h.stop_reason,
                h.token_scores};
   const std::size_t stop = find_stop(g.text, options.stops);
   const auto given = static_cast<std::int64_t>(request.prefix.size()) + 1;
   if (stop != std::string::npos) {
     g.text.resize(stop);
-    g.finish = Finish::stop;
-  } else if (h.cut == Cut::time_limit || h.cut == Cut::cancelled) {
-    g.finish = h.cut == Cut::time_limit ? Finish::time_limit : Finish::cancelled;
-  } else if (!h.tokens.empty() && std::find(eos.begin(), eos.end(), h.tokens.back()) != eos.end()) {
-    g.finish = Finish::end_token;
-  } else if (static_cast<std::int32_t>(h.tokens.size()) == request.max_length) {
+    g.stop_reason = StopReason::stop;
+  } else if (h.stop_reason == StopReason::length) {
     // A directory's max_length of all positions is no wish for a length, it says how far the model goes.
     const bool full = model_->max_positions() > 0 && given + request.max_length >= model_->max_positions();
     const bool asked = options.max_new_tokens && *options.max_new_tokens == request.max_length;
-    g.finish = full && !asked ? Finish::positions : Finish::length;
+    if (full && !asked) g.stop_reason = StopReason::positions;
   }
   return g;
 }

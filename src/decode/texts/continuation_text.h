@@ -25,24 +25,11 @@ struct ContinuationOptions {
   std::vector<std::string> stops;          ///< texts before which a generation ends
 };
 
-/// Why a generation ended.
-enum class Finish : std::uint8_t {
-  end_token,   ///< the model said so
-  stop,        ///< a stop text came
-  length,      ///< as many tokens as were asked for
-  positions,   ///< the model has no more positions
-  dead_end,    ///< nothing may follow
-  time_limit,  ///< SearchPlan::time_limit was up
-  cancelled,   ///< the caller asked for it
-  refused      ///< nothing can follow this prompt: it leaves no room, or has no token
-};
-std::string_view name_of(Finish finish);
-
 struct Generation {
   std::string text;                  ///< without the prompt, up to a stop
   std::vector<std::int32_t> tokens;  ///< as generated, an end token included
   double log_prob = 0, score = 0;    ///< see Hypothesis
-  Finish finish = Finish::length;
+  StopReason stop_reason = StopReason::length;
   std::vector<TokenScore> token_scores = {};  ///< of each token, where SearchPlan::top_log_probs asks for them
 };
 
@@ -58,8 +45,7 @@ class ContinuationText {
   std::vector<std::int32_t> prompt_ids(const std::string& prompt, const std::string& where) const;
   /// What a search is asked for. @param number  which random numbers are drawn for it
   Request request_for(std::vector<std::int32_t> ids, std::uint64_t number, const ContinuationOptions& options) const;
-  Generation finish(const Hypothesis& h, const Request& request, const ContinuationOptions& options,
-                    const SearchPlan& search) const;
+  Generation finish(const Hypothesis& h, const Request& request, const ContinuationOptions& options) const;
   /// The search's part of the options: no token that has no text, and an end where a stop text comes.
   SearchPlan completed(SearchPlan search, const ContinuationOptions& options) const;
 

@@ -84,7 +84,7 @@ std::vector<std::vector<Generation>> Generator::generate(std::span<const std::st
       places.push_back(i);
       continue;
     }
-    results[i].push_back({.text = "", .tokens = {}, .finish = Finish::refused});
+    results[i].push_back({.text = "", .tokens = {}, .stop_reason = StopReason::refused});
     for (std::int32_t sample = 0; on_text && sample < search_.n_best; ++sample) on_text({i, sample, "", true});
   }
   Streams streams(*this, requests, places, on_text);
@@ -92,7 +92,7 @@ std::vector<std::vector<Generation>> Generator::generate(std::span<const std::st
   for (std::size_t i = 0; i < found.size(); ++i)
     for (const Hypothesis& h : found[i]) {
       new_tokens_ += static_cast<std::int64_t>(h.tokens.size());
-      results[places[i]].push_back(text_.finish(h, requests[i], options_, search_));
+      results[places[i]].push_back(text_.finish(h, requests[i], options_));
     }
   return results;
 }
@@ -105,7 +105,7 @@ std::vector<Generation> Generator::generate(PromptSession& kept, const std::stri
   for (const Hypothesis& h :
        kept.decode(request, search_, {.on_token = streams.on_token(), .on_partial = {}, .stop = std::move(stop)})) {
     new_tokens_ += static_cast<std::int64_t>(h.tokens.size());
-    results.push_back(text_.finish(h, request, options_, search_));
+    results.push_back(text_.finish(h, request, options_));
   }
   return results;
 }

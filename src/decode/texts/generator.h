@@ -17,7 +17,7 @@ namespace tril::search {
 
 struct GeneratorOptions : ContinuationOptions {
   ParallelOptions decoding;
-  /// A prompt that nothing can follow has one empty generation (Finish::refused) instead of ending all by an Error.
+  /// A prompt that nothing can follow has one empty generation (StopReason::refused) instead of ending all by an Error.
   bool pass_over_refused = false;
 };
 

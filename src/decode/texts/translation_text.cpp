@@ -191,9 +191,9 @@ std::vector<Translation> TranslationText::finish(const TextToTranslate& t, std::
   for (const Hypothesis& h : hypotheses) {
     const std::span<const float> by =
         options.replace_unknowns ? std::span<const float>(h.attention) : std::span<const float>{};
-    Translation one{text_of(h.tokens, by, t), h.tokens, h.log_prob, h.score, h.cut};
+    Translation one{text_of(h.tokens, by, t), h.tokens, h.log_prob, h.score, h.stop_reason};
     if (!h.attention.empty()) one.attention = h.attention, one.source = t.source;
-    one.at_length = h.cut == Cut::no && static_cast<std::int32_t>(h.tokens.size()) == t.request.max_length &&
+    one.at_length = !is_cut(h.stop_reason) && static_cast<std::int32_t>(h.tokens.size()) == t.request.max_length &&
                     (t.forced_end || h.tokens.back() != tokenizer_->special(Side::target).eos);
     one.cut_by_factor = one.at_length && t.by_factor;
     one.unsatisfied = missing_terms(t.terms, one.text, *tokenizer_);

@@ -45,9 +45,9 @@ struct TextOptions {
 
 struct Translation {
   std::string text;
-  std::vector<std::int32_t> tokens;       ///< as generated, EOS included, a given prefix not
-  double log_prob = 0, score = 0;         ///< see Hypothesis
-  Cut cut = Cut::no;                      ///< whether the search was ended before its end
+  std::vector<std::int32_t> tokens;  ///< as generated, EOS included, a given prefix not
+  double log_prob = 0, score = 0;    ///< see Hypothesis
+  StopReason stop_reason = StopReason::length;
   bool at_length = false;                 ///< whether it ends since it is as long as it may be
   bool cut_by_factor = false;             ///< likewise, and max_length_factor says so
   std::vector<Term> unsatisfied = {};     ///< of the source, those whose target phrase the text lacks

@@ -80,7 +80,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
   void go() {
     left_ = plan_.nothing_new ? 0 : prompts_.size();
     if (plan_.nothing_new) {
-      for (Choice& choice : choices_) choice.result.finish = search::Finish::length;
+      for (Choice& choice : choices_) choice.result.stop_reason = search::StopReason::length;
       if (r_.stream) begin_stream();
       return finish();
     }
@@ -236,7 +236,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
   // The last event contains the warnings.
   void end_stream() {
     for (std::size_t place = 0; place < places(); ++place) {
-      Json json = form_.chunk(place, {.finish = finish_reason(choices_[row_of(place)].result.finish)});
+      Json json = form_.chunk(place, {.finish = finish_reason(choices_[row_of(place)].result.stop_reason)});
       if (place + 1 == places() && !r_.include_usage) call_->warnings.put_into(json);
       event(json);
     }

@@ -7,11 +7,11 @@
 
 namespace tril::serve {
 
-std::string finish_reason(search::Finish finish) {
+std::string finish_reason(search::StopReason finish) {
   switch (finish) {
-    case search::Finish::end_token:
-    case search::Finish::stop:
-    case search::Finish::dead_end:
+    case search::StopReason::end_token:
+    case search::StopReason::stop:
+    case search::StopReason::dead_end:
       return "stop";
     default:
       return "length";
@@ -81,7 +81,7 @@ Json CompletionForm::choice(std::size_t place, const search::Generation& result,
   else
     json["text"] = (r_.echo ? prompts_[prompt].text : "") + result.text;
   json["logprobs"] = std::move(of_tokens);
-  json["finish_reason"] = finish_reason(result.finish);
+  json["finish_reason"] = finish_reason(result.stop_reason);
   return json;
 }
 

@@ -23,7 +23,7 @@ struct ToldPart {
 };
 
 /// Why an answer ended, as OpenAI names it.
-std::string finish_reason(search::Finish finish);
+std::string finish_reason(search::StopReason finish);
 
 class CompletionForm {
  public:

@@ -248,7 +248,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     try {
       if (outcome.error) std::rethrow_exception(outcome.error);
       if (outcome.hypotheses.empty())
-        throw HttpError(outcome.cut == search::Cut::cancelled ? 499 : 503, "the request waited too long",
+        throw HttpError(outcome.stop_reason == search::StopReason::cancelled ? 499 : 503, "the request waited too long",
                         "server_error");
       auto list = model_->translation().finish(prepared, outcome.hypotheses, text_);
       const std::lock_guard lock(mutex_);
@@ -303,7 +303,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
         Json tokens = Json::array();
         for (const std::int32_t id : one.tokens) tokens.push_back(model_->tokenizer().piece(id, Side::target));
         j["tokens"] = std::move(tokens);
-        if (one.cut != search::Cut::no) j["cut"] = search::name_of(one.cut);
+        if (search::is_cut(one.stop_reason)) j["cut"] = search::name_of(one.stop_reason);
         if (text_.terminology) {
           j["unsatisfied"] = Json::array();
           for (const search::Term& term : one.unsatisfied)

@@ -118,7 +118,7 @@ void Engine::stop() {
 
 Engine::~Engine() {
   stop();
-  for (const WorkPtr& work : queue_.take_all()) end(work, {.cut = search::Cut::cancelled});
+  for (const WorkPtr& work : queue_.take_all()) end(work, {.stop_reason = search::StopReason::cancelled});
 }
 
 void Engine::check_works(std::span<const WorkPtr> works) const {
@@ -185,7 +185,7 @@ void Engine::follow(const WorkPtr& ended) {
       rest->works.pop_front();
       work->rest = nullptr;
       if (!wanted) {
-        never_begun.push_back({work, {.cut = search::Cut::cancelled}});
+        never_begun.push_back({work, {.stop_reason = search::StopReason::cancelled}});
       } else {
         const HttpError busy(503, "there was no room to continue with the rest of the request", "server_error");
         never_begun.push_back({work, {.error = std::make_exception_ptr(busy)}});
@@ -261,7 +261,8 @@ void Engine::run(Worker& worker) {
       if (stopping_) break;
     }
     for (const WorkPtr& work : gone)
-      end(work, {.cut = work->cancelled || cancelling_ ? search::Cut::cancelled : search::Cut::time_limit});
+      end(work, {.stop_reason =
+                     work->cancelled || cancelling_ ? search::StopReason::cancelled : search::StopReason::time_limit});
     if (!gone.empty()) {
       const std::lock_guard lock(mutex_);
       ended_.notify_all();
@@ -354,9 +355,9 @@ void Engine::watch(Worker& worker) {
     const WorkPtr& work = worker.live[i].work;
     if (!work) continue;
     if (work->cancelled || cancelling_)
-      worker.session.cut(static_cast<std::int32_t>(i), search::Cut::cancelled);
+      worker.session.cut(static_cast<std::int32_t>(i), search::StopReason::cancelled);
     else if (work->deadline <= now)
-      worker.session.cut(static_cast<std::int32_t>(i), search::Cut::time_limit);
+      worker.session.cut(static_cast<std::int32_t>(i), search::StopReason::time_limit);
   }
 }
 
@@ -372,7 +373,7 @@ void Engine::deliver(Worker& worker) {
     Outcome outcome{.hypotheses = std::move(e.hypotheses), .error = e.error};
     for (const search::Hypothesis& h : outcome.hypotheses) {
       outcome.new_tokens += static_cast<std::int64_t>(h.tokens.size());
-      outcome.cut = h.cut;
+      outcome.stop_reason = h.stop_reason;
     }
     worker.tokens -= l.tokens;
     freed += l.tokens;
@@ -402,10 +403,10 @@ void Engine::end(const WorkPtr& work, Outcome outcome) {
   if (work->first_token != Clock::time_point{}) statistics_.first_token_seconds.add(seconds(work->first_token));
   statistics_.new_tokens.add(static_cast<std::uint64_t>(outcome.new_tokens));
   statistics_.source_tokens.add(work->source.size() + work->request.prefix.size());
-  (outcome.error                            ? statistics_.failed
-   : outcome.cut == search::Cut::cancelled  ? statistics_.cancelled
-   : outcome.cut == search::Cut::time_limit ? statistics_.late
-                                            : statistics_.ended)
+  (outcome.error                                           ? statistics_.failed
+   : outcome.stop_reason == search::StopReason::cancelled  ? statistics_.cancelled
+   : outcome.stop_reason == search::StopReason::time_limit ? statistics_.late
+                                                           : statistics_.ended)
       .add(1);
   tell(*work, std::move(outcome));
   follow(work);

@@ -21,8 +21,9 @@ using Clock = std::chrono::steady_clock;
 struct Outcome {
   std::vector<search::Hypothesis> hypotheses;  ///< none where there is an error, or where it was ended while it waited
   std::exception_ptr error;
-  search::Cut cut = search::Cut::no;  ///< why it was ended before its end
-  std::int64_t new_tokens = 0;        ///< of all hypotheses
+  search::StopReason stop_reason =
+      search::StopReason::length;  ///< of the hypotheses, or why it was ended while it waited
+  std::int64_t new_tokens = 0;     ///< of all hypotheses
 };
 
 struct Work;

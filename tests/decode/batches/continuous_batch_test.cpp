@@ -106,7 +106,7 @@ TEST(ContinuousBatch, SentencesOfAnyOptionsComeAndGo) {
       }
       for (auto at = steps_left.begin(); at != steps_left.end();)
         if (at->second-- == 0) {
-          batch.cut(at->first, Cut::cancelled);
+          batch.cut(at->first, StopReason::cancelled);
           at = steps_left.erase(at);
         } else {
           ++at;
@@ -124,7 +124,7 @@ TEST(ContinuousBatch, SentencesOfAnyOptionsComeAndGo) {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       const std::vector<Hypothesis>& list = got[static_cast<std::int32_t>(i)];
       ASSERT_FALSE(list.empty());
-      if (list[0].cut == Cut::cancelled) continue;
+      if (list[0].stop_reason == StopReason::cancelled) continue;
       struct Numbered : TreeStep {  // the sentence's number determines the TreeModel's output
         Numbered(const TreeModel& m, std::int32_t n) : TreeStep(m), number(n) {}
         StepOutput step(Context& k, const StepInput& input) override {
@@ -229,7 +229,7 @@ void compare(const model::Model& m, const std::vector<Job>& jobs, const Continuo
     open.join(arrivals);
     if (random.below(8) == 0 && !job_of.empty()) {
       cancelled[job_of.begin()->second] = true;
-      open.cut(job_of.begin()->first, Cut::cancelled);
+      open.cut(job_of.begin()->first, StopReason::cancelled);
     }
     open.step();
     for (ContinuousBatch::Ended& e : open.take_ended()) {

@@ -134,7 +134,7 @@ TEST(PromptSession, KeepsWhatWasReadWhenAnAnswerIsCutShort) {
                                     },
                                 .on_partial = {},
                                 .stop = stop.get_token()});
-  EXPECT_EQ(cut[0].cut, Cut::cancelled);
+  EXPECT_EQ(cut[0].stop_reason, StopReason::cancelled);
   EXPECT_EQ(cut[0].tokens.size(), 3u);
   Ids longer = text;
   longer.insert(longer.end(), cut[0].tokens.begin(), cut[0].tokens.end());

@@ -99,7 +99,7 @@ TEST(Speculative, LongPrefixesComeInPortions) {
   HalfRight proposer(expected, given);
   Speculation counts;
   for (const auto& list : decode_speculatively(c, step, {proposer, 4, counts}, {requests, o, 0, {}})) {
-    EXPECT_EQ(list[0].cut, Cut::time_limit);
+    EXPECT_EQ(list[0].stop_reason, StopReason::time_limit);
     EXPECT_TRUE(list[0].tokens.empty());
   }
   EXPECT_EQ(counts.proposed, 0) << "none was read to its end";

@@ -54,7 +54,7 @@ TEST_F(Watched, ATimeLimitGivesTheBestSoFar) {
     EXPECT_GE(step.calls, 2);
     for (std::size_t i = 0; i < 3; ++i) {
       ASSERT_EQ(got[i].size(), static_cast<std::size_t>(beam_size));
-      for (const Hypothesis& h : got[i]) EXPECT_EQ(h.cut, Cut::time_limit);
+      for (const Hypothesis& h : got[i]) EXPECT_EQ(h.stop_reason, StopReason::time_limit);
       // The first tokens equal those of a search with that length.
       SearchPlan same = options(beam_size);
       const auto n = static_cast<std::int32_t>(got[i][0].tokens.size());
@@ -70,7 +70,7 @@ TEST_F(Watched, ATimeLimitGivesTheBestSoFar) {
   o.time_limit = 1000;
   TreeStep step(endless);
   const std::vector requests{Request{start, 0, 5}};
-  EXPECT_EQ(decode(c, step, {requests, o})[0][0].cut, Cut::no);
+  EXPECT_FALSE(is_cut(decode(c, step, {requests, o})[0][0].stop_reason));
 }
 
 TEST_F(Watched, FinishedHypothesesComeBeforeRunningOnes) {
@@ -84,7 +84,7 @@ TEST_F(Watched, FinishedHypothesesComeBeforeRunningOnes) {
   const auto got = decode(c, step, {std::vector{Request{start, 0, 1000}}, o})[0];
   ASSERT_FALSE(got.empty());
   for (const Hypothesis& h : got) {
-    EXPECT_EQ(h.cut, Cut::time_limit);
+    EXPECT_EQ(h.stop_reason, StopReason::time_limit);
     EXPECT_EQ(h.tokens.back(), eos);
   }
 }
@@ -106,7 +106,7 @@ TEST_F(Watched, AStopEndsAllThatGoesOnOrWaits) {
     ASSERT_EQ(got.size(), 5u);
     for (std::size_t i = 0; i < 5; ++i) {
       ASSERT_FALSE(got[i].empty());
-      EXPECT_EQ(got[i][0].cut, Cut::cancelled);
+      EXPECT_EQ(got[i][0].stop_reason, StopReason::cancelled);
       EXPECT_EQ(got[i][0].tokens.size(), i < 2 ? 5u : 0u);
     }
     if (beam_size == 1) {
@@ -165,7 +165,7 @@ TEST_F(Watched, ALongPromptIsLateWhileItIsRead) {
   batch.step(c);
   const auto ended = batch.take_ended();
   ASSERT_EQ(ended.size(), 1u);
-  EXPECT_EQ(ended[0].hypotheses.at(0).cut, Cut::time_limit);
+  EXPECT_EQ(ended[0].hypotheses.at(0).stop_reason, StopReason::time_limit);
   EXPECT_TRUE(batch.empty());
 }
 
@@ -177,7 +177,7 @@ TEST_F(Watched, WhoeverThrowsWhenToldOfACutEndsOneSentence) {
   });
   batch.join(0, {.start_id = start, .max_length = 5}, shared);
   batch.step(c);
-  EXPECT_NO_THROW(batch.cut(0, Cut::cancelled));
+  EXPECT_NO_THROW(batch.cut(0, StopReason::cancelled));
   const auto ended = batch.take_ended();
   ASSERT_EQ(ended.size(), 1u);
   EXPECT_TRUE(ended[0].error);
@@ -193,11 +193,11 @@ TEST_F(Watched, ADeadEndIsTold) {
     o.no_repeat_ngram = 1, o.suppress_ids = {5};
     TreeStep step(model);
     const auto got = decode(c, step, {std::vector{Request{0, 0, 20}}, o})[0];
-    EXPECT_EQ(got[0].cut, Cut::dead_end);
-    EXPECT_EQ(name_of(got[0].cut), "dead_end");
+    EXPECT_EQ(got[0].stop_reason, StopReason::dead_end);
+    EXPECT_EQ(name_of(got[0].stop_reason), "dead_end");
     EXPECT_EQ(got[0].tokens.size(), 4u);
     o.suppress_ids.clear();
-    EXPECT_EQ(decode(c, step, {std::vector{Request{0, 0, 20}}, o})[0][0].cut, Cut::no);
+    EXPECT_FALSE(is_cut(decode(c, step, {std::vector{Request{0, 0, 20}}, o})[0][0].stop_reason));
   }
 }
 
@@ -239,7 +239,7 @@ TEST_F(WatchedModel, WhateverEndsASearchTheCacheIsEmptyBehindIt) {
     }
     o.ends = {};
     o.time_limit = 1e-4;
-    for (const auto& list : session.decode({}, requests, o, 5)) EXPECT_EQ(list[0].cut, Cut::time_limit);
+    for (const auto& list : session.decode({}, requests, o, 5)) EXPECT_EQ(list[0].stop_reason, StopReason::time_limit);
     EXPECT_EQ(session.cache()->used_slots(), 0);
     o.time_limit = 0;
     std::stop_source source;
@@ -248,7 +248,8 @@ TEST_F(WatchedModel, WhateverEndsASearchTheCacheIsEmptyBehindIt) {
     watch.on_partial = [&](const Partial&) {
       if (++steps == 20) source.request_stop();
     };
-    for (const auto& list : session.decode({}, requests, o, 5, watch)) EXPECT_EQ(list[0].cut, Cut::cancelled);
+    for (const auto& list : session.decode({}, requests, o, 5, watch))
+      EXPECT_EQ(list[0].stop_reason, StopReason::cancelled);
     EXPECT_EQ(session.cache()->used_slots(), 0);
     // The next search finds the same as before.
     std::vector<Request> shorter = requests;
@@ -283,7 +284,7 @@ TEST_F(WatchedModel, AnotherThreadEndsAllWorkers) {
     ASSERT_EQ(got.size(), requests.size());
     for (const auto& list : got) {
       ASSERT_FALSE(list.empty());
-      EXPECT_EQ(list[0].cut, Cut::cancelled);
+      EXPECT_EQ(list[0].stop_reason, StopReason::cancelled);
     }
   }
 }

@@ -72,7 +72,7 @@ void expect_same(const Results& got, const Results& expected) {
     for (std::size_t n = 0; n < got[i].size(); ++n) {
       EXPECT_EQ(got[i][n].text, expected[i][n].text) << i << " " << n;
       EXPECT_EQ(got[i][n].tokens, expected[i][n].tokens) << i << " " << n;
-      EXPECT_EQ(got[i][n].finish, expected[i][n].finish) << i << " " << n;
+      EXPECT_EQ(got[i][n].stop_reason, expected[i][n].stop_reason) << i << " " << n;
       EXPECT_NEAR(got[i][n].log_prob, expected[i][n].log_prob, 1e-3) << i << " " << n;
     }
   }
@@ -241,7 +241,7 @@ TEST(Generator, TextIsToldAsItComesAndEndsBeforeStops) {
       for (std::size_t n = 0; n < found[i].size(); ++n) {
         EXPECT_EQ(found[i][n].text, (told[{i, static_cast<std::int32_t>(n)}]));
         EXPECT_EQ(find_stop(found[i][n].text, o.stops), std::string::npos);
-        if (found[i][n].finish != Finish::stop) continue;
+        if (found[i][n].stop_reason != StopReason::stop) continue;
         ++stopped;
         const std::string all = lm.tokenizer->decode(found[i][n].tokens);
         EXPECT_EQ(all.substr(0, found[i][n].text.size()), found[i][n].text);
@@ -261,7 +261,7 @@ TEST(Generator, BeamsEndAtStopsToo) {
   for (const auto& list : Generator(*lm.m, lm.tokenizer, o).generate(prompts()))
     for (const Generation& g : list) {
       EXPECT_EQ(find_stop(g.text, o.stops), std::string::npos);
-      if (g.finish == Finish::stop) {
+      if (g.stop_reason == StopReason::stop) {
         ++stopped;
         const std::string all = lm.tokenizer->decode(g.tokens);
         EXPECT_EQ(all.size(), g.text.size() + 1);
@@ -280,16 +280,18 @@ TEST(Generator, EndsWhereThePositionsAreFull) {
   const Results found = Generator(*lm.m, lm.tokenizer, o).generate(texts);
   for (const auto& [i, tokens] : {std::pair{0u, 22u}, {1u, 1u}, {2u, 24u}}) {
     EXPECT_EQ(found[i][0].tokens.size(), tokens) << "the last token needs no position";
-    EXPECT_EQ(found[i][0].finish, Finish::positions);
+    EXPECT_EQ(found[i][0].stop_reason, StopReason::positions);
   }
   o.max_new_tokens = 22;
-  EXPECT_EQ(Generator(*lm.m, lm.tokenizer, o).generate(std::span(texts).first(1))[0][0].finish, Finish::length);
+  EXPECT_EQ(Generator(*lm.m, lm.tokenizer, o).generate(std::span(texts).first(1))[0][0].stop_reason,
+            StopReason::length);
   o.max_new_tokens.reset(), o.max_length = 10;
   const Generation g = Generator(*lm.m, lm.tokenizer, o).generate(std::span(texts).first(1))[0][0];
   EXPECT_EQ(g.tokens.size(), 7u);
-  EXPECT_EQ(g.finish, Finish::length);
+  EXPECT_EQ(g.stop_reason, StopReason::length);
   o.max_length = 24;  // as in directories
-  EXPECT_EQ(Generator(*lm.m, lm.tokenizer, o).generate(std::span(texts).first(1))[0][0].finish, Finish::positions);
+  EXPECT_EQ(Generator(*lm.m, lm.tokenizer, o).generate(std::span(texts).first(1))[0][0].stop_reason,
+            StopReason::positions);
   o.max_length = 2;
   EXPECT_EQ(Generator(*lm.m, lm.tokenizer, o).generate(std::span(texts).first(1))[0][0].tokens.size(), 1u);
 }
@@ -321,7 +323,7 @@ TEST(Generator, PromptsThatCannotBeReadMayBePassedOver) {
                          [&](const TextPiece& p) { told[p.prompt] += p.text, ended[p.prompt] += p.ended; });
   ASSERT_EQ(found.size(), 3u);
   expect_same({found[0], found[2]}, expected);
-  EXPECT_EQ(found[1].at(0).finish, Finish::refused);
+  EXPECT_EQ(found[1].at(0).stop_reason, StopReason::refused);
   EXPECT_EQ(told, (std::vector<std::string>{found[0][0].text, "", found[2][0].text}));
   EXPECT_EQ(ended, (std::vector<int>{1, 1, 1}));
   EXPECT_EQ(generator.refused(), 1);

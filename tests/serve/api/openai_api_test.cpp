@@ -24,7 +24,7 @@ TEST_F(Serving, ContinuesTextAsTheLibraryDoes) {
   EXPECT_EQ(got["usage"]["prompt_tokens"], writer.tokenizer->encode(prompt, Side::target).size());
   EXPECT_EQ(got["usage"]["completion_tokens"], expected.tokens.size());
   const std::string reason = got["choices"][0]["finish_reason"];
-  EXPECT_EQ(reason, expected.finish == search::Finish::end_token ? "stop" : "length");
+  EXPECT_EQ(reason, expected.stop_reason == search::StopReason::end_token ? "stop" : "length");
   // Ids, lists, echo, stops.
   got = post("/v1/completions",
              {{"prompt", {writer.tokenizer->encode(prompt, Side::target), writer.tokenizer->encode("a", Side::target)}},

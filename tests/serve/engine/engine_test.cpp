@@ -146,11 +146,11 @@ TEST(Engine, WhoGoesAwayIsGoneWithinAStepWhereverItIs) {
   while (a.tokens < 3 || b.tokens < 3) std::this_thread::yield();
   EXPECT_EQ(engine.running(), 2u);
   engine.cancel({&waits.work, 1});
-  EXPECT_EQ(waits.get().cut, search::Cut::cancelled);
+  EXPECT_EQ(waits.get().stop_reason, search::StopReason::cancelled);
   EXPECT_TRUE(waits.work->begun == Clock::time_point{});
   const int at = b.tokens;
   a.work->cancelled = true;
-  EXPECT_EQ(a.get().cut, search::Cut::cancelled);
+  EXPECT_EQ(a.get().stop_reason, search::StopReason::cancelled);
   EXPECT_LE(at_end - at, 3) << "b went on while a was still there";
   b.work->cancelled = true;
   b.get();
@@ -238,10 +238,10 @@ TEST(Engine, DeadlinesHoldForThoseWhoRunAndThoseWhoWait) {
   engine.submit({&waits.work, 1});
   asked = true;
   const Outcome late = waits.get();
-  EXPECT_EQ(late.cut, search::Cut::time_limit);
+  EXPECT_EQ(late.stop_reason, search::StopReason::time_limit);
   EXPECT_TRUE(late.hypotheses.empty());
   const Outcome cut = runs.get();
-  EXPECT_EQ(cut.cut, search::Cut::time_limit);
+  EXPECT_EQ(cut.stop_reason, search::StopReason::time_limit);
   ASSERT_EQ(cut.hypotheses.size(), 1u);
   EXPECT_GT(cut.hypotheses[0].tokens.size(), 1u);
 }
@@ -304,7 +304,7 @@ TEST(Engine, LongRequestsComeIntoTheQueuePieceByPiece) {
     for (int i = 0; i < 30; ++i) {
       const auto& a = asked[static_cast<std::size_t>(i)];
       const Outcome outcome = i == 5 && gives_up ? Outcome{} : a->get();
-      if (i > 5) EXPECT_EQ(outcome.cut, gives_up ? search::Cut::cancelled : search::Cut::no) << i;
+      if (i > 5) EXPECT_EQ(outcome.stop_reason, gives_up ? search::StopReason::cancelled : search::StopReason::length) << i;
       EXPECT_EQ(a->ends, 1) << i;
     }
     EXPECT_LE(most_waiting, 2u) << "a quarter of the queue";
@@ -326,7 +326,7 @@ TEST(Engine, EndsEverythingWhenItGoes) {
     while (asked[0]->tokens == 0) std::this_thread::yield();
   }
   for (const auto& a : asked) {
-    EXPECT_EQ(a->get().cut, search::Cut::cancelled);
+    EXPECT_EQ(a->get().stop_reason, search::StopReason::cancelled);
     EXPECT_EQ(a->ends, 1);
   }
 }
