@@ -131,7 +131,7 @@ bool forces_bos(const JsonObject& o) {
 
 }  // namespace
 
-std::optional<AlignmentHeads> read_alignment_heads(const JsonObject& o) {
+std::optional<nn::AttentionHeads> read_alignment_heads(const JsonObject& o) {
   constexpr std::string_view key = "alignment_heads";
   if (!o.has(key)) return std::nullopt;
   const nlohmann::json& list = o.json().at(std::string(key));
@@ -139,7 +139,7 @@ std::optional<AlignmentHeads> read_alignment_heads(const JsonObject& o) {
     if (!ok) o.fail_at(key, "expected a list of pairs [layer, head], counted from 0, none of them twice");
   };
   expect(list.is_array());
-  AlignmentHeads found;
+  nn::AttentionHeads found;
   for (const nlohmann::json& pair : list) {
     expect(pair.is_array() && pair.size() == 2 && pair[0].is_number_unsigned() && pair[1].is_number_unsigned() &&
            pair[0].get<std::uint64_t>() < 1000 && pair[1].get<std::uint64_t>() < 1'000'000);

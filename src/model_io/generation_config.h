@@ -29,7 +29,7 @@ struct GenerationConfig {
   std::vector<std::int32_t> suppress_tokens, begin_suppress_tokens;
   bool renormalize_logits = false;
   /// [[layer, head], ...] of the decoder, from 0, as in Whisper's directories; set if all heads are in one layer.
-  std::optional<AlignmentHeads> alignment_heads;
+  std::optional<nn::AttentionHeads> alignment_heads;
 
   /// Keys that ask for something tril does not support ("eta_cutoff 0.1"), for a warning.
   std::vector<std::string> not_obeyed;
@@ -40,7 +40,7 @@ struct GenerationConfig {
 GenerationConfig read_generation_config(const JsonObject& document);
 
 /// Reads alignment_heads only; nothing if there are none.
-std::optional<AlignmentHeads> read_alignment_heads(const JsonObject& document);
+std::optional<nn::AttentionHeads> read_alignment_heads(const JsonObject& document);
 
 /// The generation_config.json that says what config.json says of generation.
 nlohmann::json generation_of_config(const JsonObject& config);

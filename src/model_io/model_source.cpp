@@ -89,7 +89,7 @@ const GenerationConfig& ModelSource::generation() const {
       [&] { return from_files([&] { return read_generation_config(state_->generation_keys()); }); });
 }
 
-std::optional<AlignmentHeads> ModelSource::alignment_heads() const {
+std::optional<nn::AttentionHeads> ModelSource::alignment_heads() const {
   return from_files([&] { return read_alignment_heads(state_->generation_keys()); });
 }
 

@@ -32,7 +32,7 @@ class ModelSource {
   std::optional<std::string> published_config() const;
   const GenerationConfig& generation() const;
   /// Only this part of generation(), which may be valid even if the rest is not.
-  std::optional<AlignmentHeads> alignment_heads() const;
+  std::optional<nn::AttentionHeads> alignment_heads() const;
   /// generation_config.json for a copy of this model: the publisher's own, or made of config.json.
   nlohmann::json published_generation() const;
 

@@ -234,7 +234,7 @@ Tensor Attention::cross(Context& c, const Tensor& x, const KeysValues& memory, c
     check(call.mask.kind == kern::MaskKind::full, name_, "attention weights are recorded only under the full mask");
     call.tap->weights = ops::mean_attention(
         c, q, memory.packed ? call.tap->keys : memory.keys, call.spans,
-        {.num_heads = o_.num_heads, .num_kv_heads = kv_heads(), .chosen = call.tap->heads, .scale = o_.scale});
+        {.num_heads = o_.num_heads, .num_kv_heads = kv_heads(), .chosen = call.tap->of.heads, .scale = o_.scale});
     call.tap->spans = call.spans;
   }
   return out_.forward(c, y, out);

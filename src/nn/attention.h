@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "nn/attention_heads.h"
 #include "nn/head_norm.h"
 #include "nn/kv_cache.h"
 #include "nn/layers.h"
@@ -52,11 +53,10 @@ class SelfCall {
 
 /// Receives the weights of one layer's cross-attention while it runs.
 struct AttentionTap {
-  std::int64_t layer = 0;
-  std::vector<std::int32_t> heads;  ///< the heads to average; empty: all
-  Tensor weights;                   ///< ops::mean_attention's result: [tokens, tokens of memory] of each row
-  ops::Spans spans;                 ///< of these weights
-  Tensor keys;                      ///< keys of that layer if the memory holds packed ones: made once, like the states
+  AttentionHeads of;  ///< its layer is not negative
+  Tensor weights;     ///< ops::mean_attention's result: [tokens, tokens of memory] of each row
+  ops::Spans spans;   ///< of these weights
+  Tensor keys;        ///< keys of that layer if the memory holds packed ones: made once, like the states
 };
 
 /// Shared by the cross-attention of all layers of one call.

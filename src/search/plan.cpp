@@ -68,8 +68,7 @@ void check_options(const SearchPlan& o, std::int64_t vocab_size) {
   check_range(o.length_penalty, limits::length_penalty, "length_penalty");
   check_range(o.time_limit, limits::time_limit, "time_limit");
   check_range(o.coverage_penalty, limits::coverage_penalty, "coverage_penalty");
-  check(o.coverage_penalty == 0 || o.attention.on, "coverage_penalty",
-        "needs attention weights, which are not recorded");
+  check(o.coverage_penalty == 0 || o.attention, "coverage_penalty", "needs attention weights, which are not recorded");
   if (o.constraint) check_constraint(o, vocab_size);
   check(o.top_log_probs < 0 || (o.scores && !o.has_beam()), "log-probabilities of tokens",
         "are available only for greedy search or sampling, with scores");

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "nn/attention_heads.h"
 #include "search/stop_reason.h"
 #include "settings/early_stopping.h"
 
@@ -27,13 +29,6 @@ struct SamplingOptions {
   double typical_p = 1;    ///< above 0, up to 1; 1: all
   /// What is drawn is a function of this, of Request::number, of the sample and of its position, and of nothing else.
   std::uint64_t seed = 1;
-};
-
-/// Whose cross-attention is kept for every generated token.
-struct AttentionOptions {
-  bool on = false;
-  std::int64_t layer = -1;          ///< of the decoder; -1: the last
-  std::vector<std::int32_t> heads;  ///< that the mean is taken over; none: all
 };
 
 class Constraint;
@@ -62,9 +57,10 @@ struct SearchPlan {
   /// A first token less probable than this begins no alternative; the likeliest one always does.
   double min_alternative_prob = 0;
   /// Above 0, scores of finished hypotheses lose by source tokens that got little attention (attention_trail.h); needs
-  /// attention.on. It is no part of what running hypotheses rank by.
+  /// attention. It is no part of what running hypotheses rank by.
   double coverage_penalty = 0;
-  AttentionOptions attention;
+  /// Whose cross-attention is kept for every generated token; nothing: nobody's.
+  std::optional<nn::AttentionHeads> attention;
   /// Of translation: the target tokens that each source calls for, the only ones that may come. May be none.
   std::shared_ptr<const Shortlist> shortlist;
   /// What generated text must be: a regular expression, JSON of a schema (constraint.h). May be none. What it forbids never
@@ -162,7 +158,7 @@ struct Hypothesis {
   double score = 0;                  ///< log_prob / tokens^length_penalty, and the coverage penalty
   std::vector<std::int32_t> unsatisfied = {};  ///< of Request::phrases, those that it lacks
   StopReason stop_reason = StopReason::length;
-  /// [tokens, source tokens], each row's sum 1: what the token was made from; none unless SearchPlan::attention is on.
+  /// [tokens, source tokens], each row's sum 1: what the token was made from; none without SearchPlan::attention.
   std::vector<float> attention = {};
   std::vector<TokenScore> token_scores = {};  ///< of each token, where SearchPlan::top_log_probs asks for them
 };

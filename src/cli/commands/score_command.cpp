@@ -247,7 +247,7 @@ int score_pairs(const ScoreOptions& o, const model::ModelSource& opened, const m
 
   const ModelSet others(o.others, o.decoding, model, &tokenizer);
   check_language(o.target_language, model, tokenizer);
-  const search::AttentionOptions attention = attention_options(o.alignment, model, false);
+  const std::optional<nn::AttentionHeads> attention = attention_heads(o.alignment, model, false);
   PairIds pairs(o, opened, model, tokenizer);
   std::int64_t number = 0, invalid = 0;
   Totals totals;

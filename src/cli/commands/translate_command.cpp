@@ -195,7 +195,7 @@ search::TranslatorOptions settled(const TranslateOptions& o, const model::Genera
   search::SearchPlan& s = t.decoding.search;
   t.source_language = languages.source, t.target_language = languages.target;
   s.scores = o.json || o.decoding.search.n_best > 1;
-  s.attention = attention_options(o.alignment, m, o.replace_unknowns || s.coverage_penalty > 0);
+  s.attention = attention_heads(o.alignment, m, o.replace_unknowns || s.coverage_penalty > 0);
   t.replace_unknowns = o.replace_unknowns;
   t.terminology = terminology_of(o, s);
   t.decoding.deterministic = o.deterministic;

@@ -38,16 +38,15 @@ void add_alignment_fields(Fields& f, AlignmentOptions& o) {
       .value_name("N");
 }
 
-search::AttentionOptions attention_options(const AlignmentOptions& o, const model::Model& m, bool wanted) {
-  search::AttentionOptions a;
+std::optional<nn::AttentionHeads> attention_heads(const AlignmentOptions& o, const model::Model& m, bool wanted) {
   if (!o.alignment.empty()) threshold_of(o.alignment);
-  a.on = wanted || !o.alignment.empty();
-  if (!a.on) {
+  if (!wanted && o.alignment.empty()) {
     if (!o.layer.empty()) fail_usage("--alignment-layer", "has no effect without an alignment", "pass --alignment too");
-    return a;
+    return std::nullopt;
   }
+  nn::AttentionHeads a;
   if (o.layer.empty()) {
-    if (m.alignment_heads()) a.layer = m.alignment_heads()->layer, a.heads = m.alignment_heads()->heads;
+    a = m.alignment_heads().value_or(a);
   } else if (o.layer != "last") {
     const char* const end = o.layer.data() + o.layer.size();
     const auto [at, error] = std::from_chars(o.layer.data(), end, a.layer);
@@ -56,7 +55,7 @@ search::AttentionOptions attention_options(const AlignmentOptions& o, const mode
                  fmt::format("expected last or a number from 1 to {}, got \"{}\"", m.cross_layers(), o.layer));
     --a.layer;
   }
-  model::tap_of(m, model::AlignmentHeads{a.layer, a.heads});
+  model::tap_of(m, a);
   return a;
 }
 

@@ -20,7 +20,8 @@ struct AlignmentOptions {
 void add_alignment_fields(Fields& f, AlignmentOptions& o);
 
 /// @throws Error(usage) if they do not fit the model. @param wanted  whether attention is also needed otherwise
-search::AttentionOptions attention_options(const AlignmentOptions& o, const model::Model& m, bool wanted);
+/// @return  nothing where nobody asks
+std::optional<nn::AttentionHeads> attention_heads(const AlignmentOptions& o, const model::Model& m, bool wanted);
 
 /// The output of --alignment after the text: "0-0 1-1", or weights.
 std::string alignment_text(const AlignmentOptions& o, std::span<const float> attention, std::size_t tokens);

@@ -78,7 +78,7 @@ serve::Loaded load_served(const ServeOptions& o, const std::string& name, const 
               .session = {.cache = decoding.cache,
                           .prompt_tokens = static_cast<std::int32_t>(o.prompt_tokens),
                           .prefix_tokens = o.prefix_tokens,
-                          .attention = l.model->alignment_heads().value_or(model::AlignmentHeads{})},
+                          .attention = l.model->alignment_heads().value_or(nn::AttentionHeads{})},
               .deterministic = o.deterministic};
   return l;
 }

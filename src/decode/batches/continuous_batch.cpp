@@ -175,7 +175,7 @@ StepInput ContinuousBatch::lay_out() {
   }
   last_.rows = counts_.size();
   const bool looks = std::any_of(live_.begin(), live_.end(),
-                                 [](const Sentence& s) { return s.is_answered() && s.group->options->attention.on; });
+                                 [](const Sentence& s) { return s.is_answered() && s.group->options->attention; });
   return {.ids = ids_,
           .counts = counts_,
           .parents = parents_,
@@ -295,7 +295,7 @@ void ContinuousBatch::advance(Context& c, const StepOutput& output) {
       if (s.is_answered()) {
         const auto n = static_cast<std::size_t>(s.search->rows());
         Search::Seen seen{.likeliest = Found::take(found.likeliest, n * static_cast<std::size_t>(found.top))};
-        if (run.group->options->attention.on) {
+        if (run.group->options->attention) {
           const std::size_t first = first_weight[static_cast<std::size_t>(s.row)];
           seen.attention = std::span(output.attention.weights)
                                .subspan(first, first_weight[static_cast<std::size_t>(s.row) + n] - first);

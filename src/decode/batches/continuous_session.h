@@ -24,7 +24,7 @@ struct ContinuousSessionOptions {
   /// (prefix_cache.h); 0: none do. Of models without an encoder, where every token sees all before it.
   std::int64_t prefix_tokens = 0;
   /// Whose attention sentences with SearchPlan::attention get.
-  model::AlignmentHeads attention;
+  nn::AttentionHeads attention;
 };
 
 class ContinuousSession {

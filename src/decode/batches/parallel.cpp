@@ -115,7 +115,7 @@ ParallelDecoder::ParallelDecoder(const model::Model& model, ParallelOptions opti
     fail_usage("shortlist",
                "its matrix products change width from batch to batch, so the last bits of results may differ",
                "leave it or `deterministic` out");
-  if (s.attention.on) model::tap_of(model, model::AlignmentHeads{s.attention.layer, s.attention.heads});
+  if (s.attention) model::tap_of(model, s.attention);
   for (int i = 0; i < workers_.count(); ++i)
     sessions_.push_back(std::make_unique<Session>(
         workers_.context(i), model, SessionOptions{options_.cache, options_.ensemble, options_.speculative}));

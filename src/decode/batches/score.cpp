@@ -58,8 +58,7 @@ std::vector<Score> score(Context& c, const model::Model& model, std::span<const 
   if (ids.empty()) return scores;
 
   std::optional<nn::AttentionTap> tap;
-  if (options.attention.on)
-    tap = model::tap_of(model, model::AlignmentHeads{options.attention.layer, options.attention.heads});
+  if (options.attention) tap = model::tap_of(model, options.attention);
   nn::AttentionTap* const asked = tap ? &*tap : nullptr;
   std::vector<float> log_probs;
   if (options.ensemble.others.empty()) {

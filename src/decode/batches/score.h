@@ -11,8 +11,8 @@ namespace tril::search {
 
 struct ScoreOptions {
   EnsembleOptions ensemble = {};
-  AttentionOptions attention = {};  ///< of the first model
-  std::int32_t start_id = -1;       ///< what the decoder starts with; -1: as the model says
+  std::optional<nn::AttentionHeads> attention = {};  ///< of the first model; nothing: not asked for
+  std::int32_t start_id = -1;                        ///< what the decoder starts with; -1: as the model says
 };
 
 struct Score {

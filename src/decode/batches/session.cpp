@@ -79,13 +79,13 @@ void Session::end(Reader& r) {
 }
 
 std::unique_ptr<Step> Session::step_of(Reader& r, std::vector<std::vector<std::int32_t>> shortlist,
-                                       const AttentionOptions& attention) {
+                                       const nn::AttentionHeads& attention) {
   return make_step({.model = r.model,
                     .sources = r.model->has_encoder() ? &r.sources : nullptr,
                     .cache = r.cache.get(),
                     .options = options_.cache,
                     .shortlist = std::move(shortlist),
-                    .attention = {attention.layer, attention.heads}});
+                    .attention = attention});
 }
 
 // Whatever ends a search.
@@ -114,7 +114,7 @@ std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector
   }
   for (Reader& r : models_) {
     if (!stopped) begin(r, sources);
-    steps.push_back(step_of(r, lists, options.attention));
+    steps.push_back(step_of(r, lists, options.attention.value_or(nn::AttentionHeads{})));
   }
   std::unique_ptr<Step> step = std::move(steps[0]);
   if (steps.size() > 1) {

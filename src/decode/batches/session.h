@@ -39,7 +39,7 @@ class Session {
   void begin(Reader& reader, std::span<const std::vector<std::int32_t>> sources);
   static void end(Reader& reader);
   std::unique_ptr<Step> step_of(Reader& reader, std::vector<std::vector<std::int32_t>> shortlist = {},
-                                const AttentionOptions& attention = {});
+                                const nn::AttentionHeads& attention = {});
 
   Context* context_;
   SessionOptions options_;

@@ -224,7 +224,7 @@ void check_speculative(const SearchPlan& o) {
   check(o.is_greedy(), "speculative decoding",
         "needs greedy search, got a beam of {}, {} hypotheses, alternatives {}, sampling {}", o.beam_size, o.n_best,
         o.alternatives, o.sampling.on);
-  check(!o.attention.on, "speculative decoding",
+  check(!o.attention, "speculative decoding",
         "records no attention, so it gives no alignments and replaces no unknown words");
   check(!o.shortlist, "speculative decoding", "does not support a shortlist");
 }

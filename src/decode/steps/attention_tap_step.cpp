@@ -5,7 +5,7 @@
 namespace tril::search {
 
 AttentionTapStep::AttentionTapStep(std::unique_ptr<Step> inner, const model::Model& model, const Sources& sources,
-                                   model::AlignmentHeads heads)
+                                   nn::AttentionHeads heads)
     : StepDecorator(std::move(inner)), model_(&model), sources_(&sources), heads_(std::move(heads)) {}
 
 StepOutput AttentionTapStep::step(Context& c, const StepInput& input) {

@@ -16,7 +16,7 @@ class AttentionTapStep : public StepDecorator {
   /// @param sources  of the sentences of its steps
   /// @param heads    whose mean is taken. A first step that asks throws Error(usage) where the model lacks them
   AttentionTapStep(std::unique_ptr<Step> inner, const model::Model& model, const Sources& sources,
-                   model::AlignmentHeads heads);
+                   nn::AttentionHeads heads);
   StepOutput step(Context& c, const StepInput& input) override;
 
  private:
@@ -24,7 +24,7 @@ class AttentionTapStep : public StepDecorator {
 
   const model::Model* model_;
   const Sources* sources_;
-  model::AlignmentHeads heads_;
+  nn::AttentionHeads heads_;
   std::optional<nn::AttentionTap> tap_;  ///< made when it is first needed
   std::uint64_t version_ = 0;            ///< of the sources whose keys it holds
 };

@@ -75,7 +75,7 @@ void check_options(const TextOptions& o, const SearchPlan& search) {
   check(o.min_length >= 0, "minimum length", "expected at least 0, got {}", o.min_length);
   check(!o.terminology || search.has_beam(), "terminology",
         "needs a beam search to place phrases, but the beam size is {}", search.beam_size);
-  check(!o.replace_unknowns || search.attention.on, "unknown words",
+  check(!o.replace_unknowns || search.attention, "unknown words",
         "replacing them needs attention weights, which are not recorded");
   check(o.max_length_factor >= 0, "maximum length factor", "expected at least 0, got {}", o.max_length_factor);
 }

@@ -8,18 +8,17 @@ Memory Model::encode(Context&, std::span<const std::int32_t>, const Rows&, const
   fail_usage(family(), "this family has no encoder", "use `tril generate` for language models");
 }
 
-nn::AttentionTap tap_of(const Model& m, const std::optional<AlignmentHeads>& heads) {
+nn::AttentionTap tap_of(const Model& m, const std::optional<nn::AttentionHeads>& heads) {
   const std::int64_t layers = m.cross_layers();
   if (layers == 0)
     fail_usage(m.family(), "this family has no cross-attention", "only translation models give alignments");
   nn::AttentionTap tap;
-  const AlignmentHeads chosen = heads.value_or(AlignmentHeads{});
-  tap.layer = chosen.layer < 0 ? layers - 1 : chosen.layer;
-  tap.heads = chosen.heads;
-  if (tap.layer >= layers)
-    fail_usage("alignment", fmt::format("there is no layer {}: the decoder has {} layers", tap.layer + 1, layers),
+  tap.of = heads.value_or(nn::AttentionHeads{});
+  if (tap.of.layer < 0) tap.of.layer = layers - 1;
+  if (tap.of.layer >= layers)
+    fail_usage("alignment", fmt::format("there is no layer {}: the decoder has {} layers", tap.of.layer + 1, layers),
                "pass a layer number, counted from 1, or \"last\"");
-  for (const std::int32_t h : tap.heads)
+  for (const std::int32_t h : tap.of.heads)
     check(h >= 0 && h < m.cross_heads(), "alignment", "there is no head {}: the layer has {} heads", h + 1,
           m.cross_heads());
   return tap;

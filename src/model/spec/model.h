@@ -52,12 +52,6 @@ struct DecoderInput {
   nn::RouterTap* routers = nullptr;  ///< receives the choices of each mixture of experts; null: not wanted
 };
 
-/// The heads of one decoder layer whose mean cross-attention gives a token's alignment.
-struct AlignmentHeads {
-  std::int64_t layer = -1;          ///< -1: the last
-  std::vector<std::int32_t> heads;  ///< empty: all
-};
-
 /// How files store a weight, if that differs from the model.
 struct StoredAs {
   std::vector<std::string> names;  ///< the first is used for writing; all are accepted for reading
@@ -128,8 +122,8 @@ class Model {
   const nn::Parameters& parameters() const { return parameters_; }
 
   /// The heads that were trained to align tokens; nothing if none were.
-  const std::optional<AlignmentHeads>& alignment_heads() const { return alignment_heads_; }
-  void set_alignment_heads(std::optional<AlignmentHeads> heads) { alignment_heads_ = std::move(heads); }
+  const std::optional<nn::AttentionHeads>& alignment_heads() const { return alignment_heads_; }
+  void set_alignment_heads(std::optional<nn::AttentionHeads> heads) { alignment_heads_ = std::move(heads); }
 
   /// True if layers are recomputed in the backward pass instead of keeping their intermediate values: less
   /// memory, about a third more time.
@@ -139,12 +133,12 @@ class Model {
  protected:
   nn::Parameters parameters_;
   bool gradient_checkpointing_ = false;
-  std::optional<AlignmentHeads> alignment_heads_;
+  std::optional<nn::AttentionHeads> alignment_heads_;
 };
 
 /// A tap of `heads`, or without them of all heads of the last layer.
 /// @throws Error(usage) if the model has no such layer or head
-nn::AttentionTap tap_of(const Model& m, const std::optional<AlignmentHeads>& heads);
+nn::AttentionTap tap_of(const Model& m, const std::optional<nn::AttentionHeads>& heads);
 
 /// logits [N, V] of hidden states [N, d_model].
 Tensor logits(Context& c, const Model& m, const Tensor& hidden);

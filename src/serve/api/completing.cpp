@@ -177,7 +177,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
         std::stable_sort(list.begin(), list.end(), [&](const auto& a, const auto& b) { return mean(a) > mean(b); });
       for (std::size_t n = 0; n < list.size() && n < static_cast<std::size_t>(rows_); ++n) {
         Choice& choice = choices_[choice_of(prompt, static_cast<std::int32_t>(n))];
-        choice.result = model_->continuation().finish(list[n], request, plan_.lengths, *options_);
+        choice.result = model_->continuation().finish(list[n], request, plan_.lengths);
         if (r_.logprobs && !r_.stream) set_told(choice, list[n]);
       }
     } catch (...) {

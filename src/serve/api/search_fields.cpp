@@ -64,7 +64,7 @@ search::SearchPlan search_plan(SearchOptions asked, std::int64_t n, const Served
     search::SearchPlan plan = search::resolve(both, model.loaded().search);
     for (const std::string& text : asked.bad_words)
       search::forbid(text, model.tokenizer(), "bad_words", plan.bad_words);
-    if (plan.coverage_penalty > 0) plan.attention.on = true;
+    if (plan.coverage_penalty > 0) plan.attention.emplace();
     return plan;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::usage) throw;

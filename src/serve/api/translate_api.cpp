@@ -107,10 +107,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     const auto n = r_.alternatives + 1;
     search::SearchPlan s = search_plan(r_.search, n, *model_);
     if (text_.terminology && !s.has_beam()) s.beam_size = 8;
-    if (r_.alignment || text_.replace_unknowns) s.attention.on = true;
-    if (s.attention.on)
-      s.attention.layer = model_->loaded().engine.session.attention.layer,
-      s.attention.heads = model_->loaded().engine.session.attention.heads;
+    if (r_.alignment || text_.replace_unknowns || s.attention) s.attention = model_->loaded().engine.session.attention;
     s.scores = true;
     search::check_options(text_, s);
     const std::string key = s.sampling.on ? "" : key_of(body);

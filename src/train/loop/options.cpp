@@ -27,8 +27,8 @@ bool is_linear(const ModelOptions& m) {
   return m.arch == "linear_decoder";
 }
 
-model::AlignmentHeads guided_heads(const LearningOptions& l, const ModelOptions& m) {
-  model::AlignmentHeads heads;
+nn::AttentionHeads guided_heads(const LearningOptions& l, const ModelOptions& m) {
+  nn::AttentionHeads heads;
   heads.layer = m.dec_depth - 1;
   if (l.guided_alignment_layer != last_layer) {
     heads.layer = l.guided_alignment_layer - 1;

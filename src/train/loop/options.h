@@ -18,8 +18,8 @@
 #include "train/optim/schedule.h"
 #include "train/optim/update_rule.h"
 
-namespace tril::model {
-struct AlignmentHeads;
+namespace tril::nn {
+struct AttentionHeads;
 }
 
 namespace tril::train {
@@ -170,7 +170,7 @@ Fields fields_of(TrainOptions& o);
 std::size_t corpus_count(const DataOptions& d);
 /// The heads of `guided_alignment_layer` and `guided_alignment_heads`, listed by number.
 /// @throws Error(usage) if the model does not have them
-model::AlignmentHeads guided_heads(const LearningOptions& l, const ModelOptions& m);
+nn::AttentionHeads guided_heads(const LearningOptions& l, const ModelOptions& m);
 
 /// The metric that decides which model is best.
 Metric deciding_metric(const ValidationOptions& v);

@@ -15,7 +15,7 @@ namespace tril::train {
 
 /// How attention is trained on alignments (ops::alignment_loss), if batches have them.
 struct GuidedAlignment {
-  model::AlignmentHeads heads;
+  nn::AttentionHeads heads;
   ops::AlignmentCost cost = ops::AlignmentCost::ce;
   double weight = 0.1;  ///< relative to the loss of the targets
 };

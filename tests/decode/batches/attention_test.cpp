@@ -69,7 +69,7 @@ SearchPlan options(std::int32_t beam) {
   o.beam_size = o.n_best = beam;
   o.eos_ids = {0};
   o.scores = true;
-  o.attention.on = true;
+  o.attention.emplace();
   return o;
 }
 
@@ -81,7 +81,7 @@ TEST(TokenAttention, IsThatOfTheProbe) {
     for (const auto& [layer, heads] : {std::pair{std::int64_t{-1}, std::vector<std::int32_t>{}}, {0, {2}}, {1, {3, 1}}})
       for (const bool cache : {true, false}) {
         SearchPlan o = options(beam);
-        o.attention.layer = layer, o.attention.heads = heads;
+        o.attention = nn::AttentionHeads{layer, heads};
         ParallelDecoder decoder(*m, {.search = o, .batch_size = 4, .threads = 2, .cache = {.use = cache}});
         const auto found = decoder.decode(from, requests);
         for (std::size_t i = 0; i < from.size(); ++i) {
@@ -137,7 +137,7 @@ TEST(TokenAttention, ChangesNothingElse) {
   const std::vector<Ids> from = sources(9);
   const std::vector<Request> requests(from.size(), {.start_id = 39, .max_length = 12});
   SearchPlan with = options(4), without = with;
-  without.attention.on = false;
+  without.attention.reset();
   ParallelDecoder a(*m, {.search = with}), b(*m, {.search = without});
   const auto looked = a.decode(from, requests), not_looked = b.decode(from, requests);
   for (std::size_t i = 0; i < from.size(); ++i)
@@ -153,9 +153,7 @@ TEST(TokenAttention, OfScoredPairs) {
   const std::vector<Ids> from = sources(7);
   std::vector<Ids> to(from.rbegin(), from.rend());
   WorkerPool workers(2);
-  AttentionOptions wanted;
-  wanted.on = true, wanted.layer = 0;
-  const std::vector<Score> scores = score_all(workers, *m, from, to, 3, {.attention = wanted});
+  const std::vector<Score> scores = score_all(workers, *m, from, to, 3, {.attention = nn::AttentionHeads{.layer = 0}});
   const std::vector<Score> plain = score_all(workers, *m, from, to, 3);
   for (std::size_t i = 0; i < from.size(); ++i) {
     expect_close(scores[i].attention, probed(*m, from[i], to[i], 0, {}));
@@ -166,9 +164,9 @@ TEST(TokenAttention, OfScoredPairs) {
 
 TEST(TokenAttention, LayersAndHeadsThatAreNotThere) {
   const auto m = testing::small_marian();
-  EXPECT_THROW(model::tap_of(*m, model::AlignmentHeads{2, {}}), Error);
-  EXPECT_THROW(model::tap_of(*m, model::AlignmentHeads{0, {4}}), Error);
-  EXPECT_EQ(model::tap_of(*m, std::nullopt).layer, 1);
+  EXPECT_THROW(model::tap_of(*m, nn::AttentionHeads{2, {}}), Error);
+  EXPECT_THROW(model::tap_of(*m, nn::AttentionHeads{0, {4}}), Error);
+  EXPECT_EQ(model::tap_of(*m, std::nullopt).of.layer, 1);
 }
 
 // [Wu et al. 2016, eq. 14] by hand: the first token has 0.8, the second 1.2, the third 0.5, the fourth nothing.
@@ -203,7 +201,7 @@ TEST(CoveragePenalty, IsPartOfTheScoreAndOfTheRank) {
     changed += best.tokens != after[i][0].tokens ? 1 : 0;
   }
   EXPECT_GT(changed, 3) << "the cases do not test ranking";
-  o.attention.on = false;
+  o.attention.reset();
   EXPECT_THROW(check_options(o, 40), Error);
 }
 

@@ -257,7 +257,7 @@ TEST(ContinuousSession, TranslationsThatComeAndGoAreThoseOfEachAlone) {
     std::vector<Job> jobs = jobs_of(80, 5, true, 3);
     for (std::size_t i = 0; i < jobs.size(); i += 3) {
       SearchPlan o = *jobs[i].options;
-      o.attention.on = true;
+      o.attention.emplace();
       jobs[i].options = std::make_shared<const SearchPlan>(std::move(o));
     }
     ContinuousSessionOptions options;

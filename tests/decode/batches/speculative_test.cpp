@@ -244,7 +244,7 @@ TEST(Speculative, Errors) {
   refused(s, "alternatives");
   s = greedy().search, s.sampling.on = true;
   refused(s, "samples");
-  s = greedy().search, s.attention.on = true;
+  s = greedy().search, s.attention.emplace();
   refused(s, "attention");
   Arena arena;
   Context c(arena);

@@ -163,7 +163,7 @@ TEST(Shortlist, OfAnEnsemble) {
   const std::vector<Request> requests(from.size(), {.start_id = 39, .max_length = 8});
   for (const auto mean : {EnsembleOptions::Mean::log_probabilities, EnsembleOptions::Mean::probabilities}) {
     SearchPlan o = options(4);
-    o.attention.on = true;
+    o.attention.emplace();
     const auto list = std::make_shared<Shortlist>(random_table(3), ShortlistOptions{.first = 4, .best = 3}, o);
     o.shortlist = list;
     ParallelOptions p{.search = o, .batch_size = 3};
@@ -193,7 +193,7 @@ TEST(Shortlist, WhatItDoesNotGoWith) {
   p.speculative.lookup = 2;
   EXPECT_THROW(ParallelDecoder(*m, p), Error);
   p.search.shortlist.reset();
-  p.search.attention.on = true;
+  p.search.attention.emplace();
   EXPECT_THROW(ParallelDecoder(*m, p), Error);
 }
 

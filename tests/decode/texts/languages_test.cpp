@@ -116,7 +116,7 @@ TEST_F(LanguageTokens, ARequestsIsAsADirectorys) {
   all.push_back({.scores = true});
   all.push_back({.n_best = 3, .sampling = {.on = true, .seed = 5}, .scores = true});
   all.push_back({.beam_size = 2, .n_best = 3, .alternatives = true});
-  all.push_back({.beam_size = 2, .attention = {.on = true}});
+  all.push_back({.beam_size = 2, .attention = nn::AttentionHeads{}});
   all.push_back({.begin_suppress_ids = {5, 6, 7}, .no_repeat_ngram = 2});
   for (std::size_t i = 0; i < all.size(); ++i) {
     SCOPED_TRACE(i);

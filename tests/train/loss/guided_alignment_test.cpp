@@ -84,8 +84,7 @@ TEST(GuidedAlignment, AddsToTheLossWhatAttentionSays) {
     without.guided.reset();
     const Batch& batch = s.batches[0];
     // Computed by hand from the attention of the decoder's last layer, first head, pair by pair.
-    search::AttentionOptions wanted;
-    wanted.on = true, wanted.heads = {0};
+    const nn::AttentionHeads wanted{.heads = {0}};
     std::vector<std::vector<std::int32_t>> sources, targets;
     for (std::int64_t i = 0; i < batch.sentences(); ++i) {
       sources.emplace_back(batch.source_row(i).begin(), batch.source_row(i).end());
@@ -182,8 +181,7 @@ TEST(GuidedAlignment, TeachesAttentionAndItsLayerIsWritten) {
     Arena arena;
     Context c(arena);
     const Batch& batch = s.batches[1];
-    search::AttentionOptions wanted;
-    wanted.on = true, wanted.layer = 0, wanted.heads = {0};
+    const nn::AttentionHeads wanted{.layer = 0, .heads = {0}};
     std::int64_t right = 0, all = 0;
     for (std::int64_t i = 0; i < batch.sentences(); ++i) {
       const std::vector<std::vector<std::int32_t>> source{{batch.source_row(i).begin(), batch.source_row(i).end()}},
