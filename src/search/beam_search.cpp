@@ -8,7 +8,7 @@
 #include "search/candidates.h"
 
 namespace tril::search {
-// Of a group of g rows max(2, 1 + e) g are looked at, behind at most beam_size - g that another group's choices push back:
+// Of a group of g rows max(2, 1 + e) g are looked at, after at most beam_size - g that another group's choices push back:
 // never more than one beam of all rows needs.
 std::int32_t BeamSearch::candidates_per_row(const SearchPlan& o) {
   const std::int32_t beam = std::max<std::int32_t>(2, 1 + static_cast<std::int32_t>(o.eos_ids.size())) * o.beam_size;
@@ -225,7 +225,7 @@ std::optional<StopReason> BeamSearch::end_of(const Beam& beam) const {
   return StopReason::stop;
 }
 
-// Inserts a hypothesis in order, behind those that score the same, and drops what falls off the end.
+// Inserts a hypothesis in order, after those with the same score, and drops what falls off the end.
 void BeamSearch::finish(Group& group, const Beam& beam, StopReason why) {
   const std::vector<std::int32_t> state = state_behind(beam);
   const auto before = tokens(beam.parent).subspan(given());

@@ -48,7 +48,7 @@ class ProjectedFinder {
 class CandidateFinder {
  public:
   /// @param k  candidates of a row
-  /// @param scores  whether their log-probabilities are wanted; without, their logits stand there
+  /// @param scores  whether their log-probabilities are wanted; without, they are logits
   CandidateFinder(const SearchPlan& options, std::int64_t vocab_size, std::int32_t k, bool scores);
 
   /// Of the rows seen last: as many as the search wants, and room for RowView::wanted.
@@ -63,7 +63,7 @@ class CandidateFinder {
   /// Whether what is asked of the logits can be said in rules, so that the best of them are enough.
   bool may_skip_logits() const { return may_skip_logits_; }
   /// [rows * k()]; valid until the next call. Logits are overwritten.
-  /// @param columns  the ids that those of the logits stand for, ascending; none: all
+  /// @param columns  the ids of the logits' columns, ascending; none: all
   std::span<const Candidate> find(Context& c, const StepOutput& output, std::span<const RowView> rows,
                                   std::span<const std::int32_t> columns = {});
   std::span<const Candidate> find(Context& c, Tensor logits, std::span<const RowView> rows,

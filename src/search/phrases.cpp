@@ -9,7 +9,7 @@ bool contains(std::span<const std::int32_t> list, std::span<const std::int32_t> 
   return std::search(list.begin(), list.end(), part.begin(), part.end()) != list.end();
 }
 
-// Whether the options forbid the phrase whatever stands around it.
+// Whether the options forbid the phrase in every text.
 bool is_forbidden(const SearchPlan& o, std::span<const std::int32_t> phrase) {
   const auto is_one_of = [](std::int32_t id, std::span<const std::int32_t> list) {
     return std::find(list.begin(), list.end(), id) != list.end();

@@ -2,7 +2,7 @@
 // [Post and Vilar 2018, "Fast lexically constrained decoding with dynamic beam allocation for neural machine
 // translation"]: which of them a hypothesis holds, how far it has come with the next, and which tokens bring it on.
 //
-// A phrase is there where its tokens stand behind each other and the token behind them does not go on with the last
+// A phrase is there where its tokens follow each other and the token after them does not go on with the last
 // word; until that token is known it counts as there. Places may overlap, so a phrase that others contain is wanted once
 // more for each of those. How far a phrase has come follows by Knuth, Morris and Pratt's automaton.
 #pragma once
@@ -25,7 +25,7 @@ class Phrases {
   bool none() const { return list_.empty(); }
   /// Numbers that the state of one hypothesis takes.
   std::size_t state_size() const { return 2 * list_.size(); }
-  /// The state behind one more token; that of a hypothesis without tokens is all 0.
+  /// The state after one more token; that of a hypothesis without tokens is all 0.
   void advance(std::span<const std::int32_t> from, std::int32_t token, std::span<std::int32_t> to) const;
 
   /// Tokens of phrases that are there, those of one that has begun included: at least 0.

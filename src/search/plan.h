@@ -34,7 +34,7 @@ struct SamplingOptions {
 class Constraint;
 class Shortlist;
 
-/// Whether a hypothesis of these generated tokens behind the given ones ends here; called by many threads at once.
+/// Whether a hypothesis of these generated tokens after the given ones ends here; called by many threads at once.
 using EndTest = std::function<bool(std::span<const std::int32_t> given, std::span<const std::int32_t> tokens)>;
 
 struct SearchPlan {
@@ -51,7 +51,7 @@ struct SearchPlan {
   std::int32_t beam_groups = 1;
   /// Taken off a candidate of a group for each hypothesis of an earlier group that goes on with the same token there.
   double diversity_penalty = 0;
-  /// Instead of the n best hypotheses the best one behind each of the n likeliest first tokens, in the order of those;
+  /// Instead of the n best hypotheses the best one after each of the n likeliest first tokens, in the order of those;
   /// each has a beam of its own.
   bool alternatives = false;
   /// A first token less probable than this begins no alternative; the likeliest one always does.
@@ -83,7 +83,7 @@ struct SearchPlan {
   double repetition_penalty = 1;     ///< logits of tokens that were there are divided by it, negative ones multiplied
   double presence_penalty = 0;       ///< taken off the logit of every token generated before
   double frequency_penalty = 0;      ///< taken off it for each time that it was generated
-  std::vector<bool> begins_word;     ///< of each token, whether a space stands in front of it; for Request::new_word
+  std::vector<bool> begins_word;     ///< of each token, whether a space comes before it; for Request::new_word
   std::vector<bool> continues_word;  ///< of each token, whether it goes on with the word before; for Request::phrases
   bool renormalize = false;          ///< whether what is forbidden gives its probability to the rest
   /// Where a hypothesis ends without an EOS and whatever min_length says (a stop text, say). May be empty.
@@ -108,7 +108,7 @@ struct Request {
   std::int32_t start_id = 0;              ///< what the decoder sees first
   std::int32_t min_length = 0;            ///< tokens before an EOS may come
   std::int32_t max_length = 0;            ///< tokens at most, EOS counted; at least 1
-  std::vector<std::int32_t> prefix = {};  ///< what is given behind the start token: the rest of a prompt
+  std::vector<std::int32_t> prefix = {};  ///< the given tokens after the start token: the rest of a prompt
   std::uint64_t number = 0;               ///< which random numbers are drawn for it: a line's number in its file
   bool new_word = false;                  ///< the first token is one that begins a word, or an EOS
   /// Sequences of tokens that hypotheses must contain (phrases.h says when they do), as many times as they are listed;
@@ -146,7 +146,7 @@ struct Candidate {
 };
 
 /// How probable a generated token was, and the likeliest ones at its place, best first. Log-probabilities are the model's,
-/// behind all that forbids and penalises, before what narrows the choice of a sample.
+/// after all that forbids and penalises, before what narrows the choice of a sample.
 struct TokenScore {
   float log_prob = 0;
   std::vector<Candidate> top;

@@ -201,7 +201,7 @@ class SuppressAtBeginning : public RuleProcessor {
   std::int32_t forced_bos_;
 };
 
-// Behind a prefix that ends a word only what begins another may come first, or the end.
+// After a prefix that ends a word, the first token must begin a word, or end the text.
 class NewWord : public RuleProcessor {
  public:
   NewWord(const std::vector<bool>& begins_word, const std::vector<std::int32_t>& eos_ids) {
@@ -233,7 +233,7 @@ class ConstraintProcessor : public LogitsProcessor {
     const std::int64_t left = row.request->max_length - row.generated() - (eos_ids_.empty() ? 0 : 1);
     if (row.generated() == 0) constraint_->check_room(row.request->max_length, !eos_ids_.empty());
     Constraint::Allowed allowed = constraint_->after(row.new_tokens(), left);
-    if (!allowed.possible) return;  // behind a token that was proposed, and will not be taken
+    if (!allowed.possible) return;  // after a proposed token that will not be taken
     const std::size_t words = (static_cast<std::size_t>(constraint_->vocab_size()) + 63) / 64;
     allowed.mask.resize(words, 0);
     if (allowed.complete)

@@ -70,7 +70,7 @@ void SamplingSearch::cut(StopReason why) {
   rows_.clear();
 }
 
-// Whether the sample goes on behind the token.
+// Returns whether the sample goes on after the token.
 bool SamplingSearch::extend(std::size_t sample, const Candidate& candidate) {
   Sample& s = samples_[sample];
   check_number(candidate.log_prob);

@@ -1,5 +1,5 @@
 // The state of one sentence's search: a beam search (beam_search.h), or hypotheses that go on independently (sampling_search.h). A
-// search knows no model and no text. Whoever drives it hands it each row's candidates and asks which rows to go on with:
+// search knows no model and no text. Its caller hands it each row's candidates and asks which rows go on:
 //
 //   search.begin(request);                                  // one row, holding the start token and the prefix
 //   while (!search.done()) {

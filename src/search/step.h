@@ -1,5 +1,5 @@
-// What a search drives: a model with its memory of what came before, or a table in a test. A step takes the rows' new tokens
-// and answers what follows each of them: all that a step gives is in its result.
+// A step: the new tokens of all rows go in, and what may follow them comes out. It is a model with a memory of earlier tokens, or a
+// table in a test. Everything that a step gives is in its result.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ struct AttentionTap;
 
 namespace tril::search {
 
-/// What a step is to answer.
+/// What a step must answer.
 enum class Wanted {
   logits,      ///< the logits of all tokens
   candidates,  ///< what the best candidates can be found from: logits, or hidden states and a quantised projection
@@ -52,7 +52,7 @@ struct StepAttention {
   std::vector<std::int32_t> lengths;  ///< [rows] tokens of the source; empty: not asked for, or not known
 };
 
-/// What follows each row, or each token that is to be answered; the caller's to change.
+/// What follows each row, or each token that is to be answered. The caller may overwrite it.
 struct StepOutput {
   Tensor logits = {};  ///< [answers, V]; none: what would make them is here
   Tensor hidden = {};  ///< [answers, D]
@@ -71,10 +71,10 @@ class Step {
   virtual std::int64_t vocab_size() const = 0;
   virtual StepOutput step(Context& c, const StepInput& input) = 0;
 
-  /// Before a step in which a sentence begins: how many tokens of its prompt are there already, read for others, so that its row
-  /// begins behind them. Never the last.
+  /// Called before the step in which a sentence begins. The result says how many tokens of its prompt were read for other sentences
+  /// and need not be read again: the row is given the tokens after them. The last token is never among them.
   virtual std::int32_t reuse_prefix(std::int32_t /*sentence*/, std::span<const std::int32_t> /*prompt*/) { return 0; }
-  /// Between two steps: a row of the last one has read this text from its beginning, and others may begin behind it.
+  /// Called between two steps. A row of the last one has read this text from its first token, and other rows may begin with it.
   virtual void keep_prefix(std::int32_t /*row*/, std::span<const std::int32_t> /*text*/) {}
 };
 

@@ -1,5 +1,5 @@
 // The logits of one step, where they lie, for processors (processors.h): a few values of a row are read and changed
-// through kernels. An id is a token's, whatever column its logit stands in.
+// through kernels. An id is always a token's, also where the logits have fewer columns.
 #pragma once
 
 #include <cstdint>

@@ -57,7 +57,7 @@ void keep(Choices& choices, const std::vector<char>& stays) {
 }  // namespace
 
 void apply_temperature(Choices& choices, double temperature) {
-  // What no logit, a float, could be divided by: behind the largest, which stays 0, the others go to -inf.
+  // What no logit, a float, could be divided by: the largest stays 0, and the others go to -inf.
   constexpr double next_to_nothing = std::numeric_limits<float>::max() / std::numeric_limits<double>::max();
   if (temperature < next_to_nothing) {
     double largest = -std::numeric_limits<double>::infinity();

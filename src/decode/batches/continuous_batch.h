@@ -96,7 +96,7 @@ class ContinuousBatch {
   OnToken on_token_;
   OnPartial on_partial_;
   std::vector<std::unique_ptr<Group>> groups_;
-  std::vector<Sentence> live_;  ///< those of a group beside each other, those that begin behind the others
+  std::vector<Sentence> live_;  ///< those of a group beside each other, those that begin after the others
   std::vector<Ended> ended_;
   std::uint64_t joins_ = 0, made_ = 0;  ///< sentences and groups so far
   StepSize last_;

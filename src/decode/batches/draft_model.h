@@ -15,7 +15,7 @@ class DraftModel : public Proposer {
  public:
   /// @param step       the model's, which has read nothing yet
   /// @param positions  that the model has; 0: any number
-  /// @param min_prob   it proposes nothing behind a token that it finds less probable than this
+  /// @param min_prob   it proposes nothing after a token that it finds less probable than this
   DraftModel(std::unique_ptr<Step> step, std::int64_t positions, float min_prob);
   void propose(Context& c, const Drafts& rows, std::vector<std::vector<std::int32_t>>& proposals) override;
 

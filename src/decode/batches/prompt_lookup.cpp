@@ -5,7 +5,7 @@
 namespace tril::search {
 namespace {
 
-// Where `ngram` last came in `text`: the position behind it, or 0.
+// Where `ngram` last came in `text`: the position after it, or 0.
 std::size_t behind_last(std::span<const std::int32_t> text, std::span<const std::int32_t> ngram) {
   const auto at = std::find_end(text.begin(), text.end(), ngram.begin(), ngram.end());
   return at == text.end() ? 0 : static_cast<std::size_t>(at - text.begin()) + ngram.size();

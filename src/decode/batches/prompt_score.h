@@ -10,7 +10,7 @@
 
 namespace tril::search {
 
-/// Of each token but the first, behind those before it; with the `top` likeliest at its place. The prompt must not be longer
+/// Of each token but the first, given those before it; with the `top` likeliest at its place. The prompt must not be longer
 /// than the model reads at once.
 /// @param tokens  that there are: a model whose vocabulary is padded has columns for more, which are never told
 std::vector<TokenScore> prompt_scores(Context& c, const model::Model& model, std::span<const std::int32_t> ids,

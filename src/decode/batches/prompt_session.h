@@ -35,7 +35,7 @@ class PromptSession {
   /// @param stop  asked between portions; then a beginning has been read
   void read(std::span<const std::int32_t> tokens, const std::stop_token& stop = {});
   /// decode() for one request. Afterwards the request's tokens are read and those that were generated, but for the last;
-  /// behind a beam or several samples, whose rows go with them, nothing is.
+  /// after a beam search or several samples, whose rows go with them, nothing is.
   std::vector<Hypothesis> decode(const Request& request, const SearchPlan& options, const Watch& watch = {});
 
   /// Writes tokens, keys and values, whole or not at all.

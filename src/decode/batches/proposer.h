@@ -14,7 +14,7 @@ struct Drafts {
   std::span<const std::span<const std::int32_t>> tokens;  ///< [rows] the start token, the prefix, what was generated
   std::span<const std::int32_t> sentences;                ///< [rows] whose they are; new ones come last
   std::span<const std::int32_t> most;                     ///< [rows] tokens that may be proposed
-  std::span<const std::int32_t> ends = {};  ///< tokens that are no use: nothing could be accepted behind them
+  std::span<const std::int32_t> ends = {};  ///< tokens that are no use: nothing could be accepted after them
 };
 
 class Proposer {

@@ -47,7 +47,7 @@ std::vector<Score> score(Context& c, const model::Model& model, std::span<const 
   std::vector<Score> scores(targets.size());
   if (targets.empty()) return scores;
 
-  // The decoder sees each target shifted right by one, behind the start token.
+  // The decoder sees each target shifted right by one, after the start token.
   Targets t;
   auto& [ids, expected, rows] = t;
   for (const auto& target : targets) {

@@ -15,7 +15,7 @@ struct SpeculativeOptions {
   const model::Model* draft = nullptr;  ///< a small model; null: none
   std::int32_t lookup = 0;              ///< n-grams of up to so many tokens are looked up in the text; 0: none
   std::int32_t tokens = 4;              ///< that are proposed at a time, at most
-  float min_prob = 0;                   ///< a draft proposes nothing behind a token that it finds less probable
+  float min_prob = 0;                   ///< a draft proposes nothing after a token that it finds less probable
   bool on() const { return draft != nullptr || lookup > 0; }
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t portion = ContinuousBatch::default_prompt_tokens;
 
-// One sentence on its way. `text`: its tokens, and behind them what is proposed.
+// One sentence on its way. `text`: its tokens, then what is proposed.
 struct Sentence {
   SamplingSearch search;
   std::int32_t number = 0;
@@ -104,7 +104,7 @@ class SpeculativeSearch {
     }
   }
 
-  // Behind the proposals comes one token of the model's own.
+  // After the proposals comes one token of the model's own.
   void propose(Context& c) {
     std::vector<std::span<const std::int32_t>> texts;
     std::vector<std::int32_t> most;
@@ -123,7 +123,7 @@ class SpeculativeSearch {
     from_->counts.rows += static_cast<std::int64_t>(live_.size());
   }
 
-  // What the model would take itself, sentence after sentence: behind what is known, and behind each proposal.
+  // What the model would take itself, sentence after sentence: after what is known, and after each proposal.
   std::span<const Candidate> read(Context& c) {
     std::vector<std::int32_t> ids, counts, parents, cuts, answers, prompt_lengths;
     std::vector<RowView> views;
@@ -186,7 +186,7 @@ class SpeculativeSearch {
     return taken;
   }
 
-  // From a step's row on: of the proposals taken - 1 were right, and the model's own `last` comes behind them.
+  // From a step's row on: of the proposals taken - 1 were right, and the model's own `last` comes after them.
   static void go_on(Sentence& s, std::size_t taken, std::int32_t last, std::int32_t row) {
     s.wrong = static_cast<std::int32_t>(s.proposed() - (taken - 1));
     s.text.resize(s.known + taken - 1);

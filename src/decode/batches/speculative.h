@@ -1,6 +1,6 @@
 // Speculative decoding [Leviathan et al. 2023; Chen et al. 2023], greedy: something cheap proposes the next tokens of
 // each row, the model reads them all in one step and says after each what it would have taken itself; the proposals up
-// to the first that it would not have taken are accepted, and that token of its own comes behind them. The result is
+// to the first that it would not have taken are accepted, and that token of its own follows them. The result is
 // plain greedy search's token for token (up to rounding: a step of several tokens sums in another order), in fewer steps.
 // Proposals come from a small draft model (draft_model.h), or from the text itself (prompt_lookup.h).
 #pragma once

@@ -25,7 +25,7 @@ class Sources {
   void remove(std::int32_t sentence);
   void clear();
 
-  /// With rows for all who are there, and others that stand for room.
+  /// It has rows for all sentences that are there, and rows that are free room.
   const model::Memory& memory() const { return memory_; }
   /// A sentence's row of it, from one add() to the next.
   std::int32_t row(std::int32_t sentence) const { return row_of_[static_cast<std::size_t>(sentence)]; }

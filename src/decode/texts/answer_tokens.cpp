@@ -8,7 +8,7 @@
 namespace tril::search {
 namespace {
 
-// Says of tokens that stand one behind the other before which characters they begin.
+// Says of consecutive tokens before which characters they begin.
 void set_offsets(std::span<AnswerToken> tokens) {
   std::string bytes;
   for (const AnswerToken& t : tokens) bytes += t.bytes;
@@ -60,7 +60,7 @@ void AnswerTokens::hold(Detokenizer::Settled settled) {
   held_.push_back(std::move(unit));
 }
 
-// What tokens add behind others is what they add here, but for blanks at a text's beginning. Where a decoder does more
+// What tokens add after others is what they add here, but for blanks at a text's beginning. Where a decoder does more
 // than that, the last of them has the text of all.
 std::vector<std::string> AnswerTokens::pieces_of(std::span<const AnswerToken> tokens, const std::string& text) const {
   std::vector<std::string> pieces(tokens.size());

@@ -22,7 +22,7 @@ struct AnswerToken {
 
 class AnswerTokens {
  public:
-  /// @param bytes   by id what tokens add behind others (token_bytes); lives as long as this does
+  /// @param bytes   by id what tokens add after others (token_bytes); lives as long as this does
   /// @param stops   texts that end the answer and are no part of it
   /// @param before  see Detokenizer
   AnswerTokens(std::shared_ptr<const Tokenizer> tokenizer, std::span<const std::string> bytes,
@@ -34,7 +34,7 @@ class AnswerTokens {
     std::vector<AnswerToken> tokens;
   };
   Part push(std::int32_t token);
-  /// The rest, once no more tokens come. Of a token in which a stop begins there is what stands before that.
+  /// The rest, once no more tokens come. Of a token in which a stop begins there is the part before that.
   Part finish();
 
  private:

@@ -9,7 +9,7 @@
 
 namespace tril::search {
 
-/// Adds the text's tokens at the beginning of a text and behind a space; those that are there stay.
+/// Adds the text's tokens at the beginning of a text and after a space; those that are there stay.
 /// @param where  how errors call it
 /// @throws Error(usage) where the text has no token
 void forbid(const std::string& text, const Tokenizer& tokenizer, const std::string& where,

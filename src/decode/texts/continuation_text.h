@@ -57,7 +57,7 @@ class ContinuationText {
   std::shared_ptr<const Tokenizer> tokenizer_;
 };
 
-/// The last tokens of what is given: enough to know whether a blank that follows stands within a text.
+/// The last tokens of what is given: enough to know whether a blank that follows is inside a text.
 std::vector<std::int32_t> end_of(const Request& request);
 
 /// Throws Error(usage) where this is no language model, or the tokenizer's ids do not fit it.

@@ -16,7 +16,7 @@ inline constexpr double most_bias = 100;
 /// logits, in a beam search too.
 void add_bias(std::int32_t id, double bias, SearchPlan& options);
 
-/// The same from each "TOKEN=BIAS". TOKEN is an id, or a text of one token: at the beginning of a word, behind a space, or
+/// The same from each "TOKEN=BIAS". TOKEN is an id, or a text of one token: at the beginning of a word, after a space, or
 /// both, which then both get it.
 /// @param where  how errors call it
 /// @throws Error(usage) where one is no such pair, its token is none, or two are of the same token

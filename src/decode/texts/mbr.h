@@ -1,5 +1,5 @@
 // Minimum-Bayes-risk decoding [Eikema & Aziz 2022]: of a number of samples the one that is most like all of them, which
-// is the translation of the highest expected utility where samples stand for what the model believes,
+// is the translation of the highest expected utility where samples represent what the model believes,
 //   choose i with the highest  u_i = 1/(N - 1) sum over j != i of chrF(sample i, sample j)
 // A sample that came twice counts twice.
 #pragma once

@@ -41,7 +41,7 @@ bool wishes_length(const model::GenerationConfig& g, const model::Model& m) {
   return g.max_new_tokens || (g.max_length && (m.max_positions() == 0 || *g.max_length < m.max_positions()));
 }
 
-// The directory's lengths count the decoder's start where they are not of new tokens, and what is given behind it, as
+// The directory's lengths count the decoder's start where they are not of new tokens, and what is given after it, as
 // `transformers` counts them; the options count neither.
 void set_lengths(const SearchOptions& o, const model::GenerationConfig& g, const model::Model& m,
                  TranslatorOptions& t) {

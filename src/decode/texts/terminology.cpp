@@ -11,7 +11,7 @@
 namespace tril::search {
 namespace {
 
-// Up to the first boundary behind `at`: a word, or a character that belongs to none.
+// Up to the first boundary after `at`: a word, or a character that belongs to none.
 std::string_view word_at(std::string_view text, std::size_t at) {
   std::size_t end = at + 1;
   while (end < text.size() && ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80 || !is_word_boundary(text, end)))

@@ -1,4 +1,4 @@
-// Terminology: source phrases that must be translated by given target phrases, wherever they stand in a text.
+// Terminology: source phrases that must be translated by given target phrases, anywhere in a text.
 #pragma once
 
 #include <string>
@@ -33,7 +33,7 @@ class Terminology {
 /// A file of lines "source phrase<TAB>target phrase"; empty lines are passed over. @throws Error naming file and line
 Terminology read_terminology(const std::string& path);
 
-/// Of the terms, those whose target phrase a translation lacks, as the tokenizer writes it: it must stand at boundaries of
+/// Of the terms, those whose target phrase a translation lacks, as the tokenizer writes it: it must be at boundaries of
 /// words, as often as it is listed, and once more for each listed phrase that contains it.
 std::vector<Term> missing_terms(const std::vector<Term>& terms, std::string_view text, const Tokenizer& tokenizer);
 

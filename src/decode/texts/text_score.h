@@ -1,6 +1,6 @@
 // How probable a language model finds given texts: log p(text) = sum over its tokens of log p(token | those before it).
 // A text of more tokens than the model reads at once is read in windows of `context` tokens that begin `stride` apart.
-// Each token is scored once, in the first window that reaches it: behind the first window every token has at least
+// Each token is scored once, in the first window that reaches it: after the first window every token has at least
 // context - stride + 1 tokens in front of it.
 #pragma once
 

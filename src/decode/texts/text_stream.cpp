@@ -11,7 +11,7 @@ constexpr std::string_view replacement = "\xef\xbf\xbd";  // U+FFFD: bytes that 
 constexpr std::size_t longest_cleaned = 4;                // bytes of the longest text that is cleaned up: " n't"
 constexpr std::size_t most_pending = 16;                  // tokens; from then on it is looked at what is certain
 constexpr std::size_t least_context = 4;                  // tokens
-constexpr std::size_t most_before = 8;                    // tokens that tell whether a blank stands within a text
+constexpr std::size_t most_before = 8;                    // tokens that tell whether a blank is inside a text
 
 // The longest end of `text` that is the beginning of `stop`, and not all of it.
 std::size_t begun(std::string_view text, std::string_view stop) {
@@ -50,7 +50,7 @@ std::vector<std::int32_t> whole_end(const Tokenizer& tokenizer, std::span<const 
 }
 
 // A stop that has just come lies within the last tokens: as many as it has bytes, and some that it goes beyond. Those that
-// have no text count for nothing. They begin with a character, where there is one. What stands in front of them decides whether
+// have no text count for nothing. They begin with a character, where there is one. What comes before them decides whether
 // a blank that begins them is one.
 EndTest stop_test(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> stops) {
   std::size_t longest = 0;
@@ -89,10 +89,10 @@ Detokenizer::Settled Detokenizer::push(std::int32_t token) {
   std::string text = text_behind(*tokenizer_, context_, pending_);
   if (!may_change(text)) return settle(pending_.size(), std::move(text));
   if (pending_.size() < most_pending) return {};
-  // Bytes of which nothing becomes a character: what still stands as it did with so many more behind it is certain.
+  // Bytes of which nothing becomes a character: what has not changed with so many more bytes after it is certain.
   const std::size_t older = pending_.size() - most_pending / 2;
   std::string first = text_behind(*tokenizer_, context_, std::span(pending_).first(older));
-  // Likewise of blanks, once there is more behind them than cleaning up looks at.
+  // Likewise of blanks, once more text follows than cleaning up looks at.
   const bool cleaned = text.size() - std::min(text.size(), first.size()) < longest_cleaned && tokenizer_->cleans_up() &&
                        !first.ends_with(replacement) && may_change(first);
   if (cleaned || first.size() == text.size() || !text.starts_with(first)) return {};
@@ -103,7 +103,7 @@ Detokenizer::Settled Detokenizer::finish() {
   return settle(pending_.size(), text_behind(*tokenizer_, context_, pending_));
 }
 
-// Tokens without text, and blanks, are no beginning that others could stand behind: some decoders take these for a text's
+// Tokens without text, and blanks, are no beginning for other tokens: some decoders take these for a text's
 // beginning, which they strip. So they stay together with the last one that shows something.
 Detokenizer::Settled Detokenizer::settle(std::size_t tokens, std::string text) {
   const auto end = pending_.begin() + static_cast<std::ptrdiff_t>(tokens);

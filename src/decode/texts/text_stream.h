@@ -17,7 +17,7 @@ namespace tril::search {
 /// Tokens to text of whole characters. All that comes out together is what decode() makes of the tokens together.
 class Detokenizer {
  public:
-  /// @param before  the last tokens of what stands in front, so that a blank between it and the text is not taken for one
+  /// @param before  the last tokens before the text, so that a blank between it and the text is not taken for one
   ///                at a text's beginning, which decode() strips
   explicit Detokenizer(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::int32_t> before = {});
 
@@ -63,7 +63,7 @@ class TextStream {
   bool stopped_ = false;
 };
 
-/// The last of these tokens, without bytes at their end that are no whole character: what others may stand behind. A character
+/// The last of these tokens, without bytes at their end that are no whole character: what other tokens may follow. A character
 /// that a prompt begins is not ended by what follows, so that texts are alike however they come.
 std::vector<std::int32_t> whole_end(const Tokenizer& tokenizer, std::span<const std::int32_t> tokens);
 
@@ -77,7 +77,7 @@ EndTest stop_test(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::s
 /// Where the first of `stops` begins in the text, npos where there is none.
 std::size_t find_stop(std::string_view text, const std::vector<std::string>& stops);
 
-/// How much of a text stands before whatever may be the beginning of a stop, of which it holds none as a whole.
+/// How much of a text comes before what may be the beginning of a stop, of which it holds none as a whole.
 std::size_t before_begun_stop(std::string_view text, const std::vector<std::string>& stops);
 
 }  // namespace tril::search

@@ -20,7 +20,7 @@ namespace tril::search {
 enum class Counted : std::uint8_t {
   output,  ///< nothing that is given
   first,   ///< the forced first token, given or not
-  all,     ///< that, and a given beginning: all behind the decoder's start
+  all,     ///< that, and a given beginning: all after the decoder's start
 };
 
 /// How long translations are, and what they hold besides what the model would say.
@@ -65,7 +65,7 @@ struct TextToTranslate {
   bool truncated = false;    ///< whether the text was longer than the model's positions
   bool by_factor = false;    ///< whether max_length_factor says how long the output may be
   bool forced_end = false;   ///< whether an output of the greatest length is made to end with EOS
-  std::int64_t unknown = 0;  ///< tokens of text and prefix that stand for characters that the vocabulary lacks
+  std::int64_t unknown = 0;  ///< tokens of text and prefix for characters that the vocabulary lacks
 
   bool is_empty() const { return blank; }
 };
@@ -100,7 +100,7 @@ class TranslationText {
 
   const model::Model* model_;
   std::shared_ptr<const Tokenizer> tokenizer_;
-  bool starts_with_language_ = false;  // the decoder: the first mBART's; other models say the language behind its start
+  bool starts_with_language_ = false;  // the decoder: the first mBART's; other models say the language after its start
 };
 
 /// Whether the decoder starts with a token of a language.

@@ -32,8 +32,8 @@ class Translator {
   /// The n best translations of each text, best first, or as many samples, whose draws depend on the text's number
   /// among all that this translator was given. A text without tokens has one translation, which is empty.
   /// @param prefixes  what each text's translations begin with, may be empty; none, or as many as texts. Where it ends
-  ///                  in a space a word begins behind it, elsewhere its last word may go on. Lengths and scores are of
-  ///                  what comes behind it.
+  ///                  in a space a word begins after it, elsewhere its last word may go on. Lengths and scores are of
+  ///                  what comes after it.
   /// @throws Error(usage) naming the text whose prefix leaves no position free
   std::vector<std::vector<Translation>> translate(std::span<const std::string> texts,
                                                   std::span<const std::string> prefixes = {},
@@ -44,7 +44,7 @@ class Translator {
 
   /// Texts so far that were longer than the model's positions and were cut.
   std::int64_t truncated() const { return truncated_; }
-  /// Tokens of texts and prefixes so far that stand for characters that the vocabulary lacks.
+  /// Tokens of texts and prefixes so far for characters that the vocabulary lacks.
   std::int64_t unknown() const { return unknown_; }
   /// Tokens generated so far, of all hypotheses returned.
   std::int64_t target_tokens() const { return target_tokens_; }

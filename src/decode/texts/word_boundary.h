@@ -16,7 +16,7 @@ bool is_word_boundary(std::string_view text, std::size_t at);
 
 /// What a subword does to the word before it.
 enum class PieceKind : std::uint8_t {
-  begins_word,     ///< a space stands in front of it
+  begins_word,     ///< a space comes before it
   continues_word,  ///< its first character belongs to the word before it
   other            ///< punctuation without a space in front, a special token
 };

@@ -89,7 +89,7 @@ Engine::Engine(std::shared_ptr<const model::Model> model, const EngineOptions& o
   check(options_.threads >= 1 && options_.batch_size >= 1, "engine", "expected threads and a batch size of at least 1");
   if (options_.cache_tokens == 0) options_.cache_tokens = default_cache_tokens;
   const int workers = workers_of(*model_, options_);
-  // What is read behind a beginning that is there rounds otherwise than what is read at once.
+  // Tokens that are read after a kept beginning round otherwise than a prompt that is read at once.
   options_.session.prefix_tokens = options_.deterministic ? 0 : options_.session.prefix_tokens / workers;
   for (int i = 0; i < workers; ++i) workers_.push_back(std::make_unique<Worker>(*model_, options_, workers));
   try {
@@ -297,7 +297,7 @@ void Engine::take(Worker& worker, std::unique_lock<std::mutex>& lock, std::vecto
     const auto held = worker.held.find(work.client);
     return held == worker.held.end() || held->second + work.cache_tokens() <= most_tokens - most_tokens / 4;
   };
-  // How far the batch may grow. A translation is wanted whole: where steps take longer by each one more, it ends sooner behind
+  // How far the batch may grow. A translation is wanted whole: where steps take longer by each one more, it ends sooner after
   // those who are about to end than among them, and holds none of them up. So who comes to a batch of some rows is kept out
   // for a moment, unless as many wait that throughput is what counts. A text that goes on is read as it comes: it begins.
   const auto grows = [&] {
@@ -348,7 +348,7 @@ void Engine::join(Worker& worker, std::vector<WorkPtr> arrivals) {
   worker.session.join(list);
 }
 
-// Whoever is wanted no more or late leaves before the next step.
+// Works that are wanted no more or late leave before the next step.
 void Engine::watch(Worker& worker) {
   const Clock::time_point now = Clock::now();
   for (std::size_t i = 0; i < worker.live.size(); ++i) {

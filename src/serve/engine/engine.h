@@ -64,7 +64,7 @@ class Engine {
   std::size_t running() const;
   /// Tokens that those who are decoded may come to keep.
   std::int64_t reserved_tokens() const;
-  /// Seconds that whoever comes now may expect to wait before it is begun, by the time that those before it took.
+  /// Seconds that a request may expect to wait now before it begins, by the time that those before it took.
   double expected_wait() const;
   const model::Model& model() const { return *model_; }
   const EngineOptions& options() const { return options_; }

@@ -1,6 +1,6 @@
 // Who waits, and who is next: the highest priority; within it clients in turn, by deficit round robin over tokens
 // [Shreedhar and Varghese 1995]: at each of its turns a client may spend a quantum more, and what it cannot spend since its
-// next work is larger it keeps for the turn after. So each gets the same share of tokens, whoever has how much waiting
+// next work is larger it keeps for the turn after. So each gets the same share of tokens, however much each has waiting
 // in pieces of whatever size; within a client the first come is first.
 //
 // Not safe to use by several threads at once; its owner locks.
@@ -33,7 +33,7 @@ class FairQueue {
   /// The next one, taken off; null where nobody waits, or where the next one keeps more than `most_tokens` (it stays the next).
   /// @param may  whether a client may have another one now; where not it is the next client's turn
   WorkPtr pop(std::int64_t most_tokens, const std::function<bool(const Work&)>& may = {});
-  /// Takes off whoever is cancelled or late.
+  /// Takes off the works that are cancelled or late.
   std::vector<WorkPtr> take_gone(Clock::time_point now);
   std::vector<WorkPtr> take_all();
 

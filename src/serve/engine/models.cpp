@@ -125,7 +125,7 @@ void Models::load(std::size_t i) {
                  fresh->name(), fresh->name());
 }
 
-// Whoever was given the model before it was replaced may still submit to it, so its engine stays open until nobody holds it.
+// A request that was given the model before it was replaced may still submit to it, so its engine stays open as long as one has it.
 void Models::retire(ModelPtr model) {
   retiring_.push_back(std::move(model));
   changed_.notify_all();

@@ -1,4 +1,4 @@
-// Numbers of a model at work, which whoever serves counts up and /metrics reads (metrics.h).
+// Numbers of a model at work. The server counts them up, and /metrics reads them (metrics.h).
 #pragma once
 
 #include <array>

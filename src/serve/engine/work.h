@@ -42,8 +42,8 @@ struct Work {
   std::shared_ptr<const search::SearchPlan> options;
 
   // For whom.
-  std::string client;                                     ///< those take turns, whoever has how much waiting
-  int priority = 0;                                       ///< the higher one is first, whoever waits
+  std::string client;                                     ///< clients take turns, however much each has waiting
+  int priority = 0;                                       ///< higher priorities come first
   Clock::time_point deadline = Clock::time_point::max();  ///< then it is cut
 
   // What comes of it; called by one of the engine's threads, so they must not wait for anything. May be empty but for
@@ -52,7 +52,7 @@ struct Work {
   std::function<void(std::span<const std::int32_t> best_so_far)> on_partial;
   std::function<void(Outcome&&)> on_end;
 
-  /// Set, from whatever thread, by whoever asked and wants it no more.
+  /// Set by the client's side, from any thread, when the result is wanted no more.
   std::atomic<bool> cancelled = false;
 
   /// Hypotheses that are decoded side by side, at most.
