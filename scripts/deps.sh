@@ -2,11 +2,14 @@
 # Installs the packages that tril is built from, where any is missing; says which, and does nothing where all are there.
 # They are Debian 12's and Ubuntu 24.04's own; root, or sudo, is needed only if something is missing.
 # usage: deps.sh [PACKAGE...]      the packages named, besides those of the build; "browser": one that the report's tests
-#                                  can look at pages with, where apt has it (Ubuntu has it as a snap only)
+#                                  can look at pages with, where apt has it (Ubuntu has it as a snap only); "sanitizers":
+#                                  clang with its sanitizers, and OpenMP as it compiles it
 set -eu
 packages=""
 for p in "$@"; do
-  if [ "$p" != browser ]; then
+  if [ "$p" = sanitizers ]; then
+    packages="$packages clang libclang-rt-dev libomp-dev"
+  elif [ "$p" != browser ]; then
     packages="$packages $p"
   elif [ "$(. /etc/os-release && echo "$ID")" = debian ]; then
     packages="$packages chromium fonts-dejavu-core"

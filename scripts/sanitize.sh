@@ -5,26 +5,30 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- address thread
 
-run() { # name, sanitizers, targets, ctest filter
+scripts/deps.sh sanitizers
+
+run() { # preset, targets, tests that it runs, tests of these that it leaves out
   cmake --preset "$1" > "/tmp/tril-$1.log" 2>&1 || { cat "/tmp/tril-$1.log"; exit 1; }
   cmake --build "build-$1" -j "$(nproc)" --target $2 > "/tmp/tril-$1.log" 2>&1 || { tail -50 "/tmp/tril-$1.log"; exit 1; }
-  (cd "build-$1" && TRIL_BROWSER=none ctest --output-on-failure -j "$(nproc)" -R "$3") > "/tmp/tril-$1.log" 2>&1 \
+  (cd "build-$1" && TRIL_BROWSER=none ctest --output-on-failure -j "$(nproc)" -R "$3" -E "$4") > "/tmp/tril-$1.log" 2>&1 \
     || { grep -v ' Passed ' "/tmp/tril-$1.log" | tail -n 200; exit 1; }
   tail -n 8 "/tmp/tril-$1.log"
 }
 
 # All that reads bytes or computes, but for kernels and programs: those take the sanitizers an hour.
+# Nor do tests that need seconds without a sanitizer: what templates and schemas may cost, for which the fuzzers of both
+# (`make soak`) have the sanitizers, and a soak for memory, of which the sanitizers keep more.
+costly='^(chat\..*(WhatTakesLong|SearchesPay)|grammar\.SchemaWork|search\.Soak)'
 most="base format tensor ops nn model unicode tokenizer chat model_io corpus align metrics grammar search decode train report demo perf serve"
 
 for what in "$@"; do
   case $what in
-    address) run asan "$(printf 'test_%s ' $most)" "^($(printf %s "$most" | tr ' ' '|'))\." ;;
+    address) run asan "$(printf 'test_%s ' $most)" "^($(printf %s "$most" | tr ' ' '|'))\." "$costly" ;;
     # OpenMP's own synchronisation is invisible to the thread sanitizer, so it runs where threads are the project's own:
     # not in training, whose products are OpenBLAS's and oneDNN's by OpenMP. Of the search those tests that have several
-    # workers, threads inside ops or callbacks from other threads (but for memory's soak: the sanitizer's own grows). All of
-    # the service.
+    # workers, threads inside ops or callbacks from other threads. All of the service.
     thread) run tsan "test_base test_tensor test_tokenizer test_corpus test_align test_search test_decode test_serve" \
-      '^(base|tensor|tokenizer|corpus|align)\..*(Arena|Corpus|Team)|^(search|decode)\.(Deterministic|Ensemble|Generator|GoldenEncoderDecoder\.Batches|PromptSession|ContinuousSession|ContinuousBatch|Shortlist|Speculative|TokenAttention|Watched|WatchedModel|WorkerPool)|^serve\.(Engine|HttpServer|LargeBodies|Serving|SideWorker|Statistics)' ;;
+      '^(base|tensor|tokenizer|corpus|align)\..*(Arena|Corpus|Team)|^(search|decode)\.(Deterministic|Ensemble|Generator|GoldenEncoderDecoder\.Batches|PromptSession|ContinuousSession|ContinuousBatch|Shortlist|Speculative|TokenAttention|Watched|WatchedModel|WorkerPool)|^serve\.(Engine|HttpServer|LargeBodies|Serving|SideWorker|Statistics)' "$costly" ;;
     *) echo "sanitize: '$what' is not one of address, thread" >&2; exit 2 ;;
   esac
 done

@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -288,7 +289,7 @@ TEST(SafetensorsWriter, TakesTensorsInOrderAndInPieces) {
   const SafetensorsFile file = SafetensorsFile::open(directory.path("m"));
   EXPECT_EQ(to_f32(file.at("a")), a);
   EXPECT_EQ(to_f32(file.at("b")), b);
-  EXPECT_EQ((file.at("a").bytes.data() - reinterpret_cast<const std::byte*>(0)) % 8, 0);  // the header is padded
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(file.at("a").bytes.data()) % 8, 0u);  // the header is padded
 
   const auto error = [&](auto action) {
     SafetensorsWriter writer(directory.path("m"), headers, {});

@@ -9,8 +9,10 @@ namespace tril::test {
 
 // Whether the address or thread sanitizer is active: it takes the address space for itself and keeps freed memory, so
 // that no limit on memory holds.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)  // GCC's way to say it
 inline constexpr bool sanitized = true;
+#elif defined(__has_feature)  // clang's
+inline constexpr bool sanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
 #else
 inline constexpr bool sanitized = false;
 #endif

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "support/constraints.h"
+#include "support/process.h"
 #include "support/schema_validator.h"
 
 namespace tril::search {
@@ -160,10 +161,11 @@ TEST(Constraint, WinsOverOtherProcessorsAndIsRefusedBesideSome) {
 
 // All combined: 500 schemas; greedy search, samples, beams and proposals; lengths from the minimum on.
 TEST(Constraint, FiveHundredSchemas) {
+  const int schemas = test::sanitized ? 50 : 500;  // what a sanitizer can find, it finds in the first ones
   Searches searches(tokens());
   RandomSequence random(2024, 11);
   std::size_t texts = 0, bytes = 0;
-  for (int number = 0; number < 500; ++number) {
+  for (int number = 0; number < schemas; ++number) {
     const nlohmann::ordered_json schema = testing::random_schema(random);
     SCOPED_TRACE(fmt::format("schema {}: {}", number, schema.dump()));
     const auto space =
@@ -207,8 +209,8 @@ TEST(Constraint, FiveHundredSchemas) {
           decode_speculatively(searches.context, step, {proposer, 3, counts}, {{&request, 1}, o, 0, {}})[0][0]);
     }
   }
-  EXPECT_GE(texts, 2000u);
-  EXPECT_GE(bytes, 100'000u) << "texts long enough to say something";
+  EXPECT_GE(texts, 4u * schemas);
+  EXPECT_GE(bytes, 200u * schemas) << "texts long enough to say something";
 }
 
 }  // namespace

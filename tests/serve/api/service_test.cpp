@@ -110,7 +110,8 @@ TEST_F(Serving, ScoresAndTokens) {
   EXPECT_NEAR(
       got["scores"][0]["token_log_probs"][1].get<double>() + got["scores"][0]["token_log_probs"][2].get<double>(),
       got["scores"][0]["log_prob"].get<double>(), 1e-4);
-  EXPECT_EQ(post("/score", {{"text", "a"}, {"model", "plays"}})["scores"][0]["token_log_probs"], Json({nullptr}));
+  EXPECT_EQ(post("/score", {{"text", "a"}, {"model", "plays"}})["scores"][0]["token_log_probs"],
+            Json::array({nullptr}));
   post("/score", {{"source", source}, {"target", {target, target}}}, 400);
   post("/score", Json::object(), 400);
   // An empty text has a valid answer, and an error names its text.
