@@ -66,6 +66,12 @@ class Embedding {
 
   Tensor forward(Context& c, std::span<const std::int32_t> ids) const;
   Parameter* table() const { return table_; }
+  /// The same table with a scale of one.
+  Embedding unscaled() const {
+    Embedding e = *this;
+    e.options_.scale = 1;
+    return e;
+  }
 
  private:
   Parameter* table_ = nullptr;

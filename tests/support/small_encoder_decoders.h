@@ -48,6 +48,12 @@ inline std::vector<nlohmann::json> small_encoder_decoders() {
       bart_kin("mbart", {{"tie_word_embeddings", false}, {"decoder_start_token_id", 5}}),
       bart_kin("m2m_100", {{"scale_embedding", false}, {"activation_function", "gelu"}, {"encoder_layerdrop", 0.5}}),
       bart_kin("pegasus", {{"activation_function", "silu"}, {"bos_token_id", 3}}),
+      bart_kin("plbart", {{"initializer_range", 0.5}}),
+      bart_kin("mvp", {{"use_prompt", false}, {"prompt_length", 100}}),
+      bart_kin("blenderbot", {{"scale_embedding", true}, {"layernorm_variant", "prelayernorm"}}),
+      // Texts without padding: a norm over its zero row bends too quickly for finite differences.
+      bart_kin("blenderbot-small",
+               {{"pad_token_id", 12}, {"scale_embedding", true}, {"do_blenderbot_90_layernorm", true}}),
       t5_kin("t5", {{"feed_forward_proj", "silu"}, {"num_decoder_layers", 1}}),
       t5_kin("t5", {{"feed_forward_proj", "gated-gelu"}, {"tie_word_embeddings", false}}),
       t5_kin("mt5", {{"tie_word_embeddings", false}}),

@@ -1,6 +1,5 @@
 #include "model/families/bart.h"
 
-#include <array>
 #include <cmath>
 
 namespace tril::model {
@@ -8,48 +7,7 @@ namespace {
 
 using nn::Attention;
 using Positions = BartFamily::Positions;
-
-constexpr std::int64_t rows_before_positions = 2;  // of learned tables: there were ids of padding once
-
-constexpr std::array<BartFamily, 4> families_of_kin{{
-    {.name = "bart",
-     .architecture = "BartForConditionalGeneration",
-     .embedding_norm = true,
-     .positions = Positions::learned},
-    {.name = "mbart",
-     .architecture = "MBartForConditionalGeneration",
-     .pre_norm = true,
-     .embedding_norm = true,
-     .positions = Positions::learned},
-    {.name = "m2m_100",
-     .architecture = "M2M100ForConditionalGeneration",
-     .pre_norm = true,
-     .logits_bias = false,
-     .positions = Positions::sinusoids_from_pad},
-    {.name = "pegasus", .architecture = "PegasusForConditionalGeneration", .pre_norm = true},
-}};
-
-const BartFamily& family_of(std::string_view name) {
-  for (const BartFamily& f : families_of_kin)
-    if (f.name == name) return f;
-  fail_usage("family", fmt::format("'{}' is not a family like BART", name));
-}
-
-// The defaults of `transformers` for each family.
-BartConfig defaults_of(const BartFamily& f) {
-  BartConfig k;
-  k.max_position_embeddings = 1024;
-  k.activation_function = f.name == "m2m_100" ? "relu" : "gelu";
-  k.scale_embedding = f.name == "m2m_100";
-  if (f.name == "m2m_100") k.encoder_layerdrop = k.decoder_layerdrop = 0.05, k.attention_dropout = 0.1f;
-  const bool pegasus = f.name == "pegasus";
-  k.pad_token_id = pegasus ? 0 : 1;
-  k.bos_token_id = pegasus ? -1 : 0;
-  k.eos_token_id = pegasus ? 1 : 2;
-  k.forced_eos_token_id = f.name == "m2m_100" ? -1 : k.eos_token_id;
-  k.decoder_start_token_id = pegasus ? 0 : f.name == "mbart" ? -1 : 2;
-  return k;
-}
+using EmbeddingNorm = BartFamily::EmbeddingNorm;
 
 nn::SinusoidalPositions sinusoids_of(const BartFamily& f, const BartConfig& k) {
   if (f.positions == Positions::learned) return {};
@@ -78,6 +36,10 @@ Bart::Bart(const BartFamily& family, const BartConfig& config)
     decoder_.embedding =
         nn::Embedding(p, "model.decoder.embed_tokens.weight", k.decoder_vocab_size, k.d_model, embedding);
   }
+  if (family.embedding_norm == EmbeddingNorm::of_decoder_words) {
+    decoder_.embedding = decoder_.embedding.unscaled();
+    decoder_.norms_words = true;
+  }
   output_ = k.tie_word_embeddings
                 ? decoder_.embedding.table()
                 : &p.add("lm_head.weight", {k.decoder_vocab_size, k.d_model}, nn::Init::normal(k.init_std));
@@ -92,8 +54,8 @@ void Bart::complete(Side& side) {
   nn::Parameters& p = parameters_;
   if (family_->positions == Positions::learned)
     side.learned = nn::LearnedPositions(p, side.name + ".embed_positions.weight", k.max_position_embeddings, k.d_model,
-                                        k.init_std, rows_before_positions);
-  if (family_->embedding_norm)
+                                        k.init_std, family_->rows_before_positions);
+  if (family_->embedding_norm != EmbeddingNorm::none)
     side.embedding_norm = nn::Norm(p, side.name + ".layernorm_embedding", k.d_model, family_->layer_norm_eps);
   if (family_->pre_norm) side.final_norm = nn::Norm(p, side.name + ".layer_norm", k.d_model, family_->layer_norm_eps);
 }
@@ -111,10 +73,11 @@ OutputProjection Bart::output() const {
 }
 
 Tensor Bart::embed(Context& c, const Side& side, std::span<const std::int32_t> ids, const Rows& rows) const {
-  const Tensor words = side.embedding.forward(c, ids);
-  Tensor h = family_->positions == Positions::learned ? side.learned.forward(c, words, rows.positions())
-                                                      : sinusoids_.forward(c, words, rows.positions());
-  if (family_->embedding_norm) h = side.embedding_norm.forward(c, h);
+  Tensor h = side.embedding.forward(c, ids);
+  if (side.norms_words) h = side.embedding_norm.forward(c, h);
+  h = family_->positions == Positions::learned ? side.learned.forward(c, h, rows.positions())
+                                               : sinusoids_.forward(c, h, rows.positions());
+  if (family_->embedding_norm != EmbeddingNorm::none && !side.norms_words) h = side.embedding_norm.forward(c, h);
   return ops::dropout(c, h, config_.embedding_dropout >= 0 ? config_.embedding_dropout : config_.dropout);
 }
 
@@ -209,15 +172,15 @@ template class BartLike<nn::PostNormLayer>;
 template class BartLike<nn::PreNormLayer>;
 
 std::unique_ptr<Model> make_bart(std::string_view name, const BartConfig& config) {
-  const BartFamily& family = family_of(name);
+  const BartFamily& family = bart_kin(name).family;
   if (family.pre_norm) return std::make_unique<BartLike<nn::PreNormLayer>>(family, config);
   return std::make_unique<BartLike<nn::PostNormLayer>>(family, config);
 }
 
 std::unique_ptr<Model> make_bart(const JsonObject& config) {
   const std::string name = config.get<std::string>("model_type");
-  const BartFamily& family = family_of(name);
-  return make_bart(name, read_bart_config(config, family, defaults_of(family)));
+  const BartKin& kin = bart_kin(name);
+  return make_bart(name, read_bart_config(config, kin.family, kin.defaults));
 }
 
 }  // namespace tril::model

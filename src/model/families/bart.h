@@ -1,17 +1,23 @@
 // The BART family: encoder-decoders that differ in the place of norms and in their positions, and are otherwise
 // alike, including the names of their weights. Names, config.json and defaults are those of Hugging Face.
 //
-//   family   norms                         positions                       embedding  logits
-//   bart     after each sublayer           learned                         LayerNorm  + bias   [Lewis et al. 2020]
-//   mbart    before, and one at the end    learned                         LayerNorm  + bias   [Liu et al. 2020]
-//   m2m_100  before, and one at the end    sinusoids of Tensor2Tensor      * sqrt(d)           [Fan et al. 2021], NLLB
-//   pegasus  before, and one at the end    sinusoids                       * sqrt(d)  + bias   [Zhang et al. 2020]
-//   marian   after each sublayer           sinusoids                       * sqrt(d)  + bias   marian.h
+//   family            norms                       positions                   embedding   logits
+//   bart              after each sublayer         learned                     LayerNorm   + bias  [Lewis et al. 2020]
+//   plbart            after each sublayer         learned                     LayerNorm   + bias  [Ahmad et al. 2021]
+//   mvp               after each sublayer         learned                     LayerNorm   + bias  [Tang et al. 2023]
+//   mbart             before, and one at the end  learned                     LayerNorm   + bias  [Liu et al. 2020]
+//   m2m_100           before, and one at the end  sinusoids of Tensor2Tensor  * sqrt(d)           [Fan et al. 2021], NLLB
+//   pegasus           before, and one at the end  sinusoids                   * sqrt(d)   + bias  [Zhang et al. 2020]
+//   blenderbot        before, and one at the end  learned, from row 0         * sqrt(d)   + bias  [Roller et al. 2021]
+//   blenderbot-small  after each sublayer         learned, from row 0         LayerNorm*  + bias  [Roller et al. 2021]
+//   marian            after each sublayer         sinusoids                   * sqrt(d)   + bias  marian.h
 //   (marian_nmt.h: as marian or as m2m_100, with Marian's own numbers)
+//   * of the decoder's words before positions are added; of the encoder's sums
 #pragma once
 
 #include "format/json_file.h"
 #include "model/families/bart_config.h"
+#include "model/families/bart_kin.h"
 #include "model/spec/stack.h"
 
 namespace tril::model {
@@ -46,6 +52,7 @@ class Bart : public Model {
     nn::Embedding embedding;
     nn::LearnedPositions learned;  ///< if the family has them
     nn::Norm embedding_norm;       ///< if the family has it
+    bool norms_words = false;      ///< embedding_norm comes before positions are added
     nn::Norm final_norm;           ///< if the family has it
   };
   /// Declares a side's positions and norms, if the family has them.
@@ -85,8 +92,7 @@ class BartLike : public Bart {
 extern template class BartLike<nn::PostNormLayer>;
 extern template class BartLike<nn::PreNormLayer>;
 
-/// Makes the model from config.json, whose model_type is bart, mbart, m2m_100 or pegasus. Weights are neither
-/// allocated nor set.
+/// Makes the model from config.json, whose model_type is among bart_kin(). Weights are neither allocated nor set.
 std::unique_ptr<Model> make_bart(const JsonObject& config);
 /// The same from a config.
 std::unique_ptr<Model> make_bart(std::string_view family, const BartConfig& config);

@@ -65,10 +65,15 @@ namespace {
 // Options of related models in these files that this family does not compute are refused, never ignored.
 void refuse_other_kin(ConfigReader& reader, const BartFamily& family) {
   const bool learned = family.positions == BartFamily::Positions::learned;
+  const bool words = family.embedding_norm == BartFamily::EmbeddingNorm::of_decoder_words;
+  const bool embedding_norm = family.embedding_norm != BartFamily::EmbeddingNorm::none;
   for (const char* key : {"normalize_before", "add_final_layer_norm"}) reader.only(key, family.pre_norm);
-  reader.only("normalize_embedding", family.embedding_norm);
+  reader.only("normalize_embedding", embedding_norm);
   reader.only("static_position_embeddings", !learned);
-  for (const char* key : {"add_bias_logits", "do_blenderbot_90_layernorm", "is_decoder"}) reader.only(key, false);
+  for (const char* key : {"add_bias_logits", "is_decoder", "use_prompt"}) reader.only(key, false);
+  // Whether the decoder's norm of embeddings, if there is one, comes before positions are added.
+  if (embedding_norm) reader.only("do_blenderbot_90_layernorm", words);
+  reader.only("layernorm_variant", std::string(family.pre_norm ? "prelayernorm" : "xlm"));
   // The values of YANMTT's mBARTs if they are not used.
   for (const char* key : {"wait_k", "additional_source_wait_k"}) reader.only(key, std::int64_t{-1});
   reader.only("softmax_temperature", 1.0);
@@ -115,9 +120,10 @@ BartConfig read_bart_config(const JsonObject& j, const BartFamily& family, const
   k.encoder_layerdrop = reader.get<double>("encoder_layerdrop", k.encoder_layerdrop);
   k.decoder_layerdrop = reader.get<double>("decoder_layerdrop", k.decoder_layerdrop);
   refuse_other_kin(reader, family);
-  // Keys of classifiers, keys about the table rows of the first versions, and a key that generation_config.cpp reads.
-  reader.ignore(
-      {"classif_dropout", "extra_pos_embeddings", "save_step", "kobart_version", "force_bos_token_to_be_generated"});
+  // Keys of classifiers, keys about the table rows of the first versions, a key that generation_config.cpp reads, and the
+  // sizes of MVP's prompts, which use_prompt asks for.
+  reader.ignore({"classif_dropout", "extra_pos_embeddings", "save_step", "kobart_version",
+                 "force_bos_token_to_be_generated", "do_blenderbot_90_layernorm", "prompt_length", "prompt_mid_dim"});
   k.validate(j.where());
   reader.finish();
   return k;
@@ -151,7 +157,7 @@ std::string bart_config_json(const BartConfig& k, const BartFamily& family) {
             {"static_position_embeddings", family.positions != BartFamily::Positions::learned},
             {"normalize_before", family.pre_norm},
             {"add_final_layer_norm", family.pre_norm},
-            {"normalize_embedding", family.embedding_norm},
+            {"normalize_embedding", family.embedding_norm != BartFamily::EmbeddingNorm::none},
             {"max_position_embeddings", k.max_position_embeddings},
             {"pad_token_id", k.pad_token_id},
             {"eos_token_id", k.eos_token_id},

@@ -1,4 +1,4 @@
-// config.json of BART and related families: Marian, mBART, M2M100, Pegasus.
+// config.json of BART and the families like it (bart_kin.h), and of Marian.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,20 @@ struct BartFamily {
   std::string_view name;          ///< model_type in config.json, or architecture where `transformers` has no such model
   std::string_view architecture;  ///< the class of `transformers`; "": it has none
   bool pre_norm = false;          ///< a norm before each sublayer and one behind the last layer; else one after each
-  bool embedding_norm = false;    ///< a norm over the sum of embeddings and positions
+  enum class EmbeddingNorm : std::uint8_t {
+    none,
+    of_sums,           ///< over the sum of embeddings and positions
+    of_decoder_words,  ///< in the encoder that; in the decoder over its embeddings, unscaled, before positions are added
+  } embedding_norm = EmbeddingNorm::none;
   bool logits_bias = true;        ///< final_logits_bias, a number for each word
   bool two_vocabularies = false;  ///< the sides may have vocabularies of their own while the output is tied
   enum class Positions : std::uint8_t {
     sinusoids,           ///< from 0, all sines before all cosines
     sinusoids_t2t,       ///< from 0, with Tensor2Tensor's frequencies
     sinusoids_from_pad,  ///< likewise, from the padding's id + 1
-    learned,             ///< a table for each side, of which two rows stand before the first position
+    learned,             ///< a table for each side
   } positions = Positions::sinusoids;
+  std::int64_t rows_before_positions = 2;  ///< of a learned table: there were ids of padding once
   float layer_norm_eps = 1e-5f;
 };
 

@@ -102,6 +102,20 @@ std::vector<json> published() {
                   {"pad_token_id", 1},
                   {"scale_embedding", false},
                   {"vocab_size", 50265}};
+  const json blenderbot{{"activation_function", "gelu"},
+                        {"bos_token_id", 1},
+                        {"decoder_start_token_id", 1},
+                        {"do_blenderbot_90_layernorm", true},
+                        {"encoder_no_repeat_ngram_size", 3},
+                        {"eos_token_id", 2},
+                        {"extra_layer_norm", false},
+                        {"extra_pos_embeddings", 0},
+                        {"force_bos_token_to_be_generated", false},
+                        {"forced_eos_token_id", 2},
+                        {"max_position_embeddings", 128},
+                        {"pad_token_id", 0},
+                        {"scale_embedding", true},
+                        {"vocab_size", 8008}};
   const json t5{{"d_kv", 64},
                 {"decoder_start_token_id", 0},
                 {"dropout_rate", 0.1},
@@ -186,6 +200,17 @@ std::vector<json> published() {
                                              {"pad_token_id", 0},
                                              {"scale_embedding", true},
                                              {"vocab_size", 96103}})),
+      kin("plbart", 768, 6,
+          with(bart, {{"scale_embedding", true}, {"initializer_range", 0.02}, {"vocab_size", 50005}})),
+      kin("mvp", 1024, 12,
+          with(with(bart, switches(false, true, false)),
+               {{"use_prompt", false}, {"prompt_length", 100}, {"prompt_mid_dim", 800}, {"vocab_size", 50267}})),
+      kin("blenderbot", 1280, 12,
+          with(with(blenderbot, switches(true, false, false)),
+               {{"encoder_layers", 2}, {"num_hidden_layers", 2}, {"layernorm_variant", "prelayernorm"}})),
+      kin("blenderbot-small", 512, 8,
+          with(with(blenderbot, switches(false, true, false)),
+               {{"layernorm_variant", "xlm"}, {"max_position_embeddings", 512}, {"vocab_size", 54944}})),
       t5_kin("t5", small),
       t5_kin("t5", with(gated, {{"dense_act_fn", "gelu_new"}, {"is_gated_act", true}, {"classifier_dropout", 0.0}})),
       t5_kin("t5",
@@ -231,6 +256,12 @@ TEST(PublishedConfigs, WhatTheFamilyDoesNotComputeIsRefused) {
   refused(with(bart, {{"static_position_embeddings", true}}), "only false is");
   for (const char* key : {"add_bias_logits", "is_decoder", "do_blenderbot_90_layernorm"})
     refused(with(bart, {{key, true}}), key);
+  refused(with(testing::bart_kin("blenderbot-small", json::object()), {{"do_blenderbot_90_layernorm", false}}),
+          "only true is");
+  refused(with(testing::bart_kin("blenderbot", json::object()), {{"layernorm_variant", "xlm"}}),
+          "layernorm_variant: xlm is not supported for blenderbot; only prelayernorm is");
+  refused(with(testing::bart_kin("mvp", json::object()), {{"use_prompt", true}}),
+          "use_prompt: true is not supported for mvp; only false is");
   refused(with(mbart, {{"wait_k", 3}}), "wait_k: 3 is not supported for mbart; only -1 is");
   refused(with(t5, {{"is_decoder", true}}), "is_decoder");
 }

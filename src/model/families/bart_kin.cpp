@@ -1,0 +1,106 @@
+#include "model/families/bart_kin.h"
+
+#include <array>
+
+#include "base/error.h"
+
+namespace tril::model {
+namespace {
+
+using Positions = BartFamily::Positions;
+using EmbeddingNorm = BartFamily::EmbeddingNorm;
+
+// Most families' defaults; `other` changes what a family has otherwise.
+template <class F>
+BartConfig defaults_but(F other) {
+  BartConfig k;
+  k.max_position_embeddings = 1024;
+  k.activation_function = "gelu";
+  k.scale_embedding = false;
+  k.pad_token_id = 1;
+  k.bos_token_id = 0;
+  k.eos_token_id = k.forced_eos_token_id = k.decoder_start_token_id = 2;
+  other(k);
+  return k;
+}
+
+std::array<BartKin, 8> list() {
+  const auto blenderbot_ids = [](BartConfig& k) {
+    k.pad_token_id = 0;
+    k.bos_token_id = k.decoder_start_token_id = 1;
+  };
+  return {{
+      {{.name = "bart",
+        .architecture = "BartForConditionalGeneration",
+        .embedding_norm = EmbeddingNorm::of_sums,
+        .positions = Positions::learned},
+       defaults_but([](BartConfig&) {})},
+      {{.name = "plbart",
+        .architecture = "PLBartForConditionalGeneration",
+        .embedding_norm = EmbeddingNorm::of_sums,
+        .positions = Positions::learned},
+       defaults_but([](BartConfig& k) {
+         k.scale_embedding = true;
+         k.attention_dropout = 0.1f;
+         k.decoder_start_token_id = -1;
+       })},
+      {{.name = "mvp",
+        .architecture = "MvpForConditionalGeneration",
+        .embedding_norm = EmbeddingNorm::of_sums,
+        .positions = Positions::learned},
+       defaults_but([](BartConfig& k) { k.forced_eos_token_id = -1; })},
+      {{.name = "mbart",
+        .architecture = "MBartForConditionalGeneration",
+        .pre_norm = true,
+        .embedding_norm = EmbeddingNorm::of_sums,
+        .positions = Positions::learned},
+       defaults_but([](BartConfig& k) { k.decoder_start_token_id = -1; })},
+      {{.name = "m2m_100",
+        .architecture = "M2M100ForConditionalGeneration",
+        .pre_norm = true,
+        .logits_bias = false,
+        .positions = Positions::sinusoids_from_pad},
+       defaults_but([](BartConfig& k) {
+         k.activation_function = "relu";
+         k.scale_embedding = true;
+         k.encoder_layerdrop = k.decoder_layerdrop = 0.05;
+         k.attention_dropout = 0.1f;
+         k.forced_eos_token_id = -1;
+       })},
+      {{.name = "pegasus", .architecture = "PegasusForConditionalGeneration", .pre_norm = true},
+       defaults_but([](BartConfig& k) {
+         k.pad_token_id = k.decoder_start_token_id = 0;
+         k.bos_token_id = -1;
+         k.eos_token_id = k.forced_eos_token_id = 1;
+       })},
+      {{.name = "blenderbot",
+        .architecture = "BlenderbotForConditionalGeneration",
+        .pre_norm = true,
+        .positions = Positions::learned,
+        .rows_before_positions = 0},
+       defaults_but([&](BartConfig& k) {
+         blenderbot_ids(k);
+         k.max_position_embeddings = 128;
+       })},
+      {{.name = "blenderbot-small",
+        .architecture = "BlenderbotSmallForConditionalGeneration",
+        .embedding_norm = EmbeddingNorm::of_decoder_words,
+        .positions = Positions::learned,
+        .rows_before_positions = 0},
+       defaults_but([&](BartConfig& k) {
+         blenderbot_ids(k);
+         k.max_position_embeddings = 512;
+       })},
+  }};
+}
+
+}  // namespace
+
+const BartKin& bart_kin(std::string_view name) {
+  static const std::array<BartKin, 8> kin = list();
+  for (const BartKin& one : kin)
+    if (one.family.name == name) return one;
+  fail_usage("family", fmt::format("'{}' is not a family like BART", name));
+}
+
+}  // namespace tril::model
