@@ -51,6 +51,8 @@ const std::vector<Family>& registry() {
       {"blenderbot-small", make_bart},
       {"t5", nullptr, make_t5},
       {"mt5", nullptr, make_t5},
+      {"umt5", nullptr, make_t5},
+      {"switch_transformers", nullptr, make_t5},
       {"gpt2", make_gpt2},
       {"gemma", make_gemma},
       {"gemma2", make_gemma2},

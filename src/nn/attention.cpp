@@ -17,7 +17,26 @@ ops::Mask within(const ops::Mask& mask, std::int32_t window, std::string_view wh
   return own;
 }
 
+void refuse_sinks_with_bias(const ops::Mask& mask) {
+  if (mask.sinks > 0 && mask.window > 0)
+    fail_usage("attention sinks",
+               "are not supported with relative positions: a sink keeps its place in the text and would drift away",
+               "leave the sinks out");
+}
+
 }  // namespace
+
+SelfCall SelfCall::with_bias(Context& c, const RelativeBias& bias) const {
+  refuse_sinks_with_bias(mask_);
+  SelfCall own = *this;
+  own.bias_ = bias.forward(c, rows_.longest(), most_keys());
+  return own;
+}
+
+std::int64_t SelfCall::most_keys() const {
+  if (!cache_) return rows_.longest();
+  return lengths_.empty() ? 1 : *std::max_element(lengths_.begin(), lengths_.end());
+}
 
 SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& options)
     : rows_(rows), mask_(std::move(mask)), spans_(ops::spans_of(rows, rows)), cache_(options.cache) {
@@ -28,13 +47,10 @@ SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& 
     query_rotations_.push_back(of_queries ? of_queries : rotations_.back());
   }
   const bool sinks = mask_.sinks > 0 && mask_.window > 0;
-  if (sinks && bias)
-    fail_usage("attention sinks",
-               "are not supported with relative positions: a sink keeps its place in the text and would drift away",
-               "leave the sinks out");
+  if (bias) refuse_sinks_with_bias(mask_);
   if (!cache) {
     if (sinks) with_sinks_ = ops::window_and_sinks(c, spans_, mask_.window, mask_.sinks);
-    if (bias) bias_ = bias->forward(c, rows.longest(), rows.longest());
+    if (bias) bias_ = bias->forward(c, rows.longest(), most_keys());
     return;
   }
   check(cache->rows() == rows.count(), "attention", "{} rows of tokens for a cache of {} rows", rows.count(),
@@ -62,9 +78,8 @@ SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& 
     slots_.push_back(cache->slots(r).data());
     lengths_.push_back(static_cast<std::int32_t>(cache->slots(r).size()));
   }
-  const std::int32_t most_keys = lengths_.empty() ? 1 : *std::max_element(lengths_.begin(), lengths_.end());
-  if (bias) bias_ = bias->forward(c, rows.longest(), most_keys);
-  // A single token that begins its row uses the cache like later tokens.
+  if (bias) bias_ = bias->forward(c, rows.longest(), most_keys());
+  // Single tokens that begin their rows go the way of those that follow.
   const bool one_each = rows.tokens() == rows.count() && rows.longest() == 1;
   const bool exact = kept.precision == KvCache::Precision::fp32;
   alone_ = !continued && !sinks && exact && (!one_each || c.probing());

@@ -31,11 +31,16 @@ class SelfCall {
   SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& options);
   SelfCall(Context& c, const Rows& rows, ops::Mask mask) : SelfCall(c, rows, std::move(mask), Options()) {}
 
+  /// The same for a layer whose distances have a bias of their own.
+  SelfCall with_bias(Context& c, const RelativeBias& bias) const;
+
   const Rows& rows() const { return rows_; }
   const ops::Mask& mask() const { return mask_; }
 
  private:
   friend class Attention;
+  std::int64_t most_keys() const;  // that a row's queries may see
+
   Rows rows_;
   ops::Mask mask_;
   ops::RelativeBias bias_;

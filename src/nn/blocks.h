@@ -8,6 +8,7 @@
 
 #include "nn/attention.h"
 #include "nn/expert_feed_forward.h"
+#include "nn/switch_feed_forward.h"
 
 namespace tril::nn {
 
@@ -47,6 +48,7 @@ struct PreNorm {
   FF feed_forward;
   Norm feed_forward_norm;
   float dropout = 0;
+  std::optional<RelativeBias> bias;  ///< of this layer's own distances; none: the call's
 
   Tensor forward(Context& c, Tensor h, const LayerCall& call, std::int64_t layer,
                  const Attention::KeysValues& memory = {}) const;

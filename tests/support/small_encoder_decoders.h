@@ -57,6 +57,20 @@ inline std::vector<nlohmann::json> small_encoder_decoders() {
       t5_kin("t5", {{"feed_forward_proj", "silu"}, {"num_decoder_layers", 1}}),
       t5_kin("t5", {{"feed_forward_proj", "gated-gelu"}, {"tie_word_embeddings", false}}),
       t5_kin("mt5", {{"tie_word_embeddings", false}}),
+      t5_kin("umt5", {{"tie_word_embeddings", false}, {"num_decoder_layers", 1}}),
+      t5_kin("umt5", {{"feed_forward_proj", "silu"}, {"num_decoder_layers", 3}}),
+      t5_kin("switch_transformers", {{"num_decoder_layers", 2},
+                                     {"num_experts", 3},
+                                     {"num_sparse_encoder_layers", 1},
+                                     {"num_sparse_decoder_layers", 2},
+                                     {"dense_act_fn", "silu"},
+                                     {"router_bias", true}}),
+      t5_kin("switch_transformers", {{"num_decoder_layers", 2},
+                                     {"num_experts", 2},
+                                     {"num_sparse_encoder_layers", 2},
+                                     {"num_sparse_decoder_layers", 1},
+                                     {"dense_act_fn", "silu"},
+                                     {"tie_word_embeddings", false}}),
   };
 }
 

@@ -1,7 +1,8 @@
-// t5 and mt5: encoder-decoders whose only positions are a relative bias in self-attention, with RMS norms before the
-// sublayers, no biases in projections, and unscaled scores [Raffel et al. 2020; Xue et al. 2021]. T5 v1.1 and mT5
-// have gated feed-forwards and a separate output matrix. Names, config.json and defaults are those of Hugging Face
-// (T5Config, MT5Config).
+// t5 and its kin: encoder-decoders that are told positions by a bias of distances in self-attention alone, with RMS norms
+// before the sublayers, no biases of projections, and scores that are not scaled [Raffel et al. 2020; Xue et al. 2021].
+// T5 v1.1 and mT5 have gated feed-forwards and an output matrix of their own; in umT5 each layer has a bias of its own
+// [Chung et al. 2023]; in a Switch Transformer some layers have experts [Fedus et al. 2022]. Names, config.json and
+// defaults as Hugging Face has them (T5Config, MT5Config, UMT5Config, SwitchTransformersConfig).
 #pragma once
 
 #include <functional>
@@ -35,15 +36,15 @@ class T5 : public Model {
 
  protected:
   explicit T5(const T5Config& config);
-  Tensor embed(Context& c, std::span<const std::int32_t> ids) const;
+  Tensor embed(Context& c, bool decoder, std::span<const std::int32_t> ids) const;
   void set_initial_values();
 
   T5Config config_;
-  nn::RelativeBias encoder_bias_, decoder_bias_;
+  nn::RelativeBias encoder_bias_, decoder_bias_;  ///< of all layers, unless each has its own
   nn::Norm encoder_norm_, decoder_norm_;
 
  private:
-  nn::Embedding embedding_;
+  nn::Embedding encoder_embedding_, decoder_embedding_;
   nn::Parameter* output_ = nullptr;
 };
 

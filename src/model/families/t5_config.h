@@ -1,4 +1,4 @@
-// config.json of t5 and mt5.
+// What t5, mt5, umt5 and switch_transformers say in config.json.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,34 @@
 
 namespace tril::model {
 
+/// The properties of a family, whatever its sizes, and what absent keys of its config.json mean.
+struct T5Family {
+  std::string_view name;          ///< model_type in config.json
+  std::string_view architecture;  ///< the class of `transformers`
+  std::int64_t vocab_size = 0, d_model = 0, d_ff = 0, num_layers = 0, num_heads = 0;
+  std::string_view feed_forward_proj = "relu";
+  bool never_scales = false;         ///< outputs are not divided by sqrt(d_model), whatever config.json says
+  bool bias_in_every_layer = false;  ///< of distances; else the first layer's is that of all
+  bool has_experts = false;          ///< switch_config.h
+};
+/// @throws Error(usage) if there is none of this name
+const T5Family& t5_family(std::string_view name);
+
+/// Experts in place of some layers' feed-forwards [Switch Transformer, Fedus et al. 2022].
+struct SwitchExperts {
+  std::int64_t count = 0;                               ///< of each such layer; 0: no layer has experts
+  std::int64_t capacity = 64;                           ///< the most tokens of a row that one expert takes
+  std::int64_t encoder_layers = 3, decoder_layers = 3;  ///< that were to have them
+  std::int64_t encoder_step = 0, decoder_step = 0;      ///< has_experts()
+  bool router_bias = false;
+  double jitter_noise = 0.01, z_loss_coef = 0.001, aux_loss_coef = 0.001;  ///< of training in `transformers`; kept
+
+  /// Whether layer i (from 0) has them: every step-th from the second on.
+  bool in_layer(bool decoder, std::int64_t i) const;
+};
+
 struct T5Config {
-  std::string family = "t5";  ///< or "mt5"
+  std::string family = "t5";  ///< of t5_family()
   std::int64_t vocab_size = 0;
   std::int64_t d_model = 512, d_kv = 64, d_ff = 2048;
   std::int64_t num_layers = 6, num_decoder_layers = 6, num_heads = 8;
@@ -21,8 +47,10 @@ struct T5Config {
   double initializer_factor = 1;
   std::string dense_act_fn = "relu";
   bool is_gated_act = false;          ///< the feed-forward is act(x W0) * (x W1)
-  bool tie_word_embeddings = true;    ///< false: the output has its own matrix (lm_head.weight)
+  bool tie_word_embeddings = true;    ///< false: the output has a matrix of its own (lm_head.weight)
+  bool share_embeddings = true;       ///< both sides read one table; only Switch Transformers' files can say no
   bool scale_decoder_outputs = true;  ///< the last hidden states are divided by sqrt(d_model)
+  SwitchExperts experts;
   std::int32_t pad_token_id = 0, eos_token_id = 1, bos_token_id = -1, decoder_start_token_id = 0;
   /// In place of dropout_rate for embeddings, for attention weights and within feed-forwards; -1: dropout_rate.
   /// Training only, not in config.json

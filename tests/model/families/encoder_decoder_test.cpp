@@ -2,6 +2,7 @@
 // at a time with the cache, gradient checkpointing, and weights of fewer bits.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -52,9 +53,24 @@ Batch batch(std::uint64_t seed, std::int64_t tokens = 40) {
   return testing::random_batch(random, tokens, longest, vocab);
 }
 
+// Of few tokens where a small step may send one to another expert, which makes the loss jump. Then some experts have none,
+// but most have.
+void expect_gradients_of_experts(Model& m, std::uint64_t seed) {
+  const auto of_expert = [](const std::string& name) { return name.find(".experts.") != name.npos; };
+  const auto& all = m.parameters().all();
+  const auto weights = std::count_if(all.begin(), all.end(), [&](const nn::Parameter& p) { return of_expert(p.name); });
+  std::int64_t idle = 0;
+  expect_gradients_are_slopes(m, loss_of(batch(seed, 10)), [&](const std::string& name) {
+    idle += of_expert(name);
+    return of_expert(name);
+  });
+  EXPECT_LE(2 * idle, weights * static_cast<std::int64_t>(kern::tables().size()));
+}
+
 TEST(EncoderDecoder, GradientsAreFiniteDifferences) {
   for_each_family([](const nlohmann::json& config) {
     const auto m = random_model(config);
+    if (config.contains("num_experts")) return expect_gradients_of_experts(*m, 10);
     expect_gradients_are_slopes(*m, loss_of(batch(1)), [](const std::string& name) {  // a bias of keys cancels out
       return name.find(".k") != name.npos && name.ends_with("bias");
     });
@@ -128,12 +144,48 @@ TEST(EncoderDecoder, SinksAreRefusedWhereOnlyDistancesCount) {
     const auto decode = [&] {
       m->decode(c, {.ids = b.target, .rows = b.target_rows, .memory = &memory, .self_mask = ops::Mask::causal(3, 1)});
     };
-    if (std::string(config.at("model_type")).ends_with("t5")) {
+    if (config.contains("relative_attention_num_buckets")) {
       EXPECT_NE(error_of(decode).find("leave the sinks out"), std::string::npos);
     } else {
       EXPECT_NO_THROW(decode());
     }
   });
+}
+
+// An expert takes `expert_capacity` tokens of a row that one call computes, whatever other rows do; FF(x) is 0 for the
+// others. Tokens that come one call at a time are all taken, as in `transformers` with its cache.
+TEST(EncoderDecoder, ExpertsTakeAsManyTokensOfARowAsTheyHaveRoomFor) {
+  nlohmann::json config = testing::t5_kin("switch_transformers", {{"num_decoder_layers", 2},
+                                                                  {"num_experts", 2},
+                                                                  {"num_sparse_encoder_layers", 1},
+                                                                  {"num_sparse_decoder_layers", 1},
+                                                                  {"dense_act_fn", "silu"},
+                                                                  {"expert_capacity", longest}});
+  const Batch b = batch(11);
+  Arena arena;
+  Context c(arena);
+  const auto enough = random_model(config);
+  config["expert_capacity"] = 1;
+  const auto one = random_model(config);
+  const auto logits = host_copy<float>(logits_of(c, *one, b));
+  EXPECT_NE(logits, host_copy<float>(logits_of(c, *enough, b)));
+  expect_gradients_of_experts(*one, 8);
+
+  for (std::int64_t r = 0; r < b.target_rows.count(); ++r) {
+    const auto row_of = [r](const std::vector<std::int32_t>& ids, const Rows& rows) {
+      return std::vector<std::int32_t>{ids.begin() + rows.begin(r), ids.begin() + rows.end(r)};
+    };
+    const Batch alone{row_of(b.source, b.source_rows), row_of(b.target, b.target_rows),
+                      Rows::rectangle(1, b.source_rows.length(r)), Rows::rectangle(1, b.target_rows.length(r))};
+    expect_near(host_copy<float>(logits_of(c, *one, alone)),
+                {logits.begin() + b.target_rows.begin(r) * vocab, logits.begin() + b.target_rows.end(r) * vocab}, 5e-5);
+  }
+
+  // The decoder drops tokens of whole rows, and none of tokens that come one by one.
+  const Memory memory = one->encode(c, b.source, b.source_rows);
+  const auto with_room = host_copy<float>(
+      model::logits(c, *enough, enough->decode(c, {.ids = b.target, .rows = b.target_rows, .memory = &memory})));
+  expect_near(step_by_step(c, *one, b, 1), with_room, 1e-4);
 }
 
 TEST(EncoderDecoder, GradientCheckpointingChangesNoNumber) {
@@ -229,7 +281,9 @@ TEST(EncoderDecoder, ServesWithFewerBits) {
         double error = 0;
         for (std::size_t i = 0; i < got.size(); ++i)
           error += std::pow(static_cast<double>(got[i]) - static_cast<double>(expected[i]), 2);
-        EXPECT_LT(std::sqrt(error / size), most) << static_cast<int>(precision) << ", " << at_once << " tokens a step";
+        // A router that reads rounded states may choose another expert.
+        EXPECT_LT(std::sqrt(error / size), most + (config.contains("num_experts") ? 0.1 : 0))
+            << static_cast<int>(precision) << ", " << at_once << " tokens a step";
       }
     }
   });

@@ -216,6 +216,34 @@ std::vector<json> published() {
       t5_kin("t5",
              with(small, {{"add_prefix", true}, {"use_bfloat16", false}, {"relative_attention_max_distance", 128}})),
       t5_kin("mt5", with(gated, {{"vocab_size", 250112}})),
+      t5_kin("umt5", with(gated, {{"scalable_attention", true}, {"vocab_size", 256384}})),
+      t5_kin("t5", with(gated, {{"vocab_size", 384}, {"tokenizer_class", "ByT5Tokenizer"}, {"d_ff", 3584}})),
+      t5_kin("switch_transformers", {{"add_router_probs", true},
+                                     {"batch_prioritized_routing", false},
+                                     {"d_ff", 3072},
+                                     {"d_model", 768},
+                                     {"decoder_sparse_step", 2},
+                                     {"dense_act_fn", "relu"},
+                                     {"encoder_sparse_step", 2},
+                                     {"expert_capacity", 64},
+                                     {"feed_forward_proj", "relu"},
+                                     {"is_gated_act", false},
+                                     {"num_decoder_layers", 12},
+                                     {"num_experts", 8},
+                                     {"num_heads", 12},
+                                     {"num_layers", 12},
+                                     {"num_selected_experts", 1},
+                                     {"num_sparse_decoder_layers", 6},
+                                     {"num_sparse_encoder_layers", 6},
+                                     {"relative_attention_max_distance", 128},
+                                     {"router_aux_loss_coef", 0.001},
+                                     {"router_bias", false},
+                                     {"router_dtype", "float32"},
+                                     {"router_ignore_padding_tokens", false},
+                                     {"router_jitter_noise", 0.01},
+                                     {"router_type", "tokens_masked"},
+                                     {"router_z_loss_coef", 0.001},
+                                     {"vocab_size", 32128}}),
       gpt2,
       with(with(kAnyone, gpt2), {{"n_layer", 6}, {"predict_special_tokens", true}}),
       with(gpt2, {{"task_specific_params", {{"conversational", {{"max_length", 1000}}}}}}),
@@ -264,6 +292,13 @@ TEST(PublishedConfigs, WhatTheFamilyDoesNotComputeIsRefused) {
           "use_prompt: true is not supported for mvp; only false is");
   refused(with(mbart, {{"wait_k", 3}}), "wait_k: 3 is not supported for mbart; only -1 is");
   refused(with(t5, {{"is_decoder", true}}), "is_decoder");
+  const json experts = testing::t5_kin("switch_transformers", json::object());
+  refused(with(experts, {{"router_dtype", "bfloat16"}}), "only float32 is");
+  refused(with(experts, {{"router_type", "experts_masked"}}), "only tokens_masked is");
+  refused(with(experts, {{"num_selected_experts", 2}}), "only 1 is");
+  refused(with(experts, {{"feed_forward_proj", "gated-gelu"}}), "only relu is");
+  refused(with(experts, {{"is_gated_act", true}}), "only false is");
+  refused(with(experts, {{"expert_capacity", 0}}), "expert_capacity");
 }
 
 // transformers 5 treats the second name of a size as the first, whichever value it has.

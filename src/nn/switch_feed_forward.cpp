@@ -1,0 +1,37 @@
+#include "nn/switch_feed_forward.h"
+
+#include "ops/switch_experts.h"
+
+namespace tril::nn {
+
+SwitchFeedForward::SwitchFeedForward(Parameters& p, const std::string& prefix, const Options& o)
+    : name_(prefix.substr(prefix.rfind('.') + 1)) {
+  if (o.num_experts == 0) {
+    experts_.emplace_back(p, prefix, o.expert);
+    return;
+  }
+  check(o.capacity >= 1, prefix, "its experts take {} tokens of a row, expected at least 1", o.capacity);
+  capacity_ = o.capacity;
+  router_ = Linear(p, prefix + ".router.classifier", o.expert.d_model, o.num_experts, {.bias = o.router_bias});
+  router_.weight()->in_products = false;
+  for (std::int64_t e = 0; e < o.num_experts; ++e)
+    experts_.emplace_back(p, fmt::format("{}.experts.expert_{}", prefix, e), o.expert);
+}
+
+Tensor SwitchFeedForward::forward(Context& c, const Tensor& x, const Rows& rows, const ops::LinearOptions& out) const {
+  const auto at = c.scope(name_);
+  if (capacity_ == 0) return experts_[0].forward(c, x, out);
+  const Tensor logits = router_.forward(c, x);
+  const ops::Routing routing = ops::route_within_capacity(logits, rows, capacity_);
+  const Tensor weights = ops::expert_probabilities(c, logits, routing);
+  std::vector<Tensor> results(experts_.size());
+  for (std::size_t e = 0; e < experts_.size(); ++e) {
+    if (routing.choices[e].empty()) continue;
+    const Tensor own = ops::embedding(c, x, c.upload(routing.tokens_of(e)), /*scale=*/1.0f, /*padding_id=*/-1);
+    results[e] = experts_[e].forward(c, own);
+  }
+  const Tensor y = ops::combine_experts(c, results, weights, routing, x.size(1));
+  return out.residual ? ops::residual(c, out.residual, y, out.dropout) : ops::dropout(c, y, out.dropout);
+}
+
+}  // namespace tril::nn
