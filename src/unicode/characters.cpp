@@ -61,16 +61,24 @@ bool take_character(std::string_view bytes, std::size_t& at) {
   return c >= 0;
 }
 
-}  // namespace
-
-std::string valid_utf8(std::string_view bytes) {
+std::string with_invalid_as(std::string_view bytes, std::string_view replacement) {
   std::string text;
   text.reserve(bytes.size());
   for (std::size_t at = 0; at < bytes.size();) {
     const std::size_t begin = at;
-    text += take_character(bytes, at) ? bytes.substr(begin, at - begin) : std::string_view("\xef\xbf\xbd");
+    text += take_character(bytes, at) ? bytes.substr(begin, at - begin) : replacement;
   }
   return text;
+}
+
+}  // namespace
+
+std::string valid_utf8(std::string_view bytes) {
+  return with_invalid_as(bytes, "\xef\xbf\xbd");
+}
+
+std::string without_invalid_utf8(std::string_view bytes) {
+  return with_invalid_as(bytes, "");
 }
 
 std::size_t bytes_of_character(std::string_view bytes, std::size_t at) {

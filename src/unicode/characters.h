@@ -80,6 +80,8 @@ void append_utf8(std::string& text, char32_t c);
 /// `bytes` with invalid UTF-8 replaced: one U+FFFD for each maximal prefix of a character, as the Unicode standard
 /// recommends (section 3.9).
 std::string valid_utf8(std::string_view bytes);
+/// The same with nothing in the place of invalid UTF-8.
+std::string without_invalid_utf8(std::string_view bytes);
 /// How many bytes from `at` < bytes.size() on form one character of valid_utf8(bytes).
 std::size_t bytes_of_character(std::string_view bytes, std::size_t at);
 

@@ -73,11 +73,12 @@ enum class ClassKind { gpt2, roberta, qwen2 };
 ClassKind kind_of(const std::string& name, const std::string& where) {
   for (const char* like : {"GPT2Tokenizer", "GPTNeoXTokenizer", "CodeGenTokenizer", "PreTrainedTokenizerFast"})
     if (name.starts_with(like) || name.empty()) return ClassKind::gpt2;
-  for (const char* like : {"RobertaTokenizer", "BartTokenizer"})
+  for (const char* like : {"RobertaTokenizer", "BartTokenizer", "MvpTokenizer"})
     if (name.starts_with(like)) return ClassKind::roberta;
   if (name.starts_with("Qwen2Tokenizer")) return ClassKind::qwen2;
   fail(where, fmt::format("tokenizer_class \"{}\" is not supported with vocab.json and merges.txt", printable(name)),
-       "supported: GPT2Tokenizer, RobertaTokenizer, BartTokenizer, Qwen2Tokenizer; any other needs a tokenizer.json");
+       "supported: GPT2Tokenizer, RobertaTokenizer, BartTokenizer, MvpTokenizer, Qwen2Tokenizer; any other needs a "
+       "tokenizer.json");
 }
 
 // The default special tokens of a class.

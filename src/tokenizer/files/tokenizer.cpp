@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/printable.h"
+#include "tokenizer/files/byte_tokenizer.h"
 #include "tokenizer/files/gpt2_tokenizer.h"
 #include "tokenizer/files/marian_tokenizer.h"
 #include "tokenizer/files/pipeline_tokenizer.h"
@@ -65,16 +66,18 @@ TokenizerDescription describe_tokenizer(const std::string& path) {
   if (is_tokenizer_json_directory(path)) return describe_tokenizer_json(path);
   if (is_gpt2_directory(path)) return describe_gpt2_tokenizer(path);
   if (is_sentencepiece_directory(path)) return describe_sentencepiece_directory(path);
+  if (is_byte_directory(path)) return describe_byte_tokenizer(path);
   if (is_marian_directory(path))
     fail_usage(path, "its tokenizer has a separate SentencePiece model for each side, which is not supported here");
   fail(path, "has no supported tokenizer",
        "supported: tokenizer.json; source.spm, target.spm and vocab.json (Marian); vocab.json and merges.txt (GPT-2); "
-       "spiece.model, tokenizer.model or sentencepiece.bpe.model (SentencePiece)");
+       "spiece.model, tokenizer.model or sentencepiece.bpe.model (SentencePiece); none where the class is "
+       "ByT5Tokenizer");
 }
 
 bool has_tokenizer(const std::string& path) {
   return is_marian_directory(path) || is_tokenizer_json_directory(path) || is_gpt2_directory(path) ||
-         is_sentencepiece_directory(path);
+         is_sentencepiece_directory(path) || is_byte_directory(path);
 }
 
 void save_tokenizer(const Tokenizer& tokenizer, const std::string& directory) {

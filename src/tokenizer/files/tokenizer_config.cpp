@@ -64,6 +64,9 @@ std::string class_of_model(const Json& model) {
                                    {"mbart", "MBartTokenizer"},
                                    {"m2m_100", "M2M100Tokenizer"},
                                    {"bart", "BartTokenizer"},
+                                   {"mvp", "MvpTokenizer"},
+                                   {"umt5", "T5Tokenizer"},
+                                   {"switch_transformers", "T5Tokenizer"},
                                    {"qwen2", "Qwen2Tokenizer"},
                                    {"qwen3", "Qwen2Tokenizer"}})
     if (family == type) return name;

@@ -101,7 +101,10 @@ struct Write {
     return OrderedJson{{"type", "FixedLength"}, {"length", s.length}};
   }
   // Decoders
-  OrderedJson operator()(const DecodeByteLevel&) const { return (*this)(ByteLevel{true, true}); }
+  OrderedJson operator()(const DecodeByteLevel& s) const {
+    if (s.drop_invalid) fail_usage("tokenizer.json", "cannot say that bytes which are no UTF-8 are left out");
+    return (*this)(ByteLevel{true, true});
+  }
   OrderedJson operator()(const DecodeMetaspace& s) const { return write_metaspace(s.mark, s.prepend, true); }
   OrderedJson operator()(const DecodeByteFallback&) const { return typed("ByteFallback"); }
   OrderedJson operator()(const FusePieces&) const { return typed("Fuse"); }
