@@ -105,7 +105,8 @@ bool ModelSource::has_weights() const {
 const WeightFiles& ModelSource::weights() const {
   return state_->weights.get([&] {
     WeightFiles weights = state_->reader->weights();
-    return holds_text_model(state_->whole_document().object()) ? text_weights(std::move(weights)) : std::move(weights);
+    const bool inside = names_text_model(weights) && holds_text_model(state_->whole_document().object());
+    return inside ? text_weights(std::move(weights)) : std::move(weights);
   });
 }
 

@@ -25,6 +25,10 @@ std::string text_name(std::string_view name) {
 
 }  // namespace
 
+bool names_text_model(const WeightFiles& weights) {
+  return std::ranges::any_of(weights.names(), [](const std::string& name) { return text_name(name) != name; });
+}
+
 bool holds_text_model(const JsonObject& config) {
   return std::ranges::find(multimodal, config.get<std::string>("model_type", "")) != multimodal.end() &&
          config.find_object("text_config").has_value();

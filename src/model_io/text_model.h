@@ -11,6 +11,8 @@
 
 namespace tril::model {
 
+/// Whether any of these weights is named as one of a language model inside another.
+bool names_text_model(const WeightFiles& weights);
 /// Whether a config.json is of such a model.
 bool holds_text_model(const JsonObject& config);
 using WeightNamesOf = std::function<std::vector<std::string>()>;

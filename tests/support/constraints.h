@@ -103,7 +103,7 @@ struct Searches {
   std::vector<Hypothesis> run(const SearchPlan& o, std::int32_t max_length, std::uint64_t seed) {
     RandomStep step(trie->size(), seed);
     const Request request{.max_length = max_length, .number = seed};
-    return decode(context, step, {&request, 1}, o)[0];
+    return decode(context, step, {{&request, 1}, o})[0];
   }
   std::shared_ptr<const TokenTrie> trie;
   Arena arena;

@@ -119,21 +119,25 @@ const std::vector<Size>& sizes() {
         {"num_layers", "num_decoder_layers"},
         {"num_hidden_layers", ""},
         {"n_layer", ""},
+        {"n_layers", ""},
         {"num_layers", ""}}},
       {"heads",
        {{"encoder_attention_heads", "decoder_attention_heads"},
         {"num_attention_heads", ""},
         {"num_heads", ""},
-        {"n_head", ""}}},
+        {"n_head", ""},
+        {"n_heads", ""},
+        {"attention_heads", ""}}},
       {"key heads", {{"num_key_value_heads", ""}}},
       {"feed-forward",
        {{"encoder_ffn_dim", "decoder_ffn_dim"},
         {"intermediate_size", ""},
         {"d_ff", ""},
         {"ffn_dim", ""},
+        {"ffn_hidden_size", ""},
         {"n_inner", ""}}},
-      {"experts", {{"num_local_experts", ""}}},
-      {"of a token", {{"num_experts_per_tok", ""}}},
+      {"experts", {{"num_local_experts", ""}, {"num_experts", ""}, {"n_routed_experts", ""}}},
+      {"of a token", {{"num_experts_per_tok", ""}, {"moe_topk", ""}}},
   };
   return list;
 }
@@ -145,9 +149,15 @@ std::string size_of(const Size& size, const nlohmann::ordered_json& config, bool
     if (*decoder == 0) return config[encoder].dump();
     if (two_sides) return fmt::format("{} + {}", config[encoder].dump(), config[decoder].dump());
   }
-  // In one family, a multiple of the width.
-  if (size.name == std::string_view("feed-forward") && has("forward_expansion") && has("d_model"))
-    return fmt::format("{}", config["forward_expansion"].get<std::int64_t>() * config["d_model"].get<std::int64_t>());
+  if (size.name != std::string_view("feed-forward")) return "";
+  // In some families a multiple of the width, which is 4 where the config says none.
+  for (const char* width : {"d_model", "hidden_size", "n_embed", "n_embd"})
+    if (has(width)) {
+      std::int64_t factor = 4;
+      for (const char* key : {"forward_expansion", "expansion_ratio"})
+        if (has(key)) factor = config[key].get<std::int64_t>();
+      return fmt::format("{}", config[width].get<std::int64_t>() * factor);
+    }
   return "";
 }
 

@@ -19,7 +19,7 @@ std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, const Reques
   std::vector<std::vector<Hypothesis>> results(requests.size());
   std::size_t waiting = 0;  // the next request to join
   const auto join = [&] {
-    batch.join(static_cast<std::int32_t>(waiting), requests[waiting], shared);
+    batch.join(static_cast<std::int32_t>(waiting), list.requests[waiting], shared);
     ++waiting;
   };
   const auto take = [&] {

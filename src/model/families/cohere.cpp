@@ -36,6 +36,7 @@ std::unique_ptr<Model> make_cohere(const JsonObject& config) {
     k.head_norms = {.each = {.over = nn::HeadNorm::Over::own_weight,
                              .kind = nn::Norm::Kind::layer_unbiased,
                              .eps = static_cast<float>(k.norm_eps)}};
+  reader.ignore({"model_max_length"});
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }

@@ -36,6 +36,13 @@ std::unique_ptr<Model> make_cohere2(const JsonObject& config) {
   k.logit_scale = static_cast<float>(logit_scale);
   read_window_pattern(reader, k, 4096, reader.get<std::int64_t>("sliding_window_pattern", 4));
   for (const std::int32_t window : k.windows) k.rotated.push_back(window > 0);
+  // Of the authors' own code: what these models always have.
+  reader.only<std::string>("order_of_interleaved_layers", "local_attn_first");
+  reader.only<std::string>("position_embedding_type", "rope_gptj");
+  reader.only("rotary_pct", 1.0);
+  for (const char* key : {"use_embedding_sharing", "use_gated_activation", "use_parallel_block"})
+    reader.only(key, true);
+  reader.ignore({"use_parallel_embedding"});
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }

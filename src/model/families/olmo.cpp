@@ -20,6 +20,7 @@ std::unique_ptr<Model> make_olmo(const JsonObject& config) {
                                                .norm_eps_key = {}});
   read_attention_bias(reader, k);
   read_clip(reader, k);
+  reader.ignore({"pretraining_tp"});
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }

@@ -34,7 +34,7 @@ std::unique_ptr<Model> make_smollm3(const JsonObject& config) {
   for (const std::int64_t on : rotated) k.rotated.push_back(on != 0);
   const bool slides = read_own_bool(reader, k, "use_sliding_window", false);
   const std::int32_t window = slides ? read_window(reader, 0) : 0;
-  reader.ignore({"sliding_window"});
+  reader.ignore({"sliding_window", "max_window_layers", "pretraining_tp"});
   const auto without_rotation = [&](std::int64_t i) { return !k.rotated[static_cast<std::size_t>(i)]; };
   k.windows = read_layer_windows(reader, k.num_hidden_layers, window, without_rotation);
   k.own_keys["no_rope_layers"] = rotated;

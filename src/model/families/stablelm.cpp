@@ -35,6 +35,7 @@ std::unique_ptr<Model> make_stablelm(const JsonObject& config) {
                     .k = "k_layernorm"};
   k.feed_forward_dropout = reader.share("hidden_dropout");
   k.own_keys["hidden_dropout"] = k.feed_forward_dropout;
+  reader.only("rotary_scaling_factor", 1.0);
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }

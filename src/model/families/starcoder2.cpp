@@ -33,6 +33,8 @@ std::unique_ptr<Model> make_starcoder2(const JsonObject& config) {
   k.own_keys["residual_dropout"] = k.residual_dropout;
   k.own_keys["embedding_dropout"] = k.embedding_dropout;
   read_common_window(reader, k, 0);
+  reader.only<std::string>("mlp_type", "default");
+  reader.only<std::string>("norm_type", "layer_norm");
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }

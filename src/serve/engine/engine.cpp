@@ -140,7 +140,7 @@ Engine::Answer Engine::submit(std::span<const WorkPtr> works) {
   const auto first = works.first(is_long ? std::max<std::size_t>(1, options_.queue_size / 4) : works.size());
   if (is_long) {
     const auto others = works.subspan(first.size());
-    const auto rest = std::make_shared<Rest>(std::deque<WorkPtr>(others.begin(), others.end()), first.size());
+    const auto rest = std::make_shared<Rest>(Rest{{others.begin(), others.end()}, first.size()});
     for (const WorkPtr& work : works) work->rest = rest;
   }
   const Answer answer = push(first);

@@ -28,9 +28,9 @@ double decimal_in_two_steps(std::string_view text) {
       behind_point = true;
       continue;
     }
-    const auto digit = static_cast<std::uint64_t>(text[i] - '0');
-    full = full || digits > (std::numeric_limits<std::uint64_t>::max() - digit) / 10;
-    if (!full) digits = 10 * digits + digit;
+    const auto value_of_digit = static_cast<std::uint64_t>(text[i] - '0');
+    full = full || digits > (std::numeric_limits<std::uint64_t>::max() - value_of_digit) / 10;
+    if (!full) digits = 10 * digits + value_of_digit;
     exponent += full ? (behind_point ? 0 : 1) : (behind_point ? -1 : 0);
   }
   if (i + 1 < text.size()) {

@@ -41,27 +41,6 @@ TEST(GoldenHf, Logits) {
   }
 }
 
-// Decoder-only families: logits of one row, all tokens at once.
-TEST(GoldenHf, LogitsOfDecoders) {
-  const auto directories = golden_model_directories("decoder-only");
-  if (directories.empty() && other_golden_directory()) GTEST_SKIP() << "no model in " << golden_directory();
-  ASSERT_FALSE(directories.empty()) << "no model in " << golden_directory();
-  for (const auto& dir : directories) {
-    SCOPED_TRACE(dir.string());
-    const auto m = model::load(model::ModelSource::open(dir));
-    const SafetensorsFile expected = SafetensorsFile::open((dir / "expected.safetensors").string());
-    const auto ids = to_i32(expected.at("input_ids"));
-    for (const kern::Kernels* kernels : kern::tables()) {
-      SCOPED_TRACE(kernels->name);
-      Arena arena;
-      Context c(arena, *kernels);
-      const Rows rows = Rows::rectangle(1, static_cast<std::int64_t>(ids.size()));
-      const Tensor y = logits(c, *m, m->decode(c, {.ids = ids, .rows = rows}));
-      expect_close("logits", host_copy<float>(y), to_f32(expected.at("logits")), 1e-4, 1e-4);
-    }
-  }
-}
-
 // Tests skip the kinds that another directory lacks; a directory without any case is a mistake.
 TEST(GoldenDirectory, HasCases) {
   std::size_t cases =

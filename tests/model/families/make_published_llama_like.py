@@ -1,0 +1,173 @@
+"""Writes published_llama_like.json: configurations as publishers write them, and how many values `transformers` gives such a
+model.
+
+usage: make_published_llama_like.py OUT.json      (transformers 5.24 and torch; models are made without memory)
+"""
+import json
+import sys
+
+import torch
+import transformers
+
+COMMON = {"attention_dropout": 0.0, "initializer_range": 0.02, "torch_dtype": "bfloat16",
+          "transformers_version": "4.51.0", "use_cache": True}
+
+
+def llama_like(model_type, hidden, ff, layers, heads, kv, vocab, **rest):
+    return {**COMMON, "model_type": model_type, "hidden_size": hidden, "intermediate_size": ff, "num_hidden_layers": layers,
+            "num_attention_heads": heads, "num_key_value_heads": kv, "vocab_size": vocab, **rest}
+
+
+PUBLISHED = {
+    "google/gemma-3-1b-it": llama_like(
+        "gemma3_text", 1152, 6912, 26, 4, 1, 262144, architectures=["Gemma3ForCausalLM"], attention_bias=False,
+        attn_logit_softcapping=None, bos_token_id=2, cache_implementation="hybrid", eos_token_id=[1, 106],
+        final_logit_softcapping=None, head_dim=256, hidden_activation="gelu_pytorch_tanh", max_position_embeddings=32768,
+        pad_token_id=0, query_pre_attn_scalar=256, rms_norm_eps=1e-6, rope_local_base_freq=10000, rope_scaling=None,
+        rope_theta=1000000, sliding_window=512, sliding_window_pattern=6),
+    "HuggingFaceTB/SmolLM3-3B": llama_like(
+        "smollm3", 2048, 11008, 36, 16, 4, 128256, attention_bias=False, bos_token_id=128000, eos_token_id=128012,
+        hidden_act="silu", max_position_embeddings=65536, max_window_layers=28, mlp_bias=False,
+        no_rope_layer_interval=4, no_rope_layers=[int((i + 1) % 4 != 0) for i in range(36)], pad_token_id=128004,
+        pretraining_tp=2, rms_norm_eps=1e-6, rope_scaling=None, rope_theta=5000000.0, sliding_window=None,
+        use_sliding_window=False, layer_types=["full_attention"] * 36),
+    "allenai/Olmo-3-1025-7B": llama_like(
+        "olmo3", 4096, 11008, 32, 32, 32, 100278, attention_bias=False, eos_token_id=100257, hidden_act="silu",
+        max_position_embeddings=65536, pad_token_id=100277, rms_norm_eps=1e-6,
+        rope_scaling={"attention_factor": 1.2079441541679836, "beta_fast": 32, "beta_slow": 1, "factor": 8.0,
+                      "original_max_position_embeddings": 8192, "rope_type": "yarn"},
+        rope_theta=500000, sliding_window=4096, tie_word_embeddings=False),
+    "LGAI-EXAONE/EXAONE-4.0-1.2B": llama_like(
+        "exaone4", 2048, 4096, 30, 32, 8, 102400, bos_token_id=1, eos_token_id=361, head_dim=64, hidden_act="silu",
+        layer_types=["full_attention"] * 30, max_position_embeddings=65536, pad_token_id=0, rms_norm_eps=1e-5,
+        rope_scaling={"factor": 16.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0,
+                      "original_max_position_embeddings": 8192, "rope_type": "llama3"},
+        rope_theta=1000000, sliding_window=None, sliding_window_pattern=None, tie_word_embeddings=True),
+    "CohereLabs/aya-expanse-8b": llama_like(
+        "cohere", 4096, 14336, 32, 32, 8, 256000, attention_bias=False, bos_token_id=5, eos_token_id=255001,
+        hidden_act="silu", layer_norm_eps=1e-5, logit_scale=0.125, max_position_embeddings=8192,
+        model_max_length=8192, pad_token_id=0, rope_theta=10000, use_qk_norm=False),
+    "CohereLabs/c4ai-command-r7b-12-2024": llama_like(
+        "cohere2", 4096, 14336, 32, 32, 8, 256000, attention_bias=False, bos_token_id=5, cache_implementation="hybrid",
+        eos_token_id=255001, head_dim=128, hidden_act="silu", layer_norm_eps=1e-5, logit_scale=0.25,
+        max_position_embeddings=8192, order_of_interleaved_layers="local_attn_first", pad_token_id=0,
+        position_embedding_type="rope_gptj", rope_scaling=None, rope_theta=50000, rotary_pct=1.0, sliding_window=4096,
+        sliding_window_pattern=4, use_embedding_sharing=True, use_gated_activation=True, use_parallel_block=True,
+        use_parallel_embedding=True),
+    "tencent/Hunyuan-MT-7B": llama_like(
+        "hunyuan_v1_dense", 4096, 14336, 32, 32, 8, 128256, add_classification_head=False, attention_bias=False,
+        attention_head_dim=128, bos_token_id=1, cla_share_factor=2, class_num=0, dense_list=[4096, 0], eod_token_id=127967,
+        eos_token_id=127960, head_dim=128, hidden_act="silu", im_end_id=5, im_newline_id=11, im_start_id=4,
+        mask_init_id=12, max_position_embeddings=32768, mlp_bias=False, norm_type="rms", num_experts=1,
+        org_vocab_size=128167, pad_id=127961, pad_token_id=127961, pool_type="last", pretraining_tp=1, rms_norm_eps=1e-5,
+        rope_scaling={"alpha": 1000.0, "beta_fast": 32, "beta_slow": 1, "factor": 1.0, "mscale": 1.0,
+                      "mscale_all_dim": 1.0, "type": "dynamic"},
+        rope_theta=10000.0, sep_token_id=127962, text_end_id=7, text_start_id=6, tie_word_embeddings=True, use_cla=False,
+        use_qk_norm=True, use_rotary_pos_emb=True),
+    "arcee-ai/AFM-4.5B": llama_like(
+        "arcee", 2560, 18432, 36, 20, 4, 128004, attention_bias=False, bos_token_id=128000, eos_token_id=128003,
+        head_dim=128, hidden_act="relu2", max_position_embeddings=65536, mlp_bias=False, rms_norm_eps=1e-5,
+        rope_scaling={"beta_fast": 32.0, "beta_slow": 1.0, "factor": 20.0, "mscale": 1.0,
+                      "original_max_position_embeddings": 4096, "rope_type": "yarn", "type": "yarn"},
+        rope_theta=10000.0, tie_word_embeddings=False),
+    "allenai/OLMo-7B-hf": llama_like(
+        "olmo", 4096, 11008, 32, 32, 32, 50304, attention_bias=False, clip_qkv=None, eos_token_id=50279,
+        hidden_act="silu", max_position_embeddings=2048, pad_token_id=1, rope_scaling=None, rope_theta=10000.0,
+        tie_word_embeddings=False, pretraining_tp=1),
+    "allenai/OLMoE-1B-7B-0924": llama_like(
+        "olmoe", 2048, 1024, 16, 16, 16, 50304, attention_bias=False, clip_qkv=None, eos_token_id=50279,
+        hidden_act="silu", max_position_embeddings=4096, norm_topk_prob=False, num_experts=64, num_experts_per_tok=8,
+        output_router_logits=False, pad_token_id=1, rms_norm_eps=1e-5, rope_scaling=None, rope_theta=10000.0,
+        router_aux_loss_coef=0.01, tie_word_embeddings=False),
+    "ByteDance-Seed/Seed-OSS-36B-Instruct": llama_like(
+        "seed_oss", 5120, 27648, 64, 80, 8, 155136, attention_bias=True, attention_dropout=0.1, attention_out_bias=False,
+        bos_token_id=0, eos_token_id=2, head_dim=128, hidden_act="silu", max_position_embeddings=524288, mlp_bias=False,
+        pad_token_id=1, residual_dropout=0.1, rms_norm_eps=1e-6, rope_scaling={"rope_type": "default"},
+        rope_theta=10000000.0, tie_word_embeddings=False),
+    "baidu/ERNIE-4.5-0.3B-PT": llama_like(
+        "ernie4_5", 1024, 3072, 18, 16, 2, 103424, bos_token_id=1, eos_token_id=2, head_dim=128, hidden_act="silu",
+        max_position_embeddings=131072, pad_token_id=0, rms_norm_eps=1e-5, rope_theta=500000.0, tie_word_embeddings=True,
+        use_bias=False),
+    "kyutai/helium-1-2b": llama_like(
+        "helium", 2048, 8192, 28, 16, 8, 64000, attention_bias=False, bos_token_id=1, eos_token_id=2, head_dim=128,
+        hidden_act="silu", max_position_embeddings=4096, mlp_bias=False, pad_token_id=3, rms_norm_eps=1e-8,
+        rope_theta=20000.0, tie_word_embeddings=False),
+    "THUDM/glm-4-9b-chat-hf": llama_like(
+        "glm", 4096, 13696, 40, 32, 2, 151552, attention_bias=True, eos_token_id=[151329, 151336, 151338], head_dim=128,
+        hidden_act="silu", initializer_range=0.02, max_position_embeddings=131072, pad_token_id=151329,
+        partial_rotary_factor=0.5, rms_norm_eps=1.5625e-7, rope_theta=10000.0, tie_word_embeddings=False),
+    "THUDM/GLM-4-9B-0414": llama_like(
+        "glm4", 4096, 13696, 40, 32, 2, 151552, attention_bias=True, eos_token_id=[151329, 151336, 151338], head_dim=128,
+        hidden_act="silu", max_position_embeddings=32768, pad_token_id=151329, partial_rotary_factor=0.5,
+        rms_norm_eps=1e-5, rope_theta=10000.0, tie_word_embeddings=False),
+    "zai-org/GLM-4.5-Air": llama_like(
+        "glm4_moe", 4096, 10944, 46, 96, 8, 151552, attention_bias=True, eos_token_id=[151329, 151336, 151338],
+        first_k_dense_replace=1, head_dim=128, hidden_act="silu", max_position_embeddings=131072,
+        moe_intermediate_size=1408, n_group=1, n_routed_experts=128, n_shared_experts=1, norm_topk_prob=True,
+        num_experts_per_tok=8, num_nextn_predict_layers=1, pad_token_id=151329, partial_rotary_factor=0.5,
+        rms_norm_eps=1e-5, rope_scaling=None, rope_theta=1000000, routed_scaling_factor=1.0, tie_word_embeddings=False,
+        topk_group=1, use_qk_norm=False),
+    "nvidia/Minitron-4B-Base": llama_like(
+        "nemotron", 3072, 9216, 32, 24, 8, 256000, attention_bias=False, bos_token_id=2, eos_token_id=3, head_dim=128,
+        hidden_act="relu2", initializer_range=0.0134, max_position_embeddings=4096, mlp_bias=False, norm_eps=1e-5,
+        partial_rotary_factor=0.5, rope_theta=10000, tie_word_embeddings=False),
+    "adept/persimmon-8b-base": {
+        **COMMON, "model_type": "persimmon", "hidden_size": 4096, "intermediate_size": 16384, "num_hidden_layers": 36,
+        "num_attention_heads": 64, "vocab_size": 262144, "bos_token_id": 71013, "eos_token_id": 71013,
+        "hidden_act": "relu2", "hidden_dropout": 0.0, "layer_norm_eps": 1e-5, "max_position_embeddings": 16384,
+        "partial_rotary_factor": 0.5, "qk_layernorm": True, "rope_scaling": None, "rope_theta": 25000.0,
+        "tie_word_embeddings": False},
+    "stabilityai/stablelm-2-1_6b": llama_like(
+        "stablelm", 2048, 5632, 24, 32, 32, 100352, bos_token_id=100257, eos_token_id=100257, hidden_act="silu",
+        hidden_dropout=0.0, layer_norm_eps=1e-5, max_position_embeddings=4096, partial_rotary_factor=0.25,
+        qk_layernorm=False, rope_theta=10000, tie_word_embeddings=False, use_parallel_residual=False, use_qkv_bias=True),
+    "stabilityai/stablelm-2-12b": llama_like(
+        "stablelm", 5120, 13824, 40, 32, 8, 100352, bos_token_id=100257, eos_token_id=100257, hidden_act="silu",
+        hidden_dropout=0.0, layer_norm_eps=1e-5, max_position_embeddings=4096, partial_rotary_factor=0.25,
+        qk_layernorm=True, rope_theta=10000, rotary_scaling_factor=1.0, tie_word_embeddings=False,
+        use_parallel_residual=True, use_qkv_bias=False),
+    "bigcode/starcoder2-3b": llama_like(
+        "starcoder2", 3072, 12288, 30, 24, 2, 49152, attention_dropout=0.1, bos_token_id=0, embedding_dropout=0.1,
+        eos_token_id=0, hidden_act="gelu_pytorch_tanh", initializer_range=0.018042, max_position_embeddings=16384,
+        mlp_type="default", norm_epsilon=1e-5, norm_type="layer_norm", residual_dropout=0.1, rope_theta=999999.4420358813,
+        sliding_window=4096, use_bias=True),
+    "Qwen/Qwen3-30B-A3B": llama_like(
+        "qwen3_moe", 2048, 6144, 48, 32, 4, 151936, attention_bias=False, bos_token_id=151643, decoder_sparse_step=1,
+        eos_token_id=151645, head_dim=128, hidden_act="silu", max_position_embeddings=40960, max_window_layers=48,
+        mlp_only_layers=[], moe_intermediate_size=768, norm_topk_prob=True, num_experts=128, num_experts_per_tok=8,
+        output_router_logits=False, rms_norm_eps=1e-6, rope_scaling=None, rope_theta=1000000.0,
+        router_aux_loss_coef=0.001, sliding_window=None, tie_word_embeddings=False, use_sliding_window=False),
+    "Qwen/Qwen1.5-MoE-A2.7B": llama_like(
+        "qwen2_moe", 2048, 5632, 24, 16, 16, 151936, bos_token_id=151643, decoder_sparse_step=1, eos_token_id=151643,
+        hidden_act="silu", max_position_embeddings=8192, max_window_layers=21, moe_intermediate_size=1408,
+        norm_topk_prob=False, num_experts=60, num_experts_per_tok=4, output_router_logits=False, rms_norm_eps=1e-6,
+        rope_theta=1000000.0, router_aux_loss_coef=0.001, shared_expert_intermediate_size=5632, sliding_window=32768,
+        tie_word_embeddings=False, use_sliding_window=False),
+    "ibm-granite/granite-3.0-1b-a400m-base": llama_like(
+        "granitemoe", 1024, 512, 24, 16, 8, 49152, attention_bias=False, attention_dropout=0.1,
+        attention_multiplier=0.015625, bos_token_id=0, embedding_multiplier=12.0, eos_token_id=0, hidden_act="silu",
+        logits_scaling=6.0, max_position_embeddings=4096, num_experts_per_tok=8, num_local_experts=32,
+        output_router_logits=False, pad_token_id=0, residual_multiplier=0.22, rms_norm_eps=1e-6, rope_scaling=None,
+        rope_theta=10000, router_aux_loss_coef=0.0, tie_word_embeddings=True),
+}
+
+
+def values_of(config):
+    config = dict(config)
+    made = transformers.AutoConfig.for_model(config.pop("model_type"), **config)
+    with torch.device("meta"):
+        model = transformers.AutoModelForCausalLM.from_config(made)
+    parameters = dict(model.named_parameters())
+    total = sum(p.numel() for p in parameters.values())  # tied ones once
+    tied = set(model._tied_weights_keys or []) if made.tie_word_embeddings else set()
+    buffers = [v for k, v in model.state_dict().items() if k not in parameters and k not in tied]
+    return total + sum(b.numel() for b in buffers)
+
+
+if __name__ == "__main__":
+    cases = [{"name": name, "values": values_of(config), "config": config} for name, config in PUBLISHED.items()]
+    with open(sys.argv[1], "w") as f:
+        json.dump(cases, f, indent=1)
+        f.write("\n")
+    for case in cases:
+        print(case["name"], case["values"])
