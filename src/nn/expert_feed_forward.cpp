@@ -1,5 +1,6 @@
 #include "nn/expert_feed_forward.h"
 
+#include "nn/routed.h"
 #include "ops/experts.h"
 
 namespace tril::nn {
@@ -42,15 +43,9 @@ Tensor ExpertFeedForward::forward(Context& c, const Tensor& x, const ops::Linear
   const ops::Routing routing =
       ops::route(logits, experts_per_token_, routing_, correction_ ? correction_->value : Tensor());
   const Tensor weights = ops::expert_weights(c, logits, routing, routing_);
-  std::vector<Tensor> results(experts_.size());
-  for (std::size_t e = 0; e < experts_.size(); ++e) {
-    if (routing.choices[e].empty()) continue;
-    const Tensor own = ops::embedding(c, x, c.upload(routing.tokens_of(e)), /*scale=*/1.0f, /*padding_id=*/-1);
-    results[e] = experts_[e].forward(c, own);
-  }
-  Tensor y = ops::combine_experts(c, results, weights, routing, x.size(1));
+  Tensor y = routed<GatedFeedForward>(c, x, routing, weights, experts_);
   if (shared_) y = shared(c, x, y);
-  return out.residual ? ops::residual(c, out.residual, y, out.dropout) : ops::dropout(c, y, out.dropout);
+  return added(c, y, out);
 }
 
 }  // namespace tril::nn

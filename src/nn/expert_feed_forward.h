@@ -17,8 +17,8 @@ struct RouterTap {
 
 /// FF(x) = sum over the k experts e of the largest router scores of weight_e FF_e(x) [Shazeer et al. 2017; Jiang et al.
 /// 2024, section 2.1], and, where there is a shared expert, FF_s(x) or sigmoid(x w^T) FF_s(x) beside them [Dai et al. 2024,
-/// section 3.2; Qwen2-MoE, 2024]. An expert computes the rows that came to it and no others. The router stays in float32,
-/// whatever precision products have: a rounded logit may choose another expert.
+/// section 3.2; Qwen2-MoE, 2024]. The router stays in float32, whatever precision products have: a rounded logit may choose
+/// another expert.
 class ExpertFeedForward {
  public:
   struct Options {

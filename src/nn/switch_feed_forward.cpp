@@ -1,5 +1,6 @@
 #include "nn/switch_feed_forward.h"
 
+#include "nn/routed.h"
 #include "ops/switch_experts.h"
 
 namespace tril::nn {
@@ -23,15 +24,8 @@ Tensor SwitchFeedForward::forward(Context& c, const Tensor& x, const Rows& rows,
   if (capacity_ == 0) return experts_[0].forward(c, x, out);
   const Tensor logits = router_.forward(c, x);
   const ops::Routing routing = ops::route_within_capacity(logits, rows, capacity_);
-  const Tensor weights = ops::expert_probabilities(c, logits, routing);
-  std::vector<Tensor> results(experts_.size());
-  for (std::size_t e = 0; e < experts_.size(); ++e) {
-    if (routing.choices[e].empty()) continue;
-    const Tensor own = ops::embedding(c, x, c.upload(routing.tokens_of(e)), /*scale=*/1.0f, /*padding_id=*/-1);
-    results[e] = experts_[e].forward(c, own);
-  }
-  const Tensor y = ops::combine_experts(c, results, weights, routing, x.size(1));
-  return out.residual ? ops::residual(c, out.residual, y, out.dropout) : ops::dropout(c, y, out.dropout);
+  const Tensor weights = ops::expert_weights(c, logits, routing, {.normalised = false});
+  return added(c, routed<FeedForward>(c, x, routing, weights, experts_), out);
 }
 
 }  // namespace tril::nn

@@ -12,7 +12,4 @@ namespace tril::ops {
 /// @param logits  [N, E] of the tokens of `rows`
 Routing route_within_capacity(const Tensor& logits, const Rows& rows, std::int64_t capacity);
 
-/// What the softmax over all experts gives to each token's expert -> [N, 1].
-Tensor expert_probabilities(Context& c, const Tensor& logits, const Routing& routing);
-
 }  // namespace tril::ops

@@ -39,12 +39,13 @@ TEST(SwitchExperts, TakeTheFirstTokensOfEachRow) {
 
 TEST(SwitchExperts, WeightsAreTheChosenOnesShareOfTheSoftmaxOverAll) {
   for (const auto& [N, E] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {5, 4}, {9, 8}, {0, 3}})
-    check_op({.name = fmt::format("expert_probabilities N {} E {}", N, E),
+    check_op({.name = fmt::format("expert_weights N {} E {}", N, E),
               .shapes = {{N, E}},
               .run =
                   [](Context& c, std::span<const Tensor> x) {
                     const auto rows = Rows::rectangle(1, static_cast<std::int32_t>(x[0].size(0)));
-                    return ops::expert_probabilities(c, x[0], ops::route_within_capacity(x[0], rows, 2));
+                    return ops::expert_weights(c, x[0], ops::route_within_capacity(x[0], rows, 2),
+                                               {.normalised = false});
                   },
               .reference =
                   [N = N, E = E](std::span<const Doubles> x) {

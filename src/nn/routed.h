@@ -1,0 +1,30 @@
+// What the experts that tokens go to make of them.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ops/experts.h"
+
+namespace tril::nn {
+
+/// y_t = sum over t's experts e of weights[t, e] FF_e(x_t): x [N, D], weights [N, k] -> [N, D]. An expert computes the rows
+/// that came to it and no others.
+template <class FeedForward>
+Tensor routed(Context& c, const Tensor& x, const ops::Routing& routing, const Tensor& weights,
+              std::span<const FeedForward> experts) {
+  std::vector<Tensor> results(experts.size());
+  for (std::size_t e = 0; e < experts.size(); ++e) {
+    if (routing.choices[e].empty()) continue;
+    const Tensor own = ops::embedding(c, x, c.upload(routing.tokens_of(e)), /*scale=*/1.0f, /*padding_id=*/-1);
+    results[e] = experts[e].forward(c, own);
+  }
+  return ops::combine_experts(c, results, weights, routing, x.size(1));
+}
+
+/// A sublayer's result y with dropout and residual as asked, where its last product has added neither.
+inline Tensor added(Context& c, const Tensor& y, const ops::LinearOptions& out) {
+  return out.residual ? ops::residual(c, out.residual, y, out.dropout) : ops::dropout(c, y, out.dropout);
+}
+
+}  // namespace tril::nn
