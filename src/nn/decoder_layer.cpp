@@ -23,7 +23,8 @@ Tensor DecoderLayer::forward(Context& c, const Tensor& h, const LayerCall& call,
     return self_attention.self(c, normed_h, *call.self, layer, out);
   });
   return add(middle, after_feed_forward, feed_forward_dropout, [&](const ops::LinearOptions& out) {
-    const Tensor x = parallel ? normed_h : normed(c, before_feed_forward, middle);
+    const Tensor x =
+        parallel && !before_feed_forward ? normed_h : normed(c, before_feed_forward, parallel ? h : middle);
     if (const auto* const experts = std::get_if<ExpertFeedForward>(&feed_forward))
       return experts->forward(c, x, out, call.routers);
     if (const auto* const plain = std::get_if<FeedForward>(&feed_forward)) return plain->forward(c, x, out);

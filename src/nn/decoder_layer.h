@@ -1,4 +1,4 @@
-// The layer of the Llama family: two sublayers, each between norms, one after the other or side by side.
+// The layer of decoder-only models: two sublayers, each between norms, one after the other or in parallel.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,8 @@ struct DecoderLayer {
   std::optional<Norm> before_attention, after_attention, before_feed_forward, after_feed_forward;
   Attention self_attention;
   std::variant<GatedFeedForward, FeedForward, ExpertFeedForward> feed_forward;
-  /// h += r SelfAttention(N1(h)) + r FF(N1(h)) [Wang & Komatsuzaki 2021]: there is no other norm.
+  /// Both sublayers read h: h += r N2(SelfAttention(N1(h))) + r N4(FF(N3(h))), and without N3 both read N1(h) [GPT-J: Wang &
+  /// Komatsuzaki 2021].
   bool parallel = false;
   float residual_scale = 1;        ///< r
   float dropout = 0;               ///< on the attention's result, before it is added

@@ -164,29 +164,22 @@ void GptLike::add_layer(std::int64_t i) {
   const auto norm = [&](const std::string& own) {
     return nn::Norm(p, name + "." + own, k.hidden_size, static_cast<float>(k.layer_norm_eps), norm_kind(k));
   };
-  const nn::Norm self_norm = norm(k.names.self_norm);
-  std::optional<nn::Norm> feed_forward_norm;
-  if (!k.one_norm) feed_forward_norm = norm(k.names.feed_forward_norm);
-  nn::Attention self_attention = attention(name, i);
-  nn::FeedForward feed_forward(p, k.names.feed_forward.empty() ? name : name + "." + k.names.feed_forward,
-                               {.d_model = k.hidden_size,
-                                .d_ff = k.d_ff(),
-                                .activation = nn::activation_of(k.hidden_act, k.keys.hidden_act.own),
-                                .dropout = k.activation_dropout,
-                                .bias = k.feed_forward_bias,
-                                .first = k.names.first,
-                                .second = k.names.second});
-  if (k.parallel) {
-    parallel_.push_back(
-        {name, std::move(self_attention), self_norm, std::move(feed_forward), feed_forward_norm, k.hidden_dropout});
-  } else {
-    nn::PreNormLayer layer;
-    layer.name = name;
-    layer.self_attention = std::move(self_attention), layer.self_norm = self_norm;
-    layer.feed_forward = std::move(feed_forward), layer.feed_forward_norm = *feed_forward_norm;
-    layer.dropout = k.hidden_dropout;
-    sequential_.push_back(std::move(layer));
-  }
+  nn::DecoderLayer layer;
+  layer.name = name;
+  layer.parallel = k.parallel;
+  layer.dropout = layer.feed_forward_dropout = k.hidden_dropout;
+  layer.before_attention = norm(k.names.self_norm);
+  if (!k.one_norm) layer.before_feed_forward = norm(k.names.feed_forward_norm);
+  layer.self_attention = attention(name, i);
+  layer.feed_forward = nn::FeedForward(p, k.names.feed_forward.empty() ? name : name + "." + k.names.feed_forward,
+                                       {.d_model = k.hidden_size,
+                                        .d_ff = k.d_ff(),
+                                        .activation = nn::activation_of(k.hidden_act, k.keys.hidden_act.own),
+                                        .dropout = k.activation_dropout,
+                                        .bias = k.feed_forward_bias,
+                                        .first = k.names.first,
+                                        .second = k.names.second});
+  layers_.push_back(std::move(layer));
 }
 
 std::string GptLike::config_json() const {
@@ -260,9 +253,7 @@ Tensor GptLike::decode(Context& c, const DecoderInput& input) const {
   if (sinusoids_) h = sinusoids_->forward(c, h, input.rows.positions());
   h = ops::dropout(c, h, k.embedding_dropout);
   const StackOptions options{.checkpointing = gradient_checkpointing_, .layer_drop = static_cast<double>(k.layerdrop)};
-  h = run_layers(c, parallel_, h, call, options);
-  h = run_layers(c, sequential_, h, call, options);
-  return final_norm_.forward(c, h);
+  return final_norm_.forward(c, run_layers(c, layers_, h, call, options));
 }
 
 OutputProjection GptLike::output() const {
@@ -270,7 +261,7 @@ OutputProjection GptLike::output() const {
 }
 
 std::unique_ptr<nn::KvCache> GptLike::make_cache(Context& c) const {
-  return config_.parallel ? cache_for(c, parallel_) : cache_for(c, sequential_);
+  return cache_for(c, layers_);
 }
 
 }  // namespace tril::model

@@ -11,7 +11,7 @@
 
 #include "model/spec/config_reader.h"
 #include "model/spec/stack.h"
-#include "nn/parallel_layer.h"
+#include "nn/decoder_layer.h"
 
 namespace tril::model {
 
@@ -122,8 +122,7 @@ class GptLike : public Model {
   std::optional<nn::LearnedPositions> learned_;
   std::optional<nn::SinusoidalPositions> sinusoids_;
   std::optional<nn::RelativeBias> alibi_;
-  std::vector<nn::ParallelLayer> parallel_;  // or
-  std::vector<nn::PreNormLayer> sequential_;
+  std::vector<nn::DecoderLayer> layers_;
   nn::Norm final_norm_;
   nn::Parameter *output_ = nullptr, *output_bias_ = nullptr;
 };
