@@ -19,8 +19,7 @@ std::unique_ptr<Model> make_ernie4_5(const JsonObject& config) {
                                                .norm_eps = 1e-5,
                                                .tie_word_embeddings = true,
                                                .pad_token_id = 0,
-                                               .rope = {.interleaved = true},
-                                               .rope_defaults = {.theta = 5e5}});
+                                               .rope_defaults = {.theta = 5e5, .interleaved = true}});
   k.attention_bias = k.attention_out_bias = k.mlp_bias = read_own_bool(reader, k, "use_bias", false);
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));

@@ -23,7 +23,7 @@ std::unique_ptr<Model> make_exaone4(const JsonObject& config) {
   read_window_pattern(reader, k, 4096, reader.says_null("sliding_window") ? 0 : pattern);
   if (!reader.says_null("sliding_window"))
     for (const std::int32_t window : k.windows) k.rotated.push_back(window > 0);
-  k.head_norms = {.each = {.over = nn::HeadNorm::Over::head, .eps = static_cast<float>(k.norm_eps)}};
+  k.head_norms = rms_head_norms(k);
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }

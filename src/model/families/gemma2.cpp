@@ -29,16 +29,12 @@ std::unique_ptr<Model> make_gemma2(const JsonObject& config) {
                                                .hidden_act_key = "hidden_activation"});
   reader.ignore({"hidden_act", "sliding_window_size"});  // copies that no version reads
   read_attention_bias(reader, k);
-  const std::int64_t pre_attention =
-      reader.size("query_pre_attn_scalar", 256);  // a whole number, as transformers has it
-  check_size(config, "query_pre_attn_scalar", pre_attention, 1 << 30);
+  read_query_scale(reader, k);
   k.attention_softcap = read_softcap(reader, k, "attn_logit_softcapping", 50);
   k.logit_softcap = read_softcap(reader, k, "final_logit_softcapping", 30);
   read_window_pattern(reader, k, 4096, 2);
   k.embedding_scale = std::sqrt(static_cast<float>(k.hidden_size));
-  k.attention_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(pre_attention)));
   k.norms_store_offset = true;
-  k.own_keys["query_pre_attn_scalar"] = pre_attention;
   reader.only("use_bidirectional_attention", false);
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));

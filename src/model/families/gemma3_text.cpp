@@ -31,17 +31,14 @@ std::unique_ptr<Model> make_gemma3_text(const JsonObject& config) {
                                                .hidden_act_key = "hidden_activation"});
   reader.ignore({"hidden_act"});  // a copy that no version reads
   read_attention_bias(reader, k);
-  const std::int64_t pre_attention = reader.size("query_pre_attn_scalar", 256);
-  check_size(config, "query_pre_attn_scalar", pre_attention, 1 << 30);
-  k.own_keys["query_pre_attn_scalar"] = pre_attention;
+  read_query_scale(reader, k);
   k.attention_softcap = read_softcap(reader, k, "attn_logit_softcapping", 0);
   k.logit_softcap = read_softcap(reader, k, "final_logit_softcapping", 0);
   read_window_pattern(reader, k, 4096, reader.get<std::int64_t>("sliding_window_pattern", 6));
   const RotaryByType rotary = read_rotary_by_type(reader, k.rope_defaults, 1e4, "rope_local_base_freq");
   k.rope = rotary.full, k.sliding_rope = rotary.sliding;
   k.embedding_scale = std::sqrt(static_cast<float>(k.hidden_size));
-  k.attention_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(pre_attention)));
-  k.head_norms = {.each = {.over = nn::HeadNorm::Over::head, .eps = static_cast<float>(k.norm_eps)}};
+  k.head_norms = rms_head_norms(k);
   k.norms_store_offset = true;
   reader.only("use_bidirectional_attention", false);
   reader.finish();

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
-#include "model/spec/decoder_keys.h"
 #include "model/spec/llama_like.h"
 
 namespace tril::model {
@@ -23,12 +22,9 @@ std::unique_ptr<Model> make_glm4_moe(const JsonObject& config) {
                                                .eos_token_id = -1,
                                                .rope_defaults = {.partial = 0.5, .turns_part = true}});
   k.attention_bias = read_own_bool(reader, k, "attention_bias", false);
-  if (read_own_bool(reader, k, "use_qk_norm", false))
-    k.head_norms = {.each = {.over = nn::HeadNorm::Over::head, .eps = static_cast<float>(k.norm_eps)}};
+  if (read_own_bool(reader, k, "use_qk_norm", false)) k.head_norms = rms_head_norms(k);
   read_experts(reader, k, reader.spelt("n_routed_experts", "num_local_experts"), 128, 8);
-  k.experts.d_ff = 1408;
-  read_size(reader, "moe_intermediate_size", k.experts.d_ff, 1 << 20);
-  k.own_keys["moe_intermediate_size"] = k.experts.d_ff;
+  k.experts.d_ff = read_own_size(reader, k, "moe_intermediate_size", 1408, 1 << 20);
   read_deepseek_router(reader, k);
   reader.ignore({"num_nextn_predict_layers", "num_mtp_layers", "output_router_logits"});
   reader.finish();

@@ -18,8 +18,7 @@ std::unique_ptr<Model> make_helium(const JsonObject& config) {
                                                .max_position_embeddings = 4096,
                                                .norm_eps = 1e-8,
                                                .pad_token_id = 3,
-                                               .rope = {.interleaved = true},
-                                               .rope_defaults = {.theta = 1e5}});
+                                               .rope_defaults = {.theta = 1e5, .interleaved = true}});
   k.attention_bias = read_own_bool(reader, k, "attention_bias", false);
   k.mlp_bias = read_own_bool(reader, k, "mlp_bias", false);
   reader.finish();

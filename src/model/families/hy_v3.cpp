@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
-#include "model/spec/decoder_keys.h"
 #include "model/spec/llama_like.h"
 
 namespace tril::model {
@@ -26,14 +25,11 @@ std::unique_ptr<Model> make_hy_v3(const JsonObject& config) {
                                                .rope_defaults = {.theta = 11158840}});
   read_attention_bias(reader, k);
   k.mlp_bias = read_own_bool(reader, k, "mlp_bias", false);
-  k.head_norms = {.each = {.over = nn::HeadNorm::Over::head, .eps = static_cast<float>(k.norm_eps)}};
+  k.head_norms = rms_head_norms(k);
   read_experts(reader, k, reader.spelt("num_experts", "num_local_experts"), 192, 8);
-  k.experts.d_ff = 1536;
-  read_size(reader, "moe_intermediate_size", k.experts.d_ff, 1 << 20);
-  k.own_keys["moe_intermediate_size"] = k.experts.d_ff;
-  const std::int64_t shared = reader.size("num_shared_experts", 1);
-  check_size(config, "num_shared_experts", shared, 1 << 12);
-  const double scale = reader.positive("router_scaling_factor", 2.826);
+  k.experts.d_ff = read_own_size(reader, k, "moe_intermediate_size", 1536, 1 << 20);
+  const std::int64_t shared = read_own_size(reader, k, "num_shared_experts", 1, 1 << 12);
+  const double scale = read_own_number(reader, k, "router_scaling_factor", 2.826);
   const auto types = reader.get<std::vector<std::string>>("mlp_layer_types", {});
   if (!types.empty() && static_cast<std::int64_t>(types.size()) != k.num_hidden_layers)
     config.fail_at("mlp_layer_types", fmt::format("{} types for {} layers", types.size(), k.num_hidden_layers));
@@ -48,8 +44,6 @@ std::unique_ptr<Model> make_hy_v3(const JsonObject& config) {
   k.experts.shared_d_ff = k.experts.d_ff * shared;
   k.experts.routing = {.score = ops::RouterOptions::Score::sigmoid, .scale = static_cast<float>(scale)};
   k.experts.router = "router.gate", k.experts.shared = "shared_mlp", k.experts.correction = "expert_bias";
-  k.own_keys["num_shared_experts"] = shared;
-  k.own_keys["router_scaling_factor"] = scale;
   k.own_keys["mlp_layer_types"] = written;
   reader.ignore({"enable_moe_fp32_combine", "output_router_logits"});
   reader.finish();

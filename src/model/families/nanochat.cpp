@@ -18,7 +18,7 @@ std::unique_ptr<Model> make_nanochat(const JsonObject& config) {
                                                .bos_token_id = 0,
                                                .eos_token_id = 1,
                                                .pad_token_id = 1,
-                                               .rope = {.reversed = true},
+                                               .rope_defaults = {.reversed = true},
                                                .feed_forward = LlamaLikeConfig::FeedForward::plain,
                                                .up_name = "fc1",
                                                .down_name = "fc2",

@@ -2,7 +2,6 @@
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
-#include "model/spec/decoder_keys.h"
 #include "model/spec/llama_like.h"
 
 namespace tril::model {
@@ -22,12 +21,8 @@ std::unique_ptr<Model> make_qwen2_moe(const JsonObject& config) {
                                                .eos_token_id = -1});
   k.attention_bias = read_own_bool(reader, k, "qkv_bias", true);
   read_experts(reader, k, "num_experts", 60, 4);
-  k.experts.d_ff = 1408;
-  read_size(reader, "moe_intermediate_size", k.experts.d_ff, 1 << 20);
-  k.own_keys["moe_intermediate_size"] = k.experts.d_ff;
-  k.experts.shared_d_ff = 5632;
-  read_size(reader, "shared_expert_intermediate_size", k.experts.shared_d_ff, 1 << 20);
-  k.own_keys["shared_expert_intermediate_size"] = k.experts.shared_d_ff;
+  k.experts.d_ff = read_own_size(reader, k, "moe_intermediate_size", 1408, 1 << 20);
+  k.experts.shared_d_ff = read_own_size(reader, k, "shared_expert_intermediate_size", 5632, 1 << 20);
   k.experts.shared = "shared_expert", k.experts.shared_gate = "shared_expert_gate";
   k.experts.routing.normalised = read_own_bool(reader, k, "norm_topk_prob", false);
   read_sparse_layers(reader, k);
@@ -36,11 +31,9 @@ std::unique_ptr<Model> make_qwen2_moe(const JsonObject& config) {
   const std::int64_t below = reader.get<std::int64_t>("max_window_layers", 28);
   const std::int32_t window = slides ? read_window(reader, 4096) : 0;
   reader.ignore({"sliding_window"});
-  k.windows = read_layer_windows(reader, k.num_hidden_layers, window,
-                                 [&](std::int64_t i) { return slides && i % 2 == 0 && i < below; });
-  k.own_keys["sliding_window"] = window;
+  read_own_windows(reader, k, window, [&](std::int64_t i) { return slides && i % 2 == 0 && i < below; });
+  k.own_keys["sliding_window"] = window;  // 0 where transformers writes 0
   k.own_keys["max_window_layers"] = below;
-  k.own_keys["layer_types"] = layer_types_json(k.windows);
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }

@@ -18,7 +18,7 @@ std::unique_ptr<Model> make_qwen3(const JsonObject& config) {
                                                .bos_token_id = -1,
                                                .eos_token_id = -1});
   k.attention_bias = k.attention_out_bias = reader.get<bool>("attention_bias", false);
-  k.head_norms = {.each = {.over = nn::HeadNorm::Over::head, .eps = static_cast<float>(k.norm_eps)}};
+  k.head_norms = rms_head_norms(k);
   read_upper_windows(reader, k);
   k.own_keys["attention_bias"] = k.attention_bias;
   reader.finish();

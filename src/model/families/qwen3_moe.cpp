@@ -2,7 +2,6 @@
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
-#include "model/spec/decoder_keys.h"
 #include "model/spec/llama_like.h"
 
 namespace tril::model {
@@ -20,11 +19,9 @@ std::unique_ptr<Model> make_qwen3_moe(const JsonObject& config) {
                                                .bos_token_id = -1,
                                                .eos_token_id = -1});
   read_attention_bias(reader, k);
-  k.head_norms = {.each = {.over = nn::HeadNorm::Over::head, .eps = static_cast<float>(k.norm_eps)}};
+  k.head_norms = rms_head_norms(k);
   read_experts(reader, k, reader.spelt("num_local_experts", "num_experts"), 128, 8);
-  k.experts.d_ff = 768;
-  read_size(reader, "moe_intermediate_size", k.experts.d_ff, 1 << 20);
-  k.own_keys["moe_intermediate_size"] = k.experts.d_ff;
+  k.experts.d_ff = read_own_size(reader, k, "moe_intermediate_size", 768, 1 << 20);
   k.experts.routing.normalised = read_own_bool(reader, k, "norm_topk_prob", false);
   read_sparse_layers(reader, k);
   read_router_training(reader, k, 0.001);

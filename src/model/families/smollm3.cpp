@@ -24,8 +24,7 @@ std::unique_ptr<Model> make_smollm3(const JsonObject& config) {
                                                .rope_defaults = {.theta = 2e6}});
   read_attention_bias(reader, k);
   k.mlp_bias = read_own_bool(reader, k, "mlp_bias", false);
-  const std::int64_t interval = reader.size("no_rope_layer_interval", 4);
-  check_size(config, "no_rope_layer_interval", interval, 1 << 30);
+  const std::int64_t interval = read_own_size(reader, k, "no_rope_layer_interval", 4, 1 << 30);
   std::vector<std::int64_t> rotated = reader.get<std::vector<std::int64_t>>("no_rope_layers", {});
   for (std::int64_t i = 0; i < k.num_hidden_layers && !reader.has("no_rope_layers"); ++i)
     rotated.push_back((i + 1) % interval != 0);
@@ -36,11 +35,8 @@ std::unique_ptr<Model> make_smollm3(const JsonObject& config) {
   const std::int32_t window = slides ? read_window(reader, 0) : 0;
   reader.ignore({"sliding_window", "max_window_layers", "pretraining_tp"});
   const auto without_rotation = [&](std::int64_t i) { return !k.rotated[static_cast<std::size_t>(i)]; };
-  k.windows = read_layer_windows(reader, k.num_hidden_layers, window, without_rotation);
+  read_own_windows(reader, k, window, without_rotation);
   k.own_keys["no_rope_layers"] = rotated;
-  k.own_keys["no_rope_layer_interval"] = interval;
-  k.own_keys["sliding_window"] = window_json(window);
-  k.own_keys["layer_types"] = layer_types_json(k.windows);
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/spec/decoder_keys.h"
+#include "model/spec/fused_rows.h"
 #include "model/spec/rotary_config.h"
 
 namespace tril::model {
@@ -52,18 +53,6 @@ std::array<DropoutKey, 5> dropout_keys(const GptLikeKeys& keys) {
 
 nn::Norm::Kind norm_kind(const GptLikeConfig& k) {
   return k.norm_bias ? nn::Norm::Kind::layer : nn::Norm::Kind::layer_unbiased;
-}
-
-// Row i of [q; k; v] is this row of the files'.
-std::vector<std::int32_t> fused_rows(const GptLikeConfig& k) {
-  const std::int64_t G = k.fused.groups, q = k.hidden_size / G;  // rows of a group
-  const std::int64_t kv = k.hidden_size / k.num_attention_heads * k.kv_heads() / G;
-  const std::int64_t keys = k.fused.values_before_keys ? q + kv : q, values = k.fused.values_before_keys ? q : q + kv;
-  std::vector<std::int32_t> rows;
-  for (const auto& [first, count] : {std::pair{std::int64_t{0}, q}, {keys, kv}, {values, kv}})
-    for (std::int64_t g = 0; g < G; ++g)
-      for (std::int64_t j = 0; j < count; ++j) rows.push_back(static_cast<std::int32_t>(g * (q + 2 * kv) + first + j));
-  return rows;
 }
 
 }  // namespace
@@ -230,7 +219,11 @@ StoredAs GptLike::stored_as(const nn::Parameter& p) const {
   const std::string& prefix = k.names.prefix;
   if (!prefix.empty() && p.name.starts_with(prefix)) stored.names.push_back(p.name.substr(prefix.size()));
   const bool fused = !k.names.qkv.empty() && p.name.find("." + k.names.qkv + ".") != std::string::npos;
-  if (fused && (k.fused.groups > 1 || k.fused.values_before_keys)) stored.row_order = fused_rows(k);
+  if (fused && (k.fused.groups > 1 || k.fused.values_before_keys))
+    stored.row_order = fused_rows({.groups = k.fused.groups,
+                                   .query_rows = k.hidden_size,
+                                   .key_rows = k.hidden_size / k.num_attention_heads * k.kv_heads(),
+                                   .values_before_keys = k.fused.values_before_keys});
   return stored;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/printable.h"
 #include "model/spec/decoder_keys.h"
+#include "model/spec/fused_rows.h"
 #include "model/spec/rotary_config.h"
 
 namespace tril::model {
@@ -41,10 +42,7 @@ LlamaLikeConfig read_llama_like(ConfigReader& config, LlamaLikeConfig k) {
   if (!k.norm_eps_key.empty()) k.norm_eps = config.positive(k.norm_eps_key, k.norm_eps);
   k.rope_defaults.head_dim = k.head_dim;
   k.rope_defaults.max_positions = k.max_position_embeddings;
-  if (k.rope_by_type) return k;
-  const bool interleaved = k.rope.interleaved, reversed = k.rope.reversed;
-  k.rope = read_rotary(config, k.rope_defaults);
-  k.rope.interleaved = interleaved, k.rope.reversed = reversed;
+  if (!k.rope_by_type) k.rope = read_rotary(config, k.rope_defaults);
   return k;
 }
 
@@ -52,6 +50,30 @@ bool read_own_bool(ConfigReader& config, LlamaLikeConfig& k, const std::string& 
   const bool value = config.get<bool>(key, otherwise);
   k.own_keys[key] = value;
   return value;
+}
+
+std::int64_t read_own_size(ConfigReader& config, LlamaLikeConfig& k, const std::string& key, std::int64_t otherwise,
+                           std::int64_t most) {
+  const std::int64_t value = config.size(key, otherwise);
+  check_size(config.json(), key, value, most);
+  k.own_keys[key] = value;
+  return value;
+}
+
+double read_own_number(ConfigReader& config, LlamaLikeConfig& k, const std::string& key, double otherwise) {
+  const double value = config.positive(key, otherwise);
+  k.own_keys[key] = value;
+  return value;
+}
+
+nn::Attention::HeadNorms rms_head_norms(const LlamaLikeConfig& k) {
+  return {.each = {.over = nn::HeadNorm::Over::head, .eps = static_cast<float>(k.norm_eps)}};
+}
+
+void read_query_scale(ConfigReader& config, LlamaLikeConfig& k) {
+  // A whole number, as transformers has it.
+  const std::int64_t scalar = read_own_size(config, k, "query_pre_attn_scalar", 256, 1 << 30);
+  k.attention_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(scalar)));
 }
 
 void read_attention_bias(ConfigReader& config, LlamaLikeConfig& k) {
@@ -67,10 +89,9 @@ void read_clip(ConfigReader& config, LlamaLikeConfig& k) {
 
 void read_multipliers(ConfigReader& config, LlamaLikeConfig& k) {
   const auto factor = [&](const char* key) {
-    const double value = config.positive(key, 1);
+    const double value = read_own_number(config, k, key, 1);
     if (!is_positive_float(1 / value))
       config.json().fail_at(key, fmt::format("1 / {} does not fit into float32", value));
-    k.own_keys[key] = value;
     return value;
   };
   k.embedding_scale = static_cast<float>(factor("embedding_multiplier"));
@@ -81,41 +102,38 @@ void read_multipliers(ConfigReader& config, LlamaLikeConfig& k) {
 
 void read_experts(ConfigReader& config, LlamaLikeConfig& k, const std::string& count_key, std::int64_t count,
                   std::int64_t per_token) {
-  const JsonObject& json = config.json();
   k.experts.count = config.size(count_key, count);
-  check_size(json, count_key, k.experts.count, 1 << 12);
-  // Each is three weights: a few numbers in a small file must not ask for millions of them.
-  if (constexpr std::int64_t most = 1 << 16; k.experts.count * k.num_hidden_layers > most)
-    json.fail_at(count_key,
-                 fmt::format("{} in each of {} layers makes {} experts, above the supported maximum of {}",
-                             k.experts.count, k.num_hidden_layers, k.experts.count * k.num_hidden_layers, most));
   k.experts.per_token = config.size("num_experts_per_tok", per_token);
-  check_size(json, "num_experts_per_tok", k.experts.per_token, k.experts.count);
-  k.own_keys[count_key] = k.experts.count;
-  k.own_keys["num_experts_per_tok"] = k.experts.per_token;
+  set_experts(config, k, count_key, "num_experts_per_tok");
+}
+
+void set_experts(ConfigReader& config, LlamaLikeConfig& k, const std::string& count_key,
+                 const std::string& per_token_key) {
+  const JsonObject& json = config.json();
+  const std::int64_t count = k.experts.count, all = count * k.num_hidden_layers;
+  check_size(json, count_key, count, 1 << 12);
+  // Each is three weights: a few numbers in a small file must not ask for millions of them.
+  if (constexpr std::int64_t most = 1 << 16; all > most)
+    json.fail_at(count_key, fmt::format("{} in each of {} layers makes {} experts, above the supported maximum of {}",
+                                        count, k.num_hidden_layers, all, most));
+  check_size(json, per_token_key, k.experts.per_token, count);
+  k.own_keys[count_key] = count;
+  k.own_keys[per_token_key] = k.experts.per_token;
 }
 
 void read_deepseek_router(ConfigReader& config, LlamaLikeConfig& k) {
   const JsonObject& json = config.json();
   ExpertsConfig& e = k.experts;
-  const auto size = [&](const char* key, std::int64_t otherwise, std::int64_t most) {
-    const std::int64_t value = config.size(key, otherwise);
-    check_size(json, key, value, most);
-    k.own_keys[key] = value;
-    return value;
-  };
-  e.shared_d_ff = e.d_ff * size("n_shared_experts", 1, 1 << 12);
-  e.routing.groups = size("n_group", 1, e.count);
+  e.shared_d_ff = e.d_ff * read_own_size(config, k, "n_shared_experts", 1, 1 << 12);
+  e.routing.groups = read_own_size(config, k, "n_group", 1, e.count);
   if (e.count % e.routing.groups != 0)
     json.fail_at("n_group", fmt::format("{} groups do not divide {} experts", e.routing.groups, e.count));
-  e.routing.chosen_groups = size("topk_group", 1, e.routing.groups);
+  e.routing.chosen_groups = read_own_size(config, k, "topk_group", 1, e.routing.groups);
   if (e.per_token > e.count / e.routing.groups * e.routing.chosen_groups)
     json.fail_at("topk_group",
                  fmt::format("{} groups hold fewer than {} experts", e.routing.chosen_groups, e.per_token));
   e.routing.normalised = read_own_bool(config, k, "norm_topk_prob", true);
-  const double scale = config.positive("routed_scaling_factor", 1);
-  k.own_keys["routed_scaling_factor"] = scale;
-  e.routing.scale = static_cast<float>(scale);
+  e.routing.scale = static_cast<float>(read_own_number(config, k, "routed_scaling_factor", 1));
   e.routing.score = ops::RouterOptions::Score::sigmoid;
   e.correction = "gate.e_score_correction_bias";
   const auto dense = config.get<std::int64_t>("first_k_dense_replace", 1);
@@ -131,12 +149,10 @@ void read_router_training(ConfigReader& config, LlamaLikeConfig& k, double aux_l
 }
 
 void read_sparse_layers(ConfigReader& config, LlamaLikeConfig& k) {
-  const std::int64_t step = config.size("decoder_sparse_step", 1);
-  check_size(config.json(), "decoder_sparse_step", step, 1 << 30);
+  const std::int64_t step = read_own_size(config, k, "decoder_sparse_step", 1, 1 << 30);
   const auto dense = config.get<std::vector<std::int64_t>>("mlp_only_layers", {});
   for (std::int64_t i = 0; i < k.num_hidden_layers; ++i)
     k.experts.sparse.push_back((i + 1) % step == 0 && std::ranges::find(dense, i) == dense.end());
-  k.own_keys["decoder_sparse_step"] = step;
   k.own_keys["mlp_only_layers"] = dense;
 }
 
@@ -146,12 +162,16 @@ void read_common_window(ConfigReader& config, LlamaLikeConfig& k, std::int32_t o
   k.own_keys["sliding_window"] = window_json(window);
 }
 
-void read_window_pattern(ConfigReader& config, LlamaLikeConfig& k, std::int32_t otherwise, std::int64_t pattern) {
-  const std::int32_t window = read_window(config, otherwise);
-  k.windows = read_layer_windows(config, k.num_hidden_layers, window,
-                                 [&](std::int64_t i) { return pattern > 0 && (i + 1) % pattern != 0; });
+void read_own_windows(ConfigReader& config, LlamaLikeConfig& k, std::int32_t window,
+                      const std::function<bool(std::int64_t)>& slides) {
+  k.windows = read_layer_windows(config, k.num_hidden_layers, window, slides);
   k.own_keys["sliding_window"] = window_json(window);
   k.own_keys["layer_types"] = layer_types_json(k.windows);
+}
+
+void read_window_pattern(ConfigReader& config, LlamaLikeConfig& k, std::int32_t otherwise, std::int64_t pattern) {
+  read_own_windows(config, k, read_window(config, otherwise),
+                   [&](std::int64_t i) { return pattern > 0 && (i + 1) % pattern != 0; });
 }
 
 float read_softcap(ConfigReader& config, LlamaLikeConfig& k, const std::string& key, double otherwise) {
@@ -200,15 +220,11 @@ nlohmann::json layer_types_json(const std::vector<std::int32_t>& windows) {
 }
 
 void read_upper_windows(ConfigReader& config, LlamaLikeConfig& k) {
-  const bool on = config.get<bool>("use_sliding_window", false);
+  const bool on = read_own_bool(config, k, "use_sliding_window", false);
   const std::int32_t window = read_window(config, 4096);
   const std::int64_t first = config.get<std::int64_t>("max_window_layers", 28);
-  k.windows = read_layer_windows(config, k.num_hidden_layers, on ? window : 0,
-                                 [&](std::int64_t i) { return on && i >= first; });
-  k.own_keys = nlohmann::json{{"use_sliding_window", on},
-                              {"sliding_window", window_json(on ? window : 0)},
-                              {"max_window_layers", first},
-                              {"layer_types", layer_types_json(k.windows)}};
+  k.own_keys["max_window_layers"] = first;
+  read_own_windows(config, k, on ? window : 0, [&](std::int64_t i) { return on && i >= first; });
 }
 
 LlamaLike::LlamaLike(LlamaLikeConfig config) : config_(std::move(config)) {
@@ -266,6 +282,14 @@ nn::DecoderLayer LlamaLike::make_layer(std::int64_t i) {
        .result_norm_eps = static_cast<float>(k.norm_eps),
        .qkv = k.qkv_name,
        .out = k.out_name});
+  if (k.fused == Fused::head_by_head)
+    for (const char* part : {".weight", ".bias"}) {
+      const std::string name = layer.name + ".self_attn." + k.qkv_name + part;
+      stored_[name] = {.names = {name},
+                       .row_order = fused_rows({.groups = k.num_attention_heads,
+                                                .query_rows = k.num_attention_heads * k.d_head(),
+                                                .key_rows = k.kv_heads() * k.d_head()})};
+    }
   make_norm(layer.after_attention, k.norm_names.after_attention);
   make_norm(layer.before_feed_forward, k.norm_names.before_feed_forward);
   make_feed_forward(layer, i);
@@ -321,8 +345,8 @@ void LlamaLike::make_experts(nn::DecoderLayer& layer, nn::GatedFeedForward::Opti
                                               .shared_gate = e.shared_gate});
   for (std::int64_t i = 0; i < e.count && !e.fused_gate_up.empty(); ++i)
     for (const auto& [own, fused] : {std::pair{expert.gate_up, e.fused_gate_up}, {expert.down, e.fused_down}})
-      parts_[fmt::format("{}.experts.{}.{}.weight", prefix, i, own)] = {.names = {prefix + "." + fused},
-                                                                        .part = {i, e.count}};
+      stored_[fmt::format("{}.experts.{}.{}.weight", prefix, i, own)] = {.names = {prefix + "." + fused},
+                                                                         .part = {i, e.count}};
 }
 
 std::string LlamaLike::config_json() const {
@@ -348,28 +372,11 @@ SpecialIds LlamaLike::special_ids() const {
   return {.pad = config_.pad_token_id, .bos = config_.bos_token_id, .eos = config_.eos_token_id};
 }
 
-namespace {
-
-// StoredAs::row_order of a fused matrix that files hold head by head, of each head q, k, v, and the model as all q, all k,
-// all v; d rows each.
-std::vector<std::int32_t> heads_in_turn(std::int64_t heads, std::int64_t d) {
-  std::vector<std::int32_t> order;
-  for (std::int64_t part = 0; part < 3; ++part)  // q, k, v
-    for (std::int64_t h = 0; h < heads; ++h)
-      for (std::int64_t j = 0; j < d; ++j) order.push_back(static_cast<std::int32_t>((h * 3 + part) * d + j));
-  return order;
-}
-
-}  // namespace
-
 StoredAs LlamaLike::stored_as(const nn::Parameter& p) const {
   const auto& k = config_;
-  if (const auto at = parts_.find(p.name); at != parts_.end()) return at->second;
+  if (const auto at = stored_.find(p.name); at != stored_.end()) return at->second;
   const bool is_norm = p.shape.rank() == 1 && !p.name.ends_with(".bias");
-  StoredAs stored{.names = {p.name}, .added = k.norms_store_offset && is_norm ? 1.0f : 0.0f};
-  if (k.fused == LlamaLikeConfig::Fused::head_by_head && p.name.find("." + k.qkv_name + ".") != std::string::npos)
-    stored.row_order = heads_in_turn(k.num_attention_heads, k.d_head());
-  return stored;
+  return {.names = {p.name}, .added = k.norms_store_offset && is_norm ? 1.0f : 0.0f};
 }
 
 // The tied output, and the frequencies that older files store.

@@ -111,15 +111,27 @@ LlamaLikeConfig read_llama_like(ConfigReader& config, LlamaLikeConfig defaults);
 
 /// A key that this family has: k.own_keys has it as it was read.
 bool read_own_bool(ConfigReader& config, LlamaLikeConfig& k, const std::string& key, bool otherwise);
+/// Likewise a size from 1 to `most`.
+std::int64_t read_own_size(ConfigReader& config, LlamaLikeConfig& k, const std::string& key, std::int64_t otherwise,
+                           std::int64_t most);
+/// Likewise a positive number.
+double read_own_number(ConfigReader& config, LlamaLikeConfig& k, const std::string& key, double otherwise);
+/// An RMSNorm of the queries and keys of each head.
+nn::Attention::HeadNorms rms_head_norms(const LlamaLikeConfig& k);
+/// Gemma's query_pre_attn_scalar: scores are divided by its square root.
+void read_query_scale(ConfigReader& config, LlamaLikeConfig& k);
 /// attention_bias of queries, keys, values and the result.
 void read_attention_bias(ConfigReader& config, LlamaLikeConfig& k);
 /// clip_qkv: none where it is null.
 void read_clip(ConfigReader& config, LlamaLikeConfig& k);
 /// Granite's embedding_multiplier, attention_multiplier, residual_multiplier, logits_scaling.
 void read_multipliers(ConfigReader& config, LlamaLikeConfig& k);
-/// How many experts there are and how many a token goes to, of the keys that the family has for them.
+/// How many experts there are, by the key that the family has for it, and how many a token goes to.
 void read_experts(ConfigReader& config, LlamaLikeConfig& k, const std::string& count_key, std::int64_t count,
                   std::int64_t per_token);
+/// Checks k.experts.count and per_token, and notes them in own_keys. @throws Error naming the key that is out of range
+void set_experts(ConfigReader& config, LlamaLikeConfig& k, const std::string& count_key,
+                 const std::string& per_token_key);
 /// DeepSeek's keys: n_shared_experts, first_k_dense_replace, n_group, topk_group, norm_topk_prob, routed_scaling_factor.
 /// Scores are sigmoids with a correction [DeepSeek-V3, 2024, section 2.1.2].
 void read_deepseek_router(ConfigReader& config, LlamaLikeConfig& k);
@@ -130,7 +142,11 @@ void read_sparse_layers(ConfigReader& config, LlamaLikeConfig& k);
 
 /// The sliding_window of all layers.
 void read_common_window(ConfigReader& config, LlamaLikeConfig& k, std::int32_t otherwise);
-/// The sliding_window of the layers that layer_types says, or else of layer i where (i + 1) % pattern != 0.
+/// `window` in the layers that layer_types says, or else in the layers i with slides(i). Sets windows, and in own_keys
+/// sliding_window and layer_types.
+void read_own_windows(ConfigReader& config, LlamaLikeConfig& k, std::int32_t window,
+                      const std::function<bool(std::int64_t)>& slides);
+/// Likewise the sliding_window, where (i + 1) % pattern != 0.
 void read_window_pattern(ConfigReader& config, LlamaLikeConfig& k, std::int32_t otherwise, std::int64_t pattern);
 /// A soft cap: 0 where the key is null.
 float read_softcap(ConfigReader& config, LlamaLikeConfig& k, const std::string& key, double otherwise);
@@ -186,7 +202,7 @@ class LlamaLike : public Model {
   nn::Norm final_norm_;
   std::optional<nn::Norm> embedding_norm_;
   nn::Parameter* output_ = nullptr;
-  std::map<std::string, StoredAs> parts_;  // weights that files hold as parts of tensors, by name
+  std::map<std::string, StoredAs> stored_;  // by name, of weights whose rows or tensors files have otherwise
 };
 
 }  // namespace tril::model

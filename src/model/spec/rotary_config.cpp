@@ -130,6 +130,7 @@ nn::RotaryOptions read_object(ConfigReader& config, const JsonObject& rope, cons
                    u.nearest.empty() ? "" : fmt::format("did you mean {}?", u.nearest));
 
   nn::RotaryOptions o;
+  o.interleaved = d.interleaved, o.reversed = d.reversed;
   o.scaling = kind.scaling;
   o.theta = positive_of(rope, "rope_theta", theta);
   if (!(o.theta > 1)) rope.fail_at("rope_theta", fmt::format("{} is not above 1", o.theta));

@@ -25,6 +25,7 @@ struct RotaryDefaults {
   bool reads_alpha = false;
   /// Whether the family scales queries by their positions, as llama_4_scaling_beta says.
   bool scales_queries = false;
+  bool interleaved = false, reversed = false;  ///< nn::RotaryOptions'
 };
 
 /// Rotary positions that layers have by their types.

@@ -1,0 +1,19 @@
+// One matrix of queries, keys and values as files hold it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace tril::model {
+
+/// `groups` of heads, in each the rows of its queries, then of its keys, then of its values; one group is the model's order.
+struct FusedLayout {
+  std::int64_t groups = 1;
+  std::int64_t query_rows = 0, key_rows = 0;  ///< of all groups; values have as many as keys
+  bool values_before_keys = false;            ///< in each group
+};
+
+/// StoredAs::row_order of such a matrix, or of its bias.
+std::vector<std::int32_t> fused_rows(const FusedLayout& layout);
+
+}  // namespace tril::model
