@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/spec/config_reader.h"
+#include "model/spec/decoder_keys.h"
 
 namespace tril::model {
 
@@ -80,9 +81,9 @@ Gpt2Config gpt2_config(const JsonObject& j) {
   // Other options in these files that this architecture does not compute are refused, never ignored.
   reader.only("scale_attn_weights", true);
   for (const char* key : {"scale_attn_by_inverse_layer_idx", "add_cross_attention"}) reader.only(key, false);
-  // The old name of n_positions, keys of classifiers, and a key that only reorders products.
-  reader.ignore({"n_ctx", "predict_special_tokens", "summary_type", "summary_use_proj", "summary_activation",
-                 "summary_first_dropout", "summary_proj_to_labels", "reorder_and_upcast_attn"});
+  // The old name of n_positions, a key of classifiers, and a key that only reorders products.
+  reader.ignore({"n_ctx", "predict_special_tokens", "reorder_and_upcast_attn"});
+  ignore_summary_keys(reader);
   // Keys of another family, which some programs write beside this one's.
   reader.ignore(
       {"attention_probs_dropout_prob", "hidden_act", "hidden_dropout_prob", "intermediate_size", "type_vocab_size"});

@@ -3,39 +3,30 @@
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
+#include "model/spec/decoder_keys.h"
 #include "model/spec/gpt_like.h"
 
 namespace tril::model {
 
 std::unique_ptr<Model> make_gpt_bigcode(const JsonObject& config) {
   ConfigReader reader(config, "gpt_bigcode");
-  GptLikeConfig k =
-      read_gpt_like(reader, {.family = "gpt_bigcode",
-                             .architecture = "GPTBigCodeForCausalLM",
-                             .keys = {.hidden_size = {"n_embd", "hidden_size"},
-                                      .intermediate_size = {"n_inner"},
-                                      .num_hidden_layers = {"n_layer", "num_hidden_layers"},
-                                      .num_attention_heads = {"n_head", "num_attention_heads"},
-                                      .max_position_embeddings = {"n_positions", "max_position_embeddings"},
-                                      .hidden_act = {"activation_function"},
-                                      .layer_norm_eps = {"layer_norm_epsilon"},
-                                      .attention_dropout = {"attn_pdrop"},
-                                      .hidden_dropout = {"resid_pdrop"},
-                                      .embedding_dropout = {"embd_pdrop"}},
-                             .vocab_size = 50257,
-                             .hidden_size = 768,
-                             .num_hidden_layers = 12,
-                             .num_attention_heads = 12,
-                             .max_position_embeddings = 1024,
-                             .hidden_act = "gelu_pytorch_tanh",
-                             .tie_word_embeddings = true,
-                             .attention_dropout = 0.1f,
-                             .hidden_dropout = 0.1f,
-                             .embedding_dropout = 0.1f,
-                             .bos_token_id = 50256,
-                             .eos_token_id = 50256,
-                             .positions = GptLikeConfig::Positions::learned,
-                             .parallel = false});
+  GptLikeConfig k = read_gpt_like(reader, {.family = "gpt_bigcode",
+                                           .architecture = "GPTBigCodeForCausalLM",
+                                           .keys = gpt2_keys(),
+                                           .vocab_size = 50257,
+                                           .hidden_size = 768,
+                                           .num_hidden_layers = 12,
+                                           .num_attention_heads = 12,
+                                           .max_position_embeddings = 1024,
+                                           .hidden_act = "gelu_pytorch_tanh",
+                                           .tie_word_embeddings = true,
+                                           .attention_dropout = 0.1f,
+                                           .hidden_dropout = 0.1f,
+                                           .embedding_dropout = 0.1f,
+                                           .bos_token_id = 50256,
+                                           .eos_token_id = 50256,
+                                           .positions = GptLikeConfig::Positions::learned,
+                                           .parallel = false});
   const bool multi_query = reader.get<bool>("multi_query", true), scaled = reader.get<bool>("scale_attn_weights", true);
   k.num_key_value_heads = multi_query ? 1 : k.num_attention_heads;
   k.fused.groups = k.num_key_value_heads;
@@ -57,9 +48,8 @@ std::unique_ptr<Model> make_gpt_bigcode(const JsonObject& config) {
   reader.only("add_cross_attention", false);
   // Where softmax is computed in float32, as it is here, and how the authors' servers ran.
   reader.ignore({"attention_softmax_in_fp32", "scale_attention_softmax_in_fp32", "inference_runner", "max_batch_size",
-                 "max_sequence_length", "pad_key_length", "pre_allocate_kv_cache", "validate_runner_input", "n_ctx",
-                 "summary_type", "summary_use_proj", "summary_activation", "summary_first_dropout",
-                 "summary_proj_to_labels"});
+                 "max_sequence_length", "pad_key_length", "pre_allocate_kv_cache", "validate_runner_input", "n_ctx"});
+  ignore_summary_keys(reader);
   reader.finish();
   return std::make_unique<GptLike>(std::move(k));
 }

@@ -4,6 +4,7 @@
 
 #include "base/printable.h"
 #include "model/families/decoder_families.h"
+#include "model/spec/decoder_keys.h"
 #include "model/spec/gpt_like.h"
 
 namespace tril::model {
@@ -82,8 +83,7 @@ std::unique_ptr<Model> make_gpt_neo(const JsonObject& config) {
              .first = "c_fc",
              .second = "c_proj",
              .final_norm = "ln_f"};
-  reader.ignore(
-      {"summary_type", "summary_use_proj", "summary_activation", "summary_first_dropout", "summary_proj_to_labels"});
+  ignore_summary_keys(reader);
   reader.finish();
   return std::make_unique<GptLike>(std::move(k));
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
+#include "model/spec/decoder_keys.h"
 #include "model/spec/gpt_like.h"
 
 namespace tril::model {
@@ -12,31 +13,21 @@ namespace {
 constexpr std::int64_t codegen_blocks = 4;
 
 GptLikeConfig read_gptj(ConfigReader& reader, const std::string& family, const std::string& architecture) {
-  GptLikeConfig k =
-      read_gpt_like(reader, {.family = family,
-                             .architecture = architecture,
-                             .keys = {.hidden_size = {"n_embd", "hidden_size"},
-                                      .intermediate_size = {"n_inner"},
-                                      .num_hidden_layers = {"n_layer", "num_hidden_layers"},
-                                      .num_attention_heads = {"n_head", "num_attention_heads"},
-                                      .max_position_embeddings = {"n_positions", "max_position_embeddings"},
-                                      .hidden_act = {"activation_function"},
-                                      .layer_norm_eps = {"layer_norm_epsilon"},
-                                      .attention_dropout = {"attn_pdrop"},
-                                      .hidden_dropout = {"resid_pdrop"},
-                                      .embedding_dropout = {"embd_pdrop"}},
-                             .vocab_size = 50400,
-                             .hidden_size = 4096,
-                             .num_hidden_layers = 28,
-                             .num_attention_heads = 16,
-                             .hidden_act = "gelu_new",
-                             .bos_token_id = 50256,
-                             .eos_token_id = 50256,
-                             .rope_parameters = false,
-                             .attention_bias = false,
-                             .attention_out_bias = false,
-                             .one_norm = true,
-                             .output_bias = true});
+  GptLikeConfig k = read_gpt_like(reader, {.family = family,
+                                           .architecture = architecture,
+                                           .keys = gpt2_keys(),
+                                           .vocab_size = 50400,
+                                           .hidden_size = 4096,
+                                           .num_hidden_layers = 28,
+                                           .num_attention_heads = 16,
+                                           .hidden_act = "gelu_new",
+                                           .bos_token_id = 50256,
+                                           .eos_token_id = 50256,
+                                           .rope_parameters = false,
+                                           .attention_bias = false,
+                                           .attention_out_bias = false,
+                                           .one_norm = true,
+                                           .output_bias = true});
   const JsonObject& config = reader.json();
   const std::int64_t head = k.hidden_size / k.num_attention_heads;
   if (reader.says_null("rotary_dim")) config.fail_at("rotary_dim", "is null, expected the values of a head to rotate");
@@ -54,8 +45,8 @@ GptLikeConfig read_gptj(ConfigReader& reader, const std::string& family, const s
              .second = "fc_out",
              .final_norm = "ln_f"};
   for (const char* key : {"rotary", "scale_attn_weights"}) reader.only(key, true);
-  reader.ignore({"n_ctx", "summary_type", "summary_use_proj", "summary_activation", "summary_first_dropout",
-                 "summary_proj_to_labels"});
+  ignore_summary_keys(reader);
+  reader.ignore({"n_ctx"});
   return k;
 }
 

@@ -27,6 +27,12 @@ void read_special_ids(ConfigReader& config, Config& k) {
     *id = config.id_of(key, *id, k.vocab_size);
 }
 
+/// Keys of heads that sum a text up, which decoders do not have.
+inline void ignore_summary_keys(ConfigReader& config) {
+  config.ignore(
+      {"summary_type", "summary_use_proj", "summary_activation", "summary_first_dropout", "summary_proj_to_labels"});
+}
+
 /// Sizes, initialisation, dropout and special tokens. `k` holds the defaults of absent keys.
 template <class Config>
 void read_decoder_keys(ConfigReader& config, Config& k) {

@@ -57,6 +57,19 @@ nn::Norm::Kind norm_kind(const GptLikeConfig& k) {
 
 }  // namespace
 
+GptLikeKeys gpt2_keys() {
+  return {.hidden_size = {"n_embd", "hidden_size"},
+          .intermediate_size = {"n_inner"},
+          .num_hidden_layers = {"n_layer", "num_hidden_layers"},
+          .num_attention_heads = {"n_head", "num_attention_heads"},
+          .max_position_embeddings = {"n_positions", "max_position_embeddings"},
+          .hidden_act = {"activation_function"},
+          .layer_norm_eps = {"layer_norm_epsilon"},
+          .attention_dropout = {"attn_pdrop"},
+          .hidden_dropout = {"resid_pdrop"},
+          .embedding_dropout = {"embd_pdrop"}};
+}
+
 GptLikeConfig read_gpt_like(ConfigReader& config, GptLikeConfig k) {
   const GptLikeKeys& keys = k.keys;
   read_sizes(config, k);

@@ -85,6 +85,9 @@ struct GptLikeConfig {
   std::int64_t kv_heads() const { return num_key_value_heads ? num_key_value_heads : num_attention_heads; }
 };
 
+/// The keys of GPT-2's configurations.
+GptLikeKeys gpt2_keys();
+
 /// The keys of config.keys, and those of all families. What they are where config.json leaves them out is what `defaults`
 /// says.
 GptLikeConfig read_gpt_like(ConfigReader& config, GptLikeConfig defaults);
