@@ -17,7 +17,6 @@ static_assert(std::endian::native == std::endian::little, "numbers are used as t
 
 constexpr std::string_view npy_magic = "\x93NUMPY", npy_suffix = ".npy";
 constexpr std::size_t most_header = 1 << 16, most_dimensions = 32;
-constexpr std::uint64_t most_unpacked = 64;  // times the file: numbers of a model shrink by far less
 
 struct NpyHeader {
   std::string type;
@@ -195,7 +194,7 @@ WeightView read_npy(std::span<const std::byte> bytes, std::string name, const st
 
 NpzFile::NpzFile(ZipArchive archive) : archive_(std::move(archive)) {
   const std::string shown = printable(path(), 400);
-  std::uint64_t room = archive_.bytes() > UINT64_MAX / most_unpacked ? UINT64_MAX : archive_.bytes() * most_unpacked;
+  std::uint64_t room = archive_.most_unpacked();
   for (const ZipMember& member : archive_.members()) {
     const std::string where = fmt::format("{}: {}", shown, printable(member.name, 200));
     if (leads_outside(member.name))
@@ -209,7 +208,7 @@ NpzFile::NpzFile(ZipArchive archive) : archive_(std::move(archive)) {
     }
     tensors_.push_back(read_npy(bytes, member.name.substr(0, member.name.size() - npy_suffix.size()), where));
   }
-  // Without the suffix the order may be another: "a.npy" stands behind "a.b.npy".
+  // Without the suffix the order may be another: "a.npy" sorts after "a.b.npy".
   std::sort(tensors_.begin(), tensors_.end(), [](const WeightView& a, const WeightView& b) { return a.name < b.name; });
 }
 

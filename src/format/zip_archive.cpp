@@ -220,6 +220,11 @@ const ZipMember* ZipArchive::find(std::string_view name) const {
   return found != members_.end() && found->name == name ? &*found : nullptr;
 }
 
+std::uint64_t ZipArchive::most_unpacked() const {
+  constexpr std::uint64_t times = 64;
+  return bytes_ > UINT64_MAX / times ? UINT64_MAX : bytes_ * times;
+}
+
 std::string ZipArchive::place_of(const ZipMember& member) const {
   return fmt::format("{}: {}", printable(path(), 400), printable(member.name, 200));
 }

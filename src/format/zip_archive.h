@@ -35,7 +35,9 @@ class ZipArchive {
   ZipArchive(std::string path, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
 
   const std::string& path() const { return path_; }
-  std::uint64_t bytes() const { return bytes_; }                      ///< of the archive itself
+  std::uint64_t bytes() const { return bytes_; }  ///< of the archive itself
+  /// The most bytes that an archive of numbers may unpack to: 64 times its own, for weights shrink by far less.
+  std::uint64_t most_unpacked() const;
   const std::vector<ZipMember>& members() const { return members_; }  ///< in order of name
   const ZipMember* find(std::string_view name) const;                 ///< null where there is none
 

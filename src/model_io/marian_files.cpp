@@ -15,7 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_listed = 10'000;
-constexpr std::uint64_t most_unpacked = 64;  // times the archive: the bound of NpzFile
 constexpr JsonLimits yaml_limits{.bytes = std::uint64_t{4} << 20, .depth = 8, .values = 100'000};
 
 // The last part of a path, of whichever system.
@@ -184,9 +183,7 @@ NpzFile FileShelf::npz(const std::string& name) const {
   if (!archive_) return NpzFile::open((fs::path(where_) / name).string());
   const ZipMember& member = *members_.at(name);
   if (member.is_stored()) return NpzFile(ZipArchive(place_of(name), member.packed, archive_));
-  const std::uint64_t limit =
-      archive_->bytes() > UINT64_MAX / most_unpacked ? UINT64_MAX : archive_->bytes() * most_unpacked;
-  const auto bytes = std::make_shared<const std::string>(archive_->read(member, limit));
+  const auto bytes = std::make_shared<const std::string>(archive_->read(member, archive_->most_unpacked()));
   return NpzFile(ZipArchive(place_of(name), std::as_bytes(std::span(*bytes)), bytes));
 }
 

@@ -192,10 +192,7 @@ WeightFiles marian_weights(std::shared_ptr<const NpzFile> file, const nlohmann::
   }
   for (const WeightView& stored : file->tensors())
     if (!used.contains(stored.name) && !stored.name.starts_with("special:")) contents.tensors.push_back({stored, path});
-  contents.name_in_file = [own_names](std::string_view name) {
-    const auto found = own_names.find(name);
-    return found == own_names.end() ? std::string(name) : found->second;
-  };
+  contents.name_in_file = name_in_file_of(std::move(own_names));
   return WeightFiles(std::move(contents));
 }
 

@@ -37,7 +37,7 @@ struct ModelSource::State {
   Once<ConfigDocument> whole_config, config;  // config: of the text model, where it is a part of the whole
   Once<std::optional<ConfigDocument>> own_generation;
   Once<GenerationConfig> generation;
-  Once<WeightFiles> weights;
+  Once<std::shared_ptr<const WeightFiles>> whole_weights, weights;  // weights: likewise
   Once<std::shared_ptr<const Tokenizer>> tokenizer;
 
   const ConfigDocument& whole_document() const {
@@ -48,8 +48,11 @@ struct ModelSource::State {
     if (!holds_text_model(whole.object())) return whole;
     return config.get([&] {
       return text_config(
-          whole, [&] { return reader->has_weights() ? reader->weights().names() : std::vector<std::string>{}; });
+          whole, [&] { return reader->has_weights() ? stored_weights()->names() : std::vector<std::string>{}; });
     });
+  }
+  const std::shared_ptr<const WeightFiles>& stored_weights() const {
+    return whole_weights.get([&] { return std::make_shared<const WeightFiles>(reader->weights()); });
   }
   const std::optional<ConfigDocument>& generation_document() const {
     return own_generation.get([&] { return reader->generation(); });
@@ -103,10 +106,10 @@ bool ModelSource::has_weights() const {
 }
 
 const WeightFiles& ModelSource::weights() const {
-  return state_->weights.get([&] {
-    WeightFiles weights = state_->reader->weights();
-    const bool inside = names_text_model(weights) && holds_text_model(state_->whole_document().object());
-    return inside ? text_weights(std::move(weights)) : std::move(weights);
+  return *state_->weights.get([&] {
+    const std::shared_ptr<const WeightFiles>& whole = state_->stored_weights();
+    const bool inside = names_text_model(*whole) && holds_text_model(state_->whole_document().object());
+    return inside ? std::make_shared<const WeightFiles>(text_weights(whole)) : whole;
   });
 }
 

@@ -44,22 +44,18 @@ ConfigDocument text_config(const ConfigDocument& whole, const WeightNamesOf& wei
   return text;
 }
 
-WeightFiles text_weights(WeightFiles whole) {
-  const auto kept = std::make_shared<const WeightFiles>(std::move(whole));
-  const auto in_file = std::make_shared<std::map<std::string, std::string, std::less<>>>();
-  WeightFiles::Contents contents{.where = {}, .tensors = {}, .maps = kept};
-  for (const std::string& name : kept->names()) {
-    contents.where = kept->file_of(name);
+WeightFiles text_weights(std::shared_ptr<const WeightFiles> whole) {
+  std::map<std::string, std::string, std::less<>> in_file;
+  WeightFiles::Contents contents{.where = {}, .tensors = {}, .maps = whole};
+  for (const std::string& name : whole->names()) {
+    contents.where = whole->file_of(name);
     if (std::ranges::any_of(left_alone, [&](std::string_view prefix) { return name.starts_with(prefix); })) continue;
-    StoredTensor tensor{kept->at(name), kept->file_of(name)};
+    StoredTensor tensor{whole->at(name), whole->file_of(name)};
     tensor.view.name = text_name(name);
-    (*in_file)[tensor.view.name] = name;
+    in_file[tensor.view.name] = name;
     contents.tensors.push_back(std::move(tensor));
   }
-  contents.name_in_file = [in_file](std::string_view name) {
-    const auto at = in_file->find(name);
-    return at == in_file->end() ? std::string(name) : at->second;
-  };
+  contents.name_in_file = name_in_file_of(std::move(in_file));
   return WeightFiles(std::move(contents));
 }
 

@@ -9,6 +9,13 @@
 
 namespace tril {
 
+NameInFile name_in_file_of(std::map<std::string, std::string, std::less<>> names) {
+  return [names = std::make_shared<const decltype(names)>(std::move(names))](std::string_view name) {
+    const auto found = names->find(name);
+    return found == names->end() ? std::string(name) : found->second;
+  };
+}
+
 WeightFiles::WeightFiles(Contents contents) : contents_(std::move(contents)) {
   std::sort(contents_.tensors.begin(), contents_.tensors.end(),
             [](const StoredTensor& a, const StoredTensor& b) { return a.view.name < b.view.name; });

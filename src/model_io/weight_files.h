@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,6 +19,12 @@ struct StoredTensor {
   std::string file;  ///< path of the file that holds it
 };
 
+/// From Hugging Face's name to the file's.
+using NameInFile = std::function<std::string(std::string_view)>;
+
+/// What `names` says; a name that it lacks is the same in the file.
+NameInFile name_in_file_of(std::map<std::string, std::string, std::less<>> names);
+
 class WeightFiles {
  public:
   struct Contents {
@@ -25,7 +32,7 @@ class WeightFiles {
     std::vector<StoredTensor> tensors;  ///< unique names, in any order
     std::shared_ptr<const void> maps;   ///< memory that the views point into
     /// The file's name for a Hugging Face name, also for a missing tensor; empty: the same.
-    std::function<std::string(std::string_view)> name_in_file = {};
+    NameInFile name_in_file = {};
   };
   explicit WeightFiles(Contents contents);
 
