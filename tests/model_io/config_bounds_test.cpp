@@ -9,13 +9,17 @@
 #include "format/safetensors.h"
 #include "model/spec/rotary_config.h"
 #include "model_io/registry.h"
+#include "support/config_cases.h"
 #include "support/raw_safetensors.h"
 
 namespace tril::model {
 namespace {
 
 using nlohmann::json;
+using testing::error_for;
 using testing::error_of;
+using testing::made;
+using testing::with;
 
 const json kOwn{{"model_type", "tril"}, {"vocab_size", 13}, {"d_model", 8},   {"num_heads", 2},
                 {"d_ff", 12},           {"num_layers", 1},  {"max_length", 9}};
@@ -28,17 +32,8 @@ const json kLlama{{"vocab_size", 13},
                   {"max_position_embeddings", 16},
                   {"tie_word_embeddings", true}};
 
-json with(json config, const json& more) {
-  config.update(more);
-  return config;
-}
-
-std::unique_ptr<Model> made(const json& config) {
-  return make(JsonObject(config, "config.json"));
-}
-
 void expect_error(const json& config, const std::string& part) {
-  const std::string text = error_of([&] { made(config); });
+  const std::string text = error_for(config);
   EXPECT_NE(text.find(part), std::string::npos) << "'" << text << "' for " << config;
 }
 

@@ -299,7 +299,7 @@ TEST(GgufRope, AFactorWithoutAKindIsLinear) {
 
 TEST(GgufExport, SaysWhereAWindowIsSwitchedOff) {
   const auto warning = [](const nlohmann::json& more) {
-    const nlohmann::json config = testing::llama_kin("phi3", more);
+    const nlohmann::json config = testing::llama_variant("phi3", more);
     return gguf_header_of(nlohmann::json::parse(make(JsonObject(config, "config.json"))->config_json())).warning;
   };
   EXPECT_EQ(warning(nlohmann::json::object()), "");

@@ -7,7 +7,7 @@
 
 namespace tril::testing {
 
-inline nlohmann::json bart_kin(const std::string& model_type, const nlohmann::json& rest) {
+inline nlohmann::json bart_variant(const std::string& model_type, const nlohmann::json& rest) {
   nlohmann::json j{{"model_type", model_type},     {"vocab_size", 13},    {"d_model", 8},
                    {"encoder_attention_heads", 2}, {"encoder_layers", 2}, {"encoder_ffn_dim", 12},
                    {"decoder_attention_heads", 4}, {"decoder_layers", 2}, {"decoder_ffn_dim", 16},
@@ -16,7 +16,7 @@ inline nlohmann::json bart_kin(const std::string& model_type, const nlohmann::js
   return j;
 }
 
-inline nlohmann::json t5_kin(const std::string& model_type, const nlohmann::json& rest) {
+inline nlohmann::json t5_variant(const std::string& model_type, const nlohmann::json& rest) {
   nlohmann::json j{{"model_type", model_type},
                    {"vocab_size", 13},
                    {"d_model", 8},
@@ -33,44 +33,45 @@ inline nlohmann::json t5_kin(const std::string& model_type, const nlohmann::json
 
 inline std::vector<nlohmann::json> small_encoder_decoders() {
   return {
-      bart_kin("marian", {{"pad_token_id", 12}, {"decoder_start_token_id", 12}, {"decoder_vocab_size", 13}}),
-      bart_kin("tril", {{"architecture", "marian_nmt"},
-                        {"pad_token_id", 12},
-                        {"decoder_start_token_id", 12},
-                        {"decoder_vocab_size", 13}}),
-      bart_kin("tril", {{"architecture", "marian_nmt"},
-                        {"pad_token_id", 12},
-                        {"decoder_start_token_id", 12},
-                        {"normalize_before", true},
-                        {"activation_function", "gelu"},
-                        {"share_encoder_decoder_embeddings", false}}),
-      bart_kin("bart", {{"scale_embedding", true}, {"forced_eos_token_id", nullptr}}),
-      bart_kin("mbart", {{"tie_word_embeddings", false}, {"decoder_start_token_id", 5}}),
-      bart_kin("m2m_100", {{"scale_embedding", false}, {"activation_function", "gelu"}, {"encoder_layerdrop", 0.5}}),
-      bart_kin("pegasus", {{"activation_function", "silu"}, {"bos_token_id", 3}}),
-      bart_kin("plbart", {{"initializer_range", 0.5}}),
-      bart_kin("mvp", {{"use_prompt", false}, {"prompt_length", 100}}),
-      bart_kin("blenderbot", {{"scale_embedding", true}, {"layernorm_variant", "prelayernorm"}}),
+      bart_variant("marian", {{"pad_token_id", 12}, {"decoder_start_token_id", 12}, {"decoder_vocab_size", 13}}),
+      bart_variant("tril", {{"architecture", "marian_nmt"},
+                            {"pad_token_id", 12},
+                            {"decoder_start_token_id", 12},
+                            {"decoder_vocab_size", 13}}),
+      bart_variant("tril", {{"architecture", "marian_nmt"},
+                            {"pad_token_id", 12},
+                            {"decoder_start_token_id", 12},
+                            {"normalize_before", true},
+                            {"activation_function", "gelu"},
+                            {"share_encoder_decoder_embeddings", false}}),
+      bart_variant("bart", {{"scale_embedding", true}, {"forced_eos_token_id", nullptr}}),
+      bart_variant("mbart", {{"tie_word_embeddings", false}, {"decoder_start_token_id", 5}}),
+      bart_variant("m2m_100",
+                   {{"scale_embedding", false}, {"activation_function", "gelu"}, {"encoder_layerdrop", 0.5}}),
+      bart_variant("pegasus", {{"activation_function", "silu"}, {"bos_token_id", 3}}),
+      bart_variant("plbart", {{"initializer_range", 0.5}}),
+      bart_variant("mvp", {{"use_prompt", false}, {"prompt_length", 100}}),
+      bart_variant("blenderbot", {{"scale_embedding", true}, {"layernorm_variant", "prelayernorm"}}),
       // Texts without padding: a norm over its zero row bends too quickly for finite differences.
-      bart_kin("blenderbot-small",
-               {{"pad_token_id", 12}, {"scale_embedding", true}, {"do_blenderbot_90_layernorm", true}}),
-      t5_kin("t5", {{"feed_forward_proj", "silu"}, {"num_decoder_layers", 1}}),
-      t5_kin("t5", {{"feed_forward_proj", "gated-gelu"}, {"tie_word_embeddings", false}}),
-      t5_kin("mt5", {{"tie_word_embeddings", false}}),
-      t5_kin("umt5", {{"tie_word_embeddings", false}, {"num_decoder_layers", 1}}),
-      t5_kin("umt5", {{"feed_forward_proj", "silu"}, {"num_decoder_layers", 3}}),
-      t5_kin("switch_transformers", {{"num_decoder_layers", 2},
-                                     {"num_experts", 3},
-                                     {"num_sparse_encoder_layers", 1},
-                                     {"num_sparse_decoder_layers", 2},
-                                     {"dense_act_fn", "silu"},
-                                     {"router_bias", true}}),
-      t5_kin("switch_transformers", {{"num_decoder_layers", 2},
-                                     {"num_experts", 2},
-                                     {"num_sparse_encoder_layers", 2},
-                                     {"num_sparse_decoder_layers", 1},
-                                     {"dense_act_fn", "silu"},
-                                     {"tie_word_embeddings", false}}),
+      bart_variant("blenderbot-small",
+                   {{"pad_token_id", 12}, {"scale_embedding", true}, {"do_blenderbot_90_layernorm", true}}),
+      t5_variant("t5", {{"feed_forward_proj", "silu"}, {"num_decoder_layers", 1}}),
+      t5_variant("t5", {{"feed_forward_proj", "gated-gelu"}, {"tie_word_embeddings", false}}),
+      t5_variant("mt5", {{"tie_word_embeddings", false}}),
+      t5_variant("umt5", {{"tie_word_embeddings", false}, {"num_decoder_layers", 1}}),
+      t5_variant("umt5", {{"feed_forward_proj", "silu"}, {"num_decoder_layers", 3}}),
+      t5_variant("switch_transformers", {{"num_decoder_layers", 2},
+                                         {"num_experts", 3},
+                                         {"num_sparse_encoder_layers", 1},
+                                         {"num_sparse_decoder_layers", 2},
+                                         {"dense_act_fn", "silu"},
+                                         {"router_bias", true}}),
+      t5_variant("switch_transformers", {{"num_decoder_layers", 2},
+                                         {"num_experts", 2},
+                                         {"num_sparse_encoder_layers", 2},
+                                         {"num_sparse_decoder_layers", 1},
+                                         {"dense_act_fn", "silu"},
+                                         {"tie_word_embeddings", false}}),
   };
 }
 

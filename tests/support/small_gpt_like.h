@@ -8,8 +8,8 @@
 namespace tril::testing {
 
 /// @param sizes  the family's own keys for width, layers and heads
-inline nlohmann::json gpt_kin(const std::string& model_type, const std::vector<std::string>& sizes,
-                              const nlohmann::json& rest = nlohmann::json::object()) {
+inline nlohmann::json gpt_variant(const std::string& model_type, const std::vector<std::string>& sizes,
+                                  const nlohmann::json& rest = nlohmann::json::object()) {
   nlohmann::json j{{"model_type", model_type}, {"vocab_size", 13}, {sizes[0], 16}, {sizes[1], 2}, {sizes[2], 4},
                    {"bos_token_id", 1},        {"eos_token_id", 2}};
   j.update(rest);
@@ -31,24 +31,25 @@ inline std::vector<nlohmann::json> small_gpt_like() {
   xglm_more.update({{"ffn_dim", 12}, {"init_std", 0.5}, {"activation_dropout", 0.1}});
   biogpt_more.update({{"intermediate_size", 12}, {"initializer_range", 0.5}, {"scale_embedding", false}});
   return {
-      gpt_kin("bloom", bloom, with({{"hidden_dropout", 0.2}})),
-      gpt_kin("mpt", mpt, with({{"max_seq_len", 16}, {"attn_config", {{"softmax_scale", 0.3}}}})),
-      gpt_kin("falcon", falcon, with({{"ffn_hidden_size", 12}})),
-      gpt_kin("falcon", falcon, with({{"parallel_attn", false}, {"multi_query", false}, {"bias", true}})),
-      gpt_kin("falcon", falcon, with({{"new_decoder_architecture", true}, {"num_kv_heads", 2}})),
-      gpt_kin("falcon", falcon,
-              with({{"new_decoder_architecture", true}, {"num_kv_heads", 2}, {"num_ln_in_parallel_attn", 1}})),
-      gpt_kin("gptj", gpt2, gptj),
-      gpt_kin("codegen", gpt2, gptj),
-      gpt_kin("gpt_bigcode", gpt2, with({{"n_positions", 16}})),
-      gpt_kin("gpt_bigcode", gpt2, with({{"n_positions", 16}, {"multi_query", false}, {"scale_attn_weights", false}})),
-      gpt_kin("gpt_neo", gpt_neo,
-              with({{"max_position_embeddings", 16},
-                    {"attention_types", {{{"global", "local"}, 1}}},
-                    {"window_size", 3},
-                    {"resid_dropout", 0.2}})),
-      gpt_kin("xglm", xglm, xglm_more),
-      gpt_kin("biogpt", falcon, biogpt_more),
+      gpt_variant("bloom", bloom, with({{"hidden_dropout", 0.2}})),
+      gpt_variant("mpt", mpt, with({{"max_seq_len", 16}, {"attn_config", {{"softmax_scale", 0.3}}}})),
+      gpt_variant("falcon", falcon, with({{"ffn_hidden_size", 12}})),
+      gpt_variant("falcon", falcon, with({{"parallel_attn", false}, {"multi_query", false}, {"bias", true}})),
+      gpt_variant("falcon", falcon, with({{"new_decoder_architecture", true}, {"num_kv_heads", 2}})),
+      gpt_variant("falcon", falcon,
+                  with({{"new_decoder_architecture", true}, {"num_kv_heads", 2}, {"num_ln_in_parallel_attn", 1}})),
+      gpt_variant("gptj", gpt2, gptj),
+      gpt_variant("codegen", gpt2, gptj),
+      gpt_variant("gpt_bigcode", gpt2, with({{"n_positions", 16}})),
+      gpt_variant("gpt_bigcode", gpt2,
+                  with({{"n_positions", 16}, {"multi_query", false}, {"scale_attn_weights", false}})),
+      gpt_variant("gpt_neo", gpt_neo,
+                  with({{"max_position_embeddings", 16},
+                        {"attention_types", {{{"global", "local"}, 1}}},
+                        {"window_size", 3},
+                        {"resid_dropout", 0.2}})),
+      gpt_variant("xglm", xglm, xglm_more),
+      gpt_variant("biogpt", falcon, biogpt_more),
   };
 }
 

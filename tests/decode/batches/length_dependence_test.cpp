@@ -23,13 +23,13 @@ std::unique_ptr<model::Model> model_of(const nlohmann::json& config) {
 }
 
 std::unique_ptr<model::Model> dynamic() {
-  return model_of(testing::llama_kin("llama", {{"vocab_size", 30},
-                                               {"max_position_embeddings", bound},
-                                               {"rope_scaling", {{"rope_type", "dynamic"}, {"factor", 16.0}}}}));
+  return model_of(testing::llama_variant("llama", {{"vocab_size", 30},
+                                                   {"max_position_embeddings", bound},
+                                                   {"rope_scaling", {{"rope_type", "dynamic"}, {"factor", 16.0}}}}));
 }
 
 std::unique_ptr<model::Model> longrope() {
-  return model_of(testing::llama_kin(
+  return model_of(testing::llama_variant(
       "phi3", {{"vocab_size", 30},
                {"max_position_embeddings", 128},
                {"original_max_position_embeddings", bound},
@@ -38,13 +38,13 @@ std::unique_ptr<model::Model> longrope() {
 
 // Does not read prompts again: in this family, and all but phi3, cached keys keep their angles.
 std::unique_ptr<model::Model> longrope_of_llama() {
-  return model_of(testing::llama_kin("llama", {{"vocab_size", 30},
-                                               {"max_position_embeddings", 128},
-                                               {"rope_scaling",
-                                                {{"rope_type", "longrope"},
-                                                 {"original_max_position_embeddings", bound},
-                                                 {"short_factor", {1.0, 1.1}},
-                                                 {"long_factor", {3.0, 5.0}}}}}));
+  return model_of(testing::llama_variant("llama", {{"vocab_size", 30},
+                                                   {"max_position_embeddings", 128},
+                                                   {"rope_scaling",
+                                                    {{"rope_type", "longrope"},
+                                                     {"original_max_position_embeddings", bound},
+                                                     {"short_factor", {1.0, 1.1}},
+                                                     {"long_factor", {3.0, 5.0}}}}}));
 }
 
 struct Kind {

@@ -126,10 +126,10 @@ TEST(Shortlist, IsTheVocabularyOfItsSentence) {
 // For an output matrix separate from the embedding, in every form: plain, transposed, packed or quantised.
 TEST(Shortlist, TakesColumnsOfWhateverTheOutputIs) {
   const TemporaryDirectory directory;
-  const auto trained = model::make(JsonObject(testing::t5_kin("t5", {{"vocab_size", vocab},
-                                                                     {"feed_forward_proj", "gated-gelu"},
-                                                                     {"tie_word_embeddings", false},
-                                                                     {"initializer_factor", 2.0}}),
+  const auto trained = model::make(JsonObject(testing::t5_variant("t5", {{"vocab_size", vocab},
+                                                                         {"feed_forward_proj", "gated-gelu"},
+                                                                         {"tie_word_embeddings", false},
+                                                                         {"initializer_factor", 2.0}}),
                                               "test"));
   trained->parameters().allocate();
   trained->parameters().initialise(3);

@@ -341,20 +341,20 @@ TEST(DecoderOnly, KeysThatTransformersDoesNotObey) {
     for (const nlohmann::json& half :
          {nlohmann::json{{"partial_rotary_factor", 0.5}},
           nlohmann::json{{"rope_parameters", {{"rope_type", "default"}, {"partial_rotary_factor", 0.5}}}}}) {
-      const std::string text = error(testing::llama_kin(family, half));
+      const std::string text = error(testing::llama_variant(family, half));
       EXPECT_EQ(text, "") << family << (part ? " turns a part of a head" : " turns whole heads whatever it says");
     }
-    const std::string stretched = error(testing::llama_kin(
+    const std::string stretched = error(testing::llama_variant(
         family, {{"partial_rotary_factor", 0.5}, {"rope_scaling", {{"type", "linear"}, {"factor", 2.0}}}}));
     EXPECT_EQ(contains(stretched, "partial_rotary_factor: 0.5 is not supported: this family rotates whole heads"),
               !part)
         << family << ": " << stretched;
-    EXPECT_EQ(error(testing::llama_kin(family, {{"partial_rotary_factor", 1.0}})), "") << family;
+    EXPECT_EQ(error(testing::llama_variant(family, {{"partial_rotary_factor", 1.0}})), "") << family;
   }
   const nlohmann::json neox = {{"num_key_value_heads", nullptr}, {"rotary_pct", 0.5}, {"rotary_emb_base", 100}};
   const auto neox_with = [&](nlohmann::json more) {
     more.update(neox);
-    return error(testing::llama_kin("gpt_neox", more));
+    return error(testing::llama_variant("gpt_neox", more));
   };
   EXPECT_EQ(neox_with({{"rope_theta", 100.0}, {"partial_rotary_factor", 0.5}}), "");
   EXPECT_TRUE(contains(neox_with({{"rope_theta", 1000.0}}), "rope_theta: 1000.0 contradicts rotary_emb_base 100"));
@@ -364,7 +364,7 @@ TEST(DecoderOnly, KeysThatTransformersDoesNotObey) {
 
 TEST(DecoderOnly, GemmaReadsHiddenAct) {
   const auto act = [](const nlohmann::json& more) {
-    return nlohmann::json::parse(make(JsonObject(testing::llama_kin("gemma", more), "config.json"))->config_json())
+    return nlohmann::json::parse(make(JsonObject(testing::llama_variant("gemma", more), "config.json"))->config_json())
         .at("hidden_act")
         .get<std::string>();
   };
@@ -379,7 +379,7 @@ TEST(DecoderOnly, GemmaReadsHiddenAct) {
 }
 
 TEST(DecoderOnly, ListsOfEndsAreRead) {
-  const nlohmann::json j = testing::llama_kin("llama", {{"eos_token_id", {7, 9}}});
+  const nlohmann::json j = testing::llama_variant("llama", {{"eos_token_id", {7, 9}}});
   EXPECT_EQ(make(JsonObject(j, "config.json"))->special_ids().eos, 7);
 }
 

@@ -155,12 +155,12 @@ TEST(EncoderDecoder, SinksAreRefusedWhereOnlyDistancesCount) {
 // An expert takes `expert_capacity` tokens of a row that one call computes, whatever other rows do; FF(x) is 0 for the
 // others. Tokens that come one call at a time are all taken, as in `transformers` with its cache.
 TEST(EncoderDecoder, ExpertsTakeAsManyTokensOfARowAsTheyHaveRoomFor) {
-  nlohmann::json config = testing::t5_kin("switch_transformers", {{"num_decoder_layers", 2},
-                                                                  {"num_experts", 2},
-                                                                  {"num_sparse_encoder_layers", 1},
-                                                                  {"num_sparse_decoder_layers", 1},
-                                                                  {"dense_act_fn", "silu"},
-                                                                  {"expert_capacity", longest}});
+  nlohmann::json config = testing::t5_variant("switch_transformers", {{"num_decoder_layers", 2},
+                                                                      {"num_experts", 2},
+                                                                      {"num_sparse_encoder_layers", 1},
+                                                                      {"num_sparse_decoder_layers", 1},
+                                                                      {"dense_act_fn", "silu"},
+                                                                      {"expert_capacity", longest}});
   const Batch b = batch(11);
   Arena arena;
   Context c(arena);
@@ -248,7 +248,7 @@ TEST(EncoderDecoder, DirectoriesAreWrittenAndRead) {
 TEST(EncoderDecoder, T5FilesSayWhetherTheOutputIsTied) {
   for (const bool tied : {false, true}) {
     const TemporaryDirectory dir;
-    nlohmann::json config = testing::t5_kin("t5", {{"tie_word_embeddings", tied}});
+    nlohmann::json config = testing::t5_variant("t5", {{"tie_word_embeddings", tied}});
     save(*random_model(config), dir.path());
     EXPECT_EQ(load(ModelSource::open(dir.path()))->parameters().find("lm_head.weight") == nullptr, tied);
     for (const bool said : {false, true}) {

@@ -10,27 +10,16 @@
 #include "model_io/generation_config.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
-#include "support/raw_safetensors.h"
+#include "support/config_cases.h"
 #include "support/small_encoder_decoders.h"
 
 namespace tril::model {
 namespace {
 
 using nlohmann::json;
-using testing::error_of;
-
-json with(json config, const json& more) {
-  config.update(more);
-  return config;
-}
-
-std::unique_ptr<Model> made(const json& config) {
-  return make(JsonObject(config, "config.json"));
-}
-
-std::string error_for(const json& config) {
-  return error_of([&] { made(config); });
-}
+using testing::error_for;
+using testing::made;
+using testing::with;
 
 // Keys that all configuration classes wrote.
 const json kAnyone{{"_name_or_path", "x/y"},
@@ -59,7 +48,7 @@ const json kAnyone{{"_name_or_path", "x/y"},
                    {"no_repeat_ngram_size", 3},
                    {"num_beams", 4}};
 
-json kin(const std::string& model_type, std::int64_t d_model, std::int64_t layers, const json& more) {
+json like_bart(const std::string& model_type, std::int64_t d_model, std::int64_t layers, const json& more) {
   const std::int64_t heads = d_model / 64;
   json j = with(kAnyone, {{"model_type", model_type},
                           {"d_model", d_model},
@@ -146,7 +135,7 @@ std::vector<json> published() {
                   {"summary_type", "cls_index"},
                   {"summary_use_proj", true},
                   {"vocab_size", 50257}};
-  const auto t5_kin = [&](const std::string& model_type, const json& more) {
+  const auto t5_variant = [&](const std::string& model_type, const json& more) {
     return with(with(with(kAnyone, t5), {{"model_type", model_type}}), more);
   };
   const json small{{"d_model", 512}, {"num_layers", 6}, {"num_heads", 8}, {"d_ff", 2048}, {"vocab_size", 32128}};
@@ -158,92 +147,94 @@ std::vector<json> published() {
                    {"feed_forward_proj", "gated-gelu"},
                    {"tie_word_embeddings", false}};
   return {
-      kin("bart", 1024, 12, with(bart, switches(false, true, false))),
-      kin("bart", 1024, 12, with(bart, {{"force_bos_token_to_be_generated", true}, {"extra_pos_embeddings", 2}})),
-      kin("bart", 768, 6, with(bart, switches(false, true, false))),
-      kin("bart", 768, 6,
-          with(with(bart, switches(false, true, false)),
-               {{"author", "someone"}, {"kobart_version", 2.0}, {"pad_token_id", 3}, {"vocab_size", 30000}})),
-      kin("mbart", 1024, 6,
-          with(bart, {{"encoder_tying_config", nullptr},
-                      {"multi_source", false},
-                      {"wait_k", -1},
-                      {"additional_source_wait_k", -1},
-                      {"softmax_temperature", 1.0}})),
-      kin("mbart", 1024, 12,
+      like_bart("bart", 1024, 12, with(bart, switches(false, true, false))),
+      like_bart("bart", 1024, 12, with(bart, {{"force_bos_token_to_be_generated", true}, {"extra_pos_embeddings", 2}})),
+      like_bart("bart", 768, 6, with(bart, switches(false, true, false))),
+      like_bart("bart", 768, 6,
+                with(with(bart, switches(false, true, false)),
+                     {{"author", "someone"}, {"kobart_version", 2.0}, {"pad_token_id", 3}, {"vocab_size", 30000}})),
+      like_bart("mbart", 1024, 6,
+                with(bart, {{"encoder_tying_config", nullptr},
+                            {"multi_source", false},
+                            {"wait_k", -1},
+                            {"additional_source_wait_k", -1},
+                            {"softmax_temperature", 1.0}})),
+      like_bart(
+          "mbart", 1024, 12,
           with(with(bart, switches(true, true, false)),
                {{"vocab_size", 250054}, {"scale_embedding", true}, {"save_step", 7}, {"activation_function", "relu"}})),
-      kin("m2m_100", 1024, 12, with(bart, {{"vocab_size", 128112}, {"activation_function", "relu"}})),
-      kin("m2m_100", 1024, 12, with(bart, {{"vocab_size", 256206}, {"tokenizer_class", "NllbTokenizer"}})),
-      kin("marian", 512, 6,
-          with(switches(false, false, true), {{"activation_function", "swish"},
-                                              {"bad_words_ids", {{58100}}},
-                                              {"bos_token_id", 0},
-                                              {"decoder_start_token_id", 58100},
-                                              {"decoder_vocab_size", 58101},
-                                              {"eos_token_id", 0},
-                                              {"extra_pos_embeddings", 58101},
-                                              {"forced_eos_token_id", 0},
-                                              {"pad_token_id", 58100},
-                                              {"scale_embedding", true},
-                                              {"share_encoder_decoder_embeddings", true},
-                                              {"vocab_size", 58101}})),
-      kin("pegasus", 1024, 16,
-          with(switches(true, false, true), {{"activation_function", "relu"},
-                                             {"bos_token_id", 0},
-                                             {"decoder_start_token_id", 0},
-                                             {"do_blenderbot_90_layernorm", false},
-                                             {"eos_token_id", 1},
-                                             {"extra_pos_embeddings", 1},
-                                             {"force_bos_token_to_be_generated", false},
-                                             {"forced_eos_token_id", 1},
-                                             {"pad_token_id", 0},
-                                             {"scale_embedding", true},
-                                             {"vocab_size", 96103}})),
-      kin("plbart", 768, 6,
-          with(bart, {{"scale_embedding", true}, {"initializer_range", 0.02}, {"vocab_size", 50005}})),
-      kin("mvp", 1024, 12,
-          with(with(bart, switches(false, true, false)),
-               {{"use_prompt", false}, {"prompt_length", 100}, {"prompt_mid_dim", 800}, {"vocab_size", 50267}})),
-      kin("blenderbot", 1280, 12,
-          with(with(blenderbot, switches(true, false, false)),
-               {{"encoder_layers", 2}, {"num_hidden_layers", 2}, {"layernorm_variant", "prelayernorm"}})),
-      kin("blenderbot-small", 512, 8,
-          with(with(blenderbot, switches(false, true, false)),
-               {{"layernorm_variant", "xlm"}, {"max_position_embeddings", 512}, {"vocab_size", 54944}})),
-      t5_kin("t5", small),
-      t5_kin("t5", with(gated, {{"dense_act_fn", "gelu_new"}, {"is_gated_act", true}, {"classifier_dropout", 0.0}})),
-      t5_kin("t5",
-             with(small, {{"add_prefix", true}, {"use_bfloat16", false}, {"relative_attention_max_distance", 128}})),
-      t5_kin("mt5", with(gated, {{"vocab_size", 250112}})),
-      t5_kin("umt5", with(gated, {{"scalable_attention", true}, {"vocab_size", 256384}})),
-      t5_kin("t5", with(gated, {{"vocab_size", 384}, {"tokenizer_class", "ByT5Tokenizer"}, {"d_ff", 3584}})),
-      t5_kin("switch_transformers", {{"add_router_probs", true},
-                                     {"batch_prioritized_routing", false},
-                                     {"d_ff", 3072},
-                                     {"d_model", 768},
-                                     {"decoder_sparse_step", 2},
-                                     {"dense_act_fn", "relu"},
-                                     {"encoder_sparse_step", 2},
-                                     {"expert_capacity", 64},
-                                     {"feed_forward_proj", "relu"},
-                                     {"is_gated_act", false},
-                                     {"num_decoder_layers", 12},
-                                     {"num_experts", 8},
-                                     {"num_heads", 12},
-                                     {"num_layers", 12},
-                                     {"num_selected_experts", 1},
-                                     {"num_sparse_decoder_layers", 6},
-                                     {"num_sparse_encoder_layers", 6},
-                                     {"relative_attention_max_distance", 128},
-                                     {"router_aux_loss_coef", 0.001},
-                                     {"router_bias", false},
-                                     {"router_dtype", "float32"},
-                                     {"router_ignore_padding_tokens", false},
-                                     {"router_jitter_noise", 0.01},
-                                     {"router_type", "tokens_masked"},
-                                     {"router_z_loss_coef", 0.001},
-                                     {"vocab_size", 32128}}),
+      like_bart("m2m_100", 1024, 12, with(bart, {{"vocab_size", 128112}, {"activation_function", "relu"}})),
+      like_bart("m2m_100", 1024, 12, with(bart, {{"vocab_size", 256206}, {"tokenizer_class", "NllbTokenizer"}})),
+      like_bart("marian", 512, 6,
+                with(switches(false, false, true), {{"activation_function", "swish"},
+                                                    {"bad_words_ids", {{58100}}},
+                                                    {"bos_token_id", 0},
+                                                    {"decoder_start_token_id", 58100},
+                                                    {"decoder_vocab_size", 58101},
+                                                    {"eos_token_id", 0},
+                                                    {"extra_pos_embeddings", 58101},
+                                                    {"forced_eos_token_id", 0},
+                                                    {"pad_token_id", 58100},
+                                                    {"scale_embedding", true},
+                                                    {"share_encoder_decoder_embeddings", true},
+                                                    {"vocab_size", 58101}})),
+      like_bart("pegasus", 1024, 16,
+                with(switches(true, false, true), {{"activation_function", "relu"},
+                                                   {"bos_token_id", 0},
+                                                   {"decoder_start_token_id", 0},
+                                                   {"do_blenderbot_90_layernorm", false},
+                                                   {"eos_token_id", 1},
+                                                   {"extra_pos_embeddings", 1},
+                                                   {"force_bos_token_to_be_generated", false},
+                                                   {"forced_eos_token_id", 1},
+                                                   {"pad_token_id", 0},
+                                                   {"scale_embedding", true},
+                                                   {"vocab_size", 96103}})),
+      like_bart("plbart", 768, 6,
+                with(bart, {{"scale_embedding", true}, {"initializer_range", 0.02}, {"vocab_size", 50005}})),
+      like_bart("mvp", 1024, 12,
+                with(with(bart, switches(false, true, false)),
+                     {{"use_prompt", false}, {"prompt_length", 100}, {"prompt_mid_dim", 800}, {"vocab_size", 50267}})),
+      like_bart("blenderbot", 1280, 12,
+                with(with(blenderbot, switches(true, false, false)),
+                     {{"encoder_layers", 2}, {"num_hidden_layers", 2}, {"layernorm_variant", "prelayernorm"}})),
+      like_bart("blenderbot-small", 512, 8,
+                with(with(blenderbot, switches(false, true, false)),
+                     {{"layernorm_variant", "xlm"}, {"max_position_embeddings", 512}, {"vocab_size", 54944}})),
+      t5_variant("t5", small),
+      t5_variant("t5",
+                 with(gated, {{"dense_act_fn", "gelu_new"}, {"is_gated_act", true}, {"classifier_dropout", 0.0}})),
+      t5_variant(
+          "t5", with(small, {{"add_prefix", true}, {"use_bfloat16", false}, {"relative_attention_max_distance", 128}})),
+      t5_variant("mt5", with(gated, {{"vocab_size", 250112}})),
+      t5_variant("umt5", with(gated, {{"scalable_attention", true}, {"vocab_size", 256384}})),
+      t5_variant("t5", with(gated, {{"vocab_size", 384}, {"tokenizer_class", "ByT5Tokenizer"}, {"d_ff", 3584}})),
+      t5_variant("switch_transformers", {{"add_router_probs", true},
+                                         {"batch_prioritized_routing", false},
+                                         {"d_ff", 3072},
+                                         {"d_model", 768},
+                                         {"decoder_sparse_step", 2},
+                                         {"dense_act_fn", "relu"},
+                                         {"encoder_sparse_step", 2},
+                                         {"expert_capacity", 64},
+                                         {"feed_forward_proj", "relu"},
+                                         {"is_gated_act", false},
+                                         {"num_decoder_layers", 12},
+                                         {"num_experts", 8},
+                                         {"num_heads", 12},
+                                         {"num_layers", 12},
+                                         {"num_selected_experts", 1},
+                                         {"num_sparse_decoder_layers", 6},
+                                         {"num_sparse_encoder_layers", 6},
+                                         {"relative_attention_max_distance", 128},
+                                         {"router_aux_loss_coef", 0.001},
+                                         {"router_bias", false},
+                                         {"router_dtype", "float32"},
+                                         {"router_ignore_padding_tokens", false},
+                                         {"router_jitter_noise", 0.01},
+                                         {"router_type", "tokens_masked"},
+                                         {"router_z_loss_coef", 0.001},
+                                         {"vocab_size", 32128}}),
       gpt2,
       with(with(kAnyone, gpt2), {{"n_layer", 6}, {"predict_special_tokens", true}}),
       with(gpt2, {{"task_specific_params", {{"conversational", {{"max_length", 1000}}}}}}),
@@ -274,8 +265,8 @@ TEST(PublishedConfigs, WhatTheFamilyDoesNotComputeIsRefused) {
     const std::string text = error_for(config);
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  const json bart = testing::bart_kin("bart", json::object()), mbart = testing::bart_kin("mbart", json::object()),
-             t5 = testing::t5_kin("t5", json::object());
+  const json bart = testing::bart_variant("bart", json::object()),
+             mbart = testing::bart_variant("mbart", json::object()), t5 = testing::t5_variant("t5", json::object());
   for (const char* key : {"normalize_before", "add_final_layer_norm"}) {
     refused(with(bart, {{key, true}}), std::string(key) + ": true is not supported for bart; only false is");
     refused(with(mbart, {{key, false}}), std::string(key) + ": false is not supported for mbart; only true is");
@@ -284,15 +275,15 @@ TEST(PublishedConfigs, WhatTheFamilyDoesNotComputeIsRefused) {
   refused(with(bart, {{"static_position_embeddings", true}}), "only false is");
   for (const char* key : {"add_bias_logits", "is_decoder", "do_blenderbot_90_layernorm"})
     refused(with(bart, {{key, true}}), key);
-  refused(with(testing::bart_kin("blenderbot-small", json::object()), {{"do_blenderbot_90_layernorm", false}}),
+  refused(with(testing::bart_variant("blenderbot-small", json::object()), {{"do_blenderbot_90_layernorm", false}}),
           "only true is");
-  refused(with(testing::bart_kin("blenderbot", json::object()), {{"layernorm_variant", "xlm"}}),
+  refused(with(testing::bart_variant("blenderbot", json::object()), {{"layernorm_variant", "xlm"}}),
           "layernorm_variant: xlm is not supported for blenderbot; only prelayernorm is");
-  refused(with(testing::bart_kin("mvp", json::object()), {{"use_prompt", true}}),
+  refused(with(testing::bart_variant("mvp", json::object()), {{"use_prompt", true}}),
           "use_prompt: true is not supported for mvp; only false is");
   refused(with(mbart, {{"wait_k", 3}}), "wait_k: 3 is not supported for mbart; only -1 is");
   refused(with(t5, {{"is_decoder", true}}), "is_decoder");
-  const json experts = testing::t5_kin("switch_transformers", json::object());
+  const json experts = testing::t5_variant("switch_transformers", json::object());
   refused(with(experts, {{"router_dtype", "bfloat16"}}), "only float32 is");
   refused(with(experts, {{"router_type", "experts_masked"}}), "only tokens_masked is");
   refused(with(experts, {{"num_selected_experts", 2}}), "only 1 is");
@@ -303,21 +294,21 @@ TEST(PublishedConfigs, WhatTheFamilyDoesNotComputeIsRefused) {
 
 // transformers 5 treats the second name of a size as the first, whichever value it has.
 TEST(PublishedConfigs, SizesOfTheEncoderHaveTwoNames) {
-  json bart = testing::bart_kin("bart", {{"num_hidden_layers", 2}, {"hidden_size", 8}, {"num_attention_heads", 2}});
+  json bart = testing::bart_variant("bart", {{"num_hidden_layers", 2}, {"hidden_size", 8}, {"num_attention_heads", 2}});
   EXPECT_EQ(error_for(bart), "");
   EXPECT_NE(error_for(with(bart, {{"num_hidden_layers", 3}})).find("num_hidden_layers: 3 contradicts encoder_layers 2"),
             std::string::npos);
   for (const char* key : {"encoder_layers", "d_model", "encoder_attention_heads"}) bart.erase(key);
   EXPECT_EQ(json::parse(made(bart)->config_json()).at("encoder_layers"), 2);
-  const json t5 = testing::t5_kin("t5", {{"head_dim", 3}, {"num_hidden_layers", 2}});
+  const json t5 = testing::t5_variant("t5", {{"head_dim", 3}, {"num_hidden_layers", 2}});
   EXPECT_EQ(error_for(t5), "");
   EXPECT_NE(error_for(with(t5, {{"head_dim", 4}})).find("head_dim: 4 contradicts d_kv 3"), std::string::npos);
 }
 
 TEST(PublishedConfigs, NullIsNotAbsent) {
   const auto ids = [](const json& config) { return made(config)->special_ids(); };
-  const json bart = testing::bart_kin("bart", json::object()), mbart = testing::bart_kin("mbart", json::object()),
-             t5 = testing::t5_kin("t5", json::object()),
+  const json bart = testing::bart_variant("bart", json::object()),
+             mbart = testing::bart_variant("mbart", json::object()), t5 = testing::t5_variant("t5", json::object()),
              gpt2{{"model_type", "gpt2"}, {"vocab_size", 50260}, {"n_embd", 8}, {"n_head", 2}, {"n_layer", 1}};
   EXPECT_EQ(ids(bart).bos, 0);
   EXPECT_EQ(ids(bart).decoder_start, 2);

@@ -5,27 +5,16 @@
 #include <nlohmann/json.hpp>
 
 #include "model_io/registry.h"
-#include "support/raw_safetensors.h"
+#include "support/config_cases.h"
 #include "support/small_gpt_like.h"
 
 namespace tril::model {
 namespace {
 
 using nlohmann::json;
-using testing::error_of;
-
-json and_also(json config, const json& more) {
-  config.update(more);
-  return config;
-}
-
-std::unique_ptr<Model> gpt_like(const json& config) {
-  return make(JsonObject(config, "config.json"));
-}
-
-std::string refusal(const json& config) {
-  return error_of([&] { gpt_like(config); });
-}
+using testing::error_for;
+using testing::made;
+using testing::with;
 
 const json kSummary{{"summary_activation", nullptr},
                     {"summary_first_dropout", 0.1},
@@ -118,116 +107,116 @@ const json kFalcon{{"alibi", false},
                    {"vocab_size", 65024}};
 
 // tiiuae/falcon-40b
-const json kFalcon40b = and_also(kFalcon, {{"hidden_size", 8192},
-                                           {"new_decoder_architecture", true},
-                                           {"num_attention_heads", 128},
-                                           {"num_hidden_layers", 60},
-                                           {"num_kv_heads", 8}});
+const json kFalcon40b = with(kFalcon, {{"hidden_size", 8192},
+                                       {"new_decoder_architecture", true},
+                                       {"num_attention_heads", 128},
+                                       {"num_hidden_layers", 60},
+                                       {"num_kv_heads", 8}});
 
 // tiiuae/falcon-11B
-const json kFalcon11b = and_also(kFalcon, {{"activation", "gelu"},
-                                           {"ff_factor", nullptr},
-                                           {"ffn_hidden_size", 16384},
-                                           {"hidden_size", 4096},
-                                           {"max_position_embeddings", 8192},
-                                           {"new_decoder_architecture", true},
-                                           {"num_attention_heads", 32},
-                                           {"num_hidden_layers", 60},
-                                           {"num_kv_heads", 8},
-                                           {"num_ln_in_parallel_attn", 1},
-                                           {"rope_scaling", nullptr},
-                                           {"rope_theta", 500042.0},
-                                           {"tie_word_embeddings", false}});
+const json kFalcon11b = with(kFalcon, {{"activation", "gelu"},
+                                       {"ff_factor", nullptr},
+                                       {"ffn_hidden_size", 16384},
+                                       {"hidden_size", 4096},
+                                       {"max_position_embeddings", 8192},
+                                       {"new_decoder_architecture", true},
+                                       {"num_attention_heads", 32},
+                                       {"num_hidden_layers", 60},
+                                       {"num_kv_heads", 8},
+                                       {"num_ln_in_parallel_attn", 1},
+                                       {"rope_scaling", nullptr},
+                                       {"rope_theta", 500042.0},
+                                       {"tie_word_embeddings", false}});
 
 // EleutherAI/gpt-j-6b
-const json kGptj = and_also(kSummary, {{"activation_function", "gelu_new"},
-                                       {"architectures", {"GPTJForCausalLM"}},
-                                       {"attn_pdrop", 0.0},
-                                       {"bos_token_id", 50256},
-                                       {"embd_pdrop", 0.0},
-                                       {"eos_token_id", 50256},
-                                       {"gradient_checkpointing", false},
-                                       {"initializer_range", 0.02},
-                                       {"layer_norm_epsilon", 1e-05},
-                                       {"model_type", "gptj"},
-                                       {"n_embd", 4096},
-                                       {"n_head", 16},
-                                       {"n_inner", nullptr},
-                                       {"n_layer", 28},
-                                       {"n_positions", 2048},
-                                       {"resid_pdrop", 0.0},
-                                       {"rotary", true},
-                                       {"rotary_dim", 64},
-                                       {"scale_attn_weights", true},
-                                       {"task_specific_params", {{"text-generation", {{"do_sample", true}}}}},
-                                       {"tie_word_embeddings", false},
-                                       {"tokenizer_class", "GPT2Tokenizer"},
-                                       {"vocab_size", 50400}});
+const json kGptj = with(kSummary, {{"activation_function", "gelu_new"},
+                                   {"architectures", {"GPTJForCausalLM"}},
+                                   {"attn_pdrop", 0.0},
+                                   {"bos_token_id", 50256},
+                                   {"embd_pdrop", 0.0},
+                                   {"eos_token_id", 50256},
+                                   {"gradient_checkpointing", false},
+                                   {"initializer_range", 0.02},
+                                   {"layer_norm_epsilon", 1e-05},
+                                   {"model_type", "gptj"},
+                                   {"n_embd", 4096},
+                                   {"n_head", 16},
+                                   {"n_inner", nullptr},
+                                   {"n_layer", 28},
+                                   {"n_positions", 2048},
+                                   {"resid_pdrop", 0.0},
+                                   {"rotary", true},
+                                   {"rotary_dim", 64},
+                                   {"scale_attn_weights", true},
+                                   {"task_specific_params", {{"text-generation", {{"do_sample", true}}}}},
+                                   {"tie_word_embeddings", false},
+                                   {"tokenizer_class", "GPT2Tokenizer"},
+                                   {"vocab_size", 50400}});
 
 // Salesforce/codegen-350M-mono
 json codegen_350m() {
-  json config = and_also(kGptj, {{"architectures", {"CodeGenForCausalLM"}},
-                                 {"bos_token_id", 1},
-                                 {"model_type", "codegen"},
-                                 {"n_ctx", 2048},
-                                 {"n_embd", 1024},
-                                 {"n_layer", 20},
-                                 {"rotary_dim", 32},
-                                 {"vocab_size", 51200}});
+  json config = with(kGptj, {{"architectures", {"CodeGenForCausalLM"}},
+                             {"bos_token_id", 1},
+                             {"model_type", "codegen"},
+                             {"n_ctx", 2048},
+                             {"n_embd", 1024},
+                             {"n_layer", 20},
+                             {"rotary_dim", 32},
+                             {"vocab_size", 51200}});
   config.erase("rotary");
   return config;
 }
 
 // bigcode/gpt_bigcode-santacoder
-const json kSantacoder = and_also(kSummary, {{"activation_function", "gelu_fast"},
-                                             {"architectures", {"GPTBigCodeForCausalLM"}},
-                                             {"attention_softmax_in_fp32", true},
-                                             {"attn_pdrop", 0.1},
-                                             {"bos_token_id", 49152},
-                                             {"embd_pdrop", 0.1},
-                                             {"eos_token_id", 49152},
-                                             {"inference_runner", 0},
-                                             {"initializer_range", 0.02},
-                                             {"layer_norm_epsilon", 1e-05},
-                                             {"max_batch_size", nullptr},
-                                             {"max_sequence_length", nullptr},
-                                             {"model_type", "gpt_bigcode"},
-                                             {"multi_query", true},
-                                             {"n_embd", 2048},
-                                             {"n_head", 16},
-                                             {"n_inner", 8192},
-                                             {"n_layer", 24},
-                                             {"n_positions", 2048},
-                                             {"pad_key_length", true},
-                                             {"pre_allocate_kv_cache", false},
-                                             {"resid_pdrop", 0.1},
-                                             {"scale_attention_softmax_in_fp32", true},
-                                             {"scale_attn_weights", true},
-                                             {"validate_runner_input", true},
-                                             {"vocab_size", 49280}});
+const json kSantacoder = with(kSummary, {{"activation_function", "gelu_fast"},
+                                         {"architectures", {"GPTBigCodeForCausalLM"}},
+                                         {"attention_softmax_in_fp32", true},
+                                         {"attn_pdrop", 0.1},
+                                         {"bos_token_id", 49152},
+                                         {"embd_pdrop", 0.1},
+                                         {"eos_token_id", 49152},
+                                         {"inference_runner", 0},
+                                         {"initializer_range", 0.02},
+                                         {"layer_norm_epsilon", 1e-05},
+                                         {"max_batch_size", nullptr},
+                                         {"max_sequence_length", nullptr},
+                                         {"model_type", "gpt_bigcode"},
+                                         {"multi_query", true},
+                                         {"n_embd", 2048},
+                                         {"n_head", 16},
+                                         {"n_inner", 8192},
+                                         {"n_layer", 24},
+                                         {"n_positions", 2048},
+                                         {"pad_key_length", true},
+                                         {"pre_allocate_kv_cache", false},
+                                         {"resid_pdrop", 0.1},
+                                         {"scale_attention_softmax_in_fp32", true},
+                                         {"scale_attn_weights", true},
+                                         {"validate_runner_input", true},
+                                         {"vocab_size", 49280}});
 
 // EleutherAI/gpt-neo-125m
 json gpt_neo_125m() {
   json kinds = json::array();
   for (int i = 0; i < 12; ++i) kinds.push_back(i % 2 == 0 ? "global" : "local");
-  return and_also(kSummary, {{"activation_function", "gelu_new"},
-                             {"architectures", {"GPTNeoForCausalLM"}},
-                             {"attention_dropout", 0},
-                             {"attention_layers", kinds},
-                             {"attention_types", {{{"global", "local"}, 6}}},
-                             {"bos_token_id", 50256},
-                             {"embed_dropout", 0},
-                             {"eos_token_id", 50256},
-                             {"hidden_size", 768},
-                             {"intermediate_size", nullptr},
-                             {"layer_norm_epsilon", 1e-05},
-                             {"max_position_embeddings", 2048},
-                             {"model_type", "gpt_neo"},
-                             {"num_heads", 12},
-                             {"num_layers", 12},
-                             {"resid_dropout", 0},
-                             {"vocab_size", 50257},
-                             {"window_size", 256}});
+  return with(kSummary, {{"activation_function", "gelu_new"},
+                         {"architectures", {"GPTNeoForCausalLM"}},
+                         {"attention_dropout", 0},
+                         {"attention_layers", kinds},
+                         {"attention_types", {{{"global", "local"}, 6}}},
+                         {"bos_token_id", 50256},
+                         {"embed_dropout", 0},
+                         {"eos_token_id", 50256},
+                         {"hidden_size", 768},
+                         {"intermediate_size", nullptr},
+                         {"layer_norm_epsilon", 1e-05},
+                         {"max_position_embeddings", 2048},
+                         {"model_type", "gpt_neo"},
+                         {"num_heads", 12},
+                         {"num_layers", 12},
+                         {"resid_dropout", 0},
+                         {"vocab_size", 50257},
+                         {"window_size", 256}});
 }
 
 // facebook/xglm-564M
@@ -280,13 +269,13 @@ TEST(PublishedGptLike, AreTheModelsThatWerePublished) {
       {gpt_neo_125m(), 125198592}, {kXglm, 564463616},  {kBiogpt, 346763264}};
   for (const auto& [config, count] : published) {
     SCOPED_TRACE(config.dump());
-    ASSERT_EQ(refusal(config), "");
-    const auto m = gpt_like(config);
+    ASSERT_EQ(error_for(config), "");
+    const auto m = made(config);
     std::int64_t sum = 0;
     for (const nn::Parameter& p : m->parameters().all()) sum += p.shape.count();
     EXPECT_EQ(sum, count);
     for (const auto& [key, value] : {std::pair<std::string, json>{"new_scale", 2.0}, {"new_switch", true}}) {
-      const std::string text = refusal(and_also(config, {{key, value}}));
+      const std::string text = error_for(with(config, {{key, value}}));
       EXPECT_NE(text.find(key), std::string::npos) << text;
     }
   }
@@ -294,10 +283,10 @@ TEST(PublishedGptLike, AreTheModelsThatWerePublished) {
 
 TEST(PublishedGptLike, WhatIsNotComputedIsRefused) {
   const auto refused = [](const json& config, const json& more, const std::string& part) {
-    const std::string text = refusal(and_also(config, more));
+    const std::string text = error_for(with(config, more));
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  const auto mpt_with = [](const json& more) { return json{{"attn_config", and_also(kMpt.at("attn_config"), more)}}; };
+  const auto mpt_with = [](const json& more) { return json{{"attn_config", with(kMpt.at("attn_config"), more)}}; };
   for (const json& config : {kBloom, kFalcon})
     refused(config, {{"apply_residual_connection_post_layernorm", true}},
             "apply_residual_connection_post_layernorm: true is not supported");
@@ -353,8 +342,8 @@ TEST(PublishedGptLike, SizesHaveTwoNames) {
     json other = config;
     for (const auto& [own, common] : names.items())
       if (config.contains(own)) other.erase(own), other[common.get<std::string>()] = config.at(own);
-    ASSERT_EQ(refusal(other), "") << other;
-    EXPECT_EQ(gpt_like(other)->config_json(), gpt_like(config)->config_json());
+    ASSERT_EQ(error_for(other), "") << other;
+    EXPECT_EQ(made(other)->config_json(), made(config)->config_json());
   }
 }
 
