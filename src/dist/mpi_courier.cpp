@@ -163,7 +163,7 @@ class MpiCourier : public Courier {
     return leaving_ || all_done_;
   }
 
-  // Replaces the communicator by one of the surviving ranks. Threads that wait for a message are told only after
+  // Replaces the communicator by one of the surviving ranks. Threads that wait for a message are woken only after
   // MPI has stopped using the message's memory.
   void shrink() {
     const Clock::time_point latest = Clock::now() + options_.silence;

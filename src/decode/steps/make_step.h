@@ -26,7 +26,7 @@ struct StepParts {
   std::int32_t resumed = 0;         ///< tokens of the text that the cache's one row holds; 0: none
   /// By sentence: the tokens that may come, ascending; none: all of the vocabulary.
   std::vector<std::vector<std::int32_t>> shortlist = {};
-  nn::AttentionHeads attention = {};  ///< whose cross-attention is told where a step asks for it
+  nn::AttentionHeads attention = {};  ///< whose cross-attention a step returns if it asks for it
 };
 std::unique_ptr<Step> make_step(StepParts parts);
 

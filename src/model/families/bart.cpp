@@ -172,15 +172,15 @@ template class BartLike<nn::PostNormLayer>;
 template class BartLike<nn::PreNormLayer>;
 
 std::unique_ptr<Model> make_bart(std::string_view name, const BartConfig& config) {
-  const BartFamily& family = bart_kin(name).family;
+  const BartFamily& family = bart_variant(name).family;
   if (family.pre_norm) return std::make_unique<BartLike<nn::PreNormLayer>>(family, config);
   return std::make_unique<BartLike<nn::PostNormLayer>>(family, config);
 }
 
 std::unique_ptr<Model> make_bart(const JsonObject& config) {
   const std::string name = config.get<std::string>("model_type");
-  const BartKin& kin = bart_kin(name);
-  return make_bart(name, read_bart_config(config, kin.family, kin.defaults));
+  const BartVariant& variant = bart_variant(name);
+  return make_bart(name, read_bart_config(config, variant.family, variant.defaults));
 }
 
 }  // namespace tril::model

@@ -17,7 +17,7 @@
 
 #include "format/json_file.h"
 #include "model/families/bart_config.h"
-#include "model/families/bart_kin.h"
+#include "model/families/bart_variants.h"
 #include "model/spec/stack.h"
 
 namespace tril::model {
@@ -92,7 +92,7 @@ class BartLike : public Bart {
 extern template class BartLike<nn::PostNormLayer>;
 extern template class BartLike<nn::PreNormLayer>;
 
-/// Makes the model from config.json, whose model_type is among bart_kin(). Weights are neither allocated nor set.
+/// Makes the model from config.json, whose model_type is among bart_variant(). Weights are neither allocated nor set.
 std::unique_ptr<Model> make_bart(const JsonObject& config);
 /// The same from a config.
 std::unique_ptr<Model> make_bart(std::string_view family, const BartConfig& config);

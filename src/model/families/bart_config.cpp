@@ -63,7 +63,7 @@ void BartConfig::validate(std::string_view where) const {
 namespace {
 
 // Options of related models in these files that this family does not compute are refused, never ignored.
-void refuse_other_kin(ConfigReader& reader, const BartFamily& family) {
+void refuse_other_variants(ConfigReader& reader, const BartFamily& family) {
   const bool learned = family.positions == BartFamily::Positions::learned;
   const bool words = family.embedding_norm == BartFamily::EmbeddingNorm::of_decoder_words;
   const bool embedding_norm = family.embedding_norm != BartFamily::EmbeddingNorm::none;
@@ -119,7 +119,7 @@ BartConfig read_bart_config(const JsonObject& j, const BartFamily& family, const
   k.activation_dropout = number("activation_dropout", k.activation_dropout);
   k.encoder_layerdrop = reader.get<double>("encoder_layerdrop", k.encoder_layerdrop);
   k.decoder_layerdrop = reader.get<double>("decoder_layerdrop", k.decoder_layerdrop);
-  refuse_other_kin(reader, family);
+  refuse_other_variants(reader, family);
   // Keys of classifiers, keys about the table rows of the first versions, a key that generation_config.cpp reads, and the
   // sizes of MVP's prompts, which use_prompt asks for.
   reader.ignore({"classif_dropout", "extra_pos_embeddings", "save_step", "kobart_version",

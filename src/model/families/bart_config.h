@@ -1,4 +1,4 @@
-// config.json of BART and the families like it (bart_kin.h), and of Marian.
+// config.json of BART and the families like it (bart_variants.h), and of Marian.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// t5 and its kin: encoder-decoders that are told positions by a bias of distances in self-attention alone, with RMS norms
+// t5 and its variants: encoder-decoders whose positions are a bias by distance in self-attention alone, with RMS norms
 // before the sublayers, no biases of projections, and scores that are not scaled [Raffel et al. 2020; Xue et al. 2021].
 // T5 v1.1 and mT5 have gated feed-forwards and an output matrix of their own; in umT5 each layer has a bias of its own
 // [Chung et al. 2023]; in a Switch Transformer some layers have experts [Fedus et al. 2022]. Names, config.json and

@@ -1,4 +1,4 @@
-// A completion in progress: its prompts are decoded together, and its answer is told whole or as a stream.
+// A completion in progress: its prompts are decoded together, and its answer is sent whole or as a stream.
 #pragma once
 
 #include <vector>

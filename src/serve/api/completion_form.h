@@ -34,7 +34,7 @@ class CompletionForm {
       : r_(r), prompts_(prompts), model_(model), id_(id) {}
 
   std::shared_ptr<const std::vector<std::string>> bytes;       ///< by token; for log-probabilities
-  std::vector<std::vector<search::TokenScore>> prompt_scores;  ///< of each prompt, if they are told
+  std::vector<std::vector<search::TokenScore>> prompt_scores;  ///< of each prompt, if the request asks for them
 
   /// The log-probabilities of tokens of an answer to this prompt; null if they are not asked for.
   Json logprobs(std::span<const ScoredToken> tokens, std::size_t prompt) const;

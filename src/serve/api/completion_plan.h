@@ -12,7 +12,7 @@
 namespace tril::serve {
 
 struct CompletionPlan {
-  std::int64_t draws = 1;               ///< answers computed for each prompt, of which the best n are told
+  std::int64_t draws = 1;               ///< answers computed for each prompt, of which the best n are returned
   search::ContinuationOptions lengths;  ///< and stop strings
   bool nothing_new = false;             ///< max_tokens 0: only the prompt is told
   search::SearchPlan search;            ///< without set_constraint()

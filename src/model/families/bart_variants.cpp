@@ -1,4 +1,4 @@
-#include "model/families/bart_kin.h"
+#include "model/families/bart_variants.h"
 
 #include <array>
 
@@ -24,7 +24,7 @@ BartConfig defaults_but(F other) {
   return k;
 }
 
-std::array<BartKin, 8> list() {
+std::array<BartVariant, 8> list() {
   const auto blenderbot_ids = [](BartConfig& k) {
     k.pad_token_id = 0;
     k.bos_token_id = k.decoder_start_token_id = 1;
@@ -96,9 +96,9 @@ std::array<BartKin, 8> list() {
 
 }  // namespace
 
-const BartKin& bart_kin(std::string_view name) {
-  static const std::array<BartKin, 8> kin = list();
-  for (const BartKin& one : kin)
+const BartVariant& bart_variant(std::string_view name) {
+  static const std::array<BartVariant, 8> variants = list();
+  for (const BartVariant& one : variants)
     if (one.family.name == name) return one;
   fail_usage("family", fmt::format("'{}' is not a family like BART", name));
 }

@@ -7,14 +7,14 @@
 
 namespace tril::model {
 
-/// A family of the kin of BART.
-struct BartKin {
+/// A family that the code of BART computes.
+struct BartVariant {
   BartFamily family;
   BartConfig defaults;  ///< what absent keys of config.json mean
 };
 
-/// @param name  the family's model_type, all but marian
+/// @param name  a model_type of bart.h, all but marian
 /// @throws Error(usage) if there is none of this name
-const BartKin& bart_kin(std::string_view name);
+const BartVariant& bart_variant(std::string_view name);
 
 }  // namespace tril::model
