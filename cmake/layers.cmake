@@ -56,7 +56,7 @@ function(tril_layer folder sentence)
   set_target_properties(tril_${name} PROPERTIES LINKER_LANGUAGE CXX)
   if(NOT folder STREQUAL "kern")  # Highway compiles its sources once for each instruction set
     tril_unity(tril_${name})
-  elseif(TRIL_SANITIZE)  # all else is compiled for seconds and runs for one; without -O1, kernels run for minutes
+  elseif(TRIL_SANITIZE OR TRIL_QUICK)  # all else is compiled for seconds and runs for one; without -O1, kernels run for minutes
     target_compile_options(tril_${name} PRIVATE -O1)
   endif()
   target_include_directories(tril_${name} PUBLIC ${root})
