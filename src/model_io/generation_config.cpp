@@ -80,7 +80,6 @@ std::vector<std::string> find_not_obeyed(const JsonObject& o) {
       found.push_back(std::string(key) + " " + o.json().at(key).dump());
   };
   number("encoder_repetition_penalty", 1);
-  number("encoder_no_repeat_ngram_size", 0);
   number("epsilon_cutoff", 0);
   number("word_penalty", 0);
   number("eta_cutoff", 0);
@@ -114,6 +113,7 @@ SearchOptions find_search(const JsonObject& o) {
   s.length_penalty = find_number(o, "length_penalty", limits::length_penalty);
   s.early_stopping = find_early_stopping(o);
   s.no_repeat_ngram = find_count(o, "no_repeat_ngram_size");
+  s.encoder_no_repeat_ngram = find_count(o, "encoder_no_repeat_ngram_size");
   s.repetition_penalty = find_number(o, "repetition_penalty", limits::repetition_penalty);
   s.sampling = o.find<bool>("do_sample").value_or(false) && s.beam_size.value_or(1) == 1;
   s.temperature = find_number(o, "temperature", limits::temperature);

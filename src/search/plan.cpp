@@ -73,6 +73,8 @@ void check_options(const SearchPlan& o, std::int64_t vocab_size) {
   check(o.top_log_probs < 0 || (o.scores && !o.has_beam()), "log-probabilities of tokens",
         "are available only for greedy search or sampling, with scores");
   check(o.no_repeat_ngram >= 0, "no_repeat_ngram", "expected at least 0, got {}", o.no_repeat_ngram);
+  check(o.encoder_no_repeat_ngram >= 0, "encoder_no_repeat_ngram", "expected at least 0, got {}",
+        o.encoder_no_repeat_ngram);
   check(o.continues_word.empty() || static_cast<std::int64_t>(o.continues_word.size()) == vocab_size,
         "continuations of words", "{} flags for a vocabulary of {}", o.continues_word.size(), vocab_size);
   check(o.begins_word.empty() || static_cast<std::int64_t>(o.begins_word.size()) == vocab_size, "beginnings of words",

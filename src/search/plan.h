@@ -80,6 +80,8 @@ struct SearchPlan {
   /// Added to the logits of these tokens, each named once; -100 and 100 do what forbidding and forcing do.
   std::vector<std::pair<std::int32_t, float>> logit_bias;
   std::int32_t no_repeat_ngram = 0;  ///< no sequence of so many tokens comes twice; 0: any may
+  std::int32_t encoder_no_repeat_ngram =
+      0;                             ///< no sequence of so many tokens of the source is generated; 0: any may be
   double repetition_penalty = 1;     ///< logits of tokens that were there are divided by it, negative ones multiplied
   double presence_penalty = 0;       ///< taken off the logit of every token generated before
   double frequency_penalty = 0;      ///< taken off it for each time that it was generated
@@ -117,6 +119,8 @@ struct Request {
   /// The first token where nothing is given, instead of SearchPlan::forced_bos_id: a language, say. It is generated, so
   /// it counts. -1: as the options say.
   std::int32_t forced_first = -1;
+  /// The encoder's tokens, for SearchPlan::encoder_no_repeat_ngram; none: start token and prefix count in their place.
+  std::vector<std::int32_t> source = {};
 };
 
 /// Throws Error(usage) where the request's phrases or its first token do not go with the options, name ids outside
@@ -136,6 +140,7 @@ struct RowView {
   std::span<const std::int32_t> wanted = {};  ///< tokens that are candidates however improbable
 
   std::int32_t generated() const { return static_cast<std::int32_t>(tokens.size() - 1 - request->prefix.size()); }
+  std::span<const std::int32_t> given() const { return tokens.first(1 + request->prefix.size()); }
   std::span<const std::int32_t> new_tokens() const { return tokens.subspan(1 + request->prefix.size()); }
 };
 

@@ -98,16 +98,31 @@ class RuleProcessor : public LogitsProcessor {
   }
 };
 
+// Forbids each token that would complete one of the n-grams of `text` behind the last n - 1 tokens of `row`.
+void forbid_ngrams_of(std::span<const std::int32_t> text, std::span<const std::int32_t> row, std::size_t n,
+                      RowRule& rule) {
+  if (row.size() + 1 < n) return;
+  const auto last = row.last(n - 1);
+  for (std::size_t i = 0; i + n <= text.size(); ++i)
+    if (std::equal(last.begin(), last.end(), text.begin() + static_cast<std::ptrdiff_t>(i)))
+      rule.forbidden.push_back(text[i + n - 1]);
+}
+
 class NoRepeatNgram : public RuleProcessor {
  public:
   explicit NoRepeatNgram(std::int32_t n) : n_(static_cast<std::size_t>(n)) {}
+  void rule(const RowView& row, RowRule& rule) const override { forbid_ngrams_of(row.tokens, row.tokens, n_, rule); }
+
+ private:
+  std::size_t n_;
+};
+
+class EncoderNoRepeatNgram : public RuleProcessor {
+ public:
+  explicit EncoderNoRepeatNgram(std::int32_t n) : n_(static_cast<std::size_t>(n)) {}
   void rule(const RowView& row, RowRule& rule) const override {
-    const auto t = row.tokens;
-    if (t.size() < n_) return;
-    const auto last = t.last(n_ - 1);
-    for (std::size_t i = 0; i + n_ <= t.size(); ++i)
-      if (std::equal(last.begin(), last.end(), t.begin() + static_cast<std::ptrdiff_t>(i)))
-        rule.forbidden.push_back(t[i + n_ - 1]);
+    const std::span<const std::int32_t> source = row.request->source;
+    forbid_ngrams_of(source.empty() ? row.given() : source, row.tokens, n_, rule);
   }
 
  private:
@@ -263,6 +278,7 @@ Processors make_processors(const SearchPlan& o) {
   if (o.presence_penalty != 0 || o.frequency_penalty != 0)
     list.push_back(std::make_unique<CountPenalty>(o.presence_penalty, o.frequency_penalty));
   if (o.no_repeat_ngram > 0) list.push_back(std::make_unique<NoRepeatNgram>(o.no_repeat_ngram));
+  if (o.encoder_no_repeat_ngram > 0) list.push_back(std::make_unique<EncoderNoRepeatNgram>(o.encoder_no_repeat_ngram));
   if (!o.bad_words.empty()) list.push_back(std::make_unique<BadWords>(o.bad_words, o.eos_ids));
   if (!o.eos_ids.empty()) list.push_back(std::make_unique<MinLength>(o.eos_ids));
   list.push_back(std::make_unique<ForcedFirst>(o.forced_bos_id));

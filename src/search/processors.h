@@ -1,8 +1,8 @@
 // Logits processors: what a search may not say, and what it must. Each looks at the rows of a step and changes their
 // logits where they lie (step_logits.h); they run in the order in which make_processors() lists them, which is that of
 // `transformers`:
-//   logit bias, repetition penalty, presence and frequency penalty, repeated n-grams, bad words, minimum length, forced
-//   BOS, forced EOS, suppressed tokens, tokens suppressed at the beginning, the beginning of a word after a given
+//   logit bias, repetition penalty, presence and frequency penalty, repeated n-grams, n-grams of the source, bad words,
+//   minimum length, forced BOS, forced EOS, suppressed tokens, tokens suppressed at the beginning, the beginning of a word after a given
 //   prefix, a constraint on the whole text
 // (its sequence_bias of single tokens is the logit bias; it has no presence and frequency penalties: those are
 // OpenAI's, and count what was generated alone, where the repetition penalty counts what was given too). What narrows

@@ -55,6 +55,7 @@ SearchPlan resolve(const SearchOptions& o, SearchPlan known) {
   s.presence_penalty = o.presence_penalty.value_or(0);
   s.frequency_penalty = o.frequency_penalty.value_or(0);
   s.no_repeat_ngram = narrow(o.no_repeat_ngram.value_or(0));
+  s.encoder_no_repeat_ngram = narrow(o.encoder_no_repeat_ngram.value_or(0));
   s.time_limit = o.time_limit;
   return known;
 }

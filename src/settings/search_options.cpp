@@ -75,6 +75,7 @@ SearchOptions overlay(SearchOptions lower, const SearchOptions& upper) {
   take(o.presence_penalty, upper.presence_penalty);
   take(o.frequency_penalty, upper.frequency_penalty);
   take(o.no_repeat_ngram, upper.no_repeat_ngram);
+  take(o.encoder_no_repeat_ngram, upper.encoder_no_repeat_ngram);
   take(o.min_length, upper.min_length);
   take(o.max_length, upper.max_length);
   take(o.max_length_factor, upper.max_length_factor);
@@ -172,6 +173,11 @@ void add_penalty_fields(Fields& f, SearchOptions& o, const UnsetText& unset) {
       .within(limits::token_penalty);
   f.add("no-repeat-ngram", &o.no_repeat_ngram,
         "never repeat a sequence of N tokens; 0: allow repeats" + unset("no-repeat-ngram", "0"))
+      .within(limits::ngram);
+  f.add(
+       "encoder-no-repeat-ngram", &o.encoder_no_repeat_ngram,
+       "never generate a sequence of N tokens of the source text, or of the prompt of a language model; 0: allow them" +
+           unset("encoder-no-repeat-ngram", "0"))
       .within(limits::ngram);
   f.add("bad-words", &o.bad_words, "texts that are never generated, at the beginning of a word or within one")
       .value_name("TEXT");

@@ -53,7 +53,7 @@ struct SearchOptions {
   std::optional<std::int64_t> seed;
 
   std::optional<double> repetition_penalty, presence_penalty, frequency_penalty;
-  std::optional<std::int64_t> no_repeat_ngram;
+  std::optional<std::int64_t> no_repeat_ngram, encoder_no_repeat_ngram;
   std::vector<std::string> bad_words;
   double time_limit = 0;  ///< seconds from a text's first step; 0: none
 

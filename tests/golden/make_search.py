@@ -2,7 +2,8 @@
 
 usage: make_search.py OUT_DIR [--seed N]        (the project's own: tests/golden/search)
 
-One file, processors.safetensors: `in.logits` [R, V], `in.tokens` [R, T] (prompt and generated tokens), `out.NAME` [R, V]
+One file, processors.safetensors: `in.logits` [R, V], `in.tokens` [R, T] (prompt and generated tokens), `in.source`
+[R, S] (what an encoder would have read), `out.NAME` [R, V]
 for each case, whose settings are metadata `cases` (JSON). Presence and frequency penalties, which `transformers` lacks,
 follow OpenAI's definition: logit - presence * (n > 0) - frequency * n for a token that was generated n times. A case
 sees the first `length` tokens of each row (all of them where it does not say), of which PROMPT at most are the prompt."""
@@ -17,6 +18,7 @@ from safetensors.torch import save_file
 from transformers.generation import logits_process as lp
 
 ROWS, VOCAB, PROMPT, LENGTH, EOS = 6, 60, 3, 14, 1
+SOURCE = torch.randint(2, 12, (ROWS, 120), generator=torch.Generator().manual_seed(7))
 
 
 class PresenceFrequency:
@@ -33,6 +35,7 @@ MAKERS = {
     "repetition_penalty": lp.RepetitionPenaltyLogitsProcessor,
     "presence_frequency": lambda v: PresenceFrequency(*v),
     "no_repeat_ngram_size": lp.NoRepeatNGramLogitsProcessor,
+    "encoder_no_repeat_ngram_size": lambda n: lp.EncoderNoRepeatNGramLogitsProcessor(n, SOURCE),
     "bad_words_ids": lambda v: lp.NoBadWordsLogitsProcessor(v, torch.tensor([EOS])),
     "min_new_tokens": lambda v: lp.MinNewTokensLengthLogitsProcessor(PROMPT, v, torch.tensor([EOS])),
     "forced_bos_token_id": lp.ForcedBOSTokenLogitsProcessor,
@@ -69,7 +72,10 @@ def cases(ids):
         {"forced_bos_token_id": 7, "begin_suppress_tokens": [2, [7]], "length": 1},
         {"no_repeat_ngram_size": 3, "length": 2}, {"bad_words_ids": [[row[1], 7]], "length": 2},
         {"min_new_tokens": 1, "length": PROMPT}]
-    return singles + together + edges + mixtures(row)
+    source = [{"encoder_no_repeat_ngram_size": n} for n in (1, 2, 3, 4)] + [
+        {"encoder_no_repeat_ngram_size": 3, "length": 2}, {"encoder_no_repeat_ngram_size": 2, "length": 1},
+        {"encoder_no_repeat_ngram_size": 2, "no_repeat_ngram_size": 2, "repetition_penalty": 1.2, "top_k": 9}]
+    return singles + together + edges + mixtures(row) + source
 
 
 def mixtures(row):
@@ -99,7 +105,7 @@ if __name__ == "__main__":
     order = logits[2].argsort(descending=True)
     logits[2, order[7]] = logits[2, order[6]]  # the seventh and the eighth are equals, and both are of the top 7
     ids = torch.randint(2, 12, (ROWS, LENGTH))
-    tensors, settings = {"in.logits": logits, "in.tokens": ids.int()}, cases(ids)
+    tensors, settings = {"in.logits": logits, "in.tokens": ids.int(), "in.source": SOURCE.int()}, cases(ids)
     for number, setting in enumerate(settings):
         scores, seen = logits.clone(), ids[:, : setting.get("length", LENGTH)]
         for name, make in MAKERS.items():

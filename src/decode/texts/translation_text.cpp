@@ -144,6 +144,7 @@ TextToTranslate TranslationText::prepare(std::string text, std::string prefix, s
   if (t.is_empty()) return t;
   const std::size_t around = frame.prefix.size() + frame.suffix.size();
   t.request = request_for(static_cast<std::int64_t>(t.source.size() - around), t, number, options, search);
+  if (search.encoder_no_repeat_ngram > 0) t.request.source = t.source;
   t.forced_end = search.forced_eos_id >= 0;
   const std::int32_t unk = tokenizer_->special(Side::target).unk;
   t.unknown = count_unknown(*tokenizer_, t.text, t.source, Side::source) +

@@ -19,6 +19,7 @@ std::span<const std::string_view> generation_keys() {
                                               "suppress_tokens",
                                               "begin_suppress_tokens",
                                               "no_repeat_ngram_size",
+                                              "encoder_no_repeat_ngram_size",
                                               "repetition_penalty",
                                               "do_sample",
                                               "temperature",

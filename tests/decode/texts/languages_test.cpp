@@ -143,6 +143,31 @@ TEST_F(LanguageTokens, ARequestsIsAsADirectorys) {
   }
 }
 
+// No n-gram of the source is generated if none may be: for greedy search, a beam and samples.
+TEST_F(LanguageTokens, SayNothingOfTheSourceWhereTheyMayNot) {
+  load({{"tokenizer_class", "NllbTokenizer"}});
+  const std::vector<std::string> texts{"A man sees the red house and the red door and the man."};
+  const std::vector<std::int32_t> source = tokenizer->encode(texts[0], Side::source);
+  std::size_t found_if_allowed = 0;
+  for (SearchPlan search : {SearchPlan{}, SearchPlan{.beam_size = 3}, SearchPlan{.sampling = {.on = true, .seed = 3}}})
+    for (const std::int32_t n : {0, 1}) {
+      search.eos_ids = {2}, search.encoder_no_repeat_ngram = n;
+      TranslatorOptions o;
+      o.max_length = 60, o.max_length_factor = 0;
+      o.decoding.search = search;
+      o.target_language = "deu_Latn";
+      const auto found = Translator(*model, tokenizer, o).translate(texts);
+      for (const std::int32_t id : found[0][0].tokens) {
+        const bool of_source = std::find(source.begin(), source.end(), id) != source.end();
+        if (n == 0)
+          found_if_allowed += of_source;
+        else
+          EXPECT_FALSE(of_source) << id;
+      }
+    }
+  EXPECT_GT(found_if_allowed, 0u) << "the test shows nothing";
+}
+
 // Alternatives differ in the token after the language token, which is fixed.
 TEST_F(LanguageTokens, AlternativesBranchBehindThem) {
   load({{"tokenizer_class", "NllbTokenizer"}});
