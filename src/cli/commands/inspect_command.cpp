@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/message_text.h"
 #include "base/number_text.h"
@@ -52,10 +53,13 @@ struct Stored {
   std::int64_t parameters = 0, bytes = 0;
 };
 
+// Tensors that share their values, as tied embeddings do in PyTorch's files, count once.
 Stored stored(const WeightFiles& files) {
   Stored s;
+  std::set<std::pair<const std::byte*, std::size_t>> counted;
   for (const std::string& name : files.names()) {
     const WeightView& view = files.at(name);
+    if (!counted.emplace(view.bytes.data(), view.bytes.size()).second) continue;
     s.parameters += view.elements();
     s.bytes += static_cast<std::int64_t>(view.bytes.size());
     s.parameters_by_type[std::string(view.type_name())] += view.elements();

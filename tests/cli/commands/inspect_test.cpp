@@ -72,6 +72,25 @@ TEST(Inspect, SoHaveTheHousesOwn) {
   }
 }
 
+// The embeddings of source, target and output are one storage in PyTorch's file, and one tensor in safetensors. PyTorch's
+// file has the sinusoids of both sides, [16, 8] each, besides.
+TEST(Inspect, SharedStoragesCountOnce) {
+  const ScratchFolder folder;
+  const fs::path both = fs::path(test::test_dir()) / "golden/pytorch/marian";
+  std::vector<Json> found;
+  for (const std::string weights : {"pytorch_model.bin", "model.safetensors"}) {
+    const fs::path directory = folder.at(weights + ".directory");
+    fs::create_directory(directory);
+    for (const std::string& file : {std::string("config.json"), weights}) fs::copy(both / file, directory / file);
+    const Ran ran = run_tril({"inspect", directory.string(), "--json"});
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    found.push_back(Json::parse(ran.out));
+  }
+  constexpr int sinusoids = 2 * 16 * 8;
+  EXPECT_EQ(found[0].at("stored_parameters"), found[1].at("stored_parameters").get<int>() + sinusoids);
+  EXPECT_EQ(found[0].at("stored_bytes"), found[1].at("stored_bytes").get<int>() + 4 * sinusoids);
+}
+
 TEST(Inspect, ExpertsAndSpecialTokensThatThereAre) {
   const Ran experts = run_tril({"inspect", (golden() / "mixtral").string()});
   EXPECT_EQ(value_of(experts.out, "experts"), "4") << experts.out;
