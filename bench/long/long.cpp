@@ -71,7 +71,7 @@ Cost through_cache(const nn::KvCache::Options& kept, std::int64_t length) {
   Arena arena;
   Context c(arena);
   const Tensor qkv = random_chunk(c);
-  nn::KvCache cache(c, {1, d_model, d_model, heads});
+  nn::KvCache cache(c, {{d_model, d_model, heads}});
   cache.configure(kept);
   cache.add_rows(1);
   cache.reserve(kept.window > 0 ? window + sinks + chunk : length + 64);
@@ -97,7 +97,7 @@ Cost linear(std::int64_t length) {
   const std::vector<std::int32_t> slot{0};
   const auto read = [&](std::int64_t n) {
     const auto part = [&](std::int64_t i) { return qkv.rows(0, n).columns(i * d_model, (i + 1) * d_model); };
-    ops::linear_attention_step(c, part(0), part(1), part(2), Rows::rectangle(1, n), {state, slot, heads});
+    ops::linear_attention_step(c, part(0), part(1), part(2), Rows::rectangle(1, n), {{state, slot}, heads});
   };
   return measure(c, length, read, [&] { return state.bytes(); });
 }

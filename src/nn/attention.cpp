@@ -69,11 +69,8 @@ SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& 
     continued |= rows.start(r) > 0;
   }
   cache->extend(queries_);
-  if (cache->keeps_states()) {
-    for (std::int64_t r = 0; r < rows.count(); ++r)
-      states_.push_back(cache->slots(r).empty() ? -1 : cache->slots(r)[0]);
-    return;
-  }
+  for (std::int64_t r = 0; r < rows.count() && cache->keeps_states(); ++r) states_.push_back(cache->state(r));
+  if (!cache->keeps_tokens()) return;
   for (std::int64_t r = 0; r < rows.count(); ++r) {
     slots_.push_back(cache->slots(r).data());
     lengths_.push_back(static_cast<std::int32_t>(cache->slots(r).size()));
@@ -96,6 +93,14 @@ SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& 
   gathered_slots_ = c.upload(all);
   gathered_spans_ = std::make_shared<const std::vector<kern::RowSpan>>(std::move(spans));
   if (sinks) with_sinks_ = ops::window_and_sinks(c, gathered_spans_, mask_.window, mask_.sinks);
+}
+
+ops::States SelfCall::states(std::int64_t layer, std::string_view where) const {
+  check(mask_.kind == kern::MaskKind::causal && !bias_.table, where,
+        "a recurrent layer supports only the causal mask, and no bias");
+  if (!cache_) return {};
+  check(cache_->keeps_state(layer), where, "the cache keeps keys and values of layer {}, not a state", layer);
+  return {cache_->states(layer), states_};
 }
 
 Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
@@ -222,12 +227,10 @@ Tensor Attention::linear(Context& c, const Tensor& q, const KeysValues& kv, cons
   if (!call.cache_)
     return ops::linear_attention(c, q, kv.keys, kv.values, call.spans_,
                                  {.num_heads = o_.num_heads, .causal = mask.kind == kern::MaskKind::causal});
-  check(call.cache_->keeps_states(), name_, "the cache keeps keys and values, not states");
   if (c.probing())
     fail_usage("attention weights", "linear attention keeps no keys to compute them from",
                "compute them for whole texts, without a cache");
-  return ops::linear_attention_step(c, q, kv.keys, kv.values, call.rows_,
-                                    {call.cache_->states(layer), call.states_, o_.num_heads});
+  return ops::linear_attention_step(c, q, kv.keys, kv.values, call.rows_, {call.states(layer, name_), o_.num_heads});
 }
 
 Attention::KeysValues Attention::keys_values(Context& c, const Tensor& memory) const {

@@ -36,6 +36,9 @@ class SelfCall {
 
   const Rows& rows() const { return rows_; }
   const ops::Mask& mask() const { return mask_; }
+  /// For a layer that keeps a state of each row: the states that its tokens go on from, or none without a cache; then
+  /// every row begins. @throws Error naming `where` if the mask or the cache does not suit such a layer
+  ops::States states(std::int64_t layer, std::string_view where) const;
 
  private:
   friend class Attention;
@@ -50,7 +53,7 @@ class SelfCall {
   bool alone_ = false;                      // there are no earlier tokens: the cache need not be read
   std::vector<const std::int32_t*> slots_;  // by row, with a cache
   std::vector<std::int32_t> lengths_, queries_;
-  std::vector<std::int32_t> states_;  // per row, with a cache of linear attention: the slot, or -1
+  std::vector<std::int32_t> states_;  // by row, with a cache that keeps states: the slot, or -1
   Tensor gathered_slots_;             // for a probe of the weights: the slots of all rows, and the spans over them
   ops::Spans gathered_spans_;
   ops::Mask with_sinks_;  // mask_ with sinks, as an explicit mask: of these tokens, or of the gathered ones
@@ -133,13 +136,18 @@ class Attention {
   /// Queries, keys and values from three sources: q [Nq, d_model], k and v [Nk, d_model].
   Tensor forward(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const CrossCall& call) const;
 
+  /// What a cache has to keep for its self-attention.
+  KvCache::Layer kept() const {
+    return {.key_size = key_size(),
+            .value_size = value_size(),
+            .num_kv_heads = kv_heads(),
+            .state_size = o_.linear ? ops::linear_attention_state(o_.num_heads, d_k(), d_v()) : 0};
+  }
   std::int64_t key_size() const { return kv_heads() * d_k(); }
   std::int64_t value_size() const { return kv_heads() * d_v(); }
-  /// The size of a row's state in linear attention; 0: keys and values are kept instead.
-  std::int64_t state_size() const { return o_.linear ? ops::linear_attention_state(o_.num_heads, d_k(), d_v()) : 0; }
-  std::int64_t kv_heads() const { return o_.num_kv_heads ? o_.num_kv_heads : o_.num_heads; }
 
  private:
+  std::int64_t kv_heads() const { return o_.num_kv_heads ? o_.num_kv_heads : o_.num_heads; }
   std::int64_t d_k() const { return o_.d_k ? o_.d_k : o_.d_model / o_.num_heads; }
   std::int64_t d_v() const { return o_.d_v ? o_.d_v : d_k(); }
   ops::AttentionOptions op(ops::Mask mask, const ops::RelativeBias& bias = {}) const;

@@ -31,6 +31,8 @@ struct PostNormLayer {
   Norm feed_forward_norm;
   float dropout = 0;  ///< on each sublayer's result, before it is added
 
+  /// What a cache has to keep for it.
+  KvCache::Layer kept() const { return self_attention.kept(); }
   /// h [N, d_model]; memory: this layer's keys and values; none without cross-attention.
   Tensor forward(Context& c, Tensor h, const LayerCall& call, std::int64_t layer,
                  const Attention::KeysValues& memory = {}) const;
@@ -50,6 +52,8 @@ struct PreNorm {
   float dropout = 0;
   std::optional<RelativeBias> bias;  ///< of this layer's own distances; none: the call's
 
+  /// What a cache has to keep for it.
+  KvCache::Layer kept() const { return self_attention.kept(); }
   Tensor forward(Context& c, Tensor h, const LayerCall& call, std::int64_t layer,
                  const Attention::KeysValues& memory = {}) const;
 };

@@ -25,6 +25,8 @@ struct DecoderLayer {
   float dropout = 0;               ///< on the attention's result, before it is added
   float feed_forward_dropout = 0;  ///< on the feed-forward's
 
+  /// What a cache has to keep for it.
+  KvCache::Layer kept() const { return self_attention.kept(); }
   /// h [N, d_model]
   Tensor forward(Context& c, const Tensor& h, const LayerCall& call, std::int64_t layer,
                  const Attention::KeysValues& memory = {}) const;

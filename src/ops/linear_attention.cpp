@@ -105,21 +105,13 @@ Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tens
 // The heads of rows are divided among threads; the kernel gets each as a row with one head.
 Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Rows& rows,
                              LinearStates given) {
-  Tensor& states = given.values;
-  const std::span<const std::int32_t> slots = given.slots;
   const std::int64_t heads = given.num_heads;
   const Spans spans = spans_of(rows, rows);
   const kern::LinearAttention all = arguments(q, k, v, spans, heads, true);
-  check(rows.tokens() == q.size(0) && static_cast<std::int64_t>(slots.size()) == rows.count(), "linear_attention_step",
-        "{} tokens and {} slots for rows of {} tokens, {} in number", q.size(0), slots.size(), rows.tokens(),
-        rows.count());
+  check(rows.tokens() == q.size(0), "linear_attention_step", "{} tokens in rows of {}", q.size(0), rows.tokens());
   const auto d_k = static_cast<std::int64_t>(all.d_k), d_v = static_cast<std::int64_t>(all.d_v);
   const std::int64_t head_size = d_k * (d_v + 1);
-  check_shape(states, {states.size(0), linear_attention_state(heads, d_k, d_v)}, "linear_attention_step: states");
-  for (std::int64_t r = 0; r < rows.count(); ++r)
-    check(rows.length(r) == 0 ||
-              (slots[static_cast<std::size_t>(r)] >= 0 && slots[static_cast<std::size_t>(r)] < states.size(0)),
-          "linear_attention_step", "row {} has slot {} of {}", r, slots[static_cast<std::size_t>(r)], states.size(0));
+  check_states(given.states, rows, linear_attention_state(heads, d_k, d_v), "linear_attention_step: states");
   Tensor y = c.empty({q.size(0), heads * d_v});
   const auto time = c.timed("linear_attention", "step",
                             [&] { return Work{.flops = flops_of(all, q, 1, k, 1), .bytes = bytes_of(q, k, v, y)}; });
@@ -130,8 +122,7 @@ Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const
       kern::LinearAttention one = all;
       one.rows += r, one.num_rows = 1, one.heads = 1;
       one.q += h * d_k, one.k += h * d_k, one.v += h * d_v;
-      float* const state =
-          states.data<float>() + slots[static_cast<std::size_t>(r)] * states.row_stride() + h * head_size;
+      float* const state = given.states.of(r) + h * head_size;
       c.kernels().linear_attention_step(one, state, y.data<float>() + h * d_v, z(y.row_stride()));
     }
   });

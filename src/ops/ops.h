@@ -14,6 +14,7 @@
 #include "kern/attention.h"
 #include "kern/gemm_int8.h"
 #include "kern/memory_attention.h"
+#include "ops/states.h"
 #include "tensor/context.h"
 
 namespace tril::ops {
@@ -250,13 +251,11 @@ constexpr std::int64_t linear_attention_state(std::int64_t num_heads, std::int64
   return num_heads * d_k * (d_v + 1);
 }
 struct LinearStates {
-  Tensor values;                        ///< [.., linear_attention_state()]
-  std::span<const std::int32_t> slots;  ///< the index of each row's state in `values`
+  States states;  ///< of linear_attention_state() values
   std::int64_t num_heads = 1;
 };
 /// The recurrent form of the causal op: the next tokens of each row, q, k [N, H * d_k], v [N, H * d_v] -> [N, H *
-/// d_v]. They are added to the row's state, which starts at zero. No slot may occur twice; slots of rows without
-/// tokens are not read. Constant time and memory per token. No gradient.
+/// d_v]. They are added to the row's state. Constant time and memory per token. No gradient.
 Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Rows& rows,
                              LinearStates states);
 

@@ -26,8 +26,7 @@ struct Made {
     p.refresh(c.kernels());
   }
   std::unique_ptr<KvCache> cache(const KvCache::Options& options = {}) {
-    auto made = std::make_unique<KvCache>(
-        c, KvCache::Sizes{1, attention.key_size(), attention.value_size(), attention.kv_heads()});
+    auto made = std::make_unique<KvCache>(c, std::vector{attention.kept()});
     made->configure(options);
     return made;
   }

@@ -11,6 +11,7 @@ namespace tril::nn {
 namespace {
 
 constexpr std::int64_t layers = 2, key_size = 3, value_size = 2;
+const std::vector<KvCache::Layer> of_tokens(layers, {.key_size = key_size, .value_size = value_size});
 
 // The contents of a row: a number for each token, which determines its keys and values.
 using Row = std::vector<std::int32_t>;
@@ -72,7 +73,7 @@ TEST(KvCache, IsWhatRowsOfValuesWouldBe) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     Arena arena;
     Context c(arena);
-    KvCache cache(c, {layers, key_size, value_size});
+    KvCache cache(c, of_tokens);
     RandomSequence random(seed, 3);
     std::vector<Row> model;
     std::int32_t next = 0;
@@ -114,7 +115,7 @@ TEST(KvCache, IsWhatRowsOfValuesWouldBe) {
 TEST(KvCache, HeldSlotsOutliveTheirRowsAndBeginOthers) {
   Arena arena;
   Context c(arena);
-  KvCache cache(c, {layers, key_size, value_size});
+  KvCache cache(c, of_tokens);
   std::vector<Row> model(1);
   std::int32_t next = 0;
   cache.add_rows(1);
@@ -142,20 +143,23 @@ TEST(KvCache, HeldSlotsOutliveTheirRowsAndBeginOthers) {
   EXPECT_THROW(cache.hold(0, 0, 0), Error);
 }
 
-// A row of linear attention has one state: zeros at first, and a copy of its own when it is forked.
-TEST(KvCache, StatesAreCopiedWhereRowsPart) {
-  constexpr std::int64_t size = 3;
+// A row has one state in each layer that keeps one: zeros at first, and a copy of its own when it is forked. Other layers
+// keep its tokens beside it.
+void expect_states_to_part(const std::vector<KvCache::Layer>& kept) {
   Arena arena;
   Context c(arena);
-  KvCache cache(c, {.num_layers = layers, .key_size = key_size, .value_size = value_size, .state_size = size});
+  KvCache cache(c, kept);
   ASSERT_TRUE(cache.keeps_states());
   RandomSequence random(5, 1);
-  std::vector<std::vector<float>> sums;  // by row: what was added to its state so far
+  using Sums = std::vector<std::vector<float>>;  // by layer: what was added to a row's state so far
+  Sums none;
+  for (const KvCache::Layer& layer : kept) none.emplace_back(static_cast<std::size_t>(layer.state_size), 0.0f);
+  std::vector<Sums> sums;
   std::vector<std::int32_t> read;
   for (int step = 0; step < 300; ++step) {
     if (random.below(4) == 0) {
       cache.add_rows(2);
-      sums.resize(sums.size() + 2, std::vector<float>(size * layers, 0));
+      sums.resize(sums.size() + 2, none);
       read.resize(sums.size(), 0);
     }
     if (random.below(3) == 0 && !sums.empty()) {  // some fork, some end
@@ -169,34 +173,46 @@ TEST(KvCache, StatesAreCopiedWhereRowsPart) {
         sums[r] = sums_before[static_cast<std::size_t>(parents[r])],
         read[r] = read_before[static_cast<std::size_t>(parents[r])];
     }
+    if (random.below(5) == 0 && !sums.empty()) {  // one starts afresh
+      const std::size_t r = random.below(sums.size());
+      cache.truncate(static_cast<std::int64_t>(r), 0);
+      sums[r] = none, read[r] = 0;
+    }
     std::vector<std::int32_t> counts;
+    std::int32_t tokens = 0;
     for (std::size_t r = 0; r < sums.size(); ++r)
-      counts.push_back(static_cast<std::int32_t>(random.below(3))), read[r] += counts[r];
-    EXPECT_TRUE(cache.extend(counts).empty());
+      counts.push_back(static_cast<std::int32_t>(random.below(3))), read[r] += counts[r], tokens += counts[r];
+    EXPECT_EQ(std::ssize(cache.extend(counts)), cache.keeps_tokens() ? tokens : 0);
     std::set<std::int32_t> slots;
     for (std::size_t r = 0; r < sums.size(); ++r) {
-      ASSERT_EQ(cache.length(static_cast<std::int64_t>(r)), read[r]);
-      const auto& slot = cache.slots(static_cast<std::int64_t>(r));
-      ASSERT_EQ(slot.size(), read[r] > 0 ? 1u : 0u);
-      if (slot.empty()) continue;
+      const auto row = static_cast<std::int64_t>(r);
+      ASSERT_EQ(cache.length(row), read[r]);
+      ASSERT_EQ(std::ssize(cache.slots(row)), cache.keeps_tokens() ? read[r] : 0);
+      const std::int32_t slot = cache.state(row);
+      ASSERT_EQ(slot >= 0, read[r] > 0);
+      if (slot < 0) continue;
       if (counts[r] > 0) {
-        EXPECT_FALSE(slots.contains(slot[0])) << "whose state is written to";
+        EXPECT_FALSE(slots.contains(slot)) << "whose state is written to";
       }
-      slots.insert(slot[0]);
-      for (std::int64_t l = 0; l < layers; ++l) {
-        const Tensor state = cache.states(l).rows(slot[0], slot[0] + 1).reshape({size});
+      slots.insert(slot);
+      for (std::size_t l = 0; l < kept.size(); ++l) {
+        ASSERT_EQ(cache.keeps_state(static_cast<std::int64_t>(l)), kept[l].state_size > 0);
+        if (kept[l].state_size == 0) continue;
+        const Tensor state =
+            cache.states(static_cast<std::int64_t>(l)).rows(slot, slot + 1).reshape({kept[l].state_size});
         std::vector<float> values = host_copy<float>(state);
-        for (std::int64_t i = 0; i < size; ++i) {
-          float& sum = sums[r][static_cast<std::size_t>(l * size + i)];
-          ASSERT_EQ(values[static_cast<std::size_t>(i)], sum) << "row " << r << " at step " << step;
-          if (counts[r] > 0) sum = values[static_cast<std::size_t>(i)] += static_cast<float>(step + i);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          float& sum = sums[r][l][i];
+          ASSERT_EQ(values[i], sum) << "row " << r << " at step " << step;
+          if (counts[r] > 0) sum = values[i] += static_cast<float>(step) + static_cast<float>(i);
         }
         host_write<float>(state, values);
       }
     }
-    EXPECT_EQ(cache.used_slots(), static_cast<std::int64_t>(slots.size()));
+    EXPECT_EQ(cache.used_states(), std::ssize(slots));
   }
   cache.reorder({});
+  EXPECT_EQ(cache.used_states(), 0);
   EXPECT_EQ(cache.used_slots(), 0);
 
   cache.add_rows(1);
@@ -205,14 +221,35 @@ TEST(KvCache, StatesAreCopiedWhereRowsPart) {
   EXPECT_THROW(cache.truncate(0, 2), Error) << "nothing is taken back";
   EXPECT_THROW(cache.hold(0, 0, 2), Error);
   cache.reorder({});
-  EXPECT_THROW(cache.configure({.window = 4}), Error);
-  EXPECT_THROW(cache.configure({.precision = KvCache::Precision::int8}), Error);
+}
+
+TEST(KvCache, StatesAreCopiedWhereRowsPart) {
+  const KvCache::Layer tokens = of_tokens[0], state{.state_size = 3}, other{.state_size = 7};
+  expect_states_to_part({state, state});
+  expect_states_to_part({state, tokens, other});
+}
+
+// A window and 8 bits are for tokens. States are as they are.
+TEST(KvCache, StatesAloneHaveNoWindow) {
+  Arena arena;
+  Context c(arena);
+  KvCache states(c, {{.state_size = 3}}), both(c, {{.state_size = 3}, of_tokens[0]});
+  EXPECT_THROW(states.configure({.window = 4}), Error);
+  EXPECT_THROW(states.configure({.precision = KvCache::Precision::int8}), Error);
+  both.configure({.precision = KvCache::Precision::int8, .window = 4});
+  both.add_rows(1);
+  for (int i = 0; i < 3; ++i) both.extend(std::vector<std::int32_t>{3});
+  EXPECT_EQ(both.length(0), 9);
+  EXPECT_EQ(both.slots(0).size(), 6u) << "the last three, and three before them";
+  EXPECT_EQ(both.states(0).dtype(), DType::f32);
+  EXPECT_EQ(both.keys(1).dtype(), DType::i8);
+  EXPECT_THROW(both.store(c, 0, c.zeros({3, key_size}), c.zeros({3, value_size})), Error);
 }
 
 TEST(KvCache, ErrorsLeaveItAsItWas) {
   Arena arena;
   Context c(arena);
-  KvCache cache(c, {layers, key_size, value_size});
+  KvCache cache(c, of_tokens);
   std::vector<Row> model(2);
   std::int32_t next = 0;
   cache.add_rows(2);
@@ -229,7 +266,7 @@ TEST(KvCache, ErrorsLeaveItAsItWas) {
 TEST(KvCache, SurvivesTheEndOfMemory) {
   Arena arena(std::size_t{1} << 17);
   Context c(arena);
-  KvCache cache(c, {layers, key_size, value_size, 1, 0});
+  KvCache cache(c, of_tokens);
   std::vector<Row> model(1);
   std::int32_t next = 0;
   cache.add_rows(1);

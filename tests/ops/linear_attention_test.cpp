@@ -88,7 +88,7 @@ TEST(LinearAttention, StepByStepEqualsAllAtOnce) {
         const Tensor which = c.upload(tokens);
         const auto pick = [&](const Tensor& x) { return ops::embedding(c, x, which, 1, -1); };
         const auto y =
-            host_copy<float>(ops::linear_attention_step(c, pick(q), pick(k), pick(v), next, {states, slots, heads}));
+            host_copy<float>(ops::linear_attention_step(c, pick(q), pick(k), pick(v), next, {{states, slots}, heads}));
         const auto width = static_cast<std::size_t>(heads * d_v);
         for (std::size_t i = 0; i < y.size(); ++i)
           ASSERT_NEAR(y[i], all[static_cast<std::size_t>(tokens[i / width]) * width + i % width], 2e-5) << step;
@@ -152,17 +152,17 @@ TEST(LinearAttention, Errors) {
       "keys [0, +5) of 3 and 4");
   expect_error(
       [&] {
-        ops::linear_attention_step(c, q, q, q, Rows::rectangle(3, 1), {c.zeros({3, 6}), std::vector{0, 1, 2}, 2});
+        ops::linear_attention_step(c, q, q, q, Rows::rectangle(3, 1), {{c.zeros({3, 6}), std::vector{0, 1, 2}}, 2});
       },
       "linear_attention_step: states");
   const Tensor states = c.zeros({3, ops::linear_attention_state(2, 3, 3)});
   const auto step = [&](const Rows& rows, const std::vector<std::int32_t>& slots) {
-    return [&, rows, slots] { ops::linear_attention_step(c, q, q, q, rows, {states, slots, 2}); };
+    return [&, rows, slots] { ops::linear_attention_step(c, q, q, q, rows, {{states, slots}, 2}); };
   };
   expect_error(step(Rows::rectangle(3, 1), {0, 1, 3}), "row 2 has slot 3 of 3");
   expect_error(step(Rows::rectangle(3, 1), {0, 1, -1}), "row 2 has slot -1 of 3");
-  expect_error(step(Rows::rectangle(3, 1), {0, 1}), "3 tokens and 2 slots for rows of 3 tokens, 3 in number");
-  expect_error(step(Rows::rectangle(1, 2), {0}), "3 tokens and 1 slots for rows of 2 tokens, 1 in number");
+  expect_error(step(Rows::rectangle(3, 1), {0, 1}), "2 slots for 3 rows");
+  expect_error(step(Rows::rectangle(1, 2), {0}), "3 tokens in rows of 2");
 }
 
 }  // namespace

@@ -244,9 +244,11 @@ class PromptCache {
                  "pass one --prompt");
     if (options.decoding.cache.kept.window > 0)
       fail_usage("--prompt-cache", "keeps a whole text, but a window was requested", "leave one of them out");
-    if (model.is_linear())
-      fail_usage("--prompt-cache",
-                 "is not supported with linear attention, whose state cannot be shared by other texts", "leave it out");
+    if (model.cache_form() != model::CacheForm::tokens)
+      fail_usage(
+          "--prompt-cache",
+          fmt::format("is not supported for {}, whose recurrent state cannot be shared by other texts", model.family()),
+          "leave it out");
     if (!options.decoding.ensemble.others.empty() || options.decoding.speculative.on())
       fail_usage("--prompt-cache", "is for one model, but several are used", "leave one of them out");
     if (!leave_) const AtomicFile possible(path_);  // reports an unwritable path before the prompt is read

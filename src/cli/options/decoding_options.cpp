@@ -137,7 +137,7 @@ void add_choice_fields(Fields& f, DecodingOptions& o) {
 
 bool keeps_int8(const DecodingOptions& o, const model::Model& m) {
   if (o.cache_precision) return *o.cache_precision == "int8";
-  if (m.is_linear() || o.no_cache) return false;
+  if (m.cache_form() == model::CacheForm::states || o.no_cache) return false;
   const nn::Precision weights = m.parameters().precision();
   return weights == nn::Precision::int8 || weights == nn::Precision::int4;
 }

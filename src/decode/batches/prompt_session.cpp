@@ -95,7 +95,7 @@ void PromptSession::was_given(std::size_t tokens) {
 
 // The cache's row becomes one of the first `tokens` tokens.
 void PromptSession::keep(std::size_t tokens) {
-  // What has left a window cannot come back into it, and a state of linear attention takes nothing back.
+  // What has left a window cannot come back into it, and a recurrent state takes nothing back.
   if (tokens < tokens_.size() && (options_.kept.window > 0 || cache_->keeps_states())) tokens = 0;
   if (tokens == 0) {
     cache_->reorder({});
@@ -177,7 +177,7 @@ std::vector<Hypothesis> PromptSession::decode(const Request& request, const Sear
 void PromptSession::save(const std::string& path) const {
   check(!tokens_.empty(), path, "nothing has been read yet");
   const std::vector<std::int32_t>& slots = cache_->slots(0);
-  check(!cache_->keeps_states(), path, "the state of linear attention cannot be saved");
+  check(!cache_->keeps_states(), path, "recurrent states cannot be saved");
   check(options_.kept.window == 0, path, "a text of which only a window is kept cannot be saved");
   std::vector<TensorHeader> headers{{"tokens", StoredType::i32, {static_cast<std::int64_t>(tokens_.size())}}};
   std::int64_t layers = 0;
@@ -221,7 +221,7 @@ void PromptSession::load(const std::string& path) {
   expect("cache_precision", precision_of(options_.kept), "its keys and values have another precision");
   if (options_.kept.window > 0)
     fail_usage(path, "a saved text is kept whole, but a window was requested", "leave one of them out");
-  check(!cache_->keeps_states(), path, "the state of linear attention cannot be read from files");
+  check(!cache_->keeps_states(), path, "recurrent states cannot be read from files");
   const std::vector<std::int32_t> tokens = to_i32(file.at("tokens"));
   const auto n = static_cast<std::int64_t>(tokens.size());
   if (n == 0 || (model_->max_positions() > 0 && n > model_->max_positions()))

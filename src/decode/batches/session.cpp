@@ -52,7 +52,7 @@ Session::Session(Context& c, const model::Model& model, const SessionOptions& op
     draft_ = std::make_unique<Reader>(reader_of(*options.speculative.draft, {.precision = kept.precision}));
   const auto takes_back = [](const Reader& r) { return !r.cache || !r.cache->keeps_states(); };
   if (options.speculative.on() && !(takes_back(models_[0]) && (!draft_ || takes_back(*draft_))))
-    fail_usage("speculative decoding", "is not supported with linear attention, which cannot undo rejected tokens",
+    fail_usage("speculative decoding", "is not supported with recurrent states, which cannot undo rejected tokens",
                "leave the draft model or the lookup out");
   const auto is_read_anew = [](const Reader& r) { return r.model->length_dependence().read_anew; };
   if (options.speculative.on() && (is_read_anew(models_[0]) || (draft_ && is_read_anew(*draft_))))

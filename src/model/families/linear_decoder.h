@@ -26,7 +26,7 @@ class LinearDecoder : public Model {
   std::int64_t vocab_size() const override { return config_.vocab_size; }
   std::int64_t d_model() const override { return config_.d_model; }
   std::int64_t max_positions() const override { return 0; }
-  bool is_linear() const override { return true; }
+  CacheForm cache_form() const override { return CacheForm::states; }
   SpecialIds special_ids() const override;
   std::vector<Dropout> dropouts() const override {
     return {{"dropout", config_.dropout}, {"embedding_dropout", config_.embedding_dropout}};

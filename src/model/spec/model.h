@@ -68,6 +68,13 @@ struct StoredAs {
   } part = {};
 };
 
+/// What a family's cache keeps of a row.
+enum class CacheForm : std::uint8_t {
+  tokens,  ///< keys and values of each token
+  states,  ///< a recurrent state in place of tokens: in float32, without a window
+  both,    ///< a state in some layers, keys and values in others
+};
+
 /// The matrix that turns hidden states into logits: hidden W^T + b, capped if the family does so.
 struct OutputProjection {
   ops::Weight weight;  ///< [V, d_model]
@@ -87,8 +94,8 @@ class Model {
   virtual std::int64_t source_vocab_size() const { return vocab_size(); }
   virtual std::int64_t d_model() const = 0;
   virtual std::int64_t max_positions() const = 0;  ///< 0: no limit
-  /// True if its self-attention is linear: its cache keeps one state per row, in float32, without a window.
-  virtual bool is_linear() const { return false; }
+  /// What its cache keeps.
+  virtual CacheForm cache_form() const { return CacheForm::tokens; }
   /// How the angles of its rotary positions depend on row lengths.
   virtual nn::LengthDependence length_dependence() const { return {}; }
   virtual SpecialIds special_ids() const = 0;

@@ -91,14 +91,13 @@ void project_memory(Context& c, const std::vector<Layer>& layers, Memory& memory
   }
 }
 
-/// A cache for layers with equal self-attention sizes.
+/// A cache that keeps what each of these layers needs.
 template <class Layer>
 std::unique_ptr<nn::KvCache> cache_for(Context& c, const std::vector<Layer>& layers) {
   if (layers.empty()) return nullptr;
-  return std::make_unique<nn::KvCache>(
-      c, nn::KvCache::Sizes{static_cast<std::int64_t>(layers.size()), layers[0].self_attention.key_size(),
-                            layers[0].self_attention.value_size(), layers[0].self_attention.kv_heads(),
-                            layers[0].self_attention.state_size()});
+  std::vector<nn::KvCache::Layer> kept;
+  for (const Layer& layer : layers) kept.push_back(layer.kept());
+  return std::make_unique<nn::KvCache>(c, std::move(kept));
 }
 
 }  // namespace tril::model

@@ -77,7 +77,7 @@ TEST_F(LanguageModel, LinearAttentionIsAFamilyToo) {
                                                                                       {"--prompt-cache", "kept"}}) {
     const Ran ran = go_on({option, value});
     EXPECT_EQ(ran.code, 2) << option << ran.err;
-    EXPECT_NE(ran.err.find("linear attention"), std::string::npos) << option << ": " << ran.err;
+    EXPECT_NE(ran.err.find("recurrent state"), std::string::npos) << option << ": " << ran.err;
   }
   *std::next(std::find(args.begin(), args.end(), "--attention-dropout")) = "0.1";
   const Ran dropped = run_tril(args);

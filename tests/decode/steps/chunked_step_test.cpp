@@ -15,7 +15,7 @@ using Ids = std::vector<std::int32_t>;
 struct Chunks : ::testing::Test {
   Arena arena;
   Context c{arena};
-  nn::KvCache cache{c, {1, 1, 1}};
+  nn::KvCache cache{c, {{1, 1}}};
   std::vector<tril::testing::RecordedInput> seen;
   ChunkedStep step{std::make_unique<tril::testing::RecordedStep>(seen), cache, 4};
   Ids ids = [] {

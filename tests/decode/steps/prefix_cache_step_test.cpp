@@ -13,7 +13,7 @@ using Ids = std::vector<std::int32_t>;
 struct PrefixCacheSteps : ::testing::Test {
   Arena arena;
   Context c{arena};
-  nn::KvCache cache{c, {1, 1, 1}};
+  nn::KvCache cache{c, {{1, 1}}};
   PrefixCache prefixes{cache, 1000};
   std::vector<tril::testing::RecordedInput> seen;
   Ids text = [] {

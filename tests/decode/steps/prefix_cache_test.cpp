@@ -15,7 +15,7 @@ using Text = std::vector<std::int32_t>;
 struct Kept : ::testing::Test {
   Arena arena;
   Context c{arena};
-  nn::KvCache cache{c, {1, 1, 1}};
+  nn::KvCache cache{c, {{1, 1}}};
 
   // A row that has read this many tokens.
   void read(std::size_t n) {

@@ -126,7 +126,7 @@ TEST(DecoderOnly, TokensAStepEqualAllAtOnce) {
       const auto all = host_copy<float>(logits_of(c, *m, b));
       for (const std::int32_t at_once : {1, 3}) expect_near(step_by_step(c, *m, b, at_once), all, 1e-4);
       const nn::KvCache::Options eight_bits{.precision = nn::KvCache::Precision::int8};
-      if (m->make_cache(c)->keeps_states()) {
+      if (!m->make_cache(c)->keeps_tokens()) {
         EXPECT_TRUE(contains(error_of([&] { step_by_step(c, *m, b, 2, eight_bits); }), "in float32 only"));
         continue;
       }
@@ -143,7 +143,7 @@ TEST(DecoderOnly, AWindowedCacheIsAWindowedMask) {
     Arena arena;
     Context c(arena);
     const Batch b = batch(5, 60);
-    if (m->make_cache(c)->keeps_states()) {
+    if (!m->make_cache(c)->keeps_tokens()) {
       const ops::Mask mask = ops::Mask::causal(2);
       for (const std::string& text : {error_of([&] { step_by_step(c, *m, b, 2, {.window = 2}); }), error_of([&] {
                                         m->decode(c, {.ids = b.ids, .rows = b.rows, .self_mask = mask});
