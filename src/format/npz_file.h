@@ -31,6 +31,9 @@ class NpzFile {
   /// In order of name. Arrays in Fortran's order have the type `blocks`, and read() brings their values into C's order.
   const std::vector<WeightView>& tensors() const { return tensors_; }
   const WeightView* find(std::string_view name) const;  ///< null where there is none
+  bool has_unpacked() const {
+    return !unpacked_.empty();
+  }  ///< some values are in memory of this object, not in the file
 
  private:
   ZipArchive archive_;

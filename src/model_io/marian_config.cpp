@@ -104,7 +104,7 @@ KeyNames marian_key_names() {
 
 }  // namespace
 
-nlohmann::json read_marian_model_yml(const NpzFile& weights) {
+nlohmann::json read_marian_model_yml(const MarianTensors& weights) {
   const std::string where = fmt::format("{}: {}", printable(weights.path(), 400), yml_name);
   const WeightView* const stored = weights.find(yml_name);
   if (!stored) fail(printable(weights.path(), 400), fmt::format("has no {}, so it is no model of Marian's", yml_name));

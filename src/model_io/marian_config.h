@@ -6,13 +6,13 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "format/json_file.h"
-#include "format/npz_file.h"
+#include "model_io/marian_tensors.h"
 #include "model_io/model_reader.h"
 
 namespace tril::model {
 
 /// The YAML in the array special:model.yml of a file of weights, as JSON. @throws Error where there is none
-nlohmann::json read_marian_model_yml(const NpzFile& weights);
+nlohmann::json read_marian_model_yml(const MarianTensors& weights);
 
 /// The ids that a vocabulary has for what every Marian vocabulary has.
 struct MarianIds {

@@ -30,6 +30,12 @@ std::vector<std::string> names_ending(const FileShelf& shelf, std::string_view e
   return found;
 }
 
+std::vector<std::string> weights_on(const FileShelf& shelf, std::string_view end) {
+  std::vector<std::string> found = names_ending(shelf, end);
+  std::erase_if(found, [&](const std::string& name) { return !shelf.is_weights(name); });
+  return found;
+}
+
 // The file of this name; else the only one that ends in ".NAME".
 std::optional<std::string> named(const FileShelf& shelf, const std::string& name) {
   if (shelf.has(name)) return name;
@@ -59,7 +65,7 @@ class MarianFinder {
  public:
   MarianFinder(FileShelf shelf, std::string where) : where_(printable(where, 400)) { files_.shelf = std::move(shelf); }
 
-  /// @param weights  the .npz that is asked for; "": the one that is there
+  /// @param weights  the file that is asked for; "": the one that is there
   MarianFiles find(const std::string& weights) {
     find_decoder(weights);
     files_.weights = weights.empty() ? chosen_weights() : weights;
@@ -83,16 +89,16 @@ class MarianFinder {
     if (named_there.size() > 1)
       fail(files_.shelf.place_of(*files_.decoder),
            fmt::format("names {} models, an ensemble; one is read", named_there.size()),
-           "pass the .npz of one of them");
+           "pass the file of one of them");
     if (named_there.size() == 1 && files_.shelf.has(last_part(named_there[0]))) return last_part(named_there[0]);
     if (files_.shelf.has("model.npz")) return "model.npz";
-    std::vector<std::string> found = names_ending(files_.shelf, ".npz");
-    std::erase_if(found, [](const std::string& name) { return name.ends_with(".optimizer.npz"); });
+    std::vector<std::string> found = weights_on(files_.shelf, ".npz");
+    if (found.empty()) found = weights_on(files_.shelf, ".bin");
     if (found.size() != 1)
       fail(where_,
            fmt::format("holds {} files of weights, expected one: {}", found.size(),
                        printable(fmt::format("{}", fmt::join(found, ", ")), 200)),
-           "pass the path of the .npz that is meant");
+           "pass the path of the one that is meant");
     return found[0];
   }
 
@@ -118,18 +124,25 @@ class MarianFinder {
         return;
       }
     }
+    const std::vector<std::string> source = spm_of("src"), target = spm_of("trg");  // as Firefox calls them
+    if (source.size() == 1 && target.size() == 1) {
+      files_.vocabularies = {source[0], target[0]};
+      return;
+    }
     if (!named_there.empty())
       fail(where_, fmt::format("lacks the vocabulary {}", printable(named_there[0], 200)),
            "put the vocabularies that the model was trained with beside it");
   }
 
+  std::vector<std::string> spm_of(std::string_view begin) const {
+    std::vector<std::string> found = names_ending(files_.shelf, ".spm");
+    std::erase_if(found, [&](const std::string& name) { return !name.starts_with(begin); });
+    return found;
+  }
+
   std::string where_;
   MarianFiles files_;
 };
-
-bool is_npz(const fs::path& path) {
-  return path.extension() == ".npz";
-}
 
 }  // namespace
 
@@ -179,25 +192,49 @@ std::string FileShelf::text(const std::string& name, std::uint64_t limit) const 
   return read_text((fs::path(where_) / name).string(), limit);
 }
 
-NpzFile FileShelf::npz(const std::string& name) const {
-  if (!archive_) return NpzFile::open((fs::path(where_) / name).string());
+bool FileShelf::is_weights(const std::string& name) const {
+  if (name.ends_with(".npz")) return !name.ends_with(".optimizer.npz");
+  if (!name.ends_with(".bin")) return false;
+  if (!archive_) {
+    std::error_code ignored;
+    const std::string path = (fs::path(where_) / name).string();
+    return fs::is_regular_file(path, ignored) && begins_as_marian_bin(MappedFile::open(path).bytes());
+  }
   const ZipMember& member = *members_.at(name);
-  if (member.is_stored()) return NpzFile(ZipArchive(place_of(name), member.packed, archive_));
-  const auto bytes = std::make_shared<const std::string>(archive_->read(member, archive_->most_unpacked()));
-  return NpzFile(ZipArchive(place_of(name), std::as_bytes(std::span(*bytes)), bytes));
+  return member.is_stored() ? begins_as_marian_bin(member.packed) : !name.starts_with("lex");
+}
+
+MarianTensors FileShelf::weights(const std::string& name) const {
+  const bool is_npz = name.ends_with(".npz");
+  if (!archive_) {
+    const std::string path = (fs::path(where_) / name).string();
+    return is_npz ? MarianTensors(NpzFile::open(path), true) : MarianTensors(MarianBinFile::open(path), true);
+  }
+  const ZipMember& member = *members_.at(name);
+  std::span<const std::byte> bytes = member.packed;
+  std::shared_ptr<const void> owner = archive_;
+  if (!member.is_stored()) {
+    const auto unpacked = std::make_shared<const std::string>(archive_->read(member, archive_->most_unpacked()));
+    bytes = std::as_bytes(std::span(*unpacked)), owner = unpacked;
+  }
+  return is_npz ? MarianTensors(NpzFile(ZipArchive(place_of(name), bytes, owner)), member.is_stored())
+                : MarianTensors(MarianBinFile(place_of(name), bytes, owner), member.is_stored());
 }
 
 std::optional<MarianFiles> find_marian_files(const fs::path& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
     FileShelf shelf = FileShelf::of_directory(path);
-    if (shelf.has("config.json") || names_ending(shelf, ".npz").empty()) return std::nullopt;
+    if (shelf.has("config.json") || (names_ending(shelf, ".npz").empty() && weights_on(shelf, ".bin").empty()))
+      return std::nullopt;
     return MarianFinder(std::move(shelf), path.string()).find("");
   }
   if (!fs::is_regular_file(path, ignored)) return std::nullopt;
-  if (is_npz(path)) {
-    const fs::path parent = path.has_parent_path() ? path.parent_path() : ".";
-    return MarianFinder(FileShelf::of_directory(parent), path.string()).find(path.filename().string());
+  const std::string name = path.filename().string();
+  if (path.extension() == ".npz" || path.extension() == ".bin") {
+    FileShelf shelf = FileShelf::of_directory(path.has_parent_path() ? path.parent_path() : ".");
+    if (path.extension() == ".bin" && !(shelf.has(name) && shelf.is_weights(name))) return std::nullopt;
+    return MarianFinder(std::move(shelf), path.string()).find(name);
   }
   if (path.extension() != ".zip") return std::nullopt;
   return MarianFinder(FileShelf::of_archive(path), path.string()).find("");

@@ -1,5 +1,5 @@
-// The files that users of the Marian toolkit hold, found in a directory, beside an .npz, or in a ZIP archive as OPUS-MT publishes it:
-// the weights (*.npz), how to decode (decoder.yml), the vocabularies, and for OPUS-MT the SentencePiece models that cut text.
+// The files that users of the Marian toolkit hold, found in a directory, beside the weights, or in a ZIP archive as OPUS-MT publishes it:
+// the weights (*.npz, *.bin), how to decode (decoder.yml), the vocabularies, and for OPUS-MT the SentencePiece models that cut text.
 //
 // decoder.yml gives paths of the machine that trained the model; only their last parts count, and only files beside it are read.
 #pragma once
@@ -13,7 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "format/npz_file.h"
+#include "format/zip_archive.h"
+#include "model_io/marian_tensors.h"
 
 namespace tril::model {
 
@@ -29,7 +30,9 @@ class FileShelf {
   bool has(const std::string& name) const;
   std::string place_of(const std::string& name) const;  ///< "opus/decoder.yml", "opus.zip: decoder.yml"
   std::string text(const std::string& name, std::uint64_t limit) const;
-  NpzFile npz(const std::string& name) const;
+  /// Whether a file is one of weights: an .npz, or a .bin that begins as marian-conv's do.
+  bool is_weights(const std::string& name) const;
+  MarianTensors weights(const std::string& name) const;  ///< of such a file
 
  private:
   std::string where_;
@@ -40,14 +43,14 @@ class FileShelf {
 
 struct MarianFiles {
   FileShelf shelf;
-  std::string weights;                                ///< the .npz
+  std::string weights;                                ///< the .npz or .bin
   std::optional<std::string> decoder;                 ///< decoder.yml
   nlohmann::json decoding;                            ///< its keys; an object
   std::vector<std::string> vocabularies;              ///< of the source and of the target; none where no file is one
   std::optional<std::string> source_spm, target_spm;  ///< OPUS-MT's, for vocabularies that cut no text
 };
 
-/// @param path  a directory with an .npz and without config.json, an .npz, or a .zip with an .npz
+/// @param path  a directory with weights and without config.json, a file of weights, or a .zip with one
 /// @return nothing for anything else
 /// @throws Error where the files do not say which of several is meant
 std::optional<MarianFiles> find_marian_files(const std::filesystem::path& path);

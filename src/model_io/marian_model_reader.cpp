@@ -18,7 +18,7 @@ class MarianModelReader : public ModelReader {
   MarianModelReader(fs::path path, MarianFiles files)
       : path_(std::move(path)),
         files_(std::move(files)),
-        weights_(std::make_shared<const NpzFile>(files_.shelf.npz(files_.weights))),
+        weights_(std::make_shared<const MarianTensors>(files_.shelf.weights(files_.weights))),
         model_yml_(read_marian_model_yml(*weights_)) {}
 
   ConfigDocument config() const override {
@@ -46,7 +46,9 @@ class MarianModelReader : public ModelReader {
     fail_usage(path_.string(), "its tokenizer has a SentencePiece model for each side, which is not supported here");
   }
 
-  nn::Precision stored_precision(const JsonObject&) const override { return nn::Precision::fp32; }
+  nn::Precision stored_precision(const JsonObject&) const override {
+    return weights_->is_int8() ? nn::Precision::int8 : nn::Precision::fp32;
+  }
 
   fs::path beside(const std::string& name) const override {
     std::error_code ignored;
@@ -71,7 +73,7 @@ class MarianModelReader : public ModelReader {
 
   fs::path path_;
   MarianFiles files_;
-  std::shared_ptr<const NpzFile> weights_;
+  std::shared_ptr<const MarianTensors> weights_;
   nlohmann::json model_yml_;
   Once<std::shared_ptr<const Tokenizer>> tokenizer_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -59,7 +60,7 @@ void add_layer(std::vector<MarianTensor>& list, const char* side, std::int64_t i
   add_norm(list, marian + "_ffn_ffn", here + ".final_layer_norm", pre_norm);
 }
 
-std::vector<MarianTensor> marian_tensors(const nlohmann::json& config, const NpzFile& file) {
+std::vector<MarianTensor> marian_tensors(const nlohmann::json& config, const MarianTensors& file) {
   const bool pre_norm = config.at("normalize_before");
   std::vector<MarianTensor> list;
   if (config.at("share_encoder_decoder_embeddings")) {
@@ -78,6 +79,11 @@ std::vector<MarianTensor> marian_tensors(const nlohmann::json& config, const Npz
                     "lm_head.weight", Layout::rows});
   list.push_back({"decoder_ff_logit_out_b", "final_logits_bias", Layout::logits_bias});
   return list;
+}
+
+// Texts, and the scales of activations that were measured for intgemm8: here each row of activations gets its own.
+bool says_no_value(std::string_view name) {
+  return name.starts_with("special:") || name.ends_with("_QuantMultA");
 }
 
 // A weight whose values are made of the stored ones.
@@ -110,14 +116,15 @@ WeightView extended(const WeightView& stored, std::vector<std::int64_t> shape, f
   });
 }
 
+void check_room(std::int64_t words, std::int64_t rows, const std::string& where) {
+  if (words > rows) fail(where, fmt::format("has {} words, and the vocabulary at most {}", words, rows - 1));
+}
+
 WeightView view_of(const WeightView& stored, const MarianTensor& tensor, std::int64_t rows, const std::string& where) {
   const bool is_floats = is_floating(stored.dtype) || stored.dtype == StoredType::blocks;
   if (stored.shape.size() != 2 || !is_floats)
     fail(where,
          fmt::format("holds {} in {} dimensions, expected floats in two", stored.type_name(), stored.shape.size()));
-  const auto check_room = [&](std::int64_t words) {
-    if (words > rows) fail(where, fmt::format("has {} words, and the vocabulary at most {}", words, rows - 1));
-  };
   switch (tensor.layout) {
     case Layout::transposed:
       return transposed(stored);
@@ -128,16 +135,45 @@ WeightView view_of(const WeightView& stored, const MarianTensor& tensor, std::in
     }
     case Layout::rows: {
       const WeightView by_word = tensor.marian.ends_with("_W") ? transposed(stored) : stored;
-      check_room(by_word.shape[0]);
+      check_room(by_word.shape[0], rows, where);
       return extended(by_word, {rows, by_word.shape[1]}, 0);
     }
     case Layout::logits_bias:
-      check_room(stored.shape[1]);
+      check_room(stored.shape[1], rows, where);
       if (stored.shape[0] != 1) fail(where, fmt::format("has {} rows, expected one", stored.shape[0]));
       return extended(stored, {1, rows}, impossible);
   }
   return stored;
 }
+
+// A matrix in 8 bits as quantized_files.h has it: integers [out, in], and a scale for each row, here the same for all.
+class Int8Matrices {
+ public:
+  explicit Int8Matrices(std::shared_ptr<const MarianTensors> file) : file_(std::move(file)) {}
+
+  /// @param rows  what it gets by rows of zeros; 0: as many as there are
+  std::array<WeightView, 2> views(const MarianBinFile::Int8& stored, const std::string& name, std::int64_t rows) {
+    const std::int64_t out = rows == 0 ? stored.rows : rows;
+    std::span<const std::byte> values = stored.values;
+    if (out > stored.rows) {
+      values_.emplace_back(values.begin(), values.end()).resize(static_cast<std::size_t>(out * stored.columns));
+      values = values_.back();
+    }
+    scales_.emplace_back(static_cast<std::size_t>(out), 1 / stored.multiplier);
+    return {
+        WeightView{.name = name, .dtype = StoredType::i8, .shape = {out, stored.columns}, .bytes = values, .form = {}},
+        WeightView{.name = name + "_scale",
+                   .dtype = StoredType::f32,
+                   .shape = {out},
+                   .bytes = std::as_bytes(std::span(scales_.back())),
+                   .form = {}}};
+  }
+
+ private:
+  std::shared_ptr<const MarianTensors> file_;  // what views point into, besides these
+  std::deque<std::vector<std::byte>> values_;
+  std::deque<std::vector<float>> scales_;
+};
 
 // Logits without a bias of their own: only padding is impossible.
 WeightView bias_of_padding(std::int64_t words, std::int64_t rows) {
@@ -154,7 +190,7 @@ WeightView bias_of_padding(std::int64_t words, std::int64_t rows) {
 
 }  // namespace
 
-void check_words_of_embeddings(const NpzFile& file, const JsonObject& yml) {
+void check_words_of_embeddings(const MarianTensors& file, const JsonObject& yml) {
   constexpr std::array<const char*, 2> sides{"encoder_Wemb", "decoder_Wemb"};
   for (std::size_t side = 0; side < sides.size(); ++side) {
     const WeightView* const own = file.find(sides[side]);
@@ -169,10 +205,12 @@ void check_words_of_embeddings(const NpzFile& file, const JsonObject& yml) {
   }
 }
 
-WeightFiles marian_weights(std::shared_ptr<const NpzFile> file, const nlohmann::json& config) {
+WeightFiles marian_weights(std::shared_ptr<const MarianTensors> file, const nlohmann::json& config) {
   const std::string path = file->path();
   const std::int64_t rows = config.at("vocab_size");
-  WeightFiles::Contents contents{.where = path, .tensors = {}, .maps = file};
+  const auto int8 = std::make_shared<Int8Matrices>(file);
+  WeightFiles::Contents contents{
+      .where = path, .tensors = {}, .maps = int8, .is_mapped = file->is_mapped() && !file->is_int8()};
   std::map<std::string, std::string, std::less<>> own_names;
   std::set<std::string_view> used;
   const std::vector<MarianTensor> tensors = marian_tensors(config, *file);
@@ -181,7 +219,16 @@ WeightFiles marian_weights(std::shared_ptr<const NpzFile> file, const nlohmann::
     const WeightView* const stored = file->find(tensor.marian);
     if (!stored) continue;
     used.insert(stored->name);
-    WeightView view = view_of(*stored, tensor, rows, fmt::format("{}: {}", printable(path, 400), tensor.marian));
+    const std::string where = fmt::format("{}: {}", printable(path, 400), tensor.marian);
+    const MarianBinFile::Int8* const quantized = file->find_int8(tensor.marian);
+    if (quantized && !tensor.marian.ends_with("_Wt")) {  // which is stored as [in, out], so floats are made of it
+      own_names.emplace(tensor.here + "_scale", tensor.marian);
+      if (tensor.layout == Layout::rows) check_room(quantized->rows, rows, where);
+      for (WeightView& part : int8->views(*quantized, tensor.here, tensor.layout == Layout::rows ? rows : 0))
+        contents.tensors.push_back({std::move(part), path});
+      continue;
+    }
+    WeightView view = view_of(*stored, tensor, rows, where);
     view.name = tensor.here;
     contents.tensors.push_back({std::move(view), path});
   }
@@ -191,7 +238,7 @@ WeightFiles marian_weights(std::shared_ptr<const NpzFile> file, const nlohmann::
       contents.tensors.push_back({bias_of_padding(words->shape[0], rows), path});
   }
   for (const WeightView& stored : file->tensors())
-    if (!used.contains(stored.name) && !stored.name.starts_with("special:")) contents.tensors.push_back({stored, path});
+    if (!used.contains(stored.name) && !says_no_value(stored.name)) contents.tensors.push_back({stored, path});
   contents.name_in_file = name_in_file_of(std::move(own_names));
   return WeightFiles(std::move(contents));
 }

@@ -60,7 +60,7 @@ std::size_t WeightFiles::file_count() const {
 }
 
 void WeightFiles::release(std::span<const std::byte> bytes) const {
-  release_pages(bytes);
+  if (contents_.is_mapped) release_pages(bytes);  // of other memory that would lose the values
 }
 
 void WeightFiles::fail_missing(std::string_view name) const {

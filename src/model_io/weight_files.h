@@ -33,6 +33,7 @@ class WeightFiles {
     std::shared_ptr<const void> maps;   ///< memory that the views point into
     /// The file's name for a Hugging Face name, also for a missing tensor; empty: the same.
     NameInFile name_in_file = {};
+    bool is_mapped = true;  ///< the views point into mapped files, whose pages can be read again
   };
   explicit WeightFiles(Contents contents);
 

@@ -7,9 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "format/npz_file.h"
 #include "model_io/model_source.h"
+#include "model_io/quantized_files.h"
 #include "model_io/registry.h"
 #include "support/paths.h"
+#include "support/raw_marian_bin.h"
 #include "support/raw_safetensors.h"
 #include "support/raw_zip.h"
 
@@ -67,8 +70,9 @@ void expect_option_refused(const std::string& from, const std::string& to, const
 class MarianModels : public ::testing::TestWithParam<const char*> {};
 
 // log p(target | source) of each pair.
-std::vector<double> scores(const ModelSource& source, const nlohmann::json& pairs) {
-  const auto m = load(source);
+std::vector<double> scores(const ModelSource& source, const nlohmann::json& pairs,
+                           nn::Precision precision = nn::Precision::fp32) {
+  const auto m = load(source, precision);
   const auto tokenizer = source.tokenizer();
   std::vector<double> found;
   for (std::size_t i = 0; i < pairs["sources"].size(); ++i) {
@@ -131,6 +135,82 @@ TEST(MarianFiles, AnNpzAndAnArchiveAreTheDirectory) {
     const std::string text = expected(name)["sources"][0];
     EXPECT_EQ(ModelSource::open(zip).tokenizer()->encode(text),
               ModelSource::open(golden(name)).tokenizer()->encode(text));
+  }
+}
+
+// What marian-conv makes of an .npz: float32, or intgemm8 for matrices of products, and for Bergamot of embeddings.
+std::string converted(const fs::path& npz, bool int8) {
+  const NpzFile file = NpzFile::open(npz.string());
+  std::vector<testing::RawBinTensor> tensors;
+  for (const WeightView& t : file.tensors()) {
+    const std::vector<std::int32_t> shape(t.shape.begin(), t.shape.end());
+    const std::string bytes(reinterpret_cast<const char*>(t.bytes.data()), t.bytes.size());
+    const bool embeds = t.name.find("Wemb") != t.name.npos;
+    if (!int8 || !(embeds || t.name.find("_W") + 4 > t.name.size())) {
+      tensors.push_back({t.name, t.dtype == StoredType::f32 ? 0x404u : 0x101u, shape, bytes});
+      continue;
+    }
+    std::vector<float> values = to_f32(t);
+    if (!embeds) values = transposed_values(values, t.shape[0], t.shape[1]);
+    float most = 0;
+    for (const float v : values) most = std::max(most, std::abs(v));
+    std::string stored;
+    for (const float v : values) stored += static_cast<char>(std::lround(v * 127 / most));
+    tensors.push_back({t.name, 0x4101, shape, stored + test::raw(127 / most)});
+    tensors.push_back({t.name + "_QuantMultA", 0x404, {1}, test::raw(20.0f)});
+  }
+  return testing::raw_marian_bin(tensors, 3);
+}
+
+TEST(MarianFiles, ABinInFloatsIsTheNpz) {
+  for (const char* name : {"spm", "pre_norm"}) {
+    const TemporaryDirectory directory;
+    copy_to(directory, name);
+    fs::remove(directory.path("model.npz"));
+    const std::string bin = directory.put("model.bin", converted(golden(name) / "model.npz", false));
+    const ModelSource source = ModelSource::open(directory.path());
+    EXPECT_EQ(source.stored_precision(), nn::Precision::fp32);
+    const Values values = values_of(golden(name));
+    EXPECT_EQ(values_of(directory.path()), values);
+    EXPECT_EQ(values_of(bin), values);
+    const std::string zip = directory.put(
+        "x.zip", raw_zip({{"model.bin", bytes_of(bin), true}, {"vocab.spm", bytes_of(golden("spm") / "vocab.spm")}}));
+    if (name == std::string("spm")) {
+      const ModelSource packed = ModelSource::open(zip);
+      for (int twice = 0; twice < 2; ++twice) EXPECT_EQ(host_copy<float>(load(packed)->parameters().flat()), values);
+    }
+  }
+}
+
+TEST(MarianFiles, IntgemmsNumbersAreServedAsTheyAre) {
+  for (const char* name : {"spm", "pre_norm"}) {
+    const TemporaryDirectory directory;
+    copy_to(directory, name);
+    fs::remove(directory.path("model.npz"));
+    directory.put("model.bin", converted(golden(name) / "model.npz", true));
+    directory.put("lex.bin", test::raw(0xF11A48D5013417F5u));  // no weights
+    const ModelSource source = ModelSource::open(directory.path());
+    EXPECT_EQ(source.stored_precision(), nn::Precision::int8);
+    const WeightView& q = source.weights().at("model.encoder.layers.0.self_attn.q_proj.weight");
+    EXPECT_EQ(q.dtype, StoredType::i8);
+    EXPECT_EQ(host_copy<float>(load(source)->parameters().flat()), values_of(directory.path()))
+        << "read twice from one source";
+
+    // The matrix of the .npz, rounded to 1/127 of its largest value.
+    const NpzFile npz = NpzFile::open((golden(name) / "model.npz").string());
+    const WeightView& stored = *npz.find("encoder_l1_self_Wq");
+    std::vector<float> expected_values = transposed_values(to_f32(stored), stored.shape[0], stored.shape[1]);
+    float most = 0;
+    for (const float v : expected_values) most = std::max(most, std::abs(v));
+    const float scale = 1 / (127 / most);
+    for (float& v : expected_values) v = scale * static_cast<float>(std::lround(v * 127 / most));
+    EXPECT_EQ(host_copy<float>(load(source)->parameters().find(q.name)->value), expected_values);
+
+    // With 8 bits a product rounds activations, too: to 1/127 of the largest of a token.
+    const nlohmann::json pairs = expected(name);
+    const std::vector<double> in_floats = scores(source, pairs), served = scores(source, pairs, nn::Precision::int8);
+    for (std::size_t i = 0; i < served.size(); ++i)
+      EXPECT_NEAR(served[i], in_floats[i], 0.05 * std::max(4.0, std::abs(in_floats[i]))) << i;
   }
 }
 

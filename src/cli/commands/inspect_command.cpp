@@ -38,7 +38,7 @@ struct InspectOptions {
 Fields fields_of(InspectOptions& o) {
   Fields f;
   f.group("Model");
-  f.add("model", &o.model, "a model directory, a GGUF file, or a directory, .npz or .zip of Marian's")
+  f.add("model", &o.model, "a model directory, a GGUF file, or a directory, .npz, .bin or .zip of Marian's")
       .value_name("DIR")
       .positional()
       .required();

@@ -35,7 +35,7 @@ std::unique_ptr<model::Model> load_model(const model::ModelSource& source, const
 }
 
 void add_model_fields(Fields& f, DecodingOptions& o) {
-  f.add("model", &o.model, "Hugging Face model directory, a GGUF file, or a directory, .npz or .zip of Marian's")
+  f.add("model", &o.model, "Hugging Face model directory, a GGUF file, or a directory, .npz, .bin or .zip of Marian's")
       .letter('m')
       .value_name("DIR")
       .required()

@@ -40,11 +40,12 @@ std::uint64_t hash_of_files(const std::string& path, const Takes& takes) {
 
 bool holds_model(const std::filesystem::path& file) {
   const std::string kind = file.extension().string();
-  return file.filename() == "config.json" || kind == ".safetensors" || kind == ".npz" || has_gguf_name(file);
+  return file.filename() == "config.json" || kind == ".safetensors" || kind == ".npz" || kind == ".bin" ||
+         has_gguf_name(file);
 }
 
 bool is_read_in_decoding(const std::filesystem::path& file) {
-  constexpr std::array<std::string_view, 10> kinds{".json",  ".safetensors", ".npz",   ".yml",   ".spm",
+  constexpr std::array<std::string_view, 11> kinds{".json",  ".safetensors", ".npz",   ".bin",   ".yml", ".spm",
                                                    ".model", ".txt",         ".jinja", ".vocab", ".bpe"};
   return has_gguf_name(file) || std::find(kinds.begin(), kinds.end(), file.extension().string()) != kinds.end();
 }
