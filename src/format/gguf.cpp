@@ -29,7 +29,7 @@ struct TypeInfo {
   std::size_t values, bytes;  // per block
 };
 
-constexpr std::array<TypeInfo, 16> kTypes{{{GgufType::f32, "F32", 1, 4},
+constexpr std::array<TypeInfo, 31> kTypes{{{GgufType::f32, "F32", 1, 4},
                                            {GgufType::f16, "F16", 1, 2},
                                            {GgufType::q4_0, "Q4_0", 32, 18},
                                            {GgufType::q4_1, "Q4_1", 32, 20},
@@ -41,10 +41,25 @@ constexpr std::array<TypeInfo, 16> kTypes{{{GgufType::f32, "F32", 1, 4},
                                            {GgufType::q4_k, "Q4_K", 256, 144},
                                            {GgufType::q5_k, "Q5_K", 256, 176},
                                            {GgufType::q6_k, "Q6_K", 256, 210},
+                                           {GgufType::iq2_xxs, "IQ2_XXS", 256, 66},
+                                           {GgufType::iq2_xs, "IQ2_XS", 256, 74},
+                                           {GgufType::iq3_xxs, "IQ3_XXS", 256, 98},
+                                           {GgufType::iq1_s, "IQ1_S", 256, 50},
                                            {GgufType::iq4_nl, "IQ4_NL", 32, 18},
+                                           {GgufType::iq3_s, "IQ3_S", 256, 110},
+                                           {GgufType::iq2_s, "IQ2_S", 256, 82},
                                            {GgufType::iq4_xs, "IQ4_XS", 256, 136},
+                                           {GgufType::i8, "I8", 1, 1},
+                                           {GgufType::i16, "I16", 1, 2},
+                                           {GgufType::i32, "I32", 1, 4},
+                                           {GgufType::i64, "I64", 1, 8},
                                            {GgufType::f64, "F64", 1, 8},
-                                           {GgufType::bf16, "BF16", 1, 2}}};
+                                           {GgufType::iq1_m, "IQ1_M", 256, 56},
+                                           {GgufType::bf16, "BF16", 1, 2},
+                                           {GgufType::tq1_0, "TQ1_0", 256, 54},
+                                           {GgufType::tq2_0, "TQ2_0", 256, 66},
+                                           {GgufType::mxfp4, "MXFP4", 32, 17},
+                                           {GgufType::nvfp4, "NVFP4", 64, 36}}};
 
 const TypeInfo* find_type(std::uint32_t type) {
   for (const TypeInfo& t : kTypes)
@@ -58,22 +73,7 @@ const TypeInfo& info(GgufType type) {
 
 // The types of the format that tril does not read, by number, for messages.
 std::string unread_type(std::uint32_t type) {
-  constexpr std::array<std::pair<std::uint32_t, std::string_view>, 16> names{{{9, "Q8_1"},
-                                                                              {15, "Q8_K"},
-                                                                              {16, "IQ2_XXS"},
-                                                                              {17, "IQ2_XS"},
-                                                                              {18, "IQ3_XXS"},
-                                                                              {19, "IQ1_S"},
-                                                                              {21, "IQ3_S"},
-                                                                              {22, "IQ2_S"},
-                                                                              {24, "I8"},
-                                                                              {25, "I16"},
-                                                                              {26, "I32"},
-                                                                              {27, "I64"},
-                                                                              {29, "IQ1_M"},
-                                                                              {34, "TQ1_0"},
-                                                                              {35, "TQ2_0"},
-                                                                              {39, "MXFP4"}}};
+  constexpr std::array<std::pair<std::uint32_t, std::string_view>, 3> names{{{9, "Q8_1"}, {15, "Q8_K"}, {41, "Q1_0"}}};
   for (const auto& [number, name] : names)
     if (number == type) return std::string(name);
   return fmt::format("number {}", type);
@@ -333,6 +333,21 @@ GgufFile GgufFile::open(const std::string& path) {
   if (const std::string* twice = sort_by(f.tensors_, &GgufTensor::name))
     fail(path, fmt::format("has the tensor {} twice", printable(*twice)));
   return f;
+}
+
+GgufFile GgufFile::joined(std::vector<GgufFile> parts) {
+  GgufFile all = std::move(parts.front());
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    for (GgufTensor& t : parts[i].tensors_) {
+      t.part = i;
+      all.tensors_.push_back(std::move(t));
+    }
+    all.others_.push_back(std::move(parts[i].file_));
+  }
+  if (const std::string* twice = sort_by(all.tensors_, &GgufTensor::name))
+    fail(all.path(), fmt::format("and the other parts of the model have the tensor {} twice", printable(*twice)),
+         "the files belong to different models: download them again");
+  return all;
 }
 
 const GgufEntry* GgufFile::find(std::string_view key) const {

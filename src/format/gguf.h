@@ -9,6 +9,7 @@
 // A tensor's values are stored in blocks along its rows: kern/gguf_blocks.h. Opening a file checks every count,
 // length and offset against the file's size before use, and allocates a small multiple of the header's size. Source:
 // the format's description in the ggml project. Non-goals: version 1, big-endian files, arrays of arrays.
+// A model may be in several files: gguf_parts.h.
 #pragma once
 
 #include <cstddef>
@@ -38,14 +39,29 @@ enum class GgufType : std::uint32_t {
   q4_k = 12,
   q5_k = 13,
   q6_k = 14,
+  iq2_xxs = 16,
+  iq2_xs = 17,
+  iq3_xxs = 18,
+  iq1_s = 19,
   iq4_nl = 20,
+  iq3_s = 21,
+  iq2_s = 22,
   iq4_xs = 23,
+  i8 = 24,
+  i16 = 25,
+  i32 = 26,
+  i64 = 27,
   f64 = 28,
+  iq1_m = 29,
   bf16 = 30,
+  tq1_0 = 34,
+  tq2_0 = 35,
+  mxfp4 = 39,
+  nvfp4 = 40,
 };
 
 std::string_view name_of(GgufType type);                   ///< "Q4_K"
-std::size_t values_of_block(GgufType type);                ///< 1, 32 or 256
+std::size_t values_of_block(GgufType type);                ///< 1, 32, 64 or 256
 std::size_t bytes_of_block(GgufType type);                 ///< 144
 std::optional<GgufType> gguf_type(std::string_view name);  ///< by its name in upper or lower case
 
@@ -68,6 +84,7 @@ struct GgufTensor {
   GgufType type = GgufType::f32;
   std::vector<std::int64_t> shape;  ///< row-major, as elsewhere in tril: the file's dims reversed
   std::span<const std::byte> bytes;
+  std::size_t part = 0;  ///< of a model in several files: which file holds it
 
   std::int64_t elements() const;
 };
@@ -76,8 +93,13 @@ class GgufFile {
  public:
   /// Maps and checks the file. @throws Error with the file, the key or tensor and the reason if anything is invalid
   static GgufFile open(const std::string& path);
+  /// The first file's metadata with the tensors of all. @throws Error if a tensor is in two of them
+  static GgufFile joined(std::vector<GgufFile> parts);
 
   const std::string& path() const { return file_.path(); }
+  /// The path of the file that holds one of the tensors.
+  const std::string& file_of(const GgufTensor& t) const { return t.part == 0 ? path() : others_[t.part - 1].path(); }
+  std::size_t file_count() const { return 1 + others_.size(); }
   std::uint32_t version() const { return version_; }
   std::uint64_t alignment() const { return alignment_; }
   const std::vector<GgufEntry>& metadata() const { return metadata_; }  ///< sorted by key
@@ -103,6 +125,7 @@ class GgufFile {
   explicit GgufFile(MappedFile file) : file_(std::move(file)) {}
 
   MappedFile file_;
+  std::vector<MappedFile> others_;  // of a model in several files
   std::uint32_t version_ = 0;
   std::uint64_t alignment_ = 32;
   std::vector<GgufEntry> metadata_;

@@ -11,21 +11,17 @@
 #include <cstring>
 
 #include "base/half.h"
+#include "kern/gguf_block-inl.h"
+#include "kern/gguf_codebook_blocks.h"
 
 namespace tril::kern {
 namespace {
 
-using u8 = std::uint8_t;
-using Half = std::array<u8, 2>;  // an f16, any alignment
-
-float value(Half h) {
-  return f16_to_f32(static_cast<std::uint16_t>(h[0] | h[1] << 8));
-}
-
-Half half(float x) {
-  const std::uint16_t h = f32_to_f16(x);
-  return {static_cast<u8>(h), static_cast<u8>(h >> 8)};
-}
+using gguf::dequantize;
+using gguf::half;
+using gguf::Half;
+using gguf::u8;
+using gguf::value;
 
 // y_i = d (q_i - 8), q_i in the lower, q_(i + 16) in the upper half of byte i.
 struct Q4_0 {
@@ -267,17 +263,12 @@ struct F64 {
   void to(float* y) const { *y = static_cast<float>(std::bit_cast<double>(bytes)); }
 };
 
-template <class Block>
-void dequantize(GgufType type, const std::byte* blocks, std::size_t values, float* y) {
-  static_assert(alignof(Block) == 1);
-  assert(sizeof(Block) == bytes_of_block(type));
-  const std::size_t n = values_of_block(type);
-  for (std::size_t i = 0; i < values / n; ++i) {
-    Block b;
-    std::memcpy(&b, blocks + i * sizeof b, sizeof b);
-    b.to(y + i * n);
-  }
-}
+// An integer, of which large ones are rounded.
+template <class Integer>
+struct Whole {
+  std::array<std::byte, sizeof(Integer)> bytes;
+  void to(float* y) const { *y = static_cast<float>(std::bit_cast<Integer>(bytes)); }
+};
 
 template <class Block>
 void quantize(GgufType type, const float* x, std::size_t values, std::byte* blocks) {
@@ -327,6 +318,16 @@ void dequantize_blocks(GgufType type, const std::byte* blocks, std::size_t value
       return dequantize<IQ4_NL>(type, blocks, values, y);
     case GgufType::iq4_xs:
       return dequantize<IQ4_XS>(type, blocks, values, y);
+    case GgufType::i8:
+      return dequantize<Whole<std::int8_t>>(type, blocks, values, y);
+    case GgufType::i16:
+      return dequantize<Whole<std::int16_t>>(type, blocks, values, y);
+    case GgufType::i32:
+      return dequantize<Whole<std::int32_t>>(type, blocks, values, y);
+    case GgufType::i64:
+      return dequantize<Whole<std::int64_t>>(type, blocks, values, y);
+    default:
+      return gguf::dequantize_codebook_blocks(type, blocks, values, y);
   }
 }
 

@@ -28,13 +28,10 @@ std::string family_of(GgufReader& r) {
                    "supported: llama, granite, qwen2, qwen3, gemma, gemma2, olmo2, phi3, gpt2");
 }
 
-// Refuses files that are not a model, or only part of one.
-void check_whole(const GgufFile& f) {
+// Refuses files that are not a model.
+void check_is_model(const GgufFile& f) {
   if (const auto type = f.get<std::string_view>("general.type"); type && *type != "model")
     f.fail_at("general.type", fmt::format("expected a model, got '{}'", printable(*type, 40)));
-  if (const auto parts = f.get<std::int64_t>("split.count"); parts && *parts > 1)
-    f.fail_at("split.count", fmt::format("the model is split into {} files, and this is only one of them", *parts),
-              "merge them with llama-gguf-split");
 }
 
 std::int64_t tokens_of(const GgufFile& f) {
@@ -129,7 +126,7 @@ std::int64_t layers_of(const json& config) {
 }
 
 json config_of_gguf(const GgufFile& file) {
-  check_whole(file);
+  check_is_model(file);
   GgufReader r(file);
   const std::string family = family_of(r);
   json config{{"model_type", family},

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/once.h"
-#include "format/gguf.h"
+#include "format/gguf_parts.h"
 #include "model_io/gguf_config.h"
 #include "model_io/gguf_keys.h"
 #include "model_io/gguf_weights.h"
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 class GgufModelReader : public ModelReader {
  public:
   explicit GgufModelReader(const fs::path& path)
-      : file_(std::make_shared<const GgufFile>(GgufFile::open(path.string()))) {}
+      : file_(std::make_shared<const GgufFile>(open_gguf_parts(path.string()))) {}
 
   ConfigDocument config() const override {
     ConfigDocument document{.json = json(), .where = path()};
@@ -35,7 +35,7 @@ class GgufModelReader : public ModelReader {
 
   WeightFiles weights() const override {
     WeightFiles::Contents contents{.where = path(), .tensors = {}, .maps = file_};
-    for (WeightView& view : gguf_weights(*file_, json())) contents.tensors.push_back({std::move(view), path()});
+    contents.tensors = gguf_weights(*file_, json());
     contents.name_in_file = [config = json()](std::string_view name) { return gguf_tensor_name(config, name); };
     return WeightFiles(std::move(contents));
   }

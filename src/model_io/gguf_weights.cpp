@@ -121,19 +121,20 @@ class Finder {
     if (!t) return;
     used_.insert(t->name);
     if (rule.form == Form::experts) return add_experts(rule, layer, *t);
-    WeightView& view = views_.emplace_back(plain_view(*t, rule.hf_name(layer)));
+    tensors_.push_back({plain_view(*t, rule.hf_name(layer)), file_.file_of(*t)});
+    WeightView& view = tensors_.back().view;
     try {
       if (rule.form == Form::rotated_queries) unrotate(view, *t, count("num_attention_heads"));
       if (rule.form == Form::rotated_keys) unrotate(view, *t, count("num_key_value_heads"));
       if (rule.form == Form::transposed) transpose(view, *t);
       if (rule.form == Form::offset) subtract_one(view, *t);
     } catch (const Error& e) {
-      throw e.within(file_.path());
+      throw e.within(file_.file_of(*t));
     }
   }
 
   bool uses(const std::string& name) const { return used_.contains(name); }
-  std::vector<WeightView> take() { return std::move(views_); }
+  std::vector<StoredTensor> take() { return std::move(tensors_); }
 
  private:
   std::int64_t count(const char* key) const { return config_.at(key).get<std::int64_t>(); }
@@ -141,14 +142,15 @@ class Finder {
   void add_experts(const GgufRule& rule, std::int64_t layer, const GgufTensor& t) {
     const std::int64_t experts = count("num_local_experts");
     if (t.shape.size() != 3 || t.shape[0] != experts)
-      fail(fmt::format("{}: {}", file_.path(), printable(t.name)),
+      fail(fmt::format("{}: {}", file_.file_of(t), printable(t.name)),
            fmt::format("has shape [{}], expected the matrices of {} experts", fmt::join(t.shape, ", "), experts));
-    for (std::int64_t e = 0; e < experts; ++e) views_.push_back(expert_view(t, rule.hf_name(layer, e), e));
+    for (std::int64_t e = 0; e < experts; ++e)
+      tensors_.push_back({expert_view(t, rule.hf_name(layer, e), e), file_.file_of(t)});
   }
 
   const GgufFile& file_;
   const nlohmann::json& config_;
-  std::vector<WeightView> views_;
+  std::vector<StoredTensor> tensors_;
   // These are in the configuration.
   std::set<std::string> used_{"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"};
 };
@@ -163,7 +165,7 @@ std::int64_t layers_with(const GgufRule& rule, const nlohmann::json& config) {
 
 }  // namespace
 
-std::vector<WeightView> gguf_weights(const GgufFile& file, const nlohmann::json& config) {
+std::vector<StoredTensor> gguf_weights(const GgufFile& file, const nlohmann::json& config) {
   Finder finder(file, config);
   std::vector<std::string> known;
   for (const GgufRule& rule : gguf_rules(family_of(config))) {
@@ -172,7 +174,7 @@ std::vector<WeightView> gguf_weights(const GgufFile& file, const nlohmann::json&
   }
   for (const GgufTensor& t : file.tensors())
     if (!finder.uses(t.name))
-      fail(fmt::format("{}: {}", printable(file.path(), 400), printable(t.name)),
+      fail(fmt::format("{}: {}", printable(file.file_of(t), 400), printable(t.name)),
            fmt::format("no {} model of {} layers has such a tensor", family_of(config), layers_of(config)),
            did_you_mean(t.name, known));
   return finder.take();

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "format/gguf.h"
-#include "format/safetensors.h"
+#include "model_io/weight_files.h"
 
 namespace tril::model {
 
 /// Views of all tensors of a file, which must outlive them. @throws Error for a tensor that the architecture does not have
 /// @param config  the result of config_of_gguf() for the file
-std::vector<WeightView> gguf_weights(const GgufFile& file, const nlohmann::json& config);
+std::vector<StoredTensor> gguf_weights(const GgufFile& file, const nlohmann::json& config);
 
 /// The name in such a file of one of Hugging Face's tensors, present or not; an unknown name is returned unchanged.
 std::string gguf_tensor_name(const nlohmann::json& config, std::string_view hf_name);

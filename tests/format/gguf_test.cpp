@@ -187,7 +187,7 @@ TEST_F(GgufTest, HostileTensorsAreRefused) {
   expect_error(with_tensor(raw_tensor("c", {std::uint64_t{1} << 32, std::uint64_t{1} << 32}, 0, 96)),
                "overflows 64 bits");
   expect_error(with_tensor(raw_tensor("c", {std::uint64_t{1} << 40}, 0, 96)), "which has 96 bytes");
-  expect_error(with_tensor(raw_tensor("c", {1}, 16, 96)), "IQ2_XXS, which is not supported");
+  expect_error(with_tensor(raw_tensor("c", {1}, 9, 96)), "Q8_1, which is not supported");
   expect_error(with_tensor(raw_tensor("c", {1}, 4, 96)), "number 4, which is not supported");
   expect_error(with_tensor(raw_tensor("c", {33}, 8, 96)), "not a multiple of the 32 in a block of Q8_0");
   expect_error(with_tensor(raw_tensor("c", {128}, 12, 96)), "not a multiple of the 256 in a block of Q4_K");

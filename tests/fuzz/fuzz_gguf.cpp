@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "format/gguf.h"
+#include "format/gguf_parts.h"
 #include "gguf_mutator.h"
 #include "kern/gguf_blocks.h"
 #include "memory_file.h"
@@ -34,7 +34,7 @@ void read_key(const tril::GgufFile& file, const std::string& key) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
-    const auto file = tril::GgufFile::open(tril::fuzz::memory_file({reinterpret_cast<const char*>(data), size}));
+    const auto file = tril::open_gguf_parts(tril::fuzz::memory_file({reinterpret_cast<const char*>(data), size}));
     for (const tril::GgufEntry& entry : file.metadata()) read_key(file, entry.key);
     std::size_t bytes = 0;
     for (const tril::GgufTensor& tensor : file.tensors()) {
@@ -50,7 +50,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 }
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
-  static const std::vector<std::string> texts{"general.alignment", "general.architecture", "llama", ""};
+  static const std::vector<std::string> texts{"general.alignment", "general.architecture", "llama", "", "split.no",
+                                              "split.count",       "split.tensors.count"};
   try {
     const auto file = tril::GgufFile::open(tril::fuzz::memory_file({reinterpret_cast<const char*>(data), size}));
     return tril::fuzz::GgufMutator(seed, texts)(file, data, size, most);

@@ -235,7 +235,7 @@ TEST_F(GgufModelFile, WhatChangesResultsAndIsNotKnownIsRefused) {
   };
   with("gpt2.attention.max_alibi_bias", 8, "attention.max_alibi_bias");
   with("gpt2.expert_count", 4, "gpt2.expert_count");
-  with("split.count", 3, "3 files");
+  with("split.count", 3, "split.no");
   with("tokenizer.ggml.eos_token_id", 11, "11 is not a valid id");
   with("gpt2.embeding_length", 4, "did you mean gpt2.embedding_length");
   file = whole;
