@@ -13,6 +13,7 @@
 
 #include "base/rng.h"
 #include "support/run_program.h"
+#include "support/serve_program.h"
 
 namespace tril {
 namespace {
@@ -140,18 +141,9 @@ TEST_F(Chat, ATemplateThatCannotBeReadIsToldOfAtOnce) {
   EXPECT_EQ(plain.code, 0) << plain.err;
 
   // A server has other uses for the model, so it only warns.
-  const std::string said = folder->at("said");
-  Launch launch;
-  launch.before = [&] { dup2(open(said.c_str(), O_WRONLY | O_CREAT, 0600), 2); };
-  launch.meanwhile = [&](pid_t child) {
-    const auto is_said = [&](const char* text) { return file_text(said).find(text) != std::string::npos; };
-    for (int i = 0; i < 6000 && !(is_said("listening on") && is_said("chats are refused")); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    kill(child, SIGTERM);
-  };
-  const Ran served = run_tril({"serve", "-m", "m=" + directory, "--port", "0", "--access-log", "none"}, launch);
-  EXPECT_EQ(served.code, 0) << file_text(said);
-  EXPECT_NE(file_text(said).find(words + "; "), std::string::npos) << file_text(said);
+  const Ran served = serve_until_ready({"-m", "m=" + directory, "--port", "0", "--access-log", "none"});
+  EXPECT_EQ(served.code, 0) << served.err;
+  EXPECT_NE(served.err.find(words + "; "), std::string::npos) << served.err;
 }
 
 TEST_F(Chat, SetsWhatMayBeSet) {

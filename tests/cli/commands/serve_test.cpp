@@ -9,6 +9,7 @@
 #include "cli/options/environment.h"
 #include "model_io/registry.h"
 #include "support/polyglot.h"
+#include "support/serve_program.h"
 #include "support/tiny_marian.h"
 
 namespace tril::cli {
@@ -18,10 +19,8 @@ TEST(Serve, ACacheThatHoldsNoRequestIsRefused) {
   const ScratchFolder folder;
   const std::string model = write_tiny_marian(folder);
   const auto serve = [&](const std::string& tokens) {
-    // Stopped after a while, in case it has not ended by itself.
-    return run_words({"/usr/bin/timeout", "--preserve-status", "-s", "TERM", "10", test::tril_program(), "serve", "-m",
-                      "de=" + model, "--port", "0", "--threads", "2", "--beam-size", "4", "--cache-tokens", tokens,
-                      "--access-log", "none"});
+    return serve_until_ready({"-m", "de=" + model, "--port", "0", "--threads", "2", "--beam-size", "4",
+                              "--cache-tokens", tokens, "--access-log", "none"});
   };
   const Ran refused = serve("10");
   EXPECT_EQ(refused.code, exit_usage);
@@ -89,8 +88,8 @@ TEST(Serve, ALanguagePairHasAnEffectOrIsRefused) {
     return folder.at(name);
   };
   const auto serve = [&](const std::string& model, const std::string& pair) {
-    return run_words({"/usr/bin/timeout", "--preserve-status", "-s", "TERM", "3", test::tril_program(), "serve", "-m",
-                      "m=" + model, "--languages", pair, "--port", "0", "--threads", "1", "--access-log", "none"});
+    return serve_until_ready(
+        {"-m", "m=" + model, "--languages", pair, "--port", "0", "--threads", "1", "--access-log", "none"});
   };
   const auto refused = [&](const std::string& model, const std::string& pair, const std::string& message) {
     const Ran ran = serve(model, pair);

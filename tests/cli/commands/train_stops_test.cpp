@@ -104,11 +104,14 @@ TEST(Train, ASignalBreaksOffALongUpdate) {
     std::vector<std::string> args =
         data.train(in_order ? "ordered" : "any", {"--after", "4u", "--accumulate", "20000"});
     if (in_order) args.emplace_back("--deterministic");
-    const Ran ran = run_with_signal(args, SIGTERM, [] { std::this_thread::sleep_for(std::chrono::seconds(4)); });
+    const std::string last = data.folder.at(std::string(in_order ? "ordered" : "any") + "/checkpoint/last");
+    const Ran ran = run_with_signal(args, SIGTERM, [&] {
+      wait_for(last, "state-00000000");  // it is written right before the first update
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+    });
     EXPECT_EQ(ran.code, 0) << ran.err;
     EXPECT_TRUE(contains(ran.err, "stopped and saved")) << ran.err;
-    EXPECT_EQ(file_text(data.folder.at(std::string(in_order ? "ordered" : "any") + "/checkpoint/last")),
-              "state-00000000\n");
+    EXPECT_EQ(file_text(last), "state-00000000\n");
   }
 }
 
