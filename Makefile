@@ -70,9 +70,11 @@ tidy: ## clang-tidy over the sources
 	@cmake --preset tidy > /dev/null
 	@git ls-files 'src/*.cpp' | xargs -P $(JOBS) -n 1 clang-tidy -p build-tidy --quiet
 
-docs: build ## write what is generated in docs/ anew: the option reference, the drawing of the house
+docs: build ## write what is generated in docs/ anew: the option reference, the drawing of the house, what loads
 	@$(BUILD)/tril help --markdown > docs/options.md
 	@scripts/draw_house.sh $(BUILD)/rooms.txt docs/architecture.md
+	@$(BUILD)/tril families --markdown families | scripts/put_between.sh "the families" docs/families.md
+	@$(BUILD)/tril families --markdown formats | scripts/put_between.sh "the formats" docs/model-directory.md
 
 clean: ## remove what was built
 	@rm -rf $(BUILD)

@@ -31,10 +31,4 @@ awk -F'|' '
     for (i = 1; i <= m; i++) print rows[i]
   }' "$1" >"$drawn"
 
-page=$(mktemp)
-awk -v drawn="$drawn" '
-  /^<!-- the house ends -->$/ { within = 0 }
-  !within { print }
-  /^<!-- the house begins -->$/ { within = 1; while ((getline line < drawn) > 0) print line }' "$2" >"$page"
-cat "$page" >"$2"
-rm -f "$page"
+"$(dirname "$0")/put_between.sh" "the house" "$2" <"$drawn"

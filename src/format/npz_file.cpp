@@ -16,7 +16,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "numbers are used as they are stored");
 
 constexpr std::string_view npy_magic = "\x93NUMPY", npy_suffix = ".npy";
-constexpr std::size_t most_header = 1 << 16, most_dimensions = 32;
+constexpr std::size_t most_header = 1 << 16, most_npz_dimensions = 32;
 
 struct NpyHeader {
   std::string type;
@@ -95,7 +95,7 @@ class NpyHeaderReader {
     std::vector<std::int64_t> sizes;
     need('(');
     while (!take(')')) {
-      if (sizes.size() == most_dimensions) refuse(fmt::format("has more than {} dimensions", most_dimensions));
+      if (sizes.size() == most_npz_dimensions) refuse(fmt::format("has more than {} dimensions", most_npz_dimensions));
       sizes.push_back(number());
       take('L');  // Python 2
       if (take(',')) continue;

@@ -1,14 +1,11 @@
 #include "model_io/model_source.h"
 
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/once.h"
 #include "base/printable.h"
-#include "model_io/directory_reader.h"
-#include "model_io/gguf_model_reader.h"
-#include "model_io/marian_model_reader.h"
+#include "model_io/model_formats.h"
 #include "model_io/text_model.h"
 
 namespace tril::model {
@@ -16,12 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The supported formats; each function returns null for a path of another format.
-constexpr std::array forms{open_gguf, open_marian, open_directory};
-
 std::unique_ptr<ModelReader> reader_of(const fs::path& path) {
-  for (const auto open : forms)
-    if (std::unique_ptr<ModelReader> reader = open(path)) return reader;
+  for (const ModelFormat& format : model_formats())
+    if (std::unique_ptr<ModelReader> reader = format.open(path)) return reader;
   const std::string shown = printable(path.string(), 400);
   std::error_code problem;
   if (!fs::exists(path, problem)) fail(shown, "no such file or directory", "check the path");

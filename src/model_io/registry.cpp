@@ -10,17 +10,7 @@
 #include "format/json_file.h"
 #include "format/safetensors.h"
 #include "format/safetensors_write.h"
-#include "model/families/bart.h"
-#include "model/families/decoder_families.h"
-#include "model/families/gpt2.h"
-#include "model/families/linear_decoder.h"
-#include "model/families/marian.h"
-#include "model/families/marian_nmt.h"
-#include "model/families/t5.h"
-#include "model/lessons/full_transformer.h"
-#include "model/lessons/padded_decoder.h"
-#include "model/spec/learned_position_decoder.h"
-#include "model/spec/tied_decoder.h"
+#include "model_io/family_list.h"
 #include "model_io/packed_image.h"
 #include "model_io/quantized_files.h"
 #include "model_io/weight_files.h"
@@ -29,92 +19,6 @@ namespace tril::model {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Family {
-  std::string name;
-  std::unique_ptr<Model> (*make)(const JsonObject& config);
-  /// Used instead if config.json is incomplete.
-  std::unique_ptr<Model> (*make_of_files)(const JsonObject& config, const WeightNames& weight_names) = nullptr;
-  bool own = false;  ///< without a publisher: config.json has it as the architecture of model_type "tril"
-};
-
-const std::vector<Family>& registry() {
-  static const std::vector<Family> list{
-      {"marian", make_marian},
-      {"bart", make_bart},
-      {"mbart", make_bart},
-      {"m2m_100", make_bart},
-      {"pegasus", make_bart},
-      {"plbart", make_bart},
-      {"mvp", make_bart},
-      {"blenderbot", make_bart},
-      {"blenderbot-small", make_bart},
-      {"t5", nullptr, make_t5},
-      {"mt5", nullptr, make_t5},
-      {"umt5", nullptr, make_t5},
-      {"switch_transformers", nullptr, make_t5},
-      {"gpt2", make_gpt2},
-      {"gemma", make_gemma},
-      {"gemma2", make_gemma2},
-      {"biogpt", make_biogpt},
-      {"bloom", make_bloom},
-      {"codegen", make_codegen},
-      {"falcon", make_falcon},
-      {"gpt_bigcode", make_gpt_bigcode},
-      {"gpt_neo", make_gpt_neo},
-      {"gpt_neox", make_gpt_neox},
-      {"gptj", make_gptj},
-      {"mpt", make_mpt},
-      {"xglm", make_xglm},
-      {"granite", make_granite},
-      {"llama", make_llama},
-      {"mistral", make_mistral},
-      {"mixtral", make_mixtral},
-      {"olmo2", make_olmo2},
-      {"opt", make_opt},
-      {"phi", make_phi},
-      {"phi3", make_phi3},
-      {"qwen2", make_qwen2},
-      {"qwen3", make_qwen3},
-      {"arcee", make_arcee},
-      {"bitnet", make_bitnet},
-      {"cohere", make_cohere},
-      {"cohere2", make_cohere2},
-      {"ernie4_5", make_ernie4_5},
-      {"exaone4", make_exaone4},
-      {"gemma3_text", make_gemma3_text},
-      {"glm", make_glm},
-      {"glm4", make_glm4},
-      {"helium", make_helium},
-      {"hunyuan_v1_dense", make_hunyuan_v1_dense},
-      {"ministral", make_ministral},
-      {"ministral3", make_ministral3},
-      {"nanochat", make_nanochat},
-      {"nemotron", make_nemotron},
-      {"olmo", make_olmo},
-      {"olmo3", make_olmo3},
-      {"persimmon", make_persimmon},
-      {"seed_oss", make_seed_oss},
-      {"smollm3", make_smollm3},
-      {"stablelm", make_stablelm},
-      {"starcoder2", make_starcoder2},
-      {"qwen3_moe", make_qwen3_moe},
-      {"qwen2_moe", make_qwen2_moe},
-      {"olmoe", make_olmoe},
-      {"granitemoe", make_granitemoe},
-      {"minimax_m2", make_minimax_m2},
-      {"glm4_moe", make_glm4_moe},
-      {"hunyuan_v1_moe", make_hunyuan_v1_moe},
-      {"hy_v3", make_hy_v3},
-      {.name = "padded_decoder", .make = make_padded_decoder, .own = true},
-      {.name = "full_transformer", .make = make_full_transformer, .own = true},
-      {.name = "learned_position_decoder", .make = make_learned_position_decoder, .own = true},
-      {.name = "tied_decoder", .make = make_tied_decoder, .own = true},
-      {.name = "linear_decoder", .make = make_linear_decoder, .own = true},
-      {.name = "marian_nmt", .make = make_marian_nmt, .own = true},
-  };
-  return list;
-}
 
 std::vector<std::int64_t> sizes(const Shape& s) {
   std::vector<std::int64_t> v;
@@ -133,7 +37,7 @@ std::vector<std::int64_t> stored_sizes(const nn::Parameter& p, const StoredAs& s
 
 std::vector<std::string> families() {
   std::vector<std::string> names;
-  for (const Family& f : registry()) names.push_back(f.name);
+  for (const Family& f : family_list()) names.emplace_back(f.name);
   return names;
 }
 
@@ -145,7 +49,7 @@ std::unique_ptr<Model> make_by(const JsonObject& config, const WeightNames& weig
   const bool own = type == "tril";
   const std::string key = own ? "architecture" : "model_type";
   if (own) type = config.get<std::string>("architecture");
-  for (const Family& f : registry())
+  for (const Family& f : family_list())
     if (f.name == type && (f.own || !own)) return f.make ? f.make(config) : f.make_of_files(config, weight_names);
   config.fail_at(key, fmt::format("the family '{}' is not supported", printable(type, 40)),
                  fmt::format("supported: {}", fmt::join(families(), ", ")));

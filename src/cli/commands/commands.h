@@ -20,6 +20,7 @@ void add_align(App& app);
 void add_shortlist(App& app);
 void add_eval(App& app);
 void add_inspect(App& app);
+void add_families(App& app);
 void add_quantize(App& app);
 void add_export(App& app);
 void add_pack(App& app);

@@ -5,14 +5,13 @@
 // defaults as Hugging Face has them (T5Config, MT5Config, UMT5Config, SwitchTransformersConfig).
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "format/json_file.h"
 #include "model/families/t5_config.h"
 #include "model/spec/stack.h"
+#include "model/spec/weight_names.h"
 
 namespace tril::model {
 
@@ -50,9 +49,6 @@ class T5 : public Model {
 
 /// Makes a T5 with the feed-forward that the config names.
 std::unique_ptr<Model> make_t5(const T5Config& config);
-/// The names of a directory's weights; nothing if it has none.
-using WeightNames = std::function<std::optional<std::vector<std::string>>()>;
-
 /// Makes the model from config.json; weights are neither allocated nor set. The names of the weights decide what
 /// config.json leaves open.
 std::unique_ptr<Model> make_t5(const JsonObject& config, const WeightNames& weight_names);

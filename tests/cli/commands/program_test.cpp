@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "base/streams.h"
@@ -285,6 +286,19 @@ TEST(Completion, NamesEveryOptionInEveryShell) {
         EXPECT_NE(ran.out.find((shell == "fish" ? "-l " : "--") + field.name()), std::string::npos)
             << shell << " " << command.name << " " << field.name();
   }
+}
+
+TEST(Program, PagesSayWhatLoads) {
+  for (const auto& [table, page] : {std::pair("families", "families.md"), std::pair("formats", "model-directory.md")}) {
+    const Ran ran = run_tril({"families", "--markdown", table});
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_NE(file_text(test::test_dir() + "/../docs/" + page).find("begins -->\n" + ran.out + "<!-- the " + table),
+              std::string::npos)
+        << "run: make docs";
+  }
+  const nlohmann::json all = nlohmann::json::parse(run_tril({"families", "--json"}).out);
+  EXPECT_GT(all.at("families").size(), 60u);
+  EXPECT_GE(all.at("formats").size(), 3u);
 }
 
 TEST(Reference, InDocsIsTheProgramsOwn) {

@@ -1,0 +1,31 @@
+// The families that load, each declared once: its name, what makes its model, and what it is in a sentence.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "format/json_file.h"
+#include "model/spec/model.h"
+#include "model/spec/weight_names.h"
+
+namespace tril::model {
+
+struct Family {
+  enum class Kind : std::uint8_t { encoder_decoder, decoder };
+
+  std::string_view name;  ///< model_type in config.json, or architecture if the family is tril's own
+  Kind kind = Kind::decoder;
+  std::string_view file;  ///< below src/model/
+  /// The model of a config.json. Null: its weights say what config.json leaves open (make_of_files).
+  std::unique_ptr<Model> (*make)(const JsonObject& config) = nullptr;
+  std::unique_ptr<Model> (*make_of_files)(const JsonObject& config, const WeightNames& weight_names) = nullptr;
+  bool own = false;  ///< without a publisher: config.json has it as the architecture of model_type "tril"
+  std::string_view sentence;
+};
+
+/// All of them, those that resemble each other beside each other.
+std::span<const Family> family_list();
+
+}  // namespace tril::model

@@ -1,0 +1,24 @@
+// The formats that a model is opened from, each declared once: what reads it, and what it is in a sentence.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "model_io/model_reader.h"
+
+namespace tril::model {
+
+struct ModelFormat {
+  std::string_view name;   ///< "GGUF"
+  std::string_view paths;  ///< what a user passes, in Markdown
+  std::string_view sentence;
+  /// @return null for a path of another format
+  std::unique_ptr<ModelReader> (*open)(const std::filesystem::path& path) = nullptr;
+};
+
+/// All of them, in the order in which they are tried.
+std::span<const ModelFormat> model_formats();
+
+}  // namespace tril::model
