@@ -5,7 +5,8 @@
 namespace tril::nn {
 
 GatedFeedForward::GatedFeedForward(Parameters& p, const std::string& prefix, const Options& o)
-    : name_(prefix.substr(prefix.rfind('.') + 1)), activation_(o.activation), dropout_(o.dropout) {
+    : name_(prefix.substr(prefix.rfind('.') + 1)), activation_(o.activation), clamp_(o.clamp), dropout_(o.dropout) {
+  check(!o.clamp || !o.gate_up.empty(), prefix, "a clamped gate needs gate and up as one matrix");
   const auto make = [&](const std::string& name, std::int64_t in, std::int64_t out) {
     return Linear(p, prefix + "." + name, in, out, {.bias = o.bias});
   };
@@ -28,7 +29,7 @@ Tensor GatedFeedForward::forward(Context& c, const Tensor& x, const ops::LinearO
   };
   if (stack_ && stack_->from.empty()) return end(ops::gated(c, activation_, gate_.forward(c, x), up_.forward(c, x)));
   const Tensor both = stack_ ? ops::linear(c, x, stack_->from[0].weight, stack_->from[0].bias) : gate_up_.forward(c, x);
-  return end(ops::gated_columns(c, activation_, both));
+  return end(clamp_ ? ops::clamped_gate(c, both, *clamp_) : ops::gated_columns(c, activation_, both));
 }
 
 }  // namespace tril::nn

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "nn/layers.h"
+#include "ops/clamped_gate.h"
 
 namespace tril::nn {
 
@@ -16,9 +17,10 @@ class GatedFeedForward {
     bool bias = false;
     float dropout = 0;  ///< before the last product
     std::string gate = "gate_proj", up = "up_proj", down = "down_proj";
-    std::string inner_norm;  ///< of an RMSNorm before the last product; "": none
-    float norm_eps = 1e-6f;  ///< of that norm
-    std::string gate_up;     ///< one matrix of both, gate's rows first; "": two
+    std::string inner_norm;               ///< of an RMSNorm before the last product; "": none
+    float norm_eps = 1e-6f;               ///< of that norm
+    std::string gate_up;                  ///< one matrix of both, gate's rows first; "": two
+    std::optional<ops::GateClamp> clamp;  ///< ops::clamped_gate() in place of f(gate) * up; needs gate_up
   };
   GatedFeedForward() = default;
   /// Declares the projections under `prefix`; its last component is the scope name.
@@ -33,6 +35,7 @@ class GatedFeedForward {
   const Stack* stack_ = nullptr;  // gate, up if they are separate
   ops::Activation activation_ = ops::Activation::silu;
   std::optional<Norm> inner_norm_;
+  std::optional<ops::GateClamp> clamp_;
   float dropout_ = 0;
 };
 

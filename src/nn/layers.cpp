@@ -56,10 +56,13 @@ FeedForward::FeedForward(Parameters& p, const std::string& prefix, const Options
     : first_(p, prefix + "." + o.first, o.d_model, o.d_ff, {.bias = o.bias, .depth = o.depth}),
       second_(p, prefix + "." + o.second, o.d_ff, o.d_model, {.bias = o.bias, .depth = o.depth}),
       activation_(o.activation),
-      dropout_(o.dropout) {}
+      dropout_(o.dropout) {
+  if (!o.xielu.empty()) xielu_.emplace(p, prefix + "." + o.xielu);
+}
 
 Tensor FeedForward::forward(Context& c, const Tensor& x, const ops::LinearOptions& out) const {
-  Tensor h = first_.forward(c, x, {.activation = activation_});
+  Tensor h = first_.forward(c, x, {.activation = xielu_ ? ops::Activation::none : activation_});
+  if (xielu_) h = xielu_->forward(c, h);
   h = ops::dropout(c, h, dropout_);
   return second_.forward(c, h, out);
 }

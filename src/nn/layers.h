@@ -2,9 +2,11 @@
 // declared.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "nn/parameters.h"
+#include "nn/xielu.h"
 
 namespace tril::nn {
 
@@ -88,6 +90,7 @@ class FeedForward {
     bool bias = true;
     std::int64_t depth = 1;  ///< Linear::Options::depth of both
     std::string first = "fc1", second = "fc2";
+    std::string xielu;  ///< of an Xielu in place of the activation; "": none
   };
   FeedForward() = default;
   FeedForward(Parameters& p, const std::string& prefix, const Options& options);
@@ -97,6 +100,7 @@ class FeedForward {
  private:
   Linear first_, second_;
   ops::Activation activation_ = ops::Activation::relu;
+  std::optional<Xielu> xielu_;
   float dropout_ = 0;
 };
 

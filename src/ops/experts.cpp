@@ -16,6 +16,7 @@
 
 #include "ops/loss.h"
 #include "ops/sizes.h"
+#include "ops/sparse_mixer.h"
 
 namespace tril::ops {
 namespace {
@@ -81,7 +82,8 @@ Routing route(const Tensor& logits, std::int64_t k, const RouterOptions& o, cons
   check(o.groups >= 1 && E % o.groups == 0 && o.chosen_groups >= 1 && o.chosen_groups <= o.groups &&
             k <= E / o.groups * o.chosen_groups,
         "route", "{} of {} experts, from {} of {} groups", k, E, o.chosen_groups, o.groups);
-  const bool by_logits = o.score == RouterOptions::Score::softmax && !correction && o.groups == 1;  // the same order
+  const bool by_logits = o.score == RouterOptions::Score::sparse_mixer ||
+                         (o.score == RouterOptions::Score::softmax && !correction && o.groups == 1);  // the same order
   std::vector<float> values = by_logits ? host_copy<float>(logits) : scores_of(logits, o.score);
   if (correction) {
     check_shape(correction, {E}, "route: correction");
@@ -141,6 +143,7 @@ Tensor expert_weights(Context& c, const Tensor& logits, const Routing& routing, 
   const auto [N, E] = logits.dims<2>("expert_weights: logits");
   check_routing(routing, E);
   check(N == routing.tokens, "expert_weights", "a routing of {} tokens for {}", routing.tokens, logits.shape());
+  if (o.score == RouterOptions::Score::sparse_mixer) return sparse_mixer_weights(c, logits, routing, o.jitter);
   const std::int64_t k = routing.k;
   const bool of_chosen = chosen_alone(o);
   const std::vector<float> p = of_chosen ? host_copy<float>(logits) : scores_of(logits, o.score);

@@ -21,9 +21,11 @@ struct Routing {
 
 struct RouterOptions {
   enum class Score : std::uint8_t {
-    softmax,  ///< p = softmax(logits) over all experts
-    sigmoid,  ///< p = sigmoid(logits) [DeepSeek-V3, 2024, eq. 13]
+    softmax,       ///< p = softmax(logits) over all experts
+    sigmoid,       ///< p = sigmoid(logits) [DeepSeek-V3, 2024, eq. 13]
+    sparse_mixer,  ///< see sparse_mixer_weights() in sparse_mixer.h: nothing below but `jitter` applies
   } score = Score::softmax;
+  float jitter = 0.01f;
   bool normalised = true;  ///< the weights of a token's experts are divided by their sum
   float scale = 1;         ///< of the weights
   /// Experts in this many groups, of which a token may choose from `chosen_groups`: those of the largest sums of the

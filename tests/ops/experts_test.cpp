@@ -88,6 +88,46 @@ TEST(Experts, TokensChooseFromTheBestGroups) {
   expect_error([&] { ops::route(logits, 3, o); }, "3 of 6 experts, from 1 of 3 groups");
 }
 
+// Softmaxes over the logits near the largest and near the second largest [Phi-3.5-MoE's code].
+Doubles sparse_mixer_in_double(const Doubles& logits, std::int64_t N, std::int64_t E, double jitter) {
+  const auto best = best_of(logits, N, E, 2);
+  Doubles w;
+  for (std::int64_t t = 0; t < N; ++t)
+    for (std::int64_t j = 0; j < 2; ++j) {
+      const double most = at(logits, t, best[static_cast<std::size_t>(2 * t + j)], E);
+      double sum = 0;
+      for (std::int64_t e = 0; e < E; ++e) {
+        const double v = at(logits, t, e, E);
+        const bool first = j == 1 && e == best[static_cast<std::size_t>(2 * t)];
+        if (!first && (most - v) / std::max(std::abs(v), most) <= 2 * jitter) sum += std::exp(v - most);
+      }
+      w.push_back(1 / sum);
+    }
+  return w;
+}
+
+TEST(Experts, SparseMixersWeightsAreSoftmaxesOfTheNear) {
+  for (const float jitter : {0.0f, 0.2f, 0.5f, 100.0f})
+    for (const std::int64_t E : {2, 5, 16}) {
+      constexpr std::int64_t N = 9;
+      const ops::RouterOptions o{.score = ops::RouterOptions::Score::sparse_mixer, .jitter = jitter};
+      check_op(
+          {.name = fmt::format("sparse_mixer_weights, jitter {}, E {}", jitter, E),
+           .shapes = {{N, E}},
+           .run = [o](Context& c,
+                      std::span<const Tensor> x) { return ops::expert_weights(c, x[0], ops::route(x[0], 2, o), o); },
+           .reference =
+               [o, E](std::span<const Doubles> x) {
+                 return sparse_mixer_in_double(x[0], N, E, static_cast<double>(o.jitter));
+               }});
+    }
+  Arena arena;
+  Context c(arena);
+  const ops::RouterOptions o{.score = ops::RouterOptions::Score::sparse_mixer};
+  const Tensor logits = c.zeros({3, 4});
+  expect_error([&] { ops::expert_weights(c, logits, ops::route(logits, 3, o), o); }, "to 3 experts");
+}
+
 TEST(Experts, WeightsAreScoresOfTheChosen) {
   using Score = ops::RouterOptions::Score;
   for (const auto score : {Score::softmax, Score::sigmoid})

@@ -30,6 +30,8 @@ inline std::vector<nlohmann::json> small_llama_variants() {
                             {"factor", 4.0},
                             {"original_max_position_embeddings", 3},
                             {"llama_4_scaling_beta", 0.5}};
+  nlohmann::json yarn_plain = yarn;
+  yarn_plain.erase("llama_4_scaling_beta");
   return {
       llama_variant("gemma3_text", {{"head_dim", 6},
                                     {"query_pre_attn_scalar", 5},
@@ -83,6 +85,19 @@ inline std::vector<nlohmann::json> small_llama_variants() {
                                  {"topk_group", 2},
                                  {"routed_scaling_factor", 1.5},
                                  {"use_qk_norm", true}}),
+      llama_variant("apertus",
+                    {{"hidden_act", "xielu"}, {"rope_parameters", {{"rope_type", "default"}, {"rope_theta", 100.0}}}}),
+      llama_variant("phimoe", {{"num_local_experts", 2},  // both are chosen, each by itself: no weight jumps
+                               {"num_experts_per_tok", 2},
+                               {"router_jitter_noise", 0.0},
+                               {"attention_bias", true},
+                               {"lm_head_bias", true}}),
+      llama_variant("gpt_oss", {{"head_dim", 4},
+                                {"num_local_experts", 3},
+                                {"num_experts_per_tok", 3},
+                                {"sliding_window", 3},
+                                {"layer_types", both},
+                                {"rope_parameters", yarn_plain}}),
       llama_variant("hunyuan_v1_moe", {{"num_experts", 3}, {"moe_topk", 3}}),
       llama_variant("hy_v3",
                     {{"head_dim", 4}, {"num_experts", 3}, {"num_experts_per_tok", 3}, {"moe_intermediate_size", 8}}),

@@ -10,6 +10,7 @@
 namespace tril::model {
 
 // Built by llama_like.h:
+std::unique_ptr<Model> make_apertus(const JsonObject& config);
 std::unique_ptr<Model> make_arcee(const JsonObject& config);
 std::unique_ptr<Model> make_bitnet(const JsonObject& config);
 std::unique_ptr<Model> make_cohere(const JsonObject& config);
@@ -22,6 +23,7 @@ std::unique_ptr<Model> make_gemma3_text(const JsonObject& config);
 std::unique_ptr<Model> make_glm(const JsonObject& config);
 std::unique_ptr<Model> make_glm4(const JsonObject& config);
 std::unique_ptr<Model> make_glm4_moe(const JsonObject& config);
+std::unique_ptr<Model> make_gpt_oss(const JsonObject& config);
 std::unique_ptr<Model> make_granite(const JsonObject& config);
 std::unique_ptr<Model> make_granitemoe(const JsonObject& config);
 std::unique_ptr<Model> make_helium(const JsonObject& config);
@@ -42,6 +44,7 @@ std::unique_ptr<Model> make_olmo3(const JsonObject& config);
 std::unique_ptr<Model> make_olmoe(const JsonObject& config);
 std::unique_ptr<Model> make_persimmon(const JsonObject& config);
 std::unique_ptr<Model> make_phi3(const JsonObject& config);
+std::unique_ptr<Model> make_phimoe(const JsonObject& config);
 std::unique_ptr<Model> make_qwen2(const JsonObject& config);
 std::unique_ptr<Model> make_qwen2_moe(const JsonObject& config);
 std::unique_ptr<Model> make_qwen3(const JsonObject& config);

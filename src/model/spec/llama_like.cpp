@@ -1,6 +1,8 @@
 #include "model/spec/llama_like.h"
 
+#include <array>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "model/spec/decoder_keys.h"
 #include "model/spec/fused_rows.h"
@@ -22,6 +24,7 @@ LlamaLike::LlamaLike(LlamaLikeConfig config) : config_(std::move(config)) {
                 ? embedding_.table()
                 : &p.add("lm_head.weight", {k.vocab_size, k.hidden_size}, nn::Init::normal(k.initializer_range));
   output_->in_products = true;
+  if (k.output_bias) output_bias_ = &p.add("lm_head.bias", {k.vocab_size}, nn::Init::zeros());
   for (nn::Parameter& w : p.all())
     if (w.in_products || w.hidden_matrix) w.init = nn::Init::normal(k.initializer_range);
 }
@@ -80,15 +83,17 @@ nn::DecoderLayer LlamaLike::make_layer(std::int64_t i) {
 void LlamaLike::make_feed_forward(nn::DecoderLayer& layer, std::int64_t i) {
   const auto& k = config_;
   nn::Parameters& p = parameters_;
-  const ops::Activation activation = nn::activation_of(k.hidden_act, k.hidden_act_key);
-  if (k.feed_forward == LlamaLikeConfig::FeedForward::plain) {
+  const bool xielu = k.feed_forward == LlamaLikeConfig::FeedForward::xielu;
+  const ops::Activation activation = xielu ? ops::Activation::none : nn::activation_of(k.hidden_act, k.hidden_act_key);
+  if (xielu || k.feed_forward == LlamaLikeConfig::FeedForward::plain) {
     layer.feed_forward = nn::FeedForward(p, layer.name + ".mlp",
                                          {.d_model = k.hidden_size,
                                           .d_ff = k.intermediate_size,
                                           .activation = activation,
                                           .bias = k.mlp_bias,
                                           .first = k.up_name,
-                                          .second = k.down_name});
+                                          .second = k.down_name,
+                                          .xielu = xielu ? "act_fn" : ""});
     return;
   }
   nn::GatedFeedForward::Options gated{.d_model = k.hidden_size,
@@ -113,6 +118,7 @@ void LlamaLike::make_experts(nn::DecoderLayer& layer, nn::GatedFeedForward::Opti
   expert.gate = e.gate, expert.up = e.up, expert.down = e.down;
   if (e.d_ff > 0) expert.d_ff = e.d_ff;
   if (!e.fused_gate_up.empty()) expert.gate_up = "gate_up_proj";
+  expert.bias |= e.bias, expert.clamp = e.clamp;
   layer.feed_forward = nn::ExpertFeedForward(parameters_, prefix,
                                              {.num_experts = e.count,
                                               .experts_per_token = e.per_token,
@@ -122,11 +128,25 @@ void LlamaLike::make_experts(nn::DecoderLayer& layer, nn::GatedFeedForward::Opti
                                               .router = e.router,
                                               .shared = e.shared,
                                               .correction = e.correction,
-                                              .shared_gate = e.shared_gate});
-  for (std::int64_t i = 0; i < e.count && !e.fused_gate_up.empty(); ++i)
-    for (const auto& [own, fused] : {std::pair{expert.gate_up, e.fused_gate_up}, {expert.down, e.fused_down}})
-      stored_[fmt::format("{}.experts.{}.{}.weight", prefix, i, own)] = {.names = {prefix + "." + fused},
-                                                                         .part = {i, e.count}};
+                                              .shared_gate = e.shared_gate,
+                                              .router_bias = e.router_bias});
+  if (!e.fused_gate_up.empty()) store_fused(prefix, expert);
+}
+
+void LlamaLike::store_fused(const std::string& prefix, const nn::GatedFeedForward::Options& expert) {
+  const ExpertsConfig& e = config_.experts;
+  const auto& [transposed, interleaved, bias_suffix] = e.fused_form;
+  const std::vector<std::int32_t> in_turns =
+      interleaved ? rows_by_part(expert.d_ff, std::array<std::int64_t, 2>{1, 1}) : std::vector<std::int32_t>();
+  for (std::int64_t i = 0; i < e.count; ++i)
+    for (const auto& [own, fused, order] :
+         {std::tuple{expert.gate_up, e.fused_gate_up, in_turns}, {expert.down, e.fused_down, {}}}) {
+      const std::string name = fmt::format("{}.experts.{}.{}", prefix, i, own), stored = prefix + "." + fused;
+      stored_[name + ".weight"] = {
+          .names = {stored}, .transposed = transposed, .row_order = order, .part = {i, e.count}};
+      if (expert.bias)
+        stored_[name + ".bias"] = {.names = {stored + bias_suffix}, .row_order = order, .part = {i, e.count}};
+    }
 }
 
 std::string LlamaLike::config_json() const {

@@ -36,7 +36,9 @@ class LlamaLike : public Model {
   StoredAs stored_as(const nn::Parameter& p) const override;
   bool is_redundant(std::string_view name) const override;
   Tensor decode(Context& c, const DecoderInput& input) const override;
-  OutputProjection output() const override { return {output_->weight(), {}, config_.logit_softcap}; }
+  OutputProjection output() const override {
+    return {output_->weight(), output_bias_ ? output_bias_->value : Tensor(), config_.logit_softcap};
+  }
   std::int64_t experts_per_token() const override { return config_.experts.per_token; }
   std::unique_ptr<nn::KvCache> make_cache(Context& c) const override { return cache_for(c, layers_); }
 
@@ -44,6 +46,7 @@ class LlamaLike : public Model {
   nn::DecoderLayer make_layer(std::int64_t i);
   void make_feed_forward(nn::DecoderLayer& layer, std::int64_t i);
   void make_experts(nn::DecoderLayer& layer, nn::GatedFeedForward::Options expert);
+  void store_fused(const std::string& prefix, const nn::GatedFeedForward::Options& expert);
 
   LlamaLikeConfig config_;
   std::vector<nn::RotaryPositions> rotaries_;
@@ -51,7 +54,7 @@ class LlamaLike : public Model {
   std::vector<nn::DecoderLayer> layers_;
   nn::Norm final_norm_;
   std::optional<nn::Norm> embedding_norm_;
-  nn::Parameter* output_ = nullptr;
+  nn::Parameter *output_ = nullptr, *output_bias_ = nullptr;
   std::map<std::string, StoredAs> stored_;  // by name, of weights whose rows or tensors files have otherwise
 };
 

@@ -35,7 +35,8 @@ LlamaLikeConfig read_llama_like(ConfigReader& config, LlamaLikeConfig k) {
   check_size(json, "head_dim", k.head_dim, 1 << 12);
 
   k.hidden_act = config.get<std::string>(k.hidden_act_key, k.hidden_act);
-  nn::activation_of(k.hidden_act, json.place_of(k.hidden_act_key));
+  if (k.feed_forward != LlamaLikeConfig::FeedForward::xielu)
+    nn::activation_of(k.hidden_act, json.place_of(k.hidden_act_key));
   if (!k.norm_eps_key.empty()) k.norm_eps = config.positive(k.norm_eps_key, k.norm_eps);
   k.rope_defaults.head_dim = k.head_dim;
   k.rope_defaults.max_positions = k.max_position_embeddings;

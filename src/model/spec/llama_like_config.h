@@ -37,6 +37,13 @@ struct ExpertsConfig {
   std::string gate = "gate_proj", up = "up_proj", down = "down_proj";
   /// Tensors of the block that hold all experts, gate over up and down; "": each expert has its own.
   std::string fused_gate_up, fused_down;
+  struct FusedForm {
+    bool transposed = false;   ///< each expert's part is [in, out],
+    bool interleaved = false;  ///< and gate and up take turns in it
+    std::string bias_suffix;   ///< after the tensors' names: of all experts' biases
+  } fused_form;
+  bool bias = false, router_bias = false;
+  std::optional<ops::GateClamp> clamp;  ///< nn::GatedFeedForward::Options
 };
 
 struct LlamaLikeConfig {
@@ -49,7 +56,7 @@ struct LlamaLikeConfig {
   std::int64_t max_position_embeddings = 2048;
   std::string hidden_act = "silu";
   double norm_eps = 1e-6, initializer_range = 0.02;
-  bool tie_word_embeddings = false;
+  bool tie_word_embeddings = false, output_bias = false;
   float attention_dropout = 0;
   std::int32_t bos_token_id = 1, eos_token_id = 2, pad_token_id = -1;
   nn::RotaryOptions rope;
@@ -72,8 +79,8 @@ struct LlamaLikeConfig {
   float embedding_scale = 1, residual_scale = 1, logit_scale = 1;
   float attention_softcap = 0, logit_softcap = 0;  ///< of scaled scores and of logits; 0: none
   ExpertsConfig experts;
-  /// gated: f(gate) * up; plain: f(up).
-  enum class FeedForward : std::uint8_t { gated, plain } feed_forward = FeedForward::gated;
+  /// gated: f(gate) * up; plain: f(up); xielu: f(up) with nn::Xielu, which is what hidden_act says then.
+  enum class FeedForward : std::uint8_t { gated, plain, xielu } feed_forward = FeedForward::gated;
   std::string gate_up_name, up_name = "up_proj", down_name = "down_proj";  ///< gate_up: one matrix of both; "": two
   std::string feed_forward_inner_norm;  ///< nn::GatedFeedForward::Options::inner_norm
 

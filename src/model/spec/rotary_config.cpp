@@ -33,7 +33,8 @@ const std::vector<Kind>& kinds() {
         "finetuned"}},  // these two the authors' own code reads, transformers does not
       {"longrope",
        Scaling::longrope,
-       {"factor", "short_factor", "long_factor", "attention_factor", "original_max_position_embeddings"}},
+       {"factor", "short_factor", "long_factor", "attention_factor", "original_max_position_embeddings", "short_mscale",
+        "long_mscale"}},
   };
   return list;
 }
@@ -93,6 +94,13 @@ void read_longrope(const JsonObject& rope, const RotaryDefaults& d, nn::RotaryOp
   o.factor = rope.has("factor") ? positive_of(rope, "factor", 1) : stretched;
   const double own = o.factor <= 1 ? 1 : std::sqrt(1 + std::log(o.factor) / std::log(static_cast<double>(o.original)));
   o.attention_factor = positive_of(rope, "attention_factor", own);
+  if (d.reads_mscales) {
+    o.attention_factor = needed(rope, "short_mscale");
+    if (needed(rope, "long_mscale") != o.attention_factor)
+      rope.fail_at("long_mscale", "differs from short_mscale", "only one factor for all lengths is supported");
+  } else if (rope.has("short_mscale") || rope.has("long_mscale")) {
+    rope.fail_at("short_mscale", "is not supported for this family");
+  }
   for (const auto& [key, list] : {std::pair{"short_factor", &o.short_factors}, {"long_factor", &o.long_factors}}) {
     *list = rope.get<std::vector<double>>(key);
     if (static_cast<std::int64_t>(list->size()) != o.dim / 2)

@@ -23,6 +23,8 @@ struct RotaryDefaults {
   bool reads_top_level = true;
   /// Whether the family has a fixed `alpha` beside the rope_type "dynamic".
   bool reads_alpha = false;
+  /// Whether longrope's factor of cosines and sines is `short_mscale` and `long_mscale`, which must be equal.
+  bool reads_mscales = false;
   /// Whether the family scales queries by their positions, as llama_4_scaling_beta says.
   bool scales_queries = false;
   bool interleaved = false, reversed = false;  ///< nn::RotaryOptions'

@@ -58,7 +58,7 @@ std::vector<std::vector<std::vector<Interval>>> in_portions(const std::vector<st
 // A table that is read by index, such as a bias of distances, may be named after the first layer but used by all: only
 // matrices of products, biases and norms come and go with a layer.
 bool belongs_to(const nn::Parameter& p, const std::string& layer) {
-  return p.name.starts_with(layer + ".") && (p.in_products || p.shape.rank() == 1);
+  return p.name.starts_with(layer + ".") && (p.in_products || p.shape.rank() <= 1);
 }
 
 }  // namespace

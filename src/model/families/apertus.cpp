@@ -1,0 +1,35 @@
+// apertus: Llama with norms of queries and keys, and one product with a learned activation in place of the gated feed-forward
+// [Apertus team 2025, section 2.1; xIELU: Huang & Schlag 2025].
+#include "model/families/decoder_families.h"
+#include "model/spec/llama_like.h"
+
+namespace tril::model {
+
+std::unique_ptr<Model> make_apertus(const JsonObject& config) {
+  ConfigReader reader(config, "apertus");
+  using FeedForward = LlamaLikeConfig::FeedForward;
+  if (!reader.has("rope_parameters") && !reader.has("rope_scaling"))
+    config.fail_at("rope_parameters", "is missing", "an apertus config.json says how its positions are scaled");
+  const bool learned = reader.get<std::string>("hidden_act", "xielu") == "xielu";
+  LlamaLikeConfig k = read_llama_like(reader, {.family = "apertus",
+                                               .architecture = "ApertusForCausalLM",
+                                               .vocab_size = 131072,
+                                               .intermediate_size = 14336,
+                                               .max_position_embeddings = 65536,
+                                               .hidden_act = "xielu",
+                                               .norm_eps = 1e-5,
+                                               .pad_token_id = 3,
+                                               .rope_defaults = {.theta = 1.2e7},
+                                               .feed_forward = learned ? FeedForward::xielu : FeedForward::plain,
+                                               .norm_names = {.before_attention = "attention_layernorm",
+                                                              .before_feed_forward = "feedforward_layernorm"}});
+  read_attention_bias(reader, k);
+  k.head_norms = rms_head_norms(k);
+  // Of the authors' own code: what these models always have.
+  reader.only("qk_norm", true);
+  for (const char* key : {"mlp_bias", "post_norm"}) reader.only(key, false);
+  reader.finish();
+  return std::make_unique<LlamaLike>(std::move(k));
+}
+
+}  // namespace tril::model

@@ -1,0 +1,36 @@
+#include "nn/xielu.h"
+
+#include <cmath>
+
+#include "ops/xielu.h"
+
+namespace tril::nn {
+namespace {
+
+constexpr double begin = 0.8, beta = 0.5, eps = -1e-6;  // a_p, a_n at the beginning [Huang & Schlag 2025, section 4]
+
+// What softplus makes a slope of.
+Init stored(double slope) {
+  return {Init::Kind::constant, std::log(std::expm1(slope))};
+}
+
+Parameter& fixed(Parameters& p, const std::string& name, double value) {
+  Parameter& w = p.add(name, Shape(), {Init::Kind::constant, value});
+  w.trainable = false;
+  return w;
+}
+
+}  // namespace
+
+Xielu::Xielu(Parameters& p, const std::string& name)
+    : above_(&p.add(name + ".alpha_p", {1}, stored(begin))),
+      below_(&p.add(name + ".alpha_n", {1}, stored(begin - beta))),
+      beta_(&fixed(p, name + ".beta", beta)) {
+  fixed(p, name + ".eps", eps);
+}
+
+Tensor Xielu::forward(Context& c, const Tensor& x) const {
+  return ops::xielu(c, x, above_->value, below_->value, host_copy<float>(beta_->value)[0]);
+}
+
+}  // namespace tril::nn

@@ -1,0 +1,23 @@
+// The learned activation of Apertus' feed-forward.
+#pragma once
+
+#include <string>
+
+#include "nn/parameters.h"
+
+namespace tril::nn {
+
+/// ops::xielu() with its weights.
+class Xielu {
+ public:
+  /// Declares name.alpha_p and name.alpha_n [1], and name.beta and name.eps [], which files have beside them and nobody
+  /// trains. `eps`, close to zero, only bounds the exponential's argument for other programs: nothing here reads it.
+  Xielu(Parameters& p, const std::string& name);
+
+  Tensor forward(Context& c, const Tensor& x) const;
+
+ private:
+  Parameter *above_, *below_, *beta_;
+};
+
+}  // namespace tril::nn
