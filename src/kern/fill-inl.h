@@ -25,6 +25,8 @@ void fill_optimizers(Kernels& k);        // adam, lion, adafactor*, add_normal
 void fill_attention(Kernels& k);         // attention*, cached_attention
 void fill_mean_attention(Kernels& k);    // mean_attention*, alignment_loss
 void fill_linear_attention(Kernels& k);  // linear_attention*
+void fill_short_convolution(Kernels& k);  // short_convolution*
+void fill_gated_delta(Kernels& k);       // gated_delta*, delta_decay*
 void fill_gemm_bf16(Kernels& k);         // pack_right, gather_packed, packed_gemm
 void fill_memory_attention(Kernels& k);  // pack_memory, memory_attention
 void fill_gemm_int8(Kernels& k);         // quantize_rows, pack_quantized, gather_quantized, quantized_gemm
