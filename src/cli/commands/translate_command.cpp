@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "align/binary_shortlist.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/progress.h"
@@ -81,7 +83,8 @@ Fields fields_of(TranslateOptions& o) {
         "replace an unknown token in the output with the source word it attends to most");
   add_coverage_field(f, o.decoding.search);
   f.add("shortlist", &o.shortlist,
-        "vocabulary shortlist: a table made by `tril shortlist`, then the number of most frequent tokens (100), the "
+        "vocabulary shortlist: a binary one of Marian's (lex.*.bin), or a table made by `tril shortlist`, then the "
+        "number of most frequent tokens (100), the "
         "number of translations of each source token (100) and their minimum probability (0)")
       .value_name("FILE [FIRST [BEST [P]]]");
   f.group("Search");
@@ -160,6 +163,15 @@ DecodingOptions sampled(const TranslateOptions& o) {
 std::shared_ptr<const search::Shortlist> shortlist_of(const TranslateOptions& o, const Tokenizer& tokenizer,
                                                       const search::SearchPlan& s) {
   if (o.shortlist.empty()) return nullptr;
+  if (std::filesystem::is_regular_file(o.shortlist[0]) && begins_as_binary_shortlist(o.shortlist[0])) {
+    check(o.shortlist.size() == 1, "--shortlist", "{} is a binary shortlist, which has its own numbers; got {} values",
+          o.shortlist[0], o.shortlist.size());
+    const BinaryShortlist list = read_binary_shortlist(o.shortlist[0], {.source = tokenizer.size(Side::source),
+                                                                        .target = tokenizer.size(Side::target),
+                                                                        .shared = tokenizer.shared_vocabulary()});
+    return std::make_shared<search::Shortlist>(list.table,
+                                               search::ShortlistOptions{.first = list.first, .best = list.best}, s);
+  }
   check(o.shortlist.size() <= 4, "--shortlist", "expected FILE [FIRST [BEST [P]]], got {} values", o.shortlist.size());
   search::ShortlistOptions options;
   const auto number = [&](std::size_t i, auto& value) {
