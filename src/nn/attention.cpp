@@ -40,7 +40,7 @@ std::int64_t SelfCall::most_keys() const {
 
 SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& options)
     : rows_(rows), mask_(std::move(mask)), spans_(ops::spans_of(rows, rows)), cache_(options.cache) {
-  const auto& [cache, bias, rotaries, given] = options;
+  const auto& [cache, bias, rotaries, given, near] = options;
   for (const RotaryPositions& rotary : rotaries) {
     rotations_.push_back(rotary.rotation(c, rows, given));
     const ops::Rotation of_queries = rotary.query_rotation(c, rows);
@@ -48,6 +48,10 @@ SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& 
   }
   const bool sinks = mask_.sinks > 0 && mask_.window > 0;
   if (bias) refuse_sinks_with_bias(mask_);
+  if (near > 0) {
+    check(!cache && mask_.kind == kern::MaskKind::full, "attention", "windows on both sides need the full mask");
+    near_ = rows.longest() > near + 1 ? ops::window_on_both_sides(c, spans_, near) : ops::Mask::full();
+  }
   if (!cache) {
     if (sinks) with_sinks_ = ops::window_and_sinks(c, spans_, mask_.window, mask_.sinks);
     if (bias) bias_ = bias->forward(c, rows.longest(), most_keys());
@@ -114,8 +118,9 @@ Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
   // All three are initialised as parts of one matrix [q; k; v], however they are stored. Initialised separately they
   // would be larger by a factor of sqrt(2), and post-norm decoders would then learn later to attend to the source.
   const Init begin = Init::xavier(o.d_model, q_size + key_size() + value_size()).at_depth(o.depth);
+  const std::int64_t d_memory = o.d_memory ? o.d_memory : o.d_model;
   const auto make = [&](const std::string& name, std::int64_t out) {
-    Linear linear(p, prefix + "." + name, o.d_model, out, {.bias = o.bias});
+    Linear linear(p, prefix + "." + name, name == o.q || name == o.qkv ? o.d_model : d_memory, out, {.bias = o.bias});
     linear.weight()->init = begin;
     return linear;
   };
@@ -192,7 +197,7 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
   kv.keys = prepared(c, kv.keys, call.rotations_, k_norm_, kv_heads());
   kv.values = clipped(c, kv.values);
   if (o_.linear) return out_.forward(c, linear(c, q, kv, call, layer), out);
-  const ops::Mask mask = within(call.mask_, o_.window, name_);
+  const ops::Mask mask = call.near_ && o_.window > 0 ? *call.near_ : within(call.mask_, o_.window, name_);
   // For keys at their original distances; the cache omits the keys between sinks and window.
   const ops::AttentionOptions of_text = op(mask.sinks > 0 && mask.window > 0 ? call.with_sinks_ : mask, call.bias_);
 
@@ -244,12 +249,14 @@ Attention::KeysValues Attention::keys_values(Context& c, const Tensor& memory) c
 Tensor Attention::cross(Context& c, const Tensor& x, const KeysValues& memory, const CrossCall& call,
                         std::int64_t layer, const ops::LinearOptions& out) const {
   const auto at = c.scope(name_);
-  check(o_.softcap == 0, name_, "a soft cap is not supported for cross-attention");
   const Tensor q = q_.forward(c, x);
   const Tensor y = memory.packed ? ops::memory_attention(c, q, *memory.packed, call.memory_spans, o_.scale)
                                  : ops::attention(c, q, memory.keys, memory.values, call.spans, op(call.mask));
   if (call.taps(layer)) {
     check(call.mask.kind == kern::MaskKind::full, name_, "attention weights are recorded only under the full mask");
+    if (o_.softcap != 0)
+      fail_usage(name_, "weights of cross-attention with a soft cap of scores are not recorded",
+                 "ask for no alignments");
     call.tap->weights = ops::mean_attention(
         c, q, memory.packed ? call.tap->keys : memory.keys, call.spans,
         {.num_heads = o_.num_heads, .num_kv_heads = kv_heads(), .chosen = call.tap->of.heads, .scale = o_.scale});
@@ -259,7 +266,7 @@ Tensor Attention::cross(Context& c, const Tensor& x, const KeysValues& memory, c
 }
 
 Attention::KeysValues Attention::packed(Context& c, const KeysValues& memory, const Rows& rows) const {
-  if (!op({}).bf16) return memory;
+  if (!op({}).bf16 || o_.softcap != 0) return memory;  // packed ones have no soft cap
   const kern::MemoryForm form = out_.weight()->quantized ? kern::MemoryForm::int8 : kern::MemoryForm::bf16;
   return {{},
           {},

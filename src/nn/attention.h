@@ -25,6 +25,9 @@ class SelfCall {
     /// What rotates queries and keys, for each layer the one that its Attention names; empty: nothing does.
     std::span<const RotaryPositions> rotaries = {};
     std::span<const std::int32_t> given = {};  ///< of the rows, for RotaryPositions::rotation()
+    /// Under the full mask: tokens of layers with a window see those up to so many tokens away, on both sides; 0: such layers
+    /// need a causal mask.
+    std::int32_t near = 0;
   };
   /// @param mask  of the rows among themselves; with a cache it must be causal, and if the cache keeps a window,
   /// the mask's window and sinks must equal the cache's
@@ -42,6 +45,7 @@ class SelfCall {
 
  private:
   friend class Attention;
+  friend class LatentAttention;
   std::int64_t most_keys() const;  // that a row's queries may see
 
   Rows rows_;
@@ -56,7 +60,8 @@ class SelfCall {
   std::vector<std::int32_t> states_;  // by row, with a cache that keeps states: the slot, or -1
   Tensor gathered_slots_;             // for a probe of the weights: the slots of all rows, and the spans over them
   ops::Spans gathered_spans_;
-  ops::Mask with_sinks_;  // mask_ with sinks, as an explicit mask: of these tokens, or of the gathered ones
+  std::optional<ops::Mask> near_;  // of layers with a window, where both sides count
+  ops::Mask with_sinks_;           // mask_ with sinks, as an explicit mask: of these tokens, or of the gathered ones
 };
 
 /// Receives the weights of one layer's cross-attention while it runs.
@@ -96,6 +101,7 @@ class Attention {
     std::int64_t d_model = 0, num_heads = 1;
     std::int64_t num_kv_heads = 0;  ///< 0: num_heads
     std::int64_t d_k = 0, d_v = 0;  ///< per head; 0: d_model / num_heads
+    std::int64_t d_memory = 0;      ///< of a memory that is not as wide; 0: d_model
     Projections projections = Projections::separate;
     bool bias = true, out_bias = true;
     std::int64_t depth = 1;   ///< Linear::Options::depth of every matrix

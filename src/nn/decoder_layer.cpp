@@ -9,8 +9,12 @@ Tensor normed(Context& c, const std::optional<Norm>& norm, const Tensor& x) {
 
 }  // namespace
 
+KvCache::Layer DecoderLayer::kept() const {
+  return std::visit([](const auto& m) { return m.kept(); }, mixer);
+}
+
 Tensor DecoderLayer::forward(Context& c, const Tensor& h, const LayerCall& call, std::int64_t layer,
-                             const Attention::KeysValues&) const {
+                             const Attention::KeysValues& memory) const {
   const auto at = c.scope(name);
   // h + r norm(sublayer(out)): where nothing comes between the sublayer's last product and the sum, both are one.
   const auto add = [&](const Tensor& to, const std::optional<Norm>& norm, float drop, const auto& sublayer) {
@@ -19,9 +23,13 @@ Tensor DecoderLayer::forward(Context& c, const Tensor& h, const LayerCall& call,
     return ops::residual(c, to, residual_scale == 1 ? x : ops::scale(c, x, residual_scale), drop);
   };
   const Tensor normed_h = normed(c, before_attention, h);
-  const Tensor middle = add(h, after_attention, dropout, [&](const ops::LinearOptions& out) {
-    return self_attention.self(c, normed_h, *call.self, layer, out);
+  Tensor middle = add(h, after_attention, dropout, [&](const ops::LinearOptions& out) {
+    return std::visit([&](const auto& m) { return m.self(c, normed_h, *call.self, layer, out); }, mixer);
   });
+  if (cross_attention)
+    middle = add(middle, after_cross, dropout, [&](const ops::LinearOptions& out) {
+      return cross_attention->cross(c, normed(c, before_cross, middle), memory, *call.cross, layer, out);
+    });
   return add(middle, after_feed_forward, feed_forward_dropout, [&](const ops::LinearOptions& out) {
     const Tensor x =
         parallel && !before_feed_forward ? normed_h : normed(c, before_feed_forward, parallel ? h : middle);

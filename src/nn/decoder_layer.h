@@ -7,16 +7,20 @@
 
 #include "nn/blocks.h"
 #include "nn/expert_feed_forward.h"
+#include "nn/latent_attention.h"
 
 namespace tril::nn {
 
 /// h += r N2(SelfAttention(N1(h))),  h += r N4(FF(N3(h))); a missing norm is the identity. N1 and N3 alone give
 /// pre-norm [Llama: Touvron et al. 2023, section 2.2], all four Gemma 2 [2024, section 2], N2 and N4 alone OLMo 2
 /// [2025, section 3.1].
+/// A layer with cross-attention has h += r N6(CrossAttention(N5(h), memory)) between the two [T5Gemma, 2025].
 struct DecoderLayer {
   std::string name;
   std::optional<Norm> before_attention, after_attention, before_feed_forward, after_feed_forward;
-  Attention self_attention;
+  std::variant<Attention, LatentAttention> mixer;  ///< takes from earlier tokens
+  std::optional<Norm> before_cross, after_cross;   ///< N5, N6
+  std::optional<Attention> cross_attention;
   std::variant<GatedFeedForward, FeedForward, ExpertFeedForward> feed_forward;
   /// Both sublayers read h: h += r N2(SelfAttention(N1(h))) + r N4(FF(N3(h))), and without N3 both read N1(h) [GPT-J: Wang &
   /// Komatsuzaki 2021].
@@ -26,7 +30,7 @@ struct DecoderLayer {
   float feed_forward_dropout = 0;  ///< on the feed-forward's
 
   /// What a cache has to keep for it.
-  KvCache::Layer kept() const { return self_attention.kept(); }
+  KvCache::Layer kept() const;
   /// h [N, d_model]
   Tensor forward(Context& c, const Tensor& h, const LayerCall& call, std::int64_t layer,
                  const Attention::KeysValues& memory = {}) const;

@@ -226,7 +226,7 @@ void KvCache::store(Context& c, std::int64_t layer, const Tensor& keys, const Te
   if (N == 0) return;
   if (options_.precision == Precision::int8) {
     ops::quantize_slots(c, keys, fresh_, to.keys, to.key_scales);
-    ops::quantize_slots(c, values, fresh_, to.values, to.value_scales);
+    if (values.size(1) > 0) ops::quantize_slots(c, values, fresh_, to.values, to.value_scales);
     return;
   }
   const auto copy = [&](const Tensor& from, Tensor& into, std::int64_t row, std::int64_t rows) {
@@ -240,7 +240,7 @@ void KvCache::store(Context& c, std::int64_t layer, const Tensor& keys, const Te
     std::int64_t run = 1;
     while (i + run < N && *(first + i + run) == *(first + i) + run) ++run;
     copy(keys, to.keys, i, run);
-    copy(values, to.values, i, run);
+    if (values.size(1) > 0) copy(values, to.values, i, run);
     i += run;
   }
 }

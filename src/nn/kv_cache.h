@@ -26,7 +26,7 @@ class KvCache {
  public:
   /// What a layer keeps: keys and values of each token, or a state of each row.
   struct Layer {
-    std::int64_t key_size = 0, value_size = 0;  ///< values per token, all heads together
+    std::int64_t key_size = 0, value_size = 0;  ///< values per token, all heads together; value_size 0: keys alone
     std::int64_t num_kv_heads = 1;
     std::int64_t state_size = 0;  ///< values per row, in place of keys and values; 0: those
   };

@@ -53,6 +53,12 @@ void scale_yarn(std::vector<float>& f, const RotaryOptions& o) {
 
 }  // namespace
 
+double RotaryOptions::score_factor() const {
+  if (mscale_all_dim == 0 || factor <= 1) return 1;
+  const double m = 0.1 * mscale_all_dim * std::log(factor) + 1;
+  return m * m;
+}
+
 std::vector<float> rotary_frequencies(const RotaryOptions& o, std::int64_t length) {
   const bool beyond = length > o.original;
   double theta = o.theta;

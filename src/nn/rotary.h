@@ -35,6 +35,7 @@ struct RotaryOptions {
   double low_freq_factor = 1, high_freq_factor = 4;  ///< llama3: wavelengths original / these limit the blend
   double beta_fast = 32, beta_slow = 1;              ///< yarn: turns within `original` that limit the ramp
   bool truncate = true;                              ///< yarn: the ramp ends at whole pairs
+  double mscale_all_dim = 0;                         ///< yarn: scores have score_factor() too
   double attention_factor = 1;                       ///< factor of cosines and sines: scores get its square
   std::vector<double> short_factors, long_factors;   ///< longrope: [dim / 2]
   bool read_anew = false;                            ///< longrope: see LengthDependence; else keys of a cache stay
@@ -43,6 +44,8 @@ struct RotaryOptions {
   /// Queries at position p are scaled by 1 + beta log(1 + floor(p / original)) too [Llama 4, 2025]; 0: they are not.
   double query_beta = 0;
 
+  /// (0.1 mscale_all_dim ln(factor) + 1)^2, or 1 without [DeepSeek-V2, 2024, section 3.1.4, and its code].
+  double score_factor() const;
   /// True if a token's angle also depends on the length of its row.
   bool depends_on_length() const { return scaling == Scaling::dynamic || scaling == Scaling::longrope; }
   LengthDependence length_dependence() const { return {depends_on_length() ? original : 0, read_anew}; }

@@ -195,6 +195,9 @@ Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, 
 /// longest k].
 Mask window_and_sinks(Context& c, const Spans& spans, std::int32_t window, std::int32_t sinks);
 
+/// Likewise a mask under which a token sees those up to `near` tokens before and after it.
+Mask window_on_both_sides(Context& c, const Spans& spans, std::int32_t near);
+
 /// Keys [slots, Hkv * d_k] and values [slots, Hkv * d_v] of a cache: f32, or i8 with a scale for each slot and key
 /// head, [slots, Hkv].
 struct CachedKeysValues {

@@ -5,6 +5,8 @@
 #include "ops/clamp.h"
 #include "ops/clamped_gate.h"
 #include "ops/concat_columns.h"
+#include "ops/join_heads.h"
+#include "ops/latent_heads.h"
 #include "ops/scale_columns.h"
 #include "ops/xielu.h"
 #include "support/op_case.h"
@@ -78,6 +80,71 @@ TEST(Xielu, AnswersEveryQuestion) {
                       y.push_back((v > 0 ? above * v * v : below * (std::expm1(v) - v)) + 0.5 * v);
                     return y;
                   }});
+}
+
+TEST(JoinHeads, AnswersEveryQuestion) {
+  for (const std::int64_t heads : {1, 3})
+    check_op({.name = fmt::format("join_heads {}", heads),
+              .shapes = {{4, 5}, {4, heads * 2}},
+              .run = [=](Context& c, std::span<const Tensor> x) { return ops::join_heads(c, x[0], x[1], heads); },
+              .reference =
+                  [=](std::span<const Doubles> x) {
+                    Doubles y;
+                    for (std::int64_t i = 0; i < 4; ++i)
+                      for (std::int64_t h = 0; h < heads; ++h) {
+                        for (std::int64_t j = 0; j < 5; ++j) y.push_back(at(x[0], i, j, 5));
+                        for (std::int64_t j = 0; j < 2; ++j) y.push_back(at(x[1], i, 2 * h + j, 2 * heads));
+                      }
+                    return y;
+                  },
+              .columns = {0, 1}});
+  Arena arena;
+  Context c(arena);
+  expect_error([&] { ops::join_heads(c, c.zeros({2, 3}), c.zeros({2, 4}), 3); }, "do not fit 3 heads");
+  expect_error([&] { ops::join_heads(c, c.zeros({1, 3}), c.zeros({2, 3}), 3); }, "do not fit 3 heads");
+}
+
+// Scores by latents equal those by the keys that are made of them, and so do values, on every table.
+TEST(LatentHeads, AreTheProductsThatTheyReplace) {
+  constexpr ops::LatentHeads s{.heads = 3, .rotated = 2, .own = 5, .d_v = 4, .rank = 7};
+  constexpr std::int64_t N = 6;
+  for (const kern::Kernels* kernels : kern::tables()) {
+    SCOPED_TRACE(kernels->name);
+    Arena arena;
+    Context c(arena, *kernels);
+    const auto filled = [&](const Shape& shape, std::uint64_t stream) {
+      return c.upload<float>(normal_values(shape.count(), stream), shape);
+    };
+    const Tensor q = filled({N, s.heads * (s.rotated + s.own)}, 1), y = filled({N, s.heads * s.rank}, 2);
+    const Tensor w = filled({s.heads * (s.own + s.d_v), s.rank}, 3);
+    const auto Q = host_copy<float>(q), Y = host_copy<float>(y), W = host_copy<float>(w);
+    const auto weight = [&](std::int64_t row, std::int64_t r) {
+      return static_cast<double>(W[static_cast<std::size_t>(row * s.rank + r)]);
+    };
+    const auto to = host_copy<float>(ops::queries_to_latents(c, q, w, s));
+    const auto values = host_copy<float>(ops::latents_to_values(c, y, w, s));
+    for (std::int64_t i = 0; i < N; ++i)
+      for (std::int64_t h = 0; h < s.heads; ++h) {
+        const std::int64_t from = (i * s.heads + h) * (s.rotated + s.own),
+                           into = (i * s.heads + h) * (s.rotated + s.rank);
+        for (std::int64_t j = 0; j < s.rotated; ++j)
+          EXPECT_EQ(to[static_cast<std::size_t>(into + j)], Q[static_cast<std::size_t>(from + j)]);
+        for (std::int64_t r = 0; r < s.rank; ++r) {
+          double sum = 0;
+          for (std::int64_t j = 0; j < s.own; ++j)
+            sum += static_cast<double>(Q[static_cast<std::size_t>(from + s.rotated + j)]) * weight(h * s.own + j, r);
+          EXPECT_NEAR(static_cast<double>(to[static_cast<std::size_t>(into + s.rotated + r)]), sum, 1e-5);
+        }
+        for (std::int64_t v = 0; v < s.d_v; ++v) {
+          double sum = 0;
+          for (std::int64_t r = 0; r < s.rank; ++r)
+            sum += static_cast<double>(Y[static_cast<std::size_t>((i * s.heads + h) * s.rank + r)]) *
+                   weight(s.heads * s.own + h * s.d_v + v, r);
+          EXPECT_NEAR(static_cast<double>(values[static_cast<std::size_t>((i * s.heads + h) * s.d_v + v)]), sum, 1e-5);
+        }
+      }
+    expect_error([&] { ops::queries_to_latents(c, q, y, s); }, "expected [27, 7]");
+  }
 }
 
 TEST(ConcatColumns, AnswersEveryQuestion) {

@@ -32,6 +32,8 @@ inline std::vector<nlohmann::json> small_llama_variants() {
                             {"llama_4_scaling_beta", 0.5}};
   nlohmann::json yarn_plain = yarn;
   yarn_plain.erase("llama_4_scaling_beta");
+  nlohmann::json deepseek_yarn = yarn_plain;
+  deepseek_yarn.update({{"mscale", 0.7}, {"mscale_all_dim", 0.9}});
   return {
       llama_variant("gemma3_text", {{"head_dim", 6},
                                     {"query_pre_attn_scalar", 5},
@@ -85,6 +87,34 @@ inline std::vector<nlohmann::json> small_llama_variants() {
                                  {"topk_group", 2},
                                  {"routed_scaling_factor", 1.5},
                                  {"use_qk_norm", true}}),
+      llama_variant("deepseek_v2", {{"num_key_value_heads", 4},
+                                    {"q_lora_rank", nullptr},
+                                    {"kv_lora_rank", 6},
+                                    {"qk_rope_head_dim", 4},
+                                    {"qk_nope_head_dim", 3},
+                                    {"v_head_dim", 5},
+                                    {"topk_method", "group_limited_greedy"},
+                                    {"n_group", 2},
+                                    {"topk_group", 2},
+                                    {"n_routed_experts", 2},
+                                    {"num_experts_per_tok", 2},
+                                    {"moe_intermediate_size", 6},
+                                    {"first_k_dense_replace", 1}}),
+      llama_variant("deepseek_v3", {{"num_key_value_heads", 4},
+                                    {"q_lora_rank", 7},
+                                    {"kv_lora_rank", 6},
+                                    {"qk_rope_head_dim", 2},
+                                    {"qk_nope_head_dim", 4},
+                                    {"v_head_dim", 3},
+                                    {"attention_bias", true},
+                                    {"n_group", 2},
+                                    {"topk_group", 2},
+                                    {"n_routed_experts", 4},
+                                    {"num_experts_per_tok", 4},
+                                    {"moe_intermediate_size", 6},
+                                    {"first_k_dense_replace", 1},
+                                    {"rope_interleave", false},
+                                    {"rope_parameters", deepseek_yarn}}),
       llama_variant("apertus",
                     {{"hidden_act", "xielu"}, {"rope_parameters", {{"rope_type", "default"}, {"rope_theta", 100.0}}}}),
       llama_variant("phimoe", {{"num_local_experts", 2},  // both are chosen, each by itself: no weight jumps

@@ -15,6 +15,8 @@ std::unique_ptr<Model> make_arcee(const JsonObject& config);
 std::unique_ptr<Model> make_bitnet(const JsonObject& config);
 std::unique_ptr<Model> make_cohere(const JsonObject& config);
 std::unique_ptr<Model> make_cohere2(const JsonObject& config);
+std::unique_ptr<Model> make_deepseek_v2(const JsonObject& config);
+std::unique_ptr<Model> make_deepseek_v3(const JsonObject& config);
 std::unique_ptr<Model> make_ernie4_5(const JsonObject& config);
 std::unique_ptr<Model> make_exaone4(const JsonObject& config);
 std::unique_ptr<Model> make_gemma(const JsonObject& config);

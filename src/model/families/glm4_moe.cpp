@@ -26,7 +26,8 @@ std::unique_ptr<Model> make_glm4_moe(const JsonObject& config) {
   read_experts(reader, k, reader.spelt("n_routed_experts", "num_local_experts"), 128, 8);
   k.experts.d_ff = read_own_size(reader, k, "moe_intermediate_size", 1408, 1 << 20);
   read_deepseek_router(reader, k);
-  reader.ignore({"num_nextn_predict_layers", "num_mtp_layers", "output_router_logits"});
+  read_further_layers(reader, k);
+  reader.ignore({"output_router_logits"});
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }

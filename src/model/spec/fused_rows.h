@@ -1,4 +1,4 @@
-// Rows of one matrix of several parts, such as queries, keys and values, as files hold it.
+// One matrix of queries, keys and values as files hold it.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct FusedLayout {
 /// StoredAs::row_order of such a matrix, or of its bias.
 std::vector<std::int32_t> fused_rows(const FusedLayout& layout);
 
-/// Likewise of a matrix whose rows files hold in `groups`, in each the rows of several parts, `sizes[i]` of part i; the model
-/// has all rows of part 0, then those of part 1, ...
-std::vector<std::int32_t> rows_by_part(std::int64_t groups, std::span<const std::int64_t> sizes);
+/// The same of other parts: files have `groups`, in each the rows of each part, parts[i] of part i. The model has the parts
+/// one below the other.
+std::vector<std::int32_t> grouped_rows(std::int64_t groups, std::span<const std::int64_t> parts);
 
 }  // namespace tril::model

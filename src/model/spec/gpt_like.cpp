@@ -172,7 +172,7 @@ void GptLike::add_layer(std::int64_t i) {
   layer.dropout = layer.feed_forward_dropout = k.hidden_dropout;
   layer.before_attention = norm(k.names.self_norm);
   if (!k.one_norm) layer.before_feed_forward = norm(k.names.feed_forward_norm);
-  layer.self_attention = attention(name, i);
+  layer.mixer = attention(name, i);
   layer.feed_forward = nn::FeedForward(p, k.names.feed_forward.empty() ? name : name + "." + k.names.feed_forward,
                                        {.d_model = k.hidden_size,
                                         .d_ff = k.d_ff(),

@@ -30,7 +30,6 @@ LlamaLike::LlamaLike(LlamaLikeConfig config) : config_(std::move(config)) {
 }
 
 nn::DecoderLayer LlamaLike::make_layer(std::int64_t i) {
-  using Fused = LlamaLikeConfig::Fused;
   const auto& k = config_;
   nn::Parameters& p = parameters_;
   nn::DecoderLayer layer;
@@ -44,8 +43,22 @@ nn::DecoderLayer LlamaLike::make_layer(std::int64_t i) {
       norm = nn::Norm(p, layer.name + "." + name, k.hidden_size, static_cast<float>(k.norm_eps), k.norm);
   };
   make_norm(layer.before_attention, k.norm_names.before_attention);
-  layer.self_attention = nn::Attention(
-      p, layer.name + ".self_attn",
+  if (k.latent)
+    make_latent_attention(layer);
+  else
+    make_attention(layer, i);
+  make_norm(layer.after_attention, k.norm_names.after_attention);
+  make_norm(layer.before_feed_forward, k.norm_names.before_feed_forward);
+  make_feed_forward(layer, i);
+  make_norm(layer.after_feed_forward, k.norm_names.after_feed_forward);
+  return layer;
+}
+
+void LlamaLike::make_attention(nn::DecoderLayer& layer, std::int64_t i) {
+  using Fused = LlamaLikeConfig::Fused;
+  const auto& k = config_;
+  layer.mixer = nn::Attention(
+      parameters_, layer.name + ".self_attn",
       {.d_model = k.hidden_size,
        .num_heads = k.num_attention_heads,
        .num_kv_heads = k.kv_heads(),
@@ -73,11 +86,20 @@ nn::DecoderLayer LlamaLike::make_layer(std::int64_t i) {
                                                 .query_rows = k.num_attention_heads * k.d_head(),
                                                 .key_rows = k.kv_heads() * k.d_head()})};
     }
-  make_norm(layer.after_attention, k.norm_names.after_attention);
-  make_norm(layer.before_feed_forward, k.norm_names.before_feed_forward);
-  make_feed_forward(layer, i);
-  make_norm(layer.after_feed_forward, k.norm_names.after_feed_forward);
-  return layer;
+}
+
+void LlamaLike::make_latent_attention(nn::DecoderLayer& layer) {
+  const nn::LatentAttention::Options& o = *config_.latent;
+  const std::string prefix = layer.name + ".self_attn";
+  layer.mixer = nn::LatentAttention(parameters_, prefix, o);
+  const std::string q = prefix + (o.query_rank > 0 ? ".q_b_proj.weight" : ".q_proj.weight");
+  std::vector<std::int32_t> rotated_first;  // in files each head has its rotated part last
+  for (std::int64_t h = 0; h < o.num_heads; ++h)
+    for (std::int64_t j = 0, d = o.d_own + o.d_rotated; j < d; ++j)
+      rotated_first.push_back(static_cast<std::int32_t>(h * d + (j + o.d_own) % d));
+  stored_[q] = {.names = {q}, .row_order = std::move(rotated_first)};
+  const std::string kv = prefix + ".kv_b_proj.weight";
+  stored_[kv] = {.names = {kv}, .row_order = grouped_rows(o.num_heads, std::array{o.d_own, o.d_v})};
 }
 
 void LlamaLike::make_feed_forward(nn::DecoderLayer& layer, std::int64_t i) {
@@ -137,7 +159,7 @@ void LlamaLike::store_fused(const std::string& prefix, const nn::GatedFeedForwar
   const ExpertsConfig& e = config_.experts;
   const auto& [transposed, interleaved, bias_suffix] = e.fused_form;
   const std::vector<std::int32_t> in_turns =
-      interleaved ? rows_by_part(expert.d_ff, std::array<std::int64_t, 2>{1, 1}) : std::vector<std::int32_t>();
+      interleaved ? grouped_rows(expert.d_ff, std::array<std::int64_t, 2>{1, 1}) : std::vector<std::int32_t>();
   for (std::int64_t i = 0; i < e.count; ++i)
     for (const auto& [own, fused, order] :
          {std::tuple{expert.gate_up, e.fused_gate_up, in_turns}, {expert.down, e.fused_down, {}}}) {
@@ -150,18 +172,7 @@ void LlamaLike::store_fused(const std::string& prefix, const nn::GatedFeedForwar
 }
 
 std::string LlamaLike::config_json() const {
-  const auto& k = config_;
-  nlohmann::ordered_json j = decoder_keys_json(k);
-  j["num_key_value_heads"] = k.kv_heads();
-  j["head_dim"] = k.d_head();
-  j[k.hidden_act_key] = k.hidden_act;
-  if (!k.norm_eps_key.empty()) j[k.norm_eps_key] = k.norm_eps;
-  if (k.sliding_rope)
-    write_rotary_by_type(j, {k.rope, *k.sliding_rope}, k.d_head());
-  else
-    write_rotary(j, k.rope, k.d_head(), k.rope_defaults.partial);
-  for (const auto& [key, value] : k.own_keys.items()) j[key] = value;
-  return j.dump(2);
+  return llama_like_json(config_).dump(2);
 }
 
 std::int64_t LlamaLike::max_positions() const {
@@ -182,6 +193,7 @@ StoredAs LlamaLike::stored_as(const nn::Parameter& p) const {
 // The tied output, and the frequencies that older files store.
 bool LlamaLike::is_redundant(std::string_view name) const {
   if (name == "lm_head.weight") return config_.tie_word_embeddings;
+  if (!config_.left_alone.empty() && name.starts_with(config_.left_alone)) return true;
   return name.ends_with(".rotary_emb.inv_freq");
 }
 

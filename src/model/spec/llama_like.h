@@ -44,6 +44,8 @@ class LlamaLike : public Model {
 
  private:
   nn::DecoderLayer make_layer(std::int64_t i);
+  void make_attention(nn::DecoderLayer& layer, std::int64_t i);
+  void make_latent_attention(nn::DecoderLayer& layer);
   void make_feed_forward(nn::DecoderLayer& layer, std::int64_t i);
   void make_experts(nn::DecoderLayer& layer, nn::GatedFeedForward::Options expert);
   void store_fused(const std::string& prefix, const nn::GatedFeedForward::Options& expert);

@@ -44,6 +44,20 @@ LlamaLikeConfig read_llama_like(ConfigReader& config, LlamaLikeConfig k) {
   return k;
 }
 
+nlohmann::ordered_json llama_like_json(const LlamaLikeConfig& k) {
+  nlohmann::ordered_json j = decoder_keys_json(k);
+  j["num_key_value_heads"] = k.kv_heads();
+  j["head_dim"] = k.d_head();
+  j[k.hidden_act_key] = k.hidden_act;
+  if (!k.norm_eps_key.empty()) j[k.norm_eps_key] = k.norm_eps;
+  if (k.sliding_rope)
+    write_rotary_by_type(j, {k.rope, *k.sliding_rope}, k.d_head());
+  else
+    write_rotary(j, k.rope, k.d_head(), k.rope_defaults.partial);
+  for (const auto& [key, value] : k.own_keys.items()) j[key] = value;
+  return j;
+}
+
 bool read_own_bool(ConfigReader& config, LlamaLikeConfig& k, const std::string& key, bool otherwise) {
   const bool value = config.get<bool>(key, otherwise);
   k.own_keys[key] = value;
@@ -119,24 +133,42 @@ void set_experts(ConfigReader& config, LlamaLikeConfig& k, const std::string& co
   k.own_keys[per_token_key] = k.experts.per_token;
 }
 
-void read_deepseek_router(ConfigReader& config, LlamaLikeConfig& k) {
+void read_expert_groups(ConfigReader& config, LlamaLikeConfig& k, const DeepseekRouter& otherwise) {
   const JsonObject& json = config.json();
   ExpertsConfig& e = k.experts;
-  e.shared_d_ff = e.d_ff * read_own_size(config, k, "n_shared_experts", 1, 1 << 12);
-  e.routing.groups = read_own_size(config, k, "n_group", 1, e.count);
+  e.routing.groups = read_own_size(config, k, "n_group", otherwise.groups, e.count);
   if (e.count % e.routing.groups != 0)
     json.fail_at("n_group", fmt::format("{} groups do not divide {} experts", e.routing.groups, e.count));
-  e.routing.chosen_groups = read_own_size(config, k, "topk_group", 1, e.routing.groups);
+  e.routing.chosen_groups = read_own_size(config, k, "topk_group", otherwise.chosen_groups, e.routing.groups);
   if (e.per_token > e.count / e.routing.groups * e.routing.chosen_groups)
     json.fail_at("topk_group",
                  fmt::format("{} groups hold fewer than {} experts", e.routing.chosen_groups, e.per_token));
+}
+
+void read_dense_layers(ConfigReader& config, LlamaLikeConfig& k, std::int64_t otherwise) {
+  const auto dense = config.get<std::int64_t>("first_k_dense_replace", otherwise);
+  k.own_keys["first_k_dense_replace"] = dense;
+  for (std::int64_t i = 0; i < k.num_hidden_layers; ++i) k.experts.sparse.push_back(i >= dense);
+}
+
+void read_further_layers(ConfigReader& config, LlamaLikeConfig& k) {
+  const std::string key = config.spelt("num_nextn_predict_layers", "num_mtp_layers");
+  const auto layers = config.get<std::int64_t>(key, 0);
+  k.own_keys[key] = layers;
+  if (layers > 1)
+    config.json().fail_at(key, fmt::format("{} is not supported", layers), "at most one layer is left alone");
+  if (layers == 1) k.left_alone = fmt::format("model.layers.{}.", k.num_hidden_layers);
+}
+
+void read_deepseek_router(ConfigReader& config, LlamaLikeConfig& k, const DeepseekRouter& otherwise) {
+  ExpertsConfig& e = k.experts;
+  e.shared_d_ff = e.d_ff * read_own_size(config, k, "n_shared_experts", 1, 1 << 12);
+  read_expert_groups(config, k, otherwise);
   e.routing.normalised = read_own_bool(config, k, "norm_topk_prob", true);
-  e.routing.scale = static_cast<float>(read_own_number(config, k, "routed_scaling_factor", 1));
+  e.routing.scale = static_cast<float>(read_own_number(config, k, "routed_scaling_factor", otherwise.scale));
   e.routing.score = ops::RouterOptions::Score::sigmoid;
   e.correction = "gate.e_score_correction_bias";
-  const auto dense = config.get<std::int64_t>("first_k_dense_replace", 1);
-  k.own_keys["first_k_dense_replace"] = dense;
-  for (std::int64_t i = 0; i < k.num_hidden_layers; ++i) e.sparse.push_back(i >= dense);
+  read_dense_layers(config, k, otherwise.dense_layers);
 }
 
 void read_router_training(ConfigReader& config, LlamaLikeConfig& k, double aux_loss) {

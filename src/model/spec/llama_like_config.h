@@ -76,6 +76,8 @@ struct LlamaLikeConfig {
   std::vector<std::int32_t> windows;    ///< of each layer, 0: none; empty: none anywhere
   nn::Attention::HeadNorms head_norms;  ///< of queries and keys
   float attention_scale = 0;            ///< of scores; 0: 1 / sqrt(head_dim)
+  /// Latent attention in every layer, whose heads have head_dim rotated values; none: attention.
+  std::optional<nn::LatentAttention::Options> latent;
   float embedding_scale = 1, residual_scale = 1, logit_scale = 1;
   float attention_softcap = 0, logit_softcap = 0;  ///< of scaled scores and of logits; 0: none
   ExpertsConfig experts;
@@ -89,6 +91,7 @@ struct LlamaLikeConfig {
   bool norms_store_offset = false;  ///< files hold norms' weights less one
   bool norms_embedding = false;     ///< one more norm, without weights, behind the embedding
   bool parallel_sublayers = false;  ///< nn::DecoderLayer::parallel
+  std::string left_alone;           ///< the beginning of names in files that transformers leaves alone too; "": none
   float embedding_dropout = 0, residual_dropout = 0;
   float feed_forward_dropout = 0;  ///< on its result, where residual_dropout is 0
 
@@ -111,6 +114,9 @@ struct LlamaLikeConfig {
 
 /// Reads the keys that all these families share. `defaults` holds the values of absent keys.
 LlamaLikeConfig read_llama_like(ConfigReader& config, LlamaLikeConfig defaults);
+
+/// The complete config.json of such a model.
+nlohmann::ordered_json llama_like_json(const LlamaLikeConfig& k);
 
 /// A key that this family has: k.own_keys has it as it was read.
 bool read_own_bool(ConfigReader& config, LlamaLikeConfig& k, const std::string& key, bool otherwise);
@@ -135,9 +141,20 @@ void read_experts(ConfigReader& config, LlamaLikeConfig& k, const std::string& c
 /// Checks k.experts.count and per_token, and notes them in own_keys. @throws Error naming the key that is out of range
 void set_experts(ConfigReader& config, LlamaLikeConfig& k, const std::string& count_key,
                  const std::string& per_token_key);
+/// What read_deepseek_router() takes for absent keys.
+struct DeepseekRouter {
+  std::int64_t groups = 1, chosen_groups = 1, dense_layers = 1;
+  double scale = 1;
+};
 /// DeepSeek's keys: n_shared_experts, first_k_dense_replace, n_group, topk_group, norm_topk_prob, routed_scaling_factor.
 /// Scores are sigmoids with a correction [DeepSeek-V3, 2024, section 2.1.2].
-void read_deepseek_router(ConfigReader& config, LlamaLikeConfig& k);
+void read_deepseek_router(ConfigReader& config, LlamaLikeConfig& k, const DeepseekRouter& otherwise = {});
+/// Likewise the groups of experts alone, which the family may leave out.
+void read_expert_groups(ConfigReader& config, LlamaLikeConfig& k, const DeepseekRouter& otherwise);
+/// first_k_dense_replace, the number of first layers without experts.
+void read_dense_layers(ConfigReader& config, LlamaLikeConfig& k, std::int64_t otherwise);
+/// num_nextn_predict_layers: files may hold as many layers more, which predict further tokens and are left alone.
+void read_further_layers(ConfigReader& config, LlamaLikeConfig& k);
 /// Training's keys of routers: kept in own_keys. How much their balance weighs is an option of `tril train`.
 void read_router_training(ConfigReader& config, LlamaLikeConfig& k, double aux_loss);
 /// Qwen's keys: decoder_sparse_step and mlp_only_layers, which layers have experts.

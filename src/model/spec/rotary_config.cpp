@@ -117,6 +117,7 @@ void read_yarn(const JsonObject& rope, const RotaryDefaults& d, nn::RotaryOption
   const double own =
       m != 0 && m_all != 0 ? temperature(o.factor, m) / temperature(o.factor, m_all) : temperature(o.factor, 1);
   o.attention_factor = positive_of(rope, "attention_factor", own);
+  if (d.reads_score_factor) o.mscale_all_dim = m_all;
   o.beta_fast = positive_of(rope, "beta_fast", 32), o.beta_slow = positive_of(rope, "beta_slow", 1);
   o.truncate = rope.get<bool>("truncate", true);
   o.query_beta = d.scales_queries ? at_least_0_of(rope, "llama_4_scaling_beta", 0) : 0;
@@ -165,6 +166,9 @@ nn::RotaryOptions read_object(ConfigReader& config, const JsonObject& rope, cons
     if (!(o.high_freq_factor > o.low_freq_factor)) rope.fail_at("high_freq_factor", "is not above low_freq_factor");
   }
   if (o.scaling == Scaling::yarn) read_yarn(rope, d, o);
+  if (d.reads_score_factor && o.scaling != Scaling::none && o.scaling != Scaling::yarn &&
+      rope.get<double>("mscale_all_dim", 0) != 0)
+    rope.fail_at("mscale_all_dim", fmt::format("is not supported for '{}'", kind.name));
   if (o.scaling == Scaling::longrope) read_longrope(rope, d, o);
   return o;
 }
@@ -243,6 +247,7 @@ nlohmann::ordered_json object_of(const nn::RotaryOptions& o, bool says_partial, 
     rope["beta_slow"] = o.beta_slow;
     rope["attention_factor"] = o.attention_factor;
     rope["truncate"] = o.truncate;
+    if (o.mscale_all_dim != 0) rope["mscale_all_dim"] = o.mscale_all_dim;
     if (o.query_beta != 0) rope["llama_4_scaling_beta"] = o.query_beta;
   }
   if (o.scaling == Scaling::longrope) {

@@ -25,6 +25,8 @@ struct RotaryDefaults {
   bool reads_alpha = false;
   /// Whether longrope's factor of cosines and sines is `short_mscale` and `long_mscale`, which must be equal.
   bool reads_mscales = false;
+  /// Whether scores of the family grow with mscale_all_dim: nn::RotaryOptions::score_factor().
+  bool reads_score_factor = false;
   /// Whether the family scales queries by their positions, as llama_4_scaling_beta says.
   bool scales_queries = false;
   bool interleaved = false, reversed = false;  ///< nn::RotaryOptions'

@@ -41,6 +41,41 @@ TEST(GoldenHf, Logits) {
   }
 }
 
+// Rows of a decoder's case, which are padded on the left; the logits of padding are not compared.
+void expect_decoder_logits(const SafetensorsFile& expected, const model::Model& m, const std::string& prefix) {
+  const auto ids = to_i32(expected.at(prefix + "input_ids")), mask = to_i32(expected.at(prefix + "attention_mask"));
+  const std::vector<float> all = to_f32(expected.at(prefix + "logits"));
+  const auto T = static_cast<std::size_t>(expected.at(prefix + "input_ids").shape[1]), V = all.size() / ids.size();
+  std::vector<std::int32_t> tokens, lengths(ids.size() / T, 0);
+  std::vector<float> wanted;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (!mask[i]) continue;
+    tokens.push_back(ids[i]), ++lengths[i / T];
+    wanted.insert(wanted.end(), all.begin() + static_cast<std::ptrdiff_t>(i * V),
+                  all.begin() + static_cast<std::ptrdiff_t>((i + 1) * V));
+  }
+  for (const kern::Kernels* kernels : kern::tables()) {
+    SCOPED_TRACE(kernels->name);
+    Arena arena;
+    Context c(arena, *kernels);
+    const Tensor y = logits(c, m, m.decode(c, {.ids = tokens, .rows = Rows::of_lengths(lengths)}));
+    expect_close(prefix + "logits", host_copy<float>(y), wanted, 1e-4, 1e-4);
+  }
+}
+
+TEST(GoldenHf, LogitsOfDecoders) {
+  const auto directories = golden_model_directories("decoder-only");
+  if (directories.empty() && other_golden_directory()) GTEST_SKIP() << "no model in " << golden_directory();
+  ASSERT_FALSE(directories.empty()) << "no model in " << golden_directory();
+  for (const auto& dir : directories) {
+    SCOPED_TRACE(dir.string());
+    const auto m = model::load(model::ModelSource::open(dir));
+    const SafetensorsFile expected = SafetensorsFile::open((dir / "expected.safetensors").string());
+    for (const std::string prefix : {"", "batch_"})
+      if (expected.find(prefix + "input_ids")) expect_decoder_logits(expected, *m, prefix);
+  }
+}
+
 // Tests skip the kinds that another directory lacks; a directory without any case is a mistake.
 TEST(GoldenDirectory, HasCases) {
   std::size_t cases =
