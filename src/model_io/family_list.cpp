@@ -73,6 +73,12 @@ std::span<const Family> family_list() {
        .make = make_bart,
        .sentence =
            "post-norm, learned positions from row 0; the decoder's layer norm stands between embeddings and positions"},
+      {.name = "t5gemma",
+       .kind = encoder_decoder,
+       .file = "families/t5gemma.cpp",
+       .make = make_t5gemma,
+       .sentence = "an encoder and a decoder of gemma2's layers, each with its own sizes, and cross-attention between "
+                   "norms"},
       {.name = "t5",
        .kind = encoder_decoder,
        .file = "families/t5.cpp",

@@ -31,8 +31,43 @@ inline nlohmann::json t5_variant(const std::string& model_type, const nlohmann::
   return j;
 }
 
+/// One side of t5gemma.
+inline nlohmann::json gemma_side(const nlohmann::json& rest) {
+  nlohmann::json j{{"model_type", "t5_gemma_module"},
+                   {"vocab_size", 13},
+                   {"hidden_size", 8},
+                   {"intermediate_size", 12},
+                   {"num_hidden_layers", 2},
+                   {"num_attention_heads", 4},
+                   {"num_key_value_heads", 2},
+                   {"head_dim", 4},
+                   {"query_pre_attn_scalar", 5},
+                   {"sliding_window", 2},
+                   {"layer_types", {"sliding_attention", "full_attention"}},
+                   {"attn_logit_softcapping", 3.0},
+                   {"final_logit_softcapping", 5.0},
+                   {"max_position_embeddings", 16},
+                   {"initializer_range", 0.5},
+                   {"bos_token_id", 2},
+                   {"eos_token_id", 1},
+                   {"pad_token_id", 0}};
+  j.update(rest);
+  return j;
+}
+
 inline std::vector<nlohmann::json> small_encoder_decoders() {
+  const nlohmann::json wider = gemma_side({{"hidden_size", 12},
+                                           {"num_attention_heads", 2},
+                                           {"num_hidden_layers", 1},
+                                           {"layer_types", {"sliding_attention"}}});
   return {
+      {{"model_type", "t5gemma"},
+       {"encoder", wider},
+       {"decoder", gemma_side(nlohmann::json::object())},
+       {"vocab_size", 13},
+       {"initializer_range", 0.5},
+       {"dropout_rate", 0.25},
+       {"tie_word_embeddings", false}},
       bart_variant("marian", {{"pad_token_id", 12}, {"decoder_start_token_id", 12}, {"decoder_vocab_size", 13}}),
       bart_variant("tril", {{"architecture", "marian_nmt"},
                             {"pad_token_id", 12},

@@ -1,4 +1,4 @@
-// The families of decoder-only models, one file each. Each function makes the model from config.json; weights are
+// The families of decoder-only models and what is built of their layers, one file each. Each function makes the model from config.json; weights are
 // neither allocated nor set.
 #pragma once
 
@@ -69,5 +69,8 @@ std::unique_ptr<Model> make_phi(const JsonObject& config);
 std::unique_ptr<Model> make_xglm(const JsonObject& config);
 // By opt.h:
 std::unique_ptr<Model> make_opt(const JsonObject& config);
+
+// An encoder and a decoder of such layers, by t5gemma.cpp:
+std::unique_ptr<Model> make_t5gemma(const JsonObject& config);
 
 }  // namespace tril::model

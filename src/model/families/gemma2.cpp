@@ -1,5 +1,7 @@
 // gemma2: gemma with norms before and after each sublayer, windows in every other layer, soft caps of scores and
 // logits, and its own scale of scores [Gemma team 2024, "Gemma 2", section 2].
+#include "model/families/gemma2.h"
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -8,10 +10,9 @@
 
 namespace tril::model {
 
-std::unique_ptr<Model> make_gemma2(const JsonObject& config) {
-  ConfigReader reader(config, "gemma2");
-  LlamaLikeConfig k = read_llama_like(reader, {.family = "gemma2",
-                                               .architecture = "Gemma2ForCausalLM",
+LlamaLikeConfig read_gemma2(ConfigReader& reader, const std::string& family, const std::string& architecture) {
+  LlamaLikeConfig k = read_llama_like(reader, {.family = family,
+                                               .architecture = architecture,
                                                .vocab_size = 256000,
                                                .hidden_size = 2304,
                                                .intermediate_size = 9216,
@@ -36,6 +37,12 @@ std::unique_ptr<Model> make_gemma2(const JsonObject& config) {
   k.embedding_scale = std::sqrt(static_cast<float>(k.hidden_size));
   k.norms_store_offset = true;
   reader.only("use_bidirectional_attention", false);
+  return k;
+}
+
+std::unique_ptr<Model> make_gemma2(const JsonObject& config) {
+  ConfigReader reader(config, "gemma2");
+  LlamaLikeConfig k = read_gemma2(reader, "gemma2", "Gemma2ForCausalLM");
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }
