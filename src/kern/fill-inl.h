@@ -14,25 +14,26 @@
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 
-void fill_elementwise(Kernels& k);       // vectors of n values, except optimizers
-void fill_matrix(Kernels& k);            // bias_activate, column_sums, transpose, copy_rows
-void fill_norms(Kernels& k);             // layer_norm, rms_norm
-void fill_softmax(Kernels& k);           // log_softmax, log_sum_exp, cross_entropy, distillation
-void fill_top_k(Kernels& k);             // top_k
-void fill_embedding(Kernels& k);         // gather, scatter_add, add_gathered
-void fill_rotary(Kernels& k);            // rotary
-void fill_optimizers(Kernels& k);        // adam, lion, adafactor*, add_normal
-void fill_attention(Kernels& k);         // attention*, cached_attention
-void fill_mean_attention(Kernels& k);    // mean_attention*, alignment_loss
-void fill_linear_attention(Kernels& k);  // linear_attention*
+void fill_elementwise(Kernels& k);        // vectors of n values, except optimizers
+void fill_matrix(Kernels& k);             // bias_activate, column_sums, transpose, copy_rows
+void fill_norms(Kernels& k);              // layer_norm, rms_norm
+void fill_softmax(Kernels& k);            // log_softmax, log_sum_exp, cross_entropy, distillation
+void fill_top_k(Kernels& k);              // top_k
+void fill_embedding(Kernels& k);          // gather, scatter_add, add_gathered
+void fill_rotary(Kernels& k);             // rotary
+void fill_optimizers(Kernels& k);         // adam, lion, adafactor*, add_normal
+void fill_attention(Kernels& k);          // attention*, cached_attention
+void fill_mean_attention(Kernels& k);     // mean_attention*, alignment_loss
+void fill_linear_attention(Kernels& k);   // linear_attention*
 void fill_short_convolution(Kernels& k);  // short_convolution*
-void fill_gated_delta(Kernels& k);       // gated_delta*, delta_decay*
-void fill_gemm_bf16(Kernels& k);         // pack_right, gather_packed, packed_gemm
-void fill_memory_attention(Kernels& k);  // pack_memory, memory_attention
-void fill_gemm_int8(Kernels& k);         // quantize_rows, pack_quantized, gather_quantized, quantized_gemm
-void fill_quantized_top_k(Kernels& k);   // quantized_top_k
-void fill_linear_gradient(Kernels& k);   // linear_gradient
-void fill_projected_loss(Kernels& k);    // projected_cross_entropy*
+void fill_gated_delta(Kernels& k);        // gated_delta*, delta_decay*
+void fill_ssru(Kernels& k);               // ssru*
+void fill_gemm_bf16(Kernels& k);          // pack_right, gather_packed, packed_gemm
+void fill_memory_attention(Kernels& k);   // pack_memory, memory_attention
+void fill_gemm_int8(Kernels& k);          // quantize_rows, pack_quantized, gather_quantized, quantized_gemm
+void fill_quantized_top_k(Kernels& k);    // quantized_top_k
+void fill_linear_gradient(Kernels& k);    // linear_gradient
+void fill_projected_loss(Kernels& k);     // projected_cross_entropy*
 #if HWY_TARGET == HWY_AVX3
 void fill_gemm_bf16_pairs(Kernels& k);  // the same with AVX-512 BF16
 void fill_projected_loss_pairs(Kernels& k);

@@ -78,6 +78,8 @@ struct Rotary;                            // rotary.h
 struct ShortConvolution;                  // recurrence.h
 struct GatedDelta;                        // recurrence.h
 struct GatedDeltaGradient;                // recurrence.h
+struct Ssru;                              // ssru.h
+struct SsruGradient;                      // ssru.h
 
 struct Kernels {
   std::string_view name;  ///< "generic" (SSSE3), "avx2", "avx512", "avx512_vnni", "avx512_bf16", "amx"
@@ -257,6 +259,8 @@ struct Kernels {
   void (*delta_decay_backward)(const float* a, std::size_t a_stride, const float* log_rate, const float* bias,
                                const float* d_decay, float* da, float* d_log_rate, std::size_t tokens,
                                std::size_t heads);
+  void (*ssru)(const Ssru& a);
+  void (*ssru_backward)(const SsruGradient& g);
 };
 
 /// The tables that this processor can run, slowest first.

@@ -29,7 +29,7 @@ std::span<const Family> family_list() {
        .make = make_marian_nmt,
        .own = true,
        .sentence = "the Marian toolkit's own files: Tensor2Tensor's "
-                   "sinusoids, norms with 1e-6, post-norm or pre-norm"},
+                   "sinusoids, norms with 1e-6, post-norm or pre-norm, self-attention or an SSRU in the decoder"},
       {.name = "bart",
        .kind = encoder_decoder,
        .file = "families/bart.cpp",

@@ -46,17 +46,28 @@ bool is_pre_norm(ConfigReader& reader) {
 // What changes results, where it asks for anything else.
 void refuse_what_is_not_computed(ConfigReader& reader) {
   reader.only("type", std::string("transformer"));
-  reader.only("transformer-decoder-autoreg", std::string("self-attention"));
   reader.only("transformer-attention-mask", std::string("default"));
   reader.only("transformer-ffn-depth", std::int64_t{2});
   if (reader.get<std::int64_t>("transformer-decoder-ffn-depth", 0) != 0)
     reader.only("transformer-decoder-ffn-depth", std::int64_t{2});
 }
 
+// Whether the decoder is an SSRU, the only recurrence that is computed.
+bool has_ssru(ConfigReader& reader) {
+  if (reader.get<std::string>("transformer-decoder-autoreg", "self-attention") != "rnn") {
+    reader.only("transformer-decoder-autoreg", std::string("self-attention"));
+    reader.ignore({"dec-cell", "transformer-rnn-projection"});
+    return false;
+  }
+  if (reader.get<std::string>("dec-cell", "gru") != "ssru")
+    reader.json().fail_at("dec-cell", "is not supported with transformer-decoder-autoreg: rnn", "only \"ssru\" is");
+  reader.only("transformer-rnn-projection", false);
+  return true;
+}
+
 // What is of other kinds of models, of training, or says nothing about results.
 void ignore_what_says_nothing(ConfigReader& reader) {
   reader.ignore({"version",
-                 "dec-cell",
                  "dec-cell-base-depth",
                  "dec-cell-high-depth",
                  "dec-depth",
@@ -73,7 +84,6 @@ void ignore_what_says_nothing(ConfigReader& reader) {
                  "transformer-dim-aan",
                  "transformer-depth-scaling",
                  "transformer-guided-alignment-layer",
-                 "transformer-rnn-projection",
                  "bert-train-type-embeddings",
                  "bert-type-vocab-size",
                  "bert-mask-symbol",
@@ -132,7 +142,7 @@ std::int64_t marian_rows(const JsonObject& yml) {
 ConfigDocument config_of_marian(const JsonObject& yml, const MarianIds& ids) {
   ConfigReader reader(yml, "marian_nmt");
   refuse_what_is_not_computed(reader);
-  const bool pre_norm = is_pre_norm(reader);
+  const bool pre_norm = is_pre_norm(reader), ssru = has_ssru(reader);
   const bool all = reader.get<bool>("tied-embeddings-all", false);
   const bool shared = reader.get<bool>("tied-embeddings-src", false) || all;
   const bool tied = reader.get<bool>("tied-embeddings", false) || all;
@@ -175,6 +185,7 @@ ConfigDocument config_of_marian(const JsonObject& yml, const MarianIds& ids) {
                                    {"is_encoder_decoder", true}},
                           .where = yml.where(),
                           .names = marian_key_names()};
+  if (ssru) document.json["decoder_cell"] = "ssru";
   ignore_what_says_nothing(reader);
   reader.finish();
   return document;

@@ -10,76 +10,13 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "model_io/marian_config.h"
+#include "model_io/marian_names.h"
 #include "model_io/quantized_files.h"
 
 namespace tril::model {
 namespace {
 
-enum class Layout : std::uint8_t {
-  transposed,  // [in, out] -> [out, in]
-  vector,      // [1, n] -> [n]
-  rows,        // [words, d] -> [rows, d], more rows being zero
-  logits_bias  // [1, words] -> [1, rows], what is more being impossible
-};
 constexpr float impossible = -1e9f;  // as a logit
-
-struct MarianTensor {
-  std::string marian, here;
-  Layout layout = Layout::transposed;
-};
-
-// The parts of a layer's name in Marian and here, in the encoder and in the decoder.
-void add_attention(std::vector<MarianTensor>& list, const std::string& marian, const std::string& here) {
-  constexpr std::array<std::pair<char, const char*>, 4> parts{
-      {{'q', "q_proj"}, {'k', "k_proj"}, {'v', "v_proj"}, {'o', "out_proj"}}};
-  for (const auto& [letter, part] : parts) {
-    list.push_back({fmt::format("{}_W{}", marian, letter), fmt::format("{}.{}.weight", here, part)});
-    list.push_back({fmt::format("{}_b{}", marian, letter), fmt::format("{}.{}.bias", here, part), Layout::vector});
-  }
-}
-
-void add_norm(std::vector<MarianTensor>& list, const std::string& marian, const std::string& here, bool pre_norm) {
-  const char* const suffix = pre_norm ? "_pre" : "";
-  list.push_back({fmt::format("{}_ln_scale{}", marian, suffix), here + ".weight", Layout::vector});
-  list.push_back({fmt::format("{}_ln_bias{}", marian, suffix), here + ".bias", Layout::vector});
-}
-
-void add_layer(std::vector<MarianTensor>& list, const char* side, std::int64_t i, bool pre_norm) {
-  const std::string marian = fmt::format("{}_l{}", side, i + 1), here = fmt::format("model.{}.layers.{}", side, i);
-  add_attention(list, marian + "_self", here + ".self_attn");
-  add_norm(list, marian + "_self_Wo", here + ".self_attn_layer_norm", pre_norm);
-  if (side == std::string_view("decoder")) {
-    add_attention(list, marian + "_context", here + ".encoder_attn");
-    add_norm(list, marian + "_context_Wo", here + ".encoder_attn_layer_norm", pre_norm);
-  }
-  for (const char* number : {"1", "2"}) {
-    list.push_back({fmt::format("{}_ffn_W{}", marian, number), fmt::format("{}.fc{}.weight", here, number)});
-    list.push_back(
-        {fmt::format("{}_ffn_b{}", marian, number), fmt::format("{}.fc{}.bias", here, number), Layout::vector});
-  }
-  add_norm(list, marian + "_ffn_ffn", here + ".final_layer_norm", pre_norm);
-}
-
-std::vector<MarianTensor> marian_tensors(const nlohmann::json& config, const MarianTensors& file) {
-  const bool pre_norm = config.at("normalize_before");
-  std::vector<MarianTensor> list;
-  if (config.at("share_encoder_decoder_embeddings")) {
-    list.push_back({"Wemb", "model.shared.weight", Layout::rows});
-  } else {
-    list.push_back({"encoder_Wemb", "model.encoder.embed_tokens.weight", Layout::rows});
-    list.push_back({"decoder_Wemb", "model.decoder.embed_tokens.weight", Layout::rows});
-  }
-  for (const char* side : {"encoder", "decoder"}) {
-    const std::int64_t layers = config.at(std::string(side) + "_layers");
-    for (std::int64_t i = 0; i < layers; ++i) add_layer(list, side, i, pre_norm);
-    if (pre_norm) add_norm(list, std::string(side) + "_top", fmt::format("model.{}.layer_norm", side), false);
-  }
-  if (!config.at("tie_word_embeddings"))
-    list.push_back({file.find("decoder_ff_logit_out_W") ? "decoder_ff_logit_out_W" : "decoder_ff_logit_out_Wt",
-                    "lm_head.weight", Layout::rows});
-  list.push_back({"decoder_ff_logit_out_b", "final_logits_bias", Layout::logits_bias});
-  return list;
-}
 
 // Texts, and the scales of activations that were measured for intgemm8: here each row of activations gets its own.
 bool says_no_value(std::string_view name) {
@@ -126,19 +63,19 @@ WeightView view_of(const WeightView& stored, const MarianTensor& tensor, std::in
     fail(where,
          fmt::format("holds {} in {} dimensions, expected floats in two", stored.type_name(), stored.shape.size()));
   switch (tensor.layout) {
-    case Layout::transposed:
+    case MarianLayout::transposed:
       return transposed(stored);
-    case Layout::vector: {
+    case MarianLayout::vector: {
       WeightView view = stored;
       if (view.shape[0] == 1) view.shape.erase(view.shape.begin());
       return view;
     }
-    case Layout::rows: {
+    case MarianLayout::rows: {
       const WeightView by_word = tensor.marian.ends_with("_W") ? transposed(stored) : stored;
       check_room(by_word.shape[0], rows, where);
       return extended(by_word, {rows, by_word.shape[1]}, 0);
     }
-    case Layout::logits_bias:
+    case MarianLayout::logits_bias:
       check_room(stored.shape[1], rows, where);
       if (stored.shape[0] != 1) fail(where, fmt::format("has {} rows, expected one", stored.shape[0]));
       return extended(stored, {1, rows}, impossible);
@@ -213,7 +150,7 @@ WeightFiles marian_weights(std::shared_ptr<const MarianTensors> file, const nloh
       .where = path, .tensors = {}, .maps = int8, .is_mapped = file->is_mapped() && !file->is_int8()};
   std::map<std::string, std::string, std::less<>> own_names;
   std::set<std::string_view> used;
-  const std::vector<MarianTensor> tensors = marian_tensors(config, *file);
+  const std::vector<MarianTensor> tensors = marian_tensors(config, file->find("decoder_ff_logit_out_W") != nullptr);
   for (const MarianTensor& tensor : tensors) {
     own_names.emplace(tensor.here, tensor.marian);
     const WeightView* const stored = file->find(tensor.marian);
@@ -223,8 +160,8 @@ WeightFiles marian_weights(std::shared_ptr<const MarianTensors> file, const nloh
     const MarianBinFile::Int8* const quantized = file->find_int8(tensor.marian);
     if (quantized && !tensor.marian.ends_with("_Wt")) {  // which is stored as [in, out], so floats are made of it
       own_names.emplace(tensor.here + "_scale", tensor.marian);
-      if (tensor.layout == Layout::rows) check_room(quantized->rows, rows, where);
-      for (WeightView& part : int8->views(*quantized, tensor.here, tensor.layout == Layout::rows ? rows : 0))
+      if (tensor.layout == MarianLayout::rows) check_room(quantized->rows, rows, where);
+      for (WeightView& part : int8->views(*quantized, tensor.here, tensor.layout == MarianLayout::rows ? rows : 0))
         contents.tensors.push_back({std::move(part), path});
       continue;
     }

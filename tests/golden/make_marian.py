@@ -5,6 +5,8 @@ usage: make_marian.py OUT_DIR     needs pymarian 1.12, sentencepiece; a minute
 
 spm/       one .spm for both sides, all embeddings tied, post-norm, swish
 opus/      as OPUS-MT publishes: vocab.yml beside source.spm and target.spm, decoder.yml, relu
+student/   a student as Bergamot has them: an SSRU in the decoder, one .spm, all embeddings tied, a layer of guided alignment; beside
+           model.npz the same as model.bin and model.int8.bin (intgemm8)
 pre_norm/  a .spm for each side, of other sizes, nothing tied, pre-norm, gelu
 expected.json of each: sources; translations and their log-probabilities by greedy search; the scores of these pairs.
 
@@ -58,9 +60,10 @@ def learn_spm(text, to, size):
         shutil.copy(f"{folder}/m.model", to)
 
 
-def train(out, sources, targets, vocabs, options):
+def train(out, sources, targets, vocabs, options, dims=(16, 24, 2, 1)):
+    width, inner, encoder, decoder = dims
     marian("train", "--type", "transformer", "--train-sets", sources, targets, "--vocabs", *vocabs, "--model", out / "model.npz",
-           "--dim-emb", 16, "--transformer-heads", 2, "--transformer-dim-ffn", 24, "--enc-depth", 2, "--dec-depth", 1, "--mini-batch", 64,
+           "--dim-emb", width, "--transformer-heads", 2, "--transformer-dim-ffn", inner, "--enc-depth", encoder, "--dec-depth", decoder, "--mini-batch", 64,
            "--after", "500u", "--save-freq", "500u", "--learn-rate", 0.01, "--lr-warmup", "50u", "--cpu-threads", 1, "--workspace", 256,
            "--seed", 1, "--overwrite", *options)
 
@@ -88,7 +91,7 @@ def main(out):
         folder = pathlib.Path(folder)
         s, t = folder / "s", folder / "t"
         s.write_text("\n".join(sources) + "\n"), t.write_text("\n".join(targets) + "\n")
-        for name in ("spm", "opus", "pre_norm"):
+        for name in ("spm", "opus", "pre_norm", "student"):
             (out / name).mkdir(parents=True, exist_ok=True)
 
         joint = out / "spm" / "vocab.spm"
@@ -102,6 +105,15 @@ def main(out):
                                             "--transformer-postprocess-top", "n", "--transformer-ffn-activation", "gelu"])
         expect(out / "pre_norm", two, asked, False)
         (out / "pre_norm" / "decoder.yml").write_text("vocabs: [src.spm, trg.spm]\n")
+
+        one = out / "student" / "vocab.spm"
+        shutil.copy(joint, one)
+        train(out / "student", s, t, [one, one], [
+            "--tied-embeddings-all", "--transformer-decoder-autoreg", "rnn", "--dec-cell", "ssru", "--transformer-guided-alignment-layer",
+            "last", "--transformer-ffn-activation", "relu"], (32, 48, 1, 2))
+        expect(out / "student", [one, one], asked, True)
+        for kind, name in (("float32", "model.bin"), ("intgemm8", "model.int8.bin")):
+            marian("convert", "-f", out / "student" / "model.npz", "-t", out / "student" / name, "-g", kind)
 
         # OPUS-MT cuts text before Marian sees it, and joins pieces behind it.
         opus = out / "opus"

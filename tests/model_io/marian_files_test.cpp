@@ -110,7 +110,7 @@ TEST_P(MarianModels, GiveMariansScores) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MarianModels, ::testing::Values("spm", "opus", "pre_norm"));
+INSTANTIATE_TEST_SUITE_P(All, MarianModels, ::testing::Values("spm", "opus", "pre_norm", "student"));
 
 using Values = std::vector<float>;
 Values values_of(const fs::path& path) {
@@ -214,6 +214,22 @@ TEST(MarianFiles, IntgemmsNumbersAreServedAsTheyAre) {
   }
 }
 
+// What marian-conv itself wrote.
+TEST(MarianFiles, TheBinsOfAStudentAreItsNpz) {
+  const fs::path student = golden("student");
+  EXPECT_EQ(values_of(student / "model.bin"), values_of(student / "model.npz"));
+  const ModelSource int8 = ModelSource::open(student / "model.int8.bin");
+  EXPECT_EQ(int8.stored_precision(), nn::Precision::int8);
+  const WeightView& rounded = int8.weights().at("model.decoder.layers.1.ssru.in_proj.weight");
+  EXPECT_EQ(rounded.dtype, StoredType::i8);
+  const auto m = load(int8), exact = load(ModelSource::open(student));
+  const Values got = host_copy<float>(m->parameters().find(rounded.name)->value),
+               want = host_copy<float>(exact->parameters().find(rounded.name)->value);
+  float most = 0;
+  for (const float v : want) most = std::max(most, std::abs(v));
+  for (std::size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], most / 127 * 0.501f);
+}
+
 TEST(MarianFiles, DecoderYmlGivesTheDefaultsOfGeneration) {
   const GenerationConfig g = ModelSource::open(golden("opus")).generation();
   EXPECT_EQ(g.search.beam_size, 6);
@@ -234,7 +250,7 @@ TEST(MarianFiles, DecoderYmlGivesTheDefaultsOfGeneration) {
 }
 
 TEST(MarianFiles, ASavedModelIsTheSameModel) {
-  for (const char* name : {"spm", "opus", "pre_norm"}) {
+  for (const char* name : {"spm", "opus", "pre_norm", "student"}) {
     const TemporaryDirectory directory;
     const auto source = ModelSource::open(golden(name));
     save(*load(source), directory.path());
@@ -247,6 +263,8 @@ TEST(MarianFiles, ASavedModelIsTheSameModel) {
 TEST(MarianFiles, OptionsThatAreNotComputedAreRefusedByName) {
   expect_option_refused("transformer-decoder-autoreg: self-attention", "transformer-decoder-autoreg: average-attention",
                         "transformer-decoder-autoreg: average-attention is not supported");
+  expect_option_refused("transformer-decoder-autoreg: self-attention", "transformer-decoder-autoreg: rnn",
+                        "dec-cell: is not supported with transformer-decoder-autoreg: rnn");
   expect_option_refused("type: transformer\n", "type: s2s\n", "type: s2s is not supported");
   expect_option_refused("transformer-postprocess: dan", "transformer-postprocess: nda", "transformer-postprocess");
   expect_option_refused("transformer-postprocess: dan", "transformer-postprocess: dhn", "the step 'h'");

@@ -108,17 +108,19 @@ bool Bart::is_redundant(std::string_view name) const {
   return name == "lm_head.weight" || name == "shared.weight";
 }
 
-template <class Layer>
-BartLike<Layer>::BartLike(const BartFamily& family, const BartConfig& config) : Bart(family, config) {
+template <class Layer, class DecoderLayer>
+BartLike<Layer, DecoderLayer>::BartLike(const BartFamily& family, const BartConfig& config) : Bart(family, config) {
   const BartConfig& k = config_;
   complete(encoder_);
-  for (std::int64_t i = 0; i < k.encoder_layers; ++i) encoder_layers_.push_back(layer(/*decoder=*/false, i));
+  for (std::int64_t i = 0; i < k.encoder_layers; ++i) encoder_layers_.push_back(layer<Layer>(/*decoder=*/false, i));
   complete(decoder_);
-  for (std::int64_t i = 0; i < k.decoder_layers; ++i) decoder_layers_.push_back(layer(/*decoder=*/true, i));
+  for (std::int64_t i = 0; i < k.decoder_layers; ++i)
+    decoder_layers_.push_back(layer<DecoderLayer>(/*decoder=*/true, i));
 }
 
-template <class Layer>
-Layer BartLike<Layer>::layer(bool decoder, std::int64_t i) {
+template <class Layer, class DecoderLayer>
+template <class L>
+L BartLike<Layer, DecoderLayer>::layer(bool decoder, std::int64_t i) {
   const BartConfig& k = config_;
   nn::Parameters& p = parameters_;
   const std::string name = fmt::format("model.{}.layers.{}", decoder ? "decoder" : "encoder", i);
@@ -128,11 +130,16 @@ Layer BartLike<Layer>::layer(bool decoder, std::int64_t i) {
                                      .depth = depth,
                                      .dropout = k.attention_dropout};
   const auto norm = [&](const char* which) { return nn::Norm(p, name + which, k.d_model, family_->layer_norm_eps); };
-  Layer l;
+  L l;
   l.name = name;
   l.dropout = k.dropout;
-  l.self_attention = Attention(p, name + ".self_attn", attention);
-  l.self_norm = norm(".self_attn_layer_norm");
+  if constexpr (requires { l.ssru; }) {
+    l.ssru = nn::Ssru(p, name + ".ssru", k.d_model, depth);
+    l.ssru_norm = norm(".ssru_layer_norm");
+  } else {
+    l.self_attention = Attention(p, name + ".self_attn", attention);
+    l.self_norm = norm(".self_attn_layer_norm");
+  }
   if (decoder) {
     l.cross_attention = Attention(p, name + ".encoder_attn", attention);
     l.cross_norm = norm(".encoder_attn_layer_norm");
@@ -147,9 +154,9 @@ Layer BartLike<Layer>::layer(bool decoder, std::int64_t i) {
   return l;
 }
 
-template <class Layer>
-Memory BartLike<Layer>::encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows,
-                               const ops::Mask& mask) const {
+template <class Layer, class DecoderLayer>
+Memory BartLike<Layer, DecoderLayer>::encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows,
+                                             const ops::Mask& mask) const {
   Memory memory;
   memory.rows = rows;
   memory.states = run_layers(c, encoder_layers_, embed(c, encoder_, ids, rows), encoder_call(c, rows, mask),
@@ -159,8 +166,8 @@ Memory BartLike<Layer>::encode(Context& c, std::span<const std::int32_t> ids, co
   return memory;
 }
 
-template <class Layer>
-Tensor BartLike<Layer>::decode(Context& c, const DecoderInput& input) const {
+template <class Layer, class DecoderLayer>
+Tensor BartLike<Layer, DecoderLayer>::decode(Context& c, const DecoderInput& input) const {
   const auto call = decoder_call(c, input);
   const Tensor h = run_layers(
       c, decoder_layers_, embed(c, decoder_, input.ids, input.rows), call,
@@ -170,6 +177,8 @@ Tensor BartLike<Layer>::decode(Context& c, const DecoderInput& input) const {
 
 template class BartLike<nn::PostNormLayer>;
 template class BartLike<nn::PreNormLayer>;
+template class BartLike<nn::PostNormLayer, nn::PostNormSsruLayer>;
+template class BartLike<nn::PreNormLayer, nn::PreNormSsruLayer>;
 
 std::unique_ptr<Model> make_bart(std::string_view name, const BartConfig& config) {
   const BartFamily& family = bart_variant(name).family;

@@ -68,8 +68,9 @@ class Bart : public Model {
   nn::Parameter *output_ = nullptr, *final_logits_bias_ = nullptr;
 };
 
-/// Adds the layers: nn::PostNormLayer or nn::PreNormLayer, as family.pre_norm says.
-template <class Layer>
+/// Adds the layers: nn::PostNormLayer or nn::PreNormLayer, as family.pre_norm says; with family.ssru the decoder's are
+/// nn::PostNormSsruLayer or nn::PreNormSsruLayer.
+template <class Layer, class DecoderLayer = Layer>
 class BartLike : public Bart {
  public:
   BartLike(const BartFamily& family, const BartConfig& config);
@@ -80,17 +81,22 @@ class BartLike : public Bart {
   Memory encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows,
                 const ops::Mask& mask = ops::Mask::full()) const override;
   Tensor decode(Context& c, const DecoderInput& input) const override;
+  CacheForm cache_form() const override { return family_->ssru ? CacheForm::states : CacheForm::tokens; }
   std::unique_ptr<nn::KvCache> make_cache(Context& c) const override { return cache_for(c, decoder_layers_); }
 
  private:
   /// Layer i (from 0) of the decoder or of the encoder.
-  Layer layer(bool decoder, std::int64_t i);
+  template <class L>
+  L layer(bool decoder, std::int64_t i);
 
-  std::vector<Layer> encoder_layers_, decoder_layers_;
+  std::vector<Layer> encoder_layers_;
+  std::vector<DecoderLayer> decoder_layers_;
 };
 
 extern template class BartLike<nn::PostNormLayer>;
 extern template class BartLike<nn::PreNormLayer>;
+extern template class BartLike<nn::PostNormLayer, nn::PostNormSsruLayer>;
+extern template class BartLike<nn::PreNormLayer, nn::PreNormSsruLayer>;
 
 /// Makes the model from config.json, whose model_type is among bart_variant(). Weights are neither allocated nor set.
 std::unique_ptr<Model> make_bart(const JsonObject& config);

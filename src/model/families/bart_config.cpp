@@ -69,6 +69,7 @@ void refuse_other_variants(ConfigReader& reader, const BartFamily& family) {
   const bool embedding_norm = family.embedding_norm != BartFamily::EmbeddingNorm::none;
   for (const char* key : {"normalize_before", "add_final_layer_norm"}) reader.only(key, family.pre_norm);
   reader.only("normalize_embedding", embedding_norm);
+  reader.only("decoder_cell", std::string(family.ssru ? "ssru" : "self-attention"));
   reader.only("static_position_embeddings", !learned);
   for (const char* key : {"add_bias_logits", "is_decoder", "use_prompt"}) reader.only(key, false);
   // Whether the decoder's norm of embeddings, if there is one, comes before positions are added.
@@ -177,6 +178,7 @@ std::string bart_config_json(const BartConfig& k, const BartFamily& family) {
     j["decoder_vocab_size"] = k.decoder_vocab_size;
     j["share_encoder_decoder_embeddings"] = k.share_encoder_decoder_embeddings;
   }
+  if (family.ssru) j["decoder_cell"] = "ssru";
   return j.dump(2);
 }
 

@@ -3,14 +3,23 @@
 //
 //   positions  Tensor2Tensor's sinusoids from 0, all sines before all cosines
 //   norms      LayerNorm, eps 1e-6; after each sublayer, or before each and one behind the last layer (normalize_before)
+//   decoder    self-attention, or an SSRU in its place (nn/ssru.h), as in the students of Bergamot and Firefox
 //
-// config.json has marian's keys, normalize_before and add_final_layer_norm true for pre-norm. Its weights are called as marian's.
+// config.json has marian's keys, normalize_before and add_final_layer_norm true for pre-norm, decoder_cell "ssru". Its weights are
+// called as marian's; the SSRU's are in layers.N.ssru and layers.N.ssru_layer_norm.
 #pragma once
 
 #include "model/families/bart.h"
 
 namespace tril::model {
 
+/// What of it is not a size.
+struct MarianNmtKind {
+  bool pre_norm = false, ssru = false;
+};
+
+/// The model of a config, weights neither allocated nor set.
+std::unique_ptr<Model> make_marian_nmt(const MarianNmtKind& kind, const BartConfig& config);
 /// config.json -> the model, weights neither allocated nor set.
 std::unique_ptr<Model> make_marian_nmt(const JsonObject& config);
 

@@ -7,6 +7,7 @@
 #include "model/spec/model.h"
 #include "nn/blocks.h"
 #include "nn/positions.h"
+#include "nn/ssru.h"
 
 namespace tril::model {
 
