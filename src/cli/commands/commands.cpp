@@ -20,6 +20,8 @@ App make_app() {
   add_eval(app);
   add_inspect(app);
   add_families(app);
+  add_tokenize(app);
+  add_detokenize(app);
   add_quantize(app);
   add_export(app);
   add_pack(app);

@@ -8,49 +8,77 @@
 
 namespace tril {
 
-std::vector<std::string> tagged_languages(const Tokenizer& tokenizer) {
+namespace {
+
+// What stands around a language in a vocabulary's tags.
+struct TagForm {
+  std::string_view begin, end;
+
+  std::string tag(std::string_view language) const { return fmt::format("{}{}{}", begin, language, end); }
+  /// The language of a tag; "": the text is none.
+  std::string_view language_of(std::string_view text) const {
+    if (text.size() <= begin.size() + end.size() || !text.starts_with(begin) || !text.ends_with(end)) return {};
+    return text.substr(begin.size(), text.size() - begin.size() - end.size());
+  }
+};
+constexpr TagForm opus_mt{">>", "<<"};
+constexpr TagForm tag_forms[] = {opus_mt, {"<2", ">"}};  // the second: MADLAD-400 [Kudugunta et al. 2023]
+
+std::vector<std::string> languages_of(const Tokenizer& tokenizer, const TagForm& form) {
   std::vector<std::string> list;
   for (std::int32_t id = 0; id < tokenizer.size(Side::source); ++id) {
-    std::string_view piece;
     try {
-      piece = tokenizer.piece(id, Side::source);
+      if (const auto language = form.language_of(tokenizer.piece(id, Side::source)); !language.empty())
+        list.emplace_back(language);
     } catch (const Error&) {
       continue;  // a gap in the ids
     }
-    if (piece.size() > 4 && piece.starts_with(">>") && piece.ends_with("<<"))
-      list.emplace_back(piece.substr(2, piece.size() - 4));
   }
   return list;
 }
 
+std::string_view without_tag(std::string_view name) {
+  for (const TagForm& form : tag_forms)
+    if (const std::string_view inside = form.language_of(name); !inside.empty()) return inside;
+  return name;
+}
+
+}  // namespace
+
+std::vector<std::string> tagged_languages(const Tokenizer& tokenizer) {
+  for (const TagForm& form : tag_forms)
+    if (std::vector<std::string> list = languages_of(tokenizer, form); !list.empty()) return list;
+  return {};
+}
+
 std::string language_tag(std::string_view name, const std::string& where) {
-  std::string_view inside = name;
-  if (inside.starts_with(">>") && inside.ends_with("<<") && inside.size() > 4)
-    inside = inside.substr(2, inside.size() - 4);
+  const std::string_view inside = without_tag(name);
   if (inside.empty() || inside.find_first_of("<> \t") != std::string_view::npos)
     fail_usage(where, fmt::format("expected a language name, got \"{}\"", printable(name)), "for example de or >>de<<");
-  return fmt::format(">>{}<<", inside);
+  return opus_mt.tag(inside);
 }
 
 std::string leading_tag(const Tokenizer& tokenizer, std::string_view text) {
-  const std::size_t end = text.starts_with(">>") ? text.find("<<") : std::string_view::npos;
-  if (end == std::string_view::npos || end == 2) return "";
-  const std::string_view tag = text.substr(0, end + 2);
-  return tokenizer.find(tag, Side::source) ? std::string(tag) + " " : "";
+  for (const TagForm& form : tag_forms) {
+    const std::size_t end = text.starts_with(form.begin) ? text.find(form.end) : std::string_view::npos;
+    if (end == std::string_view::npos || end <= form.begin.size()) continue;
+    const std::string_view tag = text.substr(0, end + form.end.size());
+    if (tokenizer.find(tag, Side::source)) return std::string(tag) + " ";
+  }
+  return "";
 }
 
 std::string language_prefix(const Tokenizer& tokenizer, std::string_view name, const std::string& where) {
   if (name == "-" && !tagged_languages(tokenizer).empty()) return "";
   const std::string tag = language_tag(name, where);
-  if (!tokenizer.find(tag, Side::source)) {
-    const std::vector<std::string> all = tagged_languages(tokenizer);
-    const bool more = all.size() > 20;
-    const std::string known =
-        fmt::format("{}{}", fmt::join(all.begin(), more ? all.begin() + 20 : all.end(), ", "), more ? ", ..." : "");
-    fail_usage(where, fmt::format("the model's vocabulary has no {}", printable(tag)),
-               known.empty() ? "it has no language tags: the model has one target language" : "it has " + known);
-  }
-  return tag + " ";
+  for (const TagForm& form : tag_forms)
+    if (const std::string own = form.tag(without_tag(name)); tokenizer.find(own, Side::source)) return own + " ";
+  const std::vector<std::string> all = tagged_languages(tokenizer);
+  const bool more = all.size() > 20;
+  const std::string known =
+      fmt::format("{}{}", fmt::join(all.begin(), more ? all.begin() + 20 : all.end(), ", "), more ? ", ..." : "");
+  fail_usage(where, fmt::format("the model's vocabulary has no {}", printable(tag)),
+             known.empty() ? "it has no language tags: the model has one target language" : "it has " + known);
 }
 
 Languages choose_languages(const Tokenizer& tokenizer, std::string_view source, std::string_view target,

@@ -1,5 +1,5 @@
 // Language tags of multilingual models: a tag before the source, ">>de<<", as in the OPUS-MT models [idea: Johnson et al.
-// 2017], or, if the tokenizer has language tokens, these tokens around the sentence (sentence_frame.h).
+// 2017], "<2de>", as in MADLAD-400, or, if the tokenizer has language tokens, these tokens around the sentence (sentence_frame.h).
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ namespace tril {
 /// "de" or ">>de<<" -> ">>de<<". @throws Error(usage) for an invalid tag: empty, or with spaces, "<<" or ">>" inside
 std::string language_tag(std::string_view name, const std::string& where);
 
-/// The languages of all tags in a vocabulary, "de" for ">>de<<", in the order of ids.
+/// The languages of all tags in a vocabulary, "de" for ">>de<<" or "<2de>", in the order of ids.
 std::vector<std::string> tagged_languages(const Tokenizer& tokenizer);
 
 /// The tag of the vocabulary at the start of a text, with a space: ">>de<< "; "" if there is none.
 std::string leading_tag(const Tokenizer& tokenizer, std::string_view text);
 
-/// The prefix of a text to be translated: ">>de<< "; nothing for "-", which leaves the texts of a model with tags unchanged.
+/// The prefix of a text to be translated: ">>de<< " or "<2de> ", as the vocabulary has it; nothing for "-", which leaves the texts of a model with tags unchanged.
 /// @throws Error(usage) if the vocabulary has no such tag; the error lists the tags
 std::string language_prefix(const Tokenizer& tokenizer, std::string_view name, const std::string& where);
 

@@ -55,24 +55,26 @@ std::int32_t anchor_of(const Tokenizer& tokenizer, Side side) {
 
 }  // namespace
 
+TokenTexts::TokenTexts(const Tokenizer& tokenizer, Side side)
+    : tokenizer_(&tokenizer), side_(side), anchor_(anchor_of(tokenizer, side)) {
+  if (anchor_ >= 0) before_ = tokenizer.decode({&anchor_, 1}, side);
+}
+
+std::string TokenTexts::of(std::int32_t id) const {
+  const std::array both{anchor_, id};
+  std::string text = anchor_ < 0 ? tokenizer_->decode({&id, 1}, side_) : tokenizer_->decode(both, side_);
+  text = text.starts_with(before_) ? text.substr(before_.size()) : tokenizer_->decode({&id, 1}, side_);
+  if (text.find(replacement) == std::string::npos) return text;
+  const std::string& piece = tokenizer_->piece(id, side_);
+  if (is_byte_piece(piece)) return std::string(1, static_cast<char>(std::stoi(piece.substr(3, 2), nullptr, 16)));
+  const std::string bytes = bytes_of_letters(piece);
+  return bytes.empty() ? text : bytes;
+}
+
 std::vector<std::string> token_bytes(const Tokenizer& tokenizer, Side side) {
-  const std::int32_t anchor = anchor_of(tokenizer, side);
-  const std::string before = anchor < 0 ? "" : tokenizer.decode({&anchor, 1}, side);
+  const TokenTexts texts(tokenizer, side);
   std::vector<std::string> list;
-  for (std::int32_t id = 0; id < tokenizer.size(side); ++id) {
-    const std::array both{anchor, id};
-    std::string text = anchor < 0 ? tokenizer.decode({&id, 1}, side) : tokenizer.decode(both, side);
-    text = text.starts_with(before) ? text.substr(before.size()) : tokenizer.decode({&id, 1}, side);
-    if (text.find(replacement) != std::string::npos) {
-      const std::string& piece = tokenizer.piece(id, side);
-      if (is_byte_piece(piece)) {
-        text = std::string(1, static_cast<char>(std::stoi(piece.substr(3, 2), nullptr, 16)));
-      } else if (const std::string bytes = bytes_of_letters(piece); !bytes.empty()) {
-        text = bytes;
-      }
-    }
-    list.push_back(std::move(text));
-  }
+  for (std::int32_t id = 0; id < tokenizer.size(side); ++id) list.push_back(texts.of(id));
   return list;
 }
 

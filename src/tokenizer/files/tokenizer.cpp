@@ -13,6 +13,8 @@
 #include "tokenizer/files/marian_tokenizer.h"
 #include "tokenizer/files/pipeline_tokenizer.h"
 #include "tokenizer/files/sentencepiece_directory.h"
+#include "tokenizer/files/tekken_tokenizer.h"
+#include "tokenizer/files/tiktoken_tokenizer.h"
 #include "tokenizer/files/tokenizer_files.h"
 #include "tokenizer/files/tokenizer_json.h"
 
@@ -65,19 +67,22 @@ TokenizerDescription describe_tokenizer(const std::string& path) {
   if (!std::filesystem::is_directory(path)) fail(path, "is not a directory", "pass a model directory");
   if (is_tokenizer_json_directory(path)) return describe_tokenizer_json(path);
   if (is_gpt2_directory(path)) return describe_gpt2_tokenizer(path);
+  if (is_tekken_directory(path)) return describe_tekken(path);
+  if (is_tiktoken_directory(path)) return describe_tiktoken(path);
   if (is_sentencepiece_directory(path)) return describe_sentencepiece_directory(path);
   if (is_byte_directory(path)) return describe_byte_tokenizer(path);
   if (is_marian_directory(path))
     fail_usage(path, "its tokenizer has a separate SentencePiece model for each side, which is not supported here");
   fail(path, "has no supported tokenizer",
        "supported: tokenizer.json; source.spm, target.spm and vocab.json (Marian); vocab.json and merges.txt (GPT-2); "
-       "spiece.model, tokenizer.model or sentencepiece.bpe.model (SentencePiece); none where the class is "
-       "ByT5Tokenizer");
+       "tekken.json (Mistral); NAME.tiktoken; spiece.model, tokenizer.model or sentencepiece.bpe.model "
+       "(SentencePiece); none where the class is ByT5Tokenizer");
 }
 
 bool has_tokenizer(const std::string& path) {
   return is_marian_directory(path) || is_tokenizer_json_directory(path) || is_gpt2_directory(path) ||
-         is_sentencepiece_directory(path) || is_byte_directory(path);
+         is_tekken_directory(path) || is_tiktoken_directory(path) || is_sentencepiece_directory(path) ||
+         is_byte_directory(path);
 }
 
 void save_tokenizer(const Tokenizer& tokenizer, const std::string& directory) {

@@ -21,6 +21,7 @@ inline constexpr std::array tokenizer_file_names = {"tokenizer.json",
                                                     "spiece.model",
                                                     "tokenizer.model",
                                                     "sentencepiece.bpe.model",
+                                                    "tekken.json",
                                                     "chat_template.jinja"};
 
 inline constexpr std::uint64_t largest_tokenizer_file = 256 << 20;  ///< bytes; longer files are refused

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "support/paths.h"
+#include "support/temporary.h"
 #include "tokenizer/files/marian_tokenizer.h"
 
 namespace tril {
@@ -37,6 +40,33 @@ TEST(LanguageTag, OfATextIsOneThatTheVocabularyHas) {
   EXPECT_EQ(leading_tag(*without, ">>de<< a"), "");
   EXPECT_EQ(language_prefix(*with, "-", "--target-language"), "");
   EXPECT_THROW(language_prefix(*without, "-", "--target-language"), Error);
+}
+
+// MADLAD-400's tags are pieces like "<2de>".
+TEST(LanguageTag, OfMadladIsPutInFrontOfTheSource) {
+  const std::string golden = test::test_dir() + "/golden/hf/tokenizers/unigram_t5";
+  nlohmann::json json = nlohmann::json::parse(read_text(golden + "/tokenizer.json", 1 << 24));
+  const auto size = static_cast<std::int32_t>(json["model"]["vocab"].size());
+  for (const char* tag : {"<2de>", "<2zh_Hant>"})
+    json["added_tokens"].push_back({{"id", size + static_cast<std::int32_t>(json["added_tokens"].size())},
+                                    {"content", tag},
+                                    {"single_word", false},
+                                    {"lstrip", false},
+                                    {"rstrip", false},
+                                    {"normalized", false},
+                                    {"special", false}});
+  const TemporaryDirectory dir;
+  dir.write("tokenizer.json", json.dump());
+  const auto tokenizer = load_tokenizer(dir.path());
+  EXPECT_EQ(tagged_languages(*tokenizer), (std::vector<std::string>{"de", "zh_Hant"}));
+  for (const char* name : {"de", "<2de>", ">>de<<"})
+    EXPECT_EQ(language_prefix(*tokenizer, name, "--target-language"), "<2de> ");
+  EXPECT_EQ(choose_languages(*tokenizer, "", "zh_Hant", "", "").prefix, "<2zh_Hant> ");
+  EXPECT_EQ(leading_tag(*tokenizer, "<2de> a dog"), "<2de> ");
+  for (const char* text : {"<2fr> a", "<2> a", "<2de a", "a <2de>"})
+    EXPECT_EQ(leading_tag(*tokenizer, text), "") << text;
+  EXPECT_THROW(language_prefix(*tokenizer, "fr", "--target-language"), Error);
+  EXPECT_EQ(tokenizer->piece(tokenizer->encode("<2de> a dog")[0], Side::source), "<2de>");
 }
 
 }  // namespace
