@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nn/adapters.h"
 #include "ops/clamp.h"
 #include "ops/dense.h"
 
@@ -184,7 +185,7 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
   KeysValues kv;
   const bool stacked = stack_ && !stack_->from.empty();
   if (stacked || o_.projections == Projections::qkv) {
-    const Tensor all = stacked ? ops::linear(c, x, stack_->from[0].weight, stack_->from[0].bias) : qkv_.forward(c, x);
+    const Tensor all = stacked ? nn::forward(c, x, *stack_, 0) : qkv_.forward(c, x);
     const std::int64_t keys = o_.num_heads * d_k(), values = keys + key_size();
     q = all.columns(0, keys);
     kv = {all.columns(keys, values), all.columns(values, values + value_size())};
@@ -241,8 +242,7 @@ Tensor Attention::linear(Context& c, const Tensor& q, const KeysValues& kv, cons
 Attention::KeysValues Attention::keys_values(Context& c, const Tensor& memory) const {
   const bool stacked = stack_ && !stack_->from.empty();
   if (!stacked && o_.projections != Projections::q_kv) return {k_.forward(c, memory), v_.forward(c, memory)};
-  const Tensor both =
-      stacked ? ops::linear(c, memory, stack_->from[1].weight, stack_->from[1].bias) : kv_.forward(c, memory);
+  const Tensor both = stacked ? nn::forward(c, memory, *stack_, 1) : kv_.forward(c, memory);
   return {both.columns(0, key_size()), both.columns(key_size(), key_size() + value_size())};
 }
 

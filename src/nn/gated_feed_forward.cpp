@@ -28,7 +28,7 @@ Tensor GatedFeedForward::forward(Context& c, const Tensor& x, const ops::LinearO
     return down_.forward(c, ops::dropout(c, inner, dropout_), out);
   };
   if (stack_ && stack_->from.empty()) return end(ops::gated(c, activation_, gate_.forward(c, x), up_.forward(c, x)));
-  const Tensor both = stack_ ? ops::linear(c, x, stack_->from[0].weight, stack_->from[0].bias) : gate_up_.forward(c, x);
+  const Tensor both = stack_ ? nn::forward(c, x, *stack_, 0) : gate_up_.forward(c, x);
   return end(clamp_ ? ops::clamped_gate(c, both, *clamp_) : ops::gated_columns(c, activation_, both));
 }
 

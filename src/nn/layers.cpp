@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/printable.h"
+#include "nn/adapters.h"
 #include "nn/lora.h"
 
 namespace tril::nn {
@@ -12,13 +13,30 @@ namespace tril::nn {
 Linear::Linear(Parameters& p, const std::string& name, std::int64_t in, std::int64_t out, const Options& options) {
   weight_ = &p.add(name + ".weight", {out, in}, Init::xavier(in, out).at_depth(options.depth));
   weight_->hidden_matrix = true;
-  weight_->in_products = true;
+  weight_->in_products = weight_->adaptable = true;
   if (options.bias) bias_ = &p.add(name + ".bias", {out}, Init::zeros());
 }
 
 Tensor Linear::forward(Context& c, const Tensor& x, const ops::LinearOptions& options) const {
   if (weight_->lora) return lora_linear(c, x, *weight_, bias_ ? bias_->value : Tensor(), options);
-  return ops::linear(c, x, weight_->weight(), bias_ ? bias_->value : Tensor(), options);
+  const Tensor bias = bias_ ? bias_->value : Tensor();
+  if (!is_adapted(c, *weight_)) return ops::linear(c, x, weight_->weight(), bias, options);
+  Tensor z = ops::linear(c, x, weight_->weight(), bias);
+  adapt(c, x, *weight_, z);
+  if (options.activation != ops::Activation::none) z = ops::activate(c, options.activation, z);
+  return options.residual ? ops::residual(c, options.residual, z, options.dropout)
+                          : ops::dropout(c, z, options.dropout);
+}
+
+Tensor forward(Context& c, const Tensor& x, const Stack& stack, std::size_t first) {
+  Tensor y = ops::linear(c, x, stack.from[first].weight, stack.from[first].bias);
+  std::int64_t at = 0;
+  for (std::size_t i = first; i < stack.weights.size(); ++i) {
+    const Parameter& w = *stack.weights[i];
+    if (is_adapted(c, w)) adapt(c, x, w, y.columns(at, at + w.shape[0]));
+    at += w.shape[0];
+  }
+  return y;
 }
 
 Norm::Norm(Parameters& p, const std::string& name, std::int64_t d, float eps, Kind kind) : eps_(eps), kind_(kind) {
@@ -48,8 +66,10 @@ Embedding::Embedding(Parameters& p, const std::string& name, std::int64_t vocab,
 
 Tensor Embedding::forward(Context& c, std::span<const std::int32_t> ids) const {
   const Tensor on_device = c.upload<std::int32_t>(ids, {static_cast<std::int64_t>(ids.size())});
-  if (!table_->value) return ops::embedding(c, table_->quantized, on_device, options_.scale);
-  return ops::embedding(c, table_->value, on_device, options_.scale, options_.padding_id);
+  const Tensor y = table_->value ? ops::embedding(c, table_->value, on_device, options_.scale, options_.padding_id)
+                                 : ops::embedding(c, table_->quantized, on_device, options_.scale);
+  if (is_adapted(c, table_->row_adapters.get())) adapt_rows(c, ids, *table_, options_.scale, y);
+  return y;
 }
 
 FeedForward::FeedForward(Parameters& p, const std::string& prefix, const Options& o)

@@ -31,6 +31,10 @@ class Linear {
   Parameter *weight_ = nullptr, *bias_ = nullptr;
 };
 
+/// The products of x [N, in] with matrix `first` of a stack and with those below it, side by side; Stack::from is not
+/// empty.
+Tensor forward(Context& c, const Tensor& x, const Stack& stack, std::size_t first);
+
 /// LayerNorm or RMSNorm over the last dimension.
 class Norm {
  public:

@@ -26,7 +26,8 @@ struct Init {
   Init at_depth(std::int64_t depth) const;
 };
 
-struct Lora;  // lora.h
+struct Lora;            // lora.h
+struct WeightAdapters;  // adapters.h
 
 struct Parameter {
   std::string name;
@@ -40,8 +41,11 @@ struct Parameter {
   bool gathered = false;     ///< a table whose rows are read by number
   Tensor transposed, packed, packed_transposed;  ///< see ops::Weight
   ops::QuantizedMatrix quantized;
+  bool adaptable = false;  ///< all products with it are Linear's, or of the output layer: adapters may change them
   std::shared_ptr<const Lora> lora;  ///< the adapter that is trained in its place
   bool is_adapter = false;           ///< part of an adapter: not in the model's files
+  /// Of serving: what each adapter of the model makes of its products, and of its rows that are read by number.
+  std::shared_ptr<const WeightAdapters> adapters, row_adapters;
 
   ops::Weight weight() const { return {value, transposed, packed, packed_transposed, quantized, shape}; }
 };

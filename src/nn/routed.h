@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "nn/adapters.h"
 #include "ops/experts.h"
 
 namespace tril::nn {
@@ -16,7 +17,12 @@ Tensor routed(Context& c, const Tensor& x, const ops::Routing& routing, const Te
   std::vector<Tensor> results(experts.size());
   for (std::size_t e = 0; e < experts.size(); ++e) {
     if (routing.choices[e].empty()) continue;
-    const Tensor own = ops::embedding(c, x, c.upload(routing.tokens_of(e)), /*scale=*/1.0f, /*padding_id=*/-1);
+    const auto tokens = routing.tokens_of(e);
+    const Tensor own = ops::embedding(c, x, c.upload(tokens), /*scale=*/1.0f, /*padding_id=*/-1);
+    std::vector<std::int32_t> adapters;  // of these rows
+    if (const auto of_rows = c.adapters().of_rows; !of_rows.empty())
+      for (const std::int32_t t : tokens) adapters.push_back(of_rows[static_cast<std::size_t>(t)]);
+    const AdapterScope scope(c, {.of_rows = adapters, .of_all = c.adapters().of_all});
     results[e] = experts[e].forward(c, own);
   }
   return ops::combine_experts(c, results, weights, routing, x.size(1));

@@ -121,6 +121,7 @@ struct Request {
   std::int32_t forced_first = -1;
   /// The encoder's tokens, for SearchPlan::encoder_no_repeat_ngram; none: start token and prefix count in their place.
   std::vector<std::int32_t> source = {};
+  std::int32_t adapter = -1;  ///< of those of the model (nn/adapters.h); -1: the model's own choice
 };
 
 /// Throws Error(usage) where the request's phrases or its first token do not go with the options, name ids outside

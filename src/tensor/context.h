@@ -67,6 +67,15 @@ class Context {
   WeightKeeper* weight_keeper() const { return weight_keeper_; }
   void set_weight_keeper(WeightKeeper* keeper) { weight_keeper_ = keeper; }
 
+  /// Which adapters change the products of the rows that are computed now (nn/adapters.h): of each row, or one of all; -1:
+  /// the model's own choice.
+  struct Adapters {
+    std::span<const std::int32_t> of_rows = {};  ///< empty: the same for all
+    std::int32_t of_all = -1;
+  };
+  const Adapters& adapters() const { return adapters_; }
+  void set_adapters(const Adapters& adapters) { adapters_ = adapters; }
+
   /// An uninitialised dense tensor in the arena.
   Tensor empty(Shape shape, DType dtype = DType::f32) const;
   Tensor zeros(Shape shape) const;
@@ -135,6 +144,7 @@ class Context {
   float dropout_factor_ = 1;
   RandomKey shared_key_;
   Team* team_ = nullptr;
+  Adapters adapters_;
   WeightKeeper* weight_keeper_ = nullptr;
   std::vector<std::string_view> names_;
   Probe probe_;

@@ -42,6 +42,8 @@ for name in "$@"; do
     fuzz_request) seeds=$(find "$source/tests/fuzz/requests" -type f) ;;
     fuzz_json) seeds=$(find "$source/tests/golden" -name '*config.json') ;;
     fuzz_tokenizer_json) seeds=$(find "$source/tests" -name tokenizer.json -size -64k) ;;
+    fuzz_ranks) seeds=$(find "$source/tests/tokenizer/files/rank_cases" -name 'tekken.json' -o -name '*.tiktoken') ;;
+    fuzz_adapter_config) seeds=$(find "$source/tests/golden" -name adapter_config.json) ;;
     *) seeds= ;;
   esac
   for file in $seeds; do cp "$file" "$corpus/seed-$(echo "$file" | cksum | cut -d ' ' -f 1)"; done

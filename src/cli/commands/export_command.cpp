@@ -11,6 +11,7 @@
 #include "cli/options/new_directory.h"
 #include "format/gguf.h"
 #include "format/gguf_write.h"
+#include "model_io/adapter.h"
 #include "model_io/generation_config.h"
 #include "model_io/gguf_config.h"
 #include "model_io/gguf_export.h"
@@ -25,13 +26,15 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ExportOptions {
-  std::string model, to, name;
+  std::string model, adapter, to, name;
   std::string type = "f16";
 };
 
 Fields fields_of(ExportOptions& o) {
   Fields f;
   f.add("model", &o.model, "a model directory or a GGUF file").letter('m').value_name("DIR").required();
+  f.add("adapter", &o.adapter, "directory of a PEFT adapter to merge into the weights; only with a directory as output")
+      .value_name("DIR");
   f.add("to", &o.to, "output: FILE.gguf, or a Hugging Face model directory in float32")
       .letter('o')
       .value_name("PATH")
@@ -94,6 +97,7 @@ void export_directory(const ExportOptions& o, const Fields& fields) {
   std::unique_ptr<model::Model> m;
   write_directory(o.to, "config.json", [&](const std::string& to) {
     m = model::load(source);
+    if (!o.adapter.empty()) model::merge(*m, source, model::Adapter::open(o.adapter));
     if (tokenizer) save_tokenizer(*tokenizer, to);
     // Keeps the publisher's generation settings: several end tokens, sampling, beams.
     model::save(*m, to);
@@ -103,6 +107,9 @@ void export_directory(const ExportOptions& o, const Fields& fields) {
 }
 
 int run_export(const ExportOptions& o, const Fields& fields) {
+  if (wants_gguf(o) && !o.adapter.empty())
+    fail_usage("--adapter", "is not supported with a GGUF file as output",
+               "export a directory with the adapter first, then that as GGUF");
   if (wants_gguf(o))
     write_gguf(o);
   else
@@ -121,6 +128,7 @@ void add_export(App& app) {
                           "file becomes a directory that `transformers` reads. The original is not changed.",
            .examples = {{"tril export -m llama --to llama.gguf", "in 16 bits"},
                         {"tril export -m llama --to llama-q8.gguf --type q8_0", "in 8 bits"},
+                        {"tril export -m llama --adapter legal --to llama-legal", "a model with its adapter merged"},
                         {"tril export -m llama.Q4_K_M.gguf --to llama", "to continue training, or for `transformers`"}},
            .fields = fields_of(*o),
            .apply_preset = {},

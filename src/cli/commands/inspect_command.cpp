@@ -14,6 +14,7 @@
 #include "base/number_text.h"
 #include "base/printable.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/inspect_adapter.h"
 #include "cli/io/standard_output.h"
 #include "format/json_text.h"
 #include "format/safetensors.h"
@@ -38,7 +39,8 @@ struct InspectOptions {
 Fields fields_of(InspectOptions& o) {
   Fields f;
   f.group("Model");
-  f.add("model", &o.model, "a model directory, a GGUF file, or a directory, .npz, .bin or .zip of Marian's")
+  f.add("model", &o.model,
+        "a model directory, a PEFT adapter, a GGUF file, or a directory, .npz, .bin or .zip of Marian's")
       .value_name("DIR")
       .positional()
       .required();
@@ -187,6 +189,7 @@ std::vector<std::pair<std::string, std::string>> packed_images(const model::Mode
 }
 
 int inspect(const InspectOptions& o) {
+  if (is_adapter_directory(o.model)) return inspect_adapter(o.model, o.json);
   const auto source = model::ModelSource::open(o.model);
   const auto m = model::make(source);
   const WeightFiles& files = source.weights();
@@ -271,6 +274,7 @@ void add_inspect(App& app) {
            "Reads config.json, the headers of the weight files and every `tril pack` image in full; exits with 1 if a "
            "weight that the configuration requires is missing or has a different shape, or if an image is damaged.",
        .examples = {{"tril inspect models/de", "a summary"},
+                    {"tril inspect adapters/legal", "what a PEFT adapter changes"},
                     {"tril inspect models/de --tensors --json", "everything, for a script"}},
        .fields = fields_of(*o),
        .run = [o](const Invocation&) { return inspect(*o); }});

@@ -16,6 +16,7 @@
 #include "cli/serving/serve_options.h"
 #include "cli/serving/served_model.h"
 #include "cli/serving/server_keys.h"
+#include "model_io/adapter.h"
 #include "model_io/model_source.h"
 #include "serve/api/service.h"
 #include "serve/http/http_server.h"
@@ -111,6 +112,11 @@ int serve(const ServeOptions& o) {
 
   check_names(o.models, "--model");
   const std::vector<LanguagePair> languages = language_pairs(o.languages);
+  for (const NamedAdapter& a : named_adapters(o.adapters, o.models)) try {
+      model::Adapter::open(a.directory);
+    } catch (const Error& error) {
+      fail_usage("--adapter", error.what());
+    }
   Refused refused;
   std::vector<serve::ModelLoader> loaders;
   for (const std::string& text : o.models) {

@@ -320,6 +320,7 @@ WorkPlan work_plan(const TranslateOptions& o, const Fields& fields, const std::s
     if (!path.empty()) plan.contents.emplace_back(name, directory_identity(path));
   };
   add("model", o.decoding.model);
+  add("adapter", o.decoding.adapter);
   std::string models;
   for (const std::string& path : o.others.models) models += (models.empty() ? "" : " ") + directory_identity(path);
   if (!models.empty()) plan.contents.emplace_back("models", models);

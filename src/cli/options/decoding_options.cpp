@@ -9,6 +9,7 @@
 #include "decode/batches/parallel.h"
 #include "decode/texts/logit_bias.h"
 #include "decode/texts/search_setup.h"
+#include "model_io/adapter.h"
 #include "model_io/quantized_files.h"
 #include "model_io/registry.h"
 #include "nn/serving.h"
@@ -31,7 +32,12 @@ void warn_of_unknown(std::int64_t tokens) {
 }
 
 std::unique_ptr<model::Model> load_model(const model::ModelSource& source, const DecodingOptions& o) {
-  return model::load(source, o.precision ? precision_of(*o.precision) : source.stored_precision());
+  std::unique_ptr<model::Model> m =
+      model::load(source, o.precision ? precision_of(*o.precision) : source.stored_precision());
+  if (o.adapter.empty()) return m;
+  const model::Adapter adapter = model::Adapter::open(o.adapter);
+  model::attach(*m, source, {&adapter, 1}, /*standard=*/0);
+  return m;
 }
 
 void add_model_fields(Fields& f, DecodingOptions& o) {
@@ -40,6 +46,11 @@ void add_model_fields(Fields& f, DecodingOptions& o) {
       .value_name("DIR")
       .required()
       .free_to_change();
+  f.add("adapter", &o.adapter,
+        "directory of a PEFT adapter (LoRA, rsLoRA, DoRA) that is applied to the model as it runs; its files stay as "
+        "they "
+        "are")
+      .value_name("DIR");
   precision_field(
       f.add("precision", &o.precision,
             "precision of the weights: fewer bits are faster and smaller; unset: as the directory stores them"));
@@ -55,8 +66,8 @@ void add_language_fields(Fields& f, std::string& source, std::string& target) {
         "directory says, else English, with a warning")
       .value_name("NAME");
   f.add("target-language", &target,
-        "target language, for a multilingual model: its tag, >>de<<, is put in front of the source, or the translation "
-        "begins with its token")
+        "target language, for a multilingual model: its tag, >>de<< or <2de>, is put in front of the source, or the "
+        "translation begins with its token")
       .value_name("NAME");
 }
 

@@ -18,7 +18,7 @@
 namespace tril::cli {
 
 struct DecodingOptions {
-  std::string model;
+  std::string model, adapter;            ///< adapter: a PEFT directory; empty: none
   std::optional<std::string> precision;  ///< none: as stored in the directory
   std::int64_t threads = 0;              ///< 0: all cores
   std::int64_t batch_size = 32;
@@ -30,7 +30,7 @@ struct DecodingOptions {
   std::vector<std::string> logit_bias;
 };
 
-/// Loads the model with --precision.
+/// Loads the model with --precision and --adapter.
 std::unique_ptr<model::Model> load_model(const model::ModelSource& source, const DecodingOptions& o);
 /// Warns about unknown tokens (count_unknown).
 void warn_of_unknown(std::int64_t tokens);

@@ -44,6 +44,10 @@ bool holds_model(const std::filesystem::path& file) {
          has_gguf_name(file);
 }
 
+bool holds_adapter(const std::filesystem::path& file) {
+  return file.filename() == "adapter_config.json" || file.stem() == "adapter_model";
+}
+
 bool is_read_in_decoding(const std::filesystem::path& file) {
   constexpr std::array<std::string_view, 11> kinds{".json",  ".safetensors", ".npz",   ".bin",   ".yml", ".spm",
                                                    ".model", ".txt",         ".jinja", ".vocab", ".bpe"};
@@ -53,7 +57,10 @@ bool is_read_in_decoding(const std::filesystem::path& file) {
 }  // namespace
 
 std::string model_identity(const DecodingOptions& o) {
-  return fmt::format("{:016x} {}", hash_of_files(o.model, holds_model), o.precision.value_or("stored"));
+  const std::string model =
+      fmt::format("{:016x} {}", hash_of_files(o.model, holds_model), o.precision.value_or("stored"));
+  if (o.adapter.empty()) return model;
+  return fmt::format("{} {:016x}", model, hash_of_files(o.adapter, holds_adapter));
 }
 
 std::string directory_identity(const std::string& path) {

@@ -7,7 +7,8 @@
 
 namespace tril::cli {
 
-/// A text that differs if config.json, any byte of the weight files, or --precision differs. Reads all of them once.
+/// A text that differs if config.json, any byte of the weight files or of the adapter, or --precision
+/// differs. Reads all of them once.
 std::string model_identity(const DecodingOptions& o);
 
 /// A text that differs if anything that decoding reads from a model's directory differs, including its tokenizer and

@@ -92,6 +92,7 @@ const model::Model* ModelSet::load(const DecodingOptions& options, const std::st
 ModelSet::ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, const model::Model& first,
                    const Tokenizer* tokenizer) {
   DecodingOptions other = of_first;
+  other.adapter.clear();  // it belongs to the first
   for (const std::string& directory : o.models) {
     other.model = directory;
     ensemble_.others.push_back(load(other, "--models", first, tokenizer));

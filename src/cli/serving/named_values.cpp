@@ -1,5 +1,6 @@
 #include "cli/serving/named_values.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -43,6 +44,31 @@ LanguagePair language_pair(const std::string& text) {
 }
 
 }  // namespace
+
+std::vector<NamedAdapter> named_adapters(const std::vector<std::string>& values,
+                                         const std::vector<std::string>& models) {
+  constexpr const char* flag = "--adapter";
+  std::vector<NamedAdapter> list;
+  for (const std::string& value : values) {
+    const auto [whole, directory] = named(value);
+    const std::size_t colon = whole.rfind(':');
+    const bool has_model = colon != whole.npos;
+    NamedAdapter a{has_model ? whole.substr(0, colon) : named(models.at(0)).first,
+                   has_model ? whole.substr(colon + 1) : whole, directory};
+    if (value.find('=') == value.npos || a.name.empty() || a.directory.empty())
+      fail_usage(flag, fmt::format("expected [MODEL:]NAME=DIR, got \"{}\"", printable(value)),
+                 "for example legal=adapters/legal: requests name MODEL:legal");
+    const auto is_it = [&](const std::string& model) { return named(model).first == a.model; };
+    if (std::none_of(models.begin(), models.end(), is_it))
+      fail_usage(flag, fmt::format("there is no model {} in --model", printable(a.model)));
+    const auto same = [&](const NamedAdapter& b) { return b.model == a.model && b.name == a.name; };
+    if (std::any_of(list.begin(), list.end(), same))
+      fail_usage(flag, fmt::format("two adapters of model {} are called \"{}\"", printable(a.model), printable(a.name)),
+                 "give each a different name");
+    list.push_back(std::move(a));
+  }
+  return list;
+}
 
 std::vector<LanguagePair> language_pairs(const std::vector<std::string>& values) {
   std::vector<LanguagePair> pairs;

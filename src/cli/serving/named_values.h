@@ -10,6 +10,15 @@ namespace tril::cli {
 /// "de=models/de" -> {"de", "models/de"}; a directory without a name is named by its last component.
 std::pair<std::string, std::string> named(const std::string& text);
 
+/// An adapter of a model.
+struct NamedAdapter {
+  std::string model, name, directory;
+};
+/// The values of --adapter: "base:legal=DIR" -> {"base", "legal", "DIR"}; "legal=DIR" belongs to the first of `models`.
+/// @throws Error(usage), quoting what has no name or directory, for an unknown model, or for two of one name
+std::vector<NamedAdapter> named_adapters(const std::vector<std::string>& values,
+                                         const std::vector<std::string>& models);
+
 /// Refuses a name that is given twice: its value would be ambiguous. @throws Error(usage) at `flag`
 void check_names(const std::vector<std::string>& values, const std::string& flag);
 

@@ -9,6 +9,10 @@ Fields fields_of(ServeOptions& o) {
       .value_name("[NAME=]DIR")
       .letter('m')
       .required();
+  f.add("adapter", &o.adapters,
+        "PEFT adapters (LoRA, rsLoRA, DoRA), each by a name: a request with \"model\": \"MODEL:NAME\" uses one; of the "
+        "first model, or as MODEL:NAME=DIR of another")
+      .value_name("[MODEL:]NAME=DIR");
   precision_field(
       f.add("precision", &o.decoding.precision, "precision of the weights; unset: as the directory stores them"));
   f.add("languages", &o.languages,

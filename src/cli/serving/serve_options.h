@@ -14,7 +14,7 @@ namespace tril::cli {
 inline constexpr int most_http_threads = 256;
 
 struct ServeOptions {
-  std::vector<std::string> models, languages, cors_origins;
+  std::vector<std::string> models, adapters, languages, cors_origins;
   DecodingOptions decoding;
   std::int64_t queue_size = 1024, cache_tokens = 0, prompt_tokens = 512, prefix_tokens = 16'384;
   bool deterministic = false;

@@ -10,6 +10,7 @@
 #include "chat/chat_template.h"
 #include "cli/serving/named_values.h"
 #include "decode/texts/search_setup.h"
+#include "model_io/adapter.h"
 #include "model_io/model_source.h"
 #include "tokenizer/files/language_tag.h"
 
@@ -47,7 +48,15 @@ serve::Loaded load_served(const ServeOptions& o, const std::string& name, const 
   d.model = directory;
   serve::Loaded l;
   const auto source = model::ModelSource::open(directory);
-  l.model = load_model(source, d);
+  std::unique_ptr<model::Model> m = load_model(source, d);
+  std::vector<model::Adapter> adapters;
+  for (const NamedAdapter& a : named_adapters(o.adapters, o.models)) {
+    if (a.model != name) continue;
+    adapters.push_back(model::Adapter::open(a.directory));
+    l.adapters.push_back(a.name);
+  }
+  model::attach(*m, source, adapters, /*standard=*/-1);
+  l.model = std::move(m);
   l.tokenizer = source.tokenizer();
   const model::GenerationConfig published = published_generation(source);
   search::ParallelOptions decoding;

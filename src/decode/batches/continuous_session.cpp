@@ -35,13 +35,14 @@ void ContinuousSession::start() {
                      .cache = cache_.get(),
                      .options = options_.cache,
                      .prefixes = prefixes_ ? &*prefixes_ : nullptr,
+                     .adapters = &adapters_,
                      .attention = options_.attention});
   batch_ = std::make_unique<ContinuousBatch>(*step_, options_.prompt_tokens, on_token_, on_partial_);
 }
 
 void ContinuousSession::join(std::span<const Arrival> arrivals) {
   std::vector<std::vector<std::int32_t>> sources;
-  std::vector<std::int32_t> sentences;
+  std::vector<std::int32_t> sentences, adapters;
   for (const Arrival& a : arrivals) {
     try {
       check(there_.count(a.sentence) == 0, "ContinuousSession", "sentence {} already exists", a.sentence);
@@ -55,10 +56,12 @@ void ContinuousSession::join(std::span<const Arrival> arrivals) {
     }
     there_.insert(a.sentence);
     sentences.push_back(a.sentence);
+    adapters.push_back(a.request.adapter);
+    adapters_.set(a.sentence, a.request.adapter);
     if (model_->has_encoder()) sources.push_back(a.source);
   }
   try {
-    if (!sources.empty()) sources_.add(*context_, sources, sentences);
+    if (!sources.empty()) sources_.add(*context_, sources, sentences, adapters);
   } catch (...) {
     fail_all(std::current_exception());
   }

@@ -12,6 +12,7 @@
 #include "decode/batches/continuous_batch.h"
 #include "decode/steps/cache_options.h"
 #include "decode/steps/prefix_cache.h"
+#include "decode/steps/sentence_adapters.h"
 #include "decode/steps/sources.h"
 
 namespace tril::search {
@@ -67,6 +68,7 @@ class ContinuousSession {
   std::unique_ptr<nn::KvCache> cache_;
   std::optional<PrefixCache> prefixes_;
   Sources sources_;
+  SentenceAdapters adapters_;
   std::unique_ptr<Step> step_;
   std::unique_ptr<ContinuousBatch> batch_;
   std::vector<ContinuousBatch::Ended> failed_;

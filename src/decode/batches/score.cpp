@@ -62,7 +62,7 @@ std::vector<Score> score(Context& c, const model::Model& model, std::span<const 
   nn::AttentionTap* const asked = tap ? &*tap : nullptr;
   std::vector<float> log_probs;
   if (options.ensemble.others.empty()) {
-    const model::OutputProjection output = model.output();
+    const model::OutputProjection output = model::output(c, model);
     log_probs = host_copy<float>(ops::target_log_probs(
         c, {hidden_of(c, model, sources, t, asked), output.weight, output.bias}, c.upload(expected), output.softcap));
   } else {

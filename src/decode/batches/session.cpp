@@ -61,21 +61,24 @@ Session::Session(Context& c, const model::Model& model, const SessionOptions& op
 }
 
 Session::Reader Session::reader_of(const model::Model& model, const nn::KvCache::Options& kept) const {
-  Reader r{&model, options_.cache.use ? model.make_cache(*context_) : nullptr, Sources(model)};
+  Reader r{&model, options_.cache.use ? model.make_cache(*context_) : nullptr, Sources(model), {}};
   if (r.cache) r.cache->configure(kept);
   return r;
 }
 
-void Session::begin(Reader& r, std::span<const std::vector<std::int32_t>> sources) {
+void Session::begin(Reader& r, std::span<const std::vector<std::int32_t>> sources,
+                    std::span<const std::int32_t> adapters) {
+  for (std::size_t i = 0; i < adapters.size(); ++i) r.adapters.set(static_cast<std::int32_t>(i), adapters[i]);
   if (!r.model->has_encoder()) return;
   std::vector<std::int32_t> numbers(sources.size());
   std::iota(numbers.begin(), numbers.end(), 0);
-  r.sources.add(*context_, sources, numbers);
+  r.sources.add(*context_, sources, numbers, adapters);
 }
 
 void Session::end(Reader& r) {
   if (r.cache) r.cache->reorder({});
   r.sources.clear();
+  r.adapters = {};
 }
 
 std::unique_ptr<Step> Session::step_of(Reader& r, std::vector<std::vector<std::int32_t>> shortlist,
@@ -84,6 +87,7 @@ std::unique_ptr<Step> Session::step_of(Reader& r, std::vector<std::vector<std::i
                     .sources = r.model->has_encoder() ? &r.sources : nullptr,
                     .cache = r.cache.get(),
                     .options = options_.cache,
+                    .adapters = &r.adapters,
                     .shortlist = std::move(shortlist),
                     .attention = attention});
 }
@@ -112,8 +116,10 @@ std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector
     check(model.has_encoder(), "shortlist", "is only for translation: a {} model has no source", model.family());
     for (std::size_t s = 0; s < sources.size(); ++s) lists.push_back(options.shortlist->of(sources[s], requests[s]));
   }
+  std::vector<std::int32_t> adapters;
+  for (const Request& request : requests) adapters.push_back(request.adapter);
   for (Reader& r : models_) {
-    if (!stopped) begin(r, sources);
+    if (!stopped) begin(r, sources, &r == &models_[0] ? adapters : std::span<const std::int32_t>());
     steps.push_back(step_of(r, lists, options.attention.value_or(nn::AttentionHeads{})));
   }
   std::unique_ptr<Step> step = std::move(steps[0]);

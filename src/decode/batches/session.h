@@ -9,6 +9,7 @@
 
 #include "decode/batches/decode.h"
 #include "decode/batches/session_options.h"
+#include "decode/steps/sentence_adapters.h"
 #include "decode/steps/sources.h"
 
 namespace tril::search {
@@ -33,10 +34,12 @@ class Session {
     const model::Model* model;
     std::unique_ptr<nn::KvCache> cache;
     Sources sources;
+    SentenceAdapters adapters;  // of the session's own model; the others name none
   };
   Reader reader_of(const model::Model& model, const nn::KvCache::Options& kept) const;
   struct Emptied;
-  void begin(Reader& reader, std::span<const std::vector<std::int32_t>> sources);
+  void begin(Reader& reader, std::span<const std::vector<std::int32_t>> sources,
+             std::span<const std::int32_t> adapters = {});
   static void end(Reader& reader);
   std::unique_ptr<Step> step_of(Reader& reader, std::vector<std::vector<std::int32_t>> shortlist = {},
                                 const nn::AttentionHeads& attention = {});

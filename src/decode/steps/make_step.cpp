@@ -15,14 +15,15 @@ namespace tril::search {
 
 std::unique_ptr<Step> make_step(StepParts p) {
   const nn::LengthDependence lengths = p.model->length_dependence();
-  std::unique_ptr<Step> step = std::make_unique<ModelStep>(*p.model, p.sources, p.cache, p.options);
+  std::unique_ptr<Step> step = std::make_unique<ModelStep>(*p.model, p.sources, p.cache, p.options, p.adapters);
   if (p.sources)
     step = std::make_unique<AttentionTapStep>(std::move(step), *p.model, *p.sources, std::move(p.attention));
   if (p.cache)
     step = std::make_unique<ChunkedStep>(std::move(step), *p.cache, p.options.prompt_chunk);
   else
     step = std::make_unique<RecomputeStep>(std::move(step));
-  if (p.prefixes) step = std::make_unique<PrefixCacheStep>(std::move(step), *p.cache, *p.prefixes, lengths.beyond);
+  if (p.prefixes)
+    step = std::make_unique<PrefixCacheStep>(std::move(step), *p.cache, *p.prefixes, lengths.beyond, p.adapters);
   if (p.resumed > 0) step = std::make_unique<ResumedStep>(std::move(step), p.resumed);
   if (lengths.read_anew) step = std::make_unique<RereadStep>(std::move(step), lengths.beyond);
   if (!p.shortlist.empty()) step = std::make_unique<ShortlistStep>(std::move(step), std::move(p.shortlist));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "nn/adapters.h"
+
 namespace tril::search {
 namespace {
 
@@ -23,17 +25,25 @@ void check_options(const CacheOptions& o) {
     fail_usage("cache precision", "has no effect without a cache", "leave it out");
 }
 
-ModelStep::ModelStep(const model::Model& model, const Sources* sources, nn::KvCache* cache, CacheOptions options)
-    : model_(&model), sources_(sources), cache_(cache), options_(options) {}
+ModelStep::ModelStep(const model::Model& model, const Sources* sources, nn::KvCache* cache, CacheOptions options,
+                     const SentenceAdapters* adapters)
+    : model_(&model), sources_(sources), cache_(cache), options_(options), adapters_(adapters) {}
 
 StepOutput ModelStep::step(Context& c, const StepInput& input) {
   follow(input);
   const Tensor hidden = answered_states(c, input);
   if (input.wanted == Wanted::nothing) return {};
-  const model::OutputProjection p = model_->output();
-  const bool best_by_product = input.wanted == Wanted::candidates && p.weight.quantized && p.softcap <= 0;
-  if (input.wanted == Wanted::hidden || best_by_product)
+  const std::vector<std::int32_t> adapters = adapters_of_answers(input);
+  const nn::AdapterScope scope(c, {.of_rows = adapters, .of_all = c.adapters().of_all});
+  if (input.wanted == Wanted::hidden) {
+    const model::OutputProjection p = model::output(c, *model_);
     return {.hidden = hidden, .weight = p.weight, .bias = p.bias, .softcap = p.softcap};
+  }
+  const model::OutputProjection p = model_->output();
+  const bool is_changed = p.matrix && nn::is_adapted(c, *p.matrix);
+  const bool best_by_product =
+      input.wanted == Wanted::candidates && p.weight.quantized && p.softcap <= 0 && !is_changed;
+  if (best_by_product) return {.hidden = hidden, .weight = p.weight, .bias = p.bias, .softcap = p.softcap};
   return {.logits = model::logits(c, *model_, hidden)};
 }
 
@@ -61,6 +71,9 @@ Tensor ModelStep::forward(Context& c, const StepInput& input) {
   memory_rows_.clear();
   if (sources_)
     for (const std::int32_t sentence : input.sentences) memory_rows_.push_back(sources_->row(sentence));
+  const std::vector<std::int32_t> adapters =
+      adapters_ ? adapters_->of_tokens(input.sentences, input.counts) : std::vector<std::int32_t>();
+  const nn::AdapterScope scope(c, {.of_rows = adapters, .of_all = c.adapters().of_all});
   return model_->decode(c, {.ids = input.ids,
                             .rows = std::move(rows),
                             .memory = sources_ ? &sources_->memory() : nullptr,
@@ -69,6 +82,12 @@ Tensor ModelStep::forward(Context& c, const StepInput& input) {
                             .cache = cache_,
                             .self_mask = ops::Mask::causal(options_.kept.window, options_.kept.sinks),
                             .tap = input.tap});
+}
+
+std::vector<std::int32_t> ModelStep::adapters_of_answers(const StepInput& input) const {
+  if (!adapters_) return {};
+  const std::vector<std::int32_t> one_each(input.counts.size(), 1);
+  return adapters_->of_tokens(input.sentences, input.answers.empty() ? one_each : input.answers);
 }
 
 // Hidden states [answers, D] of the last token of each row, or of as many of its last ones as are to be answered.

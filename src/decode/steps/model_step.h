@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "decode/steps/cache_options.h"
+#include "decode/steps/sentence_adapters.h"
 #include "decode/steps/sources.h"
 #include "model/spec/model.h"
 #include "search/step.h"
@@ -19,7 +20,9 @@ class ModelStep : public Step {
  public:
   /// @param sources  of all sentences that a step names; null for a model without an encoder
   /// @param cache    of this model; null: every row of a step begins in it (recompute_step.h)
-  ModelStep(const model::Model& model, const Sources* sources, nn::KvCache* cache, CacheOptions options = {});
+  /// @param adapters of the sentences; null: they name none
+  ModelStep(const model::Model& model, const Sources* sources, nn::KvCache* cache, CacheOptions options = {},
+            const SentenceAdapters* adapters = nullptr);
 
   std::int64_t vocab_size() const override { return model_->vocab_size(); }
   StepOutput step(Context& c, const StepInput& input) override;
@@ -27,6 +30,7 @@ class ModelStep : public Step {
  private:
   void follow(const StepInput& input);
   Tensor answered_states(Context& c, const StepInput& input);
+  std::vector<std::int32_t> adapters_of_answers(const StepInput& input) const;
   Tensor forward(Context& c, const StepInput& input);
   std::int32_t length(std::size_t row) const { return cache_ ? cache_->length(static_cast<std::int64_t>(row)) : 0; }
 
@@ -34,6 +38,7 @@ class ModelStep : public Step {
   const Sources* sources_;
   nn::KvCache* cache_;
   CacheOptions options_;
+  const SentenceAdapters* adapters_;
   std::vector<std::int32_t> prompt_lengths_;  ///< of the rows of this step
   std::vector<std::int32_t> memory_rows_;     ///< [rows] in the memory of the sources
 };

@@ -24,12 +24,12 @@ PrefixCache::Tokens PrefixCache::tokens_at(std::span<const std::int32_t> text, s
 
 // From its last block to its first, so that none is older than one that follows it.
 void PrefixCache::used(Block* last) {
-  for (; last != &root_; last = last->before) recent_.splice(recent_.begin(), recent_, last->place);
+  for (; last->before; last = last->before) recent_.splice(recent_.begin(), recent_, last->place);
 }
 
-std::vector<std::int32_t> PrefixCache::find(std::span<const std::int32_t> text) {
+std::vector<std::int32_t> PrefixCache::find(std::span<const std::int32_t> text, std::int32_t adapter) {
   std::vector<std::int32_t> slots;
-  Block* at = &root_;
+  Block* at = &roots_[adapter];
   for (std::size_t begin = 0; begin + block < text.size(); begin += block) {
     const auto next = at->next.find(tokens_at(text, begin));
     if (next == at->next.end()) break;
@@ -40,9 +40,9 @@ std::vector<std::int32_t> PrefixCache::find(std::span<const std::int32_t> text) 
   return slots;
 }
 
-void PrefixCache::keep(std::int64_t r, std::span<const std::int32_t> text) {
+void PrefixCache::keep(std::int64_t r, std::span<const std::int32_t> text, std::int32_t adapter) {
   const auto most = static_cast<std::size_t>(most_tokens_);
-  Block* at = &root_;
+  Block* at = &roots_[adapter];
   for (std::size_t begin = 0; begin + block <= std::min(text.size(), most); begin += block) {
     const Tokens tokens = tokens_at(text, begin);
     auto next = at->next.find(tokens);

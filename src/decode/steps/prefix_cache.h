@@ -31,9 +31,10 @@ class PrefixCache {
 
   /// Slots of the longest beginning of a text that is kept, in whole blocks and not the whole text: its last token has to
   /// be read, since what follows it is asked for. They hold until the next keep() or clear().
-  std::vector<std::int32_t> find(std::span<const std::int32_t> text);
+  /// @param adapter  that the text is read with: another one makes other keys and values of the same tokens
+  std::vector<std::int32_t> find(std::span<const std::int32_t> text, std::int32_t adapter = -1);
   /// Keeps what row r of the cache has read: its first tokens are these.
-  void keep(std::int64_t r, std::span<const std::int32_t> text);
+  void keep(std::int64_t r, std::span<const std::int32_t> text, std::int32_t adapter = -1);
   void clear();
 
   /// That are kept.
@@ -54,8 +55,8 @@ class PrefixCache {
 
   nn::KvCache* cache_;
   std::int64_t most_tokens_;
-  Block root_;                ///< of no tokens
-  std::list<Block*> recent_;  ///< all but the root, the last used first, each before those that follow it
+  std::map<std::int32_t, Block> roots_;  ///< by adapter: of no tokens
+  std::list<Block*> recent_;             ///< all but the root, the last used first, each before those that follow it
 };
 
 }  // namespace tril::search

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "nn/adapters.h"
 
 namespace tril::search {
 namespace {
@@ -66,14 +67,17 @@ model::Memory empty_like(Context& c, const model::Memory& like, std::int32_t tok
 
 }  // namespace
 
-model::Memory encode(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources) {
+model::Memory encode(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources,
+                     std::span<const std::int32_t> adapters) {
   Rows rows;
-  std::vector<std::int32_t> ids;
+  std::vector<std::int32_t> ids, of_tokens;
   for (const auto& source : sources) {
     check(!source.empty(), "encode", "a source without tokens");
     rows.append(static_cast<std::int32_t>(source.size()));
     ids.insert(ids.end(), source.begin(), source.end());
   }
+  for (std::size_t i = 0; i < adapters.size(); ++i) of_tokens.insert(of_tokens.end(), sources[i].size(), adapters[i]);
+  const nn::AdapterScope scope(c, {.of_rows = of_tokens, .of_all = c.adapters().of_all});
   return model.encode(c, ids, rows);
 }
 
@@ -95,7 +99,7 @@ void Sources::remove(std::int32_t sentence) {
 }
 
 void Sources::add(Context& c, std::span<const std::vector<std::int32_t>> sources,
-                  std::span<const std::int32_t> sentences) {
+                  std::span<const std::int32_t> sentences, std::span<const std::int32_t> adapters) {
   check(sources.size() == sentences.size(), "Sources", "{} sources for {} sentences", sources.size(), sentences.size());
   if (sources.empty()) return;
   ++version_;
@@ -103,7 +107,7 @@ void Sources::add(Context& c, std::span<const std::vector<std::int32_t>> sources
     if (static_cast<std::size_t>(s) >= row_of_.size()) row_of_.resize(static_cast<std::size_t>(s) + 1, -1);
     check(row_of_[static_cast<std::size_t>(s)] < 0, "Sources", "sentence {} has a source already", s);
   }
-  model::Memory fresh = encode(c, *model_, sources);
+  model::Memory fresh = encode(c, *model_, sources, adapters);
   if (count() == 0) return take_over(std::move(fresh), sentences);
 
   std::vector<std::int32_t> wanted;

@@ -12,7 +12,9 @@
 namespace tril::search {
 
 /// The memory of sources given as lists of ids.
-model::Memory encode(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources);
+/// @param adapters  of each source (nn/adapters.h); empty: none is named
+model::Memory encode(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources,
+                     std::span<const std::int32_t> adapters = {});
 
 class Sources {
  public:
@@ -20,7 +22,9 @@ class Sources {
   explicit Sources(const model::Model& model) : model_(&model) {}
 
   /// Encodes sources [n], which become those of the sentences of these numbers; none of them may be there already.
-  void add(Context& c, std::span<const std::vector<std::int32_t>> sources, std::span<const std::int32_t> sentences);
+  /// @param adapters  as of encode()
+  void add(Context& c, std::span<const std::vector<std::int32_t>> sources, std::span<const std::int32_t> sentences,
+           std::span<const std::int32_t> adapters = {});
   /// Forgets a sentence's source; nothing where it has none.
   void remove(std::int32_t sentence);
   void clear();

@@ -46,7 +46,7 @@ std::vector<float> score_windows(Context& c, const model::Model& model,
   Tensor scored = c.empty({static_cast<std::int64_t>(places.size()), hidden.size(1)});
   c.kernels().gather(hidden.data<float>(), c.upload(places).data<std::int32_t>(), 1.0f, scored.data<float>(),
                      places.size(), static_cast<std::size_t>(hidden.size(1)));
-  const model::OutputProjection output = model.output();
+  const model::OutputProjection output = model::output(c, model);
   return host_copy<float>(
       ops::target_log_probs(c, {scored, output.weight, output.bias}, c.upload(expected), output.softcap));
 }

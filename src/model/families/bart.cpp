@@ -68,8 +68,8 @@ SpecialIds Bart::special_ids() const {
 }
 
 OutputProjection Bart::output() const {
-  if (!final_logits_bias_) return {output_->weight(), {}};
-  return {output_->weight(), final_logits_bias_->value.reshape({config_.decoder_vocab_size})};
+  if (!final_logits_bias_) return OutputProjection::of(*output_);
+  return OutputProjection::of(*output_, final_logits_bias_->value.reshape({config_.decoder_vocab_size}));
 }
 
 Tensor Bart::embed(Context& c, const Side& side, std::span<const std::int32_t> ids, const Rows& rows) const {

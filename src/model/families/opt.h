@@ -36,7 +36,7 @@ class Opt : public Model {
   StoredAs stored_as(const nn::Parameter& p) const override;
   bool is_redundant(std::string_view name) const override;
   Tensor decode(Context& c, const DecoderInput& input) const override;
-  OutputProjection output() const override { return {output_->weight(), {}}; }
+  OutputProjection output() const override { return OutputProjection::of(*output_); }
   std::unique_ptr<nn::KvCache> make_cache(Context& c) const override;
 
  private:

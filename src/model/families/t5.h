@@ -31,7 +31,7 @@ class T5 : public Model {
   std::int64_t cross_heads() const override { return config_.num_heads; }
   StoredAs stored_as(const nn::Parameter& p) const override;
   bool is_redundant(std::string_view name) const override;
-  OutputProjection output() const override { return {output_->weight(), {}}; }
+  OutputProjection output() const override { return OutputProjection::of(*output_); }
 
  protected:
   explicit T5(const T5Config& config);

@@ -71,7 +71,7 @@ class T5Gemma : public Model {
   bool is_redundant(std::string_view name) const override;
   Memory encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows, const ops::Mask& mask) const override;
   Tensor decode(Context& c, const DecoderInput& input) const override;
-  OutputProjection output() const override { return {output_->weight(), {}, config_.decoder.logit_softcap}; }
+  OutputProjection output() const override { return OutputProjection::of(*output_, {}, config_.decoder.logit_softcap); }
   std::unique_ptr<nn::KvCache> make_cache(Context& c) const override { return cache_for(c, decoder_.layers); }
 
  private:

@@ -32,7 +32,7 @@ class FullTransformer : public Model {
   Memory encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows,
                 const ops::Mask& mask = ops::Mask::full()) const override;
   Tensor decode(Context& c, const DecoderInput& input) const override;
-  OutputProjection output() const override { return {output_.weight()->weight(), output_.bias()->value}; }
+  OutputProjection output() const override { return OutputProjection::of(*output_.weight(), output_.bias()->value); }
   std::unique_ptr<nn::KvCache> make_cache(Context& c) const override { return cache_for(c, decoder_layers_); }
 
   /// Logits [B * T, V] of rectangular batches padded with pad_idx: source [B, S], target [B, T]. The masks are

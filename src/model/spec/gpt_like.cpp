@@ -263,7 +263,7 @@ Tensor GptLike::decode(Context& c, const DecoderInput& input) const {
 }
 
 OutputProjection GptLike::output() const {
-  return {output_->weight(), output_bias_ ? output_bias_->value : Tensor()};
+  return OutputProjection::of(*output_, output_bias_ ? output_bias_->value : Tensor());
 }
 
 std::unique_ptr<nn::KvCache> GptLike::make_cache(Context& c) const {

@@ -25,7 +25,7 @@ class LearnedPositionDecoder : public Model {
   std::vector<Dropout> dropouts() const override { return {{"dropout", config_.dropout}}; }
   bool has_encoder() const override { return false; }
   Tensor decode(Context& c, const DecoderInput& input) const override;
-  OutputProjection output() const override { return {output_.weight()->weight(), output_.bias()->value}; }
+  OutputProjection output() const override { return OutputProjection::of(*output_.weight(), output_.bias()->value); }
   std::unique_ptr<nn::KvCache> make_cache(Context& c) const override { return cache_for(c, layers_); }
 
  private:

@@ -37,7 +37,7 @@ class LlamaLike : public Model {
   bool is_redundant(std::string_view name) const override;
   Tensor decode(Context& c, const DecoderInput& input) const override;
   OutputProjection output() const override {
-    return {output_->weight(), output_bias_ ? output_bias_->value : Tensor(), config_.logit_softcap};
+    return OutputProjection::of(*output_, output_bias_ ? output_bias_->value : Tensor(), config_.logit_softcap);
   }
   std::int64_t experts_per_token() const override { return config_.experts.per_token; }
   std::unique_ptr<nn::KvCache> make_cache(Context& c) const override { return cache_for(c, layers_); }

@@ -1,5 +1,6 @@
 #include "model/spec/model.h"
 
+#include "nn/adapters.h"
 #include "ops/softcap.h"
 
 namespace tril::model {
@@ -24,9 +25,21 @@ nn::AttentionTap tap_of(const Model& m, const std::optional<nn::AttentionHeads>&
   return tap;
 }
 
+OutputProjection output(const Context& c, const Model& m) {
+  OutputProjection out = m.output();
+  if (!out.matrix || !nn::is_adapted(c, *out.matrix)) return out;
+  const nn::WeightChange* change = nn::change_of_all(c, *out.matrix);
+  if (!change)
+    fail_usage(out.matrix->name, "rows of one batch have different adapters, which change the output matrix",
+               "use a search that reads whole logits, or one adapter");
+  out.weight = change->whole, out.bias = change->offset;
+  return out;
+}
+
 Tensor logits(Context& c, const Model& m, const Tensor& hidden) {
   const OutputProjection out = m.output();
   const Tensor y = ops::linear(c, hidden, out.weight, out.bias);
+  if (out.matrix && nn::is_adapted(c, *out.matrix)) nn::adapt(c, hidden, *out.matrix, y);
   return out.softcap > 0 ? ops::softcap(c, y, out.softcap) : y;
 }
 

@@ -77,9 +77,14 @@ enum class CacheForm : std::uint8_t {
 
 /// The matrix that turns hidden states into logits: hidden W^T + b, capped if the family does so.
 struct OutputProjection {
-  ops::Weight weight;  ///< [V, d_model]
-  Tensor bias;         ///< [V] or none
-  float softcap = 0;   ///< logits are softcap tanh(logits / softcap); 0: none
+  ops::Weight weight;                     ///< [V, d_model]
+  Tensor bias;                            ///< [V] or none
+  float softcap = 0;                      ///< logits are softcap tanh(logits / softcap); 0: none
+  const nn::Parameter* matrix = nullptr;  ///< the weight, which adapters may change
+
+  static OutputProjection of(const nn::Parameter& matrix, Tensor bias = {}, float softcap = 0) {
+    return {matrix.weight(), std::move(bias), softcap, &matrix};
+  }
 };
 
 class Model {
@@ -146,6 +151,10 @@ class Model {
 /// A tap of `heads`, or without them of all heads of the last layer.
 /// @throws Error(usage) if the model has no such layer or head
 nn::AttentionTap tap_of(const Model& m, const std::optional<nn::AttentionHeads>& heads);
+
+/// m.output(), or what the adapter of all rows that are computed now makes of it.
+/// @throws Error(usage) if rows have different ones
+OutputProjection output(const Context& c, const Model& m);
 
 /// logits [N, V] of hidden states [N, d_model].
 Tensor logits(Context& c, const Model& m, const Tensor& hidden);

@@ -26,7 +26,7 @@ class TiedDecoder : public Model {
   std::vector<Dropout> dropouts() const override { return {{"dropout", config_.dropout}}; }
   bool has_encoder() const override { return false; }
   Tensor decode(Context& c, const DecoderInput& input) const override;
-  OutputProjection output() const override { return {embedding_.table()->weight(), {}}; }
+  OutputProjection output() const override { return OutputProjection::of(*embedding_.table()); }
   std::unique_ptr<nn::KvCache> make_cache(Context& c) const override { return cache_for(c, layers_); }
 
  private:

@@ -47,6 +47,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     form_.prompt_scores.resize(prompts_.size());
     if (r_.echo && r_.logprobs) {
       service_.aside(call_, [self = shared_from_this()](search::WorkerPool& worker) {
+        const AdapterOf adapter(worker, *self->model_);
         for (std::size_t i = 0; i < self->prompts_.size(); ++i)
           self->form_.prompt_scores[i] = search::prompt_scores(
               worker.context(0), self->model_->model(), self->prompts_[i].ids,

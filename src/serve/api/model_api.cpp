@@ -10,6 +10,7 @@
 #include "serve/api/model_choice.h"
 #include "tokenizer/files/language_tag.h"
 #include "tokenizer/files/sentence_frame.h"
+#include "tokenizer/files/text_tokens.h"
 
 namespace tril::serve {
 namespace {
@@ -88,6 +89,7 @@ void score_translations(Service& service, const CallPtr& call, const ModelPtr& m
   const std::int32_t start = search::decoder_start(m->model(), m->tokenizer(), languages.target);
   service.aside(
       call, [call, m, start, sources = std::move(sources), targets = std::move(targets)](search::WorkerPool& worker) {
+        const AdapterOf adapter(worker, *m);
         const auto list = search::score_all(worker, m->model(), sources, targets, 16, {.start_id = start});
         Json scores = Json::array();
         for (std::size_t i = 0; i < list.size(); ++i)
@@ -107,6 +109,7 @@ void score_texts(Service& service, const CallPtr& call, const ModelPtr& m, const
       throw wrong_text("text", texts.size(), "has no character that is in the vocabulary");
   }
   service.aside(call, [call, m, texts = std::move(texts)](search::WorkerPool& worker) {
+    const AdapterOf adapter(worker, *m);
     const auto list = search::score_texts(worker, m->model(), texts, {.batch_size = 4});
     Json scores = Json::array();
     for (std::size_t i = 0; i < list.size(); ++i) {
@@ -123,12 +126,14 @@ void score_texts(Service& service, const CallPtr& call, const ModelPtr& m, const
 
 struct TokenizeRequest {
   std::string model, text, side;
+  bool special_tokens = false;
 };
 Fields fields_of(TokenizeRequest& r) {
   Fields f;
   f.add("model", &r.model, "name of the model; unset: the first");
   f.add("text", &r.text, "text to split into tokens").required();
   f.add("side", &r.side, "for a translation model: source (default) or target").choices({"", "source", "target"});
+  f.add("special-tokens", &r.special_tokens, "add the special tokens that the model expects around a text");
   return f;
 }
 
@@ -194,49 +199,57 @@ void Service::add_model_routes() {
                      .path = "/tokenize",
                      .summary = "Splits a text into tokens",
                      .request_schema = schema<TokenizeRequest>(),
-                     .response = "ids and pieces, without the end token",
+                     .response =
+                         "ids and pieces, and their places [begin, end) in the text in bytes and in characters; "
+                         "null for a token that is not in the text",
                      .handle = [this](const CallPtr& call) {
                        const auto r = read<TokenizeRequest>(call);
                        check_texts({r.text}, "text");
                        const ModelPtr m = model_for(call, r.model, std::nullopt);
-                       const Side side = side_of(r.side, *m);
-                       const std::vector<std::int32_t> ids = m->tokenizer().encode(r.text, side);
-                       call->send({{"model", m->name()}, {"ids", ids}, {"pieces", pieces(ids, m->tokenizer(), side)}});
+                       const TextTokenizer split(m->tokenizer(), side_of(r.side, *m));
+                       Json answer{{"model", m->name()}};
+                       answer.update(json_of(split.tokens_of(r.text, r.special_tokens)));
+                       call->send(std::move(answer));
                      }});
-  routes_.push_back({.method = "POST",
-                     .path = "/detokenize",
-                     .summary = "Converts tokens back to text",
-                     .request_schema = {{"type", "object"},
-                                        {"properties",
-                                         {{"model", {{"type", "string"}}},
-                                          {"ids", {{"type", "array"}, {"items", {{"type", "integer"}}}}},
-                                          {"side", {{"type", "string"}, {"enum", {"source", "target"}}}}}},
-                                        {"required", {"ids"}}},
-                     .response = "the text",
-                     .handle = [this](const CallPtr& call) {
-                       const Json body = parse_object(call->request.body);
-                       call->warnings.check_keys(body, {"model", "ids", "side"});
-                       const auto given = body.find("ids");
-                       if (given == body.end() || !given->is_array())
-                         throw field_error("ids", "expected a list of integers");
-                       const auto text = [&](const char* name) {
-                         const auto at = body.find(name);
-                         if (at == body.end() || at->is_null()) return std::string();
-                         if (!at->is_string()) throw field_error(name, "expected a text");
-                         return at->get<std::string>();
-                       };
-                       const ModelPtr m = model_for(call, text("model"), std::nullopt);
-                       const std::string side = text("side");
-                       const Side of = m->translates() && side == "source" ? Side::source : Side::target;
-                       std::vector<std::int32_t> ids;
-                       for (const Json& id : *given) {
-                         const std::int64_t n = id.is_number_integer() ? id.get<std::int64_t>() : -1;
-                         if (n < 0 || n >= m->tokenizer().size(of))
-                           throw field_error("ids", fmt::format("expected integers below {}", m->tokenizer().size(of)));
-                         ids.push_back(static_cast<std::int32_t>(n));
-                       }
-                       call->send({{"model", m->name()}, {"text", m->tokenizer().decode(ids, of)}});
-                     }});
+  routes_.push_back(
+      {.method = "POST",
+       .path = "/detokenize",
+       .summary = "Converts tokens back to text",
+       .request_schema = {{"type", "object"},
+                          {"properties",
+                           {{"model", {{"type", "string"}}},
+                            {"ids", {{"type", "array"}, {"items", {{"type", "integer"}}}}},
+                            {"side", {{"type", "string"}, {"enum", {"source", "target"}}}},
+                            {"special_tokens", {{"type", "boolean"}}}}},
+                          {"required", {"ids"}}},
+       .response = "the text",
+       .handle = [this](const CallPtr& call) {
+         const Json body = parse_object(call->request.body);
+         call->warnings.check_keys(body, {"model", "ids", "side", "special_tokens"});
+         const auto given = body.find("ids");
+         if (given == body.end() || !given->is_array()) throw field_error("ids", "expected a list of integers");
+         const auto text = [&](const char* name) {
+           const auto at = body.find(name);
+           if (at == body.end() || at->is_null()) return std::string();
+           if (!at->is_string()) throw field_error(name, "expected a text");
+           return at->get<std::string>();
+         };
+         const auto special = body.find("special_tokens");
+         if (special != body.end() && !special->is_null() && !special->is_boolean())
+           throw field_error("special_tokens", "expected true or false");
+         const bool keeps = special != body.end() && *special == true;
+         const ModelPtr m = model_for(call, text("model"), std::nullopt);
+         const std::string side = text("side");
+         const Side of = m->translates() && side == "source" ? Side::source : Side::target;
+         std::vector<std::int32_t> ids;
+         for (const Json& id : *given) {
+           const std::int64_t n = id.is_number_integer() ? id.get<std::int64_t>() : -1;
+           if (n < 0 || n >= m->tokenizer().size(of))
+             throw field_error("ids", fmt::format("expected integers below {}", m->tokenizer().size(of)));
+           ids.push_back(static_cast<std::int32_t>(n));
+         }
+         call->send({{"model", m->name()}, {"text", TextTokenizer(m->tokenizer(), of).text_of(ids, keeps)}});
+       }});
   routes_.push_back(
       {.method = "POST",
        .path = "/attention",
@@ -258,6 +271,7 @@ void Service::add_model_routes() {
              m->translates() ? told_languages(m, r.source_language, r.target_language) : Languages();
          const std::string source = m->translates() ? behind_tag(*m, languages, looked_at) : looked_at;
          aside(call, [call, m, r, source, languages](search::WorkerPool& worker) {
+           const AdapterOf adapter(worker, *m);
            const auto maps = search::all_attention_maps(worker.context(0), m->model(), m->tokenizer(), source, r.target,
                                                         {.tokens = r.max_tokens,
                                                          .heads = 512,

@@ -21,8 +21,10 @@ Fit fit(const std::vector<std::string>& languages, const std::string& wanted) {
 }
 
 std::string code_of(std::string_view name) {
-  for (const auto& [begin, end] : {std::pair{">>", "<<"}, std::pair{"__", "__"}})
-    if (name.size() > 4 && name.starts_with(begin) && name.ends_with(end)) name = name.substr(2, name.size() - 4);
+  using Around = std::pair<std::string_view, std::string_view>;
+  for (const auto& [begin, end] : {Around{">>", "<<"}, Around{"__", "__"}, Around{"<2", ">"}})
+    if (name.size() > begin.size() + end.size() && name.starts_with(begin) && name.ends_with(end))
+      name = name.substr(begin.size(), name.size() - begin.size() - end.size());
   return std::string(name);
 }
 

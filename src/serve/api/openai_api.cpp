@@ -63,7 +63,10 @@ void Service::add_openai_routes() {
                      .response = "a list of the models",
                      .handle = [this, described](const CallPtr& call) {
                        Json list = Json::array();
-                       for (const ModelPtr& model : models_.ready()) list.push_back(described(*model));
+                       for (const ModelPtr& model : models_.ready()) {
+                         list.push_back(described(*model));
+                         for (const auto& each : model->with_adapters()) list.push_back(described(*each));
+                       }
                        call->send({{"object", "list"}, {"data", std::move(list)}});
                      }});
   routes_.push_back({.method = "GET",

@@ -234,7 +234,27 @@ ModelPtr Service::model_for(const CallPtr& call, const std::string& name, std::o
   return model;
 }
 
+namespace {
+
+// A model with the adapter of this name; it shares the model's life.
+ModelPtr with_adapter(const ModelPtr& model, const std::string& adapter) {
+  std::vector<std::string> known;
+  for (const auto& each : model->with_adapters()) {
+    if (each->name() == model->name() + ":" + adapter) return ModelPtr(model, each.get());
+    known.push_back(each->name());
+  }
+  throw HttpError(404, fmt::format("model {} has no adapter {}{}", model->name(), printable(adapter),
+                                   known.empty() ? "" : fmt::format("; there are {}", fmt::join(known, ", "))))
+      .of_field("model")
+      .with_code("model_not_found");
+}
+
+}  // namespace
+
 ModelPtr Service::find_model(const std::string& name, std::optional<bool> translates) const {
+  const std::size_t colon = name.rfind(':');
+  if (colon != name.npos && !models_.knows(name) && models_.knows(name.substr(0, colon)))
+    return with_adapter(find_model(name.substr(0, colon), translates), name.substr(colon + 1));
   bool loading = false, any = false;
   for (const Models::Status& s : models_.status()) {
     if (!name.empty() && s.name != name) continue;
@@ -304,6 +324,7 @@ void Service::submit(const CallPtr& call, const ModelPtr& model, std::vector<Wor
   if (begin) shut = std::unique_lock(*gate);
   for (const WorkPtr& work : works) {
     work->client = call->client();
+    work->request.adapter = model->adapter();
     work->deadline = std::min(work->deadline, call->deadline);
     if (!begin) continue;
     work->on_token = behind(gate, std::move(work->on_token));

@@ -40,7 +40,17 @@ CacheNeeds cache_needs(const Loaded& loaded, std::int64_t most_new_tokens) {
           of(positions > 0 ? positions : most_new_tokens)};
 }
 
-ServedModel::ServedModel(std::string name, Loaded loaded) : name_(std::move(name)), loaded_(std::move(loaded)) {
+ServedModel::ServedModel(std::string name, Loaded loaded) : ServedModel(std::move(name), std::move(loaded), {}, -1) {
+  engine_ = std::make_shared<Engine>(loaded_.model, loaded_.engine, statistics_);
+  Loaded of_each = loaded_;
+  of_each.adapters.clear();
+  for (std::size_t i = 0; i < loaded_.adapters.size(); ++i)
+    with_adapters_.push_back(std::unique_ptr<ServedModel>(
+        new ServedModel(name_ + ":" + loaded_.adapters[i], of_each, engine_, static_cast<std::int32_t>(i))));
+}
+
+ServedModel::ServedModel(std::string name, Loaded loaded, std::shared_ptr<Engine> engine, std::int32_t adapter)
+    : name_(std::move(name)), loaded_(std::move(loaded)), engine_(std::move(engine)), adapter_(adapter) {
   if (translates()) {
     languages_ = {loaded_.source_language, tokenizer().languages()};
     languages_.from_each = !languages_.targets.empty();
@@ -57,7 +67,6 @@ ServedModel::ServedModel(std::string name, Loaded loaded) : name_(std::move(name
     continuation_ = std::make_unique<search::ContinuationText>(model(), loaded_.tokenizer);
   }
   search::check_options(loaded_.search, model().vocab_size());
-  engine_ = std::make_unique<Engine>(loaded_.model, loaded_.engine, statistics_);
 }
 
 void ServedModel::set_standard_target() {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "decode/batches/parallel.h"
 #include "decode/texts/continuation_text.h"
 #include "decode/texts/text_form.h"
 #include "decode/texts/translation_text.h"
@@ -32,6 +33,7 @@ struct Loaded {
   /// The prompt that a chat's messages come to: [{"role": "user", "content": "..."}, ...], with the beginning of an answer
   /// where `answers`. Empty: the model has no chat template.
   std::function<std::string(const nlohmann::ordered_json& messages, bool answers)> chat;
+  std::vector<std::string> adapters;  ///< names of the model's, in the order of its numbers (nn/adapters.h)
   /// "en"; empty: not known. Of a model with tags the target is that of requests which say none, "-" no tag at all.
   std::string source_language, target_language;
 };
@@ -51,7 +53,12 @@ class ServedModel {
   /// @throws Error where model, tokenizer and options do not go together
   ServedModel(std::string name, Loaded loaded);
 
+  /// "base", or "base:legal" with an adapter.
   const std::string& name() const { return name_; }
+  /// The model with each of its adapters, served by the same engine; it lives as long as this one.
+  const std::vector<std::unique_ptr<ServedModel>>& with_adapters() const { return with_adapters_; }
+  /// The number of the adapter that its requests are read with; -1: none.
+  std::int32_t adapter() const { return adapter_; }
   const Loaded& loaded() const { return loaded_; }
   const model::Model& model() const { return *loaded_.model; }
   const Tokenizer& tokenizer() const { return *loaded_.tokenizer; }
@@ -91,6 +98,7 @@ class ServedModel {
   search::JsonForm json_constraint(const std::string* schema);
 
  private:
+  ServedModel(std::string name, Loaded loaded, std::shared_ptr<Engine> engine, std::int32_t adapter);
   void set_standard_target();
 
   std::string name_;
@@ -107,7 +115,23 @@ class ServedModel {
   std::shared_ptr<const search::TokenTrie> trie_;  ///< of the vocabulary; made when a constraint is asked for
   std::list<std::pair<std::string, search::JsonForm>> constraints_;  ///< the last used first
   Statistics statistics_;
-  std::unique_ptr<Engine> engine_;
+  std::shared_ptr<Engine> engine_;
+  std::int32_t adapter_ = -1;
+  std::vector<std::unique_ptr<ServedModel>> with_adapters_;
+};
+
+/// Has a worker's model run with the adapter of a served model while this lives.
+class AdapterOf {
+ public:
+  AdapterOf(search::WorkerPool& worker, const ServedModel& model) : context_(&worker.context(0)) {
+    context_->set_adapters({.of_all = model.adapter()});
+  }
+  ~AdapterOf() { context_->set_adapters({}); }
+  AdapterOf(const AdapterOf&) = delete;
+  AdapterOf& operator=(const AdapterOf&) = delete;
+
+ private:
+  Context* context_;
 };
 
 }  // namespace tril::serve

@@ -4,12 +4,14 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "decode/batches/continuous_session.h"
 #include "decode/batches/parallel.h"
 #include "kern/batch_invariant.h"
 #include "model/families/gpt2.h"
 #include "model/families/marian.h"
+#include "support/random_adapters.h"
 #include "support/tree_model.h"
 
 namespace tril::search::testing {
@@ -295,6 +297,80 @@ TEST(ContinuousSession, BeginningsThatWereReadBeforeChangeNothing) {
       options.cache.prompt_chunk = 5;
       compare(*m, jobs, options, 5);
     }
+}
+
+void draw_adapters(std::vector<Job>& jobs, std::uint64_t seed) {
+  RandomSequence random(seed, 8);
+  for (Job& j : jobs) j.request.adapter = static_cast<std::int32_t>(random.below(testing::adapter_count + 1)) - 1;
+}
+
+TEST(ContinuousSession, RowsOfDifferentAdaptersAreThoseOfEachAlone) {
+  const auto translator = marian(nn::Precision::fp32);
+  testing::give_adapters(*translator);
+  std::vector<Job> translations = jobs_of(80, 5, true, 3);
+  draw_adapters(translations, 1);
+  compare(*translator, translations, {}, 1);
+  const auto m = gpt2();
+  testing::give_adapters(*m);
+  for (const std::int32_t portion : {7, 512}) {
+    std::vector<Job> jobs = jobs_of(60, 9, false, 60);
+    draw_adapters(jobs, 2);
+    compare(*m, jobs, {.cache = {}, .prompt_tokens = portion, .attention = {}}, 2);
+  }
+  std::vector<Job> jobs = jobs_of(20, 8, false, 30);
+  draw_adapters(jobs, 3);
+  compare(*m, jobs, {.cache = {.use = false}, .prompt_tokens = 16, .attention = {}}, 4);
+}
+
+// Of one and the same beginning, each adapter has keys and values of its own.
+TEST(ContinuousSession, BeginningsOfOneAdapterServeNoOther) {
+  const auto m = gpt2();
+  testing::give_adapters(*m);
+  std::vector<Job> jobs = jobs_of(60, 9, false, 60);
+  draw_adapters(jobs, 4);
+  const std::vector<std::int32_t> beginning = jobs_of(1, 4, false, 90)[0].request.prefix;
+  ASSERT_GT(beginning.size(), 16u);
+  for (Job& j : jobs) {
+    j.request.prefix.insert(j.request.prefix.begin(), beginning.begin(), beginning.end());
+    j.request.phrases.clear();
+  }
+  for (const std::int32_t portion : {16, 512})
+    compare(*m, jobs, {.cache = {}, .prompt_tokens = portion, .prefix_tokens = 4000, .attention = {}}, 3);
+}
+
+TEST(Session, ARequestsAdapterIsThatOfAModelOfIt) {
+  for (const bool translated : {true, false}) {
+    const auto make = [&](std::int32_t standard) -> std::unique_ptr<model::Model> {
+      std::unique_ptr<model::Model> m;
+      if (translated)
+        m = marian(nn::Precision::fp32);
+      else
+        m = gpt2();
+      testing::give_adapters(*m, standard);
+      return m;
+    };
+    const auto m = make(-1);
+    Arena arena;
+    Context c(arena, kern::batch_invariant(kern::best()));
+    Session any(c, *m);
+    std::vector<Job> jobs = jobs_of(12, 5, translated, 3);
+    std::set<std::vector<std::int32_t>> results;
+    for (std::int32_t k = -1; k < testing::adapter_count; ++k) {
+      const auto of_one = make(k);
+      Session own(c, *of_one);
+      for (const Job& j : jobs) {
+        std::vector<std::vector<std::int32_t>> sources;
+        if (translated) sources = {j.source};
+        Request with = j.request;
+        with.adapter = k;
+        const auto got = any.decode(sources, std::span(&with, 1), *j.options),
+                   expected = own.decode(sources, std::span(&j.request, 1), *j.options);
+        expect_same(got[0], expected[0], "adapter " + std::to_string(k));
+        results.insert(got[0][0].tokens);
+      }
+    }
+    EXPECT_GT(results.size(), 2 * jobs.size()) << "adapters change what is decoded";
+  }
 }
 
 TEST(ContinuousSession, ATalkGoesOnFromWhatWasReadAndSaid) {

@@ -1,0 +1,38 @@
+// Which adapter each sentence of a batch is read with (nn/adapters.h).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tril::search {
+
+class SentenceAdapters {
+ public:
+  /// @param adapter  Request::adapter
+  void set(std::int32_t sentence, std::int32_t adapter) {
+    const auto s = static_cast<std::size_t>(sentence);
+    if (s >= of_.size()) of_.resize(s + 1, -1);
+    of_[s] = adapter;
+  }
+  std::int32_t of(std::int32_t sentence) const {
+    const auto s = static_cast<std::size_t>(sentence);
+    return s < of_.size() ? of_[s] : -1;
+  }
+  /// Of every token, sentence after sentence; empty if no sentence names one.
+  /// @param counts  tokens of each
+  std::vector<std::int32_t> of_tokens(std::span<const std::int32_t> sentences,
+                                      std::span<const std::int32_t> counts) const {
+    std::vector<std::int32_t> tokens;
+    if (std::none_of(sentences.begin(), sentences.end(), [&](std::int32_t s) { return of(s) >= 0; })) return tokens;
+    for (std::size_t i = 0; i < sentences.size(); ++i)
+      tokens.insert(tokens.end(), static_cast<std::size_t>(counts[i]), of(sentences[i]));
+    return tokens;
+  }
+
+ private:
+  std::vector<std::int32_t> of_;
+};
+
+}  // namespace tril::search

@@ -1,0 +1,125 @@
+#include "model_io/adapter.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/printable.h"
+#include "format/pytorch_file.h"
+
+namespace tril::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t largest_config = std::uint64_t{1} << 20;
+
+// What a tensor's name says after the name of its module.
+struct Role {
+  std::string_view end;
+  const WeightView* AdapterModule::*tensor;
+  bool is_table = false;
+};
+constexpr std::array roles{
+    Role{".lora_A.weight", &AdapterModule::a},
+    Role{".lora_B.weight", &AdapterModule::b},
+    Role{".lora_B.bias", &AdapterModule::b_bias},
+    Role{".lora_embedding_A", &AdapterModule::a, true},
+    Role{".lora_embedding_B", &AdapterModule::b, true},
+    Role{".lora_magnitude_vector", &AdapterModule::magnitude},
+    Role{".lora_magnitude_vector.weight", &AdapterModule::magnitude},
+    Role{".base_layer.weight", &AdapterModule::weight},
+    Role{".base_layer.bias", &AdapterModule::bias},
+    Role{".modules_to_save.weight", &AdapterModule::weight},
+    Role{".modules_to_save.bias", &AdapterModule::bias},
+    Role{".weight", &AdapterModule::weight},
+    Role{".bias", &AdapterModule::bias},
+};
+
+constexpr std::string_view prefix = "base_model.model.";
+
+std::map<std::string, AdapterModule> modules_of(std::span<const WeightView> tensors, const std::string& file) {
+  std::map<std::string, AdapterModule> modules;
+  for (const WeightView& view : tensors) {
+    const std::string where = file + ": " + printable(view.name, 200);
+    const auto role =
+        std::find_if(roles.begin(), roles.end(), [&](const Role& r) { return view.name.ends_with(r.end); });
+    if (!view.name.starts_with(prefix) || role == roles.end() || view.name.size() <= prefix.size() + role->end.size())
+      fail_usage(where, "is no tensor of an adapter that is supported",
+                 "expected base_model.model.MODULE.lora_A.weight, or another tensor of LoRA");
+    AdapterModule& m = modules[view.name.substr(prefix.size(), view.name.size() - prefix.size() - role->end.size())];
+    if (m.*role->tensor) fail_usage(where, "comes twice for its module");
+    m.*role->tensor = &view;
+    m.is_table |= role->is_table;
+  }
+  return modules;
+}
+
+void check_sizes(const WeightView& view, std::vector<std::int64_t> expected, const std::string& where) {
+  if (view.shape != expected)
+    fail_usage(where, fmt::format("{} has shape [{}], expected [{}]", printable(view.name, 200),
+                                  fmt::join(view.shape, ", "), fmt::join(expected, ", ")));
+}
+
+// What can be said without a model.
+void check_module(const std::string& name, const AdapterModule& m, const AdapterConfig& c, const std::string& where) {
+  if (!m.a != !m.b) fail_usage(where, fmt::format("has only lora_{}, expected both", m.a ? "A" : "B"));
+  if (!m.a && (m.magnitude || m.b_bias)) fail_usage(where, "has no lora_A and lora_B beside what belongs to them");
+  if (!m.a) return;
+  if (!c.changes(name))
+    fail_usage(where, "has tensors, but adapter_config.json does not have the adapter change this module",
+               "compare target_modules, exclude_modules and layers_to_transform");
+  const std::int64_t rank = c.rank_of(name);
+  if (m.a->shape.size() != 2 || m.b->shape.size() != 2 || m.a->shape[0] != rank || m.b->shape[1] != rank)
+    fail_usage(where, fmt::format("lora_A and lora_B have shapes [{}] and [{}], expected a rank of {}",
+                                  fmt::join(m.a->shape, ", "), fmt::join(m.b->shape, ", "), rank));
+  if (c.dora != static_cast<bool>(m.magnitude))
+    fail_usage(where, c.dora ? "has no lora_magnitude_vector, but use_dora is true"
+                             : "has a lora_magnitude_vector, but use_dora is false");
+  if (m.is_table && (m.magnitude || m.b_bias)) fail_usage(where, "DoRA and biases of a table are not supported");
+  if (m.magnitude) check_sizes(*m.magnitude, {m.b->shape[0]}, where);
+  if (m.b_bias) check_sizes(*m.b_bias, {m.b->shape[0]}, where);
+}
+
+}  // namespace
+
+Adapter Adapter::open(const fs::path& directory) {
+  const std::string shown = printable(directory.string(), 400);
+  if (!fs::is_directory(directory)) fail(shown, "is not a directory", "pass the directory of a PEFT adapter");
+  const fs::path config = directory / "adapter_config.json", safe = directory / "adapter_model.safetensors",
+                 pickled = directory / "adapter_model.bin";
+  if (!fs::exists(config)) fail(shown, "has no adapter_config.json", "pass the directory of a PEFT adapter");
+  Adapter adapter;
+  adapter.path_ = directory.string();
+  adapter.config_ = read_adapter_config(read_text(config.string(), largest_config), printable(config.string(), 400));
+  return from_files([&] {
+    std::span<const WeightView> tensors;
+    const auto hold = [&](const auto& file) {
+      tensors = file->tensors();
+      adapter.map_ = file;
+    };
+    if (fs::exists(safe))
+      hold(std::make_shared<const SafetensorsFile>(SafetensorsFile::open(safe.string())));
+    else if (fs::exists(pickled))
+      hold(std::make_shared<const PytorchFile>(PytorchFile::open(pickled.string())));
+    else
+      fail(shown, "has neither adapter_model.safetensors nor adapter_model.bin", "download it again");
+    adapter.file_ = printable((fs::exists(safe) ? safe : pickled).string(), 400);
+    adapter.modules_ = modules_of(tensors, adapter.file_);
+    for (const auto& [name, module] : adapter.modules_)
+      check_module(name, module, adapter.config_, adapter.place_of(printable(name, 200)));
+    if (adapter.modules_.empty()) fail(adapter.file_, "has no tensors", "download it again");
+    return std::move(adapter);
+  });
+}
+
+std::int64_t Adapter::parameters() const {
+  std::int64_t n = 0;
+  for (const auto& [name, m] : modules_)
+    for (const WeightView* view : {m.a, m.b, m.magnitude, m.b_bias, m.weight, m.bias})
+      if (view) n += view->elements();
+  return n;
+}
+
+}  // namespace tril::model

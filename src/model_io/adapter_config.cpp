@@ -1,0 +1,188 @@
+#include "model_io/adapter_config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/printable.h"
+#include "tokenizer/pipeline/regex.h"
+
+namespace tril::model {
+namespace {
+
+constexpr std::size_t longest_module = 1000;  // bytes of a name, which patterns are matched against
+constexpr std::int64_t largest_rank = 1 << 16;
+
+bool matches_whole(const std::string& pattern, std::string_view text, const std::string& where) {
+  check(text.size() <= longest_module, where, "a module's name has {} bytes", text.size());
+  std::vector<std::pair<std::size_t, std::size_t>> found;
+  Regex("\\A(?:" + pattern + ")\\z", where).find_all(text, found);
+  return !found.empty();
+}
+
+bool is_end_of(std::string_view name, std::string_view module) {
+  if (name == module) return true;
+  return module.size() > name.size() && module.ends_with(name) && module[module.size() - name.size() - 1] == '.';
+}
+
+// The first pattern that matches the module's name, or an end of it after a dot.
+std::optional<double> by_pattern(const std::vector<std::pair<std::string, double>>& patterns, std::string_view module,
+                                 const std::string& where) {
+  for (const auto& [pattern, value] : patterns)
+    if (matches_whole("(?:.*\\.)?(?:" + pattern + ")", module, where)) return value;
+  return std::nullopt;
+}
+
+ModuleChoice read_choice(const JsonObject& o, const char* key) {
+  ModuleChoice choice;
+  if (!o.has(key)) return choice;
+  if (o.json().at(key).is_string())
+    choice.pattern = o.get<std::string>(key);
+  else
+    choice.names = o.get<std::vector<std::string>>(key);
+  return choice;
+}
+
+// In the order of the file: the first that matches counts.
+std::vector<std::pair<std::string, double>> read_patterns(const JsonObject& o, const nlohmann::ordered_json& ordered,
+                                                          const char* key) {
+  std::vector<std::pair<std::string, double>> list;
+  const auto patterns = o.find_object(key);
+  if (!patterns) return list;
+  for (const auto& [pattern, value] : ordered.at(key).items())
+    list.emplace_back(pattern, patterns->get<double>(pattern));
+  return list;
+}
+
+std::vector<std::int64_t> read_layers(const JsonObject& o) {
+  constexpr const char* key = "layers_to_transform";
+  if (!o.has(key)) return {};
+  if (o.json().at(key).is_number_integer()) return {o.get<std::int64_t>(key)};
+  return o.get<std::vector<std::int64_t>>(key);
+}
+
+// Number of the first component that is a number: "model.layers.3.mlp" -> 3.
+std::optional<std::int64_t> layer_of(std::string_view module) {
+  while (!module.empty()) {
+    const std::size_t dot = std::min(module.find('.'), module.size());
+    const std::string_view part = module.substr(0, dot);
+    if (!part.empty() && part.size() < 10 && part.find_first_not_of("0123456789") == part.npos)
+      return std::stoll(std::string(part));
+    module.remove_prefix(std::min(dot + 1, module.size()));
+  }
+  return std::nullopt;
+}
+
+bool says_nothing(const nlohmann::json& value) {
+  return value.is_null() || value == false || ((value.is_object() || value.is_array()) && value.empty());
+}
+
+// Keys that change what is computed, beside those that say nothing about it.
+void refuse_unsupported(const JsonObject& o) {
+  static const std::vector<std::string> read = {"peft_type",
+                                                "r",
+                                                "lora_alpha",
+                                                "use_rslora",
+                                                "use_dora",
+                                                "target_modules",
+                                                "bias",
+                                                "exclude_modules",
+                                                "modules_to_save",
+                                                "rank_pattern",
+                                                "alpha_pattern",
+                                                "layers_to_transform",
+                                                "lora_bias",
+                                                "layers_pattern",
+                                                "init_lora_weights",
+                                                "fan_in_fan_out"};
+  // Of training, of where it came from, or of how what was refused above is done.
+  static const std::vector<std::string> idle = {
+      "task_type",      "auto_mapping",   "peft_version",        "base_model_name_or_path",
+      "revision",       "inference_mode", "lora_dropout",        "megatron_core",
+      "loftq_config",   "eva_config",     "qalora_group_size",   "corda_config",
+      "lora_ga_config", "runtime_config", "ensure_weight_tying", "enable_lora",
+      "merge_weights"};
+  for (const std::string& key : o.keys()) {
+    const auto in = [&](const auto& list) { return std::find(list.begin(), list.end(), key) != list.end(); };
+    if (!in(read) && !in(idle) && !says_nothing(o.json().at(key)))
+      o.fail_at(key, "this option is not supported",
+                "merge the adapter into its model with `peft` (merge_and_unload) and use that");
+  }
+  // Others change the base model when they begin (PiSSA, OLoRA, CorDA, LoftQ), and only `peft` knows how.
+  if (const auto& json = o.json(); json.contains("init_lora_weights") && json["init_lora_weights"].is_string()) {
+    const std::string how = json["init_lora_weights"].get<std::string>();
+    if (how != "gaussian" && how != "eva" && how != "orthogonal")
+      o.fail_at("init_lora_weights",
+                fmt::format("\"{}\" changes the base model too, which is not supported", printable(how, 40)),
+                "convert it with `peft`: save_pretrained(path_initial_model_for_weight_conversion=...)");
+  }
+}
+
+}  // namespace
+
+bool ModuleChoice::has(std::string_view module, const std::string& where) const {
+  if (pattern) return matches_whole(*pattern, module, where);
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return is_end_of(name, module); });
+}
+
+std::int64_t AdapterConfig::rank_of(std::string_view module) const {
+  return static_cast<std::int64_t>(by_pattern(ranks, module, where).value_or(static_cast<double>(rank)));
+}
+
+double AdapterConfig::scale_of(std::string_view module) const {
+  const double a = by_pattern(alphas, module, where).value_or(alpha), r = static_cast<double>(rank_of(module));
+  return rank_stabilised ? a / std::sqrt(r) : a / r;
+}
+
+bool AdapterConfig::changes(std::string_view module) const {
+  if (excluded.has(module, where)) return false;
+  for (const std::string& pattern : saved)
+    if (matches_whole("(?:.*\\.)?(?:" + pattern + ")(?:\\..*)?", module, where)) return false;
+  if (!all_linear && !targets.has(module, where)) return false;
+  const bool named = std::find(targets.names.begin(), targets.names.end(), module) != targets.names.end();
+  if (layers.empty() || targets.pattern || named) return true;
+  const auto layer = layer_of(module);
+  return layer && std::find(layers.begin(), layers.end(), *layer) != layers.end();
+}
+
+AdapterConfig read_adapter_config(std::string_view text, const std::string& where) {
+  return from_files([&] {
+    constexpr JsonLimits limits{.bytes = std::uint64_t{1} << 20, .depth = 8, .values = 20'000};
+    const nlohmann::json json = parse_json(text, where, limits);
+    const nlohmann::ordered_json ordered = parse_ordered_json(text, where, limits);
+    const JsonObject o(json, where);
+    const std::string type = o.get<std::string>("peft_type");
+    if (type != "LORA")
+      o.fail_at("peft_type", fmt::format("the kind \"{}\" is not supported", printable(type, 40)),
+                "supported: LORA, with use_rslora and use_dora");
+    refuse_unsupported(o);
+    AdapterConfig c;
+    c.where = where;
+    c.rank = o.size("r", 8);
+    c.alpha = o.get<double>("lora_alpha", 8);
+    c.rank_stabilised = o.get<bool>("use_rslora", false);
+    c.dora = o.get<bool>("use_dora", false);
+    c.targets = read_choice(o, "target_modules");
+    if (c.targets.pattern == "all-linear") c.targets = {}, c.all_linear = true;
+    c.excluded = read_choice(o, "exclude_modules");
+    if (o.has("modules_to_save")) c.saved = o.get<std::vector<std::string>>("modules_to_save");
+    c.layers = read_layers(o);
+    c.ranks = read_patterns(o, ordered, "rank_pattern");
+    c.alphas = read_patterns(o, ordered, "alpha_pattern");
+    const std::string bias = o.get<std::string>("bias", "none");
+    if (bias != "none" && bias != "all" && bias != "lora_only")
+      o.fail_at("bias", fmt::format("expected none, all or lora_only, got \"{}\"", printable(bias, 40)));
+    for (const auto& [pattern, value] : c.ranks)
+      if (!(value >= 1 && value <= largest_rank && value == std::floor(value)))
+        o.fail_at("rank_pattern", fmt::format("{} is no rank, for \"{}\"", value, printable(pattern, 80)));
+    for (const auto& [pattern, value] : c.alphas)
+      if (!std::isfinite(value))
+        o.fail_at("alpha_pattern", fmt::format("{} for \"{}\"", value, printable(pattern, 80)));
+    if (c.rank > largest_rank) o.fail_at("r", fmt::format("{} is above {}", c.rank, largest_rank));
+    if (!std::isfinite(c.alpha)) o.fail_at("lora_alpha", fmt::format("{} is no finite number", c.alpha));
+    return c;
+  });
+}
+
+}  // namespace tril::model

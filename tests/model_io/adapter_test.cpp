@@ -1,0 +1,254 @@
+// PEFT adapters (golden/make_adapters.py): logits as `peft` computes them, mixed rows, merged weights, refusals.
+#include "model_io/adapter.h"
+
+#include <fstream>
+#include <map>
+
+#include "format/safetensors_write.h"
+#include "model_io/registry.h"
+#include "nn/adapters.h"
+#include "support/golden.h"
+#include "support/temporary.h"
+
+namespace tril::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path adapters() {
+  return golden_directory() / "adapters";
+}
+
+struct Case {
+  explicit Case(const fs::path& d)
+      : dir(d),
+        file(std::make_shared<const SafetensorsFile>(SafetensorsFile::open((d / "expected.safetensors").string()))),
+        expected(*file) {
+    std::string name;
+    std::ifstream(dir / "base.txt") >> name;
+    base = golden_directory() / "hf" / name;
+    ids = to_i32(expected.at("ids"));
+    T = expected.at("ids").shape[1];
+    if (expected.find("source")) source = to_i32(expected.at("source"));
+  }
+
+  // [2, T, V]; the context says with which adapters.
+  std::vector<float> logits_of(Context& c, const model::Model& m) const {
+    const auto of = std::vector<std::int32_t>(c.adapters().of_rows.begin(), c.adapters().of_rows.end());
+    const auto each = [&](std::int64_t tokens) {  // the adapter of a text for each of its tokens
+      std::vector<std::int32_t> list;
+      for (const std::int32_t k : of) list.insert(list.end(), static_cast<std::size_t>(tokens), k);
+      return list;
+    };
+    model::Memory memory;
+    if (m.has_encoder()) {
+      const std::int64_t S = expected.at("source").shape[1];
+      const std::vector<std::int32_t> rows = each(S);
+      const nn::AdapterScope scope(c, {.of_rows = rows, .of_all = c.adapters().of_all});
+      memory = m.encode(c, source, Rows::rectangle(2, S));
+    }
+    const std::vector<std::int32_t> rows = each(T);
+    const nn::AdapterScope scope(c, {.of_rows = rows, .of_all = c.adapters().of_all});
+    const Tensor h = m.decode(
+        c,
+        {.ids = ids, .rows = Rows::rectangle(2, T), .memory = m.has_encoder() ? &memory : nullptr, .memory_rows = {}});
+    return host_copy<float>(model::logits(c, m, h));
+  }
+
+  fs::path dir, base;
+  std::shared_ptr<const SafetensorsFile> file;
+  const SafetensorsFile& expected;
+  std::vector<std::int32_t> ids, source;
+  std::int64_t T = 0;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> list;
+  if (!fs::is_directory(adapters())) return list;
+  for (const auto& entry : fs::directory_iterator(adapters()))
+    if (fs::exists(entry.path() / "expected.safetensors")) list.emplace_back(entry.path());
+  return list;
+}
+
+TEST(Adapter, LogitsAreThoseOfPeft) {
+  const std::vector<Case> list = cases();
+  if (list.empty() && other_golden_directory()) GTEST_SKIP() << "no adapter in " << golden_directory();
+  ASSERT_FALSE(list.empty());
+  for (const Case& each : list) {
+    SCOPED_TRACE(each.dir.filename().string());
+    const auto source = model::ModelSource::open(each.base);
+    const auto m = model::load(source, nn::Precision::fp32);
+    const model::Adapter adapter = model::Adapter::open(each.dir);
+    EXPECT_GT(adapter.parameters(), 0);
+    model::attach(*m, source, {&adapter, 1}, 0);
+    for (const kern::Kernels* kernels : kern::tables()) {
+      SCOPED_TRACE(kernels->name);
+      Arena arena;
+      Context c(arena, *kernels);
+      expect_close("logits", each.logits_of(c, *m), to_f32(each.expected.at("logits")), 1e-4, 1e-4);
+    }
+  }
+}
+
+TEST(Adapter, MergedModelGivesTheSameLogits) {
+  for (const Case& each : cases()) {
+    SCOPED_TRACE(each.dir.filename().string());
+    const auto source = model::ModelSource::open(each.base);
+    const auto m = model::load(source);
+    const model::Adapter adapter = model::Adapter::open(each.dir);
+    model::merge(*m, source, adapter);
+    Arena arena;
+    Context c(arena);
+    expect_close("logits", each.logits_of(c, *m), to_f32(each.expected.at("merged")), 1e-4, 1e-4);
+  }
+}
+
+// Rows with one adapter, another one and none, beside each other, against batches with one kind of rows.
+TEST(Adapter, MixedRowsEqualRowsOfOneKind) {
+  std::map<fs::path, std::vector<Case>> by_base;
+  for (const Case& each : cases()) by_base[each.base].push_back(each);
+  for (const auto& each : by_base)
+    for (const nn::Precision precision : {nn::Precision::fp32, nn::Precision::bf16, nn::Precision::int8}) {
+      const fs::path& base = each.first;
+      const std::vector<Case>& list = each.second;
+      SCOPED_TRACE(base.filename().string() + " " + std::string(nn::name_of(precision)));
+      const auto source = model::ModelSource::open(base);
+      const auto m = model::load(source, precision);
+      std::vector<model::Adapter> all;
+      for (const Case& one : list) all.push_back(model::Adapter::open(one.dir));
+      model::attach(*m, source, all, -1);
+      const auto count = static_cast<std::int32_t>(all.size());
+      const auto plain = model::load(source, precision);
+      Arena arena;
+      Context c(arena);
+      const auto with = [&](const std::vector<std::int32_t>& of) {
+        const nn::AdapterScope scope(c, {.of_rows = of, .of_all = -1});
+        return list[0].logits_of(c, *m);
+      };
+      const std::vector<float> none = list[0].logits_of(c, *plain);
+      EXPECT_EQ(list[0].logits_of(c, *m), none);
+      const auto half = [](const std::vector<float>& both, bool second) {
+        const auto middle = both.begin() + static_cast<std::ptrdiff_t>(both.size() / 2);
+        return second ? std::vector<float>(middle, both.end()) : std::vector<float>(both.begin(), middle);
+      };
+      for (std::int32_t k = 0; k < count; ++k) {
+        const std::int32_t other = k + 1 < count ? k + 1 : -1;
+        const std::vector<float> mixed = with({k, other}), first = with({k, k}), second = with({other, other});
+        // Sums of other numbers of rows round differently.
+        expect_close("first", half(mixed, false), half(first, false), 1e-5, 1e-5);
+        expect_close("second", half(mixed, true), half(second, true), 1e-5, 1e-5);
+        if (precision == nn::Precision::fp32) EXPECT_NE(first, none) << "the adapter changes nothing";
+      }
+    }
+}
+
+// An adapter whose files a test changes.
+struct Files {
+  Files() {
+    for (const char* name : {"adapter_config.json", "adapter_model.safetensors"})
+      fs::copy_file(adapters() / "llama_lora" / name, fs::path(dir.path()) / name);
+    config = read_json((fs::path(dir.path()) / "adapter_config.json").string());
+  }
+  std::string problem() const {
+    std::ofstream(fs::path(dir.path()) / "adapter_config.json") << config.dump();
+    const auto source = model::ModelSource::open(golden_directory() / "hf" / base);
+    const auto m = model::load(source, nn::Precision::fp32);
+    try {
+      const model::Adapter adapter = model::Adapter::open(dir.path());
+      model::attach(*m, source, {&adapter, 1}, 0);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::failure) << e.what();
+      return e.what();
+    }
+    return "";
+  }
+
+  TemporaryDirectory dir;
+  nlohmann::json config;
+  std::string base = "llama";
+};
+
+TEST(Adapter, RefusesWhatItDoesNotKnowByName) {
+  if (other_golden_directory()) GTEST_SKIP();
+  const std::vector<std::pair<nlohmann::json, std::string>> changes = {
+      {{{"peft_type", "IA3"}}, "IA3"},
+      {{{"peft_type", nullptr}}, "peft_type"},
+      {{{"use_qalora", true}}, "use_qalora"},
+      {{{"target_parameters", {"mlp.experts"}}}, "target_parameters"},
+      {{{"alora_invocation_tokens", {1, 2}}}, "alora_invocation_tokens"},
+      {{{"layer_replication", {{0, 1}}}}, "layer_replication"},
+      {{{"something_new", 1}}, "something_new"},
+      {{{"init_lora_weights", "pissa"}}, "pissa"},
+      {{{"bias", "some"}}, "bias"},
+      {{{"r", 5}}, "rank of 5"},
+      {{{"r", 0}}, "r"},
+      {{{"r", "4"}}, "r"},
+      {{{"use_dora", true}}, "lora_magnitude_vector"},
+      {{{"target_modules", {"q_proj"}}}, "target_modules"},
+      {{{"target_modules", "("}}, "adapter_config.json"},
+      {{{"layers_to_transform", 0}}, "layers_to_transform"},
+      {{{"rank_pattern", {{"q_proj", 2.5}}}}, "rank_pattern"}};
+  for (const auto& [change, expected] : changes) {
+    Files files;
+    files.config.update(change);
+    const std::string problem = files.problem();
+    EXPECT_NE(problem.find(expected), problem.npos) << change << ": " << problem;
+  }
+  EXPECT_EQ(Files().problem(), "");
+}
+
+TEST(Adapter, RefusesAnAdapterOfAnotherModel) {
+  if (other_golden_directory()) GTEST_SKIP();
+  Files files;
+  files.base = "gpt2";
+  EXPECT_NE(files.problem().find("has no such module"), std::string::npos);
+  files.base = "qwen3";  // other sizes
+  EXPECT_NE(files.problem().find("has shape"), std::string::npos);
+}
+
+TEST(Adapter, RefusesWrongTensors) {
+  if (other_golden_directory()) GTEST_SKIP();
+  const std::string module = "base_model.model.model.layers.0.self_attn.q_proj";
+  const auto with = [&](const std::vector<std::pair<std::string, std::vector<std::int64_t>>>& tensors) {
+    Files files;
+    std::vector<std::vector<float>> values;
+    std::vector<WeightView> views;
+    values.reserve(tensors.size());
+    for (const auto& [name, shape] : tensors) {
+      std::int64_t n = 1;
+      for (const std::int64_t d : shape) n *= d;
+      values.emplace_back(static_cast<std::size_t>(n), 0.5f);
+      views.push_back({name, StoredType::f32, shape, std::as_bytes(std::span(values.back()))});
+    }
+    write_safetensors((fs::path(files.dir.path()) / "adapter_model.safetensors").string(), views, {});
+    return files.problem();
+  };
+  EXPECT_EQ(with({{module + ".lora_A.weight", {4, 48}}, {module + ".lora_B.weight", {48, 4}}}), "");
+  for (const auto& [tensors, expected] :
+       std::vector<std::pair<std::vector<std::pair<std::string, std::vector<std::int64_t>>>, std::string>>{
+           {{{module + ".lora_A.weight", {4, 48}}}, "only lora_A"},
+           {{{module + ".lora_A.weight", {4, 48}}, {module + ".lora_B.weight", {47, 4}}}, "has shape"},
+           {{{module + ".lora_A.weight", {4}}, {module + ".lora_B.weight", {48, 4}}}, "shapes"},
+           {{{module + ".lora_E", {4, 48}}}, "lora_E"},
+           {{{"q_proj.lora_A.weight", {4, 48}}}, "q_proj.lora_A.weight"},
+           {{{module + ".lora_magnitude_vector", {48}}}, "lora_A"},
+           {{{"base_model.model.model.norm.weight", {48}}}, "model.norm"},
+           {{{"base_model.model.model.layers.9.self_attn.q_proj.lora_A.weight", {4, 48}},
+             {"base_model.model.model.layers.9.self_attn.q_proj.lora_B.weight", {48, 4}}},
+            "layers.9"},
+           {{}, "no tensors"}}) {
+    const std::string problem = with(tensors);
+    EXPECT_NE(problem.find(expected), problem.npos) << expected << ": " << problem;
+  }
+}
+
+TEST(Adapter, NeedsItsFiles) {
+  if (other_golden_directory()) GTEST_SKIP();
+  Files files;
+  fs::remove(fs::path(files.dir.path()) / "adapter_model.safetensors");
+  EXPECT_NE(files.problem().find("adapter_model.bin"), std::string::npos);
+  EXPECT_THROW(model::Adapter::open(golden_directory() / "hf" / "llama"), Error);
+}
+
+}  // namespace
+}  // namespace tril::test
