@@ -301,17 +301,17 @@ TEST(ContinuousSession, BeginningsThatWereReadBeforeChangeNothing) {
 
 void draw_adapters(std::vector<Job>& jobs, std::uint64_t seed) {
   RandomSequence random(seed, 8);
-  for (Job& j : jobs) j.request.adapter = static_cast<std::int32_t>(random.below(testing::adapter_count + 1)) - 1;
+  for (Job& j : jobs) j.request.adapter = static_cast<std::int32_t>(random.below(tril::testing::adapter_count + 1)) - 1;
 }
 
 TEST(ContinuousSession, RowsOfDifferentAdaptersAreThoseOfEachAlone) {
   const auto translator = marian(nn::Precision::fp32);
-  testing::give_adapters(*translator);
+  tril::testing::give_adapters(*translator);
   std::vector<Job> translations = jobs_of(80, 5, true, 3);
   draw_adapters(translations, 1);
   compare(*translator, translations, {}, 1);
   const auto m = gpt2();
-  testing::give_adapters(*m);
+  tril::testing::give_adapters(*m);
   for (const std::int32_t portion : {7, 512}) {
     std::vector<Job> jobs = jobs_of(60, 9, false, 60);
     draw_adapters(jobs, 2);
@@ -325,7 +325,7 @@ TEST(ContinuousSession, RowsOfDifferentAdaptersAreThoseOfEachAlone) {
 // Of one and the same beginning, each adapter has keys and values of its own.
 TEST(ContinuousSession, BeginningsOfOneAdapterServeNoOther) {
   const auto m = gpt2();
-  testing::give_adapters(*m);
+  tril::testing::give_adapters(*m);
   std::vector<Job> jobs = jobs_of(60, 9, false, 60);
   draw_adapters(jobs, 4);
   const std::vector<std::int32_t> beginning = jobs_of(1, 4, false, 90)[0].request.prefix;
@@ -346,7 +346,7 @@ TEST(Session, ARequestsAdapterIsThatOfAModelOfIt) {
         m = marian(nn::Precision::fp32);
       else
         m = gpt2();
-      testing::give_adapters(*m, standard);
+      tril::testing::give_adapters(*m, standard);
       return m;
     };
     const auto m = make(-1);
@@ -355,7 +355,7 @@ TEST(Session, ARequestsAdapterIsThatOfAModelOfIt) {
     Session any(c, *m);
     std::vector<Job> jobs = jobs_of(12, 5, translated, 3);
     std::set<std::vector<std::int32_t>> results;
-    for (std::int32_t k = -1; k < testing::adapter_count; ++k) {
+    for (std::int32_t k = -1; k < tril::testing::adapter_count; ++k) {
       const auto of_one = make(k);
       Session own(c, *of_one);
       for (const Job& j : jobs) {

@@ -5,7 +5,7 @@
 namespace tril::serve {
 namespace {
 
-using testing::give_adapters;
+using tril::testing::give_adapters;
 
 // A model with three adapters, of which it uses one by itself (-1: none).
 Loaded with_adapters(const Loaded& fresh, std::int32_t standard) {
@@ -19,7 +19,7 @@ TEST_F(Serving, ARequestNamesAnAdapter) {
   // What models of one adapter each answer.
   std::vector<std::string> expected, scored, translated;
   const Json ask_for{{"prompt", "abc d"}, {"max_tokens", 12}, {"min_tokens", 12}, {"temperature", 0}};
-  for (std::int32_t k = -1; k < testing::adapter_count; ++k) {
+  for (std::int32_t k = -1; k < tril::testing::adapter_count; ++k) {
     Loaded de = small_translator(), plays = small_writer(letters);
     give_adapters(const_cast<model::Model&>(*de.model), k), give_adapters(const_cast<model::Model&>(*plays.model), k);
     serve({}, de, plays);
@@ -51,7 +51,8 @@ TEST_F(Serving, ARequestNamesAnAdapter) {
 TEST_F(Serving, ListsAdaptersAndRefusesUnknownOnes) {
   serve({}, translator, with_adapters(small_writer(letters), -1));
   std::vector<std::string> names;
-  for (const Json& model : Json::parse(ask("GET", "/v1/models").body)["data"]) names.push_back(model["id"]);
+  const Json list = Json::parse(ask("GET", "/v1/models").body);
+  for (const Json& model : list["data"]) names.push_back(model["id"]);
   EXPECT_EQ(names, (std::vector<std::string>{"de", "plays", "plays:law", "plays:news", "plays:verse"}));
   EXPECT_EQ(ask("GET", "/v1/models/plays:news").status, 200);
   EXPECT_EQ(ask("GET", "/v1/models/plays:jokes").status, 404);

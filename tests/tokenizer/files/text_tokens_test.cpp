@@ -55,7 +55,8 @@ TEST(TextTokens, PlacesAreInOrderAndWithinTheText) {
         before = begin;
       }
       const std::string kind = name;
-      if (!kind.starts_with("bytelevel")) continue;
+      // Qwen's takes the normal form C.
+      if (!kind.starts_with("bytelevel") || (kind == "bytelevel_qwen2" && text.find("\u0301") != text.npos)) continue;
       std::int64_t at = 0;  // these change no text, so that places follow each other
       for (const TokenPlace& p : t.bytes) {
         EXPECT_EQ(p.begin, at);
