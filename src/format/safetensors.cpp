@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/float8.h"
 #include "base/half.h"
 #include "base/memory.h"
 #include "base/printable.h"
@@ -47,18 +48,18 @@ std::size_t index_of(const List& list, std::string_view name, NameOf name_of_ent
 }  // namespace
 
 std::size_t size_of(StoredType type) {
-  constexpr std::array<std::size_t, 11> sizes{8, 4, 2, 2, 8, 4, 2, 1, 1, 1, 1};
+  constexpr std::array<std::size_t, 13> sizes{8, 4, 2, 2, 1, 1, 8, 4, 2, 1, 1, 1, 1};
   return sizes[static_cast<std::size_t>(type)];
 }
 
 std::string_view name_of(StoredType type) {
-  constexpr std::array<std::string_view, 11> names{"F64", "F32", "F16", "BF16", "I64",   "I32",
-                                                   "I16", "I8",  "U8",  "BOOL", "blocks"};
+  constexpr std::array<std::string_view, 13> names{"F64", "F32", "F16", "BF16", "F8_E4M3", "F8_E8M0", "I64",
+                                                   "I32", "I16", "I8",  "U8",   "BOOL",    "blocks"};
   return names[static_cast<std::size_t>(type)];
 }
 
 bool is_floating(StoredType type) {
-  return type <= StoredType::bf16 || type == StoredType::blocks;
+  return type <= StoredType::f8_e8m0 || type == StoredType::blocks;
 }
 
 std::int64_t WeightView::elements() const {
@@ -84,6 +85,10 @@ void to_f32(const WeightView& view, std::span<float> out) {
       return for_values<std::uint16_t>(view, [&](std::size_t i, std::uint16_t h) { out[i] = f16_to_f32(h); });
     case StoredType::bf16:
       return for_values<std::uint16_t>(view, [&](std::size_t i, std::uint16_t h) { out[i] = bf16_to_f32(h); });
+    case StoredType::f8_e4m3:
+      return for_values<std::uint8_t>(view, [&](std::size_t i, std::uint8_t b) { out[i] = f8_e4m3_to_f32(b); });
+    case StoredType::f8_e8m0:
+      return for_values<std::uint8_t>(view, [&](std::size_t i, std::uint8_t b) { out[i] = f8_e8m0_to_f32(b); });
     case StoredType::blocks:
       return view.read(out);
     default:

@@ -21,7 +21,7 @@ namespace tril {
 
 /// The type of a file's values. `blocks` is not a safetensors type: it stands for numbers that other files (GGUF)
 /// hold in another form or order, which WeightView::read converts to floats.
-enum class StoredType { f64, f32, f16, bf16, i64, i32, i16, i8, u8, boolean, blocks };
+enum class StoredType { f64, f32, f16, bf16, f8_e4m3, f8_e8m0, i64, i32, i16, i8, u8, boolean, blocks };
 
 std::size_t size_of(StoredType type);       ///< bytes per value; not for `blocks`
 std::string_view name_of(StoredType type);  ///< "F32", as in the header
@@ -45,7 +45,7 @@ struct WeightView {
 /// Keys with texts, sorted by key.
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
-/// The values as float: F32, F64 (Error if out of float's range), F16, BF16, blocks; Error for integers.
+/// The values as float: F32, F64 (Error if out of float's range), F16, BF16, F8_E4M3, F8_E8M0, blocks; Error for integers.
 std::vector<float> to_f32(const WeightView& view);
 /// The same into the caller's memory; out.size() must be view.elements().
 void to_f32(const WeightView& view, std::span<float> out);

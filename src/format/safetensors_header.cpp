@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // the format's limit
 // Far more than any model has; they bound a header's cost by its own size and a constant.
 constexpr std::size_t kMostDimensions = 16, kMostTensors = 250'000, kMostTexts = 10'000;
-constexpr std::string_view kTypes = "F64, F32, F16, BF16, I64, I32, I16, I8, U8, BOOL";
+constexpr std::string_view kTypes = "F64, F32, F16, BF16, F8_E4M3, F8_E8M0, I64, I32, I16, I8, U8, BOOL";
 
 bool find_type(std::string_view name, StoredType& type) {
   for (int t = 0; t <= static_cast<int>(StoredType::boolean); ++t) {

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "format/pytorch_file.h"
-#include "model_io/quantized_files.h"
+#include "model_io/quantization.h"
 #include "tokenizer/files/tokenizer_files.h"
 
 namespace tril::model {
@@ -133,21 +133,16 @@ class DirectoryReader : public ModelReader {
   }
 
   WeightFiles weights() const override {
-    for (const WeightForm& form : weight_forms) {
-      if (has(form.single)) return weights_of({form.open(beside(form.single).string())}, directory_);
-      if (has(form.index)) return weights_of_index(beside(form.index), form);
-    }
-    return weights_of({weight_forms.front().open(beside(weight_forms.front().single).string())}, directory_);
+    if (!has("config.json")) return stored_weights();
+    const ConfigDocument config = document("config.json");
+    return dequantized(config.object(), std::make_shared<const WeightFiles>(stored_weights()));
   }
 
   bool has_tokenizer() const override { return tril::has_tokenizer(directory_.string()); }
   std::shared_ptr<const Tokenizer> tokenizer() const override { return load_tokenizer(directory_.string()); }
   TokenizerDescription tokenizer_description() const override { return describe_tokenizer(directory_.string()); }
 
-  nn::Precision stored_precision(const JsonObject& config) const override {
-    const int bits = quantized_bits(config);
-    return bits == 8 ? nn::Precision::int8 : bits == 4 ? nn::Precision::int4 : nn::Precision::fp32;
-  }
+  nn::Precision stored_precision(const JsonObject& config) const override { return stored_precision_of(config); }
 
   fs::path beside(const std::string& name) const override { return directory_ / name; }
 
@@ -160,6 +155,15 @@ class DirectoryReader : public ModelReader {
   }
 
  private:
+  // As the files have them.
+  WeightFiles stored_weights() const {
+    for (const WeightForm& form : weight_forms) {
+      if (has(form.single)) return weights_of({form.open(beside(form.single).string())}, directory_);
+      if (has(form.index)) return weights_of_index(beside(form.index), form);
+    }
+    return weights_of({weight_forms.front().open(beside(weight_forms.front().single).string())}, directory_);
+  }
+
   bool has(const char* name) const { return is_present(beside(name).string()); }
 
   ConfigDocument document(const char* name) const {

@@ -81,10 +81,7 @@ Written rounded(const std::vector<float>& w, std::size_t n, std::size_t k, int b
 int quantized_bits(const JsonObject& config) {
   const auto scheme = config.find_object("quantization_config");
   if (!scheme) return 0;
-  const std::string method = scheme->get<std::string>("quant_method", "");
-  if (method != "tril")
-    scheme->fail_at("quant_method", fmt::format("'{}' is not supported", printable(method, 40)),
-                    "use the unquantised model and run `tril quantize`");
+  if (scheme->get<std::string>("quant_method", "") != "tril") return 0;
   check_keys(*scheme, {"quant_method", "bits", "group_size"});
   const std::int64_t bits = scheme->size("bits");
   if (bits != 8 && bits != 4) scheme->fail_at("bits", fmt::format("{} is neither 8 nor 4", bits));
@@ -119,6 +116,9 @@ std::shared_ptr<const WeightView> part_of(const WeightFiles& files, const Weight
 StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFiles& files) {
   StoredAs stored = m.stored_as(p);
   if (stored.part.count > 0 && files.find(p.name)) stored = {.names = {p.name}};
+  if (stored.part.count > 0)  // a reader that makes the parts one by one
+    if (const std::string one = fmt::format("{}[{}]", stored.names[0], stored.part.index); files.find(one))
+      stored.names = {one}, stored.part = {};
   StoredWeight w;
   for (const std::string& name : stored.names)
     if (!w.values) w.values = files.find(name);

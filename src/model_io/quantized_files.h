@@ -18,7 +18,7 @@
 
 namespace tril::model {
 
-/// The bits in config.json, 0 if none. @throws Error for quantisation methods of others
+/// The bits in config.json; 0 if none, or if another program quantised the weights (quantization.h).
 int quantized_bits(const JsonObject& config);
 
 /// A weight as stored in the files.

@@ -12,6 +12,7 @@
 #include "format/safetensors_write.h"
 #include "model_io/family_list.h"
 #include "model_io/packed_image.h"
+#include "model_io/quantization.h"
 #include "model_io/quantized_files.h"
 #include "model_io/weight_files.h"
 
@@ -44,7 +45,7 @@ std::vector<std::string> families() {
 namespace {
 
 std::unique_ptr<Model> make_by(const JsonObject& config, const WeightNames& weight_names) {
-  quantized_bits(config);  // refuses unsupported methods
+  stored_precision_of(config);  // refuses unsupported methods
   std::string type = config.get<std::string>("model_type");
   const bool own = type == "tril";
   const std::string key = own ? "architecture" : "model_type";

@@ -32,6 +32,7 @@ for name in "$@"; do
   mkdir -p "$corpus"
   case $name in
     fuzz_safetensors) seeds=$(find "$source/tests/golden" -name '*.safetensors' -size -24k) ;;
+    fuzz_quantized) seeds=$(find "$source/tests/golden/quantized" -name model.safetensors) ;;
     fuzz_config) seeds=$(find "$source/tests/golden" -name config.json) ;;
     fuzz_gguf_vocabulary) seeds=$(find "$source/tests/golden" -name 'vocabulary_*.gguf') ;;
     fuzz_gguf) seeds=$(find "$source/tests/golden" -name '*.gguf' -size -64k) ;;

@@ -207,6 +207,7 @@ int inspect(const InspectOptions& o) {
                              {"stored_bytes", s.bytes},
                              {"types", s.parameters_by_type},
                              {"files", files.file_count()},
+                             {"served_in", nn::name_of(source.stored_precision())},
                              {"max_positions", m->max_positions()},
                              {"config", nlohmann::ordered_json::parse(m->config_json())},
                              {"tokenizer", tokenizer},
@@ -247,6 +248,7 @@ int inspect(const InspectOptions& o) {
     types += fmt::format("{}{} {}", types.empty() ? "" : ", ", count, type);
   line("stored",
        fmt::format("{} in {} ({})", human(static_cast<double>(s.bytes)), counted(files.file_count(), "file"), types));
+  line("served in", fmt::format("{}, unless --precision is given", nn::name_of(source.stored_precision())));
   const nlohmann::ordered_json& t = out["tokenizer"];
   line("tokenizer", tokenizer_text(t));
   if (const auto languages = t.value("languages", std::vector<std::string>()); !languages.empty())

@@ -1,0 +1,174 @@
+// GPTQ: qweight I32 [in bits / 32, out], a stream of numbers down each column; qzeros I32 [groups, out bits / 32], along
+// each row; scales [groups, out]; g_idx I32 [in], the group of each input. Format 1 stores zeros minus one.
+// Source: AutoGPTQ's qlinear modules, GPTQModel's QuantizeConfig.
+#include "base/error.h"
+#include "base/printable.h"
+#include "model_io/quantized_methods.h"
+
+namespace tril::model {
+namespace {
+
+struct GptqOptions {
+  int bits = 4;
+  std::int64_t group_size = -1;  // -1: one group
+  bool zeros_minus_one = true;
+};
+
+// Exceptions for modules are only accepted as names of modules that stay as they are.
+void check_gptq_exceptions(const JsonObject& scheme) {
+  const auto dynamic = scheme.find_object("dynamic");
+  if (!dynamic) return;
+  for (const std::string& pattern : dynamic->keys())
+    if (!pattern.starts_with("-:")) dynamic->fail_at(pattern, "other options for some modules are not supported");
+}
+
+GptqOptions gptq_options(const JsonObject& scheme) {
+  check_keys(scheme, {"quant_method",
+                      "bits",
+                      "group_size",
+                      "desc_act",
+                      "act_group_aware",
+                      "sym",
+                      "damp_percent",
+                      "damp_auto_increment",
+                      "true_sequential",
+                      "static_groups",
+                      "format",
+                      "checkpoint_format",
+                      "pack_dtype",
+                      "model_name_or_path",
+                      "model_file_base_name",
+                      "is_marlin_format",
+                      "lm_head",
+                      "dynamic",
+                      "meta",
+                      "quantizer",
+                      "dataset",
+                      "tokenizer",
+                      "backend",
+                      "use_cuda_fp16",
+                      "model_seqlen",
+                      "block_name_to_quantize",
+                      "module_name_preceding_first_block",
+                      "batch_size",
+                      "pad_token_id",
+                      "use_exllama",
+                      "max_input_length",
+                      "exllama_config",
+                      "disable_exllama",
+                      "cache_block_outputs",
+                      "modules_in_block_to_quantize",
+                      "mse",
+                      "rotation",
+                      "parallel_packing",
+                      "v2",
+                      "v2_alpha",
+                      "hyb_act",
+                      "modules_to_not_convert"});
+  check_gptq_exceptions(scheme);
+  GptqOptions o;
+  const std::int64_t bits = scheme.size("bits");
+  if (bits != 2 && bits != 3 && bits != 4 && bits != 8)
+    scheme.fail_at("bits", fmt::format("{} is not supported", bits), "supported: 2, 3, 4, 8");
+  o.bits = static_cast<int>(bits);
+  o.group_size = scheme.get<std::int64_t>("group_size", 128);
+  if (o.group_size != -1 && o.group_size < 1)
+    scheme.fail_at("group_size", fmt::format("{} is neither -1 nor above 0", o.group_size));
+  if (scheme.get<bool>("is_marlin_format", false)) scheme.fail_at("is_marlin_format", "true is not supported");
+  for (const char* key : {"checkpoint_format", "format"})
+    if (const auto format = scheme.find<std::string>(key)) {
+      if (*format != "gptq" && *format != "gptq_v2")
+        scheme.fail_at(key, fmt::format("'{}' is not supported", printable(*format, 40)), "supported: gptq, gptq_v2");
+      o.zeros_minus_one = *format == "gptq";
+      break;
+    }
+  if (const auto packed = scheme.find<std::string>("pack_dtype"); packed && *packed != "int32")
+    scheme.fail_at("pack_dtype", fmt::format("'{}' is not supported", printable(*packed, 40)), "supported: int32");
+  if (scheme.has("rotation")) scheme.fail_at("rotation", "is not supported");
+  return o;
+}
+
+struct GptqMatrix {
+  const WeightView *numbers = nullptr, *zeros = nullptr, *scales = nullptr;
+  std::vector<std::int32_t> group_of;  // [in]
+  std::int64_t out = 0, in = 0;
+  GptqOptions options;
+
+  void read(std::span<float> values) const {
+    const std::vector<float> s = to_f32(*scales);
+    const std::vector<float> z = zero_points();
+    for (std::int64_t begin = 0; begin < in; begin += 32)  // 32 numbers are `bits` whole words of a column
+      for (std::int64_t o = 0; o < out; ++o) {
+        const auto word = [&](std::int64_t k) {
+          return number_at<std::uint32_t>(*numbers, (begin * options.bits / 32 + k) * out + o);
+        };
+        for (std::int64_t i = begin; i < std::min(begin + 32, in); ++i) {
+          const auto at = static_cast<std::size_t>(group_of[static_cast<std::size_t>(i)] * out + o);
+          const auto q = static_cast<float>(packed_number(word, i - begin, options.bits));
+          values[static_cast<std::size_t>(o * in + i)] = rounded_to(scales->dtype, s[at] * (q - z[at]));
+        }
+      }
+  }
+
+ private:
+  // Where numbers fill words, 1 is added to whole words, with a carry between numbers, as GPTQModel does and undoes it.
+  std::vector<float> zero_points() const {
+    const std::int64_t groups = scales->shape[0], words = zeros->shape[1];
+    const std::uint32_t mask = (1u << options.bits) - 1u, one = options.zeros_minus_one ? 1 : 0;
+    const std::uint32_t each_one = 32 % options.bits == 0 ? 0xffffffffu / mask * one : 0;
+    const std::uint32_t one_later = each_one == 0 ? one : 0;
+    std::vector<float> z;
+    z.reserve(static_cast<std::size_t>(groups * out));
+    for (std::int64_t g = 0; g < groups; ++g)
+      for (std::int64_t o = 0; o < out; ++o) {
+        const auto word = [&](std::int64_t k) { return number_at<std::uint32_t>(*zeros, g * words + k) + each_one; };
+        z.push_back(static_cast<float>((packed_number(word, o, options.bits) + one_later) & mask));
+      }
+    return z;
+  }
+};
+
+std::vector<std::int32_t> groups_of_inputs(QuantizedTensors& tensors, const std::string& module, const GptqMatrix& m) {
+  const std::int64_t groups = m.scales->shape[0];
+  const WeightView* const given = tensors.find_part(module + ".g_idx");
+  const auto size = static_cast<std::size_t>(m.in);
+  if (given && given->elements() > 0) {
+    const std::vector<std::int32_t> list = to_i32(tensors.part(given->name, StoredType::i32, {m.in}));
+    for (const std::int32_t g : list)
+      if (g < 0 || g >= groups)
+        tensors.fail_at(given->name, fmt::format("has the group {}, but there are {}", g, groups));
+    return list;
+  }
+  std::vector<std::int32_t> list(size);
+  const std::int64_t width = m.options.group_size == -1 ? m.in : m.options.group_size;
+  if ((m.in - 1) / width + 1 != groups)
+    tensors.fail_at(m.scales->name, fmt::format("has {} groups, but {} inputs in groups of {}", groups, m.in, width));
+  for (std::size_t i = 0; i < size; ++i) list[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(i) / width);
+  return list;
+}
+
+}  // namespace
+
+void read_gptq(const JsonObject& scheme, QuantizedTensors& tensors) {
+  const GptqOptions options = gptq_options(scheme);
+  for (const std::string& module : tensors.names_before(".qweight")) {
+    auto m = std::make_shared<GptqMatrix>();
+    m->options = options;
+    m->numbers = &tensors.part(module + ".qweight");
+    m->zeros = &tensors.part(module + ".qzeros");
+    m->scales = &tensors.part(module + ".scales");
+    tensors.check_matrix(*m->numbers), tensors.check_matrix(*m->scales);
+    const std::int64_t words = m->numbers->shape[0];
+    m->out = m->scales->shape[1];
+    m->in = words * 32 / options.bits;
+    tensors.part(m->numbers->name, StoredType::i32, {words, m->out});
+    tensors.part(m->zeros->name, StoredType::i32, {m->scales->shape[0], (m->out * options.bits + 31) / 32});
+    if (words * 32 % options.bits != 0 || !is_floating(m->scales->dtype))
+      tensors.fail_at(m->numbers->name, fmt::format("has {} words, which are no numbers of {} bits, or scales of {}",
+                                                    words, options.bits, m->scales->type_name()));
+    m->group_of = groups_of_inputs(tensors, module, *m);
+    tensors.add(module + ".weight", {m->out, m->in}, *m->numbers, [m](std::span<float> out) { m->read(out); });
+  }
+}
+
+}  // namespace tril::model

@@ -1,0 +1,91 @@
+// The tensors of a directory while the matrices that another program quantised are put together from their parts:
+// numbers, scales, zeros, the order of groups. A reader of one method takes parts and adds matrices.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model_io/weight_files.h"
+
+namespace tril::model {
+
+class QuantizedTensors {
+ public:
+  explicit QuantizedTensors(std::shared_ptr<const WeightFiles> stored);
+
+  /// What stands before `ending` in the names that have it, in order: "model.layers.0.mlp.up_proj" for ".qweight".
+  std::vector<std::string> names_before(std::string_view ending) const;
+  /// A part of a matrix. @throws Error if it is missing
+  const WeightView& part(const std::string& name);
+  const WeightView* find_part(const std::string& name);  ///< null if there is none
+  /// The same of a type and shape. @throws Error naming what was expected
+  const WeightView& part(const std::string& name, StoredType type, const std::vector<std::int64_t>& shape);
+  /// Drops a tensor, if there is one, that does not affect weights: scales of activations and of the cache.
+  void drop(const std::string& name);
+
+  /// Adds the matrix `name` of `shape`, whose values `read` computes from the parts. @param main  its largest part
+  void add(std::string name, std::vector<std::int64_t> shape, const WeightView& main,
+           std::function<void(std::span<float>)> read);
+
+  bool has_made(std::string_view name) const { return in_file_.find(name) != in_file_.end(); }
+
+  [[noreturn]] void fail_at(const std::string& name, const std::string& text) const;
+  /// @throws Error unless a part has two dimensions
+  void check_matrix(const WeightView& part) const;
+
+  /// The matrices and the tensors that are no parts. @param form  the method's name
+  /// @throws Error for an 8-bit float without a scale
+  WeightFiles finish(const std::string& form) &&;
+
+ private:
+  std::shared_ptr<const WeightFiles> stored_;
+  std::set<std::string> used_;
+  std::vector<StoredTensor> made_;
+  std::map<std::string, std::string, std::less<>> in_file_;
+};
+
+/// A number of a tensor's bytes, at any alignment.
+template <class T>
+T number_at(const WeightView& view, std::int64_t index) {
+  T value;
+  std::memcpy(&value, view.bytes.data() + static_cast<std::size_t>(index) * sizeof value, sizeof value);
+  return value;
+}
+
+/// A product as tensors of this type hold it: rounded to F16 or BF16, otherwise as it is.
+float rounded_to(StoredType type, float product);
+
+/// Which scale belongs to a value of a matrix [rows, columns]: scales are [rows / height, columns / width], rounded up.
+struct ScaleGrid {
+  std::int64_t height = 1, width = 1, across = 1;  ///< across: scales in a row
+  std::size_t index(std::int64_t row, std::int64_t column) const {
+    return static_cast<std::size_t>(row / height * across + column / width);
+  }
+};
+
+/// The grid of scales of a matrix: one for all, one for each row, for groups of a row's values, or for blocks.
+/// @param block  the blocks' height and width, where the configuration says them; {0, 0}: they divide the matrix evenly
+/// @throws Error naming the scales if their shape fits none of these
+ScaleGrid grid_of(const QuantizedTensors& tensors, const WeightView& scales, std::int64_t rows, std::int64_t columns,
+                  std::pair<std::int64_t, std::int64_t> block = {0, 0});
+
+/// Number `i` of `bits` bits in a stream of 32-bit words, of which word(k) is the k-th; a number may span two words.
+template <class Word>
+std::uint32_t packed_number(const Word& word, std::int64_t i, int bits) {
+  const std::int64_t at = i * bits;
+  const int from = static_cast<int>(at % 32);
+  std::uint32_t value = word(at / 32) >> from;
+  if (from + bits > 32) value |= word(at / 32 + 1) << (32 - from);
+  return value & ((1u << bits) - 1u);
+}
+
+}  // namespace tril::model
