@@ -7,15 +7,15 @@
 namespace tril::model {
 namespace {
 
-constexpr std::array multimodal{"gemma3", "mistral3"};
+constexpr std::array multimodal{"gemma3", "mistral3", "qwen3_5"};
 
 // Prefixes in files, and what becomes of them.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> renamed{
     {{"language_model.model.", "model."},
      {"model.language_model.", "model."},
      {"language_model.lm_head.", "lm_head."}}};
-constexpr std::array<std::string_view, 4> left_alone{"vision_tower.", "multi_modal_projector.", "model.vision_tower.",
-                                                     "model.multi_modal_projector."};
+constexpr std::array<std::string_view, 5> left_alone{"vision_tower.", "multi_modal_projector.", "model.vision_tower.",
+                                                     "model.multi_modal_projector.", "model.visual."};
 
 std::string text_name(std::string_view name) {
   for (const auto& [prefix, own] : renamed)

@@ -115,10 +115,10 @@ Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
   check(o.num_heads % kv_heads() == 0, prefix, "{} key heads do not divide {} heads", kv_heads(), o.num_heads);
   check(!o.linear || (kv_heads() == o.num_heads && o.window == 0 && o.dropout == 0 && o.softcap == 0 && o.scale == 0),
         prefix, "linear attention needs as many key heads as heads, and supports no window, dropout, cap or scale");
-  const std::int64_t q_size = o.num_heads * d_k();
+  check(!o.result_gate || (d_v() == d_k() && !o.linear), prefix, "a gate needs values as wide as queries");
   // All three are initialised as parts of one matrix [q; k; v], however they are stored. Initialised separately they
   // would be larger by a factor of sqrt(2), and post-norm decoders would then learn later to attend to the source.
-  const Init begin = Init::xavier(o.d_model, q_size + key_size() + value_size()).at_depth(o.depth);
+  const Init begin = Init::xavier(o.d_model, q_size() + key_size() + value_size()).at_depth(o.depth);
   const std::int64_t d_memory = o.d_memory ? o.d_memory : o.d_model;
   const auto make = [&](const std::string& name, std::int64_t out) {
     Linear linear(p, prefix + "." + name, name == o.q || name == o.qkv ? o.d_model : d_memory, out, {.bias = o.bias});
@@ -127,15 +127,15 @@ Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
   };
   switch (o.projections) {
     case Projections::separate:
-      q_ = make(o.q, q_size), k_ = make(o.k, key_size()), v_ = make(o.v, value_size());
+      q_ = make(o.q, q_rows()), k_ = make(o.k, key_size()), v_ = make(o.v, value_size());
       stack_ = p.stack({q_.weight(), k_.weight(), v_.weight()},
                        o.bias ? std::vector<Parameter*>{q_.bias(), k_.bias(), v_.bias()} : std::vector<Parameter*>{});
       break;
     case Projections::qkv:
-      qkv_ = make(o.qkv, q_size + key_size() + value_size());
+      qkv_ = make(o.qkv, q_rows() + key_size() + value_size());
       break;
     case Projections::q_kv:
-      q_ = make(o.q, q_size), kv_ = make(o.kv, key_size() + value_size());
+      q_ = make(o.q, q_rows()), kv_ = make(o.kv, key_size() + value_size());
       break;
   }
   out_ = Linear(p, prefix + "." + o.out, o.num_heads * d_v(), o.d_model, {.bias = o.out_bias, .depth = o.depth});
@@ -186,7 +186,7 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
   const bool stacked = stack_ && !stack_->from.empty();
   if (stacked || o_.projections == Projections::qkv) {
     const Tensor all = stacked ? nn::forward(c, x, *stack_, 0) : qkv_.forward(c, x);
-    const std::int64_t keys = o_.num_heads * d_k(), values = keys + key_size();
+    const std::int64_t keys = q_rows(), values = keys + key_size();
     q = all.columns(0, keys);
     kv = {all.columns(keys, values), all.columns(values, values + value_size())};
   } else {
@@ -194,6 +194,8 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
     kv = keys_values(c, x);
   }
 
+  Tensor gate;
+  if (o_.result_gate) gate = ops::dense(c, q.columns(q_size(), q_rows())), q = q.columns(0, q_size());
   q = prepared(c, q, call.query_rotations_, q_norm_, o_.num_heads);
   kv.keys = prepared(c, kv.keys, call.rotations_, k_norm_, kv_heads());
   kv.values = clipped(c, kv.values);
@@ -219,7 +221,7 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
                                 op(mask, call.bias_));
     }
   }
-  return result(c, y, out);
+  return result(c, gate ? ops::gated(c, ops::Activation::sigmoid, gate, y) : y, out);
 }
 
 // S and z of the tokens so far, and phi(q) S / phi(q) z: for whole rows, or continuing from the cache's states.

@@ -110,8 +110,10 @@ class Attention {
     float softcap = 0;        ///< for self-attention: scaled scores become softcap tanh(scores / softcap); 0: none
     std::int32_t window = 0;  ///< for self-attention: a token sees itself and window - 1 tokens before it; 0: all
     HeadNorms head_norms;
-    std::int32_t rotary = 0;       ///< which of the call's rotary positions; -1: none
-    float clip = 0;                ///< queries, keys and values are kept within +-clip; 0: as they are
+    std::int32_t rotary = 0;  ///< which of the call's rotary positions; -1: none
+    float clip = 0;           ///< queries, keys and values are kept within +-clip; 0: as they are
+    /// Of self-attention: the queries' matrix has as many rows again, for a gate of the heads' results: y * sigmoid(gate).
+    bool result_gate = false;
     bool sink_logits = false;      ///< a learned logit for each head, whose weight no value takes: prefix.sinks [heads]
     std::string result_norm = {};  ///< of an RMSNorm over all heads' results, before the last product; "": none
     float result_norm_eps = 1e-6f;
@@ -162,6 +164,8 @@ class Attention {
                   std::int64_t heads) const;
   Tensor clipped(Context& c, const Tensor& x) const;
   Tensor result(Context& c, const Tensor& y, const ops::LinearOptions& out) const;
+  std::int64_t q_size() const { return o_.num_heads * d_k(); }
+  std::int64_t q_rows() const { return o_.result_gate ? 2 * q_size() : q_size(); }
 
   Options o_;
   std::string name_;

@@ -7,26 +7,28 @@
 
 #include "nn/blocks.h"
 #include "nn/expert_feed_forward.h"
+#include "nn/gated_delta_net.h"
 #include "nn/latent_attention.h"
+#include "nn/short_convolution.h"
 
 namespace tril::nn {
 
-/// h += r N2(SelfAttention(N1(h))),  h += r N4(FF(N3(h))); a missing norm is the identity. N1 and N3 alone give
-/// pre-norm [Llama: Touvron et al. 2023, section 2.2], all four Gemma 2 [2024, section 2], N2 and N4 alone OLMo 2
-/// [2025, section 3.1].
+/// h += r N2(Mix(N1(h))),  h += r N4(FF(N3(h))), where Mix is self-attention or a recurrence; a missing norm is the
+/// identity. N1 and N3 alone give pre-norm [Llama: Touvron et al. 2023, section 2.2], all four Gemma 2 [2024, section 2],
+/// N2 and N4 alone OLMo 2 [2025, section 3.1].
 /// A layer with cross-attention has h += r N6(CrossAttention(N5(h), memory)) between the two [T5Gemma, 2025].
 struct DecoderLayer {
   std::string name;
   std::optional<Norm> before_attention, after_attention, before_feed_forward, after_feed_forward;
-  std::variant<Attention, LatentAttention> mixer;  ///< takes from earlier tokens
-  std::optional<Norm> before_cross, after_cross;   ///< N5, N6
+  std::variant<Attention, LatentAttention, GatedShortConvolution, GatedDeltaNet> mixer;  ///< takes from earlier tokens
+  std::optional<Norm> before_cross, after_cross;                                         ///< N5, N6
   std::optional<Attention> cross_attention;
   std::variant<GatedFeedForward, FeedForward, ExpertFeedForward> feed_forward;
-  /// Both sublayers read h: h += r N2(SelfAttention(N1(h))) + r N4(FF(N3(h))), and without N3 both read N1(h) [GPT-J: Wang &
+  /// Both sublayers read h: h += r N2(Mix(N1(h))) + r N4(FF(N3(h))), and without N3 both read N1(h) [GPT-J: Wang &
   /// Komatsuzaki 2021].
   bool parallel = false;
   float residual_scale = 1;        ///< r
-  float dropout = 0;               ///< on the attention's result, before it is added
+  float dropout = 0;               ///< on the mixer's result, before it is added
   float feed_forward_dropout = 0;  ///< on the feed-forward's
 
   /// What a cache has to keep for it.

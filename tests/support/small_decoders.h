@@ -20,6 +20,20 @@ inline nlohmann::json llama_variant(const std::string& model_type,
   return j;
 }
 
+/// With a gated delta rule in the first layer.
+inline nlohmann::json delta_variant(const std::string& model_type,
+                                    const nlohmann::json& rest = nlohmann::json::object()) {
+  nlohmann::json j = llama_variant(model_type, {{"layer_types", {"linear_attention", "full_attention"}},
+                                                {"head_dim", 8},
+                                                {"linear_num_key_heads", 2},
+                                                {"linear_num_value_heads", 4},
+                                                {"linear_key_head_dim", 3},
+                                                {"linear_value_head_dim", 5},
+                                                {"linear_conv_kernel_dim", 3}});
+  j.update(rest);
+  return j;
+}
+
 /// Families that vary the norms, positions and feed-forwards of Llama.
 inline std::vector<nlohmann::json> small_llama_variants() {
   const nlohmann::json both{"sliding_attention", "full_attention"};
@@ -131,6 +145,13 @@ inline std::vector<nlohmann::json> small_llama_variants() {
       llama_variant("hunyuan_v1_moe", {{"num_experts", 3}, {"moe_topk", 3}}),
       llama_variant("hy_v3",
                     {{"head_dim", 4}, {"num_experts", 3}, {"num_experts_per_tok", 3}, {"moe_intermediate_size", 8}}),
+      llama_variant("lfm2", {{"layer_types", {"conv", "full_attention"}}, {"block_multiple_of", 3}}),
+      llama_variant("lfm2", {{"layer_types", {"full_attention", "conv"}}, {"conv_bias", true}, {"conv_L_cache", 5}}),
+      delta_variant("qwen3_5_text"),
+      delta_variant("qwen3_next", {{"num_experts", 3},
+                                   {"num_experts_per_tok", 3},
+                                   {"moe_intermediate_size", 8},
+                                   {"shared_expert_intermediate_size", 6}}),
   };
 }
 

@@ -45,6 +45,8 @@ nn::DecoderLayer LlamaLike::make_layer(std::int64_t i) {
   make_norm(layer.before_attention, k.norm_names.before_attention);
   if (k.latent)
     make_latent_attention(layer);
+  else if (k.is_recurrent(i))
+    make_recurrence(layer);
   else
     make_attention(layer, i);
   make_norm(layer.after_attention, k.norm_names.after_attention);
@@ -73,6 +75,7 @@ void LlamaLike::make_attention(nn::DecoderLayer& layer, std::int64_t i) {
        .head_norms = k.head_norms,
        .rotary = k.rotary(i),
        .clip = k.clip_qkv,
+       .result_gate = k.result_gate,
        .sink_logits = k.sink_logits,
        .result_norm = k.attention_result_norm,
        .result_norm_eps = static_cast<float>(k.norm_eps),
@@ -85,6 +88,12 @@ void LlamaLike::make_attention(nn::DecoderLayer& layer, std::int64_t i) {
                        .row_order = fused_rows({.groups = k.num_attention_heads,
                                                 .query_rows = k.num_attention_heads * k.d_head(),
                                                 .key_rows = k.kv_heads() * k.d_head()})};
+    }
+  if (k.result_gate)  // head by head, a gate behind its query
+    for (const char* part : {".weight", ".bias"}) {
+      const std::string name = layer.name + ".self_attn.q_proj" + part;
+      stored_[name] = {.names = {name},
+                       .row_order = grouped_rows(k.num_attention_heads, std::array{k.d_head(), k.d_head()})};
     }
 }
 
@@ -102,13 +111,31 @@ void LlamaLike::make_latent_attention(nn::DecoderLayer& layer) {
   stored_[kv] = {.names = {kv}, .row_order = grouped_rows(o.num_heads, std::array{o.d_own, o.d_v})};
 }
 
+void LlamaLike::make_recurrence(nn::DecoderLayer& layer) {
+  const std::string prefix = layer.name + "." + config_.recurrence_name;
+  if (const auto* const o = std::get_if<nn::GatedShortConvolution::Options>(&config_.recurrence)) {
+    layer.mixer = nn::GatedShortConvolution(parameters_, prefix, *o);
+    return;
+  }
+  const auto& o = std::get<nn::GatedDeltaNet::Options>(config_.recurrence);
+  layer.mixer = nn::GatedDeltaNet(parameters_, prefix, o);
+  for (const char* name : {".norm.weight", ".A_log", ".dt_bias"})  // as they are, whatever norms of layers are less
+    stored_[prefix + name] = {.names = {prefix + name}};
+  if (!o.fused) return;
+  const std::int64_t heads = o.num_heads / o.num_key_heads, values = heads * o.d_v;  // of each key head
+  const std::string qkvz = prefix + ".in_proj_qkvz.weight", ba = prefix + ".in_proj_ba.weight";
+  stored_[qkvz] = {.names = {qkvz},
+                   .row_order = grouped_rows(o.num_key_heads, std::array{o.d_k, o.d_k, values, values})};
+  stored_[ba] = {.names = {ba}, .row_order = grouped_rows(o.num_key_heads, std::array{heads, heads})};
+}
+
 void LlamaLike::make_feed_forward(nn::DecoderLayer& layer, std::int64_t i) {
   const auto& k = config_;
   nn::Parameters& p = parameters_;
   const bool xielu = k.feed_forward == LlamaLikeConfig::FeedForward::xielu;
   const ops::Activation activation = xielu ? ops::Activation::none : nn::activation_of(k.hidden_act, k.hidden_act_key);
   if (xielu || k.feed_forward == LlamaLikeConfig::FeedForward::plain) {
-    layer.feed_forward = nn::FeedForward(p, layer.name + ".mlp",
+    layer.feed_forward = nn::FeedForward(p, layer.name + "." + k.feed_forward_name,
                                          {.d_model = k.hidden_size,
                                           .d_ff = k.intermediate_size,
                                           .activation = activation,
@@ -122,6 +149,7 @@ void LlamaLike::make_feed_forward(nn::DecoderLayer& layer, std::int64_t i) {
                                       .d_ff = k.intermediate_size,
                                       .activation = activation,
                                       .bias = k.mlp_bias,
+                                      .gate = k.gate_name,
                                       .up = k.up_name,
                                       .down = k.down_name,
                                       .inner_norm = k.feed_forward_inner_norm,
@@ -131,7 +159,7 @@ void LlamaLike::make_feed_forward(nn::DecoderLayer& layer, std::int64_t i) {
   if (e.count > 0 && (e.sparse.empty() || e.sparse[static_cast<std::size_t>(i)]))
     make_experts(layer, gated);
   else
-    layer.feed_forward = nn::GatedFeedForward(p, layer.name + ".mlp", gated);
+    layer.feed_forward = nn::GatedFeedForward(p, layer.name + "." + k.feed_forward_name, gated);
 }
 
 void LlamaLike::make_experts(nn::DecoderLayer& layer, nn::GatedFeedForward::Options expert) {
@@ -179,6 +207,12 @@ std::int64_t LlamaLike::max_positions() const {
   return config_.rope.scaling == nn::RotaryOptions::Scaling::dynamic ? 0 : config_.max_position_embeddings;
 }
 
+CacheForm LlamaLike::cache_form() const {
+  const auto& recurrent = config_.recurrent;
+  if (std::ranges::find(recurrent, true) == recurrent.end()) return CacheForm::tokens;
+  return std::ranges::find(recurrent, false) == recurrent.end() ? CacheForm::states : CacheForm::both;
+}
+
 SpecialIds LlamaLike::special_ids() const {
   return {.pad = config_.pad_token_id, .bos = config_.bos_token_id, .eos = config_.eos_token_id};
 }
@@ -198,6 +232,9 @@ bool LlamaLike::is_redundant(std::string_view name) const {
 }
 
 Tensor LlamaLike::decode(Context& c, const DecoderInput& input) const {
+  if (input.self_mask.window > 0 && cache_form() == CacheForm::states)
+    fail_usage("attention window", "is not supported with recurrent states alone, which keep no tokens",
+               "leave it out");
   const auto call = decoder_call(c, input, /*bias=*/nullptr, rotaries_);
   Tensor embedded = ops::dropout(c, embedding_.forward(c, input.ids), config_.embedding_dropout);
   if (embedding_norm_) embedded = embedding_norm_->forward(c, embedded);

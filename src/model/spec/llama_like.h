@@ -31,6 +31,7 @@ class LlamaLike : public Model {
             {"embedding_dropout", k.embedding_dropout},
             {"residual_dropout", std::max(k.residual_dropout, k.feed_forward_dropout)}};
   }
+  CacheForm cache_form() const override;
   bool has_encoder() const override { return false; }
   nn::LengthDependence length_dependence() const override { return config_.rope.length_dependence(); }
   StoredAs stored_as(const nn::Parameter& p) const override;
@@ -46,6 +47,7 @@ class LlamaLike : public Model {
   nn::DecoderLayer make_layer(std::int64_t i);
   void make_attention(nn::DecoderLayer& layer, std::int64_t i);
   void make_latent_attention(nn::DecoderLayer& layer);
+  void make_recurrence(nn::DecoderLayer& layer);
   void make_feed_forward(nn::DecoderLayer& layer, std::int64_t i);
   void make_experts(nn::DecoderLayer& layer, nn::GatedFeedForward::Options expert);
   void store_fused(const std::string& prefix, const nn::GatedFeedForward::Options& expert);

@@ -220,6 +220,34 @@ nlohmann::json window_json(std::int32_t window) {
   return window == 0 ? nlohmann::json(nullptr) : nlohmann::json(window);
 }
 
+namespace {
+
+// layer_types: one of two for each layer.
+std::vector<std::string> read_layer_types(ConfigReader& config, std::int64_t layers, const std::string& special) {
+  const JsonObject& json = config.json();
+  const auto types = config.get<std::vector<std::string>>("layer_types", {});
+  if (static_cast<std::int64_t>(types.size()) != layers)
+    json.fail_at("layer_types", fmt::format("{} types for {} layers", types.size(), layers));
+  for (const std::string& type : types)
+    if (type != "full_attention" && type != special)
+      json.fail_at("layer_types", fmt::format("'{}' is not supported", printable(type, 40)),
+                   fmt::format("supported: full_attention, {}", special));
+  return types;
+}
+
+}  // namespace
+
+void read_recurrent_layers(ConfigReader& config, LlamaLikeConfig& k, const std::string& type,
+                           const std::function<bool(std::int64_t)>& recurs) {
+  std::vector<std::string> types;
+  if (config.has("layer_types"))
+    types = read_layer_types(config, k.num_hidden_layers, type);
+  else
+    for (std::int64_t i = 0; i < k.num_hidden_layers; ++i) types.push_back(recurs(i) ? type : "full_attention");
+  for (const std::string& of_layer : types) k.recurrent.push_back(of_layer == type);
+  k.own_keys["layer_types"] = types;
+}
+
 std::vector<std::int32_t> read_layer_windows(ConfigReader& config, std::int64_t layers, std::int32_t window,
                                              const std::function<bool(std::int64_t)>& slides) {
   const JsonObject& json = config.json();
@@ -228,13 +256,7 @@ std::vector<std::int32_t> read_layer_windows(ConfigReader& config, std::int64_t 
     for (std::int64_t i = 0; i < layers; ++i) windows.push_back(slides(i) ? window : 0);
     return windows;
   }
-  const auto types = json.get<std::vector<std::string>>("layer_types");
-  if (static_cast<std::int64_t>(types.size()) != layers)
-    json.fail_at("layer_types", fmt::format("{} types for {} layers", types.size(), layers));
-  for (const std::string& type : types) {
-    if (type != "full_attention" && type != "sliding_attention")
-      json.fail_at("layer_types", fmt::format("'{}' is not supported", printable(type, 40)),
-                   "supported: full_attention, sliding_attention");
+  for (const std::string& type : read_layer_types(config, layers, "sliding_attention")) {
     if (type == "sliding_attention" && window == 0)
       json.fail_at("layer_types",
                    fmt::format("some layers are sliding_attention, but {} is not set", json.name_of("sliding_window")));

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "model/spec/config_reader.h"
@@ -70,6 +71,7 @@ struct LlamaLikeConfig {
   /// Keys and values are one matrix with the queries: q, k, v, or head by head q, k, v.
   enum class Fused : std::uint8_t { none, qkv, head_by_head } fused = Fused::none;
   std::string qkv_name = "qkv_proj", out_name = "o_proj";
+  bool result_gate = false;             ///< nn::Attention::Options::result_gate
   float clip_qkv = 0;                   ///< nn::Attention::Options::clip
   bool sink_logits = false;             ///< nn::Attention::Options::sink_logits
   std::string attention_result_norm;    ///< nn::Attention::Options::result_norm
@@ -83,8 +85,14 @@ struct LlamaLikeConfig {
   ExpertsConfig experts;
   /// gated: f(gate) * up; plain: f(up); xielu: f(up) with nn::Xielu, which is what hidden_act says then.
   enum class FeedForward : std::uint8_t { gated, plain, xielu } feed_forward = FeedForward::gated;
-  std::string gate_up_name, up_name = "up_proj", down_name = "down_proj";  ///< gate_up: one matrix of both; "": two
+  std::string gate_up_name;  ///< one matrix of gate and up; "": two
+  std::string feed_forward_name = "mlp", gate_name = "gate_proj", up_name = "up_proj", down_name = "down_proj";
   std::string feed_forward_inner_norm;  ///< nn::GatedFeedForward::Options::inner_norm
+
+  /// What stands in place of attention in some layers, its name in them, and in which; empty: in none.
+  std::variant<nn::GatedShortConvolution::Options, nn::GatedDeltaNet::Options> recurrence;
+  std::string recurrence_name;
+  std::vector<bool> recurrent;
 
   nn::Norm::Kind norm = nn::Norm::Kind::rms;  ///< of all norms but those of heads
   NormNames norm_names;
@@ -106,6 +114,9 @@ struct LlamaLikeConfig {
   std::int32_t rotary(std::int64_t layer) const {
     if (!rotated.empty() && !rotated[static_cast<std::size_t>(layer)]) return -1;
     return sliding_rope && window(layer) > 0 ? 1 : 0;
+  }
+  bool is_recurrent(std::int64_t layer) const {
+    return !recurrent.empty() && recurrent[static_cast<std::size_t>(layer)];
   }
   std::int32_t window(std::int64_t layer) const {
     return windows.empty() ? 0 : windows[static_cast<std::size_t>(layer)];
@@ -168,6 +179,10 @@ void read_own_windows(ConfigReader& config, LlamaLikeConfig& k, std::int32_t win
                       const std::function<bool(std::int64_t)>& slides);
 /// Likewise the sliding_window, where (i + 1) % pattern != 0.
 void read_window_pattern(ConfigReader& config, LlamaLikeConfig& k, std::int32_t otherwise, std::int64_t pattern);
+/// The layers of the recurrent type `type` and not full_attention: by layer_types if present, else the layers i with
+/// recurs(i). Sets recurrent, and layer_types in own_keys.
+void read_recurrent_layers(ConfigReader& config, LlamaLikeConfig& k, const std::string& type,
+                           const std::function<bool(std::int64_t)>& recurs);
 /// A soft cap: 0 where the key is null.
 float read_softcap(ConfigReader& config, LlamaLikeConfig& k, const std::string& key, double otherwise);
 

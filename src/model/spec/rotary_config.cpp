@@ -133,7 +133,9 @@ namespace {
 nn::RotaryOptions read_object(ConfigReader& config, const JsonObject& rope, const RotaryDefaults& d, double theta,
                               double partial) {
   const Kind& kind = kind_of(rope);
-  for (const UnknownKey& u : unknown_keys(rope, all_keys()))
+  std::vector<std::string> known = all_keys();
+  if (d.reads_sections) known.insert(known.end(), {"mrope_section", "mrope_interleaved"});
+  for (const UnknownKey& u : unknown_keys(rope, known))
     if (rope.has(u.key))
       rope.fail_at(u.key, fmt::format("is not a known key of '{}'", kind.name),
                    u.nearest.empty() ? "" : fmt::format("did you mean {}?", u.nearest));

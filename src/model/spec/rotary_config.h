@@ -29,6 +29,9 @@ struct RotaryDefaults {
   bool reads_score_factor = false;
   /// Whether the family scales queries by their positions, as llama_4_scaling_beta says.
   bool scales_queries = false;
+  /// Whether the family has mrope_section and mrope_interleaved: how the positions of pictures turn a head. Those of text
+  /// turn it as without.
+  bool reads_sections = false;
   bool interleaved = false, reversed = false;  ///< nn::RotaryOptions'
 };
 

@@ -186,6 +186,8 @@ nlohmann::json wider(nlohmann::json config) {
   for (const char* key : {"intermediate_size", "ffn_dim", "d_ff"})
     if (config.contains(key)) config[key] = 96;
   if (config.contains("head_dim")) config["head_dim"] = 32;
+  for (const char* key : {"linear_key_head_dim", "linear_value_head_dim"})
+    if (config.contains(key)) config[key] = 16;
   return config;
 }
 
@@ -208,8 +210,9 @@ TEST(DecoderOnly, ServesWithFewerBits) {
       std::vector<std::vector<float>> found;
       for (const std::int32_t at_once : {longest, 3, 1}) {
         found.push_back(step_by_step(c, *served, b, at_once));
-        // Rounding may send a token to another expert.
-        EXPECT_LT(relative_error(found.back(), expected), most + (config.contains("num_local_experts") ? 0.1 : 0))
+        // Rounding may send a token to another expert, or move its weight there where the router reads a rounded delta rule.
+        const bool flips = config.contains("num_local_experts") || config.at("model_type") == "qwen3_next";
+        EXPECT_LT(relative_error(found.back(), expected), most + (flips ? 0.1 : 0))
             << static_cast<int>(precision) << ", " << at_once << " tokens a step";
         EXPECT_LT(relative_error(found.back(), found[0]), 0.05) << at_once << " tokens a step";
       }

@@ -14,8 +14,9 @@ COMMON = {"attention_dropout": 0.0, "initializer_range": 0.02, "torch_dtype": "b
 
 
 def llama_like(model_type, hidden, ff, layers, heads, kv, vocab, **rest):
-    return {**COMMON, "model_type": model_type, "hidden_size": hidden, "intermediate_size": ff, "num_hidden_layers": layers,
-            "num_attention_heads": heads, "num_key_value_heads": kv, "vocab_size": vocab, **rest}
+    sizes = {"hidden_size": hidden, "intermediate_size": ff, "num_hidden_layers": layers, "num_attention_heads": heads,
+             "num_key_value_heads": kv, "vocab_size": vocab}
+    return {**COMMON, "model_type": model_type, **{k: v for k, v in sizes.items() if v is not None}, **rest}
 
 
 PUBLISHED = {
@@ -180,6 +181,30 @@ PUBLISHED = {
         mlp_only_layers=[], moe_intermediate_size=768, norm_topk_prob=True, num_experts=128, num_experts_per_tok=8,
         output_router_logits=False, rms_norm_eps=1e-6, rope_scaling=None, rope_theta=1000000.0,
         router_aux_loss_coef=0.001, sliding_window=None, tie_word_embeddings=False, use_sliding_window=False),
+    "Qwen/Qwen3-Next-80B-A3B-Instruct, 16 of its 512 experts": llama_like(  # so that the test makes fewer weights
+        "qwen3_next", 2048, 5120, 48, 16, 2, 151936, attention_bias=False, bos_token_id=151643, decoder_sparse_step=1,
+        eos_token_id=151645, full_attention_interval=4, head_dim=256, hidden_act="silu", linear_conv_kernel_dim=4,
+        linear_key_head_dim=128, linear_num_key_heads=16, linear_num_value_heads=32, linear_value_head_dim=128,
+        max_position_embeddings=262144, mlp_only_layers=[], moe_intermediate_size=512, norm_topk_prob=True,
+        num_experts=16, num_experts_per_tok=10, output_router_logits=False, partial_rotary_factor=0.25,
+        rms_norm_eps=1e-6, rope_scaling=None, rope_theta=10000000, router_aux_loss_coef=0.001,
+        shared_expert_intermediate_size=512, tie_word_embeddings=False, use_sliding_window=False),
+    "Qwen/Qwen3.5-27B": llama_like(  # its text_config
+        "qwen3_5_text", 5120, 17408, 64, 24, 4, 248320, attention_bias=False, attn_output_gate=True, dtype="bfloat16",
+        eos_token_id=248044, full_attention_interval=4, head_dim=256, hidden_act="silu",
+        layer_types=["linear_attention" if (i + 1) % 4 else "full_attention" for i in range(64)],
+        linear_conv_kernel_dim=4, linear_key_head_dim=128, linear_num_key_heads=16, linear_num_value_heads=48,
+        linear_value_head_dim=128, mamba_ssm_dtype="float32", max_position_embeddings=262144, mlp_only_layers=[],
+        mtp_num_hidden_layers=1, mtp_use_dedicated_embeddings=False, partial_rotary_factor=0.25, rms_norm_eps=1e-6,
+        rope_parameters={"mrope_interleaved": True, "mrope_section": [11, 11, 10], "rope_type": "default",
+                         "rope_theta": 10000000, "partial_rotary_factor": 0.25}, tie_word_embeddings=False),
+    "LiquidAI/LFM2-1.2B": llama_like(
+        "lfm2", 2048, None, 16, 32, 8, 65536, architectures=["Lfm2ForCausalLM"], block_auto_adjust_ff_dim=True,
+        block_dim=2048, block_ff_dim=12288, block_ffn_dim_multiplier=1.0, block_mlp_init_scale=1.0, block_multiple_of=256,
+        block_norm_eps=1e-5, block_out_init_scale=1.0, block_use_swiglu=True, block_use_xavier_init=True, bos_token_id=1,
+        conv_L_cache=3, conv_bias=False, conv_dim=2048, conv_dim_out=2048, conv_use_xavier_init=True, eos_token_id=7,
+        full_attn_idxs=[2, 5, 8, 10, 12, 14], max_position_embeddings=128000, norm_eps=1e-5, num_heads=32,
+        pad_token_id=0, rope_theta=1000000.0, use_pos_enc=True),
     "Qwen/Qwen1.5-MoE-A2.7B": llama_like(
         "qwen2_moe", 2048, 5632, 24, 16, 16, 151936, bos_token_id=151643, decoder_sparse_step=1, eos_token_id=151643,
         hidden_act="silu", max_position_embeddings=8192, max_window_layers=21, moe_intermediate_size=1408,

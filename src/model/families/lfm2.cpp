@@ -1,0 +1,77 @@
+// lfm2: Llama with a short gated convolution in place of attention in most layers, and norms of queries and keys
+// [LFM2, Liquid AI 2025, section 2].
+#include <nlohmann/json.hpp>
+
+#include "model/families/decoder_families.h"
+#include "model/spec/llama_like.h"
+
+namespace tril::model {
+namespace {
+
+// The feed-forward's width: two thirds of the given one, scaled and rounded up, unless it is taken as given.
+std::int64_t adjusted_width(ConfigReader& reader, LlamaLikeConfig& k) {
+  const std::int64_t given = k.intermediate_size;
+  const std::int64_t multiple = read_own_size(reader, k, "block_multiple_of", 256, 1 << 20);
+  const bool adjusts = read_own_bool(reader, k, "block_auto_adjust_ff_dim", true);
+  if (reader.says_null("block_ffn_dim_multiplier")) {
+    k.own_keys["block_ffn_dim_multiplier"] = nullptr;
+    return adjusts ? 2 * given / 3 : given;
+  }
+  const double factor = read_own_number(reader, k, "block_ffn_dim_multiplier", 1);
+  if (!adjusts) return given;
+  const double width = factor * static_cast<double>(2 * given / 3);
+  if (!(width >= 1 && width <= (1 << 20)))
+    reader.json().fail_at("block_ffn_dim_multiplier", fmt::format("makes a feed-forward of {} values", width));
+  return (static_cast<std::int64_t>(width) + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace
+
+std::unique_ptr<Model> make_lfm2(const JsonObject& config) {
+  ConfigReader reader(config, "lfm2");
+  LlamaLikeConfig k{.family = "lfm2",
+                    .architecture = "Lfm2ForCausalLM",
+                    .vocab_size = 65536,
+                    .hidden_size = 2560,
+                    .intermediate_size = 12288,
+                    .num_key_value_heads = 8,
+                    .max_position_embeddings = 128000,
+                    .norm_eps = 1e-5,
+                    .tie_word_embeddings = true,
+                    .pad_token_id = 0,
+                    .rope_defaults = {.theta = 1e6},
+                    .out_name = "out_proj",
+                    .feed_forward_name = "feed_forward",
+                    .gate_name = "w1",
+                    .up_name = "w3",
+                    .down_name = "w2",
+                    .recurrence_name = "conv",
+                    .norm_names = {.before_attention = "operator_norm",
+                                   .before_feed_forward = "ffn_norm",
+                                   .last = "model.embedding_norm"},
+                    .norm_eps_key = "norm_eps"};
+  k.tie_word_embeddings = reader.get<bool>(reader.spelt("tie_word_embeddings", "tie_embedding"), true);
+  k.intermediate_size = reader.size(reader.spelt("intermediate_size", "block_ff_dim"), k.intermediate_size);
+  k = read_llama_like(reader, std::move(k));
+  k.own_keys["intermediate_size"] = k.intermediate_size;
+  k.intermediate_size = adjusted_width(reader, k);
+  k.head_norms = rms_head_norms(k);
+  k.head_norms.q = "q_layernorm", k.head_norms.k = "k_layernorm";
+  const std::int64_t taps = read_own_size(reader, k, "conv_L_cache", 3, 1 << 10);
+  const bool bias = read_own_bool(reader, k, "conv_bias", false);
+  k.recurrence = nn::GatedShortConvolution::Options{.d_model = k.hidden_size, .taps = taps, .bias = bias};
+  const auto attention = reader.get<std::vector<std::int64_t>>("full_attn_idxs", {});
+  const bool all = !reader.has("full_attn_idxs") || reader.says_null("full_attn_idxs");
+  read_recurrent_layers(reader, k, "conv",
+                        [&](std::int64_t i) { return !all && std::ranges::find(attention, i) == attention.end(); });
+  reader.only("hidden_act", std::string("silu"));
+  reader.only("block_use_swiglu", true);
+  reader.only("use_pos_enc", true);
+  // Copies of other keys, and how the publisher began to train.
+  reader.ignore({"block_dim", "block_norm_eps", "block_mlp_init_scale", "block_out_init_scale", "block_use_xavier_init",
+                 "conv_dim", "conv_dim_out", "conv_use_xavier_init", "num_heads", "theta"});
+  reader.finish();
+  return std::make_unique<LlamaLike>(std::move(k));
+}
+
+}  // namespace tril::model
