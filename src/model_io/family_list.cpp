@@ -6,6 +6,7 @@
 #include "model/families/linear_decoder.h"
 #include "model/families/marian.h"
 #include "model/families/marian_nmt.h"
+#include "model/families/opennmt.h"
 #include "model/families/t5.h"
 #include "model/lessons/full_transformer.h"
 #include "model/lessons/padded_decoder.h"
@@ -30,6 +31,14 @@ std::span<const Family> family_list() {
        .own = true,
        .sentence = "the Marian toolkit's own files: Tensor2Tensor's "
                    "sinusoids, norms with 1e-6, post-norm or pre-norm, self-attention or an SSRU in the decoder"},
+      {.name = "opennmt",
+       .kind = encoder_decoder,
+       .file = "families/opennmt.cpp",
+       .make = make_opennmt,
+       .own = true,
+       .sentence =
+           "CTranslate2's translation models: a table of positions from the file, post-norm or pre-norm, with or "
+           "without a norm of embeddings"},
       {.name = "bart",
        .kind = encoder_decoder,
        .file = "families/bart.cpp",

@@ -178,6 +178,25 @@ FileShelf FileShelf::of_archive(const fs::path& path) {
   return shelf;
 }
 
+FileShelf FileShelf::of_archive_folder(std::shared_ptr<const ZipArchive> archive, const std::string& folder) {
+  FileShelf shelf;
+  shelf.where_ = folder.empty() ? archive->path() : archive->path() + ": " + folder;
+  shelf.archive_ = std::move(archive);
+  const std::string prefix = folder.empty() ? "" : folder + "/";
+  for (const ZipMember& member : shelf.archive_->members()) {
+    if (leads_outside(member.name))
+      fail(fmt::format("{}: {}", printable(shelf.archive_->path(), 400), printable(member.name, 200)),
+           "is a path that leads out of the archive");
+    if (!member.name.starts_with(prefix)) continue;
+    const std::string name = member.name.substr(prefix.size());
+    if (name.empty() || name.find('/') != name.npos) continue;
+    shelf.members_.emplace(name, &member);
+    shelf.names_.push_back(name);
+  }
+  std::sort(shelf.names_.begin(), shelf.names_.end());
+  return shelf;
+}
+
 bool FileShelf::has(const std::string& name) const {
   return std::binary_search(names_.begin(), names_.end(), name);
 }
@@ -210,15 +229,20 @@ MarianTensors FileShelf::weights(const std::string& name) const {
     const std::string path = (fs::path(where_) / name).string();
     return is_npz ? MarianTensors(NpzFile::open(path), true) : MarianTensors(MarianBinFile::open(path), true);
   }
-  const ZipMember& member = *members_.at(name);
-  std::span<const std::byte> bytes = member.packed;
-  std::shared_ptr<const void> owner = archive_;
-  if (!member.is_stored()) {
-    const auto unpacked = std::make_shared<const std::string>(archive_->read(member, archive_->most_unpacked()));
-    bytes = std::as_bytes(std::span(*unpacked)), owner = unpacked;
+  const Content file = content(name);
+  return is_npz ? MarianTensors(NpzFile(ZipArchive(place_of(name), file.bytes, file.owner)), file.mapped)
+                : MarianTensors(MarianBinFile(place_of(name), file.bytes, file.owner), file.mapped);
+}
+
+FileShelf::Content FileShelf::content(const std::string& name) const {
+  if (!archive_) {
+    const auto file = std::make_shared<const MappedFile>(MappedFile::open((fs::path(where_) / name).string()));
+    return {file->bytes(), file};
   }
-  return is_npz ? MarianTensors(NpzFile(ZipArchive(place_of(name), bytes, owner)), member.is_stored())
-                : MarianTensors(MarianBinFile(place_of(name), bytes, owner), member.is_stored());
+  const ZipMember& member = *members_.at(name);
+  if (member.is_stored()) return {member.packed, archive_};
+  const auto bytes = std::make_shared<const std::string>(archive_->read(member, archive_->most_unpacked()));
+  return {std::as_bytes(std::span(*bytes)), bytes, /*mapped=*/false};
 }
 
 std::optional<MarianFiles> find_marian_files(const fs::path& path) {

@@ -1,5 +1,6 @@
 #include "model_io/model_formats.h"
 
+#include "model_io/ctranslate2_model_reader.h"
 #include "model_io/directory_reader.h"
 #include "model_io/gguf_model_reader.h"
 #include "model_io/marian_model_reader.h"
@@ -12,6 +13,10 @@ std::span<const ModelFormat> model_formats() {
        .paths = "`model.gguf`",
        .sentence = "llama.cpp's file: configuration, weights and vocabulary in one",
        .open = open_gguf},
+      {.name = "CTranslate2",
+       .paths = "a directory with `model.bin`, an `.argosmodel`",
+       .sentence = "CTranslate2's models, and the packages of Argos Translate and LibreTranslate",
+       .open = open_ctranslate2},
       {.name = "Marian",
        .paths = "`model.npz`, `model.bin`, an OPUS-MT `.zip`, a directory of these",
        .sentence = "the Marian toolkit's own files, with their vocabularies beside them",

@@ -19,7 +19,7 @@ std::unique_ptr<ModelReader> reader_of(const fs::path& path) {
   const std::string shown = printable(path.string(), 400);
   std::error_code problem;
   if (!fs::exists(path, problem)) fail(shown, "no such file or directory", "check the path");
-  fail(shown, "is neither a directory nor a GGUF file, nor a Marian .npz, .bin or .zip",
+  fail(shown, "is neither a directory nor a GGUF file, nor a Marian .npz, .bin or .zip, nor an .argosmodel",
        "pass the directory that holds config.json, or one of these files");
 }
 

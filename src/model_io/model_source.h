@@ -19,7 +19,8 @@ namespace tril::model {
 /// Copies share what was read. Thread-safe.
 class ModelSource {
  public:
-  /// Opens a Hugging Face directory, a GGUF file, or files of the Marian toolkit (marian_files.h).
+  /// Opens a Hugging Face directory, a GGUF file, files of the Marian toolkit (marian_files.h) or of CTranslate2
+  /// (ctranslate2_files.h).
   /// @throws Error if the path is neither; contents are checked only when they are read
   static ModelSource open(const std::filesystem::path& path);
 

@@ -37,6 +37,7 @@ for name in "$@"; do
     fuzz_gguf_vocabulary) seeds=$(find "$source/tests/golden" -name 'vocabulary_*.gguf') ;;
     fuzz_gguf) seeds=$(find "$source/tests/golden" -name '*.gguf' -size -64k) ;;
     fuzz_pytorch) seeds=$(find "$source/tests/golden/pytorch" -name '*.bin' -o -name '*.pkl') ;;
+    fuzz_ctranslate2) seeds=$(find "$source/tests/golden/ctranslate2/seeds" -name '*.bin') ;;
     fuzz_npz) seeds=$(find "$source/tests/golden/npz" -name '*.npz' -o -name '*.npy') ;;
     fuzz_marian_bin) seeds=$(find "$source/tests/golden/marian" -name '*.bin') ;;
     fuzz_yaml) seeds=$(find "$source/tests/golden/marian" "$source/examples" -name '*.yml') ;;

@@ -1,4 +1,5 @@
-// tril export: converts a model: a directory to a GGUF file, which llama.cpp runs, or a GGUF file to a directory.
+// tril export: converts a model: to a GGUF file, which llama.cpp runs; to a directory that CTranslate2 loads; or to a directory in Hugging
+// Face's form.
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include "format/gguf.h"
 #include "format/gguf_write.h"
 #include "model_io/adapter.h"
+#include "model_io/ctranslate2_export.h"
 #include "model_io/generation_config.h"
 #include "model_io/gguf_config.h"
 #include "model_io/gguf_export.h"
@@ -27,20 +29,24 @@ namespace fs = std::filesystem;
 
 struct ExportOptions {
   std::string model, adapter, to, name;
-  std::string type = "f16";
+  std::string type = "f16", format = "huggingface";
 };
 
 Fields fields_of(ExportOptions& o) {
   Fields f;
   f.add("model", &o.model, "a model directory or a GGUF file").letter('m').value_name("DIR").required();
-  f.add("adapter", &o.adapter, "directory of a PEFT adapter to merge into the weights; only with a directory as output")
+  f.add("adapter", &o.adapter,
+        "directory of a PEFT adapter to merge into the weights; only with a Hugging Face directory as output")
       .value_name("DIR");
-  f.add("to", &o.to, "output: FILE.gguf, or a Hugging Face model directory in float32")
+  f.add("to", &o.to, "output: FILE.gguf, or a directory: a Hugging Face model in float32, or as --format says")
       .letter('o')
       .value_name("PATH")
       .required();
-  f.add("type", &o.type, "number format of the matrices in a GGUF file; vectors stay in 32 bits")
-      .choices({"f32", "f16", "bf16", "q8_0", "q4_0"});
+  f.add("format", &o.format, "form of a directory").choices({"huggingface", "ctranslate2"});
+  f.add("type", &o.type,
+        "number format of the matrices in a GGUF file, whose vectors stay in 32 bits, or for CTranslate2: f32, f16, "
+        "bf16, int8")
+      .choices({"f32", "f16", "bf16", "q8_0", "q4_0", "int8"});
   f.add("name", &o.name, "name of the model in a GGUF file; unset: the name of --model").value_name("TEXT");
   return f;
 }
@@ -71,7 +77,9 @@ GgufMetadata text_metadata(const model::ModelSource& source, std::int64_t vocab_
   return metadata;
 }
 
-void write_gguf(const ExportOptions& o) {
+void write_gguf(const ExportOptions& o, const Fields& fields) {
+  if (fields.given("format")) fail_usage("--format", "is only for directories", "pass a directory with --to");
+  if (o.type == "int8") fail_usage("--type", "int8 is only for CTranslate2", "GGUF has q8_0");
   const auto source = model::ModelSource::open(o.model);
   const auto m = model::make(source);
   // Refuses unsupported architectures first.
@@ -86,10 +94,29 @@ void write_gguf(const ExportOptions& o) {
   spdlog::info("{}: {:.1f} MiB", o.to, static_cast<double>(fs::file_size(o.to)) / mib);
 }
 
+model::Ctranslate2Type ctranslate2_type(const std::string& type) {
+  if (type == "f32") return model::Ctranslate2Type::f32;
+  if (type == "f16") return model::Ctranslate2Type::f16;
+  if (type == "bf16") return model::Ctranslate2Type::bf16;
+  if (type == "int8") return model::Ctranslate2Type::int8;
+  fail_usage("--type", fmt::format("{} is only for GGUF files", type), "CTranslate2 has f32, f16, bf16, int8");
+}
+
+void write_ctranslate2(const ExportOptions& o, const Fields& fields) {
+  if (fields.given("name")) fail_usage("--name", "is only for GGUF files", "pass a FILE.gguf with --to");
+  refuse_files_of_models(o.to, "--to");
+  const model::Ctranslate2Type type = ctranslate2_type(o.type);
+  const auto source = model::ModelSource::open(o.model);
+  write_directory(o.to, "config.json", [&](const std::string& to) { model::export_ctranslate2(source, to, type); });
+  constexpr double mib = 1 << 20;
+  spdlog::info("{}: {:.1f} MiB", o.to, static_cast<double>(fs::file_size(fs::path(o.to) / "model.bin")) / mib);
+}
+
 void export_directory(const ExportOptions& o, const Fields& fields) {
   for (const char* option : {"type", "name"})
     if (fields.given(option))
-      fail_usage("--" + std::string(option), "is only for GGUF files", "pass a FILE.gguf with --to");
+      fail_usage("--" + std::string(option), "is not for a Hugging Face directory",
+                 "pass a FILE.gguf with --to, or --format ctranslate2");
   refuse_files_of_models(o.to, "--to");
   const auto source = model::ModelSource::open(o.model);
   std::shared_ptr<const Tokenizer> tokenizer;
@@ -107,11 +134,13 @@ void export_directory(const ExportOptions& o, const Fields& fields) {
 }
 
 int run_export(const ExportOptions& o, const Fields& fields) {
-  if (wants_gguf(o) && !o.adapter.empty())
-    fail_usage("--adapter", "is not supported with a GGUF file as output",
-               "export a directory with the adapter first, then that as GGUF");
+  if ((wants_gguf(o) || o.format == "ctranslate2") && !o.adapter.empty())
+    fail_usage("--adapter", "is only for a Hugging Face directory as output",
+               "export a directory with the adapter first, then that in the other format");
   if (wants_gguf(o))
-    write_gguf(o);
+    write_gguf(o, fields);
+  else if (o.format == "ctranslate2")
+    write_ctranslate2(o, fields);
   else
     export_directory(o, fields);
   return exit_success;
@@ -122,13 +151,16 @@ int run_export(const ExportOptions& o, const Fields& fields) {
 void add_export(App& app) {
   auto o = std::make_shared<ExportOptions>();
   app.add({.name = "export",
-           .summary = "write a model as a GGUF file for llama.cpp, or a GGUF file as a model directory",
-           .description = "Writes the weights and the tokenizer as llama.cpp reads them, for the families that it "
-                          "computes as published; an error names anything that it would compute differently. A GGUF "
-                          "file becomes a directory that `transformers` reads. The original is not changed.",
+           .summary = "write a model as a GGUF file for llama.cpp, for CTranslate2, or as a Hugging Face directory",
+           .description =
+               "Writes the weights and the tokenizer as llama.cpp reads them, for the families that it "
+               "computes as published; an error names anything that it would compute differently. With "
+               "--format ctranslate2 writes a directory that CTranslate2 loads. Any other form (GGUF, Marian's, "
+               "CTranslate2's) becomes a directory that `transformers` reads. The original is not changed.",
            .examples = {{"tril export -m llama --to llama.gguf", "in 16 bits"},
                         {"tril export -m llama --to llama-q8.gguf --type q8_0", "in 8 bits"},
                         {"tril export -m llama --adapter legal --to llama-legal", "a model with its adapter merged"},
+                        {"tril export -m de --to de-ct2 --format ctranslate2 --type int8", "for CTranslate2"},
                         {"tril export -m llama.Q4_K_M.gguf --to llama", "to continue training, or for `transformers`"}},
            .fields = fields_of(*o),
            .apply_preset = {},

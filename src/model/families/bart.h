@@ -11,7 +11,7 @@
 //   blenderbot        before, and one at the end  learned, from row 0         * sqrt(d)   + bias  [Roller et al. 2021]
 //   blenderbot-small  after each sublayer         learned, from row 0         LayerNorm*  + bias  [Roller et al. 2021]
 //   marian            after each sublayer         sinusoids                   * sqrt(d)   + bias  marian.h
-//   (marian_nmt.h: as marian or as m2m_100, with Marian's own numbers)
+//   (marian_nmt.h: as marian or as m2m_100, with Marian's own numbers; opennmt.h: any of these, with a table of positions)
 //   * of the decoder's words before positions are added; of the encoder's sums
 #pragma once
 

@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "model/spec/config_reader.h"
 #include "model/spec/stack.h"
@@ -125,6 +126,7 @@ BartConfig read_bart_config(const JsonObject& j, const BartFamily& family, const
   // sizes of MVP's prompts, which use_prompt asks for.
   reader.ignore({"classif_dropout", "extra_pos_embeddings", "save_step", "kobart_version",
                  "force_bos_token_to_be_generated", "do_blenderbot_90_layernorm", "prompt_length", "prompt_mid_dim"});
+  if (family.states_eps) reader.ignore({"layer_norm_eps"});  // the family is of it
   k.validate(j.where());
   reader.finish();
   return k;
@@ -174,6 +176,8 @@ std::string bart_config_json(const BartConfig& k, const BartFamily& family) {
             {"is_encoder_decoder", true},
             {"torch_dtype", "float32"},
             {"use_cache", true}});
+  if (family.states_eps)
+    j["layer_norm_eps"] = std::stod(fmt::format("{}", family.layer_norm_eps));  // 1e-5, not the nearest float
   if (family.two_vocabularies) {
     j["decoder_vocab_size"] = k.decoder_vocab_size;
     j["share_encoder_decoder_embeddings"] = k.share_encoder_decoder_embeddings;

@@ -29,6 +29,7 @@ struct MarianConfig {
   bool separate_vocabularies = false;
   bool clean_up_spaces = false;
   bool splits_special_tokens = false;  ///< what a text spells is never a special token or a language code
+  bool adds_source_eos = true;         ///< texts to translate end in eos
 };
 
 // A special token is given as text, or as an object with its text as "content".
@@ -56,6 +57,7 @@ MarianConfig parse_config(std::string_view text, const std::string& where) {
   config.separate_vocabularies = flag(json, "separate_vocabs");
   config.clean_up_spaces = flag(json, "clean_up_tokenization_spaces");
   config.splits_special_tokens = flag(json, "split_special_tokens");
+  config.adds_source_eos = !flag(json, "source_without_eos");
   if (const auto length = json.find("model_max_length"); length != json.end() && length->is_number())
     config.model_max_length =  // "no limit" is written as 1e30
         static_cast<std::int32_t>(std::clamp(length->get<double>(), 1.0, static_cast<double>(1 << 30)));
@@ -74,6 +76,7 @@ std::string config_json(const MarianConfig& config) {
   json["separate_vocabs"] = config.separate_vocabularies;
   json["clean_up_tokenization_spaces"] = config.clean_up_spaces;
   if (config.splits_special_tokens) json["split_special_tokens"] = true;
+  if (!config.adds_source_eos) json["source_without_eos"] = true;  // no key of Hugging Face's
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -95,9 +98,10 @@ class MarianTokenizer : public Tokenizer {
         spelt.emplace_back(token, *found);
         return *found;
       };
-      special.eos = id(config.eos);
       special.unk = id(config.unk);
       special.pad = id(config.pad);
+      const bool needs_eos = config.adds_source_eos || parts.table->find(config.eos);
+      special.eos = needs_eos ? id(config.eos) : special.pad;
       special.decoder_start = special.pad;
       id_of.resize(static_cast<std::size_t>(parts.model->GetPieceSize()));
       for (int i = 0; i < parts.model->GetPieceSize(); ++i)
@@ -149,7 +153,7 @@ class MarianTokenizer : public Tokenizer {
 
   TextFrame frame(Side side, std::string_view language) const override {
     TextFrame frame = Tokenizer::frame(side, language);
-    frame.suffix = {special(side).eos};
+    if (side == Side::target || config_.adds_source_eos) frame.suffix = {special(side).eos};
     return frame;
   }
 
@@ -375,6 +379,11 @@ std::shared_ptr<const Tokenizer> make_marian_tokenizer(MarianParts parts) {
 
 std::shared_ptr<const Tokenizer> make_marian_tokenizer(MarianVocabularies vocabularies) {
   MarianConfig config;
+  config.eos = vocabularies.eos;
+  config.unk = vocabularies.unk;
+  config.source_lang = vocabularies.source_lang;
+  config.target_lang = vocabularies.target_lang;
+  config.adds_source_eos = vocabularies.adds_source_eos;
   const auto is_taken = [&](const std::string& piece) {
     return vocabularies.source.table.find(piece) || vocabularies.target.table.find(piece);
   };

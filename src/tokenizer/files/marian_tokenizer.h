@@ -34,6 +34,9 @@ struct MarianVocabularies {
   bool splits_special_tokens = false;  ///< a text that spells "</s>" or ">>de<<" is cut like any other
   std::int32_t pad = 0;                ///< the id of padding and of the decoder's start, beyond both tables
   std::int32_t model_max_length = 512;
+  std::string eos = "</s>", unk = "<unk>";  ///< as the tables spell them
+  bool adds_source_eos = true;              ///< texts to translate end in eos; else their table may lack it
+  std::string source_lang = {}, target_lang = {};
 };
 std::shared_ptr<const Tokenizer> make_marian_tokenizer(MarianVocabularies vocabularies);
 

@@ -136,7 +136,7 @@ TEST_F(LanguageModel, BecomesAGgufFileAndADirectoryAgain) {
   EXPECT_NE(there.err.find("already holds a model"), std::string::npos) << there.err;
   const Ran type = run_tril({"export", "-m", model, "--to", at("other"), "--type", "f16"});
   EXPECT_EQ(type.code, 2);
-  EXPECT_NE(type.err.find("--type: is only for GGUF files"), std::string::npos) << type.err;
+  EXPECT_NE(type.err.find("--type: is not for a Hugging Face directory"), std::string::npos) << type.err;
   const Ran family = run_tril({"export", "-m", test::test_dir() + "/golden/hf/marian", "--to", at("marian.gguf")});
   EXPECT_EQ(family.code, 2);
   EXPECT_NE(family.err.find("llama.cpp has no architecture for a marian model"), std::string::npos) << family.err;
