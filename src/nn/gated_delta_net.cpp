@@ -52,7 +52,7 @@ GatedDeltaNet::Projected GatedDeltaNet::projected(Context& c, const Tensor& x) c
   }
   const Tensor b = b_.forward(c, x), a = a_.forward(c, x);
   if (stack_->from.empty()) return {qkv_.forward(c, x), z_.forward(c, x), b, a};
-  const Tensor y = ops::linear(c, x, stack_->from[0].weight, stack_->from[0].bias);
+  const Tensor y = nn::forward(c, x, *stack_, 0);
   return {y.columns(0, qkv), y.columns(qkv, all), b, a};
 }
 
