@@ -30,11 +30,11 @@ endif()
 # whoever calls these by their names, as GoogleTest does, gets the C library's.
 target_link_options(tril_options INTERFACE "LINKER:--push-state,--no-as-needed,-lc,--pop-state")
 
-# tril_unity(target): most of the compiler's time goes to the headers of libraries, which sources of one target share: they are
-# compiled eight together. Names in the anonymous namespaces of one folder under src/ therefore differ from each other.
+# tril_unity(target): most of the compiler's time goes to the headers of libraries, which sources of one target share: TRIL_BATCH of
+# them are compiled together. Names in the anonymous namespaces of one folder under src/ therefore differ from each other.
 function(tril_unity target)
   if(TRIL_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${TRIL_BATCH})
     # GCC takes a joined source for a header, whose classes must not hold types of an anonymous namespace
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()

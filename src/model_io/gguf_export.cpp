@@ -49,12 +49,6 @@ GgufType type_of(const GgufTensorHeader& t, GgufType wanted) {
   return t.shape.back() % static_cast<std::int64_t>(values_of_block(wanted)) == 0 ? wanted : GgufType::f16;
 }
 
-std::vector<std::int64_t> sizes_of(const Shape& s) {
-  std::vector<std::int64_t> v;
-  for (std::size_t i = 0; i < s.rank(); ++i) v.push_back(s[i]);
-  return v;
-}
-
 using ByName = std::map<std::string, const nn::Parameter*, std::less<>>;
 
 // The weights by their names in files.

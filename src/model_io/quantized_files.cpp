@@ -140,8 +140,7 @@ StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFil
     return w;
   }
   w.transposed = stored.transposed, w.added = stored.added, w.row_order = stored.row_order;
-  std::vector<std::int64_t> expected;
-  for (std::size_t i = 0; i < p.shape.rank(); ++i) expected.push_back(p.shape[i]);
+  std::vector<std::int64_t> expected = sizes_of(p.shape);
   if (w.transposed) std::reverse(expected.begin(), expected.end());
   if (stored.part.count > 0) {
     w.part = part_of(files, *w.values, stored.part, expected);
@@ -225,13 +224,13 @@ const std::string& name_to_store(const nn::Parameter& p, const StoredWeight& w) 
   return w.part ? p.name : w.values->name;
 }
 
-std::vector<std::int64_t> sizes_of(const Shape& s) {
+}  // namespace
+
+std::vector<std::int64_t> sizes_of(const Shape& shape) {
   std::vector<std::int64_t> sizes;
-  for (std::size_t i = 0; i < s.rank(); ++i) sizes.push_back(s[i]);
+  for (std::size_t i = 0; i < shape.rank(); ++i) sizes.push_back(shape[i]);
   return sizes;
 }
-
-}  // namespace
 
 void quantize(const ModelSource& from, const fs::path& to, int bits) {
   const std::unique_ptr<Model> m = make(from);

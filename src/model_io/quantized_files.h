@@ -46,6 +46,9 @@ void check_finite(const WeightFiles& files, const StoredWeight& stored, std::spa
 /// The values to store for a weight: the inverse of the transformation on reading.
 std::vector<float> values_to_store(std::span<const float> values, const Shape& shape, const StoredAs& stored);
 
+/// A shape as the headers of files give it: the outermost dimension first.
+std::vector<std::int64_t> sizes_of(const Shape& shape);
+
 /// [rows, columns] -> [columns, rows]
 std::vector<float> transposed_values(std::span<const float> values, std::int64_t rows, std::int64_t columns);
 

@@ -21,15 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::int64_t> sizes(const Shape& s) {
-  std::vector<std::int64_t> v;
-  for (std::size_t i = 0; i < s.rank(); ++i) v.push_back(s[i]);
-  return v;
-}
-
 // The shape of a weight in a file.
 std::vector<std::int64_t> stored_sizes(const nn::Parameter& p, const StoredAs& stored) {
-  std::vector<std::int64_t> s = sizes(p.shape);
+  std::vector<std::int64_t> s = sizes_of(p.shape);
   if (stored.transposed) std::reverse(s.begin(), s.end());
   return s;
 }

@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 
-namespace tril {
+namespace tril::file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -409,4 +409,4 @@ TEST_F(FileTest, AFullDiskLosesNothing) {
 }
 
 }  // namespace
-}  // namespace tril
+}  // namespace tril::file_test

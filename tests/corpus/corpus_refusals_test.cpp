@@ -11,7 +11,7 @@
 #include "corpus/reader.h"
 #include "support/numbered_pairs.h"
 
-namespace tril {
+namespace tril::corpus_refusals_test {
 namespace {
 
 using namespace numbered;
@@ -127,4 +127,4 @@ TEST(Corpus, LargeFilesAreToldApartByStretches) {
 }
 
 }  // namespace
-}  // namespace tril
+}  // namespace tril::corpus_refusals_test

@@ -12,7 +12,7 @@
 #include "support/temporary.h"
 #include "tokenizer/files/sentence_frame.h"
 
-namespace tril {
+namespace tril::corpus_test {
 namespace {
 
 using namespace numbered;
@@ -368,4 +368,4 @@ TEST(Split, DealsOutByTokens) {
 }
 
 }  // namespace
-}  // namespace tril
+}  // namespace tril::corpus_test

@@ -9,7 +9,7 @@
 #include "kern/attention.h"
 #include "kern/support.h"
 
-namespace tril::kern {
+namespace tril::kern::cached_attention_test {
 namespace {
 
 struct Sizes {
@@ -237,4 +237,4 @@ TEST_P(CachedAttentionTest, EightBitsAreTheNearest) {
 }
 
 }  // namespace
-}  // namespace tril::kern
+}  // namespace tril::kern::cached_attention_test

@@ -6,7 +6,7 @@
 #include "base/half.h"
 #include "kern/support.h"
 
-namespace tril::kern {
+namespace tril::kern::gemm_bf16_test {
 namespace {
 
 class GemmBf16 : public KernelTest {};
@@ -211,4 +211,4 @@ TEST_P(GemmBf16, RoundsAsTheStandardDoesAndKeepsWhatIsNotANumber) {
 INSTANTIATE_TEST_SUITE_P(EveryTable, GemmBf16, every_table(), table_name);
 
 }  // namespace
-}  // namespace tril::kern
+}  // namespace tril::kern::gemm_bf16_test

@@ -10,7 +10,7 @@
 #include "kern/quantized_top_k.h"
 #include "kern/support.h"
 
-namespace tril::kern {
+namespace tril::kern::gemm_int8_test {
 namespace {
 
 class GemmInt8 : public KernelTest {};
@@ -330,4 +330,4 @@ TEST(QuantizeInt4, ARowThatIsNotFiniteHasNoScale) {
 INSTANTIATE_TEST_SUITE_P(Tables, GemmInt8, every_table(), table_name);
 
 }  // namespace
-}  // namespace tril::kern
+}  // namespace tril::kern::gemm_int8_test

@@ -9,7 +9,7 @@
 #include "kern/attention.h"
 #include "kern/support.h"
 
-namespace tril::kern {
+namespace tril::kern::linear_attention_test {
 namespace {
 
 using Matrix = std::vector<double>;  // [tokens, heads * d]
@@ -217,4 +217,4 @@ TEST_P(LinearAttentionTest, StepsEqualTheCausalForm) {
 }
 
 }  // namespace
-}  // namespace tril::kern
+}  // namespace tril::kern::linear_attention_test

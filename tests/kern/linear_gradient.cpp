@@ -7,7 +7,7 @@
 #include "base/half.h"
 #include "kern/support.h"
 
-namespace tril::kern {
+namespace tril::kern::linear_gradient_test {
 namespace {
 
 class LinearGradientTest : public KernelTest {};
@@ -113,4 +113,4 @@ TEST_P(LinearGradientTest, EqualsItsTwin) {
 }
 
 }  // namespace
-}  // namespace tril::kern
+}  // namespace tril::kern::linear_gradient_test

@@ -9,7 +9,7 @@
 #include "support/paths.h"
 #include "support/raw_safetensors.h"
 
-namespace tril::model {
+namespace tril::model::pytorch_weights_test {
 namespace {
 
 using testing::error_of;
@@ -75,4 +75,4 @@ TEST(PytorchWeights, AMissingShardIsNamed) {
 }
 
 }  // namespace
-}  // namespace tril::model
+}  // namespace tril::model::pytorch_weights_test

@@ -7,7 +7,7 @@
 #include "kern/quantize_int4.h"
 #include "nn/attention.h"
 
-namespace tril::nn {
+namespace tril::nn::serving_test {
 namespace {
 
 std::vector<float> normal(std::size_t n, std::uint64_t stream, double sigma = 1) {
@@ -161,4 +161,4 @@ TEST(QuantisedRows, AreWhatRoundingAtLoadGives) {
 }
 
 }  // namespace
-}  // namespace tril::nn
+}  // namespace tril::nn::serving_test

@@ -3,7 +3,7 @@
 
 #include "support/op_case.h"
 
-namespace tril::test {
+namespace tril::test::linear_test {
 namespace {
 
 using ops::Activation;
@@ -105,4 +105,4 @@ TEST(Linear, Errors) {
 }
 
 }  // namespace
-}  // namespace tril::test
+}  // namespace tril::test::linear_test

@@ -7,7 +7,7 @@
 
 #include "support/op_case.h"
 
-namespace tril::test {
+namespace tril::test::loss_test {
 namespace {
 
 std::vector<std::int32_t> some_targets(std::int64_t N, std::int64_t V, std::int32_t ignore) {
@@ -499,4 +499,4 @@ TEST(LossErrors, NameWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace tril::test
+}  // namespace tril::test::loss_test

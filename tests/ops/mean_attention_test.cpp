@@ -3,7 +3,7 @@
 
 #include "support/op_case.h"
 
-namespace tril::test {
+namespace tril::test::mean_attention_test {
 namespace {
 
 using kern::RowSpan;
@@ -149,4 +149,4 @@ TEST(AlignmentLoss, IsLeastWhereAttentionIsWhatIsWanted) {
 }
 
 }  // namespace
-}  // namespace tril::test
+}  // namespace tril::test::mean_attention_test

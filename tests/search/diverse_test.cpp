@@ -10,7 +10,7 @@
 #include "decode/batches/decode.h"
 #include "support/tree_model.h"
 
-namespace tril::search::testing {
+namespace tril::search::testing::diverse_test {
 namespace {
 
 constexpr std::int32_t eos = 1, start = 0;
@@ -236,4 +236,4 @@ TEST_F(Diverse, WrongOptionsAreNamed) {
 }
 
 }  // namespace
-}  // namespace tril::search::testing
+}  // namespace tril::search::testing::diverse_test

@@ -10,7 +10,7 @@
 #include "decode/batches/decode.h"
 #include "support/tree_model.h"
 
-namespace tril::search::testing {
+namespace tril::search::testing::phrases_test {
 namespace {
 
 constexpr std::int32_t eos = 1, start = 0;
@@ -264,4 +264,4 @@ TEST_F(PhrasesInABeam, GreedySearchCannot) {
 }
 
 }  // namespace
-}  // namespace tril::search::testing
+}  // namespace tril::search::testing::phrases_test

@@ -12,7 +12,7 @@
 #include "support/process.h"
 #include "support/tree_model.h"
 
-namespace tril::search::testing {
+namespace tril::search::testing::properties_test {
 namespace {
 
 constexpr std::int32_t eos = 1, start = 0, vocab = 14;
@@ -182,4 +182,4 @@ TEST(Soak, DecodingTakesNoMoreMemory) {
 }
 
 }  // namespace
-}  // namespace tril::search::testing
+}  // namespace tril::search::testing::properties_test

@@ -12,7 +12,7 @@
 #include "search/warpers.h"
 #include "support/tree_model.h"
 
-namespace tril::search::testing {
+namespace tril::search::testing::sampling_test {
 namespace {
 
 constexpr std::int32_t eos = 1, start = 0;
@@ -252,4 +252,4 @@ TEST_F(Sampling, TokensAreToldAsTheyCome) {
 }
 
 }  // namespace
-}  // namespace tril::search::testing
+}  // namespace tril::search::testing::sampling_test

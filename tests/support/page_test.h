@@ -8,6 +8,7 @@
 #include <string>
 
 #include "support/browser.h"
+#include "support/contains.h"
 
 namespace tril {
 
@@ -16,10 +17,6 @@ inline std::string between(const std::string& text, const std::string& begin, co
   const std::size_t from = text.find(begin);
   if (from == std::string::npos) return "";
   return text.substr(from, text.find(end, from) - from);
-}
-
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 inline int count(const std::string& text, const std::string& part) {

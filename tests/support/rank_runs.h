@@ -12,16 +12,13 @@
 
 #include "base/rng.h"
 #include "format/safetensors.h"
+#include "support/contains.h"
 #include "support/run_ranks.h"
 
 namespace tril {
 
 using nlohmann::json;
 using std::chrono::seconds;
-
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 inline int count_of(const std::string& text, const std::string& part) {
   int count = 0;

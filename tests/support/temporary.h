@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "support/contains.h"
 #include "support/packed.h"
 
 namespace tril {
@@ -52,10 +53,6 @@ std::string error_of(Run&& run) {
     return error.what();
   }
   return "";
-}
-
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace tril

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "support/contains.h"
 #include "support/run_program.h"
 
 namespace tril::test {
@@ -78,10 +79,6 @@ inline Ran run_with_signal(std::vector<std::string> args, int signal, const std:
   return run_tril(std::move(args), {.input = {}, .stdout_to = {}, .before = before, .meanwhile = [&](pid_t child) {
                                       wait(), kill(child, signal);
                                     }});
-}
-
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 // Waits until a file contains `part`, and not `but`: the program has started its work.

@@ -7,14 +7,11 @@
 #include <sstream>
 
 #include "base/rng.h"
+#include "support/contains.h"
 #include "support/run_program.h"
 
 namespace tril {
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // Two made-up languages for the same source words.
 constexpr std::array<const char*, 8> words = {"one", "two", "three", "four", "five", "six", "seven", "eight"};

@@ -17,7 +17,7 @@
 #include "support/paths.h"
 #include "support/run_program.h"
 
-namespace tril {
+namespace tril::program_test {
 namespace {
 
 using cli::App;
@@ -307,4 +307,4 @@ TEST(Reference, InDocsIsTheProgramsOwn) {
 }
 
 }  // namespace
-}  // namespace tril
+}  // namespace tril::program_test

@@ -3,7 +3,7 @@
 
 #include "support/rank_runs.h"
 
-namespace tril {
+namespace tril::ranks_test {
 namespace {
 
 TEST_F(RanksTest, InFixedOrderAnyNumberOfRanksMakesTheSameBits) {
@@ -328,4 +328,4 @@ TEST_F(RanksTest, TwoJobsDoNotTrainInOneDirectory) {
 }
 
 }  // namespace
-}  // namespace tril
+}  // namespace tril::ranks_test

@@ -12,7 +12,7 @@
 #include "support/page_test.h"
 #include "support/picture.h"
 
-namespace tril {
+namespace tril::report_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -402,4 +402,4 @@ TEST(ReportCommand, MistakesAreTold) {
 }
 
 }  // namespace
-}  // namespace tril
+}  // namespace tril::report_test

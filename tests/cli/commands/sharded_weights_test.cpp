@@ -1,7 +1,7 @@
 // `mpirun tril train --shard-weights`: no process has all weights, and the result is the same.
 #include "support/rank_runs.h"
 
-namespace tril {
+namespace tril::sharded_weights_test {
 namespace {
 
 using ShardedWeightsTest = RanksTest;
@@ -121,4 +121,4 @@ TEST_F(ShardedWeightsTest, TakeLessMemory) {
 }
 
 }  // namespace
-}  // namespace tril
+}  // namespace tril::sharded_weights_test

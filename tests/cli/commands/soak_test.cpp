@@ -17,7 +17,7 @@
 #include "support/run_program.h"
 #include "support/soak_pairs.h"
 
-namespace tril {
+namespace tril::soak_test {
 namespace {
 
 struct Trouble {
@@ -141,4 +141,4 @@ TEST(Soak, KilledLimitedAndDivergedRunsEndWithTheSameModel) {
 }
 
 }  // namespace
-}  // namespace tril
+}  // namespace tril::soak_test

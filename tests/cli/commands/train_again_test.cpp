@@ -12,10 +12,9 @@
 #include "support/run_program.h"
 #include "support/train_program.h"
 
-namespace tril {
+namespace tril::train_again_test {
 namespace {
 
-using test::contains;
 using Data = test::TrainData;
 
 TEST(Train, OverwriteLooksBeforeItRemoves) {
@@ -310,4 +309,4 @@ TEST(Train, LostLinesOfTheReportAreToldOf) {
 }
 
 }  // namespace
-}  // namespace tril
+}  // namespace tril::train_again_test

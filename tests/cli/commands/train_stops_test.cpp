@@ -11,10 +11,9 @@
 #include "support/run_program.h"
 #include "support/train_program.h"
 
-namespace tril {
+namespace tril::train_stops_test {
 namespace {
 
-using test::contains;
 using test::records;
 using test::run_with_signal;
 using test::wait_for;
@@ -142,4 +141,4 @@ TEST(Train, FiguresAreThoseOfAnUndisturbedRunHoweverOftenItWasStopped) {
 }
 
 }  // namespace
-}  // namespace tril
+}  // namespace tril::train_stops_test

@@ -7,10 +7,9 @@
 #include "support/run_program.h"
 #include "support/train_program.h"
 
-namespace tril {
+namespace tril::train_test {
 namespace {
 
-using test::contains;
 using Data = test::TrainData;
 
 TEST(Train, TellsOnceWhatValidationIsWithout) {
@@ -213,4 +212,4 @@ TEST(Train, ASignatureIsTheSameEachTime) {
 }
 
 }  // namespace
-}  // namespace tril
+}  // namespace tril::train_test

@@ -8,7 +8,7 @@
 #include "model_io/registry.h"
 #include "support/small_decoders.h"
 
-namespace tril::search {
+namespace tril::search::length_dependence_test {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
@@ -23,13 +23,14 @@ std::unique_ptr<model::Model> model_of(const nlohmann::json& config) {
 }
 
 std::unique_ptr<model::Model> dynamic() {
-  return model_of(testing::llama_variant("llama", {{"vocab_size", 30},
-                                                   {"max_position_embeddings", bound},
-                                                   {"rope_scaling", {{"rope_type", "dynamic"}, {"factor", 16.0}}}}));
+  return model_of(
+      tril::testing::llama_variant("llama", {{"vocab_size", 30},
+                                             {"max_position_embeddings", bound},
+                                             {"rope_scaling", {{"rope_type", "dynamic"}, {"factor", 16.0}}}}));
 }
 
 std::unique_ptr<model::Model> longrope() {
-  return model_of(testing::llama_variant(
+  return model_of(tril::testing::llama_variant(
       "phi3", {{"vocab_size", 30},
                {"max_position_embeddings", 128},
                {"original_max_position_embeddings", bound},
@@ -38,13 +39,13 @@ std::unique_ptr<model::Model> longrope() {
 
 // Does not read prompts again: in this family, and all but phi3, cached keys keep their angles.
 std::unique_ptr<model::Model> longrope_of_llama() {
-  return model_of(testing::llama_variant("llama", {{"vocab_size", 30},
-                                                   {"max_position_embeddings", 128},
-                                                   {"rope_scaling",
-                                                    {{"rope_type", "longrope"},
-                                                     {"original_max_position_embeddings", bound},
-                                                     {"short_factor", {1.0, 1.1}},
-                                                     {"long_factor", {3.0, 5.0}}}}}));
+  return model_of(tril::testing::llama_variant("llama", {{"vocab_size", 30},
+                                                         {"max_position_embeddings", 128},
+                                                         {"rope_scaling",
+                                                          {{"rope_type", "longrope"},
+                                                           {"original_max_position_embeddings", bound},
+                                                           {"short_factor", {1.0, 1.1}},
+                                                           {"long_factor", {3.0, 5.0}}}}}));
 }
 
 struct Kind {
@@ -210,4 +211,4 @@ TEST(LengthDependence, ProposalsDoNotMatter) {
 }
 
 }  // namespace
-}  // namespace tril::search
+}  // namespace tril::search::length_dependence_test

@@ -12,7 +12,7 @@
 #include "decode/batches/continuous_batch.h"
 #include "model/families/gpt2.h"
 
-namespace tril::search {
+namespace tril::search::prompt_session_test {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
@@ -263,4 +263,4 @@ TEST(PromptSession, AWindowKeepsNoOldText) {
 }
 
 }  // namespace
-}  // namespace tril::search
+}  // namespace tril::search::prompt_session_test

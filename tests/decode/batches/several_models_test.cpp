@@ -15,7 +15,7 @@
 #include "support/small_translators.h"
 #include "support/tree_model.h"
 
-namespace tril::search {
+namespace tril::search::several_models_test {
 namespace {
 
 using namespace small;
@@ -220,4 +220,4 @@ TEST(Deterministic, NothingBesideASentenceChangesABit) {
 }
 
 }  // namespace
-}  // namespace tril::search
+}  // namespace tril::search::several_models_test

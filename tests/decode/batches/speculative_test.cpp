@@ -11,7 +11,7 @@
 #include "support/small_translators.h"
 #include "support/tree_model.h"
 
-namespace tril::search {
+namespace tril::search::speculative_test {
 namespace {
 
 using namespace small;
@@ -256,4 +256,4 @@ TEST(Speculative, Errors) {
 }
 
 }  // namespace
-}  // namespace tril::search
+}  // namespace tril::search::speculative_test

@@ -12,7 +12,7 @@
 #include "search/beam_search.h"
 #include "support/tree_model.h"
 
-namespace tril::search::testing {
+namespace tril::search::testing::watch_test {
 namespace {
 
 constexpr std::int32_t eos = 1, start = 0;
@@ -290,4 +290,4 @@ TEST_F(WatchedModel, AnotherThreadEndsAllWorkers) {
 }
 
 }  // namespace
-}  // namespace tril::search::testing
+}  // namespace tril::search::testing::watch_test

@@ -13,7 +13,7 @@
 #include "support/small_marian.h"
 #include "support/temporary.h"
 
-namespace tril::search {
+namespace tril::search::shortlist_test {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
@@ -87,7 +87,7 @@ TEST(Shortlist, OfASource) {
 }
 
 TEST(Shortlist, OfTheWholeVocabularyChangesNothing) {
-  const auto m = testing::small_marian();
+  const auto m = tril::testing::small_marian();
   const std::vector<Ids> from = sources(12);
   for (const std::int32_t beam : {1, 4}) {
     SearchPlan o = options(beam);
@@ -100,7 +100,7 @@ TEST(Shortlist, OfTheWholeVocabularyChangesNothing) {
 
 // As if all tokens not on a sentence's list were suppressed for that sentence, and the rest renormalised.
 TEST(Shortlist, IsTheVocabularyOfItsSentence) {
-  const auto m = testing::small_marian();
+  const auto m = tril::testing::small_marian();
   const std::vector<Ids> from = sources(12);
   for (const std::int32_t beam : {1, 4}) {
     SearchPlan o = options(beam);
@@ -126,10 +126,10 @@ TEST(Shortlist, IsTheVocabularyOfItsSentence) {
 // For an output matrix separate from the embedding, in every form: plain, transposed, packed or quantised.
 TEST(Shortlist, TakesColumnsOfWhateverTheOutputIs) {
   const TemporaryDirectory directory;
-  const auto trained = model::make(JsonObject(testing::t5_variant("t5", {{"vocab_size", vocab},
-                                                                         {"feed_forward_proj", "gated-gelu"},
-                                                                         {"tie_word_embeddings", false},
-                                                                         {"initializer_factor", 2.0}}),
+  const auto trained = model::make(JsonObject(tril::testing::t5_variant("t5", {{"vocab_size", vocab},
+                                                                               {"feed_forward_proj", "gated-gelu"},
+                                                                               {"tie_word_embeddings", false},
+                                                                               {"initializer_factor", 2.0}}),
                                               "test"));
   trained->parameters().allocate();
   trained->parameters().initialise(3);
@@ -156,7 +156,7 @@ TEST(Shortlist, TakesColumnsOfWhateverTheOutputIs) {
 
 // The models of an ensemble share the lists, and the first one's attention is reported.
 TEST(Shortlist, OfAnEnsemble) {
-  const auto a = testing::small_marian(), b = testing::small_marian();
+  const auto a = tril::testing::small_marian(), b = tril::testing::small_marian();
   b->parameters().initialise(77);
   b->parameters().refresh(kern::best());
   const std::vector<Ids> from = sources(8);
@@ -183,7 +183,7 @@ TEST(Shortlist, OfAnEnsemble) {
 }
 
 TEST(Shortlist, WhatItDoesNotGoWith) {
-  const auto m = testing::small_marian();
+  const auto m = tril::testing::small_marian();
   SearchPlan o = options(1);
   o.shortlist = std::make_shared<Shortlist>(random_table(3), ShortlistOptions{}, o);
   ParallelOptions p{.search = o};
@@ -199,7 +199,7 @@ TEST(Shortlist, WhatItDoesNotGoWith) {
 
 // Lists shorter than the beam's candidates.
 TEST(Shortlist, OfLessThanABeam) {
-  const auto m = testing::small_marian();
+  const auto m = tril::testing::small_marian();
   SearchPlan o = options(6);
   o.shortlist = std::make_shared<Shortlist>(random_table(1), ShortlistOptions{.first = 1, .best = 1}, o);
   for (const auto& list : decoded(*m, o, sources(8), 4)) {
@@ -209,4 +209,4 @@ TEST(Shortlist, OfLessThanABeam) {
 }
 
 }  // namespace
-}  // namespace tril::search
+}  // namespace tril::search::shortlist_test

@@ -5,7 +5,7 @@
 #include "grammar/schemas/json_schema.h"
 #include "support/constraints.h"
 
-namespace tril::search {
+namespace tril::search::schema_exact_numbers_test {
 namespace {
 
 void expect(const std::string& schema, const std::vector<std::string>& yes, const std::vector<std::string>& no) {
@@ -80,4 +80,4 @@ TEST(SchemaExactNumbers, AreInOrder) {
 }
 
 }  // namespace
-}  // namespace tril::search
+}  // namespace tril::search::schema_exact_numbers_test

@@ -9,7 +9,7 @@
 #include "grammar/schemas/json_schema.h"
 #include "support/constraints.h"
 
-namespace tril::search {
+namespace tril::search::schema_words_test {
 namespace {
 
 struct Case {
@@ -371,4 +371,4 @@ TEST(SchemaWords, ComplementsOfPatternsAreComplements) {
 }
 
 }  // namespace
-}  // namespace tril::search
+}  // namespace tril::search::schema_words_test

@@ -12,7 +12,7 @@
 #include "support/constraints.h"
 #include "support/little_memory.h"
 
-namespace tril::search {
+namespace tril::search::schema_work_test {
 namespace {
 
 constexpr int many = 4'000;
@@ -84,7 +84,7 @@ TEST(SchemaWork, AlternativesThatDoubleAreRefusedBeforeMemoryEnds) {
     doubling += fmt::format(
         R"(,"d{0}":{{"anyOf":[{{"$ref":"#/$defs/d{1}"}},{{"minLength":{0},"$ref":"#/$defs/d{1}"}}]}})", i, i + 1);
   const auto compile = [&] { compile_json_schema(doubling + "}}"); };
-  EXPECT_EXIT(test::end_with_little_memory(compile, 512), testing::ExitedWithCode(7), "combine in too many ways");
+  EXPECT_EXIT(test::end_with_little_memory(compile, 512), ::testing::ExitedWithCode(7), "combine in too many ways");
 }
 
 // Likewise for oneOf, whose alternatives exclude one another by their expressions.
@@ -173,4 +173,4 @@ TEST(SchemaWork, SetsOfValuesAreThoseOfEqualOnes) {
 }
 
 }  // namespace
-}  // namespace tril::search
+}  // namespace tril::search::schema_work_test

@@ -18,7 +18,7 @@
 #include "support/small_marian.h"
 #include "support/temporary.h"
 
-namespace tril::model {
+namespace tril::model::encoder_decoder_test {
 namespace {
 
 using testing::Batch, testing::expect_gradients_are_slopes, testing::expect_near, testing::gradients,
@@ -295,4 +295,4 @@ TEST(EncoderDecoder, ServesWithFewerBits) {
 }
 
 }  // namespace
-}  // namespace tril::model
+}  // namespace tril::model::encoder_decoder_test

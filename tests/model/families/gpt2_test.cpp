@@ -15,7 +15,7 @@
 #include "support/golden.h"
 #include "support/temporary.h"
 
-namespace tril::model {
+namespace tril::model::gpt2_test {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
@@ -211,4 +211,4 @@ TEST(Gpt2, WhatItsConfigurationCannotSay) {
 }
 
 }  // namespace
-}  // namespace tril::model
+}  // namespace tril::model::gpt2_test

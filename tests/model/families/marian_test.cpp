@@ -7,7 +7,7 @@
 #include "model/spec/masks.h"
 #include "support/small_marian.h"
 
-namespace tril::model {
+namespace tril::model::marian_test {
 namespace {
 
 using testing::Batch;
@@ -196,4 +196,4 @@ TEST(Marian, IdsOutOfRangeAreNamed) {
 }
 
 }  // namespace
-}  // namespace tril::model
+}  // namespace tril::model::marian_test

@@ -6,7 +6,7 @@
 #include "support/allocations.h"
 #include "support/small_marian.h"
 
-namespace tril::model {
+namespace tril::model::steady_state_test {
 namespace {
 
 using testing::Batch;
@@ -102,4 +102,4 @@ TEST(SteadyState, DecodingSteps) {
 }
 
 }  // namespace
-}  // namespace tril::model
+}  // namespace tril::model::steady_state_test

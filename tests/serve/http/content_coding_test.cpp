@@ -5,7 +5,7 @@
 #include "support/packed.h"
 #include "support/serving.h"
 
-namespace tril::serve {
+namespace tril::serve::content_coding_test {
 namespace {
 
 using tril::test::packed;
@@ -150,4 +150,4 @@ TEST_F(Serving, TakesBodiesThatArePacked) {
 }
 
 }  // namespace
-}  // namespace tril::serve
+}  // namespace tril::serve::content_coding_test

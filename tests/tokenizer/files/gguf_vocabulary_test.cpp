@@ -17,7 +17,7 @@
 #include "tokenizer/files/gguf_pre.h"
 #include "tokenizer/files/tokenizer.h"
 
-namespace tril {
+namespace tril::gguf_vocabulary_test {
 namespace {
 
 using test::raw;
@@ -319,4 +319,4 @@ TEST(GgufVocabulary, WaysToCutHaveNames) {
 }
 
 }  // namespace
-}  // namespace tril
+}  // namespace tril::gguf_vocabulary_test

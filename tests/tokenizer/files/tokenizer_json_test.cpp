@@ -14,7 +14,7 @@
 #include "tokenizer/pipeline/regex.h"
 #include "tokenizer/pipeline/word_patterns.h"
 
-namespace tril {
+namespace tril::tokenizer_json_test {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
@@ -507,4 +507,4 @@ TEST(TokenizerJson, DamagedFilesAreErrorsOrTokenizers) {
 }
 
 }  // namespace
-}  // namespace tril
+}  // namespace tril::tokenizer_json_test

@@ -14,7 +14,7 @@
 #include "tokenizer/models/piece_table.h"
 #include "unicode/trim.h"
 
-namespace tril {
+namespace tril::tokenizer_test {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
@@ -261,4 +261,4 @@ TEST(PieceTable, SurvivesMutatedJson) {
 }
 
 }  // namespace
-}  // namespace tril
+}  // namespace tril::tokenizer_test

@@ -12,7 +12,7 @@
 #include "tokenizer/models/bpe_dropout.h"
 #include "tokenizer/models/unigram_sampling.h"
 
-namespace tril {
+namespace tril::subword_sampling_test {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
@@ -258,4 +258,4 @@ TEST(UnigramSampling, KeepsTheTextEvenOfUnknownCharacters) {
 }
 
 }  // namespace
-}  // namespace tril
+}  // namespace tril::subword_sampling_test

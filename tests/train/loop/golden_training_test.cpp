@@ -10,7 +10,7 @@
 #include "train/optim/optimizer.h"
 #include "train/optim/schedule.h"
 
-namespace tril::train {
+namespace tril::train::golden_training_test {
 namespace {
 
 using test::GoldenCase;
@@ -106,7 +106,7 @@ void run_case(const GoldenCase& g, model::Model& m, nn::Precision precision) {
   }
 }
 
-class GoldenTraining : public testing::TestWithParam<nn::Precision> {};
+class GoldenTraining : public ::testing::TestWithParam<nn::Precision> {};
 
 TEST_P(GoldenTraining, TenStepsOfAdamW) {
   const auto files = test::golden_files("training_steps");
@@ -138,8 +138,8 @@ TEST(GoldenTrainingOfExperts, TenStepsOfAdamWForMixtralAndItsBalance) {
   run_case(g, *m, nn::Precision::fp32);
 }
 
-INSTANTIATE_TEST_SUITE_P(BothPrecisions, GoldenTraining, testing::Values(nn::Precision::fp32, nn::Precision::bf16),
+INSTANTIATE_TEST_SUITE_P(BothPrecisions, GoldenTraining, ::testing::Values(nn::Precision::fp32, nn::Precision::bf16),
                          [](const auto& p) { return p.param == nn::Precision::bf16 ? "bf16" : "fp32"; });
 
 }  // namespace
-}  // namespace tril::train
+}  // namespace tril::train::golden_training_test

@@ -9,7 +9,7 @@
 #include "train/loop/presets.h"
 #include "train/loop/settle.h"
 
-namespace tril::train {
+namespace tril::train::language_model_test {
 namespace {
 
 using test::run_trainer;
@@ -152,4 +152,4 @@ TEST(LanguageModel, DecayMayLeaveNormsAndBiasesAlone) {
 }
 
 }  // namespace
-}  // namespace tril::train
+}  // namespace tril::train::language_model_test

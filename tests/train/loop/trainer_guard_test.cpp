@@ -10,7 +10,7 @@
 #include "support/training_files.h"
 #include "train/loop/trainer.h"
 
-namespace tril::train {
+namespace tril::train::trainer_guard_test {
 namespace {
 
 using test::run_trainer;
@@ -131,4 +131,4 @@ TEST(Trainer, WeightsThatTheLastUpdateBrokeAreNotSaved) {
 }
 
 }  // namespace
-}  // namespace tril::train
+}  // namespace tril::train::trainer_guard_test

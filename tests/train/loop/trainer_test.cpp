@@ -15,7 +15,7 @@
 #include "support/training.h"
 #include "support/training_files.h"
 
-namespace tril::train {
+namespace tril::train::trainer_test {
 namespace {
 
 using test::file_text;
@@ -396,4 +396,4 @@ TEST(Trainer, AFullDiskLosesNothing) {
 }
 
 }  // namespace
-}  // namespace tril::train
+}  // namespace tril::train::trainer_test

@@ -15,7 +15,7 @@
 #include "train/loop/derived_settings.h"
 #include "train/loop/settle.h"
 
-namespace tril::train {
+namespace tril::train::guided_alignment_test {
 namespace {
 
 using test::LetterTokenizer;
@@ -263,4 +263,4 @@ TEST(GuidedAlignment, MistakesAreTold) {
 }
 
 }  // namespace
-}  // namespace tril::train
+}  // namespace tril::train::guided_alignment_test

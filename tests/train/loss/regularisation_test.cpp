@@ -14,7 +14,7 @@
 #include "train/loop/data.h"
 #include "train/loss/teachers.h"
 
-namespace tril::train {
+namespace tril::train::regularisation_test {
 namespace {
 
 using test::LetterTokenizer;
@@ -237,4 +237,4 @@ TEST(Regularisation, ResumedRunsEqualUndisturbedOnesBitForBit) {
 }
 
 }  // namespace
-}  // namespace tril::train
+}  // namespace tril::train::regularisation_test

@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "train/optim/optimizer.h"
 
-namespace tril::train {
+namespace tril::train::division_test {
 namespace {
 
 constexpr OptimizerKind kinds[] = {OptimizerKind::adam, OptimizerKind::adamw, OptimizerKind::lion,
@@ -61,7 +61,7 @@ struct Divided {
 void for_each_division(const std::function<void(const Fixture&, const Divided&)>& look) {
   for (const OptimizerKind kind : kinds)
     for (const int ranks : {1, 2, 3, 4, 7, 40}) {
-      SCOPED_TRACE(testing::Message() << "optimiser " << static_cast<int>(kind) << ", " << ranks << " ranks");
+      SCOPED_TRACE(::testing::Message() << "optimiser " << static_cast<int>(kind) << ", " << ranks << " ranks");
       const Fixture f;
       look(f, Divided(f, kind, ranks));
     }
@@ -195,8 +195,8 @@ TEST(Division, OptimizersOfSeveralRanksKeepWhatOneKeeps) {
   for (const OptimizerKind kind : kinds)
     for (const double ema : {0.0, 0.9})
       for (const int ranks : {1, 2, 3, 5}) {
-        SCOPED_TRACE(testing::Message() << "optimiser " << static_cast<int>(kind) << ", ema " << ema << ", " << ranks
-                                        << " ranks");
+        SCOPED_TRACE(::testing::Message()
+                     << "optimiser " << static_cast<int>(kind) << ", ema " << ema << ", " << ranks << " ranks");
         OptimizerOptions options;
         options.kind = kind, options.ema = ema, options.weight_decay = 0.01;
         Fixture whole;
@@ -261,4 +261,4 @@ TEST(Division, OptimizersOfSeveralRanksKeepWhatOneKeeps) {
 }
 
 }  // namespace
-}  // namespace tril::train
+}  // namespace tril::train::division_test

@@ -12,7 +12,7 @@
 #include "train/optim/gradient_noise.h"
 #include "train/optim/schedule.h"
 
-namespace tril::train {
+namespace tril::train::optimizer_test {
 namespace {
 
 // Weights of odd sizes over more than one piece: one is frozen, one has a row that stays zero.
@@ -187,7 +187,7 @@ struct Twin {
 constexpr std::array all_kinds{OptimizerKind::adam, OptimizerKind::adamw, OptimizerKind::lion, OptimizerKind::adafactor,
                                OptimizerKind::muon};
 
-class OptimizerTwin : public testing::TestWithParam<OptimizerKind> {};
+class OptimizerTwin : public ::testing::TestWithParam<OptimizerKind> {};
 
 TEST_P(OptimizerTwin, TenStepsEqualTheFormulas) {
   Fixture f;
@@ -281,11 +281,11 @@ TEST_P(OptimizerTwin, GoesOnFromItsStateBitForBit) {
   EXPECT_EQ(after.averaged_weights(), one.averaged_weights());
 }
 
-std::string name_of_kind(const testing::TestParamInfo<OptimizerKind>& info) {
+std::string name_of_kind(const ::testing::TestParamInfo<OptimizerKind>& info) {
   constexpr std::array names{"adam", "adamw", "lion", "adafactor", "muon"};
   return names.at(info.index);
 }
-INSTANTIATE_TEST_SUITE_P(Kinds, OptimizerTwin, testing::ValuesIn(all_kinds), name_of_kind);
+INSTANTIATE_TEST_SUITE_P(Kinds, OptimizerTwin, ::testing::ValuesIn(all_kinds), name_of_kind);
 
 // The optimizer state: Adam's two moments, Lion's one, Adafactor's rows and columns.
 TEST(Optimizer, StatesAreAsSmallAsTheirPapersSay) {
@@ -400,4 +400,4 @@ TEST(Averaging, MeanOfSnapshotsAndBorrowedWeights) {
 }
 
 }  // namespace
-}  // namespace tril::train
+}  // namespace tril::train::optimizer_test
