@@ -1,11 +1,12 @@
 # Two commands do everything on a fresh Debian or Ubuntu: `make demo` and `make test`. The rest is for those who work on it.
 BUILD ?= build
 JOBS ?= $(shell nproc)
+TEST_JOBS ?= $(shell expr $(JOBS) + 1)  # many tests of the program wait for what they have started
 DIR ?= tests/golden
 SECONDS_EACH ?= 600
 RUNS_EACH ?=
 
-.PHONY: help deps configure build demo test check golden soak bench cost format check-format layers tidy docs clean
+.PHONY: help deps configure build demo programs test check golden soak bench cost format check-format layers tidy tidy-changed docs clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -24,15 +25,16 @@ build: configure ## the program, at build/tril
 demo: build ## train a small model on text made on the spot, and translate with it (two minutes)
 	@$(BUILD)/tril demo
 
-test: configure ## build everything and run the tests
-	@scripts/deps.sh browser qemu-user
+programs: configure ## everything: the program, its tests, benchmarks and examples
 	@cmake --build $(BUILD) -j $(JOBS)
-	@cd $(BUILD) && ctest --output-on-failure -j $(JOBS)
 
-check: configure check-format layers ## before a commit: format, layers, build, and the fast tests (three minutes, where little has changed)
+test: programs ## build everything and run the tests
 	@scripts/deps.sh browser qemu-user
-	@cmake --build $(BUILD) -j $(JOBS)
-	@cd $(BUILD) && ctest --output-on-failure -j $(JOBS) -L fast
+	@cd $(BUILD) && ctest --output-on-failure -j $(TEST_JOBS)
+
+check: check-format layers programs ## before a commit: format, layers, build, and the fast tests (three minutes, where little has changed)
+	@scripts/deps.sh browser qemu-user
+	@cd $(BUILD) && ctest --output-on-failure -j $(TEST_JOBS) -L fast
 
 golden: configure ## run the golden tests over another directory of cases: make golden DIR=...
 	@cmake --build $(BUILD) -j $(JOBS) --target test_model test_model_io test_train test_search test_decode
@@ -66,9 +68,10 @@ layers: ## fail where a folder includes one that stands below it
 	@scripts/check_layers.sh
 
 tidy: ## clang-tidy over the sources
-	@scripts/deps.sh clang-tidy
-	@cmake --preset tidy > /dev/null
-	@git ls-files 'src/*.cpp' | xargs -P $(JOBS) -n 1 clang-tidy -p build-tidy --quiet
+	@scripts/tidy.sh all
+
+tidy-changed: ## clang-tidy over what has changed since BASE, by default the commit before
+	@scripts/tidy.sh since $(BASE)
 
 docs: build ## write what is generated in docs/ anew: the option reference, the drawing of the house, what loads
 	@$(BUILD)/tril help --markdown > docs/options.md

@@ -11,6 +11,7 @@ AlignmentCounts align_corpus(const CorpusOptions& corpus, const std::vector<std:
                              const WordAlignerOptions& options, const Tokenizer* tokenizer,
                              const std::function<void()>& on_iteration) {
   std::vector<std::unique_ptr<OutputFile>> outputs;  // opened first: an unwritable file is reported at once
+  outputs.reserve(files.size());
   for (const std::string& file : files) outputs.push_back(std::make_unique<OutputFile>(file));
   ParallelWords text;
   std::vector<std::size_t> sets;  // of each pair

@@ -97,6 +97,7 @@ template <class Layer>
 std::unique_ptr<nn::KvCache> cache_for(Context& c, const std::vector<Layer>& layers) {
   if (layers.empty()) return nullptr;
   std::vector<nn::KvCache::Layer> kept;
+  kept.reserve(layers.size());
   for (const Layer& layer : layers) kept.push_back(layer.kept());
   return std::make_unique<nn::KvCache>(c, std::move(kept));
 }
