@@ -36,7 +36,7 @@ std::string key_of(std::string_view word) {
 // Stegun 1964, 6.3.18].
 double digamma(double x) {
   double result = 0;
-  for (; x < 6; ++x) result -= 1 / x;
+  while (x < 6) result -= 1 / x++;
   const double square = 1 / (x * x);
   return result + std::log(x) - 0.5 / x - square * (1.0 / 12 - square * (1.0 / 120 - square / 252));
 }

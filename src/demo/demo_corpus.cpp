@@ -30,7 +30,7 @@ constexpr std::array<const char*, 7> french_days{"dimanche", "lundi",    "mardi"
                                                  "jeudi",    "vendredi", "samedi"};
 
 int between(RandomSequence& random, int least, int most) {
-  return least + static_cast<int>(random.below(static_cast<std::uint64_t>(most - least + 1)));
+  return least + static_cast<int>(random.below(static_cast<std::uint64_t>(most - least) + 1));
 }
 
 template <class T, std::size_t N>

@@ -15,7 +15,7 @@ namespace tril::kern {
 //   left operand  A [m, k]: tile (i, l) holds rows 16 i ..., values 32 l ... of each; in [m / 16][k / 32] order.
 //   right operand B [k, n]: tile (l, j) holds columns 16 j ...; its row p holds the pairs B[32 l + 2 p, c], B[32 l + 2 p + 1, c];
 //   tiles are stored in panels of 32 columns, [n / 32][k / 32][2], so that a panel is contiguous.
-constexpr std::size_t tile_values = 16 * 32;
+constexpr std::size_t tile_values = std::size_t{16} * 32;
 constexpr std::size_t tiles_of(std::size_t n, std::size_t size) {
   return (n + size - 1) / size;
 }

@@ -86,7 +86,7 @@ struct QuantizedGemm {
 constexpr std::size_t quantized_gemm_rows = 256;
 constexpr std::size_t quantized_gemm_scratch(std::size_t m, std::size_t k, int bits) {
   const std::size_t rows = ((m < quantized_gemm_rows ? m : quantized_gemm_rows) + 31) / 32 * 32;
-  return rows * (int8_depth(k) + sizeof(float)) + (bits == 4 ? 32 * int8_depth(k) : 0) + 3 * 64;
+  return rows * (int8_depth(k) + sizeof(float)) + (bits == 4 ? 32 * int8_depth(k) : 0) + std::size_t{3} * 64;
 }
 
 }  // namespace tril::kern
