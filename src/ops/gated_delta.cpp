@@ -17,11 +17,11 @@
 namespace tril::ops {
 namespace {
 
-struct Heads {
+struct DeltaHeads {
   std::int64_t heads, key_heads, d_k, d_v;
 };
 
-Heads heads_of(const GatedDelta& x, std::int64_t key_heads, const Rows& rows) {
+DeltaHeads heads_of(const GatedDelta& x, std::int64_t key_heads, const Rows& rows) {
   const auto [N, keys] = x.k.dims<2>("gated_delta: k");
   const auto [Nv, values] = x.v.dims<2>("gated_delta: v");
   const auto [Na, heads] = x.decay.dims<2>("gated_delta: decay");
@@ -40,7 +40,7 @@ const float* at(const Tensor& x, std::int64_t token, std::int64_t column) {
   return x.data<float>() + token * x.row_stride() + column;
 }
 
-kern::GatedDelta arguments(const GatedDelta& x, const Heads& n, const Rows& rows, std::int64_t r, std::int64_t h) {
+kern::GatedDelta arguments(const GatedDelta& x, const DeltaHeads& n, const Rows& rows, std::int64_t r, std::int64_t h) {
   const std::int64_t first = rows.begin(r), key_head = h / (n.heads / n.key_heads);
   kern::GatedDelta a;
   a.q = at(x.q, first, key_head * n.d_k), a.q_stride = z(x.q.row_stride());
@@ -54,11 +54,11 @@ kern::GatedDelta arguments(const GatedDelta& x, const Heads& n, const Rows& rows
 }
 
 // Of each token and head: S k, k u^T and S q.
-double flops_of(const Heads& n, std::int64_t tokens) {
+double flops_of(const DeltaHeads& n, std::int64_t tokens) {
   return 3 * product_flops(tokens * n.heads, n.d_k, n.d_v);
 }
 
-void backward(Context& c, const GatedDelta& x, const Heads& n, const Rows& rows, const Tensor& dy, Grads& d) {
+void backward(Context& c, const GatedDelta& x, const DeltaHeads& n, const Rows& rows, const Tensor& dy, Grads& d) {
   Tensor dq = c.zeros(x.q.shape()), dk = c.zeros(x.k.shape()), dv = c.zeros(x.v.shape()),
          d_decay = c.zeros(x.decay.shape()), d_beta = c.zeros(x.beta.shape());
   Tensor scratch =
@@ -83,7 +83,7 @@ void backward(Context& c, const GatedDelta& x, const Heads& n, const Rows& rows,
 
 // The heads of rows are divided among threads.
 Tensor gated_delta(Context& c, const GatedDelta& x, std::int64_t key_heads, const Rows& rows, States states) {
-  const Heads n = heads_of(x, key_heads, rows);
+  const DeltaHeads n = heads_of(x, key_heads, rows);
   if (states) {
     check(!c.tape(), "gated_delta", "states have no gradient");
     check_states(states, rows, gated_delta_state(n.heads, n.d_k, n.d_v), "gated_delta: states");
