@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "format/npz_file.h"
+#include "model_io/marian_export.h"
 #include "model_io/model_source.h"
 #include "model_io/quantized_files.h"
 #include "model_io/registry.h"
@@ -258,6 +259,41 @@ TEST(MarianFiles, ASavedModelIsTheSameModel) {
     const nlohmann::json pairs = expected(name);
     EXPECT_EQ(scores(ModelSource::open(directory.path()), pairs), scores(source, pairs)) << name;
   }
+}
+
+// The arrays are Marian's own, bit for bit, and the vocabulary is the same.
+TEST(MarianFiles, AnExportedModelIsMariansOwn) {
+  for (const char* name : {"spm", "opus", "pre_norm", "student"}) {
+    const TemporaryDirectory directory;
+    const auto source = ModelSource::open(golden(name));
+    const std::string npz = directory.path("x.npz");
+    export_marian(*load(source), *source.tokenizer(), source.published_generation(), npz);
+    const fs::path own =
+        golden(name) / (name == std::string("opus") ? "opus.model1.npz.best-perplexity.npz" : "model.npz");
+    const NpzFile written = NpzFile::open(npz), marian = NpzFile::open(own.string());
+    ASSERT_EQ(written.tensors().size(), marian.tensors().size()) << name;
+    for (const WeightView& t : marian.tensors()) {
+      const WeightView* const same = written.find(t.name);
+      ASSERT_TRUE(same) << name << ": " << t.name;
+      if (t.name.starts_with("special:")) continue;
+      EXPECT_EQ(same->shape, t.shape) << t.name;
+      EXPECT_TRUE(std::equal(same->bytes.begin(), same->bytes.end(), t.bytes.begin(), t.bytes.end())) << t.name;
+    }
+    const ModelSource again = ModelSource::open(npz);
+    const nlohmann::json pairs = expected(name);
+    EXPECT_EQ(scores(again, pairs), scores(source, pairs)) << name;
+    EXPECT_EQ(again.generation().search.beam_size, source.generation().search.beam_size.value_or(6)) << name;
+  }
+}
+
+TEST(MarianFiles, WhatMarianDoesNotComputeIsNotExported) {
+  const TemporaryDirectory directory;
+  const auto source = ModelSource::open(golden("spm"));
+  const auto other = make(ModelSource::open(fs::path(test::test_dir()) / "golden/hf/marian"));
+  const std::string npz = directory.path("x.npz");
+  const std::string text = error_of([&] { export_marian(*other, *source.tokenizer(), {}, npz); });
+  EXPECT_NE(text.find("other positions and norms"), std::string::npos) << text;
+  EXPECT_FALSE(fs::exists(npz));
 }
 
 TEST(MarianFiles, OptionsThatAreNotComputedAreRefusedByName) {

@@ -1,5 +1,5 @@
-// tril export: converts a model: to a GGUF file, which llama.cpp runs; to a directory that CTranslate2 loads; or to a directory in Hugging
-// Face's form.
+// tril export: converts a model: to a GGUF file, which llama.cpp runs; to Marian's files; to a directory that CTranslate2
+// loads; or any form to a directory in Hugging Face's form.
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
@@ -17,6 +17,7 @@
 #include "model_io/generation_config.h"
 #include "model_io/gguf_config.h"
 #include "model_io/gguf_export.h"
+#include "model_io/marian_export.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "tokenizer/files/gguf_vocabulary.h"
@@ -38,7 +39,9 @@ Fields fields_of(ExportOptions& o) {
   f.add("adapter", &o.adapter,
         "directory of a PEFT adapter to merge into the weights; only with a Hugging Face directory as output")
       .value_name("DIR");
-  f.add("to", &o.to, "output: FILE.gguf, or a directory: a Hugging Face model in float32, or as --format says")
+  f.add("to", &o.to,
+        "output: FILE.gguf, FILE.npz for the Marian toolkit, or a directory: a Hugging Face model in float32, or as "
+        "--format says")
       .letter('o')
       .value_name("PATH")
       .required();
@@ -112,6 +115,16 @@ void write_ctranslate2(const ExportOptions& o, const Fields& fields) {
   spdlog::info("{}: {:.1f} MiB", o.to, static_cast<double>(fs::file_size(fs::path(o.to) / "model.bin")) / mib);
 }
 
+void write_marian(const ExportOptions& o, const Fields& fields) {
+  for (const char* option : {"type", "name", "format"})
+    if (fields.given(option))
+      fail_usage("--" + std::string(option), "is not for Marian's files", "pass a FILE.gguf or a directory with --to");
+  const auto source = model::ModelSource::open(o.model);
+  const auto m = model::load(source);
+  model::export_marian(*m, *source.tokenizer(), source.published_generation(), o.to);
+  spdlog::info("{}: {} parameters; Marian decodes with {}.decoder.yml", o.to, m->parameters().count(), o.to);
+}
+
 void export_directory(const ExportOptions& o, const Fields& fields) {
   for (const char* option : {"type", "name"})
     if (fields.given(option))
@@ -134,11 +147,14 @@ void export_directory(const ExportOptions& o, const Fields& fields) {
 }
 
 int run_export(const ExportOptions& o, const Fields& fields) {
-  if ((wants_gguf(o) || o.format == "ctranslate2") && !o.adapter.empty())
+  const bool wants_marian = fs::path(o.to).extension() == ".npz";
+  if ((wants_gguf(o) || wants_marian || o.format == "ctranslate2") && !o.adapter.empty())
     fail_usage("--adapter", "is only for a Hugging Face directory as output",
                "export a directory with the adapter first, then that in the other format");
   if (wants_gguf(o))
     write_gguf(o, fields);
+  else if (wants_marian)
+    write_marian(o, fields);
   else if (o.format == "ctranslate2")
     write_ctranslate2(o, fields);
   else
@@ -150,21 +166,24 @@ int run_export(const ExportOptions& o, const Fields& fields) {
 
 void add_export(App& app) {
   auto o = std::make_shared<ExportOptions>();
-  app.add({.name = "export",
-           .summary = "write a model as a GGUF file for llama.cpp, for CTranslate2, or as a Hugging Face directory",
-           .description =
-               "Writes the weights and the tokenizer as llama.cpp reads them, for the families that it "
-               "computes as published; an error names anything that it would compute differently. With "
-               "--format ctranslate2 writes a directory that CTranslate2 loads. Any other form (GGUF, Marian's, "
-               "CTranslate2's) becomes a directory that `transformers` reads. The original is not changed.",
-           .examples = {{"tril export -m llama --to llama.gguf", "in 16 bits"},
-                        {"tril export -m llama --to llama-q8.gguf --type q8_0", "in 8 bits"},
-                        {"tril export -m llama --adapter legal --to llama-legal", "a model with its adapter merged"},
-                        {"tril export -m de --to de-ct2 --format ctranslate2 --type int8", "for CTranslate2"},
-                        {"tril export -m llama.Q4_K_M.gguf --to llama", "to continue training, or for `transformers`"}},
-           .fields = fields_of(*o),
-           .apply_preset = {},
-           .run = [o](const Invocation& i) { return run_export(*o, i.fields); }});
+  app.add(
+      {.name = "export",
+       .summary = "write a model for llama.cpp (GGUF), Marian or CTranslate2, or as a Hugging Face directory",
+       .description =
+           "Writes the weights and the tokenizer as llama.cpp reads them, for the families that it "
+           "computes as published; an error names anything that it would compute differently. With "
+           "--format ctranslate2 writes a directory that CTranslate2 loads. Any other form (GGUF, Marian's, "
+           "CTranslate2's) becomes a directory that `transformers` reads. An .npz is written with its vocabularies and "
+           "a decoder.yml, for `marian-decoder`. The original is not changed.",
+       .examples = {{"tril export -m llama --to llama.gguf", "in 16 bits"},
+                    {"tril export -m llama --to llama-q8.gguf --type q8_0", "in 8 bits"},
+                    {"tril export -m llama --adapter legal --to llama-legal", "a model with its adapter merged"},
+                    {"tril export -m de --to de-ct2 --format ctranslate2 --type int8", "for CTranslate2"},
+                    {"tril export -m student --to marian/model.npz", "for the Marian toolkit"},
+                    {"tril export -m llama.Q4_K_M.gguf --to llama", "to continue training, or for `transformers`"}},
+       .fields = fields_of(*o),
+       .apply_preset = {},
+       .run = [o](const Invocation& i) { return run_export(*o, i.fields); }});
 }
 
 }  // namespace tril::cli

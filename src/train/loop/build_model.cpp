@@ -4,6 +4,7 @@
 
 #include "model/families/linear_decoder.h"
 #include "model/families/marian.h"
+#include "model/families/marian_nmt.h"
 
 namespace tril::train {
 
@@ -105,6 +106,8 @@ std::unique_ptr<model::Model> build_bart(const ModelOptions& options, const Toke
     c.scale_embedding = false, c.init_std = 0.02;
   c.validate("model");
 
+  if (options.arch == "marian_nmt" || options.arch == "marian_ssru")
+    return model::make_marian_nmt({.pre_norm = false, .ssru = options.arch == "marian_ssru"}, c);
   if (options.arch == "marian") return std::make_unique<model::Marian>(c);
   check_one_vocabulary(options, tokenizer);
   return model::make_bart(options.arch, c);

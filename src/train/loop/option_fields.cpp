@@ -53,7 +53,9 @@ TextForm<std::int64_t> layer_form() {
 
 void model_fields(Fields& f, ModelOptions& m) {
   f.group("Model");
-  f.add("arch", &m.arch, "model family: gpt2 and linear_decoder are language models, the others are encoder-decoders")
+  f.add("arch", &m.arch,
+        "model family: gpt2 and linear_decoder are language models, the others are encoder-decoders; marian_ssru is a "
+        "marian_nmt with an SSRU in the decoder")
       .choices(architectures());
   f.add("preset", &m.preset, "default sizes, dropout rates and learning rate; other options override them",
         {{"tiny", Preset::tiny}, {"base", Preset::base}, {"big", Preset::big}});

@@ -12,7 +12,12 @@ std::size_t corpus_count(const DataOptions& d) {
 }
 
 std::vector<std::string> architectures() {
-  return {"marian", "bart", "mbart", "m2m_100", "pegasus", "t5", "mt5", "gpt2", "linear_decoder"};
+  return {"marian",  "marian_nmt", "marian_ssru", "bart", "mbart",         "m2m_100",
+          "pegasus", "t5",         "mt5",         "gpt2", "linear_decoder"};
+}
+
+bool is_marian(const ModelOptions& m) {
+  return m.arch.starts_with("marian");
 }
 
 bool is_t5(const ModelOptions& m) {

@@ -49,6 +49,9 @@ struct ModelOptions {
 /// The families that can be built: the values of `arch`.
 std::vector<std::string> architectures();
 
+/// Whether the options are for marian, as `transformers` has it, or as the Marian toolkit does: marian_nmt, or marian_ssru with an
+/// SSRU in the decoder.
+bool is_marian(const ModelOptions& m);
 /// Whether the options are for t5 or mt5.
 bool is_t5(const ModelOptions& m);
 

@@ -108,9 +108,9 @@ void settle(TrainOptions& o) {
     check(m.layer_drop == 0, "layer_drop", "is for encoder-decoders, but `arch` {} is a language model", m.arch);
   }
   check(!is_t5(m) || m.layer_drop == 0, "layer_drop", "`arch` {} does not support it", m.arch);
-  check(!m.depth_scaled_init || m.arch == "marian" || m.arch == "bart", "depth_scaled_init",
+  check(!m.depth_scaled_init || is_marian(m) || m.arch == "bart", "depth_scaled_init",
         "is for post-norm models, but `arch` {} is pre-norm", m.arch);
-  check(!o.data.separate_vocabs || m.arch == "marian", "separate_vocabs", "`arch` {} has one vocabulary for both sides",
+  check(!o.data.separate_vocabs || is_marian(m), "separate_vocabs", "`arch` {} has one vocabulary for both sides",
         m.arch);
   if (!l.teacher.empty() && o.data.vocab.empty()) o.data.vocab = l.teacher[0];
   if (!o.data.guided_alignment.none()) guided_heads(l, m);
