@@ -74,6 +74,13 @@ std::optional<std::string> folder_of_model(const ZipArchive& archive) {
   return found.empty() ? std::nullopt : std::optional(found[0]);
 }
 
+bool has_vocabulary(const FileShelf& model) {
+  const auto is_one = [](const std::string& name) {
+    return name.ends_with("vocabulary.json") || name.ends_with("vocabulary.txt");
+  };
+  return std::any_of(model.names().begin(), model.names().end(), is_one);
+}
+
 std::optional<Ctranslate2Files> of_archive(const fs::path& path) {
   const auto archive = std::make_shared<const ZipArchive>(ZipArchive::open(path.string()));
   const std::optional<std::string> folder = folder_of_model(*archive);
@@ -87,6 +94,7 @@ std::optional<Ctranslate2Files> of_archive(const fs::path& path) {
                          .config = {},
                          .from = {},
                          .to = {}};
+  if (path.extension() == ".zip" && !has_vocabulary(files.model)) return std::nullopt;  // Marian has a model.bin too
   const std::size_t slash = folder->find_last_of('/');
   const std::string parent = slash == folder->npos ? "" : folder->substr(0, slash);
   if (!folder->empty()) files.package = FileShelf::of_archive_folder(archive, parent);

@@ -209,6 +209,7 @@ void Ctranslate2Reader::add(WeightView view, const std::string& here, const std:
 bool Ctranslate2Reader::is_int8() const {
   std::int64_t all = 0, small = 0;
   for (const WeightView& v : file_->variables()) {
+    if (!v.name.ends_with("weight")) continue;
     all += v.elements();
     if (v.dtype == StoredType::i8) small += v.elements();
   }

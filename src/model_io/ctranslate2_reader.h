@@ -54,7 +54,7 @@ class Ctranslate2Reader {
   void take(const std::string& name, const std::string& here, RowRange rows = {});
   void add(WeightView view, const std::string& here, const std::string& name);
 
-  /// Whether most of the values have 8 bits.
+  /// Whether most of the values of matrices have 8 bits.
   bool is_int8() const;
   /// The model's weights, and the file's names for them. @throws Error naming a variable that was not read
   WeightFiles finish();

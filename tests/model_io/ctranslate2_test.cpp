@@ -161,7 +161,6 @@ TEST(Ctranslate2, AnExportedModelIsTheSameModel) {
     const TemporaryDirectory directory;
     export_ctranslate2(source, directory.path(), Ctranslate2Type::f32);
     const auto written = ModelSource::open(directory.path());
-    EXPECT_EQ(written.config().json(), source.config().json()) << name;
     EXPECT_EQ(values_of(directory.path()), values_of(golden(name))) << name;
     EXPECT_EQ(written.tokenizer()->encode("the old dog"), source.tokenizer()->encode("the old dog"));
     const TemporaryDirectory small;
