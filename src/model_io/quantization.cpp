@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "model_io/quantized_files.h"
+#include "kern/quantize_int4.h"
 #include "model_io/quantized_methods.h"
 
 namespace tril::model {
@@ -42,11 +42,24 @@ const Method* method_of(const JsonObject& config) {
                   fmt::format("supported: {}; or use the unquantised model and run `tril quantize`", known));
 }
 
+// The bits of tril's own method; 0 without one.
+int own_bits(const JsonObject& config) {
+  constexpr auto group = static_cast<std::int64_t>(kern::int4_group);
+  const auto scheme = config.find_object("quantization_config");
+  if (!scheme) return 0;
+  check_keys(*scheme, {"quant_method", "bits", "group_size"});
+  const std::int64_t bits = scheme->size("bits");
+  if (bits != 8 && bits != 4) scheme->fail_at("bits", fmt::format("{} is neither 8 nor 4", bits));
+  if (scheme->size("group_size", group) != group)
+    scheme->fail_at("group_size", fmt::format("{} is not supported", scheme->size("group_size")), "only 32 is");
+  return static_cast<int>(bits);
+}
+
 }  // namespace
 
 nn::Precision stored_precision_of(const JsonObject& config) {
   if (method_of(config)) return nn::Precision::int8;
-  const int bits = quantized_bits(config);
+  const int bits = own_bits(config);
   return bits == 8 ? nn::Precision::int8 : bits == 4 ? nn::Precision::int4 : nn::Precision::fp32;
 }
 

@@ -76,22 +76,6 @@ Written rounded(const std::vector<float>& w, std::size_t n, std::size_t k, int b
   return q;
 }
 
-}  // namespace
-
-int quantized_bits(const JsonObject& config) {
-  const auto scheme = config.find_object("quantization_config");
-  if (!scheme) return 0;
-  if (scheme->get<std::string>("quant_method", "") != "tril") return 0;
-  check_keys(*scheme, {"quant_method", "bits", "group_size"});
-  const std::int64_t bits = scheme->size("bits");
-  if (bits != 8 && bits != 4) scheme->fail_at("bits", fmt::format("{} is neither 8 nor 4", bits));
-  if (scheme->size("group_size", group) != group)
-    scheme->fail_at("group_size", fmt::format("{} is not supported", scheme->size("group_size")), "only 32 is");
-  return static_cast<int>(bits);
-}
-
-namespace {
-
 // Part `part` of a tensor that holds several weights of `shape`, which the file has as [count, shape].
 std::shared_ptr<const WeightView> part_of(const WeightFiles& files, const WeightView& whole, const StoredAs::Part& part,
                                           std::vector<std::int64_t> shape) {

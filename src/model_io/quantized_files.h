@@ -18,9 +18,6 @@
 
 namespace tril::model {
 
-/// The bits in config.json; 0 if none, or if another program quantised the weights (quantization.h).
-int quantized_bits(const JsonObject& config);
-
 /// A weight as stored in the files.
 struct StoredWeight {
   const WeightView *values = nullptr, *scales = nullptr, *multipliers = nullptr;
