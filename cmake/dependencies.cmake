@@ -11,6 +11,7 @@ find_package(yaml-cpp REQUIRED)
 find_package(ICU REQUIRED COMPONENTS uc)
 find_package(Boost 1.74 REQUIRED)  # Asio and Beast, headers alone
 find_package(OpenSSL REQUIRED)
+find_package(CURL 7.85 REQUIRED)
 if(TRIL_MPI)
   find_package(MPI REQUIRED COMPONENTS C)  # its C interface: what all of them have
 

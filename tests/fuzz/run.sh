@@ -40,6 +40,7 @@ for name in "$@"; do
     fuzz_ctranslate2) seeds=$(find "$source/tests/golden/ctranslate2/seeds" -name '*.bin') ;;
     fuzz_npz) seeds=$(find "$source/tests/golden/npz" -name '*.npz' -o -name '*.npy') ;;
     fuzz_marian_bin) seeds=$(find "$source/tests/golden/marian" -name '*.bin') ;;
+    fuzz_hub_listing) seeds=$(find "$source/tests/fuzz/listings" -type f) ;;
     fuzz_yaml) seeds=$(find "$source/tests/golden/marian" "$source/examples" -name '*.yml') ;;
     fuzz_request) seeds=$(find "$source/tests/fuzz/requests" -type f) ;;
     fuzz_json) seeds=$(find "$source/tests/golden" -name '*config.json') ;;

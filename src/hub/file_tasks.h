@@ -1,0 +1,21 @@
+// Several downloads at once, each by a thread with its own connection; the first error stops all.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <stop_token>
+
+#include "hub/http_client.h"
+
+namespace tril::hub {
+
+/// One download of a list. @throws Error; Stopped when `stop` is requested
+using FileTask = std::function<void(HttpClient& client, std::size_t number, const std::stop_token& stop)>;
+
+/// Runs the tasks 0 to count - 1 in their order, at most `threads` at once.
+/// @param watch  called by this thread several times a second
+/// @throws what the first task threw that failed; the others are stopped before
+void run_file_tasks(const HubSettings& settings, std::size_t count, std::size_t threads, const FileTask& task,
+                    const std::function<void()>& watch);
+
+}  // namespace tril::hub

@@ -1,0 +1,29 @@
+// Where models are fetched from and kept: the environment variables of huggingface_hub, with its meanings and
+// defaults, so that Python and tril share one cache. Source: huggingface_hub, constants.py and utils/_auth.py.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace tril::hub {
+
+struct HubSettings {
+  std::string endpoint;       ///< HF_ENDPOINT, without a slash at its end
+  std::string cache;          ///< HF_HUB_CACHE: a directory
+  std::string downloads;      ///< where files from other URLs are kept: a directory
+  std::string token;          ///< HF_TOKEN, or the file that `hf auth login` writes; empty: none
+  std::string token_origin;   ///< what to call it in errors: "HF_TOKEN", the file's path
+  bool offline = false;       ///< HF_HUB_OFFLINE: nothing is fetched
+  std::string certificates;   ///< CURL_CA_BUNDLE or SSL_CERT_FILE: a file; empty: the system's
+  double stall_seconds = 10;  ///< HF_HUB_DOWNLOAD_TIMEOUT: a transfer that brings nothing for so long is broken
+  double first_wait = 1;      ///< seconds before the second try; later ones wait twice as long each
+};
+
+/// @param variable  the value of an environment variable; "" if it is unset
+/// @throws Error(usage) that names the variable whose value is not understood
+HubSettings read_settings(const std::function<std::string(const std::string& name)>& variable);
+
+/// The settings of this process.
+HubSettings settings_of_process();
+
+}  // namespace tril::hub
