@@ -39,10 +39,11 @@ class Pull {
     const auto text_of = [this](const std::string& file) { return index_text(file); };
     const std::vector<std::string> names = files_of_model(listing_.names(), name_.file, text_of, name_.text());
     Pulled pulled;
+    std::set<std::string> sums;
     for (const std::string& file : names) {
       const RemoteFile& remote = *listing_.find(file);
       pulled.files.push_back({remote, cache_.has(remote)});
-      pulled.bytes += remote.size;
+      if (sums.insert(remote.sum).second) pulled.bytes += remote.size;
     }
     const std::vector<RemoteFile> missing = missing_files(pulled);
     fetch(missing);

@@ -24,7 +24,7 @@ struct Pulled {
   std::string path;    ///< of the model: a directory, or a file
   std::string commit;  ///< of the repository
   std::vector<PulledFile> files;
-  std::uint64_t bytes = 0;    ///< of the files
+  std::uint64_t bytes = 0;    ///< of the files, a content that several share once
   std::uint64_t fetched = 0;  ///< of them now
 };
 

@@ -19,6 +19,7 @@
 #include "cli/app/help.h"
 #include "cli/io/standard_output.h"
 #include "cli/options/environment.h"
+#include "cli/options/find_models.h"
 #include "cli/options/general_options.h"
 #include "cli/options/option_names.h"
 #include "cli/options/parse.h"
@@ -92,7 +93,7 @@ const Command& App::at(std::string_view name) const {
 
 int App::run_command(Command& command, const std::vector<std::string>& args) {
   GeneralOptions general;
-  Fields general_fields = fields_of(general, command.reads_config);
+  Fields general_fields = fields_of(general, command.traits());
 
   const std::vector<GivenValue> all = parse_arguments({&command.fields, &general_fields}, args);
   std::vector<GivenValue> own, shared;
@@ -124,6 +125,7 @@ int App::run_command(Command& command, const std::vector<std::string>& args) {
   }
   try {
     command.fields.check_complete();
+    find_models(command.fields, command.models, {.pull = general.pull, .quiet = general.log.quiet});
     return command.run({*this, command.fields, general.log.quiet});
   } catch (const ReaderGone&) {
     throw;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "cli/options/general_options.h"
 
 namespace tril::cli {
 
@@ -43,11 +44,16 @@ struct Command {
   /// Whether options can also be set by environment variables: TRIL_QUEUE_SIZE for --queue-size, with a list's values
   /// separated by white space. Flags override the environment, which overrides the file.
   bool reads_environment = false;
+  /// The fields whose values name models: paths, or names on a hub, which become paths in the cache before `run`.
+  /// With any, the command takes --pull.
+  std::vector<std::string> models = {};
   /// With a field "preset": called when its value is set, before any other value, so that flags and file override the
   /// preset.
   std::function<void()> apply_preset;
   /// Does the work. @return the exit code
   std::function<int(const Invocation& invocation)> run;
+
+  CommandTraits traits() const { return {.reads_config = reads_config, .opens_models = !models.empty()}; }
 };
 
 class App {

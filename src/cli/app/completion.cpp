@@ -14,7 +14,7 @@ namespace {
 template <class Use>
 void each_field(const Command& command, Use use) {
   GeneralOptions general;
-  const Fields shared = fields_of(general, command.reads_config);
+  const Fields shared = fields_of(general, command.traits());
   for (const Fields* fields : {&command.fields, &shared})
     for (const Field& field : *fields) use(field);
 }

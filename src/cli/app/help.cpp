@@ -119,7 +119,7 @@ std::string help_text(const Command& command) {
   if (!command.description.empty()) out += "\n" + wrapped(command.description, 0) + "\n";
 
   GeneralOptions general;
-  const Fields general_fields = fields_of(general, command.reads_config);
+  const Fields general_fields = fields_of(general, command.traits());
   for (const Fields* fields : {&command.fields, &general_fields})
     each_option(
         *fields, [&](const std::string& group) { out += fmt::format("\n{}\n", group); },
@@ -152,7 +152,7 @@ std::string markdown_reference(const App& app) {
   }
   GeneralOptions general;
   out += "\n## All commands\n\n`--config` and `--dump-config` belong to the commands that train.\n";
-  add_tables(out, fields_of(general, /*reads_config=*/true));
+  add_tables(out, fields_of(general, {.reads_config = true, .opens_models = true}));
   return out;
 }
 

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/as_utf8.h"
 #include "base/atomic_directory.h"
 #include "base/file.h"
 #include "cli/commands/commands.h"
+#include "cli/options/find_models.h"
 #include "cli/options/new_directory.h"
 #include "format/gguf.h"
 #include "format/gguf_write.h"
@@ -60,8 +60,7 @@ bool wants_gguf(const ExportOptions& o) {
 
 std::string name_of(const ExportOptions& o) {
   if (!o.name.empty()) return o.name;
-  const fs::path model = fs::path(o.model).lexically_normal();
-  return as_utf8(model.has_filename() ? model.stem().string() : model.parent_path().filename().string());
+  return name_of_model(o.model);
 }
 
 // Metadata for llama.cpp: the tokenizer, and the publisher's sampling settings.
@@ -182,6 +181,7 @@ void add_export(App& app) {
                     {"tril export -m student --to marian/model.npz", "for the Marian toolkit"},
                     {"tril export -m llama.Q4_K_M.gguf --to llama", "to continue training, or for `transformers`"}},
        .fields = fields_of(*o),
+       .models = {"model"},
        .apply_preset = {},
        .run = [o](const Invocation& i) { return run_export(*o, i.fields); }});
 }

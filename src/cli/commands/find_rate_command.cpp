@@ -122,6 +122,7 @@ void add_find_rate(App& app) {
                         {"tril find-rate --config run.yml --plot rates.html", "the same with a picture"}},
            .fields = find_rate_fields(*o),
            .reads_config = true,
+           .models = {"init-from", "teacher"},
            .apply_preset = [o] { apply_preset(o->train); },
            .run = [o](const Invocation& i) { return find_rate(*o, i.fields, i.quiet); }});
 }

@@ -279,6 +279,7 @@ void add_inspect(App& app) {
                     {"tril inspect adapters/legal", "what a PEFT adapter changes"},
                     {"tril inspect models/de --tensors --json", "everything, for a script"}},
        .fields = fields_of(*o),
+       .models = {"model"},
        .run = [o](const Invocation&) { return inspect(*o); }});
 }
 

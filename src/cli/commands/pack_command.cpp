@@ -46,6 +46,7 @@ void add_pack(App& app) {
            .examples = {{"tril pack -m de-int8", "for a directory written by tril quantize"},
                         {"tril pack -m llama --precision bf16", "for tril serve -m llama --precision bf16"}},
            .fields = fields_of(*o),
+           .models = {"model"},
            .apply_preset = {},
            .run = [o](const Invocation&) { return pack(*o); }});
 }

@@ -62,6 +62,7 @@ void add_quantize(App& app) {
                          "8 bits; the result is used like any model, as in tril translate -m de-int8"},
                         {"tril quantize -m de -o de-int4 --precision int4", "4 bits"}},
            .fields = fields_of(*o),
+           .models = {"model"},
            .apply_preset = {},
            .run = [o](const Invocation&) { return quantize(*o); }});
 }

@@ -102,6 +102,7 @@ void add_shortlist(App& app) {
            .examples = {{"tril shortlist -m de -t train.en train.de -o de/lex.s2t", "a table"},
                         {"tril translate -m de --shortlist de/lex.s2t 100 100 < test.en", "use it"}},
            .fields = fields_of(*o),
+           .models = {"model"},
            .apply_preset = {},
            .run = [o](const Invocation&) { return make_shortlist(*o); }});
 }

@@ -161,6 +161,7 @@ void add_tokenize(App& app) {
                         {"tril tokenize -m models/de --show table \"Hello, world\"", "each token with its place"},
                         {"tril tokenize -m models/de -i test.en --special-tokens --json", "all there is of each line"}},
            .fields = fields_of_tokenize(*o),
+           .models = {"model"},
            .apply_preset = {},
            .run = [o](const Invocation& i) { return tokenize(*o, i.fields); }});
 }
@@ -174,6 +175,7 @@ void add_detokenize(App& app) {
                         {"tril tokenize -m models/de -i test.de --side target | tril detokenize -m models/de",
                          "there and back"}},
            .fields = fields_of_detokenize(*o),
+           .models = {"model"},
            .apply_preset = {},
            .run = [o](const Invocation& i) { return detokenize(*o, i.fields); }});
 }

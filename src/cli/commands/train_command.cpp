@@ -385,6 +385,7 @@ void add_train(App& app) {
                  "four processes on one or several machines; each computes its batches of every update"}},
            .fields = fields_of(*o),
            .reads_config = true,
+           .models = {"init-from", "teacher"},
            .apply_preset = [o] { apply_preset(*o); },
            .run = [o](const Invocation& i) { return train_as_rank(*o, i.fields, i.quiet); }});
 }

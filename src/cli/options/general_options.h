@@ -12,9 +12,15 @@ struct GeneralOptions {
   LogOptions log;
   std::string config;
   bool dump_config = false;
+  bool pull = false;
 };
 
-/// @param reads_config  whether the command takes --config and --dump-config
-Fields fields_of(GeneralOptions& options, bool reads_config);
+/// What a command does, as far as it decides which general options it has.
+struct CommandTraits {
+  bool reads_config = false;  ///< --config and --dump-config
+  bool opens_models = false;  ///< --pull
+};
+
+Fields fields_of(GeneralOptions& options, const CommandTraits& traits);
 
 }  // namespace tril::cli

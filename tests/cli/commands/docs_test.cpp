@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "cli/app/app.h"
+#include "cli/options/general_options.h"
 #include "support/paths.h"
 #include "support/run_program.h"
 
@@ -97,7 +98,6 @@ std::vector<std::vector<std::string>> commands_of(const std::string& line) {
 
 /// "" or what is wrong with `words`, the arguments of tril.
 std::string problem_of(const cli::App& app, std::vector<std::string> words) {
-  const std::vector<std::string> general{"help", "version", "config", "dump-config", "quiet", "log-level"};
   const std::vector<std::string> names = app.names();
   const auto is_command = [&](const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -107,12 +107,13 @@ std::string problem_of(const cli::App& app, std::vector<std::string> words) {
   if (!is_command(name) && words.size() > 1) name += " " + words[1];
   if (!is_command(name)) return words[0] + " is not a command";
   const cli::Command& command = app.at(name);
+  cli::GeneralOptions options;
+  const Fields general = cli::fields_of(options, command.traits());
   for (const std::string& word : words) {
     const std::string option = word.substr(0, word.find('='));
     bool known = true;
     if (option.starts_with("--"))
-      known = command.fields.find(option.substr(2)) ||
-              std::find(general.begin(), general.end(), option.substr(2)) != general.end();
+      known = command.fields.find(option.substr(2)) || general.find(option.substr(2));
     else if (option.size() == 2 && option[0] == '-' && std::isalpha(static_cast<unsigned char>(option[1])))
       known = option == "-h" || option == "-q" ||
               std::any_of(command.fields.begin(), command.fields.end(),
