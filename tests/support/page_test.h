@@ -37,7 +37,7 @@ inline std::string words_of(const std::string& html) {
   return words;
 }
 
-class PageTest : public testing::Test {
+class PageTest : public ::testing::Test {
  protected:
   void SetUp() override {
     const BrowserProgram program = find_browser();

@@ -44,7 +44,7 @@ inline void write_pairs(const std::string& prefix, int lines, std::uint64_t seed
 
 using Words = std::vector<std::string>;
 
-class RanksTest : public testing::Test {
+class RanksTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!have_mpirun()) GTEST_SKIP() << "there is no mpirun here: several processes are not tested";
