@@ -19,23 +19,23 @@
 namespace tril::model {
 namespace {
 
-using Kind = Ctranslate2Variable::Kind;
+using VariableKind = Ctranslate2Variable::Kind;
 namespace fs = std::filesystem;
 
-StoredType stored_type_of(Kind kind, Ctranslate2Type type) {
+StoredType stored_type_of(VariableKind kind, Ctranslate2Type type) {
   switch (kind) {
-    case Kind::flag:
+    case VariableKind::flag:
       return StoredType::i8;
-    case Kind::integer16:
+    case VariableKind::integer16:
       return StoredType::i16;
-    case Kind::integer32:
+    case VariableKind::integer32:
       return StoredType::i32;
-    case Kind::number:
+    case VariableKind::number:
       return StoredType::f32;
     default:
       break;
   }
-  if (kind == Kind::matrix && type == Ctranslate2Type::int8) return StoredType::i8;
+  if (kind == VariableKind::matrix && type == Ctranslate2Type::int8) return StoredType::i8;
   if (type == Ctranslate2Type::f16) return StoredType::f16;
   return type == Ctranslate2Type::bf16 ? StoredType::bf16 : StoredType::f32;
 }
@@ -153,14 +153,14 @@ class Ctranslate2Exporter {
     for (const Ctranslate2Variable& v : layout_.variables) {
       const StoredType type = stored_type_of(v.kind, type_);
       header.variables.push_back({v.name, type, shape_of(v)});
-      if (v.kind == Kind::matrix && type == StoredType::i8)
+      if (v.kind == VariableKind::matrix && type == StoredType::i8)
         header.variables.push_back({v.name + "_scale", StoredType::f32, {shape_of(v)[0]}});
     }
     Ctranslate2Writer writer(path, header);
     for (const Ctranslate2Variable& v : layout_.variables) {
       const StoredType type = stored_type_of(v.kind, type_);
       const std::vector<float> values = values_of(v);
-      if (v.kind != Kind::matrix || type != StoredType::i8) {
+      if (v.kind != VariableKind::matrix || type != StoredType::i8) {
         writer.write(v.name, numbers_as(type, values, v.name));
         continue;
       }

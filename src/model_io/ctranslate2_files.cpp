@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* model_name = "model.bin";
 constexpr const char* folder_of_packages = "model";
-constexpr JsonLimits vocabulary_limits{.bytes = largest_tokenizer_file, .depth = 2, .values = 20'000'000};
+constexpr JsonLimits list_limits{.bytes = largest_tokenizer_file, .depth = 2, .values = 20'000'000};
 
 bool holds_model(const fs::path& directory) {
   std::error_code ignored;
@@ -125,7 +125,7 @@ std::optional<std::vector<std::string>> read_ctranslate2_vocabulary(const FileSh
   std::vector<std::string> pieces;
   if (const std::string file = name + ".json"; model.has(file)) {
     const std::string where = model.place_of(file);
-    const nlohmann::json json = parse_json(model.text(file, largest_tokenizer_file), where, vocabulary_limits);
+    const nlohmann::json json = parse_json(model.text(file, largest_tokenizer_file), where, list_limits);
     if (!json.is_array()) fail(where, "is no list of pieces");
     for (const nlohmann::json& piece : json) {
       if (!piece.is_string()) fail(where, fmt::format("piece {} is no text", pieces.size()));

@@ -12,7 +12,7 @@ namespace tril::model {
 namespace {
 
 using nlohmann::json;
-using Kind = Ctranslate2Variable::Kind;
+using VariableKind = Ctranslate2Variable::Kind;
 
 // Numbers of CTranslate2's enum ActivationType.
 float activation_id(const json& config, const char* key) {
@@ -65,12 +65,12 @@ class LayoutWriter {
   std::int64_t count(const char* key) const { return config_.at(key).get<std::int64_t>(); }
   bool has(const std::string& weight) const { return rows_.contains(weight); }
 
-  void number(const std::string& name, double value, Kind kind) {
+  void number(const std::string& name, double value, VariableKind kind) {
     out_.variables.push_back(
         {.name = name, .parts = {}, .made = {static_cast<float>(value)}, .shape = {}, .kind = kind});
   }
-  void flag(const std::string& name, double value) { number(name, value, Kind::flag); }
-  void weights(const std::string& name, std::vector<WeightRows> parts, Kind kind = Kind::values) {
+  void flag(const std::string& name, double value) { number(name, value, VariableKind::flag); }
+  void weights(const std::string& name, std::vector<WeightRows> parts, VariableKind kind = VariableKind::values) {
     for (const WeightRows& part : parts) used_.insert(part.weight);
     out_.variables.push_back({.name = name, .parts = std::move(parts), .kind = kind});
   }
@@ -81,7 +81,7 @@ class LayoutWriter {
       if (has(layer + ".bias")) biases.push_back({layer + ".bias"});
     }
     check(biases.empty() || biases.size() == layers.size(), "CTranslate2", "{}: some of its parts have a bias", name);
-    weights(name + "/weight", std::move(matrices), Kind::matrix);
+    weights(name + "/weight", std::move(matrices), VariableKind::matrix);
     if (!biases.empty()) weights(name + "/bias", std::move(biases));
   }
   void norm(const std::string& name, const std::string& layer) {
@@ -92,25 +92,25 @@ class LayoutWriter {
 
   // Embeddings and the output, of the first `words` rows.
   void output(const std::string& embedding) {
-    weights("decoder/embeddings/weight", {{embedding, 0, out_.words}}, Kind::matrix);
+    weights("decoder/embeddings/weight", {{embedding, 0, out_.words}}, VariableKind::matrix);
     if (has("lm_head.weight"))
-      weights("decoder/projection/weight", {{"lm_head.weight", 0, out_.words}}, Kind::matrix);
+      weights("decoder/projection/weight", {{"lm_head.weight", 0, out_.words}}, VariableKind::matrix);
     else
       alias("decoder/projection/weight", "decoder/embeddings/weight");
   }
 
   void decoder_attributes(double heads, double pre_norm, double activation) {
-    number("decoder/num_heads", heads, Kind::integer16);
+    number("decoder/num_heads", heads, VariableKind::integer16);
     flag("decoder/pre_norm", pre_norm);
     flag("decoder/activation", activation);
-    number("decoder/alignment_layer", -1, Kind::integer16);
-    number("decoder/alignment_heads", 1, Kind::integer16);
+    number("decoder/alignment_layer", -1, VariableKind::integer16);
+    number("decoder/alignment_heads", 1, VariableKind::integer16);
     for (const char* off : {"alibi", "alibi_use_positive_positions", "scale_alibi"})
       flag(fmt::format("decoder/{}", off), 0);
     flag("decoder/start_from_zero_embedding", out_.starts_from_zero ? 1 : 0);
   }
   void encoder_attributes(double heads, double pre_norm, double activation) {
-    number("encoder/num_heads", heads, Kind::integer16);
+    number("encoder/num_heads", heads, VariableKind::integer16);
     flag("encoder/pre_norm", pre_norm);
     flag("encoder/activation", activation);
     for (const char* off : {"embeddings_merge", "multi_query_attention"}) flag(fmt::format("encoder/{}", off), 0);
@@ -137,7 +137,8 @@ class LayoutWriter {
     if (has(shared))
       alias("encoder/embeddings_0/weight", "decoder/embeddings/weight");
     else
-      weights("encoder/embeddings_0/weight", {{"model.encoder.embed_tokens.weight", 0, out_.words}}, Kind::matrix);
+      weights("encoder/embeddings_0/weight", {{"model.encoder.embed_tokens.weight", 0, out_.words}},
+              VariableKind::matrix);
     if (has("final_logits_bias")) weights("decoder/projection/bias", {{"final_logits_bias", 0, out_.words}});
     for (const std::string side : {"encoder", "decoder"}) {
       const std::string here = "model." + side;
@@ -179,8 +180,11 @@ class LayoutWriter {
     const bool t2t = family_ == "marian_nmt" || family_ == "m2m_100";
     const auto first = static_cast<std::int32_t>(family_ == "m2m_100" ? count("pad_token_id") + 1 : 0);
     const nn::SinusoidalPositions sinusoids(width, t2t ? tensor2tensor : concatenated, 1, first);
-    out_.variables.push_back(
-        {.name = name, .parts = {}, .made = sinusoids.table(length), .shape = {length, width}, .kind = Kind::values});
+    out_.variables.push_back({.name = name,
+                              .parts = {},
+                              .made = sinusoids.table(length),
+                              .shape = {length, width},
+                              .kind = VariableKind::values});
   }
 
   void write_t5() {
@@ -193,7 +197,7 @@ class LayoutWriter {
     decoder_attributes(heads, 1, act);
     for (const char* side : {"encoder", "decoder"}) flag(fmt::format("{}/scale_embeddings", side), 0);
     if (config_.value("scale_decoder_outputs", false))
-      number("decoder/scale_outputs", 1 / std::sqrt(static_cast<double>(count("d_model"))), Kind::number);
+      number("decoder/scale_outputs", 1 / std::sqrt(static_cast<double>(count("d_model"))), VariableKind::number);
     output("shared.weight");
     alias("encoder/embeddings_0/weight", "decoder/embeddings/weight");
     for (const std::string side : {"encoder", "decoder"}) {
@@ -217,7 +221,7 @@ class LayoutWriter {
         linear(scope + "/linear_2", {module + ".o"});
       }
       norm(scope + "/layer_norm", layer + ".layer_norm");
-      number(scope + "/queries_scale", 1, Kind::number);
+      number(scope + "/queries_scale", 1, VariableKind::number);
     };
     attention(name + "/self_attention", here + ".0", "SelfAttention");
     if (side == "decoder") attention(name + "/attention", here + ".1", "EncDecAttention");
@@ -227,7 +231,7 @@ class LayoutWriter {
     else
       alias(name + bias, fmt::format("{}/layer_0{}", side, bias));
     number(name + "/self_attention/relative_attention_max_distance",
-           static_cast<double>(count("relative_attention_max_distance")), Kind::integer32);
+           static_cast<double>(count("relative_attention_max_distance")), VariableKind::integer32);
     const std::string dense = ffn + ".DenseReluDense";
     if (config_.at("is_gated_act")) {
       linear(name + "/ffn/linear_0", {dense + ".wi_0"});
@@ -266,7 +270,7 @@ class LayoutWriter {
     rms("decoder/layer_norm", "model.norm");
     const json& window = config_.value("sliding_window", json(nullptr));
     const bool windowed = family_ == "mistral" && window.is_number();
-    if (windowed) number("decoder/sliding_window", window.get<double>(), Kind::integer32);
+    if (windowed) number("decoder/sliding_window", window.get<double>(), VariableKind::integer32);
     for (std::int64_t i = 0; i < count("num_hidden_layers"); ++i) {
       const std::string name = fmt::format("decoder/layer_{}", i), here = fmt::format("model.layers.{}", i);
       const std::string attention = name + "/self_attention", self = here + ".self_attn";
@@ -280,16 +284,16 @@ class LayoutWriter {
       linear(name + "/ffn/linear_0", {here + ".mlp.gate_proj"});
       linear(name + "/ffn/linear_0_noact", {here + ".mlp.up_proj"});
       linear(name + "/ffn/linear_1", {here + ".mlp.down_proj"});
-      number(attention + "/num_heads_kv", static_cast<double>(count("num_key_value_heads")), Kind::integer32);
-      number(attention + "/head_dim", static_cast<double>(count("head_dim")), Kind::integer32);
-      number(attention + "/rotary_dim", 0, Kind::integer32);
+      number(attention + "/num_heads_kv", static_cast<double>(count("num_key_value_heads")), VariableKind::integer32);
+      number(attention + "/head_dim", static_cast<double>(count("head_dim")), VariableKind::integer32);
+      number(attention + "/rotary_dim", 0, VariableKind::integer32);
       flag(attention + "/rotary_interleave", 0);
-      number(attention + "/rotary_base", rope.at("rope_theta").get<double>(), Kind::number);
+      number(attention + "/rotary_base", rope.at("rope_theta").get<double>(), VariableKind::number);
       if (scaling == "linear") {
         flag(attention + "/rotary_scaling_type", 0);
-        number(attention + "/rotary_scaling_factor", rope.at("factor").get<double>(), Kind::number);
+        number(attention + "/rotary_scaling_factor", rope.at("factor").get<double>(), VariableKind::number);
       }
-      if (windowed) number(attention + "/sliding_window", window.get<double>(), Kind::integer32);
+      if (windowed) number(attention + "/sliding_window", window.get<double>(), VariableKind::integer32);
     }
   }
 

@@ -12,7 +12,7 @@ namespace tril::model {
 namespace {
 
 constexpr float scale_of_old_int16 = 1000;
-constexpr std::size_t longest_text = 4096;
+constexpr std::size_t longest_name = 4096;
 
 std::size_t width_of(const WeightView& view) {
   std::size_t width = 1;
@@ -109,7 +109,7 @@ std::int64_t Ctranslate2Reader::integer(const std::string& name, std::int64_t ot
 std::string Ctranslate2Reader::text(const std::string& name, const std::string& otherwise) {
   if (!has(name)) return otherwise;
   const WeightView& v = use(name);
-  if (v.dtype != StoredType::i8 || v.bytes.size() > longest_text)
+  if (v.dtype != StoredType::i8 || v.bytes.size() > longest_name)
     fail_at(name, fmt::format("holds {} bytes as {}, expected a text", v.bytes.size(), v.type_name()));
   return {reinterpret_cast<const char*>(v.bytes.data()), v.bytes.size()};
 }

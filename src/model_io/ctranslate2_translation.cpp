@@ -7,7 +7,7 @@
 namespace tril::model {
 namespace {
 
-constexpr float impossible = -1e9f;                // as a logit
+constexpr float impossible_logit = -1e9f;          // as a logit
 constexpr std::int64_t computed_positions = 2048;  // of a model that has no table
 constexpr const char* sides[] = {"encoder", "decoder"};
 
@@ -164,7 +164,7 @@ class TranslationSpec {
       r_.fail_at("decoder/projection/weight", fmt::format("is of other than {} words", words_));
     const std::string bias = "decoder/projection/bias";
     WeightView logits = padded_view(r_.has(bias) ? r_.values(bias, {.count = words_}) : constant_view({words_}, 0), 0,
-                                    rows_, impossible);
+                                    rows_, impossible_logit);
     logits.shape = {1, rows_};
     r_.add(std::move(logits), "final_logits_bias", bias);
   }
