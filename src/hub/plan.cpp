@@ -23,6 +23,7 @@ namespace {
 using Names = std::vector<std::string>;
 
 constexpr const char* marker = "config.json";
+constexpr const char* adapter_marker = "adapter_config.json";
 
 // What a model may have beside its config, its weights and its tokenizer (tokenizer_file_names).
 constexpr std::array companions{"generation_config.json", "chat_template.json", "processor_config.json",
@@ -115,6 +116,25 @@ Names one_file(const Names& names, const std::string& file, const std::string& w
   return {file};
 }
 
+// CTranslate2's weights, and the vocabularies beside them.
+Names ctranslate2_files(const Names& names) {
+  constexpr const char* model = "model.bin";
+  if (!has(names, model)) return {};
+  Names files{model};
+  for (const std::string& name : names)
+    if (name.find('/') == name.npos && (name.ends_with("vocabulary.json") || name.ends_with("vocabulary.txt")))
+      files.push_back(name);
+  return files.size() > 1 ? files : Names();  // without a vocabulary it is another program's
+}
+
+// A PEFT adapter, whose base model is another repository.
+Names adapter_files(const Names& names, const std::string& where) {
+  for (const char* weights : {"adapter_model.safetensors", "adapter_model.bin"})
+    if (has(names, weights)) return {weights, adapter_marker};
+  fail(where, fmt::format("has {}, but neither adapter_model.safetensors nor adapter_model.bin", adapter_marker),
+       "the adapter is incomplete; another revision may be whole: REPO@REVISION");
+}
+
 // The GGUF files that can be named: of a model in parts, the first.
 Names gguf_models(const Names& names) {
   Names models;
@@ -129,7 +149,9 @@ Names gguf_models(const Names& names) {
     if (has(names, name)) others.emplace_back(name);
   const std::string also = others.empty() ? "" : fmt::format("; it has {}", fmt::join(others, ", "));
   fail(where,
-       fmt::format("has no weights that tril reads: model.safetensors, pytorch_model.bin or their shards{}", also),
+       fmt::format("has no weights that tril reads: model.safetensors, pytorch_model.bin or their shards, or "
+                   "CTranslate2's model.bin with a vocabulary{}",
+                   also),
        "a pull request may have them: REPO@refs/pr/N");
 }
 
@@ -139,6 +161,7 @@ Names files_of_model(const Names& names, const std::string& file, const TextOf& 
   if (!file.empty()) return one_file(names, file, where);
   if (!has(names, marker)) {
     const Names models = gguf_models(names);
+    if (models.empty() && has(names, adapter_marker)) return adapter_files(names, where);
     if (models.empty()) fail(where, "has neither a config.json nor a GGUF file, so it is no model that tril reads");
     const std::size_t shown = std::min<std::size_t>(models.size(), 12);
     // Not even the only one is taken: in the cache it may be the only one that was fetched.
@@ -149,6 +172,7 @@ Names files_of_model(const Names& names, const std::string& file, const TextOf& 
          fmt::format("name one of them: {}:{}", where, models.front()));
   }
   Names files = weights(names, text_of, where);
+  if (files.empty()) files = ctranslate2_files(names);
   if (files.empty()) {
     if (!gguf_models(names).empty())
       fail(where, "has a config.json, but its weights are in GGUF files",
@@ -165,7 +189,7 @@ Names files_of_model(const Names& names, const std::string& file, const TextOf& 
 }
 
 std::string model_path(const std::string& directory, const Names& files) {
-  return files.back() == marker ? directory : directory + "/" + files.back();
+  return files.back() == marker || files.back() == adapter_marker ? directory : directory + "/" + files.back();
 }
 
 }  // namespace tril::hub

@@ -48,6 +48,22 @@ TEST(Plan, TakesPytorchsFilesIfThereIsNothingElse) {
             sorted({"config.json", "pytorch_model-1.bin", "pytorch_model-2.bin", "pytorch_model.bin.index.json"}));
 }
 
+TEST(Plan, TakesCtranslate2sFilesIfThereIsNothingElse) {
+  EXPECT_EQ(sorted(planned({"README.md", "config.json", "model.bin", "shared_vocabulary.json", "sub/vocabulary.txt",
+                            "source.spm", "tokenizer.json"})),
+            sorted({"config.json", "model.bin", "shared_vocabulary.json", "source.spm", "tokenizer.json"}));
+  EXPECT_EQ(planned({"config.json", "model.bin", "model.safetensors", "shared_vocabulary.json"}),
+            Names({"model.safetensors", "config.json"}));
+  EXPECT_TRUE(contains(plan_error({"config.json", "model.bin"}), "vocabulary"));
+}
+
+TEST(Plan, TakesAnAdapter) {
+  EXPECT_EQ(planned({"README.md", "adapter_config.json", "adapter_model.bin", "adapter_model.safetensors"}),
+            Names({"adapter_model.safetensors", "adapter_config.json"}));
+  EXPECT_EQ(planned({"adapter_config.json", "adapter_model.bin"}), Names({"adapter_model.bin", "adapter_config.json"}));
+  EXPECT_TRUE(contains(plan_error({"adapter_config.json"}), "incomplete"));
+}
+
 TEST(Plan, ShardsAreTheIndexs) {
   const Names names{"config.json", "m-1.safetensors", "m-2.safetensors", "model.safetensors.index.json",
                     "pytorch_model.bin"};
@@ -90,6 +106,7 @@ TEST(Plan, WhatIsNoModelIsRefused) {
 
 TEST(Plan, ThePathIsTheDirectorysOrTheFiles) {
   EXPECT_EQ(model_path("/s", {"model.safetensors", "config.json"}), "/s");
+  EXPECT_EQ(model_path("/s", {"adapter_model.bin", "adapter_config.json"}), "/s");
   EXPECT_EQ(model_path("/s", {"x.gguf"}), "/s/x.gguf");
 }
 

@@ -134,7 +134,7 @@ void add_attend(App& app) {
                         {"tril attend -m de -s \"A dog runs.\" -t \"Ein Hund rennt.\" --svg dog.svg",
                          "with a given translation, and a picture"}},
            .fields = fields_of(*o),
-           .models = {"model"},
+           .models = {"model", "adapter"},
            .apply_preset = {},
            .run = [o](const Invocation& i) { return attend(*o, i.fields); }});
 }

@@ -173,7 +173,7 @@ void add_bench_translate(App& app) {
                     {"tril bench translate -m de -i test.en -b 1 --min-length 24 --max-length 24 --sentences 1000",
                      "the same output length for every model"}},
        .fields = fields_of(*o),
-       .models = {"model"},
+       .models = {"model", "adapter"},
        .apply_preset = {},
        .run = [o](const Invocation&) { return bench_translate(*o); }});
 }

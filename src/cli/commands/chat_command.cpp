@@ -445,7 +445,7 @@ void add_chat(App& app) {
                     {"tril chat -m plays --format plain", "with a model that has no chat template"}},
        .fields = fields_of(*o),
        .reads_config = true,
-       .models = {"model"},
+       .models = {"model", "adapter"},
        .apply_preset = {},
        .run = [o](const Invocation&) { return Chat(*o).run(); }});
 }

@@ -396,7 +396,7 @@ void add_generate(App& app) {
                          "JSON that matches a schema"}},
            .fields = fields_of(*o),
            .reads_config = true,
-           .models = {"model", "models", "draft-model"},
+           .models = {"model", "adapter", "models", "draft-model"},
            .apply_preset = {},
            .run = [o](const Invocation& i) { return generate(*o, i.fields, i.quiet); }});
 }

@@ -215,7 +215,7 @@ void add_perplexity(App& app) {
                         {"tril perplexity -m plays -i valid.txt --stride 64 --json", "with more context, as JSON"},
                         {"tril perplexity -m plays -i valid.txt --precision int4", "the cost of quantised weights"}},
            .fields = fields_of(*o),
-           .models = {"model"},
+           .models = {"model", "adapter"},
            .apply_preset = {},
            .run = [o](const Invocation& i) { return measure(*o, i.quiet); }});
 }

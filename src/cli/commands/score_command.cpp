@@ -386,7 +386,7 @@ void add_score(App& app) {
                     {"tril score -m de -s test.en -t test.de --word-scores --json", "scores of every token, as JSON"},
                     {"tril score -m plays -s valid.txt --document --summary", "perplexity of a text"}},
        .fields = fields_of(*o),
-       .models = {"model", "models"},
+       .models = {"model", "adapter", "models"},
        .apply_preset = {},
        .run = [o](const Invocation& i) { return score_files(*o, i.fields); }});
 }

@@ -429,7 +429,7 @@ void add_translate(App& app) {
                         {"mpirun -n 8 tril translate -m de -i test.en -o test.de", "a large file, by eight processes"}},
            .fields = fields_of(*o),
            .reads_config = true,
-           .models = {"model", "models", "draft-model"},
+           .models = {"model", "adapter", "models", "draft-model"},
            .apply_preset = {},
            .run = [o](const Invocation& invocation) { return translate(*o, invocation.fields, invocation.quiet); }});
 }

@@ -48,8 +48,7 @@ void add_model_fields(Fields& f, DecodingOptions& o) {
       .free_to_change();
   f.add("adapter", &o.adapter,
         "directory of a PEFT adapter (LoRA, rsLoRA, DoRA) that is applied to the model as it runs; its files stay as "
-        "they "
-        "are")
+        "they are")
       .value_name("DIR");
   precision_field(
       f.add("precision", &o.precision,

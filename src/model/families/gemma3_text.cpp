@@ -32,7 +32,7 @@ std::unique_ptr<Model> make_gemma3_text(const JsonObject& config) {
   reader.ignore({"hidden_act"});  // a copy that no version reads
   read_attention_bias(reader, k);
   read_query_scale(reader, k);
-  k.attention_softcap = read_softcap(reader, k, "attn_logit_softcapping", 0);
+  reader.only("attn_logit_softcapping", 0.0);  // `transformers` stores it and does not use it
   k.logit_softcap = read_softcap(reader, k, "final_logit_softcapping", 0);
   read_window_pattern(reader, k, 4096, reader.get<std::int64_t>("sliding_window_pattern", 6));
   const RotaryByType rotary = read_rotary_by_type(reader, k.rope_defaults, 1e4, "rope_local_base_freq");
