@@ -35,8 +35,10 @@ target_link_options(tril_options INTERFACE "LINKER:--push-state,--no-as-needed,-
 function(tril_unity target)
   if(TRIL_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${TRIL_BATCH})
-    # GCC takes a joined source for a header, whose classes must not hold types of an anonymous namespace
-    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+    # GCC takes a joined source for a header, whose classes must not hold types of an anonymous namespace; and a test's local
+    # name for one that hides another test's function
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage
+      $<$<BOOL:$<TARGET_PROPERTY:TRIL_TEST>>:-Wno-shadow>>)
   endif()
 endfunction()
 

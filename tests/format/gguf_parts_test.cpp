@@ -76,7 +76,9 @@ class GgufPartsOf : public ::testing::Test {
     put("m-00002-of-00002.gguf", second);
     const std::string got = error();
     EXPECT_NE(got.find(text), std::string::npos) << "\"" << got << "\" should say \"" << text << "\"";
-    if (!text.empty()) EXPECT_NE(got.find("m-0000"), std::string::npos) << got;
+    if (!text.empty()) {
+      EXPECT_NE(got.find("m-0000"), std::string::npos) << got;
+    }
   }
 
   TemporaryDirectory to_;

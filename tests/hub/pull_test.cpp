@@ -196,7 +196,9 @@ TEST_F(Pulling, AnEarlierTryIsGoneOnWith) {
   expect_whole();
   EXPECT_EQ(pulled.fetched, pulled.bytes - 123'456);
   for (const WebRequest& r : hub_.store_requests())
-    if (r.path == "/" + blob(weights)) EXPECT_EQ(r.header("range"), "bytes=123456-");
+    if (r.path == "/" + blob(weights)) {
+      EXPECT_EQ(r.header("range"), "bytes=123456-");
+    }
 }
 
 TEST_F(Pulling, AnEarlierTryThatIsWholeNeedsNoTransfer) {

@@ -137,7 +137,9 @@ TEST(Adapter, MixedRowsEqualRowsOfOneKind) {
         // Sums of other numbers of rows round differently.
         expect_close("first", half(mixed, false), half(first, false), 1e-5, 1e-5);
         expect_close("second", half(mixed, true), half(second, true), 1e-5, 1e-5);
-        if (precision == nn::Precision::fp32) EXPECT_NE(first, none) << "the adapter changes nothing";
+        if (precision == nn::Precision::fp32) {
+          EXPECT_NE(first, none) << "the adapter changes nothing";
+        }
       }
     }
 }

@@ -15,10 +15,10 @@ std::string tokenizer_of(const std::string& name) {
 TEST(Tokenize, ThereAndBackByLines) {
   const std::string text = "the old book\n\nH\u00e9llo, w\u00f6rld\n";
   for (const char* name : {"bytelevel_gpt2", "bpe_llama2", "bytelevel_qwen2"}) {
-    const Ran ids = run_tril({"tokenize", "-m", tokenizer_of(name)}, {.input = text});
+    const Ran ids = run_tril({"tokenize", "-m", tokenizer_of(name)}, text);
     ASSERT_EQ(ids.code, 0) << ids.err;
     EXPECT_EQ(lines_of(ids.out).size(), 3u);
-    const Ran back = run_tril({"detokenize", "-m", tokenizer_of(name)}, {.input = ids.out});
+    const Ran back = run_tril({"detokenize", "-m", tokenizer_of(name)}, ids.out);
     EXPECT_EQ(back.code, 0) << back.err;
     EXPECT_EQ(back.out, text) << name;
   }
@@ -42,8 +42,8 @@ TEST(Tokenize, SpecialTokensAreThereOnRequest) {
             special = run_tril({"tokenize", "-m", t5, "--special-tokens", "the book"});
   EXPECT_EQ(special.out.substr(0, plain.out.size() - 1), plain.out.substr(0, plain.out.size() - 1));
   EXPECT_GT(special.out.size(), plain.out.size());
-  const Ran without = run_tril({"detokenize", "-m", t5}, {.input = special.out}),
-            with = run_tril({"detokenize", "-m", t5, "--special-tokens"}, {.input = special.out});
+  const Ran without = run_tril({"detokenize", "-m", t5}, special.out),
+            with = run_tril({"detokenize", "-m", t5, "--special-tokens"}, special.out);
   EXPECT_EQ(without.out, "the book\n");
   EXPECT_EQ(with.out, "the book</s>\n");
 }
@@ -56,7 +56,7 @@ TEST(Tokenize, RefusesWhatIsNoId) {
     EXPECT_EQ(ran.code, 2) << ran.err;
     EXPECT_NE(ran.err.find(expected), std::string::npos) << ran.err;
   }
-  const Ran line = run_tril({"detokenize", "-m", gpt2}, {.input = "4 5\nx\n"});
+  const Ran line = run_tril({"detokenize", "-m", gpt2}, "4 5\nx\n");
   EXPECT_EQ(line.code, 2);
   EXPECT_NE(line.err.find("line 2"), std::string::npos) << line.err;
   const Ran language = run_tril({"tokenize", "-m", gpt2, "--special-tokens", "--language", "de", "a"});

@@ -304,8 +304,9 @@ TEST(Engine, LongRequestsComeIntoTheQueuePieceByPiece) {
     for (int i = 0; i < 30; ++i) {
       const auto& a = asked[static_cast<std::size_t>(i)];
       const Outcome outcome = i == 5 && gives_up ? Outcome{} : a->get();
-      if (i > 5)
+      if (i > 5) {
         EXPECT_EQ(outcome.stop_reason, gives_up ? search::StopReason::cancelled : search::StopReason::length) << i;
+      }
       EXPECT_EQ(a->ends, 1) << i;
     }
     EXPECT_LE(most_waiting, 2u) << "a quarter of the queue";

@@ -74,8 +74,12 @@ TEST(TextTokens, ACharacterInPartsIsOfEachPart) {
   const TextTokens t = split.tokens_of("a\u00b2b");
   ASSERT_GE(t.ids.size(), 3u);
   for (std::size_t k = 0; k < t.ids.size(); ++k) {
-    if (t.bytes[k].begin == 2) EXPECT_EQ(t.characters[k].begin, 1);  // the second byte of the second character
-    if (t.bytes[k].end == 2) EXPECT_EQ(t.characters[k].end, 2);
+    if (t.bytes[k].begin == 2) {
+      EXPECT_EQ(t.characters[k].begin, 1);  // the second byte of the second character
+    }
+    if (t.bytes[k].end == 2) {
+      EXPECT_EQ(t.characters[k].end, 2);
+    }
   }
   EXPECT_EQ(t.characters.back().end, 3);
 }
