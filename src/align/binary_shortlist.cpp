@@ -44,12 +44,11 @@ ShortlistHeader header_of(std::span<const std::byte> bytes, const std::string& w
   if (bytes.size() < sizeof h)
     fail(where, fmt::format("is too short for a shortlist: {} bytes", bytes.size()), get_again);
   std::memcpy(&h, bytes.data(), sizeof h);
-  if (h.magic != shortlist_magic) fail(where, "is no binary shortlist");
+  if (h.magic != shortlist_magic) fail(where, "is not a binary shortlist");
   const std::uint64_t room = bytes.size() - sizeof h;
   if (h.offsets > room / 8 || h.words > room / 4 || h.offsets * 8 + h.words * 4 != room)
     fail(where, fmt::format("should hold {} offsets and {} words in {} bytes", h.offsets, h.words, room), get_again);
-  if (checksum_of(bytes.subspan(16)) != h.checksum)
-    fail(where, "its checksum is another than its content's", get_again);
+  if (checksum_of(bytes.subspan(16)) != h.checksum) fail(where, "its checksum does not match its content", get_again);
   return h;
 }
 

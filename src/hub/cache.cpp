@@ -69,7 +69,7 @@ void RepoCache::link(const std::string& commit, const RemoteFile& file) const {
     fs::create_symlink(to, beside, problem);
     if (!problem) return rename_durably(beside, at.string());
   }
-  fail(printable(at.string(), 400), fmt::format("cannot become a link: {}", problem.message()),
+  fail(printable(at.string(), 400), fmt::format("cannot be made a link: {}", problem.message()),
        "HF_HUB_CACHE must be on a file system with symbolic links");
 }
 
@@ -110,7 +110,7 @@ BlobLock::BlobLock(const std::string& path) {
       fail(printable(path, 400), fmt::format("cannot be opened: {}", std::strerror(errno)),
            "check the permissions of the cache, or set HF_HUB_CACHE to another directory");
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK && !told) {
-      spdlog::info("waiting for another process that fetches the same file");
+      spdlog::info("waiting for another process that is downloading the same file");
       told = true;
     }
     int result = 0;

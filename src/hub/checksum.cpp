@@ -22,7 +22,8 @@ namespace {
 
 // SHA-1 may be switched off in a system's OpenSSL.
 void check_sum(bool ok) {
-  if (!ok) fail("OpenSSL", "cannot compute the sum of a file", "check the settings of OpenSSL (FIPS has no SHA-1)");
+  if (!ok)
+    fail("OpenSSL", "cannot compute the checksum of a file", "check the settings of OpenSSL (FIPS mode has no SHA-1)");
 }
 
 }  // namespace

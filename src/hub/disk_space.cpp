@@ -15,7 +15,7 @@ void check_disk_space(const std::string& directory, std::uint64_t bytes) {
   const std::filesystem::space_info space = std::filesystem::space(directory, unknown);
   if (unknown || space.available >= bytes) return;
   fail(printable(directory, 400),
-       fmt::format("has room for {}, but {} are to be fetched", bytes_text(space.available), bytes_text(bytes)),
+       fmt::format("has room for {}, but {} are to be downloaded", bytes_text(space.available), bytes_text(bytes)),
        "free some space, or set HF_HUB_CACHE to another directory");
 }
 

@@ -45,10 +45,10 @@ class Download {
       uncount();
       // What an earlier process left may be of anything; what came whole and is wrong will be wrong again.
       if (!resumed)
-        fail(asked_.where,
-             fmt::format("{} has arrived with another content than the hub lists", printable(file_.name, 300)),
-             "a proxy may have changed it, or the hub's file is damaged: try again, from another network or revision");
-      spdlog::warn("{}: what was left of {} by an earlier try is damaged; it is fetched again", asked_.where,
+        fail(
+            asked_.where, fmt::format("{} does not have the checksum that the hub lists", printable(file_.name, 300)),
+            "a proxy may have changed it, or the hub's file is damaged: try again, or try another network or revision");
+      spdlog::warn("{}: the part of {} from an earlier try is damaged; it is downloaded again", asked_.where,
                    printable(file_.name, 300));
       resumed = false;
     }
@@ -98,7 +98,7 @@ class Download {
                fmt::format("{} ends after {} of {} bytes", printable(file_.name, 300),
                            format_count(static_cast<std::int64_t>(partial_.size())),
                            format_count(static_cast<std::int64_t>(file_.size))),
-               "try again; what has arrived is kept");
+               "try again; the part that has arrived is kept");
         fail_answer(answer, asked_, s_.settings);
       }
     }
@@ -109,16 +109,16 @@ class Download {
   bool begin(const HttpAnswer& head, std::uint64_t wanted) {
     if (!head.linked_size.empty() && head.linked_size != fmt::format("{}", file_.size))
       fail(asked_.where,
-           fmt::format("{} has {} bytes by its answer and {} by the list of files", printable(file_.name, 300),
-                       printable(head.linked_size), file_.size),
-           "run the command again; if it stays so, do not use this model");
+           fmt::format("{} has {} bytes by the server's answer, but {} by the list of files",
+                       printable(file_.name, 300), printable(head.linked_size), file_.size),
+           "run the command again; if the error stays, do not use this model");
     if (wanted == 0) return true;
     const bool continues = head.status == 206 && first_of_range(head.header("content-range")) == wanted;
     if (continues) return false;
     if (head.status == 206)
       fail(asked_.where,
-           fmt::format("{}: bytes from {} were asked for, the answer has \"{}\"", printable(file_.name, 300), wanted,
-                       printable(head.header("content-range"))),
+           fmt::format("{}: bytes from {} were requested, but the answer has \"{}\"", printable(file_.name, 300),
+                       wanted, printable(head.header("content-range"))),
            "a proxy may be at fault; remove the .incomplete files of the cache and try again");
     partial_.clear();  // the server ignores ranges
     uncount();
@@ -128,7 +128,7 @@ class Download {
   void take(std::string_view bytes) {
     if (bytes.size() > file_.size - partial_.size())
       fail(asked_.where,
-           fmt::format("{} goes on after the {} bytes that the hub lists", printable(file_.name, 300),
+           fmt::format("{} is longer than the {} bytes that the hub lists", printable(file_.name, 300),
                        format_count(static_cast<std::int64_t>(file_.size))),
            "a proxy may have changed it: try again from another network");
     partial_.append(bytes);
@@ -161,7 +161,8 @@ bool wait_to_retry(const HttpAnswer& answer, int tries, const HubSettings& setti
   const double seconds = retry_after(answer).value_or(doubled);
   if (seconds > longest_wait) return false;
   if (answer.status == 429 && seconds >= 2)
-    spdlog::info("{} has had too many requests from here; going on in {}", settings.endpoint, format_duration(seconds));
+    spdlog::info("{} has received too many requests from this machine; resuming in {}", settings.endpoint,
+                 format_duration(seconds));
   std::mutex mutex;
   std::condition_variable_any never;
   std::unique_lock hold(mutex);

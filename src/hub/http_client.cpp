@@ -214,7 +214,7 @@ struct HttpClient::State {
     if (code == CURLE_OK) return;
     if (code == CURLE_WRITE_ERROR && !is_success(receiver.answer.status) && receiver.answer.status >= 300) return;
     if (receiver.stalled) {
-      receiver.answer.problem = fmt::format("nothing has come for {} s", settings.stall_seconds);
+      receiver.answer.problem = fmt::format("no data has arrived for {} s", settings.stall_seconds);
       receiver.answer.can_retry = true;
       return;
     }
@@ -228,7 +228,7 @@ struct HttpClient::State {
     if (std::find(redirects.begin(), redirects.end(), answer.status) == redirects.end()) return std::nullopt;
     char* to = nullptr;
     curl_easy_getinfo(curl, CURLINFO_REDIRECT_URL, &to);
-    if (!to) fail(printable(url, 300), "redirects to nowhere");
+    if (!to) fail(printable(url, 300), "redirects, but does not say where to");
     const std::string scheme = part_of(parsed(to), CURLUPART_SCHEME);
     if (scheme != "https" && (scheme != "http" || url.starts_with("https:")))
       fail(printable(url, 300), fmt::format("redirects to {}, which is not followed", printable(to, 300)),

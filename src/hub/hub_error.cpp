@@ -22,7 +22,7 @@ std::string page_of(const Asked& asked, const HubSettings& s) {
 }
 
 std::string how_to_give_a_token(const HubSettings& s) {
-  return fmt::format("make a token that may read at {}/settings/tokens and set HF_TOKEN to it, or run `hf auth login`",
+  return fmt::format("make a read token at {}/settings/tokens and set HF_TOKEN to it, or run `hf auth login`",
                      s.endpoint);
 }
 
@@ -32,9 +32,9 @@ std::string how_to_give_a_token(const HubSettings& s) {
     fail(asked.where, fmt::format("is a gated model, and no token was sent{}", words_of(answer)),
          fmt::format("{}, then {}", accept, how_to_give_a_token(s)));
   fail(asked.where,
-       fmt::format("is a gated model, and the account of the token in {} may not read it{}",
+       fmt::format("is a gated model, and the account of the token in {} has no access to it{}",
                    printable(s.token_origin, 300), words_of(answer)),
-       fmt::format("{}; some publishers answer by hand, which takes a while", accept));
+       fmt::format("{}; some publishers approve requests by hand, which takes a while", accept));
 }
 
 [[noreturn]] void fail_unknown(const HttpAnswer& answer, const Asked& asked, const HubSettings& s) {
@@ -51,10 +51,10 @@ std::string how_to_give_a_token(const HubSettings& s) {
 
 [[noreturn]] void fail_refused(const HttpAnswer& answer, const Asked& asked, const HubSettings& s) {
   if (s.token.empty())
-    fail(asked.where, fmt::format("is refused without a token ({}){}", answer.status, words_of(answer)),
+    fail(asked.where, fmt::format("cannot be read without a token ({}){}", answer.status, words_of(answer)),
          how_to_give_a_token(s));
   fail(asked.where,
-       fmt::format("is refused with the token in {} ({}){}", printable(s.token_origin, 300), answer.status,
+       fmt::format("cannot be read with the token in {} ({}){}", printable(s.token_origin, 300), answer.status,
                    words_of(answer)),
        fmt::format("the token may have expired or lack the right to read this model: {}", how_to_give_a_token(s)));
 }
@@ -81,11 +81,11 @@ void fail_answer(const HttpAnswer& answer, const Asked& asked, const HubSettings
     fail(
         asked.where, fmt::format("{}cannot be fetched: {}", what, printable(answer.problem, 300)),
         "check the connection, the proxy (https_proxy) and HF_ENDPOINT; what has arrived is kept, and the same command "
-        "goes on from there");
+        "resumes from there");
   const int status = answer.status;
   const std::string code = answer.header("x-error-code");
   if (asked.repo.empty() || (status != 401 && status != 403 && status != 404 && status != 429 && status < 500)) {
-    fail(asked.where, fmt::format("{}is answered with status {}{}", what, status, words_of(answer)),
+    fail(asked.where, fmt::format("{}gets an answer with status {}{}", what, status, words_of(answer)),
          status == 404 ? "check the address" : "try again later");
   }
   if (code == "GatedRepo") fail_gated(answer, asked, s);
@@ -99,11 +99,11 @@ void fail_answer(const HttpAnswer& answer, const Asked& asked, const HubSettings
   if (status == 401 || status == 403) fail_refused(answer, asked, s);
   if (status == 429) {
     const auto wait = retry_after(answer);
-    fail(asked.where, fmt::format("{} has had too many requests from here (429)", s.endpoint),
+    fail(asked.where, fmt::format("{} has received too many requests from this machine (429)", s.endpoint),
          fmt::format("try again {}{}; what has arrived is kept", wait ? "in " + format_duration(*wait) : "later",
-                     s.token.empty() ? ", or with a token in HF_TOKEN, which may ask more often" : ""));
+                     s.token.empty() ? ", or set HF_TOKEN: with a token, more requests are allowed" : ""));
   }
-  fail(asked.where, fmt::format("{} has a problem of its own ({}){}", s.endpoint, status, words_of(answer)),
+  fail(asked.where, fmt::format("{} reports a server error ({}){}", s.endpoint, status, words_of(answer)),
        "try again later; what has arrived is kept");
 }
 

@@ -29,7 +29,7 @@ RemoteFile read_file(const JsonObject& entry) {
   RemoteFile file;
   file.name = entry.get<std::string>("rfilename");
   if (!stays_inside(file.name))
-    fail(entry.where(), "lists \"" + printable(file.name) + "\", which is no name of a file in a directory",
+    fail(entry.where(), "lists \"" + printable(file.name) + "\", which is not the name of a file inside the repository",
          "do not use this model");
   const auto lfs = entry.find_object("lfs");
   const JsonObject& content = lfs ? *lfs : entry;
@@ -37,7 +37,8 @@ RemoteFile read_file(const JsonObject& entry) {
   file.size = size_of(content, file.name);
   file.sum = content.get<std::string>(lfs ? "sha256" : "blobId");
   if (!is_hex(file.sum, lfs ? 64 : 40))
-    fail(entry.where(), "gives \"" + printable(file.sum) + "\" as the sum of " + printable(file.name), endpoint_hint);
+    fail(entry.where(), "gives \"" + printable(file.sum) + "\" as the checksum of " + printable(file.name),
+         endpoint_hint);
   return file;
 }
 

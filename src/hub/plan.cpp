@@ -54,7 +54,7 @@ Names shards_of(const Names& names, const std::string& index, const TextOf& text
       fail(place, fmt::format("names \"{}\", expected a file beside it", printable(shard)), "do not use this model");
     if (!has(names, shard))
       fail(place, fmt::format("names {}, which is not there", printable(shard)),
-           "the model is incomplete; another revision may be whole: REPO@REVISION");
+           "the model is incomplete; another revision may be complete: REPO@REVISION");
   }
   return {shards.begin(), shards.end()};
 }
@@ -97,8 +97,10 @@ Names with_parts(const Names& names, const std::string& file, const std::string&
     if (const auto other = part_name(name); other && other->stem == one->stem && other->rest == one->rest)
       parts.push_back(name);
   if (parts.size() != one->count)
-    fail(where, fmt::format("has {} of the {} files that {} is one of", parts.size(), one->count, printable(file)),
-         "the model is incomplete; another revision may be whole: REPO@REVISION");
+    fail(where,
+         fmt::format("has only {} of the {} parts of the model that {} belongs to", parts.size(), one->count,
+                     printable(file)),
+         "the model is incomplete; another revision may be complete: REPO@REVISION");
   std::sort(parts.rbegin(), parts.rend());
   return parts;
 }
@@ -107,12 +109,12 @@ Names one_file(const Names& names, const std::string& file, const std::string& w
   if (!has(names, file)) {
     const std::string near = nearest(file, names);
     fail(where, fmt::format("has no file {}", printable(file)),
-         near.empty() ? "look at its list of files" : "did you mean " + printable(near) + "?");
+         near.empty() ? "look at the repository's list of files" : "did you mean " + printable(near) + "?");
   }
   if (file.ends_with(".gguf")) return with_parts(names, file, where);
   if (!file.ends_with(".zip") && !file.ends_with(".npz"))
     fail(where, fmt::format("{} is not a model in one file", printable(file)),
-         "name a .gguf, .zip or .npz file, or the repository alone for its config.json and weights");
+         "name a .gguf, .zip or .npz file, or only the repository to use its config.json and weights");
   return {file};
 }
 
@@ -132,7 +134,7 @@ Names adapter_files(const Names& names, const std::string& where) {
   for (const char* weights : {"adapter_model.safetensors", "adapter_model.bin"})
     if (has(names, weights)) return {weights, adapter_marker};
   fail(where, fmt::format("has {}, but neither adapter_model.safetensors nor adapter_model.bin", adapter_marker),
-       "the adapter is incomplete; another revision may be whole: REPO@REVISION");
+       "the adapter is incomplete; another revision may be complete: REPO@REVISION");
 }
 
 // The GGUF files that can be named: of a model in parts, the first.
@@ -162,7 +164,7 @@ Names files_of_model(const Names& names, const std::string& file, const TextOf& 
   if (!has(names, marker)) {
     const Names models = gguf_models(names);
     if (models.empty() && has(names, adapter_marker)) return adapter_files(names, where);
-    if (models.empty()) fail(where, "has neither a config.json nor a GGUF file, so it is no model that tril reads");
+    if (models.empty()) fail(where, "has neither a config.json nor a GGUF file, so it is not a model that tril reads");
     const std::size_t shown = std::min<std::size_t>(models.size(), 12);
     // Not even the only one is taken: in the cache it may be the only one that was fetched.
     fail(where,

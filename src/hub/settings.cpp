@@ -66,7 +66,7 @@ void set_token(HubSettings& s, std::string_view text, const std::string& origin)
   s.token = trimmed(text);
   s.token_origin = origin;
   if (!std::all_of(s.token.begin(), s.token.end(), [](unsigned char c) { return c > 0x20 && c < 0x7f; }))
-    fail(printable(origin, 400), "holds no token: a token is one word of ASCII", "write the token there again");
+    fail(printable(origin, 400), "does not hold a token: a token is one word of ASCII", "write the token there again");
 }
 
 void read_token(HubSettings& s, const std::string& home, const Variable& variable) {

@@ -40,12 +40,13 @@ std::string path_of(const HubSettings& settings, const std::string& url) {
   std::string named = url.substr(authority, slash - authority);
   std::transform(named.begin(), named.end(), named.begin(), [](unsigned char c) { return std::tolower(c); });
   check(!host.empty() && named == host, shown, "is not the URL of a host and a file, without a user's name");
-  check(url.starts_with("https://") || is_loopback(host), shown, "is not HTTPS, so anybody on the way could change it");
+  check(url.starts_with("https://") || is_loopback(host), shown,
+        "is not HTTPS, so anybody on the network could change it");
   const std::string path = slash == url.size() ? "" : url.substr(slash + 1);
   check(path.find_first_of("?#%") == path.npos && stays_inside(path), shown,
-        "expected a plain address of a file, without a query and escapes");
+        "expected the plain URL of a file, without a query or escapes");
   check(std::any_of(endings.begin(), endings.end(), [&](const char* end) { return path.ends_with(end); }), shown,
-        "expected the address of a .zip, .argosmodel or .gguf file");
+        "expected the URL of a .zip, .argosmodel or .gguf file");
   return settings.downloads + "/" + host + "/" + path;
 }
 
@@ -144,7 +145,7 @@ class UrlDownload {
       static_cast<void>(ZipArchive::open(path_ + ".incomplete"));
     } catch (const Error& e) {
       partial_.clear();
-      fail(asked_.where, "is not a whole ZIP archive: " + e.message(), "check the address, and try again");
+      fail(asked_.where, "is not a complete ZIP archive: " + e.message(), "check the URL, and try again");
     }
   }
 

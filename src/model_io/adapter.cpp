@@ -46,7 +46,7 @@ std::map<std::string, AdapterModule> modules_of(std::span<const WeightView> tens
     const auto role =
         std::find_if(roles.begin(), roles.end(), [&](const Role& r) { return view.name.ends_with(r.end); });
     if (!view.name.starts_with(prefix) || role == roles.end() || view.name.size() <= prefix.size() + role->end.size())
-      fail_usage(where, "is no tensor of an adapter that is supported",
+      fail_usage(where, "is not a tensor of a supported adapter",
                  "expected base_model.model.MODULE.lora_A.weight, or another tensor of LoRA");
     AdapterModule& m = modules[view.name.substr(prefix.size(), view.name.size() - prefix.size() - role->end.size())];
     if (m.*role->tensor) fail_usage(where, "comes twice for its module");
@@ -65,11 +65,12 @@ void check_sizes(const WeightView& view, std::vector<std::int64_t> expected, con
 // What can be said without a model.
 void check_module(const std::string& name, const AdapterModule& m, const AdapterConfig& c, const std::string& where) {
   if (!m.a != !m.b) fail_usage(where, fmt::format("has only lora_{}, expected both", m.a ? "A" : "B"));
-  if (!m.a && (m.magnitude || m.b_bias)) fail_usage(where, "has no lora_A and lora_B beside what belongs to them");
+  if (!m.a && (m.magnitude || m.b_bias))
+    fail_usage(where, "has a magnitude or a bias of LoRA, but no lora_A and lora_B");
   if (!m.a) return;
   if (!c.changes(name))
-    fail_usage(where, "has tensors, but adapter_config.json does not have the adapter change this module",
-               "compare target_modules, exclude_modules and layers_to_transform");
+    fail_usage(where, "has tensors, but adapter_config.json does not select this module",
+               "check target_modules, exclude_modules and layers_to_transform");
   const std::int64_t rank = c.rank_of(name);
   if (m.a->shape.size() != 2 || m.b->shape.size() != 2 || m.a->shape[0] != rank || m.b->shape[1] != rank)
     fail_usage(where, fmt::format("lora_A and lora_B have shapes [{}] and [{}], expected a rank of {}",

@@ -175,12 +175,12 @@ AdapterConfig read_adapter_config(std::string_view text, const std::string& wher
       o.fail_at("bias", fmt::format("expected none, all or lora_only, got \"{}\"", printable(bias, 40)));
     for (const auto& [pattern, value] : c.ranks)
       if (!(value >= 1 && value <= largest_rank && value == std::floor(value)))
-        o.fail_at("rank_pattern", fmt::format("{} is no rank, for \"{}\"", value, printable(pattern, 80)));
+        o.fail_at("rank_pattern", fmt::format("{} is not a valid rank, for \"{}\"", value, printable(pattern, 80)));
     for (const auto& [pattern, value] : c.alphas)
       if (!std::isfinite(value))
         o.fail_at("alpha_pattern", fmt::format("{} for \"{}\"", value, printable(pattern, 80)));
     if (c.rank > largest_rank) o.fail_at("r", fmt::format("{} is above {}", c.rank, largest_rank));
-    if (!std::isfinite(c.alpha)) o.fail_at("lora_alpha", fmt::format("{} is no finite number", c.alpha));
+    if (!std::isfinite(c.alpha)) o.fail_at("lora_alpha", fmt::format("{} is not a finite number", c.alpha));
     return c;
   });
 }

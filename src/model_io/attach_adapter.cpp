@@ -44,7 +44,7 @@ class Places {
     if (found.empty())
       fail_usage(where, fmt::format("a {} model has no such module", model_->family()),
                  "the adapter belongs to another model");
-    if (found.size() > 1) fail_usage(where, "fits several modules of the model");
+    if (found.size() > 1) fail_usage(where, "matches several modules of the model");
     check_place(found[0], where);
     return found[0];
   }
@@ -249,7 +249,7 @@ void for_each_module(const Places& places, const Adapter& adapter, const Take& t
     Update u = update_of(places, place, module, adapter.config(), name, where);
     for (const Floats* values : {&u.a, &u.b, &u.magnitude, &u.b_bias, &u.weight, &u.bias})
       if (std::any_of(values->begin(), values->end(), [](float v) { return !std::isfinite(v); }))
-        fail_usage(where, "contains a value that is no finite number", "the adapter is damaged: download it again");
+        fail_usage(where, "contains a value that is not a finite number", "the adapter is damaged: download it again");
     take(place, u);
   }
 }

@@ -28,8 +28,8 @@ class DecoderSpecOf {
     if (r_.has(layer_0("rotary_dim")) && rms && gated_) return read_llama();
     if (r_.has("decoder/position_encodings/encodings") && !rms && !gated_) return read_learned_positions();
     r_.fail_at(
-        "decoder/layer_0", "has parts of other kinds than are read",
-        "read are decoders with rotary positions, RMS norms and gated feed-forwards, as Llama, and with tables of "
+        "decoder/layer_0", "has a combination of parts that is not supported",
+        "supported: decoders with rotary positions, RMS norms and gated feed-forwards, like Llama, and with tables of "
         "positions and LayerNorm, as GPT-2");
   }
 
@@ -41,16 +41,17 @@ class DecoderSpecOf {
                              "attention/linear_0/weight", "self_attention/relative_position_keys",
                              "self_attention/relative_attention_bias", "self_attention/v_norm/gamma"})
       if (const std::string full = fmt::format("decoder/layer_0/{}", name); r_.has(full))
-        r_.fail_at(full, "is of a kind of decoder that is not read",
-                   "read are those of Llama, Mistral, Qwen2, Qwen3, Gemma, GPT-2 and OPT");
+        r_.fail_at(full, "belongs to a kind of decoder that is not supported",
+                   "supported: Llama, Mistral, Qwen2, Qwen3, Gemma, GPT-2 and OPT");
     for (const char* off : {"alibi", "start_from_zero_embedding", "final_logit_softcapping", "multi_query_attention"})
       r_.only(fmt::format("decoder/{}", off), 0);
     for (const char* unused : {"alibi_use_positive_positions", "scale_alibi", "alignment_layer", "alignment_heads"})
       r_.number(fmt::format("decoder/{}", unused));
-    if (r_.has("decoder/scale_outputs")) r_.fail_at("decoder/scale_outputs", "is not read of a decoder alone");
+    if (r_.has("decoder/scale_outputs"))
+      r_.fail_at("decoder/scale_outputs", "is not supported in a decoder-only model");
     if (own_.has("quantization_type") && own_.get<std::int64_t>("quantization_type") != 0)
       own_.fail_at("quantization_type",
-                   fmt::format("{} is AWQ, which is not read", own_.get<std::int64_t>("quantization_type")),
+                   fmt::format("{} is AWQ, which is not supported", own_.get<std::int64_t>("quantization_type")),
                    "convert the original model without AWQ");
   }
 
@@ -86,7 +87,7 @@ class DecoderSpecOf {
     r_.take("decoder/embeddings/weight", embedding);
     if (!tied) r_.take("decoder/projection/weight", "lm_head.weight");
     if (r_.has("decoder/projection/bias"))
-      r_.fail_at("decoder/projection/bias", "is there; outputs with biases are not read of a decoder alone");
+      r_.fail_at("decoder/projection/bias", "is there, but an output bias is not supported in a decoder-only model");
   }
 
   // Embeddings are multiplied by the square root of their width, or not.
@@ -101,7 +102,7 @@ class DecoderSpecOf {
   std::string llama_family(bool residual_norms, bool scaled, std::int64_t window) {
     const bool out_bias = r_.has(layer_0("linear_1/bias")), head_norms = r_.has(layer_0("q_norm/gamma"));
     if (residual_norms != scaled)
-      r_.fail_at("decoder/scale_embeddings", "and norms around 1 go together, as in Gemma; one alone is not read");
+      r_.fail_at("decoder/scale_embeddings", "and norms around 1 are supported only together, as in Gemma");
     if (residual_norms) return "gemma";
     if (head_norms) return "qwen3";
     if (window > 0) return "mistral";
@@ -184,14 +185,14 @@ class DecoderSpecOf {
   // A table of positions and LayerNorm: gpt2; opt where activations, projections or norms are none of GPT-2's.
   Ctranslate2Model read_learned_positions() {
     if (scales_embeddings())
-      r_.fail_at("decoder/scale_embeddings", "is not 0, which is not read beside a table of positions");
+      r_.fail_at("decoder/scale_embeddings", "is not 0, which is not supported with a position table");
     const std::string activation = activation_at(r_, "decoder/activation");
     const bool pre_norm = r_.flag("decoder/pre_norm", true);
     const bool projects = r_.has("decoder/project_in/weight");
     const bool is_gpt2 = pre_norm && !projects && activation != "relu" && r_.has("decoder/layer_norm/gamma");
     of_all_layers("num_heads_kv", heads_);
     if (r_.shape(layer_0("linear_0/weight"), 2)[0] != 3 * width_)
-      r_.fail_at(layer_0("linear_0/weight"), "has fewer heads of keys than of queries, which is not read here");
+      r_.fail_at(layer_0("linear_0/weight"), "has fewer key heads than query heads, which is not supported here");
     const double eps = norm_eps_of(own_, 1e-5);
     if (!is_gpt2 && eps != 1e-5)
       own_.fail_at("layer_norm_epsilon", fmt::format("{} is not supported here", eps), "only 1e-5 is");

@@ -177,7 +177,7 @@ class Ctranslate2Exporter {
         by_name_.contains("model.shared.weight") ? "model.shared.weight" : "model.decoder.embed_tokens.weight";
     const std::vector<float> row = values_of(WeightRows{name, layout_.words, 1});
     if (std::any_of(row.begin(), row.end(), [](float v) { return v != 0; }))
-      fail_usage(name, fmt::format("row {}, with which translations begin, is not zero, and CTranslate2 takes it so",
+      fail_usage(name, fmt::format("row {}, with which translations begin, is not zero, as CTranslate2 assumes",
                                    layout_.words));
   }
 

@@ -49,10 +49,9 @@ class LayoutWriter {
     else if (family_ == "opt")
       write_opt();
     else
-      fail_usage("CTranslate2", fmt::format("a {} model is not written in its form", family_),
+      fail_usage("CTranslate2", fmt::format("a {} model cannot be written in its format", family_),
                  "supported: marian, marian_nmt, opennmt, bart, plbart, mvp, mbart, m2m_100, pegasus, blenderbot, t5, "
-                 "mt5, umt5, llama, "
-                 "mistral, qwen2, qwen3, gemma, gpt2, opt");
+                 "mt5, umt5, llama, mistral, qwen2, qwen3, gemma, gpt2, opt");
     for (const auto& [name, rows] : rows_)
       if (!used_.contains(name))
         fail_usage(name, fmt::format("CTranslate2's specification for a {} model has no such weight", family_));
@@ -126,7 +125,8 @@ class LayoutWriter {
     out_.starts_from_zero = pads_at_end && start == rows - 1;
     if (own_start && config_.value("decoder_vocab_size", rows) != rows)
       fail_usage("decoder_vocab_size",
-                 fmt::format("{} differs from vocab_size {}, which is not written", count("decoder_vocab_size"), rows));
+                 fmt::format("{} differs from vocab_size {}, which CTranslate2's format cannot hold",
+                             count("decoder_vocab_size"), rows));
     out_.norm_eps = family_ == "marian_nmt" ? 1e-6 : config_.value("layer_norm_eps", 1e-5);
     const double pre_norm = config_.at("normalize_before").get<bool>(),
                  act = activation_id(config_, "activation_function");
@@ -255,10 +255,10 @@ class LayoutWriter {
     const json rope = config_.at("rope_parameters");
     const std::string scaling = rope.value("rope_type", "default");
     if (scaling != "default" && scaling != "linear")
-      fail_usage("rope_type", fmt::format("{} is not written in CTranslate2's form", scaling),
+      fail_usage("rope_type", fmt::format("{} cannot be written in CTranslate2's format", scaling),
                  "supported: default, linear");
     if (config_.value("use_sliding_window", false))
-      fail_usage("use_sliding_window", "true is not written: CTranslate2 has one window for all layers");
+      fail_usage("use_sliding_window", "true cannot be written: CTranslate2 has one window for all layers");
     const bool gemma = family_ == "gemma";
     decoder_attributes(static_cast<double>(count("num_attention_heads")), 1, activation_id(config_, "hidden_act"));
     flag("decoder/scale_embeddings", gemma);

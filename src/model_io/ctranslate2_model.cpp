@@ -36,8 +36,8 @@ void check_specification(const Ctranslate2File& file) {
   };
   if (file.specification() == "TransformerSpec") return check_revision(first_named, newest_translation);
   if (file.specification() == "TransformerDecoderSpec") return check_revision(1, newest_decoder);
-  fail(shown, fmt::format("is a {}, which is not read", printable(file.specification(), 80)),
-       "read are TransformerSpec and TransformerDecoderSpec: translation and language models");
+  fail(shown, fmt::format("is a {}, which is not supported", printable(file.specification(), 80)),
+       "supported: TransformerSpec and TransformerDecoderSpec, which are translation and language models");
 }
 
 Ctranslate2Model read_ctranslate2(Ctranslate2Reader& r, const JsonObject& own, const Ctranslate2Ids& ids) {

@@ -146,10 +146,11 @@ class Ctranslate2ModelReader : public ModelReader {
                        .pad = id_of(pieces.target, "<pad>"),
                        .decoder_start = -1};
     if (ids.eos < 0)
-      fail(pieces.where, fmt::format("has no {}, which is the end of a text", printable(tokens.eos, 100)));
+      fail(pieces.where, fmt::format("has no {}, the token that ends a text", printable(tokens.eos, 100)));
     if (!translates || tokens.starts_from_zero) return ids;
     if (!tokens.decoder_start)
-      fail(where_, "decoder_start_token: null is not supported: each caller gives the first token of a translation");
+      fail(where_,
+           "decoder_start_token: null is not supported: CTranslate2 then expects each caller to give the first token");
     ids.decoder_start = id_of(pieces.target, *tokens.decoder_start);
     if (ids.decoder_start < 0)
       fail(pieces.where,

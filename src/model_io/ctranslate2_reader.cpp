@@ -162,7 +162,7 @@ WeightView Ctranslate2Reader::values(const std::string& name, RowRange rows) {
   view.bytes = stored.bytes.subspan(first * row, static_cast<std::size_t>(count) * row);
   if (is_floating(stored.dtype)) return view;
   if (stored.dtype == StoredType::i32)
-    fail_at(name, "holds integers of 32 bits, as AWQ packs its 4 bits; these are not read",
+    fail_at(name, "holds 32-bit integers, in which AWQ packs 4-bit weights; these are not supported",
             "convert the original model without AWQ");
 
   // Its own scale: that of an alias is the one of its variable.
@@ -180,7 +180,7 @@ WeightView Ctranslate2Reader::values(const std::string& name, RowRange rows) {
       scales = std::vector<float>(from, from + count);
     }
   } else if (stored.dtype == StoredType::i8) {
-    fail_at(scale_name, "is missing, but the weight is of 8 bits");
+    fail_at(scale_name, "is missing, but the weight has 8 bits");
   }
   for (float& scale : scales) {
     if (!(scale > 0 && std::isfinite(scale)))
@@ -219,8 +219,8 @@ bool Ctranslate2Reader::is_int8() const {
 WeightFiles Ctranslate2Reader::finish() {
   for (const WeightView& v : file_->variables())
     if (!used_.contains(v.name))
-      fail_at(v.name, fmt::format("is not known of a {} of this kind", printable(file_->specification(), 80)),
-              "its results would be others without it, so the model is refused");
+      fail_at(v.name, fmt::format("is unknown in a {} of this kind", printable(file_->specification(), 80)),
+              "ignoring it would change the results, so the model is refused");
   return WeightFiles({.where = file_->path(),
                       .tensors = std::move(tensors_),
                       .maps = file_,

@@ -72,7 +72,7 @@ class T5Spec {
         r_.number(prefix + unused);
     }
     if (!r_.has("encoder/scale_embeddings") || !r_.has("decoder/scale_embeddings"))
-      r_.fail_at("encoder/scale_embeddings", "is missing, which means scaled embeddings; those of T5 are not");
+      r_.fail_at("encoder/scale_embeddings", "is missing, which means scaled embeddings; T5 does not scale them");
   }
 
   bool scales_outputs() {
@@ -87,7 +87,7 @@ class T5Spec {
   // Whether the output is the embedding.
   bool read_embeddings() {
     if (!r_.same("encoder/embeddings_0/weight", "decoder/embeddings/weight"))
-      r_.fail_at("encoder/embeddings_0/weight", "differs from the decoder's; those of T5 are one");
+      r_.fail_at("encoder/embeddings_0/weight", "differs from the decoder's; T5 has one table for both");
     r_.take("decoder/embeddings/weight", "shared.weight");
     const bool tied = r_.same("decoder/projection/weight", "decoder/embeddings/weight");
     if (!tied) r_.take("decoder/projection/weight", "lm_head.weight");
@@ -131,7 +131,7 @@ class T5Spec {
     }
     r_.take(name + "/layer_norm/gamma", here + ".layer_norm.weight");
     if (r_.number(name + "/queries_scale") != 1)
-      r_.fail_at(name + "/queries_scale", "is not 1; scores of T5 are not scaled");
+      r_.fail_at(name + "/queries_scale", "is not 1; T5 does not scale scores");
   }
 
   Ctranslate2Reader& r_;

@@ -48,14 +48,14 @@ void check_ids(const Tokenizer& tokenizer, const std::vector<std::string>& piece
       fail(where,
            fmt::format("numbers the piece {} as {}, and {} as {}", printable(pieces[id], 100), id,
                        printable(tokenizer.where(), 400), *found),
-           "the tokenizer's files are of another model: copy those of the original one");
+           "the tokenizer's files belong to another model: copy those of the original one");
     known += found ? 1 : 0;
   }
   if (2 * known < pieces.size())
     fail(where,
          fmt::format("has {} pieces, of which {} knows only {}", pieces.size(), printable(tokenizer.where(), 400),
                      known),
-         "the tokenizer's files are of another model: copy those of the original one");
+         "the tokenizer's files belong to another model: copy those of the original one");
 }
 
 }  // namespace
@@ -80,7 +80,8 @@ Ctranslate2Vocabularies read_ctranslate2_vocabularies(const Ctranslate2Files& fi
     v = {.source = *shared, .target = *shared, .shared = true, .where = place("shared_vocabulary")};
   } else {
     if (files.model.has("source_1_vocabulary.json") || files.model.has("source_1_vocabulary.txt"))
-      fail(files.model.place_of("source_1_vocabulary"), "is of a model with word features, which is not read");
+      fail(files.model.place_of("source_1_vocabulary"),
+           "belongs to a model with word features, which is not supported");
     v = {.source = need("source_vocabulary"),
          .target = need("target_vocabulary"),
          .shared = false,
@@ -113,8 +114,8 @@ std::shared_ptr<const Tokenizer> load_ctranslate2_tokenizer(const Ctranslate2Fil
   if (!source || !target || pieces.source.empty()) {
     const bool moses = files.package && files.package->has("bpe.model");
     fail(files.model.place_of("model.bin"),
-         moses ? "is of a package whose bpe.model cuts text as Moses and subword-nmt do, which is not read"
-               : "numbers pieces, and nothing beside it cuts text into them",
+         moses ? "belongs to a package whose bpe.model splits text like Moses and subword-nmt, which is not supported"
+               : "numbers pieces, but no file beside it splits text into them",
          "put the original model's tokenizer files beside it: sentencepiece.model, source.spm and target.spm, or "
          "tokenizer.json");
   }

@@ -73,8 +73,9 @@ class TranslationSpec {
     const std::string activation = of_both("activation", [this](const std::string& n) { return activation_at(r_, n); });
     for (const char* side : sides)
       if (r_.has(std::string(side) + "/layer_norm/gamma") != pre_norm)
-        r_.fail_at(std::string(side) + "/layer_norm", pre_norm ? "is missing, but the norms come first"
-                                                               : "is there, but each sublayer has its norm behind it");
+        r_.fail_at(std::string(side) + "/layer_norm", pre_norm
+                                                          ? "is missing, but the norms come first"
+                                                          : "is there, but each sublayer already ends with a norm");
     const bool scaled = of_both("scale", [this](const std::string& n) { return scales(n.substr(0, n.find('/'))); });
     refuse_other_kinds();
     const std::int64_t heads[] = {heads_of("encoder"), heads_of("decoder")};
@@ -130,7 +131,7 @@ class TranslationSpec {
   void refuse_other_kinds() {
     r_.only("encoder/multi_query_attention", 0);
     if (r_.has(source_ + "/weight") && r_.has("encoder/embeddings_1/weight"))
-      r_.fail_at("encoder/embeddings_1/weight", "is of a second word feature; only words are read");
+      r_.fail_at("encoder/embeddings_1/weight", "is for a second word feature; only words are supported");
     for (const char* side : sides) {
       const std::string prefix = side;
       r_.integer(prefix + "/embeddings_merge", 0);  // says nothing where there is one embedding
@@ -142,7 +143,8 @@ class TranslationSpec {
     for (const char* unused : {"embeddings_merge", "alignment_layer", "alignment_heads"}) r_.number(unused);
     if (r_.has("encoder/layer_0/self_attention/relative_position_keys"))
       r_.fail_at("encoder/layer_0/self_attention/relative_position_keys",
-                 "are relative positions [Shaw et al. 2018], which are not read", "models with absolute positions are");
+                 "are relative positions [Shaw et al. 2018], which are not supported",
+                 "use a model with absolute positions");
   }
 
   void read_embeddings(nlohmann::json& config) {
@@ -161,7 +163,7 @@ class TranslationSpec {
     }
     if (!tied) take_rows("decoder/projection/weight", "lm_head.weight");
     if (r_.shape("decoder/projection/weight", 2)[0] != words_)
-      r_.fail_at("decoder/projection/weight", fmt::format("is of other than {} words", words_));
+      r_.fail_at("decoder/projection/weight", fmt::format("does not have {} words", words_));
     const std::string bias = "decoder/projection/bias";
     WeightView logits = padded_view(r_.has(bias) ? r_.values(bias, {.count = words_}) : constant_view({words_}, 0), 0,
                                     rows_, impossible_logit);

@@ -29,16 +29,15 @@ std::span<const Family> family_list() {
        .file = "families/marian_nmt.cpp",
        .make = make_marian_nmt,
        .own = true,
-       .sentence = "the Marian toolkit's own files: Tensor2Tensor's "
-                   "sinusoids, norms with 1e-6, post-norm or pre-norm, self-attention or an SSRU in the decoder"},
+       .sentence = "the Marian toolkit's own files: Tensor2Tensor's sinusoids, norm epsilon 1e-6, post-norm or "
+                   "pre-norm, self-attention or an SSRU in the decoder"},
       {.name = "opennmt",
        .kind = encoder_decoder,
        .file = "families/opennmt.cpp",
        .make = make_opennmt,
        .own = true,
-       .sentence =
-           "CTranslate2's translation models: a table of positions from the file, post-norm or pre-norm, with or "
-           "without a norm of embeddings"},
+       .sentence = "CTranslate2's translation models: position table from the file, post-norm or pre-norm, with or "
+                   "without a layer norm after the embeddings"},
       {.name = "bart",
        .kind = encoder_decoder,
        .file = "families/bart.cpp",
@@ -86,8 +85,8 @@ std::span<const Family> family_list() {
        .kind = encoder_decoder,
        .file = "families/t5gemma.cpp",
        .make = make_t5gemma,
-       .sentence = "an encoder and a decoder of gemma2's layers, each with its own sizes, and cross-attention between "
-                   "norms"},
+       .sentence = "an encoder and a decoder of gemma2 layers, each with its own sizes; norms before and after "
+                   "cross-attention"},
       {.name = "t5",
        .kind = encoder_decoder,
        .file = "families/t5.cpp",
@@ -108,7 +107,8 @@ std::span<const Family> family_list() {
        .kind = encoder_decoder,
        .file = "families/t5.cpp",
        .make_of_files = make_t5,
-       .sentence = "T5 with experts in place of some feed-forwards; each token goes to one, if that has room"},
+       .sentence =
+           "T5 with experts in place of some feed-forwards; each token goes to one expert, if that expert has room"},
       {.name = "gpt2",
        .kind = decoder,
        .file = "families/gpt2.cpp",
@@ -326,9 +326,8 @@ std::span<const Family> family_list() {
        .kind = decoder,
        .file = "families/qwen3_next.cpp",
        .make = make_qwen3_next,
-       .sentence =
-           "a gated delta rule behind a short convolution in three layers of four, attention with a gate in the "
-           "others; experts and a shared one behind a gate"},
+       .sentence = "short convolution and gated delta rule in three layers of four, gated attention in the others; "
+                   "experts, and a shared one behind a gate"},
       {.name = "qwen3_5_text",
        .kind = decoder,
        .file = "families/qwen3_next.cpp",
@@ -348,24 +347,24 @@ std::span<const Family> family_list() {
        .kind = decoder,
        .file = "families/deepseek.cpp",
        .make = make_deepseek_v2,
-       .sentence = "latent attention; experts by groups beside shared ones, after plain layers"},
+       .sentence =
+           "latent attention; the first layers are dense, the others choose experts by groups and have shared ones"},
       {.name = "deepseek_v3",
        .kind = decoder,
        .file = "families/deepseek.cpp",
        .make = make_deepseek_v3,
-       .sentence = "deepseek_v2 with sigmoid scores and a correction; its layer that predicts further tokens is left "
-                   "alone"},
+       .sentence = "deepseek_v2 with sigmoid scores and a correction; the multi-token prediction layer is ignored"},
       {.name = "phimoe",
        .kind = decoder,
        .file = "families/phimoe.cpp",
        .make = make_phimoe,
-       .sentence = "Phi-3.5-MoE: layer norms, two experts for each token by the sparse mixer"},
+       .sentence = "Phi-3.5-MoE: layer norms, two experts for each token, weighted by the sparse mixer"},
       {.name = "gpt_oss",
        .kind = decoder,
        .file = "families/gpt_oss.cpp",
        .make = make_gpt_oss,
-       .sentence = "attention sinks with learned logits, windows in every other layer, experts of a clamped gated "
-                   "unit, all in one tensor"},
+       .sentence = "learned sink logits in attention, windows in every other layer, experts with a clamped gated unit, "
+                   "all in one tensor"},
       {.name = "minimax_m2",
        .kind = decoder,
        .file = "families/minimax_m2.cpp",
@@ -380,8 +379,8 @@ std::span<const Family> family_list() {
        .kind = decoder,
        .file = "families/apertus.cpp",
        .make = make_apertus,
-       .sentence = "llama with norms of queries and keys, and xIELU, an activation with learned slopes, in place of "
-                   "the gated feed-forward"},
+       .sentence = "llama with norms of queries and keys; xIELU, an activation with learned slopes, in place of the "
+                   "gated feed-forward"},
       {.name = "nemotron",
        .kind = decoder,
        .file = "families/nemotron.cpp",

@@ -52,17 +52,18 @@ Words words_of(const Tokenizer& tokenizer, Side side) {
     it = *it == tokenizer.special(side).pad ? w.ids.erase(it) : std::next(it);
   for (const auto& [piece, id] : w.ids.items()) w.count = std::max(w.count, id.get<std::int64_t>() + 1);
   for (const char* piece : {"</s>", "<unk>"})
-    if (!w.ids.contains(piece)) fail_usage("tokenizer", fmt::format("has no {}, which Marian looks for", piece));
+    if (!w.ids.contains(piece)) fail_usage("tokenizer", fmt::format("has no {}, which Marian needs", piece));
   w.is_spm = numbers_as_spm(w.ids, w.spm);
   return w;
 }
 
 void check_is_marians(const Model& m, const nlohmann::json& config) {
   if (m.family() != "marian_nmt")
-    fail_usage(m.family(), "is no family that Marian computes",
-               m.family() == "marian" ? "the family of `transformers` has other positions and norms than Marian; train "
-                                        "with the `arch` marian_nmt"
-                                      : "only marian_nmt is");
+    fail_usage(m.family(), "is not a family that Marian can run",
+               m.family() == "marian"
+                   ? "in this family of `transformers`, positions and norms differ from Marian's; train "
+                     "with the `arch` marian_nmt"
+                   : "only marian_nmt is");
   const auto need = [](bool ok, const char* key, const char* why) {
     if (!ok) fail_usage(key, why, "Marian has no option for it");
   };
@@ -73,7 +74,7 @@ void check_is_marians(const Model& m, const nlohmann::json& config) {
   need(config.at("scale_embedding"), "scale_embedding", "embeddings are not multiplied by the square root of d_model");
   const std::string activation = config.at("activation_function");
   need(activation == "silu" || activation == "relu" || activation == "gelu", "activation_function",
-       "is none of silu, relu and gelu");
+       "is not silu, relu or gelu");
 }
 
 // special:model.yml: what of the model's options says something, and those beside them that Marian asks for.
@@ -214,7 +215,8 @@ void export_marian(const Model& m, const Tokenizer& tokenizer, const nlohmann::j
   const bool shared = config.at("share_encoder_decoder_embeddings");
   for (const Words& w : words)
     if (w.count > config.at("vocab_size") || w.count > config.at("decoder_vocab_size"))
-      fail_usage("tokenizer", fmt::format("has {} words, more than the model", w.count), "they do not belong together");
+      fail_usage("tokenizer", fmt::format("has {} words, more than the model", w.count),
+                 "use the tokenizer of this model");
   if (shared) words[0].count = words[1].count = std::max(words[0].count, words[1].count);
   write_weights(m, config, words, path);
   const auto [source, target] = write_vocabularies(words, tokenizer.shared_vocabulary(), path);

@@ -174,10 +174,10 @@ void add_penalty_fields(Fields& f, SearchOptions& o, const UnsetText& unset) {
   f.add("no-repeat-ngram", &o.no_repeat_ngram,
         "never repeat a sequence of N tokens; 0: allow repeats" + unset("no-repeat-ngram", "0"))
       .within(limits::ngram);
-  f.add(
-       "encoder-no-repeat-ngram", &o.encoder_no_repeat_ngram,
-       "never generate a sequence of N tokens of the source text, or of the prompt of a language model; 0: allow them" +
-           unset("encoder-no-repeat-ngram", "0"))
+  f.add("encoder-no-repeat-ngram", &o.encoder_no_repeat_ngram,
+        "never generate a sequence of N tokens from the source text (with a language model: from the prompt); 0: allow "
+        "them" +
+            unset("encoder-no-repeat-ngram", "0"))
       .within(limits::ngram);
   f.add("bad-words", &o.bad_words, "texts that are never generated, at the beginning of a word or within one")
       .value_name("TEXT");

@@ -86,7 +86,7 @@ TEST(BinaryShortlist, WhatDoesNotFitIsRefused) {
     EXPECT_NE(text.find("lex.bin"), std::string::npos) << text;
   };
   refused("", "too short");
-  refused(std::string(48, 'x'), "no binary shortlist");
+  refused(std::string(48, 'x'), "not a binary shortlist");
   refused(raw_shortlist(good) + "x", "should hold 4 offsets");
   RawShortlist list = good;
   list.offsets = {0, 5, 2, 5};

@@ -185,7 +185,7 @@ TEST_F(Pulling, ATransferThatBringsNothingIsGivenUp) {
     reply.cut_after = 0;
     return reply;
   });
-  EXPECT_TRUE(contains(error(), "goes on from there")) << error();
+  EXPECT_TRUE(contains(error(), "resumes from there")) << error();
   EXPECT_FALSE(fs::exists(snapshot()));
   EXPECT_FALSE(cached_model(settings_, *repo_name_of("acme/model")));
 }
@@ -237,7 +237,7 @@ TEST_F(Pulling, AWrongContentIsRefused) {
   std::string other = weights;
   other[200'000] ^= 1;
   when_weights_are_asked([=](const WebRequest& r, int) { return LoopbackHub::content(r, other); });
-  EXPECT_TRUE(contains(error(), "another content"));
+  EXPECT_TRUE(contains(error(), "does not have the checksum"));
   EXPECT_FALSE(fs::exists(folder() + "/blobs/" + blob(weights)));
   hub_.set_whim(nullptr);
   pull();
@@ -246,7 +246,7 @@ TEST_F(Pulling, AWrongContentIsRefused) {
 
 TEST_F(Pulling, AWrongSizeIsRefused) {
   when_weights_are_asked([](const WebRequest& r, int) { return LoopbackHub::content(r, weights + "more"); });
-  EXPECT_TRUE(contains(error(), "goes on after"));
+  EXPECT_TRUE(contains(error(), "is longer than"));
   when_weights_are_asked([](const WebRequest& r, int) { return LoopbackHub::content(r, weights.substr(0, 1000)); });
   EXPECT_NE(error(), "");
   EXPECT_FALSE(fs::exists(snapshot()));
@@ -382,7 +382,7 @@ TEST_F(Pulling, ADiskThatIsTooSmallIsSaidBefore) {
   hub_.set_whim([=](const WebRequest& r) -> std::optional<WebReply> {
     return r.path.starts_with("/api/") ? std::optional(WebReply{.body = list.dump()}) : std::nullopt;
   });
-  EXPECT_TRUE(contains(error(), "35 TB are to be fetched")) << error();
+  EXPECT_TRUE(contains(error(), "35 TB are to be downloaded")) << error();
   EXPECT_EQ(asked_for_weights(), 0);
 }
 

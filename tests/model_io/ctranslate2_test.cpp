@@ -202,7 +202,7 @@ TEST(Ctranslate2, WhatIsNotKnownIsRefusedByName) {
           "encoder/layer_1/ffn/layer_norm/beta");
   refused(
       error_with("marian.float32", "model.bin", edited("marian.float32", "decoder/scale_alibi", "decoder/scale_alibj")),
-      "decoder/scale_alibj: is not known");
+      "decoder/scale_alibj: is unknown");
   refused(error_with("marian.int8", "model.bin",
                      edited("marian.int8", "decoder/layer_0/ffn/linear_0/weight_scale",
                             "decoder/layer_0/ffn/linear_0/weight_scalf")),
@@ -262,7 +262,7 @@ TEST(Ctranslate2, FilesOfOtherTokenizersAreRefused) {
   copy_with(bare, "opus", "README", "");
   fs::remove(bare.path("source.spm"));
   EXPECT_FALSE(ModelSource::open(bare.path()).has_tokenizer());
-  EXPECT_NE(error_of([&] { ModelSource::open(bare.path()).tokenizer(); }).find("nothing beside it"), std::string::npos);
+  EXPECT_NE(error_of([&] { ModelSource::open(bare.path()).tokenizer(); }).find("no file beside it"), std::string::npos);
 }
 
 TEST(Ctranslate2, ArchivesThatLeadOutsideAreRefused) {

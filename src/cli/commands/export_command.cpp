@@ -35,9 +35,10 @@ struct ExportOptions {
 
 Fields fields_of(ExportOptions& o) {
   Fields f;
-  f.add("model", &o.model, "a model directory or a GGUF file").letter('m').value_name("DIR").required();
+  f.add("model", &o.model, "model to export, in any form that tril reads").letter('m').value_name("DIR").required();
   f.add("adapter", &o.adapter,
-        "directory of a PEFT adapter to merge into the weights; only with a Hugging Face directory as output")
+        "PEFT adapter to merge into the weights: a directory, or OWNER/NAME on the hub; only with a Hugging Face "
+        "directory as output")
       .value_name("DIR");
   f.add("to", &o.to,
         "output: FILE.gguf, FILE.npz for the Marian toolkit, or a directory: a Hugging Face model in float32, or as "
@@ -45,9 +46,9 @@ Fields fields_of(ExportOptions& o) {
       .letter('o')
       .value_name("PATH")
       .required();
-  f.add("format", &o.format, "form of a directory").choices({"huggingface", "ctranslate2"});
+  f.add("format", &o.format, "format of the output directory").choices({"huggingface", "ctranslate2"});
   f.add("type", &o.type,
-        "number format of the matrices in a GGUF file, whose vectors stay in 32 bits, or for CTranslate2: f32, f16, "
+        "number format of the matrices in a GGUF file (vectors stay in 32 bits), or for CTranslate2: f32, f16, "
         "bf16, int8")
       .choices({"f32", "f16", "bf16", "q8_0", "q4_0", "int8"});
   f.add("name", &o.name, "name of the model in a GGUF file; unset: the name of --model").value_name("TEXT");
@@ -149,7 +150,7 @@ int run_export(const ExportOptions& o, const Fields& fields) {
   const bool wants_marian = fs::path(o.to).extension() == ".npz";
   if ((wants_gguf(o) || wants_marian || o.format == "ctranslate2") && !o.adapter.empty())
     fail_usage("--adapter", "is only for a Hugging Face directory as output",
-               "export a directory with the adapter first, then that in the other format");
+               "export a directory with the adapter merged first, then export that directory");
   if (wants_gguf(o))
     write_gguf(o, fields);
   else if (wants_marian)
@@ -165,25 +166,24 @@ int run_export(const ExportOptions& o, const Fields& fields) {
 
 void add_export(App& app) {
   auto o = std::make_shared<ExportOptions>();
-  app.add(
-      {.name = "export",
-       .summary = "write a model for llama.cpp (GGUF), Marian or CTranslate2, or as a Hugging Face directory",
-       .description =
-           "Writes the weights and the tokenizer as llama.cpp reads them, for the families that it "
-           "computes as published; an error names anything that it would compute differently. With "
-           "--format ctranslate2 writes a directory that CTranslate2 loads. Any other form (GGUF, Marian's, "
-           "CTranslate2's) becomes a directory that `transformers` reads. An .npz is written with its vocabularies and "
-           "a decoder.yml, for `marian-decoder`. The original is not changed.",
-       .examples = {{"tril export -m llama --to llama.gguf", "in 16 bits"},
-                    {"tril export -m llama --to llama-q8.gguf --type q8_0", "in 8 bits"},
-                    {"tril export -m llama --adapter legal --to llama-legal", "a model with its adapter merged"},
-                    {"tril export -m de --to de-ct2 --format ctranslate2 --type int8", "for CTranslate2"},
-                    {"tril export -m student --to marian/model.npz", "for the Marian toolkit"},
-                    {"tril export -m llama.Q4_K_M.gguf --to llama", "to continue training, or for `transformers`"}},
-       .fields = fields_of(*o),
-       .models = {"model", "adapter"},
-       .apply_preset = {},
-       .run = [o](const Invocation& i) { return run_export(*o, i.fields); }});
+  app.add({.name = "export",
+           .summary = "write a model for llama.cpp (GGUF), Marian or CTranslate2, or as a Hugging Face directory",
+           .description =
+               "Writes the weights and the tokenizer as llama.cpp reads them, for the families that it computes as "
+               "published; an error names anything that it would compute differently. With --format ctranslate2 it "
+               "writes a directory that CTranslate2 loads. A GGUF, Marian or CTranslate2 model becomes a directory "
+               "that `transformers` reads. An .npz is written with its vocabularies and a decoder.yml, for "
+               "`marian-decoder`. The original is not changed.",
+           .examples = {{"tril export -m llama --to llama.gguf", "in 16 bits"},
+                        {"tril export -m llama --to llama-q8.gguf --type q8_0", "in 8 bits"},
+                        {"tril export -m llama --adapter legal --to llama-legal", "a model with its adapter merged"},
+                        {"tril export -m de --to de-ct2 --format ctranslate2 --type int8", "for CTranslate2"},
+                        {"tril export -m student --to marian/model.npz", "for the Marian toolkit"},
+                        {"tril export -m llama.Q4_K_M.gguf --to llama", "to continue training, or for `transformers`"}},
+           .fields = fields_of(*o),
+           .models = {"model", "adapter"},
+           .apply_preset = {},
+           .run = [o](const Invocation& i) { return run_export(*o, i.fields); }});
 }
 
 }  // namespace tril::cli

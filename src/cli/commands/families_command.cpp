@@ -88,9 +88,9 @@ void add_families(App& app) {
   f.excludes("json", "markdown", "each is a form of the output");
   app.add(
       {.name = "families",
-       .summary = "list the model families and file formats that load",
+       .summary = "list the supported model families and file formats",
        .description = "",
-       .examples = {{"tril families", "all of them, a line each"}, {"tril families --json", "the same for a script"}},
+       .examples = {{"tril families", "all of them, one per line"}, {"tril families --json", "the same for scripts"}},
        .fields = f,
        .apply_preset = {},
        .run = [o](const Invocation&) { return print_families(*o); }});

@@ -40,7 +40,8 @@ Fields fields_of(InspectOptions& o) {
   Fields f;
   f.group("Model");
   f.add("model", &o.model,
-        "a model directory, a PEFT adapter, a GGUF file, or a directory, .npz, .bin or .zip of Marian's")
+        "model: OWNER/NAME on the hub, a model directory, a PEFT adapter, a GGUF file, a directory, .npz, .bin or .zip "
+        "of Marian's, or a directory or .argosmodel of CTranslate2's")
       .value_name("DIR")
       .positional()
       .required();

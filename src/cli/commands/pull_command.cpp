@@ -29,15 +29,16 @@ Fields fields_of(FetchOptions& o) {
   Fields f;
   f.group("Model");
   f.add("model", &o.model,
-        "OWNER/NAME of a model on the hub, with @REVISION for another branch, tag, commit or refs/pr/N, and with :FILE "
-        "for one GGUF file or archive of it; or the HTTPS address of a .zip, .argosmodel or .gguf file")
+        "OWNER/NAME of a model on the hub; @REVISION selects a branch, tag, commit or refs/pr/N, and :FILE one GGUF "
+        "file or archive; or the HTTPS URL of a .zip, .argosmodel or .gguf file")
       .value_name("NAME")
       .positional()
       .required();
   f.group("Transfer");
-  f.add("connections", &o.connections, "number of files that are fetched at once").at_least(1).at_most(64);
+  f.add("connections", &o.connections, "number of files to download at once").at_least(1).at_most(64);
   f.group("Output");
-  f.add("json", &o.json, "print JSON: a line a second while files arrive, and a last one that says what is where");
+  f.add("json", &o.json,
+        "print JSON: one line each second during the transfer, and a last one with the path and the files");
   return f;
 }
 
@@ -47,7 +48,7 @@ hub::Pulled fetch(const FetchOptions& o, const hub::PullOptions& how) {
   const auto name = hub::repo_name_of(o.model);
   if (!name)
     fail_usage("model", "\"" + printable(o.model, 300) + "\" is not the name of a model on a hub",
-               "write OWNER/NAME, OWNER/NAME@REVISION, OWNER/NAME:FILE.gguf, or an https:// address");
+               "write OWNER/NAME, OWNER/NAME@REVISION, OWNER/NAME:FILE.gguf, or an https:// URL");
   return hub::pull(settings, *name, how);
 }
 
@@ -58,7 +59,7 @@ int pull(const FetchOptions& o, bool quiet) {
                                        .progress = [&](const hub::PullProgress& p) { display.show(p); }});
   display.finish();
   if (!o.json) {
-    spdlog::info("{}: {}, {} of {} fetched in {}", printable(o.model, 300), counted(pulled.files.size(), "file"),
+    spdlog::info("{}: {}, {} of {} downloaded in {}", printable(o.model, 300), counted(pulled.files.size(), "file"),
                  hub::bytes_text(pulled.fetched), hub::bytes_text(pulled.bytes),
                  format_duration(seconds_now() - start));
     write_stdout(pulled.path + "\n");
@@ -85,22 +86,23 @@ int pull(const FetchOptions& o, bool quiet) {
 
 void add_pull(App& app) {
   auto o = std::make_shared<FetchOptions>();
-  app.add(
-      {.name = "pull",
-       .summary = "fetch a published model by its name",
-       .description =
-           "Fetches the files that a model needs, and no others: its configuration, its tokenizer, and its weights, "
-           "as safetensors if there are any. They go into the cache of Hugging Face's Python libraries, and are "
-           "shared with them. A broken or killed pull goes on where it stopped. Sizes and sums are checked. Nothing "
-           "that is fetched is run. Prints the path of the model. HF_ENDPOINT, HF_HOME, HF_HUB_CACHE, HF_TOKEN, "
-           "HF_HUB_OFFLINE and https_proxy are obeyed.",
-       .examples = {{"tril pull Helsinki-NLP/opus-mt-en-de", "then: tril translate -m Helsinki-NLP/opus-mt-en-de"},
-                    {"tril pull facebook/nllb-200-distilled-600M@refs/pr/19",
-                     "the safetensors of a pull request, where the main branch has only pytorch_model.bin"},
-                    {"tril pull Qwen/Qwen3-0.6B-GGUF:Qwen3-0.6B-Q8_0.gguf --json", "one GGUF file, told as JSON"}},
-       .fields = fields_of(*o),
-       .apply_preset = {},
-       .run = [o](const Invocation& i) { return pull(*o, i.quiet); }});
+  app.add({.name = "pull",
+           .summary = "download a published model by name",
+           .description =
+               "Downloads only the files that a model needs: the configuration, the tokenizer, and the weights, "
+               "as safetensors if there are any. They go into the cache of Hugging Face's Python libraries, "
+               "which find them there too. After an interruption, the same command resumes the download. Sizes "
+               "and checksums are checked. Nothing that is downloaded is run. Prints the path of the model. "
+               "HF_ENDPOINT, HF_HOME, HF_HUB_CACHE, HF_TOKEN, HF_HUB_OFFLINE and https_proxy are obeyed.",
+           .examples = {{"tril pull Helsinki-NLP/opus-mt-en-de",
+                         "a model, for use as `tril translate -m Helsinki-NLP/opus-mt-en-de`"},
+                        {"tril pull facebook/nllb-200-distilled-600M@refs/pr/19",
+                         "the safetensors of a pull request; the main branch has only pytorch_model.bin"},
+                        {"tril pull Qwen/Qwen3-0.6B-GGUF:Qwen3-0.6B-Q8_0.gguf --json",
+                         "one GGUF file, with progress and result as JSON"}},
+           .fields = fields_of(*o),
+           .apply_preset = {},
+           .run = [o](const Invocation& i) { return pull(*o, i.quiet); }});
 }
 
 }  // namespace tril::cli

@@ -41,7 +41,7 @@ Fields fields_of_tokenize(TokenizeOptions& o) {
   Fields f;
   add_vocabulary_fields(f, o);
   f.add("special-tokens", &o.special_tokens, "add the special tokens that the model expects around a text");
-  f.add("language", &o.language, "with --special-tokens: language of the texts, for a vocabulary with language tokens")
+  f.add("language", &o.language, "language of the texts, for a vocabulary with language tokens; needs --special-tokens")
       .value_name("NAME");
   f.needs("language", "special-tokens", "it chooses one of these");
   f.group("Text");
@@ -50,9 +50,10 @@ Fields fields_of_tokenize(TokenizeOptions& o) {
   f.excludes("text", "input", "both give the texts");
   f.group("Output");
   f.add("show", &o.shown,
-        "ids or pieces, a line for each text; or a table, a line for each token: its id, piece, bytes and characters",
+        "ids or pieces, one line per text; or a table, one line per token: its id, piece, bytes and characters",
         {{"ids", Shown::ids}, {"pieces", Shown::pieces}, {"table", Shown::table}});
-  f.add("json", &o.json, "print a JSON object for each text: ids, pieces, and their places in bytes and in characters");
+  f.add("json", &o.json,
+        "print a JSON object for each text: ids, pieces, and their positions in bytes and in characters");
   f.excludes("json", "show", "JSON has all of these");
   return f;
 }
@@ -61,10 +62,10 @@ Fields fields_of_detokenize(TokenizeOptions& o) {
   Fields f;
   add_vocabulary_fields(f, o);
   o.side = Side::target;
-  f.add("special-tokens", &o.special_tokens, "keep the special tokens among the ids, which are left out otherwise");
+  f.add("special-tokens", &o.special_tokens, "keep special tokens, which are otherwise left out");
   f.group("Text");
   f.add("ids", &o.texts, "ids of one text; unset: the lines of --input").value_name("ID").positional();
-  f.add("input", &o.input, "ids separated by spaces, the texts one per line; - is standard input")
+  f.add("input", &o.input, "ids separated by spaces, one text per line; - is standard input")
       .letter('i')
       .value_name("FILE");
   f.excludes("ids", "input", "both give the ids");
@@ -126,7 +127,7 @@ std::vector<std::int32_t> ids_of(std::string_view text, const std::string& where
     std::int32_t id = -1;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
     if (error != std::errc() || end != word.data() + word.size() || id < 0)
-      fail_usage(where, fmt::format("\"{}\" is no id, expected whole numbers of at least 0", printable(word, 40)));
+      fail_usage(where, fmt::format("\"{}\" is not an id, expected whole numbers of at least 0", printable(word, 40)));
     ids.push_back(id);
     text.remove_prefix(word.size());
   }
@@ -153,27 +154,28 @@ int detokenize(TokenizeOptions o, const Fields& fields) {
 
 void add_tokenize(App& app) {
   auto o = std::make_shared<TokenizeOptions>();
-  app.add({.name = "tokenize",
-           .summary = "split texts into the tokens of a model's vocabulary",
-           .description = "Prints the ids of each text, or its pieces, or where each token is in the text. Only the "
-                          "tokenizer of the directory is read.",
-           .examples = {{"tril tokenize -m models/de \"Hello, world\"", "the ids of one text"},
-                        {"tril tokenize -m models/de --show table \"Hello, world\"", "each token with its place"},
-                        {"tril tokenize -m models/de -i test.en --special-tokens --json", "all there is of each line"}},
-           .fields = fields_of_tokenize(*o),
-           .models = {"model"},
-           .apply_preset = {},
-           .run = [o](const Invocation& i) { return tokenize(*o, i.fields); }});
+  app.add(
+      {.name = "tokenize",
+       .summary = "split texts into the tokens of a model's vocabulary",
+       .description = "Prints the ids of each text, its pieces, or the position of each token. Only the "
+                      "tokenizer of the directory is read.",
+       .examples = {{"tril tokenize -m models/de \"Hello, world\"", "the ids of one text"},
+                    {"tril tokenize -m models/de --show table \"Hello, world\"", "each token with its position"},
+                    {"tril tokenize -m models/de -i test.en --special-tokens --json", "everything about each line"}},
+       .fields = fields_of_tokenize(*o),
+       .models = {"model"},
+       .apply_preset = {},
+       .run = [o](const Invocation& i) { return tokenize(*o, i.fields); }});
 }
 
 void add_detokenize(App& app) {
   auto o = std::make_shared<TokenizeOptions>();
   app.add({.name = "detokenize",
-           .summary = "join tokens of a model's vocabulary to texts",
+           .summary = "turn token ids back into text",
            .description = "Reads the ids of one text per line and prints the text.",
            .examples = {{"tril detokenize -m models/de 12 7 1024", "one text"},
                         {"tril tokenize -m models/de -i test.de --side target | tril detokenize -m models/de",
-                         "there and back"}},
+                         "to ids and back to text"}},
            .fields = fields_of_detokenize(*o),
            .models = {"model"},
            .apply_preset = {},

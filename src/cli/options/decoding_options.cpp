@@ -41,14 +41,16 @@ std::unique_ptr<model::Model> load_model(const model::ModelSource& source, const
 }
 
 void add_model_fields(Fields& f, DecodingOptions& o) {
-  f.add("model", &o.model, "Hugging Face model directory, a GGUF file, or a directory, .npz, .bin or .zip of Marian's")
+  f.add("model", &o.model,
+        "model: OWNER/NAME on the hub, a Hugging Face directory, a GGUF file, a directory, .npz, .bin or .zip of "
+        "Marian's, or a directory or .argosmodel of CTranslate2's")
       .letter('m')
       .value_name("DIR")
       .required()
       .free_to_change();
   f.add("adapter", &o.adapter,
-        "directory of a PEFT adapter (LoRA, rsLoRA, DoRA) that is applied to the model as it runs; its files stay as "
-        "they are")
+        "PEFT adapter (LoRA, rsLoRA, DoRA) to apply at run time: a directory, or OWNER/NAME on the hub; no file of the "
+        "model changes")
       .value_name("DIR");
   precision_field(
       f.add("precision", &o.precision,

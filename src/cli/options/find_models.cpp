@@ -38,11 +38,12 @@ bool agrees(const std::string& question) {
 [[noreturn]] void fail_absent(const std::string& text, const hub::HubSettings& settings) {
   const std::string shown = printable(text, 300);
   fail(shown,
-       fmt::format("no such file or directory, and no whole model of this name is in {}",
+       fmt::format("no such file or directory, and no complete model of this name is in {}",
                    printable(settings.cache, 300)),
-       settings.offline ? "check the path; HF_HUB_OFFLINE is set, so nothing is fetched"
-                        : fmt::format("check the path, or fetch it from {}: pass --pull, or run `tril pull {}`",
-                                      settings.endpoint, shown));
+       settings.offline
+           ? "check the path; HF_HUB_OFFLINE is set, so nothing is downloaded"
+           : fmt::format("check the path, or download the model from {}: pass --pull, or run `tril pull {}`",
+                         settings.endpoint, shown));
 }
 
 // The path of a model that is not a path; nothing if it is no name either.
@@ -55,10 +56,11 @@ std::optional<std::string> path_of_name(const std::string& text, const FindOptio
   // A name without an owner is a mistyped path more often than a model, and asking would tell it to the hub.
   const bool may_ask = is_url || name->repo.find('/') != std::string::npos;
   const std::string from = is_url ? "" : " from " + settings.endpoint;
-  if (settings.offline || !(options.pull || (may_ask && agrees(fmt::format("{} is not here. Fetch it{}? [y/N] ",
-                                                                           printable(text, 300), from)))))
+  if (settings.offline ||
+      !(options.pull ||
+        (may_ask && agrees(fmt::format("{} is not in the cache. Download it{}? [y/N] ", printable(text, 300), from)))))
     fail_absent(text, settings);
-  spdlog::info("fetching {}{}", printable(text, 300), from);
+  spdlog::info("downloading {}{}", printable(text, 300), from);
   PullDisplay display(printable(text), {.json = false, .quiet = options.quiet});
   const hub::PullOptions how{.connections = 4, .progress = [&](const hub::PullProgress& p) { display.show(p); }};
   return (is_url ? hub::pull_url(settings, text, how) : hub::pull(settings, *name, how)).path;

@@ -11,7 +11,8 @@ Fields fields_of(GeneralOptions& options, const CommandTraits& traits) {
     f.add("dump-config", &options.dump_config, "print all options as YAML and exit");
   }
   if (traits.opens_models)
-    f.add("pull", &options.pull, "fetch models that are given by name (OWNER/NAME) and are not here, without asking");
+    f.add("pull", &options.pull,
+          "download models that are given by name (OWNER/NAME) and are not in the cache, without asking");
   f.add("help", &options.help, "print this help and exit").letter('h');
   f.include(fields_of(options.log));
   return f;

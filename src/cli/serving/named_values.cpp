@@ -57,10 +57,10 @@ std::vector<NamedAdapter> named_adapters(const std::vector<std::string>& values,
                    has_model ? whole.substr(colon + 1) : whole, directory};
     if (value.find('=') == value.npos || a.name.empty() || a.directory.empty())
       fail_usage(flag, fmt::format("expected [MODEL:]NAME=DIR, got \"{}\"", printable(value)),
-                 "for example legal=adapters/legal: requests name MODEL:legal");
+                 "for example legal=adapters/legal; requests then name MODEL:legal");
     const auto is_it = [&](const std::string& model) { return named(model).first == a.model; };
     if (std::none_of(models.begin(), models.end(), is_it))
-      fail_usage(flag, fmt::format("there is no model {} in --model", printable(a.model)));
+      fail_usage(flag, fmt::format("--model has no model {}", printable(a.model)));
     const auto same = [&](const NamedAdapter& b) { return b.model == a.model && b.name == a.name; };
     if (std::any_of(list.begin(), list.end(), same))
       fail_usage(flag, fmt::format("two adapters of model {} are called \"{}\"", printable(a.model), printable(a.name)),

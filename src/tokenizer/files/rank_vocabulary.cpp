@@ -58,7 +58,7 @@ BpeParts parts_of_ranks(const std::vector<RankedToken>& tokens, std::int32_t fir
     std::sort(cuts.begin(), cuts.end(),
               [](const Cut& a, const Cut& b) { return std::pair(a.left, a.right) < std::pair(b.left, b.right); });
     if (parts.merges.size() + cuts.size() > most_merges)
-      fail(where, fmt::format("its tokens can be made of others in more than {} ways", most_merges));
+      fail(where, fmt::format("its tokens can be merged from others in more than {} ways", most_merges));
     for (const Cut& c : cuts)
       parts.merges.emplace_back(gpt2_letters(std::string_view(text).substr(0, c.at)),
                                 gpt2_letters(std::string_view(text).substr(c.at)));

@@ -105,7 +105,7 @@ TokenizerDescription describe_tiktoken(const std::string& directory) {
   for (AddedToken& token : parts.added) {
     if (token.id < next)
       fail(in_directory(directory, "tokenizer_config.json"),
-           fmt::format("the special token \"{}\" has id {}, which is that of a rank of {}", printable(token.content),
+           fmt::format("the special token \"{}\" has id {}, which a rank of {} has already", printable(token.content),
                        token.id, name));
     token.normalized = false;
     ids.emplace(token.content, token.id);

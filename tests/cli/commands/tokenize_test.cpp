@@ -51,7 +51,7 @@ TEST(Tokenize, SpecialTokensAreThereOnRequest) {
 TEST(Tokenize, RefusesWhatIsNoId) {
   const std::string gpt2 = tokenizer_of("bytelevel_gpt2");
   for (const auto& [id, expected] :
-       {std::pair{"99999999", "not in the vocabulary"}, {"1x", "no id"}, {"1.5", "no id"}}) {
+       {std::pair{"99999999", "not in the vocabulary"}, {"1x", "not an id"}, {"1.5", "not an id"}}) {
     const Ran ran = run_tril({"detokenize", "-m", gpt2, "4", id});
     EXPECT_EQ(ran.code, 2) << ran.err;
     EXPECT_NE(ran.err.find(expected), std::string::npos) << ran.err;
