@@ -1,4 +1,4 @@
-// The binary shortlists of Marian and Bergamot (lex.*.bin): for each source word the target words that may translate it.
+// The binary shortlists of Marian and Bergamot (lex.*.bin): for each source word, the target words that may translate it.
 //
 // A file is, in little-endian numbers: u64 magic, u64 checksum, u64 number of most frequent words, u64 most words of one source
 // word, u64 count of offsets, u64 count of words; the offsets, u64 each, where each source word's list begins in the words, and
@@ -26,7 +26,7 @@ bool begins_as_binary_shortlist(const std::string& path);
 
 struct ShortlistSizes {
   std::int64_t source = 0, target = 0;  ///< words of each side
-  bool shared = false;                  ///< one vocabulary: a source word may then come as it is, as in Marian
+  bool shared = false;                  ///< one vocabulary: a source word may then be copied, as in Marian
 };
 /// @throws Error with the file and the reason if it is damaged, or has words that the model lacks
 BinaryShortlist read_binary_shortlist(const std::string& path, const ShortlistSizes& sizes);

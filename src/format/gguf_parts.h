@@ -11,8 +11,8 @@
 
 namespace tril {
 
-/// Opens a GGUF file and, if it is a part of a model, all the other parts, whichever it is. The result's path is the first
-/// part's. @throws Error naming the file for a part that is missing or belongs elsewhere, and for counts that do not agree
+/// Opens a GGUF file and, if it is any part of a model, all the other parts too. The path of the result is that of the first
+/// part. @throws Error naming the file for a part that is missing or belongs elsewhere, and for counts that do not agree
 GgufFile open_gguf_parts(const std::string& path);
 
 }  // namespace tril

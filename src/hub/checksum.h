@@ -1,6 +1,5 @@
-// The sums by which a hub names the content of files: SHA-256 for large files (Git LFS), and for all others Git's id
-// of the blob, which is the SHA-1 of "blob SIZE\0" and the content. Sources: the specification of Git LFS; Pro Git,
-// 10.2.
+// The checksums by which a hub identifies the content of files. Large files (Git LFS) have a SHA-256. All others have
+// Git's blob id, which is the SHA-1 of "blob SIZE\0" and the content. Sources: the specification of Git LFS; Pro Git, 10.2.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +15,17 @@ enum class SumKind : std::uint8_t {
   sha256  ///< 64
 };
 
-/// A sum of bytes as they come.
+/// The running checksum of bytes as they arrive.
 class Checksum {
  public:
-  /// @param size  of the whole content, in bytes: a part of Git's sum
+  /// @param size  of the whole content, in bytes: Git's checksum includes it
   Checksum(SumKind kind, std::uint64_t size);
   ~Checksum();
   Checksum(Checksum&&) noexcept;
   Checksum& operator=(Checksum&&) noexcept;
 
   void add(std::span<const std::byte> bytes);
-  /// Hexadecimal digits in lower case. Call it once, last.
+  /// The checksum in lower-case hexadecimal digits. Call it once, at the end.
   std::string digits();
 
  private:

@@ -1,4 +1,4 @@
-// Whether there is room for what is to be fetched: found out before it is fetched.
+// Checks before a download whether the disk has room for it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// One file, fetched into the cache: resumed where an earlier try broke off, checked by size and sum, and put under
-// its name when whole.
+// Downloads one file into the cache. It resumes where an earlier try broke off, checks size and checksum, and gives the
+// file its name when it is complete.
 #pragma once
 
 #include <atomic>
@@ -14,16 +14,16 @@
 
 namespace tril::hub {
 
-/// Counts of bytes that several downloads share.
+/// Byte counts shared by several downloads.
 struct Meter {
-  std::atomic<std::uint64_t> done{0};     ///< on disk: found or fetched
-  std::atomic<std::uint64_t> fetched{0};  ///< by this process
+  std::atomic<std::uint64_t> done{0};     ///< on disk: found there or downloaded
+  std::atomic<std::uint64_t> fetched{0};  ///< downloaded by this process
 };
 
 /// Thrown in a download that was stopped.
 struct Stopped {};
 
-/// What a download needs to know of its surroundings.
+/// What all downloads of one command share.
 struct Surroundings {
   const HubSettings& settings;
   const RepoCache& cache;
@@ -31,14 +31,14 @@ struct Surroundings {
   std::stop_token stop;
 };
 
-/// Puts the file's content under its sum in the cache, if it is not there. A broken transfer is tried again, from
-/// where it broke off, until five tries in a row bring nothing.
-/// @throws Error for what stays wrong; Stopped
+/// Puts the file's content into the cache under its checksum, unless it is there. A broken transfer is resumed where it
+/// broke off, until five tries in a row bring no data.
+/// @throws Error if that does not help; Stopped
 void download(HttpClient& client, const Surroundings& s, const RemoteFile& file, const std::string& url,
               const Asked& asked);
 
-/// Waits before try number `tries`, as a Retry-After header says or twice as long as before it.
-/// @return false if the wait would be longer than two minutes: then the answer is an error  @throws Stopped
+/// Waits before try number `tries`: as long as a Retry-After header says, else twice as long as before the last try.
+/// @return false, without waiting, if that is longer than two minutes: then the answer is an error  @throws Stopped
 bool wait_to_retry(const HttpAnswer& answer, int tries, const HubSettings& settings, const std::stop_token& stop);
 
 }  // namespace tril::hub

@@ -1,4 +1,4 @@
-// Several downloads at once, each by a thread with its own connection; the first error stops all.
+// Runs several downloads at once, each on a thread with its own connection. The first error stops all of them.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ using FileTask = std::function<void(HttpClient& client, std::size_t number, cons
 
 /// Runs the tasks 0 to count - 1 in their order, at most `threads` at once.
 /// @param watch  called by this thread several times a second
-/// @throws what the first task threw that failed; the others are stopped before
+/// @throws what the first failing task threw, after the others have been stopped
 void run_file_tasks(const HubSettings& settings, std::size_t count, std::size_t threads, const FileTask& task,
                     const std::function<void()>& watch);
 

@@ -1,9 +1,9 @@
-// One GET after another over libcurl: HTTP and HTTPS alone, proxies by the environment (libcurl's variables),
-// redirects followed here.
+// One GET after another over libcurl: only HTTP and HTTPS, with the proxies of libcurl's environment variables. Redirects
+// are followed here, not by libcurl.
 //
-// The token goes to the endpoint's own scheme, host and port, and nowhere else: not after a redirect, and not to a
-// URL of somebody else. From HTTPS no redirect leads to HTTP. Bodies arrive as they are stored: no compression is
-// asked for. A client belongs to one thread.
+// The token is sent only to the endpoint's own scheme, host and port: not to a redirect's target elsewhere, and not to
+// other URLs. A redirect from HTTPS to HTTP is an error. Bodies arrive as they are stored: no compression is requested. A
+// client belongs to one thread.
 #pragma once
 
 #include <cstdint>
@@ -21,22 +21,22 @@ namespace tril::hub {
 
 struct HttpRequest {
   std::string url;
-  std::uint64_t first = 0;  ///< offset of the first byte that is wanted
+  std::uint64_t first = 0;  ///< offset of the first byte to get
   std::string if_range;     ///< the ETag of the bytes before it; empty: any
 };
 
 struct HttpAnswer {
-  int status = 0;                              ///< 0: none came, or `problem` says what broke it off
+  int status = 0;                              ///< 0: no answer; if it broke off, `problem` says why
   std::map<std::string, std::string> headers;  ///< of the last answer; names in lower case
   std::string linked_etag, linked_size;        ///< X-Linked-Etag and X-Linked-Size of any answer on the way
-  std::string error_body;                      ///< the beginning of the body of an answer that is no success
+  std::string error_body;                      ///< the beginning of the body of an error
   std::string problem;                         ///< of the connection, in libcurl's words; empty: none
-  bool can_retry = false;                      ///< whether the problem may pass
+  bool can_retry = false;                      ///< whether another try may succeed
 
   std::string header(const std::string& name) const;  ///< "" if there is none
 };
 
-/// Takes a part of a successful answer's body, whose head is known.
+/// Receives a part of a successful answer's body, and the answer's head.
 using TakeBytes = std::function<void(const HttpAnswer& head, std::string_view bytes)>;
 
 class HttpClient {
@@ -55,10 +55,10 @@ class HttpClient {
   std::unique_ptr<State> state_;
 };
 
-/// Whether two URLs have the same scheme, host and port; false if one of them is no URL.
+/// Whether two URLs have the same scheme, host and port; false if one of them is not a URL.
 bool same_origin(const std::string& a, const std::string& b);
 
-/// The host of a URL, with its port if one is written; "" if it is no URL.
+/// The host of a URL, with its port if one is written; "" if it is not a URL.
 std::string host_of(const std::string& url);
 
 /// Text as a part of a URL's path, with everything but letters, digits and "-._~" escaped. @param kept  further

@@ -1,4 +1,4 @@
-// What to tell a person of an answer that is no success: what it means, and what to do.
+// Turns an HTTP error of the hub into a message that says what it means and what to do.
 //
 // Source: the X-Error-Code and X-Error-Message headers as huggingface_hub reads them (utils/_http.py), and RFC 9110
 // for Retry-After.
@@ -12,7 +12,7 @@
 
 namespace tril::hub {
 
-/// What was asked for, in messages.
+/// What was requested, for messages.
 struct Asked {
   std::string where;  ///< "Helsinki-NLP/opus-mt-en-de", a URL
   std::string repo;   ///< empty: a URL, not a repository
@@ -20,13 +20,13 @@ struct Asked {
   std::string file;  ///< empty: the listing
 };
 
-/// Whether a try later may have another answer: 408, 429, 5xx, a broken connection.
+/// Whether a later try may succeed: 408, 429, 5xx, a broken connection.
 bool may_pass(const HttpAnswer& answer);
 
 /// The seconds that a Retry-After header asks to wait, if it has a number.
 std::optional<double> retry_after(const HttpAnswer& answer);
 
-/// @throws Error for an answer that is no success
+/// @throws Error that explains the answer, which is not a success
 [[noreturn]] void fail_answer(const HttpAnswer& answer, const Asked& asked, const HubSettings& settings);
 
 }  // namespace tril::hub

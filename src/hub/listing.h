@@ -1,4 +1,4 @@
-// What a hub says of a repository at a revision: its commit, and the name, size and sum of each file.
+// What a hub says about a revision of a repository: its commit, and the name, size and checksum of each file.
 //
 // Source: GET /api/models/REPO/revision/REVISION?blobs=true, as huggingface_hub's ModelInfo reads it (hf_api.py).
 #pragma once
@@ -15,7 +15,7 @@ namespace tril::hub {
 struct RemoteFile {
   std::string name;  ///< a relative path that stays in its directory
   std::uint64_t size = 0;
-  std::string sum;  ///< hexadecimal digits, which name the content in the cache
+  std::string sum;  ///< the checksum in hexadecimal digits, which names the content in the cache
   SumKind kind = SumKind::git;
 };
 
@@ -31,8 +31,8 @@ struct Listing {
 inline constexpr std::uint64_t largest_listing = std::uint64_t{64} << 20;
 
 /// @param where  names the answer in errors
-/// @throws Error for an answer of another form, more than 100,000 files, a name that leads out of the directory, a
-/// sum or a size that is none
+/// @throws Error for an answer of another form, more than 100,000 files, a name that leads out of the directory, and an
+/// invalid checksum or size
 Listing read_listing(std::string_view json, const std::string& where);
 
 }  // namespace tril::hub

@@ -1,4 +1,4 @@
-// A file that is being fetched: what has arrived so far, and the running sum of it.
+// A file that is being downloaded: the bytes so far, and their running checksum.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace tril::hub {
 
-/// PATH.incomplete. It stays if the process ends, and the next one for the same path goes on with it. Bytes are
-/// written at their offset, so that two processes, should they write the same file at once, write the same bytes.
+/// PATH.incomplete. It stays if the process ends, and the next download to the same path resumes with it. Bytes are written
+/// at their offset: if two processes ever write the same file at once, they write the same bytes to the same places.
 class PartialFile {
  public:
-  /// Opens it and sums what an earlier process left.
+  /// Opens it and computes the checksum of what an earlier process left.
   PartialFile(std::string path, const RemoteFile& file);
   ~PartialFile();
   PartialFile(const PartialFile&) = delete;
@@ -21,11 +21,11 @@ class PartialFile {
 
   std::uint64_t size() const { return size_; }
   void append(std::string_view bytes);
-  /// Forgets all bytes.
+  /// Drops all bytes.
   void clear();
-  /// The sum of all bytes. After it, only commit() or clear() may be called.
+  /// The checksum of all bytes. After it, only commit() or clear() may be called.
   std::string sum() { return sum_.digits(); }
-  /// Syncs it and gives it its name.
+  /// Syncs it to disk and renames it to PATH.
   void commit();
 
  private:

@@ -1,6 +1,5 @@
-// Which files of a repository its model consists of: config.json and what stands beside it, the tokenizer's files,
-// and the weights in one form, safetensors before PyTorch's. The same rules say whether a directory on disk has all
-// of a model's files.
+// Decides which files of a repository its model needs: config.json and the files that belong to it, the tokenizer's files,
+// and the weights in one form, safetensors before PyTorch's. By the same rules a directory on disk is complete or not.
 #pragma once
 
 #include <functional>
@@ -14,12 +13,12 @@ namespace tril::hub {
 using TextOf = std::function<std::string(const std::string& name)>;
 
 /// @param names   all files of the repository
-/// @param file    the file that was asked for: a GGUF file, with the other parts of its model, or an archive; empty:
-/// the model's
+/// @param file    the requested file: a GGUF file (with the other parts of its model) or an archive; empty: the model of
+///   the whole repository
 /// @param text_of reads an index of shards
 /// @param where   the repository, in errors
-/// @return names without repetition; the last one marks the model as complete, and its path (or its directory's, for
-/// config.json) is the model's
+/// @return names, each once. The last one marks the model as complete. Its path is the model's path, except that for
+///   config.json it is the directory's
 /// @throws Error if the repository has no model that tril reads, or several
 std::vector<std::string> files_of_model(const std::vector<std::string>& names, const std::string& file,
                                         const TextOf& text_of, const std::string& where);

@@ -1,6 +1,6 @@
 // The name of a model on a hub: REPO, REPO@REVISION, REPO:FILE, REPO@REVISION:FILE.
 //
-// A repository is OWNER/NAME, or a NAME alone as the oldest ones have it. Rules: huggingface_hub, utils/_validators.py;
+// A repository is OWNER/NAME, or only NAME for the oldest ones. Rules: huggingface_hub, utils/_validators.py;
 // a revision is a branch, a tag or a commit of Git (git-check-ref-format), so it has no colon.
 #pragma once
 
@@ -20,7 +20,7 @@ struct RepoName {
   std::string text() const;
 };
 
-/// Nothing if the text is no such name: an absolute path, "../x", "a/b/c", a URL.
+/// Nothing if the text is not such a name: an absolute path, "../x", "a/b/c", a URL.
 std::optional<RepoName> repo_name_of(std::string_view text);
 
 /// Whether a text is a URL of HTTP or HTTPS.

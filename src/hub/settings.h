@@ -1,5 +1,5 @@
-// Where models are fetched from and kept: the environment variables of huggingface_hub, with its meanings and
-// defaults, so that Python and tril share one cache. Source: huggingface_hub, constants.py and utils/_auth.py.
+// Where models are downloaded from and kept. The environment variables, their meanings and their defaults are those of
+// huggingface_hub, so that Python and tril share one cache. Source: huggingface_hub, constants.py and utils/_auth.py.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,9 @@ struct HubSettings {
   std::string downloads;      ///< where files from other URLs are kept: a directory
   std::string token;          ///< HF_TOKEN, or the file that `hf auth login` writes; empty: none
   std::string token_origin;   ///< what to call it in errors: "HF_TOKEN", the file's path
-  bool offline = false;       ///< HF_HUB_OFFLINE: nothing is fetched
+  bool offline = false;       ///< HF_HUB_OFFLINE: nothing is downloaded
   std::string certificates;   ///< CURL_CA_BUNDLE or SSL_CERT_FILE: a file; empty: the system's
-  double stall_seconds = 10;  ///< HF_HUB_DOWNLOAD_TIMEOUT: a transfer that brings nothing for so long is broken
+  double stall_seconds = 10;  ///< HF_HUB_DOWNLOAD_TIMEOUT: a transfer without data for so long is broken
   double first_wait = 1;      ///< seconds before the second try; later ones wait twice as long each
 };
 

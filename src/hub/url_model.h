@@ -1,8 +1,7 @@
-// A model in one file that is fetched from a URL: an archive of OPUS-MT, an .argosmodel, a GGUF file.
+// Downloads a model that is one file from a URL: an archive of OPUS-MT, an .argosmodel, a GGUF file.
 //
-// No list gives its size or sum, so HTTP's are taken: Content-Length, and the ETag by which a later try knows that it
-// goes on with the same file (RFC 9110, If-Range). An archive is opened before it gets its name: a truncated one is
-// none.
+// No list gives its size or checksum. So the size is HTTP's Content-Length, and a later try recognises the same file by its
+// ETag (RFC 9110, If-Range). An archive must open before it gets its name, so a truncated one never does.
 #pragma once
 
 #include <optional>
@@ -13,12 +12,12 @@
 
 namespace tril::hub {
 
-/// Fetches it to DOWNLOADS/HOST/PATH, unless it is there.
+/// Downloads it to DOWNLOADS/HOST/PATH, unless it is there.
 /// @throws Error(usage) for a URL that is not HTTPS (or HTTP of this machine), has a query, or names no such file;
 /// Error
 Pulled pull_url(const HubSettings& settings, const std::string& url, const PullOptions& options);
 
-/// Where it is; nothing if it was not fetched.
+/// Its path; nothing if it has not been downloaded.
 std::optional<std::string> cached_url(const HubSettings& settings, const std::string& url);
 
 }  // namespace tril::hub

@@ -25,7 +25,7 @@ namespace tril::model {
 struct AdapterModule {
   const WeightView *a = nullptr, *b = nullptr, *magnitude = nullptr, *b_bias = nullptr;
   const WeightView *weight = nullptr, *bias = nullptr;  ///< in place of the model's own
-  bool is_table = false;                                ///< a and b are of an embedding: [rank, vocab], [d, rank]
+  bool is_table = false;                                ///< a and b belong to an embedding: [rank, vocab], [d, rank]
 };
 
 class Adapter {
@@ -47,9 +47,9 @@ class Adapter {
   std::shared_ptr<const void> map_;  ///< what the views point into
 };
 
-/// Gives a loaded model its adapters: number i is that of adapters[i] (Context::Adapters). The weights stay as they are.
-/// @param source    of the model: DoRA and what changes tables or the output layer need its own values
-/// @param standard  the number of the one that rows which name none are read with; -1: none
+/// Gives a loaded model its adapters. Number i is adapters[i] (Context::Adapters). The weights do not change.
+/// @param source    of the model: DoRA, embeddings and the output layer need the original weights
+/// @param standard  the number of the adapter for rows that name none; -1: no adapter
 /// @throws Error naming the module that the model lacks, or a tensor of another shape
 void attach(Model& m, const ModelSource& source, std::span<const Adapter> adapters, std::int32_t standard);
 

@@ -1,6 +1,6 @@
-// The files that users of CTranslate2 hold: a directory with model.bin, config.json and vocabularies, or an Argos Translate package
+// The files that users of CTranslate2 have: a directory with model.bin, config.json and vocabularies, or an Argos Translate package
 // (.argosmodel, or the folder that it unpacks to) with such a directory called model, metadata.json and a SentencePiece model.
-// Nothing else of a package is looked at, such as its models that split sentences (stanza/).
+// Nothing else in a package is read, such as its models that split sentences (stanza/).
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// From the specifications of CTranslate2 to families here: the config under Hugging Face's keys and the weights under its names. The
-// specification says sizes and variants by attributes and by which weights are there, and fuses queries, keys and values.
+// Translates CTranslate2's specifications to families here: the config to Hugging Face's keys, and the weights to its names. In a
+// specification, attributes and the weights that are there give sizes and variants; queries, keys and values are fused.
 // Source: CTranslate2's python/ctranslate2/specs and src/layers/transformer.cc.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace tril::model {
 
-/// What config.json and the vocabularies say, as ids. -1: there is no such token.
+/// Ids of the special tokens of config.json. -1: there is no such token.
 struct Ctranslate2Ids {
   std::int32_t bos = -1, eos = -1, pad = -1, decoder_start = -1;
 };
@@ -27,8 +27,8 @@ double norm_eps_of(const JsonObject& own, double otherwise);
 /// CTranslate2's name of an activation, as config.json has it.
 std::string activation_at(Ctranslate2Reader& r, const std::string& attribute);
 
-/// TransformerSpec with LayerNorm: opennmt. Its vocabulary has one row more, a zero embedding that begins translations (Marian's
-/// do) and pads; it is rows - 1.
+/// TransformerSpec with LayerNorm: opennmt. Its vocabulary has one more row, rows - 1: a zero embedding for padding, with which
+/// Marian's translations begin.
 /// @param ids  decoder_start -1: the zero embedding
 Ctranslate2Model read_ctranslate2_translation(Ctranslate2Reader& r, const JsonObject& own, const Ctranslate2Ids& ids);
 /// TransformerSpec with a relative attention bias: t5, mt5 or umt5.

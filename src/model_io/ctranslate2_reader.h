@@ -1,4 +1,4 @@
-// Reads attributes and weights of a CTranslate2 model so that nothing in it goes unnoticed: every variable is used, or refused by name.
+// Reads attributes and weights of a CTranslate2 model. Nothing in it goes unnoticed: each variable is used, or refused by name.
 //
 // A matrix of integers has its scale beside it, under its name with "_scale": X = integers / scale, one scale for each row of 8 bits,
 // and one for all of 16 bits (1000 where there is none). Source: CTranslate2's src/models/model.cc and src/ops/dequantize_cpu.cc.

@@ -1,5 +1,5 @@
-// The tokenizer of a CTranslate2 model. Its vocabularies number pieces, and what cuts text into them lies beside them: Hugging Face's
-// files, or SentencePiece models (sentencepiece.model of Argos Translate; source.spm and target.spm of OPUS-MT).
+// The tokenizer of a CTranslate2 model. Its vocabularies give pieces their ids. Other files beside them split text into pieces:
+// Hugging Face's, or SentencePiece models (sentencepiece.model of Argos Translate; source.spm and target.spm of OPUS-MT).
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ struct Ctranslate2Vocabularies {
 /// What CTranslate2 itself adds to a text, and how pieces are spelt.
 struct Ctranslate2Tokens {
   std::string unk = "<unk>", bos = "<s>", eos = "</s>";
-  std::optional<std::string> decoder_start;  ///< nothing: the caller gives it
+  std::optional<std::string> decoder_start;  ///< nothing: the caller passes it
   bool adds_source_bos = false, adds_source_eos = false;
   bool starts_from_zero = false;  ///< translations begin with a zero embedding, as Marian's do
 };

@@ -21,11 +21,11 @@ struct Family {
   /// The model of a config.json. Null: its weights say what config.json leaves open (make_of_files).
   std::unique_ptr<Model> (*make)(const JsonObject& config) = nullptr;
   std::unique_ptr<Model> (*make_of_files)(const JsonObject& config, const WeightNames& weight_names) = nullptr;
-  bool own = false;  ///< without a publisher: config.json has it as the architecture of model_type "tril"
+  bool own = false;  ///< tril's own: config.json has model_type "tril", and the name as architecture
   std::string_view sentence;
 };
 
-/// All of them, those that resemble each other beside each other.
+/// All families, similar ones next to each other.
 std::span<const Family> family_list();
 
 }  // namespace tril::model

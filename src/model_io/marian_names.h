@@ -1,4 +1,4 @@
-// What the weights of the family marian_nmt are called in Marian's files, and how they lie there.
+// The names of the weights of the family marian_nmt in Marian's files, and how they are stored there.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The tensors of a model of Marian's, whichever of its two forms of files holds them: .npz or .bin.
+// The tensors of a Marian model, from either of its file formats: .npz or .bin.
 #pragma once
 
 #include <string>

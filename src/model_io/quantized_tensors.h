@@ -1,5 +1,5 @@
-// The tensors of a directory while the matrices that another program quantised are put together from their parts:
-// numbers, scales, zeros, the order of groups. A reader of one method takes parts and adds matrices.
+// The tensors of a directory that another program quantised, while matrices are put together from their parts: numbers,
+// scales, zero points, the order of groups. The reader of a method takes parts out and adds matrices.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class QuantizedTensors {
   /// @throws Error unless a part has two dimensions
   void check_matrix(const WeightView& part) const;
 
-  /// The matrices and the tensors that are no parts. @param form  the method's name
+  /// The matrices, and the tensors that are not parts of one. @param form  the method's name
   /// @throws Error for an 8-bit float without a scale
   WeightFiles finish(const std::string& form) &&;
 

@@ -1,6 +1,6 @@
-// Adapters of a served model: low-rank products beside its matrices, which stay as they are, whatever their precision. A
-// model may have several, and rows of one batch may use different ones (Context::Adapters): the product with the matrix
-// is one for all rows, and each adapter's rows are then changed together.
+// Adapters of a loaded model: low-rank products beside its matrices, which do not change, whatever their precision. A model
+// may have several, and rows of one batch may use different ones (Context::Adapters). One product with the matrix serves all
+// rows; then the rows of each adapter are changed together.
 //   y = x W^T + b
 //   LoRA   y' = y + s x A^T B^T                                                   [Hu et al. 2022, eq. 3]
 //   DoRA   y' = g (x W^T + s x A^T B^T) + b,  g_i = m_i / |W_i + s (B A)_i|          [Liu et al. 2024, eq. 5]
@@ -16,20 +16,19 @@
 
 namespace tril::nn {
 
-/// What one adapter makes of one matrix [out, in] of products. What it makes of a table [vocab, d], or of the output
-/// matrix, is always a whole one.
+/// What one adapter changes in one matrix [out, in]. For a table [vocab, d], or the output matrix, it is always `whole`.
 struct WeightChange {
-  ops::Weight whole;  ///< stands in place of the matrix or table; nothing else but `offset` is set then
+  ops::Weight whole;  ///< replaces the matrix or table; only `offset` may be set beside it
   ops::Weight a;      ///< A [rank, in]; none: no low-rank product
   ops::Weight b;      ///< g s B [out, rank]
   Tensor gain;        ///< g [out]; none: 1
-  Tensor offset;      ///< added to the products [out]: what changes of the bias; with `whole`, all of the bias; none: 0
+  Tensor offset;      ///< added to the products [out]: the change of the bias, or with `whole` the entire bias; none: 0
 };
 
-/// By the model's numbers of adapters.
+/// Indexed by the model's numbers of adapters.
 struct WeightAdapters {
   std::vector<std::optional<WeightChange>> of;
-  std::int32_t standard = -1;  ///< the one of rows that name none; -1: none
+  std::int32_t standard = -1;  ///< the adapter of rows that name none; -1: none
 };
 
 /// A float32 matrix as products read it. @param values  [rows, columns]
@@ -40,7 +39,7 @@ Tensor adapter_vector(std::span<const float> values);
 bool is_adapted(const Context& c, const Parameter& weight);
 /// The same of Parameter::adapters or Parameter::row_adapters.
 bool is_adapted(const Context& c, const WeightAdapters* adapters);
-/// What the adapter of all these rows makes of it; null: nothing, or they have different adapters.
+/// What the common adapter of all these rows changes in the weight; null: nothing, or they have different adapters.
 const WeightChange* change_of_all(const Context& c, const Parameter& weight);
 /// Changes y [N, out], the products of x [N, in] with the weight and its bias, in place; y may be columns of a wider
 /// matrix. Nothing is recorded on a tape.

@@ -1,5 +1,5 @@
-// Multi-head latent attention: keys and values of all heads are made of one small latent for each token, and the cache keeps
-// that instead of them [DeepSeek-V2, 2024, section 2.1].
+// Multi-head latent attention: keys and values of all heads are computed from one small latent of each token. The cache keeps the
+// latents only [DeepSeek-V2, 2024, section 2.1].
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@
 
 namespace tril::nn {
 
-/// Of a token x: c = norm(x D^T), a part of its keys that all heads share, r = rotate(x R^T), keys [r, W_h c] and values V_h c of
-/// each head h, queries [rotate(r_h), u_h] of x or of their own latent norm(x Q^T).
+/// A token x has the latent c = norm(x D^T) and a part of its keys that all heads share, r = rotate(x R^T). Head h has keys
+/// [r, W_h c], values V_h c, and queries [rotate(r_h), u_h], projected from x or from a latent of their own, norm(x Q^T).
 ///
-/// The cache keeps [r, c]. Tokens that begin their rows make keys and values of c; later ones take their queries to c instead
-/// (ops/latent_heads.h), so that a decode step reads a latent once for all heads. The matrix of keys and values stays in
-/// float32, whatever precision products have: both ways read it.
+/// The cache keeps [r, c]. For tokens that begin their rows, keys and values are computed from c. Later tokens project their
+/// queries onto c instead (ops/latent_heads.h), so a decode step reads a latent once for all heads. Both ways read the matrix of
+/// keys and values, so it stays in float32, whatever precision products have.
 class LatentAttention {
  public:
   struct Options {
@@ -24,7 +24,7 @@ class LatentAttention {
     std::int64_t d_v = 0;                   ///< of each head's values
     std::int64_t rank = 0;                  ///< of the latent
     std::int64_t query_rank = 0;            ///< of the queries' latent; 0: they have none
-    bool bias = false;                      ///< of what makes latents, and of the result
+    bool bias = false;                      ///< of the projections to latents, and of the output
     float dropout = 0;                      ///< of the weights
     float scale = 0;                        ///< of scores; 0: 1 / sqrt(d_k)
     float norm_eps = 1e-6f;

@@ -1,4 +1,4 @@
-// Numbers of places in a table that grows, each counted by how many refer to it.
+// Reference-counted slot numbers of a table that grows.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ class SlotPool {
   std::int64_t used() const { return capacity() - free(); }
   std::int64_t free() const { return std::ssize(free_); }
 
-  /// More slots; nothing if it has as many.
+  /// Adds slots up to this capacity; does nothing if it has as many.
   void grow(std::int64_t capacity) {
     std::vector<std::int32_t> fresh;
     for (std::int64_t s = capacity; s-- > this->capacity();) fresh.push_back(static_cast<std::int32_t>(s));

@@ -1,12 +1,12 @@
-// Multi-head latent attention in decode steps: queries come to the latents, instead of keys and values being made of them.
+// Multi-head latent attention in decode steps: queries are projected onto the latents, so no keys and values are computed.
 #pragma once
 
 #include "ops/ops.h"
 
 namespace tril::ops {
 
-/// d values of each head's queries are rotated, `own` are not. The matrix [heads * (own + d_v), rank] that makes keys and values
-/// of a latent has the rows of all heads' keys first.
+/// Of each head's query, `rotated` values are rotated and `own` are not. The matrix [heads * (own + d_v), rank] projects a latent
+/// to keys and values; the rows for all heads' keys come first.
 struct LatentHeads {
   std::int64_t heads = 1, rotated = 0, own = 0, d_v = 0, rank = 0;
 };

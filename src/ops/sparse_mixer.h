@@ -5,10 +5,10 @@
 
 namespace tril::ops {
 
-/// Weights of each token's two best experts: softmaxes of their own logits, the first's over the experts whose logit is near
-/// the largest, the second's over those near the second largest, without the first. An expert with logit s is near the
-/// maximum m if (m - s) / max(|s|, m) <= 2 jitter [Liu et al. 2024, "GRIN", section 2; Phi-3.5-MoE's code]. Both are as at
-/// inference: nothing is sampled in training either, and which experts are near has no gradient.
+/// Weights of each token's two best experts. The first's is its share in a softmax over the experts whose logits are near the
+/// largest. The second's is its share over those near the second largest, without the first. An expert with logit s is near
+/// the maximum m if (m - s) / max(|s|, m) <= 2 jitter [Liu et al. 2024, "GRIN", section 2; Phi-3.5-MoE's code]. Training computes
+/// the same as inference: nothing is sampled, and the choice of near experts has no gradient.
 /// logits [N, E], a routing by logits with k = 2 -> [N, 2]
 Tensor sparse_mixer_weights(Context& c, const Tensor& logits, const Routing& routing, float jitter);
 

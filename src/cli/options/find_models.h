@@ -1,5 +1,5 @@
-// Options that name models: a path that exists is taken as it is; any other name is looked for in the cache of
-// downloads, and fetched if the user says so.
+// Options that name models. A path that exists is used as it is. Any other name is looked up in the cache of downloads, and
+// downloaded if the user agrees.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 namespace tril::cli {
 
 struct FindOptions {
-  bool pull = false;   ///< fetch without asking
+  bool pull = false;   ///< download without asking
   bool quiet = false;  ///< no progress line
 };
 
-/// Replaces the values of these fields by paths, where they are names on a hub or URLs. A value of "[NAME=]DIR" keeps
-/// its name, or gets the hub's.
-/// @throws Error for a model that is neither a path nor in the cache, and is not fetched
+/// Replaces those values of these fields that are names on a hub or URLs by paths. A value of "[NAME=]DIR" keeps its name,
+/// or gets the hub's.
+/// @throws Error for a model that is neither a path nor in the cache, and is not downloaded
 void find_models(Fields& fields, const std::vector<std::string>& names, const FindOptions& options);
 
-/// What a model is called that a path leads to: the last component, or the hub's name for a model in its cache.
+/// The name of the model at a path: the hub's name if it lies in the cache, else the last component.
 std::string name_of_model(const std::string& path);
 
 }  // namespace tril::cli

@@ -1,4 +1,4 @@
-// How far a download is: a line on the terminal, or a line of JSON a second on standard output.
+// Shows a download's progress: a line on the terminal, or one line of JSON each second on standard output.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ class PullDisplay {
 
   std::string model_;
   PullDisplayOptions options_;
-  std::optional<Progress> line_;  // from the first call, which says where it starts
+  std::optional<Progress> line_;  // made by the first call, which says where the download starts
   double start_, last_json_;
 };
 

@@ -20,8 +20,8 @@ class SentenceAdapters {
     const auto s = static_cast<std::size_t>(sentence);
     return s < of_.size() ? of_[s] : -1;
   }
-  /// Of every token, sentence after sentence; empty if no sentence names one.
-  /// @param counts  tokens of each
+  /// The adapter of every token, sentence after sentence; empty if no sentence names one.
+  /// @param counts  the number of tokens of each sentence
   std::vector<std::int32_t> of_tokens(std::span<const std::int32_t> sentences,
                                       std::span<const std::int32_t> counts) const {
     std::vector<std::int32_t> tokens;

@@ -1,5 +1,5 @@
-// A text's tokens with their places in it, and back: what `tril tokenize`, `tril detokenize` and the server's routes of
-// these names show.
+// A text's tokens with their positions in it, and back: the results of `tril tokenize`, `tril detokenize` and the server's
+// routes of these names.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace tril {
 
-/// [begin, end) in a text; -1: the token stands for nothing in it.
+/// [begin, end) in a text; -1: the token corresponds to nothing in it.
 struct TokenPlace {
   std::int64_t begin = -1, end = -1;
 };
@@ -22,9 +22,9 @@ struct TokenPlace {
 struct TextTokens {
   std::vector<std::int32_t> ids;
   std::vector<std::string> pieces;
-  /// Where the tokens are, in bytes and in characters (code points). A token may cover a part of a character: then its
-  /// characters include that one. Tokens that the tokenizer made of a changed text (another letter case, a normal form, an
-  /// unknown character) have the place of all of them between their neighbours.
+  /// Where the tokens are, in bytes and in characters (code points). If a token covers a part of a character, its
+  /// characters include that one. The tokenizer may change the text first (letter case, normal form, unknown characters).
+  /// Then all tokens of a changed part have the range of that part, from one unchanged neighbour to the other.
   std::vector<TokenPlace> bytes, characters;
 };
 

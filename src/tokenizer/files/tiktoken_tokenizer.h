@@ -1,6 +1,6 @@
-// Tokenizers in tiktoken's form: a file of ranks (rank_vocabulary.h), NAME.tiktoken, tiktoken.model or, of classes that
-// use this form, tokenizer.model. How words are split is in the publisher's program; it is known here by the class that
-// tokenizer_config.json or config.json names. Special tokens come from tokenizer_config.json.
+// Tokenizers in tiktoken's form: a file of ranks (rank_vocabulary.h) called NAME.tiktoken, tiktoken.model or, for some
+// classes, tokenizer.model. How words are split is defined in the publisher's program only. Here the class that
+// tokenizer_config.json or config.json names decides it. Special tokens come from tokenizer_config.json.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace tril {
 /// Whether a directory holds a tokenizer of this form.
 bool is_tiktoken_directory(const std::string& directory);
 
-/// @throws Error naming the file and, of an unknown class, those that are known
+/// @throws Error naming the file and, for an unknown class, the known ones
 TokenizerDescription describe_tiktoken(const std::string& directory);
 
 }  // namespace tril
