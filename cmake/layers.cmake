@@ -7,7 +7,9 @@
 set(TRIL_WARNINGS -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
     -Wno-missing-field-initializers)  # designated initialisers leave the rest at its default
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  list(APPEND TRIL_WARNINGS -Wshadow  # clang's counts structured bindings and members that a lambda does not see
+  # Not in tests, whose sources are compiled together: a local name may be a function's of another test. And clang's counts
+  # structured bindings and members that a lambda does not see.
+  list(APPEND TRIL_WARNINGS $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TRIL_TEST>>>:-Wshadow>
       -Wno-restrict)  # GCC 12 sees an overlap in "literal" + std::string where there is none
 endif()
 
@@ -35,10 +37,8 @@ target_link_options(tril_options INTERFACE "LINKER:--push-state,--no-as-needed,-
 function(tril_unity target)
   if(TRIL_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${TRIL_BATCH})
-    # GCC takes a joined source for a header, whose classes must not hold types of an anonymous namespace; and a test's local
-    # name for one that hides another test's function
-    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage
-      $<$<BOOL:$<TARGET_PROPERTY:TRIL_TEST>>:-Wno-shadow>>)
+    # GCC takes a joined source for a header, whose classes must not hold types of an anonymous namespace
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()
 

@@ -150,6 +150,11 @@ const std::vector<Size>& sizes() {
 }
 
 std::string size_of(const Size& size, const nlohmann::ordered_json& config, bool two_sides) {
+  if (two_sides && config.contains("encoder") && config.contains("decoder")) {  // a config of its own for each side
+    const std::string encoder = size_of(size, config["encoder"], false),
+                      decoder = size_of(size, config["decoder"], false);
+    return encoder.empty() || decoder.empty() ? "" : encoder + " + " + decoder;
+  }
   const auto has = [&](const std::string& key) { return config.contains(key) && config[key].is_number_integer(); };
   for (const auto& [encoder, decoder] : size.keys) {
     if (!has(encoder) || (*decoder != 0 && !has(decoder))) continue;

@@ -17,8 +17,8 @@ std::shared_ptr<const Tokenizer> golden_tokenizer(const std::string& name) {
   return load_tokenizer(test::test_dir() + "/golden/hf/tokenizers/" + name);
 }
 
-const char* const kinds[] = {"bpe_llama2",      "bpe_metaspace", "bytelevel_gpt2", "bytelevel_llama3",
-                             "bytelevel_qwen2", "spm_bpe",       "spm_unigram",    "unigram_t5"};
+const char* const kinds[] = {"bpe_llama2",       "bpe_metaspace",   "bytelevel_gpt2",
+                             "bytelevel_llama3", "bytelevel_qwen2", "unigram_t5"};
 
 std::string drawn_text(RandomSequence& random) {
   const std::string parts[] = {"the", " book", "  ",  "\u00fcber", "\u4f60\u597d", "\U0001f600", "12",
