@@ -179,6 +179,7 @@ Names files_of_model(const Names& names, const std::string& file, const TextOf& 
     if (!gguf_models(names).empty())
       fail(where, "has a config.json, but its weights are in GGUF files",
            fmt::format("name one of them: {}:{}", where, gguf_models(names).front()));
+    if (has(names, adapter_marker)) return adapter_files(names, where);  // beside the base model's configuration
     fail_without_weights(names, where);
   }
   const auto take = [&](std::string_view name) {

@@ -61,6 +61,8 @@ TEST(Plan, TakesAnAdapter) {
   EXPECT_EQ(planned({"README.md", "adapter_config.json", "adapter_model.bin", "adapter_model.safetensors"}),
             Names({"adapter_model.safetensors", "adapter_config.json"}));
   EXPECT_EQ(planned({"adapter_config.json", "adapter_model.bin"}), Names({"adapter_model.bin", "adapter_config.json"}));
+  EXPECT_EQ(planned({"adapter_config.json", "adapter_model.bin", "config.json"}),
+            Names({"adapter_model.bin", "adapter_config.json"}));
   EXPECT_TRUE(contains(plan_error({"adapter_config.json"}), "incomplete"));
 }
 
