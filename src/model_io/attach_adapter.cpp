@@ -109,7 +109,7 @@ class Places {
     if (place.as_table && model_->has_encoder())
       fail_usage(where, "adapters of the embeddings of a model with an encoder are not supported",
                  "merge the adapter into its model with `peft` (merge_and_unload) and use that");
-    if (!place.as_table && !place.as_output && !place.weight->adaptable)
+    if (!place.as_table && !place.as_output && !place.weight->adaptable && !place.weight->hidden_matrix)
       fail_usage(where, "an adapter of this kind of module is not supported",
                  "supported: linear layers, the input embeddings and the output layer");
   }
@@ -261,6 +261,11 @@ void attach(Model& m, const ModelSource& source, std::span<const Adapter> adapte
   for (std::size_t i = 0; i < adapters.size(); ++i)
     from_files([&] {
       for_each_module(places, adapters[i], [&](const Place& place, const Update& u) {
+        if (!place.as_table && !place.as_output && !place.weight->adaptable)
+          fail_usage(adapters[i].path(),
+                     fmt::format("{} cannot be adapted as the model runs: steps with a cache read its own values",
+                                 place.weight->name),
+                     "merge the adapter with `tril export --adapter` and use that model");
         auto& slot = place.as_table ? place.weight->row_adapters : place.weight->adapters;
         auto all = slot ? std::make_shared<nn::WeightAdapters>(*slot) : std::make_shared<nn::WeightAdapters>();
         all->of.resize(adapters.size());

@@ -22,7 +22,7 @@ LatentAttention::LatentAttention(Parameters& p, const std::string& prefix, const
   down_ = Linear(p, prefix + ".kv_a_proj_with_mqa", o.d_model, o.rank + o.d_rotated, {.bias = o.bias});
   norm_ = Norm(p, prefix + ".kv_a_layernorm", o.rank, o.norm_eps, Norm::Kind::rms);
   up_ = Linear(p, prefix + ".kv_b_proj", o.rank, o.num_heads * (o.d_own + o.d_v), {.bias = false});
-  up_.weight()->in_products = false;
+  up_.weight()->in_products = up_.weight()->adaptable = false;  // of_cache() reads its values
   out_ = Linear(p, prefix + ".o_proj", o.num_heads * o.d_v, o.d_model, {.bias = o.bias});
 }
 

@@ -244,6 +244,25 @@ TEST(Adapter, RefusesWrongTensors) {
   }
 }
 
+// Steps with a cache read the matrix of latent attention's keys and values itself.
+TEST(Adapter, OfKeysAndValuesOfLatentsIsOnlyMerged) {
+  if (other_golden_directory()) GTEST_SKIP();
+  Files files;
+  files.base = "deepseek_v2";
+  files.config["target_modules"] = nlohmann::json::array({"kv_b_proj"});
+  const std::string module = "base_model.model.model.layers.0.self_attn.kv_b_proj";
+  const std::vector<float> a(4 * 16, 0.5f), b(80 * 4, 0.5f);
+  const std::vector<WeightView> views{
+      {module + ".lora_A.weight", StoredType::f32, {4, 16}, std::as_bytes(std::span(a))},
+      {module + ".lora_B.weight", StoredType::f32, {80, 4}, std::as_bytes(std::span(b))}};
+  write_safetensors((fs::path(files.dir.path()) / "adapter_model.safetensors").string(), views, {});
+  const std::string problem = files.problem();
+  EXPECT_NE(problem.find("cannot be adapted as the model runs"), problem.npos) << problem;
+  const auto source = model::ModelSource::open(golden_directory() / "hf" / files.base);
+  const auto m = model::load(source);
+  EXPECT_NO_THROW(model::merge(*m, source, model::Adapter::open(files.dir.path())));
+}
+
 TEST(Adapter, NeedsItsFiles) {
   if (other_golden_directory()) GTEST_SKIP();
   Files files;

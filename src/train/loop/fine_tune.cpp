@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +13,7 @@
 #include "format/safetensors_write.h"
 #include "model/families/bart.h"
 #include "model_io/generation_config.h"
+#include "model_io/quantized_files.h"
 #include "model_io/registry.h"
 #include "nn/lora.h"
 #include "train/loop/build_model.h"
@@ -190,6 +192,28 @@ void save_adapter_config(const model::Model& m, const std::string& directory, co
   write_file_atomic(folder + "/adapter_config.json", json_text(config, 2) + "\n");
 }
 
+// A matrix's B has a row for each of its own, and a file has them in the order of the model's files.
+void save_adapter_weights(const model::Model& m, const std::string& folder) {
+  create_directories(folder);
+  std::vector<WeightView> weights;
+  std::deque<std::vector<float>> stored;  // lives until it is written
+  const std::vector<float> flat = host_copy<float>(m.parameters().flat());
+  for (const nn::Parameter& w : m.parameters().all()) {
+    if (!w.lora) continue;
+    const model::StoredAs rows{.names = {}, .row_order = m.stored_as(w).row_order};
+    for (const nn::Parameter* p : {w.lora->a, w.lora->b}) {
+      const auto values = std::span(flat).subspan(static_cast<std::size_t>(m.parameters().offset_of(*p)),
+                                                  static_cast<std::size_t>(p->shape.count()));
+      stored.push_back(model::values_to_store(values, p->shape, p == w.lora->b ? rows : model::StoredAs()));
+      weights.push_back({"base_model.model." + p->name,
+                         StoredType::f32,
+                         {p->shape[0], p->shape[1]},
+                         std::as_bytes(std::span(stored.back()))});
+    }
+  }
+  write_safetensors(folder + "/adapter_model.safetensors", weights, {{"format", "pt"}});
+}
+
 }  // namespace
 
 void save_tuned(const model::Model& m, const std::string& directory, const FineTuneOptions& tune,
@@ -203,17 +227,7 @@ void save_tuned(const model::Model& m, const std::string& directory, const FineT
   }
   model::save(m, directory, nn::merged_weights(m.parameters()), published);
 
-  const std::string folder = directory + "/adapter";
-  create_directories(folder);
-  std::vector<WeightView> weights;
-  const std::vector<float> flat = host_copy<float>(m.parameters().flat());
-  for (const nn::Parameter& p : m.parameters().all()) {
-    if (!p.is_adapter) continue;
-    const auto values = std::span(flat).subspan(static_cast<std::size_t>(m.parameters().offset_of(p)),
-                                                static_cast<std::size_t>(p.shape.count()));
-    weights.push_back({"base_model.model." + p.name, StoredType::f32, {p.shape[0], p.shape[1]}, std::as_bytes(values)});
-  }
-  write_safetensors(folder + "/adapter_model.safetensors", weights, {{"format", "pt"}});
+  save_adapter_weights(m, directory + "/adapter");
   save_adapter_config(m, directory, tune);
 }
 

@@ -9,10 +9,12 @@
 #include <nlohmann/json.hpp>
 
 #include "format/safetensors.h"
+#include "model_io/adapter.h"
 #include "model_io/generation_config.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "nn/lora.h"
+#include "support/small_decoders.h"
 #include "support/training.h"
 #include "train/loop/settle.h"
 
@@ -140,6 +142,40 @@ TEST(FineTune, MergedAdaptersGiveTheSameLogitsInAPlainDirectory) {
   const WeightView& a = file.at("base_model.model.model.encoder.layers.0.self_attn.q_proj.lora_A.weight");
   EXPECT_EQ(a.shape, (std::vector<std::int64_t>{3, 16}));
   EXPECT_TRUE(contains(test::file_text(base.dir.path("merged/adapter/adapter_config.json")), "\"lora_alpha\": 12"));
+}
+
+// Queries beside their gates, head by head, are in another order in the model than in its files.
+TEST(FineTune, AnAdapterHasItsRowsInTheOrderOfFiles) {
+  const TemporaryDirectory dir;
+  const nlohmann::json json = tril::testing::delta_variant("qwen3_5_text");
+  const auto make = [&] { return model::make(JsonObject(json, "config.json")); };
+  const auto base = make();
+  base->parameters().allocate();
+  base->parameters().initialise(7);
+  model::save(*base, dir.path("base"));
+  FineTuneOptions tune;
+  tune.init_from = dir.path("base"), tune.lora_rank = 2;
+  const auto m = make();
+  add_adapters(m->parameters(), tune);
+  m->parameters().allocate();
+  const auto source = model::ModelSource::open(dir.path("base"));
+  model::load_weights(*m, source);
+  std::uint64_t stream = 0;
+  for (nn::Parameter& p : m->parameters().all())
+    if (p.is_adapter) set_random(p, ++stream);
+  save_tuned(*m, dir.path("tuned"), tune, source);
+
+  const auto served = model::load(source), merged = model::load(model::ModelSource::open(dir.path("tuned")));
+  const model::Adapter adapter = model::Adapter::open(dir.path("tuned/adapter"));
+  model::attach(*served, source, {&adapter, 1}, 0);
+  const auto logits = [](const model::Model& of) {
+    Arena arena;
+    Context c(arena);
+    const std::vector<std::int32_t> ids{5, 9, 3, 7};
+    return host_copy<float>(model::logits(c, of, of.decode(c, {.ids = ids, .rows = Rows::rectangle(1, 4)})));
+  };
+  const std::vector<float> got = logits(*served), expected = logits(*merged);
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], expected[i], 1e-4 * (1 + std::abs(expected[i])));
 }
 
 TEST(FineTune, WhatThePublisherSaysOfGeneratingStays) {
