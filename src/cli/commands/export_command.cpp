@@ -172,7 +172,8 @@ void add_export(App& app) {
                "Writes the weights and the tokenizer as llama.cpp reads them, for the families that it computes as "
                "published; an error names anything that it would compute differently. With --format ctranslate2 it "
                "writes a directory that CTranslate2 loads. A GGUF, Marian or CTranslate2 model becomes a directory "
-               "that `transformers` reads. An .npz is written with its vocabularies and a decoder.yml, for "
+               "with a config.json, which `transformers` reads unless its model_type is tril. An .npz is written with "
+               "its vocabularies and a decoder.yml, for "
                "`marian-decoder`. The original is not changed.",
            .examples = {{"tril export -m llama --to llama.gguf", "in 16 bits"},
                         {"tril export -m llama --to llama-q8.gguf --type q8_0", "in 8 bits"},
