@@ -36,6 +36,9 @@ void copy_rows(Context& c, const Tensor& x, std::int64_t begin, std::int64_t cou
 void copy_row(Context& c, const model::Memory& from, std::int32_t r, model::Memory& into, std::int32_t to) {
   const std::int32_t begin = from.rows.begin(r), n = from.rows.length(r);
   copy_rows(c, from.states, begin, n, into.states, to);
+  for (std::int32_t i = 0; i < n; ++i)
+    into.adapters[static_cast<std::size_t>(to + i)] =
+        from.adapters.empty() ? -1 : from.adapters[static_cast<std::size_t>(begin + i)];
   for (std::size_t l = 0; l < from.layers.size(); ++l) {
     copy_rows(c, from.layers[l].keys, begin, n, into.layers[l].keys, to);
     copy_rows(c, from.layers[l].values, begin, n, into.layers[l].values, to);
@@ -53,6 +56,7 @@ model::Memory empty_like(Context& c, const model::Memory& like, std::int32_t tok
   model::Memory m;
   const auto wide = [&](const Tensor& x) { return x ? c.zeros({tokens, x.size(1)}) : Tensor(); };
   m.states = wide(like.states);
+  m.adapters.assign(static_cast<std::size_t>(tokens), -1);
   for (const model::Memory::Layer& l : like.layers) {
     m.layers.push_back({wide(l.keys), wide(l.values), nullptr});
     if (!l.packed) continue;
@@ -78,7 +82,9 @@ model::Memory encode(Context& c, const model::Model& model, std::span<const std:
   }
   for (std::size_t i = 0; i < adapters.size(); ++i) of_tokens.insert(of_tokens.end(), sources[i].size(), adapters[i]);
   const nn::AdapterScope scope(c, {.of_rows = of_tokens, .of_all = c.adapters().of_all});
-  return model.encode(c, ids, rows);
+  model::Memory memory = model.encode(c, ids, rows);
+  memory.adapters = of_tokens;
+  return memory;
 }
 
 std::size_t Sources::count() const {

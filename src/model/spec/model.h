@@ -31,6 +31,8 @@ struct Memory {
     std::shared_ptr<const ops::PackedMemory> packed;  ///< in place of keys and values, if weights are not float32
   };
   std::vector<Layer> layers;
+  /// By token: the adapter of its source (nn/adapters.h); empty: the model's own choice for all.
+  std::vector<std::int32_t> adapters;
 };
 
 /// The input of one decoder call: tokens of any number of rows.

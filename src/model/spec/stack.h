@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/spec/model.h"
+#include "nn/adapters.h"
 #include "nn/blocks.h"
 #include "nn/positions.h"
 #include "nn/ssru.h"
@@ -66,8 +67,10 @@ Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const 
         kv = memory->layers.empty() ? layer.cross_attention->keys_values(c, memory->states)
                                     : nn::Attention::KeysValues{memory->layers[i].keys, memory->layers[i].values,
                                                                 memory->layers[i].packed};
-        if (tapped && kv.packed && !call->cross.tap->keys)
+        if (tapped && kv.packed && !call->cross.tap->keys) {
+          const nn::AdapterScope of_sources(c, {.of_rows = memory->adapters, .of_all = c.adapters().of_all});
           call->cross.tap->keys = layer.cross_attention->keys_values(c, memory->states).keys;
+        }
       }
     }
     const auto forward = [&layer, call, kv, i](Context& k, const Tensor& x) {

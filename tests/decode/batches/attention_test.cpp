@@ -12,6 +12,7 @@
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "search/attention_trail.h"
+#include "support/random_adapters.h"
 #include "support/small_marian.h"
 
 namespace tril::search {
@@ -110,6 +111,29 @@ TEST(TokenAttention, OfModelsServedWithFewerBits) {
         ASSERT_EQ(h.attention.size(), exact.size());
         for (std::size_t k = 0; k < exact.size(); ++k) EXPECT_NEAR(h.attention[k], exact[k], 0.1) << k;
       }
+  }
+  std::filesystem::remove_all(folder);
+}
+
+// Those keys are of the adapter that a source was read with.
+TEST(TokenAttention, OfSourcesWithDifferentAdapters) {
+  const auto m = testing::small_marian();
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("tril_attention_adapters_" + std::to_string(::getpid()));
+  model::save(*m, folder);
+  const auto served = model::load(model::ModelSource::open(folder), nn::Precision::bf16);
+  testing::give_adapters(*served);
+  const std::vector<Ids> from = sources(8);
+  std::vector<Request> requests(from.size(), {.start_id = 39, .max_length = 8});
+  for (std::size_t i = 0; i < requests.size(); ++i) requests[i].adapter = static_cast<std::int32_t>(i % 4) - 1;
+  ParallelDecoder together(*served, {.search = options(1), .batch_size = 8, .threads = 1}),
+      alone(*served, {.search = options(1), .batch_size = 1, .threads = 1});
+  const auto found = together.decode(from, requests), expected = alone.decode(from, requests);
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const Hypothesis &got = found[i].at(0), &one = expected[i].at(0);
+    ASSERT_EQ(got.attention.size(), got.tokens.size() * from[i].size());
+    for (std::size_t k = 0; k < from[i].size(); ++k)  // of the first token, on which roundings have little effect
+      EXPECT_NEAR(got.attention[k], one.attention.at(k), 0.03) << i;
   }
   std::filesystem::remove_all(folder);
 }
