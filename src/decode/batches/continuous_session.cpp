@@ -48,6 +48,7 @@ void ContinuousSession::join(std::span<const Arrival> arrivals) {
       check(there_.count(a.sentence) == 0, "ContinuousSession", "sentence {} already exists", a.sentence);
       check(!model_->has_encoder() || !a.source.empty(), "ContinuousSession", "a source without tokens");
       check(!a.options->attention || model_->has_encoder(), "attention", "a {} model has no source", model_->family());
+      if (a.options->attention) model::tap_of(*model_, options_.attention);  // or all who are there would fail with it
       check(!a.options->shortlist, "shortlist", "is not supported here: it works only with a fixed list of sentences");
       batch_->join(a.sentence, a.request, a.options);
     } catch (...) {

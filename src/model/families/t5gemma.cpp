@@ -67,6 +67,7 @@ class T5Gemma : public Model {
   bool has_encoder() const override { return true; }
   std::int64_t cross_layers() const override { return config_.decoder.num_hidden_layers; }
   std::int64_t cross_heads() const override { return config_.decoder.num_attention_heads; }
+  bool records_cross_attention() const override { return config_.decoder.attention_softcap == 0; }
   StoredAs stored_as(const nn::Parameter& p) const override;
   bool is_redundant(std::string_view name) const override;
   Memory encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows, const ops::Mask& mask) const override;

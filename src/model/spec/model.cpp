@@ -13,6 +13,9 @@ nn::AttentionTap tap_of(const Model& m, const std::optional<nn::AttentionHeads>&
   const std::int64_t layers = m.cross_layers();
   if (layers == 0)
     fail_usage(m.family(), "this family has no cross-attention", "only translation models give alignments");
+  if (!m.records_cross_attention())
+    fail_usage(m.family(), "weights of cross-attention with a soft cap of scores are not recorded",
+               "ask for no alignments");
   nn::AttentionTap tap;
   tap.of = heads.value_or(nn::AttentionHeads{});
   if (tap.of.layer < 0) tap.of.layer = layers - 1;

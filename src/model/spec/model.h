@@ -111,6 +111,8 @@ class Model {
   virtual std::int64_t cross_layers() const { return 0; }
   /// Number of heads of each cross-attention.
   virtual std::int64_t cross_heads() const { return 0; }
+  /// Whether weights of its cross-attention are recorded (nn::AttentionTap): those of scores with a soft cap are not.
+  virtual bool records_cross_attention() const { return true; }
 
   /// All dropouts of its configuration.
   virtual std::vector<Dropout> dropouts() const = 0;

@@ -13,6 +13,7 @@
 #include "model_io/registry.h"
 #include "search/attention_trail.h"
 #include "support/random_adapters.h"
+#include "support/small_encoder_decoders.h"
 #include "support/small_marian.h"
 
 namespace tril::search {
@@ -191,6 +192,8 @@ TEST(TokenAttention, LayersAndHeadsThatAreNotThere) {
   EXPECT_THROW(model::tap_of(*m, nn::AttentionHeads{2, {}}), Error);
   EXPECT_THROW(model::tap_of(*m, nn::AttentionHeads{0, {4}}), Error);
   EXPECT_EQ(model::tap_of(*m, std::nullopt).of.layer, 1);
+  const nlohmann::json capped = testing::small_encoder_decoders()[0];
+  EXPECT_THROW(model::tap_of(*model::make(JsonObject(capped, "config.json")), std::nullopt), Error);
 }
 
 // [Wu et al. 2016, eq. 14] by hand: the first token has 0.8, the second 1.2, the third 0.5, the fourth nothing.
