@@ -93,7 +93,7 @@ inline std::vector<nlohmann::json> small_encoder_decoders() {
       bart_variant("tril", {{"architecture", "opennmt"},
                             {"pad_token_id", 12},
                             {"decoder_start_token_id", 12},
-                            {"decoder_vocab_size", 11},
+                            {"decoder_vocab_size", 15},
                             {"share_encoder_decoder_embeddings", false},
                             {"tie_word_embeddings", false},
                             {"normalize_before", true},
