@@ -31,7 +31,7 @@ struct BartFamily {
   } positions = Positions::sinusoids;
   std::int64_t rows_before_positions = 2;  ///< of a learned table: there were ids of padding once
   float layer_norm_eps = 1e-5f;
-  bool ssru = false;  ///< the decoder has an SSRU (nn/ssru.h) in place of self-attention; only in marian_nmt
+  bool ssru = false;        ///< the decoder has an SSRU (nn/ssru.h) in place of self-attention; only in marian_nmt
   bool states_eps = false;  ///< config.json says it as layer_norm_eps
 };
 
