@@ -265,7 +265,7 @@ void attach(Model& m, const ModelSource& source, std::span<const Adapter> adapte
           fail_usage(adapters[i].path(),
                      fmt::format("{} cannot be adapted as the model runs: steps with a cache read its own values",
                                  place.weight->name),
-                     "merge the adapter with `tril export --adapter` and use that model");
+                     "export the model with the adapter merged, and use that");
         auto& slot = place.as_table ? place.weight->row_adapters : place.weight->adapters;
         auto all = slot ? std::make_shared<nn::WeightAdapters>(*slot) : std::make_shared<nn::WeightAdapters>();
         all->of.resize(adapters.size());
