@@ -16,7 +16,7 @@
 #include "support/raw_safetensors.h"
 #include "support/raw_zip.h"
 
-namespace tril::model {
+namespace tril::model::ctranslate2_test {
 namespace {
 
 using testing::error_of;
@@ -282,4 +282,4 @@ TEST(Ctranslate2, ArchivesThatLeadOutsideAreRefused) {
 }
 
 }  // namespace
-}  // namespace tril::model
+}  // namespace tril::model::ctranslate2_test

@@ -17,7 +17,7 @@
 #include "support/raw_safetensors.h"
 #include "support/raw_zip.h"
 
-namespace tril::model {
+namespace tril::model::marian_files_test {
 namespace {
 
 using testing::error_of;
@@ -365,4 +365,4 @@ TEST(MarianFiles, ArchivesThatLeadOutsideAreRefused) {
 }
 
 }  // namespace
-}  // namespace tril::model
+}  // namespace tril::model::marian_files_test
