@@ -103,7 +103,7 @@ TEST(Plan, WhatIsNoModelIsRefused) {
   EXPECT_TRUE(contains(plan_error({"README.md"}), "config.json"));
   EXPECT_TRUE(contains(plan_error({"config.json", "tf_model.h5"}), "tf_model.h5"));
   EXPECT_TRUE(contains(plan_error({"config.json"}), "refs/pr"));
-  EXPECT_TRUE(contains(plan_error({}), "no model"));
+  EXPECT_TRUE(contains(plan_error({}), "not a model"));
 }
 
 TEST(Plan, ThePathIsTheDirectorysOrTheFiles) {

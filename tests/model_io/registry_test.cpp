@@ -99,6 +99,15 @@ const nlohmann::json configs[] = {
 TEST_F(Registry, EveryFamilyIsReadAsItWasWritten) {
   std::vector<std::string> seen;
   std::vector<nlohmann::json> every(std::begin(configs), std::end(configs));
+  const nlohmann::json opennmt{{"architecture", "opennmt"}, {"pad_token_id", 12}, {"decoder_start_token_id", 12}};
+  every.push_back(testing::bart_variant("tril", opennmt));
+  every.push_back(testing::bart_variant("tril", opennmt));
+  every.back().update({{"decoder_vocab_size", 15},
+                       {"share_encoder_decoder_embeddings", false},
+                       {"tie_word_embeddings", false},
+                       {"normalize_before", true},
+                       {"normalize_embedding", true},
+                       {"layer_norm_eps", 1e-6}});
   for (const nlohmann::json& j : testing::small_encoder_decoders())
     if (j["model_type"] != "marian") every.push_back(j);
   std::string last = "gpt2";
