@@ -177,7 +177,8 @@ TEST(Ctranslate2, ATokenizerCutsAndNumbersAsTheOriginal) {
   const fs::path marian = fs::path(test::test_dir()) / "golden/marian";
   for (const auto& [here, there] : {std::pair{"opus", "opus"}, {"argos", "spm"}}) {
     const auto a = ModelSource::open(golden(here)).tokenizer(), b = ModelSource::open(marian / there).tokenizer();
-    for (const auto& text : nlohmann::json::parse(bytes_of(golden(here) / "texts.json"))["texts"]) {
+    const auto json = nlohmann::json::parse(bytes_of(golden(here) / "texts.json"));
+    for (const auto& text : json["texts"]) {
       const std::string line = text;
       EXPECT_EQ(a->encode(line), b->encode(line)) << here;
       EXPECT_EQ(a->decode(a->encode(line, Side::source)), b->decode(b->encode(line, Side::source)));
