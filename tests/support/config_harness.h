@@ -116,7 +116,8 @@ class ConfigHarness {
       counted = counted && !__builtin_add_overflow(total, count, &total) && total < most;
       must(counted, p.name + " and the weights before it can be counted");
       if (!counted) return;
-      must(p.zero_row >= -1 && p.zero_row < p.shape[0], p.name + " has the row that is zero");
+      must(p.zero_row == -1 || (p.zero_row >= 0 && p.shape.rank() > 0 && p.zero_row < p.shape[0]),
+           p.name + " has the row that is zero");
       must(std::isfinite(static_cast<float>(p.init.value)), p.name + " begins with finite values");
     }
     must(total >= 1 && total == m.parameters().count(), "the weights are counted rightly");
