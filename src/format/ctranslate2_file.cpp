@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "format/find_named.h"
 
 namespace tril {
 namespace {
@@ -138,9 +139,7 @@ Ctranslate2File::Ctranslate2File(std::string path, std::span<const std::byte> co
 const WeightView* Ctranslate2File::find(std::string_view name) const {
   const auto alias = aliases_.find(name);
   if (alias != aliases_.end()) name = alias->second;
-  const auto found = std::lower_bound(variables_.begin(), variables_.end(), name,
-                                      [](const WeightView& v, std::string_view wanted) { return v.name < wanted; });
-  return found != variables_.end() && found->name == name ? &*found : nullptr;
+  return find_named(variables_, name);
 }
 
 bool begins_as_ctranslate2(std::span<const std::byte> bytes) {

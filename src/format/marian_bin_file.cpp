@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "format/find_named.h"
 
 namespace tril {
 namespace {
@@ -118,13 +119,6 @@ WeightView dequantized(const WeightView& stored, float multiplier, bool transpos
     view.read = [stored, multiplier](std::span<float> out) { read_as_stored(stored, multiplier, out); };
   }
   return view;
-}
-
-template <class T>
-const T* find_named(const std::vector<T>& list, std::string_view name) {
-  const auto found = std::lower_bound(list.begin(), list.end(), name,
-                                      [](const T& t, std::string_view wanted) { return t.name < wanted; });
-  return found != list.end() && found->name == name ? &*found : nullptr;
 }
 
 }  // namespace

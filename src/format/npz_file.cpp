@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "format/find_named.h"
 
 namespace tril {
 namespace {
@@ -213,9 +214,7 @@ NpzFile::NpzFile(ZipArchive archive) : archive_(std::move(archive)) {
 }
 
 const WeightView* NpzFile::find(std::string_view name) const {
-  const auto found = std::lower_bound(tensors_.begin(), tensors_.end(), name,
-                                      [](const WeightView& t, std::string_view wanted) { return t.name < wanted; });
-  return found != tensors_.end() && found->name == name ? &*found : nullptr;
+  return find_named(tensors_, name);
 }
 
 }  // namespace tril

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "format/find_named.h"
 #include "format/inflater.h"
 
 namespace tril {
@@ -215,9 +216,7 @@ ZipArchive::ZipArchive(MappedFile file) : path_(file.path()), bytes_(file.bytes(
 }
 
 const ZipMember* ZipArchive::find(std::string_view name) const {
-  const auto found = std::lower_bound(members_.begin(), members_.end(), name,
-                                      [](const ZipMember& m, std::string_view wanted) { return m.name < wanted; });
-  return found != members_.end() && found->name == name ? &*found : nullptr;
+  return find_named(members_, name);
 }
 
 std::uint64_t ZipArchive::most_unpacked() const {

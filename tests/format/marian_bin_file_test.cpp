@@ -1,4 +1,4 @@
-// Marian's .bin files: what they hold is read as it lies, and what does not fit into the file is refused.
+// Marian's .bin files: tensors are read without conversion, and one that exceeds the file is refused.
 #include "format/marian_bin_file.h"
 
 #include <gtest/gtest.h>
