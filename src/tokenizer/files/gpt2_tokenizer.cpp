@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "tokenizer/files/pipeline_tokenizer.h"
+#include "tokenizer/files/text_lines.h"
 #include "tokenizer/files/tokenizer_config.h"
 #include "tokenizer/files/tokenizer_files.h"
 #include "tokenizer/files/tokenizer_settings.h"
@@ -22,10 +23,7 @@ namespace {
 std::vector<std::pair<std::string, std::string>> parse_merges(std::string_view text, const std::string& where) {
   std::vector<std::pair<std::string, std::string>> merges;
   for (std::size_t line = 1; !text.empty(); ++line) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view row = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (row.ends_with('\r')) row.remove_suffix(1);
+    const std::string_view row = take_line(text);
     if (row.empty() || (line == 1 && row.starts_with("#version"))) continue;
     const std::size_t space = row.find(' ');
     if (space == 0 || space == row.npos || space + 1 == row.size() || row.find(' ', space + 1) != row.npos)

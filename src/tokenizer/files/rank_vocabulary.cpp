@@ -9,6 +9,7 @@
 #include "base/printable.h"
 #include "format/base64.h"
 #include "tokenizer/files/gpt2_tokenizer.h"
+#include "tokenizer/files/text_lines.h"
 
 namespace tril {
 namespace {
@@ -69,10 +70,7 @@ BpeParts parts_of_ranks(const std::vector<RankedToken>& tokens, std::int32_t fir
 std::vector<RankedToken> parse_rank_lines(std::string_view text, const std::string& where) {
   std::vector<RankedToken> tokens;
   for (std::size_t line = 1; !text.empty(); ++line) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view row = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (row.ends_with('\r')) row.remove_suffix(1);
+    const std::string_view row = take_line(text);
     if (row.empty()) continue;
     const std::size_t space = row.find(' ');
     const auto bytes = space == row.npos ? std::nullopt : from_base64(row.substr(0, space));
