@@ -17,9 +17,8 @@ const WeightChange* change_of(const WeightAdapters& w, std::int32_t adapter) {
   return change ? &*change : nullptr;
 }
 
-// Rows of x from another one's, or x itself where these are all.
-Tensor picked(Context& c, const Tensor& x, std::span<const std::int32_t> rows) {
-  if (static_cast<std::int64_t>(rows.size()) == x.size(0)) return x;
+// Some rows of x, dense.
+Tensor copied(Context& c, const Tensor& x, std::span<const std::int32_t> rows) {
   const std::int64_t D = x.size(1);
   Tensor y = c.empty({static_cast<std::int64_t>(rows.size()), D});
   for (std::size_t i = 0; i < rows.size(); ++i)
@@ -95,13 +94,10 @@ const WeightChange* change_of_all(const Context& c, const Parameter& weight) {
 void adapt(Context& c, const Tensor& x, const Parameter& weight, Tensor y) {
   check(!c.tape(), weight.name, "a served adapter has no gradients");
   for_each_adapter(c, *weight.adapters, x.size(0), [&](const WeightChange& change, std::span<const std::int32_t> rows) {
-    const Tensor in = picked(c, x, rows);
+    const bool all = static_cast<std::int64_t>(rows.size()) == x.size(0);
+    const Tensor in = all ? x : copied(c, x, rows);
     if (change.whole.value) return put_back(c, ops::linear(c, in, change.whole, change.offset), rows, y);
-    Tensor z = c.empty({static_cast<std::int64_t>(rows.size()), y.size(1)});  // dense, as residuals are
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      c.kernels().copy(y.data<float>() + rows[i] * y.row_stride(),
-                       z.data<float>() + static_cast<std::int64_t>(i) * y.size(1),
-                       static_cast<std::size_t>(y.size(1)) * sizeof(float));
+    Tensor z = copied(c, y, rows);
     if (change.gain) z = ops::scale_columns(c, z, change.gain);
     if (change.a.value) {
       const Tensor low = ops::linear(c, in, change.a, Tensor());  // [n, rank]

@@ -27,8 +27,8 @@ class Ssru {
   Linear in_, forget_;
 };
 
-/// h = norm1(h + SSRU(h)),  h = norm2(h + CrossAttention(h, memory)),  h = norm3(h + FF(h))
-struct PostNormSsruLayer {
+/// What both kinds of layer consist of.
+struct SsruSublayers {
   std::string name;
   Ssru ssru;
   Norm ssru_norm;
@@ -40,23 +40,18 @@ struct PostNormSsruLayer {
 
   /// What a cache has to keep for it.
   KvCache::Layer kept() const { return ssru.kept(); }
+};
+
+/// h = norm1(h + SSRU(h)),  h = norm2(h + CrossAttention(h, memory)),  h = norm3(h + FF(h))
+struct PostNormSsruLayer : SsruSublayers {
   /// h [N, d_model]; memory: this layer's keys and values.
   Tensor forward(Context& c, Tensor h, const LayerCall& call, std::int64_t layer,
                  const Attention::KeysValues& memory) const;
 };
 
 /// h += SSRU(norm1(h)),  h += CrossAttention(norm2(h), memory),  h += FF(norm3(h))
-struct PreNormSsruLayer {
-  std::string name;
-  Ssru ssru;
-  Norm ssru_norm;
-  std::optional<Attention> cross_attention;  ///< always there
-  Norm cross_norm;
-  FeedForward feed_forward;
-  Norm feed_forward_norm;
-  float dropout = 0;
-
-  KvCache::Layer kept() const { return ssru.kept(); }
+struct PreNormSsruLayer : SsruSublayers {
+  /// As PostNormSsruLayer.
   Tensor forward(Context& c, Tensor h, const LayerCall& call, std::int64_t layer,
                  const Attention::KeysValues& memory) const;
 };
