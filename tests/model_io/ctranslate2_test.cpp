@@ -11,6 +11,7 @@
 #include "model_io/ctranslate2_export.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
+#include "support/file_text.h"
 #include "support/paths.h"
 #include "support/raw_ctranslate2.h"
 #include "support/raw_safetensors.h"
@@ -30,12 +31,6 @@ using Values = std::vector<float>;
 
 fs::path golden(const std::string& name) {
   return fs::path(test::test_dir()) / "golden/ctranslate2" / name;
-}
-
-std::string bytes_of(const fs::path& path) {
-  std::ostringstream bytes;
-  bytes << std::ifstream(path, std::ios::binary).rdbuf();
-  return bytes.str();
 }
 
 Values values_of(const fs::path& path, std::optional<nn::Precision> serving = {}) {
@@ -60,7 +55,7 @@ std::string error_with(const std::string& from, const std::string& name, const s
 
 // The golden model.bin with another byte pattern of the same length.
 std::string edited(const std::string& from, const std::string& old, const std::string& now) {
-  std::string bytes = bytes_of(golden(from) / "model.bin");
+  std::string bytes = file_text(golden(from) / "model.bin");
   const std::size_t at = bytes.find(old);
   EXPECT_NE(at, bytes.npos) << old;
   return bytes.replace(at, old.size(), now);
@@ -144,7 +139,7 @@ TEST(Ctranslate2, APackageOfArgosTranslateIsItsDirectory) {
     for (const auto& entry : fs::recursive_directory_iterator(golden("argos")))
       if (entry.is_regular_file())
         members.push_back({"translate-en_de-1_0/" + fs::relative(entry.path(), golden("argos")).string(),
-                           bytes_of(entry.path()), deflated});
+                           file_text(entry.path()), deflated});
     const std::string path = directory.put("translate-en_de-1_0.argosmodel", raw_zip(members));
     const auto source = ModelSource::open(path);
     EXPECT_EQ(values_of(path), values);
@@ -177,7 +172,7 @@ TEST(Ctranslate2, ATokenizerCutsAndNumbersAsTheOriginal) {
   const fs::path marian = fs::path(test::test_dir()) / "golden/marian";
   for (const auto& [here, there] : {std::pair{"opus", "opus"}, {"argos", "spm"}}) {
     const auto a = ModelSource::open(golden(here)).tokenizer(), b = ModelSource::open(marian / there).tokenizer();
-    const auto json = nlohmann::json::parse(bytes_of(golden(here) / "texts.json"));
+    const auto json = nlohmann::json::parse(file_text(golden(here) / "texts.json"));
     for (const auto& text : json["texts"]) {
       const std::string line = text;
       EXPECT_EQ(a->encode(line), b->encode(line)) << here;
@@ -213,7 +208,7 @@ TEST(Ctranslate2, WhatIsNotKnownIsRefusedByName) {
               edited("llama.float32", "decoder/layer_0/ffn/layer_norm/gamma", "decoder/layer_0/shared_layer_norm/gg")),
           "layer");
   const auto config_with = [](const std::string& from, const nlohmann::json& change) {
-    nlohmann::json config = nlohmann::json::parse(bytes_of(golden(from) / "config.json"));
+    nlohmann::json config = nlohmann::json::parse(file_text(golden(from) / "config.json"));
     config.update(change);
     return config.dump();
   };
@@ -235,7 +230,7 @@ TEST(Ctranslate2, WhatIsNotKnownIsRefusedByName) {
 
 TEST(Ctranslate2, VocabulariesMayBeTexts) {
   const TemporaryDirectory directory;
-  const nlohmann::json pieces = nlohmann::json::parse(bytes_of(golden("m2m100.float32") / "shared_vocabulary.json"));
+  const nlohmann::json pieces = nlohmann::json::parse(file_text(golden("m2m100.float32") / "shared_vocabulary.json"));
   for (const char* end : {"\n", "\r\n"}) {
     std::string text;
     for (const auto& piece : pieces) text += piece.get<std::string>() + end;
@@ -254,7 +249,7 @@ TEST(Ctranslate2, VocabulariesMayBeTexts) {
 TEST(Ctranslate2, FilesOfOtherTokenizersAreRefused) {
   const TemporaryDirectory directory;
   copy_with(directory, "opus", "shared_vocabulary.json", [] {
-    nlohmann::json pieces = nlohmann::json::parse(bytes_of(golden("opus") / "shared_vocabulary.json"));
+    nlohmann::json pieces = nlohmann::json::parse(file_text(golden("opus") / "shared_vocabulary.json"));
     pieces[5] = pieces[4];
     return pieces.dump();
   }());
@@ -273,7 +268,7 @@ TEST(Ctranslate2, ArchivesThatLeadOutsideAreRefused) {
     const std::string text = error_of([&] { load(ModelSource::open(path)); });
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  const std::string model = bytes_of(golden("argos/model") / "model.bin");
+  const std::string model = file_text(golden("argos/model") / "model.bin");
   refused({{"../model/model.bin", model}}, "leads out of the archive");
   refused({{"a/model/model.bin", model}, {"/etc/passwd", "x"}}, "leads out of the archive");
   refused({{"a/model/model.bin", model}, {"b/model/model.bin", model}}, "holds 2 files called model.bin");

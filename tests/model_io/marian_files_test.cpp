@@ -12,6 +12,7 @@
 #include "model_io/model_source.h"
 #include "model_io/quantized_files.h"
 #include "model_io/registry.h"
+#include "support/file_text.h"
 #include "support/paths.h"
 #include "support/raw_marian_bin.h"
 #include "support/raw_safetensors.h"
@@ -30,14 +31,8 @@ fs::path golden(const std::string& name) {
   return fs::path(test::test_dir()) / "golden/marian" / name;
 }
 
-std::string bytes_of(const fs::path& path) {
-  std::ostringstream bytes;
-  bytes << std::ifstream(path, std::ios::binary).rdbuf();
-  return bytes.str();
-}
-
 nlohmann::json expected(const std::string& name) {
-  return nlohmann::json::parse(bytes_of(golden(name) / "expected.json"));
+  return nlohmann::json::parse(file_text(golden(name) / "expected.json"));
 }
 
 // A copy of a golden directory.
@@ -62,7 +57,7 @@ std::string with_option(std::string npz, const std::string& from, const std::str
 void expect_option_refused(const std::string& from, const std::string& to, const std::string& part) {
   const TemporaryDirectory directory;
   copy_to(directory, "spm");
-  directory.put("model.npz", with_option(bytes_of(golden("spm") / "model.npz"), from, to));
+  directory.put("model.npz", with_option(file_text(golden("spm") / "model.npz"), from, to));
   const std::string text = error_of([&] { make(ModelSource::open(directory.path())); });
   EXPECT_NE(text.find(part), std::string::npos) << text;
   EXPECT_NE(text.find("special:model.yml"), std::string::npos) << text;
@@ -127,7 +122,7 @@ TEST(MarianFiles, AnNpzAndAnArchiveAreTheDirectory) {
     for (const auto& entry : fs::directory_iterator(golden(name))) {
       const std::string file = entry.path().filename().string();
       if (file.ends_with(".npz")) npz = file;
-      members.push_back({"opus-2020/" + file, bytes_of(entry.path()), members.size() % 2 == 0});
+      members.push_back({"opus-2020/" + file, file_text(entry.path()), members.size() % 2 == 0});
     }
     const std::string zip = directory.put("opus-2020.zip", raw_zip(members));
     const Values values = values_of(golden(name));
@@ -175,7 +170,7 @@ TEST(MarianFiles, ABinInFloatsIsTheNpz) {
     EXPECT_EQ(values_of(directory.path()), values);
     EXPECT_EQ(values_of(bin), values);
     const std::string zip = directory.put(
-        "x.zip", raw_zip({{"model.bin", bytes_of(bin), true}, {"vocab.spm", bytes_of(golden("spm") / "vocab.spm")}}));
+        "x.zip", raw_zip({{"model.bin", file_text(bin), true}, {"vocab.spm", file_text(golden("spm") / "vocab.spm")}}));
     if (name == std::string("spm")) {
       const ModelSource packed = ModelSource::open(zip);
       for (int twice = 0; twice < 2; ++twice) EXPECT_EQ(host_copy<float>(load(packed)->parameters().flat()), values);
@@ -317,7 +312,7 @@ TEST(MarianFiles, OptionsThatAreNotComputedAreRefusedByName) {
 TEST(MarianFiles, WeightsThatAreMissingOrLeftOverAreNamed) {
   const TemporaryDirectory directory;
   copy_to(directory, "spm");
-  const std::string npz = bytes_of(golden("spm") / "model.npz");
+  const std::string npz = file_text(golden("spm") / "model.npz");
   const auto error_with = [&](const std::string& from, const std::string& to) {
     directory.put("model.npz", with_option(npz, from, to));
     return error_of([&] { load(ModelSource::open(directory.path())); });
@@ -355,7 +350,7 @@ TEST(MarianFiles, ArchivesThatLeadOutsideAreRefused) {
     const std::string text = error_of([&] { ModelSource::open(path); });
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  const std::string npz = bytes_of(golden("spm") / "model.npz");
+  const std::string npz = file_text(golden("spm") / "model.npz");
   refused({{"../model.npz", npz}}, "leads out of the archive");
   refused({{"/model.npz", npz}}, "leads out of the archive");
   refused({{"a/model.npz", npz}, {"b/model.npz", npz}}, "the second file called model.npz");

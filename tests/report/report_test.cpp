@@ -15,7 +15,6 @@ namespace tril::train {
 namespace {
 
 using Json = nlohmann::json;
-using test::file_text;
 
 TrainingReport trained(std::int64_t update, double loss = 2) {
   TrainingReport r;

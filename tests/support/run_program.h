@@ -8,13 +8,13 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "support/file_text.h"
 #include "support/paths.h"
 
 namespace tril {
@@ -43,11 +43,6 @@ class ScratchFolder {
  private:
   std::filesystem::path path_;
 };
-
-inline std::string file_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 struct Ran {
   int code = -1;   ///< exit code, or -1 after a signal

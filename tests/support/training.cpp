@@ -45,11 +45,6 @@ void write_reversals(const TemporaryDirectory& dir, const std::string& prefix, i
   dir.write(prefix + ".tgt", target);
 }
 
-std::string file_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 train::TrainOptions small_options(const TemporaryDirectory& dir, const std::string& model) {
   train::TrainOptions o;
   o.run.model = dir.path(model);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/file_text.h"
 #include "support/temporary.h"
 #include "train/loop/build_model.h"
 #include "train/loop/trainer.h"
@@ -41,9 +42,6 @@ class LetterTokenizer : public Tokenizer {
 
 /// Pairs of random words and the same words in reverse, as two files "src" and "tgt" (with a prefix) in `dir`.
 void write_reversals(const TemporaryDirectory& dir, const std::string& prefix, int lines, std::uint64_t seed);
-
-/// The whole of a file.
-std::string file_text(const std::string& path);
 
 /// Options of a model that trains in milliseconds on the files train.src, train.tgt, valid.src, valid.tgt of `dir`.
 train::TrainOptions small_options(const TemporaryDirectory& dir, const std::string& model = "model");

@@ -65,17 +65,21 @@ void for_each_case(const char* key, const std::function<void(Ctranslate2Case&)>&
   EXPECT_GT(tested, 5u);
 }
 
+void expect_log_probs(const std::vector<Score>& found, const nlohmann::json& expected) {
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto wanted = expected[i].get<std::vector<double>>();
+    ASSERT_EQ(found[i].token_log_probs.size(), wanted.size());
+    for (std::size_t t = 0; t < wanted.size(); ++t)
+      EXPECT_NEAR(found[i].token_log_probs[t], wanted[t], tolerance) << "text " << i << ", token " << t;
+  }
+}
+
 TEST(GoldenCtranslate2, TranslationsHaveItsProbabilities) {
   for_each_case("targets", [](Ctranslate2Case& m) {
     std::vector<Ids> targets = m.ids("targets");
     for (Ids& target : targets) target.push_back(m.published.eos_token_ids.at(0));
     const auto found = score(m.c, *m.model, m.ids("sources"), targets, m.published.decoder_start_token_id.value());
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const auto wanted = m.expected["log_probs"][i].get<std::vector<double>>();
-      ASSERT_EQ(found[i].token_log_probs.size(), wanted.size());
-      for (std::size_t t = 0; t < wanted.size(); ++t)
-        EXPECT_NEAR(found[i].token_log_probs[t], wanted[t], tolerance) << "sentence " << i << ", token " << t;
-    }
+    expect_log_probs(found, m.expected["log_probs"]);
   });
 }
 
@@ -98,12 +102,7 @@ TEST(GoldenCtranslate2, TextsHaveItsProbabilities) {
   for_each_case("texts", [](Ctranslate2Case& m) {
     WorkerPool workers(2);
     const auto found = score_texts(workers, *m.model, m.ids("texts"), {});
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      const auto wanted = m.expected["log_probs"][i].get<std::vector<double>>();
-      ASSERT_EQ(found[i].token_log_probs.size(), wanted.size());
-      for (std::size_t t = 0; t < wanted.size(); ++t)
-        EXPECT_NEAR(found[i].token_log_probs[t], wanted[t], tolerance) << "text " << i << ", token " << t;
-    }
+    expect_log_probs(found, m.expected["log_probs"]);
   });
 }
 

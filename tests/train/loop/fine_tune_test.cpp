@@ -141,7 +141,7 @@ TEST(FineTune, MergedAdaptersGiveTheSameLogitsInAPlainDirectory) {
   EXPECT_EQ(file.names().size(), adapters);
   const WeightView& a = file.at("base_model.model.model.encoder.layers.0.self_attn.q_proj.lora_A.weight");
   EXPECT_EQ(a.shape, (std::vector<std::int64_t>{3, 16}));
-  EXPECT_TRUE(contains(test::file_text(base.dir.path("merged/adapter/adapter_config.json")), "\"lora_alpha\": 12"));
+  EXPECT_TRUE(contains(file_text(base.dir.path("merged/adapter/adapter_config.json")), "\"lora_alpha\": 12"));
 }
 
 // Queries beside their gates, head by head, are in another order in the model than in its files.
@@ -181,7 +181,7 @@ TEST(FineTune, AnAdapterHasItsRowsInTheOrderOfFiles) {
 TEST(FineTune, WhatThePublisherSaysOfGeneratingStays) {
   const Base base;
   const std::string path = base.dir.path("base/generation_config.json");
-  nlohmann::json published = nlohmann::json::parse(test::file_text(path));
+  nlohmann::json published = nlohmann::json::parse(file_text(path));
   published["forced_bos_token_id"] = 3, published["num_beams"] = 7, published["eos_token_id"] = 9;
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   std::ofstream(path) << published;

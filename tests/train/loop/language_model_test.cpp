@@ -86,7 +86,7 @@ TEST(LanguageModel, TheValidationLossIsTheMeanOverConsecutiveBlocks) {
   Workers workers(*m, optimizer, workers_options(o));
   const Evaluation e = workers.evaluate(validation_batches(o, tokenizer));
 
-  const std::vector<std::int32_t> ids = tokenizer->encode(test::file_text(text.dir.path("valid")));
+  const std::vector<std::int32_t> ids = tokenizer->encode(file_text(text.dir.path("valid")));
   ASSERT_EQ(e.tokens, static_cast<std::int64_t>(ids.size()) - 1);
   Arena arena;
   Context c(arena);

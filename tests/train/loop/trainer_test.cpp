@@ -18,7 +18,6 @@
 namespace tril::train::trainer_test {
 namespace {
 
-using test::file_text;
 using test::run_trainer;
 using test::small_options;
 using test::Trained;

@@ -207,7 +207,7 @@ TEST(GuidedAlignment, TeachesAttentionAndItsLayerIsWritten) {
 
   s.model->set_alignment_heads(s.settings.guided->heads);
   model::save(*s.model, s.dir.path("saved"));
-  EXPECT_TRUE(contains(test::file_text(s.dir.path("saved/generation_config.json")), "\"alignment_heads\""));
+  EXPECT_TRUE(contains(file_text(s.dir.path("saved/generation_config.json")), "\"alignment_heads\""));
   const auto loaded = model::load(model::ModelSource::open(s.dir.path("saved")));
   ASSERT_TRUE(loaded->alignment_heads().has_value());
   EXPECT_EQ(loaded->alignment_heads()->layer, 0);
