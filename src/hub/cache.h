@@ -5,7 +5,7 @@
 //                            /blobs/SUM.incomplete       one that is being downloaded
 //                            /snapshots/COMMIT/NAME      -> ../../blobs/SUM
 //                            /refs/REVISION              the commit that the revision had when it was last looked up
-//   CACHE/.locks/models--OWNER--NAME/SUM.lock            held (flock) by whoever writes the blob
+//   CACHE/.locks/models--OWNER--NAME/SUM.lock            locked (flock) by the process that writes the blob
 #pragma once
 
 #include <optional>
