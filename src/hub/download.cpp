@@ -89,7 +89,7 @@ class Download {
         continue;
       }
       if (partial_.size() == file_.size) break;
-      const bool is_short = answer.problem.empty() && answer.status >= 200 && answer.status < 300;
+      const bool is_short = answer.problem.empty() && answer.is_success();
       if (!is_short && !may_pass(answer)) fail_answer(answer, asked_, s_.settings);
       tries = partial_.size() > before && !starts_over ? 1 : tries + 1;
       if (tries > most_tries || !wait_to_retry(answer, tries, s_.settings, s_.stop)) {

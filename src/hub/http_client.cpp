@@ -59,10 +59,6 @@ void append(HeaderLines& lines, const std::string& line) {
   lines.reset(longer);
 }
 
-bool is_success(int status) {
-  return status >= 200 && status < 300;
-}
-
 // What libcurl's callbacks write to. No exception may leave them: one is kept, and the transfer ends.
 struct Receiver {
   HttpAnswer answer;
@@ -114,7 +110,7 @@ std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* to) 
   Receiver& r = *static_cast<Receiver*>(to);
   const std::string_view text(bytes, size * count);
   try {
-    if (is_success(r.answer.status)) {
+    if (r.answer.is_success()) {
       (*r.take)(r.answer, text);
       return text.size();
     }
@@ -212,7 +208,7 @@ struct HttpClient::State {
     const CURLcode code = curl_easy_perform(curl);
     if (receiver.thrown) std::rethrow_exception(receiver.thrown);
     if (code == CURLE_OK) return;
-    if (code == CURLE_WRITE_ERROR && !is_success(receiver.answer.status) && receiver.answer.status >= 300) return;
+    if (code == CURLE_WRITE_ERROR && !receiver.answer.is_success() && receiver.answer.status >= 300) return;
     if (receiver.stalled) {
       receiver.answer.problem = fmt::format("no data has arrived for {} s", settings.stall_seconds);
       receiver.answer.can_retry = true;

@@ -34,6 +34,8 @@ struct HttpAnswer {
   bool can_retry = false;                      ///< whether another try may succeed
 
   std::string header(const std::string& name) const;  ///< "" if there is none
+  /// Whether the status is one of success. The body may still have broken off (`problem`).
+  bool is_success() const { return status >= 200 && status < 300; }
 };
 
 /// Receives a part of a successful answer's body, and the answer's head.

@@ -69,7 +69,7 @@ class Pull {
             text += bytes;
             if (text.size() > largest_listing) fail(name_.text(), "the hub's list of its files is too long");
           });
-      if (answer.problem.empty() && answer.status >= 200 && answer.status < 300) return read_listing(text, url);
+      if (answer.problem.empty() && answer.is_success()) return read_listing(text, url);
       if (tries == 3 || !may_pass(answer) || !wait_to_retry(answer, tries, settings_, {}))
         fail_answer(answer, asked(), settings_);
     }

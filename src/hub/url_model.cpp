@@ -94,7 +94,7 @@ class UrlDownload {
         },
         stop);
     if (stop.stop_requested()) throw Stopped();
-    const bool success = answer.problem.empty() && answer.status >= 200 && answer.status < 300;
+    const bool success = answer.problem.empty() && answer.is_success();
     // An answer without a byte says nothing of what an earlier try has left.
     if (success && begun && (total_ == 0 || partial_.size() == total_)) return true;
     if (answer.status == 416) {
