@@ -1,5 +1,7 @@
 #include "model_io/ctranslate2_layout.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -32,26 +34,24 @@ class LayoutWriter {
   }
 
   Ctranslate2Layout write() {
-    constexpr const char* translations[] = {"marian", "marian_nmt", "opennmt", "bart",    "plbart",
-                                            "mvp",    "mbart",      "m2m_100", "pegasus", "blenderbot"};
-    constexpr const char* llamas[] = {"llama", "mistral", "qwen2", "qwen3", "gemma"};
-    const auto is_in = [this](const auto& list) {
-      return std::find(std::begin(list), std::end(list), family_) != std::end(list);
-    };
-    if (is_in(translations))
-      write_translation();
-    else if (family_ == "t5" || family_ == "mt5" || family_ == "umt5")
-      write_t5();
-    else if (is_in(llamas))
-      write_llama();
-    else if (family_ == "gpt2")
-      write_gpt2();
-    else if (family_ == "opt")
-      write_opt();
-    else
+    using Write = void (LayoutWriter::*)();
+    static const std::vector<std::pair<std::vector<std::string>, Write>> writers{
+        {{"marian", "marian_nmt", "opennmt", "bart", "plbart", "mvp", "mbart", "m2m_100", "pegasus", "blenderbot"},
+         &LayoutWriter::write_translation},
+        {{"t5", "mt5", "umt5"}, &LayoutWriter::write_t5},
+        {{"llama", "mistral", "qwen2", "qwen3", "gemma"}, &LayoutWriter::write_llama},
+        {{"gpt2"}, &LayoutWriter::write_gpt2},
+        {{"opt"}, &LayoutWriter::write_opt}};
+    const auto writer = std::find_if(writers.begin(), writers.end(), [this](const auto& w) {
+      return std::find(w.first.begin(), w.first.end(), family_) != w.first.end();
+    });
+    if (writer == writers.end()) {
+      std::vector<std::string> all;
+      for (const auto& [families, write] : writers) all.insert(all.end(), families.begin(), families.end());
       fail_usage("CTranslate2", fmt::format("a {} model cannot be written in its format", family_),
-                 "supported: marian, marian_nmt, opennmt, bart, plbart, mvp, mbart, m2m_100, pegasus, blenderbot, t5, "
-                 "mt5, umt5, llama, mistral, qwen2, qwen3, gemma, gpt2, opt");
+                 fmt::format("supported: {}", fmt::join(all, ", ")));
+    }
+    (this->*writer->second)();
     for (const auto& [name, rows] : rows_)
       if (!used_.contains(name))
         fail_usage(name, fmt::format("CTranslate2's specification for a {} model has no such weight", family_));
