@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "model_io/marian_files.h"
+#include "model_io/file_shelf.h"
 
 namespace tril::model {
 
