@@ -174,7 +174,7 @@ Tensor cached_attention(Context& c, const Tensor& q, const CachedKeysValues& kv,
 
 void copy_into(Context& c, const Tensor& x, Tensor y) {
   check(x.dtype() == y.dtype() && x.is_dense() && y.is_dense() && x.count() <= y.count(), "copy_into",
-        "{} of {} does not go into {} of {}", x.shape(), name_of(x.dtype()), y.shape(), name_of(y.dtype()));
+        "{} of {} does not go into {} of {}", x.shape(), x.dtype(), y.shape(), y.dtype());
   const auto copy = [&]<class T>(T*) { c.kernels().copy(x.data<T>(), y.data<T>(), x.bytes()); };
   x.dtype() == DType::i8 ? copy(static_cast<std::int8_t*>(nullptr)) : copy(static_cast<float*>(nullptr));
 }

@@ -4,10 +4,6 @@
 
 namespace tril {
 
-std::size_t size_of(DType t) {
-  return t == DType::u8 || t == DType::i8 ? 1 : t == DType::bf16 ? 2 : 4;
-}
-
 std::string_view name_of(DType t) {
   switch (t) {
     case DType::f32:
@@ -56,8 +52,8 @@ std::int64_t row_size(const Shape& s) {
 
 Tensor::Tensor(StorageRef storage, Shape shape, DType dtype)
     : storage_(std::move(storage)), shape_(shape), row_stride_(row_size(shape)), dtype_(dtype) {
-  check(storage_->bytes >= bytes(), "Tensor", "{} of {} needs {} bytes, the storage has {}", shape, name_of(dtype),
-        bytes(), storage_->bytes);
+  check(storage_->bytes >= bytes(), "Tensor", "{} of {} needs {} bytes, the storage has {}", shape, dtype, bytes(),
+        storage_->bytes);
 }
 
 bool Tensor::is_dense() const {
@@ -128,7 +124,7 @@ void check_shape(const Tensor& x, const Shape& expected, std::string_view name) 
 
 void check_dense(const Tensor& x, DType dtype, std::string_view name) {
   check(static_cast<bool>(x), name, "expected a tensor, got none");
-  check(x.dtype() == dtype, name, "expected {}, got {}", name_of(dtype), name_of(x.dtype()));
+  check(x.dtype() == dtype, name, "expected {}, got {}", dtype, x.dtype());
   check(x.is_dense(), name, "expected a dense tensor, got rows of {} that lie {} apart", x.shape(), x.row_stride());
 }
 

@@ -22,7 +22,9 @@ namespace tril {
 
 enum class DType : std::uint8_t { f32, i32, u8, i8, bf16 };
 
-std::size_t size_of(DType t);
+constexpr std::size_t size_of(DType t) {
+  return t == DType::u8 || t == DType::i8 ? 1 : t == DType::bf16 ? 2 : 4;
+}
 std::string_view name_of(DType t);
 
 template <class T>
@@ -60,7 +62,14 @@ class Shape {
 
 }  // namespace tril
 
-/// Formats a shape for an error's text, only when the error is thrown.
+/// Shapes and types are formatted for an error's text, only when the error is thrown.
+template <>
+struct fmt::formatter<tril::DType> : fmt::formatter<std::string_view> {
+  template <class Context>
+  auto format(tril::DType t, Context& c) const {
+    return fmt::formatter<std::string_view>::format(tril::name_of(t), c);
+  }
+};
 template <>
 struct fmt::formatter<tril::Shape> : fmt::formatter<std::string_view> {
   template <class Context>
@@ -107,7 +116,7 @@ class Tensor {
   template <class T>
   T* data() {
     check_type(dtype_of<T>);
-    check(storage_->writable, "Tensor", "cannot write {} of {} to read-only memory", shape_, name_of(dtype_));
+    check(storage_->writable, "Tensor", "cannot write {} of {} to read-only memory", shape_, dtype_);
     return reinterpret_cast<T*>(storage_->data) + offset_;
   }
 
@@ -128,7 +137,7 @@ class Tensor {
 
  private:
   void check_type(DType asked) const {
-    check(asked == dtype_, "Tensor", "expected values of type {}, got {}", name_of(asked), name_of(dtype_));
+    check(asked == dtype_, "Tensor", "expected values of type {}, got {}", asked, dtype_);
   }
 
   StorageRef storage_;
