@@ -1,7 +1,7 @@
-// The autoregressive loop by hand: compute the logits of the next token from the tokens so far, sample it, append
-// it, until the end token comes. First as in the formula, over all tokens again at every step: T steps cost the work
-// of T^2 tokens. Then with a cache of the earlier tokens' keys and values: each step computes one token. Both must
-// write the same text.
+// The autoregressive loop by hand: compute the logits of the next token from the tokens so far, sample the token and
+// append it, until the end token comes. The first version follows the formula and recomputes all tokens at every step,
+// so T steps cost the work of T^2 tokens. The second keeps the earlier tokens' keys and values in a cache, so each step
+// computes one token. Both must write the same text.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -41,7 +41,7 @@ Ids recomputing(Context& c, const model::Model& m, RandomSequence random) {
   return ids;
 }
 
-/// One token per step; the earlier ones are in the cache.
+/// Computes one token per step; the earlier ones are in the cache.
 Ids with_cache(Context& c, const model::Model& m, RandomSequence random) {
   const std::unique_ptr<nn::KvCache> cache = m.make_cache(c);
   cache->add_rows(1);
@@ -71,7 +71,7 @@ int run() {
   m.parameters().initialise(1);
   m.parameters().refresh(c.kernels());
 
-  const RandomSequence random(/*seed=*/4, /*stream=*/0);  // a copy for each: both draw the same numbers
+  const RandomSequence random(/*seed=*/4, /*stream=*/0);  // each version gets a copy: both draw the same numbers
   Ids slow, fast;
   const double slow_seconds = seconds([&] { slow = recomputing(c, m, random); });
   const double fast_seconds = seconds([&] { fast = with_cache(c, m, random); });

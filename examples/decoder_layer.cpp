@@ -3,7 +3,7 @@
 //
 //   h = x + SelfAttention(norm(x)),  h = h + CrossAttention(norm(h), context),  y = h + FF(norm(h))
 //
-// A batch is ragged in tril: one flat list of vectors [N, d_model], and Rows that say which of them belong together.
+// A batch is ragged in tril: one flat list of vectors [N, d_model], with Rows that mark which of them belong together.
 // The rectangle (2, 10, 128) is the special case of two rows of ten.
 #include <fmt/format.h>
 
@@ -32,11 +32,11 @@ std::vector<float> vector_at(const Tensor& x, std::int64_t r, std::int64_t t) {
 }
 
 int run() {
-  // Everything that a computation needs; nothing is global: memory, and the kernels of this processor.
+  // Everything that a computation needs, since nothing is global: memory, and the kernels of this processor.
   Arena arena;
   Context c(arena);
 
-  // The model declares the weights; then they get memory, and values from a seed.
+  // The model declares the weights. They then get memory, and values from a seed.
   model::TinyDecoder decoder({.d_model = d_model, .num_heads = 8, .d_ff = 512, .cross_attention = true});
   decoder.parameters().allocate();
   decoder.parameters().initialise(1);

@@ -27,7 +27,7 @@ void show_masks(Context& c) {
   fmt::print("causal mask, a line a query, a column a key ('#': the query sees the key)\n{}\n",
              model::mask_picture(allow));
 
-  // The same mask with 1 for "blocked": with its convention given, the picture is the same.
+  // The same mask in the convention in which 1 means "blocked". The picture is the same, since the convention is given.
   using enum model::MaskConvention;
   const Tensor blocked = model::causal_mask(c, length, one_is_blocked);
   fmt::print("as numbers, query 2 of both conventions:\n  1 may attend  ");

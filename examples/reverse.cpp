@@ -40,7 +40,7 @@ std::string text_of(const Ids& ids) {
   return text;
 }
 
-/// Pairs of one update; none of the sequences kept for the test is among them.
+/// The pairs of one update, without the sequences that are kept for the test.
 Batch random_batch(RandomSequence& random, const std::set<Ids>& kept) {
   Batch batch;
   while (batch.sentences() < sequences_an_update) {
@@ -62,7 +62,7 @@ void train_model(model::Marian& m, const std::set<Ids>& kept) {
   }
 }
 
-/// The likeliest output of each source, one token at a time.
+/// Generates an output for each source, with the likeliest token at each step.
 std::vector<Ids> outputs(const model::Marian& m, const std::vector<Ids>& sources) {
   Arena arena;
   Context c(arena);
