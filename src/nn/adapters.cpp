@@ -65,7 +65,7 @@ ops::Weight adapter_matrix(std::span<const float> values, std::int64_t rows, std
   std::vector<float> turned(values.size());
   for (std::size_t i = 0; i < R; ++i)
     for (std::size_t j = 0; j < C; ++j) turned[j * R + i] = values[i * C + j];
-  return {.value = lasting(values, {rows, columns}), .transposed = lasting(turned, {columns, rows})};
+  return {lasting(values, {rows, columns}), lasting(turned, {columns, rows})};
 }
 
 Tensor adapter_vector(std::span<const float> values) {

@@ -20,8 +20,8 @@ Linear::Linear(Parameters& p, const std::string& name, std::int64_t in, std::int
 Tensor Linear::forward(Context& c, const Tensor& x, const ops::LinearOptions& options) const {
   if (weight_->lora) return lora_linear(c, x, *weight_, bias_ ? bias_->value : Tensor(), options);
   const Tensor bias = bias_ ? bias_->value : Tensor();
-  if (!is_adapted(c, *weight_)) return ops::linear(c, x, weight_->weight(), bias, options);
-  Tensor z = ops::linear(c, x, weight_->weight(), bias);
+  if (!is_adapted(c, *weight_)) return ops::linear(c, x, *weight_, bias, options);
+  Tensor z = ops::linear(c, x, *weight_, bias);
   adapt(c, x, *weight_, z);
   if (options.activation != ops::Activation::none) z = ops::activate(c, options.activation, z);
   return options.residual ? ops::residual(c, options.residual, z, options.dropout)

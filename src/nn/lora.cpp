@@ -22,9 +22,9 @@ void add_lora(Parameters& p, Parameter& weight, const LoraOptions& options) {
 Tensor lora_linear(Context& c, const Tensor& x, const Parameter& weight, const Tensor& bias,
                    const ops::LinearOptions& options) {
   const Lora& l = *weight.lora;
-  const Tensor base = ops::linear(c, x, weight.weight(), bias);
-  const Tensor low = ops::linear(c, ops::dropout(c, x, l.dropout), l.a->weight(), Tensor());  // [N, rank]
-  Tensor z = ops::linear(c, ops::scale(c, low, l.scale), l.b->weight(), Tensor(), {.residual = base});
+  const Tensor base = ops::linear(c, x, weight, bias);
+  const Tensor low = ops::linear(c, ops::dropout(c, x, l.dropout), *l.a, Tensor());  // [N, rank]
+  Tensor z = ops::linear(c, ops::scale(c, low, l.scale), *l.b, Tensor(), {.residual = base});
   if (options.activation != ops::Activation::none) z = ops::activate(c, options.activation, z);
   return options.residual ? ops::residual(c, options.residual, z, options.dropout)
                           : ops::dropout(c, z, options.dropout);

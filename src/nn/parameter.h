@@ -29,25 +29,20 @@ struct Init {
 struct Lora;            // lora.h
 struct WeightAdapters;  // adapters.h
 
-struct Parameter {
+/// A weight matrix, a bias, a norm's scale or a table of embeddings.
+struct Parameter : ops::Weight {
   std::string name;
-  Shape shape;
   Init init;
   std::int32_t zero_row = -1;  ///< a row that always stays zero (padding); -1: none
   bool trainable = true;
   bool hidden_matrix = false;  ///< a matrix of a linear layer between hidden states, which Muon updates
-  Tensor value;
-  bool in_products = false;  ///< a matrix [out, in] of linear maps: gets the copies that products read
-  bool gathered = false;     ///< a table whose rows are read by number
-  Tensor transposed, packed, packed_transposed;  ///< see ops::Weight
-  ops::QuantizedMatrix quantized;
-  bool adaptable = false;  ///< all products with it are Linear's, or of the output layer: adapters may change them
+  bool in_products = false;    ///< a matrix [out, in] of linear maps: gets the copies that products read
+  bool gathered = false;       ///< a table whose rows are read by number
+  bool adaptable = false;      ///< all products with it are Linear's, or of the output layer: adapters may change them
   std::shared_ptr<const Lora> lora;  ///< the adapter that is trained in its place
   bool is_adapter = false;           ///< part of an adapter: not in the model's files
   /// Of serving: what each adapter of the model makes of its products, and of its rows that are read by number.
   std::shared_ptr<const WeightAdapters> adapters, row_adapters;
-
-  ops::Weight weight() const { return {value, transposed, packed, packed_transposed, quantized, shape}; }
 };
 
 /// The precision of products' operands; sums and everything else are always float32. Only the first two support

@@ -38,14 +38,14 @@ std::int64_t size(std::size_t n) {
 ops::Weight place(Layout& layout, std::int64_t out, std::int64_t in, Precision precision, int bits) {
   const auto n = static_cast<std::size_t>(out), k = static_cast<std::size_t>(in);
   ops::Weight w;
-  w.given = {out, in};
+  w.shape = {out, in};
   if (precision == Precision::fp32) {
     if (const Tensor t = layout.take(out * in, DType::f32)) w.transposed = t.reshape({in, out});
   } else if (precision == Precision::bf16) {
     w.packed = layout.take(size(kern::packed_right_values(k, n)), DType::bf16);
   } else {
     ops::QuantizedMatrix& q = w.quantized;
-    q.shape = w.given;
+    q.shape = w.shape;
     q.bits = bits;
     q.values = layout.take(size(kern::int8_packed_bytes(n, k, bits)), DType::u8);
     if (bits == 4) q.multipliers = layout.take(size(kern::int4_multipliers(n, k)), DType::u8);
@@ -64,9 +64,9 @@ ops::Weight part_of(const ops::Weight& all, std::int64_t begin, std::int64_t end
   };
   const ops::QuantizedMatrix& q = all.quantized;
   ops::Weight w;
-  w.given = {end - begin, all.in()};
+  w.shape = {end - begin, all.in()};
   w.packed = part(all.packed, kern::packed_right_values(k, b), kern::packed_right_values(k, n));
-  w.quantized = {w.given,
+  w.quantized = {w.shape,
                  q.bits,
                  part(q.values, kern::int8_packed_bytes(b, k, q.bits), kern::int8_packed_bytes(n, k, q.bits)),
                  part(q.multipliers, kern::int4_multipliers(b, k), kern::int4_multipliers(n, k)),

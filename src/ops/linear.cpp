@@ -72,10 +72,10 @@ void mixed_gradient(Context& c, const Tensor& dy, const Tensor& x, const Weight&
 
 Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, const LinearOptions& o) {
   const auto [N, in] = x.dims<2>("linear: x");
-  check(w.shape().rank() == 2, "linear: W", "expected 2 dimensions, got {}", w.shape());
+  check(w.shape.rank() == 2, "linear: W", "expected 2 dimensions, got {}", w.shape);
   const std::int64_t out = w.out();
   if (w.value) check_dense(w.value, DType::f32, "linear: W");
-  check(in == w.in(), "linear", "x {} and W {} do not agree", x.shape(), w.shape());
+  check(in == w.in(), "linear", "x {} and W {} do not agree", x.shape(), w.shape);
   check(!c.tape() || w.value, "linear", "a weight loaded only for serving has no gradient",
         "load the model for training");
   if (w.transposed) check_shape(w.transposed, {in, out}, "linear: W^T");

@@ -50,16 +50,24 @@ struct QuantizedMatrix {
 /// mixed precision: operands are rounded to bfloat16, sums and results are float32 (kern/gemm_bf16.h). With a
 /// quantised weight, x is rounded to 8 bits row by row, and there are no gradients. Training needs `value`.
 struct Weight {
+  Weight() = default;
+  /// Of a matrix and the copies of it that there are; a matrix alone is a weight too.
+  Weight(Tensor matrix, Tensor its_transposed = {}, Tensor its_packed = {}, Tensor its_packed_transposed = {})
+      : shape(matrix ? matrix.shape() : Shape{}),
+        value(std::move(matrix)),
+        transposed(std::move(its_transposed)),
+        packed(std::move(its_packed)),
+        packed_transposed(std::move(its_packed_transposed)) {}
+
+  Shape shape;
   Tensor value;
   Tensor transposed;         ///< W^T [in, out]
   Tensor packed;             ///< W^T as a right operand, for x W^T
   Tensor packed_transposed;  ///< W as a right operand, for dz W
   QuantizedMatrix quantized;
-  Shape given = {};  ///< the shape if there is no value
 
-  const Shape& shape() const { return value ? value.shape() : given; }
-  std::int64_t out() const { return shape()[0]; }
-  std::int64_t in() const { return shape()[1]; }
+  std::int64_t out() const { return shape[0]; }
+  std::int64_t in() const { return shape[1]; }
 };
 
 struct LinearOptions {

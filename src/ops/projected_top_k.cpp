@@ -43,7 +43,7 @@ Best projected_top_k(Context& c, const Projected& p, std::int64_t k,
   const Weight& w = p.w;
   const auto [N, D] = x.dims<2>("projected_top_k: x");
   check(static_cast<bool>(w.quantized) && D == w.in(), "projected_top_k", "x {} and W {} do not agree", x.shape(),
-        w.shape());
+        w.shape);
   check(k >= 1, "projected_top_k", "expected k of at least 1, got {}", k);
   check(forbidden.empty() || static_cast<std::int64_t>(forbidden.size()) == N, "projected_top_k",
         "{} lists of forbidden ids for {} rows", forbidden.size(), N);

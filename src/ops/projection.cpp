@@ -10,7 +10,7 @@ void check_projection(const Projected& p) {
   const auto [N, D] = p.x.dims<2>("projection: x");
   const std::int64_t V = p.w.out(), D_w = p.w.in();
   check_dense(p.x, DType::f32, "projection: x");
-  check(D == D_w, "projection", "x {} and W {} do not agree", p.x.shape(), p.w.shape());
+  check(D == D_w, "projection", "x {} and W {} do not agree", p.x.shape(), p.w.shape);
   if (p.b) check(p.b.count() == V, "projection", "b {} for a vocabulary of {}", p.b.shape(), V);
 }
 

@@ -35,7 +35,7 @@ class Shared : public testing::TestWithParam<const kern::Kernels*> {
     for (std::size_t j = 0; bits == 8 && j < n; ++j)
       std::copy_n(padded_.data() + j * kern::int8_depth(k), k, rows.data() + j * k);
     ops::Weight weight;
-    weight.given = {out, in};
+    weight.shape = {out, in};
     ops::QuantizedMatrix& q = weight.quantized;
     q.shape = {out, in};
     q.bits = bits;

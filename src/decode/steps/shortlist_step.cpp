@@ -47,9 +47,8 @@ void ShortlistStep::choose_columns(Context& c, std::span<const std::int32_t> sen
 
   const auto n = static_cast<std::int64_t>(columns_.size());
   const Tensor ids = c.upload(columns_);
-  weight_ = {.value = ops::rows_of(c, projection.weight, ids)};
-  if (projection.bias)
-    bias_ = ops::rows_of(c, {.value = projection.bias.reshape({projection.bias.count(), 1})}, ids).reshape({n});
+  weight_ = ops::rows_of(c, projection.weight, ids);
+  if (projection.bias) bias_ = ops::rows_of(c, projection.bias.reshape({projection.bias.count(), 1}), ids).reshape({n});
 
   std::vector<float> masks;
   for (const std::int32_t s : chosen_for_) {

@@ -85,7 +85,7 @@ struct OutputProjection {
   const nn::Parameter* matrix = nullptr;  ///< the weight, which adapters may change
 
   static OutputProjection of(const nn::Parameter& matrix, Tensor bias = {}, float softcap = 0) {
-    return {matrix.weight(), std::move(bias), softcap, &matrix};
+    return {matrix, std::move(bias), softcap, &matrix};
   }
 };
 

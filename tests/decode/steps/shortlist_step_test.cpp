@@ -31,12 +31,12 @@ TEST(ShortlistStep, LogitsOfTheListsAlone) {
       };
       const std::vector<float> h = values(3 * D), w = values(V * D), b = values(V);
       std::vector<tril::testing::RecordedInput> seen;
-      ShortlistStep step(std::make_unique<tril::testing::RecordedStep>(
-                             seen, StepOutput{.hidden = c.upload<float>(h, {3, D}),
-                                              .weight = {.value = c.upload<float>(w, {V, D})},
-                                              .bias = c.upload<float>(b, {V}),
-                                              .softcap = softcap}),
-                         lists);
+      ShortlistStep step(
+          std::make_unique<tril::testing::RecordedStep>(seen, StepOutput{.hidden = c.upload<float>(h, {3, D}),
+                                                                         .weight = c.upload<float>(w, {V, D}),
+                                                                         .bias = c.upload<float>(b, {V}),
+                                                                         .softcap = softcap}),
+          lists);
       const Ids ids{1, 2}, counts{1, 1}, parents{0, 1}, sentences{0, 1}, answers{2, 1};
       const StepOutput output =
           step.step(c, {.ids = ids, .counts = counts, .parents = parents, .sentences = sentences, .answers = answers});
