@@ -186,6 +186,8 @@ void store_lse(const QueryBlock& b, const Softmax& state, float* lse, std::size_
   for (std::size_t i = 0; i < b.count; i += hn::Lanes(d))
     hn::Store(hn::Log(d, hn::Load(d, state.sum + i)), d, log_sum + i);
   for (std::size_t i = 0; i < b.count; ++i) {
+    // The sum has been set: by a tile of keys, or to 0 where no key is visible.
+    // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
     lse[i * stride] = b.visible[i].even ? -1e9f : state.sum[i] > 0 ? state.highest[i] + log_sum[i] : -kInfinity;
   }
 }
