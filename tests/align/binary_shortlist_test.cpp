@@ -6,14 +6,13 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "support/error_of.h"
 #include "support/raw_number.h"
-#include "support/raw_safetensors.h"
 
 namespace tril {
 namespace {
 
 using test::raw;
-using testing::error_of;
 
 struct RawShortlist {
   std::uint64_t first = 2, best = 3;

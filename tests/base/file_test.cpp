@@ -16,6 +16,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "support/error_of.h"
 
 namespace tril::file_test {
 namespace {
@@ -24,16 +25,6 @@ namespace fs = std::filesystem;
 
 std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-// The message of the Error that `action` throws; "" where it throws none.
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "";
 }
 
 class FileTest : public testing::Test {

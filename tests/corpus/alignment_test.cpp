@@ -24,7 +24,7 @@ TEST(AlignmentText, IsReadAndWritten) {
       parse_alignment(wrong, "file: line 7");
       ADD_FAILURE() << wrong;
     } catch (const Error& e) {
-      EXPECT_NE(std::string(e.what()).find("file: line 7"), std::string::npos) << e.what();
+      EXPECT_TRUE(contains(e.what(), "file: line 7"));
     }
   }
 }

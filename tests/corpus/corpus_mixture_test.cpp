@@ -175,19 +175,19 @@ TEST(Corpus, RefusesWeightsThatAreNone) {
     options.weights = {at.write("w", weights)};
     return error_of([&] { read_batches(options, tokenizer_of(SubwordKind::bpe)); });
   };
-  EXPECT_TRUE(contains(error("1\n-0.5\n1\n"), "w: line 2: expected a weight of 0 or more, got \"-0.5\""));
+  EXPECT_TRUE(contains(error("1\n-0.5\n1\n"), "w: line 2: ", "weight of 0 or more", "\"-0.5\""));
   EXPECT_TRUE(contains(error("1\n1\nnan\n"), "w: line 3: expected a weight"));
   EXPECT_TRUE(contains(error("inf\n1\n1\n"), "w: line 1: expected a weight"));
   EXPECT_TRUE(contains(error("1\n1 1\n1\n"), "w: line 2: expected a weight"));
   EXPECT_TRUE(contains(error("1\n\n1\n"), "w: line 2: expected a weight"));
-  EXPECT_TRUE(contains(error("1\n1\n"), "w: has 2 weights, ")) << error("1\n1\n");
+  EXPECT_TRUE(contains(error("1\n1\n"), "w: has 2 weights, "));
   EXPECT_TRUE(contains(error("1\n1\n1\n1\n"), "w: has 4 weights, "));
   EXPECT_EQ(error("1\n0\n 1e-3 \n"), "");
   CorpusStatistics statistics;
   const auto batches = read_batches(options, tokenizer_of(SubwordKind::bpe), &statistics);
   EXPECT_EQ(batches[0].sentences(), 2);  // a weight of 0 leaves the pair out
   EXPECT_EQ(statistics.weightless, 1);
-  EXPECT_TRUE(contains(statistics.report(), "1 of weight 0")) << statistics.report();
+  EXPECT_TRUE(contains(statistics.report(), "1 of weight 0"));
 }
 
 TEST(Corpus, RefusesATagThatIsNoToken) {
@@ -197,7 +197,7 @@ TEST(Corpus, RefusesATagThatIsNoToken) {
   options.target = {at.write("t", "walk\n")};
   options.tags = {">>cc<<"};
   const std::string error = error_of([&] { Corpus(options, tokenizer_of(SubwordKind::bpe)); });
-  EXPECT_TRUE(contains(error, "language_tags: the vocabulary has no \">>cc<<\"")) << error;
+  EXPECT_TRUE(contains(error, "language_tags: ", "no \">>cc<<\""));
 }
 
 // --- mixtures ---
@@ -303,7 +303,7 @@ TEST(Mixture, FindsFilesThatDoNotFit) {
   CorpusOptions options = three_sets(at);
   options.target[1] = at.write("long", text(201, 1));
   const std::string error = error_of([&] { Corpus(options, tokenizer_of(SubwordKind::bpe)); });
-  EXPECT_TRUE(contains(error, "long: has 201 lines, ")) << error;
+  EXPECT_TRUE(contains(error, "long: has 201 lines, "));
 }
 
 }  // namespace

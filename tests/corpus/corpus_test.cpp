@@ -281,7 +281,7 @@ TEST(Corpus, ReadsTabSeparatedFiles) {
 
   options.tsv.push_back(at.write("c.tsv", "x\t1\t2\nx\t1\n"));
   const std::string error = error_of([&] { read_batches(options, words); });
-  EXPECT_TRUE(contains(error, "c.tsv: line 2: has 2 tab-separated columns, expected column 3 too")) << error;
+  EXPECT_TRUE(contains(error, "c.tsv: line 2: ", "2 tab-separated columns", "column 3"));
 }
 
 TEST(Corpus, SaysBothCountsOfUnequalFiles) {

@@ -60,13 +60,13 @@ TEST_P(EveryModel, SaysTheLargestAndTheSmallestSize) {
   options.model = GetParam();
   options.size = 50'000;
   const std::string too_many = error_of([&] { train_sentencepiece(lines, options); });
-  ASSERT_TRUE(contains(too_many, "it yields at most ")) << too_many;
+  ASSERT_TRUE(contains(too_many, "it yields at most "));
   options.size = std::stoi(too_many.substr(too_many.find("at most ") + 8));
   EXPECT_EQ(parse_sentencepiece(train_sentencepiece(lines, options), "largest")->GetPieceSize(), options.size);
 
   options.size = 8;
   const std::string too_few = error_of([&] { train_sentencepiece(lines, options); });
-  EXPECT_TRUE(contains(too_few, "the text's characters alone need ")) << too_few;
+  EXPECT_TRUE(contains(too_few, "the text's characters alone need "));
 }
 
 TEST_P(EveryModel, SamplesBySeed) {
@@ -154,7 +154,7 @@ TEST(Vocabulary, ReadsFilesJointAndSeparate) {
   EXPECT_FALSE(train_marian_tokenizer(request, options)->find("\t", Side::source));
   request.source = {{at.path("tsv"), 2}};
   EXPECT_TRUE(
-      contains(error_of([&] { train_marian_tokenizer(request, options); }), "line 1: has 2 tab-separated columns"));
+      contains(error_of([&] { train_marian_tokenizer(request, options); }), "line 1: ", "2 tab-separated columns"));
 }
 
 TEST(Vocabulary, ImportsAnyLayoutOfSpecialSymbols) {
@@ -297,7 +297,7 @@ TEST(Vocabulary, OfCharactersHasEveryCharacterOnce) {
   EXPECT_EQ(tokenizer->encode("ab c").size(), 5u);  // and the space in front
   options.size = 7;
   const std::string error = error_of([&] { train_sentencepiece(lines, options); });
-  EXPECT_TRUE(contains(error, "7 pieces are too few: the text's characters alone need 8")) << error;
+  EXPECT_TRUE(contains(error, "7 pieces are too few", "alone need 8"));
 }
 
 TEST(Vocabulary, KeepsSpacesAndSymbolsWhereAsked) {

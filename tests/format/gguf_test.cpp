@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -11,8 +10,10 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "support/contains.h"
 #include "support/paths.h"
 #include "support/raw_gguf.h"
+#include "support/rounds.h"
 
 namespace tril {
 namespace {
@@ -52,7 +53,7 @@ class GgufTest : public ::testing::Test {
   }
   void expect_error(const RawGguf& file, const std::string& part) const {
     const std::string error = error_of(file.bytes());
-    EXPECT_NE(error.find(part), std::string::npos) << "\"" << error << "\" should say \"" << part << "\"";
+    EXPECT_TRUE(contains(error, part));
   }
 
  private:
@@ -132,14 +133,13 @@ TEST_F(GgufTest, AValueOfAnotherKindIsAnError) {
 TEST_F(GgufTest, HostileHeadersAreRefused) {
   expect_error({.version = 1}, "version 1");
   expect_error({.version = 0x03000000}, "big-endian");
-  EXPECT_NE(error_of("GGUX" + std::string(40, '\0')).find("is not a GGUF file: it does not begin with GGUF"),
-            std::string::npos);
-  EXPECT_NE(error_of("").find("ends at byte 0"), std::string::npos);
+  EXPECT_TRUE(contains(error_of("GGUX" + std::string(40, '\0')), "not a GGUF file"));
+  EXPECT_TRUE(contains(error_of(""), "ends at byte 0"));
   const std::uint64_t huge = ~std::uint64_t{0};
   for (const auto& [tensors, entries] :
        {std::pair{huge, std::uint64_t{0}}, {std::uint64_t{0}, huge}, {huge / 33, huge / 13}, {huge >> 1, huge >> 1}})
-    EXPECT_NE(error_of("GGUF" + raw(3u) + raw(tensors) + raw(entries) + std::string(64, '\0')).find("more than fit"),
-              std::string::npos);
+    EXPECT_TRUE(
+        contains(error_of("GGUF" + raw(3u) + raw(tensors) + raw(entries) + std::string(64, '\0')), "more than fit"));
 
   const auto with_entry = [](const std::string& entry) {
     RawGguf f = small();
@@ -225,12 +225,9 @@ TEST_F(GgufTest, CutAtEveryByteIsAnError) {
 }
 
 TEST_F(GgufTest, MutatedFilesAreErrorsOrRightAnswers) {
-  const char* const asked = std::getenv("TRIL_FUZZ_RUNS");
-  const std::uint64_t runs = asked ? std::strtoull(asked, nullptr, 10) : 2000;
   const std::string whole = small().bytes();
-  RandomSequence random(1, 0);
   std::uint64_t accepted = 0;
-  for (std::uint64_t run = 0; run < runs && !HasFailure(); ++run) {
+  const std::uint64_t files = test::rounds(2000, [&](RandomSequence& random) {
     std::string bytes = whole;
     for (std::uint64_t n = 1 + random.below(3); n > 0 && !bytes.empty(); --n) {
       const std::size_t at = random.below(bytes.size());
@@ -265,11 +262,11 @@ TEST_F(GgufTest, MutatedFilesAreErrorsOrRightAnswers) {
       EXPECT_EQ(std::string(e.what()).find(path()), 0u) << e.what();
       EXPECT_LT(std::string(e.what()).size(), 2000u);
     }
-  }
-  std::cout << runs << " files, " << accepted << " accepted\n";
-  if (runs >= 1000) {
+  });
+  std::cout << files << " files, " << accepted << " accepted\n";
+  if (files >= 100) {
     EXPECT_GT(accepted, 0u);  // changes within the data
-    EXPECT_LT(accepted, runs / 2);
+    EXPECT_LT(accepted, files / 2);
   }
 }
 
@@ -314,7 +311,7 @@ TEST_F(GgufTest, APointerOfGitLfsAndALinkToNothingAreTold) {
     is_gguf_file(path());
     ADD_FAILURE();
   } catch (const Error& e) {
-    EXPECT_EQ(e.message(), "is a Git LFS pointer: the file itself (77 bytes) was not fetched");
+    EXPECT_TRUE(contains(e.message(), "Git LFS pointer", "77 bytes"));
   }
   std::filesystem::remove(path());
   std::filesystem::create_symlink("gone.gguf", path());

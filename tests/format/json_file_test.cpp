@@ -7,14 +7,12 @@
 
 #include "base/file.h"
 #include "support/allocations.h"
+#include "support/error_of.h"
 #include "support/paths.h"
-#include "support/raw_safetensors.h"
 
 namespace tril {
 namespace {
 
-using testing::error_of;
-using testing::TemporaryDirectory;
 using Json = nlohmann::json;
 
 std::string parse_error(std::string_view text, const JsonLimits& limits = {}) {
@@ -37,23 +35,21 @@ TEST(JsonFile, ParsesWhatTheLibraryParses) {
 }
 
 TEST(JsonFile, ErrorsNameLineAndColumn) {
-  EXPECT_EQ(parse_error("{\n  \"a\": 1,\n  \"b\": x\n}").find("f.json: line 3, column 8: is not valid JSON: "), 0u)
-      << parse_error("{\n  \"a\": 1,\n  \"b\": x\n}");
-  EXPECT_EQ(parse_error("").find("f.json: line 1, column 1: "), 0u) << parse_error("");
-  EXPECT_EQ(parse_error("{\"a\":1}\n\n}").find("f.json: line 3, column 1: "), 0u) << parse_error("{\"a\":1}\n\n}");
-  EXPECT_EQ(parse_error(std::string_view("{}\n\0{", 5)), "f.json: line 2, column 1: is not valid JSON: a NUL byte");
+  EXPECT_TRUE(contains(parse_error("{\n  \"a\": 1,\n  \"b\": x\n}"), "f.json: line 3, column 8: ", "not valid JSON"));
+  EXPECT_TRUE(contains(parse_error(""), "f.json: line 1, column 1: "));
+  EXPECT_TRUE(contains(parse_error("{\"a\":1}\n\n}"), "f.json: line 3, column 1: "));
+  EXPECT_TRUE(contains(parse_error(std::string_view("{}\n\0{", 5)), "f.json: line 2, column 1: ", "NUL"));
   for (const std::string text :
        {"{a:1}", "[1,]", "{\"a\":1,}", "// c\n{}", "NaN", "Infinity", "01", "\"\xff\"", "\"\xc0\xaf\"", "\"\n\"",
         "\"\\ud800\"", "\"", "[", "{\"a\"", "'a'", "\"\\x41\"", "[1 2]"})
-    EXPECT_NE(parse_error(text).find("not valid JSON"), std::string::npos) << text;
-  EXPECT_EQ(parse_error("[1, 1e999]").find("f.json: line 1, column"), 0u) << parse_error("[1, 1e999]");
-  EXPECT_NE(parse_error("[1, 1e999]").find("too large"), std::string::npos) << parse_error("[1, 1e999]");
+    EXPECT_TRUE(contains(parse_error(text), "not valid JSON")) << text;
+  EXPECT_TRUE(contains(parse_error("[1, 1e999]"), "f.json: line 1, column", "too large"));
 }
 
 TEST(JsonFile, ErrorsAreShortAndPrintable) {
   const std::string error = parse_error("[\"" + std::string(100'000, 'x') + "\x1b");
   EXPECT_LT(error.size(), 400u);
-  EXPECT_EQ(error.find('\x1b'), std::string::npos);
+  EXPECT_FALSE(contains(error, "\x1b"));
 }
 
 TEST(JsonFile, LimitsHold) {
@@ -61,19 +57,19 @@ TEST(JsonFile, LimitsHold) {
     return std::string(static_cast<std::size_t>(n), '[') + std::string(static_cast<std::size_t>(n), ']');
   };
   EXPECT_EQ(parse_error(nested(64)), "");
-  EXPECT_EQ(parse_error(nested(65)), "f.json: has arrays and objects nested more than 64 deep");
-  EXPECT_NE(parse_error(std::string(1'000'000, '[')).find("64 deep"), std::string::npos);
+  EXPECT_TRUE(contains(parse_error(nested(65)), "f.json: ", "nested", "64 deep"));
+  EXPECT_TRUE(contains(parse_error(std::string(1'000'000, '[')), "64 deep"));
   std::string objects;
   for (int i = 0; i < 100'000; ++i) objects += "{\"a\":";
-  EXPECT_NE(parse_error(objects).find("64 deep"), std::string::npos);
+  EXPECT_TRUE(contains(parse_error(objects), "64 deep"));
   EXPECT_EQ(parse_error("[1,2,3]", {.values = 4}), "");
-  EXPECT_EQ(parse_error("[1,2,3,4]", {.values = 4}), "f.json: has more than the 4 values allowed for such a file");
+  EXPECT_TRUE(contains(parse_error("[1,2,3,4]", {.values = 4}), "f.json: ", "4 values"));
   EXPECT_EQ(parse_error("[1,2]", {.bytes = 5}), "");
-  EXPECT_EQ(parse_error("[1,2] ", {.bytes = 5}), "f.json: has 6 bytes, at most 5 are allowed for such a file");
+  EXPECT_TRUE(contains(parse_error("[1,2] ", {.bytes = 5}), "f.json: ", "6 bytes", "at most 5"));
 }
 
 TEST(JsonFile, AKeyTwiceIsAnError) {
-  EXPECT_EQ(parse_error(R"({"a":1,"b":{"a":1},"a":2})"), "f.json: the key \"a\" occurs twice in the same object");
+  EXPECT_TRUE(contains(parse_error(R"({"a":1,"b":{"a":1},"a":2})"), "f.json: ", "\"a\" occurs twice"));
 }
 
 TEST(JsonFile, ManyEmptyArraysCostNoMoreThanTheLimitOnValues) {
@@ -122,24 +118,27 @@ TEST_F(JsonObjectTest, AbsentAndNullGiveWayToTheDefault) {
 }
 
 TEST_F(JsonObjectTest, ErrorsSayWhatIsAndWhatShouldBe) {
-  EXPECT_EQ(error_of([&] { object_.size("heads"); }),
-            "config.json: heads: is the string \"8\", expected a positive integer");
-  EXPECT_EQ(error_of([&] { object_.size("zero"); }), "config.json: zero: is 0, expected a positive integer");
-  EXPECT_EQ(error_of([&] { object_.size("neg", 1); }), "config.json: neg: is -3, expected a positive integer");
-  EXPECT_EQ(error_of([&] { object_.size("half"); }), "config.json: half: is 0.5, expected a positive integer");
+  EXPECT_TRUE(contains(error_of([&] { object_.size("heads"); }), "config.json: heads: ", "the string \"8\"",
+                       "positive integer"));
+  EXPECT_TRUE(contains(error_of([&] { object_.size("zero"); }), "config.json: zero: ", "is 0", "positive integer"));
+  EXPECT_TRUE(contains(error_of([&] { object_.size("neg", 1); }), "config.json: neg: ", "-3", "positive integer"));
+  EXPECT_TRUE(contains(error_of([&] { object_.size("half"); }), "config.json: half: ", "0.5", "positive integer"));
   EXPECT_NE(error_of([&] { object_.size("huge"); }), "");
   EXPECT_NE(error_of([&] { object_.get<std::int64_t>("huge"); }), "");
-  EXPECT_EQ(error_of([&] { object_.get<bool>("d_model"); }), "config.json: d_model: is 512, expected true or false");
-  EXPECT_EQ(error_of([&] { object_.get<double>("tie"); }), "config.json: tie: is true, expected a number");
-  EXPECT_EQ(error_of([&] { object_.get<std::string>("rope"); }), "config.json: rope: is an object, expected a string");
-  EXPECT_EQ(error_of([&] { object_.get<std::vector<std::int64_t>>("mixed"); }),
-            "config.json: mixed: is an array of 2, expected an array of integers");
-  EXPECT_EQ(error_of([&] { object_.get<std::string>("name_"); }), "config.json: name_: is missing; did you mean name?");
-  EXPECT_EQ(error_of([&] { object_.get<std::string>("none"); }), "config.json: none: is null, but is required");
-  EXPECT_EQ(error_of([&] { object_.object("name"); }),
-            "config.json: name: is the string \"marian\", expected an object {...}");
-  EXPECT_EQ(error_of([&] { object_.object("rope").get<double>("factor"); }),
-            "config.json: rope: factor: is the string \"x\", expected a number");
+  EXPECT_TRUE(
+      contains(error_of([&] { object_.get<bool>("d_model"); }), "config.json: d_model: ", "512", "true or false"));
+  EXPECT_TRUE(contains(error_of([&] { object_.get<double>("tie"); }), "config.json: tie: ", "true", "number"));
+  EXPECT_TRUE(
+      contains(error_of([&] { object_.get<std::string>("rope"); }), "config.json: rope: ", "an object", "string"));
+  EXPECT_TRUE(contains(error_of([&] { object_.get<std::vector<std::int64_t>>("mixed"); }),
+                       "config.json: mixed: ", "an array of 2", "array of integers"));
+  EXPECT_TRUE(contains(error_of([&] { object_.get<std::string>("name_"); }), "config.json: name_: ", "missing",
+                       "did you mean name?"));
+  EXPECT_TRUE(contains(error_of([&] { object_.get<std::string>("none"); }), "config.json: none: ", "null", "required"));
+  EXPECT_TRUE(contains(error_of([&] { object_.object("name"); }), "config.json: name: ", "the string \"marian\"",
+                       "object {...}"));
+  EXPECT_TRUE(contains(error_of([&] { object_.object("rope").get<double>("factor"); }),
+                       "config.json: rope: factor: ", "the string \"x\"", "number"));
   EXPECT_NE(error_of([&] { JsonObject(Json::array(), "f"); }), "");
 }
 
@@ -151,10 +150,8 @@ TEST_F(JsonObjectTest, UnknownKeysAreListedWithTheirNearest) {
   EXPECT_EQ(unknown[0].key, "d_modle");
   EXPECT_EQ(unknown[0].nearest, "d_model");
   EXPECT_EQ(unknown[1].nearest, "");
-  EXPECT_EQ(error_of([&] {
-              check_keys(object, {"d_model", "heads"});
-            }),
-            "f: unknown keys: d_modle (did you mean d_model?), quite_different");
+  const std::string error = error_of([&] { check_keys(object, {"d_model", "heads"}); });
+  EXPECT_TRUE(contains(error, "f: unknown keys: ", "d_modle (did you mean d_model?)", "quite_different"));
   EXPECT_NO_THROW(check_keys(object, {"d_modle", "heads", "quite_different"}));
 }
 

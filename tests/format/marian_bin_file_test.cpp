@@ -5,16 +5,14 @@
 
 #include "base/error.h"
 #include "support/raw_marian_bin.h"
-#include "support/raw_safetensors.h"
+#include "support/temporary.h"
 
 namespace tril {
 namespace {
 
 using test::raw;
-using testing::error_of;
 using testing::raw_marian_bin;
 using testing::RawBinTensor;
-using testing::TemporaryDirectory;
 
 std::string floats(const std::vector<float>& values) {
   std::string bytes;
@@ -24,22 +22,22 @@ std::string floats(const std::vector<float>& values) {
 
 void expect_bin_refused(const std::string& bytes, const std::string& part) {
   const TemporaryDirectory directory;
-  const std::string path = directory.put("x.bin", bytes);
+  const std::string path = directory.write("x.bin", bytes);
   const std::string text = error_of([&] { MarianBinFile::open(path); });
-  EXPECT_NE(text.find(part), std::string::npos) << text;
-  EXPECT_NE(text.find("x.bin"), std::string::npos) << text;
+  EXPECT_TRUE(contains(text, part));
+  EXPECT_TRUE(contains(text, "x.bin"));
 }
 
 TEST(MarianBinFile, TensorsAreReadAsTheyLie) {
   const TemporaryDirectory directory;
   const std::string ints = {1, 2, 3, -4, 5, 6};
   const std::string path =
-      directory.put("x.bin", raw_marian_bin({{"b_W", 0x10001, {3, 2}, ints + raw(2.0f) + std::string(7, 'x')},
-                                             {"Wemb", 0x4101, {3, 2}, ints + raw(2.0f)},
-                                             {"a_W", 0x10002, {1, 2}, std::string("\1\0\2\0", 4) + raw(4.0f)},
-                                             {"c", 0x404, {1, 2}, floats({1.5f, -2}) + std::string(56, '\0')},
-                                             {"special:model.yml", 0x101, {5}, "a: b\n"}},
-                                            17));
+      directory.write("x.bin", raw_marian_bin({{"b_W", 0x10001, {3, 2}, ints + raw(2.0f) + std::string(7, 'x')},
+                                               {"Wemb", 0x4101, {3, 2}, ints + raw(2.0f)},
+                                               {"a_W", 0x10002, {1, 2}, std::string("\1\0\2\0", 4) + raw(4.0f)},
+                                               {"c", 0x404, {1, 2}, floats({1.5f, -2}) + std::string(56, '\0')},
+                                               {"special:model.yml", 0x101, {5}, "a: b\n"}},
+                                              17));
   const MarianBinFile file = MarianBinFile::open(path);
   ASSERT_EQ(file.tensors().size(), 5u);
   EXPECT_EQ(file.tensors()[0].name, "Wemb") << "in order of name";
@@ -98,7 +96,7 @@ TEST(MarianBinFile, AnyLengthOfABinIsReadOrRefused) {
   const std::string whole =
       raw_marian_bin({{"a_W", 0x10001, {1, 1}, std::string(1, '\1') + raw(1.0f)}, {"b", 0x404, {2}, floats({1, 2})}});
   for (std::size_t length = 0; length < whole.size(); ++length) {
-    const std::string path = directory.put("x.bin", whole.substr(0, length));
+    const std::string path = directory.write("x.bin", whole.substr(0, length));
     EXPECT_NE(error_of([&] { MarianBinFile::open(path); }), "") << length;
   }
 }

@@ -6,17 +6,15 @@
 #include "base/error.h"
 #include "support/paths.h"
 #include "support/raw_number.h"
-#include "support/raw_safetensors.h"
 #include "support/raw_zip.h"
+#include "support/temporary.h"
 
 namespace tril {
 namespace {
 
 using test::raw;
-using testing::error_of;
 using testing::raw_zip;
 using testing::RawMember;
-using testing::TemporaryDirectory;
 
 std::string npy(const std::string& header, const std::string& values) {
   return "\x93NUMPY\1" + std::string(1, '\0') + raw(static_cast<std::uint16_t>(header.size())) + header + values;
@@ -24,10 +22,10 @@ std::string npy(const std::string& header, const std::string& values) {
 
 void expect_npz_refused(const std::vector<RawMember>& members, const std::string& part) {
   const TemporaryDirectory directory;
-  const std::string path = directory.put("x.npz", raw_zip(members));
+  const std::string path = directory.write("x.npz", raw_zip(members));
   const std::string text = error_of([&] { NpzFile::open(path); });
-  EXPECT_NE(text.find(part), std::string::npos) << text;
-  EXPECT_NE(text.find("x.npz"), std::string::npos) << text;
+  EXPECT_TRUE(contains(text, part));
+  EXPECT_TRUE(contains(text, "x.npz"));
 }
 
 void expect_header_refused(const std::string& header, const std::string& part) {
@@ -117,8 +115,8 @@ TEST(NpzFile, AnyLengthOfAFileIsReadOrRefused) {
   const std::string whole =
       raw_zip({{"a.npy", npy("{'descr': '<f4', 'fortran_order': True, 'shape': (1,)}", "1234"), true}});
   for (std::size_t length = 0; length < whole.size(); ++length) {
-    const std::string path = directory.put("x.npz", whole.substr(0, length));
-    EXPECT_NE(error_of([&] { NpzFile::open(path); }).find("damaged"), std::string::npos) << length;
+    const std::string path = directory.write("x.npz", whole.substr(0, length));
+    EXPECT_TRUE(contains(error_of([&] { NpzFile::open(path); }), "damaged")) << length;
   }
 }
 

@@ -5,13 +5,12 @@
 
 #include <limits>
 
+#include "support/error_of.h"
 #include "support/pickles.h"
-#include "support/raw_safetensors.h"
 
 namespace tril {
 namespace {
 
-using testing::error_of;
 using testing::PickleText;
 
 Pickle read(const std::string& text) {
@@ -80,7 +79,7 @@ TEST(Pickle, SizeIsWhatItTook) {
 TEST(Pickle, WrongOnesAreRefusedByTheirByte) {
   const auto refused = [](const std::string& text, const std::string& part) {
     const std::string error = error_of([&] { read(text); });
-    EXPECT_NE(error.find(part), std::string::npos) << error;
+    EXPECT_TRUE(contains(error, part));
   };
   refused("cbad\nname\n.", "x: byte 0: names bad.name of Python, which is not read");
   refused("NNcgoodness\n.", "byte 2: the name of a global has no end");

@@ -7,16 +7,14 @@
 
 #include "support/paths.h"
 #include "support/pickles.h"
-#include "support/raw_safetensors.h"
 #include "support/raw_zip.h"
+#include "support/temporary.h"
 
 namespace tril {
 namespace {
 
-using testing::error_of;
 using testing::PickleText;
 using testing::raw_zip;
-using testing::TemporaryDirectory;
 
 std::string golden(const std::string& name) {
   return test::test_dir() + "/golden/pytorch/" + name;
@@ -61,7 +59,7 @@ TEST_P(PytorchForms, AnyLengthOfAFileIsReadOrRefused) {
   const TemporaryDirectory directory;
   const std::string whole = read_text(golden("tensors_" + GetParam() + ".bin"), 1 << 20);
   for (std::size_t length = 0; length < whole.size(); ++length) {
-    const std::string path = directory.put("x.bin", whole.substr(0, length));
+    const std::string path = directory.write("x.bin", whole.substr(0, length));
     EXPECT_NE(error_of([&] { PytorchFile::open(path); }), "") << length;
   }
 }
@@ -74,7 +72,7 @@ TEST_P(PytorchForms, DamagedBytesAreReadOrRefused) {
     std::string bytes = whole;
     for (int n = 0; n < 1 + i % 4; ++n) bytes[random() % bytes.size()] = static_cast<char>(random());
     try {
-      const PytorchFile file = PytorchFile::open(directory.put("x.bin", bytes));
+      const PytorchFile file = PytorchFile::open(directory.write("x.bin", bytes));
       for (const WeightView& tensor : file.tensors())
         if (is_floating(tensor.dtype)) to_f32(tensor);
     } catch (const Error& e) {
@@ -111,13 +109,13 @@ struct OneTensor {
 
 std::string refusal_of(const std::string& bytes) {
   const TemporaryDirectory directory;
-  const std::string path = directory.put("x.bin", bytes);
+  const std::string path = directory.write("x.bin", bytes);
   return error_of([&] { PytorchFile::open(path); });
 }
 
 void expect_refused(const std::string& bytes, const std::string& part) {
   const std::string text = refusal_of(bytes);
-  EXPECT_NE(text.find(part), std::string::npos) << text;
+  EXPECT_TRUE(contains(text, part));
 }
 
 TEST(PytorchFile, ByHandAsPytorchWritesIt) {

@@ -1,9 +1,7 @@
 // Damaged files: whatever the bytes, the result is an Error or correct, within memory bounded by the file's size.
-// TRIL_FUZZ_RUNS sets the number of mutated files (default 2,000), TRIL_FUZZ_SEED repeats a run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -14,18 +12,14 @@
 #include "support/allocations.h"
 #include "support/paths.h"
 #include "support/raw_safetensors.h"
+#include "support/rounds.h"
+#include "support/temporary.h"
 
 namespace tril {
 namespace {
 
 using testing::AllocationMeter;
 using testing::raw_safetensors;
-using testing::TemporaryDirectory;
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 std::string small_file() {
   return raw_safetensors(
@@ -39,7 +33,7 @@ std::string small_file() {
 
 // Opens the bytes as a file; true if they are accepted, after checking all invariants.
 bool accepts(const TemporaryDirectory& directory, const std::string& bytes) {
-  const std::string path = directory.put("f.safetensors", bytes);
+  const std::string path = directory.write("f.safetensors", bytes);
   const AllocationMeter meter;
   bool accepted = false;
   try {
@@ -137,21 +131,15 @@ TEST(SafetensorsFuzz, EveryByteChangedIsAnErrorOrARightAnswer) {
 }
 
 TEST(SafetensorsFuzz, MutatedFiles) {
-  const std::uint64_t runs = from_environment("TRIL_FUZZ_RUNS", 2000), seed = from_environment("TRIL_FUZZ_SEED", 1);
-  std::cout << "seed " << seed << ", " << runs << " files\n";
   const TemporaryDirectory directory;
-  RandomSequence random(seed, 0);
   const std::string whole = small_file();
   std::uint64_t accepted = 0;
-  for (std::uint64_t run = 0; run < runs && !HasFailure(); ++run) {
-    const std::string bytes = mutated(whole, random);
-    accepted += accepts(directory, bytes);
-    if (HasFailure()) std::cout << "run " << run << " of seed " << seed << "\n";
-  }
-  std::cout << accepted << " accepted\n";
-  if (runs >= 1000) {
+  const std::uint64_t files =
+      test::rounds(2000, [&](RandomSequence& random) { accepted += accepts(directory, mutated(whole, random)); });
+  std::cout << files << " files, " << accepted << " accepted\n";
+  if (files >= 100) {
     EXPECT_GT(accepted, 0u);  // some mutations hit values only
-    EXPECT_LT(accepted, runs / 2);
+    EXPECT_LT(accepted, files / 2);
   }
 }
 
@@ -184,11 +172,8 @@ TEST(SafetensorsFuzz, DeepOrWideHeadersCostNoMemory) {
 }
 
 TEST(JsonFuzz, MutatedConfigs) {
-  const std::uint64_t runs = from_environment("TRIL_FUZZ_RUNS", 2000), seed = from_environment("TRIL_FUZZ_SEED", 1);
-  std::cout << "seed " << seed << ", " << runs << " texts\n";
   const std::string whole = read_text(test::test_dir() + "/golden/hf/marian/config.json", 1 << 20);
-  RandomSequence random(seed, 1);
-  for (std::uint64_t run = 0; run < runs && !HasFailure(); ++run) {
+  test::rounds(2000, [&](RandomSequence& random) {
     const std::string text = mutated(whole, random);
     const AllocationMeter meter;
     try {
@@ -204,8 +189,8 @@ TEST(JsonFuzz, MutatedConfigs) {
       EXPECT_EQ(std::string(e.what()).find("config.json"), 0u) << e.what();
       EXPECT_LT(std::string(e.what()).size(), 2000u);
     }
-    EXPECT_LT(meter.peak_bytes(), 40 * text.size() + 64 * 1024) << "run " << run << " of seed " << seed;
-  }
+    EXPECT_LT(meter.peak_bytes(), 40 * text.size() + 64 * 1024);
+  });
 }
 
 }  // namespace

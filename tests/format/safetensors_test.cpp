@@ -13,13 +13,12 @@
 #include "base/half.h"
 #include "support/paths.h"
 #include "support/raw_safetensors.h"
+#include "support/temporary.h"
 
 namespace tril {
 namespace {
 
-using testing::error_of;
 using testing::raw_safetensors;
-using testing::TemporaryDirectory;
 namespace fs = std::filesystem;
 
 template <class T>
@@ -141,12 +140,12 @@ TEST(Safetensors, ValuesThatDoNotFitAreNamed) {
   const std::vector<double> f64{0, 1e300};
   const std::vector<std::int64_t> i64{0, 0, std::int64_t{1} << 31};
   const WeightView large{"w", StoredType::f64, {2}, bytes_of(f64)}, ids{"ids", StoredType::i64, {3}, bytes_of(i64)};
-  EXPECT_EQ(error_of([&] { to_f32(large); }), "w: value 1 is 1e+300, which does not fit into a 32-bit float");
-  EXPECT_EQ(error_of([&] { to_i32(ids); }), "ids: value 2 is 2147483648, which does not fit into 32 bits");
-  EXPECT_EQ(error_of([&] { to_f32(ids); }), "ids: holds I64, expected floating-point numbers");
-  EXPECT_EQ(error_of([&] { to_i32(large); }), "w: holds F64, expected integers");
+  EXPECT_TRUE(contains(error_of([&] { to_f32(large); }), "w: value 1 is 1e+300", "32-bit float"));
+  EXPECT_TRUE(contains(error_of([&] { to_i32(ids); }), "ids: value 2 is 2147483648", "32 bits"));
+  EXPECT_TRUE(contains(error_of([&] { to_f32(ids); }), "ids: ", "I64", "floating-point"));
+  EXPECT_TRUE(contains(error_of([&] { to_i32(large); }), "w: ", "F64", "integers"));
   std::vector<float> small(1);
-  EXPECT_EQ(error_of([&] { to_f32(large, small); }), "w: has 2 values, but there is room for 1");
+  EXPECT_TRUE(contains(error_of([&] { to_f32(large, small); }), "w: has 2 values", "room for 1"));
   const std::vector<double> infinite{INFINITY, -INFINITY, NAN};
   const std::vector<float> kept = to_f32(WeightView{"w", StoredType::f64, {3}, bytes_of(infinite)});
   EXPECT_TRUE(kept[0] == INFINITY && kept[1] == -INFINITY && std::isnan(kept[2]));
@@ -154,7 +153,7 @@ TEST(Safetensors, ValuesThatDoNotFitAreNamed) {
 
 TEST(Safetensors, LooksUpByNameAndSuggests) {
   const TemporaryDirectory directory;
-  directory.put(
+  directory.write(
       "a", raw_safetensors(R"({"__metadata__":{"z":"1","b":"ü"},"w.b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},)"
                            R"("w.a":{"shape":[],"data_offsets":[0,1],"dtype":"I8"}}   )",
                            "\xff\x07"));
@@ -166,12 +165,13 @@ TEST(Safetensors, LooksUpByNameAndSuggests) {
   EXPECT_EQ(file.find("x"), nullptr);
   EXPECT_EQ(*file.find_metadata("b"), "ü");
   EXPECT_EQ(file.find_metadata("y"), nullptr);
-  EXPECT_EQ(error_of([&] { file.at("wa"); }), directory.path("a") + ": has no tensor wa; did you mean w.a?");
+  EXPECT_TRUE(
+      contains(error_of([&] { file.at("wa"); }), directory.path("a") + ": ", "no tensor wa", "did you mean w.a?"));
 }
 
 TEST(Safetensors, NoTensorsAtAll) {
   const TemporaryDirectory directory;
-  EXPECT_TRUE(SafetensorsFile::open(directory.put("a", raw_safetensors("{}", ""))).tensors().empty());
+  EXPECT_TRUE(SafetensorsFile::open(directory.write("a", raw_safetensors("{}", ""))).tensors().empty());
   write_safetensors(directory.path("b"), {}, {});
   EXPECT_TRUE(SafetensorsFile::open(directory.path("b")).tensors().empty());
   write_safetensors(directory.path("b"), {}, {{"format", "pt"}});
@@ -243,33 +243,31 @@ TEST(Safetensors, EachMistakeHasItsError) {
   };
   const TemporaryDirectory directory;
   for (const Wrong& wrong : wrongs) {
-    const std::string path = directory.put("a", raw_safetensors(wrong.header, wrong.data));
+    const std::string path = directory.write("a", raw_safetensors(wrong.header, wrong.data));
     const std::string error = error_of([&] { SafetensorsFile::open(path); });
     EXPECT_EQ(error.find(path), 0u) << wrong.header << "\n" << error;
-    EXPECT_NE(error.find(wrong.error), std::string::npos) << wrong.header << "\n" << error;
+    EXPECT_TRUE(contains(error, wrong.error)) << wrong.header << "\n" << error;
   }
 }
 
 TEST(Safetensors, LengthOfTheHeaderIsChecked) {
   const TemporaryDirectory directory;
   const auto error = [&](const std::string& bytes) {
-    return error_of([&] { SafetensorsFile::open(directory.put("a", bytes)); });
+    return error_of([&] { SafetensorsFile::open(directory.write("a", bytes)); });
   };
-  EXPECT_NE(error("").find("has 0 bytes"), std::string::npos);
-  EXPECT_NE(error("1234567").find("has 7 bytes"), std::string::npos);
-  EXPECT_NE(error(testing::length_field(3) + "{}").find("claims a header of 3 bytes, but the file has only 2 more"),
-            std::string::npos);
-  EXPECT_NE(error(testing::length_field(100'000'001) + "{}").find("at most 100000000 are allowed"), std::string::npos);
-  EXPECT_NE(error(testing::length_field(~std::uint64_t{0}) + "{}").find("at most 100000000 are allowed"),
-            std::string::npos);
+  EXPECT_TRUE(contains(error(""), "has 0 bytes"));
+  EXPECT_TRUE(contains(error("1234567"), "has 7 bytes"));
+  EXPECT_TRUE(contains(error(testing::length_field(3) + "{}"), "header of 3 bytes", "only 2 more"));
+  EXPECT_TRUE(contains(error(testing::length_field(100'000'001) + "{}"), "at most 100000000 are allowed"));
+  EXPECT_TRUE(contains(error(testing::length_field(~std::uint64_t{0}) + "{}"), "at most 100000000 are allowed"));
 }
 
 TEST(Safetensors, HostileNamesDoNotReachTheTerminal) {
   const TemporaryDirectory directory;
   const std::string name = "\\u001b[31m" + std::string(100'000, 'n');
   const std::string error =
-      error_of([&] { SafetensorsFile::open(directory.put("a", raw_safetensors("{\"" + name + "\":1}", ""))); });
-  EXPECT_EQ(error.find('\x1b'), std::string::npos);
+      error_of([&] { SafetensorsFile::open(directory.write("a", raw_safetensors("{\"" + name + "\":1}", ""))); });
+  EXPECT_FALSE(contains(error, "\x1b"));
   EXPECT_LT(error.size(), 500u);
 }
 
@@ -295,13 +293,10 @@ TEST(SafetensorsWriter, TakesTensorsInOrderAndInPieces) {
     SafetensorsWriter writer(directory.path("m"), headers, {});
     return error_of([&] { action(writer); });
   };
-  EXPECT_NE(error([&](auto& w) { w.write("b", bytes_of(b)); }).find("got b where a was expected (0 of its 16"),
-            std::string::npos);
-  EXPECT_NE(
-      error([&](auto& w) { w.write("a", bytes_of(a)), w.write("a", bytes_of(b)); }).find("a has 16 bytes, got 20"),
-      std::string::npos);
-  EXPECT_NE(error([&](auto& w) { w.write("a", bytes_of(b)), w.commit(); }).find("a has 16 bytes, got only 4"),
-            std::string::npos);
+  EXPECT_TRUE(contains(error([&](auto& w) { w.write("b", bytes_of(b)); }), "got b", "a was expected", "0 of its 16"));
+  EXPECT_TRUE(contains(error([&](auto& w) { w.write("a", bytes_of(a)), w.write("a", bytes_of(b)); }),
+                       "a has 16 bytes, got 20"));
+  EXPECT_TRUE(contains(error([&](auto& w) { w.write("a", bytes_of(b)), w.commit(); }), "a has 16 bytes, got only 4"));
   EXPECT_NE(error([&](auto& w) { w.write("c", bytes_of(b)); }), "");
   EXPECT_EQ(to_f32(SafetensorsFile::open(directory.path("m")).at("a")), a);  // none of that reached the file
 }
@@ -311,14 +306,13 @@ TEST(SafetensorsWriter, RefusesWhatItCouldNotReadAgain) {
   const auto error = [&](std::vector<TensorHeader> headers, const Metadata& metadata) {
     return error_of([&] { SafetensorsWriter(directory.path("m"), std::move(headers), metadata).commit(); });
   };
-  EXPECT_NE(error({{"a", StoredType::f32, {0}}, {"a", StoredType::f32, {0}}}, {}).find("two tensors are called a"),
-            std::string::npos);
+  EXPECT_TRUE(
+      contains(error({{"a", StoredType::f32, {0}}, {"a", StoredType::f32, {0}}}, {}), "two tensors are called a"));
   EXPECT_NE(error({{"__metadata__", StoredType::f32, {0}}}, {}), "");
-  EXPECT_NE(error({{"\xff", StoredType::f32, {0}}}, {}).find("not valid UTF-8"), std::string::npos);
-  EXPECT_NE(error({}, {{"a", "\xc3"}}).find("not valid UTF-8"), std::string::npos);
-  EXPECT_NE(error({{"a", StoredType::f32, {-1}}}, {}).find("cannot have the shape [-1]"), std::string::npos);
-  EXPECT_NE(error({{"a", StoredType::f32, {std::int64_t{1} << 62}}}, {}).find("cannot have the shape"),
-            std::string::npos);
+  EXPECT_TRUE(contains(error({{"\xff", StoredType::f32, {0}}}, {}), "not valid UTF-8"));
+  EXPECT_TRUE(contains(error({}, {{"a", "\xc3"}}), "not valid UTF-8"));
+  EXPECT_TRUE(contains(error({{"a", StoredType::f32, {-1}}}, {}), "cannot have the shape [-1]"));
+  EXPECT_TRUE(contains(error({{"a", StoredType::f32, {std::int64_t{1} << 62}}}, {}), "cannot have the shape"));
   EXPECT_TRUE(fs::is_empty(directory.path()));
 }
 

@@ -194,7 +194,7 @@ TEST(Adapter, RefusesWhatItDoesNotKnowByName) {
     Files files;
     files.config.update(change);
     const std::string problem = files.problem();
-    EXPECT_NE(problem.find(expected), problem.npos) << change << ": " << problem;
+    EXPECT_TRUE(contains(problem, expected)) << change << ": " << problem;
   }
   EXPECT_EQ(Files().problem(), "");
 }
@@ -203,9 +203,9 @@ TEST(Adapter, RefusesAnAdapterOfAnotherModel) {
   if (other_golden_directory()) GTEST_SKIP();
   Files files;
   files.base = "gpt2";
-  EXPECT_NE(files.problem().find("has no such module"), std::string::npos);
+  EXPECT_TRUE(contains(files.problem(), "has no such module"));
   files.base = "qwen3";  // other sizes
-  EXPECT_NE(files.problem().find("has shape"), std::string::npos);
+  EXPECT_TRUE(contains(files.problem(), "has shape"));
 }
 
 TEST(Adapter, RefusesWrongTensors) {
@@ -240,7 +240,7 @@ TEST(Adapter, RefusesWrongTensors) {
             "layers.9"},
            {{}, "no tensors"}}) {
     const std::string problem = with(tensors);
-    EXPECT_NE(problem.find(expected), problem.npos) << expected << ": " << problem;
+    EXPECT_TRUE(contains(problem, expected)) << expected << ": " << problem;
   }
 }
 
@@ -257,7 +257,7 @@ TEST(Adapter, OfKeysAndValuesOfLatentsIsOnlyMerged) {
       {module + ".lora_B.weight", StoredType::f32, {80, 4}, std::as_bytes(std::span(b))}};
   write_safetensors((fs::path(files.dir.path()) / "adapter_model.safetensors").string(), views, {});
   const std::string problem = files.problem();
-  EXPECT_NE(problem.find("cannot be adapted as the model runs"), problem.npos) << problem;
+  EXPECT_TRUE(contains(problem, "cannot be adapted as the model runs"));
   const auto source = model::ModelSource::open(golden_directory() / "hf" / files.base);
   const auto m = model::load(source);
   EXPECT_NO_THROW(model::merge(*m, source, model::Adapter::open(files.dir.path())));
@@ -267,7 +267,7 @@ TEST(Adapter, NeedsItsFiles) {
   if (other_golden_directory()) GTEST_SKIP();
   Files files;
   fs::remove(fs::path(files.dir.path()) / "adapter_model.safetensors");
-  EXPECT_NE(files.problem().find("adapter_model.bin"), std::string::npos);
+  EXPECT_TRUE(contains(files.problem(), "adapter_model.bin"));
   EXPECT_THROW(model::Adapter::open(golden_directory() / "hf" / "llama"), Error);
 }
 

@@ -17,7 +17,6 @@ namespace {
 
 using nlohmann::json;
 using testing::error_for;
-using testing::error_of;
 using testing::made;
 using testing::with;
 
@@ -34,7 +33,7 @@ const json kLlama{{"vocab_size", 13},
 
 void expect_error(const json& config, const std::string& part) {
   const std::string text = error_for(config);
-  EXPECT_NE(text.find(part), std::string::npos) << "'" << text << "' for " << config;
+  EXPECT_TRUE(contains(text, part)) << "'" << text << "' for " << config;
 }
 
 TEST(ConfigBounds, SizesOfFamiliesWithoutAPublisher) {
@@ -113,7 +112,7 @@ TEST(ConfigBounds, AModelLargerThanMemoryIsRefusedWithNumbers) {
       with(kLlama,
            {{"model_type", "llama"}, {"vocab_size", 2147483647}, {"hidden_size", 65536}, {"num_attention_heads", 16}}));
   const std::string text = error_of([&] { m->parameters().allocate(); });
-  EXPECT_NE(text.find(" GiB, but this machine has "), std::string::npos) << text;
+  EXPECT_TRUE(contains(text, " GiB, but this machine has "));
 }
 
 TEST(ConfigBounds, AFileLargerThanMemoryIsMapped) {

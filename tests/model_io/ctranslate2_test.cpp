@@ -14,18 +14,16 @@
 #include "support/file_text.h"
 #include "support/paths.h"
 #include "support/raw_ctranslate2.h"
-#include "support/raw_safetensors.h"
 #include "support/raw_zip.h"
+#include "support/temporary.h"
 
 namespace tril::model::ctranslate2_test {
 namespace {
 
-using testing::error_of;
 using testing::raw_ctranslate2;
 using testing::raw_zip;
 using testing::RawMember;
 using testing::RawVariable;
-using testing::TemporaryDirectory;
 namespace fs = std::filesystem;
 using Values = std::vector<float>;
 
@@ -44,7 +42,7 @@ void copy_with(const TemporaryDirectory& to, const std::string& from, const std:
   for (const auto& entry : fs::directory_iterator(golden(from)))
     if (entry.is_regular_file()) fs::copy_file(entry.path(), to.path(entry.path().filename().string()));
   fs::remove(to.path(name));
-  to.put(name, bytes);
+  to.write(name, bytes);
 }
 
 std::string error_with(const std::string& from, const std::string& name, const std::string& bytes) {
@@ -140,7 +138,7 @@ TEST(Ctranslate2, APackageOfArgosTranslateIsItsDirectory) {
       if (entry.is_regular_file())
         members.push_back({"translate-en_de-1_0/" + fs::relative(entry.path(), golden("argos")).string(),
                            file_text(entry.path()), deflated});
-    const std::string path = directory.put("translate-en_de-1_0.argosmodel", raw_zip(members));
+    const std::string path = directory.write("translate-en_de-1_0.argosmodel", raw_zip(members));
     const auto source = ModelSource::open(path);
     EXPECT_EQ(values_of(path), values);
     load(source);
@@ -162,10 +160,9 @@ TEST(Ctranslate2, AnExportedModelIsTheSameModel) {
     export_ctranslate2(source, small.path(), Ctranslate2Type::int8);
     EXPECT_EQ(ModelSource::open(small.path()).stored_precision(), nn::Precision::int8);
   }
-  EXPECT_NE(error_of([] {
-              export_ctranslate2(ModelSource::open(golden("llama.int8")), "nowhere", Ctranslate2Type::int8);
-            }).find("no tokenizer"),
-            std::string::npos);
+  EXPECT_TRUE(contains(
+      error_of([] { export_ctranslate2(ModelSource::open(golden("llama.int8")), "nowhere", Ctranslate2Type::int8); }),
+      "no tokenizer"));
 }
 
 TEST(Ctranslate2, ATokenizerCutsAndNumbersAsTheOriginal) {
@@ -185,7 +182,7 @@ TEST(Ctranslate2, ATokenizerCutsAndNumbersAsTheOriginal) {
 
 TEST(Ctranslate2, WhatIsNotKnownIsRefusedByName) {
   const auto refused = [](const std::string& text, const std::string& part) {
-    EXPECT_NE(text.find(part), std::string::npos) << text << "\nexpected: " << part;
+    EXPECT_TRUE(contains(text, part)) << text << "\nexpected: " << part;
   };
   refused(error_with("marian.float32", "model.bin", edited("marian.float32", "TransformerSpec", "WhisperXXXXSpec")),
           "is a WhisperXXXXSpec");
@@ -253,20 +250,20 @@ TEST(Ctranslate2, FilesOfOtherTokenizersAreRefused) {
     pieces[5] = pieces[4];
     return pieces.dump();
   }());
-  EXPECT_NE(error_of([&] { ModelSource::open(directory.path()).tokenizer(); }).find("twice"), std::string::npos);
+  EXPECT_TRUE(contains(error_of([&] { ModelSource::open(directory.path()).tokenizer(); }), "twice"));
   const TemporaryDirectory bare;
   copy_with(bare, "opus", "README", "");
   fs::remove(bare.path("source.spm"));
   EXPECT_FALSE(ModelSource::open(bare.path()).has_tokenizer());
-  EXPECT_NE(error_of([&] { ModelSource::open(bare.path()).tokenizer(); }).find("no file beside it"), std::string::npos);
+  EXPECT_TRUE(contains(error_of([&] { ModelSource::open(bare.path()).tokenizer(); }), "no file beside it"));
 }
 
 TEST(Ctranslate2, ArchivesThatLeadOutsideAreRefused) {
   const TemporaryDirectory directory;
   const auto refused = [&](const std::vector<RawMember>& members, const std::string& part) {
-    const std::string path = directory.put("x.argosmodel", raw_zip(members));
+    const std::string path = directory.write("x.argosmodel", raw_zip(members));
     const std::string text = error_of([&] { load(ModelSource::open(path)); });
-    EXPECT_NE(text.find(part), std::string::npos) << text;
+    EXPECT_TRUE(contains(text, part));
   };
   const std::string model = file_text(golden("argos/model") / "model.bin");
   refused({{"../model/model.bin", model}}, "leads out of the archive");

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "support/contains.h"
 #include "support/paths.h"
 
 namespace tril::model {
@@ -139,8 +140,8 @@ TEST_F(GenerationConfigFile, WrongValuesAreErrorsWithFileAndKey) {
            {R"({"bad_words_ids": [[1.5]]})", "bad_words_ids"},
            {R"({"bad_words_ids": [[18446744073709551615]]})", "bad_words_ids"}}) {
     const std::string message = error(text);
-    EXPECT_NE(message.find(key), std::string::npos) << text << ": " << message;
-    EXPECT_NE(message.find("generation_config.json"), std::string::npos) << text << ": " << message;
+    EXPECT_TRUE(contains(message, key)) << text << ": " << message;
+    EXPECT_TRUE(contains(message, "generation_config.json")) << text << ": " << message;
   }
 }
 

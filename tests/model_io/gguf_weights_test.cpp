@@ -19,8 +19,8 @@
 #include "support/golden.h"
 #include "support/paths.h"
 #include "support/raw_gguf.h"
-#include "support/raw_safetensors.h"
 #include "support/small_decoders.h"
+#include "support/temporary.h"
 
 namespace tril::model {
 namespace {
@@ -29,7 +29,6 @@ namespace fs = std::filesystem;
 using test::raw;
 using test::raw_entry;
 using test::raw_text;
-using testing::TemporaryDirectory;
 
 std::vector<float> logits_of(const Model& m, const std::vector<std::int32_t>& ids) {
   Arena arena;
@@ -172,13 +171,13 @@ class GgufModelFile : public ::testing::Test {
     for (std::size_t i = 0; i < values; ++i) file.data += raw(0.01f * static_cast<float>(i % 7));
     file.data.append((32 - file.data.size() % 32) % 32, '\0');
   }
-  std::string put() const { return directory.put("m.gguf", file.bytes()); }
+  std::string put() const { return directory.write("m.gguf", file.bytes()); }
   void expect_error(const std::string& part) const {
     try {
       load(ModelSource::open(put()));
       ADD_FAILURE() << "accepted; expected an error with " << part;
     } catch (const Error& e) {
-      EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << e.what();
+      EXPECT_TRUE(contains(e.what(), part));
     }
   }
 
@@ -275,7 +274,7 @@ nlohmann::json rope_of(const std::vector<std::pair<std::string, float>>& numbers
   file.tensors.push_back(test::raw_tensor("token_embd.weight", {4, 11}, 0, 0));
   file.data.append(4 * 4 * 11 + 16, '\0');
   const TemporaryDirectory directory;
-  const nlohmann::json config = config_of_gguf(GgufFile::open(directory.put("m.gguf", file.bytes())));
+  const nlohmann::json config = config_of_gguf(GgufFile::open(directory.write("m.gguf", file.bytes())));
   return config.value("rope_scaling", nlohmann::json());
 }
 
@@ -290,11 +289,8 @@ TEST(GgufRope, AFactorWithoutAKindIsLinear) {
   EXPECT_EQ(rope_of({{"rope.scaling.factor", 4}, {"rope.scale_linear", 2}}), by_4) << "the new key counts";
   EXPECT_EQ(rope_of({{"rope.scaling.factor", 0}, {"rope.scale_linear", 2}}), none);
   EXPECT_EQ(rope_of({{"rope.scale_linear", 4}}, "yarn").at("factor"), 4.0);
-  EXPECT_NE(testing::error_of([] {
-              rope_of({{"rope.scaling.factor", -1}});
-            }).find("-1 is not a positive number"),
-            std::string::npos);
-  EXPECT_NE(testing::error_of([] { rope_of({}, "\x1b[31m"); }).find("'\\x1B[31m' is not supported"), std::string::npos);
+  EXPECT_TRUE(contains(error_of([] { rope_of({{"rope.scaling.factor", -1}}); }), "-1 is not a positive number"));
+  EXPECT_TRUE(contains(error_of([] { rope_of({}, "\x1b[31m"); }), "'\\x1B[31m' is not supported"));
 }
 
 TEST(GgufExport, SaysWhereAWindowIsSwitchedOff) {
@@ -304,7 +300,7 @@ TEST(GgufExport, SaysWhereAWindowIsSwitchedOff) {
   };
   EXPECT_EQ(warning(nlohmann::json::object()), "");
   EXPECT_EQ(warning({{"sliding_window", 16}}), "") << "no text is longer";
-  EXPECT_NE(warning({{"sliding_window", 15}}).find("beyond 15 tokens its results differ"), std::string::npos);
+  EXPECT_TRUE(contains(warning({{"sliding_window", 15}}), "beyond 15 tokens its results differ"));
 }
 
 TEST_F(GgufModelFile, TensorsThatDoNotFitTheMetadataAreRefused) {
@@ -321,7 +317,7 @@ TEST_F(GgufModelFile, TensorsThatDoNotFitTheMetadataAreRefused) {
       EXPECT_EQ(text.find(directory.path()), 0u) << text;
       for (const char* of_others :
            {"config.json", " n_embd", "n_head", "n_inner", "n_positions", "transformer.", "wte", "mlp."})
-        EXPECT_EQ(text.find(of_others), std::string::npos) << text;
+        EXPECT_FALSE(contains(text, of_others)) << text;
     }
   }
   for (const std::uint32_t layers : {0u, 1001u, 0xffffffffu}) {

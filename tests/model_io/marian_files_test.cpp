@@ -15,16 +15,14 @@
 #include "support/file_text.h"
 #include "support/paths.h"
 #include "support/raw_marian_bin.h"
-#include "support/raw_safetensors.h"
 #include "support/raw_zip.h"
+#include "support/temporary.h"
 
 namespace tril::model::marian_files_test {
 namespace {
 
-using testing::error_of;
 using testing::raw_zip;
 using testing::RawMember;
-using testing::TemporaryDirectory;
 namespace fs = std::filesystem;
 
 fs::path golden(const std::string& name) {
@@ -57,10 +55,10 @@ std::string with_option(std::string npz, const std::string& from, const std::str
 void expect_option_refused(const std::string& from, const std::string& to, const std::string& part) {
   const TemporaryDirectory directory;
   copy_to(directory, "spm");
-  directory.put("model.npz", with_option(file_text(golden("spm") / "model.npz"), from, to));
+  directory.write("model.npz", with_option(file_text(golden("spm") / "model.npz"), from, to));
   const std::string text = error_of([&] { make(ModelSource::open(directory.path())); });
-  EXPECT_NE(text.find(part), std::string::npos) << text;
-  EXPECT_NE(text.find("special:model.yml"), std::string::npos) << text;
+  EXPECT_TRUE(contains(text, part));
+  EXPECT_TRUE(contains(text, "special:model.yml"));
 }
 
 class MarianModels : public ::testing::TestWithParam<const char*> {};
@@ -124,7 +122,7 @@ TEST(MarianFiles, AnNpzAndAnArchiveAreTheDirectory) {
       if (file.ends_with(".npz")) npz = file;
       members.push_back({"opus-2020/" + file, file_text(entry.path()), members.size() % 2 == 0});
     }
-    const std::string zip = directory.put("opus-2020.zip", raw_zip(members));
+    const std::string zip = directory.write("opus-2020.zip", raw_zip(members));
     const Values values = values_of(golden(name));
     EXPECT_EQ(values_of(golden(name) / npz), values);
     EXPECT_EQ(values_of(zip), values);
@@ -163,13 +161,13 @@ TEST(MarianFiles, ABinInFloatsIsTheNpz) {
     const TemporaryDirectory directory;
     copy_to(directory, name);
     fs::remove(directory.path("model.npz"));
-    const std::string bin = directory.put("model.bin", converted(golden(name) / "model.npz", false));
+    const std::string bin = directory.write("model.bin", converted(golden(name) / "model.npz", false));
     const ModelSource source = ModelSource::open(directory.path());
     EXPECT_EQ(source.stored_precision(), nn::Precision::fp32);
     const Values values = values_of(golden(name));
     EXPECT_EQ(values_of(directory.path()), values);
     EXPECT_EQ(values_of(bin), values);
-    const std::string zip = directory.put(
+    const std::string zip = directory.write(
         "x.zip", raw_zip({{"model.bin", file_text(bin), true}, {"vocab.spm", file_text(golden("spm") / "vocab.spm")}}));
     if (name == std::string("spm")) {
       const ModelSource packed = ModelSource::open(zip);
@@ -183,8 +181,8 @@ TEST(MarianFiles, IntgemmsNumbersAreServedAsTheyAre) {
     const TemporaryDirectory directory;
     copy_to(directory, name);
     fs::remove(directory.path("model.npz"));
-    directory.put("model.bin", converted(golden(name) / "model.npz", true));
-    directory.put("lex.bin", test::raw(0xF11A48D5013417F5u));  // no weights
+    directory.write("model.bin", converted(golden(name) / "model.npz", true));
+    directory.write("lex.bin", test::raw(0xF11A48D5013417F5u));  // no weights
     const ModelSource source = ModelSource::open(directory.path());
     EXPECT_EQ(source.stored_precision(), nn::Precision::int8);
     const WeightView& q = source.weights().at("model.encoder.layers.0.self_attn.q_proj.weight");
@@ -236,10 +234,10 @@ TEST(MarianFiles, DecoderYmlGivesTheDefaultsOfGeneration) {
 
   const TemporaryDirectory directory;
   copy_to(directory, "spm");
-  directory.put("decoder.yml", "allow-unk: true\nword-penalty: 0.5\nbeam-size: 0\n");
+  directory.write("decoder.yml", "allow-unk: true\nword-penalty: 0.5\nbeam-size: 0\n");
   const std::string text = error_of([&] { ModelSource::open(directory.path()).generation(); });
-  EXPECT_NE(text.find("decoder.yml: beam-size"), std::string::npos) << text;
-  directory.put("decoder.yml", "allow-unk: true\nword-penalty: 0.5\n");
+  EXPECT_TRUE(contains(text, "decoder.yml: beam-size"));
+  directory.write("decoder.yml", "allow-unk: true\nword-penalty: 0.5\n");
   const GenerationConfig other = ModelSource::open(directory.path()).generation();
   EXPECT_EQ(other.bad_words_ids.size(), 1u);
   EXPECT_EQ(other.not_obeyed, std::vector<std::string>{"word_penalty 0.5"});
@@ -287,7 +285,7 @@ TEST(MarianFiles, WhatMarianDoesNotComputeIsNotExported) {
   const auto other = make(ModelSource::open(fs::path(test::test_dir()) / "golden/hf/marian"));
   const std::string npz = directory.path("x.npz");
   const std::string text = error_of([&] { export_marian(*other, *source.tokenizer(), {}, npz); });
-  EXPECT_NE(text.find("positions and norms differ"), std::string::npos) << text;
+  EXPECT_TRUE(contains(text, "positions and norms differ"));
   EXPECT_FALSE(fs::exists(npz));
 }
 
@@ -314,13 +312,13 @@ TEST(MarianFiles, WeightsThatAreMissingOrLeftOverAreNamed) {
   copy_to(directory, "spm");
   const std::string npz = file_text(golden("spm") / "model.npz");
   const auto error_with = [&](const std::string& from, const std::string& to) {
-    directory.put("model.npz", with_option(npz, from, to));
+    directory.write("model.npz", with_option(npz, from, to));
     return error_of([&] { load(ModelSource::open(directory.path())); });
   };
-  EXPECT_NE(error_with("enc-depth: 2", "enc-depth: 3").find("encoder_l3_"), std::string::npos);
-  EXPECT_NE(error_with("enc-depth: 2", "enc-depth: 1").find("encoder_l2_"), std::string::npos);
-  EXPECT_NE(error_with("transformer-dim-ffn: 24", "transformer-dim-ffn: 25").find("_ffn_"), std::string::npos);
-  EXPECT_NE(error_with("dim-emb: 16", "dim-emb: 18").find("model.npz: "), std::string::npos);
+  EXPECT_TRUE(contains(error_with("enc-depth: 2", "enc-depth: 3"), "encoder_l3_"));
+  EXPECT_TRUE(contains(error_with("enc-depth: 2", "enc-depth: 1"), "encoder_l2_"));
+  EXPECT_TRUE(contains(error_with("transformer-dim-ffn: 24", "transformer-dim-ffn: 25"), "_ffn_"));
+  EXPECT_TRUE(contains(error_with("dim-emb: 16", "dim-emb: 18"), "model.npz: "));
 }
 
 TEST(MarianFiles, FilesThatAreMissingOrManyAreNamed) {
@@ -328,27 +326,27 @@ TEST(MarianFiles, FilesThatAreMissingOrManyAreNamed) {
     const TemporaryDirectory directory;
     copy_to(directory, "opus");
     for (const std::string& name : without) fs::remove(directory.path(name));
-    for (const std::string& name : with) directory.put(name, "x");
+    for (const std::string& name : with) directory.write(name, "x");
     return error_of([&] { ModelSource::open(directory.path()).tokenizer(); });
   };
-  EXPECT_NE(error_of_files({"source.spm"}, {}).find("source.spm and target.spm"), std::string::npos);
-  EXPECT_NE(error_of_files({"opus.vocab.yml"}, {}).find("lacks the vocabulary opus.vocab.yml"), std::string::npos);
-  EXPECT_NE(error_of_files({"decoder.yml"}, {"other.npz"}).find("holds 2 files of weights"), std::string::npos);
-  EXPECT_NE(error_of_files({"opus.vocab.yml", "decoder.yml", "source.spm", "target.spm"}, {}).find("no vocabulary"),
-            std::string::npos);
+  EXPECT_TRUE(contains(error_of_files({"source.spm"}, {}), "source.spm and target.spm"));
+  EXPECT_TRUE(contains(error_of_files({"opus.vocab.yml"}, {}), "lacks the vocabulary opus.vocab.yml"));
+  EXPECT_TRUE(contains(error_of_files({"decoder.yml"}, {"other.npz"}), "holds 2 files of weights"));
+  EXPECT_TRUE(
+      contains(error_of_files({"opus.vocab.yml", "decoder.yml", "source.spm", "target.spm"}, {}), "no vocabulary"));
 
   const TemporaryDirectory directory;
   copy_to(directory, "opus");
-  directory.put("decoder.yml", "models: [a.npz, b.npz]\n");
-  EXPECT_NE(error_of([&] { ModelSource::open(directory.path()); }).find("names 2 models"), std::string::npos);
+  directory.write("decoder.yml", "models: [a.npz, b.npz]\n");
+  EXPECT_TRUE(contains(error_of([&] { ModelSource::open(directory.path()); }), "names 2 models"));
 }
 
 TEST(MarianFiles, ArchivesThatLeadOutsideAreRefused) {
   const TemporaryDirectory directory;
   const auto refused = [&](const std::vector<RawMember>& members, const std::string& part) {
-    const std::string path = directory.put("x.zip", raw_zip(members));
+    const std::string path = directory.write("x.zip", raw_zip(members));
     const std::string text = error_of([&] { ModelSource::open(path); });
-    EXPECT_NE(text.find(part), std::string::npos) << text;
+    EXPECT_TRUE(contains(text, part));
   };
   const std::string npz = file_text(golden("spm") / "model.npz");
   refused({{"../model.npz", npz}}, "leads out of the archive");

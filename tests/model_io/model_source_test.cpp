@@ -58,9 +58,9 @@ TEST(ModelSource, ThreadsThatAskAtOnceGetOneAnswer) {
 TEST(ModelSource, PartsAreReadWhenTheyAreAskedFor) {
   const tril::TemporaryDirectory directory;
   const auto source = ModelSource::open(directory.path());
-  EXPECT_NE(error_of([&] { source.config(); }).find("config.json"), std::string::npos);
-  EXPECT_NE(error_of([&] { source.weights(); }).find("model.safetensors"), std::string::npos);
-  EXPECT_NE(error_of([&] { source.tokenizer(); }).find("has no supported tokenizer"), std::string::npos);
+  EXPECT_TRUE(contains(error_of([&] { source.config(); }), "config.json"));
+  EXPECT_TRUE(contains(error_of([&] { source.weights(); }), "model.safetensors"));
+  EXPECT_TRUE(contains(error_of([&] { source.tokenizer(); }), "has no supported tokenizer"));
   EXPECT_FALSE(source.has_weights());
   directory.write("config.json", R"({"model_type": "gpt2", "n_positions": 7})");
   EXPECT_EQ(source.config().size("n_positions"), 7);
@@ -69,10 +69,8 @@ TEST(ModelSource, PartsAreReadWhenTheyAreAskedFor) {
 TEST(ModelSource, SaysWhatIsNeitherADirectoryNorAGgufFile) {
   const tril::TemporaryDirectory directory;
   directory.write("notes.txt", "no model");
-  EXPECT_NE(error_of([&] { ModelSource::open(directory.path("notes.txt")); }).find("neither a directory nor"),
-            std::string::npos);
-  EXPECT_NE(error_of([&] { ModelSource::open(directory.path("nowhere")); }).find("no such file or directory"),
-            std::string::npos);
+  EXPECT_TRUE(contains(error_of([&] { ModelSource::open(directory.path("notes.txt")); }), "neither a directory nor"));
+  EXPECT_TRUE(contains(error_of([&] { ModelSource::open(directory.path("nowhere")); }), "no such file or directory"));
 }
 
 TEST(ModelSource, KeepsItsOwnFilesBesideTheModel) {
@@ -92,9 +90,8 @@ TEST(ModelSource, NamesAreThoseOfTheFile) {
   EXPECT_EQ(gguf.config().place_of("num_hidden_layers"), gguf_model().string() + ": llama.block_count");
   EXPECT_EQ(gguf.weights().place_of("model.embed_tokens.weight"), gguf_model().string() + ": token_embd.weight");
   EXPECT_EQ(gguf.weights().name_in_file("model.layers.0.mlp.up_proj.weight"), "blk.0.ffn_up.weight");
-  EXPECT_NE(
-      error_of([&] { gguf.weights().at("model.layers.0.mlp.up_proj.weights"); }).find("did you mean blk.0.ffn_up"),
-      std::string::npos);
+  EXPECT_TRUE(contains(error_of([&] { gguf.weights().at("model.layers.0.mlp.up_proj.weights"); }),
+                       "did you mean blk.0.ffn_up"));
   const tril::TemporaryDirectory directory;
   directory.write("config.json", R"({"model_type": "gpt2"})");
   const auto plain = ModelSource::open(directory.path());

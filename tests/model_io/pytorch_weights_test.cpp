@@ -7,13 +7,11 @@
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/paths.h"
-#include "support/raw_safetensors.h"
+#include "support/temporary.h"
 
 namespace tril::model::pytorch_weights_test {
 namespace {
 
-using testing::error_of;
-using testing::TemporaryDirectory;
 namespace fs = std::filesystem;
 
 // A copy of a golden model's directory without the other form of its weights.
@@ -58,7 +56,7 @@ TEST_P(PytorchModels, LoadTheBitsOfTheSameSafetensors) {
 TEST_P(PytorchModels, LeaveTheChoiceToSafetensors) {
   const TemporaryDirectory both;
   copy_model(GetParam(), false, both);
-  both.put("pytorch_model.bin", "this is not read");
+  both.write("pytorch_model.bin", "this is not read");
   values_of(both);
 }
 
@@ -71,7 +69,7 @@ TEST(PytorchWeights, AMissingShardIsNamed) {
   copy_model("t5", true, directory);
   fs::remove(directory.path("pytorch_model-00002-of-00002.bin"));
   const std::string text = error_of([&] { load(ModelSource::open(directory.path())); });
-  EXPECT_NE(text.find("pytorch_model-00002-of-00002.bin: is missing"), std::string::npos) << text;
+  EXPECT_TRUE(contains(text, "pytorch_model-00002-of-00002.bin: is missing"));
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ class QuantizationMistakes : public ::testing::Test {
     } catch (const Error& e) {
       got = e.what();
     }
-    EXPECT_NE(got.find(part), std::string::npos) << "\"" << got << "\" should say \"" << part << "\"";
+    EXPECT_TRUE(contains(got, part));
   }
 
   std::unique_ptr<SafetensorsFile> file;

@@ -14,6 +14,7 @@
 #include "model_io/packed_image.h"
 #include "model_io/registry.h"
 #include "nn/serving.h"
+#include "support/contains.h"
 #include "support/small_marian.h"
 
 namespace tril::model {
@@ -84,8 +85,8 @@ TEST_P(QuantizedFiles, ServeInFloatsToo) {
 
 TEST_P(QuantizedFiles, MistakesAreNamed) {
   quantize(ModelSource::open(root / "floats"), root / "q", GetParam());
-  EXPECT_NE(error_of([&] { quantize(ModelSource::open(root / "q"), root / "again", GetParam()); }).find("already"),
-            std::string::npos);
+  EXPECT_TRUE(
+      contains(error_of([&] { quantize(ModelSource::open(root / "q"), root / "again", GetParam()); }), "already"));
 
   // Scales of another shape, as in files of another model.
   const SafetensorsFile file = SafetensorsFile::open((root / "q/model.safetensors").string());
@@ -96,8 +97,8 @@ TEST_P(QuantizedFiles, MistakesAreNamed) {
   write_safetensors((root / "wrong/model.safetensors").string(), tensors, {});
   fs::copy(root / "q/config.json", root / "wrong/config.json");
   const std::string text = error_of([&] { load(ModelSource::open(root / "wrong"), precision()); });
-  EXPECT_NE(text.find("q_proj.weight_scale"), std::string::npos) << text;
-  EXPECT_NE(text.find("[1, 64]"), std::string::npos) << text;
+  EXPECT_TRUE(contains(text, "q_proj.weight_scale"));
+  EXPECT_TRUE(contains(text, "[1, 64]"));
 
   // A matrix without its scales is no matrix of floats.
   std::erase_if(tensors, [](const WeightView& t) { return t.name.ends_with("_scale"); });
@@ -107,7 +108,7 @@ TEST_P(QuantizedFiles, MistakesAreNamed) {
   for (const auto& [bits, text_of_error] : {std::pair{"3", "neither 8 nor 4"}, {"\"8\"", "bits"}}) {
     std::ofstream(root / "wrong/config.json")
         << R"({"model_type": "marian", "quantization_config": {"quant_method": "tril", "bits": )" << bits << "}}";
-    EXPECT_NE(error_of([&] { load(ModelSource::open(root / "wrong")); }).find(text_of_error), std::string::npos);
+    EXPECT_TRUE(contains(error_of([&] { load(ModelSource::open(root / "wrong")); }), text_of_error));
   }
 }
 
@@ -137,9 +138,7 @@ TEST_P(QuantizedFiles, ScalesThatAreNoneAreRefused) {
     quantize(ModelSource::open(root / "floats"), root / "q", GetParam());
     change_floats(root / "q", "decoder.layers.0.fc1.weight_scale", [&](std::vector<float>& v) { v[5] = scale; });
     const std::string text = error_of([&] { load(ModelSource::open(root / "q"), precision()); });
-    EXPECT_NE(text.find(fmt::format("decoder.layers.0.fc1.weight_scale: row 5 has the scale {}", scale)),
-              std::string::npos)
-        << text;
+    EXPECT_TRUE(contains(text, fmt::format("decoder.layers.0.fc1.weight_scale: row 5 has the scale {}", scale)));
   }
   // Only a row of zeros may have that scale.
   change_floats(root / "floats", "decoder.layers.0.fc1.weight",
@@ -157,7 +156,7 @@ TEST_P(QuantizedFiles, WeightsThatAreNoNumbersAreRefusedByName) {
       change_floats(root / "odd", name, [&](std::vector<float>& v) { v[7] = odd; });
       const bool matrix = std::string_view(name).ends_with("weight");
       const auto refused = [&](const std::string& text) {
-        EXPECT_NE(text.find(fmt::format("{}: contains {}", name, odd)), std::string::npos) << text;
+        EXPECT_TRUE(contains(text, fmt::format("{}: contains {}", name, odd)));
       };
       refused(error_of([&] { quantize(ModelSource::open(root / "odd"), root / "q", GetParam()); }));
       EXPECT_FALSE(fs::exists(root / "q/model.safetensors"));
@@ -178,10 +177,10 @@ TEST_P(QuantizedFiles, NamesAreShownWithoutTheirControlBytes) {
   write_safetensors((root / "wrong/model.safetensors").string(), tensors, {});
   fs::copy(root / "floats/config.json", root / "wrong/config.json");
   const std::string text = error_of([&] { load(ModelSource::open(root / "wrong")); });
-  EXPECT_NE(text.find("a\\x1B[31mb: a marian model has no such weight"), std::string::npos) << text;
+  EXPECT_TRUE(contains(text, "a\\x1B[31mb: a marian model has no such weight"));
   std::ofstream(root / "wrong/config.json") << R"({"model_type": "x\u001b[2Jy\u0007"})";
   const std::string family = error_of([&] { load(ModelSource::open(root / "wrong")); });
-  EXPECT_NE(family.find("the family 'x\\x1B[2Jy\\x07' is not supported"), std::string::npos) << family;
+  EXPECT_TRUE(contains(family, "the family 'x\\x1B[2Jy\\x07' is not supported"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Bits, QuantizedFiles, ::testing::Values(8, 4),

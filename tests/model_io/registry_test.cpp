@@ -14,6 +14,7 @@
 #include "format/safetensors.h"
 #include "model_io/packed_image.h"
 #include "model_io/quantized_files.h"
+#include "support/contains.h"
 #include "support/paths.h"
 #include "support/small_decoders.h"
 #include "support/small_encoder_decoders.h"
@@ -48,9 +49,7 @@ class Registry : public ::testing::Test {
     ADD_FAILURE() << "no Error";
     return {};
   }
-  static void expect_in(const std::string& text, const std::string& part) {
-    EXPECT_NE(text.find(part), std::string::npos) << text;
-  }
+  static void expect_in(const std::string& text, const std::string& part) { EXPECT_TRUE(contains(text, part)); }
 
   const fs::path directory = fs::temp_directory_path() / ("tril_registry_" + std::to_string(getpid()));
 };

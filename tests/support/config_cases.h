@@ -6,7 +6,7 @@
 #include <string>
 
 #include "model_io/registry.h"
-#include "support/raw_safetensors.h"
+#include "support/error_of.h"
 
 namespace tril::testing {
 

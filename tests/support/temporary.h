@@ -1,4 +1,4 @@
-// Files of a test: a directory that is removed after the test, plain and gzip files, and the messages of errors.
+// Files of a test: a directory that is removed after the test, plain and gzip files.
 #pragma once
 
 #include <unistd.h>
@@ -7,9 +7,9 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
-#include "base/error.h"
-#include "support/contains.h"
+#include "support/error_of.h"
 #include "support/packed.h"
 
 namespace tril {
@@ -30,7 +30,8 @@ class TemporaryDirectory {
 
   std::string path(const std::string& name = "") const { return name.empty() ? path_ : path_ + "/" + name; }
 
-  std::string write(const std::string& name, const std::string& bytes) const {
+  std::string write(const std::string& name, std::string_view bytes) const {
+    std::filesystem::remove(path(name));  // some file systems sync a file that is overwritten in place
     std::ofstream(path(name), std::ios::binary) << bytes;
     return path(name);
   }
@@ -42,17 +43,6 @@ class TemporaryDirectory {
 /// `bytes` as one gzip member.
 inline std::string gzip(const std::string& bytes) {
   return test::packed(bytes);
-}
-
-/// The message of the Error thrown by `run`; "" if none is thrown.
-template <class Run>
-std::string error_of(Run&& run) {
-  try {
-    run();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 }  // namespace tril

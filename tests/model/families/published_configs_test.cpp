@@ -12,6 +12,7 @@
 #include "model_io/registry.h"
 #include "support/config_cases.h"
 #include "support/small_encoder_decoders.h"
+#include "support/temporary.h"
 
 namespace tril::model {
 namespace {
@@ -334,9 +335,9 @@ TEST(PublishedConfigs, NullIsNotAbsent) {
 }
 
 TEST(PublishedConfigs, TheFirstBartSaysInItsOwnWayWhatItsTextsBeginWith) {
-  const testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   const auto forced = [&](const json& config) {
-    directory.put("config.json", config.dump());
+    directory.write("config.json", config.dump());
     return ModelSource::open(directory.path()).generation().forced_bos_token_id;
   };
   const json bart{{"model_type", "bart"}, {"bos_token_id", 3}, {"force_bos_token_to_be_generated", true}};
@@ -347,17 +348,17 @@ TEST(PublishedConfigs, TheFirstBartSaysInItsOwnWayWhatItsTextsBeginWith) {
 }
 
 TEST(PublishedConfigs, WhatConfigJsonSaysOfGenerationGoesAlong) {
-  const testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   const json said{{"num_beams", 4}, {"length_penalty", 2.0}, {"eos_token_id", {2, 5}}, {"do_sample", true}};
-  directory.put("config.json", with(said, {{"model_type", "bart"},
-                                           {"d_model", 8},
-                                           {"min_length", nullptr},
-                                           {"bos_token_id", 3},
-                                           {"force_bos_token_to_be_generated", true}})
-                                   .dump());
+  directory.write("config.json", with(said, {{"model_type", "bart"},
+                                             {"d_model", 8},
+                                             {"min_length", nullptr},
+                                             {"bos_token_id", 3},
+                                             {"force_bos_token_to_be_generated", true}})
+                                     .dump());
   EXPECT_EQ(ModelSource::open(directory.path()).published_generation(),
             with(said, {{"bos_token_id", 3}, {"forced_bos_token_id", 3}}));
-  directory.put("generation_config.json", R"({"num_beams": 2})");
+  directory.write("generation_config.json", R"({"num_beams": 2})");
   EXPECT_EQ(ModelSource::open(directory.path()).published_generation(), json({{"num_beams", 2}}));
 }
 

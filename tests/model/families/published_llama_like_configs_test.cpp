@@ -6,8 +6,8 @@
 
 #include "format/json_file.h"
 #include "model_io/registry.h"
+#include "support/error_of.h"
 #include "support/paths.h"
-#include "support/raw_safetensors.h"
 
 namespace tril::model {
 namespace {
@@ -18,7 +18,7 @@ TEST(PublishedLlamaLike, SizesAreThoseOfTransformers) {
   for (const nlohmann::json& c : cases) {
     SCOPED_TRACE(c.at("name"));
     std::unique_ptr<Model> m;
-    EXPECT_EQ(testing::error_of([&] { m = make(JsonObject(c.at("config"), "config.json")); }), "");
+    EXPECT_EQ(error_of([&] { m = make(JsonObject(c.at("config"), "config.json")); }), "");
     if (!m) continue;
     EXPECT_EQ(m->parameters().count(), c.at("values").get<std::int64_t>());
     // What a model writes it can read again.

@@ -1,0 +1,40 @@
+// Loops of random rounds: how many there are, and how one of them is repeated alone.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "base/rng.h"
+
+namespace tril::test {
+
+/// How many rounds a loop makes that makes `usual` of them by itself: TRIL_ROUNDS, a number ("100000") or a share of
+/// `usual` ("20%"), or `usual` where that is not set.
+inline std::uint64_t round_count(std::uint64_t usual) {
+  const char* const wanted = std::getenv("TRIL_ROUNDS");
+  if (!wanted) return usual;
+  const std::string text = wanted;
+  const std::uint64_t number = std::stoull(text);
+  return text.back() == '%' ? std::max<std::uint64_t>(1, usual * number / 100) : number;
+}
+
+/// Calls round(random) with random numbers of its own, round_count(usual) times or until one fails. A failure names
+/// the round's seed; TRIL_SEED=seed TRIL_ROUNDS=1 repeats that round alone. Returns the number of rounds.
+template <class Round>
+std::uint64_t rounds(std::uint64_t usual, const Round& round) {
+  const char* const wanted = std::getenv("TRIL_SEED");
+  const std::uint64_t count = round_count(usual), first = wanted ? std::stoull(wanted) : 1;
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    SCOPED_TRACE("TRIL_SEED=" + std::to_string(seed));
+    RandomSequence random(seed, 0);
+    round(random);
+    if (::testing::Test::HasFailure()) return seed - first + 1;
+  }
+  return count;
+}
+
+}  // namespace tril::test
