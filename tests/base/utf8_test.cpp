@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/as_utf8.h"
-#include "base/rng.h"
+#include "support/rounds.h"
 
 namespace tril {
 namespace {
@@ -90,8 +90,7 @@ TEST(Utf8, EveryStrayByteIsReplaced) {
 }
 
 TEST(Utf8, EqualsTheSlowTwinOnRandomBytes) {
-  RandomSequence random(7, 1);
-  for (int round = 0; round < 20'000; ++round) {
+  test::rounds(20'000, [&](RandomSequence& random) {
     std::string bytes;
     for (std::uint64_t n = random.below(20); n > 0; --n)  // lead and trail bytes in plenty
       bytes += static_cast<char>(random.below(3) == 0 ? random.below(128) : 0x80 + random.below(128));
@@ -106,7 +105,7 @@ TEST(Utf8, EqualsTheSlowTwinOnRandomBytes) {
       ASSERT_EQ(fault->offset, offset);
       ASSERT_EQ(fault->column, column);
     }
-  }
+  });
 }
 
 }  // namespace

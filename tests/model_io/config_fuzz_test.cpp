@@ -1,8 +1,7 @@
 // Randomly mutated configurations of every family: an error or a correct model. A short version, for any compiler, of
-// tests/fuzz/fuzz_config.cpp. TRIL_FUZZ_RUNS sets the number of mutations, TRIL_FUZZ_SEED repeats a run.
+// tests/fuzz/fuzz_config.cpp.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -11,17 +10,13 @@
 #include "support/golden.h"
 #include "support/json_mutator.h"
 #include "support/paths.h"
+#include "support/rounds.h"
 #include "support/small_configs.h"
 
 namespace tril::model {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* const value = std::getenv(name);
-  return value ? std::strtoull(value, nullptr, 10) : otherwise;
-}
 
 std::vector<std::string> seeds() {
   std::vector<std::string> texts = testing::small_configs();
@@ -36,31 +31,29 @@ std::vector<std::string> seeds() {
 }
 
 TEST(ConfigFuzz, MutatedConfigurationsAreErrorsOrRightModels) {
-  const std::uint64_t runs = from_environment("TRIL_FUZZ_RUNS", 2000), seed = from_environment("TRIL_FUZZ_SEED", 1);
-  std::mt19937_64 random(seed);
-  const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
-  const auto bytes = [&](std::uint8_t* data, std::size_t size, std::size_t most) {
-    if (size == 0 || most == 0) return std::min<std::size_t>(size, most);
-    for (std::size_t n = 1 + below(4); n > 0; --n) data[below(size)] = static_cast<std::uint8_t>(random());
-    return below(8) == 0 ? below(size) : size;
-  };
   const std::vector<std::string> whole = seeds();
   testing::ConfigHarness harness;
   for (const std::string& text : whole) EXPECT_EQ(harness.say(text), "") << text;
   EXPECT_EQ(harness.accepted(), static_cast<std::int64_t>(whole.size()));
   std::vector<std::string> texts = whole;
-  for (std::uint64_t run = 0; run < runs; ++run) {
-    const std::size_t which = below(texts.size());
+  test::rounds(2000, [&](RandomSequence& random) {
+    const auto bytes = [&](std::uint8_t* data, std::size_t size, std::size_t most) {
+      if (size == 0 || most == 0) return std::min<std::size_t>(size, most);
+      for (std::uint64_t n = 1 + random.below(4); n > 0; --n)
+        data[random.below(size)] = static_cast<std::uint8_t>(random.bits());
+      return random.below(8) == 0 ? static_cast<std::size_t>(random.below(size)) : size;
+    };
+    const std::size_t which = random.below(texts.size());
     std::string text = texts[which];
     const std::size_t size = text.size(), most = size + 4096;
     text.resize(most);
-    text.resize(test::JsonMutator(static_cast<unsigned>(random()), testing::ConfigHarness::words(), bytes)(
+    text.resize(test::JsonMutator(random.bits(), testing::ConfigHarness::words(), bytes)(
         reinterpret_cast<std::uint8_t*>(text.data()), size, most));
     const std::int64_t before = harness.accepted();
-    ASSERT_EQ(harness.say(text), "") << "run " << run << " of seed " << seed << ": " << text;
+    ASSERT_EQ(harness.say(text), "") << text;
     // Some accepted texts are mutated further, so that wrong values are combined. Each family keeps its place.
-    if (harness.accepted() > before) texts[which] = below(8) == 0 ? whole[which] : text;
-  }
+    if (harness.accepted() > before) texts[which] = random.below(8) == 0 ? whole[which] : text;
+  });
   EXPECT_GT(harness.accepted(), static_cast<std::int64_t>(whole.size()));
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "corpus/vocabulary.h"
+#include "support/rounds.h"
 #include "support/temporary.h"
 #include "tokenizer/files/sentencepiece.h"
 
@@ -69,12 +70,11 @@ TEST(CharacterMap, NamesTheFault) {
 TEST(CharacterMap, WhatPassesIsSafeToUse) {
   const std::string model = sound_model();
   const std::size_t trie = trie_of(model);
-  RandomSequence random(5, 1);
   int refused = 0, passed = 0;
-  for (int round = 0; round < 300; ++round) {
+  test::rounds(300, [&](RandomSequence& random) {
     std::string damaged = model;
-    const std::size_t first = round % 2 ? 0 : trie - 4,
-                      size = round % 2 ? model.size() : 4 + bytes_of_trie(model, trie);
+    const bool anywhere = random.below(2) == 0;
+    const std::size_t first = anywhere ? 0 : trie - 4, size = anywhere ? model.size() : 4 + bytes_of_trie(model, trie);
     for (std::uint64_t n = 1 + random.below(20); n > 0; --n)
       damaged[first + random.below(size)] = static_cast<char>(random.below(256));
     const std::string refusal = error_of([&] {
@@ -84,7 +84,7 @@ TEST(CharacterMap, WhatPassesIsSafeToUse) {
         static_cast<void>(parsed->Encode(text, &ids));
     });
     ++(refusal.empty() ? passed : refused);
-  }
+  });
   EXPECT_GT(refused, 0);
   EXPECT_GT(passed, 0);
 }

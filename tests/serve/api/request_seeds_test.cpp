@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "support/paths.h"
 #include "support/request_harness.h"
+#include "support/rounds.h"
 
 namespace tril::serve::testing {
 namespace {
@@ -30,10 +31,8 @@ TEST(RequestFuzz, SeedsAndTheirMutationsAreAnswered) {
   const auto all = seeds();
   ASSERT_GE(all.size(), 20u);
   for (const auto& [name, text] : all) EXPECT_EQ(harness.say(text), "") << name;
-  const char* const runs = std::getenv("TRIL_FUZZ_RUNS");
-  RandomSequence random(3, 5);
   const std::string bytes = "{}[]\",:0123456789.-eE\\u\x00\xff truefalsn\r\n";
-  for (int i = 0, n = runs ? std::stoi(runs) : 600; i < n; ++i) {
+  test::rounds(600, [&](RandomSequence& random) {
     std::string text = all[random.below(all.size())].second;
     const std::size_t line = text.find('\n') + 1;  // keeps the request line
     for (std::uint64_t k = 1 + random.below(4); k > 0 && text.size() > line; --k) {
@@ -53,7 +52,7 @@ TEST(RequestFuzz, SeedsAndTheirMutationsAreAnswered) {
       }
     }
     EXPECT_EQ(harness.say(text), "") << text;
-  }
+  });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "format/gguf_write.h"
 #include "support/any_tokenizer.h"
+#include "support/golden_tokenizers.h"
 #include "support/paths.h"
 #include "support/temporary.h"
 #include "tokenizer/files/gguf_vocabulary.h"
@@ -16,12 +17,9 @@
 namespace tril {
 namespace {
 
+using test::golden_directory;
 using Ids = std::vector<std::int32_t>;
 using Json = nlohmann::json;
-
-std::string golden_directory(const std::string& name) {
-  return test::test_dir() + "/golden/hf/tokenizers/" + name;
-}
 
 struct TokenLists {
   std::vector<std::string> texts;

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "format/gguf_write.h"
 #include "support/any_tokenizer.h"
+#include "support/golden_tokenizers.h"
 #include "support/paths.h"
 #include "support/raw_gguf.h"
 #include "support/temporary.h"
@@ -25,11 +26,8 @@ using test::raw_entry;
 using test::raw_text;
 using test::RawGguf;
 
+using test::golden_directory;
 using Ids = std::vector<std::int32_t>;
-
-std::string golden_directory(const std::string& name) {
-  return test::test_dir() + "/golden/hf/tokenizers/" + name;
-}
 
 // A GGUF file without tensors.
 std::string put(const TemporaryDirectory& directory, const GgufVocabulary& v) {

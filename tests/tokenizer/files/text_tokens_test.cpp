@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
 #include "base/rng.h"
 #include "support/paths.h"
 #include "unicode/trim.h"

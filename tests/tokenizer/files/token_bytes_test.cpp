@@ -10,10 +10,10 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "base/rng.h"
 #include "corpus/vocabulary.h"
 #include "support/any_tokenizer.h"
 #include "support/paths.h"
+#include "support/rounds.h"
 #include "support/temporary.h"
 #include "tokenizer/files/marian_tokenizer.h"
 #include "tokenizer/files/pipeline_tokenizer.h"
@@ -61,17 +61,16 @@ void expect_sums(const Tokenizer& t, const std::string& name) {
   const Drawn d = draw_from(t, bytes);
   ASSERT_GT(d.words.size(), 5u);
   ASSERT_GE(d.word, 0);
-  RandomSequence random(7, 0);
-  for (int round = 0; round < 500; ++round) {
+  test::rounds(500, [&](RandomSequence& random) {
     Ids ids{d.word};
     std::string expected = t.decode(ids);
-    for (int n = 0; n < 1 + round % 12; ++n)
+    for (std::uint64_t n = 1 + random.below(12); n > 0; --n)
       for (const std::int32_t id : d.words[random.below(d.words.size())]) {
         ids.push_back(id);
         expected += bytes[static_cast<std::size_t>(id)];
       }
     ASSERT_EQ(t.decode(ids), expected) << fmt::format("{}", fmt::join(ids, " "));
-  }
+  });
 }
 
 bool cleans_up(const std::string& path) {

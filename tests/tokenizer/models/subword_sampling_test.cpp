@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "corpus/vocabulary.h"
 #include "support/paths.h"
+#include "support/rounds.h"
 #include "support/temporary.h"
 #include "tokenizer/files/marian_tokenizer.h"
 #include "tokenizer/models/bpe_dropout.h"
@@ -137,7 +138,7 @@ TEST(BpeDropout, DrawsFromThePapersDistribution) {
   follow(model, {"a", "b", "c", "d", "a", "b"}, 1, p, expected);
   ASSERT_GT(expected.size(), 10u);
   std::map<Segmentation, int> counts;
-  constexpr int draws = 200'000;
+  const auto draws = static_cast<int>(test::round_count(200'000));
   RandomSequence random(11, 3);
   for (int n = 0; n < draws; ++n) {
     std::vector<std::string_view> pieces;
@@ -230,7 +231,7 @@ TEST(UnigramSampling, DrawsFromTheModelsDistribution) {
       sum += expected[pieces] = std::exp(alpha * log_p);
     }
     std::map<Segmentation, int> counts;
-    constexpr int draws = 100'000;
+    const auto draws = static_cast<int>(test::round_count(100'000));
     RandomSequence random(2, 9);
     for (int n = 0; n < draws; ++n) {
       std::vector<std::string_view> pieces;
