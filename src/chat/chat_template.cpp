@@ -64,8 +64,8 @@ nlohmann::ordered_json handed_over(const nlohmann::ordered_json& messages) {
 
 }  // namespace
 
-std::string ChatTemplate::render(const ChatInput& input) const {
-  chat::Evaluator evaluator(input.now.value_or(std::time(nullptr)));
+std::string ChatTemplate::render(const ChatInput& input, std::size_t work) const {
+  chat::Evaluator evaluator(input.now.value_or(std::time(nullptr)), work);
   chat::Scope& names = evaluator.globals();
   for (const auto& [name, text] : input.special_tokens) names.set(name, chat::Value(text));
   try {

@@ -4,6 +4,7 @@
 // input and write text, within limits of time, depth and size.
 #pragma once
 
+#include <cstddef>
 #include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -37,8 +38,10 @@ class ChatTemplate {
   ~ChatTemplate();
 
   /// The text for the model. Special tokens are spelt out: encode it without Tokenizer::frame(). Thread-safe.
+  /// @param work  the most that the template may do, in units of some nanoseconds: with the default, a hostile template
+  ///              ends within a second, and four thousand messages with two hundred tools are rendered
   /// @throws Error with the line for an error, also if the template itself raises one (raise_exception)
-  std::string render(const ChatInput& input) const;
+  std::string render(const ChatInput& input, std::size_t work = 100'000'000) const;
 
  private:
   struct Impl;

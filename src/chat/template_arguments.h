@@ -15,10 +15,10 @@ namespace tril::chat {
 
 inline constexpr std::size_t longest_text = 16 << 20;  ///< bytes of a text that a template builds
 
-/// The work that a template may do, in units of some nanoseconds. Each operation pays before it starts, so that a
-/// hostile template ends within a second; four thousand messages with two hundred tools stay within the budget.
+/// The work that a template may do, in units of some nanoseconds. Each operation pays before it starts.
 class Budget {
  public:
+  explicit Budget(std::size_t work) : left_(work) {}
   /// @throws Error when it is used up
   void pay(std::size_t work);
   void pay_text(std::size_t bytes) { pay(1 + bytes / 8); }  ///< copied or searched
@@ -29,7 +29,7 @@ class Budget {
   }
 
  private:
-  std::size_t left_ = 100'000'000;
+  std::size_t left_;
 };
 
 /// The argument at `index` or with this name, or nullptr.

@@ -18,7 +18,7 @@ constexpr std::size_t statement_cost = 5, round_cost = 200;  // per statement or
 
 }  // namespace
 
-Evaluator::Evaluator(std::time_t now) {
+Evaluator::Evaluator(std::time_t now, std::size_t work) : ExpressionEvaluator(work) {
   for (const Callable& function : functions(now, budget_)) globals_.set(function.name, function);
 }
 

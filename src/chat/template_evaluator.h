@@ -11,7 +11,8 @@ namespace tril::chat {
 
 class Evaluator : private ExpressionEvaluator {
  public:
-  explicit Evaluator(std::time_t now);
+  /// @param work  the most that the template may do (Budget)
+  Evaluator(std::time_t now, std::size_t work);
 
   Scope& globals() { return globals_; }
   std::string run(const Block& block);

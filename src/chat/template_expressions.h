@@ -23,6 +23,8 @@ struct Scope {
 
 class ExpressionEvaluator {
  protected:
+  explicit ExpressionEvaluator(std::size_t work) : budget_(work) {}
+
   // Counts the nesting of statements, expressions and macros.
   Deeper go_deeper();
 
