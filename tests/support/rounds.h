@@ -22,6 +22,11 @@ inline std::uint64_t round_count(std::uint64_t usual) {
   return text.back() == '%' ? std::max<std::uint64_t>(1, usual * number / 100) : number;
 }
 
+/// The step of a loop over `all` cases that leaves round_count(all) of them, or all.
+inline std::size_t stride(std::size_t all) {
+  return std::max<std::size_t>(1, all / std::max<std::size_t>(1, round_count(all)));
+}
+
 /// Calls round(random) with random numbers of its own, round_count(usual) times or until one fails. A failure names
 /// the round's seed; TRIL_SEED=seed TRIL_ROUNDS=1 repeats that round alone. Returns the number of rounds.
 template <class Round>

@@ -192,6 +192,13 @@ TEST(Division, LoadsAreDealtOutEvenly) {
 // own parts of the state, and the parts cover everything.
 TEST(Division, OptimizersOfSeveralRanksKeepWhatOneKeeps) {
   const kern::Kernels& k = kern::best();
+  const Fixture any;
+  std::vector<std::vector<float>> gradients;  // of each update
+  for (std::uint64_t number = 1; number <= 3; ++number) {
+    RandomSequence random(11, number);
+    std::vector<float>& values = gradients.emplace_back(static_cast<std::size_t>(any.p.trained_window().count));
+    for (float& x : values) x = static_cast<float>(random.normal() * 0.01);
+  }
   for (const OptimizerKind kind : kinds)
     for (const double ema : {0.0, 0.9})
       for (const int ranks : {1, 2, 3, 5}) {
@@ -208,9 +215,7 @@ TEST(Division, OptimizersOfSeveralRanksKeepWhatOneKeeps) {
           some.push_back(std::make_unique<Optimizer>(parts.back()->p, options, r, ranks));
         }
         const auto update = [&](Optimizer& o, std::uint64_t number) {
-          RandomSequence random(11, number);
-          std::vector<float> values(o.division().window_count());
-          for (float& x : values) x = static_cast<float>(random.normal() * 0.01);
+          const std::vector<float>& values = gradients[number - 1];
           Tensor gradient = lasting_zeros(static_cast<std::int64_t>(values.size()));
           host_write<float>(gradient, values);
           for (int part = 0; part < 2; ++part) o.gather(k, {part, 2}, {&gradient, 1});
