@@ -3,11 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "support/paths.h"
 #include "support/pickles.h"
 #include "support/raw_zip.h"
+#include "support/rounds.h"
 #include "support/temporary.h"
 
 namespace tril {
@@ -58,7 +57,7 @@ TEST_P(PytorchForms, OnlyTensorsOutOfOrderAreGathered) {
 TEST_P(PytorchForms, AnyLengthOfAFileIsReadOrRefused) {
   const TemporaryDirectory directory;
   const std::string whole = read_text(golden("tensors_" + GetParam() + ".bin"), 1 << 20);
-  for (std::size_t length = 0; length < whole.size(); ++length) {
+  for (std::size_t length = 0; length < whole.size(); length += test::stride(whole.size())) {
     const std::string path = directory.write("x.bin", whole.substr(0, length));
     EXPECT_NE(error_of([&] { PytorchFile::open(path); }), "") << length;
   }
@@ -67,10 +66,10 @@ TEST_P(PytorchForms, AnyLengthOfAFileIsReadOrRefused) {
 TEST_P(PytorchForms, DamagedBytesAreReadOrRefused) {
   const TemporaryDirectory directory;
   const std::string whole = read_text(golden("tensors_" + GetParam() + ".bin"), 1 << 20);
-  std::mt19937 random(7);
-  for (int i = 0; i < 2000; ++i) {
+  test::rounds(2000, [&](RandomSequence& random) {
     std::string bytes = whole;
-    for (int n = 0; n < 1 + i % 4; ++n) bytes[random() % bytes.size()] = static_cast<char>(random());
+    for (std::uint64_t n = 1 + random.below(4); n > 0; --n)
+      bytes[random.below(bytes.size())] = static_cast<char>(random.bits());
     try {
       const PytorchFile file = PytorchFile::open(directory.write("x.bin", bytes));
       for (const WeightView& tensor : file.tensors())
@@ -78,7 +77,7 @@ TEST_P(PytorchForms, DamagedBytesAreReadOrRefused) {
     } catch (const Error& e) {
       EXPECT_EQ(e.kind(), ErrorKind::failure) << e.what();
     }
-  }
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PytorchForms,

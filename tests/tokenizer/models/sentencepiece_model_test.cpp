@@ -4,6 +4,7 @@
 #include "base/rng.h"
 #include "corpus/vocabulary.h"
 #include "support/paths.h"
+#include "support/rounds.h"
 #include "tokenizer/files/marian_tokenizer.h"
 #include "tokenizer/files/sentencepiece.h"
 
@@ -113,11 +114,10 @@ TEST(SentencePieceByItself, MarianIdsAreTheLibrarys) {
     SCOPED_TRACE(name);
     const auto library = parse_sentencepiece(spm, "the model");
     const auto tokenizer = make_marian_tokenizer({.source_spm = spm, .target_spm = spm});
-    RandomSequence random(5, 2);
-    for (int i = 0; i < 1500; ++i) {
+    test::rounds(1500, [&](RandomSequence& random) {
       const std::string text = some_text(random);
       ASSERT_EQ(tokenizer->encode(text), by_library(*library, *tokenizer, text)) << text;
-    }
+    });
   }
 }
 
