@@ -7,6 +7,7 @@
 #include <bit>
 #include <cassert>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -119,9 +120,9 @@ struct Q2_K {
   Half d, e;
   void to(float* y) const {
     const float s = value(d), least = value(e);
-    for (int g = 0; g < 16; ++g) {
+    for (std::ptrdiff_t g = 0; g < 16; ++g) {
       const u8* const from = q + 32 * (g / 8) + 16 * (g % 2);
-      const int shift = 2 * (g / 2 % 4);
+      const std::ptrdiff_t shift = 2 * (g / 2 % 4);
       const float dg = s * static_cast<float>(scales[g] & 15), mg = least * static_cast<float>(scales[g] >> 4);
       for (int l = 0; l < 16; ++l) *y++ = dg * static_cast<float>(from[l] >> shift & 3) - mg;
     }
@@ -136,12 +137,12 @@ struct Q3_K {
   Half d;
   void to(float* y) const {
     const float s = value(d);
-    for (int g = 0; g < 16; ++g) {
+    for (std::ptrdiff_t g = 0; g < 16; ++g) {
       const int low = g < 8 ? scales[g] & 15 : scales[g - 8] >> 4, top = scales[8 + g % 4] >> 2 * (g / 4) & 3;
       const float dg = s * static_cast<float>((low | top << 4) - 32);
       const u8* const from = q + 32 * (g / 8) + 16 * (g % 2);
       const u8* const third = high + 16 * (g % 2);
-      const int shift = 2 * (g / 2 % 4), bit = g / 2;
+      const std::ptrdiff_t shift = 2 * (g / 2 % 4), bit = g / 2;
       for (int l = 0; l < 16; ++l)
         *y++ = dg * static_cast<float>((from[l] >> shift & 3) - (third[l] >> bit & 1 ? 0 : 4));
     }
@@ -164,10 +165,10 @@ struct Q4_K {
   u8 q[128];
   void to(float* y) const {
     const float s = value(d), least = value(e);
-    for (int g = 0; g < 8; ++g) {
+    for (std::ptrdiff_t g = 0; g < 8; ++g) {
       const float dg = s * static_cast<float>(scales.scale(g)), mg = least * static_cast<float>(scales.least(g));
       const u8* const from = q + 32 * (g / 2);
-      const int shift = 4 * (g % 2);
+      const std::ptrdiff_t shift = 4 * (g % 2);
       for (int l = 0; l < 32; ++l) *y++ = dg * static_cast<float>(from[l] >> shift & 15) - mg;
     }
   }
@@ -180,10 +181,10 @@ struct Q5_K {
   u8 high[32], q[128];
   void to(float* y) const {
     const float s = value(d), least = value(e);
-    for (int g = 0; g < 8; ++g) {
+    for (std::ptrdiff_t g = 0; g < 8; ++g) {
       const float dg = s * static_cast<float>(scales.scale(g)), mg = least * static_cast<float>(scales.least(g));
       const u8* const from = q + 32 * (g / 2);
-      const int shift = 4 * (g % 2);
+      const std::ptrdiff_t shift = 4 * (g % 2);
       for (int l = 0; l < 32; ++l)
         *y++ = dg * static_cast<float>((from[l] >> shift & 15) | (high[l] >> g & 1) << 4) - mg;
     }
@@ -198,8 +199,8 @@ struct Q6_K {
   Half d;
   void to(float* y) const {
     const float s = value(d);
-    for (int g = 0; g < 16; ++g) {
-      const int h = g / 8, j = g / 2 % 4, part = 16 * (g % 2);
+    for (std::ptrdiff_t g = 0; g < 16; ++g) {
+      const std::ptrdiff_t h = g / 8, j = g / 2 % 4, part = 16 * (g % 2);
       const u8* const lower = low + 64 * h + 32 * (j % 2) + part;
       const u8* const upper = high + 32 * h + part;
       const float dg = s * static_cast<float>(scales[g]);

@@ -3,6 +3,7 @@
 #include "kern/gguf_codebook_blocks.h"
 
 #include <bit>
+#include <cstddef>
 
 #include "kern/gguf_block-inl.h"
 #include "kern/gguf_codebooks.h"
@@ -37,7 +38,7 @@ struct IQ2_XXS {
   Half d;
   u8 q[64];
   void to(float* y) const {
-    for (int g = 0; g < 8; ++g) {
+    for (std::ptrdiff_t g = 0; g < 8; ++g) {
       const std::uint32_t second = word(q + 8 * g + 4);
       const float scale = value(d) * (0.5f + static_cast<float>(second >> 28)) * 0.25f;
       for (int k = 0; k < 4; ++k, y += 8)
@@ -81,7 +82,7 @@ struct IQ3_XXS {
   Half d;
   u8 q[64], words[32];
   void to(float* y) const {
-    for (int k = 0; k < 64; ++k, y += 4) {
+    for (std::ptrdiff_t k = 0; k < 64; ++k, y += 4) {
       const std::uint32_t w = word(words + k / 8 * 4);
       const float scale = value(d) * (0.5f + static_cast<float>(w >> 28)) * 0.5f;
       const int signs = with_eighth_sign(w >> 7 * (k / 2 % 4) & 127);

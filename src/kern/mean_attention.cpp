@@ -29,8 +29,9 @@ template <class F>
 HWY_INLINE void for_queries(const RowSpan* rows, std::size_t num_rows, const F& f) {
   std::size_t at = 0;
   for (std::size_t r = 0; r < num_rows; ++r) {
-    for (std::int32_t i = 0; i < rows[r].q_len; ++i) {
-      f(static_cast<std::size_t>(rows[r].q_begin + i), rows[r], at);
+    const auto begin = static_cast<std::size_t>(rows[r].q_begin), count = static_cast<std::size_t>(rows[r].q_len);
+    for (std::size_t i = 0; i < count; ++i) {
+      f(begin + i, rows[r], at);
       at += static_cast<std::size_t>(rows[r].k_len);
     }
   }
