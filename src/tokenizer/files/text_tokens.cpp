@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <unordered_map>
 
 #include "base/error.h"
 
@@ -16,8 +19,8 @@ char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-// Whether the text goes on with `part` at `at`, whatever the case of ASCII letters.
-bool goes_on(std::string_view text, std::size_t at, std::string_view part) {
+// Whether the text continues with `part` at `at`, ignoring the case of ASCII letters.
+bool continues_with(std::string_view text, std::size_t at, std::string_view part) {
   return part.size() <= text.size() - at &&
          std::equal(part.begin(), part.end(), text.begin() + static_cast<std::ptrdiff_t>(at),
                     [](char a, char b) { return lower(a) == lower(b); });
@@ -32,7 +35,7 @@ bool begins_character(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
 }
 
-// Of byte places, those in characters.
+// Converts places in bytes to places in characters.
 std::vector<TokenPlace> in_characters(std::string_view text, std::span<const TokenPlace> bytes) {
   std::vector<std::int64_t> before(text.size() + 1, 0);  // characters that begin before a byte
   for (std::size_t i = 0; i < text.size(); ++i) before[i + 1] = before[i] + (begins_character(text[i]) ? 1 : 0);
@@ -49,18 +52,65 @@ std::vector<TokenPlace> in_characters(std::string_view text, std::span<const Tok
   return places;
 }
 
-// Where `part` is in the text from `at` on: there, after blanks that the tokenizer left out, or without the blank that it
-// put before the text.
-TokenPlace next_place(std::string_view text, std::size_t at, std::string_view part) {
-  const auto place = [](std::size_t begin, std::size_t size) {
-    return TokenPlace{static_cast<std::int64_t>(begin), static_cast<std::int64_t>(begin + size)};
-  };
-  if (goes_on(text, at, part)) return place(at, part.size());
-  const std::string_view word = part.substr(after_blanks(part, 0));
-  const std::size_t begin = after_blanks(text, at);
-  if (!word.empty() && goes_on(text, begin, word)) return place(begin, word.size());
-  return {};
+TokenPlace place_at(std::size_t begin, std::size_t size) {
+  return {static_cast<std::int64_t>(begin), static_cast<std::int64_t>(begin + size)};
 }
+
+// A token's text without the blanks that it begins with.
+std::string_view word_of(std::string_view part) {
+  return part.substr(after_blanks(part, 0));
+}
+
+// The end of the tokens that have a place so far, and the first byte after it that is not blank.
+class Reached {
+ public:
+  explicit Reached(std::string_view text) : text_(text) { move_to(0); }
+  std::size_t end() const { return end_; }
+  void move_to(std::size_t end) {
+    end_ = end;
+    if (word_ < end || end == 0) word_ = after_blanks(text_, end);
+  }
+  // The place of the next token: here, after blanks that the tokenizer left out, or without the blank that it added
+  // before the text; {} if the text does not continue with it.
+  TokenPlace next(std::string_view part) const {
+    if (continues_with(text_, end_, part)) return place_at(end_, part.size());
+    const std::string_view word = word_of(part);
+    if (!word.empty() && continues_with(text_, word_, word)) return place_at(word_, word.size());
+    return {};
+  }
+
+ private:
+  std::string_view text_;
+  std::size_t end_ = 0, word_ = 0;
+};
+
+// Where words occur in a text. A word is searched for only if it occurs further on, and a search ends where the next one
+// begins, so that all searches together read the text once. To know where each word occurs last, the text is read once
+// for each length of the words.
+class WordSearch {
+ public:
+  WordSearch(std::string_view text, const std::vector<std::string>& parts) : text_(text) {
+    std::set<std::size_t> sizes;
+    for (const std::string& part : parts)
+      if (const std::string_view word = word_of(part); !word.empty() && word.size() <= text.size()) {
+        last_.emplace(word, text.npos);
+        sizes.insert(word.size());
+      }
+    for (const std::size_t size : sizes)
+      for (std::size_t at = 0; at + size <= text.size(); ++at)
+        if (const auto known = last_.find(text.substr(at, size)); known != last_.end()) known->second = at;
+  }
+  // The first place of the word from `at` on; npos if there is none.
+  std::size_t find(std::string_view word, std::size_t at) const {
+    const auto known = last_.find(word);
+    if (known == last_.end() || known->second == text_.npos || known->second < at) return text_.npos;
+    return text_.find(word, at);
+  }
+
+ private:
+  std::string_view text_;
+  std::unordered_map<std::string_view, std::size_t> last_;
+};
 
 }  // namespace
 
@@ -68,24 +118,29 @@ bool TextTokenizer::is_special(std::int32_t id) const {
   return texts_.of(id).empty();
 }
 
-// A token that is found where the one before it ended has its place there. Those that are not found have all that lies
+// A token that is found where the previous one ended has its place there. Tokens that are not found share the text
 // between those that are.
 std::vector<TokenPlace> TextTokenizer::places(std::string_view text, std::span<const std::int32_t> ids) const {
+  std::vector<std::string> parts;
+  for (const std::int32_t id : ids) {
+    const std::string& own = texts_.of(id);
+    parts.push_back(own.empty() ? tokenizer_->piece(id, side_) : own);
+  }
   std::vector<TokenPlace> places(ids.size());
   std::vector<std::size_t> lost;
-  std::size_t at = 0;
+  Reached reached(text);
+  std::optional<WordSearch> search;
   const auto settle = [&](std::size_t end) {
-    for (const std::size_t i : lost) places[i] = {static_cast<std::int64_t>(at), static_cast<std::int64_t>(end)};
+    for (const std::size_t i : lost) places[i] = place_at(reached.end(), end - reached.end());
     lost.clear();
   };
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    const std::string own = texts_.of(ids[i]);
-    const std::string& part = own.empty() ? tokenizer_->piece(ids[i], side_) : own;
-    TokenPlace found = next_place(text, at, part);
-    if (found.begin < 0 && !lost.empty()) {  // behind those that are lost
-      const std::string_view word = std::string_view(part).substr(after_blanks(part, 0));
-      const std::size_t behind = word.empty() ? text.npos : text.find(word, at);
-      if (behind != text.npos) found = next_place(text, behind, word);
+    TokenPlace found = reached.next(parts[i]);
+    if (found.begin < 0 && !lost.empty()) {  // the text may continue further on
+      if (!search) search.emplace(text, parts);
+      const std::string_view word = word_of(parts[i]);
+      const std::size_t begin = word.empty() ? text.npos : search->find(word, reached.end());
+      if (begin != text.npos) found = place_at(begin, word.size());
     }
     if (found.begin < 0) {
       lost.push_back(i);
@@ -93,7 +148,7 @@ std::vector<TokenPlace> TextTokenizer::places(std::string_view text, std::span<c
     }
     settle(static_cast<std::size_t>(found.begin));
     places[i] = found;
-    at = static_cast<std::size_t>(found.end);
+    reached.move_to(static_cast<std::size_t>(found.end));
   }
   settle(text.size());
   return places;

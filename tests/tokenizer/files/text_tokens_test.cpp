@@ -85,6 +85,23 @@ TEST(TextTokens, ACharacterInPartsIsOfEachPart) {
   EXPECT_EQ(t.characters.back().end, 3);
 }
 
+// Wide letters become plain ones, so their tokens are not in the text. If each were searched for to the end of the text,
+// this would take minutes.
+TEST(TextTokens, ManyTokensThatAreNotInTheText) {
+  const auto tokenizer = golden_tokenizer("unigram_t5");
+  const TextTokenizer split(*tokenizer, Side::source);
+  std::string text;
+  for (int i = 0; i < 50'000; ++i) text += "\uff21\uff22\uff23\uff24";
+  const auto size = static_cast<std::int64_t>(text.size());
+  const TextTokens lost = split.tokens_of(text);
+  ASSERT_GT(lost.ids.size(), 10'000u);
+  for (const TokenPlace& p : lost.bytes) ASSERT_TRUE(p.begin == 0 && p.end == size);
+  const TextTokens found = split.tokens_of(text + " book");
+  EXPECT_EQ(found.bytes.front().end, size + 1);  // the blank too
+  EXPECT_EQ(found.bytes.back().begin, size + 1);
+  EXPECT_EQ(found.bytes.back().end, size + 5);
+}
+
 TEST(TextTokens, SpecialTokensHaveNoPlace) {
   const auto tokenizer = golden_tokenizer("unigram_t5");
   const TextTokenizer split(*tokenizer, Side::source);
