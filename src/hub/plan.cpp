@@ -14,6 +14,7 @@
 #include "base/number_text.h"
 #include "base/printable.h"
 #include "format/json_file.h"
+#include "hub/model_file.h"
 #include "hub/repo_name.h"
 #include "tokenizer/files/tokenizer_files.h"
 
@@ -111,10 +112,10 @@ Names one_file(const Names& names, const std::string& file, const std::string& w
     fail(where, fmt::format("has no file {}", printable(file)),
          near.empty() ? "look at the repository's list of files" : "did you mean " + printable(near) + "?");
   }
-  if (file.ends_with(".gguf")) return with_parts(names, file, where);
-  if (!file.ends_with(".zip") && !file.ends_with(".npz"))
+  if (is_gguf_name(file)) return with_parts(names, file, where);
+  if (!is_archive_name(file) && !file.ends_with(".npz"))
     fail(where, fmt::format("{} is not a model in one file", printable(file)),
-         "name a .gguf, .zip or .npz file, or only the repository to use its config.json and weights");
+         "name a .gguf, .zip, .argosmodel or .npz file, or only the repository to use its config.json and weights");
   return {file};
 }
 
@@ -141,7 +142,7 @@ Names adapter_files(const Names& names, const std::string& where) {
 Names gguf_models(const Names& names) {
   Names models;
   for (const std::string& name : names)
-    if (name.ends_with(".gguf") && (!part_name(name) || name.find("-00001-of-") != name.npos)) models.push_back(name);
+    if (is_gguf_name(name) && (!part_name(name) || name.find("-00001-of-") != name.npos)) models.push_back(name);
   return models;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <filesystem>
@@ -16,6 +15,7 @@
 #include "hub/disk_space.h"
 #include "hub/download.h"
 #include "hub/file_tasks.h"
+#include "hub/model_file.h"
 #include "hub/partial_file.h"
 
 namespace tril::hub {
@@ -23,7 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array endings{".zip", ".argosmodel", ".gguf"};
 constexpr std::uint64_t largest_download = std::uint64_t{1} << 46;
 constexpr std::size_t longest_etag = 1024;
 constexpr int most_tries_of_url = 5;
@@ -45,8 +44,7 @@ std::string path_of(const HubSettings& settings, const std::string& url) {
   const std::string path = slash == url.size() ? "" : url.substr(slash + 1);
   check(path.find_first_of("?#%") == path.npos && stays_inside(path), shown,
         "expected the plain URL of a file, without a query or escapes");
-  check(std::any_of(endings.begin(), endings.end(), [&](const char* end) { return path.ends_with(end); }), shown,
-        "expected the URL of a .zip, .argosmodel or .gguf file");
+  check(is_archive_name(path) || is_gguf_name(path), shown, "expected the URL of a .zip, .argosmodel or .gguf file");
   return settings.downloads + "/" + host + "/" + path;
 }
 
@@ -70,7 +68,7 @@ class UrlDownload {
     for (int tries = 1; !is_whole(client, stop, tries); ++tries) {
     }
     std::error_code none;
-    if (!path_.ends_with(".gguf")) check_archive();
+    if (is_archive_name(path_)) check_archive();
     const RemoteFile file{.name = fs::path(path_).filename().string(),
                           .size = partial_.size(),
                           .sum = partial_.sum(),

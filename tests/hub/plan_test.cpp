@@ -90,6 +90,14 @@ TEST(Plan, AGgufFileIsNamedWhereThereAreSeveral) {
   EXPECT_TRUE(contains(plan_error(two, "README.md"), "not a model"));
 }
 
+TEST(Plan, TakesAnArchiveByItsName) {
+  const Names names{"README.md", "model.zip", "model.npz", "translate-en_de-1_0.argosmodel"};
+  for (const char* file : {"model.zip", "model.npz", "translate-en_de-1_0.argosmodel"}) {
+    EXPECT_EQ(planned(names, file), Names{file});
+    EXPECT_EQ(model_path("/s", {file}), "/s/" + std::string(file));
+  }
+}
+
 TEST(Plan, AGgufModelInPartsIsWhole) {
   const Names parts{"x-00001-of-00003.gguf", "x-00002-of-00003.gguf", "x-00003-of-00003.gguf", "y-00001-of-00003.gguf"};
   EXPECT_EQ(planned(parts, "x-00001-of-00003.gguf"),

@@ -102,6 +102,14 @@ TEST_F(Pull, WhatIsNoNameIsAPath) {
   EXPECT_TRUE(hub_.requests().empty());
 }
 
+TEST_F(Pull, AnArchiveOfARepository) {
+  hub_.add("en_de.argosmodel", test::noise(1000), true);
+  const Ran ran = tril({"pull", "acme/model:en_de.argosmodel"});
+  EXPECT_EQ(ran.out, snapshot() + "/en_de.argosmodel\n") << ran.err;
+  EXPECT_EQ(file_text(snapshot() + "/en_de.argosmodel"), test::noise(1000));
+  EXPECT_EQ(hub_.store_requests().size(), 1u);
+}
+
 TEST_F(Pull, KilledAtAnyTimeItGoesOn) {
   const std::string large = test::noise(2'000'000);
   hub_.add("source.spm", large, true);  // its content does not matter here
