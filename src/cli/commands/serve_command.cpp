@@ -230,7 +230,7 @@ void add_serve(App& app) {
        .fields = fields_of(*o),
        .reads_config = true,
        .reads_environment = true,
-       .models = {"model"},
+       .models = {"model", "adapter"},
        .apply_preset = {},
        .run = [o](const Invocation&) { return serve(*o); }});
 }

@@ -72,10 +72,11 @@ std::string found(const std::string& text, const FindOptions& options) {
   return path_of_name(text, options).value_or(text);
 }
 
-// A value of "[NAME=]DIR".
-std::string found_named(const std::string& text, const FindOptions& options) {
+// A value of "[NAME=]DIR" or "NAME=DIR".
+std::string found_named(const std::string& text, bool needs_name, const FindOptions& options) {
   const std::size_t equals = text.find('=');
   if (equals != std::string::npos) return text.substr(0, equals + 1) + found(text.substr(equals + 1), options);
+  if (needs_name) return text;  // the command refuses it
   const std::string path = found(text, options);
   const auto name = hub::repo_name_of(text);
   return path == text || !name ? path : name->repo + "=" + path;
@@ -87,10 +88,11 @@ void find_models(Fields& fields, const std::vector<std::string>& names, const Fi
   for (const std::string& name : names) {
     Field& field = fields.at(name, "models");
     if (!field.given()) continue;
-    const bool may_be_named = field.shown_value().starts_with("[NAME=]");
+    const std::string& form = field.shown_value();
+    const bool may_be_named = form.find("NAME=") != std::string::npos, needs_name = !form.starts_with("[NAME=]");
     std::vector<std::string> texts;
     for (const std::string& text : field.texts())
-      texts.push_back(may_be_named ? found_named(text, options) : found(text, options));
+      texts.push_back(may_be_named ? found_named(text, needs_name, options) : found(text, options));
     if (texts != field.texts()) field.set(texts, field.given_at());
   }
 }

@@ -14,8 +14,8 @@ struct FindOptions {
   bool quiet = false;  ///< no progress line
 };
 
-/// Replaces those values of these fields that are names on a hub or URLs by paths. A value of "[NAME=]DIR" keeps its name,
-/// or gets the hub's.
+/// Replaces values of these fields that are names on a hub, or URLs, by paths. In a value such as NAME=DIR only DIR is
+/// replaced. A field whose values have the form "[NAME=]DIR" gets the hub's name if it has none.
 /// @throws Error for a model that is neither a path nor in the cache, and is not downloaded
 void find_models(Fields& fields, const std::vector<std::string>& names, const FindOptions& options);
 

@@ -10,8 +10,8 @@ Fields fields_of(ServeOptions& o) {
       .letter('m')
       .required();
   f.add("adapter", &o.adapters,
-        "PEFT adapters (LoRA, rsLoRA, DoRA): NAME=DIR for the first model, MODEL:NAME=DIR for another; a request with "
-        "\"model\": \"MODEL:NAME\" uses one")
+        "PEFT adapters (LoRA, rsLoRA, DoRA): NAME=DIR for the first model, MODEL:NAME=DIR for another; DIR may also be "
+        "OWNER/NAME on the hub; a request with \"model\": \"MODEL:NAME\" uses one")
       .value_name("[MODEL:]NAME=DIR");
   precision_field(
       f.add("precision", &o.decoding.precision, "precision of the weights; unset: as the directory stores them"));

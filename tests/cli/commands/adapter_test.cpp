@@ -78,7 +78,8 @@ TEST(AdapterOption, SaysWhatIsWrong) {
   EXPECT_EQ(
       run_tril({"export", "-m", model, "--adapter", golden("adapters/llama_lora"), "--to", folder.at("m.gguf")}).code,
       2);
-  for (const char* wrong : {"legal", "=dir", "other:legal=dir"})
+  const std::string adapter = golden("adapters/llama_lora");
+  for (const std::string& wrong : {std::string("legal"), "=" + adapter, "other:legal=" + adapter})
     EXPECT_EQ(run_tril({"serve", "-m", "base=" + model, "--adapter", wrong, "--port", "0"}).code, 2) << wrong;
 }
 

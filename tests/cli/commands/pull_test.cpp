@@ -176,5 +176,27 @@ TEST_F(Pull, OtherCommandsTakeNamesToo) {
   }
 }
 
+TEST_F(Pull, ServersTakeNamesOfAdapters) {
+  hub_.remove("config.json");
+  hub_.add("adapter_config.json", "{");
+  hub_.add("adapter_model.safetensors", test::noise(1000), true);
+  const auto serve = [&](const std::string& adapter, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> args{"serve", "--port", "0", "-m", "base=" + folder_.at("model"), "--adapter", adapter};
+    args.insert(args.end(), more.begin(), more.end());
+    return tril(args);
+  };
+  const Ran without = serve("legal=acme/model");
+  EXPECT_EQ(without.code, 1);
+  EXPECT_NE(without.err.find("tril pull acme/model"), std::string::npos) << without.err;
+  const Ran with = serve("legal=acme/model", {"--pull"});
+  EXPECT_EQ(with.code, 2);
+  EXPECT_NE(with.err.find(snapshot()), std::string::npos) << "it is opened: " << with.err;
+  const std::size_t asked = hub_.requests().size();
+  const Ran nameless = serve("acme/model", {"--pull"});
+  EXPECT_EQ(nameless.code, 2);
+  EXPECT_NE(nameless.err.find("NAME=DIR"), std::string::npos) << nameless.err;
+  EXPECT_EQ(hub_.requests().size(), asked);
+}
+
 }  // namespace
 }  // namespace tril
