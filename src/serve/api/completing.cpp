@@ -20,13 +20,13 @@ class Completing : public std::enable_shared_from_this<Completing> {
         call_(std::move(call)),
         model_(std::move(model)),
         r_(std::move(r)),
+        n_(static_cast<std::size_t>(r_.n)),
         prompts_(std::move(prompts)),
         form_(r_, prompts_, *model_, call_->id) {}
 
   void start() {
-    if (r_.priority > 0 && !call_->admin)
-      throw HttpError(403, "priority: above 0 only for administrators", "permission_error").of_field("priority");
-    plan_ = plan_completion(r_, prompts_.size(), *model_, service_.options());
+    check_priority(r_.schedule, call_->admin);
+    plan_ = plan_completion(r_, std::ssize(prompts_), *model_, service_.options());
     if (r_.format == CompletionRequest::Format::text && (!r_.logprobs || model_->knows_bytes_of_tokens()))
       return settle();
     // Compiling a schema into masks, or scanning a vocabulary for one, may take seconds: no other request should wait.
@@ -39,11 +39,11 @@ class Completing : public std::enable_shared_from_this<Completing> {
     search::SearchPlan s = plan_.search;
     set_constraint(r_, *model_, call_->warnings, s);
     s = model_->continuation().completed(std::move(s), plan_.lengths);
-    rows_ = s.n_best;
+    rows_ = static_cast<std::size_t>(s.n_best);
     if (r_.logprobs) form_.bytes = model_->bytes_of_tokens();
     options_ = model_->options("", [&] { return std::move(s); });
 
-    choices_.resize(prompts_.size() * static_cast<std::size_t>(rows_));
+    choices_.resize(prompts_.size() * rows_);
     form_.prompt_scores.resize(prompts_.size());
     if (r_.echo && r_.logprobs) {
       service_.aside(call_, [self = shared_from_this()](search::WorkerPool& worker) {
@@ -73,7 +73,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     for (std::size_t place = 0; place < places(); ++place) {
       if (r_.chat) event(form_.chunk(place, {.begins = true}));
       if (!r_.echo) continue;
-      const std::size_t prompt = place / static_cast<std::size_t>(r_.n);
+      const std::size_t prompt = place / n_;
       event(form_.chunk(place, {.text = prompts_[prompt].text, .logprobs = form_.logprobs_of_prompt(prompt)}));
     }
   }
@@ -90,8 +90,8 @@ class Completing : public std::enable_shared_from_this<Completing> {
       auto work = std::make_shared<Work>();
       work->request = model_->continuation().request_for(prompts_[i].ids, i, plan_.lengths);
       check_format_fits(r_, plan_, *options_, work->request);
-      for (std::int64_t n = 0; n < rows_; ++n) {
-        Choice& choice = choices_[choice_of(i, static_cast<std::int32_t>(n))];
+      for (std::size_t n = 0; n < rows_; ++n) {
+        Choice& choice = choices_[i * rows_ + n];
         const std::vector<std::int32_t> before = search::end_of(work->request);
         if (r_.logprobs)
           choice.tokens =
@@ -100,9 +100,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
           choice.stream = std::make_unique<search::TextStream>(model_->continuation().tokenizer(), r_.stop, before);
       }
       work->options = options_;
-      work->priority = static_cast<int>(r_.priority);
-      if (r_.time_limit)
-        work->deadline = Clock::now() + std::chrono::milliseconds(static_cast<std::int64_t>(*r_.time_limit * 1000));
+      set_schedule(r_.schedule, *work);
       if (r_.stream) work->on_token = [self = shared_from_this(), i](const search::NewToken& t) { self->tell(i, t); };
       work->on_end = [self = shared_from_this(), i, request = work->request](Outcome&& o) {
         self->take(i, request, std::move(o));
@@ -114,23 +112,17 @@ class Completing : public std::enable_shared_from_this<Completing> {
     service_.submit(call_, model_, std::move(works), begin);
   }
 
-  std::size_t choice_of(std::size_t prompt, std::int32_t sample) const {
-    return prompt * static_cast<std::size_t>(rows_) + static_cast<std::size_t>(sample);
-  }
   bool is_end(std::int32_t token) const {
     return std::find(options_->eos_ids.begin(), options_->eos_ids.end(), token) != options_->eos_ids.end();
   }
 
   // The number of choices in the answer. Greedy decoding gives the same tokens n times, so they are computed once and repeated.
-  std::size_t places() const { return prompts_.size() * static_cast<std::size_t>(r_.n); }
-  std::size_t row_of(std::size_t place) const {
-    const auto n = static_cast<std::size_t>(r_.n), rows = static_cast<std::size_t>(rows_);
-    return place / n * rows + std::min(place % n, rows - 1);
-  }
+  std::size_t places() const { return prompts_.size() * n_; }
+  std::size_t row_of(std::size_t place) const { return place / n_ * rows_ + std::min(place % n_, rows_ - 1); }
 
   // Streams one more token.
   void tell(std::size_t prompt, const search::NewToken& t) {
-    const std::size_t row = choice_of(prompt, t.sample);
+    const std::size_t row = prompt * rows_ + static_cast<std::size_t>(t.sample);
     Choice& choice = choices_[row];
     ToldPart told;
     if (r_.logprobs) {
@@ -142,8 +134,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
       if (t.ended) told.text += choice.stream->finish();
       if (told.text.empty()) return;
     }
-    const auto n = static_cast<std::size_t>(r_.n);
-    for (std::size_t place = prompt * n; place < (prompt + 1) * n; ++place)
+    for (std::size_t place = prompt * n_; place < (prompt + 1) * n_; ++place)
       if (row_of(place) == row) event(form_.chunk(place, told));
   }
 
@@ -176,8 +167,8 @@ class Completing : public std::enable_shared_from_this<Completing> {
       };
       if (plan_.draws > r_.n)
         std::stable_sort(list.begin(), list.end(), [&](const auto& a, const auto& b) { return mean(a) > mean(b); });
-      for (std::size_t n = 0; n < list.size() && n < static_cast<std::size_t>(rows_); ++n) {
-        Choice& choice = choices_[choice_of(prompt, static_cast<std::int32_t>(n))];
+      for (std::size_t n = 0; n < list.size() && n < rows_; ++n) {
+        Choice& choice = choices_[prompt * rows_ + n];
         choice.result = model_->continuation().finish(list[n], request, plan_.lengths);
         if (r_.logprobs && !r_.stream) set_told(choice, list[n]);
       }
@@ -210,7 +201,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
   std::size_t tokens_made() const {
     std::size_t made = 0;
     for (const Choice& c : choices_) made += c.result.tokens.size();
-    return rows_ == 1 ? made * static_cast<std::size_t>(r_.n) : made;
+    return rows_ == 1 ? made * n_ : made;
   }
 
   // Called where no caller can handle an exception.
@@ -256,12 +247,13 @@ class Completing : public std::enable_shared_from_this<Completing> {
   CallPtr call_;
   ModelPtr model_;
   CompletionRequest r_;
+  std::size_t n_;  ///< answers to each prompt
   std::vector<Prompt> prompts_;
   CompletionForm form_;
   CompletionPlan plan_;
   std::shared_ptr<const search::SearchPlan> options_;
   std::vector<Choice> choices_;  ///< prompt after prompt; each is written only by the thread that decodes its prompt
-  std::int64_t rows_ = 1;
+  std::size_t rows_ = 1;         ///< answers that are computed for each prompt
   std::atomic<std::size_t> left_ = 0;
   std::mutex mutex_;
   std::exception_ptr error_;

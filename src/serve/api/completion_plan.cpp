@@ -72,14 +72,14 @@ void set_search(const CompletionRequest& r, const ServedModel& model, Completion
 
 }  // namespace
 
-CompletionPlan plan_completion(const CompletionRequest& r, std::size_t prompts, const ServedModel& model,
+CompletionPlan plan_completion(const CompletionRequest& r, std::int64_t prompts, const ServedModel& model,
                                const ServiceOptions& server) {
   CompletionPlan plan;
   check_stops(r);
   plan.draws = std::max(r.n, r.best_of.value_or(r.n));
   if (r.best_of.value_or(r.n) < r.n) throw field_error("best_of", "must be at least n");
   if (plan.draws > r.n && r.stream) throw field_error("best_of", "cannot be combined with stream");
-  if (plan.draws * static_cast<std::int64_t>(prompts) > server.most_hypotheses)
+  if (plan.draws * prompts > server.most_hypotheses)
     throw field_error("n", fmt::format("at most {} answers in total", server.most_hypotheses));
   set_lengths(r, model, server, plan);
   set_search(r, model, plan);

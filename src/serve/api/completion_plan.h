@@ -14,13 +14,13 @@ namespace tril::serve {
 struct CompletionPlan {
   std::int64_t draws = 1;               ///< answers computed for each prompt, of which the best n are returned
   search::ContinuationOptions lengths;  ///< and stop strings
-  bool nothing_new = false;             ///< max_tokens 0: only the prompt is told
+  bool nothing_new = false;             ///< max_tokens 0: the answer is the prompt alone
   search::SearchPlan search;            ///< without set_constraint()
 };
 
 /// @param prompts  their number
 /// @throws HttpError naming a field that contradicts another, the model or the server's limits
-CompletionPlan plan_completion(const CompletionRequest& r, std::size_t prompts, const ServedModel& model,
+CompletionPlan plan_completion(const CompletionRequest& r, std::int64_t prompts, const ServedModel& model,
                                const ServiceOptions& server);
 
 /// Sets the answer's format and biases. May take seconds for a schema.

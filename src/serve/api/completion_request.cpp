@@ -13,38 +13,33 @@ namespace {
 
 constexpr const char* too_long = "context_length_exceeded";
 constexpr std::size_t most_schema_bytes = 64 * 1024, most_biases = 1024;
+constexpr Range answer_counts{1, 128}, likeliest_counts{0, 20};
 
 Fields fields_of(CompletionRequest& r, bool chat) {
   Fields f;
   f.add("model", &r.model, "name of the model; unset: the first language model");
   f.add("max-tokens", &r.max_tokens,
-        chat ? "maximum number of tokens to generate; also limited by the server's `max_new_tokens`"
-             : "maximum number of tokens to generate; unset: 16; also limited by the server's `max_new_tokens`")
-      .at_least(0)
-      .at_most(1'000'000);
-  if (chat) f.add("max-completion-tokens", &r.max_completion_tokens, "the same").at_least(1).at_most(1'000'000);
-  f.add("min-tokens", &r.min_tokens, "minimum number of tokens before the end token").at_least(0).at_most(1'000'000);
-  f.add("n", &r.n, "number of answers to each prompt; with temperature 0, all are the same").at_least(1).at_most(128);
+        fmt::format("maximum number of tokens to generate; {}also limited by the server's `max_new_tokens`",
+                    chat ? "" : fmt::format("unset: {}; ", default_completion_tokens)))
+      .within(limits::tokens);
+  if (chat)
+    f.add("max-completion-tokens", &r.max_completion_tokens, "the same as max_tokens").within(limits::some_tokens);
+  f.add("min-tokens", &r.min_tokens, "minimum number of tokens before the end token").within(limits::tokens);
+  f.add("n", &r.n, "number of answers to each prompt; with temperature 0, all are the same").within(answer_counts);
   if (!chat) {
     f.add("best-of", &r.best_of, "draw this many answers and return the n most probable; not with stream")
-        .at_least(1)
-        .at_most(128);
+        .within(answer_counts);
     f.add("echo", &r.echo, "begin the answer with the prompt, and with logprobs its log-probabilities");
     f.add("logprobs", &r.logprobs, "return log-probabilities, and this many of the likeliest tokens")
-        .at_least(0)
-        .at_most(20);
+        .within(likeliest_counts);
   } else {
     f.add("logprobs", &r.chat_logprobs, "return log-probabilities of tokens");
     f.add("top-logprobs", &r.top_logprobs, "with logprobs: return this many of the likeliest tokens")
-        .at_least(0)
-        .at_most(20);
+        .within(likeliest_counts);
   }
   f.add("stop", &r.stop, "stop strings: an answer ends before them");
   f.add("stream", &r.stream, "send the text as server-sent events while it is generated");
-  f.add("priority", &r.priority, "requests with a higher number are served first; above 0 only for administrators")
-      .at_least(-100)
-      .at_most(100);
-  f.add("time-limit", &r.time_limit, "seconds after which the answer ends where it is").above(0).at_most(1e6);
+  add_schedule_fields(f, r.schedule, "the answer ends where it is");
   add_search_fields(f, r.search, false);
   return f;
 }
@@ -223,12 +218,9 @@ std::vector<std::int32_t> ids_of_prompt(const std::string& text, const std::stri
   try {
     return m.continuation().prompt_ids(text, where);
   } catch (const Error& error) {
-    const std::int64_t positions = m.model().max_positions();
-    const std::size_t tokens =
-        m.tokenizer().frame(Side::target).prefix.size() + m.tokenizer().encode(text, Side::target).size();
-    throw HttpError(400, error.what())
-        .of_field("prompt")
-        .with_code(positions > 0 && static_cast<std::int64_t>(tokens) > positions ? too_long : "");
+    const std::int64_t tokens =
+        std::ssize(m.tokenizer().frame(Side::target).prefix) + std::ssize(m.tokenizer().encode(text, Side::target));
+    throw HttpError(400, error.what()).of_field("prompt").with_code(m.is_too_long(tokens) ? too_long : "");
   }
 }
 
@@ -253,10 +245,9 @@ std::vector<Prompt> prompts_of(const Json& body, const ServedModel& m) {
       if (n < 0 || n >= m.tokenizer().size(Side::target)) throw wrong;
       p.ids.push_back(static_cast<std::int32_t>(n));
     }
-    if (const std::int64_t positions = m.model().max_positions();
-        positions > 0 && static_cast<std::int64_t>(p.ids.size()) > positions)
-      throw HttpError(400,
-                      fmt::format("{} has {} tokens, but the model has {} positions", where, p.ids.size(), positions))
+    if (m.is_too_long(std::ssize(p.ids)))
+      throw HttpError(400, fmt::format("{} has {} tokens, but the model has {} positions", where, p.ids.size(),
+                                       m.model().max_positions()))
           .of_field("prompt")
           .with_code(too_long);
     p.text = m.tokenizer().decode(p.ids, Side::target);
@@ -355,11 +346,10 @@ Prompt chat_prompt(const ServedModel& m, const Json& messages) {
   } catch (const Error& error) {
     throw HttpError(400, error.what()).of_field("messages");
   }
-  if (p.ids.empty()) throw field_error("messages", "they make a text without tokens");
-  const std::int64_t positions = m.model().max_positions();
-  if (positions > 0 && static_cast<std::int64_t>(p.ids.size()) > positions)
-    throw HttpError(400,
-                    fmt::format("messages have {} tokens, but the model has {} positions", p.ids.size(), positions))
+  if (p.ids.empty()) throw field_error("messages", "the chat template renders them to a text without tokens");
+  if (m.is_too_long(std::ssize(p.ids)))
+    throw HttpError(400, fmt::format("messages have {} tokens, but the model has {} positions", p.ids.size(),
+                                     m.model().max_positions()))
         .of_field("messages")
         .with_code(too_long);
   return p;

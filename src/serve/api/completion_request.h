@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "serve/api/request_fields.h"
+#include "serve/api/schedule.h"
 #include "serve/engine/served_model.h"
 #include "settings/search_options.h"
 
@@ -15,12 +16,11 @@ namespace tril::serve {
 struct CompletionRequest {
   std::string model;
   std::optional<std::int64_t> max_tokens, max_completion_tokens, best_of;
-  std::optional<std::int64_t>
-      logprobs;  ///< log-probabilities are told, with those of this many of the likeliest tokens
-  std::optional<std::int64_t> top_logprobs;  ///< a chat's, from which `logprobs` follows
-  std::int64_t n = 1, min_tokens = 0, priority = 0;
+  std::optional<std::int64_t> logprobs;      ///< return log-probabilities, and this many of the likeliest tokens
+  std::optional<std::int64_t> top_logprobs;  ///< of a chat; determines `logprobs`
+  std::int64_t n = 1, min_tokens = 0;
   std::vector<std::string> stop;
-  std::optional<double> time_limit;
+  Schedule schedule;
   bool stream = false, echo = false, include_usage = false, chat = false, chat_logprobs = false;
   enum class Format : std::uint8_t { text, json_object, json_schema } format = Format::text;
   std::string schema;  ///< of json_schema

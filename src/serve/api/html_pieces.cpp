@@ -173,7 +173,7 @@ std::vector<TextPiece> pieces_of_html(std::string_view whole_text, Split split) 
     const Unescaped plain(raw);
     cut_line(plain.text, split == Split::sentences, [&](std::string_view part, bool translated) {
       if (translated) return pieces.push_back({std::string(part), true});
-      const auto begin = static_cast<std::size_t>(part.data() - plain.text.data());
+      const std::size_t begin = offset_of(part, plain.text);
       keep(raw.substr(plain.from[begin], plain.from[begin + part.size()] - plain.from[begin]));
     });
   };

@@ -11,6 +11,15 @@ namespace {
 // BCP 47's code for an unknown language.
 constexpr const char* unknown_language = "und";
 
+struct DetectRequest {
+  std::string q;
+};
+Fields fields_of(DetectRequest& r) {
+  Fields f;
+  f.add("q", &r.q, "a text").required();
+  return f;
+}
+
 void add(std::vector<std::string>& list, const std::vector<std::string>& more) {
   for (const std::string& one : more)
     if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(one);
@@ -49,14 +58,14 @@ void Service::add_language_routes() {
       {.method = "POST",
        .path = "/detect",
        .summary = "Language detection is not supported: the answer is always an error that lists the languages",
-       .request_schema = {{"type", "object"}, {"properties", {{"q", {{"type", "string"}}}}}},
+       .request_schema = schema_of_request<DetectRequest>(),
        .response = "never",
        .handle =
            [this](const CallPtr& call) {
              const Json body = body_of(call->request);
-             call->warnings.check_keys(body, {"q"});
              if (!body.contains("q") || !body["q"].is_string())
                throw HttpError(400, "Invalid request: missing q parameter").of_field("q");
+             read_request<DetectRequest>(body, call->warnings);
              std::vector<std::string> sources;
              for (const ModelPtr& model : models_.ready())
                if (model->translates()) add(sources, sources_of(*model));

@@ -58,8 +58,8 @@ HttpError wrong_text(const std::string& field, std::size_t number, const std::st
   return HttpError(400, fmt::format("{} {}: {}", field, number, what)).of_field(field);
 }
 
-// A source as the model reads it, after its tag.
-std::string behind_tag(const ServedModel& m, const Languages& languages, const std::string& source) {
+// A source as the model reads it, after its language tag.
+std::string tagged(const ServedModel& m, const Languages& languages, const std::string& source) {
   return TagsOfText(m, languages.prefix, "target_language").put_before(source);
 }
 
@@ -70,12 +70,12 @@ std::vector<std::vector<std::int32_t>> ids_of(const std::vector<std::string>& te
   const bool source = side == Side::source;
   std::vector<std::vector<std::int32_t>> all;
   for (const std::string& text : texts) {
-    all.push_back(sentence_ids(m.tokenizer(), source ? behind_tag(m, languages, text) : text, side,
+    all.push_back(sentence_ids(m.tokenizer(), source ? tagged(m, languages, text) : text, side,
                                source ? languages.source : languages.target));
-    const std::int64_t positions = m.model().max_positions();
-    if (positions > 0 && static_cast<std::int64_t>(all.back().size()) > positions)
-      throw wrong_text(source ? "source" : "target", all.size(),
-                       fmt::format("has {} tokens, but the model has {} positions", all.back().size(), positions));
+    if (m.is_too_long(std::ssize(all.back())))
+      throw wrong_text(
+          source ? "source" : "target", all.size(),
+          fmt::format("has {} tokens, but the model has {} positions", all.back().size(), m.model().max_positions()));
   }
   return all;
 }
@@ -157,22 +157,60 @@ Fields fields_of(AttentionRequest& r) {
   return f;
 }
 
-template <class Request>
-Json schema() {
-  Request r;
-  return schema_of(fields_of(r));
+struct DetokenizeRequest {
+  std::string model, side;
+  bool special_tokens = false;
+};
+Fields fields_of(DetokenizeRequest& r) {
+  Fields f;
+  f.add("model", &r.model, "name of the model; unset: the first");
+  f.add("side", &r.side, "for a translation model: target (default) or source").choices({"", "source", "target"});
+  f.add("special-tokens", &r.special_tokens, "keep special tokens, which are otherwise left out");
+  return f;
 }
 
-template <class Request>
-Request read(const CallPtr& call) {
-  Request r;
-  Fields fields = fields_of(r);
-  const Json body = parse_object(call->request.body);
-  read_fields(body, fields);
-  call->warnings.check_keys(body, keys_of(fields));
-  for (const Field& field : fields)
-    if (field.is_required() && !field.given()) throw field_error(field.name(), "is missing");
-  return r;
+Json detokenize_schema() {
+  Json schema = schema_of_request<DetokenizeRequest>();
+  schema["properties"]["ids"] = {
+      {"type", "array"}, {"items", {{"type", "integer"}}}, {"description", "ids of the tokens"}};
+  schema["required"] = Json::array({"ids"});
+  return schema;
+}
+
+// The "ids" of a request. @throws HttpError for anything but ids of the vocabulary
+std::vector<std::int32_t> ids_in(const Json& body, std::int32_t vocabulary) {
+  const auto given = body.find("ids");
+  if (given == body.end() || !given->is_array()) throw field_error("ids", "expected a list of integers");
+  std::vector<std::int32_t> ids;
+  for (const Json& id : *given) {
+    const std::int64_t n = id.is_number_integer() ? id.get<std::int64_t>() : -1;
+    if (n < 0 || n >= vocabulary) throw field_error("ids", fmt::format("expected integers below {}", vocabulary));
+    ids.push_back(static_cast<std::int32_t>(n));
+  }
+  return ids;
+}
+
+Json json_of(const search::AttentionMaps& map) {
+  Json layers = Json::array();
+  const std::size_t Q = map.queries.size(), K = map.keys.size();
+  for (const auto& layer : map.layers) {
+    Json heads = Json::array();
+    for (std::size_t h = 0; h < static_cast<std::size_t>(layer.heads); ++h) {
+      Json rows = Json::array();
+      for (std::size_t q = 0; q < Q; ++q) {
+        Json row = Json::array();
+        for (std::size_t k = 0; k < K; ++k)
+          row.push_back(std::round(static_cast<double>(layer.weights[(h * Q + q) * K + k]) * 1e4) / 1e4);
+        rows.push_back(std::move(row));
+      }
+      heads.push_back(std::move(rows));
+    }
+    layers.push_back({{"name", layer.name}, {"heads", std::move(heads)}});
+  }
+  return {{"kind", std::string(search::name_of(map.kind))},
+          {"queries", map.queries},
+          {"keys", map.keys},
+          {"layers", std::move(layers)}};
 }
 
 }  // namespace
@@ -181,11 +219,11 @@ void Service::add_model_routes() {
   routes_.push_back({.method = "POST",
                      .path = "/score",
                      .summary = "Scores given translations or texts by their log-probabilities",
-                     .request_schema = schema<ScoreRequest>(),
+                     .request_schema = schema_of_request<ScoreRequest>(),
                      .response = "the log-probability of each text and of its tokens; null for the first token of a "
                                  "text, which has no context; an empty text has log-probability 0 and no tokens",
                      .handle = [this](const CallPtr& call) {
-                       const auto r = read<ScoreRequest>(call);
+                       const auto r = read_request<ScoreRequest>(parse_object(call->request.body), call->warnings);
                        const bool pairs = !r.target.empty() || !r.source.empty();
                        if (pairs == !r.text.empty())
                          throw field_error("text", "give either source and target, or text");
@@ -198,12 +236,12 @@ void Service::add_model_routes() {
   routes_.push_back({.method = "POST",
                      .path = "/tokenize",
                      .summary = "Splits a text into tokens",
-                     .request_schema = schema<TokenizeRequest>(),
+                     .request_schema = schema_of_request<TokenizeRequest>(),
                      .response =
                          "ids and pieces, and their places [begin, end) in the text in bytes and in characters; "
                          "null for a token that is not in the text",
                      .handle = [this](const CallPtr& call) {
-                       const auto r = read<TokenizeRequest>(call);
+                       const auto r = read_request<TokenizeRequest>(parse_object(call->request.body), call->warnings);
                        check_texts({r.text}, "text");
                        const ModelPtr m = model_for(call, r.model, std::nullopt);
                        const TextTokenizer split(m->tokenizer(), side_of(r.side, *m));
@@ -211,65 +249,40 @@ void Service::add_model_routes() {
                        answer.update(json_of(split.tokens_of(r.text, r.special_tokens)));
                        call->send(std::move(answer));
                      }});
-  routes_.push_back(
-      {.method = "POST",
-       .path = "/detokenize",
-       .summary = "Converts tokens back to text",
-       .request_schema = {{"type", "object"},
-                          {"properties",
-                           {{"model", {{"type", "string"}}},
-                            {"ids", {{"type", "array"}, {"items", {{"type", "integer"}}}}},
-                            {"side", {{"type", "string"}, {"enum", {"source", "target"}}}},
-                            {"special_tokens", {{"type", "boolean"}}}}},
-                          {"required", {"ids"}}},
-       .response = "the text",
-       .handle = [this](const CallPtr& call) {
-         const Json body = parse_object(call->request.body);
-         call->warnings.check_keys(body, {"model", "ids", "side", "special_tokens"});
-         const auto given = body.find("ids");
-         if (given == body.end() || !given->is_array()) throw field_error("ids", "expected a list of integers");
-         const auto text = [&](const char* name) {
-           const auto at = body.find(name);
-           if (at == body.end() || at->is_null()) return std::string();
-           if (!at->is_string()) throw field_error(name, "expected a text");
-           return at->get<std::string>();
-         };
-         const auto special = body.find("special_tokens");
-         if (special != body.end() && !special->is_null() && !special->is_boolean())
-           throw field_error("special_tokens", "expected true or false");
-         const bool keeps = special != body.end() && *special == true;
-         const ModelPtr m = model_for(call, text("model"), std::nullopt);
-         const std::string side = text("side");
-         const Side of = m->translates() && side == "source" ? Side::source : Side::target;
-         std::vector<std::int32_t> ids;
-         for (const Json& id : *given) {
-           const std::int64_t n = id.is_number_integer() ? id.get<std::int64_t>() : -1;
-           if (n < 0 || n >= m->tokenizer().size(of))
-             throw field_error("ids", fmt::format("expected integers below {}", m->tokenizer().size(of)));
-           ids.push_back(static_cast<std::int32_t>(n));
-         }
-         call->send({{"model", m->name()}, {"text", TextTokenizer(m->tokenizer(), of).text_of(ids, keeps)}});
-       }});
+  routes_.push_back({.method = "POST",
+                     .path = "/detokenize",
+                     .summary = "Converts tokens back to text",
+                     .request_schema = detokenize_schema(),
+                     .response = "the text",
+                     .handle = [this](const CallPtr& call) {
+                       const Json body = parse_object(call->request.body);
+                       const auto r = read_request<DetokenizeRequest>(body, call->warnings, {"ids"});
+                       const ModelPtr m = model_for(call, r.model, std::nullopt);
+                       const Side side = m->translates() && r.side == "source" ? Side::source : Side::target;
+                       const std::vector<std::int32_t> ids = ids_in(body, m->tokenizer().size(side));
+                       call->send({{"model", m->name()},
+                                   {"text", TextTokenizer(m->tokenizer(), side).text_of(ids, r.special_tokens)}});
+                     }});
   routes_.push_back(
       {.method = "POST",
        .path = "/attention",
        .summary = "Attention maps of every head for a sentence and its translation, or for a text",
-       .request_schema = schema<AttentionRequest>(),
+       .request_schema = schema_of_request<AttentionRequest>(),
        .response = "maps by kind and layer: weights [heads][queries][keys]",
        .handle = [this](const CallPtr& call) {
-         const auto r = read<AttentionRequest>(call);
+         const auto r = read_request<AttentionRequest>(parse_object(call->request.body), call->warnings);
          if (r.text && (r.source || !r.target.empty()))
            throw field_error("text", "is for language models; give either text alone, or source and target");
          if (!r.text && !r.source) throw field_error("text", "give either source and target, or text");
-         const std::string& looked_at = r.text ? *r.text : *r.source;
-         check_texts({looked_at, r.target}, r.text ? "text" : "source");
+         const std::string& shown = r.text ? *r.text : *r.source;
+         check_texts({shown, r.target}, r.text ? "text" : "source");
          const ModelPtr m = model_for(call, r.model, r.text ? std::optional(false) : std::nullopt);
          if (m->translates() && r.target.empty()) throw field_error("target", "is missing");
          if (!m->translates() && !r.target.empty()) throw field_error("target", "is only for translations");
          if (!m->translates()) refuse_languages(r.source_language, r.target_language);
          const Languages languages =
              m->translates() ? told_languages(m, r.source_language, r.target_language) : Languages();
-         const std::string source = m->translates() ? behind_tag(*m, languages, looked_at) : looked_at;
+         const std::string source = m->translates() ? tagged(*m, languages, shown) : shown;
          aside(call, [call, m, r, source, languages](search::WorkerPool& worker) {
            const AdapterOf adapter(worker, *m);
            const auto maps = search::all_attention_maps(worker.context(0), m->model(), m->tokenizer(), source, r.target,
@@ -278,28 +291,7 @@ void Service::add_model_routes() {
                                                          .source_language = languages.source,
                                                          .target_language = languages.target});
            Json list = Json::array();
-           for (const search::AttentionMaps& map : maps) {
-             Json layers = Json::array();
-             for (const auto& layer : map.layers) {
-               Json heads = Json::array();
-               const std::size_t Q = map.queries.size(), K = map.keys.size();
-               for (std::size_t h = 0; h < static_cast<std::size_t>(layer.heads); ++h) {
-                 Json rows = Json::array();
-                 for (std::size_t q = 0; q < Q; ++q) {
-                   Json row = Json::array();
-                   for (std::size_t k = 0; k < K; ++k)
-                     row.push_back(std::round(static_cast<double>(layer.weights[(h * Q + q) * K + k]) * 1e4) / 1e4);
-                   rows.push_back(std::move(row));
-                 }
-                 heads.push_back(std::move(rows));
-               }
-               layers.push_back({{"name", layer.name}, {"heads", std::move(heads)}});
-             }
-             list.push_back({{"kind", std::string(search::name_of(map.kind))},
-                             {"queries", map.queries},
-                             {"keys", map.keys},
-                             {"layers", std::move(layers)}});
-           }
+           for (const search::AttentionMaps& map : maps) list.push_back(json_of(map));
            call->send({{"model", m->name()}, {"maps", std::move(list)}});
          });
        }});

@@ -33,8 +33,8 @@ std::string text_of(const Field& field, const std::string& key, const Json& valu
       if (!value.is_number()) refuse(key, expected);
       if (value.is_number_float()) {  // many clients send integers as 5.0
         const double x = value.get<double>();
-        if (x == static_cast<double>(static_cast<std::int64_t>(std::clamp(x, -1e15, 1e15))))
-          return std::to_string(static_cast<std::int64_t>(x));
+        const auto whole = static_cast<std::int64_t>(std::clamp(x, -1e15, 1e15));
+        if (x == static_cast<double>(whole)) return std::to_string(whole);
       }
       return value.dump();
     default:
@@ -81,6 +81,15 @@ std::vector<std::string> keys_of(const Fields& fields) {
   std::vector<std::string> keys;
   for (const Field& field : fields) keys.push_back(key_of(field));
   return keys;
+}
+
+void read_all_fields(const Json& object, Fields& fields, Warnings& warnings, const std::vector<std::string>& also) {
+  read_fields(object, fields);
+  std::vector<std::string> known = keys_of(fields);
+  known.insert(known.end(), also.begin(), also.end());
+  warnings.check_keys(object, known);
+  for (const Field& field : fields)
+    if (field.is_required() && !field.given()) throw field_error(key_of(field), "is missing");
 }
 
 Json schema_of(const Fields& fields) {

@@ -33,6 +33,9 @@ bool is_read_as_form(const HttpRequest& request);
 /// @throws HttpError (400) naming a field with an invalid value
 void read_fields(const Json& object, Fields& fields);
 
+/// Likewise, and checks unknown keys and required fields.
+void read_all_fields(const Json& object, Fields& fields, Warnings& warnings, const std::vector<std::string>& also);
+
 /// The fields' names in requests.
 std::vector<std::string> keys_of(const Fields& fields);
 
@@ -69,5 +72,22 @@ class RequestForm {
 
 /// {"type": "object", "properties": ...}
 Json schema_of(const Fields& fields);
+
+/// The schema of a request whose fields fields_of() declares.
+template <class Request>
+Json schema_of_request() {
+  Request request;
+  return schema_of(fields_of(request));
+}
+
+/// Reads such a request. @param also  further valid names, which other code reads
+/// @throws HttpError like read_fields() and Warnings::check_keys(), and for a missing field
+template <class Request>
+Request read_request(const Json& object, Warnings& warnings, const std::vector<std::string>& also = {}) {
+  Request request;
+  Fields fields = fields_of(request);
+  read_all_fields(object, fields, warnings, also);
+  return request;
+}
 
 }  // namespace tril::serve

@@ -14,7 +14,7 @@
 namespace tril::serve {
 namespace {
 
-constexpr double most_beam = 64, most_length = 100'000, most_length_factor = 1000;
+constexpr double most_length = 100'000, most_length_factor = 1000;
 
 // LibreTranslate's clients call the number of alternatives "alternatives".
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> other_names{
@@ -39,7 +39,7 @@ HttpError of_request(const Error& error) {
 
 void add_search_fields(Fields& f, SearchOptions& asked, bool translates) {
   add_beam_fields(f, asked, unset_text);
-  for (const char* name : {"beam-size", "beam-groups"}) f.at(name, "").at_most(most_beam);
+  for (const char* name : {"beam-size", "beam-groups"}) f.at(name, "").within(served_beams);
   if (translates) {
     add_length_fields(f, asked, unset_text);
     for (const char* name : {"min-length", "max-length"}) f.at(name, "").at_most(most_length);

@@ -10,8 +10,11 @@
 
 namespace tril::serve {
 
-/// The fields of settings/search_options.h that a request may have. A server limits beams more tightly, since requests
-/// share its memory. @param translates  whether to include fields that only translation has
+/// Limits of a request's beam: tighter than a command's, because requests share the server's memory.
+inline constexpr Range served_beams{1, 64};
+
+/// The fields of settings/search_options.h that a request may have.
+/// @param translates  whether to include fields that only translation has
 void add_search_fields(Fields& f, SearchOptions& asked, bool translates);
 
 /// @param n  hypotheses wanted; without a beam size in the request, the beam gets this size

@@ -150,7 +150,7 @@ void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) 
   auto call = std::make_shared<Call>();
   call->warnings = Warnings(options_.unknown_fields);
   call->id = fmt::format("{}-{}", run_id_, ++requests_);
-  call->deadline = call->begun + std::chrono::milliseconds(static_cast<std::int64_t>(options_.request_seconds * 1000));
+  call->deadline = call->begun + duration_of(options_.request_seconds);
   Headers headers = security_headers();
   headers.emplace_back("X-Request-Id", call->id);
   for (auto& header : cors_headers(request, options_.origins)) headers.push_back(std::move(header));

@@ -6,6 +6,15 @@
 namespace tril::serve {
 namespace {
 
+struct ModelRequest {
+  std::string model;
+};
+Fields fields_of(ModelRequest& r) {
+  Fields f;
+  f.add("model", &r.model, "name of the model").required();
+  return f;
+}
+
 std::string_view name_of(Models::State state) {
   switch (state) {
     case Models::State::loading:
@@ -96,21 +105,18 @@ void Service::add_status_routes() {
                      .response = "OpenAPI 3",
                      .handle = [this](const CallPtr& call) { call->send(openapi()); },
                      .who = Route::Who::anybody});
-  const Json schema{{"type", "object"}, {"properties", {{"model", {{"type", "string"}}}}}};
   const auto admin = [&](const std::string& what, const std::string& summary,
                          std::function<bool(const std::string&)> act) {
     routes_.push_back({.method = "POST",
                        .path = "/admin/models/" + what,
                        .summary = summary,
-                       .request_schema = schema,
+                       .request_schema = schema_of_request<ModelRequest>(),
                        .response = "the state of each model",
                        .handle =
                            [act = std::move(act), states](const CallPtr& call) {
-                             const Json body = parse_object(call->request.body);
-                             call->warnings.check_keys(body, {"model"});
-                             const auto name = body.find("model");
-                             if (name == body.end() || !name->is_string()) throw field_error("model", "is missing");
-                             if (!act(name->get<std::string>()))
+                             const auto r =
+                                 read_request<ModelRequest>(parse_object(call->request.body), call->warnings);
+                             if (!act(r.model))
                                throw HttpError(404, "there is no such model, or it is not loaded").of_field("model");
                              call->send({{"models", states()}}, 202);
                            },

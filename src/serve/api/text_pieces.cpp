@@ -7,19 +7,23 @@
 
 namespace tril::serve {
 
+std::size_t offset_of(std::string_view part, std::string_view text) {
+  return static_cast<std::size_t>(part.data() - text.data());
+}
+
 void cut_line(std::string_view line, bool sentences, const std::function<void(std::string_view, bool)>& add) {
   const auto add_some = [&](std::string_view part, bool translated) {
     if (!part.empty()) add(part, translated);
   };
   const std::string_view text = trim(line);
   if (text.empty()) return add_some(line, false);
-  const auto begin = static_cast<std::size_t>(text.data() - line.data());
+  const std::size_t begin = offset_of(text, line);
   add_some(line.substr(0, begin), false);
   for (std::string_view rest = text; !rest.empty();) {
     const std::string_view sentence = rest.substr(0, sentences ? sentence_end(rest) : rest.size());
     add_some(sentence, true);
     rest.remove_prefix(sentence.size());
-    const auto spaces = static_cast<std::size_t>(trim(rest).data() - rest.data());  // the line has none at its end
+    const std::size_t spaces = offset_of(trim(rest), rest);  // the line has none at its end
     add_some(rest.substr(0, spaces), false);
     rest.remove_prefix(spaces);
   }

@@ -26,6 +26,9 @@ std::vector<TextPiece> pieces_of_text(std::string_view text, Split split);
 /// pieces are unchanged byte for byte, and so are the others, in html_escaped()'s form.
 std::vector<TextPiece> pieces_of_html(std::string_view html, Split split);
 
+/// The position in `text` of a part of it.
+std::size_t offset_of(std::string_view part, std::string_view text);
+
 /// Calls add(part, whether it is to be translated) for the parts of a line: white space around it and between its
 /// sentences, which stays, and the text between.
 void cut_line(std::string_view line, bool sentences, const std::function<void(std::string_view, bool)>& add);

@@ -6,6 +6,7 @@
 
 #include "serve/api/error_answer.h"
 #include "serve/api/model_choice.h"
+#include "serve/api/schedule.h"
 #include "serve/api/search_fields.h"
 #include "serve/api/service.h"
 #include "serve/api/text_pieces.h"
@@ -18,8 +19,8 @@ namespace {
 struct TranslateRequest {
   std::vector<std::string> q;
   std::string model, source, target, format = "text", api_key, split = "sentences", prefix;
-  std::int64_t alternatives = 0, priority = 0;
-  std::optional<double> time_limit;
+  std::int64_t alternatives = 0;
+  Schedule schedule;
   bool scores = false, alignment = false, replace_unknowns = false, stream = false;
   SearchOptions search;
 };
@@ -40,18 +41,12 @@ Fields fields_of(TranslateRequest& r) {
   f.add("alignment", &r.alignment, "return the source tokens of each output token, by cross-attention, too");
   f.add("replace-unknowns", &r.replace_unknowns, "replace an unknown token with the source word it attends to most");
   f.add("stream", &r.stream, "report progress by server-sent events");
-  f.add("priority", &r.priority, "requests with a higher number are translated first; above 0 only for administrators")
-      .at_least(-100)
-      .at_most(100);
-  f.add("time-limit", &r.time_limit,
-        "seconds after which the best translation so far is the answer; 503 if a sentence has none")
-      .above(0)
-      .at_most(1e6);
+  add_schedule_fields(f, r.schedule, "the best translation so far is the answer; 503 if a sentence has none");
   add_search_fields(f, r.search, true);
   return f;
 }
 
-TranslateRequest read_request(const Json& body, Warnings& warnings) {
+TranslateRequest read_translate_request(const Json& body, Warnings& warnings) {
   // LibreTranslate's own page sends "secret".
   thread_local RequestForm<TranslateRequest> form([](TranslateRequest& r) { return fields_of(r); },
                                                   {"terminology", "secret"});
@@ -60,9 +55,8 @@ TranslateRequest read_request(const Json& body, Warnings& warnings) {
   return r;
 }
 
-Json schema() {
-  TranslateRequest r;
-  Json schema = schema_of(fields_of(r));
+Json translate_schema() {
+  Json schema = schema_of_request<TranslateRequest>();
   schema["properties"]["terminology"] = {{"type", "object"},
                                          {"description", "source phrases and the translations they must have"}};
   return schema;
@@ -111,9 +105,8 @@ class Translating : public std::enable_shared_from_this<Translating> {
     s.scores = true;
     search::check_options(text_, s);
     const std::string key = s.sampling.on ? "" : key_of(body);
-    const auto options = model_->options(key, [&] { return std::move(s); });
-    if (r_.priority > 0 && !call_->admin)
-      throw HttpError(403, "priority: above 0 only for administrators", "permission_error").of_field("priority");
+    options_ = model_->options(key, [&] { return std::move(s); });
+    check_priority(r_.schedule, call_->admin);
     const Split split = r_.split == "none" ? Split::none : r_.split == "lines" ? Split::lines : Split::sentences;
     if (!r_.prefix.empty() && split != Split::none) throw field_error("prefix", "needs \"split\": \"none\"");
 
@@ -137,8 +130,8 @@ class Translating : public std::enable_shared_from_this<Translating> {
       for (std::size_t p = 0; p < text.pieces.size(); ++p) {
         text.translations.emplace_back();
         if (!text.pieces[p].translated) continue;
-        if (WorkPtr work = work_for(texts_.size() - 1, p, tags, number++, *options, options))
-          works.push_back(std::move(work));
+        const std::string source = tags.put_before(source_of(text.pieces[p]));
+        if (WorkPtr work = work_for(texts_.size() - 1, p, source, number++)) works.push_back(std::move(work));
       }
     }
     left_ = works.size();
@@ -183,7 +176,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
                                     "model",      "split",      "prefix",     "scores",     "stream",
                                     "priority",   "time_limit", "min_length", "max_length", "max_length_factor",
                                     "terminology"};
-    static const Json known = schema()["properties"];
+    static const Json known = translate_schema()["properties"];
     std::string key = text_.terminology ? "terms" : "plain";
     for (const auto& [name, schema] : known.items())  // in a fixed order, whatever the request's is
       if (body.contains(name) && std::find(own.begin(), own.end(), name) == own.end())
@@ -191,11 +184,10 @@ class Translating : public std::enable_shared_from_this<Translating> {
     return key;
   }
 
-  // The work for piece p of text i; null if the piece has nothing to translate.
-  WorkPtr work_for(std::size_t i, std::size_t p, TagsOfText& tags, std::uint64_t number,
-                   const search::SearchPlan& search, std::shared_ptr<const search::SearchPlan> options) {
-    auto prepared = std::make_shared<search::TextToTranslate>(model_->translation().prepare(
-        tags.put_before(source_of(texts_[i].pieces[p])), r_.prefix, number, text_, search));
+  // The work for piece p of text i, whose source (with its tag) is the request's `number`-th; null if it is empty.
+  WorkPtr work_for(std::size_t i, std::size_t p, const std::string& source, std::uint64_t number) {
+    auto prepared = std::make_shared<search::TextToTranslate>(
+        model_->translation().prepare(source, r_.prefix, number, text_, *options_));
     if (prepared->is_empty()) {
       texts_[i].translations[p] = model_->translation().finish(*prepared, {}, text_);
       return nullptr;
@@ -206,11 +198,8 @@ class Translating : public std::enable_shared_from_this<Translating> {
     auto work = std::make_shared<Work>();
     work->source = prepared->source;
     work->request = prepared->request;
-    work->options = std::move(options);
-    work->priority = static_cast<int>(r_.priority);
-    if (r_.time_limit)
-      work->deadline =
-          Clock::now() + std::chrono::milliseconds(static_cast<std::int64_t>(std::min(*r_.time_limit, 1e6) * 1000));
+    work->options = options_;
+    set_schedule(r_.schedule, *work);
     if (r_.stream)
       work->on_partial = [self = shared_from_this(), i, p, prepared](std::span<const std::int32_t> tokens) {
         self->tell(i, p, *prepared, tokens);
@@ -369,6 +358,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
   TranslateRequest r_;
   bool list_;
   search::TextOptions text_;
+  std::shared_ptr<const search::SearchPlan> options_;
   std::vector<Text> texts_;
   std::atomic<std::size_t> left_ = 0;
   std::mutex mutex_;
@@ -382,14 +372,14 @@ void Service::add_translate_routes() {
       {.method = "POST",
        .path = "/translate",
        .summary = "Translates a text or a list of texts, as LibreTranslate does",
-       .request_schema = schema(),
+       .request_schema = translate_schema(),
        .response = "translatedText, the other requested fields, and sourceAssumed if the source was not given",
        .handle =
            [this](const CallPtr& call) {
              check_room(call, true);
-             static const Json properties = schema()["properties"];
+             static const Json properties = translate_schema()["properties"];
              const Json body = body_of(call->request, properties);
-             TranslateRequest r = read_request(body, call->warnings);
+             TranslateRequest r = read_translate_request(body, call->warnings);
              check_texts(r.q, "q");
              ModelChoice choice = choose_model(*this, call, {r.model, r.source, r.target});
              check_room(call, *choice.model);

@@ -15,24 +15,26 @@
 namespace tril::serve {
 namespace {
 
-// Weights from which on all threads share each product (decode/batches/parallel.cpp): a step reads them once for all that goes on,
-// where two workers would read them twice.
+// With more weights than this, one worker uses all threads inside each product, as in decode/batches/parallel.cpp: a
+// step then reads the weights once for the whole batch, while two workers would read them twice.
 constexpr std::int64_t large_model = 200'000'000;
-constexpr std::chrono::milliseconds look_every{5};  // at all who wait, for those who are late
-// Where nearly all places are taken, others join once this part of them is free: encoding a few together costs less than
-// each by itself.
+// How often the queue is searched for works whose deadline has passed.
+constexpr std::chrono::milliseconds look_every{5};
+// In a batch that is nearly full, works join once an eighth of its places is free: encoding several sources together
+// costs less than encoding each alone.
 constexpr std::size_t join_share = 8;
-constexpr std::int64_t few_rows = 16;  // that a worker decodes: more of them make a small model's steps longer
-constexpr std::chrono::milliseconds longest_kept_out{5};  // for the sake of those who are decoded
-constexpr std::int64_t default_cache_tokens = std::int64_t{1} << 18;
+// Up to this number of rows, another row does not make a small model's steps longer.
+constexpr std::int64_t few_rows = 16;
+// How long a work may wait so that the running ones finish sooner.
+constexpr std::chrono::milliseconds longest_kept_out{5};
 
-// What the work's callbacks hold goes with this call.
+// Reports the outcome, and destroys the work's callbacks with what they hold.
 void tell(Work& work, Outcome&& outcome) {
   work.on_token = {}, work.on_partial = {};
   if (const auto on_end = std::exchange(work.on_end, {})) try {
       on_end(std::move(outcome));
-    } catch (const std::exception& error) {  // it may not take everybody's decoding with it
-      spdlog::error("an answer could not be given: {}", error.what());
+    } catch (const std::exception& error) {  // must not end the decoding of other works
+      spdlog::error("an answer could not be sent: {}", error.what());
     }
 }
 
@@ -40,10 +42,10 @@ void tell(Work& work, Outcome&& outcome) {
 
 struct Engine::Worker {
   struct Live {
-    WorkPtr work;  ///< null: the number is free
-    std::int64_t tokens = 0;
+    WorkPtr work;             ///< null: the number is free
+    std::int64_t tokens = 0;  ///< that are reserved for it in the cache
   };
-  /// @param workers  how many there are
+  /// @param workers  the number of workers
   Worker(const model::Model& model, const EngineOptions& o, int workers)
       : team(workers < o.threads ? std::make_unique<Team>(o.threads / workers) : nullptr),
         arena(search::addresses_each(workers)),
@@ -63,20 +65,20 @@ struct Engine::Worker {
     context.set_team(team.get());
   }
 
-  std::unique_ptr<Team> team;  ///< threads that share the work inside each op
+  std::unique_ptr<Team> team;  ///< threads that divide each op among themselves
   Arena arena;
   Context context;
   search::ContinuousSession session;
-  std::vector<Live> live;  ///< by the session's numbers
-  std::size_t count = 0;
-  std::int64_t tokens = 0;                   ///< that they may come to keep
-  std::int64_t rows = 0;                     ///< of their searches
-  std::map<std::string, std::int64_t> held;  ///< tokens, by client
+  std::vector<Live> live;                    ///< by the session's numbers
+  std::size_t count = 0;                     ///< works that it decodes
+  std::int64_t tokens = 0;                   ///< cache tokens reserved for them
+  std::int64_t rows = 0;                     ///< rows of their searches
+  std::map<std::string, std::int64_t> held;  ///< reserved tokens by client
   std::thread thread;
 };
 
 int Engine::workers_of(const model::Model& model, const EngineOptions& options) {
-  // Shared products are summed in another order, by the number of threads.
+  // A product that several threads share is summed in another order.
   const bool together = !options.deterministic && model.parameters().count() >= large_model;
   return together ? 1 : options.threads;
 }
@@ -89,7 +91,7 @@ Engine::Engine(std::shared_ptr<const model::Model> model, const EngineOptions& o
   check(options_.threads >= 1 && options_.batch_size >= 1, "engine", "expected threads and a batch size of at least 1");
   if (options_.cache_tokens == 0) options_.cache_tokens = default_cache_tokens;
   const int workers = workers_of(*model_, options_);
-  // Tokens that are read after a kept beginning round otherwise than a prompt that is read at once.
+  // A prompt that is read after a cached prefix is rounded differently from one that is read at once.
   options_.session.prefix_tokens = options_.deterministic ? 0 : options_.session.prefix_tokens / workers;
   for (int i = 0; i < workers; ++i) workers_.push_back(std::make_unique<Worker>(*model_, options_, workers));
   try {
@@ -122,11 +124,11 @@ Engine::~Engine() {
 }
 
 void Engine::check_works(std::span<const WorkPtr> works) const {
-  const std::int64_t share = options_.cache_tokens / static_cast<std::int64_t>(workers_.size());
+  const std::int64_t share = options_.cache_tokens / std::ssize(workers_);
   const search::SearchPlan* last = nullptr;
   for (const WorkPtr& work : works) {
     check(work->cache_tokens() <= share, "request",
-          "may need {} tokens, counting all rows of the search and the prompt; the server keeps at most {}",
+          "may need {} tokens of the cache, for the prompt and all rows of the search, but at most {} are allowed",
           work->cache_tokens(), share);
     if (work->options.get() != last) search::check_options(*work->options, model_->vocab_size());
     last = work->options.get();
@@ -144,7 +146,7 @@ Engine::Answer Engine::submit(std::span<const WorkPtr> works) {
     for (const WorkPtr& work : works) work->rest = rest;
   }
   const Answer answer = push(first);
-  if (answer != Answer::taken)  // what they hold of their request goes with them
+  if (answer != Answer::taken)  // the callbacks hold the request
     for (const WorkPtr& work : works) work->on_token = {}, work->on_partial = {}, work->on_end = {}, work->rest = {};
   return answer;
 }
@@ -162,7 +164,7 @@ Engine::Answer Engine::push(std::span<const WorkPtr> works) {
   return Answer::taken;
 }
 
-// Puts the next work of a long request into the queue.
+// Puts the next work of a long request into the queue, after one of its works has ended.
 void Engine::follow(const WorkPtr& ended) {
   const std::shared_ptr<Rest> rest = std::exchange(ended->rest, nullptr);
   if (!rest) return;
@@ -180,14 +182,14 @@ void Engine::follow(const WorkPtr& ended) {
           arrived_.notify_one();
           break;
         }
-        if (rest->in_queue > 0) break;  // there is room when the next one ends
+        if (rest->in_queue > 0) break;  // tried again when the next one ends
       }
       rest->works.pop_front();
       work->rest = nullptr;
       if (!wanted) {
         never_begun.push_back({work, {.stop_reason = search::StopReason::cancelled}});
       } else {
-        const HttpError busy(503, "there was no room to continue with the rest of the request", "server_error");
+        const HttpError busy(503, "the queue has no room for the rest of the request", "server_error");
         never_begun.push_back({work, {.error = std::make_exception_ptr(busy)}});
       }
     }
@@ -283,13 +285,11 @@ void Engine::run(Worker& worker) {
   statistics_.forget(std::this_thread::get_id());
 }
 
-// Waits for something to do; what is there is shared out evenly among the workers.
+// Waits for work and takes the worker's share of it: works are divided evenly among the workers.
 void Engine::take(Worker& worker, std::unique_lock<std::mutex>& lock, std::vector<WorkPtr>& arrivals,
                   std::vector<WorkPtr>& gone) {
   const auto workers = workers_.size();
-  const std::int64_t most_tokens = options_.cache_tokens / static_cast<std::int64_t>(workers);
-  // So that those who go on do not wait for the encoder for long.
-  const auto most_read = static_cast<std::size_t>(options_.session.prompt_tokens);
+  const std::int64_t most_tokens = options_.cache_tokens / std::ssize(workers_);
   const auto batch = static_cast<std::size_t>(options_.batch_size);
   const auto share = [&] { return std::min(batch, (queue_.size() + live_ + workers - 1) / workers); };
   // No client may use more than three quarters of the cache.
@@ -297,9 +297,10 @@ void Engine::take(Worker& worker, std::unique_lock<std::mutex>& lock, std::vecto
     const auto held = worker.held.find(work.client);
     return held == worker.held.end() || held->second + work.cache_tokens() <= most_tokens - most_tokens / 4;
   };
-  // How far the batch may grow. A translation is wanted whole: where steps take longer by each one more, it ends sooner after
-  // those who are about to end than among them, and holds none of them up. So who comes to a batch of some rows is kept out
-  // for a moment, unless as many wait that throughput is what counts. A text that goes on is read as it comes: it begins.
+  // True if another work may join the batch. A translation is returned as a whole. If each row makes the steps longer, a
+  // new translation finishes no later when it starts after the running ones, and does not delay them. So it waits for a
+  // moment, unless so many are waiting that throughput matters more. A continuation starts at once, because its text can
+  // be streamed.
   const auto grows = [&] {
     return !model_->has_encoder() || worker.rows < few_rows ||
            worker.count + arrivals.size() < 2 * queue_.size() / workers ||
@@ -313,16 +314,16 @@ void Engine::take(Worker& worker, std::unique_lock<std::mutex>& lock, std::vecto
       gone = queue_.take_gone(now);
       next_look_ = now + look_every;
     }
-    std::size_t read = 0;
+    std::int64_t read = 0;  // source tokens, limited so that running works do not wait long for the encoder
     const bool room = worker.count == 0 || worker.count <= batch - batch / join_share;
-    while (room && worker.count + arrivals.size() < share() && grows() && read < most_read) {
+    while (room && worker.count + arrivals.size() < share() && grows() && read < options_.session.prompt_tokens) {
       WorkPtr work = queue_.pop(most_tokens - worker.tokens, has_share);
       if (!work) break;
       worker.tokens += work->cache_tokens();
       reserved_ += work->cache_tokens();
       worker.held[work->client] += work->cache_tokens();
       worker.rows += work->rows();
-      read += work->source.size();
+      read += std::ssize(work->source);
       ++live_;
       arrivals.push_back(std::move(work));
     }
@@ -348,7 +349,7 @@ void Engine::join(Worker& worker, std::vector<WorkPtr> arrivals) {
   worker.session.join(list);
 }
 
-// Works that are wanted no more or late leave before the next step.
+// Ends works that are cancelled or past their deadline before the next step.
 void Engine::watch(Worker& worker) {
   const Clock::time_point now = Clock::now();
   for (std::size_t i = 0; i < worker.live.size(); ++i) {
@@ -372,7 +373,7 @@ void Engine::deliver(Worker& worker) {
     Worker::Live& l = worker.live[static_cast<std::size_t>(e.sentence)];
     Outcome outcome{.hypotheses = std::move(e.hypotheses), .error = e.error};
     for (const search::Hypothesis& h : outcome.hypotheses) {
-      outcome.new_tokens += static_cast<std::int64_t>(h.tokens.size());
+      outcome.new_tokens += std::ssize(h.tokens);
       outcome.stop_reason = h.stop_reason;
     }
     worker.tokens -= l.tokens;
@@ -392,7 +393,7 @@ void Engine::deliver(Worker& worker) {
     const double each = std::chrono::duration<double>(now - last_end_).count() / static_cast<double>(done.size());
     seconds_a_sentence_ += (each - seconds_a_sentence_) / 16;
   }
-  // Time in which nobody came says nothing of how long others took.
+  // An idle time says nothing about how long works take.
   last_end_ = live_ > 0 ? now : Clock::time_point{};
   if (live_ == 0 && queue_.size() == 0) ended_.notify_all();
 }

@@ -1,6 +1,6 @@
-// Decodes for many at once with one model: workers of one thread each, which share the model's weights, take from one
-// fair queue, and let what they take join what they are at between two steps. How it is served changes nothing in what
-// anybody gets.
+// Decodes the requests of many clients with one model. Its workers, of one thread each, share the model's weights. Between
+// two steps, each takes works from one fair queue and adds them to its running batch. The results do not depend on which
+// works are decoded together.
 #pragma once
 
 #include <condition_variable>
@@ -17,54 +17,58 @@
 
 namespace tril::serve {
 
+/// The size of the KV cache if EngineOptions::cache_tokens is 0.
+inline constexpr std::int64_t default_cache_tokens = std::int64_t{1} << 18;
+
 struct EngineOptions {
   int threads = 1;
-  std::int32_t batch_size = 32;   ///< sentences that a worker decodes together
-  std::size_t queue_size = 1024;  ///< sentences that may wait
-  std::int64_t cache_tokens = 0;  ///< tokens whose keys and values may be kept, all workers together; 0: 2^18
-  std::int64_t quantum = 256;     ///< tokens of a client's turn
+  std::int32_t batch_size = 32;   ///< maximum number of works that a worker decodes together
+  std::size_t queue_size = 1024;  ///< maximum number of waiting works
+  std::int64_t cache_tokens = 0;  ///< size of the KV caches of all workers in tokens; 0: default_cache_tokens
+  std::int64_t quantum = 256;     ///< tokens of a client's turn (fair_queue.h)
   search::ContinuousSessionOptions session = {};
   bool deterministic = false;  ///< see search::ParallelOptions
 };
 
 class Engine {
  public:
-  /// @param statistics  where its numbers go; must outlive it
+  /// @param statistics  receives its counts; must outlive it
+  /// @throws Error if threads cannot be started
   Engine(std::shared_ptr<const model::Model> model, const EngineOptions& options, Statistics& statistics);
-  /// Among how many workers the cache is shared out.
+  /// The number of workers, among which the cache is divided.
   static int workers_of(const model::Model& model, const EngineOptions& options);
-  /// Ends all that goes on or waits, as cancelled.
+  /// Cancels all running and waiting works.
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   enum class Answer : std::uint8_t { taken, full, closed };
-  /// Takes all works of one request, or none of them; then their callbacks are dropped, and nobody's on_end is called.
+  /// Takes all works of one request, or none of them. In the latter case their callbacks are destroyed without a call.
   ///
-  /// Of more works than one client may have in the queue (a long text is a work for each of its sentences) the first ones wait
-  /// there, and each of the others comes when one before it has ended. So no text is too long, and no client has more than its
-  /// share of the queue. These come also after drain() was called.
-  /// @throws Error(usage) as check_works()
+  /// A long text is one work for each of its sentences, possibly more than one client may have in the queue. Then the first
+  /// ones wait in the queue, and each of the others follows when an earlier one has ended, also after drain(). So no text is
+  /// too long, and no client has more than its share of the queue.
+  /// @throws Error(usage) like check_works()
   Answer submit(std::span<const WorkPtr> works);
-  /// Refuses what would come to nothing, before anything is told of it.
-  /// @throws Error(usage) where one of them could never be held, or says what the search refuses
+  /// Checks works before they are submitted.
+  /// @throws Error(usage) if the cache can never hold one of them, or its options are invalid
   void check_works(std::span<const WorkPtr> works) const;
-  /// Whether a work of this client could wait now; where not and `counts`, it is counted as refused.
+  /// True if the queue has room for a work of this client. If it has none and `counts` is set, a refusal is counted.
   bool has_room(const std::string& client, bool counts = true) const;
-  /// These are wanted no more. Those that wait leave at once.
+  /// Cancels these works. Waiting ones leave the queue at once.
   void cancel(std::span<const WorkPtr> works);
-  /// Takes nothing more, and returns once all that was taken has ended.
+  /// Takes no more works, and returns once all works have ended.
   void drain();
-  /// Takes nothing more, and cancels all that was taken.
+  /// Takes no more works, and cancels all works.
   void cancel_all();
 
   std::size_t waiting() const;
-  /// Whether places are taken as far as they ever are, and so many wait that a moment more makes them no later.
+  /// True if nearly all places are taken and so many works wait that a short delay of new requests costs nothing.
   bool crowded() const;
   std::size_t running() const;
-  /// Tokens that those who are decoded may come to keep.
+  /// Cache tokens that are reserved for running works.
   std::int64_t reserved_tokens() const;
-  /// Seconds that a request may expect to wait now before it begins, by the time that those before it took.
+  /// The expected waiting time of a new request in seconds, by the recent rate at which works end.
   double expected_wait() const;
   const model::Model& model() const { return *model_; }
   const EngineOptions& options() const { return options_; }
@@ -88,13 +92,13 @@ class Engine {
   mutable std::mutex mutex_;
   std::condition_variable arrived_, ended_;
   FairQueue queue_;
-  std::size_t live_ = 0;  ///< of all workers, as is the next
-  std::int64_t reserved_ = 0;
+  std::size_t live_ = 0;       ///< running works of all workers
+  std::int64_t reserved_ = 0;  ///< their reserved tokens
   bool closed_ = false, stopping_ = false;
   std::atomic<bool> cancelling_ = false;
-  std::atomic<bool> gone_ = false;    ///< whether somebody who may be waiting was cancelled
-  Clock::time_point next_look_ = {};  ///< for those who wait and are late
-  double seconds_a_sentence_ = 0;     ///< between two that end, a running mean
+  std::atomic<bool> gone_ = false;    ///< a work that may be waiting was cancelled
+  Clock::time_point next_look_ = {};  ///< when to search the queue for passed deadlines again
+  double seconds_a_sentence_ = 0;     ///< running mean of the time between the ends of two works
   Clock::time_point last_end_ = {};
   std::vector<std::unique_ptr<Worker>> workers_;
 };

@@ -65,7 +65,7 @@ WorkPtr FairQueue::pop(std::int64_t most_tokens, const std::function<bool(const 
       next.deficit += quantum_;
       if (next.deficit >= work.cost()) break;
     }
-    // A turn that buys nothing goes to the next client with what is saved up.
+    // The balance does not cover the work: it is the next client's turn, and the balance is kept.
     turns.splice(turns.end(), turns, turns.begin());
   }
   Client& client = turns.front();

@@ -1,9 +1,9 @@
-// Who waits, and who is next: the highest priority; within it clients in turn, by deficit round robin over tokens
-// [Shreedhar and Varghese 1995]: at each of its turns a client may spend a quantum more, and what it cannot spend since its
-// next work is larger it keeps for the turn after. So each gets the same share of tokens, however much each has waiting
-// in pieces of whatever size; within a client the first come is first.
+// The queue of waiting works. The highest priority comes first. Clients of one priority take turns by deficit round robin
+// over tokens [Shreedhar and Varghese 1995]: each turn adds a quantum to a client's balance, and its next work starts when
+// the balance covers the work's cost; the rest of the balance is kept. So every client gets the same share of tokens,
+// however many works it has and however large they are. The works of one client stay in order.
 //
-// Not safe to use by several threads at once; its owner locks.
+// Not thread-safe: the owner locks.
 #pragma once
 
 #include <algorithm>
@@ -21,26 +21,28 @@ namespace tril::serve {
 
 class FairQueue {
  public:
-  /// @param most  works that may wait, of one client half of them
+  /// @param most     maximum number of waiting works; one client may have half of them
+  /// @param quantum  tokens
   FairQueue(std::size_t most, std::int64_t quantum);
-  /// How many of one client may wait where `most` may in all.
+  /// The maximum number of waiting works of one client.
   static std::size_t share_of_one(std::size_t most) { return std::max<std::size_t>(1, most / 2); }
 
-  /// Takes all of one client's works, or, where there is no room for them, none.
+  /// Takes all of these works, which belong to one client; if there is no room for all, none. @return whether it took them
   bool push(std::span<const WorkPtr> works);
-  /// Whether it would take `n` works of this client.
+  /// True if there is room for `n` works of this client.
   bool has_room(const std::string& client, std::size_t n) const;
-  /// The next one, taken off; null where nobody waits, or where the next one keeps more than `most_tokens` (it stays the next).
-  /// @param may  whether a client may have another one now; where not it is the next client's turn
+  /// Removes and returns the next work; null if there is none, or if it needs more than `most_tokens` of the cache (then it
+  /// stays the next).
+  /// @param may  false for a work that must not start now: then it is the next client's turn
   WorkPtr pop(std::int64_t most_tokens, const std::function<bool(const Work&)>& may = {});
-  /// Takes off the works that are cancelled or late.
+  /// Removes the works that are cancelled or past their deadline.
   std::vector<WorkPtr> take_gone(Clock::time_point now);
   std::vector<WorkPtr> take_all();
 
-  /// Of those who wait; max() where nobody does.
+  /// The arrival of the work that has waited longest; max() if the queue is empty.
   Clock::time_point first_arrival() const;
   std::size_t size() const { return size_; }
-  /// Of this client.
+  /// The number of waiting works of this client.
   std::size_t size(const std::string& client) const;
   std::size_t clients() const;
 
@@ -50,13 +52,13 @@ class FairQueue {
     std::deque<WorkPtr> works;
     std::int64_t deficit = 0;
   };
-  using Turns = std::list<Client>;  ///< whose turn it is comes first
+  using Turns = std::list<Client>;  ///< in the order of their turns
   std::vector<WorkPtr> take_if(const std::function<bool(const Work&)>& gone);
 
   std::size_t most_;
   std::int64_t quantum_;
   std::size_t size_ = 0;
-  std::map<int, Turns, std::greater<>> by_priority_;  ///< none of them empty
+  std::map<int, Turns, std::greater<>> by_priority_;  ///< no list is empty
 };
 
 }  // namespace tril::serve

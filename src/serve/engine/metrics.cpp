@@ -9,7 +9,7 @@
 namespace tril::serve {
 namespace {
 
-// A label's value, which has no line ends: what its quotes would not hold is escaped.
+// A label's value in quotes, with quotes and backslashes escaped. It has no line ends.
 std::string quoted(const std::string& text) {
   std::string s = "\"";
   for (const char c : text) {
@@ -19,7 +19,7 @@ std::string quoted(const std::string& text) {
   return s + '"';
 }
 
-// One metric: its head once, then its values.
+// The text of the metrics: begin() writes the head of one, the others its values.
 class Text {
  public:
   void begin(const std::string& name, const char* type, const char* help) {
@@ -127,7 +127,7 @@ std::string metrics_text(const std::vector<Models::Status>& models, const Server
       "sentence_seconds", "Seconds from arrival to the end.",
       [](const Statistics& s) -> const Histogram& { return s.seconds; }, seconds_bounds);
   each("sentence_seconds_quantile", "gauge",
-       "Quantiles of the seconds from arrival to the end since the model was loaded, within a quarter.",
+       "Quantiles of the seconds from arrival to the end since the model was loaded, to within 26%.",
        [&](const std::string& label, const ServedModel& m) {
          for (const double q : {0.5, 0.9, 0.99})
            text.value(label + fmt::format(",quantile=\"{}\"", q), m.statistics().seconds.quantile(q));

@@ -1,4 +1,4 @@
-// The server's numbers in the text format of Prometheus.
+// The server's metrics in the text format of Prometheus.
 #pragma once
 
 #include <map>
@@ -9,14 +9,14 @@
 
 namespace tril::serve {
 
-/// What is the server's own, and no model's.
+/// Numbers of the server as a whole.
 struct ServerNumbers {
   std::map<std::pair<std::string, int>, std::uint64_t> answers;  ///< by route and status
   std::size_t connections = 0;
   std::size_t side_waiting = 0, side_running = 0;  ///< jobs of the side worker
 };
 
-/// @param seconds  that requests took
+/// @param seconds  durations of requests
 std::string metrics_text(const std::vector<Models::Status>& models, const ServerNumbers& server,
                          const Histogram& seconds);
 

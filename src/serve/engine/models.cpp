@@ -10,13 +10,13 @@
 namespace tril::serve {
 
 std::string model_name(std::string_view bytes) {
-  return printable(bytes, std::string_view::npos);  // all of it, so that names which begin alike stay two
+  return printable(bytes, std::string_view::npos);  // not shortened: names with the same beginning stay different
 }
 
 Models::Models(std::vector<ModelLoader> loaders) {
   for (ModelLoader& loader : loaders) {
     loader.name = model_name(loader.name);
-    check(!loader.name.empty() && !knows(loader.name), "models", "two models are called \"{}\"", loader.name);
+    check(!loader.name.empty() && !knows(loader.name), "models", "two models have the name \"{}\"", loader.name);
     to_load_.push_back(entries_.size());
     entries_.push_back({.loader = std::move(loader), .status = {}});
     entries_.back().status.name = entries_.back().loader.name;
@@ -71,7 +71,7 @@ Models::~Models() {
     const std::lock_guard lock(mutex_);
     retire(std::exchange(entry.status.model, nullptr));
   }
-  join_closer();  // when they have ended
+  join_closer();  // waits until they have ended
 }
 
 void Models::run() {
@@ -125,7 +125,8 @@ void Models::load(std::size_t i) {
                  fresh->name(), fresh->name());
 }
 
-// A request that was given the model before it was replaced may still submit to it, so its engine stays open as long as one has it.
+// A request that got the model before it was replaced may still submit works, so the engine stays open while a request has
+// the model.
 void Models::retire(ModelPtr model) {
   retiring_.push_back(std::move(model));
   changed_.notify_all();

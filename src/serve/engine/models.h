@@ -1,5 +1,5 @@
-// The models of a server by their names. They are loaded in the background; one that is loaded again takes its place
-// when it is ready, and the one before serves on until then and ends what it has begun.
+// The models of a server by name. They are loaded in the background. A model that is loaded again replaces the old one when
+// it is ready; until then the old one serves, and it finishes the requests that it has begun.
 #pragma once
 
 #include <condition_variable>
@@ -19,17 +19,18 @@ using ModelPtr = std::shared_ptr<ServedModel>;
 
 struct ModelLoader {
   std::string name;
-  std::function<Loaded()> load;  ///< may throw; called by a thread of the models'
+  std::function<Loaded()> load;  ///< may throw; called in the loading thread
 };
 
-/// A model's name as answers, metrics and logs tell it and requests give it: what is no text in it is spelt out (\xFF).
+/// A model's name in requests, answers, metrics and logs: bytes that are not UTF-8 are written as \xFF.
 std::string model_name(std::string_view bytes);
 
 class Models {
  public:
-  /// Begins to load them all, one after the other; their names, as model_name() has them, differ.
+  /// Starts to load all of them, one after the other.
+  /// @throws Error(usage) if two names, in the form of model_name(), are equal
   explicit Models(std::vector<ModelLoader> loaders);
-  /// Ends whatever goes on.
+  /// Cancels all running requests.
   ~Models();
   Models(const Models&) = delete;
   Models& operator=(const Models&) = delete;
@@ -38,36 +39,37 @@ class Models {
   struct Status {
     std::string name;
     State state = State::loading;
-    std::string error;     ///< of the last attempt to load it; it may be ready with what was loaded before
-    bool refused = false;  ///< whether what was asked for is what is wrong (ErrorKind::usage)
-    ModelPtr model;        ///< where it is ready
+    std::string error;     ///< of the last attempt to load it; an earlier version may still serve
+    bool refused = false;  ///< true if that error is one of usage (ErrorKind::usage)
+    ModelPtr model;        ///< null unless it is ready
   };
   /// In the order of the loaders.
   std::vector<Status> status() const;
-  /// Those that are ready.
+  /// The models that are ready.
   std::vector<ModelPtr> ready() const;
   /// True if every ready model is saturated (Engine::crowded).
   bool crowded() const;
-  /// Whether one has never been loaded and is about to be.
+  /// True if the first attempt to load some model has not ended.
   bool loading() const;
-  /// Waits for that to be over.
+  /// Waits until loading() is false.
   void wait() const;
-  /// The one of this name if it is ready, else null.
+  /// The model with this name if it is ready, else null.
   ModelPtr find(const std::string& name) const;
   bool knows(const std::string& name) const;
 
-  /// Loads it again, in the background; an empty name: all. Whether there is such a model.
+  /// Loads a model again in the background; an empty name: all models. @return false if there is no such model
   bool reload(const std::string& name = {});
-  /// Its memory is given back once what it has begun is ended.
+  /// Unloads a model; its memory is freed once its running requests have ended. @return false if it is not loaded
   bool unload(const std::string& name);
-  /// Returns once all that was begun has ended, also of models that were replaced; nothing more is taken.
+  /// Takes no more requests, and returns once all have ended, also those of models that were replaced.
   void drain();
 
  private:
   struct Entry {
     ModelLoader loader;
     Status status;
-    bool tried = false, unwanted = false;  ///< the latter: unloaded, whatever is being loaded
+    bool tried = false;     ///< an attempt to load it has ended
+    bool unwanted = false;  ///< unloaded: a load in progress is discarded
   };
   void run();
   void load(std::size_t i);
@@ -79,10 +81,10 @@ class Models {
   mutable std::condition_variable changed_;
   std::vector<Entry> entries_;
   std::deque<std::size_t> to_load_;
-  bool stopping_ = false, no_more_ = false;  ///< the latter: nothing will be retired any more
+  bool stopping_ = false, no_more_ = false;  ///< no_more_: no further model will be retired
   std::vector<ModelPtr> retiring_;
-  std::size_t ending_ = 0;  ///< of those, the ones that are being ended
-  /// Two from the start, since there may be none to be had when one is needed.
+  std::size_t ending_ = 0;  ///< retired models that are being destroyed
+  /// Both are started at once, because later no thread might be available.
   std::thread closer_, loader_;
 };
 

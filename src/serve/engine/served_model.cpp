@@ -9,7 +9,7 @@
 namespace tril::serve {
 namespace {
 
-constexpr std::size_t kept_options = 64, kept_constraints = 16;
+constexpr std::size_t kept_plans = 64, kept_constraints = 16;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ CacheNeeds cache_needs(const Loaded& loaded, std::int64_t most_new_tokens) {
     const search::TranslationText text(*loaded.model, loaded.tokenizer);
     const auto of = [&](const search::TextOptions& o) { return tokens(text.prepare("a", "", 0, o, *options).request); };
     search::TextOptions longest = loaded.text;
-    longest.max_length_factor = 0;  // as of a source without end
+    longest.max_length_factor = 0;  // not limited by the source
     return {of(loaded.text), of(longest)};
   }
   const search::ContinuationText text(*loaded.model, loaded.tokenizer);
@@ -102,7 +102,7 @@ std::shared_ptr<const search::SearchPlan> ServedModel::options(const std::string
   auto made = fresh();
   const std::lock_guard lock(mutex_);
   recent_.emplace_front(key, made);
-  if (recent_.size() > kept_options) recent_.pop_back();
+  if (recent_.size() > kept_plans) recent_.pop_back();
   return made;
 }
 

@@ -1,4 +1,4 @@
-// A model that is served under a name: what was loaded, the engine that decodes with it, and its numbers.
+// A model that is served under a name: its files, the engine that decodes with it, and its statistics.
 #pragma once
 
 #include <ctime>
@@ -21,80 +21,84 @@
 
 namespace tril::serve {
 
-/// What a directory holds and how it is to be served.
+/// A model's directory, loaded, and how to serve it.
 struct Loaded {
   std::shared_ptr<const model::Model> model;
   std::shared_ptr<const Tokenizer> tokenizer;
-  SearchOptions asked;                       ///< what the publisher and the server ask of a search
-  search::SearchPlan search;                 ///< what that comes to: of requests that ask for nothing else
-  search::TextOptions text;                  ///< of a model that translates
-  search::ContinuationOptions continuation;  ///< of one that continues text
+  SearchOptions asked;                       ///< the publisher's and the server's search options
+  search::SearchPlan search;                 ///< the resulting plan for requests without search options
+  search::TextOptions text;                  ///< for a translation model
+  search::ContinuationOptions continuation;  ///< for a language model
   EngineOptions engine;
-  /// The prompt that a chat's messages come to: [{"role": "user", "content": "..."}, ...], with the beginning of an answer
-  /// where `answers`. Empty: the model has no chat template.
+  /// Renders a chat's messages, [{"role": "user", "content": "..."}, ...], as a prompt; with `answers`, the prompt ends with
+  /// the beginning of an answer. Empty: the model has no chat template.
   std::function<std::string(const nlohmann::ordered_json& messages, bool answers)> chat;
-  std::vector<std::string> adapters;  ///< names of the model's, in the order of its numbers (nn/adapters.h)
-  /// "en"; empty: not known. Of a model with tags the target is that of requests which say none, "-" no tag at all.
+  std::vector<std::string> adapters;  ///< names of the model's adapters, in the order of their numbers (nn/adapters.h)
+  /// "en"; empty: unknown. For a model with tags, the target is the default of requests; "-": no tag.
   std::string source_language, target_language;
 };
 
-/// New tokens of a completion that does not say how many.
+/// The default of a completion's max_tokens, as in OpenAI's API.
 inline constexpr std::int64_t default_completion_tokens = 16;
 
-/// Tokens that one worker's cache must hold for requests that say nothing but their text: for the shortest, and for the longest.
+/// Tokens that one worker's cache needs for a request without options: with the shortest text, and with the longest.
 struct CacheNeeds {
   std::int64_t least, most;
 };
-/// @param most_new_tokens  that a request may ask for
+/// @param most_new_tokens  the server's limit
 CacheNeeds cache_needs(const Loaded& loaded, std::int64_t most_new_tokens);
 
 class ServedModel {
  public:
-  /// @throws Error where model, tokenizer and options do not go together
+  /// @throws Error if model, tokenizer and options do not fit together
   ServedModel(std::string name, Loaded loaded);
 
   /// "base", or "base:legal" with an adapter.
   const std::string& name() const { return name_; }
-  /// The model with each of its adapters, served by the same engine; it lives as long as this one.
+  /// The model with each of its adapters, served by the same engine; these objects live as long as this one.
   const std::vector<std::unique_ptr<ServedModel>>& with_adapters() const { return with_adapters_; }
-  /// The number of the adapter that its requests are read with; -1: none.
+  /// The number of the adapter of its requests; -1: none.
   std::int32_t adapter() const { return adapter_; }
   const Loaded& loaded() const { return loaded_; }
   const model::Model& model() const { return *loaded_.model; }
   const Tokenizer& tokenizer() const { return *loaded_.tokenizer; }
   bool translates() const { return loaded_.model->has_encoder(); }
+  /// True if the model has fewer positions than these tokens.
+  bool is_too_long(std::int64_t tokens) const {
+    const std::int64_t positions = model().max_positions();
+    return positions > 0 && tokens > positions;
+  }
   std::time_t created() const { return created_; }
   Engine& engine() { return *engine_; }
   const Engine& engine() const { return *engine_; }
   Statistics& statistics() { return statistics_; }
   const Statistics& statistics() const { return statistics_; }
-  /// What it translates from and into, the targets of one vocabulary of several languages among them; "" is not known.
+  /// The languages of a translation model.
   struct Languages {
-    std::string source;
+    std::string source;  ///< "": unknown
     std::vector<std::string> targets;
-    bool from_each = false;  ///< from each of the targets, as it is told
-    bool told = false;       ///< whether it is told the target, by a tag or a token, be it the only one
-    bool tagged = false;     ///< by a tag in front of the text
-    std::string standard;  ///< the target of texts of which nothing says it, where that is known; "-": they have no tag
-    bool wants_target =
-        false;  ///< whether that would be whichever it happens on: one of several, and nothing says which
+    bool from_each = false;     ///< the source is one of `targets`, and each request gives it
+    bool told = false;          ///< the model reads the target language from a tag or a token
+    bool tagged = false;        ///< from a tag before the text
+    std::string standard;       ///< the target of a request without one; "": unknown; "-": texts without a tag
+    bool wants_target = false;  ///< there are several targets and no default, so a request must give one
   };
   const Languages& languages() const { return languages_; }
-  /// Of a model that translates.
+  /// For a translation model.
   const search::TranslationText& translation() const { return *translation_; }
-  /// Of one that continues text.
+  /// For a language model.
   const search::ContinuationText& continuation() const { return *continuation_; }
 
-  /// One and the same object for all requests that ask for the same (search::ContinuousBatch shares work among them).
-  /// @param key  says all that the options depend on; empty: nobody else may ask for the same
+  /// A plan that requests with equal options share, because search::ContinuousBatch processes rows of one plan together.
+  /// @param key  everything that the plan depends on; empty: the plan is not shared
   std::shared_ptr<const search::SearchPlan> options(const std::string& key,
                                                     const std::function<search::SearchPlan()>& make);
-  /// What each token adds to a text, by id (tokenizer/files/token_bytes.h): made when it is first asked for, which may take a second.
+  /// The bytes of each token, by id (tokenizer/files/token_bytes.h). The first call may take a second.
   std::shared_ptr<const std::vector<std::string>> bytes_of_tokens();
-  /// Whether it was.
+  /// True if such a call has ended.
   bool knows_bytes_of_tokens() const;
-  /// What makes an answer JSON: of a schema (a JSON text), or any object where it is null. Those asked for last are kept.
-  /// @throws Error for a schema that is none, or says what is not supported
+  /// The constraint for JSON that matches a schema (a JSON text; null: any object). The most recent ones are cached.
+  /// @throws Error if the schema is invalid or needs what is not supported
   search::JsonForm json_constraint(const std::string* schema);
 
  private:
@@ -108,19 +112,19 @@ class ServedModel {
   std::unique_ptr<search::TranslationText> translation_;
   std::unique_ptr<search::ContinuationText> continuation_;
   std::mutex mutex_;
-  std::list<std::pair<std::string, std::shared_ptr<const search::SearchPlan>>> recent_;  ///< the last used first
+  std::list<std::pair<std::string, std::shared_ptr<const search::SearchPlan>>> recent_;  ///< most recently used first
   mutable std::mutex bytes_mutex_;
   std::shared_ptr<const std::vector<std::string>> bytes_;
   std::mutex constraints_mutex_;
-  std::shared_ptr<const search::TokenTrie> trie_;  ///< of the vocabulary; made when a constraint is asked for
-  std::list<std::pair<std::string, search::JsonForm>> constraints_;  ///< the last used first
+  std::shared_ptr<const search::TokenTrie> trie_;  ///< of the vocabulary; made for the first constraint
+  std::list<std::pair<std::string, search::JsonForm>> constraints_;  ///< most recently used first
   Statistics statistics_;
   std::shared_ptr<Engine> engine_;
   std::int32_t adapter_ = -1;
   std::vector<std::unique_ptr<ServedModel>> with_adapters_;
 };
 
-/// Has a worker's model run with the adapter of a served model while this lives.
+/// Sets a worker's adapter to that of a served model, for the lifetime of this object.
 class AdapterOf {
  public:
   AdapterOf(search::WorkerPool& worker, const ServedModel& model) : context_(&worker.context(0)) {

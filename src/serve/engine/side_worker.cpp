@@ -4,7 +4,7 @@
 
 namespace tril::serve {
 
-SideWorker::SideWorker(std::size_t most_waiting) : most_waiting_(most_waiting), thread_([this] { run(); }) {}
+SideWorker::SideWorker(std::int64_t most_waiting) : most_waiting_(most_waiting), thread_([this] { run(); }) {}
 
 SideWorker::~SideWorker() {
   {
@@ -18,9 +18,8 @@ SideWorker::~SideWorker() {
 bool SideWorker::push(const std::string& client, std::function<void(search::WorkerPool&)> job) {
   {
     const std::lock_guard lock(mutex_);
-    const auto own = static_cast<std::size_t>(
-        std::count_if(jobs_.begin(), jobs_.end(), [&](const Job& j) { return j.client == client; }));
-    if (stopping_ || jobs_.size() >= most_waiting_ || own >= (most_waiting_ + 1) / 2) return false;
+    const auto own = std::count_if(jobs_.begin(), jobs_.end(), [&](const Job& j) { return j.client == client; });
+    if (stopping_ || std::ssize(jobs_) >= most_waiting_ || own >= (most_waiting_ + 1) / 2) return false;
     jobs_.push_back({client, std::move(job)});
   }
   changed_.notify_one();
@@ -42,7 +41,7 @@ void SideWorker::drain() {
   idle_.wait(lock, [&] { return stopping_ || (jobs_.empty() && !busy_); });
 }
 
-// The first one of another client than the last; that client's own where nobody else waits.
+// The first job of another client than the latest one's; if there is none, the first job.
 SideWorker::Job SideWorker::next() {
   auto job = std::find_if(jobs_.begin(), jobs_.end(), [&](const Job& j) { return j.client != last_client_; });
   if (job == jobs_.end()) job = jobs_.begin();

@@ -1,8 +1,9 @@
-// A thread for what models do besides decoding (scores, attention, schemas): one job after the other, so that decoding keeps
-// its threads' time; few may wait, half of them of one client, and clients take turns.
+// A thread for work besides decoding: scores, attention, schemas. It runs one job at a time, so that decoding keeps its cores.
+// The number of waiting jobs is limited, one client may have half of them, and clients take turns.
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -15,15 +16,15 @@ namespace tril::serve {
 
 class SideWorker {
  public:
-  explicit SideWorker(std::size_t most_waiting = 64);
-  /// What waits is not done any more.
+  explicit SideWorker(std::int64_t most_waiting = 64);
+  /// Drops waiting jobs.
   ~SideWorker();
 
-  /// Whether there was room for it. It must not throw.
+  /// Adds a job, which must not throw. @return false if there is no room for it
   bool push(const std::string& client, std::function<void(search::WorkerPool& worker)> job);
   std::size_t waiting() const;
   std::size_t running() const;
-  /// Returns once nothing is left to do.
+  /// Returns once all jobs have ended.
   void drain();
 
  private:
@@ -34,11 +35,11 @@ class SideWorker {
   void run();
   Job next();
 
-  std::size_t most_waiting_;
+  std::int64_t most_waiting_;
   mutable std::mutex mutex_;
   std::condition_variable changed_, idle_;
   std::deque<Job> jobs_;
-  std::string last_client_;  ///< whose turn it was
+  std::string last_client_;  ///< the client of the latest job
   bool busy_ = false, stopping_ = false;
   std::thread thread_;
 };

@@ -12,15 +12,15 @@ void Histogram::add(double value) {
   sum_.fetch_add(value, std::memory_order_relaxed);
 }
 
-double Histogram::upper_bound(int bucket) {
+double Histogram::upper_bound(std::size_t bucket) {
   return std::pow(10.0, lowest + static_cast<double>(bucket) / per_decade);
 }
 
 double Histogram::quantile(double q) const {
   const double wanted = q * static_cast<double>(count());
   double seen = 0;
-  for (int b = 0; b <= buckets; ++b) {
-    seen += static_cast<double>(counts_[static_cast<std::size_t>(b)].value());
+  for (std::size_t b = 0; b <= buckets; ++b) {
+    seen += static_cast<double>(counts_[b].value());
     if (seen >= wanted && seen > 0) return upper_bound(b);
   }
   return 0;
@@ -28,8 +28,7 @@ double Histogram::quantile(double q) const {
 
 std::uint64_t Histogram::at_most(double bound) const {
   std::uint64_t n = 0;
-  for (int b = 0; b <= buckets && upper_bound(b) <= bound * (1 + 1e-9); ++b)
-    n += counts_[static_cast<std::size_t>(b)].value();
+  for (std::size_t b = 0; b <= buckets && upper_bound(b) <= bound * (1 + 1e-9); ++b) n += counts_[b].value();
   return n;
 }
 

@@ -23,10 +23,6 @@ using Parser = http::request_parser<http::string_body>;
 constexpr std::size_t read_bytes = 16 * 1024;
 constexpr std::size_t most_ahead = 64 * 1024;  // bytes of later requests read while one is answered
 
-std::chrono::milliseconds milliseconds(double seconds) {
-  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
-}
-
 // Converts a message to a request; nothing if its address is malformed.
 std::optional<HttpRequest> request_of(http::request<http::string_body> message) {
   std::string_view target(message.target().data(), message.target().size());
@@ -133,7 +129,8 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
   // --- time ---
 
   void deadline(double seconds) {
-    timer_.expires_after(milliseconds(seconds));
+    using std::chrono::duration, std::chrono::duration_cast, std::chrono::milliseconds;
+    timer_.expires_after(duration_cast<milliseconds>(duration<double>(seconds)));
     timer_.async_wait([weak = weak_from_this(), number = ++timer_number_](error_code error) {
       const auto self = weak.lock();
       if (!error && self && self->timer_number_ == number) self->late();
