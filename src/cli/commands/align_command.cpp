@@ -61,7 +61,7 @@ int align(AlignCommandOptions o, bool quiet) {
     check(!same_file(file, o.out), "--out", "{} is one of the texts to align", o.out);
   o.aligner.iterations = static_cast<int>(o.iterations);
   const StopSignal stop;
-  learn_alignments(corpus, {o.out}, stop, quiet, o.aligner);
+  learn_alignments({.corpus = corpus, .files = {o.out}, .options = o.aligner, .quiet = quiet}, stop);
   return exit_success;
 }
 

@@ -37,19 +37,14 @@ Fields fields_of(BenchOptions& o) {
   Fields f;
   f.group("Model");
   add_model_fields(f, o.decoding);
-  f.add("cache-precision", &o.decoding.cache_precision,
-        "number format of the KV cache; unset: int8 with --precision int8 or int4, else fp32")
-      .choices({"fp32", "int8"})
-      .value_name("NAME");
+  add_cache_precision_field(f, o.decoding);
   f.group("Workload");
   f.add("input", &o.input, "text from which consecutive prompts are taken; unset: random tokens")
       .letter('i')
       .value_name("FILE");
   f.add("prompt-length", &o.prompt_length, "number of tokens in each prompt").at_least(1).at_most(1 << 20);
   f.add("new-tokens", &o.new_tokens, "number of tokens to generate after each prompt").at_least(1).at_most(1 << 20);
-  f.add("batch-size", &o.decoding.batch_size, "number of prompts read and continued together")
-      .at_least(1)
-      .at_most(100'000);
+  f.add("batch-size", &o.decoding.batch_size, "number of prompts read and continued together").within(batch_sizes);
   f.add("repeat", &o.repeat, "number of runs, of which the fastest counts").at_least(1).at_most(1000);
   f.group("Speculative decoding");
   add_speculative_fields(f, o.others);
@@ -82,9 +77,16 @@ struct Timing {
   }
 };
 
+// Prompts of equal length, one after the other, and what is generated after each.
+struct Workload {
+  std::vector<std::int32_t> prompts;
+  std::size_t batch;
+  std::int64_t new_tokens;
+};
+
 // Greedy decoding on a step function alone: one call reads the prompts, each later call adds a token to every row.
-Timing run(const model::Model& m, Context& c, nn::KvCache* cache, const std::vector<std::int32_t>& prompts,
-           std::size_t batch, std::int64_t new_tokens) {
+Timing run(const model::Model& m, Context& c, nn::KvCache* cache, const Workload& work) {
+  const auto& [prompts, batch, new_tokens] = work;
   cache->reorder({});
   const std::unique_ptr<search::Step> step = search::make_step({.model = &m, .cache = cache});
   std::vector<std::int32_t> ids = prompts, counts(batch, static_cast<std::int32_t>(prompts.size() / batch)),
@@ -95,7 +97,7 @@ Timing run(const model::Model& m, Context& c, nn::KvCache* cache, const std::vec
   for (std::int64_t token = 0; token < new_tokens; ++token) {
     const double start = seconds_now();
     const Tensor logits = step->step(c, {ids, counts, parents, rows}).logits;
-    Tensor best = c.empty({static_cast<std::int64_t>(batch), 1}), found = c.empty(best.shape(), DType::i32);
+    Tensor best = c.empty({std::ssize(rows), 1}), found = c.empty(best.shape(), DType::i32);
     c.kernels().top_k(logits.data<float>(), batch, V, 1, best.data<float>(), found.data<std::int32_t>());
     ids = host_copy<std::int32_t>(found);
     for (std::size_t r = 0; r < batch; ++r) timing.texts[r].push_back(ids[r]);
@@ -108,14 +110,15 @@ Timing run(const model::Model& m, Context& c, nn::KvCache* cache, const std::vec
 }
 
 // Likewise with proposed tokens. Reading ends with the last prompt's first token, including proposals for what follows.
-Timing run_with_proposals(search::Session& session, const std::vector<std::int32_t>& prompts, std::size_t batch,
-                          std::int64_t new_tokens) {
+Timing run_with_proposals(search::Session& session, const Workload& work) {
+  const std::vector<std::int32_t>& prompts = work.prompts;
+  const std::size_t batch = work.batch;
   std::vector<search::Request> requests;
   const std::size_t length = prompts.size() / batch;
   for (std::size_t r = 0; r < batch; ++r) {
     const std::span<const std::int32_t> prompt = std::span(prompts).subspan(r * length, length);
     requests.push_back({.start_id = prompt[0],
-                        .max_length = static_cast<std::int32_t>(new_tokens),
+                        .max_length = static_cast<std::int32_t>(work.new_tokens),
                         .prefix = {prompt.begin() + 1, prompt.end()}});
   }
   Timing timing{.texts = std::vector<std::vector<std::int32_t>>(batch)};
@@ -156,17 +159,14 @@ std::vector<std::int32_t> prompts_of(const BenchOptions& o, const model::ModelSo
 // The effect of proposals, compared to a run without them.
 nlohmann::ordered_json speculation_json(const search::Speculation& s, const Timing& with, const Timing& without,
                                         double made) {
-  std::size_t same = 0;
+  std::int64_t same = 0;
   for (std::size_t r = 0; r < with.texts.size(); ++r) same += with.texts[r] == without.texts[r] ? 1 : 0;
   const auto share = [](std::int64_t a, std::int64_t b) {
     return b > 0 ? nlohmann::ordered_json(static_cast<double>(a) / static_cast<double>(b)) : nullptr;
   };
-  return {{"generate_tokens_per_second", made / with.generation},
-          {"speedup", without.generation / with.generation},
-          {"tokens_per_step", share(s.tokens, s.rows)},
-          {"proposed_per_step", share(s.proposed, s.rows)},
-          {"acceptance", share(s.accepted, s.proposed)},
-          {"same_texts", share(static_cast<std::int64_t>(same), static_cast<std::int64_t>(with.texts.size()))}};
+  return {{"generate_tokens_per_second", made / with.generation}, {"speedup", without.generation / with.generation},
+          {"tokens_per_step", share(s.tokens, s.rows)},           {"proposed_per_step", share(s.proposed, s.rows)},
+          {"acceptance", share(s.accepted, s.proposed)},          {"same_texts", share(same, std::ssize(with.texts))}};
 }
 
 int bench(const BenchOptions& o) {
@@ -179,8 +179,7 @@ int bench(const BenchOptions& o) {
   check(positions == 0 || o.prompt_length + o.new_tokens - 1 <= positions, "--new-tokens",
         "{} after a prompt of {} exceed the model's {} positions", o.new_tokens, o.prompt_length, positions);
 
-  const auto batch = static_cast<std::size_t>(o.decoding.batch_size);
-  const std::vector<std::int32_t> prompts = prompts_of(o, source, *model);
+  const Workload work{prompts_of(o, source, *model), static_cast<std::size_t>(o.decoding.batch_size), o.new_tokens};
   const ModelSet others(o.others, o.decoding, *model, nullptr);
 
   Arena arena;
@@ -197,28 +196,28 @@ int bench(const BenchOptions& o) {
     session.emplace(c, *model, search::SessionOptions{.cache = kept, .speculative = others.speculative()});
   Timing best, proposed;
   for (std::int64_t i = 0; i < o.repeat; ++i) {
-    const Timing t = run(*model, c, cache.get(), prompts, batch, o.new_tokens);
+    const Timing t = run(*model, c, cache.get(), work);
     if (i == 0) best = t;
     best.best_of(t);
     if (!session) continue;
-    const Timing p = run_with_proposals(*session, prompts, batch, o.new_tokens);
+    const Timing p = run_with_proposals(*session, work);
     if (i == 0) proposed = p;
     proposed.best_of(p);
   }
 
-  const auto read = static_cast<double>(prompts.size());
-  const auto made = static_cast<double>(batch) * static_cast<double>(o.new_tokens - 1);
+  const auto read = static_cast<double>(work.prompts.size());
+  const auto made = static_cast<double>(work.batch) * static_cast<double>(o.new_tokens - 1);
   const double bytes = weight_bytes(*model), steps = static_cast<double>(o.new_tokens - 1) / best.generation;
   const double peak = peak_mib();  // of the measured run, not of the comparison
   const double bandwidth = o.new_tokens > 1 ? train::measure_read_bandwidth(c.kernels(), c.threads()) : 0;
   nlohmann::ordered_json result{
       {"prompt_tokens_per_second", read / best.prompt},
       {"generate_tokens_per_second", o.new_tokens > 1 ? nlohmann::ordered_json(made / best.generation) : nullptr},
-      {"weight_bytes_per_token", bytes / static_cast<double>(batch)},
+      {"weight_bytes_per_token", bytes / static_cast<double>(work.batch)},
       {"read_bandwidth", o.new_tokens > 1 ? nlohmann::ordered_json(bandwidth) : nullptr},
       {"share_of_bandwidth", o.new_tokens > 1 ? nlohmann::ordered_json(steps * bytes / bandwidth) : nullptr},
       {"peak_mib", peak},
-      {"batch_size", batch},
+      {"batch_size", work.batch},
       {"parameters", model->parameters().count()},
       {"threads", c.threads()},
       {"instruction_set", c.kernels().name}};

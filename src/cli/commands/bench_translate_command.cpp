@@ -73,7 +73,7 @@ nlohmann::ordered_json profile_of(const model::Model& model, const search::Paral
   for (std::size_t i = 0; i < sources.size(); i += batch) {
     const std::size_t n = std::min(batch, sources.size() - i);
     for (const auto& list : session.decode(sources.subspan(i, n), requests.subspan(i, n), o.search, o.batch_size))
-      tokens += static_cast<std::int64_t>(list[0].tokens.size());
+      tokens += std::ssize(list[0].tokens);
   }
   const double wall = seconds_now() - start;
   c.set_profile(nullptr);
@@ -115,8 +115,7 @@ int bench_translate(const TranslateBench& o) {
   LineReader reader(o.input);
   std::vector<std::vector<std::int32_t>> sources;
   std::string text;
-  while ((o.sentences == 0 || static_cast<std::int64_t>(sources.size()) < o.sentences) &&
-         reader.next(text) != Line::end) {
+  while ((o.sentences == 0 || std::ssize(sources) < o.sentences) && reader.next(text) != Line::end) {
     bool cut = false;
     sources.push_back(search::source_ids(*tokenizer, text, model->max_positions(), cut));
   }
@@ -134,7 +133,7 @@ int bench_translate(const TranslateBench& o) {
         decoder.decode(std::span(sources).subspan(begin, end - begin), std::span(requests).subspan(begin, end - begin));
     seconds.insert(seconds.end(), decoder.job_seconds().begin(), decoder.job_seconds().end());
     std::int64_t made = 0;
-    for (const auto& hypotheses : found) made += static_cast<std::int64_t>(hypotheses[0].tokens.size());
+    for (const auto& hypotheses : found) made += std::ssize(hypotheses[0].tokens);
     return made;
   };
   for (std::int64_t run = 0; run < o.repeat; ++run) {

@@ -62,10 +62,7 @@ Fields fields_of(ChatOptions& o) {
   Fields f;
   f.group("Model");
   add_model_fields(f, o.decoding);
-  f.add("cache-precision", &o.decoding.cache_precision,
-        "number format of the KV cache; unset: int8 with --precision int8 or int4, else fp32")
-      .choices({"fp32", "int8"})
-      .value_name("NAME");
+  add_cache_precision_field(f, o.decoding);
   f.group("Chat");
   f.add("system", &o.system, "system message at the beginning of the chat").letter('s').value_name("TEXT");
   f.add("load", &o.load, "continue a chat that /save wrote").value_name("FILE");
@@ -324,7 +321,7 @@ class Chat {
       if (ids.empty())
         fail("", "the chat template renders the chat to no tokens",
              "pass --template FILE with another one, or --format plain");
-      if (positions == 0 || static_cast<std::int64_t>(ids.size()) + std::min(room, positions / 4) <= positions + 1) {
+      if (positions == 0 || std::ssize(ids) + std::min(room, positions / 4) <= positions + 1) {
         if (left_out > 0)
           spdlog::warn("the model's {} positions are full: {} left out", positions,
                        counted(left_out, "turn was", "turns were"));
@@ -366,7 +363,7 @@ class Chat {
     const search::SearchPlan options = search_options(g, stops);
     const std::int64_t wanted = g.max_new_tokens.value_or(default_new_tokens);
     const std::vector<std::int32_t> ids = prompt(wanted);
-    const std::int64_t positions = model_->max_positions(), given = static_cast<std::int64_t>(ids.size());
+    const std::int64_t positions = model_->max_positions(), given = std::ssize(ids);
     const std::int64_t most = positions == 0 ? wanted : std::min(wanted, positions - given + 1);
     search::Request request{
         .start_id = ids[0],
@@ -401,7 +398,7 @@ class Chat {
     write_stdout("\n");
     seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     ++answers_;
-    new_tokens_ += static_cast<std::int64_t>(found[0].tokens.size());
+    new_tokens_ += std::ssize(found[0].tokens);
     read_ += kept_->newly_read(), reused_ += kept_->reused();
     if (found[0].stop_reason == search::StopReason::cancelled && terminal_) std::cerr << "(ended)\n";
     messages_.push_back({{"role", "assistant"}, {"content", text}});

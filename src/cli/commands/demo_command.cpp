@@ -62,7 +62,7 @@ Fields fields_of(DemoOptions& o) {
       .at_least(41)
       .at_most(1'000'000);
   f.add("seed", &o.seed, "seed of the text and of training");
-  f.add("threads", &o.threads, "cores to use; 0: all").at_least(0).at_most(1024);
+  add_threads_field(f, o.threads);
   f.add("json", &o.json, "print one JSON object and nothing else");
   return f;
 }
@@ -164,8 +164,7 @@ void show_result(const Places& places, const std::vector<DemoPair>& test, const 
   for (std::size_t i = 0; i < std::min(shown, test.size()); ++i)
     print_stdout("  {:<44} -> {:<12} {}\n", test[i].source, found[i],
                  found[i] == test[i].target ? "right" : "should be " + test[i].target);
-  print_stdout("\nexact match  {:.1f}% of {} unseen lines\n", exact,
-               format_count(static_cast<std::int64_t>(test.size())));
+  print_stdout("\nexact match  {:.1f}% of {} unseen lines\n", exact, format_count(std::ssize(test)));
   print_stdout("model        {}\n", places.model());
   print_stdout("report       {}/report.html\n", places.model());
   print_stdout("your own     echo \"the third of May 2021\" | {} translate --model {}\n", program_path(),
@@ -303,7 +302,7 @@ void show_task(const DemoTask& task, const Places& places, const std::vector<Dem
   }
   print_stdout("\n");
   for (const auto& [name, value] : r.figures) print_stdout("{:<20} {:.4g}\n", name, value);
-  print_stdout("{:<20} {}\n", "unseen lines", format_count(static_cast<std::int64_t>(test.size())));
+  print_stdout("{:<20} {}\n", "unseen lines", format_count(std::ssize(test)));
   print_stdout("{:<20} {}\n{:<20} {}/report.html\n", "model", places.model(), "report", places.model());
   print_stdout(
       "{:<20} {} {} --model {} {}\n", "your own", program_path(), task.is_text ? "generate" : "translate",

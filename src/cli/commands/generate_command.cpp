@@ -316,8 +316,8 @@ int generate(GenerateOptions o, const Fields& fields, bool quiet) {
 
   const bool live = !s.has_beam() && !o.json && !o.logprobs && (o.stream || isatty(STDOUT_FILENO) == 1);
   const auto samples = static_cast<std::size_t>(s.n_best);
-  const auto window = static_cast<std::size_t>(options.decoding.batch_size) *
-                      static_cast<std::size_t>(options.decoding.threads) * (live ? 1 : 8);
+  const auto window =
+      static_cast<std::size_t>(std::int64_t{options.decoding.batch_size} * options.decoding.threads * (live ? 1 : 8));
   std::unique_ptr<LineStream> lines;
   if (from_file) lines = std::make_unique<LineStream>(o.input, 2 * window, ReadOptions{.skip_invalid = o.skip_invalid});
   std::size_t taken = 0;
@@ -331,7 +331,7 @@ int generate(GenerateOptions o, const Fields& fields, bool quiet) {
 
   Progress progress({.label = "generation",
                      .rate_unit = "tokens",
-                     .total = from_file ? 0 : static_cast<std::int64_t>(o.prompts.size() * samples),
+                     .total = from_file ? 0 : std::ssize(o.prompts) * s.n_best,
                      .enabled = !quiet && !live && stderr_is_terminal(),
                      .seconds = {},
                      .write = {}});
@@ -358,8 +358,8 @@ int generate(GenerateOptions o, const Fields& fields, bool quiet) {
       if (o.json) out += json_line(number + 1, o.no_echo ? nullptr : &prompts[i], found[i], log_probs);
       if (o.json || live) continue;
       for (std::size_t n = 0; n < found[i].size(); ++n)
-        out += fmt::format("{}{}{}\n{}", number + static_cast<std::int64_t>(n) > 0 ? separator : "",
-                           o.no_echo ? "" : prompts[i], found[i][n].text, log_probs.lines(found[i][n]));
+        out += fmt::format("{}{}{}\n{}", number > 0 || n > 0 ? separator : "", o.no_echo ? "" : prompts[i],
+                           found[i][n].text, log_probs.lines(found[i][n]));
     }
     if (!out.empty()) write_stdout(out);
   }

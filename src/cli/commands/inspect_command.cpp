@@ -16,6 +16,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/inspect_adapter.h"
 #include "cli/io/standard_output.h"
+#include "cli/options/decoding_options.h"
 #include "format/json_text.h"
 #include "format/safetensors.h"
 #include "model_io/model_source.h"
@@ -39,9 +40,7 @@ struct InspectOptions {
 Fields fields_of(InspectOptions& o) {
   Fields f;
   f.group("Model");
-  f.add("model", &o.model,
-        "model: OWNER/NAME on the hub, a model directory, a PEFT adapter, a GGUF file, a directory, .npz, .bin or .zip "
-        "of Marian's, or a directory or .argosmodel of CTranslate2's")
+  f.add("model", &o.model, fmt::format("model: {}; or a PEFT adapter", forms_of_models))
       .value_name("DIR")
       .positional()
       .required();
@@ -64,7 +63,7 @@ Stored stored(const WeightFiles& files) {
     const WeightView& view = files.at(name);
     if (!counted.emplace(view.bytes.data(), view.bytes.size()).second) continue;
     s.parameters += view.elements();
-    s.bytes += static_cast<std::int64_t>(view.bytes.size());
+    s.bytes += std::ssize(view.bytes);
     s.parameters_by_type[std::string(view.type_name())] += view.elements();
   }
   return s;

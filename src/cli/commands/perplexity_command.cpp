@@ -18,6 +18,7 @@
 #include "cli/commands/commands.h"
 #include "cli/io/standard_output.h"
 #include "cli/options/decoding_options.h"
+#include "cli/options/window_options.h"
 #include "corpus/document.h"
 #include "decode/texts/text_score.h"
 #include "format/json_text.h"
@@ -41,19 +42,12 @@ Fields fields_of(PerplexityOptions& o) {
   Fields f;
   f.group("Model");
   add_model_fields(f, o.decoding);
-  f.add("batch-size", &o.windows.batch_size, "number of windows that a worker reads together")
-      .at_least(1)
-      .at_most(100'000);
+  f.add("batch-size", &o.windows.batch_size, "number of windows that a worker reads together").within(batch_sizes);
   f.group("Text");
   f.add("input", &o.inputs, "text files, plain or gzip, each read as one text with its newlines; - is standard input")
       .letter('i')
       .value_name("FILE");
-  f.add("begin", &o.begin, "score the first token too, after the model's begin token; otherwise it is only context");
-  f.add("context", &o.windows.context, "window size in tokens; 0: the model's positions").at_least(0).at_most(1 << 24);
-  f.add("stride", &o.windows.stride,
-        "tokens from one window to the next: a smaller stride gives each token more context; 0: half of --context")
-      .at_least(0)
-      .at_most(1 << 24);
+  add_window_fields(f, o.windows, o.begin);
   f.add("tokens", &o.tokens, "score only this many tokens of each text, from the first; 0: all").at_least(0);
   f.group("Output");
   f.add("json", &o.json, "print a JSON object for each text, and one for all together if there are several");
@@ -100,12 +94,7 @@ Encoded encode(const PerplexityOptions& o, const model::Model& model, const Toke
                const std::string& text) {
   Encoded e{tokenizer.frame(Side::target).prefix, text};
   const bool framed = !e.ids.empty();  // with the tokens that models expect before a text; these are given, not scored
-  if (o.begin && !framed) {
-    const std::int32_t begin =
-        model.special_ids().bos >= 0 ? model.special_ids().bos : tokenizer.special(Side::target).bos;
-    check(begin >= 0, "--begin", "the model has no token to begin a text with");
-    e.ids.push_back(begin);
-  }
+  if (o.begin && !framed) e.ids.push_back(begin_token(model, tokenizer));
   const std::size_t given = e.ids.size();
   tokenizer.encode(text, Side::target, e.ids);
   e.unknown = count_unknown(tokenizer, text, std::span<const std::int32_t>(e.ids).subspan(given), Side::target);
@@ -177,9 +166,9 @@ int measure(const PerplexityOptions& o, bool quiet) {
     const Encoded encoded = encode(o, *model, *tokenizer, text);
     Measure m{.words = count_words(encoded.scored),
               .characters = static_cast<std::int64_t>(characters_in(encoded.scored)),
-              .bytes = static_cast<std::int64_t>(encoded.scored.size())};
+              .bytes = std::ssize(encoded.scored)};
     unknown += encoded.unknown;
-    const auto total = static_cast<std::int64_t>(encoded.ids.size()) - 1;
+    const std::int64_t total = std::ssize(encoded.ids) - 1;
     Progress progress({.label = "token",
                        .rate_unit = "tokens",
                        .total = std::max<std::int64_t>(total, 0),
@@ -191,7 +180,7 @@ int measure(const PerplexityOptions& o, bool quiet) {
                                                     [&](std::int64_t n) { progress.update(done += n); })[0];
     progress.finish();
     for (const float p : score.token_log_probs) m.squares += static_cast<double>(p) * static_cast<double>(p);
-    m.tokens = static_cast<std::int64_t>(score.token_log_probs.size());
+    m.tokens = std::ssize(score.token_log_probs);
     m.log_prob = score.log_prob;
     write_stdout(o.json ? json_of(name, m, windows) : text_of(name, m, windows));
     all += m;

@@ -17,6 +17,7 @@
 #include "cli/options/assumed_language.h"
 #include "cli/options/decoding_options.h"
 #include "cli/options/model_set.h"
+#include "cli/options/window_options.h"
 #include "corpus/document.h"
 #include "corpus/reader.h"
 #include "decode/texts/text_score.h"
@@ -45,9 +46,7 @@ Fields fields_of(ScoreOptions& o) {
   Fields f;
   f.group("Model");
   add_model_fields(f, o.decoding);
-  f.add("batch-size", &o.decoding.batch_size, "number of sentences that a worker scores together")
-      .at_least(1)
-      .at_most(100'000);
+  f.add("batch-size", &o.decoding.batch_size, "number of sentences that a worker scores together").within(batch_sizes);
   add_ensemble_fields(f, o.others);
   f.group("Text");
   f.add("source", &o.source, "source sentences, one per line; for a language model: texts, one per line")
@@ -62,13 +61,7 @@ Fields fields_of(ScoreOptions& o) {
         "do not score a pair with a line that is not UTF-8: its score is nan (null in JSON)");
   f.group("Language models");
   f.add("document", &o.document, "score the whole file as one text, newlines included");
-  f.add("begin", &o.begin, "score the first token too, after the model's begin token; otherwise it is only context");
-  f.add("context", &o.windows.context, "window size in tokens; 0: the model's positions").at_least(0).at_most(1 << 24);
-  f.add("stride", &o.windows.stride,
-        "tokens from one window of a long text to the next: a smaller stride gives each token more context; 0: half of "
-        "--context")
-      .at_least(0)
-      .at_most(1 << 24);
+  add_window_fields(f, o.windows, o.begin);
   f.group("Output");
   f.add("summary", &o.summary, "print only the totals: tokens, log-probability, perplexity, bits per character");
   f.add("word-scores", &o.word_scores, "print score ||| a b c: after the score of each line, the scores of its tokens");
@@ -79,6 +72,10 @@ Fields fields_of(ScoreOptions& o) {
   return f;
 }
 
+std::int64_t count_characters(std::string_view text) {
+  return static_cast<std::int64_t>(characters_in(text));
+}
+
 // Totals over all lines.
 struct Totals {
   std::int64_t lines = 0, tokens = 0, characters = 0;
@@ -86,7 +83,7 @@ struct Totals {
 
   void add(const search::Score& score, std::int64_t of_characters) {
     ++lines;
-    tokens += static_cast<std::int64_t>(score.token_log_probs.size());
+    tokens += std::ssize(score.token_log_probs);
     characters += of_characters;
     log_prob += score.log_prob;
   }
@@ -163,7 +160,7 @@ class PairIds {
       target_language_.check_tag(source, fmt::format("{}: line {}", source_.name(), source_.line_number()));
       sources.push_back(ids_of(source_, prepend_language_tag(languages_.prefix, source), Side::source));
       targets.push_back(ids_of(target_, target, Side::target));
-      target_characters.push_back(static_cast<std::int64_t>(characters_in(target)));
+      target_characters.push_back(count_characters(target));
     }
     return !valid.empty();
   }
@@ -173,7 +170,7 @@ class PairIds {
     std::vector<std::int32_t> ids = tokenizer_.encode(text, side);
     unknown += count_unknown(tokenizer_, text, ids, side);
     put_into_frame(ids, frames_[side == Side::target]);
-    check(positions_ == 0 || static_cast<std::int64_t>(ids.size()) <= positions_,
+    check(positions_ == 0 || std::ssize(ids) <= positions_,
           fmt::format("{}: line {}", reader.name(), reader.line_number()),
           "has {} tokens, but the model has {} positions", ids.size(), positions_);
     return ids;
@@ -243,7 +240,7 @@ int score_pairs(const ScoreOptions& o, const model::ModelSource& opened, const m
   search::check_tokenizer(model, tokenizer);
   const std::int64_t batch = o.decoding.batch_size;
   search::WorkerPool workers(thread_count(o.decoding.threads));
-  const auto window = static_cast<std::size_t>(std::max<std::int64_t>(1024, 32 * batch * workers.count()));
+  const std::size_t window = lines_at_a_time(batch, workers.count());
 
   const ModelSet others(o.others, o.decoding, model, &tokenizer);
   check_language(o.target_language, model, tokenizer);
@@ -283,18 +280,12 @@ struct TextIds {
 
 TextIds text_ids(const ScoreOptions& o, const model::Model& model, const Tokenizer& tokenizer,
                  const std::string& text) {
-  TextIds t{{}, static_cast<std::int64_t>(characters_in(text))};
-  if (o.begin) {
-    const std::int32_t begin =
-        model.special_ids().bos >= 0 ? model.special_ids().bos : tokenizer.special(Side::target).bos;
-    check(begin >= 0, "--begin", "the model has no token to begin a text with");
-    t.ids.push_back(begin);
-  }
+  TextIds t{{}, count_characters(text)};
+  if (o.begin) t.ids.push_back(begin_token(model, tokenizer));
   const std::size_t given = t.ids.size();
   tokenizer.encode(text, Side::target, t.ids);
   t.unknown = count_unknown(tokenizer, text, std::span(t.ids).subspan(given), Side::target);
-  if (!o.begin && !t.ids.empty())
-    t.characters -= static_cast<std::int64_t>(characters_in(tokenizer.decode({t.ids.data(), 1}, Side::target)));
+  if (!o.begin && !t.ids.empty()) t.characters -= count_characters(tokenizer.decode({t.ids.data(), 1}, Side::target));
   return t;
 }
 
@@ -334,8 +325,7 @@ int score_texts(const ScoreOptions& o, const model::Model& model, const Tokenize
     score({read_document(o.source, std::int64_t{1} << 30)}, {true});
   } else {
     LineReader reader(o.source, {.skip_invalid = o.skip_invalid});
-    const auto window =
-        static_cast<std::size_t>(std::max<std::int64_t>(1024, 32 * windows.batch_size * workers.count()));
+    const std::size_t window = lines_at_a_time(windows.batch_size, workers.count());
     std::vector<std::string> texts;
     std::vector<bool> valid;
     std::string text;

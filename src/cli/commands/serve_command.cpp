@@ -101,13 +101,13 @@ int serve(const ServeOptions& o) {
   options.origins.allowed = o.cors_origins;
   options.log_texts = o.log_texts;
   options.unknown_fields = o.unknown_fields;
-  options.most_body_bytes = static_cast<std::size_t>(o.max_body_kib) * 1024;
+  options.most_body_bytes = o.max_body_kib * 1024;
   const std::string log_file = o.access_log == "none" ? "" : o.access_log;
   AccessLog log(log_file);
   if (!log_file.empty()) options.log = [&](const std::string& line) { log.write(line); };
   options.request_seconds = o.request_timeout;
-  options.most_texts = static_cast<std::size_t>(o.max_texts);
-  options.most_characters = static_cast<std::size_t>(o.max_characters);
+  options.most_texts = o.max_texts;
+  options.most_characters = o.max_characters;
   options.most_new_tokens = o.max_new_tokens;
 
   check_names(o.models, "--model");
@@ -156,7 +156,7 @@ int serve(const ServeOptions& o) {
                             .threads = http_threads,
                             .certificate_file = o.tls_certificate,
                             .key_file = o.tls_key,
-                            .most_connections = static_cast<std::size_t>(o.max_connections),
+                            .most_connections = o.max_connections,
                             .most_body_bytes = options.most_body_bytes,
                             .idle_seconds = o.idle_timeout,
                             .crowded = [&] { return models.crowded(); }},

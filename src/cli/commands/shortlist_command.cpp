@@ -80,9 +80,9 @@ int make_shortlist(ShortlistCommandOptions o) {
   const LexicalTable table = lexical_table(batches, *tokenizer, o.table);
   out.write(to_text(table, *tokenizer));
   out.commit();
-  std::size_t entries = 0;
-  for (const auto& list : table.of_source) entries += list.size();
-  spdlog::info("{}: {} of {}, from {}", o.out, counted(format_count(static_cast<std::int64_t>(entries)), "translation"),
+  std::int64_t entries = 0;
+  for (const auto& list : table.of_source) entries += std::ssize(list);
+  spdlog::info("{}: {} of {}, from {}", o.out, counted(format_count(entries), "translation"),
                counted(format_count(std::count_if(table.of_source.begin(), table.of_source.end(),
                                                   [](const auto& list) { return !list.empty(); })),
                        "source token"),

@@ -205,7 +205,9 @@ std::shared_ptr<const Tokenizer> tokenizer_of(const Run& run, const TrainOptions
     save_tokenizer(*tokenizer, dir);
     remove_other_tokenizers(*tokenizer, dir, o.data.vocab);
     if (o.data.guided_alignment.learn)
-      learn_alignments(given_corpus(o), learned_alignments(o), run.stop, run.quiet, {}, tokenizer.get());
+      learn_alignments(
+          {.corpus = given_corpus(o), .files = learned_alignments(o), .tokenizer = tokenizer.get(), .quiet = run.quiet},
+          run.stop);
   });
   return tokenizer ? tokenizer : load_tokenizer(dir);
 }

@@ -140,7 +140,7 @@ struct Tally {
     late += best.stop_reason == search::StopReason::time_limit ? 1 : 0;
     too_long += best.cut_by_factor ? 1 : 0;
     stuck += best.stop_reason == search::StopReason::dead_end ? 1 : 0;
-    unsatisfied += static_cast<std::int64_t>(best.unsatisfied.size());
+    unsatisfied += std::ssize(best.unsatisfied);
   }
 };
 
@@ -259,8 +259,8 @@ class LineTranslator {
   /// @param first  the number of the first line in the whole text, from 0
   std::string translate(const std::vector<std::string>& texts, const std::vector<std::string>& prefixes,
                         std::int64_t first) {
-    for (std::size_t i = 0; i < texts.size(); ++i)
-      target_.check_tag(texts[i], fmt::format("line {}", first + static_cast<std::int64_t>(i) + 1));
+    for (std::int64_t number = first; const std::string& text : texts)
+      target_.check_tag(text, fmt::format("line {}", ++number));
     std::vector<std::string> tagged;
     if (!prefix_.empty())
       for (const std::string& text : texts) tagged.push_back(prepend_language_tag(prefix_, text));
@@ -268,7 +268,8 @@ class LineTranslator {
     const auto translations =
         translator_.translate(tagged.empty() ? texts : tagged, prefixes, {.on_partial = {}, .stop = stop_});
     std::string out;
-    for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::int64_t number = first;
+    for (std::size_t i = 0; i < texts.size(); ++i, ++number) {
       const std::vector<search::Translation>& list = translations[i];
       if (list[0].stop_reason == search::StopReason::cancelled) {
         // After a missing line the others would be misaligned, except for JSON objects, which are numbered.
@@ -277,7 +278,6 @@ class LineTranslator {
       }
       ++lines_;
       tally_.add(list[0]);
-      const std::int64_t number = first + static_cast<std::int64_t>(i);
       if (o_.json)
         out += json_line(o_, tokenizer_, number + 1, texts[i], list);
       else if (o_.decoding.search.n_best > 1)
@@ -388,9 +388,7 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   search::Translator translator(*model, tokenizer, options);
   LineTranslator lines(o, languages, translator, *tokenizer, stop.token());
 
-  // Enough lines at a time to form batches of similar lengths for every worker.
-  const std::size_t window = std::max<std::size_t>(1024, 32 * static_cast<std::size_t>(options.decoding.batch_size) *
-                                                             static_cast<std::size_t>(options.decoding.threads));
+  const std::size_t window = lines_at_a_time(options.decoding.batch_size, options.decoding.threads);
   std::int64_t invalid = 0;
   if (together) {
     const CorpusResult result =

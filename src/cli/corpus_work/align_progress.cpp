@@ -11,18 +11,18 @@
 
 namespace tril::cli {
 
-void learn_alignments(const CorpusOptions& corpus, const std::vector<std::string>& files, const StopSignal& stop,
-                      bool quiet, const WordAlignerOptions& options, const Tokenizer* tokenizer) {
+void learn_alignments(const AlignmentTask& task, const StopSignal& stop) {
+  const std::vector<std::string>& files = task.files;
   ProgressOptions line;
   line.label = "iteration";
   const bool one_way =
-      options.symmetrization == Symmetrization::forward || options.symmetrization == Symmetrization::backward;
-  line.total = options.iterations * (one_way ? 1 : 2);
-  line.enabled = !quiet;
+      task.options.symmetrization == Symmetrization::forward || task.options.symmetrization == Symmetrization::backward;
+  line.total = task.options.iterations * (one_way ? 1 : 2);
+  line.enabled = !task.quiet;
   Progress progress(line);
   std::mutex one_at_a_time;
   std::int64_t done = 0;
-  const AlignmentCounts counts = align_corpus(corpus, files, options, tokenizer, [&] {
+  const AlignmentCounts counts = align_corpus(task.corpus, files, task.options, task.tokenizer, [&] {
     if (stop.came()) fail(files[0], "stopped while learning alignments; nothing is written");
     const std::lock_guard lock(one_at_a_time);
     progress.update(++done);

@@ -11,8 +11,16 @@
 
 namespace tril::cli {
 
-/// align_corpus() with messages; a signal ends it after the current iteration. @param files  one for each set
-void learn_alignments(const CorpusOptions& corpus, const std::vector<std::string>& files, const StopSignal& stop,
-                      bool quiet, const WordAlignerOptions& options = {}, const Tokenizer* tokenizer = nullptr);
+/// The arguments of align_corpus().
+struct AlignmentTask {
+  CorpusOptions corpus;
+  std::vector<std::string> files;  ///< one for each set
+  WordAlignerOptions options = {};
+  const Tokenizer* tokenizer = nullptr;  ///< null: words between spaces
+  bool quiet = false;                    ///< without a progress line
+};
+
+/// align_corpus() with messages; a signal ends it after the current iteration.
+void learn_alignments(const AlignmentTask& task, const StopSignal& stop);
 
 }  // namespace tril::cli

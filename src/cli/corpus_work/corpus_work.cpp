@@ -66,11 +66,12 @@ class Worker {
     const std::vector<std::string> prefixes =
         beginnings_ ? beginnings_->read(directory_.manifest().prefixes[number]) : std::vector<std::string>{};
     AtomicFile file(directory_.path_of(number));
+    std::int64_t done = 0;
     for (std::size_t at = 0; at < lines.size() && !stop_.came(); at += work_.window) {
-      together_.update(static_cast<std::int64_t>(at));
-      const std::size_t count = std::min(work_.window, lines.size() - at);
-      file.write(work_.translate(part(lines, at, count), part(prefixes, at, count),
-                                 block.first + static_cast<std::int64_t>(at)));
+      together_.update(done);
+      const std::vector<std::string> texts = part(lines, at, std::min(work_.window, lines.size() - at));
+      file.write(work_.translate(texts, part(prefixes, at, texts.size()), block.first + done));
+      done += std::ssize(texts);
     }
     if (stop_.came()) return false;  // the finished part of the block is discarded with the temporary file
     file.commit();

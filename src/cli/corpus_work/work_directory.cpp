@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds between_looks{200};
-constexpr std::size_t most_blocks = 100'000;
+constexpr std::int64_t most_blocks = 100'000;
 constexpr std::int64_t whole = 0, present = 1, first_block = 2;  // lock numbers
 constexpr std::string_view ended = "ended-";
 
@@ -103,11 +103,11 @@ void WorkDirectory::make_manifest(const std::stop_token& stop) {
   const auto stopped = [&] { return stop.stop_requested(); };
   const std::int64_t lines_each = plan_.block_lines.value_or(10'000);
   manifest_.blocks = find_blocks(plan_.input, lines_each, options, stopped);
-  if (manifest_.blocks.size() > most_blocks)
+  if (std::ssize(manifest_.blocks) > most_blocks)
     fail_usage("--block-lines",
                fmt::format("{} lines make {} blocks, but at most {} are supported", format_count(manifest_.lines()),
                            format_count(std::ssize(manifest_.blocks)), format_count(most_blocks)),
-               fmt::format("pass {} or more", manifest_.lines() / static_cast<std::int64_t>(most_blocks) + 1));
+               fmt::format("pass {} or more", manifest_.lines() / most_blocks + 1));
   if (plan_.target_prefix) {
     manifest_.prefixes = find_blocks(*plan_.target_prefix, lines_each, {.refuse_empty = false}, stopped);
     const auto lines = [](const std::vector<TextBlock>& blocks) {

@@ -41,9 +41,7 @@ std::unique_ptr<model::Model> load_model(const model::ModelSource& source, const
 }
 
 void add_model_fields(Fields& f, DecodingOptions& o) {
-  f.add("model", &o.model,
-        "model: OWNER/NAME on the hub, a Hugging Face directory, a GGUF file, a directory, .npz, .bin or .zip of "
-        "Marian's, or a directory or .argosmodel of CTranslate2's")
+  f.add("model", &o.model, fmt::format("model: {}", forms_of_models))
       .letter('m')
       .value_name("DIR")
       .required()
@@ -55,10 +53,11 @@ void add_model_fields(Fields& f, DecodingOptions& o) {
   precision_field(
       f.add("precision", &o.precision,
             "precision of the weights: fewer bits are faster and smaller; unset: as the directory stores them"));
-  f.add("threads", &o.threads, "number of cores to use, one worker each; 0: all")
-      .at_least(0)
-      .at_most(4096)
-      .free_to_change();
+  add_threads_field(f, o.threads).free_to_change();
+}
+
+Field& add_threads_field(Fields& f, std::int64_t& threads) {
+  return f.add("threads", &threads, "number of cores to use; 0: all").at_least(0).at_most(4096);
 }
 
 void add_language_fields(Fields& f, std::string& source, std::string& target) {
@@ -90,10 +89,17 @@ void add_search_fields(Fields& f, DecodingOptions& o) {
 
 }  // namespace
 
+void add_cache_precision_field(Fields& f, DecodingOptions& o) {
+  f.add("cache-precision", &o.cache_precision,
+        "number format of the KV cache: int8, with a scale for each token and head, takes a quarter of the memory; "
+        "unset: int8 with --precision int8 or int4, else fp32")
+      .choices({"fp32", "int8"})
+      .value_name("NAME");
+}
+
 void add_batch_fields(Fields& f, DecodingOptions& o) {
   f.add("batch-size", &o.batch_size, "number of sentences that a worker decodes together")
-      .at_least(1)
-      .at_most(100'000)
+      .within(batch_sizes)
       .free_to_change();
   f.add("time-limit", &o.search.time_limit,
         "seconds that a sentence or prompt may take once it has started; then the best result so far is printed; 0: no "
@@ -102,11 +108,7 @@ void add_batch_fields(Fields& f, DecodingOptions& o) {
       .within(limits::time_limit);
   f.add("no-cache", &o.no_cache,
         "compute every step from the beginning, without a KV cache: slow, the same result, for checks");
-  f.add("cache-precision", &o.cache_precision,
-        "number format of the KV cache: int8, with a scale for each token and head, takes a quarter of the memory; "
-        "unset: int8 with --precision int8 or int4, else fp32")
-      .choices({"fp32", "int8"})
-      .value_name("NAME");
+  add_cache_precision_field(f, o);
   f.add("attention-window", &o.attention_window,
         "a token attends only to itself and the W - 1 tokens of the output (or text) before it; 0: no window")
       .value_name("W")
@@ -145,6 +147,10 @@ void add_choice_fields(Fields& f, DecodingOptions& o) {
   f.add("logit-bias", &o.logit_bias,
         "added to the logit of a token, given by its id or as a text of one token: from -100, which forbids it, to 100")
       .value_name("TOKEN=BIAS");
+}
+
+std::size_t lines_at_a_time(std::int64_t batch_size, std::int64_t workers) {
+  return static_cast<std::size_t>(std::max<std::int64_t>(1024, 32 * batch_size * workers));
 }
 
 bool keeps_int8(const DecodingOptions& o, const model::Model& m) {

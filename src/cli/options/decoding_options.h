@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fields.h"
@@ -16,6 +17,11 @@
 #include "settings/search_options.h"
 
 namespace tril::cli {
+
+/// The forms of a model, for the help of options that name one.
+inline constexpr std::string_view forms_of_models =
+    "OWNER/NAME on the hub, a Hugging Face or CTranslate2 directory, a GGUF file, an .argosmodel, or Marian's "
+    "directory, .npz, .bin or .zip";
 
 struct DecodingOptions {
   std::string model, adapter;            ///< adapter: a PEFT directory; empty: none
@@ -37,11 +43,17 @@ void warn_of_unknown(std::int64_t tokens);
 /// Makes a field a choice of nn::precision_names.
 Field& precision_field(Field& f);
 nn::Precision precision_of(std::string_view name);
-/// --model, --precision, --threads: for every command that runs a model.
+/// --model, --adapter, --precision, --threads: for every command that runs a model.
 void add_model_fields(Fields& f, DecodingOptions& o);
 /// --source-language, --target-language: for multilingual models.
 void add_language_fields(Fields& f, std::string& source, std::string& target);
-/// --batch-size, --no-cache.
+/// Limits of --batch-size.
+inline constexpr Range batch_sizes{1, 100'000};
+/// --threads.
+Field& add_threads_field(Fields& f, std::int64_t& threads);
+/// --cache-precision.
+void add_cache_precision_field(Fields& f, DecodingOptions& o);
+/// How a search runs: --batch-size, --time-limit, and the options of the KV cache.
 void add_batch_fields(Fields& f, DecodingOptions& o);
 /// Search options for translations, and their lengths.
 void add_translation_fields(Fields& f, DecodingOptions& o);
@@ -51,6 +63,9 @@ void add_continuation_fields(Fields& f, DecodingOptions& o);
 void add_choice_fields(Fields& f, DecodingOptions& o);
 /// The end of a search field's help: the default if it is unset.
 std::string unset_text(std::string_view field, std::string_view fallback);
+
+/// The number of lines to read at a time, so that every worker finds batches of lines of similar lengths.
+std::size_t lines_at_a_time(std::int64_t batch_size, std::int64_t workers);
 
 /// Whether the KV cache has 8 bits: by --cache-precision, or like the weights.
 bool keeps_int8(const DecodingOptions& o, const model::Model& m);

@@ -1,11 +1,16 @@
 #include "cli/serving/serve_options.h"
 
+#include "serve/api/schedule.h"
+#include "serve/api/search_fields.h"
+#include "serve/engine/engine.h"
+
 namespace tril::cli {
 
 Fields fields_of(ServeOptions& o) {
   Fields f;
   f.group("Models");
-  f.add("model", &o.models, "a model directory or a GGUF file, or several as NAME=DIR; the first is the default")
+  f.add("model", &o.models,
+        fmt::format("one model, or several as NAME=DIR, of which the first is the default; DIR: {}", forms_of_models))
       .value_name("[NAME=]DIR")
       .letter('m')
       .required();
@@ -22,25 +27,20 @@ Fields fields_of(ServeOptions& o) {
   f.add("beam-size", &o.decoding.search.beam_size,
         "default beam size of requests; unset: as the model's directory says, or 1")
       .letter('b')
-      .at_least(1)
-      .at_most(64);
+      .within(serve::served_beams);
   f.group("Resources");
-  f.add("threads", &o.decoding.threads, "number of cores to use; 0: all").at_least(0).at_most(4096);
-  f.add("batch-size", &o.decoding.batch_size, "number of sentences that a worker decodes together")
-      .at_least(1)
-      .at_most(10'000);
+  add_threads_field(f, o.decoding.threads);
+  f.add("batch-size", &o.decoding.batch_size, "number of sentences that a worker decodes together").within(batch_sizes);
   f.add("queue-size", &o.queue_size,
         "maximum number of waiting sentences, half of them from one client; further requests get 429")
       .at_least(1)
       .at_most(10'000'000);
   f.add("cache-tokens", &o.cache_tokens,
-        "size of the KV cache in tokens of all hypotheses, which bounds memory; 0: 262144")
+        fmt::format("size of the KV cache in tokens of all hypotheses, which bounds memory; 0: {}",
+                    serve::default_cache_tokens))
       .at_least(0)
       .at_most(1e12);
-  f.add("cache-precision", &o.decoding.cache_precision,
-        "number format of the KV cache; unset: int8 with --precision int8 or int4, else fp32")
-      .choices({"fp32", "int8"})
-      .value_name("NAME");
+  add_cache_precision_field(f, o.decoding);
   f.add("prompt-tokens", &o.prompt_tokens, "number of prompt or source tokens that are read between two decode steps")
       .at_least(1)
       .at_most(1'000'000);
@@ -87,14 +87,12 @@ Fields fields_of(ServeOptions& o) {
   f.add("max-new-tokens", &o.max_new_tokens, "maximum number of new tokens that a request may ask for")
       .at_least(1)
       .at_most(1'000'000);
-  f.add("request-timeout", &o.request_timeout, "seconds after which a request is cut off")
+  f.add("request-timeout", &o.request_timeout, "seconds after which the decoding of a request ends where it is")
       .value_name("SECONDS")
-      .above(0)
-      .at_most(1e6);
+      .within(serve::served_seconds);
   f.add("idle-timeout", &o.idle_timeout, "seconds after which an idle connection is closed")
       .value_name("SECONDS")
-      .above(0)
-      .at_most(1e6);
+      .within(serve::served_seconds);
   f.needs("tls-certificate", "tls-key", "a certificate needs its key");
   f.needs("tls-key", "tls-certificate", "a key needs its certificate");
   return f;

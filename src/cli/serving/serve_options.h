@@ -8,6 +8,7 @@
 #include "base/fields.h"
 #include "cli/options/decoding_options.h"
 #include "serve/api/service.h"
+#include "serve/engine/engine.h"
 
 namespace tril::cli {
 
@@ -16,22 +17,24 @@ inline constexpr int most_http_threads = 256;
 struct ServeOptions {
   std::vector<std::string> models, adapters, languages, cors_origins;
   DecodingOptions decoding;
-  std::int64_t queue_size = 1024, cache_tokens = 0, prompt_tokens = 512, prefix_tokens = 16'384;
+  std::uint64_t queue_size = serve::EngineOptions{}.queue_size;
+  std::int64_t cache_tokens = 0, prompt_tokens = 512, prefix_tokens = 16'384;
   bool deterministic = false;
   ServeOptions() {
-    decoding.batch_size =
-        48;  // requests that join at a step cost less per sentence than batches of tril translate's 32
+    decoding.batch_size = 48;  // joining a running batch costs less per sentence than a batch of tril translate's 32
   }
 
   std::string host = "127.0.0.1", api_key_file, admin_key_file, tls_certificate, tls_key, access_log = "-";
-  std::int64_t port = 8080, http_threads = 0, max_connections = 1024, max_body_kib = 4096, max_texts = 256,
-               max_characters = 200'000, max_new_tokens = 4096;
-  double request_timeout = 120, idle_timeout = 75;
-  serve::UnknownFields unknown_fields = serve::UnknownFields::warn;
+  std::int64_t port = 8080, http_threads = 0, max_new_tokens = serve::ServiceOptions{}.most_new_tokens;
+  std::uint64_t max_connections = 1024, max_body_kib = serve::ServiceOptions{}.most_body_bytes / 1024,
+                max_texts = serve::ServiceOptions{}.most_texts,
+                max_characters = serve::ServiceOptions{}.most_characters;
+  double request_timeout = serve::ServiceOptions{}.request_seconds, idle_timeout = 75;
+  serve::UnknownFields unknown_fields = serve::ServiceOptions{}.unknown_fields;
   bool allow_anyone = false, log_texts = false;
 };
 
-/// Which must not move.
+/// The fields point into the options, which must not move.
 Fields fields_of(ServeOptions& o);
 
 }  // namespace tril::cli

@@ -82,7 +82,7 @@ serve::Loaded load_served(const ServeOptions& o, const std::string& name, const 
     if (pair.model == name) l.source_language = pair.from, l.target_language = pair.to;
   l.engine = {.threads = decoding.threads,
               .batch_size = decoding.batch_size,
-              .queue_size = static_cast<std::size_t>(o.queue_size),
+              .queue_size = o.queue_size,
               .cache_tokens = o.cache_tokens,
               .session = {.cache = decoding.cache,
                           .prompt_tokens = static_cast<std::int32_t>(o.prompt_tokens),
