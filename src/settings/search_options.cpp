@@ -144,14 +144,14 @@ void add_sampling_fields(Fields& f, SearchOptions& o, const UnsetText& unset) {
   f.add("top-k", &o.top_k, "draw from the K likeliest tokens; 0 or -1: from all" + unset("top-k", "50"))
       .value_name("K")
       .within(limits::top_k);
-  f.add("top-p", &o.top_p, "draw from the fewest tokens whose probabilities sum to P; 1: from all")
+  f.add("top-p", &o.top_p, "draw from the fewest tokens whose probabilities sum to at least P; 1: from all")
       .value_name("P")
       .within(limits::probability);
   f.add("min-p", &o.min_p, "draw from tokens at least P times as probable as the likeliest one; 0: from all")
       .value_name("P")
       .within(limits::probability);
   f.add("typical-p", &o.typical_p,
-        "draw from the tokens whose information is nearest to its expected value, until their probabilities sum to P; "
+        "draw from the tokens whose information is nearest to its expected value: the fewest that sum to at least P; "
         "1: from all")
       .value_name("P")
       .within(limits::typical_p);

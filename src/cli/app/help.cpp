@@ -64,6 +64,35 @@ std::string in_table(std::string text) {
   return text;
 }
 
+// What follows a field's help: its choices, its limits, and whether it is required.
+std::vector<std::string> notes_of(const Field& field) {
+  std::vector<std::string> notes;
+  if (const auto allowed = field.allowed(); !allowed.empty())
+    notes.push_back(fmt::format("{}", fmt::join(allowed, ", ")));
+  if (const std::string limits = field.range(); !limits.empty()) notes.push_back(limits);
+  if (field.is_required()) notes.emplace_back("required");
+  return notes;
+}
+
+std::string with_notes(const std::string& help, const std::vector<std::string>& notes) {
+  return notes.empty() ? help : fmt::format("{} ({})", help, fmt::join(notes, "; "));
+}
+
+// The first letter of a sentence; only ASCII letters change.
+std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
+// "`tril vocab`, `tril train`": the commands for which `has` is true.
+template <class Has>
+std::string listed(const App& app, Has has) {
+  std::string list;
+  for (const Command& command : app.commands())
+    if (has(command.traits())) list += fmt::format("{}`tril {}`", list.empty() ? "" : ", ", command.name);
+  return list;
+}
+
 void add_tables(std::string& out, const Fields& fields) {
   each_option(
       fields,
@@ -72,12 +101,7 @@ void add_tables(std::string& out, const Fields& fields) {
       },
       [&](const Field& field) {
         const std::string value = field.default_text();
-        const std::string limits = field.range();
-        const std::vector<std::string> allowed = field.allowed();
-        std::string meaning = with_options(fields, field.help());
-        if (!allowed.empty()) meaning += ": " + fmt::format("{}", fmt::join(allowed, ", "));
-        if (!limits.empty()) meaning += " (" + limits + ")";
-        if (field.is_required()) meaning += "; required";
+        const std::string meaning = with_notes(with_options(fields, field.help()), notes_of(field));
         out += fmt::format("| `{}` | {} | {} |\n", in_table(flag_text(field)),
                            value.empty() || field.is_flag() ? (field.is_flag() && value == "true" ? "on" : "")
                                                             : "`" + in_table(value) + "`",
@@ -96,15 +120,10 @@ std::string flag_text(const Field& field) {
 }
 
 std::string described(const Field& field, const Fields& fields) {
-  const std::string help = with_options(fields, field.help());
-  std::vector<std::string> notes;
-  if (const auto allowed = field.allowed(); !allowed.empty())
-    notes.push_back(fmt::format("{}", fmt::join(allowed, ", ")));
-  if (const std::string limits = field.range(); !limits.empty()) notes.push_back(limits);
-  if (field.is_required()) notes.emplace_back("required");
+  std::vector<std::string> notes = notes_of(field);
   if (field.is_flag() ? field.default_text() == "true" : !field.default_text().empty())
     notes.push_back("default " + (field.is_flag() ? "on" : field.default_text()));
-  return notes.empty() ? help : fmt::format("{} ({})", help, fmt::join(notes, "; "));
+  return with_notes(with_options(fields, field.help()), notes);
 }
 
 std::string overview(const App& app) {
@@ -138,20 +157,24 @@ std::string help_text(const Command& command) {
 
 std::string markdown_reference(const App& app) {
   std::string out =
-      "# Options\n\nEvery command with every option, as `tril help --markdown` prints it. A command that takes "
-      "`--config` reads "
-      "the same\nnames from a YAML file.\n";
+      "# Options\n\nEvery command with every option, as `tril help --markdown` prints it. A command with `--config` "
+      "reads "
+      "options from a\nYAML file, under the same names.\n";
   for (const Command& command : app.commands()) {
-    out += fmt::format("\n## tril {}\n\n{}.\n", command.name, command.summary);
+    out += fmt::format("\n## tril {}\n\n{}.\n", command.name, capitalised(command.summary));
     if (!command.description.empty()) out += "\n" + command.description + "\n";
     out += fmt::format("\n```\n{}\n```\n", usage(command));
     add_tables(out, command.fields);
     if (!command.examples.empty()) out += "\n### Examples\n";
     for (const Example& example : command.examples)
-      out += fmt::format("\n{}:\n\n```\n{}\n```\n", example.does, example.line);
+      out += fmt::format("\n{}:\n\n```\n{}\n```\n", capitalised(example.does), example.line);
   }
   GeneralOptions general;
-  out += "\n## All commands\n\n`--config` and `--dump-config` belong to the commands that train.\n";
+  out += fmt::format(
+      "\n## All commands\n\nOnly these commands have `--config` and `--dump-config`: {}.\n\nOnly these have `--pull`: "
+      "{}.\n",
+      listed(app, [](const CommandTraits& t) { return t.reads_config; }),
+      listed(app, [](const CommandTraits& t) { return t.opens_models; }));
   add_tables(out, fields_of(general, {.reads_config = true, .opens_models = true}));
   return out;
 }

@@ -53,7 +53,7 @@ Fields fields_of(DemoOptions& o) {
   for (const DemoTask& task : train::demo_tasks()) tasks.push_back(task.name);
   f.add("task", &o.task, "task that the model learns").choices(tasks).positional();
   f.add("out", &o.out, "directory for the text, the vocabulary and the model").letter('o').value_name("DIR");
-  f.add("only", &o.only, "for dates: only one kind of text").choices({"all", "dates", "times", "numbers"});
+  f.add("only", &o.only, "for the task dates: use only one kind of text").choices({"all", "dates", "times", "numbers"});
   f.add("lines", &o.lines, "number of lines to train on; unset: 20,000 to 80,000, depending on the task")
       .at_least(100)
       .at_most(10'000'000);

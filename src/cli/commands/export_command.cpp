@@ -48,8 +48,8 @@ Fields fields_of(ExportOptions& o) {
       .required();
   f.add("format", &o.format, "format of the output directory").choices({"huggingface", "ctranslate2"});
   f.add("type", &o.type,
-        "number format of the matrices in a GGUF file (vectors stay in 32 bits), or for CTranslate2: f32, f16, "
-        "bf16, int8")
+        "number format of the matrices: in a GGUF file any but int8 (vectors stay in 32 bits); for CTranslate2 f32, "
+        "f16, bf16 or int8")
       .choices({"f32", "f16", "bf16", "q8_0", "q4_0", "int8"});
   f.add("name", &o.name, "name of the model in a GGUF file; unset: the name of --model").value_name("TEXT");
   return f;
@@ -173,8 +173,7 @@ void add_export(App& app) {
                "published; an error names anything that it would compute differently. With --format ctranslate2 it "
                "writes a directory that CTranslate2 loads. A GGUF, Marian or CTranslate2 model becomes a directory "
                "with a config.json, which `transformers` reads unless its model_type is tril. An .npz is written with "
-               "its vocabularies and a decoder.yml, for "
-               "`marian-decoder`. The original is not changed.",
+               "its vocabularies and a decoder.yml, for `marian-decoder`. The original is not changed.",
            .examples = {{"tril export -m llama --to llama.gguf", "in 16 bits"},
                         {"tril export -m llama --to llama-q8.gguf --type q8_0", "in 8 bits"},
                         {"tril export -m llama --adapter legal --to llama-legal", "a model with its adapter merged"},

@@ -381,7 +381,7 @@ void add_generate(App& app) {
   auto o = std::make_shared<GenerateOptions>();
   app.add({.name = "generate",
            .summary = "continue text with a language model",
-           .description = "Reads a Hugging Face directory of a language model, or a GGUF file. Options override its "
+           .description = "Takes any language model that `tril families` lists. Options override the model's "
                           "generation_config.json; without either, the likeliest token is taken each time. Prints "
                           "prompt and text; several generations are separated by a line of ---. The same seed gives "
                           "the same text, whatever else is in the batch.",

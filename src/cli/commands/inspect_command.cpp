@@ -143,7 +143,7 @@ const std::vector<Size>& sizes() {
         {"ffn_hidden_size", ""},
         {"n_inner", ""}}},
       {"experts", {{"num_local_experts", ""}, {"num_experts", ""}, {"n_routed_experts", ""}}},
-      {"of a token", {{"num_experts_per_tok", ""}, {"moe_topk", ""}}},
+      {"experts/token", {{"num_experts_per_tok", ""}, {"moe_topk", ""}}},
   };
   return list;
 }
@@ -161,7 +161,7 @@ std::string size_of(const Size& size, const nlohmann::ordered_json& config, bool
     if (two_sides) return fmt::format("{} + {}", config[encoder].dump(), config[decoder].dump());
   }
   if (size.name != std::string_view("feed-forward")) return "";
-  // In some families a multiple of the width, which is 4 where the config says none.
+  // Some families give it as a multiple of the width; the default is 4.
   for (const char* width : {"d_model", "hidden_size", "n_embed", "n_embd"})
     if (has(width)) {
       std::int64_t factor = 4;

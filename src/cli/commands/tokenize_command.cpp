@@ -29,7 +29,7 @@ struct TokenizeOptions {
 
 void add_vocabulary_fields(Fields& f, TokenizeOptions& o) {
   f.group("Vocabulary");
-  f.add("model", &o.model, "model directory or GGUF file whose vocabulary is used; only its tokenizer is read")
+  f.add("model", &o.model, "model whose vocabulary is used, in any form that tril reads; only its tokenizer is read")
       .letter('m')
       .value_name("DIR")
       .required();
@@ -43,7 +43,7 @@ Fields fields_of_tokenize(TokenizeOptions& o) {
   f.add("special-tokens", &o.special_tokens, "add the special tokens that the model expects around a text");
   f.add("language", &o.language, "language of the texts, for a vocabulary with language tokens; needs --special-tokens")
       .value_name("NAME");
-  f.needs("language", "special-tokens", "it chooses one of these");
+  f.needs("language", "special-tokens", "it selects one of the special tokens");
   f.group("Text");
   f.add("text", &o.texts, "texts; unset: the lines of --input").value_name("TEXT").positional();
   f.add("input", &o.input, "texts, one per line; - is standard input").letter('i').value_name("FILE");

@@ -83,9 +83,9 @@ Fields fields_of(TranslateOptions& o) {
         "replace an unknown token in the output with the source word it attends to most");
   add_coverage_field(f, o.decoding.search);
   f.add("shortlist", &o.shortlist,
-        "vocabulary shortlist: a binary one of Marian's (lex.*.bin), or a table made by `tril shortlist`, then the "
-        "number of most frequent tokens (100), the "
-        "number of translations of each source token (100) and their minimum probability (0)")
+        "vocabulary shortlist: Marian's binary file (lex.*.bin), or a table made by `tril shortlist`, which may be "
+        "followed by the number of most frequent tokens (100), the number of translations of each source token (100) "
+        "and their minimum probability (0)")
       .value_name("FILE [FIRST [BEST [P]]]");
   f.group("Search");
   add_translation_fields(f, o.decoding);
@@ -417,9 +417,8 @@ void add_translate(App& app) {
   auto o = std::make_shared<TranslateOptions>();
   app.add({.name = "translate",
            .summary = "translate text, one sentence per line",
-           .description =
-               "Reads a Hugging Face directory of an encoder-decoder (Marian, BART, mBART, M2M100, NLLB, "
-               "Pegasus, T5 and mT5). Options override its generation_config.json. An empty line stays empty.",
+           .description = "Takes any encoder-decoder model that `tril families` lists. Options override the model's "
+                          "generation_config.json. An empty line stays empty.",
            .examples = {{"tril translate --model de -i test.en -o test.de", "a file"},
                         {"echo \"A dog runs.\" | tril translate -m de -b 8 --n-best 8",
                          "the eight best translations, with scores"},

@@ -39,8 +39,8 @@ Fields fields_of(VocabOptions& o) {
       .required();
   f.add("tsv", &o.tsv, "the files have two tab-separated columns; learn from both");
   f.add("skip-invalid", &v.skip_invalid, "skip lines that are not UTF-8");
-  f.add("max-lines", &v.max_lines, "sample a larger text down to this many lines").at_least(1);
-  f.add("seed", &v.seed, "seed of that sample");
+  f.add("max-lines", &v.max_lines, "maximum number of lines to learn from; a larger text is sampled").at_least(1);
+  f.add("seed", &v.seed, "seed of the sample");
   f.group("Vocabulary");
   f.add("out", &o.out,
         "output file for the SentencePiece model, - is standard output; with --extend, the new model directory")
@@ -48,11 +48,12 @@ Fields fields_of(VocabOptions& o) {
       .value_name("FILE")
       .required();
   f.add("size", &v.size, "number of pieces").at_least(4).at_most(1'000'000);
-  f.add("type", &v.model, "byte-pair encoding, a unigram language model, or single characters (--size at most)",
+  f.add("type", &v.model,
+        "byte-pair encoding, a unigram language model, or single characters, of which --size are kept at most",
         subword_names())
       .value_name("NAME");
   f.add("normalization", &v.normalization,
-        "normalization of the text: Unicode NFKC, with nmt_ also spaces, with _cf also lower case; or none",
+        "normalization of the text: Unicode NFKC; nmt_: white space too; _cf: case folding too; identity: none",
         normalization_names())
       .value_name("NAME");
   f.add("keep-spaces", &v.keep_spaces, "keep repeated, leading and trailing spaces, and do not add one in front");

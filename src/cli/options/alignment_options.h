@@ -20,7 +20,7 @@ struct AlignmentOptions {
 void add_alignment_fields(Fields& f, AlignmentOptions& o);
 
 /// @throws Error(usage) if they do not fit the model. @param wanted  whether attention is also needed otherwise
-/// @return  nothing where nobody asks
+/// @return  nothing if attention is not needed
 std::optional<nn::AttentionHeads> attention_heads(const AlignmentOptions& o, const model::Model& m, bool wanted);
 
 /// The output of --alignment after the text: "0-0 1-1", or weights.

@@ -107,7 +107,7 @@ void add_batch_fields(Fields& f, DecodingOptions& o) {
       .value_name("SECONDS")
       .within(limits::time_limit);
   f.add("no-cache", &o.no_cache,
-        "compute every step from the beginning, without a KV cache: slow, the same result, for checks");
+        "compute every step from the first token, without a KV cache: slower, with the same result; for checks");
   add_cache_precision_field(f, o);
   f.add("attention-window", &o.attention_window,
         "a token attends only to itself and the W - 1 tokens of the output (or text) before it; 0: no window")

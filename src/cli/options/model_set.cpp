@@ -28,7 +28,7 @@ void add_ensemble_fields(Fields& f, ModelSetOptions& o) {
 void add_speculative_fields(Fields& f, ModelSetOptions& o) {
   f.add("draft-model", &o.draft_model,
         "speculative decoding: directory of a small model with the same vocabulary; it proposes tokens that --model "
-        "checks in one step; the same text, faster; needs -b 1")
+        "checks in one step; the text is the same; needs -b 1")
       .value_name("DIR");
   precision_field(f.add(
       "draft-precision", &o.draft_precision,

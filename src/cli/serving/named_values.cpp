@@ -60,10 +60,11 @@ std::vector<NamedAdapter> named_adapters(const std::vector<std::string>& values,
                  "for example legal=adapters/legal; requests then name MODEL:legal");
     const auto is_it = [&](const std::string& model) { return named(model).first == a.model; };
     if (std::none_of(models.begin(), models.end(), is_it))
-      fail_usage(flag, fmt::format("--model has no model {}", printable(a.model)));
+      fail_usage(flag, fmt::format("there is no model {} in --model", printable(a.model)));
     const auto same = [&](const NamedAdapter& b) { return b.model == a.model && b.name == a.name; };
     if (std::any_of(list.begin(), list.end(), same))
-      fail_usage(flag, fmt::format("two adapters of model {} are called \"{}\"", printable(a.model), printable(a.name)),
+      fail_usage(flag,
+                 fmt::format("two adapters of model {} have the name \"{}\"", printable(a.model), printable(a.name)),
                  "give each a different name");
     list.push_back(std::move(a));
   }

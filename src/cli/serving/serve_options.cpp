@@ -21,8 +21,9 @@ Fields fields_of(ServeOptions& o) {
   precision_field(
       f.add("precision", &o.decoding.precision, "precision of the weights; unset: as the directory stores them"));
   f.add("languages", &o.languages,
-        "languages of a model: NAME=en:de; unset: as its tokenizer_config.json says; for a model with tags (>>de<<), "
-        "the default target of requests, - for texts without a tag; not for a model with language tokens")
+        "source and target language of a model: NAME=en:de; for a model with tags (>>de<<), the target is the default "
+        "of requests, and - means no tag; not for a model with language tokens; unset: as its tokenizer_config.json "
+        "says")
       .value_name("NAME=FROM:TO");
   f.add("beam-size", &o.decoding.search.beam_size,
         "default beam size of requests; unset: as the model's directory says, or 1")
@@ -32,7 +33,7 @@ Fields fields_of(ServeOptions& o) {
   add_threads_field(f, o.decoding.threads);
   f.add("batch-size", &o.decoding.batch_size, "number of sentences that a worker decodes together").within(batch_sizes);
   f.add("queue-size", &o.queue_size,
-        "maximum number of waiting sentences, half of them from one client; further requests get 429")
+        "maximum number of waiting sentences; one client may have half of them; further requests get 429")
       .at_least(1)
       .at_most(10'000'000);
   f.add("cache-tokens", &o.cache_tokens,
@@ -52,21 +53,20 @@ Fields fields_of(ServeOptions& o) {
   f.add("deterministic", &o.deterministic,
         "give answers that are the same to the last bit, whatever other requests are running; slower");
   f.group("Server");
-  f.add("host", &o.host, "address to listen on; addresses that other machines can reach need keys")
+  f.add("host", &o.host, "address to listen on; if other machines can reach it, requests need keys")
       .value_name("ADDRESS");
   f.add("port", &o.port, "port to listen on; 0: any free port").at_least(0).at_most(65'535);
   f.add("http-threads", &o.http_threads, "number of threads for connections; 0: one for every four of --threads")
       .at_least(0)
       .at_most(most_http_threads);
   f.add("api-key-file", &o.api_key_file,
-        "file of keys, one per line; requests must carry one of them; TRIL_API_KEY is one too")
+        "file of API keys, one per line; a request needs one of them, or the key in TRIL_API_KEY")
       .value_name("FILE");
   f.add("admin-key-file", &o.admin_key_file,
-        "file of keys of administrators, who may load and unload models and have priority")
+        "file of administrators' keys, one per line; administrators may load and unload models and set priorities")
       .value_name("FILE");
   f.add("allow-anyone", &o.allow_anyone, "allow requests without keys from other machines");
-  f.add("cors-origins", &o.cors_origins, "origins of pages whose browsers may send requests; *: any")
-      .value_name("ORIGIN");
+  f.add("cors-origins", &o.cors_origins, "origins of web pages that may send requests; *: any").value_name("ORIGIN");
   f.add("tls-certificate", &o.tls_certificate, "certificate chain in PEM; enables HTTPS, with --tls-key")
       .value_name("FILE");
   f.add("tls-key", &o.tls_key, "private key of the certificate").value_name("FILE");
@@ -75,7 +75,8 @@ Fields fields_of(ServeOptions& o) {
       .value_name("FILE");
   f.add("log-texts", &o.log_texts, "include the texts of requests in the access log");
   f.add("unknown-fields", &o.unknown_fields,
-        "unknown fields in a request: refuse them with 400, warn of them in the answer's \"warnings\", or ignore them",
+        "what to do with unknown fields of a request: refuse it with 400, report them in the answer's \"warnings\", or "
+        "ignore them",
         serve::unknown_fields_names());
   f.group("Limits");
   f.add("max-connections", &o.max_connections, "maximum number of connections").at_least(1).at_most(1'000'000);

@@ -11,7 +11,7 @@ namespace tril::cli {
 /// @throws Error for a directory that cannot be served
 serve::Loaded load_served(const ServeOptions& o, const std::string& name, const std::string& directory);
 
-/// Refuses a cache without room for anything but its text. @throws Error(usage)
+/// Refuses a cache that is too small for any request. @throws Error(usage)
 void check_cache(const serve::Loaded& l, const std::string& name, const ServeOptions& o);
 /// Refuses languages given for a model on which they have no effect. @throws Error(usage)
 void check_languages(const serve::Loaded& l, const std::string& name, const ServeOptions& o);

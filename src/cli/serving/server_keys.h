@@ -5,7 +5,7 @@
 
 namespace tril::cli {
 
-/// Those of --api-key-file, --admin-key-file and TRIL_API_KEY. @throws Error for a file without a key, or a short key
+/// The keys of --api-key-file, --admin-key-file and TRIL_API_KEY. @throws Error for a file without a key, or a short key
 serve::Keys keys_of(const ServeOptions& o);
 
 }  // namespace tril::cli

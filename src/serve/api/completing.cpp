@@ -124,7 +124,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
   void tell(std::size_t prompt, const search::NewToken& t) {
     const std::size_t row = prompt * rows_ + static_cast<std::size_t>(t.sample);
     Choice& choice = choices_[row];
-    ToldPart told;
+    AnswerPart told;
     if (r_.logprobs) {
       const std::vector<ScoredToken> tokens = scored(choice, t.token, t.score, t.ended, told.text);
       if (tokens.empty() && told.text.empty()) return;

@@ -48,7 +48,7 @@ Json CompletionForm::frame(bool chunk) const {
           {"model", model_.name()}};
 }
 
-Json CompletionForm::chunk(std::size_t place, const ToldPart& told) const {
+Json CompletionForm::chunk(std::size_t place, const AnswerPart& told) const {
   Json choice{{"index", place}};
   if (r_.chat) {
     choice["delta"] = Json::object();

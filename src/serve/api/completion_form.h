@@ -15,7 +15,7 @@
 namespace tril::serve {
 
 /// A part of an answer that is streamed.
-struct ToldPart {
+struct AnswerPart {
   std::string text = {};
   Json logprobs = nullptr;
   std::string finish = {};  ///< why the answer ends here, from finish_reason(); "": it goes on
@@ -43,7 +43,7 @@ class CompletionForm {
 
   /// What an answer (or an event of one) has besides its choices.
   Json frame(bool chunk) const;
-  Json chunk(std::size_t place, const ToldPart& told) const;
+  Json chunk(std::size_t place, const AnswerPart& told) const;
   /// @param told  its tokens, for log-probabilities
   Json choice(std::size_t place, const search::Generation& result, std::span<const ScoredToken> told) const;
   /// @param made  number of tokens generated

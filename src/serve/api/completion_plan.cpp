@@ -19,7 +19,7 @@ const char* length_field(const CompletionRequest& r) {
 
 void check_length(const char* name, std::int64_t tokens, const ServiceOptions& server) {
   if (tokens > server.most_new_tokens)
-    throw field_error(name, fmt::format("at most {}, the server's `max_new_tokens`", server.most_new_tokens));
+    throw field_error(name, fmt::format("{} is above the server's limit of {}", tokens, server.most_new_tokens));
 }
 
 void set_lengths(const CompletionRequest& r, const ServedModel& model, const ServiceOptions& server,
@@ -63,7 +63,7 @@ void set_search(const CompletionRequest& r, const ServedModel& model, Completion
   search::SearchPlan& s = plan.search = search_plan(wanted, beamed ? plan.draws : 1, model);
   if (s.sampling.on) s.n_best = static_cast<std::int32_t>(plan.draws);
   if (r.stream && s.has_beam())
-    throw field_error("stream", "cannot be combined with a beam, whose text is known only at the end");
+    throw field_error("stream", "cannot be combined with a beam, because its text is known only at the end");
   s.scores = r.logprobs.has_value() || plan.draws > r.n || s.has_beam();
   if (!r.logprobs) return;
   if (s.has_beam()) throw field_error("logprobs", "cannot be combined with a beam");
@@ -80,7 +80,9 @@ CompletionPlan plan_completion(const CompletionRequest& r, std::int64_t prompts,
   if (r.best_of.value_or(r.n) < r.n) throw field_error("best_of", "must be at least n");
   if (plan.draws > r.n && r.stream) throw field_error("best_of", "cannot be combined with stream");
   if (plan.draws * prompts > server.most_hypotheses)
-    throw field_error("n", fmt::format("at most {} answers in total", server.most_hypotheses));
+    throw field_error("n",
+                      fmt::format("{} answers to each of {} prompts, but at most {} answers are allowed in a request",
+                                  plan.draws, prompts, server.most_hypotheses));
   set_lengths(r, model, server, plan);
   set_search(r, model, plan);
   for (const auto& [id, bias] : r.logit_bias)

@@ -15,7 +15,7 @@ Json list_of(const std::string& bytes) {
 
 }  // namespace
 
-std::string told_text(const std::string& bytes) {
+std::string token_text(const std::string& bytes) {
   if (is_utf8(bytes)) return bytes;
   std::string text = "bytes:";
   for (const char c : bytes) text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
@@ -30,7 +30,7 @@ std::string LogprobsForm::bytes_of(std::int32_t id) const {
 // A candidate token: the text that it would have added; without text, its name in the vocabulary.
 std::string LogprobsForm::name_of(std::int32_t id) const {
   const std::string bytes = bytes_of(id);
-  if (!bytes.empty()) return told_text(bytes);
+  if (!bytes.empty()) return token_text(bytes);
   return id < tokenizer_->size(Side::target) ? tokenizer_->piece(id, Side::target) : "";
 }
 
@@ -45,7 +45,7 @@ Json LogprobsForm::of_chat(std::span<const ScoredToken> tokens) const {
                       {"logprob", c.log_prob},
                       {"bytes", bytes.empty() ? Json(nullptr) : list_of(bytes)}});
     }
-    content.push_back({{"token", told_text(t.token.bytes)},
+    content.push_back({{"token", token_text(t.token.bytes)},
                        {"logprob", t.score.log_prob},
                        {"bytes", list_of(t.token.bytes)},
                        {"top_logprobs", std::move(tops)}});
@@ -72,7 +72,7 @@ Json LogprobsForm::tops_of(const ScoredToken& token) const {
 Json LogprobsForm::of_completion(std::span<const ScoredToken> tokens, std::size_t offset, bool tops) const {
   Json texts = Json::array(), log_probs = Json::array(), likeliest = Json::array(), offsets = Json::array();
   for (const ScoredToken& t : tokens) {
-    texts.push_back(told_text(t.token.bytes));
+    texts.push_back(token_text(t.token.bytes));
     log_probs.push_back(t.first ? Json(nullptr) : Json(t.score.log_prob));
     if (tops) likeliest.push_back(t.first ? Json(nullptr) : tops_of(t));
     offsets.push_back(offset + t.token.offset);

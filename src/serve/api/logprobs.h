@@ -19,7 +19,7 @@ struct ScoredToken {
 
 /// A token's text in answers: what it adds if that is whole characters, else "bytes:" and each byte in hexadecimal
 /// ("bytes:\xe2\x80"), so that nothing is lost.
-std::string told_text(const std::string& bytes);
+std::string token_text(const std::string& bytes);
 
 class LogprobsForm {
  public:

@@ -27,7 +27,7 @@ Json pieces(std::span<const std::int32_t> ids, const Tokenizer& tokenizer, Side 
   return list;
 }
 
-// The language fields of a request (told_languages()).
+// The language fields of a request (requested_languages()).
 void add_language_fields(Fields& f, std::string& source, std::string& target) {
   f.add("source-language", &source, "source language, for a model with language tokens");
   f.add("target-language", &target, "target language, for a multilingual model; unset: as its directory says");
@@ -83,7 +83,7 @@ std::vector<std::vector<std::int32_t>> ids_of(const std::vector<std::string>& te
 void score_translations(Service& service, const CallPtr& call, const ModelPtr& m, const ScoreRequest& r) {
   if (r.source.size() != r.target.size())
     throw field_error("target", fmt::format("{} for {} sources, expected one each", r.target.size(), r.source.size()));
-  const Languages languages = told_languages(m, r.source_language, r.target_language);
+  const Languages languages = requested_languages(m, r.source_language, r.target_language);
   std::vector<std::vector<std::int32_t>> sources = ids_of(r.source, Side::source, languages, *m),
                                          targets = ids_of(r.target, Side::target, languages, *m);
   const std::int32_t start = search::decoder_start(m->model(), m->tokenizer(), languages.target);
@@ -281,7 +281,7 @@ void Service::add_model_routes() {
          if (!m->translates() && !r.target.empty()) throw field_error("target", "is only for translations");
          if (!m->translates()) refuse_languages(r.source_language, r.target_language);
          const Languages languages =
-             m->translates() ? told_languages(m, r.source_language, r.target_language) : Languages();
+             m->translates() ? requested_languages(m, r.source_language, r.target_language) : Languages();
          const std::string source = m->translates() ? tagged(*m, languages, shown) : shown;
          aside(call, [call, m, r, source, languages](search::WorkerPool& worker) {
            const AdapterOf adapter(worker, *m);

@@ -115,7 +115,7 @@ std::vector<std::string> sources_of(const ServedModel& model) {
   return l.source.empty() ? std::vector<std::string>{} : std::vector{l.source};
 }
 
-Languages told_languages(const ModelPtr& model, const std::string& source, const std::string& target) {
+Languages requested_languages(const ModelPtr& model, const std::string& source, const std::string& target) {
   if (source.empty()) only_source({model}, "source_language");
   check_target(*model, target, "target_language");
   return choose_languages(model->tokenizer(), source, target.empty() ? model->languages().standard : target,

@@ -30,7 +30,7 @@ ModelChoice choose_model(Service& service, const CallPtr& call, const Translatio
 /// The languages for scoring or attention, by the same rules: the fields are source_language and target_language, and a
 /// missing target defaults to the one that the model's directory forces.
 /// @throws HttpError naming the field that is required
-Languages told_languages(const ModelPtr& model, const std::string& source, const std::string& target);
+Languages requested_languages(const ModelPtr& model, const std::string& source, const std::string& target);
 
 /// The tag before each sentence of a text, for a model with tags: that of the chosen language, or else the tag that the
 /// text begins with, which applies to all that follows.

@@ -284,13 +284,13 @@ ModelPtr Service::find_model(const std::string& name, std::optional<bool> transl
 
 namespace {
 
-// Calls back once the gate is open.
-template <class Told>
-std::function<void(Told)> behind(const std::shared_ptr<std::mutex>& gate, std::function<void(Told)> tell) {
-  if (!tell) return {};
-  return [gate, tell = std::move(tell)](Told told) {
+// A callback that waits until the gate is open.
+template <class Value>
+std::function<void(Value)> after_gate(const std::shared_ptr<std::mutex>& gate, std::function<void(Value)> callback) {
+  if (!callback) return {};
+  return [gate, callback = std::move(callback)](Value value) {
     { const std::lock_guard open(*gate); }
-    tell(std::forward<Told>(told));
+    callback(std::forward<Value>(value));
   };
 }
 
@@ -327,9 +327,9 @@ void Service::submit(const CallPtr& call, const ModelPtr& model, std::vector<Wor
     work->request.adapter = model->adapter();
     work->deadline = std::min(work->deadline, call->deadline);
     if (!begin) continue;
-    work->on_token = behind(gate, std::move(work->on_token));
-    work->on_partial = behind(gate, std::move(work->on_partial));
-    work->on_end = behind(gate, std::move(work->on_end));
+    work->on_token = after_gate(gate, std::move(work->on_token));
+    work->on_partial = after_gate(gate, std::move(work->on_partial));
+    work->on_end = after_gate(gate, std::move(work->on_end));
   }
   switch (model->engine().submit(works)) {
     case Engine::Answer::taken:

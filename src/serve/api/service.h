@@ -23,7 +23,7 @@
 namespace tril::serve {
 
 struct Keys {
-  std::vector<std::string> api;    ///< a request needs one of them; empty: open to all
+  std::vector<std::string> api;    ///< a request needs one of them; empty: requests need no key
   std::vector<std::string> admin;  ///< may load and unload models; empty: nobody may
 };
 
@@ -42,10 +42,9 @@ struct ServiceOptions {
 
 /// The client and the model of a call. Separate, since the access log may outlive the call.
 struct CallIdentity {
-  std::string client;  ///< for fair scheduling: "key-2", the second of the keys, or an address
-  std::string model;   ///< its name; empty: none chosen
-  std::optional<std::string>
-      body;  ///< for the access log, once it was read; nothing: it is unread, or must not be in the log
+  std::string client;               ///< for fair scheduling: "key-2", the second of the keys, or an address
+  std::string model;                ///< its name; empty: none chosen
+  std::optional<std::string> body;  ///< for the access log; nothing: it is unread, or must not be logged
 };
 
 /// A request in progress.
@@ -123,10 +122,11 @@ class Service {
   void aside(const CallPtr& call, std::function<void(search::WorkerPool& worker)> job) {
     push(side_, call, std::move(job));
   }
-  /// What a call that failed is answered.
+  /// The answer to a failed call.
   ErrorAnswer answer_to(const Call& call, const std::exception_ptr& error) const;
   /// Answers with the error.
   void fail(const CallPtr& call, const std::exception_ptr& error) const;
+  /// Checks the number, the size and the encoding of a field's texts. @throws HttpError (400, 413)
   void check_texts(const std::vector<std::string>& texts, const std::string& name) const;
 
  private:

@@ -192,8 +192,8 @@ TEST_F(LogProbs, TokensOfOneTextAreToldEachByItself) {
   const Json tops = form.of_completion({&token, 1}, 0, true)["top_logprobs"][0];
   EXPECT_EQ(tops, (Json{{"a", -1.0}, {fmt::format("token_id:{}", byte), -2.0}}));
   EXPECT_EQ(form.of_chat({&token, 1})["content"][0]["top_logprobs"].size(), 2u);
-  EXPECT_EQ(told_text("\u20ac"), "\u20ac");
-  EXPECT_EQ(told_text("\xe2\x82"), "bytes:\\xe2\\x82");
+  EXPECT_EQ(token_text("\u20ac"), "\u20ac");
+  EXPECT_EQ(token_text("\xe2\x82"), "bytes:\\xe2\\x82");
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ TEST_F(Serving, RefusesWhatCannotBe) {
   refused("/translate", {{"q", "a"}, {"prefix", "x"}}, 400, "split");
   refused("/v1/completions", {{"prompt", "a"}, {"n", 5}}, 400, "at most 4");
   refused("/v1/completions", {{"prompt", "a"}, {"max_tokens", 51}}, 400,
-          "max_tokens: at most 50, the server's `max_new_tokens`");
+          "max_tokens: 51 is above the server's limit of 50");
   refused("/v1/completions", {{"prompt", Json::array()}}, 400, "prompt");
   refused("/v1/completions", {{"prompt", {1, 100'000}}}, 400, "prompt");
   refused("/v1/completions", {{"prompt", "a"}, {"logit_bias", {{"1", 101}}}}, 400, "logit_bias");
