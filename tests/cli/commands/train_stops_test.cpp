@@ -106,7 +106,7 @@ TEST(Train, ASignalBreaksOffALongUpdate) {
     const std::string last = data.folder.at(std::string(in_order ? "ordered" : "any") + "/checkpoint/last");
     const Ran ran = run_with_signal(args, SIGTERM, [&] {
       wait_for(last, "state-00000000");  // it is written right before the first update
-      std::this_thread::sleep_for(std::chrono::seconds(1));
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
     });
     EXPECT_EQ(ran.code, 0) << ran.err;
     EXPECT_TRUE(contains(ran.err, "stopped and saved")) << ran.err;

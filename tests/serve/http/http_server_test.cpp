@@ -118,7 +118,7 @@ TEST(HttpServer, RefusesWhatIsTooLargeOrNoHttp) {
 
 TEST(HttpServer, ShedsWhoIsSlowOrSilent) {
   HttpServerOptions o = quick();
-  o.head_seconds = o.body_seconds = 0.4, o.write_seconds = 0.5, o.idle_seconds = 3;
+  o.head_seconds = o.body_seconds = 0.4, o.write_seconds = 0.5, o.idle_seconds = 1;
   HttpServer server(o, echo);
   Client silent(server.port()), half(server.port()), loris(server.port()), body(server.port());
   half.send("GET / HTTP/1.1\r\n");
@@ -300,8 +300,8 @@ TEST(HttpServer, ManyWhoDoNotReadStallNobody) {
     out->on_gone([&] { ++gone; });
     out->begin({.content_type = "text/event-stream", .body = {}});
     std::thread([out] {
-      const std::string piece(10'000, 'x');
-      for (int i = 0; i < 600; ++i) {
+      const std::string piece(60'000, 'x');
+      for (int i = 0; i < 100; ++i) {
         out->write(piece);
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
