@@ -77,7 +77,7 @@ struct Timing {
   }
 };
 
-// Prompts of equal length, one after the other, and what is generated after each.
+// Prompts of equal length, one after the other, and the number of tokens to generate after each.
 struct Workload {
   std::vector<std::int32_t> prompts;
   std::size_t batch;

@@ -1,6 +1,6 @@
 // A directory in which any number of processes translate one text together, in blocks of lines:
 //
-//   DIR/manifest.json   what they must agree on, and where blocks begin; written by the first
+//   DIR/manifest.json   the options and files that must be the same, and where blocks begin; written by the first
 //   DIR/state           locks: 0 for writing the manifest and for the end, 1 shared by all processes at work, 2 + b
 //                       for block b; and the word "planned" once there is a manifest, "done" once the output exists
 //   DIR/blocks/000042   the result of a block: written to a temporary file, synced, renamed

@@ -15,7 +15,7 @@ struct NamedAdapter {
   std::string model, name, directory;
 };
 /// The values of --adapter: "base:legal=DIR" -> {"base", "legal", "DIR"}; "legal=DIR" belongs to the first of `models`.
-/// @throws Error(usage), quoting what has no name or directory, for an unknown model, or for two of one name
+/// @throws Error(usage) quoting a value without a name or a directory, or naming an unknown model or a repeated name
 std::vector<NamedAdapter> named_adapters(const std::vector<std::string>& values,
                                          const std::vector<std::string>& models);
 
@@ -26,8 +26,8 @@ void check_names(const std::vector<std::string>& values, const std::string& flag
 struct LanguagePair {
   std::string model, from, to;
 };
-/// The pairs of --languages: "de=en:de" -> {"de", "en", "de"}. @throws Error(usage), quoting what is no such pair, or for a
-/// model that is named twice
+/// The pairs of --languages: "de=en:de" -> {"de", "en", "de"}.
+/// @throws Error(usage) quoting a text that is not such a pair, or naming a model that is given twice
 std::vector<LanguagePair> language_pairs(const std::vector<std::string>& values);
 
 }  // namespace tril::cli

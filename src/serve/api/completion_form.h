@@ -18,7 +18,7 @@ namespace tril::serve {
 struct AnswerPart {
   std::string text = {};
   Json logprobs = nullptr;
-  std::string finish = {};  ///< why the answer ends here, from finish_reason(); "": it goes on
+  std::string finish = {};  ///< why the answer ends here, from finish_reason(); "": it continues
   bool begins = false;
 };
 

@@ -1,4 +1,4 @@
-// What a completion's request comes to for a model: its lengths and its search, with all checks between fields.
+// The plan of a completion for a model: its lengths and its search, with all checks between fields.
 #pragma once
 
 #include <cstddef>

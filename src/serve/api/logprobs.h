@@ -17,8 +17,8 @@ struct ScoredToken {
   bool first = false;  ///< the first token of a prompt: it has no log-probability
 };
 
-/// A token's text in answers: what it adds if that is whole characters, else "bytes:" and each byte in hexadecimal
-/// ("bytes:\xe2\x80"), so that nothing is lost.
+/// A token's text in answers: its characters, or "bytes:" and each byte in hexadecimal ("bytes:\xe2\x80") if it is not
+/// whole characters.
 std::string token_text(const std::string& bytes);
 
 class LogprobsForm {

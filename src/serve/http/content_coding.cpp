@@ -21,8 +21,8 @@ namespace {
 constexpr std::size_t step_bytes = 64 * 1024;
 constexpr char gzip_begins = '\x1f';
 
-// "deflate" means the zlib format, but some clients send raw deflate (RFC 9110, 8.4.1.2). The first two bytes tell:
-// zlib's begin with method 8 and are a multiple of 31.
+// "deflate" means the zlib format, but some clients send raw deflate (RFC 9110, 8.4.1.2). The first two bytes
+// distinguish them: zlib's begin with method 8 and are a multiple of 31.
 bool is_zlib(std::string_view body) {
   if (body.size() < 2) return false;
   const unsigned first = static_cast<unsigned char>(body[0]), second = static_cast<unsigned char>(body[1]);

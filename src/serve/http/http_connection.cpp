@@ -171,7 +171,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     });
   }
 
-  // Bytes may have been taken from the socket before their read was reported: the cancelled read tells whether there were any.
+  // Bytes may have left the socket although their read is not reported yet: the result of the cancelled read shows it.
   void stop_reading(std::function<void(bool)> tell) {
     if (!reading_ || has_unread()) return tell(false);
     giving_place_ = std::move(tell);

@@ -1,5 +1,5 @@
-// A server as its connections see it: limits, request handler, whether it is draining, and the other connections. A
-// connection keeps it alive, and with it what the server's sockets run on.
+// A server as its connections see it: limits, request handler, whether it is draining, and the other connections. Each
+// connection keeps it alive, and with it the event loop of the server's sockets.
 #pragma once
 
 #include <atomic>
