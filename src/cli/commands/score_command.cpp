@@ -192,11 +192,15 @@ class PairIds {
   LineReader source_, target_;
 };
 
-// @param tokens  the scored ones
-// @param source  the text that they translate
-std::string line_of(const ScoreOptions& o, const Tokenizer& tokenizer, std::int64_t number,
-                    std::span<const std::int32_t> tokens, const search::Score& score,
-                    std::span<const std::int32_t> source = {}) {
+struct ScoredLine {
+  std::int64_t number;
+  std::span<const std::int32_t> tokens;  ///< the scored ones
+  const search::Score& score;
+  std::span<const std::int32_t> source = {};  ///< the text that they translate
+};
+
+std::string line_of(const ScoreOptions& o, const Tokenizer& tokenizer, const ScoredLine& scored) {
+  const auto& [number, tokens, score, source] = scored;
   if (o.json) {
     nlohmann::ordered_json line{{"line", number}, {"log_prob", score.log_prob}, {"tokens", tokens.size()}};
     if (o.word_scores) {
@@ -255,7 +259,7 @@ int score_pairs(const ScoreOptions& o, const model::ModelSource& opened, const m
     std::size_t i = 0;  // of the scored pairs
     for (const bool valid : pairs.valid) {
       ++number;
-      out += valid ? line_of(o, tokenizer, number, pairs.targets[i], scores[i], pairs.sources[i])
+      out += valid ? line_of(o, tokenizer, {number, pairs.targets[i], scores[i], pairs.sources[i]})
                    : line_without_score(o, number);
       if (valid) {
         totals.add(scores[i], pairs.target_characters[i]);
@@ -311,7 +315,7 @@ int score_texts(const ScoreOptions& o, const model::Model& model, const Tokenize
     for (std::size_t i = 0; i < texts.size(); ++i) {
       ++number;
       const std::span<const std::int32_t> all = ids[i];
-      out += valid[i] ? line_of(o, tokenizer, number, all.empty() ? all : all.subspan(1), scores[i])
+      out += valid[i] ? line_of(o, tokenizer, {number, all.empty() ? all : all.subspan(1), scores[i]})
                       : line_without_score(o, number);
       if (valid[i])
         totals.add(scores[i], counts[i]);

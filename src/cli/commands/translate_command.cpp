@@ -330,17 +330,26 @@ WorkPlan work_plan(const TranslateOptions& o, const Fields& fields, const std::s
   return plan;
 }
 
+// How a text is translated as a stream.
+struct StreamPlan {
+  std::size_t window;  ///< lines at a time
+  Passage passage;
+  bool quiet;
+};
+
 // Translates the text as a stream, in this process alone. @return the number of lines that were not UTF-8; none: stopped
-std::optional<std::int64_t> translate_stream(const TranslateOptions& o, std::size_t window, const Passage& passage,
+std::optional<std::int64_t> translate_stream(const TranslateOptions& o, const StreamPlan& plan,
                                              LineTranslator& lines_to_text, const search::Translator& translator,
-                                             const StopSignal& stop, bool quiet) {
+                                             const StopSignal& stop) {
+  const std::size_t window = plan.window;
+  const Passage& passage = plan.passage;
   LineStream lines(o.input, 2 * window, {.skip_invalid = o.skip_invalid, .refuse_empty = false}, passage);
   std::optional<MatchingLines> prefixes;
   if (o.target_prefix) prefixes.emplace(*o.target_prefix, 2 * window, passage);
   PartialOutput output(o.output);
   Progress progress({.label = "line",
                      .rate_unit = "tokens",
-                     .enabled = !quiet && stderr_is_terminal() && (o.output != "-" || isatty(STDOUT_FILENO) == 0),
+                     .enabled = !plan.quiet && stderr_is_terminal() && (o.output != "-" || isatty(STDOUT_FILENO) == 0),
                      .seconds = {},
                      .write = {}});
   std::int64_t number = passage.first;
@@ -402,7 +411,7 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
     if (!result.complete) return exit_failure;
     invalid = result.invalid;
   } else {
-    const std::optional<std::int64_t> done = translate_stream(o, window, passage, lines, translator, stop, quiet);
+    const std::optional<std::int64_t> done = translate_stream(o, {window, passage, quiet}, lines, translator, stop);
     if (!done) return exit_failure;
     invalid = *done;
   }
