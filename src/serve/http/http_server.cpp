@@ -173,10 +173,11 @@ void HttpServer::Implementation::drain() {
 void HttpServer::Implementation::stop() {
   drain();
   for (const auto& connection : all()) connection->close_now();
-  work_.reset();
+  // The threads run meanwhile: handlers may still write to closed connections, and each queued write keeps one alive.
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   while (size() > 0 && std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  work_.reset();
   io_.stop();
   for (std::thread& t : threads_) t.join();
   threads_.clear();
