@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
   o.decoding.search.bad_words = published.bad_words_ids;
   o.decoding.search.forced_eos_id = published.forced_eos_token_id.value_or(-1);
   if (model->parameters().precision() == nn::Precision::int8)
-    o.decoding.cache.kept.precision = nn::KvCache::Precision::int8;
+    o.decoding.session.cache.kept.precision = nn::KvCache::Precision::int8;
 
   Queue queue;
   const auto work = [&] {

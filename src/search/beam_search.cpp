@@ -225,34 +225,45 @@ std::optional<StopReason> BeamSearch::end_of(const Beam& beam) const {
   return StopReason::stop;
 }
 
-// Inserts a hypothesis in order, after those with the same score, and drops what falls off the end.
+// A hypothesis that ends: its generated tokens, and its state of phrases.
+struct BeamSearch::Ended {
+  const Beam& beam;
+  std::vector<std::int32_t> text;
+  std::vector<std::int32_t> state;
+  std::vector<float> attention;
+  StopReason why;
+};
+
 void BeamSearch::finish(Group& group, const Beam& beam, StopReason why) {
-  const std::vector<std::int32_t> state = state_behind(beam);
   const auto before = tokens(beam.parent).subspan(given());
   std::vector<std::int32_t> text(before.begin(), before.end());
   text.push_back(beam.token);
-  insert(group, std::move(text), beam, state, trail_.with_next(beam.parent), why);
+  insert(group, {beam, std::move(text), state_behind(beam), trail_.with_next(beam.parent), why});
 }
 
 // What there is so far is the answer.
 void BeamSearch::finish_unended(Group& group, StopReason why) {
   for (std::size_t row = group.first; row < group.first + group.count; ++row) {
     const auto text = tokens(static_cast<std::int32_t>(row)).subspan(given());
-    insert(group, {text.begin(), text.end()}, running_[row], state(row), trail_.so_far(static_cast<std::int32_t>(row)),
-           why);
+    const auto reached = state(row);
+    insert(group, {running_[row],
+                   {text.begin(), text.end()},
+                   {reached.begin(), reached.end()},
+                   trail_.so_far(static_cast<std::int32_t>(row)),
+                   why});
   }
 }
 
-void BeamSearch::insert(Group& group, std::vector<std::int32_t> text, const Beam& beam,
-                        std::span<const std::int32_t> state, std::vector<float> attention, StopReason why) {
-  const auto length = std::max(1, static_cast<std::int32_t>(text.size()));
-  const double penalty = coverage_penalty(attention, text.size(), options_->coverage_penalty);
+// Inserts it in order, after those with the same score, and drops what falls off the end.
+void BeamSearch::insert(Group& group, Ended e) {
+  const auto length = std::max(1, static_cast<std::int32_t>(e.text.size()));
+  const double penalty = coverage_penalty(e.attention, e.text.size(), options_->coverage_penalty);
   const auto score = [&](double sum) { return normalized(sum, length, options_->length_penalty) + penalty; };
-  Finished f{{std::move(text), beam.log_prob, score(beam.log_prob), phrases_.unsatisfied(state)},
-             score(beam.sum),
-             phrases_.missing(state)};
-  f.hypothesis.attention = std::move(attention);
-  f.hypothesis.stop_reason = why;
+  Finished f{{std::move(e.text), e.beam.log_prob, score(e.beam.log_prob), phrases_.unsatisfied(e.state)},
+             score(e.beam.sum),
+             phrases_.missing(e.state)};
+  f.hypothesis.attention = std::move(e.attention);
+  f.hypothesis.stop_reason = e.why;
   const auto place = std::find_if(group.finished.begin(), group.finished.end(), [&](const Finished& other) {
     return other.missing != f.missing ? other.missing > f.missing : other.rank_score < f.rank_score;
   });

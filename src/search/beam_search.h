@@ -83,8 +83,8 @@ class BeamSearch : public Search {
   std::optional<StopReason> end_of(const Beam& beam) const;
   void finish(Group& group, const Beam& beam, StopReason why);
   void finish_unended(Group& group, StopReason why);
-  void insert(Group& group, std::vector<std::int32_t> text, const Beam& beam, std::span<const std::int32_t> state,
-              std::vector<float> attention, StopReason why);
+  struct Ended;
+  void insert(Group& group, Ended ended);
   static bool is_better(const Beam& a, const Beam& b);
   bool is_done(const Group& group) const;
 

@@ -68,15 +68,16 @@ std::span<const Candidate> CandidateFinder::find(Context& c, Tensor logits, std:
   width_ = k_ + static_cast<std::int32_t>(wanted);
   found_.assign(n_rows * static_cast<std::size_t>(width_), {-INFINITY, -1});
   tops_.assign(n_rows * static_cast<std::size_t>(top_), {-INFINITY, -1});
-  if (top_ > 0) take_best(c, logits, log_sums, top_, top_, tops_);
+  const Scores scores{logits, log_sums};
+  if (top_ > 0) take_best(c, scores, top_, top_, tops_);
   for (Candidate& top : tops_)
     if (top.log_prob == -INFINITY) top.token = -1;  // forbidden
-  sampling_.on ? draw_each(logits, log_sums, rows) : take_best(c, logits, log_sums, k_, width_, found_);
+  sampling_.on ? draw_each(scores, rows) : take_best(c, scores, k_, width_, found_);
   if (!columns.empty())
     for (std::vector<Candidate>* list : {&found_, &tops_})
       for (Candidate& f : *list)
         if (f.token >= 0) f.token = columns[static_cast<std::size_t>(f.token)];
-  if (wanted > 0) take_wanted(c, logits, log_sums, rows, columns);
+  if (wanted > 0) take_wanted(c, scores, rows, columns);
   return found_;
 }
 
@@ -119,8 +120,9 @@ std::span<const Candidate> ProjectedFinder::find(Context& c, const StepOutput& o
   return found_;
 }
 
-void CandidateFinder::take_best(Context& c, const Tensor& logits, std::span<const float> log_sums, std::int32_t wanted,
-                                std::int32_t width, std::vector<Candidate>& to) {
+void CandidateFinder::take_best(Context& c, const Scores& scores, std::int32_t wanted, std::int32_t width,
+                                std::vector<Candidate>& to) {
+  const auto& [logits, log_sums] = scores;
   const auto [R, V] = logits.dims<2>("logits");
   const auto k = static_cast<std::size_t>(std::min<std::int64_t>(wanted, V));  // fewer where the columns are few
   Tensor values = c.empty({R, static_cast<std::int64_t>(k)});
@@ -142,8 +144,9 @@ void CandidateFinder::take_best(Context& c, const Tensor& logits, std::span<cons
 }
 
 // What a row wants is a candidate once.
-void CandidateFinder::take_wanted(Context& c, const Tensor& logits, std::span<const float> log_sums,
-                                  std::span<const RowView> rows, std::span<const std::int32_t> columns) {
+void CandidateFinder::take_wanted(Context& c, const Scores& scores, std::span<const RowView> rows,
+                                  std::span<const std::int32_t> columns) {
+  const auto& [logits, log_sums] = scores;
   StepLogits values(c, logits, {}, columns);
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const std::vector<float> value = values.at(static_cast<std::int64_t>(r), rows[r].wanted);
@@ -159,7 +162,8 @@ void CandidateFinder::take_wanted(Context& c, const Tensor& logits, std::span<co
 
 // A row brings one candidate for each sample that goes on from it. Their log-probabilities are the model's, not those
 // of the choice that was narrowed.
-void CandidateFinder::draw_each(const Tensor& logits, std::span<const float> log_sums, std::span<const RowView> rows) {
+void CandidateFinder::draw_each(const Scores& scores, std::span<const RowView> rows) {
+  const auto& [logits, log_sums] = scores;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const std::vector<float> x =
         host_copy<float>(logits.rows(static_cast<std::int64_t>(r), static_cast<std::int64_t>(r) + 1));

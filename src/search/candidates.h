@@ -70,12 +70,17 @@ class CandidateFinder {
                                   std::span<const std::int32_t> columns = {});
 
  private:
-  /// The k best of each row into `to`, [rows * width].
-  static void take_best(Context& c, const Tensor& logits, std::span<const float> log_sums, std::int32_t k,
-                        std::int32_t width, std::vector<Candidate>& to);
-  void take_wanted(Context& c, const Tensor& logits, std::span<const float> log_sums, std::span<const RowView> rows,
+  /// [rows, V], and what is subtracted from each row to make log-probabilities.
+  struct Scores {
+    const Tensor& logits;
+    std::span<const float> log_sums;
+  };
+  /// Writes the k best of each row to `to`, [rows, width].
+  static void take_best(Context& c, const Scores& scores, std::int32_t k, std::int32_t width,
+                        std::vector<Candidate>& to);
+  void take_wanted(Context& c, const Scores& scores, std::span<const RowView> rows,
                    std::span<const std::int32_t> columns);
-  void draw_each(const Tensor& logits, std::span<const float> log_sums, std::span<const RowView> rows);
+  void draw_each(const Scores& scores, std::span<const RowView> rows);
 
   Processors processors_;
   std::ptrdiff_t before_sums_ = 0;  // so many processors act before log-probabilities are normalised

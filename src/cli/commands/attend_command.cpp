@@ -103,11 +103,9 @@ int attend(const AttendOptions& o, const Fields& fields) {
 
   Arena arena;
   Context c(arena);
-  const std::vector<search::AttentionMaps> maps = search::all_attention_maps(c, *model, *tokenizer, source, target,
-                                                                             {.tokens = o.max_tokens,
-                                                                              .heads = o.max_heads,
-                                                                              .source_language = languages.source,
-                                                                              .target_language = languages.target});
+  const std::vector<search::AttentionMaps> maps =
+      search::all_attention_maps(c, *model, *tokenizer, {source, target, languages.source, languages.target},
+                                 {.tokens = o.max_tokens, .heads = o.max_heads});
   for (const search::AttentionMaps& m : maps)
     if (m.layers.empty())
       fail_usage("attend", fmt::format("there is nothing to show for the {} attention", name_of(m.kind)),

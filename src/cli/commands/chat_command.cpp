@@ -148,7 +148,8 @@ class Chat {
     const search::GeneratorOptions g = generator_options(o_.decoding, published_, *model_, *tokenizer_);
     team_ = search::team_of_one(*model_, thread_count(o.decoding.threads));
     context_.set_team(team_.get());
-    kept_ = std::make_unique<search::PromptSession>(context_, *model_, g.decoding.cache, model_identity(o.decoding));
+    kept_ = std::make_unique<search::PromptSession>(context_, *model_, g.decoding.session.cache,
+                                                    model_identity(o.decoding));
     reset();
     if (!o.load.empty()) load(o.load);
   }

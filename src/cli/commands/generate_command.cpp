@@ -242,19 +242,19 @@ class PromptCache {
     if (o.prompts.size() != 1)
       fail_usage("--prompt-cache", fmt::format("is for one prompt, but there are {}", o.prompts.size()),
                  "pass one --prompt");
-    if (options.decoding.cache.kept.window > 0)
+    if (options.decoding.session.cache.kept.window > 0)
       fail_usage("--prompt-cache", "keeps a whole text, but a window was requested", "leave one of them out");
     if (model.cache_form() != model::CacheForm::tokens)
       fail_usage(
           "--prompt-cache",
           fmt::format("is not supported for {}, whose recurrent state cannot be shared by other texts", model.family()),
           "leave it out");
-    if (!options.decoding.ensemble.others.empty() || options.decoding.speculative.on())
+    if (!options.decoding.session.ensemble.others.empty() || options.decoding.session.speculative.on())
       fail_usage("--prompt-cache", "is for one model, but several are used", "leave one of them out");
     if (!leave_) const AtomicFile possible(path_);  // reports an unwritable path before the prompt is read
     team_ = search::team_of_one(model, options.decoding.threads);
     context_.set_team(team_.get());
-    kept_.emplace(context_, model, options.decoding.cache, model_identity(o.decoding));
+    kept_.emplace(context_, model, options.decoding.session.cache, model_identity(o.decoding));
   }
   /// Reads the prompt, taking from the file what it has; null if there is no file.
   search::PromptSession* read(const std::vector<std::int32_t>& prompt, const std::stop_token& stop) {

@@ -253,7 +253,7 @@ int score_pairs(const ScoreOptions& o, const model::ModelSource& opened, const m
   std::int64_t number = 0, invalid = 0;
   Totals totals;
   while (pairs.next(window)) {
-    const std::vector<search::Score> scores = search::score_all(workers, model, pairs.sources, pairs.targets, batch,
+    const std::vector<search::Score> scores = search::score_all(workers, model, {pairs.sources, pairs.targets}, batch,
                                                                 {others.ensemble(), attention, pairs.start_of(model)});
     std::string out;
     std::size_t i = 0;  // of the scored pairs

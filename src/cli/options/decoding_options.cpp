@@ -169,11 +169,11 @@ void set_decoding(const DecodingOptions& o, const model::Model& m, const Tokeniz
   search::add_biases(o.logit_bias, tokenizer, "logit_bias", p.search);
   p.batch_size = static_cast<std::int32_t>(o.batch_size);
   p.threads = thread_count(o.threads);
-  p.cache.use = !o.no_cache;
-  p.cache.kept = {.precision = keeps_int8(o, m) ? nn::KvCache::Precision::int8 : nn::KvCache::Precision::fp32,
-                  .window = static_cast<std::int32_t>(o.attention_window),
-                  .sinks = static_cast<std::int32_t>(o.attention_sinks)};
-  p.cache.prompt_chunk = static_cast<std::int32_t>(o.prompt_chunk);
+  p.session.cache.use = !o.no_cache;
+  p.session.cache.kept = {.precision = keeps_int8(o, m) ? nn::KvCache::Precision::int8 : nn::KvCache::Precision::fp32,
+                          .window = static_cast<std::int32_t>(o.attention_window),
+                          .sinks = static_cast<std::int32_t>(o.attention_sinks)};
+  p.session.cache.prompt_chunk = static_cast<std::int32_t>(o.prompt_chunk);
   if (o.attention_sinks > 0 && o.attention_window == 0)
     fail_usage("--attention-sinks", "without a window every token stays in sight", "pass --attention-window too");
   if (o.no_cache && o.cache_precision && *o.cache_precision != "fp32")

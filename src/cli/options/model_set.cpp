@@ -117,8 +117,8 @@ void ModelSet::give_to(search::ParallelOptions& p) const {
   if (speculative_.on() && !p.search.is_greedy())
     fail_usage(speculative_.draft ? "--draft-model" : "--prompt-lookup", "needs greedy search",
                "pass -b 1, without --alternatives or sampling");
-  p.ensemble = ensemble_;
-  p.speculative = speculative_;
+  p.session.ensemble = ensemble_;
+  p.session.speculative = speculative_;
 }
 
 void report_speculation(const search::Speculation& s) {

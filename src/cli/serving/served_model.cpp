@@ -84,7 +84,7 @@ serve::Loaded load_served(const ServeOptions& o, const std::string& name, const 
               .batch_size = decoding.batch_size,
               .queue_size = o.queue_size,
               .cache_tokens = o.cache_tokens,
-              .session = {.cache = decoding.cache,
+              .session = {.cache = decoding.session.cache,
                           .prompt_tokens = static_cast<std::int32_t>(o.prompt_tokens),
                           .prefix_tokens = o.prefix_tokens,
                           .attention = l.model->alignment_heads().value_or(nn::AttentionHeads{})},

@@ -4,16 +4,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <unordered_set>
 #include <vector>
 
 #include "decode/batches/continuous_batch.h"
-#include "decode/steps/cache_options.h"
-#include "decode/steps/prefix_cache.h"
-#include "decode/steps/sentence_adapters.h"
-#include "decode/steps/sources.h"
+#include "decode/steps/decoding_state.h"
 
 namespace tril::search {
 
@@ -51,24 +47,20 @@ class ContinuousSession {
   std::size_t sentences() const { return batch_->sentences(); }
   const ContinuousBatch::StepSize& last() const { return batch_->last(); }
   /// Tokens whose keys and values are kept for those who are there; 0 where nobody is. Beginnings are not among them.
-  std::int64_t used_slots() const { return cache_ ? cache_->used_slots() - prefix_tokens() : 0; }
+  std::int64_t used_slots() const { return state_.used_slots(); }
   /// Those of beginnings that stay for others.
-  std::int64_t prefix_tokens() const { return prefixes_ ? prefixes_->tokens() : 0; }
-  std::int64_t cache_bytes() const { return cache_ ? cache_->bytes() : 0; }
+  std::int64_t prefix_tokens() const { return state_.prefix_tokens(); }
+  std::int64_t cache_bytes() const { return state_.cache_bytes(); }
 
  private:
   void start();
   void fail_all(const std::exception_ptr& error);
 
   Context* context_;
-  const model::Model* model_;
   ContinuousSessionOptions options_;
   OnToken on_token_;
   OnPartial on_partial_;
-  std::unique_ptr<nn::KvCache> cache_;
-  std::optional<PrefixCache> prefixes_;
-  Sources sources_;
-  SentenceAdapters adapters_;
+  DecodingState state_;
   std::unique_ptr<Step> step_;
   std::unique_ptr<ContinuousBatch> batch_;
   std::vector<ContinuousBatch::Ended> failed_;

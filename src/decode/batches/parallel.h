@@ -47,9 +47,7 @@ struct ParallelOptions {
   std::int32_t batch_size = 32;  ///< sentences that one worker decodes together
   std::int32_t refill = 4;  ///< batches a job, where there is work enough: as sentences end, others take their places
   int threads = 1;
-  CacheOptions cache;
-  EnsembleOptions ensemble;
-  SpeculativeOptions speculative;
+  SessionOptions session;  ///< of each worker
   /// Every sentence comes out the same to the last bit whatever shares its batch, whatever the workers: products are
   /// cut into blocks of one size (kern/batch_invariant.h), and a single sentence has one thread.
   bool deterministic = false;

@@ -8,7 +8,6 @@
 #include "base/content_hash.h"
 #include "base/error.h"
 #include "decode/batches/continuous_batch.h"
-#include "decode/steps/make_step.h"
 #include "format/safetensors.h"
 #include "format/safetensors_write.h"
 
@@ -65,29 +64,24 @@ std::string precision_of(const nn::KvCache::Options& o) {
 }  // namespace
 
 PromptSession::PromptSession(Context& c, const model::Model& model, CacheOptions options, std::string identity)
-    : context_(&c), model_(&model), options_(options), identity_(std::move(identity)) {
-  check_options(options_);
+    : context_(&c), options_(options), identity_(std::move(identity)), state_(c, model, {.cache = options}) {
   check(!model.has_encoder(), "PromptSession", "a {} model translates and does not continue text", model.family());
-  cache_ = model.make_cache(c);
-  if (!cache_ || !options_.use)
+  if (!state_.cache())
     fail_usage("kept text", fmt::format("a {} model has no cache to keep it in", model.family()),
                "leave `no_cache` out");
-  cache_->configure(options_.kept);
 }
-
-PromptSession::~PromptSession() = default;
 
 // Of a text, the beginning that has been read as it would be now.
 std::size_t PromptSession::common(std::span<const std::int32_t> tokens) const {
   const auto end = std::mismatch(tokens_.begin(), tokens_.end(), tokens.begin(), tokens.end()).first;
   const auto same = static_cast<std::size_t>(end - tokens_.begin());
-  const auto beyond = static_cast<std::size_t>(model_->length_dependence().beyond);
+  const auto beyond = static_cast<std::size_t>(state_.model().length_dependence().beyond);
   if (beyond == 0 || std::max(tokens_.size(), tokens.size()) <= beyond) return same;
   return given_ == tokens.size() ? std::min(same, given_) : 0;
 }
 
 void PromptSession::was_given(std::size_t tokens) {
-  const nn::LengthDependence dependence = model_->length_dependence();
+  const nn::LengthDependence dependence = state_.model().length_dependence();
   const bool anew = dependence.read_anew && tokens_.size() > static_cast<std::size_t>(dependence.beyond) &&
                     tokens <= static_cast<std::size_t>(dependence.beyond);
   given_ = anew ? 0 : tokens;
@@ -96,23 +90,20 @@ void PromptSession::was_given(std::size_t tokens) {
 // The cache's row becomes one of the first `tokens` tokens.
 void PromptSession::keep(std::size_t tokens) {
   // What has left a window cannot come back into it, and a recurrent state takes nothing back.
-  if (tokens < tokens_.size() && (options_.kept.window > 0 || cache_->keeps_states())) tokens = 0;
+  if (tokens < tokens_.size() && (options_.kept.window > 0 || cache().keeps_states())) tokens = 0;
   if (tokens == 0) {
-    cache_->reorder({});
+    cache().reorder({});
     tokens_.clear();
     return;
   }
-  if (cache_->rows() > 1) cache_->reorder(std::vector<std::int32_t>{0});
-  if (cache_->length(0) > static_cast<std::int32_t>(tokens)) cache_->truncate(0, static_cast<std::int32_t>(tokens));
+  if (cache().rows() > 1) cache().reorder(std::vector<std::int32_t>{0});
+  if (cache().length(0) > static_cast<std::int32_t>(tokens)) cache().truncate(0, static_cast<std::int32_t>(tokens));
   tokens_.resize(tokens);
 }
 
 // The model's, of which the first row goes on from the cache's.
 std::unique_ptr<Step> PromptSession::resumed_step() {
-  return make_step({.model = model_,
-                    .cache = cache_.get(),
-                    .options = options_,
-                    .resumed = static_cast<std::int32_t>(tokens_.size())});
+  return state_.new_step({.resumed = static_cast<std::int32_t>(tokens_.size())});
 }
 
 void PromptSession::read(std::span<const std::int32_t> tokens, const std::stop_token& stop) {
@@ -156,16 +147,16 @@ std::vector<Hypothesis> PromptSession::decode(const Request& request, const Sear
   struct Forgotten {  // where the search ends by an error
     PromptSession* text;
     ~Forgotten() {
-      if (text) text->cache_->reorder({});
+      if (text) text->cache().reorder({});
     }
   } forgotten{this};
   tokens_.clear();
   std::vector<Hypothesis> found = search::decode(*context_, *step, {{&request, 1}, options, 0, watch})[0];
-  const bool one_row = !options.has_beam() && options.n_best == 1 && cache_->rows() == 1;
+  const bool one_row = !options.has_beam() && options.n_best == 1 && cache().rows() == 1;
   if (!one_row) return found;
   const std::size_t given = text.size();
   text.insert(text.end(), found[0].tokens.begin(), found[0].tokens.end());
-  const auto read = static_cast<std::size_t>(cache_->length(0));
+  const auto read = static_cast<std::size_t>(cache().length(0));
   check(read <= text.size(), "PromptSession", "{} tokens were read of {}", read, text.size());
   text.resize(read);
   tokens_ = std::move(text);
@@ -176,13 +167,13 @@ std::vector<Hypothesis> PromptSession::decode(const Request& request, const Sear
 
 void PromptSession::save(const std::string& path) const {
   check(!tokens_.empty(), path, "nothing has been read yet");
-  const std::vector<std::int32_t>& slots = cache_->slots(0);
-  check(!cache_->keeps_states(), path, "recurrent states cannot be saved");
+  const std::vector<std::int32_t>& slots = cache().slots(0);
+  check(!cache().keeps_states(), path, "recurrent states cannot be saved");
   check(options_.kept.window == 0, path, "a text of which only a window is kept cannot be saved");
   std::vector<TensorHeader> headers{{"tokens", StoredType::i32, {static_cast<std::int64_t>(tokens_.size())}}};
   std::int64_t layers = 0;
-  for (; layers < cache_->num_layers(); ++layers)
-    for (const auto& [name, tensor] : tensors_of(*cache_, layers))
+  for (; layers < cache().num_layers(); ++layers)
+    for (const auto& [name, tensor] : tensors_of(cache(), layers))
       headers.push_back({name,
                          tensor.dtype() == DType::i8 ? StoredType::i8 : StoredType::f32,
                          {static_cast<std::int64_t>(slots.size()), tensor.size(1)}});
@@ -190,7 +181,7 @@ void PromptSession::save(const std::string& path) const {
   const auto each = [&](const auto& take) {
     take("tokens", std::as_bytes(std::span(tokens_)));
     for (std::int64_t l = 0; l < layers; ++l)
-      for (const auto& [name, tensor] : tensors_of(*cache_, l)) {
+      for (const auto& [name, tensor] : tensors_of(cache(), l)) {
         if (tensor.dtype() == DType::i8)
           take(name, std::as_bytes(std::span<const std::int8_t>(rows_of<std::int8_t>(tensor, slots))));
         else
@@ -221,23 +212,23 @@ void PromptSession::load(const std::string& path) {
   expect("cache_precision", precision_of(options_.kept), "its keys and values have another precision");
   if (options_.kept.window > 0)
     fail_usage(path, "a saved text is kept whole, but a window was requested", "leave one of them out");
-  check(!cache_->keeps_states(), path, "recurrent states cannot be read from files");
+  check(!cache().keeps_states(), path, "recurrent states cannot be read from files");
   const std::vector<std::int32_t> tokens = to_i32(file.at("tokens"));
   const auto n = static_cast<std::int64_t>(tokens.size());
-  if (n == 0 || (model_->max_positions() > 0 && n > model_->max_positions()))
-    fail(path, fmt::format("it has {} tokens, but the model has {} positions", n, model_->max_positions()));
+  if (n == 0 || (state_.model().max_positions() > 0 && n > state_.model().max_positions()))
+    fail(path, fmt::format("it has {} tokens, but the model has {} positions", n, state_.model().max_positions()));
   for (const std::int32_t token : tokens)
-    if (token < 0 || token >= model_->vocab_size())
-      fail(path, fmt::format("token {} is outside the vocabulary of {}", token, model_->vocab_size()));
+    if (token < 0 || token >= state_.model().vocab_size())
+      fail(path, fmt::format("token {} is outside the vocabulary of {}", token, state_.model().vocab_size()));
 
   keep(0);
-  cache_->add_rows(1);
+  cache().add_rows(1);
   const auto count = static_cast<std::int32_t>(n);
-  const std::vector<std::int32_t> slots = cache_->extend({&count, 1});
+  const std::vector<std::int32_t> slots = cache().extend({&count, 1});
   try {
     std::vector<std::uint64_t> parts{content_hash(file.at("tokens").bytes)};
-    for (std::int64_t l = 0; l < cache_->num_layers(); ++l)
-      for (const auto& [name, tensor] : tensors_of(*cache_, l)) {
+    for (std::int64_t l = 0; l < cache().num_layers(); ++l)
+      for (const auto& [name, tensor] : tensors_of(cache(), l)) {
         const WeightView& view = file.at(name);
         const bool bytes = tensor.dtype() == DType::i8;
         if (view.dtype != (bytes ? StoredType::i8 : StoredType::f32) ||

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "decode/batches/decode.h"
-#include "decode/steps/cache_options.h"
+#include "decode/steps/decoding_state.h"
 #include "model/spec/model.h"
 
 namespace tril::search {
@@ -23,7 +23,6 @@ class PromptSession {
   /// @param model     a language model, which must outlive it, as must the context
   /// @param identity  of the model's weights and their precision, for save() and load(): texts that differ where models do
   PromptSession(Context& c, const model::Model& model, CacheOptions options, std::string identity = {});
-  ~PromptSession();
 
   /// What has been read.
   const std::vector<std::int32_t>& tokens() const { return tokens_; }
@@ -50,12 +49,14 @@ class PromptSession {
   void was_given(std::size_t tokens);
   std::unique_ptr<Step> resumed_step();
 
+  nn::KvCache& cache() { return *state_.cache(); }
+  const nn::KvCache& cache() const { return *state_.cache(); }
+
   Context* context_;
-  const model::Model* model_;
   CacheOptions options_;
   std::string identity_;
-  std::unique_ptr<nn::KvCache> cache_;  ///< of one row, or none yet
-  std::vector<std::int32_t> tokens_;    ///< of that row
+  DecodingState state_;               ///< its cache has one row, or none yet
+  std::vector<std::int32_t> tokens_;  ///< of that row
   std::size_t given_ = 0;  ///< of them, those that it was given at once; 0: it was read anew when it grew long
   std::int64_t reused_ = 0, newly_read_ = 0;
 };

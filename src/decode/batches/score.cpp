@@ -40,9 +40,9 @@ std::vector<float> together(Context& c, const model::Model& model, std::span<con
 
 }  // namespace
 
-std::vector<Score> score(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources,
-                         std::span<const std::vector<std::int32_t>> targets, std::int32_t start_id,
+std::vector<Score> score(Context& c, const model::Model& model, const SentencePairs& pairs,
                          const ScoreOptions& options) {
+  const auto& [sources, targets] = pairs;
   check(sources.size() == targets.size(), "score", "{} sources for {} targets", sources.size(), targets.size());
   std::vector<Score> scores(targets.size());
   if (targets.empty()) return scores;
@@ -50,6 +50,7 @@ std::vector<Score> score(Context& c, const model::Model& model, std::span<const 
   // The decoder sees each target shifted right by one, after the start token.
   Targets t;
   auto& [ids, expected, rows] = t;
+  const std::int32_t start_id = options.start_id >= 0 ? options.start_id : model.special_ids().decoder_start;
   for (const auto& target : targets) {
     rows.append(static_cast<std::int32_t>(target.size()));
     for (std::size_t i = 0; i < target.size(); ++i) ids.push_back(i == 0 ? start_id : target[i - 1]);
@@ -87,22 +88,20 @@ std::vector<Score> score(Context& c, const model::Model& model, std::span<const 
   return scores;
 }
 
-std::vector<Score> score_all(WorkerPool& workers, const model::Model& model,
-                             std::span<const std::vector<std::int32_t>> sources,
-                             std::span<const std::vector<std::int32_t>> targets, std::int64_t batch_size,
-                             const ScoreOptions& options) {
+std::vector<Score> score_all(WorkerPool& workers, const model::Model& model, const SentencePairs& pairs,
+                             std::int64_t batch_size, const ScoreOptions& options) {
+  const auto& [sources, targets] = pairs;
   check(sources.size() == targets.size(), "score", "{} sources for {} targets", sources.size(), targets.size());
   check(batch_size >= 1, "score", "{} pairs in a batch, expected at least 1", batch_size);
   std::vector<std::size_t> lengths;
   for (const auto& target : targets) lengths.push_back(target.size());
   const auto jobs = jobs_by_length(lengths, static_cast<std::size_t>(batch_size));
-  const std::int32_t start = options.start_id >= 0 ? options.start_id : model.special_ids().decoder_start;
 
   std::vector<Score> scores(targets.size());
   workers.run(jobs.size(), [&](Context& c, int, std::size_t job) {
     std::vector<std::vector<std::int32_t>> job_sources, job_targets;
-    for (std::size_t i : jobs[job]) job_sources.push_back(sources[i]), job_targets.push_back(targets[i]);
-    std::vector<Score> found = score(c, model, job_sources, job_targets, start, options);
+    for (std::size_t i : jobs[job]) job_sources.push_back(pairs.sources[i]), job_targets.push_back(pairs.targets[i]);
+    std::vector<Score> found = score(c, model, {job_sources, job_targets}, options);
     for (std::size_t i = 0; i < found.size(); ++i) scores[jobs[job][i]] = std::move(found[i]);
   });
   return scores;

@@ -7,7 +7,6 @@
 #include "decode/batches/prompt_lookup.h"
 #include "decode/batches/speculative.h"
 #include "decode/steps/ensemble.h"
-#include "decode/steps/make_step.h"
 #include "decode/steps/shortlist.h"
 
 namespace tril::search {
@@ -44,101 +43,78 @@ void check_options(const SessionOptions& o, const model::Model& model) {
 Session::Session(Context& c, const model::Model& model, const SessionOptions& options)
     : context_(&c), options_(options) {
   check_options(options, model);
-  const nn::KvCache::Options& kept = options.cache.kept;
-  models_.push_back(reader_of(model, kept));
-  for (const model::Model* other : options.ensemble.others) models_.push_back(reader_of(*other, kept));
+  const DecodingStateOptions kept{.cache = options.cache};
+  models_.emplace_back(c, model, kept);
+  for (const model::Model* other : options.ensemble.others) models_.emplace_back(c, *other, kept);
   // A draft reads its own proposals token by token and takes them back together, so it keeps what leaves the window.
   if (options.speculative.draft)
-    draft_ = std::make_unique<Reader>(reader_of(*options.speculative.draft, {.precision = kept.precision}));
-  const auto takes_back = [](const Reader& r) { return !r.cache || !r.cache->keeps_states(); };
-  if (options.speculative.on() && !(takes_back(models_[0]) && (!draft_ || takes_back(*draft_))))
+    draft_.emplace(c, *options.speculative.draft, DecodingStateOptions{.cache = options.cache, .beyond_window = true});
+  if (!options.speculative.on()) return;
+  const auto takes_back = [](const DecodingState& s) { return !s.cache() || !s.cache()->keeps_states(); };
+  if (!takes_back(models_[0]) || (draft_ && !takes_back(*draft_)))
     fail_usage("speculative decoding", "is not supported with recurrent states, which cannot undo rejected tokens",
                "leave the draft model or the lookup out");
-  const auto is_read_anew = [](const Reader& r) { return r.model->length_dependence().read_anew; };
-  if (options.speculative.on() && (is_read_anew(models_[0]) || (draft_ && is_read_anew(*draft_))))
+  const auto is_read_anew = [](const DecodingState& s) { return s.model().length_dependence().read_anew; };
+  if (is_read_anew(models_[0]) || (draft_ && is_read_anew(*draft_)))
     fail_usage("speculative decoding", "is not supported with longrope, which reads a text again when it grows long",
                "leave the draft model or the lookup out");
 }
 
-Session::Reader Session::reader_of(const model::Model& model, const nn::KvCache::Options& kept) const {
-  Reader r{&model, options_.cache.use ? model.make_cache(*context_) : nullptr, Sources(model), {}};
-  if (r.cache) r.cache->configure(kept);
-  return r;
-}
-
-void Session::begin(Reader& r, std::span<const std::vector<std::int32_t>> sources,
-                    std::span<const std::int32_t> adapters) {
-  for (std::size_t i = 0; i < adapters.size(); ++i) r.adapters.set(static_cast<std::int32_t>(i), adapters[i]);
-  if (!r.model->has_encoder()) return;
-  std::vector<std::int32_t> numbers(sources.size());
-  std::iota(numbers.begin(), numbers.end(), 0);
-  r.sources.add(*context_, sources, numbers, adapters);
-}
-
-void Session::end(Reader& r) {
-  if (r.cache) r.cache->reorder({});
-  r.sources.clear();
-  r.adapters = {};
-}
-
-std::unique_ptr<Step> Session::step_of(Reader& r, std::vector<std::vector<std::int32_t>> shortlist,
-                                       const nn::AttentionHeads& attention) {
-  return make_step({.model = r.model,
-                    .sources = r.model->has_encoder() ? &r.sources : nullptr,
-                    .cache = r.cache.get(),
-                    .options = options_.cache,
-                    .adapters = &r.adapters,
-                    .shortlist = std::move(shortlist),
-                    .attention = attention});
-}
-
-// Whatever ends a search.
-struct Session::Emptied {
+// However the search ends.
+struct Session::Cleared {
   Session& session;
-  ~Emptied() {
-    for (Reader& r : session.models_) end(r);
-    if (session.draft_) end(*session.draft_);
+  ~Cleared() {
+    for (DecodingState& state : session.models_) state.clear();
+    if (session.draft_) session.draft_->clear();
   }
 };
+
+std::unique_ptr<Proposer> Session::new_proposer(std::span<const std::vector<std::int32_t>> sources) {
+  if (draft_)
+    return std::make_unique<DraftModel>(draft_->new_step(), draft_->model().max_positions(),
+                                        options_.speculative.min_prob);
+  const model::Model& model = models_[0].model();
+  const bool shared = model.source_vocab_size() == model.vocab_size();
+  return std::make_unique<Lookup>(shared ? sources : sources.first(0), options_.speculative.lookup);
+}
 
 std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector<std::int32_t>> sources,
                                                      std::span<const Request> requests, const SearchPlan& options,
                                                      std::int64_t max_live, const Watch& watch) {
-  const model::Model& model = *models_[0].model;
+  const model::Model& model = models_[0].model();
   check(sources.size() == (model.has_encoder() ? requests.size() : 0), "Session",
         "{} sources for {} requests of a {} model", sources.size(), requests.size(), model.family());
   if (requests.empty()) return {};
   std::vector<std::unique_ptr<Step>> steps;
-  const Emptied emptied{*this};
-  const bool stopped = watch.stop.stop_requested();  // then no step is made, so nothing is attended to
+  const Cleared cleared{*this};
   std::vector<std::vector<std::int32_t>> lists;
   if (options.shortlist) {
     check(model.has_encoder(), "shortlist", "is only for translation: a {} model has no source", model.family());
     for (std::size_t s = 0; s < sources.size(); ++s) lists.push_back(options.shortlist->of(sources[s], requests[s]));
   }
-  std::vector<std::int32_t> adapters;
+  std::vector<std::int32_t> numbers(requests.size()), adapters;
+  std::iota(numbers.begin(), numbers.end(), 0);
   for (const Request& request : requests) adapters.push_back(request.adapter);
-  for (Reader& r : models_) {
-    if (!stopped) begin(r, sources, &r == &models_[0] ? adapters : std::span<const std::int32_t>());
-    steps.push_back(step_of(r, lists, options.attention.value_or(nn::AttentionHeads{})));
+  const auto add_to = [&](DecodingState& state) {
+    if (watch.stop.stop_requested()) return;  // then no step runs, so the sources need not be encoded
+    const bool is_own = &state == &models_[0];
+    state.add(numbers, sources, is_own ? adapters : std::span<const std::int32_t>());
+  };
+  for (DecodingState& state : models_) {
+    add_to(state);
+    steps.push_back(
+        state.new_step({.shortlist = lists, .attention = options.attention.value_or(nn::AttentionHeads{})}));
   }
-  std::unique_ptr<Step> step = std::move(steps[0]);
-  if (steps.size() > 1) {
-    steps[0] = std::move(step);
+  std::unique_ptr<Step> step;
+  if (steps.size() == 1)
+    step = std::move(steps[0]);
+  else
     step = std::make_unique<EnsembleStep>(std::move(steps), options_.ensemble);
-  }
 
   const RequestList list{requests, options, max_live, watch};
   if (!options_.speculative.on()) return search::decode(*context_, *step, list);
-  std::unique_ptr<Proposer> proposer;
-  if (draft_) {
-    if (!stopped) begin(*draft_, sources);
-    proposer =
-        std::make_unique<DraftModel>(step_of(*draft_), draft_->model->max_positions(), options_.speculative.min_prob);
-  } else {
-    const bool shared = model.source_vocab_size() == model.vocab_size();
-    proposer = std::make_unique<Lookup>(shared ? sources : sources.first(0), options_.speculative.lookup);
-  }
+  if (draft_) add_to(*draft_);
+  const std::unique_ptr<Proposer> proposer = new_proposer(sources);
   return decode_speculatively(*context_, *step, {*proposer, options_.speculative.tokens, speculation_}, list);
 }
 

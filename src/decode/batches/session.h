@@ -4,13 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "decode/batches/decode.h"
+#include "decode/batches/proposer.h"
 #include "decode/batches/session_options.h"
-#include "decode/steps/sentence_adapters.h"
-#include "decode/steps/sources.h"
+#include "decode/steps/decoding_state.h"
 
 namespace tril::search {
 
@@ -25,29 +26,18 @@ class Session {
                                               std::int64_t max_live = 0, const Watch& watch = {});
 
   /// Null where nothing is kept. Between two decode() calls it holds no rows.
-  const nn::KvCache* cache() const { return models_[0].cache.get(); }
+  const nn::KvCache* cache() const { return models_[0].cache(); }
   /// Of all decode() calls so far, where tokens are proposed.
   const Speculation& speculation() const { return speculation_; }
 
  private:
-  struct Reader {
-    const model::Model* model;
-    std::unique_ptr<nn::KvCache> cache;
-    Sources sources;
-    SentenceAdapters adapters;  // of the session's own model; the others name none
-  };
-  Reader reader_of(const model::Model& model, const nn::KvCache::Options& kept) const;
-  struct Emptied;
-  void begin(Reader& reader, std::span<const std::vector<std::int32_t>> sources,
-             std::span<const std::int32_t> adapters = {});
-  static void end(Reader& reader);
-  std::unique_ptr<Step> step_of(Reader& reader, std::vector<std::vector<std::int32_t>> shortlist = {},
-                                const nn::AttentionHeads& attention = {});
+  struct Cleared;
+  std::unique_ptr<Proposer> new_proposer(std::span<const std::vector<std::int32_t>> sources);
 
   Context* context_;
   SessionOptions options_;
-  std::vector<Reader> models_;  // the session's own, then those that decide with it
-  std::unique_ptr<Reader> draft_;
+  std::vector<DecodingState> models_;  ///< the session's own model, then the ensemble's others
+  std::optional<DecodingState> draft_;
   Speculation speculation_;
 };
 

@@ -81,8 +81,7 @@ Rows one_row(const std::vector<std::int32_t>& ids) {
 }
 
 std::vector<AttentionMaps> encoder_decoder_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer,
-                                                const std::string& source, const std::string& target, std::int64_t most,
-                                                const AttentionBounds& bounds) {
+                                                const AttendedPair& pair, std::int64_t most) {
   std::vector<AttentionMaps> all(3);
   AttentionMaps &cross = all[0], &encoder = all[1], &decoder = all[2];
   encoder.kind = AttentionMaps::Kind::encoder, decoder.kind = AttentionMaps::Kind::decoder;
@@ -91,13 +90,13 @@ std::vector<AttentionMaps> encoder_decoder_maps(Context& c, const model::Model& 
     if (static_cast<std::int64_t>(ids.size()) > most) ids.resize(static_cast<std::size_t>(most));
     return ids;
   };
-  const std::vector<std::int32_t> sources = sentence(source, Side::source, bounds.source_language),
-                                  targets = sentence(target, Side::target, bounds.target_language);
+  const std::vector<std::int32_t> sources = sentence(pair.source, Side::source, pair.source_language),
+                                  targets = sentence(pair.target, Side::target, pair.target_language);
   if (sources.empty() || targets.empty()) return all;
   add_pieces(cross.keys, tokenizer, sources, Side::source);
   add_pieces(cross.queries, tokenizer, targets, Side::target);
   encoder.queries = encoder.keys = cross.keys;
-  const std::vector<std::int32_t> input = shifted(targets, search::decoder_start(m, tokenizer, bounds.target_language));
+  const std::vector<std::int32_t> input = shifted(targets, search::decoder_start(m, tokenizer, pair.target_language));
   decoder.queries = cross.queries;
   add_pieces(decoder.keys, tokenizer, input, Side::target);
 
@@ -152,19 +151,18 @@ std::string_view name_of(AttentionMaps::Kind kind) {
 }
 
 std::vector<AttentionMaps> all_attention_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer,
-                                              const std::string& source, const std::string& target,
-                                              const AttentionBounds& bounds) {
+                                              const AttendedPair& pair, const AttentionBounds& bounds) {
   check(!c.tape(), "attention_maps", "maps must be computed without a tape");
   const std::int64_t most = m.max_positions() > 0 ? std::min(bounds.tokens, m.max_positions()) : bounds.tokens;
-  std::vector<AttentionMaps> all = m.has_encoder() ? encoder_decoder_maps(c, m, tokenizer, source, target, most, bounds)
-                                                   : decoder_maps(c, m, tokenizer, source + target, most);
+  std::vector<AttentionMaps> all = m.has_encoder() ? encoder_decoder_maps(c, m, tokenizer, pair, most)
+                                                   : decoder_maps(c, m, tokenizer, pair.source + pair.target, most);
   for (AttentionMaps& maps : all) keep_last_layers(maps, bounds.heads);
   return all;
 }
 
-AttentionMaps attention_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer, const std::string& source,
-                             const std::string& target, const AttentionBounds& bounds) {
-  return std::move(all_attention_maps(c, m, tokenizer, source, target, bounds).front());
+AttentionMaps attention_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer, const AttendedPair& pair,
+                             const AttentionBounds& bounds) {
+  return std::move(all_attention_maps(c, m, tokenizer, pair, bounds).front());
 }
 
 }  // namespace tril::search

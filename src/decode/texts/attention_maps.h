@@ -38,22 +38,26 @@ struct AttentionMaps {
 /// "cross", "encoder", "decoder", "self"
 std::string_view name_of(AttentionMaps::Kind kind);
 
-/// Bounds on what is kept of one pair.
-struct AttentionBounds {
-  std::int64_t tokens = 40;  ///< longer sides show their first ones
-  std::int64_t heads = 128;  ///< of all layers together; models with more show their last layers
-  /// Codes of Tokenizer::languages(); "" for what the directory says.
+/// A source and its translation; for a language model, two parts of one text.
+struct AttendedPair {
+  std::string source, target;
+  /// Codes of Tokenizer::languages(); "": the default of the model's directory.
   std::string source_language = {}, target_language = {};
 };
 
-/// The cross-attention of one pair, or the self-attention of source and target in a row.
-/// @param c  without a tape; its probe is taken and given back as none
-AttentionMaps attention_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer, const std::string& source,
-                             const std::string& target, const AttentionBounds& bounds = {});
+/// Limits on the size of the maps.
+struct AttentionBounds {
+  std::int64_t tokens = 40;  ///< only the first tokens of a longer side are shown
+  std::int64_t heads = 128;  ///< of all layers together; only the last layers of a larger model are shown
+};
 
-/// Every attention that there is: cross, encoder and decoder, or self.
+/// The cross-attention of a translation model, or the self-attention of a language model over source + target.
+/// @param c  has no tape. Its probe is removed
+AttentionMaps attention_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer, const AttendedPair& pair,
+                             const AttentionBounds& bounds = {});
+
+/// All attention of the model: cross, encoder and decoder, or self.
 std::vector<AttentionMaps> all_attention_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer,
-                                              const std::string& source, const std::string& target,
-                                              const AttentionBounds& bounds = {});
+                                              const AttendedPair& pair, const AttentionBounds& bounds = {});
 
 }  // namespace tril::search

@@ -90,7 +90,7 @@ void score_translations(Service& service, const CallPtr& call, const ModelPtr& m
   service.aside(
       call, [call, m, start, sources = std::move(sources), targets = std::move(targets)](search::WorkerPool& worker) {
         const AdapterOf adapter(worker, *m);
-        const auto list = search::score_all(worker, m->model(), sources, targets, 16, {.start_id = start});
+        const auto list = search::score_all(worker, m->model(), {sources, targets}, 16, {.start_id = start});
         Json scores = Json::array();
         for (std::size_t i = 0; i < list.size(); ++i)
           scores.push_back({{"log_prob", list[i].log_prob},
@@ -285,11 +285,9 @@ void Service::add_model_routes() {
          const std::string source = m->translates() ? tagged(*m, languages, shown) : shown;
          aside(call, [call, m, r, source, languages](search::WorkerPool& worker) {
            const AdapterOf adapter(worker, *m);
-           const auto maps = search::all_attention_maps(worker.context(0), m->model(), m->tokenizer(), source, r.target,
-                                                        {.tokens = r.max_tokens,
-                                                         .heads = 512,
-                                                         .source_language = languages.source,
-                                                         .target_language = languages.target});
+           const auto maps = search::all_attention_maps(worker.context(0), m->model(), m->tokenizer(),
+                                                        {source, r.target, languages.source, languages.target},
+                                                        {.tokens = r.max_tokens, .heads = 512});
            Json list = Json::array();
            for (const search::AttentionMaps& map : maps) list.push_back(json_of(map));
            call->send({{"model", m->name()}, {"maps", std::move(list)}});

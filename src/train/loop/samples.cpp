@@ -52,7 +52,7 @@ Samples show_samples(const std::vector<SampleText>& texts, std::int64_t attentio
   for (std::size_t i = 0; i < texts.size(); ++i) {
     samples.list.push_back({texts[i], hypotheses[i], {}});
     if (static_cast<std::int64_t>(i) < attention)
-      samples.list.back().attention = search::attention_maps(c, m, tokenizer, texts[i].source, texts[i].reference);
+      samples.list.back().attention = search::attention_maps(c, m, tokenizer, {texts[i].source, texts[i].reference});
   }
   return samples;
 }

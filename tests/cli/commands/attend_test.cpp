@@ -54,7 +54,7 @@ std::vector<AttentionMaps> maps_of(const std::string& directory, const std::stri
   const auto tokenizer = load_tokenizer(directory);
   Arena arena;
   Context c(arena);
-  return search::all_attention_maps(c, *model, *tokenizer, source, target, {.tokens = 100, .heads = 100});
+  return search::all_attention_maps(c, *model, *tokenizer, {source, target}, {.tokens = 100, .heads = 100});
 }
 
 // Checks the page script's data of one attention, and the document's view of one head.

@@ -84,7 +84,7 @@ TEST(TokenAttention, IsThatOfTheProbe) {
       for (const bool cache : {true, false}) {
         SearchPlan o = options(beam);
         o.attention = nn::AttentionHeads{layer, heads};
-        ParallelDecoder decoder(*m, {.search = o, .batch_size = 4, .threads = 2, .cache = {.use = cache}});
+        ParallelDecoder decoder(*m, {.search = o, .batch_size = 4, .threads = 2, .session = {.cache = {.use = cache}}});
         const auto found = decoder.decode(from, requests);
         for (std::size_t i = 0; i < from.size(); ++i) {
           ASSERT_EQ(found[i].size(), static_cast<std::size_t>(beam));
@@ -178,8 +178,9 @@ TEST(TokenAttention, OfScoredPairs) {
   const std::vector<Ids> from = sources(7);
   std::vector<Ids> to(from.rbegin(), from.rend());
   WorkerPool workers(2);
-  const std::vector<Score> scores = score_all(workers, *m, from, to, 3, {.attention = nn::AttentionHeads{.layer = 0}});
-  const std::vector<Score> plain = score_all(workers, *m, from, to, 3);
+  const std::vector<Score> scores =
+      score_all(workers, *m, {from, to}, 3, {.attention = nn::AttentionHeads{.layer = 0}});
+  const std::vector<Score> plain = score_all(workers, *m, {from, to}, 3);
   for (std::size_t i = 0; i < from.size(); ++i) {
     expect_close(scores[i].attention, probed(*m, from[i], to[i], 0, {}));
     EXPECT_EQ(scores[i].log_prob, plain[i].log_prob);

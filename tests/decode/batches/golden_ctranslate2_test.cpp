@@ -76,9 +76,11 @@ void expect_log_probs(const std::vector<Score>& found, const nlohmann::json& exp
 
 TEST(GoldenCtranslate2, TranslationsHaveItsProbabilities) {
   for_each_case("targets", [](Ctranslate2Case& m) {
+    const std::vector<Ids> sources = m.ids("sources");
     std::vector<Ids> targets = m.ids("targets");
     for (Ids& target : targets) target.push_back(m.published.eos_token_ids.at(0));
-    const auto found = score(m.c, *m.model, m.ids("sources"), targets, m.published.decoder_start_token_id.value());
+    const auto found =
+        score(m.c, *m.model, {sources, targets}, {.start_id = m.published.decoder_start_token_id.value()});
     expect_log_probs(found, m.expected["log_probs"]);
   });
 }

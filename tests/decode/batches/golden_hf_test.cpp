@@ -172,14 +172,13 @@ TEST(GoldenEncoderDecoder, ScoringAgreesWithSearching) {
     for (std::size_t i = 0; i < found.size(); ++i)
       for (const Hypothesis& h : found[i])
         from.push_back(m.sources[i]), targets.push_back(h.tokens), sums.push_back(h.log_prob);
-    const auto scores = score(m.c, *m.model, from, targets, m.published.decoder_start_token_id.value());
+    const auto scores = score(m.c, *m.model, {from, targets}, {.start_id = m.published.decoder_start_token_id.value()});
     for (std::size_t i = 0; i < targets.size(); ++i) {
       EXPECT_NEAR(scores[i].log_prob, sums[i], 1e-4);
       EXPECT_EQ(scores[i].token_log_probs.size(), targets[i].size());
-      EXPECT_NEAR(score(m.c, *m.model, std::span(&from[i], 1), std::span(&targets[i], 1),
-                        m.published.decoder_start_token_id.value())[0]
-                      .log_prob,
-                  scores[i].log_prob, 1e-4);
+      const Score alone = score(m.c, *m.model, {std::span(&from[i], 1), std::span(&targets[i], 1)},
+                                {.start_id = m.published.decoder_start_token_id.value()})[0];
+      EXPECT_NEAR(alone.log_prob, scores[i].log_prob, 1e-4);
     }
   });
 }

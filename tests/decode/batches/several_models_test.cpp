@@ -30,9 +30,9 @@ TEST(SeveralModels, OfFewerPositionsAreRefused) {
   k.pad_token_id = k.decoder_start_token_id = vocab - 1;
   const model::Marian shorter(k);
   ParallelOptions o = greedy();
-  o.ensemble.others = {&shorter};
+  o.session.ensemble.others = {&shorter};
   EXPECT_THROW(ParallelDecoder(*a, o), Error);
-  o.ensemble.others.clear(), o.speculative.draft = &shorter;
+  o.session.ensemble.others.clear(), o.session.speculative.draft = &shorter;
   EXPECT_THROW(ParallelDecoder(*a, o), Error);
 }
 
@@ -95,12 +95,12 @@ TEST(Ensemble, OfOneModelIsThatModelAndScoringAgreesWithSearching) {
       ParallelOptions o = greedy();
       o.search.beam_size = o.search.n_best = beam;
       const Found alone = ParallelDecoder(*a, o).decode(sources, requests);
-      o.ensemble = {.others = {a.get(), a.get()}, .weights = {0.2, 3, 1}, .mean = mean};
+      o.session.ensemble = {.others = {a.get(), a.get()}, .weights = {0.2, 3, 1}, .mean = mean};
       expect_tokens(ParallelDecoder(*a, o).decode(sources, requests), alone);
 
-      o.ensemble = {.others = {b.get(), d.get()}, .weights = {1, 3, 2}, .mean = mean};
+      o.session.ensemble = {.others = {b.get(), d.get()}, .weights = {1, 3, 2}, .mean = mean};
       const Found found = ParallelDecoder(*a, o).decode(sources, requests);
-      o.cache.use = false, o.batch_size = 2;
+      o.session.cache.use = false, o.batch_size = 2;
       expect_tokens(ParallelDecoder(*a, o).decode(sources, requests), found);
       WorkerPool workers(1);
       std::size_t other = 0;
@@ -108,8 +108,8 @@ TEST(Ensemble, OfOneModelIsThatModelAndScoringAgreesWithSearching) {
         other += found[i][0].tokens != alone[i][0].tokens;
         for (const Hypothesis& h : found[i]) {
           const std::vector<Ids> source{sources[i]}, target{h.tokens};
-          EXPECT_NEAR(score_all(workers, *a, source, target, 4, {.ensemble = o.ensemble})[0].log_prob, h.log_prob,
-                      1e-3);
+          EXPECT_NEAR(score_all(workers, *a, {source, target}, 4, {.ensemble = o.session.ensemble})[0].log_prob,
+                      h.log_prob, 1e-3);
         }
       }
       EXPECT_GT(other, 0u) << "the others have a say";
@@ -119,9 +119,9 @@ TEST(Ensemble, OfOneModelIsThatModelAndScoringAgreesWithSearching) {
 TEST(Ensemble, Errors) {
   const auto a = marian(1);
   ParallelOptions o = greedy();
-  o.ensemble.weights = {1, 2};
+  o.session.ensemble.weights = {1, 2};
   EXPECT_THROW(ParallelDecoder(*a, o), Error) << "two weights for a model";
-  o.ensemble.weights = {-1};
+  o.session.ensemble.weights = {-1};
   EXPECT_THROW(ParallelDecoder(*a, o), Error);
   model::MarianConfig k;
   k.vocab_size = k.decoder_vocab_size = vocab + 1;
@@ -129,7 +129,7 @@ TEST(Ensemble, Errors) {
   k.encoder_ffn_dim = k.decoder_ffn_dim = 8, k.max_position_embeddings = 8;
   k.pad_token_id = k.decoder_start_token_id = vocab;
   const model::Marian larger(k);
-  o.ensemble = {.others = {&larger}, .weights = {}};
+  o.session.ensemble = {.others = {&larger}, .weights = {}};
   EXPECT_THROW(ParallelDecoder(*a, o), Error) << "another vocabulary";
 }
 

@@ -162,13 +162,13 @@ TEST(Speculative, DraftsAndLookupGiveWhatGreedySearchGives) {
       for (const int way : {0, 1, 2, 3}) {
         SCOPED_TRACE(fmt::format("cache {}, window {}, way {}", cache, window, way));
         o = greedy();
-        o.cache = {.use = cache, .kept = {.window = window, .sinks = window / 3}};
+        o.session.cache = {.use = cache, .kept = {.window = window, .sinks = window / 3}};
         const Found plain = window == 0 ? expected : ParallelDecoder(*m, o).decode(sources, requests);
-        if (way == 0) o.speculative.draft = small.get();
-        if (way == 1) o.speculative.draft = m.get();
-        if (way == 0) o.speculative.min_prob = window == 0 ? 0.2f : 0;
-        if (way >= 2) o.speculative.lookup = way;
-        o.speculative.tokens = 3;
+        if (way == 0) o.session.speculative.draft = small.get();
+        if (way == 1) o.session.speculative.draft = m.get();
+        if (way == 0) o.session.speculative.min_prob = window == 0 ? 0.2f : 0;
+        if (way >= 2) o.session.speculative.lookup = way;
+        o.session.speculative.tokens = 3;
         o.threads = 2;
         ParallelDecoder decoder(*m, o);
         expect_tokens(decoder.decode(sources, requests), plain);
@@ -191,7 +191,7 @@ TEST(Speculative, ADraftEndsBehindAnImprobableToken) {
   for (const float min_prob : {0.0f, 0.1f, 0.5f, 1.0f}) {
     ParallelOptions o = greedy();
     o.batch_size = 1;
-    o.speculative = {.draft = small.get(), .tokens = 6, .min_prob = min_prob};
+    o.session.speculative = {.draft = small.get(), .tokens = 6, .min_prob = min_prob};
     ParallelDecoder decoder(*m, o);
     decoder.decode(sources, requests_of(23));
     const Speculation s = decoder.speculation();
@@ -229,14 +229,15 @@ TEST(Speculative, Errors) {
   const auto m = marian(1);
   const std::vector<Ids> sources = sources_of(2);
   ParallelOptions o = greedy();
-  o.speculative.lookup = 2, o.search.beam_size = 2;
+  o.session.speculative.lookup = 2, o.search.beam_size = 2;
   const auto refused = [&](const SearchPlan& s, const std::string& what) {
     ParallelOptions p = o;
     p.search = s;
     EXPECT_THROW(ParallelDecoder(*m, p), Error) << what;
     Arena arena;
     Context c(arena);
-    EXPECT_THROW(Session(c, *m, {.speculative = o.speculative}).decode(sources, requests_of(2), s), Error) << what;
+    EXPECT_THROW(Session(c, *m, {.speculative = o.session.speculative}).decode(sources, requests_of(2), s), Error)
+        << what;
   };
   refused(o.search, "a beam");
   SearchPlan s = greedy().search;
@@ -250,8 +251,8 @@ TEST(Speculative, Errors) {
   Context c(arena);
   std::vector<Request> wanting = requests_of(2);
   wanting[1].phrases = {{3}};
-  EXPECT_THROW(Session(c, *m, {.speculative = o.speculative}).decode(sources, wanting, greedy().search), Error);
-  o.search.beam_size = 1, o.speculative.draft = m.get();
+  EXPECT_THROW(Session(c, *m, {.speculative = o.session.speculative}).decode(sources, wanting, greedy().search), Error);
+  o.search.beam_size = 1, o.session.speculative.draft = m.get();
   EXPECT_THROW(ParallelDecoder(*m, o), Error) << "two who propose";
 }
 

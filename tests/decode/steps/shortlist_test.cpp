@@ -167,7 +167,7 @@ TEST(Shortlist, OfAnEnsemble) {
     const auto list = std::make_shared<Shortlist>(random_table(3), ShortlistOptions{.first = 4, .best = 3}, o);
     o.shortlist = list;
     ParallelOptions p{.search = o, .batch_size = 3};
-    p.ensemble = {.others = {b.get()}, .mean = mean};
+    p.session.ensemble = {.others = {b.get()}, .mean = mean};
     ParallelDecoder decoder(*a, p);
     const auto found = decoder.decode(from, requests);
     for (std::size_t i = 0; i < from.size(); ++i) {
@@ -190,7 +190,7 @@ TEST(Shortlist, WhatItDoesNotGoWith) {
   p.deterministic = true;
   EXPECT_THROW(ParallelDecoder(*m, p), Error);
   p.deterministic = false;
-  p.speculative.lookup = 2;
+  p.session.speculative.lookup = 2;
   EXPECT_THROW(ParallelDecoder(*m, p), Error);
   p.search.shortlist.reset();
   p.search.attention.emplace();

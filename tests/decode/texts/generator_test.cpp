@@ -100,7 +100,7 @@ TEST(Generator, CacheBatchesAndWorkersDoNotMatter) {
     for (const auto& [batch, threads, cache] :
          {std::tuple{7, 1, true}, {64, 1, true}, {4, 3, true}, {64, 1, false}, {1, 2, false}}) {
       SCOPED_TRACE(fmt::format("batches of {}, {} threads, cache {}", batch, threads, cache));
-      o.decoding.batch_size = batch, o.decoding.threads = threads, o.decoding.cache.use = cache;
+      o.decoding.batch_size = batch, o.decoding.threads = threads, o.decoding.session.cache.use = cache;
       expect_same(Generator(*lm.m, lm.tokenizer, o).generate(texts), alone);
     }
     // Prompts passed one by one are numbered consecutively.
@@ -131,15 +131,15 @@ TEST(Generator, StatesAreThoseOfFullRecomputation) {
   linear.parameters().refresh(kern::best());
   const std::vector<std::string> texts = prompts();
   for (GeneratorOptions o : ways(lm)) {
-    o.decoding.batch_size = 1, o.decoding.cache.use = false;
+    o.decoding.batch_size = 1, o.decoding.session.cache.use = false;
     const Results whole = Generator(linear, lm.tokenizer, o).generate(texts);
     std::set<std::string> different;
     for (const auto& list : whole) different.insert(list[0].text);
     EXPECT_GT(different.size(), 5u) << "or the test shows nothing";
-    o.decoding.cache.use = true;
+    o.decoding.session.cache.use = true;
     for (const auto& [batch, threads, chunk] : {std::tuple{1, 1, 1000}, {5, 1, 1}, {7, 2, 3}, {64, 1, 1000}}) {
       SCOPED_TRACE(fmt::format("batches of {}, {} threads, chunks of {}", batch, threads, chunk));
-      o.decoding.batch_size = batch, o.decoding.threads = threads, o.decoding.cache.prompt_chunk = chunk;
+      o.decoding.batch_size = batch, o.decoding.threads = threads, o.decoding.session.cache.prompt_chunk = chunk;
       expect_same(Generator(linear, lm.tokenizer, o).generate(texts), whole);
     }
   }
@@ -156,10 +156,11 @@ TEST(Generator, StatesAreThoseOfFullRecomputation) {
   const auto expect_refused = [](const std::string& text, const char* what) {
     EXPECT_NE(text.find(what), std::string::npos) << text;
   };
-  expect_refused(refusal([](auto& o) { o.cache.kept.window = 4; }), "attention window");
-  expect_refused(refusal([](auto& o) { o.cache.kept.precision = nn::KvCache::Precision::int8; }), "cache precision");
-  expect_refused(refusal([&](auto& o) { o.speculative.draft = &linear; }), "cannot undo");
-  expect_refused(refusal([](auto& o) { o.speculative.lookup = 2; }), "cannot undo");
+  expect_refused(refusal([](auto& o) { o.session.cache.kept.window = 4; }), "attention window");
+  expect_refused(refusal([](auto& o) { o.session.cache.kept.precision = nn::KvCache::Precision::int8; }),
+                 "cache precision");
+  expect_refused(refusal([&](auto& o) { o.session.speculative.draft = &linear; }), "cannot undo");
+  expect_refused(refusal([](auto& o) { o.session.speculative.lookup = 2; }), "cannot undo");
 }
 
 // Prompts read in small chunks, with and without a window, give the same results as in one step.
@@ -168,13 +169,13 @@ TEST(Generator, ChunksAndWindowsAreThoseOfFullRecomputation) {
   const std::vector<std::string> texts = prompts();
   for (GeneratorOptions o : ways(lm))
     for (const auto& [window, sinks] : {std::pair{0, 0}, {3, 0}, {4, 2}, {1, 1}}) {
-      o.decoding.cache = {.use = false, .kept = {.window = window, .sinks = sinks}};
+      o.decoding.session.cache = {.use = false, .kept = {.window = window, .sinks = sinks}};
       o.decoding.batch_size = 5;
       const Results whole = Generator(*lm.m, lm.tokenizer, o).generate(texts);
-      o.decoding.cache.use = true;
+      o.decoding.session.cache.use = true;
       for (const std::int32_t chunk : {1, 3, 7, 1000}) {
         SCOPED_TRACE(fmt::format("window {}, {} sinks, chunks of {}", window, sinks, chunk));
-        o.decoding.cache.prompt_chunk = chunk;
+        o.decoding.session.cache.prompt_chunk = chunk;
         expect_same(Generator(*lm.m, lm.tokenizer, o).generate(texts), whole);
       }
     }
@@ -185,7 +186,7 @@ TEST(Generator, ACacheOfEightBitsComesNear) {
   const std::vector<std::string> texts = prompts();
   GeneratorOptions o = lm.options();
   const Results exact = Generator(*lm.m, lm.tokenizer, o).generate(texts);
-  o.decoding.cache.kept.precision = nn::KvCache::Precision::int8;
+  o.decoding.session.cache.kept.precision = nn::KvCache::Precision::int8;
   const Results alone = Generator(*lm.m, lm.tokenizer, o).generate(texts);
   std::size_t same = 0;
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -194,11 +195,11 @@ TEST(Generator, ACacheOfEightBitsComesNear) {
     EXPECT_NEAR(alone[i][0].log_prob, exact[i][0].log_prob, 0.5) << i;
   }
   EXPECT_GE(same, texts.size() * 2 / 3);
-  o.decoding.cache.prompt_chunk = 2, o.decoding.batch_size = 3;
+  o.decoding.session.cache.prompt_chunk = 2, o.decoding.batch_size = 3;
   expect_same(Generator(*lm.m, lm.tokenizer, o).generate(texts), alone);
-  o.decoding.cache.use = false;
+  o.decoding.session.cache.use = false;
   EXPECT_THROW(Generator(*lm.m, lm.tokenizer, o), Error) << "there is no cache to be of 8 bits";
-  o.decoding.cache = {.kept = {.sinks = 3}};
+  o.decoding.session.cache = {.kept = {.sinks = 3}};
   EXPECT_THROW(Generator(*lm.m, lm.tokenizer, o), Error) << "sinks of no window";
 }
 

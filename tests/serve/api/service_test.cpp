@@ -96,10 +96,9 @@ TEST_F(Serving, ScoresAndTokens) {
   };
   Arena arena;
   Context c(arena);
-  const auto expected =
-      search::score(c, *translator.model, std::vector<std::vector<std::int32_t>>{ids(source, Side::source)},
-                    std::vector<std::vector<std::int32_t>>{ids(target, Side::target)},
-                    translator.model->special_ids().decoder_start)[0];
+  const auto expected = search::score(c, *translator.model,
+                                      {std::vector<std::vector<std::int32_t>>{ids(source, Side::source)},
+                                       std::vector<std::vector<std::int32_t>>{ids(target, Side::target)}})[0];
   Json got = post("/score", {{"source", source}, {"target", {target}}});
   EXPECT_NEAR(got["scores"][0]["log_prob"].get<double>(), expected.log_prob, 1e-4);
   EXPECT_EQ(got["scores"][0]["tokens"].size(), expected.token_log_probs.size());

@@ -257,7 +257,7 @@ TEST(Workers, EvaluationOfATrainedModelIsTheMeanOfItsScores) {
   double sum = 0;
   for (const Batch& b : s.batches)
     for (const search::Score& score :
-         search::score_all(pool, *s.model, rows_of(b.source_ids, b.source), rows_of(b.target_ids, b.target), 8))
+         search::score_all(pool, *s.model, {rows_of(b.source_ids, b.source), rows_of(b.target_ids, b.target)}, 8))
       sum -= score.log_prob;
   EXPECT_NEAR(e.cross_entropy, sum / static_cast<double>(e.tokens), 1e-5);
 }

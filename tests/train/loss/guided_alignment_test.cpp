@@ -92,8 +92,7 @@ TEST(GuidedAlignment, AddsToTheLossWhatAttentionSays) {
     }
     Arena arena;
     Context c(arena);
-    const auto scores =
-        search::score(c, *s.model, sources, targets, s.model->special_ids().decoder_start, {.attention = wanted});
+    const auto scores = search::score(c, *s.model, {sources, targets}, {.attention = wanted});
     double sum = 0;
     for (std::size_t i = 0; i < scores.size(); ++i)
       for (std::size_t t = 0, n = sources[i].size(); t < n; ++t) {
@@ -186,8 +185,7 @@ TEST(GuidedAlignment, TeachesAttentionAndItsLayerIsWritten) {
     for (std::int64_t i = 0; i < batch.sentences(); ++i) {
       const std::vector<std::vector<std::int32_t>> source{{batch.source_row(i).begin(), batch.source_row(i).end()}},
           target{{batch.target_row(i).begin(), batch.target_row(i).end()}};
-      const auto score =
-          search::score(c, *s.model, source, target, s.model->special_ids().decoder_start, {.attention = wanted});
+      const auto score = search::score(c, *s.model, {source, target}, {.attention = wanted});
       Alignment found = hard_alignment(score[0].attention, target[0].size()),
                 expected = batch.alignments[static_cast<std::size_t>(i)];
       std::sort(expected.begin(), expected.end());
