@@ -27,15 +27,13 @@ void AttentionTrail::look(std::span<const float> weights) {
 
 void AttentionTrail::follow(std::span<const std::int32_t> parents) {
   next_rows_.clear();
-  for (const std::int32_t row : parents)
-    next_rows_.push_back(looked_.empty() ? -1 : looked_[static_cast<std::size_t>(row)]);
+  for (const std::int32_t row : parents) next_rows_.push_back(looked_.empty() ? -1 : looked_[row]);
   rows_.swap(next_rows_);
 }
 
 std::vector<float> AttentionTrail::path(std::int32_t node) const {
   std::vector<std::size_t> places;  // the last token's first
-  for (; node >= 0; node = nodes_[static_cast<std::size_t>(node)].parent)
-    places.push_back(nodes_[static_cast<std::size_t>(node)].weights);
+  for (; node >= 0; node = nodes_[node].parent) places.push_back(nodes_[node].weights);
   std::vector<float> all;
   all.reserve(places.size() * source_);
   for (auto place = places.rbegin(); place != places.rend(); ++place)
@@ -45,11 +43,11 @@ std::vector<float> AttentionTrail::path(std::int32_t node) const {
 }
 
 std::vector<float> AttentionTrail::with_next(std::int32_t row) const {
-  return looked_.empty() ? std::vector<float>() : path(looked_[static_cast<std::size_t>(row)]);
+  return looked_.empty() ? std::vector<float>() : path(looked_[row]);
 }
 
 std::vector<float> AttentionTrail::so_far(std::int32_t row) const {
-  return path(rows_[static_cast<std::size_t>(row)]);
+  return path(rows_[row]);
 }
 
 double coverage_penalty(std::span<const float> attention, std::size_t tokens, double beta) {

@@ -16,7 +16,7 @@ std::int32_t BeamSearch::candidates_per_row(const SearchPlan& o) {
 }
 
 std::size_t BeamSearch::group_size() const {
-  return static_cast<std::size_t>(options_->beam_size / options_->beam_groups);
+  return options_->beam_size / options_->beam_groups;
 }
 
 void BeamSearch::begin(const Request& request) {
@@ -24,10 +24,10 @@ void BeamSearch::begin(const Request& request) {
   request_ = request;
   generated_ = 0;
   cut_.reset();
-  groups_.assign(static_cast<std::size_t>(options_->beam_groups), Group{0, 1, {}});  // all go on from the first row
+  groups_.assign(options_->beam_groups, Group{0, 1, {}});  // all go on from the first row
   running_.assign(1, Beam{0, 0, 0, request.start_id});
   const std::int32_t most = options_->alternatives ? options_->n_best * options_->beam_size : options_->beam_size;
-  const std::size_t room = static_cast<std::size_t>(most) * stride();
+  const std::size_t room = most * stride();
   if (history_.size() < room) history_.resize(room), next_history_.resize(room);
   trail_.begin();
   history_[0] = request.start_id;
@@ -45,7 +45,7 @@ void BeamSearch::begin(const Request& request) {
 
 RowView BeamSearch::view(std::int32_t row) const {
   RowView view{tokens(row), &request_};
-  if (!phrases_.none()) view.wanted = wanted_[static_cast<std::size_t>(row)];
+  if (!phrases_.none()) view.wanted = wanted_[row];
   return view;
 }
 
@@ -55,7 +55,7 @@ std::span<const std::int32_t> BeamSearch::state(std::size_t row) const {
 
 std::vector<std::int32_t> BeamSearch::state_behind(const Beam& beam) const {
   std::vector<std::int32_t> next(phrases_.state_size());
-  phrases_.advance(state(static_cast<std::size_t>(beam.parent)), beam.token, next);
+  phrases_.advance(state(beam.parent), beam.token, next);
   return next;
 }
 
@@ -70,13 +70,12 @@ void BeamSearch::want() {
 }
 
 std::span<const std::int32_t> BeamSearch::tokens(std::int32_t row) const {
-  return std::span(history_).subspan(static_cast<std::size_t>(row) * stride(),
-                                     given() + static_cast<std::size_t>(generated_));
+  return std::span(history_).subspan(row * stride(), given() + generated_);
 }
 
 void BeamSearch::advance(std::span<const Candidate> candidates, std::int32_t k, const Seen& seen) {
-  check(!done() && candidates.size() == running_.size() * static_cast<std::size_t>(k), "BeamSearch",
-        "{} candidates for {} rows of {}", candidates.size(), running_.size(), k);
+  check(!done() && candidates.size() == running_.size() * k, "BeamSearch", "{} candidates for {} rows of {}",
+        candidates.size(), running_.size(), k);
   trail_.look(seen.attention);
   next_.clear();
   if (is_branching()) {
@@ -118,8 +117,7 @@ bool BeamSearch::is_better(const Beam& a, const Beam& b) {
 void BeamSearch::rank(const Group& group, std::span<const Candidate> candidates, std::int32_t k) {
   ranked_.clear();
   for (std::size_t row = group.first; row < group.first + group.count; ++row)
-    for (const Candidate& candidate :
-         candidates.subspan(row * static_cast<std::size_t>(k), static_cast<std::size_t>(k))) {
+    for (const Candidate& candidate : candidates.subspan(row * k, k)) {
       check_number(candidate.log_prob);
       if (candidate.log_prob == -INFINITY) continue;
       const auto log_prob = static_cast<double>(candidate.log_prob);
@@ -131,8 +129,8 @@ void BeamSearch::rank(const Group& group, std::span<const Candidate> candidates,
                          static_cast<std::int32_t>(row), candidate.token});
     }
   const bool first_alternatives = is_branching();
-  const std::size_t most = first_alternatives ? static_cast<std::size_t>(options_->n_best)
-                                              : std::max<std::size_t>(2, 1 + options_->eos_ids.size()) * group_size();
+  std::size_t most = std::max<std::size_t>(2, 1 + options_->eos_ids.size()) * group_size();
+  if (first_alternatives) most = options_->n_best;
   if (!phrases_.none() && !first_alternatives) return allocate(most);
   const std::size_t kept = std::min(ranked_.size(), most);
   std::partial_sort(ranked_.begin(), ranked_.begin() + static_cast<std::ptrdiff_t>(kept), ranked_.end(), is_better);
@@ -268,14 +266,13 @@ void BeamSearch::insert(Group& group, Ended e) {
     return other.missing != f.missing ? other.missing > f.missing : other.rank_score < f.rank_score;
   });
   group.finished.insert(place, std::move(f));
-  if (group.finished.size() > static_cast<std::size_t>(options_->pool_size())) group.finished.pop_back();
+  if (std::ssize(group.finished) > options_->pool_size()) group.finished.pop_back();
 }
 
 // Whether what was just chosen for next_ need not go on.
 bool BeamSearch::is_done(const Group& group) const {
   if (group.count == 0) return true;
-  if (group.finished.size() < static_cast<std::size_t>(options_->pool_size()) ||
-      group.finished.back().missing > phrases_.hopeless())
+  if (std::ssize(group.finished) < options_->pool_size() || group.finished.back().missing > phrases_.hopeless())
     return false;
   // A beam of one is greedy search: its first end is its end.
   if (options_->early_stopping == EarlyStopping::yes || options_->beam_size == 1) return true;
@@ -286,8 +283,7 @@ bool BeamSearch::is_done(const Group& group) const {
     // All may yet be covered.
     const double penalty = never || options_->coverage_penalty == 0
                                ? 0
-                               : coverage_penalty(trail_.with_next(beam.parent), static_cast<std::size_t>(length),
-                                                  options_->coverage_penalty);
+                               : coverage_penalty(trail_.with_next(beam.parent), length, options_->coverage_penalty);
     return normalized(beam.sum, length, options_->length_penalty) + penalty;
   };
   double best = score(next_[group.first]);
@@ -311,7 +307,7 @@ std::int32_t BeamSearch::best_row() const {
 }
 
 std::vector<Hypothesis> BeamSearch::hypotheses() const {
-  const auto wanted = static_cast<std::size_t>(options_->n_best);
+  const std::size_t wanted = options_->n_best;
   std::int32_t missing = std::numeric_limits<std::int32_t>::max();
   for (const Group& group : groups_)
     if (!group.finished.empty()) missing = std::min(missing, group.finished[0].missing);

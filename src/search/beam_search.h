@@ -38,8 +38,8 @@ class BeamSearch : public Search {
   const Request& request() const override { return request_; }
   std::int32_t rows() const override { return static_cast<std::int32_t>(running_.size()); }
   RowView view(std::int32_t row) const override;
-  std::int32_t parent(std::int32_t row) const override { return running_[static_cast<std::size_t>(row)].parent; }
-  std::int32_t token(std::int32_t row) const override { return running_[static_cast<std::size_t>(row)].token; }
+  std::int32_t parent(std::int32_t row) const override { return running_[row].parent; }
+  std::int32_t token(std::int32_t row) const override { return running_[row].token; }
   std::int32_t best_row() const override;
   using Search::advance;
   void advance(std::span<const Candidate> candidates, std::int32_t k, const Seen& seen) override;
@@ -67,7 +67,7 @@ class BeamSearch : public Search {
     std::vector<Finished> finished;  ///< best first, at most pool_size()
   };
   std::size_t given() const { return 1 + request_.prefix.size(); }
-  std::size_t stride() const { return given() + static_cast<std::size_t>(request_.max_length); }
+  std::size_t stride() const { return given() + request_.max_length; }
   std::span<const std::int32_t> tokens(std::int32_t row) const;
   std::size_t group_size() const;
   /// The candidates of a group's rows into ranked_, the best first and only those that are looked at.

@@ -9,8 +9,7 @@ namespace {
 // log(sum(exp(row))) of each row
 std::vector<float> sums(Context& c, const Tensor& logits) {
   Tensor lse = c.empty({logits.size(0)});
-  c.kernels().log_sum_exp(logits.data<float>(), lse.data<float>(), static_cast<std::size_t>(logits.size(0)),
-                          static_cast<std::size_t>(logits.size(1)));
+  c.kernels().log_sum_exp(logits.data<float>(), lse.data<float>(), logits.size(0), logits.size(1));
   return host_copy<float>(lse);
 }
 
@@ -48,12 +47,11 @@ std::span<const Candidate> CandidateFinder::find(Context& c, const StepOutput& o
 std::span<const Candidate> CandidateFinder::find(Context& c, Tensor logits, std::span<const RowView> rows,
                                                  std::span<const std::int32_t> columns) {
   const auto [R, V] = logits.dims<2>("logits");
-  const auto n_rows = static_cast<std::size_t>(R), n_cols = static_cast<std::size_t>(V);
   const auto rest = processors_.begin() + before_sums_;
   StepLogits weighed(c, logits, {}, columns);
   for (auto p = processors_.begin(); p != rest; ++p) (*p)->apply(rows, weighed);
   // Only the repetition penalty sees whether it gets logits or log-probabilities.
-  if (on_log_probs_) c.kernels().log_softmax(logits.data<float>(), logits.data<float>(), n_rows, n_cols);
+  if (on_log_probs_) c.kernels().log_softmax(logits.data<float>(), logits.data<float>(), R, V);
   const bool normalised = on_log_probs_ && !renormalize_;
 
   std::vector<float> log_sums;
@@ -61,13 +59,13 @@ std::span<const Candidate> CandidateFinder::find(Context& c, Tensor logits, std:
   StepLogits editable(c, logits, log_sums, columns);
   for (auto p = rest; p != processors_.end(); ++p) (*p)->apply(rows, editable);
   if (scores_ && renormalize_) log_sums = sums(c, logits);
-  if (log_sums.empty()) log_sums.assign(n_rows, 0.0f);
+  if (log_sums.empty()) log_sums.assign(R, 0.0f);
 
   std::size_t wanted = 0;
   for (const RowView& row : rows) wanted = std::max(wanted, row.wanted.size());
   width_ = k_ + static_cast<std::int32_t>(wanted);
-  found_.assign(n_rows * static_cast<std::size_t>(width_), {-INFINITY, -1});
-  tops_.assign(n_rows * static_cast<std::size_t>(top_), {-INFINITY, -1});
+  found_.assign(R * width_, {-INFINITY, -1});
+  tops_.assign(R * top_, {-INFINITY, -1});
   const Scores scores{logits, log_sums};
   if (top_ > 0) take_best(c, scores, top_, top_, tops_);
   for (Candidate& top : tops_)
@@ -76,7 +74,7 @@ std::span<const Candidate> CandidateFinder::find(Context& c, Tensor logits, std:
   if (!columns.empty())
     for (std::vector<Candidate>* list : {&found_, &tops_})
       for (Candidate& f : *list)
-        if (f.token >= 0) f.token = columns[static_cast<std::size_t>(f.token)];
+        if (f.token >= 0) f.token = columns[f.token];
   if (wanted > 0) take_wanted(c, scores, rows, columns);
   return found_;
 }
@@ -107,7 +105,7 @@ std::span<const Candidate> ProjectedFinder::find(Context& c, const StepOutput& o
   const std::vector<float> value = host_copy<float>(best.values),
                            sum = scores ? host_copy<float>(best.log_sums) : std::vector<float>(n, 0.0f);
   const std::vector<std::int32_t> id = host_copy<std::int32_t>(best.ids);
-  const auto k = static_cast<std::size_t>(k_);
+  const std::size_t k = k_;
   found_.resize(n * k);
   for (std::size_t i = 0; i < found_.size(); ++i) found_[i] = {value[i] - sum[i / k], id[i]};
   for (std::size_t r = 0; r < n; ++r) {
@@ -124,22 +122,18 @@ void CandidateFinder::take_best(Context& c, const Scores& scores, std::int32_t w
                                 std::vector<Candidate>& to) {
   const auto& [logits, log_sums] = scores;
   const auto [R, V] = logits.dims<2>("logits");
-  const auto k = static_cast<std::size_t>(std::min<std::int64_t>(wanted, V));  // fewer where the columns are few
-  Tensor values = c.empty({R, static_cast<std::int64_t>(k)});
-  Tensor ids = c.empty({R, static_cast<std::int64_t>(k)}, DType::i32);
-  c.kernels().top_k(logits.data<float>(), static_cast<std::size_t>(R), static_cast<std::size_t>(V), k,
-                    values.data<float>(), ids.data<std::int32_t>());
+  const std::int64_t k = std::min<std::int64_t>(wanted, V);  // fewer where the columns are few
+  Tensor values = c.empty({R, k});
+  Tensor ids = c.empty({R, k}, DType::i32);
+  c.kernels().top_k(logits.data<float>(), R, V, k, values.data<float>(), ids.data<std::int32_t>());
   const std::vector<float> value = host_copy<float>(values);
   const std::vector<std::int32_t> id = host_copy<std::int32_t>(ids);
-  for (std::size_t i = 0; i < value.size(); ++i)
-    to[i / k * static_cast<std::size_t>(width) + i % k] = {value[i] - log_sums[i / k], id[i]};
+  for (std::int64_t i = 0; i < R * k; ++i) to[i / k * width + i % k] = {value[i] - log_sums[i / k], id[i]};
   // Nothing is left of a row, or what is left are no numbers, which are worse than whatever is forbidden.
-  for (std::size_t r = 0; k > 0 && r < static_cast<std::size_t>(R); ++r) {
+  for (std::int64_t r = 0; k > 0 && r < R; ++r) {
     if (value[r * k] != -INFINITY) continue;
-    const std::vector<float> row =
-        host_copy<float>(logits.rows(static_cast<std::int64_t>(r), static_cast<std::int64_t>(r) + 1));
-    if (std::any_of(row.begin(), row.end(), [](float x) { return std::isnan(x); }))
-      to[r * static_cast<std::size_t>(width)].log_prob = NAN;
+    const std::vector<float> row = host_copy<float>(logits.rows(r, r + 1));
+    if (std::any_of(row.begin(), row.end(), [](float x) { return std::isnan(x); })) to[r * width].log_prob = NAN;
   }
 }
 
@@ -148,14 +142,13 @@ void CandidateFinder::take_wanted(Context& c, const Scores& scores, std::span<co
                                   std::span<const std::int32_t> columns) {
   const auto& [logits, log_sums] = scores;
   StepLogits values(c, logits, {}, columns);
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    const std::vector<float> value = values.at(static_cast<std::int64_t>(r), rows[r].wanted);
-    const auto best = std::span(found_).subspan(r * static_cast<std::size_t>(width_), static_cast<std::size_t>(k_));
+  for (std::int64_t r = 0; r < std::ssize(rows); ++r) {
+    const std::vector<float> value = values.at(r, rows[r].wanted);
+    const auto best = std::span(found_).subspan(r * width_, k_);
     for (std::size_t i = 0; i < value.size(); ++i) {
       const std::int32_t token = rows[r].wanted[i];
       if (std::none_of(best.begin(), best.end(), [&](const Candidate& other) { return other.token == token; }))
-        found_[r * static_cast<std::size_t>(width_) + static_cast<std::size_t>(k_) + i] = {value[i] - log_sums[r],
-                                                                                           token};
+        found_[r * width_ + k_ + i] = {value[i] - log_sums[r], token};
     }
   }
 }
@@ -164,10 +157,9 @@ void CandidateFinder::take_wanted(Context& c, const Scores& scores, std::span<co
 // of the choice that was narrowed.
 void CandidateFinder::draw_each(const Scores& scores, std::span<const RowView> rows) {
   const auto& [logits, log_sums] = scores;
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    const std::vector<float> x =
-        host_copy<float>(logits.rows(static_cast<std::int64_t>(r), static_cast<std::int64_t>(r) + 1));
-    Candidate* const found = &found_[r * static_cast<std::size_t>(k_)];
+  for (std::int64_t r = 0; r < std::ssize(rows); ++r) {
+    const std::vector<float> x = host_copy<float>(logits.rows(r, r + 1));
+    Candidate* const found = &found_[r * k_];
     choices_.clear();
     for (std::size_t v = 0; v < x.size(); ++v) {
       if (!(x[v] < INFINITY)) found[0].log_prob = NAN;
@@ -180,7 +172,7 @@ void CandidateFinder::draw_each(const Scores& scores, std::span<const RowView> r
       const double number =
           sampling_number(sampling_.seed, rows[r].request->number, rows[r].first_sample + s, rows[r].generated());
       const std::int32_t token = draw(choices_, sums_so_far, number);
-      found[s] = {x[static_cast<std::size_t>(token)] - log_sums[r], token};
+      found[s] = {x[token] - log_sums[r], token};
     }
   }
 }

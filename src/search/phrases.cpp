@@ -23,8 +23,8 @@ std::vector<std::int32_t> borders(std::span<const std::int32_t> tokens) {
   std::vector<std::int32_t> border(tokens.size() + 1, 0);
   std::int32_t k = 0;
   for (std::size_t i = 1; i < tokens.size(); ++i) {
-    while (k > 0 && tokens[static_cast<std::size_t>(k)] != tokens[i]) k = border[static_cast<std::size_t>(k)];
-    if (tokens[static_cast<std::size_t>(k)] == tokens[i]) ++k;
+    while (k > 0 && tokens[k] != tokens[i]) k = border[k];
+    if (tokens[k] == tokens[i]) ++k;
     border[i + 1] = k;
   }
   return border;
@@ -37,7 +37,7 @@ Phrases::Phrases(const Request& request, const SearchPlan& options) : options_(&
   for (std::size_t i = 0; i < request.phrases.size(); ++i) {
     const auto& tokens = request.phrases[i];
     const auto number = static_cast<std::int32_t>(i);
-    const auto length = static_cast<std::int64_t>(tokens.size());
+    const auto length = std::ssize(tokens);
     if (tokens.empty() || length > room || is_forbidden(options, tokens)) {
       left_out_.push_back(number);
       continue;
@@ -55,7 +55,7 @@ Phrases::Phrases(const Request& request, const SearchPlan& options) : options_(&
 }
 
 bool Phrases::continues_word(std::int32_t token) const {
-  return !options_->continues_word.empty() && options_->continues_word[static_cast<std::size_t>(token)];
+  return !options_->continues_word.empty() && options_->continues_word[token];
 }
 
 std::int32_t Phrases::places(const Phrase& p, std::span<const std::int32_t> tokens) const {
@@ -78,11 +78,10 @@ void Phrases::advance(std::span<const std::int32_t> from, std::int32_t token, st
     std::int32_t before = from[2 * i + 1];
     if (come == static_cast<std::int32_t>(p.tokens.size())) {
       if (!same_word) ++before;
-      come = p.border[static_cast<std::size_t>(come)];
+      come = p.border[come];
     }
-    while (come > 0 && p.tokens[static_cast<std::size_t>(come)] != token)
-      come = p.border[static_cast<std::size_t>(come)];
-    if (p.tokens[static_cast<std::size_t>(come)] == token) ++come;
+    while (come > 0 && p.tokens[come] != token) come = p.border[come];
+    if (p.tokens[come] == token) ++come;
     to[2 * i] = come;
     to[2 * i + 1] = before;
   }
@@ -115,9 +114,8 @@ std::vector<std::int32_t> Phrases::unsatisfied(std::span<const std::int32_t> sta
   std::vector<std::int32_t> numbers = left_out_;
   for (std::size_t i = 0; i < list_.size(); ++i) {
     const auto& members = list_[i].members;
-    const auto missing = static_cast<std::size_t>(list_[i].wanted - count(i, state));
-    for (std::size_t m = members.size() - std::min(missing, members.size()); m < members.size(); ++m)
-      numbers.push_back(members[m]);
+    const std::int64_t all = std::ssize(members), missing = list_[i].wanted - count(i, state);
+    for (std::int64_t m = std::max<std::int64_t>(0, all - missing); m < all; ++m) numbers.push_back(members[m]);
   }
   std::sort(numbers.begin(), numbers.end());
   return numbers;
@@ -132,8 +130,8 @@ void Phrases::next_tokens(std::span<const std::int32_t> state, std::vector<std::
   for (std::size_t i = 0; i < list_.size(); ++i) {
     const Phrase& p = list_[i];
     if (count(i, state) == p.wanted) continue;
-    const auto come = static_cast<std::size_t>(state[2 * i]);
-    add(p.tokens[come == p.tokens.size() ? static_cast<std::size_t>(p.border[come]) : come]);
+    const std::int32_t come = state[2 * i];
+    add(p.tokens[come == std::ssize(p.tokens) ? p.border[come] : come]);
   }
   if (ids.size() == first)
     for (std::int32_t id : options_->eos_ids) add(id);

@@ -75,9 +75,9 @@ void check_options(const SearchPlan& o, std::int64_t vocab_size) {
   check(o.no_repeat_ngram >= 0, "no_repeat_ngram", "expected at least 0, got {}", o.no_repeat_ngram);
   check(o.encoder_no_repeat_ngram >= 0, "encoder_no_repeat_ngram", "expected at least 0, got {}",
         o.encoder_no_repeat_ngram);
-  check(o.continues_word.empty() || static_cast<std::int64_t>(o.continues_word.size()) == vocab_size,
-        "continuations of words", "{} flags for a vocabulary of {}", o.continues_word.size(), vocab_size);
-  check(o.begins_word.empty() || static_cast<std::int64_t>(o.begins_word.size()) == vocab_size, "beginnings of words",
+  check(o.continues_word.empty() || std::ssize(o.continues_word) == vocab_size, "continuations of words",
+        "{} flags for a vocabulary of {}", o.continues_word.size(), vocab_size);
+  check(o.begins_word.empty() || std::ssize(o.begins_word) == vocab_size, "beginnings of words",
         "{} flags for a vocabulary of {}", o.begins_word.size(), vocab_size);
   for (std::int32_t id : o.eos_ids) check_id(id, vocab_size, "EOS");
   for (std::int32_t id : o.suppress_ids) check_id(id, vocab_size, "suppressed tokens");

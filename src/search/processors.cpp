@@ -23,8 +23,8 @@ class LogitBias : public ValueProcessor {
   }
   bool changes_logits() const override { return true; }
   void apply(std::span<const RowView> rows, StepLogits& logits) const override {
-    for (std::size_t r = 0; r < rows.size(); ++r)
-      logits.change(static_cast<std::int64_t>(r), ids_, [this](float x, std::size_t i) { return x + values_[i]; });
+    for (std::int64_t r = 0; r < std::ssize(rows); ++r)
+      logits.change(r, ids_, [this](float x, std::size_t i) { return x + values_[i]; });
   }
 
  private:
@@ -45,11 +45,11 @@ class RepetitionPenalty : public ValueProcessor {
       return std::isfinite(x) ? std::min(x / p, Float::max()) : x;
     };
     std::vector<std::int32_t> ids;
-    for (std::size_t r = 0; r < rows.size(); ++r) {
+    for (std::int64_t r = 0; r < std::ssize(rows); ++r) {
       ids.assign(rows[r].tokens.begin(), rows[r].tokens.end());
       std::sort(ids.begin(), ids.end());
       ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-      logits.change(static_cast<std::int64_t>(r), ids, penalised);
+      logits.change(r, ids, penalised);
     }
   }
 
@@ -65,7 +65,7 @@ class CountPenalty : public ValueProcessor {
   void apply(std::span<const RowView> rows, StepLogits& logits) const override {
     std::vector<std::int32_t> sorted, ids;
     std::vector<float> penalties;
-    for (std::size_t r = 0; r < rows.size(); ++r) {
+    for (std::int64_t r = 0; r < std::ssize(rows); ++r) {
       const auto tokens = rows[r].new_tokens();
       sorted.assign(tokens.begin(), tokens.end());
       std::sort(sorted.begin(), sorted.end());
@@ -76,7 +76,7 @@ class CountPenalty : public ValueProcessor {
         penalties.push_back(static_cast<float>(presence_ + frequency_ * static_cast<double>(next - at)));
         at = next;
       }
-      logits.change(static_cast<std::int64_t>(r), ids, [&](float x, std::size_t i) { return x - penalties[i]; });
+      logits.change(r, ids, [&](float x, std::size_t i) { return x - penalties[i]; });
     }
   }
 
@@ -89,11 +89,11 @@ class RuleProcessor : public LogitsProcessor {
  public:
   bool has_rule() const final { return true; }
   void apply(std::span<const RowView> rows, StepLogits& logits) const final {
-    for (std::size_t r = 0; r < rows.size(); ++r) {
+    for (std::int64_t r = 0; r < std::ssize(rows); ++r) {
       RowRule own;
       rule(rows[r], own);
-      if (own.forced >= 0) logits.force(static_cast<std::int64_t>(r), own.forced);
-      for (std::int32_t id : own.forbidden) logits.forbid(static_cast<std::int64_t>(r), id);
+      if (own.forced >= 0) logits.force(r, own.forced);
+      for (std::int32_t id : own.forbidden) logits.forbid(r, id);
     }
   }
 };
@@ -110,7 +110,7 @@ void forbid_ngrams_of(std::span<const std::int32_t> text, std::span<const std::i
 
 class NoRepeatNgram : public RuleProcessor {
  public:
-  explicit NoRepeatNgram(std::int32_t n) : n_(static_cast<std::size_t>(n)) {}
+  explicit NoRepeatNgram(std::int32_t n) : n_(n) {}
   void rule(const RowView& row, RowRule& rule) const override { forbid_ngrams_of(row.tokens, row.tokens, n_, rule); }
 
  private:
@@ -119,7 +119,7 @@ class NoRepeatNgram : public RuleProcessor {
 
 class EncoderNoRepeatNgram : public RuleProcessor {
  public:
-  explicit EncoderNoRepeatNgram(std::int32_t n) : n_(static_cast<std::size_t>(n)) {}
+  explicit EncoderNoRepeatNgram(std::int32_t n) : n_(n) {}
   void rule(const RowView& row, RowRule& rule) const override {
     const std::span<const std::int32_t> source = row.request->source;
     forbid_ngrams_of(source.empty() ? row.given() : source, row.tokens, n_, rule);
@@ -240,7 +240,7 @@ class ConstraintProcessor : public LogitsProcessor {
   ConstraintProcessor(std::shared_ptr<const Constraint> constraint, std::vector<std::int32_t> eos_ids)
       : constraint_(std::move(constraint)), eos_ids_(std::move(eos_ids)) {}
   void apply(std::span<const RowView> rows, StepLogits& logits) const override {
-    for (std::size_t r = 0; r < rows.size(); ++r) apply(rows[r], static_cast<std::int64_t>(r), logits);
+    for (std::int64_t r = 0; r < std::ssize(rows); ++r) apply(rows[r], r, logits);
   }
 
  private:
@@ -249,7 +249,7 @@ class ConstraintProcessor : public LogitsProcessor {
     if (row.generated() == 0) constraint_->check_room(row.request->max_length, !eos_ids_.empty());
     Constraint::Allowed allowed = constraint_->after(row.new_tokens(), left);
     if (!allowed.possible) return;  // after a proposed token that will not be taken
-    const std::size_t words = (static_cast<std::size_t>(constraint_->vocab_size()) + 63) / 64;
+    const std::size_t words = (constraint_->vocab_size() + 63) / 64;
     allowed.mask.resize(words, 0);
     if (allowed.complete)
       for (const std::int32_t id : eos_ids_) {

@@ -14,7 +14,7 @@ void SamplingSearch::begin(const Request& request) {
   forked_ = false;
   added_.clear();
   rows_.assign(1, {0, 0});
-  samples_.resize(static_cast<std::size_t>(options_->n_best));
+  samples_.resize(options_->n_best);
   for (Sample& s : samples_) {
     s.log_prob = 0;
     s.attention.clear();
@@ -25,13 +25,13 @@ void SamplingSearch::begin(const Request& request) {
 }
 
 RowView SamplingSearch::view(std::int32_t row) const {
-  const std::int32_t number = rows_[static_cast<std::size_t>(row)].sample;
+  const std::int32_t number = rows_[row].sample;
   return {samples_[sample(row)].tokens, &request_, number, forked_ ? 1 : options_->n_best};
 }
 
 void SamplingSearch::advance(std::span<const Candidate> candidates, std::int32_t k, const Seen& seen) {
-  check(!done() && k >= 1 && candidates.size() == rows_.size() * static_cast<std::size_t>(k), "SamplingSearch",
-        "{} candidates for {} rows of {}", candidates.size(), rows_.size(), k);
+  check(!done() && k >= 1 && candidates.size() == rows_.size() * k, "SamplingSearch", "{} candidates for {} rows of {}",
+        candidates.size(), rows_.size(), k);
   added_.clear();
   next_rows_.clear();
   const std::size_t source = seen.attention.size() / rows_.size();
@@ -50,7 +50,7 @@ void SamplingSearch::advance(std::span<const Candidate> candidates, std::int32_t
   };
   if (forked_)
     for (std::size_t row = 0; row < rows_.size(); ++row)
-      go_on(sample(static_cast<std::int32_t>(row)), row, candidates[row * static_cast<std::size_t>(k)]);
+      go_on(sample(static_cast<std::int32_t>(row)), row, candidates[row * k]);
   else
     for (std::size_t s = 0; s < samples_.size(); ++s) go_on(s, 0, candidates[s]);
   forked_ = true;

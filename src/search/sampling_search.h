@@ -22,7 +22,7 @@ class SamplingSearch : public Search {
   const Request& request() const override { return request_; }
   std::int32_t rows() const override { return static_cast<std::int32_t>(rows_.size()); }
   RowView view(std::int32_t row) const override;
-  std::int32_t parent(std::int32_t row) const override { return rows_[static_cast<std::size_t>(row)].parent; }
+  std::int32_t parent(std::int32_t row) const override { return rows_[row].parent; }
   std::int32_t token(std::int32_t row) const override { return samples_[sample(row)].tokens.back(); }
   std::int32_t best_row() const override { return 0; }
   using Search::advance;
@@ -43,9 +43,7 @@ class SamplingSearch : public Search {
     std::vector<TokenScore> token_scores;
     StopReason stop_reason = StopReason::length;  ///< once it has ended
   };
-  std::size_t sample(std::int32_t row) const {
-    return static_cast<std::size_t>(rows_[static_cast<std::size_t>(row)].sample);
-  }
+  std::size_t sample(std::int32_t row) const { return rows_[row].sample; }
   bool extend(std::size_t sample, const Candidate& candidate);
 
   const SearchPlan* options_;

@@ -42,8 +42,8 @@ struct StepInput {
 };
 
 /// How many rows go on from the step before. They come first.
-inline std::size_t rows_that_go_on(const StepInput& input) {
-  return static_cast<std::size_t>(std::find(input.parents.begin(), input.parents.end(), -1) - input.parents.begin());
+inline std::int64_t rows_that_go_on(const StepInput& input) {
+  return std::find(input.parents.begin(), input.parents.end(), -1) - input.parents.begin();
 }
 
 /// What the rows' last tokens looked at: a weight for each token of the source of a row's sentence, row after row.

@@ -16,8 +16,7 @@ StepLogits::StepLogits(const Context& c, Tensor logits, std::span<const float> l
     : context_(&c), kernels_(&c.kernels()), log_sums_(log_sums), columns_(columns) {
   const auto [rows, V] = logits.dims<2>("logits");
   check_dense(logits, DType::f32, "logits");
-  check(log_sums.empty() || static_cast<std::int64_t>(log_sums.size()) == rows, "StepLogits", "{} sums for {} rows",
-        log_sums.size(), rows);
+  check(log_sums.empty() || std::ssize(log_sums) == rows, "StepLogits", "{} sums for {} rows", log_sums.size(), rows);
   values_ = logits.data<float>();
   vocab_size_ = V;
 }
@@ -37,10 +36,9 @@ void StepLogits::forbid(std::int64_t row, std::int32_t id) {
 }
 
 void StepLogits::force(std::int64_t row, std::int32_t id) {
-  kernels_->fill(minus_infinity, values_ + row * vocab_size_, static_cast<std::size_t>(vocab_size_));
+  kernels_->fill(minus_infinity, values_ + row * vocab_size_, vocab_size_);
   if (const auto column = column_of(id))
-    kernels_->fill(log_sums_.empty() ? 0.0f : log_sums_[static_cast<std::size_t>(row)],
-                   values_ + row * vocab_size_ + *column, 1);
+    kernels_->fill(log_sums_.empty() ? 0.0f : log_sums_[row], values_ + row * vocab_size_ + *column, 1);
 }
 
 bool StepLogits::keep(std::int64_t row, std::span<const std::uint64_t> mask, std::int64_t count) {
@@ -52,7 +50,7 @@ bool StepLogits::keep(std::int64_t row, std::span<const std::uint64_t> mask, std
 // The mask is added, as 0 or -inf.
 bool StepLogits::keep_many(std::int64_t row, std::span<const std::uint64_t> mask) {
   float* const values = values_ + row * vocab_size_;
-  const auto n = static_cast<std::size_t>(vocab_size_);
+  const std::int64_t n = vocab_size_;
   std::vector<float> addend(n, minus_infinity);
   std::vector<std::int32_t> some;  // of those that are kept
   for (std::size_t word = 0; word < mask.size(); ++word) {
@@ -61,7 +59,7 @@ bool StepLogits::keep_many(std::int64_t row, std::span<const std::uint64_t> mask
       continue;
     }
     for (std::uint64_t bits = mask[word]; bits != 0; bits &= bits - 1) {
-      const std::size_t id = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+      const std::size_t id = word * 64 + std::countr_zero(bits);
       addend[id] = 0;
       if (some.size() < 8) some.push_back(static_cast<std::int32_t>(id));
     }
@@ -83,7 +81,7 @@ bool StepLogits::keep_few(std::int64_t row, std::span<const std::uint64_t> mask)
     for (std::uint64_t bits = mask[word]; bits != 0; bits &= bits - 1)
       ids.push_back(static_cast<std::int32_t>(word * 64) + std::countr_zero(bits));
   const std::vector<float> kept = at(row, ids);
-  kernels_->fill(minus_infinity, values, static_cast<std::size_t>(vocab_size_));
+  kernels_->fill(minus_infinity, values, vocab_size_);
   bool any = false;
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (kept[i] != minus_infinity) {  // what is NaN is told of later
@@ -100,7 +98,7 @@ std::vector<float> StepLogits::at(std::int64_t row, std::span<const std::int32_t
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (const auto column = column_of(ids[i])) columns.push_back(*column), places.push_back(i);
   if (columns.empty()) return values;
-  Tensor found = context_->empty({static_cast<std::int64_t>(columns.size())});
+  Tensor found = context_->empty({std::ssize(columns)});
   kernels_->gather(values_ + row * vocab_size_, context_->upload(columns).data<std::int32_t>(), 1.0f,
                    found.data<float>(), columns.size(), 1);
   const std::vector<float> x = host_copy<float>(found);

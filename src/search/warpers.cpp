@@ -137,7 +137,7 @@ std::int32_t draw(std::span<const Choice> choices, std::span<const double> sums,
         choices.size());
   auto found = std::upper_bound(sums.begin(), sums.end(), uniform * sums.back());
   if (found == sums.end()) found = std::lower_bound(sums.begin(), sums.end(), sums.back());  // rounded up
-  return choices[static_cast<std::size_t>(found - sums.begin())].token;
+  return choices[found - sums.begin()].token;
 }
 
 double sampling_number(std::uint64_t seed, std::uint64_t request, std::int32_t sample, std::int32_t position) {

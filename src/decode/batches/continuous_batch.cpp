@@ -137,7 +137,7 @@ void ContinuousBatch::share_out() {
   for (Sentence* s : reading) {
     if (s->read == 0 && left > 0) {
       s->read = step_->reuse_prefix(s->number, s->search->view(0).tokens);
-      last_.remembered += static_cast<std::size_t>(s->read);
+      last_.remembered += s->read;
     }
     s->portion = std::min(left, s->given - s->read);
     left -= s->portion;
@@ -162,7 +162,7 @@ StepInput ContinuousBatch::lay_out() {
       }
     } else if (s.portion > 0) {
       const RowView view = s.search->view(0);
-      const auto tokens = view.tokens.subspan(static_cast<std::size_t>(s.read), static_cast<std::size_t>(s.portion));
+      const auto tokens = view.tokens.subspan(s.read, s.portion);
       ids_.insert(ids_.end(), tokens.begin(), tokens.end());
       s.read += s.portion;
       const bool whole = s.read == s.given;
@@ -230,7 +230,7 @@ std::vector<ContinuousBatch::Run> ContinuousBatch::runs() const {
       runs.push_back({.group = live_[i].group});
       first = row;
     }
-    if (live_[i].is_answered()) row += static_cast<std::size_t>(live_[i].search->rows());
+    if (live_[i].is_answered()) row += live_[i].search->rows();
     runs.back().end = i + 1;
     runs.back().rows = std::span(views_).subspan(first, row - first);
   }
@@ -255,19 +255,18 @@ ContinuousBatch::Found ContinuousBatch::find(Context& c, const StepOutput& outpu
   const std::size_t n = run.rows.size();
   if (n == 0) return {};
   if (!output.logits) {
-    const auto k = static_cast<std::size_t>(projected_.k());
-    return {.candidates = projected.subspan(row * k, n * k), .likeliest = {}, .k = projected_.k()};
+    const std::int32_t k = projected_.k();
+    return {.candidates = projected.subspan(row * k, n * k), .likeliest = {}, .k = k};
   }
   CandidateFinder& finder = run.group->finder;
-  const auto first = static_cast<std::int64_t>(row), end = static_cast<std::int64_t>(row + n);
-  const auto candidates = finder.find(c, output.logits.rows(first, end), run.rows, output.columns);
+  const auto candidates = finder.find(c, output.logits.rows(row, row + n), run.rows, output.columns);
   return {.candidates = candidates, .likeliest = finder.tops(), .k = finder.k(), .top = finder.top_count()};
 }
 
 // Hands each sentence its candidates; those that are done leave.
 void ContinuousBatch::advance(Context& c, const StepOutput& output) {
-  const auto V = output.columns.empty() ? step_->vocab_size() : static_cast<std::int64_t>(output.columns.size());
-  if (output.logits) check_shape(output.logits, {static_cast<std::int64_t>(views_.size()), V}, "logits");
+  const auto V = output.columns.empty() ? step_->vocab_size() : std::ssize(output.columns);
+  if (output.logits) check_shape(output.logits, {std::ssize(views_), V}, "logits");
   const std::vector<Run> runs = this->runs();
   std::span<const Candidate> projected;
   if (!output.logits) {
@@ -276,8 +275,7 @@ void ContinuousBatch::advance(Context& c, const StepOutput& output) {
     projected = projected_.find(c, output, parts);
   }
   std::vector<std::size_t> first_weight(1, 0);  // of each row of the step
-  for (const std::int32_t length : output.attention.lengths)
-    first_weight.push_back(first_weight.back() + static_cast<std::size_t>(length));
+  for (const std::int32_t length : output.attention.lengths) first_weight.push_back(first_weight.back() + length);
 
   // Those that have ended gave their search away; they leave, too, where something is thrown between them.
   struct Leave {
@@ -293,14 +291,13 @@ void ContinuousBatch::advance(Context& c, const StepOutput& output) {
     for (; i < run.end; ++i) {
       Sentence& s = live_[i];
       if (s.is_answered()) {
-        const auto n = static_cast<std::size_t>(s.search->rows());
-        Search::Seen seen{.likeliest = Found::take(found.likeliest, n * static_cast<std::size_t>(found.top))};
+        const std::size_t n = s.search->rows();
+        Search::Seen seen{.likeliest = Found::take(found.likeliest, n * found.top)};
         if (run.group->options->attention) {
-          const std::size_t first = first_weight[static_cast<std::size_t>(s.row)];
-          seen.attention = std::span(output.attention.weights)
-                               .subspan(first, first_weight[static_cast<std::size_t>(s.row) + n] - first);
+          const std::size_t first = first_weight[s.row];
+          seen.attention = std::span(output.attention.weights).subspan(first, first_weight[s.row + n] - first);
         }
-        advance(s, Found::take(found.candidates, n * static_cast<std::size_t>(found.k)), found.k, seen);
+        advance(s, Found::take(found.candidates, n * found.k), found.k, seen);
       }
     }
   }

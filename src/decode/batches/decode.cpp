@@ -12,7 +12,8 @@ std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, const Reques
   check_options(options, step.vocab_size());
   for (const Request& request : requests) check_request(request, options, step.vocab_size());
   check(max_live >= 0, "decode", "expected at least 0 live sentences, got {}", max_live);
-  const std::size_t most_live = max_live == 0 ? requests.size() : static_cast<std::size_t>(max_live);
+  std::size_t most_live = requests.size();
+  if (max_live > 0) most_live = max_live;
   const std::shared_ptr<const SearchPlan> shared(std::shared_ptr<void>(), &options);  // the caller's
 
   ContinuousBatch batch(step, ContinuousBatch::default_prompt_tokens, watch.on_token, watch.on_partial);
@@ -25,7 +26,7 @@ std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, const Reques
   const auto take = [&] {
     for (ContinuousBatch::Ended& e : batch.take_ended()) {
       if (e.error) std::rethrow_exception(e.error);
-      results[static_cast<std::size_t>(e.sentence)] = std::move(e.hypotheses);
+      results[e.sentence] = std::move(e.hypotheses);
     }
   };
   for (;;) {

@@ -22,13 +22,11 @@ DraftModel::Next DraftModel::take(Context& c, const StepInput& input) {
   const Tensor logits = step_->step(c, input).logits;
   const auto [R, V] = logits.dims<2>("logits");
   Tensor values = c.empty({R, 1}), ids = c.empty({R, 1}, DType::i32);
-  c.kernels().top_k(logits.data<float>(), static_cast<std::size_t>(R), static_cast<std::size_t>(V), 1,
-                    values.data<float>(), ids.data<std::int32_t>());
-  Next next{host_copy<std::int32_t>(ids), std::vector<float>(static_cast<std::size_t>(R), 1.0f)};
+  c.kernels().top_k(logits.data<float>(), R, V, 1, values.data<float>(), ids.data<std::int32_t>());
+  Next next{host_copy<std::int32_t>(ids), std::vector<float>(R, 1.0f)};
   if (min_prob_ <= 0) return next;
   Tensor sums = c.empty({R});
-  c.kernels().log_sum_exp(logits.data<float>(), sums.data<float>(), static_cast<std::size_t>(R),
-                          static_cast<std::size_t>(V));
+  c.kernels().log_sum_exp(logits.data<float>(), sums.data<float>(), R, V);
   const std::vector<float> most = host_copy<float>(values), sum = host_copy<float>(sums);
   for (std::size_t r = 0; r < most.size(); ++r) next.probabilities[r] = std::exp(most[r] - sum[r]);
   return next;
@@ -37,14 +35,13 @@ DraftModel::Next DraftModel::take(Context& c, const StepInput& input) {
 void DraftModel::propose(Context& c, const Drafts& rows, std::vector<std::vector<std::int32_t>>& proposals) {
   const std::size_t n = rows.tokens.size();
   proposals.assign(n, {});
-  std::size_t longest = 0;
+  std::int64_t longest = 0;
   std::int32_t most = 0;
   for (std::size_t r = 0; r < n; ++r) {
-    longest = std::max(longest, rows.tokens[r].size());
+    longest = std::max(longest, std::ssize(rows.tokens[r]));
     most = std::max(most, rows.most[r]);
   }
-  if (positions_ > 0)
-    most = static_cast<std::int32_t>(std::min<std::int64_t>(most, positions_ - static_cast<std::int64_t>(longest) + 1));
+  if (positions_ > 0) most = static_cast<std::int32_t>(std::min<std::int64_t>(most, positions_ - longest + 1));
   if (most <= 0) return;
 
   // What is new since the last time, and what was not accepted of the last proposals.
@@ -53,7 +50,7 @@ void DraftModel::propose(Context& c, const Drafts& rows, std::vector<std::vector
   for (std::size_t r = 0; r < n; ++r) {
     const auto at = std::find(sentences_.begin(), sentences_.end(), rows.sentences[r]);
     const bool known = at != sentences_.end();
-    if (known) read[r] = std::move(read_[static_cast<std::size_t>(at - sentences_.begin())]);
+    if (known) read[r] = std::move(read_[at - sentences_.begin()]);
     const std::size_t same = std::min(common_prefix(read[r], rows.tokens[r]), rows.tokens[r].size() - 1);
     parents.push_back(known ? static_cast<std::int32_t>(at - sentences_.begin()) : -1);
     cuts.push_back(static_cast<std::int32_t>(read[r].size() - same));

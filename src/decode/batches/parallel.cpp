@@ -46,7 +46,7 @@ std::size_t addresses_each(int arenas) {
   constexpr std::size_t all = std::size_t{1} << 46;
   const std::size_t usual =
       2 * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) * static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
-  const std::size_t share = all / static_cast<std::size_t>(arenas);
+  const std::size_t share = all / arenas;
   return share < usual ? share : 0;
 }
 
@@ -65,7 +65,7 @@ WorkerPool::WorkerPool(int threads, const kern::Kernels& kernels) {
 WorkerPool::~WorkerPool() = default;
 
 Context& WorkerPool::context(int worker) {
-  return list_[static_cast<std::size_t>(worker)]->context;
+  return list_[worker]->context;
 }
 
 void WorkerPool::run(std::size_t jobs, const std::function<void(Context&, int, std::size_t)>& work) {
@@ -138,11 +138,10 @@ std::vector<std::vector<Hypothesis>> ParallelDecoder::decode(std::span<const std
     lengths.push_back(sources.empty() ? requests[i].prefix.size() : sources[i].size());
 
   // Few sentences are shared out evenly; of many, a job holds several batches while there are jobs enough to balance.
-  const auto threads = static_cast<std::size_t>(options_.threads),
-             batch = static_cast<std::size_t>(options_.batch_size);
-  std::size_t job_size = std::min(batch, std::max<std::size_t>(1, (requests.size() + threads - 1) / threads));
-  const std::size_t balanced = threads == 1 ? requests.size() : requests.size() / (8 * threads * batch) * batch;
-  job_size = std::max(job_size, std::min(balanced, batch * static_cast<std::size_t>(options_.refill)));
+  const std::int64_t all = std::ssize(requests), threads = options_.threads, batch = options_.batch_size;
+  std::int64_t job_size = std::min(batch, std::max<std::int64_t>(1, (all + threads - 1) / threads));
+  const std::int64_t balanced = threads == 1 ? all : all / (8 * threads * batch) * batch;
+  job_size = std::max(job_size, std::min(balanced, batch * options_.refill));
   const auto jobs = jobs_by_length(lengths, job_size);
 
   std::vector<std::vector<Hypothesis>> results(requests.size());
@@ -165,8 +164,7 @@ std::vector<std::vector<Hypothesis>> ParallelDecoder::decode(std::span<const std
       };
     if (watch.on_partial)
       numbered.on_partial = [&](const Partial& p) { watch.on_partial({jobs[job][p.request], p.tokens}); };
-    auto found = sessions_[static_cast<std::size_t>(worker)]->decode(job_sources, job_requests, options_.search,
-                                                                     options_.batch_size, numbered);
+    auto found = sessions_[worker]->decode(job_sources, job_requests, options_.search, options_.batch_size, numbered);
     for (std::size_t i = 0; i < found.size(); ++i) results[jobs[job][i]] = std::move(found[i]);
     job_seconds_[job] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   });

@@ -5,10 +5,10 @@
 namespace tril::search {
 namespace {
 
-// Where `ngram` last came in `text`: the position after it, or 0.
-std::size_t behind_last(std::span<const std::int32_t> text, std::span<const std::int32_t> ngram) {
+// The position after the last occurrence of `ngram` in `text`; 0: there is none.
+std::ptrdiff_t after_last(std::span<const std::int32_t> text, std::span<const std::int32_t> ngram) {
   const auto at = std::find_end(text.begin(), text.end(), ngram.begin(), ngram.end());
-  return at == text.end() ? 0 : static_cast<std::size_t>(at - text.begin()) + ngram.size();
+  return at == text.end() ? 0 : at - text.begin() + std::ssize(ngram);
 }
 
 }  // namespace
@@ -18,17 +18,16 @@ void Lookup::propose(Context&, const Drafts& rows, std::vector<std::vector<std::
   for (std::size_t r = 0; r < rows.tokens.size(); ++r) {
     const std::span<const std::int32_t> text = rows.tokens[r];
     const std::span<const std::int32_t> source =
-        sources_.empty() ? std::span<const std::int32_t>{} : sources_[static_cast<std::size_t>(rows.sentences[r])];
-    const std::size_t longest = std::min(static_cast<std::size_t>(ngram_), text.size());
-    for (std::size_t n = longest; n > 0 && proposals[r].empty() && rows.most[r] > 0; --n) {
+        sources_.empty() ? std::span<const std::int32_t>{} : sources_[rows.sentences[r]];
+    const std::int64_t longest = std::min<std::int64_t>(ngram_, std::ssize(text));
+    for (std::int64_t n = longest; n > 0 && proposals[r].empty() && rows.most[r] > 0; --n) {
       const std::span<const std::int32_t> ngram = text.last(n);
       for (const std::span<const std::int32_t> in : {text, source}) {
         const std::size_t own = in.data() == text.data() ? 1 : 0;  // the n-gram itself is no find
-        const std::size_t at = behind_last(in.first(in.size() - own), ngram);
-        if (at == 0 || at == in.size() || !proposals[r].empty()) continue;
-        const std::size_t count = std::min(in.size() - at, static_cast<std::size_t>(rows.most[r]));
-        proposals[r].assign(in.begin() + static_cast<std::ptrdiff_t>(at),
-                            in.begin() + static_cast<std::ptrdiff_t>(at + count));
+        const std::ptrdiff_t at = after_last(in.first(in.size() - own), ngram);
+        if (at == 0 || at == std::ssize(in) || !proposals[r].empty()) continue;
+        const std::ptrdiff_t count = std::min<std::ptrdiff_t>(std::ssize(in) - at, rows.most[r]);
+        proposals[r].assign(in.begin() + at, in.begin() + at + count);
         proposals[r].erase(
             std::find_first_of(proposals[r].begin(), proposals[r].end(), rows.ends.begin(), rows.ends.end()),
             proposals[r].end());

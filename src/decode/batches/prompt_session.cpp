@@ -19,12 +19,12 @@ constexpr std::string_view file_form = "tril kept text 2";
 template <class T>
 std::vector<T> rows_of(const Tensor& table, std::span<const std::int32_t> slots) {
   const std::vector<T> all = host_copy<T>(table);
-  const auto width = static_cast<std::size_t>(table.size(1));
+  const std::int64_t width = table.size(1);
   std::vector<T> rows;
   rows.reserve(slots.size() * width);
   for (const std::int32_t slot : slots) {
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(slot) * width);
-    rows.insert(rows.end(), begin, begin + static_cast<std::ptrdiff_t>(width));
+    const auto begin = all.begin() + slot * width;
+    rows.insert(rows.end(), begin, begin + width);
   }
   return rows;
 }
@@ -32,10 +32,9 @@ std::vector<T> rows_of(const Tensor& table, std::span<const std::int32_t> slots)
 template <class T>
 void put_rows(const Tensor& table, std::span<const std::int32_t> slots, std::span<const std::byte> bytes) {
   std::vector<T> all = host_copy<T>(table);
-  const auto width = static_cast<std::size_t>(table.size(1));
+  const std::int64_t width = table.size(1);
   for (std::size_t i = 0; i < slots.size(); ++i)
-    std::memcpy(&all[static_cast<std::size_t>(slots[i]) * width], bytes.data() + i * width * sizeof(T),
-                width * sizeof(T));
+    std::memcpy(&all[slots[i] * width], bytes.data() + i * width * sizeof(T), width * sizeof(T));
   host_write<T>(table, all);
 }
 
@@ -72,32 +71,31 @@ PromptSession::PromptSession(Context& c, const model::Model& model, CacheOptions
 }
 
 // Of a text, the beginning that has been read as it would be now.
-std::size_t PromptSession::common(std::span<const std::int32_t> tokens) const {
+std::int64_t PromptSession::common(std::span<const std::int32_t> tokens) const {
   const auto end = std::mismatch(tokens_.begin(), tokens_.end(), tokens.begin(), tokens.end()).first;
-  const auto same = static_cast<std::size_t>(end - tokens_.begin());
-  const auto beyond = static_cast<std::size_t>(state_.model().length_dependence().beyond);
-  if (beyond == 0 || std::max(tokens_.size(), tokens.size()) <= beyond) return same;
-  return given_ == tokens.size() ? std::min(same, given_) : 0;
+  const std::int64_t same = end - tokens_.begin();
+  const std::int64_t beyond = state_.model().length_dependence().beyond;
+  if (beyond == 0 || std::max(std::ssize(tokens_), std::ssize(tokens)) <= beyond) return same;
+  return given_ == std::ssize(tokens) ? std::min(same, given_) : 0;
 }
 
-void PromptSession::was_given(std::size_t tokens) {
+void PromptSession::was_given(std::int64_t tokens) {
   const nn::LengthDependence dependence = state_.model().length_dependence();
-  const bool anew = dependence.read_anew && tokens_.size() > static_cast<std::size_t>(dependence.beyond) &&
-                    tokens <= static_cast<std::size_t>(dependence.beyond);
+  const bool anew = dependence.read_anew && std::ssize(tokens_) > dependence.beyond && tokens <= dependence.beyond;
   given_ = anew ? 0 : tokens;
 }
 
 // The cache's row becomes one of the first `tokens` tokens.
-void PromptSession::keep(std::size_t tokens) {
+void PromptSession::keep(std::int64_t tokens) {
   // What has left a window cannot come back into it, and a recurrent state takes nothing back.
-  if (tokens < tokens_.size() && (options_.kept.window > 0 || cache().keeps_states())) tokens = 0;
+  if (tokens < std::ssize(tokens_) && (options_.kept.window > 0 || cache().keeps_states())) tokens = 0;
   if (tokens == 0) {
     cache().reorder({});
     tokens_.clear();
     return;
   }
   if (cache().rows() > 1) cache().reorder(std::vector<std::int32_t>{0});
-  if (cache().length(0) > static_cast<std::int32_t>(tokens)) cache().truncate(0, static_cast<std::int32_t>(tokens));
+  if (cache().length(0) > tokens) cache().truncate(0, static_cast<std::int32_t>(tokens));
   tokens_.resize(tokens);
 }
 
@@ -108,17 +106,17 @@ std::unique_ptr<Step> PromptSession::resumed_step() {
 
 void PromptSession::read(std::span<const std::int32_t> tokens, const std::stop_token& stop) {
   keep(common(tokens));
-  reused_ = static_cast<std::int64_t>(tokens_.size());
-  newly_read_ = static_cast<std::int64_t>(tokens.size()) - reused_;
+  reused_ = std::ssize(tokens_);
+  newly_read_ = std::ssize(tokens) - reused_;
   if (newly_read_ == 0) return;
   const std::unique_ptr<Step> step = resumed_step();
   const std::int32_t sentence = 0, none = 0, given = static_cast<std::int32_t>(tokens.size());
-  auto read = static_cast<std::size_t>(step->reuse_prefix(sentence, tokens));
+  std::int64_t read = step->reuse_prefix(sentence, tokens);
   std::int32_t parent = -1;
   tokens_.clear();  // of a row that is not whole while it is read
-  while (read < tokens.size() && !stop.stop_requested()) {
+  while (read < std::ssize(tokens) && !stop.stop_requested()) {
     const auto fresh =
-        tokens.subspan(read, std::min<std::size_t>(ContinuousBatch::default_prompt_tokens, tokens.size() - read));
+        tokens.subspan(read, std::min<std::int64_t>(ContinuousBatch::default_prompt_tokens, std::ssize(tokens) - read));
     const auto count = static_cast<std::int32_t>(fresh.size());
     step->step(*context_, {.ids = fresh,
                            .counts = {&count, 1},
@@ -128,21 +126,21 @@ void PromptSession::read(std::span<const std::int32_t> tokens, const std::stop_t
                            .answers = {&none, 1},
                            .prompt_lengths = {&given, 1},
                            .wanted = Wanted::nothing});
-    read += fresh.size();
+    read += std::ssize(fresh);
     parent = 0;
   }
-  newly_read_ = static_cast<std::int64_t>(read) - reused_;
-  tokens_.assign(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(read));
-  was_given(tokens.size());
+  newly_read_ = read - reused_;
+  tokens_.assign(tokens.begin(), tokens.begin() + read);
+  was_given(std::ssize(tokens));
 }
 
 std::vector<Hypothesis> PromptSession::decode(const Request& request, const SearchPlan& options, const Watch& watch) {
   std::vector<std::int32_t> text{request.start_id};
   text.insert(text.end(), request.prefix.begin(), request.prefix.end());
   // The last token is read in any case: what follows it is asked for.
-  keep(std::min(common(text), text.size() - 1));
-  reused_ = static_cast<std::int64_t>(tokens_.size());
-  newly_read_ = static_cast<std::int64_t>(text.size()) - reused_;
+  keep(std::min(common(text), std::ssize(text) - 1));
+  reused_ = std::ssize(tokens_);
+  newly_read_ = std::ssize(text) - reused_;
   const std::unique_ptr<Step> step = resumed_step();
   struct Forgotten {  // where the search ends by an error
     PromptSession* text;
@@ -154,10 +152,10 @@ std::vector<Hypothesis> PromptSession::decode(const Request& request, const Sear
   std::vector<Hypothesis> found = search::decode(*context_, *step, {{&request, 1}, options, 0, watch})[0];
   const bool one_row = !options.has_beam() && options.n_best == 1 && cache().rows() == 1;
   if (!one_row) return found;
-  const std::size_t given = text.size();
+  const std::int64_t given = std::ssize(text);
   text.insert(text.end(), found[0].tokens.begin(), found[0].tokens.end());
-  const auto read = static_cast<std::size_t>(cache().length(0));
-  check(read <= text.size(), "PromptSession", "{} tokens were read of {}", read, text.size());
+  const std::int32_t read = cache().length(0);
+  check(read <= std::ssize(text), "PromptSession", "{} tokens were read of {}", read, text.size());
   text.resize(read);
   tokens_ = std::move(text);
   was_given(given);
@@ -170,13 +168,12 @@ void PromptSession::save(const std::string& path) const {
   const std::vector<std::int32_t>& slots = cache().slots(0);
   check(!cache().keeps_states(), path, "recurrent states cannot be saved");
   check(options_.kept.window == 0, path, "a text of which only a window is kept cannot be saved");
-  std::vector<TensorHeader> headers{{"tokens", StoredType::i32, {static_cast<std::int64_t>(tokens_.size())}}};
+  std::vector<TensorHeader> headers{{"tokens", StoredType::i32, {std::ssize(tokens_)}}};
   std::int64_t layers = 0;
   for (; layers < cache().num_layers(); ++layers)
     for (const auto& [name, tensor] : tensors_of(cache(), layers))
-      headers.push_back({name,
-                         tensor.dtype() == DType::i8 ? StoredType::i8 : StoredType::f32,
-                         {static_cast<std::int64_t>(slots.size()), tensor.size(1)}});
+      headers.push_back(
+          {name, tensor.dtype() == DType::i8 ? StoredType::i8 : StoredType::f32, {std::ssize(slots), tensor.size(1)}});
   // The header comes first and says what the rest comes to, so all of it is gone through twice.
   const auto each = [&](const auto& take) {
     take("tokens", std::as_bytes(std::span(tokens_)));
@@ -214,7 +211,7 @@ void PromptSession::load(const std::string& path) {
     fail_usage(path, "a saved text is kept whole, but a window was requested", "leave one of them out");
   check(!cache().keeps_states(), path, "recurrent states cannot be read from files");
   const std::vector<std::int32_t> tokens = to_i32(file.at("tokens"));
-  const auto n = static_cast<std::int64_t>(tokens.size());
+  const auto n = std::ssize(tokens);
   if (n == 0 || (state_.model().max_positions() > 0 && n > state_.model().max_positions()))
     fail(path, fmt::format("it has {} tokens, but the model has {} positions", n, state_.model().max_positions()));
   for (const std::int32_t token : tokens)
@@ -244,7 +241,7 @@ void PromptSession::load(const std::string& path) {
     throw;
   }
   tokens_ = tokens;
-  was_given(tokens_.size());
+  was_given(std::ssize(tokens_));
 }
 
 }  // namespace tril::search

@@ -44,9 +44,9 @@ class PromptSession {
   void load(const std::string& path);
 
  private:
-  void keep(std::size_t tokens);
-  std::size_t common(std::span<const std::int32_t> tokens) const;
-  void was_given(std::size_t tokens);
+  void keep(std::int64_t tokens);
+  std::int64_t common(std::span<const std::int32_t> tokens) const;
+  void was_given(std::int64_t tokens);
   std::unique_ptr<Step> resumed_step();
 
   nn::KvCache& cache() { return *state_.cache(); }
@@ -57,7 +57,7 @@ class PromptSession {
   std::string identity_;
   DecodingState state_;               ///< its cache has one row, or none yet
   std::vector<std::int32_t> tokens_;  ///< of that row
-  std::size_t given_ = 0;  ///< of them, those that it was given at once; 0: it was read anew when it grew long
+  std::int64_t given_ = 0;  ///< of them, those that it was given at once; 0: it was read anew when it grew long
   std::int64_t reused_ = 0, newly_read_ = 0;
 };
 

@@ -32,7 +32,7 @@ std::vector<float> together(Context& c, const model::Model& model, std::span<con
   const Tensor expected = c.upload(t.expected);
   Tensor losses = c.empty({mean.size(0)});
   c.kernels().cross_entropy({.targets = expected.data<std::int32_t>()}, mean.data<float>(), losses.data<float>(),
-                            nullptr, static_cast<std::size_t>(mean.size(0)), static_cast<std::size_t>(mean.size(1)));
+                            nullptr, mean.size(0), mean.size(1));
   std::vector<float> log_probs = host_copy<float>(losses);
   for (float& p : log_probs) p = -p;
   return log_probs;
@@ -70,9 +70,8 @@ std::vector<Score> score(Context& c, const model::Model& model, const SentencePa
     log_probs = together(c, model, sources, t, options.ensemble, asked);
   }
 
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    const auto row = static_cast<std::int64_t>(i);
-    scores[i].token_log_probs.assign(log_probs.begin() + rows.begin(row), log_probs.begin() + rows.end(row));
+  for (std::int64_t i = 0; i < rows.count(); ++i) {
+    scores[i].token_log_probs.assign(log_probs.begin() + rows.begin(i), log_probs.begin() + rows.end(i));
     for (float p : scores[i].token_log_probs) scores[i].log_prob += static_cast<double>(p);
     check_number(scores[i].log_prob);
   }
@@ -95,7 +94,7 @@ std::vector<Score> score_all(WorkerPool& workers, const model::Model& model, con
   check(batch_size >= 1, "score", "{} pairs in a batch, expected at least 1", batch_size);
   std::vector<std::size_t> lengths;
   for (const auto& target : targets) lengths.push_back(target.size());
-  const auto jobs = jobs_by_length(lengths, static_cast<std::size_t>(batch_size));
+  const auto jobs = jobs_by_length(lengths, batch_size);
 
   std::vector<Score> scores(targets.size());
   workers.run(jobs.size(), [&](Context& c, int, std::size_t job) {

@@ -36,8 +36,7 @@ class SpeculativeSearch {
         results_(list.requests.size()) {}
 
   std::vector<std::vector<Hypothesis>> run(Context& c) {
-    const std::size_t all = list_->requests.size(),
-                      most_live = list_->max_live == 0 ? all : static_cast<std::size_t>(list_->max_live);
+    const std::int64_t all = std::ssize(list_->requests), most_live = list_->max_live == 0 ? all : list_->max_live;
     while (!list_->watch.stop.stop_requested()) {
       begin_waiting(most_live);
       if (live_.empty()) return std::move(results_);
@@ -51,10 +50,10 @@ class SpeculativeSearch {
   }
 
  private:
-  const Request& request_of(const Sentence& s) const { return list_->requests[static_cast<std::size_t>(s.number)]; }
+  const Request& request_of(const Sentence& s) const { return list_->requests[s.number]; }
 
-  void begin_waiting(std::size_t most_live) {
-    for (; live_.size() < most_live && waiting_ < list_->requests.size(); ++waiting_) {
+  void begin_waiting(std::int64_t most_live) {
+    for (; std::ssize(live_) < most_live && waiting_ < list_->requests.size(); ++waiting_) {
       const Request& request = list_->requests[waiting_];
       Sentence s{.search = SamplingSearch(list_->options), .number = static_cast<std::int32_t>(waiting_), .text = {}};
       s.search.begin(request);
@@ -118,9 +117,9 @@ class SpeculativeSearch {
     from_->proposer.propose(c, {texts, numbers_, most, list_->options.eos_ids}, proposed_);
     for (std::size_t i = 0; i < live_.size(); ++i) {
       live_[i].text.insert(live_[i].text.end(), proposed_[i].begin(), proposed_[i].end());
-      from_->counts.proposed += static_cast<std::int64_t>(proposed_[i].size());
+      from_->counts.proposed += std::ssize(proposed_[i]);
     }
-    from_->counts.rows += static_cast<std::int64_t>(live_.size());
+    from_->counts.rows += std::ssize(live_);
   }
 
   // What the model would take itself, sentence after sentence: after what is known, and after each proposal.
@@ -140,14 +139,13 @@ class SpeculativeSearch {
     }
     const Wanted wanted = finder_.may_skip_logits() ? Wanted::candidates : Wanted::logits;
     const StepOutput output = step_->step(c, {ids, counts, parents, numbers_, cuts, answers, prompt_lengths, wanted});
-    if (output.logits)
-      check_shape(output.logits, {static_cast<std::int64_t>(views.size()), step_->vocab_size()}, "logits");
+    if (output.logits) check_shape(output.logits, {std::ssize(views), step_->vocab_size()}, "logits");
     return finder_.find(c, output, views);
   }
 
   // Sentences that are done leave; `own` is what read() gave.
   void accept(std::span<const Candidate> own) {
-    const auto top_count = static_cast<std::size_t>(finder_.top_count());
+    const std::int32_t top_count = finder_.top_count();
     std::size_t first = 0, kept = 0;
     for (std::size_t i = 0; i < live_.size(); ++i) {
       Sentence& s = live_[i];
@@ -200,7 +198,7 @@ class SpeculativeSearch {
     s.search.cut(why);
     tell(s);
   }
-  void finish(const Sentence& s) { results_[static_cast<std::size_t>(s.number)] = s.search.hypotheses(); }
+  void finish(const Sentence& s) { results_[s.number] = s.search.hypotheses(); }
   void tell(const Sentence& s) const {
     if (list_->watch.on_token)
       for (const Search::Added& a : s.search.added())

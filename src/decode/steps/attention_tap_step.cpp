@@ -31,7 +31,7 @@ StepAttention AttentionTapStep::take(const StepInput& input) {
     if (input.counts[r] > 0)
       attention.weights.insert(attention.weights.end(), at - source, at);
     else  // a row without tokens is not answered
-      attention.weights.insert(attention.weights.end(), static_cast<std::size_t>(source), 0.0f);
+      attention.weights.insert(attention.weights.end(), source, 0.0f);
     attention.lengths.push_back(source);
   }
   return attention;

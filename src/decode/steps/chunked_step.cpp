@@ -10,12 +10,12 @@ class Portions {
  public:
   explicit Portions(const StepInput& input) : input_(&input), left_(input.counts.begin(), input.counts.end()) {}
 
-  std::size_t left() const { return std::reduce(left_.begin(), left_.end(), std::size_t{0}); }
+  std::int64_t left() const { return std::reduce(left_.begin(), left_.end(), std::int64_t{0}); }
   // At most `most` tokens, of each row none of those that are to be answered.
-  void take_before_answers(std::size_t most) {
+  void take_before_answers(std::int32_t most) {
     ids.clear(), counts.clear();
     for (std::size_t r = 0; r < left_.size(); ++r)
-      take(r, std::min(left_[r] - answers(r), static_cast<std::int32_t>(most - ids.size())));
+      take(r, std::min(left_[r] - answers(r), most - static_cast<std::int32_t>(ids.size())));
   }
   void take_rest() {
     ids.clear(), counts.clear();
@@ -53,22 +53,21 @@ std::vector<std::int32_t> ChunkedStep::prompt_lengths_of(const StepInput& input)
 }
 
 StepOutput ChunkedStep::step(Context& c, const StepInput& input) {
-  const auto chunk = static_cast<std::size_t>(chunk_);
-  const std::size_t rows = input.counts.size(), total = input.ids.size();
-  if (total <= chunk || total <= rows) return StepDecorator::step(c, input);
+  const std::int64_t rows = std::ssize(input.counts), total = std::ssize(input.ids);
+  if (total <= chunk_ || total <= rows) return StepDecorator::step(c, input);
   if (cache_->options().window == 0)  // at once, with some room for what is generated
-    cache_->reserve(cache_->used_slots() + static_cast<std::int64_t>(total + total / 16 + 64));
+    cache_->reserve(cache_->used_slots() + total + total / 16 + 64);
 
   const std::vector<std::int32_t> prompt_lengths = prompt_lengths_of(input), none(rows, 0);
   std::vector<std::int32_t> same(rows);
   std::iota(same.begin(), same.end(), 0);
-  std::size_t answered = rows;
-  if (!input.answers.empty()) answered = std::reduce(input.answers.begin(), input.answers.end(), std::size_t{0});
+  std::int64_t answered = rows;
+  if (!input.answers.empty()) answered = std::reduce(input.answers.begin(), input.answers.end(), std::int64_t{0});
   Portions portions(input);
   StepInput part = input;
   part.prompt_lengths = prompt_lengths, part.answers = none, part.wanted = Wanted::nothing, part.attention = false;
-  while (portions.left() > chunk && portions.left() > answered) {
-    portions.take_before_answers(chunk);
+  while (portions.left() > chunk_ && portions.left() > answered) {
+    portions.take_before_answers(chunk_);
     part.ids = portions.ids, part.counts = portions.counts;
     StepDecorator::step(c, part);
     part.parents = same, part.cuts = {};

@@ -21,19 +21,18 @@ namespace {
 
 // log of the sum of w_i p_i: the models' log-probabilities of each token beside each other, then a row's log-sum-exp.
 Tensor log_of_mean(Context& c, std::span<const Tensor> log_probs, std::span<const double> weights) {
-  const std::int64_t M = static_cast<std::int64_t>(log_probs.size()), n = log_probs[0].count();
+  const std::int64_t M = std::ssize(log_probs), n = log_probs[0].count();
   Tensor all = c.empty({M, n}), beside = c.empty({n, M}), mean = c.empty(log_probs[0].shape());
   std::vector<float> log_weights;
   for (std::int64_t i = 0; i < M; ++i) {
-    ops::copy_into(c, log_probs[static_cast<std::size_t>(i)].reshape({1, n}), all.rows(i, i + 1));
-    log_weights.push_back(static_cast<float>(std::log(weights[static_cast<std::size_t>(i)])));
+    ops::copy_into(c, log_probs[i].reshape({1, n}), all.rows(i, i + 1));
+    log_weights.push_back(static_cast<float>(std::log(weights[i])));
   }
-  const auto models = static_cast<std::size_t>(M), tokens = static_cast<std::size_t>(n);
   const kern::Kernels& k = c.kernels();
-  k.transpose(all.data<float>(), beside.data<float>(), models, tokens);
+  k.transpose(all.data<float>(), beside.data<float>(), M, n);
   k.bias_activate(kern::Activation::none, beside.data<float>(), c.upload(log_weights).data<float>(),
-                  beside.data<float>(), tokens, models);
-  k.log_sum_exp(beside.data<float>(), mean.data<float>(), tokens, models);
+                  beside.data<float>(), n, M);
+  k.log_sum_exp(beside.data<float>(), mean.data<float>(), n, M);
   return mean;
 }
 
@@ -42,19 +41,18 @@ Tensor log_of_mean(Context& c, std::span<const Tensor> log_probs, std::span<cons
 Tensor mean_log_probs(Context& c, std::span<Tensor> logits, std::span<const double> weights,
                       EnsembleOptions::Mean mean) {
   const auto [N, V] = logits[0].dims<2>("logits");
-  const auto rows = static_cast<std::size_t>(N), cols = static_cast<std::size_t>(V);
   const kern::Kernels& k = c.kernels();
   float* const y = logits[0].data<float>();
   for (std::size_t i = 0; i < logits.size(); ++i) {
     check_shape(logits[i], {N, V}, "logits of an ensemble's model");
     float* const x = logits[i].data<float>();
-    k.log_softmax(x, x, rows, cols);
+    k.log_softmax(x, x, N, V);
     if (mean == EnsembleOptions::Mean::probabilities) continue;
     const auto w = static_cast<float>(weights[i]);
-    i == 0 ? k.scale(w, x, y, rows * cols) : k.axpy(w, x, y, rows * cols);
+    i == 0 ? k.scale(w, x, y, N * V) : k.axpy(w, x, y, N * V);
   }
   if (mean == EnsembleOptions::Mean::probabilities) return log_of_mean(c, logits, weights);
-  k.log_softmax(y, y, rows, cols);
+  k.log_softmax(y, y, N, V);
   return logits[0];
 }
 

@@ -49,18 +49,18 @@ StepOutput ModelStep::step(Context& c, const StepInput& input) {
 
 // The cache's rows become those of the step.
 void ModelStep::follow(const StepInput& input) {
-  const std::size_t old = rows_that_go_on(input);
+  const std::int64_t old = rows_that_go_on(input), rows = std::ssize(input.counts);
   if (cache_) {
     const auto parents = input.parents.first(old);
-    if (static_cast<std::int64_t>(old) != cache_->rows() || !is_identity(parents)) cache_->reorder(parents);
-    for (std::size_t r = 0; r < old && !input.cuts.empty(); ++r)
-      if (input.cuts[r] > 0) cache_->truncate(static_cast<std::int64_t>(r), length(r) - input.cuts[r]);
-    cache_->add_rows(static_cast<std::int64_t>(input.counts.size() - old));
+    if (old != cache_->rows() || !is_identity(parents)) cache_->reorder(parents);
+    for (std::int64_t r = 0; r < old && !input.cuts.empty(); ++r)
+      if (input.cuts[r] > 0) cache_->truncate(r, length(r) - input.cuts[r]);
+    cache_->add_rows(rows - old);
   } else {
     check(old == 0, "ModelStep", "{} rows go on, but no cache has what they read before", old);
   }
   prompt_lengths_.assign(input.prompt_lengths.begin(), input.prompt_lengths.end());
-  for (std::size_t r = prompt_lengths_.size(); r < input.counts.size(); ++r)
+  for (std::int64_t r = std::ssize(prompt_lengths_); r < rows; ++r)
     prompt_lengths_.push_back(length(r) + input.counts[r]);
 }
 
@@ -101,9 +101,9 @@ Tensor ModelStep::answered_states(Context& c, const StepInput& input) {
   }
   if (last.empty() || last.size() == input.ids.size()) return h;
   const auto [N, D] = h.dims<2>("hidden");
-  Tensor answered = c.empty({static_cast<std::int64_t>(last.size()), D});
+  Tensor answered = c.empty({std::ssize(last), D});
   c.kernels().gather(h.data<float>(), c.upload(last).data<std::int32_t>(), 1.0f, answered.data<float>(), last.size(),
-                     static_cast<std::size_t>(D));
+                     D);
   return answered;
 }
 

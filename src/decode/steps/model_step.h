@@ -32,7 +32,7 @@ class ModelStep : public Step {
   Tensor answered_states(Context& c, const StepInput& input);
   std::vector<std::int32_t> adapters_of_answers(const StepInput& input) const;
   Tensor forward(Context& c, const StepInput& input);
-  std::int32_t length(std::size_t row) const { return cache_ ? cache_->length(static_cast<std::int64_t>(row)) : 0; }
+  std::int32_t length(std::int64_t row) const { return cache_ ? cache_->length(row) : 0; }
 
   const model::Model* model_;
   const Sources* sources_;

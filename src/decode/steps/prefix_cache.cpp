@@ -16,9 +16,9 @@ PrefixCache::~PrefixCache() {
   clear();
 }
 
-PrefixCache::Tokens PrefixCache::tokens_at(std::span<const std::int32_t> text, std::size_t begin) {
+PrefixCache::Tokens PrefixCache::tokens_at(std::span<const std::int32_t> text, std::int32_t begin) {
   Tokens tokens;
-  std::copy_n(text.begin() + static_cast<std::ptrdiff_t>(begin), block, tokens.begin());
+  std::copy_n(text.begin() + begin, block, tokens.begin());
   return tokens;
 }
 
@@ -30,7 +30,7 @@ void PrefixCache::used(Block* last) {
 std::vector<std::int32_t> PrefixCache::find(std::span<const std::int32_t> text, std::int32_t adapter) {
   std::vector<std::int32_t> slots;
   Block* at = &roots_[adapter];
-  for (std::size_t begin = 0; begin + block < text.size(); begin += block) {
+  for (std::int32_t begin = 0; begin + block < std::ssize(text); begin += block) {
     const auto next = at->next.find(tokens_at(text, begin));
     if (next == at->next.end()) break;
     at = next->second.get();
@@ -41,16 +41,16 @@ std::vector<std::int32_t> PrefixCache::find(std::span<const std::int32_t> text, 
 }
 
 void PrefixCache::keep(std::int64_t r, std::span<const std::int32_t> text, std::int32_t adapter) {
-  const auto most = static_cast<std::size_t>(most_tokens_);
+  const std::int64_t most = std::min<std::int64_t>(std::ssize(text), most_tokens_);
   Block* at = &roots_[adapter];
-  for (std::size_t begin = 0; begin + block <= std::min(text.size(), most); begin += block) {
+  for (std::int32_t begin = 0; begin + block <= most; begin += block) {
     const Tokens tokens = tokens_at(text, begin);
     auto next = at->next.find(tokens);
     if (next == at->next.end()) {
       auto fresh = std::make_unique<Block>();
       fresh->before = at;
       fresh->tokens = tokens;
-      fresh->slots = cache_->hold(r, static_cast<std::int32_t>(begin), static_cast<std::int32_t>(begin) + block);
+      fresh->slots = cache_->hold(r, begin, begin + block);
       fresh->place = recent_.insert(recent_.begin(), fresh.get());
       next = at->next.emplace(tokens, std::move(fresh)).first;
     }

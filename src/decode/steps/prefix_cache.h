@@ -38,7 +38,7 @@ class PrefixCache {
   void clear();
 
   /// That are kept.
-  std::int64_t tokens() const { return static_cast<std::int64_t>(recent_.size()) * block; }
+  std::int64_t tokens() const { return std::ssize(recent_) * block; }
 
  private:
   using Tokens = std::array<std::int32_t, block>;
@@ -49,7 +49,7 @@ class PrefixCache {
     std::map<Tokens, std::unique_ptr<Block>> next;
     std::list<Block*>::iterator place;  ///< among recent_
   };
-  static Tokens tokens_at(std::span<const std::int32_t> text, std::size_t begin);
+  static Tokens tokens_at(std::span<const std::int32_t> text, std::int32_t begin);
   void used(Block* last);
   void drop(Block* gone);
 

@@ -27,7 +27,7 @@ class PrefixCacheStep : public StepDecorator {
   void keep_prefix(std::int32_t row, std::span<const std::int32_t> text) override;
 
  private:
-  bool is_too_long(std::size_t tokens) const;
+  bool is_too_long(std::int64_t tokens) const;
   std::int32_t adapter_of(std::int32_t sentence) const { return adapters_ ? adapters_->of(sentence) : -1; }
 
   nn::KvCache* cache_;

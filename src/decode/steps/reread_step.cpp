@@ -4,7 +4,7 @@ namespace tril::search {
 
 std::int32_t RereadStep::reuse_prefix(std::int32_t sentence, std::span<const std::int32_t> prompt) {
   const std::int32_t n = StepDecorator::reuse_prefix(sentence, prompt);
-  texts_.begin(sentence, prompt.first(static_cast<std::size_t>(n)));
+  texts_.begin(sentence, prompt.first(n));
   return n;
 }
 

@@ -12,10 +12,10 @@ void RowTexts::follow(const StepInput& input) {
   for (std::size_t r = 0; r < next_.size(); ++r) {
     next_[r].clear();
     if (input.parents[r] >= 0)
-      next_[r] = texts_[static_cast<std::size_t>(input.parents[r])];
+      next_[r] = texts_[input.parents[r]];
     else if (const auto begun = begun_.find(input.sentences[r]); begun != begun_.end())
       next_[r] = begun->second;
-    if (!input.cuts.empty()) next_[r].resize(next_[r].size() - static_cast<std::size_t>(input.cuts[r]));
+    if (!input.cuts.empty()) next_[r].resize(next_[r].size() - input.cuts[r]);
     next_[r].insert(next_[r].end(), fresh, fresh + input.counts[r]);
     fresh += input.counts[r];
   }

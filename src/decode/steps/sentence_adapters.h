@@ -12,22 +12,17 @@ class SentenceAdapters {
  public:
   /// @param adapter  Request::adapter
   void set(std::int32_t sentence, std::int32_t adapter) {
-    const auto s = static_cast<std::size_t>(sentence);
-    if (s >= of_.size()) of_.resize(s + 1, -1);
-    of_[s] = adapter;
+    if (sentence >= std::ssize(of_)) of_.resize(sentence + 1, -1);
+    of_[sentence] = adapter;
   }
-  std::int32_t of(std::int32_t sentence) const {
-    const auto s = static_cast<std::size_t>(sentence);
-    return s < of_.size() ? of_[s] : -1;
-  }
+  std::int32_t of(std::int32_t sentence) const { return sentence < std::ssize(of_) ? of_[sentence] : -1; }
   /// The adapter of every token, sentence after sentence; empty if no sentence names one.
   /// @param counts  the number of tokens of each sentence
   std::vector<std::int32_t> of_tokens(std::span<const std::int32_t> sentences,
                                       std::span<const std::int32_t> counts) const {
     std::vector<std::int32_t> tokens;
     if (std::none_of(sentences.begin(), sentences.end(), [&](std::int32_t s) { return of(s) >= 0; })) return tokens;
-    for (std::size_t i = 0; i < sentences.size(); ++i)
-      tokens.insert(tokens.end(), static_cast<std::size_t>(counts[i]), of(sentences[i]));
+    for (std::size_t i = 0; i < sentences.size(); ++i) tokens.insert(tokens.end(), counts[i], of(sentences[i]));
     return tokens;
   }
 

@@ -16,10 +16,9 @@ void sort_unique(std::vector<std::int32_t>& ids) {
 Shortlist::Shortlist(const LexicalTable& table, const ShortlistOptions& o, const SearchPlan& search) {
   std::vector<std::int32_t> frequent(table.share.size());
   std::iota(frequent.begin(), frequent.end(), 0);
-  std::stable_sort(frequent.begin(), frequent.end(), [&](std::int32_t a, std::int32_t b) {
-    return table.share[static_cast<std::size_t>(a)] > table.share[static_cast<std::size_t>(b)];
-  });
-  frequent.resize(std::min(frequent.size(), static_cast<std::size_t>(o.first)));
+  std::stable_sort(frequent.begin(), frequent.end(),
+                   [&](std::int32_t a, std::int32_t b) { return table.share[a] > table.share[b]; });
+  frequent.resize(std::min<std::int64_t>(std::ssize(frequent), o.first));
   always_ = std::move(frequent);
   always_.insert(always_.end(), search.eos_ids.begin(), search.eos_ids.end());
   for (const std::int32_t id : {search.forced_bos_id, search.forced_eos_id})
@@ -31,7 +30,7 @@ Shortlist::Shortlist(const LexicalTable& table, const ShortlistOptions& o, const
   of_source_.resize(table.of_source.size());
   for (std::size_t s = 0; s < of_source_.size(); ++s) {
     for (const LexicalTable::Entry& e : table.of_source[s])
-      if (static_cast<std::int64_t>(of_source_[s].size()) < o.best && static_cast<double>(e.probability) >= o.threshold)
+      if (std::ssize(of_source_[s]) < o.best && static_cast<double>(e.probability) >= o.threshold)
         of_source_[s].push_back(e.target);
     sort_unique(of_source_[s]);
   }
@@ -40,7 +39,7 @@ Shortlist::Shortlist(const LexicalTable& table, const ShortlistOptions& o, const
 std::vector<std::int32_t> Shortlist::of(std::span<const std::int32_t> source, const Request& request) const {
   std::vector<std::int32_t> ids = always_;
   for (const std::int32_t s : source) {
-    const auto& more = of_source_.at(static_cast<std::size_t>(s));
+    const auto& more = of_source_.at(s);
     ids.insert(ids.end(), more.begin(), more.end());
   }
   if (request.forced_first >= 0) ids.push_back(request.forced_first);

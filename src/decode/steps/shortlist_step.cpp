@@ -15,16 +15,14 @@ StepOutput ShortlistStep::step(Context& c, const StepInput& input) {
 
   std::vector<std::int32_t> sentences;  // of the answers
   for (std::size_t r = 0; r < input.sentences.size(); ++r)
-    sentences.insert(sentences.end(), input.answers.empty() ? 1 : static_cast<std::size_t>(input.answers[r]),
-                     input.sentences[r]);
+    sentences.insert(sentences.end(), input.answers.empty() ? 1 : input.answers[r], input.sentences[r]);
   choose_columns(c, sentences, output);
   const Tensor products = ops::linear(c, output.hidden, weight_, bias_);
   const Tensor logits = output.softcap > 0 ? ops::softcap(c, products, output.softcap) : products;
   std::int64_t place = -1;
-  for (std::size_t r = 0; r < sentences.size(); ++r) {
+  for (std::int64_t r = 0; r < std::ssize(sentences); ++r) {
     if (r == 0 || sentences[r] != sentences[r - 1]) ++place;
-    const auto row = static_cast<std::int64_t>(r);
-    c.kernels().axpy(1.0f, masks_.rows(place, place + 1).data<float>(), logits.rows(row, row + 1).data<float>(),
+    c.kernels().axpy(1.0f, masks_.rows(place, place + 1).data<float>(), logits.rows(r, r + 1).data<float>(),
                      columns_.size());
   }
   return {.logits = logits, .columns = columns_, .attention = std::move(output.attention)};
@@ -39,20 +37,20 @@ void ShortlistStep::choose_columns(Context& c, std::span<const std::int32_t> sen
   chosen_for_ = std::move(distinct);
   columns_.clear();
   for (const std::int32_t s : chosen_for_) {
-    const auto& list = lists_[static_cast<std::size_t>(s)];
+    const auto& list = lists_[s];
     columns_.insert(columns_.end(), list.begin(), list.end());
   }
   std::sort(columns_.begin(), columns_.end());
   columns_.erase(std::unique(columns_.begin(), columns_.end()), columns_.end());
 
-  const auto n = static_cast<std::int64_t>(columns_.size());
+  const auto n = std::ssize(columns_);
   const Tensor ids = c.upload(columns_);
   weight_ = ops::rows_of(c, projection.weight, ids);
   if (projection.bias) bias_ = ops::rows_of(c, projection.bias.reshape({projection.bias.count(), 1}), ids).reshape({n});
 
   std::vector<float> masks;
   for (const std::int32_t s : chosen_for_) {
-    const auto& list = lists_[static_cast<std::size_t>(s)];
+    const auto& list = lists_[s];
     auto next = list.begin();
     for (const std::int32_t id : columns_) {
       const bool has = next != list.end() && *next == id;
@@ -60,7 +58,7 @@ void ShortlistStep::choose_columns(Context& c, std::span<const std::int32_t> sen
       if (has) ++next;
     }
   }
-  masks_ = c.upload<float>(masks, {static_cast<std::int64_t>(chosen_for_.size()), n});
+  masks_ = c.upload<float>(masks, {std::ssize(chosen_for_), n});
 }
 
 }  // namespace tril::search

@@ -18,35 +18,34 @@ std::int32_t blocks_of(std::int32_t tokens) {
 }
 
 std::size_t packed_bytes(const ops::PackedMemory& m, std::int32_t tokens) {
-  return static_cast<std::size_t>(m.num_kv_heads) * kern::MemoryLayout(m.form, static_cast<std::size_t>(tokens),
-                                                                       static_cast<std::size_t>(m.d_k),
-                                                                       static_cast<std::size_t>(m.d_v))
-                                                        .total;
+  const kern::MemoryLayout of_head(m.form, tokens, m.d_k, m.d_v);
+  return m.num_kv_heads * of_head.total;
+}
+
+// Where a stretch that begins with this token begins in a packed memory.
+std::size_t packed_begin(const ops::PackedMemory& m, std::int32_t token) {
+  return token / block * packed_bytes(m, block);
 }
 
 // Rows [begin, begin + count) of x to rows [to, ...) of y.
 void copy_rows(Context& c, const Tensor& x, std::int64_t begin, std::int64_t count, Tensor& y, std::int64_t to) {
   if (!x || count == 0) return;
-  c.kernels().copy_rows(x.data<float>() + begin * x.row_stride(), static_cast<std::size_t>(x.row_stride()),
-                        y.data<float>() + to * y.row_stride(), static_cast<std::size_t>(y.row_stride()),
-                        static_cast<std::size_t>(count), static_cast<std::size_t>(x.size(1)));
+  c.kernels().copy_rows(x.data<float>() + begin * x.row_stride(), x.row_stride(), y.data<float>() + to * y.row_stride(),
+                        y.row_stride(), count, x.size(1));
 }
 
 // Row r of one memory becomes the tokens from `to` on of another, whose room is in blocks.
 void copy_row(Context& c, const model::Memory& from, std::int32_t r, model::Memory& into, std::int32_t to) {
   const std::int32_t begin = from.rows.begin(r), n = from.rows.length(r);
   copy_rows(c, from.states, begin, n, into.states, to);
-  for (std::int32_t i = 0; i < n; ++i)
-    into.adapters[static_cast<std::size_t>(to + i)] =
-        from.adapters.empty() ? -1 : from.adapters[static_cast<std::size_t>(begin + i)];
+  for (std::int32_t i = 0; i < n; ++i) into.adapters[to + i] = from.adapters.empty() ? -1 : from.adapters[begin + i];
   for (std::size_t l = 0; l < from.layers.size(); ++l) {
     copy_rows(c, from.layers[l].keys, begin, n, into.layers[l].keys, to);
     copy_rows(c, from.layers[l].values, begin, n, into.layers[l].values, to);
     if (!from.layers[l].packed) continue;
     const ops::PackedMemory &x = *from.layers[l].packed, &y = *into.layers[l].packed;
     Tensor bytes = y.bytes;
-    c.kernels().copy(x.bytes.data<std::uint8_t>() + x.offsets[static_cast<std::size_t>(r)],
-                     bytes.data<std::uint8_t>() + static_cast<std::size_t>(to / block) * packed_bytes(y, block),
+    c.kernels().copy(x.bytes.data<std::uint8_t>() + x.offsets[r], bytes.data<std::uint8_t>() + packed_begin(y, to),
                      packed_bytes(x, n));
   }
 }
@@ -56,14 +55,12 @@ model::Memory empty_like(Context& c, const model::Memory& like, std::int32_t tok
   model::Memory m;
   const auto wide = [&](const Tensor& x) { return x ? c.zeros({tokens, x.size(1)}) : Tensor(); };
   m.states = wide(like.states);
-  m.adapters.assign(static_cast<std::size_t>(tokens), -1);
+  m.adapters.assign(tokens, -1);
   for (const model::Memory::Layer& l : like.layers) {
     m.layers.push_back({wide(l.keys), wide(l.values), nullptr});
     if (!l.packed) continue;
     auto packed = std::make_shared<ops::PackedMemory>(*l.packed);
-    packed->bytes =
-        c.empty({static_cast<std::int64_t>(static_cast<std::size_t>(tokens / block) * packed_bytes(*packed, block))},
-                DType::u8);
+    packed->bytes = c.empty({static_cast<std::int64_t>(packed_begin(*packed, tokens))}, DType::u8);
     m.layers.back().packed = std::move(packed);
   }
   return m;
@@ -87,8 +84,8 @@ model::Memory encode(Context& c, const model::Model& model, std::span<const std:
   return memory;
 }
 
-std::size_t Sources::count() const {
-  return static_cast<std::size_t>(std::count_if(row_of_.begin(), row_of_.end(), [](auto row) { return row >= 0; }));
+std::int64_t Sources::count() const {
+  return std::count_if(row_of_.begin(), row_of_.end(), [](auto row) { return row >= 0; });
 }
 
 void Sources::clear() {
@@ -97,9 +94,8 @@ void Sources::clear() {
 }
 
 void Sources::remove(std::int32_t sentence) {
-  const auto s = static_cast<std::size_t>(sentence);
-  if (s >= row_of_.size() || row_of_[s] < 0) return;
-  row_of_[s] = -1;
+  if (sentence >= std::ssize(row_of_) || row_of_[sentence] < 0) return;
+  row_of_[sentence] = -1;
   for (Stretch& stretch : stretches_)
     if (stretch.sentence == sentence) stretch = {-1, stretch.begin, 0, stretch.room};
 }
@@ -110,8 +106,8 @@ void Sources::add(Context& c, std::span<const std::vector<std::int32_t>> sources
   if (sources.empty()) return;
   ++version_;
   for (const std::int32_t s : sentences) {
-    if (static_cast<std::size_t>(s) >= row_of_.size()) row_of_.resize(static_cast<std::size_t>(s) + 1, -1);
-    check(row_of_[static_cast<std::size_t>(s)] < 0, "Sources", "sentence {} has a source already", s);
+    if (s >= std::ssize(row_of_)) row_of_.resize(s + 1, -1);
+    check(row_of_[s] < 0, "Sources", "sentence {} has a source already", s);
   }
   model::Memory fresh = encode(c, *model_, sources, adapters);
   if (count() == 0) return take_over(std::move(fresh), sentences);
@@ -130,8 +126,7 @@ void Sources::add(Context& c, std::span<const std::vector<std::int32_t>> sources
 void Sources::take_over(model::Memory fresh, std::span<const std::int32_t> sentences) {
   memory_ = std::move(fresh);
   stretches_.clear();
-  for (std::size_t i = 0; i < sentences.size(); ++i)
-    row_of_[static_cast<std::size_t>(sentences[i])] = static_cast<std::int32_t>(i);
+  for (std::size_t i = 0; i < sentences.size(); ++i) row_of_[sentences[i]] = static_cast<std::int32_t>(i);
 }
 
 // Gives a sentence the first stretch that is nobody's and large enough: where it begins; -1 where there is none.
@@ -181,7 +176,7 @@ void Sources::number_rows() {
   std::vector<std::int32_t> starts;  // of sentences' rows, else -1
   for (const Stretch& s : stretches_) {
     if (s.sentence >= 0) {
-      row_of_[static_cast<std::size_t>(s.sentence)] = static_cast<std::int32_t>(memory_.rows.count());
+      row_of_[s.sentence] = static_cast<std::int32_t>(memory_.rows.count());
       memory_.rows.append(s.length);
       starts.push_back(s.begin);
     }
@@ -194,10 +189,9 @@ void Sources::number_rows() {
     if (!layer.packed) continue;
     auto packed = std::make_shared<ops::PackedMemory>(*layer.packed);
     packed->offsets.clear(), packed->lengths.clear();
-    for (std::size_t r = 0; r < starts.size(); ++r) {
-      packed->offsets.push_back(static_cast<std::size_t>(std::max(0, starts[r]) / block) *
-                                packed_bytes(*packed, block));
-      packed->lengths.push_back(starts[r] < 0 ? 0 : memory_.rows.length(static_cast<std::int64_t>(r)));
+    for (std::int64_t r = 0; r < std::ssize(starts); ++r) {
+      packed->offsets.push_back(packed_begin(*packed, std::max(0, starts[r])));
+      packed->lengths.push_back(starts[r] < 0 ? 0 : memory_.rows.length(r));
     }
     layer.packed = std::move(packed);
   }

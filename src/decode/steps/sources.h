@@ -32,12 +32,12 @@ class Sources {
   /// It has rows for all sentences that are there, and rows that are free room.
   const model::Memory& memory() const { return memory_; }
   /// A sentence's row of it, from one add() to the next.
-  std::int32_t row(std::int32_t sentence) const { return row_of_[static_cast<std::size_t>(sentence)]; }
+  std::int32_t row(std::int32_t sentence) const { return row_of_[sentence]; }
   /// Tokens of a sentence's source.
   std::int32_t length(std::int32_t sentence) const { return memory_.rows.length(row(sentence)); }
   /// Another number after every add(): what was worked out from the memory's values holds no more.
   std::uint64_t version() const { return version_; }
-  std::size_t count() const;
+  std::int64_t count() const;
 
  private:
   /// A stretch of the memory's tokens; begin and room in whole blocks.

@@ -19,7 +19,7 @@ std::string attention_name(const std::string& probed) {
 std::vector<std::int32_t> ids_of(const Tokenizer& tokenizer, const std::string& text, Side side, std::int64_t most) {
   std::vector<std::int32_t> ids = tokenizer.encode(text, side);
   if (tokenizer.special(side).eos >= 0) ids.push_back(tokenizer.special(side).eos);
-  if (static_cast<std::int64_t>(ids.size()) > most) ids.resize(static_cast<std::size_t>(most));
+  if (std::ssize(ids) > most) ids.resize(most);
   return ids;
 }
 
@@ -44,8 +44,7 @@ class Catcher {
 
   /// Every `step`-th attention from the `first` on.
   void give(AttentionMaps& maps, std::size_t first, std::size_t step) {
-    const auto queries = static_cast<std::int64_t>(maps.queries.size()),
-               keys = static_cast<std::int64_t>(maps.keys.size());
+    const auto queries = std::ssize(maps.queries), keys = std::ssize(maps.keys);
     for (std::size_t i = first; i < caught_.size(); i += step) {
       const auto& [layer, shape] = caught_[i];
       check(shape == Shape{1, layer.heads, queries, keys}, layer.name, "its weights are {} for {} queries and {} keys",
@@ -87,7 +86,7 @@ std::vector<AttentionMaps> encoder_decoder_maps(Context& c, const model::Model& 
   encoder.kind = AttentionMaps::Kind::encoder, decoder.kind = AttentionMaps::Kind::decoder;
   const auto sentence = [&](const std::string& text, Side side, const std::string& language) {
     std::vector<std::int32_t> ids = sentence_ids(tokenizer, text, side, language);
-    if (static_cast<std::int64_t>(ids.size()) > most) ids.resize(static_cast<std::size_t>(most));
+    if (std::ssize(ids) > most) ids.resize(most);
     return ids;
   };
   const std::vector<std::int32_t> sources = sentence(pair.source, Side::source, pair.source_language),

@@ -58,7 +58,7 @@ std::vector<std::int32_t> ContinuationText::prompt_ids(const std::string& prompt
   }
   check(prompt.empty() || ids.size() > framed, where, "has no character that is in the vocabulary");
   const std::int64_t positions = model_->max_positions();
-  if (positions > 0 && static_cast<std::int64_t>(ids.size()) > positions)
+  if (positions > 0 && std::ssize(ids) > positions)
     fail_usage(where, fmt::format("has {} tokens, but the model has {} positions", ids.size(), positions),
                "shorten it, for example to its end");
   return ids;
@@ -67,13 +67,11 @@ std::vector<std::int32_t> ContinuationText::prompt_ids(const std::string& prompt
 // A token that is generated last is never read, so it needs no position.
 Request ContinuationText::request_for(std::vector<std::int32_t> ids, std::uint64_t number,
                                       const ContinuationOptions& options) const {
-  const auto given = static_cast<std::int64_t>(ids.size());
+  const auto given = std::ssize(ids);
   std::int64_t most = options.max_new_tokens.value_or(default_new_tokens);
-  if (!options.max_new_tokens && options.max_length)
-    most = std::max<std::int64_t>(1, static_cast<std::int64_t>(*options.max_length) - given);
-  const std::int64_t least = options.min_new_tokens
-                                 ? std::int64_t{*options.min_new_tokens}
-                                 : std::max<std::int64_t>(0, static_cast<std::int64_t>(options.min_length) - given);
+  if (!options.max_new_tokens && options.max_length) most = std::max<std::int64_t>(1, *options.max_length - given);
+  const std::int64_t least = options.min_new_tokens ? std::int64_t{*options.min_new_tokens}
+                                                    : std::max<std::int64_t>(0, options.min_length - given);
   if (!options.max_new_tokens) most = std::max(most, least);
   if (model_->max_positions() > 0) most = std::min(most, model_->max_positions() - given + 1);
   return {.start_id = ids.front(),
@@ -92,7 +90,7 @@ Generation ContinuationText::finish(const Hypothesis& h, const Request& request,
                h.stop_reason,
                h.token_scores};
   const std::size_t stop = find_stop(g.text, options.stops);
-  const auto given = static_cast<std::int64_t>(request.prefix.size()) + 1;
+  const auto given = std::ssize(request.prefix) + 1;
   if (stop != std::string::npos) {
     g.text.resize(stop);
     g.stop_reason = StopReason::stop;

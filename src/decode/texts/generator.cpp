@@ -27,7 +27,7 @@ Request Generator::next_request(const std::string& prompt) {
   std::vector<std::int32_t> ids = text_.prompt_ids(prompt, fmt::format("prompt {}", number + 1));
   const std::size_t framed = prompt.empty() ? ids.size() : text_.tokenizer()->frame(Side::target).prefix.size();
   unknown_ += count_unknown(*text_.tokenizer(), prompt, std::span(ids).subspan(framed), Side::target);
-  prompt_tokens_ += static_cast<std::int64_t>(ids.size());
+  prompt_tokens_ += std::ssize(ids);
   return text_.request_for(std::move(ids), number, options_);
 }
 
@@ -47,9 +47,7 @@ class Generator::Streams {
   /// @param prompts  the number of each request's prompt
   Streams(const Generator& generator, std::span<const Request> requests, std::vector<std::size_t> prompts,
           const OnText& on_text)
-      : samples_(static_cast<std::size_t>(generator.options_.decoding.search.n_best)),
-        prompts_(std::move(prompts)),
-        on_text_(&on_text) {
+      : samples_(generator.options_.decoding.search.n_best), prompts_(std::move(prompts)), on_text_(&on_text) {
     for (const Request& r : requests)
       for (std::size_t s = 0; s < samples_; ++s)
         streams_.emplace_back(generator.text_.tokenizer(), generator.options_.stops, end_of(r));
@@ -58,7 +56,7 @@ class Generator::Streams {
     if (!*on_text_) return {};
     return [this](const NewToken& t) {
       const std::lock_guard lock(mutex_);
-      TextStream& stream = streams_[t.request * samples_ + static_cast<std::size_t>(t.sample)];
+      TextStream& stream = streams_[t.request * samples_ + t.sample];
       std::string text = t.token >= 0 ? stream.push(t.token) : "";
       if (t.ended) text += stream.finish();
       if (!text.empty() || t.ended) (*on_text_)({prompts_[t.request], t.sample, std::move(text), t.ended});
@@ -91,7 +89,7 @@ std::vector<std::vector<Generation>> Generator::generate(std::span<const std::st
   const auto found = decoder_.decode({}, requests, {.on_token = streams.on_token(), .stop = std::move(stop)});
   for (std::size_t i = 0; i < found.size(); ++i)
     for (const Hypothesis& h : found[i]) {
-      new_tokens_ += static_cast<std::int64_t>(h.tokens.size());
+      new_tokens_ += std::ssize(h.tokens);
       results[places[i]].push_back(text_.finish(h, requests[i], options_));
     }
   return results;
@@ -104,7 +102,7 @@ std::vector<Generation> Generator::generate(PromptSession& kept, const std::stri
   std::vector<Generation> results;
   for (const Hypothesis& h :
        kept.decode(request, search_, {.on_token = streams.on_token(), .on_partial = {}, .stop = std::move(stop)})) {
-    new_tokens_ += static_cast<std::int64_t>(h.tokens.size());
+    new_tokens_ += std::ssize(h.tokens);
     results.push_back(text_.finish(h, request, options_));
   }
   return results;

@@ -43,9 +43,9 @@ std::vector<float> score_windows(Context& c, const model::Model& model,
     }
   }
   const Tensor hidden = model.decode(c, {.ids = ids, .rows = std::move(rows), .memory_rows = {}});
-  Tensor scored = c.empty({static_cast<std::int64_t>(places.size()), hidden.size(1)});
+  Tensor scored = c.empty({std::ssize(places), hidden.size(1)});
   c.kernels().gather(hidden.data<float>(), c.upload(places).data<std::int32_t>(), 1.0f, scored.data<float>(),
-                     places.size(), static_cast<std::size_t>(hidden.size(1)));
+                     places.size(), hidden.size(1));
   const model::OutputProjection output = model::output(c, model);
   return host_copy<float>(
       ops::target_log_probs(c, {scored, output.weight, output.bias}, c.upload(expected), output.softcap));
@@ -73,14 +73,13 @@ std::vector<Score> score_texts(WorkerPool& workers, const model::Model& model,
   std::vector<Window> windows;
   std::vector<Score> scores(texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    const auto more =
-        windows_of(i, texts[i].size(), static_cast<std::size_t>(o.context), static_cast<std::size_t>(o.stride));
+    const auto more = windows_of(i, texts[i].size(), o.context, o.stride);
     windows.insert(windows.end(), more.begin(), more.end());
     scores[i].token_log_probs.resize(texts[i].empty() ? 0 : texts[i].size() - 1);
   }
   std::vector<std::size_t> lengths;
   for (const Window& w : windows) lengths.push_back(w.read);
-  const auto jobs = jobs_by_length(lengths, static_cast<std::size_t>(o.batch_size));
+  const auto jobs = jobs_by_length(lengths, o.batch_size);
   std::mutex telling;
   workers.run(jobs.size(), [&](Context& c, int, std::size_t job) {
     std::vector<Window> together;
@@ -94,7 +93,7 @@ std::vector<Score> score_texts(WorkerPool& workers, const model::Model& model,
       from += static_cast<std::ptrdiff_t>(w.scored);
     }
     const std::lock_guard lock(telling);
-    if (on_scored) on_scored(static_cast<std::int64_t>(found.size()));
+    if (on_scored) on_scored(std::ssize(found));
   });
   for (Score& s : scores) {
     for (float p : s.token_log_probs) s.log_prob += static_cast<double>(p);

@@ -14,7 +14,7 @@ namespace tril::search {
 std::vector<std::int32_t> source_ids(const Tokenizer& tokenizer, const std::string& text, std::int64_t max_positions,
                                      bool& cut, std::string_view language) {
   std::vector<std::int32_t> ids = tokenizer.encode(text, Side::source);
-  cut = put_into_frame(ids, sentence_frame(tokenizer, Side::source, language), static_cast<std::size_t>(max_positions));
+  cut = put_into_frame(ids, sentence_frame(tokenizer, Side::source, language), max_positions);
   return ids;
 }
 
@@ -65,7 +65,7 @@ SearchPlan with_vocabulary(SearchPlan o, const model::Model& model, const Tokeni
   for (PieceKind kind : piece_kinds(tokenizer, Side::target))
     o.begins_word.push_back(kind == PieceKind::begins_word),
         o.continues_word.push_back(kind == PieceKind::continues_word);
-  o.begins_word.resize(static_cast<std::size_t>(model.vocab_size()), false);
+  o.begins_word.resize(model.vocab_size(), false);
   o.continues_word.resize(o.begins_word.size(), false);
   return o;
 }
@@ -110,7 +110,7 @@ Request TranslationText::request_for(std::int64_t source_tokens, TextToTranslate
     request.new_word = ends_in_space(prefix);
   }
   const auto without_given = [&](std::int64_t length, Counted counted) {
-    const std::int64_t language = first >= 0 ? 1 : 0, all = static_cast<std::int64_t>(request.prefix.size());
+    const std::int64_t language = first >= 0 ? 1 : 0, all = std::ssize(request.prefix);
     return length - (counted == Counted::all ? all : counted == Counted::first ? language : 0);
   };
   std::int64_t least = std::max<std::int64_t>(0, without_given(options.min_length, options.min_counts));
@@ -123,7 +123,7 @@ Request TranslationText::request_for(std::int64_t source_tokens, TextToTranslate
   }
   longest = std::max(longest, least);
   if (const std::int64_t positions = model_->max_positions(); positions > 0) {
-    const auto given = static_cast<std::int64_t>(request.prefix.size());
+    const auto given = std::ssize(request.prefix);
     check(given < positions, fmt::format("prefix {}", number + 1), "its {} tokens fill all of the model's {} positions",
           given, positions);
     t.by_factor = t.by_factor && longest <= positions - given;
@@ -140,10 +140,10 @@ TextToTranslate TranslationText::prepare(std::string text, std::string prefix, s
   t.source = tokenizer_->encode(t.text, Side::source);
   t.blank = t.source.empty();
   const TextFrame frame = sentence_frame(*tokenizer_, Side::source, options.source_language);
-  t.truncated = put_into_frame(t.source, frame, static_cast<std::size_t>(model_->max_positions()));
+  t.truncated = put_into_frame(t.source, frame, model_->max_positions());
   if (t.is_empty()) return t;
-  const std::size_t around = frame.prefix.size() + frame.suffix.size();
-  t.request = request_for(static_cast<std::int64_t>(t.source.size() - around), t, number, options, search);
+  const std::int64_t around = std::ssize(frame.prefix) + std::ssize(frame.suffix);
+  t.request = request_for(std::ssize(t.source) - around, t, number, options, search);
   if (search.encoder_no_repeat_ngram > 0) t.request.source = t.source;
   t.forced_end = search.forced_eos_id >= 0;
   const std::int32_t unk = tokenizer_->special(Side::target).unk;
@@ -200,7 +200,7 @@ std::vector<Translation> TranslationText::finish(const TextToTranslate& t, std::
     one.unsatisfied = missing_terms(t.terms, one.text, *tokenizer_);
     list.push_back(std::move(one));
   }
-  if (options.mbr_best > 0) list = least_risk(std::move(list), static_cast<std::size_t>(options.mbr_best));
+  if (options.mbr_best > 0) list = least_risk(std::move(list), options.mbr_best);
   return list;
 }
 

@@ -53,7 +53,7 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
   const auto found = decoder_.decode(sources, requests, tokens);
   std::vector<std::vector<Translation>> results(texts.size());
   for (std::size_t s = 0; s < found.size(); ++s) {
-    for (const Hypothesis& h : found[s]) target_tokens_ += static_cast<std::int64_t>(h.tokens.size());
+    for (const Hypothesis& h : found[s]) target_tokens_ += std::ssize(h.tokens);
     results[places[s]] = text_.finish(all[places[s]], found[s], options_);
   }
   for (std::size_t i = 0; i < texts.size(); ++i)
