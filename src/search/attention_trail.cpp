@@ -32,7 +32,7 @@ void AttentionTrail::follow(std::span<const std::int32_t> parents) {
 }
 
 std::vector<float> AttentionTrail::path(std::int32_t node) const {
-  std::vector<std::size_t> places;  // the last token's first
+  std::vector<std::size_t> places;  // from the last token to the first
   for (; node >= 0; node = nodes_[node].parent) places.push_back(nodes_[node].weights);
   std::vector<float> all;
   all.reserve(places.size() * source_);

@@ -1,5 +1,5 @@
-// What the tokens of one sentence's hypotheses were made from: rows of cross-attention weights over its source. Hypotheses
-// that begin alike share their beginnings, so this is a tree of tokens, a node for each row of each step.
+// The cross-attention weights of each token of one sentence's hypotheses over its source. Hypotheses share their common
+// prefixes, so this is a tree with one node for each row of each step.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@ namespace tril::search {
 
 class AttentionTrail {
  public:
-  /// One row, without tokens.
+  /// Starts with one row that has no tokens.
   void begin();
-  /// The weights [rows, source tokens] with which each row's next token is chosen; none: nobody asks, and all calls do
-  /// nothing.
+  /// Records the weights [rows, source tokens] of each row's next token. Empty: attention is not recorded, and all other
+  /// calls do nothing.
   void look(std::span<const float> weights);
-  /// The rows become rows parents[0], parents[1], ..., each a token longer.
+  /// The rows become rows parents[0], parents[1], ..., each longer by one token.
   void follow(std::span<const std::int32_t> parents);
-  /// [tokens, source tokens] of a hypothesis that ends with a token of this row's, chosen since look().
+  /// The weights [tokens, source tokens] of a hypothesis: the tokens of this row and the token chosen since look().
   std::vector<float> with_next(std::int32_t row) const;
   /// The same without that token.
   std::vector<float> so_far(std::int32_t row) const;
@@ -25,19 +25,20 @@ class AttentionTrail {
  private:
   struct Node {
     std::int32_t parent;
-    std::size_t weights;  ///< where they begin
+    std::size_t weights;  ///< their offset in weights_
   };
   std::vector<float> path(std::int32_t node) const;
 
   std::size_t source_ = 0;  ///< tokens
   std::vector<float> weights_;
   std::vector<Node> nodes_;
-  std::vector<std::int32_t> rows_, next_rows_;  ///< the node that each row has come to, -1: none
-  std::vector<std::int32_t> looked_;            ///< the node of its next token
+  std::vector<std::int32_t> rows_, next_rows_;  ///< the node of each row's last token; -1: it has none
+  std::vector<std::int32_t> looked_;            ///< the node of each row's next token
 };
 
-/// GNMT's coverage penalty [Wu et al. 2016, eq. 14]: beta * sum over source tokens of log(min(sum of the weights that it
-/// got, 1)); tokens that got none are left out, as CTranslate2 has it. At most 0. attention [tokens, source tokens]
+/// GNMT's coverage penalty [Wu et al. 2016, eq. 14]: beta * sum over source tokens s of log(min(c_s, 1)), where c_s is the
+/// sum of the attention weights on s. Tokens with c_s = 0 are left out, as in CTranslate2. The result is at most 0.
+/// @param attention  [tokens, source tokens]
 double coverage_penalty(std::span<const float> attention, std::size_t tokens, double beta);
 
 }  // namespace tril::search

@@ -8,8 +8,8 @@
 #include "search/candidates.h"
 
 namespace tril::search {
-// Of a group of g rows max(2, 1 + e) g are looked at, after at most beam_size - g that another group's choices push back:
-// never more than one beam of all rows needs.
+// A group of g rows considers max(2, 1 + e) g candidates. The diversity penalty can push back at most beam_size - g others.
+// Together these are never more than what one beam of all rows needs.
 std::int32_t BeamSearch::candidates_per_row(const SearchPlan& o) {
   const std::int32_t beam = std::max<std::int32_t>(2, 1 + static_cast<std::int32_t>(o.eos_ids.size())) * o.beam_size;
   return o.alternatives ? std::max(beam, o.n_best) : beam;
@@ -24,7 +24,7 @@ void BeamSearch::begin(const Request& request) {
   request_ = request;
   generated_ = 0;
   cut_.reset();
-  groups_.assign(options_->beam_groups, Group{0, 1, {}});  // all go on from the first row
+  groups_.assign(options_->beam_groups, Group{0, 1, {}});  // all continue from the first row
   running_.assign(1, Beam{0, 0, 0, request.start_id});
   const std::int32_t most = options_->alternatives ? options_->n_best * options_->beam_size : options_->beam_size;
   const std::size_t room = most * stride();
@@ -40,7 +40,7 @@ void BeamSearch::begin(const Request& request) {
     phrases_.advance(states_, id, next_states_);
     states_.swap(next_states_);
   }
-  want();
+  set_wanted();
 }
 
 RowView BeamSearch::view(std::int32_t row) const {
@@ -53,14 +53,14 @@ std::span<const std::int32_t> BeamSearch::state(std::size_t row) const {
   return std::span(states_).subspan(row * phrases_.state_size(), phrases_.state_size());
 }
 
-std::vector<std::int32_t> BeamSearch::state_behind(const Beam& beam) const {
+std::vector<std::int32_t> BeamSearch::state_after(const Beam& beam) const {
   std::vector<std::int32_t> next(phrases_.state_size());
   phrases_.advance(state(beam.parent), beam.token, next);
   return next;
 }
 
-// What each row needs next.
-void BeamSearch::want() {
+// Sets the tokens that each row needs next for its phrases.
+void BeamSearch::set_wanted() {
   if (phrases_.none()) return;
   wanted_.resize(std::max(wanted_.size(), running_.size()));
   for (std::size_t row = 0; row < running_.size(); ++row) {
@@ -96,7 +96,7 @@ void BeamSearch::advance(std::span<const Candidate> candidates, std::int32_t k, 
   }
   next_states_.clear();
   for (const Beam& beam : next_) {
-    const std::vector<std::int32_t> next = state_behind(beam);
+    const std::vector<std::int32_t> next = state_after(beam);
     next_states_.insert(next_states_.end(), next.begin(), next.end());
   }
   parents_.clear();
@@ -106,7 +106,7 @@ void BeamSearch::advance(std::span<const Candidate> candidates, std::int32_t k, 
   states_.swap(next_states_);
   running_.swap(next_);
   ++generated_;
-  want();
+  set_wanted();
 }
 
 bool BeamSearch::is_better(const Beam& a, const Beam& b) {
@@ -122,7 +122,7 @@ void BeamSearch::rank(const Group& group, std::span<const Candidate> candidates,
       if (candidate.log_prob == -INFINITY) continue;
       const auto log_prob = static_cast<double>(candidate.log_prob);
       double penalty = 0;
-      if (options_->diversity_penalty > 0)  // next_ holds what the groups before this one chose
+      if (options_->diversity_penalty > 0)  // next_ holds the beams of the groups before this one
         for (const Beam& other : next_)
           if (other.token == candidate.token) penalty += options_->diversity_penalty;
       ranked_.push_back({running_[row].sum + log_prob - penalty, running_[row].log_prob + log_prob,
@@ -137,18 +137,18 @@ void BeamSearch::rank(const Group& group, std::span<const Candidate> candidates,
   ranked_.resize(kept);
 }
 
-// Puts the candidates into the order in which they get their places, and keeps `most`.
+// Sorts the candidates in the order in which they get places, and keeps the first `most`.
 void BeamSearch::allocate(std::size_t most) {
-  for (Beam& beam : ranked_) beam.progress = phrases_.progress(state_behind(beam));
+  for (Beam& beam : ranked_) beam.progress = phrases_.progress(state_after(beam));
   std::sort(ranked_.begin(), ranked_.end(), [](const Beam& a, const Beam& b) {
     return a.progress != b.progress ? a.progress > b.progress : is_better(a, b);
   });
-  std::vector<std::span<const Beam>> banks;  // the fullest first
+  std::vector<std::span<const Beam>> banks;  // those with the most phrase tokens first
   for (std::size_t begin = 0, end = 0; begin < ranked_.size(); begin = end) {
     while (end < ranked_.size() && ranked_[end].progress == ranked_[begin].progress) ++end;
     banks.push_back(std::span<const Beam>(ranked_).subspan(begin, end - begin));
   }
-  // Of too many banks those that are spread evenly come first, the others only where places are left.
+  // If there are more banks than places, evenly spaced banks come first. The others get the places that are left.
   std::vector<std::span<const Beam>> turns, rest;
   const std::size_t n = banks.size(), places = std::min(n, group_size());
   for (std::size_t i = 0, taken = 0; i < n; ++i) {
@@ -188,12 +188,12 @@ void BeamSearch::advance(Group& group) {
   }
 }
 
-// Alternatives differ in the first token that is free.
+// True if the next token is the first one that is not forced. The alternatives differ in it.
 bool BeamSearch::is_branching() const {
   return options_->alternatives && generated_ == (forced_first(request_, options_->forced_bos_id) >= 0 ? 1 : 0);
 }
 
-// The first row's candidates become alternatives.
+// Turns the candidates of the first row into alternatives.
 void BeamSearch::branch() {
   if (ranked_.empty()) {
     finish_unended(groups_[0], StopReason::dead_end);
@@ -236,10 +236,10 @@ void BeamSearch::finish(Group& group, const Beam& beam, StopReason why) {
   const auto before = tokens(beam.parent).subspan(given());
   std::vector<std::int32_t> text(before.begin(), before.end());
   text.push_back(beam.token);
-  insert(group, {beam, std::move(text), state_behind(beam), trail_.with_next(beam.parent), why});
+  insert(group, {beam, std::move(text), state_after(beam), trail_.with_next(beam.parent), why});
 }
 
-// What there is so far is the answer.
+// The running rows of the group become its hypotheses.
 void BeamSearch::finish_unended(Group& group, StopReason why) {
   for (std::size_t row = group.first; row < group.first + group.count; ++row) {
     const auto text = tokens(static_cast<std::int32_t>(row)).subspan(given());
@@ -252,7 +252,7 @@ void BeamSearch::finish_unended(Group& group, StopReason why) {
   }
 }
 
-// Inserts it in order, after those with the same score, and drops what falls off the end.
+// Inserts the hypothesis in order, after others with the same score, and drops the last one if there are too many.
 void BeamSearch::insert(Group& group, Ended e) {
   const auto length = std::max(1, static_cast<std::int32_t>(e.text.size()));
   const double penalty = coverage_penalty(e.attention, e.text.size(), options_->coverage_penalty);
@@ -269,18 +269,18 @@ void BeamSearch::insert(Group& group, Ended e) {
   if (std::ssize(group.finished) > options_->pool_size()) group.finished.pop_back();
 }
 
-// Whether what was just chosen for next_ need not go on.
+// True if the beams that were just added to next_ need not continue.
 bool BeamSearch::is_done(const Group& group) const {
   if (group.count == 0) return true;
-  if (std::ssize(group.finished) < options_->pool_size() || group.finished.back().missing > phrases_.hopeless())
+  if (std::ssize(group.finished) < options_->pool_size() || group.finished.back().missing > phrases_.left_out())
     return false;
-  // A beam of one is greedy search: its first end is its end.
+  // A beam of one is greedy search, which stops at the first end.
   if (options_->early_stopping == EarlyStopping::yes || options_->beam_size == 1) return true;
   const bool never = options_->early_stopping == EarlyStopping::never;
   const bool look_ahead = never && options_->length_penalty > 0;
   const std::int32_t length = look_ahead ? request_.max_length : generated_ + 1;
   const auto score = [&](const Beam& beam) {
-    // All may yet be covered.
+    // With `never`, later tokens may still cover the whole source, so the bound assumes no penalty.
     const double penalty = never || options_->coverage_penalty == 0
                                ? 0
                                : coverage_penalty(trail_.with_next(beam.parent), length, options_->coverage_penalty);

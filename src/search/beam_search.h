@@ -1,20 +1,20 @@
-// Beam search as `transformers` has it: of all rows' candidates the best max(2, 1 + number of EOS ids) * beam_size are
-// looked at; those that end (by EOS, at max_length, or by SearchPlan::ends) are finished hypotheses if they rank among the first beam_size,
-// the best beam_size others go on. Equal scores go to the lower row, then to the lower id, and to the hypothesis
-// finished first. The search is after beam_size * patience finished hypotheses [Kasai et al. 2022, "A call for clarity in
-// beam search"], and keeps the best so many.
+// Beam search as in `transformers`. Each step considers the best max(2, 1 + number of EOS ids) * beam_size candidates of
+// all rows. A candidate that ends (by EOS, at max_length, or by SearchPlan::ends) becomes a finished hypothesis if it
+// ranks among the first beam_size. The best beam_size others continue. Ties go to the lower row, then to the lower id;
+// among finished hypotheses to the earlier one. The search stops after beam_size * patience finished hypotheses
+// [Kasai et al. 2022, "A call for clarity in beam search"] and keeps that many of the best.
 //
-// Diverse beams [Vijayakumar et al. 2018, "Diverse beam search", algorithm 1] are groups of rows, each a beam as above.
-// At step t a candidate y of group g ranks by
-//   sum over steps of log p(y_t | ...) - diversity_penalty * |{rows of groups before g that go on with y_t at step t}|
-// and so do the group's finished hypotheses among each other; scores that are returned are without the penalty.
-// Alternatives are groups too, of beam_size rows each, which differ in their first token.
+// Diverse beam search [Vijayakumar et al. 2018, "Diverse beam search", algorithm 1] divides the rows into groups. Each is
+// a beam as above. At step t, a candidate y of group g ranks by
+//   sum over steps of log p(y_t | ...) - diversity_penalty * |{rows of groups before g that continue with y_t at step t}|
+// The finished hypotheses of a group are ranked in the same way. Returned scores do not include the penalty.
+// Alternatives are also groups. Each has beam_size rows, and their first tokens differ.
 //
-// Where phrases must come (Request::phrases), a group's candidates are its rows' best and the tokens that bring a phrase
-// on, and its places are shared out among banks, a bank the candidates of one number of tokens of phrases that they hold
-// [Post and Vilar 2018]: in turn the best of each bank that has any, from the fullest down; of more banks than the
-// group has rows, the fullest, the emptiest and some between them. So the fullest bank goes on by a token at each step.
-// A hypothesis that ends without its phrases is one only as long as there are no beam_size * patience others with more.
+// With required phrases (Request::phrases), the candidates of a group are the best of its rows and the tokens that extend
+// a phrase. A bank holds the candidates with the same number of phrase tokens [Post and Vilar 2018]. The group's places
+// are allotted to the banks in turn, from the one with the most phrase tokens down. If there are more banks than rows, only
+// the fullest, the emptiest and some evenly spaced banks between them take part. So the fullest bank gains a token at each
+// step. A finished hypothesis that lacks phrases is kept only until beam_size * patience others have more of them.
 #pragma once
 
 #include <cstdint>
@@ -44,24 +44,24 @@ class BeamSearch : public Search {
   using Search::advance;
   void advance(std::span<const Candidate> candidates, std::int32_t k, const Seen& seen) override;
   void cut(StopReason why) override;
-  /// At most n_best, no two of the same tokens. The best, best first; of groups,
-  /// the best of each, then the second best, ... and of these the best first; of alternatives the best of each, in the
-  /// order of their first tokens' probabilities. Where phrases must come, only those that hold most of them.
+  /// At most n_best, all different, best first. With groups: the best of each group, then the second best of each, and so
+  /// on until there are n_best; these are sorted by score. With alternatives: the best of each, in the order of their first
+  /// tokens' probabilities. With required phrases: only those with the fewest missing phrases.
   std::vector<Hypothesis> hypotheses() const override;
 
  private:
   struct Beam {
-    double sum = 0;       ///< what it ranks by
-    double log_prob = 0;  ///< the same without penalties for what other groups chose
+    double sum = 0;       ///< log_prob minus the diversity penalties; ranks beams
+    double log_prob = 0;  ///< sum over its tokens
     std::int32_t parent = 0, token = 0;
-    std::int32_t progress = 0;  ///< of phrases
+    std::int32_t progress = 0;  ///< Phrases::progress
   };
   struct Finished {
     Hypothesis hypothesis;
-    double rank_score = 0;     ///< normalised sum
-    std::int32_t missing = 0;  ///< phrases, which rank before the score
+    double rank_score = 0;     ///< Beam::sum, normalised
+    std::int32_t missing = 0;  ///< missing phrases; fewer of them rank first, whatever the score
   };
-  /// One beam: rows [first, first + count) and what ended.
+  /// One beam: rows [first, first + count) and its finished hypotheses.
   struct Group {
     std::size_t first = 0, count = 0;
     std::vector<Finished> finished;  ///< best first, at most pool_size()
@@ -70,16 +70,16 @@ class BeamSearch : public Search {
   std::size_t stride() const { return given() + request_.max_length; }
   std::span<const std::int32_t> tokens(std::int32_t row) const;
   std::size_t group_size() const;
-  /// The candidates of a group's rows into ranked_, the best first and only those that are looked at.
+  /// Fills ranked_ with the candidates of a group that are considered, best first.
   void rank(const Group& group, std::span<const Candidate> candidates, std::int32_t k);
   void advance(Group& group);
   bool is_branching() const;
   void branch();
   void allocate(std::size_t most);
   std::span<const std::int32_t> state(std::size_t row) const;
-  std::vector<std::int32_t> state_behind(const Beam& beam) const;
-  void want();
-  /// Why it ends with its token; nothing: it goes on.
+  std::vector<std::int32_t> state_after(const Beam& beam) const;
+  void set_wanted();
+  /// Why the beam ends with its token; nullopt: it continues.
   std::optional<StopReason> end_of(const Beam& beam) const;
   void finish(Group& group, const Beam& beam, StopReason why);
   void finish_unended(Group& group, StopReason why);
@@ -91,14 +91,14 @@ class BeamSearch : public Search {
   const SearchPlan* options_;
   Request request_;
   std::int32_t generated_ = 0;
-  std::optional<StopReason> cut_;  ///< why it was ended before its end
+  std::optional<StopReason> cut_;  ///< set by cut()
   std::vector<Group> groups_;
-  std::vector<Beam> running_, next_, ranked_;         // running_: group after group
+  std::vector<Beam> running_, next_, ranked_;         // running_: ordered by group
   std::vector<std::int32_t> history_, next_history_;  // [rows, stride]
 
   Phrases phrases_;
   std::vector<std::int32_t> states_, next_states_;  // [rows, phrases_.state_size()]
-  std::vector<std::vector<std::int32_t>> wanted_;   // of rows
+  std::vector<std::vector<std::int32_t>> wanted_;   // by row
   AttentionTrail trail_;
   std::vector<std::int32_t> parents_;
 };

@@ -50,7 +50,7 @@ std::span<const Candidate> CandidateFinder::find(Context& c, Tensor logits, std:
   const auto rest = processors_.begin() + before_sums_;
   StepLogits weighed(c, logits, {}, columns);
   for (auto p = processors_.begin(); p != rest; ++p) (*p)->apply(rows, weighed);
-  // Only the repetition penalty sees whether it gets logits or log-probabilities.
+  // Only the repetition penalty gives different results for logits and log-probabilities.
   if (on_log_probs_) c.kernels().log_softmax(logits.data<float>(), logits.data<float>(), R, V);
   const bool normalised = on_log_probs_ && !renormalize_;
 
@@ -122,14 +122,14 @@ void CandidateFinder::take_best(Context& c, const Scores& scores, std::int32_t w
                                 std::vector<Candidate>& to) {
   const auto& [logits, log_sums] = scores;
   const auto [R, V] = logits.dims<2>("logits");
-  const std::int64_t k = std::min<std::int64_t>(wanted, V);  // fewer where the columns are few
+  const std::int64_t k = std::min<std::int64_t>(wanted, V);  // there may be fewer columns
   Tensor values = c.empty({R, k});
   Tensor ids = c.empty({R, k}, DType::i32);
   c.kernels().top_k(logits.data<float>(), R, V, k, values.data<float>(), ids.data<std::int32_t>());
   const std::vector<float> value = host_copy<float>(values);
   const std::vector<std::int32_t> id = host_copy<std::int32_t>(ids);
   for (std::int64_t i = 0; i < R * k; ++i) to[i / k * width + i % k] = {value[i] - log_sums[i / k], id[i]};
-  // Nothing is left of a row, or what is left are no numbers, which are worse than whatever is forbidden.
+  // All of the row is forbidden, or the rest is NaN, which top_k ranks last.
   for (std::int64_t r = 0; k > 0 && r < R; ++r) {
     if (value[r * k] != -INFINITY) continue;
     const std::vector<float> row = host_copy<float>(logits.rows(r, r + 1));
@@ -137,7 +137,7 @@ void CandidateFinder::take_best(Context& c, const Scores& scores, std::int32_t w
   }
 }
 
-// What a row wants is a candidate once.
+// Adds the wanted tokens of each row that are not among its candidates yet.
 void CandidateFinder::take_wanted(Context& c, const Scores& scores, std::span<const RowView> rows,
                                   std::span<const std::int32_t> columns) {
   const auto& [logits, log_sums] = scores;
@@ -153,8 +153,8 @@ void CandidateFinder::take_wanted(Context& c, const Scores& scores, std::span<co
   }
 }
 
-// A row brings one candidate for each sample that goes on from it. Their log-probabilities are the model's, not those
-// of the choice that was narrowed.
+// Draws one candidate for each sample that continues from a row. Their log-probabilities are the model's, before the
+// warpers.
 void CandidateFinder::draw_each(const Scores& scores, std::span<const RowView> rows) {
   const auto& [logits, log_sums] = scores;
   for (std::int64_t r = 0; r < std::ssize(rows); ++r) {

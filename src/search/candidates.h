@@ -1,5 +1,5 @@
-// What a step's logits come to for a search: the candidates of each row, on the host, the likeliest or drawn ones, after
-// all processors (processors.h) and warpers (warpers.h).
+// From a step's logits to the candidates of each row: applies the processors (processors.h), then takes the likeliest tokens,
+// or applies the warpers (warpers.h) and samples. Candidates are in host memory.
 #pragma once
 
 #include <chrono>
@@ -15,27 +15,28 @@ namespace tril::search {
 
 using Clock = std::chrono::steady_clock;
 
-/// Whether a search that began then has had its time.
+/// True if a search that began at `begun` has exceeded its time limit.
 inline bool is_late(Clock::time_point begun, const SearchPlan& options) {
   return options.time_limit > 0 && std::chrono::duration<double>(Clock::now() - begun).count() >= options.time_limit;
 }
 
-/// @throws Error where a log-probability is NaN, as those of a damaged model are
+/// @throws Error if a log-probability is NaN, as with damaged weights
 void check_number(double log_prob);
 
 class CandidateFinder;
 
-/// The best candidates straight from the quantised matrix that would make logits, for rows of several searches at once.
+/// Finds the best candidates from hidden states and a quantised output matrix, without storing logits. One call serves rows of
+/// several searches.
 class ProjectedFinder {
  public:
-  /// Rows beside each other and the finder of their search, which may skip logits.
+  /// Consecutive rows of one search, and its finder, whose may_skip_logits() is true.
   struct Part {
     const CandidateFinder* finder;
     std::span<const RowView> rows;
   };
-  /// Of every row the k() best, [rows * k()]; valid until the next call.
+  /// The k() best candidates of every row, [rows, k()]; valid until the next call.
   std::span<const Candidate> find(Context& c, const StepOutput& output, std::span<const Part> parts);
-  /// Of the last call: as many as the search that wants most.
+  /// Candidates per row of the last call: the largest number that any of its searches needs.
   std::int32_t k() const { return k_; }
 
  private:
@@ -47,23 +48,24 @@ class ProjectedFinder {
 
 class CandidateFinder {
  public:
-  /// @param k  candidates of a row
-  /// @param scores  whether their log-probabilities are wanted; without, they are logits
+  /// @param k       candidates per row
+  /// @param scores  true: Candidate::log_prob is a log-probability; false: it is a logit
   CandidateFinder(const SearchPlan& options, std::int64_t vocab_size, std::int32_t k, bool scores);
 
-  /// Of the rows seen last: as many as the search wants, and room for RowView::wanted.
+  /// Candidates per row of the last find(): candidates_wanted(), and room for RowView::wanted.
   std::int32_t k() const { return width_; }
   std::int32_t candidates_wanted() const { return k_; }
-  /// Of the rows seen last the likeliest, [rows * top_count()], whatever is drawn; SearchPlan::top_log_probs.
+  /// The likeliest tokens of each row of the last find(), [rows, top_count()], sampled or not; see
+  /// SearchPlan::top_log_probs.
   std::span<const Candidate> tops() const { return tops_; }
   std::int32_t top_count() const { return top_; }
   bool scores() const { return scores_; }
-  /// What is done to the logits of a row, where that can be said in rules.
+  /// The tokens of a row that are forbidden or forced. Complete only if may_skip_logits().
   void rule(const RowView& row, RowRule& rule) const;
-  /// Whether what is asked of the logits can be said in rules, so that the best of them are enough.
+  /// True if rule() describes everything that is done to the logits, so that the best candidates are enough.
   bool may_skip_logits() const { return may_skip_logits_; }
-  /// [rows * k()]; valid until the next call. Logits are overwritten.
-  /// @param columns  the ids of the logits' columns, ascending; none: all
+  /// The candidates of each row, [rows, k()]; valid until the next call. Overwrites the logits.
+  /// @param columns  the ids of the logits' columns, ascending; empty: all ids
   std::span<const Candidate> find(Context& c, const StepOutput& output, std::span<const RowView> rows,
                                   std::span<const std::int32_t> columns = {});
   std::span<const Candidate> find(Context& c, Tensor logits, std::span<const RowView> rows,
@@ -83,7 +85,7 @@ class CandidateFinder {
   void draw_each(const Scores& scores, std::span<const RowView> rows);
 
   Processors processors_;
-  std::ptrdiff_t before_sums_ = 0;  // so many processors act before log-probabilities are normalised
+  std::ptrdiff_t before_sums_ = 0;  // processors that act before the log-probabilities are normalised
   SamplingOptions sampling_;
   std::int32_t k_, width_ = 0, top_;
   bool scores_, renormalize_, on_log_probs_, may_skip_logits_ = false;

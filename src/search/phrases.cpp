@@ -9,7 +9,7 @@ bool contains(std::span<const std::int32_t> list, std::span<const std::int32_t> 
   return std::search(list.begin(), list.end(), part.begin(), part.end()) != list.end();
 }
 
-// Whether the options forbid the phrase in every text.
+// True if the options forbid a token or a part of the phrase.
 bool is_forbidden(const SearchPlan& o, std::span<const std::int32_t> phrase) {
   const auto is_one_of = [](std::int32_t id, std::span<const std::int32_t> list) {
     return std::find(list.begin(), list.end(), id) != list.end();
@@ -51,14 +51,14 @@ Phrases::Phrases(const Request& request, const SearchPlan& options) : options_(&
   }
   for (Phrase& p : list_)
     for (const Phrase& other : list_)
-      p.wanted += static_cast<std::int32_t>(other.members.size()) * places(p, other.tokens);
+      p.wanted += static_cast<std::int32_t>(other.members.size()) * occurrences(p, other.tokens);
 }
 
 bool Phrases::continues_word(std::int32_t token) const {
   return !options_->continues_word.empty() && options_->continues_word[token];
 }
 
-std::int32_t Phrases::places(const Phrase& p, std::span<const std::int32_t> tokens) const {
+std::int32_t Phrases::occurrences(const Phrase& p, std::span<const std::int32_t> tokens) const {
   std::int32_t n = 0;
   for (std::size_t i = 0; i + p.tokens.size() <= tokens.size(); ++i) {
     const std::size_t end = i + p.tokens.size();
@@ -74,20 +74,20 @@ void Phrases::advance(std::span<const std::int32_t> from, std::int32_t token, st
   const bool same_word = continues_word(token);
   for (std::size_t i = 0; i < list_.size(); ++i) {
     const Phrase& p = list_[i];
-    std::int32_t come = from[2 * i];
+    std::int32_t matched = from[2 * i];
     std::int32_t before = from[2 * i + 1];
-    if (come == static_cast<std::int32_t>(p.tokens.size())) {
+    if (matched == static_cast<std::int32_t>(p.tokens.size())) {
       if (!same_word) ++before;
-      come = p.border[come];
+      matched = p.border[matched];
     }
-    while (come > 0 && p.tokens[come] != token) come = p.border[come];
-    if (p.tokens[come] == token) ++come;
-    to[2 * i] = come;
+    while (matched > 0 && p.tokens[matched] != token) matched = p.border[matched];
+    if (p.tokens[matched] == token) ++matched;
+    to[2 * i] = matched;
     to[2 * i + 1] = before;
   }
 }
 
-// How often phrase i is there, at most as often as is wanted.
+// The number of occurrences of phrase i, at most as many as are required.
 std::int32_t Phrases::count(std::size_t i, std::span<const std::int32_t> state) const {
   const bool here = state[2 * i] == static_cast<std::int32_t>(list_[i].tokens.size());
   return std::min(list_[i].wanted, state[2 * i + 1] + (here ? 1 : 0));
@@ -130,8 +130,8 @@ void Phrases::next_tokens(std::span<const std::int32_t> state, std::vector<std::
   for (std::size_t i = 0; i < list_.size(); ++i) {
     const Phrase& p = list_[i];
     if (count(i, state) == p.wanted) continue;
-    const std::int32_t come = state[2 * i];
-    add(p.tokens[come == std::ssize(p.tokens) ? p.border[come] : come]);
+    const std::int32_t matched = state[2 * i];
+    add(p.tokens[matched == std::ssize(p.tokens) ? p.border[matched] : matched]);
   }
   if (ids.size() == first)
     for (std::int32_t id : options_->eos_ids) add(id);

@@ -46,7 +46,7 @@ void check_constraint(const SearchPlan& o, std::int64_t vocab_size) {
   check(!o.shortlist, "constraint", "cannot be combined with a shortlist, which may lack the tokens it requires");
   check(o.forced_bos_id == -1, "constraint", "cannot be combined with a forced first token (forced BOS {})",
         o.forced_bos_id);
-  check(!o.ends, "constraint", "cannot be combined with another way to end a text, which may then not match");
+  check(!o.ends, "constraint", "cannot be combined with another way to end a text, which might then not match");
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ void check_options(const SearchPlan& o, std::int64_t vocab_size) {
   }
   std::sort(biased.begin(), biased.end());
   if (const auto twice = std::adjacent_find(biased.begin(), biased.end()); twice != biased.end())
-    fail_usage("logit bias", fmt::format("names id {} twice", *twice), "add them up");
+    fail_usage("logit bias", fmt::format("names id {} twice", *twice), "add the two biases");
   if (o.forced_bos_id != -1) check_id(o.forced_bos_id, vocab_size, "forced BOS");
   if (o.forced_eos_id != -1) check_id(o.forced_eos_id, vocab_size, "forced EOS");
   for (const auto& word : o.bad_words) {
@@ -105,8 +105,8 @@ void check_request(const Request& request, const SearchPlan& options, std::int64
     check(!options.constraint, "constraint", "cannot be combined with a forced first token (forced {})",
           request.forced_first);
   }
-  check(request.phrases.empty() || options.has_beam(), "phrases",
-        "need a beam search to be placed, but the beam size is {}", options.beam_size);
+  check(request.phrases.empty() || options.has_beam(), "phrases", "need beam search, but the beam size is {}",
+        options.beam_size);
   for (const auto& phrase : request.phrases)
     for (std::int32_t id : phrase) check_id(id, vocab_size, "phrases");
   if (options.constraint) options.constraint->check_room(request.max_length, !options.eos_ids.empty());

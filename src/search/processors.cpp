@@ -9,7 +9,7 @@
 namespace tril::search {
 namespace {
 
-// Moves probability between tokens.
+// A processor that changes the logits of allowed tokens.
 class ValueProcessor : public LogitsProcessor {
  public:
   bool changes_values() const final { return true; }
@@ -32,9 +32,9 @@ class LogitBias : public ValueProcessor {
   std::vector<float> values_;
 };
 
-// Of tokens that were there, given or generated: x / p where x is positive [Keskar et al. 2019, section 4.1], x p where it
-// is not, as `transformers` has it. A p next to nothing takes x to the largest float, not to infinity: of infinities none
-// is the likeliest.
+// For tokens of the prompt and the generated text: x / p if x is positive, else x p [Keskar et al. 2019, section 4.1; the
+// negative case as in `transformers`]. A tiny p gives the largest float and not infinity, because several infinities could
+// not be ranked.
 class RepetitionPenalty : public ValueProcessor {
  public:
   explicit RepetitionPenalty(double penalty)
@@ -58,7 +58,7 @@ class RepetitionPenalty : public ValueProcessor {
   float penalty_;
 };
 
-// x - presence - frequency n of a token that was generated n times.
+// x - presence - frequency n for a token that was generated n times.
 class CountPenalty : public ValueProcessor {
  public:
   CountPenalty(double presence, double frequency) : presence_(presence), frequency_(frequency) {}
@@ -84,7 +84,7 @@ class CountPenalty : public ValueProcessor {
   double presence_, frequency_;
 };
 
-// Processors that only forbid or force tokens say which, and that is done to the logits.
+// A processor that only forbids or forces tokens: apply() carries out rule().
 class RuleProcessor : public LogitsProcessor {
  public:
   bool has_rule() const final { return true; }
@@ -98,7 +98,7 @@ class RuleProcessor : public LogitsProcessor {
   }
 };
 
-// Forbids each token that would complete one of the n-grams of `text` behind the last n - 1 tokens of `row`.
+// Forbids each token that would complete an n-gram of `text` after the last n - 1 tokens of `row`.
 void forbid_ngrams_of(std::span<const std::int32_t> text, std::span<const std::int32_t> row, std::size_t n,
                       RowRule& rule) {
   if (row.size() + 1 < n) return;
@@ -166,7 +166,7 @@ class MinLength : public RuleProcessor {
   std::vector<std::int32_t> eos_ids_;
 };
 
-// That of the options, or of the request.
+// Forces the first token that the request or the options name.
 class ForcedFirst : public RuleProcessor {
  public:
   explicit ForcedFirst(std::int32_t forced_bos) : forced_bos_(forced_bos) {}
@@ -201,7 +201,7 @@ class Suppress : public RuleProcessor {
   std::vector<std::int32_t> ids_;
 };
 
-// Never first; where the first token is forced, never right after it.
+// Forbids these as the first token. If the first token is forced, forbids them as the second.
 class SuppressAtBeginning : public RuleProcessor {
  public:
   SuppressAtBeginning(std::vector<std::int32_t> ids, std::int32_t forced_bos)
@@ -216,7 +216,7 @@ class SuppressAtBeginning : public RuleProcessor {
   std::int32_t forced_bos_;
 };
 
-// After a prefix that ends a word, the first token must begin a word, or end the text.
+// After a prefix that ends a word, the first token must begin a word or be an EOS.
 class NewWord : public RuleProcessor {
  public:
   NewWord(const std::vector<bool>& begins_word, const std::vector<std::int32_t>& eos_ids) {
@@ -233,8 +233,8 @@ class NewWord : public RuleProcessor {
   std::vector<std::int32_t> others_;
 };
 
-// Only what keeps the text one of the constraint's, and leaves tokens enough to end it. Where other processors have left
-// none of those, the next token of the shortest text is forced: the constraint comes first.
+// Allows only tokens after which the text can still match the constraint within max_length. If other processors have
+// forbidden all of these, the next token of the shortest matching text is forced: the constraint takes precedence.
 class ConstraintProcessor : public LogitsProcessor {
  public:
   ConstraintProcessor(std::shared_ptr<const Constraint> constraint, std::vector<std::int32_t> eos_ids)
@@ -248,7 +248,7 @@ class ConstraintProcessor : public LogitsProcessor {
     const std::int64_t left = row.request->max_length - row.generated() - (eos_ids_.empty() ? 0 : 1);
     if (row.generated() == 0) constraint_->check_room(row.request->max_length, !eos_ids_.empty());
     Constraint::Allowed allowed = constraint_->after(row.new_tokens(), left);
-    if (!allowed.possible) return;  // after a proposed token that will not be taken
+    if (!allowed.possible) return;  // after a proposed token, which the search will reject
     const std::size_t words = (constraint_->vocab_size() + 63) / 64;
     allowed.mask.resize(words, 0);
     if (allowed.complete)
@@ -260,7 +260,7 @@ class ConstraintProcessor : public LogitsProcessor {
       }
     const bool any = logits.keep(r, allowed.mask, allowed.count);
     if (any || allowed.count == 0) return;
-    // A complete text without an end token needs none: what could follow is forbidden, so it is over.
+    // A complete text without EOS ids ends here: every continuation is forbidden.
     const std::int32_t next = allowed.shortest >= 0 || eos_ids_.empty() ? allowed.shortest : eos_ids_[0];
     if (next >= 0) logits.force(r, next);
   }

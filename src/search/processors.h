@@ -1,15 +1,14 @@
-// Logits processors: what a search may not say, and what it must. Each looks at the rows of a step and changes their
-// logits where they lie (step_logits.h); they run in the order in which make_processors() lists them, which is that of
-// `transformers`:
+// Logits processors forbid tokens, force tokens or change their logits. Each reads the rows of a step and changes their
+// logits in place (step_logits.h). They run in the order of make_processors(), which is that of `transformers`:
 //   logit bias, repetition penalty, presence and frequency penalty, repeated n-grams, n-grams of the source, bad words,
-//   minimum length, forced BOS, forced EOS, suppressed tokens, tokens suppressed at the beginning, the beginning of a word after a given
-//   prefix, a constraint on the whole text
-// (its sequence_bias of single tokens is the logit bias; it has no presence and frequency penalties: those are
-// OpenAI's, and count what was generated alone, where the repetition penalty counts what was given too). What narrows
-// the choice of a sample comes after them (warpers.h).
-// They act on logits. Log-probabilities are of what biases and penalties leave, so that they never are above 0; what is
-// forbidden takes nothing from and gives nothing to the rest, and a forced token has log-probability 0. In a beam search
-// all but the logit bias act on log-probabilities without renormalising, as in `transformers`.
+//   minimum length, forced BOS, forced EOS, suppressed tokens, tokens suppressed at the beginning, the beginning of a word
+//   after a prefix, a constraint on the whole text
+// The logit bias is `sequence_bias` of `transformers` for single tokens. The presence and frequency penalties are OpenAI's:
+// they count generated tokens only, while the repetition penalty also counts the prompt. Warpers run afterwards (warpers.h).
+//
+// Processors act on logits. Log-probabilities are computed after biases and penalties, so they are never above 0. Forbidding
+// a token does not change the log-probabilities of the others; a forced token has log-probability 0. In beam search, all but
+// the logit bias act on log-probabilities without renormalisation, as in `transformers`.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +21,10 @@
 
 namespace tril::search {
 
-/// All that is done to a row's logits where it can be said in few words.
+/// The tokens that processors forbid or force in one row.
 struct RowRule {
   std::vector<std::int32_t> forbidden;
-  std::int32_t forced = -1;  ///< all others are forbidden too
+  std::int32_t forced = -1;  ///< the only allowed token; -1: none is forced
 
   void force(std::int32_t id) {
     forced = id;
@@ -37,20 +36,19 @@ class LogitsProcessor {
  public:
   virtual ~LogitsProcessor() = default;
   virtual void apply(std::span<const RowView> rows, StepLogits& logits) const = 0;
-  /// Whether it moves probability between tokens instead of forbidding some. In a list of make_processors() those that do
-  /// are the first.
+  /// True if it changes the logits of allowed tokens. make_processors() lists these processors first.
   virtual bool changes_values() const { return false; }
-  /// Of those, whether it does so in a beam search too, which takes the log-probabilities of what it leaves.
+  /// True if it does so before log-probabilities are computed in beam search as well.
   virtual bool changes_logits() const { return false; }
-  /// Whether rule() says all that apply() does.
+  /// True if rule() describes all that apply() does.
   virtual bool has_rule() const { return false; }
-  /// Adds to what is known of the row's tokens.
+  /// Adds the tokens that it forbids or forces in this row.
   virtual void rule(const RowView&, RowRule&) const {}
 };
 
 using Processors = std::vector<std::unique_ptr<LogitsProcessor>>;
 
-/// Those that the options call for.
+/// The processors that the options need.
 Processors make_processors(const SearchPlan& options);
 
 }  // namespace tril::search

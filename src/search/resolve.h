@@ -1,4 +1,4 @@
-// From what was asked of a search to what it is run with.
+// From the options of a search to its plan.
 #pragma once
 
 #include "search/plan.h"
@@ -6,16 +6,15 @@
 
 namespace tril::search {
 
-/// A plan with every number decided. An unset field takes the default of `transformers`, whose docs publishers go by.
-/// @param asked  the sum of all that had a say (overlay)
-/// @param known  what the vocabulary and the model's directory say of tokens; its numbers are replaced
+/// The complete plan. Unset options take the defaults of `transformers`, which publishers rely on.
+/// @param asked  the merged options of publisher, server and request (overlay)
+/// @param known  the tokens that the vocabulary and the model's directory define; its numbers are replaced
 /// @throws Error(usage) naming the field that contradicts another
 SearchPlan resolve(const SearchOptions& asked, SearchPlan known = {});
 
-/// Refuses what has no effect, for edges where a person should hear of it.
-/// @param asked  one author's options
-/// @param plan   what they came to
-/// @throws Error(usage) naming the field, and what it needs
+/// Rejects options that have no effect in the plan. For options that a person wrote.
+/// @param asked  the options of one source, before merging
+/// @throws Error(usage) naming the field and what it needs
 void check_all_used(const SearchOptions& asked, const SearchPlan& plan);
 
 }  // namespace tril::search

@@ -36,7 +36,7 @@ void SamplingSearch::advance(std::span<const Candidate> candidates, std::int32_t
   next_rows_.clear();
   const std::size_t source = seen.attention.size() / rows_.size();
   const std::size_t tops = seen.likeliest.size() / rows_.size();
-  const auto go_on = [&](std::size_t sample, std::size_t row, const Candidate& candidate) {
+  const auto add_token = [&](std::size_t sample, std::size_t row, const Candidate& candidate) {
     if (candidate.log_prob > -INFINITY) {
       const auto weights = seen.attention.subspan(row * source, source);
       samples_[sample].attention.insert(samples_[sample].attention.end(), weights.begin(), weights.end());
@@ -50,9 +50,9 @@ void SamplingSearch::advance(std::span<const Candidate> candidates, std::int32_t
   };
   if (forked_)
     for (std::size_t row = 0; row < rows_.size(); ++row)
-      go_on(sample(static_cast<std::int32_t>(row)), row, candidates[row * k]);
+      add_token(sample(static_cast<std::int32_t>(row)), row, candidates[row * k]);
   else
-    for (std::size_t s = 0; s < samples_.size(); ++s) go_on(s, 0, candidates[s]);
+    for (std::size_t s = 0; s < samples_.size(); ++s) add_token(s, 0, candidates[s]);
   forked_ = true;
   rows_.swap(next_rows_);
 }
@@ -70,7 +70,7 @@ void SamplingSearch::cut(StopReason why) {
   rows_.clear();
 }
 
-// Returns whether the sample goes on after the token.
+// Returns true if the sample continues after the token.
 bool SamplingSearch::extend(std::size_t sample, const Candidate& candidate) {
   Sample& s = samples_[sample];
   check_number(candidate.log_prob);

@@ -1,4 +1,4 @@
-// Hypotheses that go on independently: greedy search and samples.
+// Greedy search and sampling: hypotheses that do not compete.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace tril::search {
 
-/// Hypotheses that go on by one token a step each, whatever becomes of the others: one, which is greedy search where
-/// candidates are the likeliest tokens, or as many samples as are wanted where they are drawn. All go on from the first
-/// row, which brings a candidate for each of them; after that each has a row, until it ends.
+/// Each hypothesis grows by one token per step, independently of the others. With the likeliest tokens as candidates this is
+/// greedy search; with drawn candidates the hypotheses are samples. All start from the first row, which has one candidate
+/// for each of them; afterwards each has a row of its own until it ends.
 class SamplingSearch : public Search {
  public:
   explicit SamplingSearch(const SearchPlan& options) : options_(&options) {}
@@ -28,7 +28,7 @@ class SamplingSearch : public Search {
   using Search::advance;
   void advance(std::span<const Candidate> candidates, std::int32_t k, const Seen& seen) override;
   void cut(StopReason why) override;
-  /// In the samples' order.
+  /// In the order of the samples.
   std::vector<Hypothesis> hypotheses() const override;
   std::span<const Added> added() const override { return added_; }
 
@@ -41,7 +41,7 @@ class SamplingSearch : public Search {
     double log_prob = 0;
     std::vector<float> attention;
     std::vector<TokenScore> token_scores;
-    StopReason stop_reason = StopReason::length;  ///< once it has ended
+    StopReason stop_reason = StopReason::length;  ///< valid once it has ended
   };
   std::size_t sample(std::int32_t row) const { return rows_[row].sample; }
   bool extend(std::size_t sample, const Candidate& candidate);
@@ -51,7 +51,7 @@ class SamplingSearch : public Search {
   std::vector<Sample> samples_;
   std::vector<Row> rows_, next_rows_;
   std::vector<Added> added_;
-  bool forked_ = false;  ///< whether the first row has become those of the samples
+  bool forked_ = false;  ///< true once each sample has a row of its own
 };
 
 }  // namespace tril::search

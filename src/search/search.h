@@ -1,10 +1,10 @@
-// The state of one sentence's search: a beam search (beam_search.h), or hypotheses that go on independently (sampling_search.h). A
-// search knows no model and no text. Its caller hands it each row's candidates and asks which rows go on:
+// The search of one sentence: beam search (beam_search.h), or greedy search and sampling (sampling_search.h). It knows neither
+// model nor text. Its caller passes each row's candidates and asks which rows continue:
 //
-//   search.begin(request);                                  // one row, holding the start token and the prefix
+//   search.begin(request);                                  // one row: the start token and the prefix
 //   while (!search.done()) {
-//     search.advance(candidates, k);                        // the k best of each of rows() rows, best first
-//     ... rows i of the next step: parent(i) of this one, extended by token(i)
+//     search.advance(candidates, k);                        // the k best candidates of each of rows() rows, best first
+//     ... row i of the next step is row parent(i) of this one, extended by token(i)
 //   }
 //   search.hypotheses();
 #pragma once
@@ -26,45 +26,48 @@ class Search {
   virtual void begin(const Request& request) = 0;
   virtual bool done() const = 0;
   virtual const Request& request() const = 0;
-  /// Rows of the next step, and of each of them what it holds, the row of the last step that it extends, and its new token.
+  /// The number of rows of the next step. For each row: its content, the row of the last step that it extends, and its new
+  /// token.
   virtual std::int32_t rows() const = 0;
   virtual RowView view(std::int32_t row) const = 0;
   virtual std::int32_t parent(std::int32_t row) const = 0;
   virtual std::int32_t token(std::int32_t row) const = 0;
-  /// The most probable row of a beam search; else the first.
+  /// In beam search the most probable row, otherwise the first.
   virtual std::int32_t best_row() const = 0;
 
-  /// What the rows looked at, and their likeliest tokens, where the options ask for them.
+  /// Attention and likeliest tokens of the rows. Each is empty unless the options require it.
   struct Seen {
     std::span<const float> attention = {};      ///< [rows(), source tokens]
     std::span<const Candidate> likeliest = {};  ///< [rows(), SearchPlan::top_log_probs]
   };
-  /// candidates [rows() * k]; those of log-probability -inf do not count.
+  /// @param candidates  [rows(), k]; those with log-probability -inf are ignored
   virtual void advance(std::span<const Candidate> candidates, std::int32_t k, const Seen& seen) = 0;
   void advance(std::span<const Candidate> candidates, std::int32_t k) { advance(candidates, k, {}); }
-  /// Ends the search where it is. The result is what is finished; of a beam search without any, what was running; of samples, all.
+  /// Ends the search now. The result is the finished hypotheses of a beam search, or the running ones if none has finished;
+  /// all samples of a sampling search.
   virtual void cut(StopReason why) = 0;
-  /// At least one once the search is done.
+  /// At least one if the search is done.
   virtual std::vector<Hypothesis> hypotheses() const = 0;
 
-  /// A token that was chosen for good. A beam search chooses none before its end.
+  /// A token of a greedy search or a sample. Beam search reports none, because it may still drop tokens.
   struct Added {
-    std::int32_t sample, token;  ///< token -1: none, since nothing may follow
+    std::int32_t sample, token;  ///< token -1: the sample ended without a token
     bool ended;
-    float log_prob = 0;                 ///< of the token, with scores
-    const TokenScore* score = nullptr;  ///< where they are kept; until the search is called again
+    float log_prob = 0;  ///< of the token, with SearchPlan::scores
+    const TokenScore* score =
+        nullptr;  ///< null unless token scores are recorded; valid until the next call of the search
   };
-  /// Those of the last advance() or cut().
+  /// The tokens of the last advance() or cut().
   virtual std::span<const Added> added() const { return {}; }
 };
 
-/// The search that the options call for; they must outlive it.
+/// The search of these options, which must outlive it.
 std::unique_ptr<Search> make_search(const SearchPlan& options);
-/// Candidates that each row must bring to it, if the vocabulary has so many.
+/// The number of candidates that the search needs for each row, if the vocabulary is large enough.
 std::int32_t candidates_per_row(const SearchPlan& options);
 
 bool is_eos(const SearchPlan& options, std::int32_t token);
-/// @throws Error(usage) where the request's lengths contradict each other
+/// @throws Error(usage) if the request's lengths contradict each other
 void check_lengths(const Request& request);
 
 }  // namespace tril::search

@@ -47,12 +47,12 @@ bool StepLogits::keep(std::int64_t row, std::span<const std::uint64_t> mask, std
   return count > few ? keep_many(row, mask) : keep_few(row, mask);
 }
 
-// The mask is added, as 0 or -inf.
+// Adds 0 for allowed ids and -inf for the others.
 bool StepLogits::keep_many(std::int64_t row, std::span<const std::uint64_t> mask) {
   float* const values = values_ + row * vocab_size_;
   const std::int64_t n = vocab_size_;
   std::vector<float> addend(n, minus_infinity);
-  std::vector<std::int32_t> some;  // of those that are kept
+  std::vector<std::int32_t> some;  // some of the allowed ids
   for (std::size_t word = 0; word < mask.size(); ++word) {
     if (mask[word] == ~std::uint64_t{0}) {
       std::fill_n(addend.begin() + static_cast<std::ptrdiff_t>(word * 64), 64, 0.0f);
@@ -66,14 +66,14 @@ bool StepLogits::keep_many(std::int64_t row, std::span<const std::uint64_t> mask
   }
   kernels_->axpy(1.0f, context_->upload<float>(addend, {vocab_size_}).data<float>(), values, n);
   const std::vector<float> x = at(row, some);
-  const auto is_left = [](float v) { return v != minus_infinity; };  // what is NaN is told of later
+  const auto is_left = [](float v) { return v != minus_infinity; };  // NaN is reported later
   if (std::any_of(x.begin(), x.end(), is_left)) return true;
   Tensor sum = context_->empty({1});
   kernels_->log_sum_exp(values, sum.data<float>(), 1, n);
   return is_left(host_copy<float>(sum)[0]);
 }
 
-// They are taken out and put back.
+// Saves the allowed logits, fills the row with -inf and restores them.
 bool StepLogits::keep_few(std::int64_t row, std::span<const std::uint64_t> mask) {
   float* const values = values_ + row * vocab_size_;
   std::vector<std::int32_t> ids;
@@ -84,7 +84,7 @@ bool StepLogits::keep_few(std::int64_t row, std::span<const std::uint64_t> mask)
   kernels_->fill(minus_infinity, values, vocab_size_);
   bool any = false;
   for (std::size_t i = 0; i < ids.size(); ++i)
-    if (kept[i] != minus_infinity) {  // what is NaN is told of later
+    if (kept[i] != minus_infinity) {  // NaN is reported later
       kernels_->fill(kept[i], values + ids[i], 1);
       any = true;
     }
@@ -94,7 +94,7 @@ bool StepLogits::keep_few(std::int64_t row, std::span<const std::uint64_t> mask)
 std::vector<float> StepLogits::at(std::int64_t row, std::span<const std::int32_t> ids) const {
   std::vector<float> values(ids.size(), minus_infinity);
   std::vector<std::int32_t> columns;
-  std::vector<std::size_t> places;  // of these among ids
+  std::vector<std::size_t> places;  // positions of these in ids
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (const auto column = column_of(ids[i])) columns.push_back(*column), places.push_back(i);
   if (columns.empty()) return values;

@@ -26,8 +26,8 @@ std::vector<double> probabilities(std::span<const Choice> choices) {
   return p;
 }
 
-// Takes places of `order` in the order that `later` says (as for a heap: true where a comes after b) until their p sum
-// to `mass`; returns how many. The rest stays unsorted, so that a sharp distribution over many tokens costs little.
+// Moves elements of `order` to its front, sorted by `later` (as for a heap: true if a comes after b), until their p sum to
+// `mass`. Returns their number. The rest stays unsorted, so that a sharp distribution over many tokens is cheap.
 template <class Later>
 std::size_t take_until(std::vector<std::size_t>& order, const std::vector<double>& p, double mass, const Later& later) {
   std::make_heap(order.begin(), order.end(), later);
@@ -57,7 +57,8 @@ void keep(Choices& choices, const std::vector<char>& stays) {
 }  // namespace
 
 void apply_temperature(Choices& choices, double temperature) {
-  // What no logit, a float, could be divided by: the largest stays 0, and the others go to -inf.
+  // A temperature so small that a quotient could overflow: subtract the largest logit first. It stays 0, and the others
+  // become -inf.
   constexpr double next_to_nothing = std::numeric_limits<float>::max() / std::numeric_limits<double>::max();
   if (temperature < next_to_nothing) {
     double largest = -std::numeric_limits<double>::infinity();
@@ -71,7 +72,7 @@ void apply_temperature(Choices& choices, double temperature) {
 void keep_top_k(Choices& choices, std::int32_t k) {
   const auto wanted = static_cast<std::size_t>(k);
   if (wanted >= choices.size()) return;
-  // The best so far as a heap, the least of them in front: of a whole vocabulary few get that far.
+  // The best so far as a heap with the smallest in front. Few tokens of a vocabulary enter it.
   std::vector<double> best;
   best.reserve(wanted);
   for (std::size_t i = 0; i < wanted; ++i) best.push_back(choices[i].logit);
@@ -110,7 +111,7 @@ void keep_typical_p(Choices& choices, double mass) {
   const std::size_t n = take_until(order, p, mass, [&](std::size_t a, std::size_t b) {
     return distance[a] != distance[b] ? distance[a] > distance[b] : a > b;
   });
-  std::vector<char> stays;  // what lies as near as the last one taken stays too
+  std::vector<char> stays;  // tokens at the same distance as the last one are kept too
   for (double d : distance) stays.push_back(d <= distance[order[n - 1]] ? 1 : 0);
   keep(choices, stays);
 }
@@ -136,12 +137,13 @@ std::int32_t draw(std::span<const Choice> choices, std::span<const double> sums,
   check(!choices.empty() && sums.size() == choices.size(), "sampling", "{} sums for {} choices", sums.size(),
         choices.size());
   auto found = std::upper_bound(sums.begin(), sums.end(), uniform * sums.back());
-  if (found == sums.end()) found = std::lower_bound(sums.begin(), sums.end(), sums.back());  // rounded up
+  if (found == sums.end())
+    found = std::lower_bound(sums.begin(), sums.end(), sums.back());  // rounding reached the last sum
   return choices[found - sums.begin()].token;
 }
 
 double sampling_number(std::uint64_t seed, std::uint64_t request, std::int32_t sample, std::int32_t position) {
-  constexpr std::uint64_t sampling_stream = 0x73616d706c65;  // apart from every other use of the seed
+  constexpr std::uint64_t sampling_stream = 0x73616d706c65;  // differs from every other use of the seed
   const RandomKey of_request = sub_key(random_key(seed, sampling_stream), request);
   const RandomKey of_sample = sub_key(of_request, static_cast<std::uint64_t>(sample));
   return RandomSequence(sub_key(of_sample, static_cast<std::uint64_t>(position))).uniform();

@@ -1,4 +1,4 @@
-// Every hypothesis says why it ends: greedy search, samples and beams agree on the words.
+// Greedy search, samples and beams give the same stop reasons.
 #include "search/stop_reason.h"
 
 #include <gtest/gtest.h>

@@ -8,12 +8,12 @@
 namespace tril::search {
 namespace {
 
-// Groups that nobody is in any more are kept for those who may join later, up to so many.
+// Groups without sentences are kept for later ones, up to this many.
 constexpr std::size_t idle_groups = 16;
 
 }  // namespace
 
-// Sentences of the same options.
+// Sentences with the same options object.
 struct ContinuousBatch::Group {
   Group(std::uint64_t n, std::shared_ptr<const SearchPlan> o, std::int64_t vocab_size)
       : number(n),
@@ -22,12 +22,12 @@ struct ContinuousBatch::Group {
 
   std::unique_ptr<Search> new_search() {
     if (idle.empty()) return make_search(*options);
-    std::unique_ptr<Search> search = std::move(idle.back());  // one that has its memory already
+    std::unique_ptr<Search> search = std::move(idle.back());  // reuses its memory
     idle.pop_back();
     return search;
   }
 
-  std::uint64_t number;  ///< grows from group to group
+  std::uint64_t number;  ///< in the order of creation
   std::shared_ptr<const SearchPlan> options;
   CandidateFinder finder;
   std::vector<std::unique_ptr<Search>> idle;
@@ -51,7 +51,7 @@ ContinuousBatch::Group& ContinuousBatch::group_of(std::shared_ptr<const SearchPl
 }
 
 void ContinuousBatch::join(std::int32_t sentence, const Request& request, std::shared_ptr<const SearchPlan> options) {
-  check_request(request, *options, step_->vocab_size());  // said here, it ends nobody else
+  check_request(request, *options, step_->vocab_size());  // thrown here, it affects no other sentence
   Group& group = group_of(std::move(options));
   Sentence s{.search = group.new_search(), .number = sentence, .group = &group, .joined = joins_++};
   s.search->begin(request);
@@ -66,7 +66,7 @@ void ContinuousBatch::cut(std::int32_t sentence, StopReason why) {
   if (at == live_.end()) return;
   try {
     at->search->cut(why);
-    tell(*at);
+    report(*at);
     end(*at);
   } catch (...) {
     end(*at, std::current_exception());
@@ -74,7 +74,7 @@ void ContinuousBatch::cut(std::int32_t sentence, StopReason why) {
   live_.erase(at);
 }
 
-// Those that are late before their prompts are read; the others are looked at when they are answered.
+// Cuts sentences that run out of time during prefill. The others are checked when they get a token.
 void ContinuousBatch::cut_late() {
   std::vector<std::int32_t> late;
   for (const Sentence& s : live_)
@@ -90,12 +90,12 @@ std::vector<ContinuousBatch::Ended> ContinuousBatch::take_ended() {
   return std::exchange(ended_, {});
 }
 
-// Its search goes back to the group.
+// Reports the sentence's result, and returns its search to the group for reuse.
 void ContinuousBatch::end(Sentence& s, std::exception_ptr error) {
   Ended e{.sentence = s.number, .error = std::move(error)};
   if (!e.error) e.hypotheses = s.search->hypotheses();
   if (e.hypotheses.size() == 1 && !s.group->options->has_beam() && s.is_answered()) {
-    // The next turn of a talk begins with all of this one.
+    // The next turn of a conversation begins with this text.
     const Request& request = s.search->request();
     std::vector<std::int32_t> text{request.start_id};
     text.insert(text.end(), request.prefix.begin(), request.prefix.end());
@@ -107,14 +107,14 @@ void ContinuousBatch::end(Sentence& s, std::exception_ptr error) {
   --s.group->members;
 }
 
-void ContinuousBatch::tell(const Sentence& s) const {
+void ContinuousBatch::report(const Sentence& s) const {
   const auto number = static_cast<std::size_t>(s.number);
   if (on_token_)
     for (const Search::Added& a : s.search->added()) on_token_({number, a.sample, a.token, a.ended, a.score});
   if (on_partial_ && !s.search->done()) on_partial_({number, s.search->view(s.search->best_row()).new_tokens()});
 }
 
-// Groups beside each other, so that each chooses among its rows at once; those that begin come last.
+// Sorts by group, so that each group chooses among its rows at once. New sentences come last.
 void ContinuousBatch::order() {
   const auto comes_before = [](const Sentence& a, const Sentence& b) {
     const bool a_begins = a.row < 0, b_begins = b.row < 0;
@@ -124,8 +124,8 @@ void ContinuousBatch::order() {
     std::stable_sort(live_.begin(), live_.end(), comes_before);
 }
 
-// Whose prompt is read how far in this step: first come, first served, so that at most one stops in the middle.
-void ContinuousBatch::share_out() {
+// Divides the prompt tokens of this step: first come, first served, so at most one prompt is read in part.
+void ContinuousBatch::divide_prompt_tokens() {
   std::vector<Sentence*> reading;
   for (Sentence& s : live_) {
     s.portion = 0;
@@ -144,7 +144,7 @@ void ContinuousBatch::share_out() {
   }
 }
 
-StepInput ContinuousBatch::lay_out() {
+StepInput ContinuousBatch::make_input() {
   ids_.clear(), counts_.clear(), parents_.clear(), numbers_.clear(), answers_.clear(), prompt_lengths_.clear(),
       views_.clear();
   bool all_answered = true;
@@ -188,34 +188,34 @@ StepInput ContinuousBatch::lay_out() {
 void ContinuousBatch::step(Context& c) {
   if (live_.empty()) return;
   order();
-  share_out();
-  StepInput input = lay_out();
+  divide_prompt_tokens();
+  StepInput input = make_input();
   if (views_.empty()) {
     input.wanted = Wanted::nothing;
     step_->step(c, input);
     return cut_late();
   }
-  // A phrase's token may be far from the best, so its logit is needed.
+  // A phrase may need the logit of a token that is not among the best.
   const bool best_suffice = std::all_of(live_.begin(), live_.end(), [](const Sentence& s) {
     return s.group->finder.may_skip_logits() && s.search->request().phrases.empty();
   });
   input.wanted = best_suffice ? Wanted::candidates : Wanted::logits;
   const StepOutput output = step_->step(c, input);
-  remember_prompts();
+  offer_prefixes();
   check(!input.attention || !output.attention.lengths.empty(), "decode",
-        "attention is to be recorded, but the step gives none");
+        "attention is requested, but the step returned none");
   advance(c, output);
   cut_late();
 }
 
-// Those that have been read to their end in this step.
-void ContinuousBatch::remember_prompts() {
+// Offers the prompts that have been completely read in this step for the prefix cache.
+void ContinuousBatch::offer_prefixes() {
   for (const Sentence& s : live_)
     if (s.portion > 0 && s.read == s.given) step_->keep_prefix(s.row, s.search->view(0).tokens);
 }
 
-// Sentences of one group beside each other in live_, up to `end`, and those of their rows that are answered. Those of a group that go
-// on and those that have just begun are two runs.
+// Consecutive sentences of one group in live_, up to `end`, and their rows that are answered. The continuing and the new sentences of
+// a group are two runs.
 struct ContinuousBatch::Run {
   Group* group;
   std::size_t end = 0;
@@ -224,7 +224,7 @@ struct ContinuousBatch::Run {
 
 std::vector<ContinuousBatch::Run> ContinuousBatch::runs() const {
   std::vector<Run> runs;
-  std::size_t row = 0, first = 0;  // of all rows, and of the run's
+  std::size_t row = 0, first = 0;  // the current row, and the first row of the run
   for (std::size_t i = 0; i < live_.size(); ++i) {
     if (i == 0 || live_[i].group != live_[i - 1].group) {
       runs.push_back({.group = live_[i].group});
@@ -237,7 +237,7 @@ std::vector<ContinuousBatch::Run> ContinuousBatch::runs() const {
   return runs;
 }
 
-// The candidates of a run's rows, to be taken sentence after sentence.
+// The candidates of a run's rows, taken sentence by sentence.
 struct ContinuousBatch::Found {
   std::span<const Candidate> candidates, likeliest;  // [rows, k] and [rows, top]
   std::int32_t k = 0, top = 0;
@@ -249,7 +249,8 @@ struct ContinuousBatch::Found {
   }
 };
 
-// Of a run that begins with `row`; `projected` are those of all rows, where there are no logits. Until the finder is asked again.
+// The candidates of a run that begins with `row`. If there are no logits, `projected` has those of all rows. Valid until the next
+// call of the finder.
 ContinuousBatch::Found ContinuousBatch::find(Context& c, const StepOutput& output, const Run& run, std::size_t row,
                                              std::span<const Candidate> projected) {
   const std::size_t n = run.rows.size();
@@ -263,7 +264,7 @@ ContinuousBatch::Found ContinuousBatch::find(Context& c, const StepOutput& outpu
   return {.candidates = candidates, .likeliest = finder.tops(), .k = finder.k(), .top = finder.top_count()};
 }
 
-// Hands each sentence its candidates; those that are done leave.
+// Passes each sentence its candidates. Finished sentences leave.
 void ContinuousBatch::advance(Context& c, const StepOutput& output) {
   const auto V = output.columns.empty() ? step_->vocab_size() : std::ssize(output.columns);
   if (output.logits) check_shape(output.logits, {std::ssize(views_), V}, "logits");
@@ -274,10 +275,10 @@ void ContinuousBatch::advance(Context& c, const StepOutput& output) {
     for (const Run& run : runs) parts.push_back({&run.group->finder, run.rows});
     projected = projected_.find(c, output, parts);
   }
-  std::vector<std::size_t> first_weight(1, 0);  // of each row of the step
+  std::vector<std::size_t> first_weight(1, 0);  // by row of the step
   for (const std::int32_t length : output.attention.lengths) first_weight.push_back(first_weight.back() + length);
 
-  // Those that have ended gave their search away; they leave, too, where something is thrown between them.
+  // Ended sentences have no search any more. They leave even if an exception is thrown.
   struct Leave {
     ~Leave() {
       std::erase_if(*live, [](const Sentence& s) { return !s.search; });
@@ -303,17 +304,17 @@ void ContinuousBatch::advance(Context& c, const StepOutput& output) {
   }
 }
 
-// A sentence that is done ends.
+// Advances one sentence, which ends if it is done or out of time.
 void ContinuousBatch::advance(Sentence& s, std::span<const Candidate> candidates, std::int32_t k,
                               const Search::Seen& seen) {
   try {
     s.search->advance(candidates, k, seen);
-    tell(s);
+    report(s);
     const bool done = s.search->done();
     if (!done && !is_late(s.begun, *s.group->options)) return;
     if (!done) {
       s.search->cut(StopReason::time_limit);
-      tell(s);
+      report(s);
     }
     end(s);
   } catch (...) {

@@ -1,15 +1,15 @@
-// Sentences that are searched together over one step function, each by options of its own. Between two steps any of them
-// may join or leave; a step's batch holds the live rows of all, a sentence that is done leaves at once. As it goes:
+// Continuous batching: sentences with different options share one step function. They join and leave between two steps. Each
+// step processes the live rows of all sentences, and a finished sentence leaves at once:
 //
 //   ContinuousBatch batch(step);
 //   batch.join(0, request, options);
 //   while (!batch.empty()) {
 //     batch.step(c);
-//     ... batch.take_ended(); join() and cut() as wanted
+//     ... batch.take_ended(), join(), cut()
 //   }
 //
-// Prompts are read in portions, in the order of joining, beside the tokens of those who go on. What comes of a sentence
-// does not depend on who else is there (but for the rounding of products of other sizes).
+// Prompts are read in portions, in the order of joining, in the same steps in which other sentences are decoded. The result of a
+// sentence does not depend on the others, except for the rounding of products of other sizes.
 #pragma once
 
 #include <cstdint>
@@ -26,37 +26,38 @@ namespace tril::search {
 
 class ContinuousBatch {
  public:
-  /// Tokens of prompts that one step reads at most: more than a few thousand make products no faster and take memory.
+  /// The default limit of prompt tokens per step. More than a few thousand do not make products faster, but need memory.
   static constexpr std::int32_t default_prompt_tokens = 4096;
 
-  /// The step must outlive it. Callbacks may be empty; NewToken::request and Partial::request are sentences' numbers.
+  /// The step must outlive the batch. Callbacks may be empty; their `request` is the sentence's number.
   explicit ContinuousBatch(Step& step, std::int32_t prompt_tokens = default_prompt_tokens, OnToken on_token = {},
                            OnPartial on_partial = {});
   ~ContinuousBatch();
   ContinuousBatch(const ContinuousBatch&) = delete;
   ContinuousBatch& operator=(const ContinuousBatch&) = delete;
 
-  /// `sentence` takes part from the next step on; the step function knows it by this number (StepInput::sentences), which
-  /// no other one that is here may have. Sentences of one and the same options object share the work of choosing.
-  /// @throws Error(usage) where options or request contradict themselves
+  /// Adds a sentence, which takes part from the next step on. `sentence` must not be in use; it is the sentence's number in
+  /// StepInput::sentences. Sentences with the same options object are searched together, which is faster.
+  /// @throws Error(usage) if the options or the request are contradictory
   void join(std::int32_t sentence, const Request& request, std::shared_ptr<const SearchPlan> options);
-  /// Ends a sentence where it is, before the next step; what is best by now is its result.
+  /// Ends a sentence before the next step. Its result is the best hypothesis so far.
   void cut(std::int32_t sentence, StopReason why);
   void cut_all(StopReason why);
-  /// One token more for everyone whose prompt has been read. What the step function throws ends this batch.
+  /// Runs one step: prompts are read further, and every sentence with a complete prompt gets one token. If the step function
+  /// throws, the batch cannot be used any more.
   void step(Context& c);
 
   struct Ended {
     std::int32_t sentence = 0;
     std::vector<Hypothesis> hypotheses;  ///< best first, or in the samples' order
-    std::exception_ptr error;  ///< of this sentence's own search (scores that are not numbers), then no hypotheses
+    std::exception_ptr error;  ///< an error of this sentence's search, for example NaN scores; then no hypotheses
   };
-  /// Those that were done, late or cut since the last call.
+  /// The sentences that have ended since the last call: finished, out of time or cut.
   std::vector<Ended> take_ended();
 
   bool empty() const { return live_.empty(); }
   std::size_t sentences() const { return live_.size(); }
-  /// Of the last step: rows, tokens of prompts among what they read, and those that had been read before for others.
+  /// Counts of the last step: rows, prompt tokens read, and prompt tokens found in the prefix cache.
   struct StepSize {
     std::size_t rows = 0, prompt_tokens = 0, remembered = 0;
   };
@@ -68,18 +69,18 @@ class ContinuousBatch {
     std::unique_ptr<Search> search;
     std::int32_t number = 0;
     Group* group = nullptr;
-    std::uint64_t joined = 0;          ///< a number that grows
-    std::int32_t row = -1;             ///< its first row in the last step; -1: it was in none
-    std::int32_t given = 0, read = 0;  ///< tokens of start and prefix, and how many of them have been read
-    bool is_answered() const { return row >= 0 && read == given; }  ///< in the present step
-    std::int32_t portion = 0;                                       ///< of those, in the present step
+    std::uint64_t joined = 0;          ///< increases with every join()
+    std::int32_t row = -1;             ///< its first row in the last step; -1: it had none
+    std::int32_t given = 0, read = 0;  ///< prompt tokens (start and prefix), and how many of them have been read
+    bool is_answered() const { return row >= 0 && read == given; }  ///< in the current step
+    std::int32_t portion = 0;                                       ///< prompt tokens to read in the current step
     Clock::time_point begun = {};
   };
   Group& group_of(std::shared_ptr<const SearchPlan> options);
   void order();
-  void share_out();
-  StepInput lay_out();
-  void remember_prompts();
+  void divide_prompt_tokens();
+  StepInput make_input();
+  void offer_prefixes();
   void cut_late();
   struct Run;
   struct Found;
@@ -89,19 +90,19 @@ class ContinuousBatch {
   void advance(Context& c, const StepOutput& output);
   void advance(Sentence& s, std::span<const Candidate> candidates, std::int32_t k, const Search::Seen& seen);
   void end(Sentence& s, std::exception_ptr error = {});
-  void tell(const Sentence& s) const;
+  void report(const Sentence& s) const;
 
   Step* step_;
   std::int32_t prompt_tokens_;
   OnToken on_token_;
   OnPartial on_partial_;
   std::vector<std::unique_ptr<Group>> groups_;
-  std::vector<Sentence> live_;  ///< those of a group beside each other, those that begin after the others
+  std::vector<Sentence> live_;  ///< ordered by group; new sentences come last
   std::vector<Ended> ended_;
-  std::uint64_t joins_ = 0, made_ = 0;  ///< sentences and groups so far
+  std::uint64_t joins_ = 0, made_ = 0;  ///< numbers of sentences and groups so far
   StepSize last_;
   ProjectedFinder projected_;
-  // The next step's input, and what is known of its rows that are answered.
+  // The input of the next step, and the views of the rows that it answers.
   std::vector<std::int32_t> ids_, counts_, parents_, numbers_, answers_, prompt_lengths_;
   std::vector<RowView> views_;
 };

@@ -16,10 +16,10 @@ ContinuousSession::ContinuousSession(Context& c, const model::Model& model, cons
   start();
 }
 
-// A step and a batch without anybody.
+// Forgets all sentences and begins with a new step and batch.
 void ContinuousSession::start() {
   state_.clear();
-  there_.clear();
+  current_.clear();
   step_ = state_.new_step({.attention = options_.attention});
   batch_ = std::make_unique<ContinuousBatch>(*step_, options_.prompt_tokens, on_token_, on_partial_);
 }
@@ -30,17 +30,18 @@ void ContinuousSession::join(std::span<const Arrival> arrivals) {
   std::vector<std::int32_t> sentences, adapters;
   for (const Arrival& a : arrivals) {
     try {
-      check(there_.count(a.sentence) == 0, "ContinuousSession", "sentence {} already exists", a.sentence);
+      check(current_.count(a.sentence) == 0, "ContinuousSession", "sentence {} already exists", a.sentence);
       check(!model.has_encoder() || !a.source.empty(), "ContinuousSession", "a source without tokens");
       check(!a.options->attention || model.has_encoder(), "attention", "a {} model has no source", model.family());
-      if (a.options->attention) model::tap_of(model, options_.attention);  // or all who are there would fail with it
+      if (a.options->attention)
+        model::tap_of(model, options_.attention);  // else all current sentences would fail with it
       check(!a.options->shortlist, "shortlist", "is not supported here: it works only with a fixed list of sentences");
       batch_->join(a.sentence, a.request, a.options);
     } catch (...) {
       failed_.push_back({.sentence = a.sentence, .hypotheses = {}, .error = std::current_exception()});
       continue;
     }
-    there_.insert(a.sentence);
+    current_.insert(a.sentence);
     sentences.push_back(a.sentence);
     adapters.push_back(a.request.adapter);
     if (model.has_encoder()) sources.push_back(a.source);
@@ -61,11 +62,11 @@ void ContinuousSession::step() {
 }
 
 void ContinuousSession::fail_all(const std::exception_ptr& error) {
-  for (ContinuousBatch::Ended& e : batch_->take_ended()) {  // those had come to their end
-    there_.erase(e.sentence);
+  for (ContinuousBatch::Ended& e : batch_->take_ended()) {  // these ended before the error
+    current_.erase(e.sentence);
     failed_.push_back(std::move(e));
   }
-  for (const std::int32_t sentence : there_)
+  for (const std::int32_t sentence : current_)
     failed_.push_back({.sentence = sentence, .hypotheses = {}, .error = error});
   start();
 }
@@ -74,7 +75,7 @@ std::vector<ContinuousBatch::Ended> ContinuousSession::take_ended() {
   std::vector<ContinuousBatch::Ended> ended = std::exchange(failed_, {});
   for (ContinuousBatch::Ended& e : batch_->take_ended()) {
     state_.remove(e.sentence);
-    there_.erase(e.sentence);
+    current_.erase(e.sentence);
     ended.push_back(std::move(e));
   }
   if (batch_->empty()) state_.drop_rows();

@@ -1,5 +1,5 @@
-// A model at work for sentences that come and go: a running batch (continuous_batch.h) with the model's step, its cache and
-// what its sentences translate. One belongs to one context, so to one thread; they share their model.
+// Decodes sentences that arrive at any time with one model: a continuous batch (continuous_batch.h) and the state of its
+// sentences (decoding_state.h). A session belongs to one context, so to one thread; sessions can share a model.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ namespace tril::search {
 
 struct ContinuousSessionOptions {
   CacheOptions cache;
-  /// Tokens of prompts that a step reads at most, so that those who go on wait for no more than these.
+  /// The maximum number of prompt tokens per step, which bounds the delay that prefill adds to the other sentences.
   std::int32_t prompt_tokens = 512;
-  /// Tokens of prompts and texts whose keys and values stay when their sentences have ended, for others that begin alike
-  /// (prefix_cache.h); 0: none do. Of models without an encoder, where every token sees all before it.
+  /// The size of the prefix cache in tokens (prefix_cache.h); 0: none. Only for models without an encoder whose tokens attend
+  /// to all earlier ones.
   std::int64_t prefix_tokens = 0;
-  /// Whose attention sentences with SearchPlan::attention get.
+  /// The heads whose attention weights are returned if SearchPlan::attention is set.
   nn::AttentionHeads attention;
 };
 
@@ -30,15 +30,17 @@ class ContinuousSession {
                     OnToken on_token = {}, OnPartial on_partial = {});
 
   struct Arrival {
-    std::int32_t sentence = 0;              ///< a number that nobody here has; small ones, used again, are best
-    std::vector<std::int32_t> source = {};  ///< of an encoder-decoder: ids with EOS
+    std::int32_t sentence = 0;              ///< a number not in use; memory grows with the largest, so reuse small ones
+    std::vector<std::int32_t> source = {};  ///< for an encoder-decoder: ids with EOS
     Request request = {};
     std::shared_ptr<const SearchPlan> options = {};
   };
-  /// They take part from the next step on; their sources are encoded together. What is wrong with one of them is its end.
+  /// Adds sentences, which take part from the next step on. Their sources are encoded together. An invalid sentence ends with an
+  /// error (ContinuousBatch::Ended::error), and the others are not affected.
   void join(std::span<const Arrival> arrivals);
   void cut(std::int32_t sentence, StopReason why) { batch_->cut(sentence, why); }
-  /// One token more for all. An error of the model's step ends all who are there with it, and the session goes on.
+  /// Runs one decode step for all sentences. If the model fails, all current sentences end with its error, and the session
+  /// remains usable.
   void step();
   /// See ContinuousBatch.
   std::vector<ContinuousBatch::Ended> take_ended();
@@ -46,9 +48,9 @@ class ContinuousSession {
   bool empty() const { return batch_->empty(); }
   std::size_t sentences() const { return batch_->sentences(); }
   const ContinuousBatch::StepSize& last() const { return batch_->last(); }
-  /// Tokens whose keys and values are kept for those who are there; 0 where nobody is. Beginnings are not among them.
+  /// Cached tokens of the current sentences, without those of the prefix cache alone.
   std::int64_t used_slots() const { return state_.used_slots(); }
-  /// Those of beginnings that stay for others.
+  /// Tokens in the prefix cache.
   std::int64_t prefix_tokens() const { return state_.prefix_tokens(); }
   std::int64_t cache_bytes() const { return state_.cache_bytes(); }
 
@@ -64,7 +66,7 @@ class ContinuousSession {
   std::unique_ptr<Step> step_;
   std::unique_ptr<ContinuousBatch> batch_;
   std::vector<ContinuousBatch::Ended> failed_;
-  std::unordered_set<std::int32_t> there_;  ///< sentences
+  std::unordered_set<std::int32_t> current_;  ///< sentences that have joined and not been taken
 };
 
 }  // namespace tril::search

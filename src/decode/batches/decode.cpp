@@ -36,7 +36,7 @@ std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, const Reques
       take();
       return results;
     }
-    std::size_t given = 0;  // tokens that those who join have to read
+    std::size_t given = 0;  // prompt tokens of the sentences that join now
     while (batch.sentences() < most_live && waiting < requests.size() &&
            (given == 0 || given + requests[waiting].prefix.size() < ContinuousBatch::default_prompt_tokens)) {
       given += 1 + requests[waiting].prefix.size();

@@ -1,5 +1,5 @@
-// Decodes a list of sentences over one step function: as one of those that go on together ends, the next one that waits
-// takes its place (continuous_batch.h).
+// Decodes a list of sentences over one step function. When a sentence ends, the next waiting one takes its place in the batch
+// (continuous_batch.h).
 #pragma once
 
 #include <cstdint>
@@ -13,42 +13,41 @@
 
 namespace tril::search {
 
-/// A token as it is chosen, of a greedy search or a sample.
+/// A new token of a greedy search or a sample.
 struct NewToken {
   std::size_t request;  ///< an index into RequestList::requests
   std::int32_t sample;
-  std::int32_t token;  ///< -1: none, the sample ends without another
+  std::int32_t token;  ///< -1: the sample ends without another token
   bool ended;
-  const TokenScore* score = nullptr;  ///< where SearchPlan::top_log_probs asks for it; gone after the call
+  const TokenScore* score = nullptr;  ///< null unless SearchPlan::top_log_probs is at least 0; valid during the call
 };
 using OnToken = std::function<void(const NewToken&)>;
 
-/// How far the search for a request has come.
+/// The current state of a request's search.
 struct Partial {
   std::size_t request;                   ///< an index into RequestList::requests
-  std::span<const std::int32_t> tokens;  ///< of the best hypothesis that goes on, as generated; gone after the call
+  std::span<const std::int32_t> tokens;  ///< generated tokens of the best running hypothesis; valid during the call
 };
 using OnPartial = std::function<void(const Partial&)>;
 
-/// What is seen of a search while it goes on, and how it is ended; callbacks may be empty.
+/// Callbacks of a running search, which may be empty, and a way to stop it.
 struct Watch {
-  OnToken on_token = {};      ///< told of every token; not by a beam search, which may take tokens back
-  OnPartial on_partial = {};  ///< told after every step, of each request that goes on
-  /// Once it asks for it, from whatever thread, the search ends with the step that it is at, and all that goes on or waits
-  /// is cut (StopReason::cancelled).
+  OnToken on_token = {};      ///< called for every token; not in beam search, which may drop tokens again
+  OnPartial on_partial = {};  ///< called after every step for each running request
+  /// When stop is requested, from any thread, the search finishes the current step and cancels all remaining requests
+  /// (StopReason::cancelled).
   std::stop_token stop = {};
 };
 
-/// What is to be decoded: requests of one plan.
+/// Requests with one plan.
 struct RequestList {
   std::span<const Request> requests;
   const SearchPlan& options;
-  std::int64_t max_live =
-      0;  ///< sentences that are in a batch together, at most; 0: all. The results do not depend on it
+  std::int64_t max_live = 0;  ///< the maximum number of sentences in the batch; 0: all. Does not change the results
   Watch watch = {};
 };
 
-/// The hypotheses of each request, best first, or in the samples' order.
+/// The hypotheses of each request, best first, or in the order of the samples.
 std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, const RequestList& list);
 
 }  // namespace tril::search

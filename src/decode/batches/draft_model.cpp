@@ -44,7 +44,7 @@ void DraftModel::propose(Context& c, const Drafts& rows, std::vector<std::vector
   if (positions_ > 0) most = static_cast<std::int32_t>(std::min<std::int64_t>(most, positions_ - longest + 1));
   if (most <= 0) return;
 
-  // What is new since the last time, and what was not accepted of the last proposals.
+  // Reads the tokens that are new since the last call, and cuts rejected proposals off.
   std::vector<std::int32_t> ids, counts, parents, cuts;
   std::vector<std::vector<std::int32_t>> read(n);
   for (std::size_t r = 0; r < n; ++r) {
@@ -64,7 +64,7 @@ void DraftModel::propose(Context& c, const Drafts& rows, std::vector<std::vector
       c, {.ids = ids, .counts = counts, .parents = parents, .sentences = rows.sentences, .cuts = cuts, .answers = {}});
   counts.assign(n, 1);
   for (std::size_t r = 0; r < n; ++r) parents[r] = static_cast<std::int32_t>(r);
-  std::vector<bool> ended(n, false);  // rows that get no more; they are read on while others are
+  std::vector<bool> ended(n, false);  // rows that are complete; they are still read while others continue
   for (std::int32_t i = 1;; ++i) {
     bool all_ended = true;
     for (std::size_t r = 0; r < n; ++r) {

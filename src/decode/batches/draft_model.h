@@ -1,4 +1,4 @@
-// A draft model: a small model proposes what it would say itself.
+// A draft model: a small model proposes its own greedy continuation.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace tril::search {
 
-/// A small model of the same vocabulary goes on greedily.
+/// Proposes the greedy continuation of a small model with the same vocabulary.
 class DraftModel : public Proposer {
  public:
-  /// @param step       the model's, which has read nothing yet
-  /// @param positions  that the model has; 0: any number
-  /// @param min_prob   it proposes nothing after a token that it finds less probable than this
+  /// @param step       a new step of the draft model
+  /// @param positions  the number of the model's positions; 0: unlimited
+  /// @param min_prob   no token is proposed after one that the draft finds less probable than this
   DraftModel(std::unique_ptr<Step> step, std::int64_t positions, float min_prob);
   void propose(Context& c, const Drafts& rows, std::vector<std::vector<std::int32_t>>& proposals) override;
 
  private:
-  /// The likeliest next token of each row, and how probable it is.
+  /// The likeliest next token of each row, and its probability.
   struct Next {
     std::vector<std::int32_t> tokens;
     std::vector<float> probabilities;
@@ -30,8 +30,8 @@ class DraftModel : public Proposer {
   std::unique_ptr<Step> step_;
   std::int64_t positions_;
   float min_prob_;
-  std::vector<std::vector<std::int32_t>> read_;  // what each row of the cache has read
-  std::vector<std::int32_t> sentences_;          // whose it is
+  std::vector<std::vector<std::int32_t>> read_;  // the tokens of each row of the cache
+  std::vector<std::int32_t> sentences_;          // the sentence of each row
 };
 
 }  // namespace tril::search

@@ -16,7 +16,7 @@
 namespace tril::search {
 namespace {
 
-// Weights from which on it pays to share the ops of one job.
+// Models with at least this many weights are faster if threads share the ops of a single job.
 constexpr std::int64_t shared_model = 20'000'000;
 
 bool is_shared(const model::Model& model, int threads) {
@@ -72,7 +72,7 @@ void WorkerPool::run(std::size_t jobs, const std::function<void(Context&, int, s
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::exception_ptr error;
-  const auto labour = [&](int worker) {
+  const auto run_jobs = [&](int worker) {
     try {
       for (std::size_t job = next++; job < jobs; job = next++) work(context(worker), worker, job);
     } catch (...) {
@@ -83,12 +83,12 @@ void WorkerPool::run(std::size_t jobs, const std::function<void(Context&, int, s
   };
   std::vector<std::thread> others;
   const int busy = static_cast<int>(std::min<std::size_t>(jobs, list_.size()));
-  const auto end_others = [&] {  // with the job that they are at
+  const auto end_others = [&] {  // after their current job
     next = jobs;
     for (std::thread& t : others) t.join();
   };
   try {
-    for (int worker = 1; worker < busy; ++worker) others.emplace_back(labour, worker);
+    for (int worker = 1; worker < busy; ++worker) others.emplace_back(run_jobs, worker);
   } catch (const std::system_error& problem) {
     end_others();
     fail("threads", fmt::format("only {} of {} can be started ({})", others.size() + 1, busy, problem.what()),
@@ -97,7 +97,7 @@ void WorkerPool::run(std::size_t jobs, const std::function<void(Context&, int, s
     end_others();
     throw;
   }
-  labour(0);
+  run_jobs(0);
   for (std::thread& t : others) t.join();
   if (error) std::rethrow_exception(error);
 }
@@ -137,7 +137,7 @@ std::vector<std::vector<Hypothesis>> ParallelDecoder::decode(std::span<const std
   for (std::size_t i = 0; i < requests.size(); ++i)
     lengths.push_back(sources.empty() ? requests[i].prefix.size() : sources[i].size());
 
-  // Few sentences are shared out evenly; of many, a job holds several batches while there are jobs enough to balance.
+  // A few sentences are divided evenly. With many, a job holds several batches, as long as there are enough jobs for balance.
   const std::int64_t all = std::ssize(requests), threads = options_.threads, batch = options_.batch_size;
   std::int64_t job_size = std::min(batch, std::max<std::int64_t>(1, (all + threads - 1) / threads));
   const std::int64_t balanced = threads == 1 ? all : all / (8 * threads * batch) * batch;
@@ -157,7 +157,7 @@ std::vector<std::vector<Hypothesis>> ParallelDecoder::decode(std::span<const std
       if (!sources.empty()) job_sources.push_back(sources[i]);
       job_requests.push_back(requests[i]);
     }
-    Watch numbered{.stop = watch.stop};  // as the caller numbers requests
+    Watch numbered{.stop = watch.stop};  // passes on the caller's request numbers
     if (watch.on_token)
       numbered.on_token = [&](const NewToken& t) {
         watch.on_token({jobs[job][t.request], t.sample, t.token, t.ended, t.score});

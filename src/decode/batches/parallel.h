@@ -1,6 +1,6 @@
-// Work of many sentences dealt out to workers of one thread each, which share the model's weights and nothing else: at
-// the sizes of translation models two workers of one thread do far more than one of two. Only a single sentence, and
-// only of a large model, gets all threads inside its matrix products.
+// Distributes many sentences to workers of one thread each, which share only the model's weights. At the sizes of translation
+// models, two workers of one thread are much faster than one worker of two threads. All threads work inside the matrix products
+// only for a single job of a large model.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,25 @@
 
 namespace tril::search {
 
-/// How many bytes of addresses each of so many arenas may reserve (Arena); 0: as many as usual. An arena reserves twice the
-/// machine's memory, so that thousands of them would leave no addresses for anything else: many share half of what a process has.
+/// The number of bytes of address space that each of this many arenas should reserve (Arena); 0: the default. By default an arena
+/// reserves twice the machine's memory, so thousands of them would exhaust the address space. Many arenas share half of it.
 std::size_t addresses_each(int arenas);
 
-/// Those that share the work inside the ops of a single sentence, or null where the model is too small for that.
+/// A team of threads for the ops of a single sentence; null: the model is too small for it.
 std::unique_ptr<Team> team_of_one(const model::Model& model, int threads);
 
-/// Numbers 0 to lengths.size() - 1, longest first (of equals the lower first), cut into jobs of at most `job_size`.
+/// The indices of `lengths`, longest first (equal lengths in order), in jobs of at most `job_size`.
 std::vector<std::vector<std::size_t>> jobs_by_length(std::span<const std::size_t> lengths, std::size_t job_size);
 
-/// Workers of one thread each, with an arena and a context of their own that stay from run to run.
+/// Workers of one thread each. Each has its own arena and context, which are reused in every run.
 class WorkerPool {
  public:
   explicit WorkerPool(int threads, const kern::Kernels& kernels = kern::best());
   ~WorkerPool();
   int count() const { return static_cast<int>(list_.size()); }
 
-  /// Does jobs 0 to `jobs` - 1, each once, in order of number as workers get free. The first Error ends the rest and is
-  /// thrown here, as is one where the system gives no more threads.
+  /// Runs jobs 0 to `jobs` - 1. Free workers take them in order.
+  /// @throws the first exception of a job, after which no more jobs are started; Error if a thread cannot be started
   void run(std::size_t jobs, const std::function<void(Context& c, int worker, std::size_t job)>& work);
   Context& context(int worker);
 
@@ -44,36 +44,37 @@ class WorkerPool {
 
 struct ParallelOptions {
   SearchPlan search;
-  std::int32_t batch_size = 32;  ///< sentences that one worker decodes together
-  std::int32_t refill = 4;  ///< batches a job, where there is work enough: as sentences end, others take their places
+  std::int32_t batch_size = 32;  ///< sentences in the batch of one worker
+  std::int32_t refill =
+      4;  ///< the maximum number of batches per job; sentences that end are replaced by others of the job
   int threads = 1;
   SessionOptions session;  ///< of each worker
-  /// Every sentence comes out the same to the last bit whatever shares its batch, whatever the workers: products are
-  /// cut into blocks of one size (kern/batch_invariant.h), and a single sentence has one thread.
+  /// Results are bit-identical for every batch and any number of workers: products use blocks of one size
+  /// (kern/batch_invariant.h), and a single sentence uses one thread.
   bool deterministic = false;
 };
 
-/// Decodes any number of sources by a WorkerPool.
+/// Decodes any number of requests with a WorkerPool and a Session for each worker.
 class ParallelDecoder {
  public:
   ParallelDecoder(const model::Model& model, ParallelOptions options);
 
   /// The hypotheses of each request, in the requests' order.
-  /// @param sources  an encoder-decoder: ids of what each request translates, EOS included; else none
-  /// @param watch  see decode(); its callbacks are called by all workers at once
+  /// @param sources  ids with EOS, one for each request; a model without an encoder: none
+  /// @param watch    see decode(); all workers call its callbacks concurrently
   std::vector<std::vector<Hypothesis>> decode(std::span<const std::vector<std::int32_t>> sources,
                                               std::span<const Request> requests, const Watch& watch = {});
 
   /// Wall time of each job of the last decode(), in seconds.
   const std::vector<double>& job_seconds() const { return job_seconds_; }
-  /// Of all decode() calls so far, all workers together.
+  /// Counts over all calls of decode() and all workers.
   Speculation speculation() const;
 
  private:
   ParallelOptions options_;
-  bool shares_;  ///< whether threads work inside the ops where there is but one job
+  bool shares_;  ///< true: all threads work inside the ops if there is only one job
   WorkerPool workers_;
-  std::unique_ptr<Team> team_;  ///< begun when it is first wanted
+  std::unique_ptr<Team> team_;  ///< created when first needed
   std::vector<std::unique_ptr<Session>> sessions_;
   std::vector<double> job_seconds_;
 };

@@ -23,7 +23,7 @@ void Lookup::propose(Context&, const Drafts& rows, std::vector<std::vector<std::
     for (std::int64_t n = longest; n > 0 && proposals[r].empty() && rows.most[r] > 0; --n) {
       const std::span<const std::int32_t> ngram = text.last(n);
       for (const std::span<const std::int32_t> in : {text, source}) {
-        const std::size_t own = in.data() == text.data() ? 1 : 0;  // the n-gram itself is no find
+        const std::size_t own = in.data() == text.data() ? 1 : 0;  // the n-gram itself does not count
         const std::ptrdiff_t at = after_last(in.first(in.size() - own), ngram);
         if (at == 0 || at == std::ssize(in) || !proposals[r].empty()) continue;
         const std::ptrdiff_t count = std::min<std::ptrdiff_t>(std::ssize(in) - at, rows.most[r]);

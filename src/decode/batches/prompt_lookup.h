@@ -1,4 +1,4 @@
-// Prompt lookup [Saxena 2023]: what followed the last tokens where they came before may follow them again.
+// Prompt lookup [Saxena 2023]: proposes the tokens that followed an earlier occurrence of the last tokens.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace tril::search {
 
-/// What followed the longest of the last 1 to `ngram` tokens where they last came before, in the row's own text or
-/// else in its source.
+/// Looks for the last `ngram` tokens, then for fewer, down to 1, in the row's text and then in its source. Proposes the tokens
+/// after the last earlier occurrence.
 class Lookup : public Proposer {
  public:
-  /// @param sources  by sentence, in the target's vocabulary; may be empty
+  /// @param sources  by sentence, as ids of the target vocabulary; may be empty
   Lookup(std::span<const std::vector<std::int32_t>> sources, std::int32_t ngram) : sources_(sources), ngram_(ngram) {}
   void propose(Context& c, const Drafts& rows, std::vector<std::vector<std::int32_t>>& proposals) override;
 

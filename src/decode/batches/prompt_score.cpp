@@ -8,7 +8,7 @@
 namespace tril::search {
 namespace {
 
-constexpr std::int64_t rows_at_a_time = 64;  // whose logits are in memory together
+constexpr std::int64_t rows_at_a_time = 64;  // limits the memory for logits
 
 }  // namespace
 

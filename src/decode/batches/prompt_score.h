@@ -1,4 +1,4 @@
-// How probable a language model finds the tokens of a prompt, and what it would rather have read.
+// The log-probabilities of a prompt's tokens under a language model, and the likeliest tokens at each position.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace tril::search {
 
-/// Of each token but the first, given those before it; with the `top` likeliest at its place. The prompt must not be longer
-/// than the model reads at once.
-/// @param tokens  that there are: a model whose vocabulary is padded has columns for more, which are never told
+/// Scores each token but the first, given those before it, and lists the `top` likeliest tokens at its position.
+/// @param ids     not longer than the model's positions
+/// @param tokens  the vocabulary size without padding; padded ids are never listed
 std::vector<TokenScore> prompt_scores(Context& c, const model::Model& model, std::span<const std::int32_t> ids,
                                       std::int32_t top, std::int64_t tokens);
 

@@ -38,7 +38,7 @@ void put_rows(const Tensor& table, std::span<const std::int32_t> slots, std::spa
   host_write<T>(table, all);
 }
 
-/// The tensors of a layer, by the names that a file gives them.
+/// The tensors of a layer and their names in files.
 std::vector<std::pair<std::string, Tensor>> tensors_of(const nn::KvCache& cache, std::int64_t layer) {
   const ops::CachedKeysValues& l = cache.layer(layer);
   std::vector<std::pair<std::string, Tensor>> list;
@@ -70,7 +70,7 @@ PromptSession::PromptSession(Context& c, const model::Model& model, CacheOptions
                "leave `no_cache` out");
 }
 
-// Of a text, the beginning that has been read as it would be now.
+// The number of tokens at the beginning of a text that need not be read again.
 std::int64_t PromptSession::common(std::span<const std::int32_t> tokens) const {
   const auto end = std::mismatch(tokens_.begin(), tokens_.end(), tokens.begin(), tokens.end()).first;
   const std::int64_t same = end - tokens_.begin();
@@ -85,9 +85,9 @@ void PromptSession::was_given(std::int64_t tokens) {
   given_ = anew ? 0 : tokens;
 }
 
-// The cache's row becomes one of the first `tokens` tokens.
+// Shortens the cache's row to its first `tokens` tokens.
 void PromptSession::keep(std::int64_t tokens) {
-  // What has left a window cannot come back into it, and a recurrent state takes nothing back.
+  // Tokens that have left the window are lost, and a recurrent state cannot be undone: then everything is read again.
   if (tokens < std::ssize(tokens_) && (options_.kept.window > 0 || cache().keeps_states())) tokens = 0;
   if (tokens == 0) {
     cache().reorder({});
@@ -99,7 +99,7 @@ void PromptSession::keep(std::int64_t tokens) {
   tokens_.resize(tokens);
 }
 
-// The model's, of which the first row goes on from the cache's.
+// A step whose first row continues the row in the cache.
 std::unique_ptr<Step> PromptSession::resumed_step() {
   return state_.new_step({.resumed = static_cast<std::int32_t>(tokens_.size())});
 }
@@ -113,7 +113,7 @@ void PromptSession::read(std::span<const std::int32_t> tokens, const std::stop_t
   const std::int32_t sentence = 0, none = 0, given = static_cast<std::int32_t>(tokens.size());
   std::int64_t read = step->reuse_prefix(sentence, tokens);
   std::int32_t parent = -1;
-  tokens_.clear();  // of a row that is not whole while it is read
+  tokens_.clear();  // until all has been read: the row is incomplete if a step throws
   while (read < std::ssize(tokens) && !stop.stop_requested()) {
     const auto fresh =
         tokens.subspan(read, std::min<std::int64_t>(ContinuousBatch::default_prompt_tokens, std::ssize(tokens) - read));
@@ -137,12 +137,12 @@ void PromptSession::read(std::span<const std::int32_t> tokens, const std::stop_t
 std::vector<Hypothesis> PromptSession::decode(const Request& request, const SearchPlan& options, const Watch& watch) {
   std::vector<std::int32_t> text{request.start_id};
   text.insert(text.end(), request.prefix.begin(), request.prefix.end());
-  // The last token is read in any case: what follows it is asked for.
+  // The last token is always read, because its logits are needed.
   keep(std::min(common(text), std::ssize(text) - 1));
   reused_ = std::ssize(tokens_);
   newly_read_ = std::ssize(text) - reused_;
   const std::unique_ptr<Step> step = resumed_step();
-  struct Forgotten {  // where the search ends by an error
+  struct Forgotten {  // clears the cache if the search throws
     PromptSession* text;
     ~Forgotten() {
       if (text) text->cache().reorder({});
@@ -167,14 +167,14 @@ void PromptSession::save(const std::string& path) const {
   check(!tokens_.empty(), path, "nothing has been read yet");
   const std::vector<std::int32_t>& slots = cache().slots(0);
   check(!cache().keeps_states(), path, "recurrent states cannot be saved");
-  check(options_.kept.window == 0, path, "a text of which only a window is kept cannot be saved");
+  check(options_.kept.window == 0, path, "a text cannot be saved if only a window of it is cached");
   std::vector<TensorHeader> headers{{"tokens", StoredType::i32, {std::ssize(tokens_)}}};
   std::int64_t layers = 0;
   for (; layers < cache().num_layers(); ++layers)
     for (const auto& [name, tensor] : tensors_of(cache(), layers))
       headers.push_back(
           {name, tensor.dtype() == DType::i8 ? StoredType::i8 : StoredType::f32, {std::ssize(slots), tensor.size(1)}});
-  // The header comes first and says what the rest comes to, so all of it is gone through twice.
+  // The header comes first and contains a digest of the rest, so the tensors are read twice.
   const auto each = [&](const auto& take) {
     take("tokens", std::as_bytes(std::span(tokens_)));
     for (std::int64_t l = 0; l < layers; ++l)
@@ -208,7 +208,7 @@ void PromptSession::load(const std::string& path) {
   expect("model", identity_, "it was saved with another model, or with weights of another precision");
   expect("cache_precision", precision_of(options_.kept), "its keys and values have another precision");
   if (options_.kept.window > 0)
-    fail_usage(path, "a saved text is kept whole, but a window was requested", "leave one of them out");
+    fail_usage(path, "a saved text is complete, but an attention window is set", "leave one of them out");
   check(!cache().keeps_states(), path, "recurrent states cannot be read from files");
   const std::vector<std::int32_t> tokens = to_i32(file.at("tokens"));
   const auto n = std::ssize(tokens);

@@ -1,8 +1,7 @@
-// A text that a model has read, with the keys and values of its tokens, so that what comes next begins where it ended: the
-// next turn of a talk, another end of the same prompt, the same prompt on another day (from a file).
+// Keeps the keys and values of one text between calls, so that a later text with the same beginning is read only from where it
+// differs: the next turn of a conversation, another ending of a prompt, or the same prompt on another day (from a file).
 //
-// Whatever is to be read next shares a beginning with what was read before; that stays, and the rest alone is computed.
-// One text, one context: for one thread at a time.
+// A session belongs to one context, so to one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -20,27 +19,27 @@ namespace tril::search {
 
 class PromptSession {
  public:
-  /// @param model     a language model, which must outlive it, as must the context
-  /// @param identity  of the model's weights and their precision, for save() and load(): texts that differ where models do
+  /// @param c, model  must outlive the session; a language model
+  /// @param identity  identifies the model's weights and their precision in files of save() and load()
   PromptSession(Context& c, const model::Model& model, CacheOptions options, std::string identity = {});
 
-  /// What has been read.
+  /// The tokens that have been read.
   const std::vector<std::int32_t>& tokens() const { return tokens_; }
-  /// Of the last read() or decode(): tokens that were there already, and tokens that had to be read.
+  /// In the last read() or decode(): the number of tokens that were reused, and that were read.
   std::int64_t reused() const { return reused_; }
   std::int64_t newly_read() const { return newly_read_; }
 
-  /// Reads a text, beginning with what it has in common with the one before.
-  /// @param stop  asked between portions; then a beginning has been read
+  /// Reads a text; reuses the beginning that it shares with the previous one.
+  /// @param stop  checked between portions. If stop is requested, only a beginning has been read
   void read(std::span<const std::int32_t> tokens, const std::stop_token& stop = {});
-  /// decode() for one request. Afterwards the request's tokens are read and those that were generated, but for the last;
-  /// after a beam search or several samples, whose rows go with them, nothing is.
+  /// decode() for one request. Afterwards the session holds the prompt and the generated tokens except the last. After beam
+  /// search or several samples it is empty.
   std::vector<Hypothesis> decode(const Request& request, const SearchPlan& options, const Watch& watch = {});
 
-  /// Writes tokens, keys and values, whole or not at all.
+  /// Writes tokens, keys and values to a file, which appears only when it is complete.
   void save(const std::string& path) const;
-  /// Reads them in place of what there is.
-  /// @throws Error naming what differs: the model, the precision of weights or cache, sizes; or what is wrong with the file
+  /// Replaces the text by that of a file.
+  /// @throws Error if the file is damaged or has another model, precision or size; names the difference
   void load(const std::string& path);
 
  private:
@@ -56,8 +55,8 @@ class PromptSession {
   CacheOptions options_;
   std::string identity_;
   DecodingState state_;               ///< its cache has one row, or none yet
-  std::vector<std::int32_t> tokens_;  ///< of that row
-  std::int64_t given_ = 0;  ///< of them, those that it was given at once; 0: it was read anew when it grew long
+  std::vector<std::int32_t> tokens_;  ///< the tokens of that row
+  std::int64_t given_ = 0;  ///< the length of the prompt among them; 0: the row was read again when it grew long
   std::int64_t reused_ = 0, newly_read_ = 0;
 };
 

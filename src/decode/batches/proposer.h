@@ -1,4 +1,4 @@
-// Who proposes the next tokens of a greedy search, for the model to accept or not (speculative.h).
+// A proposer suggests the next tokens of a greedy search, which the model accepts or rejects (speculative.h).
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace tril::search {
 
-/// What a proposer is told of the rows of the next step.
+/// The rows of the next step.
 struct Drafts {
-  std::span<const std::span<const std::int32_t>> tokens;  ///< [rows] the start token, the prefix, what was generated
-  std::span<const std::int32_t> sentences;                ///< [rows] whose they are; new ones come last
-  std::span<const std::int32_t> most;                     ///< [rows] tokens that may be proposed
-  std::span<const std::int32_t> ends = {};  ///< tokens that are no use: nothing could be accepted after them
+  std::span<const std::span<const std::int32_t>> tokens;  ///< [rows] start token, prefix, generated tokens
+  std::span<const std::int32_t> sentences;                ///< [rows] the number of each row's sentence; new ones last
+  std::span<const std::int32_t> most;                     ///< [rows] the maximum number of proposed tokens
+  std::span<const std::int32_t> ends = {};  ///< EOS ids, which are not proposed: nothing could be accepted after them
 };
 
 class Proposer {
  public:
   virtual ~Proposer() = default;
-  /// What may follow each row: proposals[r] is set to at most most[r] tokens.
+  /// Sets proposals[r] to at most most[r] tokens that may follow row r.
   virtual void propose(Context& c, const Drafts& rows, std::vector<std::vector<std::int32_t>>& proposals) = 0;
 };
 

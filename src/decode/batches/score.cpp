@@ -10,7 +10,7 @@ namespace tril::search {
 namespace {
 
 struct Targets {
-  std::vector<std::int32_t> ids, expected;  ///< what the decoder sees and what is to follow
+  std::vector<std::int32_t> ids, expected;  ///< the decoder's input, and the tokens that should follow
   Rows rows;
 };
 
@@ -21,7 +21,7 @@ Tensor hidden_of(Context& c, const model::Model& model, std::span<const std::vec
       c, {.ids = t.ids, .rows = t.rows, .memory = &memory, .memory_rows = {}, .cache = nullptr, .tap = tap});
 }
 
-// log p of each expected token by the models together.
+// log p of each expected token under the ensemble.
 std::vector<float> together(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources,
                             const Targets& t, const EnsembleOptions& ensemble, nn::AttentionTap* tap) {
   std::vector<Tensor> logits{model::logits(c, model, hidden_of(c, model, sources, t, tap))};

@@ -1,4 +1,5 @@
-// How probable a model finds given targets: log p(target | source) = sum over tokens, EOS included, by teacher forcing.
+// Scores translations by teacher forcing: log p(target | source) = sum over the target's tokens of log p(token | source, earlier
+// tokens).
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@ namespace tril::search {
 
 struct ScoreOptions {
   EnsembleOptions ensemble = {};
-  std::optional<nn::AttentionHeads> attention = {};  ///< of the first model; nothing: not asked for
-  std::int32_t start_id = -1;                        ///< what the decoder starts with; -1: as the model says
+  std::optional<nn::AttentionHeads> attention = {};  ///< heads of the first model; nullopt: attention is not returned
+  std::int32_t start_id = -1;                        ///< the decoder's start token; -1: the model's own
 };
 
 /// Translations to be scored, one target for each source.
@@ -22,9 +23,9 @@ struct SentencePairs {
 };
 
 struct Score {
-  std::vector<float> token_log_probs;  ///< of each token of the target
+  std::vector<float> token_log_probs;  ///< by token of the target
   double log_prob = 0;                 ///< their sum
-  std::vector<float> attention;        ///< [tokens, source tokens], where it is asked for
+  std::vector<float> attention;        ///< [tokens, source tokens], with ScoreOptions::attention
 };
 
 /// The scores of a few pairs in one batch.

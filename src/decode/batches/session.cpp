@@ -25,17 +25,19 @@ void check_options(const SessionOptions& o, const model::Model& model) {
   const auto reaches = [&](const model::Model& other, const char* what) {
     const std::int64_t positions = other.max_positions();
     if (positions > 0 && (model.max_positions() == 0 || positions < model.max_positions()))
-      fail_usage(what,
-                 fmt::format("has {} positions, but the model has {}", positions,
-                             model.max_positions() == 0 ? "any number" : fmt::format("{}", model.max_positions())),
-                 "use one with at least as many");
+      fail_usage(
+          what,
+          fmt::format("has {} positions, but the model has {}", positions,
+                      model.max_positions() == 0 ? "an unlimited number" : fmt::format("{}", model.max_positions())),
+          "use one with at least as many");
   };
   for (const model::Model* other : o.ensemble.others) fits(*other, "ensemble"), reaches(*other, "ensemble");
   if (o.speculative.draft) fits(*o.speculative.draft, "draft model");
-  // A draft that continues text proposes nothing where its positions end, but sources it must read.
+  // A draft without an encoder stops proposing at its last position, but an encoder must read the whole source.
   if (o.speculative.draft && model.has_encoder()) reaches(*o.speculative.draft, "draft model");
   check(o.speculative.lookup >= 0 && o.speculative.tokens >= 1, "speculative decoding",
-        "n-grams of {} and {} tokens to propose", o.speculative.lookup, o.speculative.tokens);
+        "expected n-grams of at least 0 and at least 1 proposed token, got {} and {}", o.speculative.lookup,
+        o.speculative.tokens);
   if (o.speculative.draft && o.speculative.lookup > 0)
     fail_usage("speculative decoding", "a draft model and prompt lookup both propose tokens", "choose one of them");
 }
@@ -46,12 +48,13 @@ Session::Session(Context& c, const model::Model& model, const SessionOptions& op
   const DecodingStateOptions kept{.cache = options.cache};
   models_.emplace_back(c, model, kept);
   for (const model::Model* other : options.ensemble.others) models_.emplace_back(c, *other, kept);
-  // A draft reads its own proposals token by token and takes them back together, so it keeps what leaves the window.
+  // A draft reads its proposals token by token, and all of them may be rejected at once. So it keeps tokens that have left the
+  // window.
   if (options.speculative.draft)
     draft_.emplace(c, *options.speculative.draft, DecodingStateOptions{.cache = options.cache, .beyond_window = true});
   if (!options.speculative.on()) return;
-  const auto takes_back = [](const DecodingState& s) { return !s.cache() || !s.cache()->keeps_states(); };
-  if (!takes_back(models_[0]) || (draft_ && !takes_back(*draft_)))
+  const auto can_undo = [](const DecodingState& s) { return !s.cache() || !s.cache()->keeps_states(); };
+  if (!can_undo(models_[0]) || (draft_ && !can_undo(*draft_)))
     fail_usage("speculative decoding", "is not supported with recurrent states, which cannot undo rejected tokens",
                "leave the draft model or the lookup out");
   const auto is_read_anew = [](const DecodingState& s) { return s.model().length_dependence().read_anew; };
@@ -60,7 +63,7 @@ Session::Session(Context& c, const model::Model& model, const SessionOptions& op
                "leave the draft model or the lookup out");
 }
 
-// However the search ends.
+// Clears all states, however the search ends.
 struct Session::Cleared {
   Session& session;
   ~Cleared() {

@@ -1,5 +1,5 @@
-// A model at work on closed lists of sentences: its sources, its cache, those that decide with it and who proposes. One
-// session belongs to one context, so to one thread; sessions share their model.
+// Decodes fixed lists of sentences with one model, an ensemble, or a model and its draft model. A session belongs to one
+// context, so to one thread; sessions can share a model.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,16 @@ class Session {
  public:
   Session(Context& c, const model::Model& model, const SessionOptions& options = {});
 
-  /// The hypotheses for each request, best first.
-  /// @param sources  an encoder-decoder: what each request translates, ids with EOS; a model without an encoder: none
+  /// The hypotheses of each request, best first.
+  /// @param sources   ids with EOS, one for each request; a model without an encoder: none
+  /// @param max_live  see RequestList
   std::vector<std::vector<Hypothesis>> decode(std::span<const std::vector<std::int32_t>> sources,
                                               std::span<const Request> requests, const SearchPlan& options,
                                               std::int64_t max_live = 0, const Watch& watch = {});
 
-  /// Null where nothing is kept. Between two decode() calls it holds no rows.
+  /// The KV cache of the session's own model; null: none. It has no rows between two calls of decode().
   const nn::KvCache* cache() const { return models_[0].cache(); }
-  /// Of all decode() calls so far, where tokens are proposed.
+  /// Counts over all calls of decode(), if tokens are proposed.
   const Speculation& speculation() const { return speculation_; }
 
  private:

@@ -1,5 +1,4 @@
-// What a session is made of besides its model: how it keeps what it has read, which models decide with it, and who
-// proposes tokens.
+// Options of a session: the KV cache, the other models of an ensemble, and speculative decoding.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +9,18 @@
 
 namespace tril::search {
 
-/// Who proposes the next tokens of a greedy search (speculative.h).
+/// Speculative decoding (speculative.h): where proposed tokens come from. At most one of `draft` and `lookup` is set.
 struct SpeculativeOptions {
   const model::Model* draft = nullptr;  ///< a small model; null: none
-  std::int32_t lookup = 0;              ///< n-grams of up to so many tokens are looked up in the text; 0: none
-  std::int32_t tokens = 4;              ///< that are proposed at a time, at most
-  float min_prob = 0;                   ///< a draft proposes nothing after a token that it finds less probable
+  std::int32_t lookup = 0;              ///< the longest n-gram of prompt lookup; 0: no lookup
+  std::int32_t tokens = 4;              ///< the maximum number of tokens proposed at a time
+  float min_prob = 0;                   ///< the draft stops after a token that it finds less probable than this
   bool on() const { return draft != nullptr || lookup > 0; }
 };
 
-/// What came of it.
+/// Counts of speculative decoding.
 struct Speculation {
-  std::int64_t rows = 0;  ///< rows of all steps: tokens of plain greedy search would have needed one each
+  std::int64_t rows = 0;  ///< rows of all steps; plain greedy search needs one row for each token
   std::int64_t tokens = 0, proposed = 0, accepted = 0;
 };
 
@@ -31,7 +30,7 @@ struct SessionOptions {
   SpeculativeOptions speculative;
 };
 
-/// Throws Error(usage) where they contradict themselves or do not fit the model.
+/// Throws Error(usage) if the options contradict each other or do not fit the model.
 void check_options(const SessionOptions& options, const model::Model& model);
 
 }  // namespace tril::search

@@ -11,21 +11,21 @@ namespace {
 
 constexpr std::size_t portion = ContinuousBatch::default_prompt_tokens;
 
-// One sentence on its way. `text`: its tokens, then what is proposed.
+// A sentence in the batch.
 struct Sentence {
   SamplingSearch search;
   std::int32_t number = 0;
-  std::vector<std::int32_t> text;
-  std::size_t known = 0;   // tokens of text that are the sentence's
-  std::size_t unread = 0;  // the last of them, which the model has not read
-  std::int32_t row = -1;   // of the last step
-  std::int32_t wrong = 0;  // tokens that it read there and that were not accepted
+  std::vector<std::int32_t> text;  // its tokens, then the proposals
+  std::size_t known = 0;           // tokens of text that are not proposals
+  std::size_t unread = 0;          // how many of them, at the end, the model has not read
+  std::int32_t row = -1;           // in the last step
+  std::int32_t wrong = 0;          // tokens at the end of this row that were rejected
   Clock::time_point begun = Clock::now();
 
   std::size_t proposed() const { return text.size() - known; }
 };
 
-// The sentences of one call, those that are on their way in `live_`. A step: propose(), read(), accept().
+// One call of decode_speculatively(). `live_` has the running sentences. A step is propose(), read(), accept().
 class SpeculativeSearch {
  public:
   SpeculativeSearch(Step& step, const Proposals& proposals, const RequestList& list)
@@ -38,13 +38,13 @@ class SpeculativeSearch {
   std::vector<std::vector<Hypothesis>> run(Context& c) {
     const std::int64_t all = std::ssize(list_->requests), most_live = list_->max_live == 0 ? all : list_->max_live;
     while (!list_->watch.stop.stop_requested()) {
-      begin_waiting(most_live);
+      start_waiting(most_live);
       if (live_.empty()) return std::move(results_);
       if (!read_beginnings(c)) continue;
       propose(c);
       accept(read(c));
     }
-    begin_waiting(all);
+    start_waiting(all);
     cancel();
     return std::move(results_);
   }
@@ -52,7 +52,7 @@ class SpeculativeSearch {
  private:
   const Request& request_of(const Sentence& s) const { return list_->requests[s.number]; }
 
-  void begin_waiting(std::int64_t most_live) {
+  void start_waiting(std::int64_t most_live) {
     for (; std::ssize(live_) < most_live && waiting_ < list_->requests.size(); ++waiting_) {
       const Request& request = list_->requests[waiting_];
       Sentence s{.search = SamplingSearch(list_->options), .number = static_cast<std::int32_t>(waiting_), .text = {}};
@@ -64,8 +64,8 @@ class SpeculativeSearch {
     }
   }
 
-  // Long texts that are given come in portions, between which time and stop are looked at; read() has their ends.
-  // @return whether anybody is left, and nobody has asked to stop
+  // Reads long prompts in portions, checking time limits and stop requests in between. read() gets the rest of each.
+  // @return true if there are running sentences and no stop request
   bool read_beginnings(Context& c) {
     const auto is_long = [](const Sentence& s) { return s.unread > portion; };
     while (std::any_of(live_.begin(), live_.end(), is_long)) {
@@ -103,7 +103,7 @@ class SpeculativeSearch {
     }
   }
 
-  // After the proposals comes one token of the model's own.
+  // Room is left for the model's own token after the proposals.
   void propose(Context& c) {
     std::vector<std::span<const std::int32_t>> texts;
     std::vector<std::int32_t> most;
@@ -122,7 +122,7 @@ class SpeculativeSearch {
     from_->counts.rows += std::ssize(live_);
   }
 
-  // What the model would take itself, sentence after sentence: after what is known, and after each proposal.
+  // The model's own choices, sentence after sentence: after the known tokens, and after each proposal.
   std::span<const Candidate> read(Context& c) {
     std::vector<std::int32_t> ids, counts, parents, cuts, answers, prompt_lengths;
     std::vector<RowView> views;
@@ -143,7 +143,7 @@ class SpeculativeSearch {
     return finder_.find(c, output, views);
   }
 
-  // Sentences that are done leave; `own` is what read() gave.
+  // Advances the sentences by the accepted tokens. Finished sentences leave. `own` is the result of read().
   void accept(std::span<const Candidate> own) {
     const std::int32_t top_count = finder_.top_count();
     std::size_t first = 0, kept = 0;
@@ -158,7 +158,7 @@ class SpeculativeSearch {
       } else {
         if (list_->watch.on_partial)
           list_->watch.on_partial({static_cast<std::size_t>(s.number), s.search.view(0).new_tokens()});
-        go_on(s, taken, own[first + taken - 1].token, static_cast<std::int32_t>(i));
+        continue_from(s, taken, own[first + taken - 1].token, static_cast<std::int32_t>(i));
         if (kept != i) live_[kept] = std::move(live_[i]);
         ++kept;
       }
@@ -167,7 +167,7 @@ class SpeculativeSearch {
     live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(kept), live_.end());
   }
 
-  // The model's own tokens, as long as each was proposed, and the first that was not. @return how many
+  // Takes the model's own tokens up to the first that was not proposed. Returns their number.
   std::size_t take(Sentence& s, std::span<const Candidate> own, std::span<const Candidate> tops) {
     const std::span<const std::int32_t> proposed = std::span(s.text).subspan(s.known);
     const std::size_t top_count = tops.size() / own.size();
@@ -179,13 +179,13 @@ class SpeculativeSearch {
       ++taken;
       from_->counts.tokens += s.search.added()[0].token >= 0;
       from_->counts.accepted += agreed;
-      tell(s);
+      report(s);
     }
     return taken;
   }
 
-  // From a step's row on: of the proposals taken - 1 were right, and the model's own `last` comes after them.
-  static void go_on(Sentence& s, std::size_t taken, std::int32_t last, std::int32_t row) {
+  // Continues from this row: `taken` - 1 proposals were accepted, and the model's own token `last` comes after them.
+  static void continue_from(Sentence& s, std::size_t taken, std::int32_t last, std::int32_t row) {
     s.wrong = static_cast<std::int32_t>(s.proposed() - (taken - 1));
     s.text.resize(s.known + taken - 1);
     s.text.push_back(last);
@@ -196,10 +196,10 @@ class SpeculativeSearch {
 
   void cut(Sentence& s, StopReason why) {
     s.search.cut(why);
-    tell(s);
+    report(s);
   }
   void finish(const Sentence& s) { results_[s.number] = s.search.hypotheses(); }
-  void tell(const Sentence& s) const {
+  void report(const Sentence& s) const {
     if (list_->watch.on_token)
       for (const Search::Added& a : s.search.added())
         list_->watch.on_token({static_cast<std::size_t>(s.number), a.sample, a.token, a.ended, a.score});
@@ -210,8 +210,8 @@ class SpeculativeSearch {
   const RequestList* list_;
   CandidateFinder finder_;
   std::vector<Sentence> live_;
-  std::size_t waiting_ = 0;            // the first request that has not begun
-  std::vector<std::int32_t> numbers_;  // of the live ones
+  std::size_t waiting_ = 0;            // the first request that has not started
+  std::vector<std::int32_t> numbers_;  // of live_
   std::vector<std::vector<std::int32_t>> proposed_;
   std::vector<std::vector<Hypothesis>> results_;
 };
@@ -223,7 +223,7 @@ void check_speculative(const SearchPlan& o) {
         "needs greedy search, got a beam of {}, {} hypotheses, alternatives {}, sampling {}", o.beam_size, o.n_best,
         o.alternatives, o.sampling.on);
   check(!o.attention, "speculative decoding",
-        "records no attention, so it gives no alignments and replaces no unknown words");
+        "does not record attention, which alignments and the replacement of unknown words need");
   check(!o.shortlist, "speculative decoding", "does not support a shortlist");
 }
 

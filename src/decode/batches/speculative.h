@@ -1,8 +1,8 @@
-// Speculative decoding [Leviathan et al. 2023; Chen et al. 2023], greedy: something cheap proposes the next tokens of
-// each row, the model reads them all in one step and says after each what it would have taken itself; the proposals up
-// to the first that it would not have taken are accepted, and that token of its own follows them. The result is
-// plain greedy search's token for token (up to rounding: a step of several tokens sums in another order), in fewer steps.
-// Proposals come from a small draft model (draft_model.h), or from the text itself (prompt_lookup.h).
+// Speculative decoding [Leviathan et al. 2023; Chen et al. 2023] for greedy search. A cheap proposer suggests the next tokens of
+// each row. The model reads them all in one step and computes its own choice after each. Proposals are accepted up to the first
+// that differs from the model's choice, which then takes its place. The result is that of plain greedy search, in fewer steps (up
+// to rounding: a step of several tokens sums in another order). Proposals come from a small draft model (draft_model.h) or from the
+// text itself (prompt_lookup.h).
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 
 namespace tril::search {
 
-/// Throws Error(usage) where the options ask for what goes without proposals alone.
+/// Throws Error(usage) if the options need a search that cannot use proposals.
 void check_speculative(const SearchPlan& options);
 
-/// Where proposals come from, how many tokens at a time, and what becomes of them.
+/// The source of proposals, and counts of their use.
 struct Proposals {
   Proposer& proposer;
-  std::int32_t most;    ///< tokens
-  Speculation& counts;  ///< added to
+  std::int32_t most;    ///< tokens at a time
+  Speculation& counts;  ///< updated
 };
 
-/// decode() of decode.h for greedy search, with proposals.
+/// Like decode() (decode.h), for greedy search with proposals.
 std::vector<std::vector<Hypothesis>> decode_speculatively(Context& c, Step& step, const Proposals& proposals,
                                                           const RequestList& list);
 

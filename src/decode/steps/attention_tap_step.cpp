@@ -19,7 +19,7 @@ StepOutput AttentionTapStep::step(Context& c, const StepInput& input) {
   return output;
 }
 
-// The tap has the weights of all tokens, of which each row's last one is kept.
+// The tap has the weights of all tokens; only each row's last token is kept.
 StepAttention AttentionTapStep::take(const StepInput& input) {
   const std::vector<float> all = host_copy<float>(tap_->weights);
   tap_->weights = {};
@@ -30,7 +30,7 @@ StepAttention AttentionTapStep::take(const StepInput& input) {
     at += static_cast<std::ptrdiff_t>(input.counts[r]) * source;
     if (input.counts[r] > 0)
       attention.weights.insert(attention.weights.end(), at - source, at);
-    else  // a row without tokens is not answered
+    else  // a row without tokens has no answer
       attention.weights.insert(attention.weights.end(), source, 0.0f);
     attention.lengths.push_back(source);
   }

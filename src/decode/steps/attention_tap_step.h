@@ -1,4 +1,4 @@
-// The cross-attention of each row's last token, in the steps that ask for it (StepInput::attention).
+// Returns the cross-attention weights of each row's last token, in steps with StepInput::attention.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,10 @@ namespace tril::search {
 
 class AttentionTapStep : public StepDecorator {
  public:
-  /// @param inner    the step of this model itself
-  /// @param sources  of the sentences of its steps
-  /// @param heads    whose mean is taken. A first step that asks throws Error(usage) where the model lacks them
+  /// @param inner    the ModelStep of this model
+  /// @param sources  the sources of all its sentences
+  /// @param heads    the heads that are averaged. If the model lacks them, the first step with attention throws
+  ///                 Error(usage)
   AttentionTapStep(std::unique_ptr<Step> inner, const model::Model& model, const Sources& sources,
                    nn::AttentionHeads heads);
   StepOutput step(Context& c, const StepInput& input) override;
@@ -25,8 +26,8 @@ class AttentionTapStep : public StepDecorator {
   const model::Model* model_;
   const Sources* sources_;
   nn::AttentionHeads heads_;
-  std::optional<nn::AttentionTap> tap_;  ///< made when it is first needed
-  std::uint64_t version_ = 0;            ///< of the sources whose keys it holds
+  std::optional<nn::AttentionTap> tap_;  ///< created when first needed
+  std::uint64_t version_ = 0;            ///< Sources::version() of the keys that it holds
 };
 
 }  // namespace tril::search

@@ -1,4 +1,4 @@
-// How a model at work keeps what it has read.
+// Options of the KV cache, and of how prompts are read into it.
 #pragma once
 
 #include "nn/kv_cache.h"
@@ -6,14 +6,14 @@
 namespace tril::search {
 
 struct CacheOptions {
-  bool use = true;  ///< false: compute everything again at every step (for checks, and for families without a cache)
-  /// What a token sees of those before it: the last kept.window and the first kept.sinks; 0: all. It holds without a
-  /// cache too; the precision does not.
+  bool use = true;  ///< false: recompute all tokens at every step (for checks, and for families without a cache)
+  /// Attention is limited to the last kept.window and the first kept.sinks tokens; window 0: no limit. The limit also holds
+  /// without a cache; the precision does not.
   nn::KvCache::Options kept;
-  std::int32_t prompt_chunk = 1024;  ///< tokens of prompts that are read at once: memory beside the cache grows with it
+  std::int32_t prompt_chunk = 1024;  ///< prompt tokens per prefill chunk; working memory is proportional to it
 };
 
-/// Throws Error(usage) where they contradict themselves.
+/// Throws Error(usage) if the options contradict each other.
 void check_options(const CacheOptions& options);
 
 }  // namespace tril::search

@@ -5,13 +5,13 @@
 namespace tril::search {
 namespace {
 
-// The next tokens of all rows. What the rows have left comes down with every chunk that is taken.
+// The tokens of a step that have not been read yet. Each chunk takes some of them.
 class Portions {
  public:
   explicit Portions(const StepInput& input) : input_(&input), left_(input.counts.begin(), input.counts.end()) {}
 
   std::int64_t left() const { return std::reduce(left_.begin(), left_.end(), std::int64_t{0}); }
-  // At most `most` tokens, of each row none of those that are to be answered.
+  // Takes at most `most` tokens, and none that need an answer.
   void take_before_answers(std::int32_t most) {
     ids.clear(), counts.clear();
     for (std::size_t r = 0; r < left_.size(); ++r)
@@ -37,12 +37,12 @@ class Portions {
 
   const StepInput* input_;
   std::vector<std::int32_t> left_;
-  std::ptrdiff_t end_ = 0;  ///< of the row's tokens
+  std::ptrdiff_t end_ = 0;  ///< end of the row's tokens in StepInput::ids
 };
 
 }  // namespace
 
-// Where the step does not say them, its rows count as read at once.
+// If the step does not give prompt lengths, each row counts as one prompt.
 std::vector<std::int32_t> ChunkedStep::prompt_lengths_of(const StepInput& input) const {
   if (!input.prompt_lengths.empty()) return {input.prompt_lengths.begin(), input.prompt_lengths.end()};
   std::vector<std::int32_t> lengths;
@@ -55,7 +55,7 @@ std::vector<std::int32_t> ChunkedStep::prompt_lengths_of(const StepInput& input)
 StepOutput ChunkedStep::step(Context& c, const StepInput& input) {
   const std::int64_t rows = std::ssize(input.counts), total = std::ssize(input.ids);
   if (total <= chunk_ || total <= rows) return StepDecorator::step(c, input);
-  if (cache_->options().window == 0)  // at once, with some room for what is generated
+  if (cache_->options().window == 0)  // once, with some room for generated tokens
     cache_->reserve(cache_->used_slots() + total + total / 16 + 64);
 
   const std::vector<std::int32_t> prompt_lengths = prompt_lengths_of(input), none(rows, 0);

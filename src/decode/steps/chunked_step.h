@@ -1,4 +1,4 @@
-// Long prompts are read some tokens at a time, so that the memory beside the cache does not grow with them (chunked prefill).
+// Chunked prefill: reads long prompts in chunks, so that working memory does not grow with the prompt.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,10 @@
 
 namespace tril::search {
 
-/// Of a step of more than `chunk` tokens the inner step gets one chunk after the other, and the tokens that are to be answered in
-/// the last one.
+/// Passes a step of more than `chunk` tokens to the inner step in several chunks. Tokens that need an answer are in the last one.
 class ChunkedStep : public StepDecorator {
  public:
-  /// @param cache  of the inner step
+  /// @param cache  the KV cache of the inner step
   ChunkedStep(std::unique_ptr<Step> inner, nn::KvCache& cache, std::int32_t chunk)
       : StepDecorator(std::move(inner)), cache_(&cache), chunk_(chunk) {}
   StepOutput step(Context& c, const StepInput& input) override;

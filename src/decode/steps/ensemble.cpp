@@ -19,7 +19,7 @@ std::vector<double> settled_weights(std::span<const double> weights, std::size_t
 
 namespace {
 
-// log of the sum of w_i p_i: the models' log-probabilities of each token beside each other, then a row's log-sum-exp.
+// log of the sum of w_i p_i: transposes the log-probabilities to [tokens, models], then takes the log-sum-exp of each row.
 Tensor log_of_mean(Context& c, std::span<const Tensor> log_probs, std::span<const double> weights) {
   const std::int64_t M = std::ssize(log_probs), n = log_probs[0].count();
   Tensor all = c.empty({M, n}), beside = c.empty({n, M}), mean = c.empty(log_probs[0].shape());
@@ -65,7 +65,7 @@ EnsembleStep::EnsembleStep(std::vector<std::unique_ptr<Step>> steps, const Ensem
 
 StepOutput EnsembleStep::step(Context& c, const StepInput& input) {
   StepInput of_each = input;
-  check(input.wanted != Wanted::hidden, "ensemble", "several models have no hidden states in common");
+  check(input.wanted != Wanted::hidden, "ensemble", "the models have no common hidden states");
   if (input.wanted == Wanted::candidates) of_each.wanted = Wanted::logits;
   std::vector<Tensor> logits;
   StepOutput first;
@@ -73,7 +73,7 @@ StepOutput EnsembleStep::step(Context& c, const StepInput& input) {
     StepOutput output = step->step(c, of_each);
     logits.push_back(output.logits);
     if (logits.size() == 1) first = std::move(output);
-    of_each.attention = false;  // the first model's is taken
+    of_each.attention = false;  // only the first model's is used
   }
   if (input.wanted != Wanted::nothing) first.logits = mean_log_probs(c, logits, weights_, mean_);
   return first;

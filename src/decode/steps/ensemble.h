@@ -1,7 +1,7 @@
-// Several models of one vocabulary that decide together: at each step every one of them reads the rows' new tokens, and
-// what comes next is, with weights w_i that sum to 1,
-//   log p = sum of w_i log p_i, made to sum to 1 again    (Mean::log_probabilities: what all find probable)
-//   p     = sum of w_i p_i                                (Mean::probabilities: what any finds probable)
+// An ensemble: several models with one vocabulary read the same tokens, and the next token's distribution is the mean of
+// theirs. With weights w_i that sum to 1:
+//   log p = sum of w_i log p_i, renormalised    (Mean::log_probabilities: favours tokens that all models find probable)
+//   p     = sum of w_i p_i                      (Mean::probabilities: favours tokens that any model finds probable)
 #pragma once
 
 #include <cstdint>
@@ -14,28 +14,26 @@
 
 namespace tril::search {
 
-/// Models of one vocabulary that decide together: p of the next token is the weighted mean of theirs, or of their
-/// logarithms, which is then made to sum to 1 again.
 struct EnsembleOptions {
   enum class Mean : std::uint8_t { log_probabilities, probabilities };
-  std::vector<const model::Model*> others;  ///< besides the session's own
-  std::vector<double> weights;              ///< of the session's own, then of the others; empty: equal ones
+  std::vector<const model::Model*> others;  ///< in addition to the session's own model
+  std::vector<double> weights;              ///< of the session's own model, then of the others; empty: equal weights
   Mean mean = Mean::log_probabilities;
 };
 
-/// `weights`, or equal ones where there are none, divided by their sum.
+/// The weights divided by their sum; equal weights if `weights` is empty.
 std::vector<double> settled_weights(std::span<const double> weights, std::size_t models);
 
-/// The ensemble's log-probabilities [N, V] of the models' logits [N, V], which are overwritten.
+/// The ensemble's log-probabilities [N, V] from the models' logits [N, V], which are overwritten.
 Tensor mean_log_probs(Context& c, std::span<Tensor> logits, std::span<const double> weights,
                       EnsembleOptions::Mean mean);
 
 class EnsembleStep : public Step {
  public:
-  /// @param steps  one for each model, the first one's first
+  /// @param steps  one for each model, in the order of the weights
   EnsembleStep(std::vector<std::unique_ptr<Step>> steps, const EnsembleOptions& options);
   std::int64_t vocab_size() const override { return steps_[0]->vocab_size(); }
-  /// Logits of all together, and the first model's attention.
+  /// The ensemble's log-probabilities as logits, and the attention of the first model.
   StepOutput step(Context& c, const StepInput& input) override;
 
  private:

@@ -1,8 +1,8 @@
-// The one place where a model's step is put together. A search calls the outermost step, and each passes on what it changed:
+// Builds a model's step from its decorators. The search calls the outermost; each changes its input or output and calls the next:
 //
-//   shortlist > read again (longrope) > resumed text > prefix cache > chunks (or, without a cache, all again) > attention > model
+//   shortlist > reread (longrope) > resumed text > prefix cache > chunks (without a cache: recompute) > attention > model
 //
-// Those that a model or a search does not need are left out.
+// Decorators that a model or a search does not need are left out.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@
 
 namespace tril::search {
 
-/// What a step is made of. All that it points to must outlive it.
+/// The parts of a step. Everything that they point to must outlive it.
 struct StepParts {
   const model::Model* model = nullptr;
-  const Sources* sources = nullptr;  ///< of an encoder-decoder: of all sentences that a step names
-  nn::KvCache* cache = nullptr;  ///< without rows, but for a resumed text; null: every step computes all tokens again
+  const Sources* sources = nullptr;  ///< the sources of all sentences; null for a model without an encoder
+  nn::KvCache* cache = nullptr;      ///< has no rows, except for a resumed text; null: every step recomputes all tokens
   CacheOptions options = {};
-  PrefixCache* prefixes = nullptr;             ///< of the cache; null: rows share no beginnings
-  const SentenceAdapters* adapters = nullptr;  ///< of all sentences that a step names; null: they name none
-  std::int32_t resumed = 0;                    ///< tokens of the text that the cache's one row holds; 0: none
-  /// By sentence: the tokens that may come, ascending; none: all of the vocabulary.
+  PrefixCache* prefixes = nullptr;             ///< over `cache`; null: no prefix cache
+  const SentenceAdapters* adapters = nullptr;  ///< the adapters of all sentences; null: they use none
+  std::int32_t resumed = 0;  ///< tokens in the cache's only row, which the first prompt continues; 0: no such row
+  /// By sentence: the allowed tokens, ascending; empty: the whole vocabulary.
   std::vector<std::vector<std::int32_t>> shortlist = {};
-  nn::AttentionHeads attention = {};  ///< whose cross-attention a step returns if it asks for it
+  nn::AttentionHeads attention = {};  ///< the heads of StepOutput::attention
 };
 std::unique_ptr<Step> make_step(StepParts parts);
 

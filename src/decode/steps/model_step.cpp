@@ -17,8 +17,8 @@ bool is_identity(std::span<const std::int32_t> parents) {
 
 void check_options(const CacheOptions& o) {
   check(o.prompt_chunk >= 1, "prompt chunk", "expected at least 1 token, got {}", o.prompt_chunk);
-  check(o.kept.window >= 0 && o.kept.sinks >= 0, "attention window", "a window of {} tokens and {} sinks",
-        o.kept.window, o.kept.sinks);
+  check(o.kept.window >= 0 && o.kept.sinks >= 0, "attention window",
+        "expected at least 0 tokens and 0 sinks, got {} and {}", o.kept.window, o.kept.sinks);
   if (o.kept.sinks > 0 && o.kept.window == 0)
     fail_usage("attention sinks", "have no effect without a window", "pass the window");
   if (!o.use && o.kept.precision != nn::KvCache::Precision::fp32)
@@ -47,9 +47,9 @@ StepOutput ModelStep::step(Context& c, const StepInput& input) {
   return {.logits = model::logits(c, *model_, hidden)};
 }
 
-// The cache's rows become those of the step.
+// Makes the rows of the cache those of this step.
 void ModelStep::follow(const StepInput& input) {
-  const std::int64_t old = rows_that_go_on(input), rows = std::ssize(input.counts);
+  const std::int64_t old = continued_rows(input), rows = std::ssize(input.counts);
   if (cache_) {
     const auto parents = input.parents.first(old);
     if (old != cache_->rows() || !is_identity(parents)) cache_->reorder(parents);
@@ -57,14 +57,14 @@ void ModelStep::follow(const StepInput& input) {
       if (input.cuts[r] > 0) cache_->truncate(r, length(r) - input.cuts[r]);
     cache_->add_rows(rows - old);
   } else {
-    check(old == 0, "ModelStep", "{} rows go on, but no cache has what they read before", old);
+    check(old == 0, "ModelStep", "{} rows continue earlier rows, but there is no cache", old);
   }
   prompt_lengths_.assign(input.prompt_lengths.begin(), input.prompt_lengths.end());
   for (std::int64_t r = std::ssize(prompt_lengths_); r < rows; ++r)
     prompt_lengths_.push_back(length(r) + input.counts[r]);
 }
 
-// Hidden states of all tokens.
+// The hidden states of all new tokens.
 Tensor ModelStep::forward(Context& c, const StepInput& input) {
   Rows rows;
   for (std::size_t r = 0; r < input.counts.size(); ++r) rows.append(input.counts[r], length(r));
@@ -90,7 +90,7 @@ std::vector<std::int32_t> ModelStep::adapters_of_answers(const StepInput& input)
   return adapters_->of_tokens(input.sentences, input.answers.empty() ? one_each : input.answers);
 }
 
-// Hidden states [answers, D] of the last token of each row, or of as many of its last ones as are to be answered.
+// The hidden states [answers, D] of the tokens that need an answer.
 Tensor ModelStep::answered_states(Context& c, const StepInput& input) {
   const Tensor h = forward(c, input);
   std::vector<std::int32_t> last;

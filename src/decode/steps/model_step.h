@@ -1,5 +1,5 @@
-// A model as a search's step: a decoder, or an encoder-decoder over what its sentences translate, and a cache of the keys and values
-// of earlier tokens. What else a step may do is put around it (make_step.h).
+// The innermost step: runs the model over the new tokens of all rows, with a cache of the keys and values of earlier tokens. Decorators
+// around it do everything else (make_step.h).
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace tril::search {
 
-/// The rows of the cache are those of the last step. Rows of a sentence that is done are named no more, and the cache takes their
-/// slots back.
+/// The rows of the cache are those of the last step. A row that no later step continues is removed from the cache, and its slots are
+/// freed.
 class ModelStep : public Step {
  public:
-  /// @param sources  of all sentences that a step names; null for a model without an encoder
-  /// @param cache    of this model; null: every row of a step begins in it (recompute_step.h)
-  /// @param adapters of the sentences; null: they name none
+  /// @param sources   the sources of all sentences; null for a model without an encoder
+  /// @param cache     the cache of this model; null: every row of a step is a new one (recompute_step.h)
+  /// @param adapters  the adapters of the sentences; null: they use none
   ModelStep(const model::Model& model, const Sources* sources, nn::KvCache* cache, CacheOptions options = {},
             const SentenceAdapters* adapters = nullptr);
 
@@ -39,8 +39,8 @@ class ModelStep : public Step {
   nn::KvCache* cache_;
   CacheOptions options_;
   const SentenceAdapters* adapters_;
-  std::vector<std::int32_t> prompt_lengths_;  ///< of the rows of this step
-  std::vector<std::int32_t> memory_rows_;     ///< [rows] in the memory of the sources
+  std::vector<std::int32_t> prompt_lengths_;  ///< [rows] of this step
+  std::vector<std::int32_t> memory_rows_;     ///< [rows] each row's row of Sources::memory()
 };
 
 }  // namespace tril::search

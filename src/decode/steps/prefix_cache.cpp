@@ -22,7 +22,7 @@ PrefixCache::Tokens PrefixCache::tokens_at(std::span<const std::int32_t> text, s
   return tokens;
 }
 
-// From its last block to its first, so that none is older than one that follows it.
+// Marks a block and its ancestors as used, from the last to the first, so that parents come before children.
 void PrefixCache::used(Block* last) {
   for (; last->before; last = last->before) recent_.splice(recent_.begin(), recent_, last->place);
 }
@@ -61,7 +61,7 @@ void PrefixCache::keep(std::int64_t r, std::span<const std::int32_t> text, std::
 }
 
 void PrefixCache::drop(Block* gone) {
-  check(gone->next.empty(), "prefix cache", "a block goes before those that follow it");
+  check(gone->next.empty(), "prefix cache", "a block would be dropped before its children");
   cache_->let_go(gone->slots);
   recent_.erase(gone->place);
   const Tokens tokens = gone->tokens;

@@ -27,14 +27,14 @@ void PrefixCacheStep::keep_prefix(std::int32_t row, std::span<const std::int32_t
   prefixes_->keep(row, text.first(std::min<std::int64_t>(std::ssize(text), read)), adapter);
 }
 
-// A row that begins with kept slots is a row of the cache before the inner step sees it, so for that one it goes on. Such rows come
-// last, as those of StepInput that begin do, so every row that begins becomes one of the cache here.
+// Adds new rows to the KV cache here, with their cached prefixes, so that the inner step sees them as continued rows. It adds all
+// new rows, with and without prefix, because the cache's rows must have the order of the step's.
 StepOutput PrefixCacheStep::step(Context& c, const StepInput& input) {
   prompt_lengths_.assign(input.prompt_lengths.begin(), input.prompt_lengths.end());
   sentences_.assign(input.sentences.begin(), input.sentences.end());
   if (begun_.empty()) return StepDecorator::step(c, input);
   parents_.assign(input.parents.begin(), input.parents.end());
-  for (std::int64_t r = rows_that_go_on(input); r < std::ssize(parents_); ++r) {
+  for (std::int64_t r = continued_rows(input); r < std::ssize(parents_); ++r) {
     const auto begun = begun_.find(input.sentences[r]);
     parents_[r] = static_cast<std::int32_t>(cache_->rows());
     cache_->add_row(begun == begun_.end() ? std::span<const std::int32_t>{} : begun->second);

@@ -1,4 +1,4 @@
-// Rows that begin as an earlier text did begin with that text's keys and values (prefix_cache.h), so that the rest alone is read.
+// Starts rows with the cached keys and values of the same prefix (prefix_cache.h), so that only the rest is read.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace tril::search {
 
 class PrefixCacheStep : public StepDecorator {
  public:
-  /// @param cache     of the inner step, which follows StepInput::parents with it
-  /// @param prefixes  of the same cache
-  /// @param beyond    rows of more tokens are turned by other angles than the beginnings that are kept, so they neither reuse
-  ///                  nor keep any (nn::LengthDependence); 0: no row is
-  /// @param adapters  of the sentences, which share beginnings only with those of the same one; null: they name none
+  /// @param cache     the KV cache of the inner step
+  /// @param prefixes  over the same cache
+  /// @param beyond    rows with more tokens than this use other rotary angles, so they neither reuse nor cache prefixes
+  ///                  (nn::LengthDependence); 0: no limit
+  /// @param adapters  the adapters of the sentences, which share prefixes only under the same adapter; null: they use none
   PrefixCacheStep(std::unique_ptr<Step> inner, nn::KvCache& cache, PrefixCache& prefixes, std::int64_t beyond,
                   const SentenceAdapters* adapters = nullptr);
   StepOutput step(Context& c, const StepInput& input) override;
@@ -34,10 +34,10 @@ class PrefixCacheStep : public StepDecorator {
   PrefixCache* prefixes_;
   std::int64_t beyond_;
   const SentenceAdapters* adapters_;
-  std::map<std::int32_t, std::vector<std::int32_t>> begun_;  ///< by sentence: the slots that its row begins with
-  std::vector<std::int32_t> parents_;                        ///< of a step in which such a row begins
-  std::vector<std::int32_t> prompt_lengths_;                 ///< of the rows of the last step; empty: not told
-  std::vector<std::int32_t> sentences_;                      ///< of the rows of the last step
+  std::map<std::int32_t, std::vector<std::int32_t>> begun_;  ///< by sentence: the cached slots for its first row
+  std::vector<std::int32_t> parents_;                        ///< StepInput::parents for the inner step
+  std::vector<std::int32_t> prompt_lengths_;                 ///< [rows] of the last step; empty: not given
+  std::vector<std::int32_t> sentences_;                      ///< [rows] of the last step
 };
 
 }  // namespace tril::search

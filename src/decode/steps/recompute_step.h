@@ -1,5 +1,5 @@
-// A model without a cache: every step reads each row again from its first token. This gives the same logits, slowly. It is for
-// checks, and for families that have no cache.
+// Decoding without a KV cache: every step reads each row again from its first token. The logits are the same, but it is slow. For
+// checks, and for families without a cache.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tril::search {
 
-/// The inner step sees rows that begin, and no others.
+/// The inner step sees only new rows.
 class RecomputeStep : public StepDecorator {
  public:
   using StepDecorator::StepDecorator;

@@ -8,14 +8,14 @@ std::int32_t RereadStep::reuse_prefix(std::int32_t sentence, std::span<const std
   return n;
 }
 
-// Whether the row is longer now, but its prompt is not. A longer prompt had the other angles from its first token.
+// True if the row is longer than beyond_, but its prompt is not. A longer prompt has the other angles from its first token.
 bool RereadStep::has_grown_beyond(const StepInput& input, std::size_t row) const {
   return std::ssize(texts_[row]) > beyond_ && input.prompt_lengths[row] <= beyond_;
 }
 
 StepOutput RereadStep::step(Context& c, const StepInput& input) {
   texts_.follow(input);
-  if (input.prompt_lengths.empty()) return StepDecorator::step(c, input);  // each step counts as a prompt
+  if (input.prompt_lengths.empty()) return StepDecorator::step(c, input);  // each row counts as one prompt
   bool any = false;
   for (std::size_t r = 0; r < texts_.rows(); ++r) any |= has_grown_beyond(input, r);
   if (!any) return StepDecorator::step(c, input);

@@ -1,5 +1,6 @@
-// longrope turns the tokens of a text by one set of angles up to a length, and by another set beyond it [Ding et al. 2024]. The keys
-// in a cache have the angles of their time, so a row that grows beyond that length is read again from its first token.
+// longrope uses one set of rotary angles for texts up to a length and another set for longer texts [Ding et al. 2024]. Cached keys
+// have the angles that were in use when they were computed, so a row that grows beyond that length is read again from its first
+// token.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace tril::search {
 
 class RereadStep : public StepDecorator {
  public:
-  /// @param beyond  rows of more tokens have the other angles (nn::LengthDependence)
+  /// @param beyond  rows with more tokens than this use the other angles (nn::LengthDependence)
   RereadStep(std::unique_ptr<Step> inner, std::int64_t beyond) : StepDecorator(std::move(inner)), beyond_(beyond) {}
   StepOutput step(Context& c, const StepInput& input) override;
   std::int32_t reuse_prefix(std::int32_t sentence, std::span<const std::int32_t> prompt) override;
@@ -23,7 +24,7 @@ class RereadStep : public StepDecorator {
 
   std::int64_t beyond_;
   RowTexts texts_;
-  std::vector<std::int32_t> ids_, counts_, cuts_, prompt_lengths_;  ///< of a step in which a row is longer than that
+  std::vector<std::int32_t> ids_, counts_, cuts_, prompt_lengths_;  ///< of a step that reads rows again
 };
 
 }  // namespace tril::search

@@ -1,4 +1,4 @@
-// The tokens that each row of a step has read, from its first one. A step that may have to read a row again keeps them.
+// All tokens that each row of a step has read. For steps that may read a row again.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace tril::search {
 
 class RowTexts {
  public:
-  /// The sentence's row begins in the next step, and these tokens come before those that the step gives it.
+  /// A new sentence begins in the next step. These tokens come before those of the step.
   void begin(std::int32_t sentence, std::span<const std::int32_t> tokens);
-  /// The rows become those of this step, whose tokens they have read then.
+  /// Follows a step: makes the rows those of the step and appends its tokens.
   void follow(const StepInput& input);
 
   std::size_t rows() const { return texts_.size(); }

@@ -1,4 +1,4 @@
-// Which adapter each sentence of a batch is read with (nn/adapters.h).
+// The adapter of each sentence of a batch (nn/adapters.h).
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class SentenceAdapters {
     of_[sentence] = adapter;
   }
   std::int32_t of(std::int32_t sentence) const { return sentence < std::ssize(of_) ? of_[sentence] : -1; }
-  /// The adapter of every token, sentence after sentence; empty if no sentence names one.
+  /// The adapter of every token, sentence after sentence; empty if no sentence has one.
   /// @param counts  the number of tokens of each sentence
   std::vector<std::int32_t> of_tokens(std::span<const std::int32_t> sentences,
                                       std::span<const std::int32_t> counts) const {

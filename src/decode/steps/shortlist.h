@@ -1,8 +1,8 @@
-// A vocabulary shortlist: the target tokens that a source calls for, so that only their logits need to be worked out
-// [Jean et al. 2015, section 3.2; Mi et al. 2016]. Those are the likeliest translations of each of its tokens by a lexical table,
-// the most frequent tokens, and what a search may be made to say (ends, forced tokens).
+// A vocabulary shortlist: the target tokens that may translate a source. Only their logits are computed [Jean et al. 2015,
+// section 3.2; Mi et al. 2016]. They are the likeliest translations of each source token in a lexical table, the most frequent
+// tokens, and tokens that the search may need (EOS, forced tokens).
 //
-// A sentence's list is a function of its source and request alone, whatever shares its batch.
+// The list of a sentence depends only on its source and request, not on its batch.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 namespace tril::search {
 
 struct ShortlistOptions {
-  std::int64_t first = 100;  ///< of the most frequent tokens
-  std::int64_t best = 100;   ///< translations of each source token
-  double threshold = 0;      ///< of at least this probability
+  std::int64_t first = 100;  ///< the number of most frequent tokens
+  std::int64_t best = 100;   ///< the maximum number of translations of each source token
+  double threshold = 0;      ///< the minimum probability of a translation
 };
 
 class Shortlist {
  public:
-  /// @param table  where it knows no shares, the first ids are taken for the most frequent
+  /// @param table  without frequencies, its lowest ids count as the most frequent tokens
   Shortlist(const LexicalTable& table, const ShortlistOptions& options, const SearchPlan& search);
 
-  /// Target ids for a source, ascending; what the request makes come (phrases, a first token) among them.
+  /// The target ids for a source, ascending, including the phrases and the forced first token of the request.
   std::vector<std::int32_t> of(std::span<const std::int32_t> source, const Request& request = {}) const;
 
  private:

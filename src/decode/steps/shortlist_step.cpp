@@ -13,7 +13,7 @@ StepOutput ShortlistStep::step(Context& c, const StepInput& input) {
   StepOutput output = StepDecorator::step(c, of_inner);
   if (input.wanted == Wanted::nothing) return output;
 
-  std::vector<std::int32_t> sentences;  // of the answers
+  std::vector<std::int32_t> sentences;  // of each answer
   for (std::size_t r = 0; r < input.sentences.size(); ++r)
     sentences.insert(sentences.end(), input.answers.empty() ? 1 : input.answers[r], input.sentences[r]);
   choose_columns(c, sentences, output);
@@ -28,11 +28,11 @@ StepOutput ShortlistStep::step(Context& c, const StepInput& input) {
   return {.logits = logits, .columns = columns_, .attention = std::move(output.attention)};
 }
 
-// The tokens of all lists together. What only other sentences' lists have is masked, so that a sentence's result does not depend on
-// them.
+// Makes columns_ the union of the lists. A sentence's tokens from other lists are masked, so that its result does not depend on
+// other sentences.
 void ShortlistStep::choose_columns(Context& c, std::span<const std::int32_t> sentences, const StepOutput& projection) {
   std::vector<std::int32_t> distinct(sentences.begin(), sentences.end());
-  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());  // equals are neighbours
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());  // equal numbers are adjacent
   if (distinct == chosen_for_) return;
   chosen_for_ = std::move(distinct);
   columns_.clear();

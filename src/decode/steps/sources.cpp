@@ -9,8 +9,8 @@
 namespace tril::search {
 namespace {
 
-// Stretches begin at multiples of this many tokens, which is what a packed memory pads its keys to: a row of b blocks
-// then never takes more bytes than b rows of one block (kern/memory_attention.h).
+// Stretches begin at multiples of this many tokens. A packed memory pads its keys to the same size, so a row of b blocks never
+// takes more bytes than b rows of one block (kern/memory_attention.h).
 constexpr std::int32_t block = 16;
 
 std::int32_t blocks_of(std::int32_t tokens) {
@@ -22,19 +22,19 @@ std::size_t packed_bytes(const ops::PackedMemory& m, std::int32_t tokens) {
   return m.num_kv_heads * of_head.total;
 }
 
-// Where a stretch that begins with this token begins in a packed memory.
+// The offset in a packed memory of a stretch that begins with this token.
 std::size_t packed_begin(const ops::PackedMemory& m, std::int32_t token) {
   return token / block * packed_bytes(m, block);
 }
 
-// Rows [begin, begin + count) of x to rows [to, ...) of y.
+// Copies rows [begin, begin + count) of x to rows [to, to + count) of y.
 void copy_rows(Context& c, const Tensor& x, std::int64_t begin, std::int64_t count, Tensor& y, std::int64_t to) {
   if (!x || count == 0) return;
   c.kernels().copy_rows(x.data<float>() + begin * x.row_stride(), x.row_stride(), y.data<float>() + to * y.row_stride(),
                         y.row_stride(), count, x.size(1));
 }
 
-// Row r of one memory becomes the tokens from `to` on of another, whose room is in blocks.
+// Copies row r of one memory to the tokens from `to` on of another.
 void copy_row(Context& c, const model::Memory& from, std::int32_t r, model::Memory& into, std::int32_t to) {
   const std::int32_t begin = from.rows.begin(r), n = from.rows.length(r);
   copy_rows(c, from.states, begin, n, into.states, to);
@@ -50,7 +50,7 @@ void copy_row(Context& c, const model::Memory& from, std::int32_t r, model::Memo
   }
 }
 
-// Room for so many tokens of memories like this one.
+// An empty memory of the same form with room for `tokens` tokens.
 model::Memory empty_like(Context& c, const model::Memory& like, std::int32_t tokens) {
   model::Memory m;
   const auto wide = [&](const Tensor& x) { return x ? c.zeros({tokens, x.size(1)}) : Tensor(); };
@@ -122,19 +122,19 @@ void Sources::add(Context& c, std::span<const std::vector<std::int32_t>> sources
   number_rows();
 }
 
-// Where nobody else is, the memory is what the encoder made.
+// Uses the encoder's output itself as the memory. Only if there are no other sentences.
 void Sources::take_over(model::Memory fresh, std::span<const std::int32_t> sentences) {
   memory_ = std::move(fresh);
   stretches_.clear();
   for (std::size_t i = 0; i < sentences.size(); ++i) row_of_[sentences[i]] = static_cast<std::int32_t>(i);
 }
 
-// Gives a sentence the first stretch that is nobody's and large enough: where it begins; -1 where there is none.
+// Gives a sentence the first free stretch that is large enough. Returns its begin; -1: there is none.
 std::int32_t Sources::place(std::vector<Stretch>& stretches, std::int32_t sentence, std::int32_t length) {
   const std::int32_t room = blocks_of(length);
   for (std::size_t i = 0; i < stretches.size(); ++i) {
     if (stretches[i].sentence >= 0) continue;
-    while (i + 1 < stretches.size() && stretches[i + 1].sentence < 0) {  // neighbours grow together
+    while (i + 1 < stretches.size() && stretches[i + 1].sentence < 0) {  // merge free neighbours
       stretches[i].room += stretches[i + 1].room;
       stretches.erase(stretches.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     }
@@ -154,26 +154,26 @@ bool Sources::has_room(std::span<const std::int32_t> wanted) const {
   return true;
 }
 
-// All who are there move to the beginning of a larger memory.
+// Moves all sentences to the beginning of a larger memory.
 void Sources::make_room(Context& c, const model::Memory& like, std::span<const std::int32_t> wanted) {
   std::int32_t needed = 0;
-  std::vector<std::int32_t> there;
+  std::vector<std::int32_t> current;
   for (std::size_t s = 0; s < row_of_.size(); ++s)
-    if (row_of_[s] >= 0) there.push_back(static_cast<std::int32_t>(s));
-  for (const std::int32_t s : there) needed += blocks_of(length(s));
+    if (row_of_[s] >= 0) current.push_back(static_cast<std::int32_t>(s));
+  for (const std::int32_t s : current) needed += blocks_of(length(s));
   for (const std::int32_t n : wanted) needed += blocks_of(n);
-  const std::int32_t tokens = 2 * needed;  // so that it seldom happens
+  const std::int32_t tokens = 2 * needed;  // so that this is rare
   model::Memory larger = empty_like(c, like, tokens);
   std::vector<Stretch> stretches{{-1, 0, 0, tokens}};
-  for (const std::int32_t s : there) copy_row(c, memory_, row(s), larger, place(stretches, s, length(s)));
+  for (const std::int32_t s : current) copy_row(c, memory_, row(s), larger, place(stretches, s, length(s)));
   memory_ = larger;
   stretches_ = std::move(stretches);
 }
 
-// The memory's rows: a sentence's tokens, what is left of its last block, and room that is nobody's.
+// Sets the memory's rows: a sentence's tokens, the rest of its last block, free room.
 void Sources::number_rows() {
   memory_.rows = {};
-  std::vector<std::int32_t> starts;  // of sentences' rows, else -1
+  std::vector<std::int32_t> starts;  // the begin of a sentence's row; -1 for other rows
   for (const Stretch& s : stretches_) {
     if (s.sentence >= 0) {
       row_of_[s.sentence] = static_cast<std::int32_t>(memory_.rows.count());

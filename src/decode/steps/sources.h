@@ -1,6 +1,6 @@
-// What the sentences of an encoder-decoder translate: the encoder's outputs ("memories") of those that are there now, in
-// one, so that one step serves them all. Sentences come and go while others go on: a new one's rows are copied into room
-// that others left, and nothing else is moved until there is too little of it.
+// The encoder's outputs (memories) for the current sentences of an encoder-decoder, in one memory, so that one step serves all
+// sentences. Sentences come and go while others are being decoded. A new sentence is copied into free room; the others are moved
+// only if there is too little of it.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace tril::search {
 
-/// The memory of sources given as lists of ids.
-/// @param adapters  of each source (nn/adapters.h); empty: none is named
+/// Encodes sources, given as lists of ids.
+/// @param adapters  the adapter of each source (nn/adapters.h); empty: none
 model::Memory encode(Context& c, const model::Model& model, std::span<const std::vector<std::int32_t>> sources,
                      std::span<const std::int32_t> adapters = {});
 
@@ -21,28 +21,28 @@ class Sources {
   /// The model must outlive it.
   explicit Sources(const model::Model& model) : model_(&model) {}
 
-  /// Encodes sources [n], which become those of the sentences of these numbers; none of them may be there already.
-  /// @param adapters  as of encode()
+  /// Encodes sources [n] for sentences with these numbers, which must be new.
+  /// @param adapters  see encode()
   void add(Context& c, std::span<const std::vector<std::int32_t>> sources, std::span<const std::int32_t> sentences,
            std::span<const std::int32_t> adapters = {});
-  /// Forgets a sentence's source; nothing where it has none.
+  /// Removes a sentence's source, if it has one.
   void remove(std::int32_t sentence);
   void clear();
 
-  /// It has rows for all sentences that are there, and rows that are free room.
+  /// Has rows for all current sentences, and rows of free room.
   const model::Memory& memory() const { return memory_; }
-  /// A sentence's row of it, from one add() to the next.
+  /// The row of a sentence in memory(), valid until the next add().
   std::int32_t row(std::int32_t sentence) const { return row_of_[sentence]; }
-  /// Tokens of a sentence's source.
+  /// The number of tokens of a sentence's source.
   std::int32_t length(std::int32_t sentence) const { return memory_.rows.length(row(sentence)); }
-  /// Another number after every add(): what was worked out from the memory's values holds no more.
+  /// Changes with every add(). Values that were derived from the memory are then out of date.
   std::uint64_t version() const { return version_; }
   std::int64_t count() const;
 
  private:
-  /// A stretch of the memory's tokens; begin and room in whole blocks.
+  /// A range of the memory's tokens; begin and room are multiples of the block size.
   struct Stretch {
-    std::int32_t sentence = -1;  ///< -1: nobody's
+    std::int32_t sentence = -1;  ///< -1: free
     std::int32_t begin = 0, length = 0, room = 0;
   };
   void take_over(model::Memory fresh, std::span<const std::int32_t> sentences);
@@ -53,7 +53,7 @@ class Sources {
 
   const model::Model* model_;
   model::Memory memory_;
-  std::vector<Stretch> stretches_;  ///< in the order of their tokens, all of the memory; none: rows are as encoded
+  std::vector<Stretch> stretches_;  ///< cover the memory, in order; empty: the memory is as encoded
   std::vector<std::int32_t> row_of_;
   std::uint64_t version_ = 0;
 };

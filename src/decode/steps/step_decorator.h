@@ -1,5 +1,5 @@
-// A step around another one. Each kind does one thing to what goes in or comes out, and passes the rest on (make_step.h puts them
-// together).
+// A step around another step. Each decorator changes one thing in the input or the output and passes on the rest (make_step.h builds
+// the chain).
 #pragma once
 
 #include <cstdint>

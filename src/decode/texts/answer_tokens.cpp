@@ -8,11 +8,11 @@
 namespace tril::search {
 namespace {
 
-// Says of consecutive tokens before which characters they begin.
+// Sets the offsets of consecutive tokens.
 void set_offsets(std::span<AnswerToken> tokens) {
   std::string bytes;
   for (const AnswerToken& t : tokens) bytes += t.bytes;
-  std::size_t at = 0, end = 0, characters = 0;  // the character that ends at `end` is the last of so many
+  std::size_t at = 0, end = 0, characters = 0;  // `characters` characters end at `end`
   for (AnswerToken& t : tokens) {
     while (end < bytes.size() && end <= at) end += bytes_of_character(bytes, end), ++characters;
     t.offset = at < end ? characters - 1 : characters;
@@ -20,7 +20,7 @@ void set_offsets(std::span<AnswerToken> tokens) {
   }
 }
 
-// How many of `bytes` show as the first `length` bytes of valid_utf8(bytes), which end with a character.
+// The number of bytes that become the first `length` bytes of valid_utf8(bytes), which end with a character.
 std::size_t bytes_that_show(std::string_view bytes, std::size_t length) {
   std::size_t at = 0, shown = 0;
   while (at < bytes.size() && shown < length) {
@@ -60,8 +60,8 @@ void AnswerTokens::hold(Detokenizer::Settled settled) {
   held_.push_back(std::move(unit));
 }
 
-// What tokens add after others is what they add here, but for blanks at a text's beginning. Where a decoder does more
-// than that, the last of them has the text of all.
+// The bytes of each token. They are those that it adds after other tokens, without the blanks that decoding strips at the
+// beginning of a text. If a decoder changes more than that, the last token gets the whole text.
 std::vector<std::string> AnswerTokens::pieces_of(std::span<const AnswerToken> tokens, const std::string& text) const {
   std::vector<std::string> pieces(tokens.size());
   std::string joined;
@@ -97,9 +97,9 @@ AnswerTokens::Part AnswerTokens::release(bool all) {
   std::size_t at = 0, whole = 0;
   while (whole < held_.size() && at + held_[whole].text.size() <= certain) {
     at += held_[whole].text.size();
-    tell(std::move(held_[whole++]), part);
+    append(std::move(held_[whole++]), part);
   }
-  if (stopped_ && at < certain) {  // a stop begins within this one
+  if (stopped_ && at < certain) {  // the stop string begins inside this unit
     Unit& cut = held_[whole];
     std::string bytes;
     for (const AnswerToken& t : cut.tokens) bytes += t.bytes;
@@ -110,14 +110,14 @@ AnswerTokens::Part AnswerTokens::release(bool all) {
     }
     while (!cut.tokens.empty() && cut.tokens.back().bytes.empty()) cut.tokens.pop_back();
     cut.text.resize(certain - at);
-    tell(std::move(cut), part);
+    append(std::move(cut), part);
   }
   held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(whole));
   held_text_.erase(0, at);
   return part;
 }
 
-void AnswerTokens::tell(Unit unit, Part& part) {
+void AnswerTokens::append(Unit unit, Part& part) {
   for (AnswerToken& t : unit.tokens) {
     t.offset += characters_;
     part.tokens.push_back(std::move(t));

@@ -10,7 +10,7 @@
 namespace tril::search {
 namespace {
 
-// The probe's name of the weights, without ".weights"; "" for whatever else it sees.
+// The probed name without its ending ".weights"; "" for other values.
 std::string attention_name(const std::string& probed) {
   const std::string end = ".weights";
   return probed.ends_with(end) ? probed.substr(0, probed.size() - end.size()) : "";
@@ -28,7 +28,7 @@ void add_pieces(std::vector<std::string>& pieces, const Tokenizer& tokenizer, co
   for (std::int32_t id : ids) pieces.push_back(tokenizer.piece(id, side));
 }
 
-// Catches what an attention of one row is asked for, [1, heads, queries, keys], in the order of computation.
+// Records the attention weights of one row, [1, heads, queries, keys], in the order of computation.
 class Catcher {
  public:
   explicit Catcher(Context& c) : context_(c) {
@@ -42,7 +42,7 @@ class Catcher {
   Catcher(const Catcher&) = delete;
   Catcher& operator=(const Catcher&) = delete;
 
-  /// Every `step`-th attention from the `first` on.
+  /// Appends every `step`-th recorded layer, starting with `first`.
   void give(AttentionMaps& maps, std::size_t first, std::size_t step) {
     const auto queries = std::ssize(maps.queries), keys = std::ssize(maps.keys);
     for (std::size_t i = first; i < caught_.size(); i += step) {

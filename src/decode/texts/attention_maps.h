@@ -1,9 +1,8 @@
-// What the attention heads look at, for people: the weights softmax(q k^T / sqrt(d_k)) of one pair of sentences, caught
-// through the context's probe while the model computes the reference as it does in training. They say which tokens a
-// layer reads, not why it says what it says.
+// Attention maps for display: the weights softmax(q k^T / sqrt(d_k)) of one pair of sentences, recorded through the context's
+// probe during a teacher-forced pass over the target. They show which tokens a layer reads, but do not explain its output.
 //
-// An encoder-decoder shows its cross-attention: row t is the position that foretells target token t, columns are source
-// tokens. A decoder alone shows its self-attention over source and target in a row.
+// For an encoder-decoder this is the cross-attention: row t is the position that predicts target token t, and columns are source
+// tokens. For a decoder-only model it is the self-attention over source and target.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +17,16 @@ namespace tril::search {
 
 struct AttentionMaps {
   enum class Kind : std::uint8_t {
-    cross,    ///< a decoder's tokens to the source
-    encoder,  ///< the source to itself
-    decoder,  ///< the target to itself, in a decoder with an encoder
-    self,     ///< a text to itself, in a decoder alone
+    cross,    ///< target to source
+    encoder,  ///< source to source
+    decoder,  ///< target to target, in an encoder-decoder
+    self,     ///< text to text, in a decoder-only model
   };
   struct Layer {
-    std::string name;  ///< "model.decoder.layers.0.encoder_attn": where the probe saw it
+    std::string name;  ///< "model.decoder.layers.0.encoder_attn": the name that the probe sees
     std::int64_t heads = 0;
     std::vector<float> weights;  ///< [heads, queries, keys]
-    /// 255 sqrt(weight), rounded: a byte each, in which small weights keep more of their digits.
+    /// 255 sqrt(weight), rounded to a byte. The root keeps more precision for small weights.
     std::vector<std::uint8_t> codes() const;
   };
   Kind kind = Kind::cross;

@@ -8,7 +8,7 @@ namespace tril::search {
 
 void forbid(const std::string& text, const Tokenizer& tokenizer, const std::string& where,
             std::vector<std::vector<std::int32_t>>& bad_words) {
-  constexpr std::size_t most = 2000;  // each is looked for at every step
+  constexpr std::size_t most = 2000;  // each costs time at every step
   check(!text.empty(), where, "an empty text would forbid the space");
   check(bad_words.size() < most, where, "more than {} words, counting all their forms", most);
   bool any = false;

@@ -1,4 +1,4 @@
-// Texts that never come, as the sequences of tokens that they may be cut into.
+// Texts that must not be generated, as token sequences.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace tril::search {
 
-/// Adds the text's tokens at the beginning of a text and after a space; those that are there stay.
-/// @param where  how errors call it
-/// @throws Error(usage) where the text has no token
+/// Adds the token sequences of `text` at the beginning of a text and after a space, unless they are in the list.
+/// @param where  the name of the text in errors
+/// @throws Error(usage) if the text has no token
 void forbid(const std::string& text, const Tokenizer& tokenizer, const std::string& where,
             std::vector<std::vector<std::int32_t>>& bad_words);
 

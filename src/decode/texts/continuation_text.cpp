@@ -41,7 +41,7 @@ SearchPlan ContinuationText::completed(SearchPlan s, const ContinuationOptions& 
     s.suppress_ids.push_back(static_cast<std::int32_t>(id));
   if (o.stops.empty()) return s;
   for (const std::string& stop : o.stops)
-    check(!stop.empty(), "stop text", "an empty stop string would end everything at once");
+    check(!stop.empty(), "stop text", "an empty stop string would end every text at once");
   s.ends = stop_test(tokenizer_, o.stops);
   return s;
 }
@@ -64,7 +64,7 @@ std::vector<std::int32_t> ContinuationText::prompt_ids(const std::string& prompt
   return ids;
 }
 
-// A token that is generated last is never read, so it needs no position.
+// The last generated token is never read, so it needs no position.
 Request ContinuationText::request_for(std::vector<std::int32_t> ids, std::uint64_t number,
                                       const ContinuationOptions& options) const {
   const auto given = std::ssize(ids);
@@ -95,7 +95,7 @@ Generation ContinuationText::finish(const Hypothesis& h, const Request& request,
     g.text.resize(stop);
     g.stop_reason = StopReason::stop;
   } else if (h.stop_reason == StopReason::length) {
-    // A directory's max_length of all positions is no wish for a length, it says how far the model goes.
+    // A max_length equal to the model's positions is its capacity, not a requested length.
     const bool full = model_->max_positions() > 0 && given + request.max_length >= model_->max_positions();
     const bool asked = options.max_new_tokens && *options.max_new_tokens == request.max_length;
     if (full && !asked) g.stop_reason = StopReason::positions;

@@ -1,5 +1,4 @@
-// One prompt on its way to what follows it, on both sides of the search: what the search is to be asked, and what its
-// answer reads.
+// Converts prompts to requests of a search, and hypotheses back to text.
 #pragma once
 
 #include <cstdint>
@@ -15,38 +14,39 @@
 
 namespace tril::search {
 
-/// How long generations are.
+/// Length limits and stop strings.
 struct ContinuationOptions {
-  std::optional<std::int32_t> min_new_tokens;  ///< before an end token; nothing: as min_length says
-  std::int32_t min_length = 0;                 ///< likewise, of prompt and generated tokens together
-  /// Nothing: as max_length says, or 256 tokens. The model's positions bound it too.
+  std::optional<std::int32_t> min_new_tokens;  ///< generated tokens before an end token; nullopt: from min_length
+  std::int32_t min_length = 0;                 ///< the same, counting the prompt too
+  /// nullopt: from max_length, or 256 without it. The model's positions are a limit in any case.
   std::optional<std::int32_t> max_new_tokens;
-  std::optional<std::int32_t> max_length;  ///< of prompt and generated tokens together
-  std::vector<std::string> stops;          ///< texts before which a generation ends
+  std::optional<std::int32_t> max_length;  ///< the same, counting the prompt too
+  std::vector<std::string> stops;          ///< stop strings
 };
 
 struct Generation {
-  std::string text;                  ///< without the prompt, up to a stop
-  std::vector<std::int32_t> tokens;  ///< as generated, an end token included
+  std::string text;                  ///< without the prompt and the stop string
+  std::vector<std::int32_t> tokens;  ///< as generated, including an end token
   double log_prob = 0, score = 0;    ///< see Hypothesis
   StopReason stop_reason = StopReason::length;
-  std::vector<TokenScore> token_scores = {};  ///< of each token, where SearchPlan::top_log_probs asks for them
+  std::vector<TokenScore> token_scores = {};  ///< by token, if SearchPlan::top_log_probs is at least 0
 };
 
 class ContinuationText {
  public:
   /// The model must outlive it.
-  /// @throws Error(usage) where this is no language model, or the tokenizer's ids do not fit it
+  /// @throws Error(usage) as check_language_model()
   ContinuationText(const model::Model& model, std::shared_ptr<const Tokenizer> tokenizer);
 
-  /// The ids of a prompt, what a model expects in front of a text included; an empty one is the model's begin token.
-  /// @param where  how errors call the prompt
-  /// @throws Error(usage) where it leaves no room, or has no token
+  /// The ids of a prompt, including the tokens that the model expects before a text. An empty prompt becomes the model's
+  /// begin token.
+  /// @param where  the name of the prompt in errors
+  /// @throws Error(usage) if it has no token, or more tokens than the model has positions
   std::vector<std::int32_t> prompt_ids(const std::string& prompt, const std::string& where) const;
-  /// What a search is asked for. @param number  which random numbers are drawn for it
+  /// The search request for a prompt. @param number  Request::number
   Request request_for(std::vector<std::int32_t> ids, std::uint64_t number, const ContinuationOptions& options) const;
   Generation finish(const Hypothesis& h, const Request& request, const ContinuationOptions& options) const;
-  /// The search's part of the options: no token that has no text, and an end where a stop text comes.
+  /// Completes a plan: suppresses ids without text, and ends at stop strings.
   SearchPlan completed(SearchPlan search, const ContinuationOptions& options) const;
 
   const model::Model& model() const { return *model_; }
@@ -57,10 +57,10 @@ class ContinuationText {
   std::shared_ptr<const Tokenizer> tokenizer_;
 };
 
-/// The last tokens of what is given: enough to know whether a blank that follows is inside a text.
+/// The last tokens of a prompt: enough context to decode the tokens after it.
 std::vector<std::int32_t> end_of(const Request& request);
 
-/// Throws Error(usage) where this is no language model, or the tokenizer's ids do not fit it.
+/// Throws Error(usage) if the model is not a language model, and Error if the tokenizer has more ids than its vocabulary.
 void check_language_model(const model::Model& model, const Tokenizer& tokenizer);
 
 }  // namespace tril::search

@@ -41,7 +41,7 @@ std::optional<Request> Generator::next_request_if_any(const std::string& prompt)
   }
 }
 
-// Tokens of any number of requests and samples as text, told one at a time.
+// Streams the text of all requests and samples. Calls of on_text do not overlap.
 class Generator::Streams {
  public:
   /// @param prompts  the number of each request's prompt
@@ -75,7 +75,7 @@ std::vector<std::vector<Generation>> Generator::generate(std::span<const std::st
                                                          std::stop_token stop) {
   std::vector<std::vector<Generation>> results(prompts.size());
   std::vector<Request> requests;
-  std::vector<std::size_t> places;  // of each request among the prompts
+  std::vector<std::size_t> places;  // the prompt index of each request
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     if (std::optional<Request> request = next_request_if_any(prompts[i])) {
       requests.push_back(std::move(*request));

@@ -1,4 +1,4 @@
-// Prompts -> what a language model goes on with: tokenises, bounds lengths, decodes in parallel, ends at stop texts.
+// Prompts to continuations: tokenises, limits lengths, decodes in parallel, ends at stop strings.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ namespace tril::search {
 
 struct GeneratorOptions : ContinuationOptions {
   ParallelOptions decoding;
-  /// A prompt that nothing can follow has one empty generation (StopReason::refused) instead of ending all by an Error.
+  /// A prompt that cannot be continued gets one empty generation (StopReason::refused) instead of an Error for all prompts.
   bool pass_over_refused = false;
 };
 
-/// A piece of text as it becomes certain, of the prompt and sample of these numbers; `ended` once, with the last.
+/// A piece of a sample's text that later tokens cannot change. The last piece of a sample has `ended` set.
 struct TextPiece {
   std::size_t prompt;
   std::int32_t sample;
@@ -35,26 +35,26 @@ class Generator {
   /// The model must outlive the generator.
   Generator(const model::Model& model, std::shared_ptr<const Tokenizer> tokenizer, GeneratorOptions options);
 
-  /// What follows each prompt: the best n_best, best first, or as many samples. An empty prompt is the model's begin
-  /// token. What is drawn depends on the prompt's number among all that this generator was given.
-  /// @param on_text  told of the text while it comes; by one worker at a time; not in a beam search
-  /// @param stop  ends all that goes on, see Watch
-  /// @throws Error(usage) naming the prompt that leaves no room, or that has no token, unless those are passed over
+  /// The continuations of each prompt: the n_best hypotheses, best first, or n_best samples. An empty prompt becomes the
+  /// model's begin token. Samples depend on the number of the prompt among all prompts that this generator was given.
+  /// @param on_text  receives the text during the search, from one worker at a time; not called in beam search
+  /// @param stop     see Watch
+  /// @throws Error(usage) naming a prompt that has no token or is too long, unless pass_over_refused is set
   std::vector<std::vector<Generation>> generate(std::span<const std::string> prompts, const OnText& on_text = {},
                                                 std::stop_token stop = {});
 
-  /// The same for one prompt, of which `kept` may have read the beginning already.
+  /// The same for one prompt; reuses what `kept` has already read of it.
   std::vector<Generation> generate(PromptSession& kept, const std::string& prompt, const OnText& on_text = {},
                                    std::stop_token stop = {});
 
   const ContinuationText& text() const { return text_; }
-  /// Tokens so far: read as prompts, and generated.
+  /// The number of prompt tokens and of generated tokens so far.
   std::int64_t prompt_tokens() const { return prompt_tokens_; }
   std::int64_t new_tokens() const { return new_tokens_; }
   Speculation speculation() const { return decoder_.speculation(); }
-  /// Characters of prompts so far that the vocabulary lacks.
+  /// Characters of prompts so far that are not in the vocabulary.
   std::int64_t unknown() const { return unknown_; }
-  /// Prompts passed over so far, and what was wrong with the first.
+  /// The number of refused prompts so far, and the error of the first one.
   std::int64_t refused() const { return refused_; }
   const std::string& first_refusal() const { return first_refusal_; }
 
@@ -65,9 +65,9 @@ class Generator {
 
   ContinuationText text_;
   GeneratorOptions options_;
-  SearchPlan search_;  ///< completed
+  SearchPlan search_;  ///< with stop strings and suppressed ids
   ParallelDecoder decoder_;
-  std::uint64_t prompts_ = 0;  // so far
+  std::uint64_t prompts_ = 0;  ///< number of prompts so far
   std::int64_t prompt_tokens_ = 0, new_tokens_ = 0, unknown_ = 0, refused_ = 0;
   std::string first_refusal_;
 };

@@ -20,7 +20,7 @@ std::optional<T> number_of(std::string_view text) {
   return value;
 }
 
-// The token, or the two, that a text is.
+// The tokens that are exactly this text: one or two.
 std::vector<std::int32_t> single_tokens(const std::string& text, const Tokenizer& tokenizer, const std::string& where) {
   std::vector<std::int32_t> found;
   std::size_t fewest = 0;
@@ -69,7 +69,7 @@ void add_bias(std::int32_t id, double bias, SearchPlan& options) {
 
 void add_biases(std::span<const std::string> pairs, const Tokenizer& tokenizer, const std::string& where,
                 SearchPlan& options) {
-  std::map<std::int32_t, std::string> known;  // the pair that each token has its bias from
+  std::map<std::int32_t, std::string> known;  // by token: the pair that set its bias
   for (const std::string& pair : pairs) {
     const auto [tokens, bias] = tokens_and_bias(pair, tokenizer, where);
     for (const std::int32_t id : tokens) {

@@ -1,4 +1,4 @@
-// What is added to the logits of single tokens, as OpenAI has it: from -100, which forbids, to 100, which all but forces.
+// Logit biases of single tokens, as in OpenAI's API: from -100, which forbids a token, to 100, which practically forces it.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace tril::search {
 
 inline constexpr double most_bias = 100;
 
-/// Adds `bias` to what the token has; -most_bias and less: it never comes. Log-probabilities are those of the biased
-/// logits, in a beam search too.
+/// Adds `bias` to the token's bias. A bias of -most_bias or less forbids the token. Log-probabilities are computed from the
+/// biased logits, in beam search too.
 void add_bias(std::int32_t id, double bias, SearchPlan& options);
 
-/// The same from each "TOKEN=BIAS". TOKEN is an id, or a text of one token: at the beginning of a word, after a space, or
-/// both, which then both get it.
-/// @param where  how errors call it
-/// @throws Error(usage) where one is no such pair, its token is none, or two are of the same token
+/// The same for each "TOKEN=BIAS". TOKEN is an id or a text. The text must be a single token at the beginning of a text or after
+/// a space; if it is one in both places, both tokens get the bias.
+/// @param where  the name of the option in errors
+/// @throws Error(usage) if a pair is malformed, its text is not one token, or two pairs name the same token
 void add_biases(std::span<const std::string> pairs, const Tokenizer& tokenizer, const std::string& where,
                 SearchPlan& options);
 

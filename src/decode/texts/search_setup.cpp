@@ -11,10 +11,10 @@
 namespace tril::search {
 namespace {
 
-// A guard of translations, which are about as long as their sources, against a model that cannot stop.
+// Stops a model that does not end by itself: translations are about as long as their sources.
 constexpr double default_max_length_factor = 3;
 
-// Tokens that the directory names.
+// Checks the ids in the publisher's config.
 void check_ids(const model::GenerationConfig& g, const model::Model& m) {
   const auto known = [&](std::int32_t id, const char* key) {
     if (id >= m.vocab_size())
@@ -30,19 +30,19 @@ void check_ids(const model::GenerationConfig& g, const model::Model& m) {
   known(g.forced_eos_token_id.value_or(0), "forced_eos_token_id");
 }
 
-// A least length that no output can have.
+// Rejects a minimum length that no output can have.
 void check_positions(const std::optional<std::int64_t>& least, const model::Model& m, std::string_view field) {
   check(!least || m.max_positions() == 0 || *least <= m.max_positions(), field, "{} is above the model's {} positions",
         least.value_or(0), m.max_positions());
 }
 
-// A greatest length below the model's positions is what its publisher wishes; one of all positions says how far it goes.
+// A maximum length below the model's positions is the publisher's choice; one equal to them is only the model's capacity.
 bool wishes_length(const model::GenerationConfig& g, const model::Model& m) {
   return g.max_new_tokens || (g.max_length && (m.max_positions() == 0 || *g.max_length < m.max_positions()));
 }
 
-// The directory's lengths count the decoder's start where they are not of new tokens, and what is given after it, as
-// `transformers` counts them; the options count neither.
+// As in `transformers`, the publisher's min_length and max_length count the decoder's start token and the prefix. The caller's
+// options, and min_new_tokens and max_new_tokens, count neither.
 void set_lengths(const SearchOptions& o, const model::GenerationConfig& g, const model::Model& m,
                  TranslatorOptions& t) {
   const auto without_start = [](std::optional<std::int64_t> length, std::int64_t least) {
@@ -72,7 +72,7 @@ void set_lengths(const SearchOptions& o, const model::GenerationConfig& g, const
   t.max_length_factor = o.max_length_factor.value_or(wishes_length(g, m) ? 0 : default_max_length_factor);
 }
 
-// Whether the publisher's groups divide the beam.
+// True if the publisher's beam groups divide the beam.
 bool groups_divide(const model::GenerationConfig& g, const SearchOptions& both) {
   return both.beam_size.value_or(1) % g.search.beam_groups.value_or(1) == 0;
 }
@@ -122,7 +122,7 @@ GeneratorOptions generator_options(const SearchOptions& asked, const model::Gene
     return n ? std::optional(static_cast<std::int32_t>(*n)) : std::nullopt;
   };
   t.max_new_tokens = narrow(asked.max_new_tokens ? asked.max_new_tokens : g.max_new_tokens);
-  if (t.max_new_tokens == 0) t.max_new_tokens.reset();  // nobody wants no text at all
+  if (t.max_new_tokens == 0) t.max_new_tokens.reset();  // 0 would mean no text at all
   t.max_length = narrow(g.max_length);
   t.min_new_tokens = narrow(asked.min_new_tokens ? asked.min_new_tokens : g.min_new_tokens);
   t.min_length = narrow(g.min_length).value_or(0);
@@ -131,7 +131,7 @@ GeneratorOptions generator_options(const SearchOptions& asked, const model::Gene
     check(*asked.min_new_tokens <= *asked.max_new_tokens, "min_new_tokens", "{} is above `max_new_tokens` {}",
           *asked.min_new_tokens, *asked.max_new_tokens);
   for (const std::string& stop : asked.stops)
-    check(!stop.empty(), "stop", "an empty stop string would end everything at once");
+    check(!stop.empty(), "stop", "an empty stop string would end every text at once");
   t.stops = asked.stops;
   return t;
 }

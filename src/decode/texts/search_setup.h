@@ -1,5 +1,4 @@
-// A search of a published model: what its publisher asks for, what the caller asks for besides, and what the vocabulary makes
-// of both.
+// From the publisher's generation config and the caller's options to a search of a model.
 #pragma once
 
 #include "decode/texts/generator.h"
@@ -9,20 +8,20 @@
 
 namespace tril::search {
 
-/// What both ask for. The caller's options win over the publisher's, whose groups count where they divide the beam.
+/// The merged options. The caller's take precedence. The publisher's beam groups are dropped if they do not divide the beam.
 SearchOptions combined(SearchOptions asked, const model::GenerationConfig& published);
 
-/// The plan of both. The caller's options win over the publisher's, those over the defaults of `transformers`.
+/// The plan of the merged options. Options that neither sets have the defaults of `transformers`.
 /// @throws Error(usage) naming the field of `asked` that contradicts another; Error naming the publisher's file and key
-///   where it names a token that does not exist
+///   if it contains an id outside the vocabulary
 SearchPlan search_plan(const SearchOptions& asked, const model::GenerationConfig& published, const model::Model& model,
                        const Tokenizer& tokenizer);
 
-/// The same, and how long translations are. ParallelOptions but for the search are left at their defaults.
+/// The same, with the length limits of translations. Of TranslatorOptions::decoding only the search is set.
 TranslatorOptions translator_options(const SearchOptions& asked, const model::GenerationConfig& published,
                                      const model::Model& model, const Tokenizer& tokenizer);
 
-/// The same, of continuations.
+/// The same for continuations.
 GeneratorOptions generator_options(const SearchOptions& asked, const model::GenerationConfig& published,
                                    const model::Model& model, const Tokenizer& tokenizer);
 

@@ -11,7 +11,7 @@
 namespace tril::search {
 namespace {
 
-// Up to the first boundary after `at`: a word, or a character that belongs to none.
+// The text from `at` to the next word boundary: a word, or a character that is not part of one.
 std::string_view word_at(std::string_view text, std::size_t at) {
   std::size_t end = at + 1;
   while (end < text.size() && ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80 || !is_word_boundary(text, end)))
@@ -82,7 +82,7 @@ Terminology read_terminology(const std::string& path) {
   }
   try {
     return Terminology(std::move(terms));
-  } catch (const Error& error) {  // what its lines say together
+  } catch (const Error& error) {  // a contradiction between lines
     fail(reader.name(), error.message(), error.hint());
   }
 }
@@ -93,14 +93,14 @@ std::vector<Term> missing_terms(const std::vector<Term>& terms, std::string_view
     targets.push_back(tokenizer.decode(tokenizer.encode(term.target, Side::target), Side::target));
   std::vector<Term> missing;
   for (std::size_t i = 0; i < terms.size(); ++i) {
-    std::size_t wanted = 0, before = 0;  // before: equal ones of the list up to this one, which are satisfied first
+    std::size_t wanted = 0, before = 0;  // before: equal terms up to this one, which are satisfied first
     for (std::size_t j = 0; j < terms.size(); ++j) {
       wanted += places(targets[i], targets[j]);
       before += j <= i && targets[j] == targets[i] ? 1 : 0;
     }
     std::size_t own = 0;
     for (const std::string& target : targets) own += target == targets[i] ? 1 : 0;
-    const bool unknown = [&] {  // a character that the vocabulary lacks is not written
+    const bool unknown = [&] {  // characters that are not in the vocabulary cannot be generated
       const auto ids = tokenizer.encode(terms[i].target, Side::target);
       return std::find(ids.begin(), ids.end(), tokenizer.special(Side::target).unk) != ids.end();
     }();

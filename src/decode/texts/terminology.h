@@ -1,4 +1,4 @@
-// Terminology: source phrases that must be translated by given target phrases, anywhere in a text.
+// Terminology: source phrases with prescribed translations.
 #pragma once
 
 #include <string>
@@ -16,25 +16,24 @@ struct Term {
 
 class Terminology {
  public:
-  /// @throws Error(usage) where a phrase is empty, or one source phrase has two translations
+  /// @throws Error(usage) if a phrase is empty, or one source phrase has two translations
   explicit Terminology(std::vector<Term> terms);
 
-  /// The terms of a text in its order, one that comes twice twice: at each word, from left to right, the longest that
-  /// begins there; what it covers belongs to no other. Phrases begin and end where words do; upper and lower case
-  /// differ.
+  /// The terms in a text, in order; repeated terms are repeated. At each word, from left to right, the longest phrase that
+  /// begins there is taken; terms do not overlap. Phrases begin and end at word boundaries and are case-sensitive.
   std::vector<Term> find(std::string_view text) const;
   std::size_t size() const { return size_; }
 
  private:
-  std::unordered_map<std::string, std::vector<Term>> by_first_word_;  // of each word the longest first
+  std::unordered_map<std::string, std::vector<Term>> by_first_word_;  // longest source phrases first
   std::size_t size_ = 0;
 };
 
-/// A file of lines "source phrase<TAB>target phrase"; empty lines are passed over. @throws Error naming file and line
+/// Reads lines "source phrase<TAB>target phrase"; skips empty lines. @throws Error naming file and line
 Terminology read_terminology(const std::string& path);
 
-/// Of the terms, those whose target phrase a translation lacks, as the tokenizer writes it: it must be at boundaries of
-/// words, as often as it is listed, and once more for each listed phrase that contains it.
+/// The terms whose target phrase is missing in a translation. A phrase, as the tokenizer decodes it, must occur at word
+/// boundaries as often as it is listed, and once more for each listed phrase that contains it.
 std::vector<Term> missing_terms(const std::vector<Term>& terms, std::string_view text, const Tokenizer& tokenizer);
 
 }  // namespace tril::search

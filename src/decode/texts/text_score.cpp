@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t default_context = 1024;
 
-// Tokens [begin, begin + read) of a text are read; what follows the last `scored` of them is scored.
+// Tokens [begin, begin + read) of a text are read, and the tokens after the last `scored` of them are scored.
 struct Window {
   std::size_t text, begin, read, scored;
 };
@@ -80,19 +80,19 @@ std::vector<Score> score_texts(WorkerPool& workers, const model::Model& model,
   std::vector<std::size_t> lengths;
   for (const Window& w : windows) lengths.push_back(w.read);
   const auto jobs = jobs_by_length(lengths, o.batch_size);
-  std::mutex telling;
+  std::mutex reporting;
   workers.run(jobs.size(), [&](Context& c, int, std::size_t job) {
     std::vector<Window> together;
     for (std::size_t i : jobs[job]) together.push_back(windows[i]);
     const std::vector<float> found = score_windows(c, model, texts, together);
     auto from = found.begin();
     for (const Window& w : together) {
-      const std::size_t first = w.begin + w.read - w.scored;  // of the text's scores; no two windows write the same
+      const std::size_t first = w.begin + w.read - w.scored;  // in the text's scores; windows do not overlap there
       std::copy(from, from + static_cast<std::ptrdiff_t>(w.scored),
                 scores[w.text].token_log_probs.begin() + static_cast<std::ptrdiff_t>(first));
       from += static_cast<std::ptrdiff_t>(w.scored);
     }
-    const std::lock_guard lock(telling);
+    const std::lock_guard lock(reporting);
     if (on_scored) on_scored(std::ssize(found));
   });
   for (Score& s : scores) {

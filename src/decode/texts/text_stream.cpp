@@ -7,13 +7,13 @@
 namespace tril::search {
 namespace {
 
-constexpr std::string_view replacement = "\xef\xbf\xbd";  // U+FFFD: bytes that are no character, perhaps not yet
-constexpr std::size_t longest_cleaned = 4;                // bytes of the longest text that is cleaned up: " n't"
-constexpr std::size_t most_pending = 16;                  // tokens; from then on it is looked at what is certain
+constexpr std::string_view replacement = "\xef\xbf\xbd";  // U+FFFD: an incomplete or invalid character
+constexpr std::size_t longest_cleaned = 4;                // bytes of the longest text that clean-up changes: " n't"
+constexpr std::size_t most_pending = 16;                  // tokens; with more, the oldest may be settled
 constexpr std::size_t least_context = 4;                  // tokens
-constexpr std::size_t most_before = 8;                    // tokens that tell whether a blank is inside a text
+constexpr std::size_t most_before = 8;                    // tokens of context, to keep a space at the beginning
 
-// The longest end of `text` that is the beginning of `stop`, and not all of it.
+// The length of the longest suffix of `text` that is a proper prefix of `stop`.
 std::size_t begun(std::string_view text, std::string_view stop) {
   for (std::size_t n = std::min(text.size(), stop.size() - 1); n > 0; --n)
     if (text.ends_with(stop.substr(0, n))) return n;
@@ -49,9 +49,8 @@ std::vector<std::int32_t> whole_end(const Tokenizer& tokenizer, std::span<const 
   return {end.begin(), end.end()};
 }
 
-// A stop that has just come lies within the last tokens: as many as it has bytes, and some that it goes beyond. Those that
-// have no text count for nothing. They begin with a character, where there is one. What comes before them decides whether
-// a blank that begins them is one.
+// Decodes only the last tokens: as many tokens with text as the longest stop string has bytes, and a few more. They are extended
+// to begin with a whole character. The tokens before them are context, so that a space at their beginning is kept.
 EndTest stop_test(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> stops) {
   std::size_t longest = 0;
   for (const std::string& stop : stops) longest = std::max(longest, stop.size());
@@ -67,7 +66,7 @@ EndTest stop_test(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::s
       --begin;
     const std::vector<std::int32_t> before = whole_end(*tokenizer, in_front());
     std::string text = text_behind(*tokenizer, before, tokens.subspan(begin));
-    // Of broken bytes the last may begin a character yet: what shows of them is none of a stop's until more has come.
+    // An incomplete character at the end shows as U+FFFD, which must not match a stop string.
     if (text.ends_with(replacement)) text.resize(text.size() - replacement.size());
     return find_stop(text, stops) != std::string::npos;
   };
@@ -76,8 +75,8 @@ EndTest stop_test(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::s
 Detokenizer::Detokenizer(std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::int32_t> before)
     : tokenizer_(std::move(tokenizer)), context_(whole_end(*tokenizer_, before)) {}
 
-// A broken end may be the beginning of a character. Where blanks are cleaned up, "a" and " " and "." are "a.": no rule
-// looks further back than that (clean_up_spaces).
+// An incomplete character at the end may be completed. With clean-up of spaces, "a", " " and "." give "a."; no rule of
+// clean_up_spaces looks further back than longest_cleaned.
 bool Detokenizer::may_change(std::string_view text) const {
   if (text.ends_with(replacement)) return true;
   return tokenizer_->cleans_up() &&
@@ -89,10 +88,10 @@ Detokenizer::Settled Detokenizer::push(std::int32_t token) {
   std::string text = text_behind(*tokenizer_, context_, pending_);
   if (!may_change(text)) return settle(pending_.size(), std::move(text));
   if (pending_.size() < most_pending) return {};
-  // Bytes of which nothing becomes a character: what has not changed with so many more bytes after it is certain.
+  // Invalid bytes that never become a character: text that did not change with so many more tokens after it is settled.
   const std::size_t older = pending_.size() - most_pending / 2;
   std::string first = text_behind(*tokenizer_, context_, std::span(pending_).first(older));
-  // Likewise of blanks, once more text follows than cleaning up looks at.
+  // Spaces are settled once more text follows than clean-up considers.
   const bool cleaned = text.size() - std::min(text.size(), first.size()) < longest_cleaned && tokenizer_->cleans_up() &&
                        !first.ends_with(replacement) && may_change(first);
   if (cleaned || first.size() == text.size() || !text.starts_with(first)) return {};
@@ -103,8 +102,8 @@ Detokenizer::Settled Detokenizer::finish() {
   return settle(pending_.size(), text_behind(*tokenizer_, context_, pending_));
 }
 
-// Tokens without text, and blanks, are no beginning for other tokens: some decoders take these for a text's
-// beginning, which they strip. So they stay together with the last one that shows something.
+// The context must not begin with tokens without text or with spaces, because some decoders strip spaces at the beginning of a
+// text. So it is extended back to a token that shows something.
 Detokenizer::Settled Detokenizer::settle(std::size_t tokens, std::string text) {
   const auto end = pending_.begin() + static_cast<std::ptrdiff_t>(tokens);
   context_.insert(context_.end(), pending_.begin(), end);

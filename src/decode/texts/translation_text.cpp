@@ -73,8 +73,8 @@ SearchPlan with_vocabulary(SearchPlan o, const model::Model& model, const Tokeni
 void check_options(const TextOptions& o, const SearchPlan& search) {
   check(o.max_length >= 1, "maximum length", "expected at least 1, got {}", o.max_length);
   check(o.min_length >= 0, "minimum length", "expected at least 0, got {}", o.min_length);
-  check(!o.terminology || search.has_beam(), "terminology",
-        "needs a beam search to place phrases, but the beam size is {}", search.beam_size);
+  check(!o.terminology || search.has_beam(), "terminology", "needs beam search, but the beam size is {}",
+        search.beam_size);
   check(!o.replace_unknowns || search.attention, "unknown words",
         "replacing them needs attention weights, which are not recorded");
   check(o.max_length_factor >= 0, "maximum length factor", "expected at least 0, got {}", o.max_length_factor);
@@ -101,7 +101,7 @@ Request TranslationText::request_for(std::int64_t source_tokens, TextToTranslate
   if (!options.target_language.empty())
     (starts_with_language_ ? request.start_id : request.forced_first) =
         tokenizer_->language_id(options.target_language);
-  // What a translation is made to begin with is generated; only in front of a beginning it is given, as that is.
+  // A forced first token is generated, except with a prefix: then it is given, before the prefix.
   const std::int32_t first = prefix.empty() ? -1 : forced_first(request, search.forced_bos_id);
   if (!prefix.empty()) {
     request.forced_first = -1;
@@ -149,7 +149,7 @@ TextToTranslate TranslationText::prepare(std::string text, std::string prefix, s
   const std::int32_t unk = tokenizer_->special(Side::target).unk;
   t.unknown = count_unknown(*tokenizer_, t.text, t.source, Side::source) +
               count_unknown(*tokenizer_, t.prefix, t.request.prefix, Side::target);
-  if (options.terminology)  // of a text that is cut, those that are read
+  if (options.terminology)  // only terms in the part that is read
     t.terms = options.terminology->find(t.truncated ? tokenizer_->decode(t.source, Side::source) : t.text);
   for (const Term& term : t.terms) {
     std::vector<std::int32_t> phrase = tokenizer_->encode(term.target, Side::target);
@@ -158,7 +158,7 @@ TextToTranslate TranslationText::prepare(std::string text, std::string prefix, s
   return t;
 }
 
-// A prefix stays as it was given, whatever normalisation makes of it.
+// The prefix is returned as it was given, not as the tokenizer normalises it.
 std::string TranslationText::text_of(std::span<const std::int32_t> tokens, std::span<const float> attention,
                                      const TextToTranslate& t) const {
   const auto decoded = [&](std::span<const std::int32_t> ids, std::span<const float> weights) {
@@ -167,12 +167,12 @@ std::string TranslationText::text_of(std::span<const std::int32_t> tokens, std::
   };
   if (t.prefix.empty()) return decoded(tokens, attention);
   std::vector<std::int32_t> ids = t.request.prefix;
-  std::vector<float> weights(ids.size() * t.source.size(), 0.0f);  // what is given looks at nothing
+  std::vector<float> weights(ids.size() * t.source.size(), 0.0f);  // given tokens have no attention
   const std::string given = decoded(ids, weights);
   ids.insert(ids.end(), tokens.begin(), tokens.end());
   weights.insert(weights.end(), attention.begin(), attention.end());
   const std::string text = decoded(ids, weights);
-  if (!text.starts_with(given)) return text;  // clean-up reached into it
+  if (!text.starts_with(given)) return text;  // clean-up changed the prefix
   std::string_view rest = std::string_view(text).substr(given.size());
   if (ends_in_space(t.prefix) && rest.starts_with(' ')) rest.remove_prefix(1);
   return t.prefix + std::string(rest);

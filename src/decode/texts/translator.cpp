@@ -28,7 +28,7 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
   std::vector<TextToTranslate> all;
   std::vector<std::vector<std::int32_t>> sources;
   std::vector<Request> requests;
-  std::vector<std::size_t> places;  // of each source among the texts
+  std::vector<std::size_t> places;  // the text index of each source
   for (std::size_t i = 0; i < texts.size(); ++i) {
     all.push_back(text_.prepare(texts[i], prefixes.empty() ? std::string() : prefixes[i], texts_ + i, options_,
                                 options_.decoding.search));

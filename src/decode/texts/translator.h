@@ -1,4 +1,4 @@
-// Texts -> translations: tokenises, bounds lengths, decodes in parallel, and puts everything back in the texts' order.
+// Texts to translations: tokenises, limits lengths, decodes in parallel, and returns results in the order of the texts.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ struct TranslatorOptions : TextOptions {
   ParallelOptions decoding;
 };
 
-/// What is seen of a translation while it goes on, and how it is ended; the callback may be empty.
+/// A callback for running translations, which may be empty, and a way to stop them.
 struct TranslationWatch {
-  /// Told after every step what the best hypothesis for a text reads by now, which later ones may take back; by one worker
-  /// at a time.
+  /// Called after every step with the text of the best running hypothesis, which later steps may replace; from one worker at a
+  /// time.
   std::function<void(std::size_t text, const std::string& so_far)> on_partial = {};
-  std::stop_token stop = {};  ///< ends all that goes on, see Watch
+  std::stop_token stop = {};  ///< see Watch
 };
 
 class Translator {
@@ -29,22 +29,22 @@ class Translator {
   /// The model must outlive the translator.
   Translator(const model::Model& model, std::shared_ptr<const Tokenizer> tokenizer, TranslatorOptions options);
 
-  /// The n best translations of each text, best first, or as many samples, whose draws depend on the text's number
-  /// among all that this translator was given. A text without tokens has one translation, which is empty.
-  /// @param prefixes  what each text's translations begin with, may be empty; none, or as many as texts. Where it ends
-  ///                  in a space a word begins after it, elsewhere its last word may go on. Lengths and scores are of
-  ///                  what comes after it.
+  /// The n_best translations of each text, best first, or n_best samples. Samples depend on the number of the text among all
+  /// texts that this translator was given. A text without tokens has one translation, which is its prefix.
+  /// @param prefixes  the beginnings of the translations: none, or one for each text, possibly empty. After a prefix that
+  ///                  ends in a space, a new word begins; otherwise the last word may continue. Lengths and scores do not
+  ///                  include the prefix
   /// @throws Error(usage) naming the text whose prefix leaves no position free
   std::vector<std::vector<Translation>> translate(std::span<const std::string> texts,
                                                   std::span<const std::string> prefixes = {},
                                                   const TranslationWatch& watch = {});
 
-  /// The next text is that of this number, from 0: what is drawn for it is what a translator of all texts would draw.
+  /// Sets the number of the next text, from 0, so that its samples are those of a translator that was given all texts.
   void go_to(std::uint64_t number) { texts_ = number; }
 
-  /// Texts so far that were longer than the model's positions and were cut.
+  /// The number of texts so far that were truncated to the model's positions.
   std::int64_t truncated() const { return truncated_; }
-  /// Tokens of texts and prefixes so far for characters that the vocabulary lacks.
+  /// Tokens of texts and prefixes so far for characters that are not in the vocabulary.
   std::int64_t unknown() const { return unknown_; }
   /// Tokens generated so far, of all hypotheses returned.
   std::int64_t target_tokens() const { return target_tokens_; }
@@ -54,7 +54,7 @@ class Translator {
   TranslationText text_;
   TranslatorOptions options_;
   ParallelDecoder decoder_;
-  std::uint64_t texts_ = 0;  // the number of the next
+  std::uint64_t texts_ = 0;  ///< the number of the next text
   std::int64_t truncated_ = 0, unknown_ = 0, target_tokens_ = 0;
 };
 

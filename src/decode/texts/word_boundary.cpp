@@ -8,8 +8,8 @@
 namespace tril {
 namespace {
 
-// Letters, marks and digits of scripts whose words are set apart by spaces. Line breaking has the same question to
-// answer: ID and CJ are East Asian characters, SA is South East Asian.
+// True for letters, marks and digits of scripts that separate words by spaces. The line breaking property excludes the others: ID and
+// CJ are East Asian characters, SA is South East Asian.
 bool is_of_word(UChar32 c) {
   if (c < 0) return false;
   switch (u_getIntPropertyValue(c, UCHAR_LINE_BREAK)) {
@@ -22,7 +22,7 @@ bool is_of_word(UChar32 c) {
   }
 }
 
-// A byte of a character that has no piece of its own: "<0xE2>".
+// True for a byte token such as "<0xE2>".
 bool is_byte(std::string_view piece) {
   return piece.size() == 6 && piece.starts_with("<0x") && piece.back() == '>';
 }

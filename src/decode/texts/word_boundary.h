@@ -1,4 +1,4 @@
-// Where words begin and end, in text and in subwords.
+// Word boundaries in text and in subword tokens.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace tril {
 
-/// Whether a word may begin or end at byte `at` of a text in UTF-8 (0 to its size): not between two letters, marks or
-/// digits, unless one of them is of a script that has no spaces (Han, kana, Thai, ...).
+/// True if a word may begin or end at byte `at` of a UTF-8 text (0 to its size): everywhere except between two letters, marks
+/// or digits. If one of the two belongs to a script without spaces (Han, kana, Thai, ...), there is a boundary too.
 bool is_word_boundary(std::string_view text, std::size_t at);
 
-/// What a subword does to the word before it.
+/// The relation of a subword to the word before it.
 enum class PieceKind : std::uint8_t {
-  begins_word,     ///< a space comes before it
+  begins_word,     ///< it begins with a space
   continues_word,  ///< its first character belongs to the word before it
   other            ///< punctuation without a space in front, a special token
 };

@@ -1,4 +1,4 @@
-// The attention of each row's last token, in the steps that ask for it.
+// Steps with attention return the weights of each row's last token.
 #include "decode/steps/attention_tap_step.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-// As a model whose first row reads two tokens of a source of three, its second row none, and its third one of a source of two.
+// Behaves like a model with three rows: two tokens over a source of three, no token, and one token over a source of two.
 class TappedModel : public tril::testing::RecordedStep {
  public:
   TappedModel(std::vector<tril::testing::RecordedInput>& inputs, std::vector<bool>& had_keys)

@@ -1,4 +1,4 @@
-// The inner step gets all tokens in their order, a chunk at a time, and the tokens to be answered in the last chunk.
+// The inner step gets all tokens in order, in chunks, and those that need an answer in the last chunk.
 #include "decode/steps/chunked_step.h"
 
 #include <gtest/gtest.h>

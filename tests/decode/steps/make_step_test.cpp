@@ -1,4 +1,4 @@
-// Whatever is around a model's step, its logits are those of the whole rows.
+// With any decorators, the logits are those of reading whole rows.
 #include "decode/steps/make_step.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ void expect_logits(const std::vector<float>& got, const std::vector<float>& expe
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], expected[i], 1e-4) << i;
 }
 
-// Rows that begin, fork, take tokens back and end.
+// Rows that begin, fork, lose tokens and end.
 TEST(MakeStep, RowsForkAndTakeTokensBack) {
   for (const auto& config : tril::testing::small_decoders()) {
     const auto m = model::make(JsonObject(config, "test"));

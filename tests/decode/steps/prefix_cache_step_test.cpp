@@ -1,4 +1,4 @@
-// Rows that begin with a kept text are rows of the cache when the inner step sees them, and the other rows begin as they are.
+// The inner step sees rows with a cached prefix as continued rows of the KV cache.
 #include "decode/steps/prefix_cache_step.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ struct PrefixCacheSteps : ::testing::Test {
     return t;
   }();
 
-  // A row that has read the text, as the inner step would have left it.
+  // Adds a row that has read the text, as the inner step would.
   void read() {
     cache.reorder({});
     cache.add_rows(1);

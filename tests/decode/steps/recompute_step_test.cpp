@@ -1,4 +1,4 @@
-// Without a cache the inner step sees every row from its first token, and no row that goes on.
+// Without a cache the inner step sees only new rows, each from its first token.
 #include "decode/steps/recompute_step.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ TEST(RecomputeStep, EveryRowBeginsAgain) {
   // The row forks, and another one begins.
   const Ids next{4, 5, 8, 9}, more{1, 1, 2}, parents{0, 0, -1}, sentences{7, 7, 8};
   step.step(c, {next, more, parents, sentences});
-  // The second row takes back two of its tokens; the first row is gone.
+  // The second row loses two of its tokens; the first row has ended.
   const Ids last{6, 9}, ones{1, 1}, kept{1, 2}, of_these{7, 8}, cuts{2, 0}, prompts{3, 2};
   step.step(
       c,

@@ -47,7 +47,7 @@ TEST_F(Reread, WhatIsTakenBackIsNotReadAgain) {
   EXPECT_EQ(seen[1].cuts, (Ids{4}));
 }
 
-// A step that has the beginning of each prompt.
+// A step that has cached the beginning of each prompt.
 class Beginning : public tril::testing::RecordedStep {
  public:
   using RecordedStep::RecordedStep;

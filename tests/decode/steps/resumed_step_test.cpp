@@ -1,4 +1,4 @@
-// The first row goes on from the cache's row; later ones begin as usual.
+// The first row continues the row in the cache; later rows are new.
 #include "decode/steps/resumed_step.h"
 
 #include <gtest/gtest.h>

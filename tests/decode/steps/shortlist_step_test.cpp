@@ -1,5 +1,5 @@
-// The logits are those of the whole vocabulary at the ids of the sentences' lists, and -inf where another sentence's list alone has
-// the id.
+// The logits are those of the whole vocabulary at the ids of a sentence's list, and -inf at ids that only other sentences' lists
+// contain.
 #include "decode/steps/shortlist_step.h"
 
 #include <gtest/gtest.h>
