@@ -101,53 +101,56 @@ std::vector<std::string> Parameters::names() const {
   return names;
 }
 
-std::size_t Parameters::value_bytes(std::optional<Precision> serving) const {
-  std::int64_t total = 0;
-  for (const Parameter& p : list_)
-    if (!serving || is_kept_in_floats(p, *serving)) total += padded(p.shape.count());
-  return static_cast<std::size_t>(total) * sizeof(float);
+Parameters::ValueLayout Parameters::lay_out_values(std::optional<Precision> serving) const {
+  ValueLayout layout;
+  for (std::size_t i = 0; i < list_.size(); ++i) {
+    if (serving && !is_kept_in_floats(list_[i], *serving)) continue;
+    layout.begins.emplace_back(i, layout.end);
+    layout.end += static_cast<std::size_t>(padded(list_[i].shape.count())) * sizeof(float);
+  }
+  return layout;
 }
 
-void Parameters::place_values(const TensorAt& at) {
-  std::int64_t begin = 0;
-  for (Parameter& p : list_) {
-    if (serving_ && !is_kept_in_floats(p, *serving_)) continue;
-    p.value = at(static_cast<std::size_t>(begin) * sizeof(float), p.shape, DType::f32);
-    begin += padded(p.shape.count());
-  }
-  flat_ = at(0, {begin}, DType::f32);
+void Parameters::place_values(const ValueLayout& layout, const TensorAt& at) {
+  for (const auto& [i, begin] : layout.begins) list_[i].value = at(begin, list_[i].shape, DType::f32);
+  flat_ = at(0, {static_cast<std::int64_t>(layout.end / sizeof(float))}, DType::f32);
 }
 
 void Parameters::allocate() {
-  place_values(tensors_in(lasting_memory(value_bytes({}))));
+  const ValueLayout layout = lay_out_values({});
+  place_values(layout, tensors_in(lasting_memory(layout.end)));
+}
+
+Parameters::ImageLayout Parameters::lay_out_image(Precision precision) const {
+  ImageLayout layout{lay_out_values(precision), {}};
+  layout.matrices = lay_out_matrices(list_, stacks_, precision, layout.values.end);
+  return layout;
 }
 
 std::size_t Parameters::serving_bytes(Precision precision) const {
-  return value_bytes(precision) + lay_out_matrices(list_, stacks_, precision).bytes;
+  return lay_out_image(precision).matrices.end;
 }
 
 void Parameters::allocate_serving(Precision precision) {
-  const std::size_t bytes = serving_bytes(precision);
-  const auto memory = lasting_memory(bytes);
-  place_image(precision, tensors_in(memory));
-  image_ = {memory.get(), bytes};
+  const ImageLayout layout = lay_out_image(precision);
+  const auto memory = lasting_memory(layout.matrices.end);
+  place_image(precision, layout, tensors_in(memory));
+  image_ = {memory.get(), layout.matrices.end};
 }
 
 void Parameters::adopt_serving_image(Precision precision, std::span<const std::byte> image,
                                      std::shared_ptr<const void> keep) {
-  const std::size_t bytes = serving_bytes(precision);
-  check(image.size() == bytes, "serving image", "{} bytes for a model of {}", image.size(), bytes);
-  place_image(precision, tensors_in(std::shared_ptr<const std::byte>(std::move(keep), image.data())));
+  const ImageLayout layout = lay_out_image(precision);
+  check(image.size() == layout.matrices.end, "serving image", "{} bytes, but the model needs {}", image.size(),
+        layout.matrices.end);
+  place_image(precision, layout, tensors_in(std::shared_ptr<const std::byte>(std::move(keep), image.data())));
   image_ = image;
 }
 
-void Parameters::place_image(Precision precision, const TensorAt& at) {
+void Parameters::place_image(Precision precision, const ImageLayout& layout, const TensorAt& at) {
   serving_ = precision_ = precision;
-  place_values(at);
-  const std::size_t values = value_bytes(precision);
-  const ServingMatrices matrices = lay_out_matrices(
-      list_, stacks_, precision,
-      [&](std::size_t begin, const Shape& shape, DType type) { return at(values + begin, shape, type); });
+  place_values(layout.values, at);
+  const ServingMatrices matrices = place_matrices(layout.matrices, stacks_, at);
   for (Parameter& p : list_) {
     const auto form = matrices.forms.find(&p);
     if (form == matrices.forms.end()) continue;

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "nn/parameter.h"
@@ -84,12 +85,21 @@ class Parameters {
   void watch(Tape& tape) const;
 
  private:
-  // Bytes of all values, or of those that a serving model keeps as floats.
-  std::size_t value_bytes(std::optional<Precision> serving) const;
-  // Puts the values at the beginning of a block.
-  void place_values(const TensorAt& at);
-  // Starts serving from a block: values first, matrices after them.
-  void place_image(Precision precision, const TensorAt& at);
+  // Where the floats of weights begin in a block, in bytes: of all weights, or of those that a serving model keeps in floats.
+  struct ValueLayout {
+    std::vector<std::pair<std::size_t, std::size_t>> begins;  // of a weight in the list, and of its floats
+    std::size_t end = 0;
+  };
+  ValueLayout lay_out_values(std::optional<Precision> serving) const;
+  void place_values(const ValueLayout& layout, const TensorAt& at);
+  // The block of a serving model: values first, matrices after them.
+  struct ImageLayout {
+    ValueLayout values;
+    ServingLayout matrices;
+  };
+  ImageLayout lay_out_image(Precision precision) const;
+  // Starts serving from such a block.
+  void place_image(Precision precision, const ImageLayout& layout, const TensorAt& at);
 
   std::deque<Parameter> list_;
   std::deque<Stack> stacks_;

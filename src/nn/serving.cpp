@@ -1,6 +1,7 @@
 #include "nn/serving.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "kern/gemm_bf16.h"
 #include "kern/quantize_int4.h"
@@ -14,44 +15,58 @@ bool is_quantized(Precision precision) {
   return precision == Precision::int8 || precision == Precision::int4;
 }
 
-// Takes consecutive pieces of a block; only counts if there is no block yet.
-class Layout {
- public:
-  explicit Layout(const TensorAt& at) : at_(at) {}
-  Tensor take(std::int64_t count, DType type) {
-    const std::size_t begin = bytes_;
-    bytes_ += (static_cast<std::size_t>(count) * size_of(type) + 63) / 64 * 64;
-    return at_ ? at_(begin, {count}, type) : Tensor();
-  }
-  std::size_t bytes() const { return bytes_; }
-
- private:
-  const TensorAt& at_;
-  std::size_t bytes_ = 0;
-};
-
 std::int64_t size(std::size_t n) {
   return static_cast<std::int64_t>(n);
 }
 
-// Allocates a matrix [out, in] in the form of `precision`.
-ops::Weight place(Layout& layout, std::int64_t out, std::int64_t in, Precision precision, int bits) {
-  const auto n = static_cast<std::size_t>(out), k = static_cast<std::size_t>(in);
-  ops::Weight w;
-  w.shape = {out, in};
-  if (precision == Precision::fp32) {
-    if (const Tensor t = layout.take(out * in, DType::f32)) w.transposed = t.reshape({in, out});
-  } else if (precision == Precision::bf16) {
-    w.packed = layout.take(size(kern::packed_right_values(k, n)), DType::bf16);
-  } else {
-    ops::QuantizedMatrix& q = w.quantized;
-    q.shape = w.shape;
-    q.bits = bits;
-    q.values = layout.take(size(kern::int8_packed_bytes(n, k, bits)), DType::u8);
-    if (bits == 4) q.multipliers = layout.take(size(kern::int4_multipliers(n, k)), DType::u8);
-    q.scales = layout.take(size(kern::int8_columns(n)), DType::f32);
-    q.sums = layout.take(size(kern::int8_columns(n)), DType::i32);
+// Takes consecutive sections of a block.
+class SectionTaker {
+ public:
+  explicit SectionTaker(std::size_t begin) : end_(begin) {}
+  Section take(std::int64_t count, DType type) {
+    const Section s{end_, count, type};
+    end_ += (static_cast<std::size_t>(count) * size_of(type) + 63) / 64 * 64;
+    return s;
   }
+  std::size_t end() const { return end_; }
+
+ private:
+  std::size_t end_;
+};
+
+// The sections of a matrix [out, in] in the form of `precision`.
+MatrixSections sections_of(SectionTaker& block, std::int64_t out, std::int64_t in, Precision precision, int bits) {
+  const auto n = static_cast<std::size_t>(out), k = static_cast<std::size_t>(in);
+  MatrixSections m{.out = out, .in = in, .bits = is_quantized(precision) ? bits : 0};
+  if (precision == Precision::fp32) {
+    m.transposed = block.take(out * in, DType::f32);
+  } else if (precision == Precision::bf16) {
+    m.packed = block.take(size(kern::packed_right_values(k, n)), DType::bf16);
+  } else {
+    m.values = block.take(size(kern::int8_packed_bytes(n, k, bits)), DType::u8);
+    if (bits == 4) m.multipliers = block.take(size(kern::int4_multipliers(n, k)), DType::u8);
+    m.scales = block.take(size(kern::int8_columns(n)), DType::f32);
+    m.sums = block.take(size(kern::int8_columns(n)), DType::i32);
+  }
+  return m;
+}
+
+Tensor tensor_at(const TensorAt& at, const Section& s) {
+  return s.count > 0 ? at(s.begin, {s.count}, s.type) : Tensor();
+}
+
+ops::Weight weight_at(const TensorAt& at, const MatrixSections& m) {
+  ops::Weight w;
+  w.shape = {m.out, m.in};
+  if (m.transposed.count > 0) w.transposed = tensor_at(at, m.transposed).reshape({m.in, m.out});
+  w.packed = tensor_at(at, m.packed);
+  if (m.bits == 0) return w;
+  w.quantized = {w.shape,
+                 m.bits,
+                 tensor_at(at, m.values),
+                 tensor_at(at, m.multipliers),
+                 tensor_at(at, m.scales),
+                 tensor_at(at, m.sums)};
   return w;
 }
 
@@ -85,13 +100,12 @@ bool fits(const Stack& s, Precision precision) {
          std::find(s.biases.begin(), s.biases.end(), nullptr) == s.biases.end();
 }
 
-// Places the one matrix of a stack, its parts and the forms of its weights.
-std::vector<Stack::Part> place_stack(Layout& layout, const Stack& s, Precision precision, ServingMatrices& matrices) {
-  std::int64_t out = 0;
-  for (const Parameter* p : s.weights) out += p->shape[0];
-  const Parameter& first = *s.weights[0];
-  const ops::Weight all = place(layout, out, first.shape[1], precision, quantized_bits(first, precision));
-  const Tensor bias = s.biases.empty() ? Tensor() : layout.take(out, DType::f32);
+// Places the matrix of a stack: the forms of its weights are parts of it. @return Stack::from
+std::vector<Stack::Part> place_stack(const ServingLayout::StackSections& sections, const Stack& s, const TensorAt& at,
+                                     ServingMatrices& matrices) {
+  const ops::Weight all = weight_at(at, sections.matrix);
+  const Tensor bias = tensor_at(at, sections.bias);
+  const std::int64_t out = sections.matrix.out;
   std::vector<Stack::Part> from;
   std::int64_t begin = 0;
   for (const Parameter* p : s.weights) {
@@ -128,20 +142,39 @@ bool is_kept_in_floats(const Parameter& p, Precision precision) {
   return !p.in_products || p.gathered;
 }
 
-ServingMatrices lay_out_matrices(const std::deque<Parameter>& list, const std::deque<Stack>& stacks,
-                                 Precision precision, const TensorAt& at) {
-  Layout layout(at);
-  ServingMatrices matrices;
+ServingLayout lay_out_matrices(const std::deque<Parameter>& list, const std::deque<Stack>& stacks, Precision precision,
+                               std::size_t begin) {
+  SectionTaker block(begin);
+  ServingLayout layout;
+  std::unordered_set<const Parameter*> stacked;
   for (const Stack& s : stacks) {
-    std::vector<Stack::Part>& from = matrices.stacks.emplace_back();
-    if (fits(s, precision)) from = place_stack(layout, s, precision, matrices);
+    std::optional<ServingLayout::StackSections>& sections = layout.stacks.emplace_back();
+    if (!fits(s, precision)) continue;
+    const Parameter& first = *s.weights[0];
+    std::int64_t out = 0;
+    for (const Parameter* p : s.weights) out += p->shape[0];
+    sections.emplace();
+    sections->matrix = sections_of(block, out, first.shape[1], precision, quantized_bits(first, precision));
+    if (!s.biases.empty()) sections->bias = block.take(out, DType::f32);
+    stacked.insert(s.weights.begin(), s.weights.end());
   }
   for (const Parameter& p : list) {
     const bool has_form = p.shape.rank() == 2 && (p.in_products || (p.gathered && is_quantized(precision)));
-    if (has_form && !matrices.forms.contains(&p))
-      matrices.forms[&p] = place(layout, p.shape[0], p.shape[1], precision, quantized_bits(p, precision));
+    if (has_form && !stacked.contains(&p))
+      layout.matrices.emplace_back(&p,
+                                   sections_of(block, p.shape[0], p.shape[1], precision, quantized_bits(p, precision)));
   }
-  matrices.bytes = layout.bytes();
+  layout.end = block.end();
+  return layout;
+}
+
+ServingMatrices place_matrices(const ServingLayout& layout, const std::deque<Stack>& stacks, const TensorAt& at) {
+  ServingMatrices matrices;
+  for (std::size_t i = 0; i < stacks.size(); ++i) {
+    std::vector<Stack::Part>& from = matrices.stacks.emplace_back();
+    if (layout.stacks[i]) from = place_stack(*layout.stacks[i], stacks[i], at, matrices);
+  }
+  for (const auto& [p, sections] : layout.matrices) matrices.forms[p] = weight_at(at, sections);
   return matrices;
 }
 

@@ -5,9 +5,11 @@
 #include <array>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "nn/parameter.h"
@@ -30,15 +32,40 @@ bool is_kept_in_floats(const Parameter& p, Precision precision);
 /// Makes the tensor at `begin` bytes in a block of memory.
 using TensorAt = std::function<Tensor(std::size_t begin, const Shape& shape, DType dtype)>;
 
-/// All matrices in the form that products read, in one block.
+/// A section of a block of memory; empty without values.
+struct Section {
+  std::size_t begin = 0;  ///< in bytes
+  std::int64_t count = 0;
+  DType type = DType::f32;
+};
+
+/// The sections of a matrix [out, in] in the form that products read. A form has only some of them.
+struct MatrixSections {
+  std::int64_t out = 0, in = 0;
+  int bits = 0;  ///< of the integers; 0: floats
+  Section transposed = {}, packed = {}, values = {}, multipliers = {}, scales = {}, sums = {};
+};
+
+/// Where the matrices of a serving model lie in a block. It is computed before the block is allocated or mapped.
+struct ServingLayout {
+  struct StackSections {
+    MatrixSections matrix;  ///< of all matrices of the stack
+    Section bias;
+  };
+  std::vector<std::optional<StackSections>> stacks;  ///< for each stack; none: its matrices are stored separately
+  std::vector<std::pair<const Parameter*, MatrixSections>> matrices;  ///< of the other weights that have such a form
+  std::size_t end = 0;                                                ///< in bytes
+};
+/// @param begin  the byte at which the first matrix begins, a multiple of 64
+ServingLayout lay_out_matrices(const std::deque<Parameter>& list, const std::deque<Stack>& stacks, Precision precision,
+                               std::size_t begin);
+
+/// All matrices in the form that products read.
 struct ServingMatrices {
   std::unordered_map<const Parameter*, ops::Weight> forms;  ///< of the weights that have such a form
   std::vector<std::vector<Stack::Part>> stacks;             ///< Stack::from of each stack
-  std::size_t bytes = 0;
 };
-/// Lays matrices out from the beginning of a block. Without `at` there is no block yet, and only `bytes` is computed.
-ServingMatrices lay_out_matrices(const std::deque<Parameter>& list, const std::deque<Stack>& stacks,
-                                 Precision precision, const TensorAt& at = {});
+ServingMatrices place_matrices(const ServingLayout& layout, const std::deque<Stack>& stacks, const TensorAt& at);
 
 /// Fills the forms for which memory exists with a matrix's values [out, in].
 void fill_forms(const kern::Kernels& kernels, Parameter& p, std::span<const float> values);
