@@ -13,6 +13,7 @@ namespace tril::kern {
 enum class MaskKind : std::uint8_t {
   full,        ///< every key of the row
   causal,      ///< keys at or before the query's position; with window > 0, only the last `window` of these
+  near,        ///< keys at most `window` positions before or after the query's
   explicit01,  ///< allow[...] = 1
 };
 
@@ -47,7 +48,7 @@ struct Attention {
   /// [gpt-oss model card: OpenAI 2025, section 2.2].
   const float* sink_logits = nullptr;
   MaskKind mask = MaskKind::full;
-  std::int32_t window = 0;              ///< causal only; 0: no window
+  std::int32_t window = 0;              ///< causal and near; causal: 0 means no window
   const std::uint8_t* allow = nullptr;  ///< explicit01: [rows][1 or heads][q_len][k_len] with these strides in bytes
   std::size_t allow_row_stride = 0, allow_head_stride = 0, allow_query_stride = 0;
   /// The value of a masked score. -inf: a query that sees no key gets zeros. -1e9: such a query attends evenly to

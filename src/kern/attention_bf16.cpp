@@ -77,7 +77,8 @@ std::size_t scratch_of(std::size_t d_k, std::size_t d_v) {
 /// True if every query of every row sees a key, and the keys of a row have room.
 bool fits(const Attention& a) {
   if (!a.bf16 || a.scale <= 0) return false;
-  if (a.mask == MaskKind::explicit01 || (a.mask == MaskKind::causal && a.window > 0)) return false;
+  if (a.mask == MaskKind::explicit01 || a.mask == MaskKind::near) return false;
+  if (a.mask == MaskKind::causal && a.window > 0) return false;
   for (std::size_t row = 0; row < a.num_rows; ++row) {
     const RowSpan& r = a.rows[row];
     if (r.k_len <= 0 || static_cast<std::size_t>(r.k_len) > kLongest) return false;

@@ -155,6 +155,11 @@ inline Visible visible_keys(const Attention& a, std::size_t row, std::size_t hea
     const std::ptrdiff_t end = static_cast<std::ptrdiff_t>(query) + 1 + span.k_len - span.q_len;
     v.end = end > 0 ? smaller(static_cast<std::size_t>(end), k_len) : 0;
     if (a.window > 0 && end > a.window) v.begin = smaller(static_cast<std::size_t>(end - a.window), v.end);
+  } else if (a.mask == MaskKind::near) {
+    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(query) + span.k_len - span.q_len;
+    const std::ptrdiff_t begin = at - a.window, end = at + a.window + 1;
+    v.end = end > 0 ? smaller(static_cast<std::size_t>(end), k_len) : 0;
+    v.begin = begin > 0 ? smaller(static_cast<std::size_t>(begin), v.end) : 0;
   } else if (a.mask == MaskKind::explicit01) {
     v.allow = a.allow + row * a.allow_row_stride + head * a.allow_head_stride + query * a.allow_query_stride;
     while (v.end > 0 && !v.allow[v.end - 1]) --v.end;

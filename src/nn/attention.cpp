@@ -51,7 +51,7 @@ SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& 
   if (bias) refuse_sinks_with_bias(mask_);
   if (near > 0) {
     check(!cache && mask_.kind == kern::MaskKind::full, "attention", "windows on both sides need the full mask");
-    near_ = rows.longest() > near + 1 ? ops::window_on_both_sides(c, spans_, near) : ops::Mask::full();
+    near_ = rows.longest() > near + 1 ? ops::Mask::near(near) : ops::Mask::full();
   }
   if (!cache) {
     if (sinks) with_sinks_ = ops::window_and_sinks(c, spans_, mask_.window, mask_.sinks);

@@ -25,8 +25,8 @@ class SelfCall {
     /// What rotates queries and keys, for each layer the one that its Attention names; empty: nothing does.
     std::span<const RotaryPositions> rotaries = {};
     std::span<const std::int32_t> given = {};  ///< of the rows, for RotaryPositions::rotation()
-    /// Under the full mask: tokens of layers with a window see those up to so many tokens away, on both sides; 0: such layers
-    /// need a causal mask.
+    /// Under the full mask, in layers with a window: tokens see those at most so many tokens before and after them. 0: such
+    /// layers need a causal mask.
     std::int32_t near = 0;
   };
   /// @param mask  of the rows among themselves; with a cache it must be causal, and if the cache keeps a window,

@@ -71,7 +71,8 @@ kern::Attention arguments(const Tensor& q, const Tensor& k, const Tensor& v, con
   return a;
 }
 
-// Pairs of a query and a key that the mask allows, over all heads. An explicit mask is not evaluated: all pairs count.
+// Pairs of a query and a key that the mask allows, over all heads. An explicit mask is not evaluated: all pairs count. A mask
+// of near keys counts as many for the first and last queries as for the others.
 double pairs_of(const kern::Attention& a) {
   double pairs = 0;
   for (const kern::RowSpan& s : std::span(a.rows, a.num_rows)) {
@@ -79,7 +80,9 @@ double pairs_of(const kern::Attention& a) {
       const std::int32_t seen = std::max(0, i + 1 + s.k_len - s.q_len);
       pairs += a.window > 0 ? std::min(seen, a.window) : seen;
     }
-    if (a.mask != kern::MaskKind::causal) pairs += static_cast<double>(s.q_len) * static_cast<double>(s.k_len);
+    if (a.mask == kern::MaskKind::causal) continue;
+    const std::int32_t most = a.mask == kern::MaskKind::near ? std::min(s.k_len, 2 * a.window + 1) : s.k_len;
+    pairs += static_cast<double>(s.q_len) * static_cast<double>(most);
   }
   return pairs * static_cast<double>(a.heads);
 }

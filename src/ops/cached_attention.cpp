@@ -123,11 +123,7 @@ Share share_of(const kern::CachedAttention& a, std::size_t part, std::size_t par
 
 }  // namespace
 
-namespace {
-
-// An explicit mask of rows of the given spans, by whether a query at position `at` of its row may see key j.
-template <class Sees>
-Mask mask_of(Context& c, const Spans& spans, Sees sees) {
+Mask window_and_sinks(Context& c, const Spans& spans, std::int32_t window, std::int32_t sinks) {
   std::int32_t q_len = 1, k_len = 1;
   for (const kern::RowSpan& s : *spans) q_len = std::max(q_len, s.q_len), k_len = std::max(k_len, s.k_len);
   std::vector<std::uint8_t> allow(spans->size() * z(q_len) * z(k_len), 0);
@@ -135,19 +131,9 @@ Mask mask_of(Context& c, const Spans& spans, Sees sees) {
     for (std::int32_t i = 0; i < (*spans)[r].q_len; ++i) {
       const std::int32_t at = i + (*spans)[r].k_len - (*spans)[r].q_len;
       std::uint8_t* row = &allow[(r * z(q_len) + z(i)) * z(k_len)];
-      for (std::int32_t j = 0; j < (*spans)[r].k_len; ++j) row[j] = sees(at, j);
+      for (std::int32_t j = 0; j < (*spans)[r].k_len; ++j) row[j] = j <= at && (j > at - window || j < sinks);
     }
   return Mask::explicit01(c.upload<std::uint8_t>(allow, {static_cast<std::int64_t>(spans->size()), 1, q_len, k_len}));
-}
-
-}  // namespace
-
-Mask window_and_sinks(Context& c, const Spans& spans, std::int32_t window, std::int32_t sinks) {
-  return mask_of(c, spans, [=](std::int32_t at, std::int32_t j) { return j <= at && (j > at - window || j < sinks); });
-}
-
-Mask window_on_both_sides(Context& c, const Spans& spans, std::int32_t near) {
-  return mask_of(c, spans, [=](std::int32_t at, std::int32_t j) { return j >= at - near && j <= at + near; });
 }
 
 Tensor cached_attention(Context& c, const Tensor& q, const CachedKeysValues& kv, const CachedRows& rows,

@@ -157,7 +157,7 @@ Spans spans_of(const Rows& q, const Rows& k);
 /// Which keys of its row a query may attend to.
 struct Mask {
   kern::MaskKind kind = kern::MaskKind::full;
-  std::int32_t window = 0;  ///< causal: the last `window` keys only; 0: all
+  std::int32_t window = 0;  ///< causal: the last `window` keys only; 0: all. near: see there
   Tensor allow;             ///< explicit01: u8 [B, 1 or H, Tq, Tk], 1 = may attend; Tq = 1 applies to every query
   bool masked_is_minus_1e9 = false;  ///< see kern::Attention
   /// With a window: the first `sinks` keys of a row stay visible too [Xiao et al. 2024]. Only over a cache;
@@ -168,6 +168,8 @@ struct Mask {
   static Mask causal(std::int32_t window = 0, std::int32_t sinks = 0) {
     return {kern::MaskKind::causal, window, {}, false, window > 0 ? sinks : 0};
   }
+  /// Each token sees those at most `distance` tokens before and after it.
+  static Mask near(std::int32_t distance) { return {kern::MaskKind::near, distance, {}, false}; }
   static Mask explicit01(Tensor allow) { return {kern::MaskKind::explicit01, 0, std::move(allow), false}; }
 };
 
@@ -202,9 +204,6 @@ Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, 
 /// A causal mask with a window and sinks as an explicit mask for rows of the given spans: [rows, 1, longest q,
 /// longest k].
 Mask window_and_sinks(Context& c, const Spans& spans, std::int32_t window, std::int32_t sinks);
-
-/// Likewise a mask under which a token sees those up to `near` tokens before and after it.
-Mask window_on_both_sides(Context& c, const Spans& spans, std::int32_t near);
 
 /// Keys [slots, Hkv * d_k] and values [slots, Hkv * d_v] of a cache: f32, or i8 with a scale for each slot and key
 /// head, [slots, Hkv].

@@ -115,6 +115,8 @@ inline bool visible(const Attention& a, std::size_t r, std::size_t h, int i, int
       return true;
     case MaskKind::causal:
       return j <= position && (a.window == 0 || j > position - a.window);
+    case MaskKind::near:
+      return std::abs(j - position) <= a.window;
     case MaskKind::explicit01:
       return a.allow[r * a.allow_row_stride + h * a.allow_head_stride +
                      static_cast<std::size_t>(i) * a.allow_query_stride + static_cast<std::size_t>(j)] != 0;

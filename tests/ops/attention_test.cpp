@@ -43,6 +43,8 @@ bool sees(const Setting& s, std::size_t row, std::int64_t head, std::int64_t i, 
       const std::int64_t position = i + r.k_len - r.q_len;
       return j <= position && (s.mask.window == 0 || j > position - s.mask.window);
     }
+    case MaskKind::near:
+      return std::abs(j - (i + r.k_len - r.q_len)) <= s.mask.window;
     case MaskKind::explicit01: {
       const std::int64_t B = s.allow_shape[0], H = s.allow_shape[1], Tq = s.allow_shape[2], Tk = s.allow_shape[3];
       const std::int64_t b = B == 1 ? 0 : static_cast<std::int64_t>(row), h = H == 1 ? 0 : head, q = Tq == 1 ? 0 : i;
@@ -212,6 +214,17 @@ TEST(Attention, WindowAndContinuedRows) {
   // Queries are the last of a longer list of keys, as with a cache.
   check_op(attention_case(
       {.name = "causal, continued", .spans = {{0, 2, 0, 6}, {2, 1, 6, 3}}, .mask = ops::Mask::causal()}));
+}
+
+TEST(Attention, NearKeysOnly) {
+  check_op(attention_case(
+      {.name = "near 2", .spans = {{0, 7, 0, 7}}, .heads = 2, .kv_heads = 2, .mask = ops::Mask::near(2)}));
+  check_op(attention_case({.name = "150 near 20, cap",
+                           .spans = {{0, 150, 0, 150}},
+                           .d_k = 3,
+                           .d_v = 2,
+                           .mask = ops::Mask::near(20),
+                           .softcap = 2}));
 }
 
 TEST(Attention, LongerThanATile) {
