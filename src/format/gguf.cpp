@@ -350,6 +350,12 @@ GgufFile GgufFile::joined(std::vector<GgufFile> parts) {
   return all;
 }
 
+std::vector<std::string> GgufFile::paths() const {
+  std::vector<std::string> all{path()};
+  for (const MappedFile& file : others_) all.push_back(file.path());
+  return all;
+}
+
 const GgufEntry* GgufFile::find(std::string_view key) const {
   return find_by(metadata_, &GgufEntry::key, key);
 }

@@ -100,6 +100,8 @@ class GgufFile {
   /// The path of the file that holds one of the tensors.
   const std::string& file_of(const GgufTensor& t) const { return t.part == 0 ? path() : others_[t.part - 1].path(); }
   std::size_t file_count() const { return 1 + others_.size(); }
+  /// The paths of all its files, the first first.
+  std::vector<std::string> paths() const;
   std::uint32_t version() const { return version_; }
   std::uint64_t alignment() const { return alignment_; }
   const std::vector<GgufEntry>& metadata() const { return metadata_; }  ///< sorted by key

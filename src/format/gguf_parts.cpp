@@ -91,4 +91,8 @@ GgufFile open_gguf_parts(const std::string& path) {
   return model;
 }
 
+std::vector<std::string> gguf_part_paths(const std::string& path) {
+  return is_gguf_file(path) ? open_gguf_parts(path).paths() : std::vector{path};
+}
+
 }  // namespace tril

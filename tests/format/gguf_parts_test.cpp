@@ -43,6 +43,15 @@ TEST(GgufParts, AFileOfItsOwnIsOne) {
   EXPECT_EQ(open_gguf_parts(test::test_dir() + "/golden/gguf/blocks.gguf").file_count(), 1u);
 }
 
+TEST(GgufParts, AnyPartNamesAll) {
+  const std::string directory = test::test_dir() + "/golden/gguf/";
+  std::vector<std::string> parts;
+  for (int i = 1; i <= 3; ++i) parts.push_back(directory + fmt::format("parts-0000{}-of-00003.gguf", i));
+  for (const std::string& part : parts) EXPECT_EQ(gguf_part_paths(part), parts);
+  for (const char* alone : {"blocks.gguf", "../README.md"})
+    EXPECT_EQ(gguf_part_paths(directory + alone), std::vector{directory + alone});
+}
+
 // Two parts with a tensor each, and how they may be wrong.
 class GgufPartsOf : public ::testing::Test {
  protected:

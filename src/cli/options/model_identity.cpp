@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "format/gguf.h"
+#include "format/gguf_parts.h"
 
 namespace tril::cli {
 namespace {
@@ -21,7 +22,7 @@ void add_file(Hash& hash, const std::string& path) {
   hash.add(static_cast<std::int64_t>(content_hash(MappedFile::open(path).bytes())));
 }
 
-// A hash of all files in a directory whose names satisfy `takes`, or of a single file.
+// A hash of all files in a directory whose names satisfy `takes`, or of a single file with the other parts of its model.
 template <class Takes>
 std::uint64_t hash_of_files(const std::string& path, const Takes& takes) {
   namespace fs = std::filesystem;
@@ -31,7 +32,7 @@ std::uint64_t hash_of_files(const std::string& path, const Takes& takes) {
       if (entry.is_regular_file() && takes(entry.path())) files.push_back(entry.path().string());
     std::sort(files.begin(), files.end());
   } else {
-    files.push_back(path);
+    files = gguf_part_paths(path);
   }
   Hash hash;
   for (const std::string& file : files) add_file(hash, file);
