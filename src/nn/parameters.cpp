@@ -68,25 +68,18 @@ Parameter& Parameters::add(std::string name, Shape shape, Init init) {
   p.name = std::move(name);
   p.shape = shape;
   p.init = init;
+  by_name_.emplace(p.name, &p);
   return p;
 }
 
-namespace {
-
-template <class List>
-auto* named(List& list, std::string_view name) {
-  const auto found = std::find_if(list.begin(), list.end(), [&](const Parameter& p) { return p.name == name; });
-  return found == list.end() ? nullptr : &*found;
-}
-
-}  // namespace
-
 Parameter* Parameters::find(std::string_view name) {
-  return named(list_, name);
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
 }
 
 const Parameter* Parameters::find(std::string_view name) const {
-  return named(list_, name);
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
 }
 
 std::int64_t Parameters::count() const {

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -24,8 +25,9 @@ class Parameters {
   Parameters(const Parameters&) = delete;
   Parameters& operator=(const Parameters&) = delete;
 
-  /// Declares a weight; its address stays valid. The name must be new.
+  /// Declares a weight; its address stays valid. The name must be new, and must not change.
   Parameter& add(std::string name, Shape shape, Init init);
+  /// Null if there is no weight of this name.
   Parameter* find(std::string_view name);
   const Parameter* find(std::string_view name) const;
   std::deque<Parameter>& all() { return list_; }
@@ -102,6 +104,7 @@ class Parameters {
   void place_image(Precision precision, const ImageLayout& layout, const TensorAt& at);
 
   std::deque<Parameter> list_;
+  std::unordered_map<std::string_view, Parameter*> by_name_;  // keys are the names in list_
   std::deque<Stack> stacks_;
   std::optional<Precision> serving_;  // for a model that only serves
   std::span<const std::byte> image_;
