@@ -63,7 +63,7 @@ void RepoCache::link(const std::string& commit, const RemoteFile& file) const {
   std::error_code problem, none;
   fs::create_symlink(to, at, problem);
   if (!problem || fs::read_symlink(at, none) == to) return;
-  if (problem == std::errc::file_exists) {  // something else, which cannot be replaced in place: a link takes its name
+  if (problem == std::errc::file_exists) {  // an existing entry: a new link is renamed over it
     const std::string beside = fmt::format("{}.tmp-{}-{}", at.string(), ::getpid(), ::gettid());
     fs::remove(beside, none);
     fs::create_symlink(to, beside, problem);
@@ -116,8 +116,8 @@ BlobLock::BlobLock(const std::string& path) {
     int result = 0;
     do result = ::flock(descriptor_, LOCK_EX);
     while (result != 0 && errno == EINTR);
-    if (result != 0) return;  // the file system has none
-    // A lock on a file that somebody has removed meanwhile excludes nobody.
+    if (result != 0) return;  // the file system has no locks
+    // If the file was removed meanwhile, its lock excludes no other process.
     struct stat opened {
     }, named{};
     if (::fstat(descriptor_, &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&

@@ -25,14 +25,14 @@ class RepoCache {
   std::string blob(const RemoteFile& file) const { return directory_ + "/blobs/" + file.sum; }
   std::string lock(const RemoteFile& file) const { return locks_ + "/" + file.sum + ".lock"; }
   std::string snapshot(const std::string& commit) const { return directory_ + "/snapshots/" + commit; }
-  /// Whether the blob exists and has its size.
+  /// True if the blob exists and has the right size.
   bool has(const RemoteFile& file) const;
 
   /// The commit that a revision had when it was last looked up; nothing if it never was.
   std::optional<std::string> commit_of(const std::string& revision) const;
 
   void make_directories() const;
-  /// Links the file's name in the snapshot to its blob, replacing whatever was there.
+  /// Links the file's name in the snapshot to its blob, replacing an existing entry.
   void link(const std::string& commit, const RemoteFile& file) const;
   void set_commit(const std::string& revision, const std::string& commit) const;
 
@@ -40,15 +40,15 @@ class RepoCache {
   std::string directory_, locks_;
 };
 
-/// The names of all files in a snapshot whose contents exist, those in subdirectories included.
+/// The names of all files in a snapshot, including subdirectories, whose blobs exist.
 std::vector<std::string> names_in(const std::string& snapshot);
 
-/// The repository whose snapshot a path leads to, or a file in it: ".../models--a--b/snapshots/COMMIT" -> "a/b";
-/// nothing for another path.
+/// The repository of a snapshot's path or of a file in it: ".../models--a--b/snapshots/COMMIT" -> "a/b"; nothing for another
+/// path.
 std::optional<std::string> repo_of_snapshot(const std::string& path);
 
-/// The same lock as huggingface_hub's WeakFileLock: flock() on a file that stays. Waits while another process holds it. If
-/// the file system has no such locks, nothing is locked. Two processes then write the same bytes to the same places, and
+/// The same lock as huggingface_hub's WeakFileLock: flock() on a file that is not removed. Waits while another process holds
+/// it. On a file system without such locks nothing is locked: two processes then write the same bytes to the same places, and
 /// checksums are checked in any case.
 class BlobLock {
  public:

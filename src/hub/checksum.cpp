@@ -20,7 +20,7 @@ struct Checksum::State {
 
 namespace {
 
-// SHA-1 may be switched off in a system's OpenSSL.
+// A system's OpenSSL may have SHA-1 switched off.
 void check_sum(bool ok) {
   if (!ok)
     fail("OpenSSL", "cannot compute the checksum of a file", "check the settings of OpenSSL (FIPS mode has no SHA-1)");

@@ -1,4 +1,4 @@
-// Checks before a download whether the disk has room for it.
+// Checks the free disk space before a download.
 #pragma once
 
 #include <cstdint>

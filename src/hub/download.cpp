@@ -16,10 +16,10 @@
 namespace tril::hub {
 namespace {
 
-constexpr int most_tries = 5;         // in a row that bring nothing
+constexpr int most_tries = 5;         // in a row without data
 constexpr double longest_wait = 120;  // seconds
 
-// The first byte that a "Content-Range: bytes FIRST-LAST/SIZE" header speaks of.
+// FIRST of a "Content-Range: bytes FIRST-LAST/SIZE" header.
 std::optional<std::uint64_t> first_of_range(const std::string& text) {
   constexpr std::string_view unit = "bytes ";
   std::uint64_t first = 0;
@@ -28,7 +28,7 @@ std::optional<std::uint64_t> first_of_range(const std::string& text) {
   return error == std::errc() && end != text.data() + text.size() && *end == '-' ? std::optional(first) : std::nullopt;
 }
 
-// A file on its way.
+// The download of one file.
 class Download {
  public:
   Download(HttpClient& client, const Surroundings& s, const RemoteFile& file, const Asked& asked)
@@ -43,7 +43,7 @@ class Download {
       if (partial_.sum() == file_.sum) break;
       partial_.clear();
       uncount();
-      // What an earlier process left may be of anything; what came whole and is wrong will be wrong again.
+      // Bytes of an earlier process may be of another content. A wrong content that came as a whole would be wrong again.
       if (!resumed)
         fail(
             asked_.where, fmt::format("{} does not have the checksum that the hub lists", printable(file_.name, 300)),
@@ -65,7 +65,7 @@ class Download {
     counted_ = 0;
   }
 
-  // Until all bytes are there. @return whether the server began from the first byte
+  // Transfers until all bytes are there. @return true if the server began with the first byte
   bool fetch(const std::string& url) {
     bool from_the_beginning = false;
     int tries = 0;
@@ -82,7 +82,7 @@ class Download {
           s_.stop);
       if (s_.stop.stop_requested()) throw Stopped();
       from_the_beginning = from_the_beginning || starts_over;
-      if (answer.status == 416 && before > 0) {  // it has fewer bytes than are here
+      if (answer.status == 416 && before > 0) {  // the remote file has fewer bytes than the local one
         partial_.clear();
         uncount();
         if (++tries > most_tries) fail_answer(answer, asked_, s_.settings);
@@ -105,7 +105,7 @@ class Download {
     return from_the_beginning;
   }
 
-  // Looks at the head of an answer, before its first byte is taken. @return whether the file begins anew
+  // Checks the head of an answer before its first byte. @return true if the file begins anew
   bool begin(const HttpAnswer& head, std::uint64_t wanted) {
     if (!head.linked_size.empty() && head.linked_size != fmt::format("{}", file_.size))
       fail(asked_.where,

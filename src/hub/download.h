@@ -1,5 +1,5 @@
-// Downloads one file into the cache. It resumes where an earlier try broke off, checks size and checksum, and gives the
-// file its name when it is complete.
+// Downloads one file into the cache. Resumes an interrupted download, checks size and checksum, and names the file when it is
+// complete.
 #pragma once
 
 #include <atomic>
@@ -20,10 +20,10 @@ struct Meter {
   std::atomic<std::uint64_t> fetched{0};  ///< downloaded by this process
 };
 
-/// Thrown in a download that was stopped.
+/// Thrown by a download when it is stopped.
 struct Stopped {};
 
-/// What all downloads of one command share.
+/// The state that all downloads of one command share.
 struct Surroundings {
   const HubSettings& settings;
   const RepoCache& cache;
@@ -31,14 +31,14 @@ struct Surroundings {
   std::stop_token stop;
 };
 
-/// Puts the file's content into the cache under its checksum, unless it is there. A broken transfer is resumed where it
-/// broke off, until five tries in a row bring no data.
-/// @throws Error if that does not help; Stopped
+/// Downloads the file's content into the cache under its checksum, unless it is there. Resumes a broken transfer, until five
+/// tries in a row bring no data.
+/// @throws Error after these tries; Stopped
 void download(HttpClient& client, const Surroundings& s, const RemoteFile& file, const std::string& url,
               const Asked& asked);
 
-/// Waits before try number `tries`: as long as a Retry-After header says, else twice as long as before the last try.
-/// @return false, without waiting, if that is longer than two minutes: then the answer is an error  @throws Stopped
+/// Waits before try number `tries`: the time of a Retry-After header, else twice as long as before the last try.
+/// @return false, without waiting, for more than two minutes: then the answer is an error  @throws Stopped
 bool wait_to_retry(const HttpAnswer& answer, int tries, const HubSettings& settings, const std::stop_token& stop);
 
 }  // namespace tril::hub

@@ -20,7 +20,7 @@ namespace {
 constexpr int most_redirects = 10;
 constexpr std::size_t most_header_bytes = 256 << 10, most_error_bytes = 64 << 10;
 
-// Before any thread uses libcurl.
+// Initialises libcurl before any thread uses it.
 void start_curl() {
   static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
   if (started != CURLE_OK) fail("libcurl", fmt::format("does not start: {}", curl_easy_strerror(started)));
@@ -59,7 +59,7 @@ void append(HeaderLines& lines, const std::string& line) {
   lines.reset(longer);
 }
 
-// What libcurl's callbacks write to. No exception may leave them: one is kept, and the transfer ends.
+// The state of libcurl's callbacks. They must not throw: the exception is stored, and the transfer ends.
 struct Receiver {
   HttpAnswer answer;
   const TakeBytes* take = nullptr;
@@ -67,13 +67,13 @@ struct Receiver {
   std::size_t header_bytes = 0;
   std::exception_ptr thrown;
   double stall_seconds = 0;
-  curl_off_t seen = -1;  // bytes, and when the last of them came
+  curl_off_t seen = -1;  // bytes so far, and the time of the last
   double seen_at = 0;
   bool stalled = false;
 };
 
 void take_header(Receiver& r, std::string_view line) {
-  if (line.starts_with("HTTP/")) {  // the head of another answer: of a proxy, of "100 Continue"
+  if (line.starts_with("HTTP/")) {  // the head of a further answer, after a proxy's or "100 Continue"
     r.answer.headers.clear();
     r.answer.status = 0;
     const std::size_t space = line.find(' ');
@@ -122,8 +122,7 @@ std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* to) 
   }
 }
 
-// Called about once a second if nothing comes. (libcurl's own limit of speed counts the bytes of the last five
-// seconds.)
+// Called about once a second while no data comes. (libcurl's own speed limit averages over five seconds.)
 int on_progress(void* to, curl_off_t, curl_off_t received, curl_off_t, curl_off_t) {
   Receiver& r = *static_cast<Receiver*>(to);
   const double now = seconds_now();
@@ -135,7 +134,7 @@ int on_progress(void* to, curl_off_t, curl_off_t received, curl_off_t, curl_off_
   return r.stalled || r.stop.stop_requested() ? 1 : 0;
 }
 
-// Problems that stay until somebody changes something.
+// True for problems that another try does not solve.
 bool is_lasting(CURLcode code) {
   constexpr std::array codes{CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT,     CURLE_PEER_FAILED_VERIFICATION,
                              CURLE_SSL_CACERT_BADFILE,   CURLE_SSL_CONNECT_ERROR, CURLE_COULDNT_RESOLVE_PROXY,
@@ -167,7 +166,7 @@ struct HttpClient::State {
   }
 
   void set_up(Receiver& receiver, const std::string& url, const HeaderLines& lines) {
-    curl_easy_reset(curl);  // connections stay
+    curl_easy_reset(curl);  // keeps connections
     words = {};
     set(CURLOPT_URL, url.c_str());
     set(CURLOPT_HTTPHEADER, lines.get());
@@ -218,7 +217,7 @@ struct HttpClient::State {
     receiver.answer.can_retry = !is_lasting(code);
   }
 
-  // Where the answer leads, if it is a redirect.
+  // The target of a redirect; nothing for other answers.
   std::optional<std::string> next_url(const HttpAnswer& answer, const std::string& url) {
     constexpr std::array redirects{301, 302, 303, 307, 308};
     if (std::find(redirects.begin(), redirects.end(), answer.status) == redirects.end()) return std::nullopt;

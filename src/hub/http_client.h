@@ -1,9 +1,8 @@
 // One GET after another over libcurl: only HTTP and HTTPS, with the proxies of libcurl's environment variables. Redirects
 // are followed here, not by libcurl.
 //
-// The token is sent only to the endpoint's own scheme, host and port: not to a redirect's target elsewhere, and not to
-// other URLs. A redirect from HTTPS to HTTP is an error. Bodies arrive as they are stored: no compression is requested. A
-// client belongs to one thread.
+// The token is sent only to the scheme, host and port of the endpoint, not to other URLs or redirect targets. A redirect from
+// HTTPS to HTTP is an error. No compression is requested. A client belongs to one thread.
 #pragma once
 
 #include <cstdint>
@@ -26,19 +25,19 @@ struct HttpRequest {
 };
 
 struct HttpAnswer {
-  int status = 0;                              ///< 0: no answer; if it broke off, `problem` says why
+  int status = 0;                              ///< 0: no answer
   std::map<std::string, std::string> headers;  ///< of the last answer; names in lower case
   std::string linked_etag, linked_size;        ///< X-Linked-Etag and X-Linked-Size of any answer on the way
   std::string error_body;                      ///< the beginning of the body of an error
-  std::string problem;                         ///< of the connection, in libcurl's words; empty: none
-  bool can_retry = false;                      ///< whether another try may succeed
+  std::string problem;                         ///< libcurl's message about the connection; empty: none
+  bool can_retry = false;                      ///< true if another try may succeed
 
   std::string header(const std::string& name) const;  ///< "" if there is none
-  /// Whether the status is one of success. The body may still have broken off (`problem`).
+  /// True for a status of success. The body may still be incomplete (`problem`).
   bool is_success() const { return status >= 200 && status < 300; }
 };
 
-/// Receives a part of a successful answer's body, and the answer's head.
+/// Receives a part of the body of a successful answer, with the answer's head.
 using TakeBytes = std::function<void(const HttpAnswer& head, std::string_view bytes)>;
 
 class HttpClient {
@@ -48,8 +47,8 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  /// @param stop  breaks the transfer off
-  /// @throws Error for a redirect that must not be followed, and what `take` throws
+  /// @param stop  ends the transfer
+  /// @throws Error for a forbidden redirect; whatever `take` throws
   HttpAnswer get(const HttpRequest& request, const TakeBytes& take, const std::stop_token& stop = {});
 
  private:
@@ -57,10 +56,10 @@ class HttpClient {
   std::unique_ptr<State> state_;
 };
 
-/// Whether two URLs have the same scheme, host and port; false if one of them is not a URL.
+/// True if two URLs have the same scheme, host and port; false if one of them is not a URL.
 bool same_origin(const std::string& a, const std::string& b);
 
-/// The host of a URL, with its port if one is written; "" if it is not a URL.
+/// The host of a URL, with its port if it has one; "" if the text is not a URL.
 std::string host_of(const std::string& url);
 
 /// Text as a part of a URL's path, with everything but letters, digits and "-._~" escaped. @param kept  further

@@ -11,7 +11,7 @@
 namespace tril::hub {
 namespace {
 
-// What the hub said of its own error, if it said something: " (Access to model x/y is restricted ...)".
+// The hub's own message, if there is one: " (Access to model x/y is restricted ...)".
 std::string words_of(const HttpAnswer& answer) {
   const std::string words = answer.header("x-error-message");
   return words.empty() ? "" : fmt::format(" ({})", printable(words, 200));

@@ -1,4 +1,4 @@
-// Turns an HTTP error of the hub into a message that says what it means and what to do.
+// Explains an HTTP error of the hub: its meaning, and what to do.
 //
 // Source: the X-Error-Code and X-Error-Message headers as huggingface_hub reads them (utils/_http.py), and RFC 9110
 // for Retry-After.
@@ -12,7 +12,7 @@
 
 namespace tril::hub {
 
-/// What was requested, for messages.
+/// The request, for messages.
 struct Asked {
   std::string where;  ///< "Helsinki-NLP/opus-mt-en-de", a URL
   std::string repo;   ///< empty: a URL, not a repository
@@ -20,13 +20,13 @@ struct Asked {
   std::string file;  ///< empty: the listing
 };
 
-/// Whether a later try may succeed: 408, 429, 5xx, a broken connection.
+/// True if a later try may succeed: 408, 429, 5xx, a broken connection.
 bool may_pass(const HttpAnswer& answer);
 
-/// The seconds that a Retry-After header asks to wait, if it has a number.
+/// The seconds of a Retry-After header, if it has a number.
 std::optional<double> retry_after(const HttpAnswer& answer);
 
-/// @throws Error that explains the answer, which is not a success
+/// @throws Error that explains an unsuccessful answer
 [[noreturn]] void fail_answer(const HttpAnswer& answer, const Asked& asked, const HubSettings& settings);
 
 }  // namespace tril::hub

@@ -1,4 +1,4 @@
-// What a hub says about a revision of a repository: its commit, and the name, size and checksum of each file.
+// A hub's listing of a revision of a repository: its commit, and the name, size and checksum of each file.
 //
 // Source: GET /api/models/REPO/revision/REVISION?blobs=true, as huggingface_hub's ModelInfo reads it (hf_api.py).
 #pragma once
@@ -31,7 +31,7 @@ struct Listing {
 inline constexpr std::uint64_t largest_listing = std::uint64_t{64} << 20;
 
 /// @param where  names the answer in errors
-/// @throws Error for an answer of another form, more than 100,000 files, a name that leads out of the directory, and an
+/// @throws Error for an answer of another form, more than 100,000 files, a name that leads out of the directory, or an
 /// invalid checksum or size
 Listing read_listing(std::string_view json, const std::string& where);
 

@@ -9,11 +9,11 @@
 
 namespace tril::hub {
 
-/// PATH.incomplete. It stays if the process ends, and the next download to the same path resumes with it. Bytes are written
-/// at their offset: if two processes ever write the same file at once, they write the same bytes to the same places.
+/// PATH.incomplete. It remains when the process ends, so that the next download to this path resumes. Bytes are written at
+/// their offset: two processes that write one file at the same time write the same bytes to the same places.
 class PartialFile {
  public:
-  /// Opens it and computes the checksum of what an earlier process left.
+  /// Opens it and computes the checksum of the bytes that an earlier process left.
   PartialFile(std::string path, const RemoteFile& file);
   ~PartialFile();
   PartialFile(const PartialFile&) = delete;

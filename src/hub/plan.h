@@ -1,5 +1,5 @@
-// Decides which files of a repository its model needs: config.json and the files that belong to it, the tokenizer's files,
-// and the weights in one form, safetensors before PyTorch's. By the same rules a directory on disk is complete or not.
+// Selects the files of a repository that its model needs: config.json and companion files, the tokenizer's files, and the
+// weights in one format, safetensors rather than PyTorch's. The same rules tell whether a directory on disk is complete.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@ using TextOf = std::function<std::string(const std::string& name)>;
 ///   the whole repository
 /// @param text_of reads an index of shards
 /// @param where   the repository, in errors
-/// @return names, each once. The last one marks the model as complete. Its path is the model's path, except that for
-///   config.json it is the directory's
+/// @return names, each once. The last name marks the model as complete. If it is config.json, the model's path is the
+///   directory, else it is this file
 /// @throws Error if the repository has no model that tril reads, or several
 std::vector<std::string> files_of_model(const std::vector<std::string>& names, const std::string& file,
                                         const TextOf& text_of, const std::string& where);

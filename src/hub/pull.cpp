@@ -75,7 +75,7 @@ class Pull {
     }
   }
 
-  // An index is needed to know what else is.
+  // The other files are known only with the index of shards.
   std::string index_text(const std::string& file) {
     const RemoteFile& remote = *listing_.find(file);
     if (remote.size > largest_index)
@@ -105,7 +105,7 @@ class Pull {
     return bytes;
   }
 
-  // The bytes that are still to come.
+  // The number of bytes still to download.
   std::uint64_t bytes_to_come(const std::vector<RemoteFile>& files) const {
     std::uint64_t bytes = bytes_of(files);
     for (const RemoteFile& file : files) {
@@ -158,7 +158,7 @@ std::optional<std::string> cached_model(const HubSettings& settings, const RepoN
     const auto text_of = [&](const std::string& file) { return read_text(snapshot + "/" + file, largest_index); };
     return model_path(snapshot, files_of_model(names_in(snapshot), name.file, text_of, name.text()));
   } catch (const Error&) {
-    return std::nullopt;  // a part of it, by Python or by a pull that was killed
+    return std::nullopt;  // incomplete: downloaded by Python, or by a pull that was killed
   }
 }
 

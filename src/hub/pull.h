@@ -1,6 +1,6 @@
-// Downloads a model by its name into the cache: listing, plan, transfers, links. If it is killed at any time, the next call
-// resumes. A content appears under its checksum when it is complete. Links appear when all contents are there, that of
-// config.json last, and then the revision.
+// Downloads a model by its name into the cache: listing, plan, transfers, links. After a kill at any time, the next call
+// resumes. A content gets its checksum as name when it is complete. Links are made when all contents are there, that of
+// config.json last; then the revision is stored.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct Pulled {
   std::string path;    ///< of the model: a directory, or a file
   std::string commit;  ///< of the repository
   std::vector<PulledFile> files;
-  std::uint64_t bytes = 0;    ///< of all files; a content that several share counts once
-  std::uint64_t fetched = 0;  ///< of these, downloaded now
+  std::uint64_t bytes = 0;    ///< of all files; shared contents count once
+  std::uint64_t fetched = 0;  ///< of these, bytes downloaded now
 };
 
 struct PullProgress {
@@ -40,11 +40,11 @@ struct PullOptions {
   std::function<void(const PullProgress&)> progress;
 };
 
-/// Downloads the model of that name into the cache, in the version that the hub has now.
-/// @throws Error that says what to do: no such model, a gated one, no connection, a full disk, a wrong checksum
+/// Downloads the model of this name into the cache, in the hub's current version.
+/// @throws Error with a remedy: no such model, a gated model, no connection, a full disk, a wrong checksum
 Pulled pull(const HubSettings& settings, const RepoName& name, const PullOptions& options);
 
-/// The path of the model of that name in the cache, without a request to the hub; nothing if it is missing or incomplete.
+/// The path of the model of this name in the cache, without a request to the hub; nothing if it is missing or incomplete.
 std::optional<std::string> cached_model(const HubSettings& settings, const RepoName& name);
 
 }  // namespace tril::hub

@@ -23,14 +23,14 @@ struct RepoName {
 /// Nothing if the text is not such a name: an absolute path, "../x", "a/b/c", a URL.
 std::optional<RepoName> repo_name_of(std::string_view text);
 
-/// Whether a text is a URL of HTTP or HTTPS.
+/// True if a text is a URL of HTTP or HTTPS.
 bool is_url(std::string_view text);
 
-/// Whether a relative path of a listing stays in its directory and is plain text: no "..", no empty part, no
-/// backslash, no control characters, at most 1024 bytes.
+/// True if a relative path of a listing stays in its directory and is plain text: no "..", no empty part, no backslash, no
+/// control characters, at most 1024 bytes.
 bool stays_inside(std::string_view path);
 
-/// Whether a text is this many hexadecimal digits, in lower case.
+/// True if a text consists of so many lower-case hexadecimal digits.
 bool is_hex(std::string_view text, std::size_t digits);
 
 }  // namespace tril::hub

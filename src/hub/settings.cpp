@@ -15,7 +15,7 @@ namespace {
 
 using Variable = std::function<std::string(const std::string& name)>;
 
-// The hub that names belong to where HF_ENDPOINT names no other.
+// The default of HF_ENDPOINT.
 constexpr const char* default_endpoint = "https://huggingface.co";
 
 constexpr std::uint64_t longest_token = 4096;
@@ -61,7 +61,7 @@ std::string trimmed(std::string_view text) {
   return std::string(text);
 }
 
-// A token goes into a line of a request, so it must not end that line.
+// A token is part of a header line, so it must not contain a line end.
 void set_token(HubSettings& s, std::string_view text, const std::string& origin) {
   s.token = trimmed(text);
   s.token_origin = origin;

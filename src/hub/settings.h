@@ -12,15 +12,15 @@ struct HubSettings {
   std::string cache;          ///< HF_HUB_CACHE: a directory
   std::string downloads;      ///< where files from other URLs are kept: a directory
   std::string token;          ///< HF_TOKEN, or the file that `hf auth login` writes; empty: none
-  std::string token_origin;   ///< what to call it in errors: "HF_TOKEN", the file's path
+  std::string token_origin;   ///< the token's name in errors: "HF_TOKEN", or the file's path
   bool offline = false;       ///< HF_HUB_OFFLINE: nothing is downloaded
   std::string certificates;   ///< CURL_CA_BUNDLE or SSL_CERT_FILE: a file; empty: the system's
-  double stall_seconds = 10;  ///< HF_HUB_DOWNLOAD_TIMEOUT: a transfer without data for so long is broken
+  double stall_seconds = 10;  ///< HF_HUB_DOWNLOAD_TIMEOUT: a transfer without data for so long ends
   double first_wait = 1;      ///< seconds before the second try; later ones wait twice as long each
 };
 
 /// @param variable  the value of an environment variable; "" if it is unset
-/// @throws Error(usage) that names the variable whose value is not understood
+/// @throws Error(usage) naming a variable with an invalid value
 HubSettings read_settings(const std::function<std::string(const std::string& name)>& variable);
 
 /// The settings of this process.

@@ -48,7 +48,7 @@ std::string path_of(const HubSettings& settings, const std::string& url) {
   return settings.downloads + "/" + host + "/" + path;
 }
 
-// What is being fetched, and what the server has said of it.
+// The file that is downloaded, and what the server has sent about it.
 class UrlDownload {
  public:
   UrlDownload(const HubSettings& settings, const std::string& url, const std::string& path, Meter& meter)
@@ -93,7 +93,7 @@ class UrlDownload {
         stop);
     if (stop.stop_requested()) throw Stopped();
     const bool success = answer.problem.empty() && answer.is_success();
-    // An answer without a byte says nothing of what an earlier try has left.
+    // An answer without a byte does not confirm the bytes of an earlier try.
     if (success && begun && (total_ == 0 || partial_.size() == total_)) return true;
     if (answer.status == 416) {
       partial_.clear();
@@ -114,11 +114,11 @@ class UrlDownload {
   }
 
   void begin(const HttpAnswer& head) {
-    if (head.status != 206) {  // the whole file, which may be another one than before
+    if (head.status != 206) {  // the whole file, perhaps another version
       partial_.clear();
       meter_.done = 0;
       etag_ = head.header("etag");
-      if (etag_.starts_with("W/") || etag_.size() > longest_etag) etag_.clear();  // says nothing of bytes
+      if (etag_.starts_with("W/") || etag_.size() > longest_etag) etag_.clear();  // a weak ETag does not identify bytes
       write_file_atomic(etag_path_, etag_);
     }
     const std::string length = head.header("content-length");
@@ -138,7 +138,7 @@ class UrlDownload {
     meter_.fetched += bytes.size();
   }
 
-  // Damaged archives are not kept.
+  // Removes a damaged archive.
   void check_archive() {
     try {
       static_cast<void>(ZipArchive::open(path_ + ".incomplete"));

@@ -1,7 +1,7 @@
-// Downloads a model that is one file from a URL: an archive of OPUS-MT, an .argosmodel, a GGUF file.
+// Downloads a single-file model from a URL: an archive of OPUS-MT, an .argosmodel, a GGUF file.
 //
-// No list gives its size or checksum. So the size is HTTP's Content-Length, and a later try recognises the same file by its
-// ETag (RFC 9110, If-Range). An archive must open before it gets its name, so a truncated one never does.
+// There is no listing with size and checksum. The size is HTTP's Content-Length; a later try recognises the same file by its
+// ETag (RFC 9110, If-Range). An archive gets its name only if it opens, so a truncated one never gets it.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ namespace tril::hub {
 /// Error
 Pulled pull_url(const HubSettings& settings, const std::string& url, const PullOptions& options);
 
-/// Its path; nothing if it has not been downloaded.
+/// The path of its download; nothing if it was not downloaded.
 std::optional<std::string> cached_url(const HubSettings& settings, const std::string& url);
 
 }  // namespace tril::hub

@@ -3,8 +3,8 @@
 // `transformers`:
 //   lora_A.weight [rank, in]   lora_B.weight [out, rank]   lora_B.bias [out]   lora_magnitude_vector [out]
 //   lora_embedding_A [rank, vocab]   lora_embedding_B [d, rank]
-//   base_layer.weight, base_layer.bias: of a changed module, in place of the model's own
-//   weight, bias: of a module that was trained whole (modules_to_save) or by its bias alone
+//   base_layer.weight, base_layer.bias: of an adapted module, instead of the model's own
+//   weight, bias: of a module that was trained as a whole (modules_to_save), or of which only the bias was trained
 #pragma once
 
 #include <filesystem>
@@ -24,7 +24,7 @@ namespace tril::model {
 /// The tensors of one module; null: there is none.
 struct AdapterModule {
   const WeightView *a = nullptr, *b = nullptr, *magnitude = nullptr, *b_bias = nullptr;
-  const WeightView *weight = nullptr, *bias = nullptr;  ///< in place of the model's own
+  const WeightView *weight = nullptr, *bias = nullptr;  ///< instead of the model's own
   bool is_table = false;                                ///< a and b belong to an embedding: [rank, vocab], [d, rank]
 };
 
@@ -44,12 +44,12 @@ class Adapter {
   std::string path_, file_;
   AdapterConfig config_;
   std::map<std::string, AdapterModule> modules_;
-  std::shared_ptr<const void> map_;  ///< what the views point into
+  std::shared_ptr<const void> map_;  ///< memory that the views point into
 };
 
-/// Gives a loaded model its adapters. Number i is adapters[i] (Context::Adapters). The weights do not change.
-/// @param source    of the model: DoRA, embeddings and the output layer need the original weights
-/// @param standard  the number of the adapter for rows that name none; -1: no adapter
+/// Attaches adapters to a loaded model; adapter i is adapters[i] (Context::Adapters). The weights do not change.
+/// @param source    the model's source: DoRA, embeddings and the output layer need the original weights
+/// @param standard  the adapter for rows that name none; -1: no adapter
 /// @throws Error naming the module that the model lacks, or a tensor of another shape
 void attach(Model& m, const ModelSource& source, std::span<const Adapter> adapters, std::int32_t standard);
 

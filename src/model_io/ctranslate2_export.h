@@ -7,10 +7,10 @@
 
 namespace tril::model {
 
-/// The number format of matrices. Vectors are floats of the same width, and of 32 bits beside int8.
+/// The number format of matrices. Vectors have the same format, or float32 with int8.
 enum class Ctranslate2Type : std::uint8_t { f32, f16, bf16, int8 };
 
-/// Writes model.bin, config.json, the vocabularies, and the tokenizer's files to `directory`, which exists. One weight is in
+/// Writes model.bin, config.json, the vocabularies and the tokenizer's files to an existing directory. Holds one weight in
 /// memory at a time.
 /// @throws Error(usage) if CTranslate2 does not compute the family, or if the model has no tokenizer
 void export_ctranslate2(const ModelSource& source, const std::filesystem::path& directory, Ctranslate2Type type);

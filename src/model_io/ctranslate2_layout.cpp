@@ -89,7 +89,7 @@ class LayoutWriter {
   }
   void alias(const std::string& name, const std::string& of) { out_.aliases.emplace_back(name, of); }
 
-  // Embeddings and the output, of the first `words` rows.
+  // The first `words` rows of embeddings and output.
   void output(const std::string& embedding) {
     weights("decoder/embeddings/weight", {{embedding, 0, out_.words}}, VariableKind::matrix);
     if (has("lm_head.weight"))

@@ -1,4 +1,4 @@
-// The variables of a CTranslate2 model, and which weights of a family each is made of: the inverse of ctranslate2_model.h.
+// The variables of a CTranslate2 model, and the weights that each is made of: the inverse of ctranslate2_model.h.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ struct WeightRows {
 
 struct Ctranslate2Variable {
   std::string name;
-  std::vector<WeightRows> parts;         ///< one below the other; none: `made`
+  std::vector<WeightRows> parts;         ///< its rows, part after part; empty: its values are `made`
   std::vector<float> made = {};          ///< values of an attribute or a computed table
   std::vector<std::int64_t> shape = {};  ///< of `made`; [] is one number
   enum class Kind : std::uint8_t {
-    matrix,  ///< of linear layers and embeddings: quantised where that is asked for
+    matrix,  ///< of linear layers and embeddings: quantised on request
     values,  ///< floats
     flag,    ///< an integer of 8, 16 or 32 bits
     integer16,
@@ -38,11 +38,11 @@ struct Ctranslate2Layout {
   std::vector<Ctranslate2Variable> variables;
   std::vector<std::pair<std::string, std::string>> aliases;
   std::int64_t words = 0;         ///< of the vocabularies
-  bool starts_from_zero = false;  ///< translations begin with a zero embedding, the row behind the words
+  bool starts_from_zero = false;  ///< translations begin with a zero embedding, the row after the words
   double norm_eps = 0;
 };
 
-/// @throws Error(usage) naming the family or the key of its config that CTranslate2 does not compute
+/// @throws Error(usage) naming the family, or the key of its config, that CTranslate2 does not support
 Ctranslate2Layout ctranslate2_layout(const Model& m);
 
 }  // namespace tril::model

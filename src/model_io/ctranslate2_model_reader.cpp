@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Version 6 has what the tokens are called in config.json; before it they were attributes.
+// Since version 6 the names of special tokens are in config.json; before, they were attributes.
 Ctranslate2Tokens tokens_of(Ctranslate2Reader& r, const JsonObject& own, bool translates) {
   Ctranslate2Tokens t;
   if (r.file().version() < Ctranslate2File::newest_version) {
@@ -56,7 +56,8 @@ class Ctranslate2ModelReader : public ModelReader {
     nlohmann::json json{{"eos_token_id", c.at("eos_token_id")}};
     for (const char* key : {"bos_token_id", "pad_token_id", "decoder_start_token_id"})
       if (c.contains(key) && !c.at(key).is_null()) json[key] = c.at(key);
-    if (c.value("is_encoder_decoder", false)) json["early_stopping"] = true;  // at as many translations as beams
+    if (c.value("is_encoder_decoder", false))
+      json["early_stopping"] = true;  // stops after beam_size finished hypotheses
     if (c.contains("architecture")) {
       json["bad_words_ids"] = {{c.at("pad_token_id")}};
       json["max_length"] = c.at("max_position_embeddings");

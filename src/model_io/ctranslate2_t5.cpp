@@ -84,7 +84,7 @@ class T5Spec {
     return scale.has_value();
   }
 
-  // Whether the output is the embedding.
+  // True if the output is tied to the embedding.
   bool read_embeddings() {
     if (!r_.same("encoder/embeddings_0/weight", "decoder/embeddings/weight"))
       r_.fail_at("encoder/embeddings_0/weight", "differs from the decoder's; T5 has one table for both");

@@ -23,11 +23,11 @@ std::string shown(const fs::path& path) {
   return printable(path.string(), 400);
 }
 
-// An open file of tensors, of either form.
+// An open weight file of either format.
 struct TensorFile {
   std::string path;
   std::vector<WeightView> tensors;
-  std::shared_ptr<const void> map;  // the views point into it
+  std::shared_ptr<const void> map;  // memory that the views point into
 };
 
 template <class File>
@@ -36,7 +36,8 @@ TensorFile open_file(const std::string& path) {
   return {path, file->tensors(), file};
 }
 
-// A directory has its weights in one file, or in shards that an index lists. As in `transformers`, the first form found counts.
+// The forms of a directory's weights: one file, or shards that an index lists. As in `transformers`, the first form found is
+// read.
 struct WeightForm {
   const char *single, *index, *extension;
   TensorFile (*open)(const std::string& path);
@@ -45,7 +46,7 @@ constexpr std::array weight_forms{
     WeightForm{"model.safetensors", "model.safetensors.index.json", ".safetensors", open_file<SafetensorsFile>},
     WeightForm{"pytorch_model.bin", "pytorch_model.bin.index.json", ".bin", open_file<PytorchFile>}};
 
-// A shard is a file in the directory of its index: any other path is refused.
+// Refuses a shard that is not in the directory of its index.
 bool is_shard_name(std::string_view name, std::string_view extension) {
   return name.ends_with(extension) && name.size() <= 255 && name.find_first_of("/\\") == name.npos &&
          name.find('\0') == name.npos;
@@ -70,8 +71,8 @@ std::vector<TensorFile> open_shards(const fs::path& index, const JsonObject& wei
   return shards;
 }
 
-// As in `transformers`, every tensor in the shards counts, whichever shard it is in and whether the index lists it or
-// not. A tensor in two shards is accepted only if both copies are equal.
+// As in `transformers`, all tensors of the shards are read, whether the index lists them or not. A tensor in two shards is
+// accepted only if both copies are equal.
 std::vector<StoredTensor> tensors_of(const std::vector<TensorFile>& files) {
   std::map<std::string_view, StoredTensor> found;
   for (const TensorFile& file : files)
@@ -155,7 +156,7 @@ class DirectoryReader : public ModelReader {
   }
 
  private:
-  // As the files have them.
+  // The tensors as stored.
   WeightFiles stored_weights() const {
     for (const WeightForm& form : weight_forms) {
       if (has(form.single)) return weights_of({form.open(beside(form.single).string())}, directory_);

@@ -1,4 +1,4 @@
-// The families that load, each declared once: its name, what makes its model, and what it is in a sentence.
+// The supported families, each declared once: its name, the function that makes its model, and a sentence about it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Family {
   std::string_view name;  ///< model_type in config.json, or architecture if the family is tril's own
   Kind kind = Kind::decoder;
   std::string_view file;  ///< below src/model/
-  /// The model of a config.json. Null: its weights say what config.json leaves open (make_of_files).
+  /// Makes the model from config.json. Null: make_of_files does, which also needs the names of the weights.
   std::unique_ptr<Model> (*make)(const JsonObject& config) = nullptr;
   std::unique_ptr<Model> (*make_of_files)(const JsonObject& config, const WeightNames& weight_names) = nullptr;
   bool own = false;  ///< tril's own: config.json has model_type "tril", and the name as architecture

@@ -1,4 +1,4 @@
-// The files of a model that another toolkit keeps in a directory or in an archive.
+// The files of another toolkit's model, in a directory or in an archive.
 #pragma once
 
 #include <cstdint>
@@ -17,27 +17,28 @@ namespace tril::model {
 /// A directory or an archive as a list of files. Thread-safe.
 class FileShelf {
  public:
-  /// @param directory  files in it, but not below it
+  /// The files of a directory, without subdirectories.
   static FileShelf of_directory(const std::filesystem::path& directory);
-  /// Members by the last parts of their names. @throws Error for an archive with a name that leads out of it, or twice the same file
+  /// The members of an archive, by the last parts of their names. @throws Error for a name that leads out of the archive, and
+  /// for two members with one name
   static FileShelf of_archive(const std::filesystem::path& path);
-  /// The files of one folder of an archive, but not below it. @param folder  "translate-en_de/model"; "": the outermost
-  /// @throws Error for an archive with a name that leads out of it
+  /// The files of one folder of an archive, without subfolders. @param folder  "translate-en_de/model"; "": the top level
+  /// @throws Error for a name that leads out of the archive
   static FileShelf of_archive_folder(std::shared_ptr<const ZipArchive> archive, const std::string& folder);
 
   const std::vector<std::string>& names() const { return names_; }  ///< in order
   bool has(const std::string& name) const;
   std::string place_of(const std::string& name) const;  ///< "opus/decoder.yml", "opus.zip: decoder.yml"
   std::string text(const std::string& name, std::uint64_t limit) const;
-  /// Whether a file is one of weights: an .npz, or a .bin that begins as marian-conv's do.
+  /// True for a weight file of Marian: an .npz, or a .bin that begins like those of marian-conv.
   bool is_weights(const std::string& name) const;
-  MarianTensors weights(const std::string& name) const;  ///< of such a file
+  MarianTensors weights(const std::string& name) const;  ///< the tensors of such a file
 
-  /// The bytes of a file where they lie, or unpacked into memory, at most 64 times the archive.
+  /// The bytes of a file: mapped, or unpacked into memory, at most 64 times the archive's size.
   struct Content {
     std::span<const std::byte> bytes;
-    std::shared_ptr<const void> owner;  ///< keeps them
-    bool mapped = true;                 ///< they lie in a file
+    std::shared_ptr<const void> owner;  ///< keeps the bytes alive
+    bool mapped = true;                 ///< false: in memory
   };
   Content content(const std::string& name) const;
 
@@ -48,7 +49,7 @@ class FileShelf {
   std::map<std::string, const ZipMember*> members_;
 };
 
-/// The last part of a path, of whichever system.
+/// The last part of a path, with slashes or backslashes.
 std::string last_part(const std::string& path);
 
 }  // namespace tril::model

@@ -72,7 +72,7 @@ std::vector<std::vector<std::int32_t>> find_words(const JsonObject& o) {
   return words;
 }
 
-// Keys that would change the output but are not supported, if they are set to something that matters.
+// Adds the unsupported keys whose values would change results.
 std::vector<std::string> find_not_obeyed(const JsonObject& o) {
   std::vector<std::string> found;
   const auto number = [&](const char* key, double idle) {
@@ -124,7 +124,7 @@ SearchOptions find_search(const JsonObject& o) {
   return s;
 }
 
-// Whether bos_token_id is forced: the first BART's key, which counts more than forced_bos_token_id.
+// True if bos_token_id is forced, by the key of the first BART models, which overrides forced_bos_token_id.
 bool forces_bos(const JsonObject& o) {
   return o.find<bool>("force_bos_token_to_be_generated").value_or(false);
 }

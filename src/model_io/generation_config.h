@@ -1,5 +1,5 @@
 // The publisher's generation defaults: generation_config.json or, if that is missing, the same keys of config.json,
-// read as in `transformers`. Absent and null keys are unset here; their defaults are the searcher's.
+// read as in `transformers`. Absent and null keys stay unset; the search has their defaults.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct GenerationConfig {
   /// [[layer, head], ...] of the decoder, from 0, as in Whisper's directories; set if all heads are in one layer.
   std::optional<nn::AttentionHeads> alignment_heads;
 
-  /// Keys that ask for something tril does not support ("eta_cutoff 0.1"), for a warning.
+  /// Unsupported keys that would change results ("eta_cutoff 0.1"), for a warning.
   std::vector<std::string> not_obeyed;
 };
 
@@ -42,7 +42,7 @@ GenerationConfig read_generation_config(const JsonObject& document);
 /// Reads alignment_heads only; nothing if there are none.
 std::optional<nn::AttentionHeads> read_alignment_heads(const JsonObject& document);
 
-/// The generation_config.json that says what config.json says of generation.
+/// A generation_config.json made of the generation keys of config.json.
 nlohmann::json generation_of_config(const JsonObject& config);
 
 }  // namespace tril::model

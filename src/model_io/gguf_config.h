@@ -1,5 +1,5 @@
-// Converts GGUF's metadata to config.json and generation_config.json, and back: one list of keys for both directions
-// (gguf_keys()), and whatever no single pair of keys expresses: rotary scalings, head sizes, properties of an architecture.
+// Converts GGUF's metadata to config.json and generation_config.json, and back. Both directions use one list of keys
+// (gguf_keys()). Code here handles what is not one key: rotary scalings, head sizes, properties of an architecture.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace tril::model {
 
-/// config.json of the model in a file. Every key of the file's architecture is read, known to have no effect, or
-/// refused by name.
+/// config.json of the model in a file. Every key of the file's architecture is read, known to have no effect, or refused
+/// by name.
 nlohmann::json config_of_gguf(const GgufFile& file);
 
-/// generation_config.json: ids that begin and end texts, and the publisher's sampling settings (general.sampling.*).
+/// generation_config.json: the special tokens, and the publisher's sampling settings (general.sampling.*).
 nlohmann::json generation_config_of_gguf(const GgufFile& file);
 
-/// general.sampling.* with the publisher's settings, if tokens are sampled.
+/// general.sampling.* with the publisher's settings; empty if the publisher does not sample.
 GgufMetadata gguf_sampling(const GenerationConfig& published);
 
 /// The number of layers in a config.json from config_of_gguf().
@@ -31,10 +31,10 @@ struct GgufHeader {
   GgufMetadata metadata;            ///< only of the architecture
   std::vector<float> rope_factors;  ///< the tensor rope_freqs.weight; empty: none
   std::vector<float> rope_factors_long, rope_factors_short;
-  std::string warning;  ///< what llama.cpp computes differently, and from which position; "": nothing
+  std::string warning;  ///< where llama.cpp's results will differ; "": nowhere
 };
 
-/// The metadata of a model. @throws Error(usage) if config.json asks for something that llama.cpp does not compute
+/// The metadata of a model. @throws Error(usage) naming a key of config.json that llama.cpp does not support
 GgufHeader gguf_header_of(const nlohmann::json& config);
 
 }  // namespace tril::model

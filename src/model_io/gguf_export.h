@@ -12,13 +12,13 @@ namespace tril::model {
 
 struct GgufExport {
   std::string path;
-  GgufType type = GgufType::f16;  ///< of matrices; vectors stay F32, and rows that are no multiple of a block F16
+  GgufType type = GgufType::f16;  ///< of matrices, but F16 if rows are not a multiple of a block; vectors are F32
   std::string name;               ///< general.name
   GgufMetadata tokenizer;         ///< tokenizer.*
 };
 
-/// Writes `m` with the weights of `files`, which must be its own, one tensor in memory at a time.
-/// @throws Error(usage) if llama.cpp has no architecture that computes the same
+/// Writes `m`; `files` are its weights. Holds one tensor in memory at a time.
+/// @throws Error(usage) if no architecture of llama.cpp computes the same
 void export_gguf(const Model& m, const WeightFiles& files, const GgufExport& how);
 
 }  // namespace tril::model

@@ -10,7 +10,7 @@
 namespace tril::model {
 namespace {
 
-// Whether a value has no effect.
+// True if a value has no effect.
 bool is_idle(const GgufEntry& e) {
   if (e.is_array) return e.count == 0;
   return std::all_of(e.bytes.begin(), e.bytes.end(), [](std::byte b) { return b == std::byte{0}; });

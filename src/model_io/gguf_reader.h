@@ -1,4 +1,4 @@
-// Reads the keys of one architecture so that none is overlooked: each is read, declared without effect, or refused.
+// Reads the metadata keys of one architecture. Each key is read, declared to have no effect, or refused.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ class GgufReader {
   const GgufFile& file() const { return *file_; }
   const std::string& architecture() const { return architecture_; }
   bool has(std::string_view key) { return file_->find(full(key)) != nullptr; }
-  /// An integer from 1 to 2^31 - 1; from a list with one value for each layer, their common value.
+  /// An integer from 1 to 2^31 - 1. A list with one value for each layer must have equal values.
   std::optional<std::int64_t> count(std::string_view key);
   std::int64_t needed_count(std::string_view key);
   /// A finite number; a 32-bit float is given by its shortest decimal form.
@@ -29,7 +29,7 @@ class GgufReader {
   /// Declares that a key does not affect results.
   void ignore(std::string_view key) { full(key); }
   [[noreturn]] void fail_at(std::string_view key, const std::string& text, const std::string& hint = {});
-  /// @throws Error for keys that were neither read nor ignored and may have an effect: not zero, false or empty
+  /// @throws Error for a key that was neither read nor ignored and has an effect: its value is not zero, false or empty
   void finish() const;
 
  private:

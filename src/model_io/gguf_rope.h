@@ -1,5 +1,5 @@
 // Rotary positions in GGUF's metadata and in config.json. Hugging Face's llama3 scaling is a tensor in GGUF,
-// rope_freqs.weight, of factors by which frequencies are divided; longrope is a pair of such tensors.
+// rope_freqs.weight, whose values divide the frequencies; longrope is a pair of such tensors.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -28,7 +28,7 @@ struct Variant {
   enum class Norms { before, after, both } norms = Norms::before;  // of each sublayer
 };
 
-// The rules of families that name their weights like Llama.
+// The rules of families with Llama's weight names.
 std::vector<GgufRule> llama_like(const Variant& v) {
   const Form norm = v.norms_offset ? Form::offset : Form::same;
   std::vector<GgufRule> rules{{"token_embd.weight", "model.embed_tokens.weight"},

@@ -1,4 +1,4 @@
-// The correspondence of tensors in GGUF files and in Hugging Face's files of the same family: names and forms. Names
+// How tensors in GGUF files correspond to tensors in Hugging Face's files of the same family: names and forms. Names
 // are those of ggml's gguf package (constants.py, tensor_mapping.py).
 //
 // Rotary positions rotate pairs of a head's values: (i, i + d/2) in Hugging Face's numbering, (2 i, 2 i + 1) in
@@ -16,11 +16,11 @@ namespace tril::model {
 struct GgufRule {
   enum class Form : std::uint8_t {
     same,
-    rotated_queries,  ///< rows of each head are in pairs
+    rotated_queries,  ///< the rows of each head are in pairs
     rotated_keys,
-    transposed,  ///< Hugging Face has [in, out]
-    offset,      ///< Hugging Face stores it minus one
-    experts,     ///< GGUF has all experts' matrices in one tensor [experts, out, in]; "{e}" stands for one in `hf`
+    transposed,  ///< Hugging Face's files have [in, out]
+    offset,      ///< Hugging Face's files store the values minus one
+    experts,     ///< GGUF has the matrices of all experts in one tensor [experts, out, in]; "{e}" in `hf` is an expert
   };
   std::string gguf,
       hf;  ///< "{}" stands for the layer: "blk.{}.attn_q.weight", "model.layers.{}.self_attn.q_proj.weight"
@@ -31,11 +31,11 @@ struct GgufRule {
   std::string hf_name(std::int64_t layer, std::int64_t expert = 0) const;
 };
 
-/// All tensors that a family (config.json's model_type) may have. A file with fewer is not refused here.
+/// All tensors that a family (config.json's model_type) may have; a file may lack some.
 /// @throws Error(usage) if GGUF has no architecture for the family
 std::vector<GgufRule> gguf_rules(std::string_view model_type);
 
-/// The row of Hugging Face's matrix at row `row` of a rotated one, with `d` rows a head.
+/// The row of Hugging Face's matrix that is row `row` of the rotated one, with `d` rows in each head.
 constexpr std::int64_t unrotated_row(std::int64_t row, std::int64_t d) {
   return row / d * d + row % d % 2 * (d / 2) + row % d / 2;
 }

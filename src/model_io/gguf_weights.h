@@ -15,7 +15,7 @@ namespace tril::model {
 /// @param config  the result of config_of_gguf() for the file
 std::vector<StoredTensor> gguf_weights(const GgufFile& file, const nlohmann::json& config);
 
-/// The name in such a file of one of Hugging Face's tensors, present or not; an unknown name is returned unchanged.
+/// The name in a GGUF file of one of Hugging Face's tensors, present or not; an unknown name is returned unchanged.
 std::string gguf_tensor_name(const nlohmann::json& config, std::string_view hf_name);
 
 }  // namespace tril::model

@@ -1,5 +1,5 @@
-// Extends a model to a larger vocabulary: every old weight stays, and the row of a new word starts as the mean of the
-// rows of its former pieces, so that fine-tuning starts from the model's knowledge of them.
+// Extends a model to a larger vocabulary. Old weights stay; the row of a new word begins as the mean of the rows of its former
+// pieces, so that fine-tuning begins with what the model knows of them.
 #pragma once
 
 #include <memory>

@@ -64,7 +64,7 @@ class MarianModelReader : public ModelReader {
   JsonObject model_yml() const {
     return JsonObject(model_yml_, fmt::format("{}: special:model.yml", files_.shelf.place_of(files_.weights)));
   }
-  // Without a vocabulary, those that Marian gives to every new one.
+  // Without a vocabulary: the ids that Marian gives to new vocabularies.
   MarianIds ids() const {
     if (!has_tokenizer()) return {};
     const SpecialIds& special = tokenizer()->special(Side::target);

@@ -5,7 +5,7 @@
 
 namespace tril::model {
 
-/// @return null if the path holds none of Marian's models
+/// @return null if the path has no model of Marian
 std::unique_ptr<ModelReader> open_marian(const std::filesystem::path& path);
 
 }  // namespace tril::model

@@ -8,7 +8,7 @@
 namespace tril::model {
 namespace {
 
-// The parts of a layer's name in Marian and here, in the encoder and in the decoder.
+// The names of a layer's parts in Marian's files and in the model.
 void add_attention(std::vector<MarianTensor>& list, const std::string& marian, const std::string& here) {
   constexpr std::array<std::pair<char, const char*>, 4> parts{
       {{'q', "q_proj"}, {'k', "k_proj"}, {'v', "v_proj"}, {'o', "out_proj"}}};
@@ -25,7 +25,7 @@ void add_norm(std::vector<MarianTensor>& list, const std::string& marian, const 
   list.push_back({fmt::format("{}_ln_bias{}", marian, suffix), here + ".bias", MarianLayout::vector});
 }
 
-// What kind of layers the names are of.
+// The kind of layers.
 struct Layers {
   bool pre_norm = false, ssru = false;
 };

@@ -13,7 +13,7 @@ namespace tril::model {
 
 class MarianTensors {
  public:
-  /// @param is_mapped  the file is mapped, and not a member of an archive that was unpacked
+  /// @param is_mapped  true for a mapped file, false for an unpacked member of an archive
   MarianTensors(NpzFile file, bool is_mapped)
       : file_(std::move(file)), is_mapped_(is_mapped && !npz()->has_unpacked()) {}
   MarianTensors(MarianBinFile file, bool is_mapped) : file_(std::move(file)), is_mapped_(is_mapped) {}
@@ -21,18 +21,18 @@ class MarianTensors {
   const std::string& path() const {
     return std::visit([](const auto& f) -> const std::string& { return f.path(); }, file_);
   }
-  /// In order of name; matrices of products are [in, out].
+  /// Sorted by name; matrices of linear layers are [in, out].
   const std::vector<WeightView>& tensors() const {
     return std::visit([](const auto& f) -> const std::vector<WeightView>& { return f.tensors(); }, file_);
   }
   const WeightView* find(std::string_view name) const {
     return std::visit([&](const auto& f) { return f.find(name); }, file_);
   }
-  /// A matrix in 8 bits as it is stored; null where there is none of this name.
+  /// A stored 8-bit matrix; null if there is none of this name.
   const MarianBinFile::Int8* find_int8(std::string_view name) const { return bin() ? bin()->find_int8(name) : nullptr; }
-  /// Whether matrices are in 8 bits.
+  /// True if matrices have 8 bits.
   bool is_int8() const { return bin() && bin()->has_int8(); }
-  bool is_mapped() const { return is_mapped_; }  ///< whether all values lie in mapped files
+  bool is_mapped() const { return is_mapped_; }  ///< true if all values are in mapped files
 
  private:
   const NpzFile* npz() const { return std::get_if<NpzFile>(&file_); }

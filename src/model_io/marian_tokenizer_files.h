@@ -1,5 +1,5 @@
-// The tokenizer of Marian's own files. A vocabulary is a SentencePiece model (*.spm), whose own ids count, or a mapping of pieces to
-// ids (*.yml), which OPUS-MT has beside the SentencePiece models source.spm and target.spm.
+// The tokenizer of a Marian model. A vocabulary is a SentencePiece model (*.spm) with its own ids, or a mapping of pieces to ids
+// (*.yml), which OPUS-MT publishes together with the SentencePiece models source.spm and target.spm.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace tril::model {
 
-/// @param model_yml  says how many pieces of each vocabulary the model has
+/// @param model_yml  has the number of pieces of each vocabulary
 /// @throws Error naming the file that is missing or wrong
 std::shared_ptr<const Tokenizer> load_marian_vocabularies(const MarianFiles& files, const JsonObject& model_yml);
 

@@ -1,5 +1,5 @@
-// Marian's weights under the names and in the layout of the family marian_nmt: matrices are [in, out] in Marian's files and [out, in]
-// here, vectors are [1, n], and embeddings get a row of zeros for padding, which no text may become.
+// Converts Marian's weights to the names and layouts of the family marian_nmt. In Marian's files matrices are [in, out], here
+// [out, in]; vectors are [1, n]; embeddings get a row of zeros for padding.
 #pragma once
 
 #include <memory>
@@ -14,12 +14,13 @@
 
 namespace tril::model {
 
-/// @throws Error where an embedding has not as many words as dim-vocabs says: a number in a small file must not ask for all memory
+/// @throws Error if an embedding has another number of words than dim-vocabs: a number in a small file must not request all
+/// memory
 void check_words_of_embeddings(const MarianTensors& file, const JsonObject& model_yml);
 
-/// The weights of a model. Arrays that the config asks for but the file lacks are missing here too; arrays that it does not ask for
-/// keep their names, so that loading refuses them.
-/// @param config  of config_of_marian()
+/// The weights of a model. Arrays that the file lacks are missing in the result; unknown arrays keep their names, so that loading
+/// refuses them.
+/// @param config  the result of config_of_marian()
 WeightFiles marian_weights(std::shared_ptr<const MarianTensors> file, const nlohmann::json& config);
 
 }  // namespace tril::model

@@ -1,4 +1,4 @@
-// The formats that a model is opened from, each declared once: what reads it, and what it is in a sentence.
+// The supported model formats, each declared once: its reader, and a sentence about it.
 #pragma once
 
 #include <filesystem>
@@ -12,13 +12,13 @@ namespace tril::model {
 
 struct ModelFormat {
   std::string_view name;   ///< "GGUF"
-  std::string_view paths;  ///< what a user passes, in Markdown
+  std::string_view paths;  ///< the paths that a user passes, in Markdown
   std::string_view sentence;
   /// @return null for a path of another format
   std::unique_ptr<ModelReader> (*open)(const std::filesystem::path& path) = nullptr;
 };
 
-/// All of them, in the order in which they are tried.
+/// All formats, in the order in which they are tried.
 std::span<const ModelFormat> model_formats();
 
 }  // namespace tril::model

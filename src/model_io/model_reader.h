@@ -1,4 +1,4 @@
-// Reads one format of published models. A new format is a new reader and a line in model_source.cpp.
+// The reader of one format of published models. A new format is a new reader and an entry in model_formats.cpp.
 #pragma once
 
 #include <filesystem>
@@ -33,7 +33,7 @@ class ModelReader {
   virtual ConfigDocument config() const = 0;
   /// config.json as published, with its keys in order; nothing if the format has no such file.
   virtual std::optional<std::string> published_config() const { return std::nullopt; }
-  /// generation_config.json; nothing where config.json holds the publisher's defaults of generation.
+  /// generation_config.json; nothing if config.json has the generation defaults.
   virtual std::optional<ConfigDocument> generation() const = 0;
   virtual bool has_weights() const = 0;
   virtual WeightFiles weights() const = 0;
@@ -41,7 +41,7 @@ class ModelReader {
   virtual std::shared_ptr<const Tokenizer> tokenizer() const = 0;
   /// @throws Error(usage) for a tokenizer with two sides, which has no such description
   virtual TokenizerDescription tokenizer_description() const = 0;
-  /// The precision that the weights serve in where none is asked for. @param config  config.json
+  /// The precision for serving if none is requested. @param config  config.json
   virtual nn::Precision stored_precision(const JsonObject& config) const = 0;
   /// The path of one of tril's own files for the model: "packed-int8.tril".
   virtual std::filesystem::path beside(const std::string& name) const = 0;

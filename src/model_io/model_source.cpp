@@ -28,10 +28,10 @@ std::unique_ptr<ModelReader> reader_of(const fs::path& path) {
 struct ModelSource::State {
   fs::path path;
   std::unique_ptr<ModelReader> reader;
-  Once<ConfigDocument> whole_config, config;  // config: of the text model, where it is a part of the whole
+  Once<ConfigDocument> whole_config, config;  // config: only for a text model inside another model
   Once<std::optional<ConfigDocument>> own_generation;
   Once<GenerationConfig> generation;
-  Once<std::shared_ptr<const WeightFiles>> whole_weights, weights;  // weights: likewise
+  Once<std::shared_ptr<const WeightFiles>> whole_weights, weights;  // weights: without the names of the outer model
   Once<std::shared_ptr<const Tokenizer>> tokenizer;
 
   const ConfigDocument& whole_document() const {
@@ -51,7 +51,7 @@ struct ModelSource::State {
   const std::optional<ConfigDocument>& generation_document() const {
     return own_generation.get([&] { return reader->generation(); });
   }
-  // As `transformers` has it: without a generation_config.json, config.json says how to generate.
+  // As in `transformers`: without a generation_config.json, config.json has the generation keys.
   JsonObject generation_keys() const {
     const std::optional<ConfigDocument>& own = generation_document();
     return own ? own->object() : whole_document().object();

@@ -21,7 +21,7 @@ class ModelSource {
  public:
   /// Opens a Hugging Face directory, a GGUF file, files of the Marian toolkit (marian_files.h) or of CTranslate2
   /// (ctranslate2_files.h).
-  /// @throws Error if the path is neither; contents are checked only when they are read
+  /// @throws Error for any other path; contents are checked when they are read
   static ModelSource open(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const;

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t header_bytes = 4096;  // a page, so that the image is page-aligned when mapped
 constexpr int layout_version =
     2;  // covers nn/serving.cpp, packed operands and the header: increase it when any of them changes
-// Of an image with more pages than this, one in `between` is checked before serving, which detects lost disk contents.
+// Above few_pages pages, one page of `between` is checked before serving. This detects lost disk contents.
 constexpr std::size_t page = 4096, few_pages = 4096, between = 64;
 
 std::string hex(std::uint64_t value) {
@@ -95,7 +95,8 @@ void check_weights(const Model& m, const WeightFiles& files) {
   for (const nn::Parameter& p : m.parameters().all()) {
     if (p.is_adapter) continue;
     const StoredWeight w = from_files([&] { return find_weight(m, p, files); });
-    if (!w.values || w.bits() != 0 || p.quantized) continue;  // scales are checked already, weights to be rounded later
+    if (!w.values || w.bits() != 0 || p.quantized)
+      continue;  // scales were checked; quantised weights are checked when they are rounded
     from_files([&] { check_finite(files, w, to_f32(*w.values)); });
     files.release(w.values->bytes);
   }
@@ -132,8 +133,8 @@ std::span<const std::byte> image_of(std::span<const std::byte> bytes) {
   return bytes.subspan(std::min(bytes.size(), header_bytes));
 }
 
-// Whether the file belongs to these weights and this version. The header's expected contents are known, except for the
-// image's hashes, which only the image can confirm.
+// True if the file belongs to these weights and this version. The whole header is known in advance, except the image's
+// hashes, which are checked against the image.
 bool belongs(Model& m, const WeightFiles& files, nn::Precision precision, std::span<const std::byte> bytes) {
   Told told{.bytes = image_of(bytes).size(),
             .stamp = said(bytes, "files"),

@@ -1,9 +1,9 @@
-// A cache of a model's weights in the packed form for serving (`packed-int8.tril`): it is mapped instead of computed,
-// so it is available at once, is read on demand, and is shared by the processes of a machine.
+// A cache of a model's weights in the packed form for serving (`packed-int8.tril`). It is mapped instead of computed, so that
+// the model starts at once, pages are read on demand, and processes share them.
 //
-// A file is a page of header (JSON padded with spaces) and the image of nn::Parameters::serving_image(). The header
-// identifies the weights, and has hashes of the whole image and of a sample of its pages, which is checked before
-// serving. An image of other weights, or a damaged one, is not used. Images are the same for every processor.
+// A file is one page of header (JSON padded with spaces) and nn::Parameters::serving_image(). The header identifies the
+// weights, and has hashes of the whole image and of a sample of its pages. The sample is checked before serving. An image of
+// other weights, or a damaged one, is not used. Images are the same for all processors.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ std::filesystem::path packed_image_path(const ModelSource& model, nn::Precision 
 /// Writes it atomically. @return its size in bytes
 std::size_t write_packed_image(const ModelSource& model, nn::Precision precision);
 
-/// Makes `m`, built for `model` and still without weights, serve from an existing image. False if there is none; if the
-/// image is of other weights or another version of tril, or its checked part is damaged, warns and returns false.
+/// Lets `m`, which was made for `model` and has no weights yet, serve from an existing image. Returns false if there is none.
+/// Warns and returns false if the image is of other weights or another version of tril, or if its sample is damaged.
 bool adopt_packed_image(Model& m, const ModelSource& model, nn::Precision precision);
 
 enum class PackedState : std::uint8_t {
   sound,
   damaged,
-  of_others,  ///< of other weights, or of another version of tril
+  of_others,  ///< made from other weights, or by another version of tril
 };
 
 /// Checks the whole image of a precision; nothing if there is none.

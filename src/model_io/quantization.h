@@ -1,5 +1,5 @@
-// `quantization_config` of config.json: tril's own method (quantized_files.h), and those of other programs, whose matrices are
-// read as floats (quantized_methods.h).
+// Reads `quantization_config` of config.json: tril's own method (quantized_files.h), and methods of other programs, whose
+// matrices are read as floats (quantized_methods.h).
 #pragma once
 
 #include <memory>
@@ -10,13 +10,13 @@
 
 namespace tril::model {
 
-/// The precision that the weights of a directory serve in where none is asked for: those with fewer than 16 bits in int8, or
-/// int4 for tril's own 4 bits. @param config  config.json
-/// @throws Error for a method or family that is not read
+/// The precision for serving a directory if none is requested: int8 for weights with fewer than 16 bits, int4 for tril's own 4
+/// bits, else fp32. @param config  config.json
+/// @throws Error for an unsupported method or family
 nn::Precision stored_precision_of(const JsonObject& config);
 
-/// Tensors as a directory has them, with the matrices of another program's method as floats; unchanged without one.
-/// @throws Error naming the key or tensor if an option is not known or parts do not belong together
+/// The tensors of a directory, where matrices that another program quantised are floats.
+/// @throws Error naming the key or tensor if an option is unknown or parts do not fit together
 WeightFiles dequantized(const JsonObject& config, std::shared_ptr<const WeightFiles> stored);
 
 }  // namespace tril::model

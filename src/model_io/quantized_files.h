@@ -4,8 +4,8 @@
 //   8 bits: X I8 [out, in], X_scale F32 [out]
 //   4 bits: X U8 [out, ceil(in / 2)], two values a byte, the first in the lower half, each + 8;
 //           X_multiplier U8 [out, ceil(in / 32)], X_scale F32 [out]
-// however the family's files store X otherwise. Everything else is stored as usual. `--precision` computes the same
-// numbers when it loads the original directory.
+// in the model's layout, even if the family's files store X differently. Everything else is stored as usual. Loading the
+// original directory with `--precision` gives the same numbers.
 #pragma once
 
 #include <filesystem>
@@ -24,16 +24,16 @@ struct StoredWeight {
   bool transposed = false;  ///< values are [in, out]
   float added = 0;          ///< as in StoredAs
   std::vector<std::int32_t> row_order = {};
-  std::shared_ptr<const WeightView> part = {};  ///< what `values` points to, where it is a part of a tensor
+  std::shared_ptr<const WeightView> part = {};  ///< owns the view `values` of a part of a tensor
 
-  /// Whether floats are stored exactly as in the model.
+  /// True if floats are stored exactly as in the model.
   bool as_in_model() const { return !transposed && added == 0 && row_order.empty(); }
 
   int bits() const { return !scales ? 0 : multipliers ? 4 : 8; }  ///< 0: floats
 };
 
-/// Finds the weight `p` of m; without values if files may leave it out. @throws Error if it is missing or has another
-/// shape, or if a scale is invalid
+/// Finds the weight `p` of m; the result has no values if an optional weight is missing. @throws Error if a required weight is
+/// missing, the shape differs or a scale is invalid
 StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFiles& files);
 /// Its values in float32, in the model's layout.
 std::vector<float> floats_of(const nn::Parameter& p, const StoredWeight& stored);
@@ -43,14 +43,14 @@ void check_finite(const WeightFiles& files, const StoredWeight& stored, std::spa
 /// The values to store for a weight: the inverse of the transformation on reading.
 std::vector<float> values_to_store(std::span<const float> values, const Shape& shape, const StoredAs& stored);
 
-/// A shape as the headers of files give it: the outermost dimension first.
+/// The dimensions of a shape, the outermost first.
 std::vector<std::int64_t> sizes_of(const Shape& shape);
 
 /// [rows, columns] -> [columns, rows]
 std::vector<float> transposed_values(std::span<const float> values, std::int64_t rows, std::int64_t columns);
 
-/// Quantises the matrices of `from`, a model of float weights, to `bits`, and writes it to the directory `to` with its
-/// companion files.
+/// Quantises the matrices of `from`, a model with float weights, to 8 or 4 bits. Writes the directory `to`, with companion
+/// files.
 void quantize(const ModelSource& from, const std::filesystem::path& to, int bits);
 
 }  // namespace tril::model

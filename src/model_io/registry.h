@@ -1,5 +1,5 @@
-// The known families, and their models: built from a configuration, read from a ModelSource, written as a Hugging Face
-// directory.
+// Makes models of the known families from a configuration, loads them from a ModelSource, and saves them as Hugging Face
+// directories.
 #pragma once
 
 #include <filesystem>
@@ -21,12 +21,12 @@ std::vector<std::string> families();
 
 /// The model that a config.json describes, with weights neither allocated nor set.
 std::unique_ptr<Model> make(const JsonObject& config);
-/// Likewise for a published model; its weights are consulted if config.json is incomplete.
+/// The same for a published model; the names of its weights complete an incomplete config.json.
 std::unique_ptr<Model> make(const ModelSource& source);
 
-/// A published model with its weights. @throws Error naming the first file, key or tensor that is missing or has another size
-/// @param serving  the precision of a model that only serves, which takes less memory; none: float32, for a model that can also
-///                 be trained and saved
+/// Loads a published model. @throws Error naming the first file, key or tensor that is missing or has another size
+/// @param serving  the precision of a model that only serves, which takes less memory; none: float32, and the model can also be
+///                 trained and saved
 std::unique_ptr<Model> load(const ModelSource& source, std::optional<nn::Precision> serving = {});
 
 /// Reads the weights of `source` into a model built for it.
@@ -34,7 +34,7 @@ void load_weights(Model& m, const ModelSource& source);
 
 /// Writes config.json, generation_config.json and model.safetensors, each atomically.
 void save(const Model& m, const std::filesystem::path& directory);
-/// Likewise, with the values of `flat` (in the layout of m.parameters().flat()) instead of the model's own.
+/// The same with the values of `flat` (in the layout of m.parameters().flat()) instead of the model's own.
 /// @param published  a generation_config.json that overrides the model's own settings, except alignment_heads
 void save(const Model& m, const std::filesystem::path& directory, std::span<const float> flat,
           const nlohmann::json& published = nlohmann::json::object());

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array multimodal{"gemma3", "mistral3", "qwen3_5"};
 
-// Prefixes in files, and what becomes of them.
+// Prefixes of names in files, and their replacements.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> renamed{
     {{"language_model.model.", "model."},
      {"model.language_model.", "model."},

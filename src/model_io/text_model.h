@@ -1,5 +1,4 @@
-// The language model inside a model of pictures and text: its own config, and its weights without the name that stands
-// before them. The other parts are left alone.
+// The language model inside an image-text model: its config, and its weights without their prefix. Other parts are ignored.
 #pragma once
 
 #include <functional>
@@ -12,14 +11,14 @@
 
 namespace tril::model {
 
-/// Whether any of these weights is named as one of a language model inside another.
+/// True if any of these weights has the prefix of a language model inside another model.
 bool names_text_model(const WeightFiles& weights);
-/// Whether a config.json is of such a model.
+/// True if config.json is of such a model.
 bool holds_text_model(const JsonObject& config);
 using WeightNamesOf = std::function<std::vector<std::string>()>;
 
-/// Its text_config. The ids of special tokens are those of the whole model where it says them; so is whether the output
-/// is tied to the embedding, or else the weights say it.
+/// Its text_config. Special token ids and tie_word_embeddings of the whole model take precedence. Without the
+/// latter, the names of the weights show whether the output is tied to the embedding.
 ConfigDocument text_config(const ConfigDocument& whole, const WeightNamesOf& weight_names);
 /// The language model's weights: "language_model.model.norm.weight" or "model.language_model.norm.weight" becomes
 /// "model.norm.weight".

@@ -19,10 +19,10 @@ struct StoredTensor {
   std::string file;  ///< path of the file that holds it
 };
 
-/// From Hugging Face's name to the file's.
+/// Converts Hugging Face's name of a tensor to the file's.
 using NameInFile = std::function<std::string(std::string_view)>;
 
-/// What `names` says; a name that it lacks is the same in the file.
+/// Looks names up in `names`; others are the same in the file.
 NameInFile name_in_file_of(std::map<std::string, std::string, std::less<>> names);
 
 class WeightFiles {
@@ -45,7 +45,7 @@ class WeightFiles {
   /// A tensor's place in errors: "models/de/model.safetensors: lm_head.weight", "x.gguf: output.weight".
   std::string place_of(std::string_view name) const;
   std::size_t file_count() const;
-  /// Declares that `bytes` of a tensor will not be read again soon: the system may reclaim their memory.
+  /// Tells the system that it may reclaim the memory of these bytes of a tensor; they will not be read again soon.
   void release(std::span<const std::byte> bytes) const;
 
  private:

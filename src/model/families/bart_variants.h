@@ -1,4 +1,4 @@
-// What `transformers` takes for granted of BART and the families like it.
+// The properties and defaults that `transformers` has for BART and related families.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace tril::model {
 
-/// A family that the code of BART computes.
+/// A family that class Bart computes.
 struct BartVariant {
   BartFamily family;
   BartConfig defaults;  ///< what absent keys of config.json mean

@@ -54,7 +54,7 @@ std::unique_ptr<Model> make_cohere2(const JsonObject& config) {
                                            k.hidden_size, k.num_attention_heads));
   read_window_pattern(reader, k, 4096, reader.get<std::int64_t>("sliding_window_pattern", 4));
   for (const std::int32_t window : k.windows) k.rotated.push_back(window > 0);
-  // Of the authors' own code: what these models always have.
+  // Keys of the authors' code, with the only values that these models have.
   reader.only<std::string>("order_of_interleaved_layers", "local_attn_first");
   reader.only<std::string>("position_embedding_type", "rope_gptj");
   reader.only("rotary_pct", 1.0);

@@ -1,5 +1,5 @@
-// The families of decoder-only models and what is built of their layers, one file each. Each function makes the model from config.json; weights are
-// neither allocated nor set.
+// The families of decoder-only models and the encoder-decoders built of the same layers, one file each. Each function makes
+// the model from config.json; weights are neither allocated nor set.
 #pragma once
 
 #include <memory>

@@ -16,7 +16,7 @@ std::unique_ptr<Model> make_exaone4(const JsonObject& config) {
                                                .bos_token_id = 0,
                                                .eos_token_id = 2,
                                                .norm_names = post_norms()});
-  // A pattern such as "LLLG" is read from layer_types, which such files have too.
+  // The pattern may be a text, "LLLG"; such files have layer_types too, which are read instead.
   const bool counts = !reader.has("layer_types");
   const std::int64_t pattern = counts ? reader.get<std::int64_t>("sliding_window_pattern", 4) : 0;
   reader.ignore({"sliding_window_pattern"});

@@ -1,5 +1,5 @@
-// falcon: parallel sublayers behind one norm and a single key head, or in the newer architecture behind a norm each and
-// with groups of heads [Almazrouei et al. 2023, section 4]. One matrix holds each group's queries, its key and its value.
+// falcon: parallel sublayers after one norm, with a single key head; in the newer architecture each sublayer has its own
+// norm, and heads are grouped [Almazrouei et al. 2023, section 4]. One matrix holds each group's queries, its key and its value.
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
@@ -8,7 +8,7 @@
 namespace tril::model {
 namespace {
 
-// The heads of keys, and how the matrix of q, k, v is laid out.
+// Reads the number of key heads and the layout of the matrix of q, k, v.
 void read_falcon_heads(ConfigReader& reader, GptLikeConfig& k, bool newer) {
   const JsonObject& config = reader.json();
   const std::int64_t heads = k.num_attention_heads, said = reader.size("num_kv_heads", heads);
@@ -24,7 +24,7 @@ void read_falcon_heads(ConfigReader& reader, GptLikeConfig& k, bool newer) {
   k.fused.groups = k.num_key_value_heads;
 }
 
-// Which sublayers stand side by side, behind which norms.
+// Reads which sublayers are parallel, and their norms.
 void read_falcon_norms(ConfigReader& reader, GptLikeConfig& k, bool newer) {
   const JsonObject& config = reader.json();
   k.parallel = reader.get<bool>("parallel_attn", true);
@@ -70,10 +70,10 @@ std::unique_ptr<Model> make_falcon(const JsonObject& config) {
   names.prefix = "transformer.", names.embedding = "word_embeddings", names.layers = "h", names.final_norm = "ln_f";
   names.attention = "self_attention", names.qkv = "query_key_value", names.out = "dense";
   names.first = "dense_h_to_4h", names.second = "dense_4h_to_h";
-  // transformers rounds these biases to bfloat16, position by position: they are no function of distances.
+  // transformers rounds ALiBi's biases to bfloat16 by position, so they are not a function of distance.
   reader.only("alibi", false);
   reader.only("apply_residual_connection_post_layernorm", false);
-  reader.ignore({"intermediate_size"});  // of other families, which transformers passes over
+  reader.ignore({"intermediate_size"});  // a key of other families, which transformers ignores too
   reader.finish();
   return std::make_unique<GptLike>(std::move(k));
 }

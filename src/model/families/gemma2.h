@@ -1,4 +1,4 @@
-// gemma2's configuration, which t5gemma has for each of its sides.
+// gemma2's configuration, which each side of t5gemma has too.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace tril::model {
 
-/// Gemma 2's keys. What `reader` finishes is the caller's.
+/// Reads Gemma 2's keys. The caller calls reader.finish().
 LlamaLikeConfig read_gemma2(ConfigReader& reader, const std::string& family, const std::string& architecture);
 
 }  // namespace tril::model

@@ -1,5 +1,5 @@
-// glm4_moe: GLM-4.5: half of each head rotated, and, behind a few plain layers, experts by sigmoid scores with a correction,
-// by groups, beside a shared one [GLM-4.5 team 2025, section 2.1].
+// glm4_moe: GLM-4.5. Half of each head is rotated. After a few dense layers, a shared expert and experts routed by groups,
+// with sigmoid scores and a correction [GLM-4.5 team 2025, section 2.1].
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"

@@ -20,14 +20,14 @@ std::unique_ptr<Model> make_gpt_neox(const JsonObject& config) {
                          .num_attention_heads = 64,
                          .bos_token_id = 0,
                          .eos_token_id = 2};
-  // Other families' names of these may stand beside them where they agree; alone transformers passes over them.
+  // The names of other families are accepted if they repeat these values; on their own, transformers ignores them.
   const auto own = [&](const char* name, const char* other, double otherwise) {
     return reader.spelt(name, other) == name ? reader.get<double>(name, otherwise) : otherwise;
   };
   defaults.rope.theta = own("rotary_emb_base", "rope_theta", 10000);
   defaults.partial_rotary_factor = own("rotary_pct", "partial_rotary_factor", 0.25);
   defaults.own_rotary_names = defaults.turns_part_of_head = true;
-  reader.ignore({"num_steps"});  // how far a publisher's run had come
+  reader.ignore({"num_steps"});  // updates of the training run
   GptLikeConfig k = read_gpt_like(reader, defaults);
   k.parallel = reader.get<bool>("use_parallel_residual", true);
   k.attention_bias = k.attention_out_bias = reader.get<bool>("attention_bias", true);

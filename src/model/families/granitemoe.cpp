@@ -1,4 +1,4 @@
-// granitemoe: granite with experts, all in one tensor, in place of feed-forwards [IBM 2024].
+// granitemoe: granite with experts, stored in one tensor, instead of feed-forwards [IBM 2024].
 #include "model/families/decoder_families.h"
 #include "model/spec/llama_like.h"
 

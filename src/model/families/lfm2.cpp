@@ -1,4 +1,4 @@
-// lfm2: Llama with a short gated convolution in place of attention in most layers, and norms of queries and keys
+// lfm2: Llama with a short gated convolution instead of attention in most layers, and norms of queries and keys
 // [LFM2, Liquid AI 2025, section 2].
 #include <nlohmann/json.hpp>
 
@@ -8,7 +8,7 @@
 namespace tril::model {
 namespace {
 
-// The feed-forward's width: two thirds of the given one, scaled and rounded up, unless it is taken as given.
+// The width of the feed-forward: two thirds of the configured one, scaled and rounded up, unless the config turns this off.
 std::int64_t adjusted_width(ConfigReader& reader, LlamaLikeConfig& k) {
   const std::int64_t given = k.intermediate_size;
   const std::int64_t multiple = read_own_size(reader, k, "block_multiple_of", 256, 1 << 20);
@@ -67,7 +67,7 @@ std::unique_ptr<Model> make_lfm2(const JsonObject& config) {
   reader.only("hidden_act", std::string("silu"));
   reader.only("block_use_swiglu", true);
   reader.only("use_pos_enc", true);
-  // Copies of other keys, and how the publisher began to train.
+  // Copies of other keys, and the publisher's initialisation.
   reader.ignore({"block_dim", "block_norm_eps", "block_mlp_init_scale", "block_out_init_scale", "block_use_xavier_init",
                  "conv_dim", "conv_dim_out", "conv_use_xavier_init", "num_heads", "theta"});
   reader.finish();

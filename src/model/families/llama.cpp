@@ -12,7 +12,7 @@ std::unique_ptr<Model> make_llama(const JsonObject& config) {
   k.attention_bias = k.attention_out_bias = reader.get<bool>("attention_bias", false);
   k.mlp_bias = reader.get<bool>("mlp_bias", false);
   k.own_keys = nlohmann::json{{"attention_bias", k.attention_bias}, {"mlp_bias", k.mlp_bias}};
-  // A former split of products over devices; an old name beside max_position_embeddings.
+  // A former split of products over devices, and an old name of max_position_embeddings.
   reader.ignore({"pretraining_tp", "max_sequence_length"});
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));

@@ -1,4 +1,4 @@
-// minimax_m2: a part of each head rotated, norms over all queries and over all keys, experts by sigmoid scores with a
+// minimax_m2: a part of each head rotated, norms over all queries and over all keys, experts routed by sigmoid scores with a
 // correction [MiniMax 2025].
 #include <algorithm>
 #include "model/families/decoder_families.h"
@@ -8,7 +8,7 @@ namespace tril::model {
 
 std::unique_ptr<Model> make_minimax_m2(const JsonObject& config) {
   ConfigReader reader(config, "minimax_m2");
-  // Files say how many values are rotated, or which share of a head.
+  // Files give the number of rotated values or their share of a head.
   const std::int64_t head_dim = reader.size("head_dim", 128), rotated = reader.size("rotary_dim", head_dim);
   const double partial = static_cast<double>(rotated) / static_cast<double>(std::max<std::int64_t>(head_dim, 1));
   LlamaLikeConfig k =
@@ -32,7 +32,7 @@ std::unique_ptr<Model> make_minimax_m2(const JsonObject& config) {
   k.experts.gate = "w1", k.experts.up = "w3", k.experts.down = "w2";
   k.experts.correction = "e_score_correction_bias";
   k.experts.routing.score = ops::RouterOptions::Score::sigmoid;
-  // Of the authors' own code: what these files always have, and the heads of other predictions, which are not read.
+  // Keys of the authors' code with fixed values, and heads that predict further tokens, which are not read.
   for (const char* key : {"use_qk_norm", "use_routing_bias"}) reader.only(key, true);
   reader.only<std::string>("scoring_func", "sigmoid");
   reader.only<std::string>("qk_norm_type", "per_layer");

@@ -1,5 +1,5 @@
-// mpt: positions as a bias of distances (ALiBi), no biases anywhere [MosaicML 2023]. What concerns attention has an object
-// of its own in config.json.
+// mpt: positions as a bias by distance (ALiBi), no other biases [MosaicML 2023]. The keys of attention are an object of their
+// own in config.json.
 #include <nlohmann/json.hpp>
 
 #include "base/printable.h"
@@ -9,19 +9,19 @@
 namespace tril::model {
 namespace {
 
-// attn_config, as it is written again.
+// attn_config for a saved config.json.
 nlohmann::json read_mpt_attention(const JsonObject& config, GptLikeConfig& k) {
   ConfigReader reader(config, "mpt");
   reader.only("attn_type", std::string("multihead_attention"));
   reader.only("alibi", true);
   for (const char* key : {"prefix_lm", "qk_ln", "attn_uses_sequence_id"}) reader.only(key, false);
   if (reader.get<double>("clip_qkv", 0) != 0) config.fail_at("clip_qkv", "is not supported for mpt", "only null is");
-  // The authors' program computes others, transformers takes them for 8.
+  // The authors' program supports other values; transformers always takes 8.
   reader.only("alibi_bias_max", std::int64_t{8});
   reader.ignore({"attn_impl"});
   k.attention_dropout = reader.share("attn_pdrop");
   nlohmann::json written{{"attn_type", "multihead_attention"}, {"alibi", true}, {"attn_pdrop", k.attention_dropout}};
-  if (k.attention_dropout == 0) written["attn_pdrop"] = 0;  // transformers wants a whole number
+  if (k.attention_dropout == 0) written["attn_pdrop"] = 0;  // transformers requires an integer here
   if (reader.has("softmax_scale")) {
     const double scale = reader.positive("softmax_scale", 1);
     k.attention_scale = static_cast<float>(scale);
@@ -78,10 +78,10 @@ std::unique_ptr<Model> make_mpt(const JsonObject& config) {
   reader.only("no_bias", true);
   reader.only("embedding_fraction", 1.0);
   const std::string norm = reader.get<std::string>("norm_type", "low_precision_layernorm");
-  if (norm != "low_precision_layernorm" && norm != "layernorm")  // the same but for the precision of training
+  if (norm != "low_precision_layernorm" && norm != "layernorm")  // they differ only in the precision of training
     config.fail_at("norm_type", fmt::format("'{}' is not supported for mpt", printable(norm, 40)),
                    "only low_precision_layernorm and layernorm are");
-  // learned_pos_emb counts only without ALiBi; the others are of the authors' program.
+  // learned_pos_emb has an effect only without ALiBi; the others are options of the authors' program.
   reader.ignore({"learned_pos_emb", "init_config", "init_device", "tokenizer_name", "verbose"});
   reader.finish();
   return std::make_unique<GptLike>(std::move(k));

@@ -1,4 +1,4 @@
-// olmo: Llama with LayerNorms that have no weights, and with queries, keys and values kept within bounds [Groeneveld et al.
+// olmo: Llama with LayerNorms without weights, and with clipped queries, keys and values [Groeneveld et al.
 // 2024, section 2.1].
 #include <nlohmann/json.hpp>
 

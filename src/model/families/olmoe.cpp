@@ -1,4 +1,4 @@
-// olmoe: Llama with norms over all queries and over all keys, these kept within bounds, and experts in place of feed-forwards
+// olmoe: Llama with norms over all queries and over all keys, which are clipped, and experts instead of feed-forwards
 // [Muennighoff et al. 2024, section 2].
 #include "model/families/decoder_families.h"
 #include "model/spec/llama_like.h"

@@ -24,7 +24,7 @@ std::unique_ptr<Model> make_phi3(const JsonObject& config) {
   using Scaling = nn::RotaryOptions::Scaling;
   if (k.rope.scaling != Scaling::none && k.rope.scaling != Scaling::longrope)
     config.fail_at("rope_scaling", "is not longrope", "phi3 models support no other");
-  k.rope.read_anew = k.rope.scaling == Scaling::longrope;  // of all families this one alone
+  k.rope.read_anew = k.rope.scaling == Scaling::longrope;  // only in this family
   k.fused = LlamaLikeConfig::Fused::qkv;
   k.gate_up_name = "gate_up_proj";
   k.residual_dropout = reader.share("resid_pdrop"), k.embedding_dropout = reader.share("embd_pdrop");
@@ -35,7 +35,8 @@ std::unique_ptr<Model> make_phi3(const JsonObject& config) {
                               {"resid_pdrop", k.residual_dropout},
                               {"embd_pdrop", k.embedding_dropout}};
   reader.only("attention_bias", false);
-  for (const char* key : {"full_attn_mod", "interpolate_factor"}) reader.only(key, std::int64_t{1});  // of Phi-4-mini
+  for (const char* key : {"full_attn_mod", "interpolate_factor"})
+    reader.only(key, std::int64_t{1});  // keys of Phi-4-mini
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }

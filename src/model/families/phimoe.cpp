@@ -1,5 +1,5 @@
-// phimoe: Llama with LayerNorms, biases where the config asks for them, and two experts for each token, whose weights are
-// softmaxes over the experts near them [Phi-3.5-MoE: Abdin et al. 2024; GRIN: Liu et al. 2024].
+// phimoe: Llama with LayerNorms, optional biases, and two experts for each token. The weight of an expert is a softmax over
+// the experts with similar scores [Phi-3.5-MoE: Abdin et al. 2024; GRIN: Liu et al. 2024].
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
@@ -9,7 +9,7 @@ namespace tril::model {
 
 namespace {
 
-// The family's names of the factor beside the common one.
+// Adds the factor under the family's names too.
 void write_mscales(LlamaLikeConfig& k) {
   nlohmann::ordered_json rotary;
   write_rotary(rotary, k.rope, k.d_head());

@@ -1,4 +1,4 @@
-// qwen2_moe: qwen2 with experts, and a shared one behind a gate, in place of some feed-forwards [Qwen team 2024, section 2.2].
+// qwen2_moe: qwen2 with routed experts and a gated shared expert instead of some feed-forwards [Qwen team 2024, section 2.2].
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
@@ -32,7 +32,7 @@ std::unique_ptr<Model> make_qwen2_moe(const JsonObject& config) {
   const std::int32_t window = slides ? read_window(reader, 4096) : 0;
   reader.ignore({"sliding_window"});
   read_own_windows(reader, k, window, [&](std::int64_t i) { return slides && i % 2 == 0 && i < below; });
-  k.own_keys["sliding_window"] = window;  // 0 where transformers writes 0
+  k.own_keys["sliding_window"] = window;  // transformers writes 0, not null
   k.own_keys["max_window_layers"] = below;
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));

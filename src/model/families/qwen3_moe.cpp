@@ -1,4 +1,4 @@
-// qwen3_moe: qwen3 with experts in place of some feed-forwards [Qwen team 2025, section 2].
+// qwen3_moe: qwen3 with experts instead of some feed-forwards [Qwen team 2025, section 2].
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"

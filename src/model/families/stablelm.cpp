@@ -1,5 +1,5 @@
-// stablelm: LayerNorms, a quarter of each head rotated, and, in its larger models, sublayers side by side and norms of each
-// head by itself [Bellagente et al. 2024, section 3].
+// stablelm: LayerNorms, a quarter of each head rotated; in its larger models also parallel sublayers and a norm for each
+// head [Bellagente et al. 2024, section 3].
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"

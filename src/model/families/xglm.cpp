@@ -1,5 +1,5 @@
 // xglm and biogpt: fairseq's decoders. Scaled embeddings, separate q, k, v with biases; xglm adds sinusoids that begin at
-// position 2 [Lin et al. 2022, section 2.2], biogpt learned positions behind two rows that nothing reads [Luo et al. 2022].
+// position 2 [Lin et al. 2022, section 2.2], biogpt has learned positions with two unused first rows [Luo et al. 2022].
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -64,7 +64,7 @@ std::unique_ptr<Model> make_xglm(const JsonObject& config) {
   read_fairseq_scale(reader, k);
   if (k.hidden_size % 2 != 0)
     config.fail_at("d_model", fmt::format("{} is odd: a sine needs its cosine", k.hidden_size));
-  // The table of sinusoids is zero at this number, which is a position from 2 on.
+  // The sinusoids' table has a row of zeros at this number; from 2 on, the number is that of a position.
   if (k.pad_token_id >= fairseq_offset)
     config.fail_at("pad_token_id",
                    fmt::format("{} is not supported for xglm: it takes position {}'s sinusoid away", k.pad_token_id,
@@ -86,7 +86,7 @@ std::unique_ptr<Model> make_biogpt(const JsonObject& config) {
   defaults.names.prefix = "biogpt.", defaults.names.output = "output_projection";
   GptLikeConfig k = read_gpt_like(reader, defaults);
   read_fairseq_scale(reader, k);
-  reader.ignore({"layer_norm_eps"});  // transformers passes over it too: its norms have PyTorch's 1e-5
+  reader.ignore({"layer_norm_eps"});  // as in transformers, whose norms have PyTorch's 1e-5
   reader.finish();
   return std::make_unique<GptLike>(std::move(k));
 }

@@ -1,6 +1,6 @@
 // full_transformer: the encoder-decoder of "Attention is all you need" with explicit padding masks that add -1e9,
-// concatenated sinusoids and eps 1e-6, like one widely taught implementation. share_norm2: the decoder's
-// feed-forward is followed by norm2 (as in one published version) instead of a separate norm.
+// concatenated sinusoids and eps 1e-6, like a widely taught implementation. With share_norm2, norm2 of the decoder also
+// follows the feed-forward, as in one published version, instead of a norm of its own.
 #pragma once
 
 #include "format/json_file.h"

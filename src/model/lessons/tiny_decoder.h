@@ -1,6 +1,6 @@
 // tiny_decoder: only the decoder. A stack of pre-norm layers with one fused q/k/v projection over vectors (no
-// embedding, no final norm), with or without cross-attention to a context and with or without a causal mask: the
-// smallest model that shows a complete decoder.
+// embedding, no final norm), with or without cross-attention to a context and with or without a causal mask. It is the
+// smallest complete decoder.
 #pragma once
 
 #include "model/spec/stack.h"
@@ -11,7 +11,7 @@ struct TinyDecoderConfig {
   std::int64_t d_model = 128, num_heads = 4, d_ff = 512, num_layers = 1;
   bool cross_attention = false;
   bool sinusoidal_positions = true;
-  bool causal = true;  ///< false: a model that sees the tokens that it should predict
+  bool causal = true;  ///< false: each token sees all tokens, including those to predict
   float eps = 1e-5f;
 };
 

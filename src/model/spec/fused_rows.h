@@ -1,4 +1,4 @@
-// One matrix of queries, keys and values as files hold it.
+// The row order of matrices that files store fused: queries, keys and values in one, or other parts.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 
 namespace tril::model {
 
-/// `groups` of heads, in each the rows of its queries, then of its keys, then of its values; one group is the model's order.
+/// Files have `groups` of heads one below the other: in each group the rows of its queries, then keys, then values. One
+/// group is the model's order.
 struct FusedLayout {
   std::int64_t groups = 1;
   std::int64_t query_rows = 0, key_rows = 0;  ///< of all groups; values have as many as keys
@@ -17,8 +18,8 @@ struct FusedLayout {
 /// StoredAs::row_order of such a matrix, or of its bias.
 std::vector<std::int32_t> fused_rows(const FusedLayout& layout);
 
-/// The same of other parts: files have `groups`, in each the rows of each part, parts[i] of part i. The model has the parts
-/// one below the other.
+/// The same for other parts. Each group in the files has parts[i] rows of part i, part after part. The model has all rows
+/// of part 0, then of part 1, and so on.
 std::vector<std::int32_t> grouped_rows(std::int64_t groups, std::span<const std::int64_t> parts);
 
 }  // namespace tril::model

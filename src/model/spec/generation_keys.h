@@ -1,5 +1,5 @@
-// The keys that control generation. They are in generation_config.json; directories of older `transformers` versions
-// have them in config.json.
+// The keys that control generation. They are in generation_config.json; older versions of `transformers` wrote them to
+// config.json.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace tril::model {
 
-/// The keys that load_generation_config() supports, except ids that a model itself has.
+/// The keys that read_generation_config() supports, except the ids of special tokens, which belong to the model.
 std::span<const std::string_view> generation_keys();
 
 }  // namespace tril::model

@@ -9,10 +9,10 @@
 
 namespace tril::model {
 
-/// The two common conventions of masks.
+/// The two common mask conventions.
 enum class MaskConvention : std::uint8_t {
-  one_may_attend,  ///< 1: the query may see the key (used in tril)
-  one_is_blocked,  ///< 1: the query may not
+  one_may_attend,  ///< 1: the query sees the key (used in tril)
+  one_is_blocked,  ///< 1: the query does not see the key
 };
 
 /// [1, 1, T, T]: query i sees keys 0..i.

@@ -13,29 +13,29 @@ struct RotaryDefaults {
   std::int64_t head_dim = 0;
   std::int64_t max_positions = 0;  ///< max_position_embeddings
   double theta = 10000, partial = 1;
-  /// True if the family rotates a part of each head as partial_rotary_factor says. For the others `transformers`
-  /// rotates whole heads in any case, or fails.
+  /// True if the family rotates the share partial_rotary_factor of each head. For the others `transformers` rotates whole
+  /// heads in any case, or fails.
   bool turns_part = false;
   /// The family's own value of a top-level original_max_position_embeddings; 0: the common key is used.
   std::int64_t original = 0;
   /// True if rope_theta and partial_rotary_factor are read outside rope_parameters. GPT-NeoX has its own names
   /// for them, and `transformers` ignores these.
   bool reads_top_level = true;
-  /// Whether the family has a fixed `alpha` beside the rope_type "dynamic".
+  /// True if the family has a fixed `alpha` with rope_type "dynamic".
   bool reads_alpha = false;
-  /// Whether longrope's factor of cosines and sines is `short_mscale` and `long_mscale`, which must be equal.
+  /// True if longrope's factor of cosines and sines has the keys `short_mscale` and `long_mscale`, which must be equal.
   bool reads_mscales = false;
-  /// Whether scores of the family grow with mscale_all_dim: nn::RotaryOptions::score_factor().
+  /// True if scores grow with mscale_all_dim: nn::RotaryOptions::score_factor().
   bool reads_score_factor = false;
-  /// Whether the family scales queries by their positions, as llama_4_scaling_beta says.
+  /// True if queries are scaled by their positions, by the key llama_4_scaling_beta.
   bool scales_queries = false;
-  /// Whether the family has mrope_section and mrope_interleaved: how the positions of pictures turn a head. Those of text
-  /// turn it as without.
+  /// True if the family has mrope_section and mrope_interleaved, the rotation by positions in images. They do not change
+  /// the rotation of text.
   bool reads_sections = false;
   bool interleaved = false, reversed = false;  ///< nn::RotaryOptions'
 };
 
-/// Rotary positions that layers have by their types.
+/// Rotary positions by layer type.
 struct RotaryByType {
   nn::RotaryOptions full, sliding;
 };
@@ -43,14 +43,14 @@ struct RotaryByType {
 /// @throws Error naming the key that is wrong, or for an unknown kind of scaling
 nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& defaults);
 
-/// Those of rope_parameters.full_attention and rope_parameters.sliding_attention. Older files have rope_theta and
+/// Reads rope_parameters.full_attention and rope_parameters.sliding_attention. Older files have rope_theta and
 /// rope_scaling for full attention, and `sliding_theta_key`, if the family has one, for sliding attention.
 RotaryByType read_rotary_by_type(ConfigReader& config, const RotaryDefaults& full, double sliding_theta,
                                  const std::string& sliding_theta_key = {});
-/// Adds these to a config.
+/// Adds both to a config.
 void write_rotary_by_type(nlohmann::ordered_json& config, const RotaryByType& rotary, std::int64_t head_dim);
 
-/// partial_rotary_factor that turns `dim` values of a head, where it is multiplied and cut as all readers do.
+/// The partial_rotary_factor that rotates `dim` values of a head: readers multiply it by head_dim and round down.
 double partial_factor(std::int64_t dim, std::int64_t head_dim);
 
 /// Adds rope_parameters, rope_theta and rope_scaling to a config: both spellings, so that every version can read it.

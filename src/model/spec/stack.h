@@ -19,13 +19,14 @@ struct StackCall {
   nn::RouterTap* routers = nullptr;
 };
 
-/// A decoder's call: rows among themselves under input.self_mask, and against input.memory where there is one.
-/// @param bias  of self-attention's distances; null: none
-/// @param rotaries  rotate queries and keys of self-attention, each layer's by the one that it names; empty: none do
+/// A decoder's call: self-attention of the rows under input.self_mask, and cross-attention to input.memory, if there is one.
+/// @param bias  added to scores of self-attention by distance; null: none
+/// @param rotaries  of queries and keys of self-attention; a layer uses the one whose number it has
+///   (nn::Attention::Options::rotary); empty: no rotation
 std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& input,
                                               const nn::RelativeBias* bias = nullptr,
                                               std::span<const nn::RotaryPositions> rotaries = {});
-/// An encoder's call: rows among themselves under `mask`.
+/// An encoder's call: self-attention of the rows under `mask`.
 std::shared_ptr<const StackCall> encoder_call(Context& c, const Rows& rows, const ops::Mask& mask,
                                               const nn::RelativeBias* bias = nullptr);
 
@@ -54,7 +55,7 @@ Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const 
         "the routers of recomputed layers are not recorded");
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const Layer& layer = layers[i];
-    const bool tapped = call->cross.taps(static_cast<std::int64_t>(i));  // it always runs, and is not recomputed
+    const bool tapped = call->cross.taps(static_cast<std::int64_t>(i));  // such a layer always runs, and only once
     enter_layer(c, layer.name, h);
     if (!tapped && left_out(c, layer.name, layer_drop)) {  // other workers may still run the layer
       leave_layer(c, layer.name, h);
@@ -83,8 +84,8 @@ Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const 
   return h;
 }
 
-/// Every decoder layer's keys and values of the memory, for all later decode steps. Not while a tape records or
-/// weights are loaded on demand: then they are computed where they are used.
+/// Computes every decoder layer's keys and values of the memory, once for all later decode steps. Does nothing while a tape
+/// records or weights are loaded on demand: then they are computed where they are used.
 template <class Layer>
 void project_memory(Context& c, const std::vector<Layer>& layers, Memory& memory) {
   if (c.tape() || c.weight_keeper()) return;
@@ -95,7 +96,7 @@ void project_memory(Context& c, const std::vector<Layer>& layers, Memory& memory
   }
 }
 
-/// A cache that keeps what each of these layers needs.
+/// A cache for these layers; null if there are none.
 template <class Layer>
 std::unique_ptr<nn::KvCache> cache_for(Context& c, const std::vector<Layer>& layers) {
   if (layers.empty()) return nullptr;

@@ -10,7 +10,7 @@ namespace tril::model {
 struct TiedDecoderConfig {
   std::int64_t vocab_size = 0, d_model = 0, num_heads = 1, d_ff = 0, num_layers = 1, max_length = 0;
   float eps = 1e-5f, dropout = 0;
-  bool causal = true;  ///< false: a model that cheats by seeing the tokens that it should predict
+  bool causal = true;  ///< false: each token sees all tokens, including those to predict
 };
 
 class TiedDecoder : public Model {

@@ -1,4 +1,4 @@
-// What a family may ask of the weight files.
+// What a family's reader may ask about the weight files.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace tril::model {
 
-/// The names of a directory's weights; nothing if it has none.
+/// Returns the names of a model's weights; nothing if there are no weight files.
 using WeightNames = std::function<std::optional<std::vector<std::string>>()>;
 
 }  // namespace tril::model
