@@ -26,11 +26,11 @@ using Names = std::vector<std::string>;
 constexpr const char* marker = "config.json";
 constexpr const char* adapter_marker = "adapter_config.json";
 
-// What a model may have beside its config, its weights and its tokenizer (tokenizer_file_names).
+// Optional files besides the config, the weights and the tokenizer (tokenizer_file_names).
 constexpr std::array companions{"generation_config.json", "chat_template.json", "processor_config.json",
                                 "preprocessor_config.json", "quantize_config.json"};
 
-// As transformers prefers them.
+// In transformers' order of preference.
 struct WeightForm {
   const char *single, *index;
 };
@@ -52,9 +52,9 @@ Names shards_of(const Names& names, const std::string& index, const TextOf& text
   for (const std::string& tensor : weight_map.keys()) shards.insert(weight_map.get<std::string>(tensor));
   for (const std::string& shard : shards) {
     if (!stays_inside(shard) || shard.find('/') != shard.npos)
-      fail(place, fmt::format("names \"{}\", expected a file beside it", printable(shard)), "do not use this model");
+      fail(place, fmt::format("names \"{}\", expected a file next to it", printable(shard)), "do not use this model");
     if (!has(names, shard))
-      fail(place, fmt::format("names {}, which is not there", printable(shard)),
+      fail(place, fmt::format("names {}, which does not exist", printable(shard)),
            "the model is incomplete; another revision may be complete: REPO@REVISION");
   }
   return {shards.begin(), shards.end()};
@@ -88,8 +88,7 @@ std::optional<PartName> part_name(std::string_view name) {
   return PartName{std::string(name.substr(0, name.size() - pattern.size())), std::string(end.substr(6)), count};
 }
 
-// A GGUF file, or all parts of a model in several; the first part is the last of the list, since the model is opened
-// by it.
+// A GGUF file, or all parts of a split model. The first part comes last in the list: the model's path is this part.
 Names with_parts(const Names& names, const std::string& file, const std::string& where) {
   const auto one = part_name(file);
   if (!one) return {file};
@@ -127,10 +126,10 @@ Names ctranslate2_files(const Names& names) {
   for (const std::string& name : names)
     if (name.find('/') == name.npos && (name.ends_with("vocabulary.json") || name.ends_with("vocabulary.txt")))
       files.push_back(name);
-  return files.size() > 1 ? files : Names();  // without a vocabulary it is another program's
+  return files.size() > 1 ? files : Names();  // a model.bin without a vocabulary belongs to another program
 }
 
-// A PEFT adapter, whose base model is another repository.
+// The files of a PEFT adapter; its base model is another repository.
 Names adapter_files(const Names& names, const std::string& where) {
   for (const char* weights : {"adapter_model.safetensors", "adapter_model.bin"})
     if (has(names, weights)) return {weights, adapter_marker};
@@ -138,7 +137,7 @@ Names adapter_files(const Names& names, const std::string& where) {
        "the adapter is incomplete; another revision may be complete: REPO@REVISION");
 }
 
-// The GGUF files that can be named: of a model in parts, the first.
+// The GGUF files to choose from; of a split model, the first part.
 Names gguf_models(const Names& names) {
   Names models;
   for (const std::string& name : names)
@@ -167,7 +166,7 @@ Names files_of_model(const Names& names, const std::string& file, const TextOf& 
     if (models.empty() && has(names, adapter_marker)) return adapter_files(names, where);
     if (models.empty()) fail(where, "has neither a config.json nor a GGUF file, so it is not a model that tril reads");
     const std::size_t shown = std::min<std::size_t>(models.size(), 12);
-    // Not even the only one is taken: in the cache it may be the only one that was fetched.
+    // A single file is not selected either: a cache may lack the others.
     fail(where,
          fmt::format("has {}: {}{}", counted(models.size(), "GGUF model"),
                      fmt::join(models.begin(), models.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
@@ -180,7 +179,8 @@ Names files_of_model(const Names& names, const std::string& file, const TextOf& 
     if (!gguf_models(names).empty())
       fail(where, "has a config.json, but its weights are in GGUF files",
            fmt::format("name one of them: {}:{}", where, gguf_models(names).front()));
-    if (has(names, adapter_marker)) return adapter_files(names, where);  // beside the base model's configuration
+    if (has(names, adapter_marker))
+      return adapter_files(names, where);  // some adapters also have the base model's config
     fail_without_weights(names, where);
   }
   const auto take = [&](std::string_view name) {

@@ -75,7 +75,7 @@ TEST(Plan, ShardsAreTheIndexs) {
   EXPECT_EQ(with(R"({"weight_map": {"a": "m-1.safetensors"}})"), "");
   EXPECT_TRUE(contains(with(R"({"weight_map": {"a": "m-3.safetensors"}})"), "not there"));
   for (const char* shard : {"../m", "/etc/passwd", "a/b.safetensors", ""})
-    EXPECT_TRUE(contains(with(R"({"weight_map": {"a": ")" + std::string(shard) + "\"}}"), "beside it")) << shard;
+    EXPECT_TRUE(contains(with(R"({"weight_map": {"a": ")" + std::string(shard) + "\"}}"), "next to it")) << shard;
   for (const char* index : {"", "[]", "{}", R"({"weight_map": 1})", R"({"weight_map": {"a": 1}})"})
     EXPECT_NE(with(index), "") << index;
 }
