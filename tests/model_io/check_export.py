@@ -1,6 +1,6 @@
 """Whether directories that tril wrote are the same models to `transformers`: logits of one forward pass each.
 
-usage: TRIL_EXPORT_DIR=DIR build/tests/test_model --gtest_filter='*DirectoriesAreWrittenAndRead'
+usage: TRIL_EXPORT_DIR=DIR build/tests/test_model --gtest_filter='*Every*PassesAllChecks*'
        check_export.py DIR      (needs torch, transformers, safetensors)
 
 Each directory of DIR has, beside the model, expected.safetensors with input_ids [1, T] (for encoder-decoders

@@ -13,6 +13,7 @@
 #include "model_io/model_source.h"
 #include "model_io/quantized_files.h"
 #include "support/golden.h"
+#include "support/named_config.h"
 #include "support/random_model.h"
 #include "support/small_decoders.h"
 #include "support/temporary.h"
@@ -42,13 +43,20 @@ Batch batch(std::uint64_t seed, std::int64_t tokens = 40) {
   return b;
 }
 
-void for_each_family(const std::function<void(const nlohmann::json&)>& test) {
-  for (const nlohmann::json& config : testing::small_decoders()) {
-    SCOPED_TRACE(config.dump());
-    test(config);
-    if (::testing::Test::HasFatalFailure()) return;
-  }
-}
+// One test for each family does all checks: a test of its own for each check would take longer to start than to run.
+class EveryDecoder : public ::testing::TestWithParam<testing::NamedConfig> {
+ public:
+  void gradients_are_finite_differences();
+  void a_ragged_batch_is_its_rows_one_by_one();
+  void tokens_a_step_equal_all_at_once();
+  void a_windowed_cache_is_a_windowed_mask();
+  void gradient_checkpointing_changes_no_number();
+  void serves_with_fewer_bits();
+  void directories_are_written_and_read();
+  void unknown_keys_are_refused_by_name();
+};
+INSTANTIATE_TEST_SUITE_P(DecoderOnly, EveryDecoder,
+                         ::testing::ValuesIn(testing::named_configs(testing::small_decoders())), testing::config_name);
 
 Tensor logits_of(Context& c, const Model& m, const Batch& b) {
   return logits(c, m, m.decode(c, {.ids = b.ids, .rows = b.rows}));
@@ -62,33 +70,30 @@ testing::LossOf loss_of(Batch b) {
   };
 }
 
-TEST(DecoderOnly, GradientsAreFiniteDifferences) {
-  for_each_family([](const nlohmann::json& config) {
-    const auto m = random_model(config);
-    expect_gradients_are_slopes(*m, loss_of(batch(1)), [&](const std::string& name) {
-      const std::string family = config.at("model_type");  // a bias of keys cancels out in the softmax if positions
-      const bool unturned = family == "opt" || family == "xglm" || family == "biogpt";  // do not rotate them
-      const bool even =
-          family == "phimoe" && name.ends_with("gate.weight");  // its small model weighs both experts by 1
-      return even || (unturned && name.ends_with("k_proj.bias"));
-    });
+void EveryDecoder::gradients_are_finite_differences() {
+  const nlohmann::json& config = GetParam().config;
+  const auto m = random_model(config);
+  expect_gradients_are_slopes(*m, loss_of(batch(1)), [&](const std::string& name) {
+    const std::string family = config.at("model_type");  // a bias of keys cancels out in the softmax if positions
+    const bool unturned = family == "opt" || family == "xglm" || family == "biogpt";  // do not rotate them
+    const bool even = family == "phimoe" && name.ends_with("gate.weight");  // its small model weighs both experts by 1
+    return even || (unturned && name.ends_with("k_proj.bias"));
   });
 }
 
-TEST(DecoderOnly, ARaggedBatchIsItsRowsOneByOne) {
-  for_each_family([](const nlohmann::json& config) {
-    const auto m = random_model(config);
-    Arena arena;
-    Context c(arena);
-    const Batch b = batch(2);
-    const Tensor together = logits_of(c, *m, b);
-    for (std::int64_t r = 0; r < b.rows.count(); ++r) {
-      const Batch one{{b.ids.begin() + b.rows.begin(r), b.ids.begin() + b.rows.end(r)},
-                      Rows::rectangle(1, b.rows.length(r))};
-      expect_near(host_copy<float>(together.rows(b.rows.begin(r), b.rows.end(r))),
-                  host_copy<float>(logits_of(c, *m, one)), 5e-5);
-    }
-  });
+void EveryDecoder::a_ragged_batch_is_its_rows_one_by_one() {
+  const nlohmann::json& config = GetParam().config;
+  const auto m = random_model(config);
+  Arena arena;
+  Context c(arena);
+  const Batch b = batch(2);
+  const Tensor together = logits_of(c, *m, b);
+  for (std::int64_t r = 0; r < b.rows.count(); ++r) {
+    const Batch one{{b.ids.begin() + b.rows.begin(r), b.ids.begin() + b.rows.end(r)},
+                    Rows::rectangle(1, b.rows.length(r))};
+    expect_near(host_copy<float>(together.rows(b.rows.begin(r), b.rows.end(r))),
+                host_copy<float>(logits_of(c, *m, one)), 5e-5);
+  }
 }
 
 // Logits of tokens fed `at_once` at a time, with a cache.
@@ -118,65 +123,61 @@ std::vector<float> step_by_step(Context& c, const Model& m, const Batch& b, std:
   return all;
 }
 
-TEST(DecoderOnly, TokensAStepEqualAllAtOnce) {
-  for_each_family([](const nlohmann::json& config) {
-    const auto m = random_model(config);
-    for (const kern::Kernels* kernels : kern::tables()) {
-      Arena arena;
-      Context c(arena, *kernels);
-      const Batch b = batch(3, 60);
-      const auto all = host_copy<float>(logits_of(c, *m, b));
-      for (const std::int32_t at_once : {1, 3}) expect_near(step_by_step(c, *m, b, at_once), all, 1e-4);
-      const nn::KvCache::Options eight_bits{.precision = nn::KvCache::Precision::int8};
-      if (!m->make_cache(c)->keeps_tokens()) {
-        EXPECT_TRUE(contains(error_of([&] { step_by_step(c, *m, b, 2, eight_bits); }), "in float32 only"));
-        continue;
-      }
-      const auto rounded = step_by_step(c, *m, b, 2, eight_bits);
-      EXPECT_LT(relative_error(rounded, all), 0.05) << "a cache of 8 bits";
+void EveryDecoder::tokens_a_step_equal_all_at_once() {
+  const nlohmann::json& config = GetParam().config;
+  const auto m = random_model(config);
+  for (const kern::Kernels* kernels : kern::tables()) {
+    Arena arena;
+    Context c(arena, *kernels);
+    const Batch b = batch(3, 60);
+    const auto all = host_copy<float>(logits_of(c, *m, b));
+    for (const std::int32_t at_once : {1, 3}) expect_near(step_by_step(c, *m, b, at_once), all, 1e-4);
+    const nn::KvCache::Options eight_bits{.precision = nn::KvCache::Precision::int8};
+    if (!m->make_cache(c)->keeps_tokens()) {
+      EXPECT_TRUE(contains(error_of([&] { step_by_step(c, *m, b, 2, eight_bits); }), "in float32 only"));
+      continue;
     }
-  });
+    const auto rounded = step_by_step(c, *m, b, 2, eight_bits);
+    EXPECT_LT(relative_error(rounded, all), 0.05) << "a cache of 8 bits";
+  }
 }
 
 // A windowed cache gives the same results as a mask of that window, whatever the layers' own windows.
-TEST(DecoderOnly, AWindowedCacheIsAWindowedMask) {
-  for_each_family([](const nlohmann::json& config) {
-    const auto m = random_model(config);
-    Arena arena;
-    Context c(arena);
-    const Batch b = batch(5, 60);
-    if (!m->make_cache(c)->keeps_tokens()) {
-      const ops::Mask mask = ops::Mask::causal(2);
-      for (const std::string& text : {error_of([&] { step_by_step(c, *m, b, 2, {.window = 2}); }), error_of([&] {
-                                        m->decode(c, {.ids = b.ids, .rows = b.rows, .self_mask = mask});
-                                      })})
-        EXPECT_TRUE(contains(text, "attention window")) << text;
-      return;
-    }
-    for (const std::int32_t window : {2, 5}) {
-      const auto masked = host_copy<float>(
-          logits(c, *m, m->decode(c, {.ids = b.ids, .rows = b.rows, .self_mask = ops::Mask::causal(window)})));
-      expect_near(step_by_step(c, *m, b, 2, {.window = window}), masked, 1e-4);
-    }
-  });
+void EveryDecoder::a_windowed_cache_is_a_windowed_mask() {
+  const nlohmann::json& config = GetParam().config;
+  const auto m = random_model(config);
+  Arena arena;
+  Context c(arena);
+  const Batch b = batch(5, 60);
+  if (!m->make_cache(c)->keeps_tokens()) {
+    const ops::Mask mask = ops::Mask::causal(2);
+    for (const std::string& text : {error_of([&] { step_by_step(c, *m, b, 2, {.window = 2}); }),
+                                    error_of([&] { m->decode(c, {.ids = b.ids, .rows = b.rows, .self_mask = mask}); })})
+      EXPECT_TRUE(contains(text, "attention window")) << text;
+    return;
+  }
+  for (const std::int32_t window : {2, 5}) {
+    const auto masked = host_copy<float>(
+        logits(c, *m, m->decode(c, {.ids = b.ids, .rows = b.rows, .self_mask = ops::Mask::causal(window)})));
+    expect_near(step_by_step(c, *m, b, 2, {.window = window}), masked, 1e-4);
+  }
 }
 
-TEST(DecoderOnly, GradientCheckpointingChangesNoNumber) {
-  for_each_family([](const nlohmann::json& config) {
-    const auto m = random_model(config);
-    Arena arena;
-    Context c(arena);
-    c.set_training(true);
-    const Batch b = batch(4);
-    std::vector<std::vector<float>> found[2];
-    for (const bool on : {false, true}) {
-      m->set_gradient_checkpointing(on);
-      c.set_rng(Rng(8));
-      found[on] = gradients(c, *m, loss_of(b));
-    }
-    ASSERT_EQ(found[0].size(), found[1].size());
-    for (std::size_t i = 0; i < found[0].size(); ++i) expect_near(found[1][i], found[0][i], 1e-5);
-  });
+void EveryDecoder::gradient_checkpointing_changes_no_number() {
+  const nlohmann::json& config = GetParam().config;
+  const auto m = random_model(config);
+  Arena arena;
+  Context c(arena);
+  c.set_training(true);
+  const Batch b = batch(4);
+  std::vector<std::vector<float>> found[2];
+  for (const bool on : {false, true}) {
+    m->set_gradient_checkpointing(on);
+    c.set_rng(Rng(8));
+    found[on] = gradients(c, *m, loss_of(b));
+  }
+  ASSERT_EQ(found[0].size(), found[1].size());
+  for (std::size_t i = 0; i < found[0].size(); ++i) expect_near(found[1][i], found[0][i], 1e-5);
 }
 
 // The minimum widths for stacked matrices.
@@ -192,42 +193,39 @@ nlohmann::json wider(nlohmann::json config) {
 }
 
 // The same weights with fewer bits: nearly the same logits, all at once and step by step, from memory and from files.
-TEST(DecoderOnly, ServesWithFewerBits) {
-  for_each_family([](const nlohmann::json& narrow) {
-    const nlohmann::json config = wider(narrow);
-    const auto m = random_model(config);
-    const TemporaryDirectory dir;
-    save(*m, dir.path("m"));
-    const Batch b = batch(6);
-    Arena arena;
-    Context c(arena);
-    const auto expected = host_copy<float>(logits_of(c, *m, b));
-    for (const auto& [precision, most] : {std::pair{nn::Precision::fp32, 1e-4},
-                                          {nn::Precision::bf16, 0.05},
-                                          {nn::Precision::int8, 0.1},
-                                          {nn::Precision::int4, 0.6}}) {
-      const auto served = load(ModelSource::open(dir.path("m")), precision);
-      std::vector<std::vector<float>> found;
-      for (const std::int32_t at_once : {longest, 3, 1}) {
-        found.push_back(step_by_step(c, *served, b, at_once));
-        // Rounding may send a token to another expert, or move its weight there where the router reads a rounded delta rule.
-        const bool flips = config.contains("num_local_experts") || config.at("model_type") == "qwen3_next";
-        EXPECT_LT(relative_error(found.back(), expected), most + (flips ? 0.1 : 0))
-            << static_cast<int>(precision) << ", " << at_once << " tokens a step";
-        EXPECT_LT(relative_error(found.back(), found[0]), 0.05) << at_once << " tokens a step";
-      }
+void EveryDecoder::serves_with_fewer_bits() {
+  const nlohmann::json& narrow = GetParam().config;
+  const nlohmann::json config = wider(narrow);
+  const auto m = random_model(config);
+  const TemporaryDirectory dir;
+  save(*m, dir.path("m"));
+  const Batch b = batch(6);
+  Arena arena;
+  Context c(arena);
+  const auto expected = host_copy<float>(logits_of(c, *m, b));
+  for (const auto& [precision, most] : {std::pair{nn::Precision::fp32, 1e-4},
+                                        {nn::Precision::bf16, 0.05},
+                                        {nn::Precision::int8, 0.1},
+                                        {nn::Precision::int4, 0.6}}) {
+    const auto served = load(ModelSource::open(dir.path("m")), precision);
+    std::vector<std::vector<float>> found;
+    for (const std::int32_t at_once : {longest, 3, 1}) {
+      found.push_back(step_by_step(c, *served, b, at_once));
+      // Rounding may send a token to another expert, or move its weight there where the router reads a rounded delta rule.
+      const bool flips = config.contains("num_local_experts") || config.at("model_type") == "qwen3_next";
+      EXPECT_LT(relative_error(found.back(), expected), most + (flips ? 0.1 : 0))
+          << static_cast<int>(precision) << ", " << at_once << " tokens a step";
+      EXPECT_LT(relative_error(found.back(), found[0]), 0.05) << at_once << " tokens a step";
     }
-    quantize(ModelSource::open(dir.path("m")), dir.path("q"), 8);
-    const auto stored = load(ModelSource::open(dir.path("q")), nn::Precision::int8),
-               made = load(ModelSource::open(dir.path("m")), nn::Precision::int8);
-    EXPECT_EQ(host_copy<float>(logits_of(c, *stored, b)), host_copy<float>(logits_of(c, *made, b)));
-  });
+  }
+  quantize(ModelSource::open(dir.path("m")), dir.path("q"), 8);
+  const auto stored = load(ModelSource::open(dir.path("q")), nn::Precision::int8),
+             made = load(ModelSource::open(dir.path("m")), nn::Precision::int8);
+  EXPECT_EQ(host_copy<float>(logits_of(c, *stored, b)), host_copy<float>(logits_of(c, *made, b)));
 }
 
 // Writes the directory and the model's outputs for check_export.py.
-void leave_for_others(const Model& m, Context& c, const std::filesystem::path& root) {
-  static int number = 0;
-  const auto dir = root / fmt::format("{}_{}", m.family(), ++number);
+void leave_for_others(const Model& m, Context& c, const std::filesystem::path& dir) {
   save(m, dir);
   const Batch b{{3, 1, 4, 1, 5, 9, 2, 6}, Rows::rectangle(1, 8)};
   const std::vector<float> values = host_copy<float>(logits_of(c, m, b));
@@ -238,21 +236,21 @@ void leave_for_others(const Model& m, Context& c, const std::filesystem::path& r
 }
 
 // A saved directory gives the same model, and the same configuration.
-TEST(DecoderOnly, DirectoriesAreWrittenAndRead) {
-  for_each_family([](const nlohmann::json& config) {
-    const TemporaryDirectory dir;
-    const auto m = random_model(config);
-    save(*m, dir.path());
-    const auto again = load(ModelSource::open(dir.path()));
-    EXPECT_EQ(again->config_json(), m->config_json());
-    EXPECT_EQ(again->family(), config.value("architecture", config.at("model_type").get<std::string>()));
-    Arena arena;
-    Context c(arena);
-    const Batch b = batch(7);
-    if (const char* root = std::getenv("TRIL_EXPORT_DIR")) leave_for_others(*m, c, root);
-    // Norms that are stored minus one may differ in their last bit.
-    expect_near(host_copy<float>(logits_of(c, *again, b)), host_copy<float>(logits_of(c, *m, b)), 1e-6);
-  });
+void EveryDecoder::directories_are_written_and_read() {
+  const nlohmann::json& config = GetParam().config;
+  const TemporaryDirectory dir;
+  const auto m = random_model(config);
+  save(*m, dir.path());
+  const auto again = load(ModelSource::open(dir.path()));
+  EXPECT_EQ(again->config_json(), m->config_json());
+  EXPECT_EQ(again->family(), testing::family_of(config));
+  Arena arena;
+  Context c(arena);
+  const Batch b = batch(7);
+  if (const char* root = std::getenv("TRIL_EXPORT_DIR"))
+    leave_for_others(*m, c, std::filesystem::path(root) / GetParam().name);
+  // Norms that are stored minus one may differ in their last bit.
+  expect_near(host_copy<float>(logits_of(c, *again, b)), host_copy<float>(logits_of(c, *m, b)), 1e-6);
 }
 
 // The configuration of the same model as version 4 wrote it.
@@ -299,40 +297,39 @@ TEST(DecoderOnly, OldSpellingsAreTheSameModel) {
 }
 
 // Keys without effect are ignored, those that might change results are refused by name.
-TEST(DecoderOnly, UnknownKeysAreRefusedByName) {
-  for_each_family([](const nlohmann::json& config) {
-    if (config.at("model_type") == "tril") return;
-    const auto key_of = [&](std::initializer_list<const char*> spellings) {
-      return std::string(*std::find_if(spellings.begin(), spellings.end(), [&](auto s) { return config.contains(s); }));
-    };
-    const std::string layers = key_of({"n_layer", "n_layers", "num_layers", "num_hidden_layers"}),
-                      heads = key_of({"n_head", "n_heads", "num_heads", "attention_heads", "num_attention_heads"});
-    const auto with = [&](const std::string& key, const nlohmann::json& value) {
-      nlohmann::json j = config;
-      j[key] = value;
-      return j;
-    };
-    for (const auto& [key, value] : std::vector<std::pair<std::string, nlohmann::json>>{{"_name_or_path", "x/y"},
-                                                                                        {"transformers_version", "4.1"},
-                                                                                        {"use_cache", false},
-                                                                                        {"new_scale", nullptr},
-                                                                                        {"new_switch", false},
-                                                                                        {"architectures", {"X"}},
-                                                                                        {"temperature", 0.7}}) {
-      const nlohmann::json j = with(key, value);
-      EXPECT_NO_THROW(make(JsonObject(j, "config.json"))) << key;
-    }
-    for (const auto& [key, value] : std::vector<std::pair<std::string, nlohmann::json>>{{"attention_sink", true},
-                                                                                        {"logit_multiplier", 2.0},
-                                                                                        {heads, -1},
-                                                                                        {"vocab_size", 0},
-                                                                                        {layers, 5000},
-                                                                                        {"eos_token_id", 13}}) {
-      const nlohmann::json j = with(key, value);
-      const std::string text = error_of([&] { make(JsonObject(j, "config.json")); });
-      EXPECT_TRUE(contains(text, key)) << text;
-    }
-  });
+void EveryDecoder::unknown_keys_are_refused_by_name() {
+  const nlohmann::json& config = GetParam().config;
+  if (config.at("model_type") == "tril") return;
+  const auto key_of = [&](std::initializer_list<const char*> spellings) {
+    return std::string(*std::find_if(spellings.begin(), spellings.end(), [&](auto s) { return config.contains(s); }));
+  };
+  const std::string layers = key_of({"n_layer", "n_layers", "num_layers", "num_hidden_layers"}),
+                    heads = key_of({"n_head", "n_heads", "num_heads", "attention_heads", "num_attention_heads"});
+  const auto with = [&](const std::string& key, const nlohmann::json& value) {
+    nlohmann::json j = config;
+    j[key] = value;
+    return j;
+  };
+  for (const auto& [key, value] : std::vector<std::pair<std::string, nlohmann::json>>{{"_name_or_path", "x/y"},
+                                                                                      {"transformers_version", "4.1"},
+                                                                                      {"use_cache", false},
+                                                                                      {"new_scale", nullptr},
+                                                                                      {"new_switch", false},
+                                                                                      {"architectures", {"X"}},
+                                                                                      {"temperature", 0.7}}) {
+    const nlohmann::json j = with(key, value);
+    EXPECT_NO_THROW(make(JsonObject(j, "config.json"))) << key;
+  }
+  for (const auto& [key, value] : std::vector<std::pair<std::string, nlohmann::json>>{{"attention_sink", true},
+                                                                                      {"logit_multiplier", 2.0},
+                                                                                      {heads, -1},
+                                                                                      {"vocab_size", 0},
+                                                                                      {layers, 5000},
+                                                                                      {"eos_token_id", 13}}) {
+    const nlohmann::json j = with(key, value);
+    const std::string text = error_of([&] { make(JsonObject(j, "config.json")); });
+    EXPECT_TRUE(contains(text, key)) << text;
+  }
 }
 
 // What counts is what transformers does with these keys: what it ignores is ignored; what it fails on is refused.
@@ -386,6 +383,21 @@ TEST(DecoderOnly, GemmaReadsHiddenAct) {
 TEST(DecoderOnly, ListsOfEndsAreRead) {
   const nlohmann::json j = testing::llama_variant("llama", {{"eos_token_id", {7, 9}}});
   EXPECT_EQ(make(JsonObject(j, "config.json"))->special_ids().eos, 7);
+}
+
+TEST_P(EveryDecoder, PassesAllChecks) {
+  const auto check = [&](const char* name, void (EveryDecoder::*run)()) {
+    SCOPED_TRACE(name);
+    (this->*run)();
+  };
+  check("gradients_are_finite_differences", &EveryDecoder::gradients_are_finite_differences);
+  check("a_ragged_batch_is_its_rows_one_by_one", &EveryDecoder::a_ragged_batch_is_its_rows_one_by_one);
+  check("tokens_a_step_equal_all_at_once", &EveryDecoder::tokens_a_step_equal_all_at_once);
+  check("a_windowed_cache_is_a_windowed_mask", &EveryDecoder::a_windowed_cache_is_a_windowed_mask);
+  check("gradient_checkpointing_changes_no_number", &EveryDecoder::gradient_checkpointing_changes_no_number);
+  check("serves_with_fewer_bits", &EveryDecoder::serves_with_fewer_bits);
+  check("directories_are_written_and_read", &EveryDecoder::directories_are_written_and_read);
+  check("unknown_keys_are_refused_by_name", &EveryDecoder::unknown_keys_are_refused_by_name);
 }
 
 }  // namespace

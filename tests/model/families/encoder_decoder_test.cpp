@@ -13,6 +13,7 @@
 #include "model/families/family_checks.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
+#include "support/named_config.h"
 #include "support/random_model.h"
 #include "support/small_encoder_decoders.h"
 #include "support/small_marian.h"
@@ -26,13 +27,20 @@ using testing::Batch, testing::expect_gradients_are_slopes, testing::expect_near
 
 constexpr std::int32_t vocab = 13, longest = 8;
 
-void for_each_family(const std::function<void(const nlohmann::json&)>& test) {
-  for (const nlohmann::json& config : testing::small_encoder_decoders()) {
-    SCOPED_TRACE(config.dump());
-    test(config);
-    if (::testing::Test::HasFatalFailure()) return;
-  }
-}
+// One test for each family does all checks: a test of its own for each check would take longer to start than to run.
+class EveryEncoderDecoder : public ::testing::TestWithParam<testing::NamedConfig> {
+ public:
+  void gradients_are_finite_differences();
+  void a_ragged_batch_is_its_rows_one_by_one();
+  void tokens_a_step_equal_all_at_once();
+  void sinks_are_refused_where_only_distances_count();
+  void gradient_checkpointing_changes_no_number();
+  void directories_are_written_and_read();
+  void serves_with_fewer_bits();
+};
+INSTANTIATE_TEST_SUITE_P(EncoderDecoder, EveryEncoderDecoder,
+                         ::testing::ValuesIn(testing::named_configs(testing::small_encoder_decoders())),
+                         testing::config_name);
 
 Tensor logits_of(Context& c, const Model& m, const Batch& b) {
   const Memory memory = m.encode(c, b.source, b.source_rows);
@@ -67,36 +75,34 @@ void expect_gradients_of_experts(Model& m, std::uint64_t seed) {
   EXPECT_LE(2 * idle, weights * static_cast<std::int64_t>(kern::tables().size()));
 }
 
-TEST(EncoderDecoder, GradientsAreFiniteDifferences) {
-  for_each_family([](const nlohmann::json& config) {
-    const auto m = random_model(config);
-    if (config.contains("num_experts")) return expect_gradients_of_experts(*m, 10);
-    const auto cancels_out = [](const std::string& name) {  // a bias of keys
-      return name.find(".k") != name.npos && name.ends_with("bias");
-    };
-    // An SSRU's max(c, 0) has a kink for each token and column.
-    const double share = config.contains("decoder_cell") ? 0.00005 : 0.0004;
-    expect_gradients_are_slopes(*m, loss_of(batch(1)), cancels_out, share);
-  });
+void EveryEncoderDecoder::gradients_are_finite_differences() {
+  const nlohmann::json& config = GetParam().config;
+  const auto m = random_model(config);
+  if (config.contains("num_experts")) return expect_gradients_of_experts(*m, 10);
+  const auto cancels_out = [](const std::string& name) {  // a bias of keys
+    return name.find(".k") != name.npos && name.ends_with("bias");
+  };
+  // An SSRU's max(c, 0) has a kink for each token and column.
+  const double share = config.contains("decoder_cell") ? 0.00005 : 0.0004;
+  expect_gradients_are_slopes(*m, loss_of(batch(1)), cancels_out, share);
 }
 
-TEST(EncoderDecoder, ARaggedBatchIsItsRowsOneByOne) {
-  for_each_family([](const nlohmann::json& config) {
-    const auto m = random_model(config);
-    Arena arena;
-    Context c(arena);
-    const Batch b = batch(2);
-    const Tensor together = logits_of(c, *m, b);
-    const auto row_of = [](const std::vector<std::int32_t>& ids, const Rows& rows, std::int64_t r) {
-      return std::vector<std::int32_t>{ids.begin() + rows.begin(r), ids.begin() + rows.end(r)};
-    };
-    for (std::int64_t r = 0; r < b.target_rows.count(); ++r) {
-      const Batch one{row_of(b.source, b.source_rows, r), row_of(b.target, b.target_rows, r),
-                      Rows::rectangle(1, b.source_rows.length(r)), Rows::rectangle(1, b.target_rows.length(r))};
-      expect_near(host_copy<float>(together.rows(b.target_rows.begin(r), b.target_rows.end(r))),
-                  host_copy<float>(logits_of(c, *m, one)), 5e-5);
-    }
-  });
+void EveryEncoderDecoder::a_ragged_batch_is_its_rows_one_by_one() {
+  const nlohmann::json& config = GetParam().config;
+  const auto m = random_model(config);
+  Arena arena;
+  Context c(arena);
+  const Batch b = batch(2);
+  const Tensor together = logits_of(c, *m, b);
+  const auto row_of = [](const std::vector<std::int32_t>& ids, const Rows& rows, std::int64_t r) {
+    return std::vector<std::int32_t>{ids.begin() + rows.begin(r), ids.begin() + rows.end(r)};
+  };
+  for (std::int64_t r = 0; r < b.target_rows.count(); ++r) {
+    const Batch one{row_of(b.source, b.source_rows, r), row_of(b.target, b.target_rows, r),
+                    Rows::rectangle(1, b.source_rows.length(r)), Rows::rectangle(1, b.target_rows.length(r))};
+    expect_near(host_copy<float>(together.rows(b.target_rows.begin(r), b.target_rows.end(r))),
+                host_copy<float>(logits_of(c, *m, one)), 5e-5);
+  }
 }
 
 // Logits of tokens fed `at_once` at a time, with a cache.
@@ -123,38 +129,36 @@ std::vector<float> step_by_step(Context& c, const Model& m, const Batch& b, std:
   return all;
 }
 
-TEST(EncoderDecoder, TokensAStepEqualAllAtOnce) {
-  for_each_family([](const nlohmann::json& config) {
-    const auto m = random_model(config);
-    for (const kern::Kernels* kernels : kern::tables()) {
-      Arena arena;
-      Context c(arena, *kernels);
-      const Batch b = batch(3, 60);
-      const auto all = host_copy<float>(logits_of(c, *m, b));
-      for (const std::int32_t at_once : {1, 3}) expect_near(step_by_step(c, *m, b, at_once), all, 1e-4);
-    }
-  });
+void EveryEncoderDecoder::tokens_a_step_equal_all_at_once() {
+  const nlohmann::json& config = GetParam().config;
+  const auto m = random_model(config);
+  for (const kern::Kernels* kernels : kern::tables()) {
+    Arena arena;
+    Context c(arena, *kernels);
+    const Batch b = batch(3, 60);
+    const auto all = host_copy<float>(logits_of(c, *m, b));
+    for (const std::int32_t at_once : {1, 3}) expect_near(step_by_step(c, *m, b, at_once), all, 1e-4);
+  }
 }
 
 // A sink keeps its absolute place, so its distance is unbounded: relative positions have no bias for that.
-TEST(EncoderDecoder, SinksAreRefusedWhereOnlyDistancesCount) {
-  for_each_family([](const nlohmann::json& config) {
-    const auto m = random_model(config);
-    Arena arena;
-    Context c(arena);
-    const Batch b = batch(9);
-    const Memory memory = m->encode(c, b.source, b.source_rows);
-    const auto decode = [&] {
-      m->decode(c, {.ids = b.target, .rows = b.target_rows, .memory = &memory, .self_mask = ops::Mask::causal(3, 1)});
-    };
-    if (config.contains("relative_attention_num_buckets")) {
-      EXPECT_NE(error_of(decode).find("leave the sinks out"), std::string::npos);
-    } else if (config.contains("decoder_cell")) {
-      EXPECT_NE(error_of(decode).find("keeps no tokens"), std::string::npos);
-    } else {
-      EXPECT_NO_THROW(decode());
-    }
-  });
+void EveryEncoderDecoder::sinks_are_refused_where_only_distances_count() {
+  const nlohmann::json& config = GetParam().config;
+  const auto m = random_model(config);
+  Arena arena;
+  Context c(arena);
+  const Batch b = batch(9);
+  const Memory memory = m->encode(c, b.source, b.source_rows);
+  const auto decode = [&] {
+    m->decode(c, {.ids = b.target, .rows = b.target_rows, .memory = &memory, .self_mask = ops::Mask::causal(3, 1)});
+  };
+  if (config.contains("relative_attention_num_buckets")) {
+    EXPECT_NE(error_of(decode).find("leave the sinks out"), std::string::npos);
+  } else if (config.contains("decoder_cell")) {
+    EXPECT_NE(error_of(decode).find("keeps no tokens"), std::string::npos);
+  } else {
+    EXPECT_NO_THROW(decode());
+  }
 }
 
 // An expert takes `expert_capacity` tokens of a row that one call computes, whatever other rows do; FF(x) is 0 for the
@@ -193,28 +197,25 @@ TEST(EncoderDecoder, ExpertsTakeAsManyTokensOfARowAsTheyHaveRoomFor) {
   expect_near(step_by_step(c, *one, b, 1), with_room, 1e-4);
 }
 
-TEST(EncoderDecoder, GradientCheckpointingChangesNoNumber) {
-  for_each_family([](const nlohmann::json& config) {
-    const auto m = random_model(config);
-    Arena arena;
-    Context c(arena);
-    c.set_training(true);
-    const Batch b = batch(4);
-    std::vector<std::vector<float>> found[2];
-    for (const bool on : {false, true}) {
-      m->set_gradient_checkpointing(on);
-      c.set_rng(Rng(8));
-      found[on] = gradients(c, *m, loss_of(b));
-    }
-    ASSERT_EQ(found[0].size(), found[1].size());
-    for (std::size_t i = 0; i < found[0].size(); ++i) expect_near(found[1][i], found[0][i], 1e-5);
-  });
+void EveryEncoderDecoder::gradient_checkpointing_changes_no_number() {
+  const nlohmann::json& config = GetParam().config;
+  const auto m = random_model(config);
+  Arena arena;
+  Context c(arena);
+  c.set_training(true);
+  const Batch b = batch(4);
+  std::vector<std::vector<float>> found[2];
+  for (const bool on : {false, true}) {
+    m->set_gradient_checkpointing(on);
+    c.set_rng(Rng(8));
+    found[on] = gradients(c, *m, loss_of(b));
+  }
+  ASSERT_EQ(found[0].size(), found[1].size());
+  for (std::size_t i = 0; i < found[0].size(); ++i) expect_near(found[1][i], found[0][i], 1e-5);
 }
 
 // The directory for tests/model_io/check_export.py, which computes the same in `transformers`.
-void leave_for_others(const Model& m, Context& c, const std::filesystem::path& root) {
-  static int number = 0;
-  const auto dir = root / fmt::format("{}_{}", m.family(), ++number);
+void leave_for_others(const Model& m, Context& c, const std::filesystem::path& dir) {
   save(m, dir);
   const Batch b{{3, 1, 4, 1, 5, 9, 2}, {6, 5, 3, 5, 8}, Rows::rectangle(1, 7), Rows::rectangle(1, 5)};
   // M2M100 numbers positions without counting padding tokens.
@@ -231,24 +232,24 @@ void leave_for_others(const Model& m, Context& c, const std::filesystem::path& r
 }
 
 // A saved directory gives the same model, and the same configuration.
-TEST(EncoderDecoder, DirectoriesAreWrittenAndRead) {
-  for_each_family([](const nlohmann::json& config) {
-    const TemporaryDirectory dir;
-    const auto m = random_model(config);
-    save(*m, dir.path());
-    const auto again = load(ModelSource::open(dir.path()));
-    EXPECT_EQ(again->config_json(), m->config_json());
-    EXPECT_EQ(again->family(), config.value("architecture", config.at("model_type").get<std::string>()));
-    Arena arena;
-    Context c(arena);
-    const bool is_published = config.at("model_type") != "tril";
-    if (const char* root = std::getenv("TRIL_EXPORT_DIR"); root && is_published) leave_for_others(*m, c, root);
-    const Batch b = batch(7);
-    if (config.at("model_type") == "t5gemma")  // whose norms are stored less one
-      testing::expect_near(host_copy<float>(logits_of(c, *again, b)), host_copy<float>(logits_of(c, *m, b)), 1e-5);
-    else
-      EXPECT_EQ(host_copy<float>(logits_of(c, *again, b)), host_copy<float>(logits_of(c, *m, b)));
-  });
+void EveryEncoderDecoder::directories_are_written_and_read() {
+  const nlohmann::json& config = GetParam().config;
+  const TemporaryDirectory dir;
+  const auto m = random_model(config);
+  save(*m, dir.path());
+  const auto again = load(ModelSource::open(dir.path()));
+  EXPECT_EQ(again->config_json(), m->config_json());
+  EXPECT_EQ(again->family(), testing::family_of(config));
+  Arena arena;
+  Context c(arena);
+  const bool is_published = config.at("model_type") != "tril";
+  if (const char* root = std::getenv("TRIL_EXPORT_DIR"); root && is_published)
+    leave_for_others(*m, c, std::filesystem::path(root) / GetParam().name);
+  const Batch b = batch(7);
+  if (config.at("model_type") == "t5gemma")  // whose norms are stored less one
+    testing::expect_near(host_copy<float>(logits_of(c, *again, b)), host_copy<float>(logits_of(c, *m, b)), 1e-5);
+  else
+    EXPECT_EQ(host_copy<float>(logits_of(c, *again, b)), host_copy<float>(logits_of(c, *m, b)));
 }
 
 // The files determine whether T5's output is tied, whatever config.json says; in version 4 its `false` also meant that
@@ -270,35 +271,49 @@ TEST(EncoderDecoder, T5FilesSayWhetherTheOutputIsTied) {
 }
 
 // The same weights with fewer bits: nearly the same logits, all at once and step by step.
-TEST(EncoderDecoder, ServesWithFewerBits) {
-  for_each_family([](nlohmann::json config) {
-    // As wide as stacked matrices must be.
-    if (config.contains("decoder"))
-      config["encoder"]["hidden_size"] = config["decoder"]["hidden_size"] = 64;
-    else
-      config["d_model"] = 64;
-    if (config.contains("d_kv")) config["d_kv"] = 32;
-    const auto m = random_model(config);
-    const Batch b = batch(6);
-    Arena arena;
-    Context c(arena);
-    const auto expected = host_copy<float>(logits_of(c, *m, b));
-    double size = 0;
-    for (float x : expected) size += static_cast<double>(x) * static_cast<double>(x);
-    for (const auto& [precision, most] :
-         {std::pair{nn::Precision::fp32, 1e-4}, {nn::Precision::bf16, 0.1}, {nn::Precision::int8, 0.2}}) {
-      const auto served = random_model(config, precision);
-      for (const std::int32_t at_once : {1, 3, longest}) {
-        const auto got = step_by_step(c, *served, b, at_once);
-        double error = 0;
-        for (std::size_t i = 0; i < got.size(); ++i)
-          error += std::pow(static_cast<double>(got[i]) - static_cast<double>(expected[i]), 2);
-        // A router that reads rounded states may choose another expert.
-        EXPECT_LT(std::sqrt(error / size), most + (config.contains("num_experts") ? 0.1 : 0))
-            << static_cast<int>(precision) << ", " << at_once << " tokens a step";
-      }
+void EveryEncoderDecoder::serves_with_fewer_bits() {
+  nlohmann::json config = GetParam().config;
+  // As wide as stacked matrices must be.
+  if (config.contains("decoder"))
+    config["encoder"]["hidden_size"] = config["decoder"]["hidden_size"] = 64;
+  else
+    config["d_model"] = 64;
+  if (config.contains("d_kv")) config["d_kv"] = 32;
+  const auto m = random_model(config);
+  const Batch b = batch(6);
+  Arena arena;
+  Context c(arena);
+  const auto expected = host_copy<float>(logits_of(c, *m, b));
+  double size = 0;
+  for (float x : expected) size += static_cast<double>(x) * static_cast<double>(x);
+  for (const auto& [precision, most] :
+       {std::pair{nn::Precision::fp32, 1e-4}, {nn::Precision::bf16, 0.1}, {nn::Precision::int8, 0.2}}) {
+    const auto served = random_model(config, precision);
+    for (const std::int32_t at_once : {1, 3, longest}) {
+      const auto got = step_by_step(c, *served, b, at_once);
+      double error = 0;
+      for (std::size_t i = 0; i < got.size(); ++i)
+        error += std::pow(static_cast<double>(got[i]) - static_cast<double>(expected[i]), 2);
+      // A router that reads rounded states may choose another expert.
+      EXPECT_LT(std::sqrt(error / size), most + (config.contains("num_experts") ? 0.1 : 0))
+          << static_cast<int>(precision) << ", " << at_once << " tokens a step";
     }
-  });
+  }
+}
+
+TEST_P(EveryEncoderDecoder, PassesAllChecks) {
+  const auto check = [&](const char* name, void (EveryEncoderDecoder::*run)()) {
+    SCOPED_TRACE(name);
+    (this->*run)();
+  };
+  check("gradients_are_finite_differences", &EveryEncoderDecoder::gradients_are_finite_differences);
+  check("a_ragged_batch_is_its_rows_one_by_one", &EveryEncoderDecoder::a_ragged_batch_is_its_rows_one_by_one);
+  check("tokens_a_step_equal_all_at_once", &EveryEncoderDecoder::tokens_a_step_equal_all_at_once);
+  check("sinks_are_refused_where_only_distances_count",
+        &EveryEncoderDecoder::sinks_are_refused_where_only_distances_count);
+  check("gradient_checkpointing_changes_no_number", &EveryEncoderDecoder::gradient_checkpointing_changes_no_number);
+  check("directories_are_written_and_read", &EveryEncoderDecoder::directories_are_written_and_read);
+  check("serves_with_fewer_bits", &EveryEncoderDecoder::serves_with_fewer_bits);
 }
 
 }  // namespace
