@@ -1,4 +1,4 @@
-// Adapters in a model: which weight a module's tensors belong to, and what they make of it.
+// Attaches adapters to a model or merges them: finds the weight of each module, and computes its change.
 #include <algorithm>
 #include <cmath>
 
@@ -19,8 +19,8 @@ constexpr std::string_view end_of_weight = ".weight";
 struct Place {
   nn::Parameter* weight = nullptr;
   nn::Parameter* bias = nullptr;
-  bool as_table = false;   ///< rows read by number; else products
-  bool as_output = false;  ///< the products that give logits
+  bool as_table = false;   ///< an embedding, read by row; else a matrix of products
+  bool as_output = false;  ///< the product that gives logits
 };
 
 bool is_same_module(std::string_view a, std::string_view b) {
@@ -28,7 +28,7 @@ bool is_same_module(std::string_view a, std::string_view b) {
   return a == b || (a.ends_with(b) && a[a.size() - b.size() - 1] == '.');
 }
 
-// The text model inside a model of pictures and text has no such component in tril.
+// Names of a text model inside an image-text model have a component that tril's names lack.
 std::string without_component(std::string module, std::string_view component) {
   const std::size_t at = module.find(component);
   return at == module.npos ? module : module.erase(at, component.size());
@@ -59,19 +59,18 @@ class Places {
       return floats;
     });
   }
-  /// A vector or the rows of a matrix in the model's order.
+  /// Reorders a vector, or the rows of a matrix, from the files' order to the model's.
   Floats ordered(Floats values, const nn::Parameter& p) const {
     const std::vector<std::int32_t> order = model_->stored_as(p).row_order;
     if (order.empty()) return values;
-    const std::size_t width = values.size() / order.size();
+    const std::ptrdiff_t width = std::ssize(values) / std::ssize(order);
     Floats result(values.size());
-    for (std::size_t i = 0; i < order.size(); ++i)
-      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(order[i]) * width), width,
-                  result.begin() + static_cast<std::ptrdiff_t>(i * width));
+    auto to = result.begin();
+    for (const std::int32_t row : order) to = std::copy_n(values.begin() + row * width, width, to);
     return result;
   }
   const Model& model() const { return *model_; }
-  /// The bias of the output layer, in the model's memory; none: it has none.
+  /// The bias of the output layer, in the model's memory; no tensor: it has none.
   Tensor output_bias() const { return model_->output().bias; }
 
  private:
@@ -85,7 +84,8 @@ class Places {
         auto& list = name == module ? exact : similar;
         if (list.empty() || list.back().weight != &p) list.push_back(place_of(p, p.gathered));
       }
-    if (exact.empty() && similar.empty() && model_->is_redundant(name + std::string(end_of_weight)) && output_)
+    if (exact.empty() && similar.empty() && output_ &&
+        model_->redundant(name + std::string(end_of_weight)) == Redundant::embedding_copy)
       exact.push_back(place_of(*model_->parameters().find(output_->name), /*as_table=*/false));
     return exact.empty() ? similar : exact;
   }
@@ -119,21 +119,31 @@ class Places {
   const nn::Parameter* output_;
 };
 
-// The tensors of one module as the model lays its weight out: [out, in], out rows of a table.
+// A module's tensors in an adapter.
+struct NamedModule {
+  const Adapter& adapter;
+  const std::string& name;
+  const AdapterModule& tensors;
+  std::string where = adapter.place_of(printable(name, 200));  // in errors
+};
+
+// The tensors of one module in the layout of the model's weight [out, in]; a table has `out` rows.
 struct Update {
   std::int64_t out = 0, in = 0, rank = 0;
   double scale = 1;
   Floats a, b;               // [rank, in], [out, rank]; empty: none
   Floats magnitude, b_bias;  // [out]; empty: none
-  Floats weight, bias;       // in place of the model's; `peft` also writes copies of its tables so; empty: none
+  Floats weight, bias;       // instead of the model's; `peft` writes copies of tables so, too; empty: none
 };
 
 Floats turned(const WeightView& v) {
   return transposed_values(to_f32(v), v.shape[0], v.shape[1]);
 }
 
-Update update_of(const Places& places, const Place& place, const AdapterModule& m, const AdapterConfig& config,
-                 const std::string& name, const std::string& where) {
+Update update_of(const Places& places, const Place& place, const NamedModule& module) {
+  const AdapterModule& m = module.tensors;
+  const AdapterConfig& config = module.adapter.config();
+  const std::string& where = module.where;
   const nn::Parameter& p = *place.weight;
   Update u{.out = p.shape[0], .in = p.shape[1], .rank = 0};
   const auto fits = [&](const WeightView& v, std::vector<std::int64_t> expected) {
@@ -149,8 +159,9 @@ Update update_of(const Places& places, const Place& place, const AdapterModule& 
     return places.ordered(to_f32(*v), p);
   };
   if (m.a) {
-    if (m.is_table != place.as_table) fail_usage(where, "is a table in the adapter or in the model, but not in both");
-    u.rank = config.rank_of(name), u.scale = config.scale_of(name);
+    if (m.is_table != place.as_table)
+      fail_usage(where, "is an embedding in the adapter or in the model, but not in both");
+    u.rank = config.rank_of(module.name), u.scale = config.scale_of(module.name);
     fits(*m.a, {u.rank, m.is_table ? u.out : u.in}), fits(*m.b, {m.is_table ? u.in : u.out, u.rank});
     u.a = m.is_table ? turned(*m.b) : to_f32(*m.a);
     u.b = places.ordered(m.is_table ? turned(*m.a) : to_f32(*m.b), p);
@@ -169,26 +180,27 @@ Update update_of(const Places& places, const Place& place, const AdapterModule& 
   return u;
 }
 
-// W + s B A, then each row of DoRA at its magnitude; also gain [out], the factors of that. W is the model's own, or what
-// stands in its place.
+// W + s B A; with DoRA each row is then scaled to its magnitude, and `gain` gets the factors [out]. W is the model's weight or
+// the adapter's replacement.
 Floats changed_matrix(const Update& u, Floats w, Floats* gain = nullptr) {
-  const auto out = static_cast<std::size_t>(u.out), in = static_cast<std::size_t>(u.in),
-             rank = static_cast<std::size_t>(u.rank);
-  std::vector<double> row(in);
-  for (std::size_t i = 0; i < out; ++i) {
-    for (std::size_t j = 0; j < in; ++j) row[j] = static_cast<double>(w[i * in + j]);
-    for (std::size_t r = 0; r < rank; ++r) {
-      const double factor = u.scale * static_cast<double>(u.b[i * rank + r]);
-      for (std::size_t j = 0; j < in; ++j) row[j] += factor * static_cast<double>(u.a[r * in + j]);
+  std::vector<double> row;
+  for (std::int64_t i = 0; i < u.out; ++i) {
+    const auto own = w.begin() + i * u.in;
+    const auto b = u.b.begin() + i * u.rank;
+    row.assign(own, own + u.in);
+    for (std::int64_t r = 0; r < u.rank; ++r) {
+      const double factor = u.scale * static_cast<double>(b[r]);
+      auto a = u.a.begin() + r * u.in;
+      for (double& v : row) v += factor * static_cast<double>(*a++);
     }
     double g = 1;
     if (!u.magnitude.empty()) {
       double squares = 0;
       for (const double v : row) squares += v * v;
-      g = static_cast<double>(u.magnitude[i]) / std::sqrt(squares);
+      g = static_cast<double>(u.magnitude.begin()[i]) / std::sqrt(squares);
       if (gain) gain->push_back(static_cast<float>(g));
     }
-    for (std::size_t j = 0; j < in; ++j) w[i * in + j] = static_cast<float>(g * row[j]);
+    std::ranges::transform(row, own, [g](double v) { return static_cast<float>(g * v); });
   }
   return w;
 }
@@ -231,7 +243,7 @@ nn::WeightChange change_of(const Places& places, const Place& place, const Updat
     change.a = nn::adapter_matrix(u.a, u.rank, u.in);
     change.b = nn::adapter_matrix(b, u.out, u.rank);
   }
-  // What the product's bias becomes, less what the gain makes of the model's own.
+  // The new bias minus the model's own bias times the gain, which the product adds already.
   Floats offset = changed_bias(places, place, u);
   const Floats own = place.bias ? places.values(*place.bias) : Floats();
   if (gain.empty() && u.bias.empty() && u.b_bias.empty()) offset.clear();
@@ -243,13 +255,14 @@ nn::WeightChange change_of(const Places& places, const Place& place, const Updat
 // Calls take(place, update) for each module of the adapter.
 template <class Take>
 void for_each_module(const Places& places, const Adapter& adapter, const Take& take) {
-  for (const auto& [name, module] : adapter.modules()) {
-    const std::string where = adapter.place_of(printable(name, 200));
-    const Place place = places.find(name, where);
-    Update u = update_of(places, place, module, adapter.config(), name, where);
+  for (const auto& [name, tensors] : adapter.modules()) {
+    const NamedModule module{.adapter = adapter, .name = name, .tensors = tensors};
+    const Place place = places.find(name, module.where);
+    const Update u = update_of(places, place, module);
     for (const Floats* values : {&u.a, &u.b, &u.magnitude, &u.b_bias, &u.weight, &u.bias})
       if (std::any_of(values->begin(), values->end(), [](float v) { return !std::isfinite(v); }))
-        fail_usage(where, "contains a value that is not a finite number", "the adapter is damaged: download it again");
+        fail_usage(module.where, "contains a value that is not a finite number",
+                   "the adapter is damaged: download it again");
     take(place, u);
   }
 }

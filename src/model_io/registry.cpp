@@ -39,7 +39,7 @@ std::vector<std::string> families() {
 namespace {
 
 std::unique_ptr<Model> make_by(const JsonObject& config, const WeightNames& weight_names) {
-  stored_precision_of(config);  // refuses unsupported methods
+  stored_precision_of(config);  // refuses unsupported quantisation methods
   std::string type = config.get<std::string>("model_type");
   const bool own = type == "tril";
   const std::string key = own ? "architecture" : "model_type";
@@ -65,7 +65,7 @@ std::unique_ptr<Model> make(const ModelSource& source) {
 
 namespace {
 
-// Values that are stored as in the model are used in place.
+// Values that are stored as in the model are not copied first.
 void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& stored, const WeightFiles& files) {
   const kern::Kernels& kernels = kern::best();
   const WeightView& view = *stored.values;
@@ -88,8 +88,8 @@ void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& store
   parameters.set(kernels, p, values);
 }
 
-// If the configuration ties the output to the embedding, but a file has a different output matrix, that is reported.
-void check_copy_of_embedding(const Model& m, const WeightFiles& files, const std::string& name) {
+// Throws an Error if the configuration ties the output to the embedding, but a file has another output matrix.
+void check_embedding_copy(const Model& m, const WeightFiles& files, const std::string& name) {
   const WeightView& copy = files.at(name);
   for (const nn::Parameter& p : m.parameters().all()) {
     if (!p.gathered || !p.in_products) continue;  // used both as an embedding and in products
@@ -122,10 +122,11 @@ void read_weights(Model& m, const WeightFiles& files) {
   }
   for (const std::string& name : files.names()) {
     if (known.contains(name)) continue;
-    if (!m.is_redundant(name))
+    const Redundant redundant = m.redundant(name);
+    if (redundant == Redundant::no)
       fail_usage(files.place_of(name), fmt::format("a {} model has no such weight", m.family()),
                  did_you_mean(name, {known.begin(), known.end()}));
-    check_copy_of_embedding(m, files, name);
+    if (redundant == Redundant::embedding_copy) check_embedding_copy(m, files, name);
   }
   parameters.refresh(kern::best());
 }
@@ -133,7 +134,7 @@ void read_weights(Model& m, const WeightFiles& files) {
 }  // namespace
 
 void load_weights(Model& m, const ModelSource& source) {
-  kern::best();  // an unsupported processor is no fault of the files
+  kern::best();  // reports an unsupported processor here, not as an error of the files
   from_files([&] { read_weights(m, source.weights()); });
 }
 
@@ -155,16 +156,16 @@ void save(const Model& m, const fs::path& directory) {
 void save(const Model& m, const fs::path& directory, std::span<const float> flat, const nlohmann::json& published) {
   create_directories(directory.string());
   const auto file = [&](const char* name) { return (directory / name).string(); };
-  check(flat.size() == static_cast<std::size_t>(m.parameters().flat().count()), "save",
-        "got {} values for a model of {}", flat.size(), m.parameters().flat().count());
+  check(std::ssize(flat) == m.parameters().flat().count(), "save", "got {} values for a model of {}", flat.size(),
+        m.parameters().flat().count());
 
   std::vector<WeightView> weights;
   std::deque<std::vector<float>> turned;             // must live until they are written
-  std::map<std::string, std::vector<float>> wholes;  // tensors of several weights, likewise
+  std::map<std::string, std::vector<float>> wholes;  // tensors of several weights; the same applies
   for (const nn::Parameter& p : m.parameters().all()) {
     if (p.is_adapter) continue;
-    const std::size_t begin = static_cast<std::size_t>(m.parameters().offset_of(p));
-    std::span<const float> values = flat.subspan(begin, static_cast<std::size_t>(p.shape.count()));
+    const auto begin = flat.begin() + m.parameters().offset_of(p);
+    std::span<const float> values(begin, begin + p.shape.count());
     const StoredAs stored = m.stored_as(p);
     if (stored.transposed || stored.added != 0 || !stored.row_order.empty())
       values = turned.emplace_back(values_to_store(values, p.shape, stored));
@@ -176,7 +177,7 @@ void save(const Model& m, const fs::path& directory, std::span<const float> flat
         all.insert(all.begin(), count);
         weights.push_back({stored.names[0], StoredType::f32, all, std::as_bytes(std::span(whole))});
       }
-      std::ranges::copy(values, whole.begin() + static_cast<std::ptrdiff_t>(values.size()) * index);
+      std::ranges::copy(values, whole.begin() + std::ssize(values) * index);
       continue;
     }
     weights.push_back({stored.names[0], StoredType::f32, stored_sizes(p, stored), std::as_bytes(values)});

@@ -1,10 +1,8 @@
 #include "nn/layers.h"
 
-#include <array>
 #include <cmath>
 #include <memory>
 
-#include "base/printable.h"
 #include "nn/adapters.h"
 #include "nn/lora.h"
 
@@ -85,30 +83,6 @@ Tensor FeedForward::forward(Context& c, const Tensor& x, const ops::LinearOption
   if (xielu_) h = xielu_->forward(c, h);
   h = ops::dropout(c, h, dropout_);
   return second_.forward(c, h, out);
-}
-
-ops::Activation activation_of(std::string_view name, std::string_view where) {
-  struct Entry {
-    std::string_view name;
-    ops::Activation value;
-  };
-  using enum ops::Activation;
-  static constexpr std::array<Entry, 9> table{{{"relu", relu},
-                                               {"relu2", relu_squared},
-                                               {"gelu", gelu},
-                                               {"gelu_new", gelu_tanh},
-                                               {"gelu_pytorch_tanh", gelu_tanh},
-                                               {"gelu_fast", gelu_tanh},
-                                               {"silu", silu},
-                                               {"swish", silu},
-                                               {"linear", none}}};
-  std::vector<std::string> names;
-  for (const Entry& e : table) {
-    if (e.name == name) return e.value;
-    names.emplace_back(e.name);
-  }
-  fail_usage(std::string(where), fmt::format("activation '{}' is not supported", printable(name, 40)),
-             fmt::format("supported: {}", fmt::join(names, ", ")));
 }
 
 }  // namespace tril::nn

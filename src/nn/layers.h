@@ -108,8 +108,4 @@ class FeedForward {
   float dropout_ = 0;
 };
 
-/// The activation of a Hugging Face name: "relu", "gelu", "gelu_new", "silu", ... @throws Error that lists the
-/// known names
-ops::Activation activation_of(std::string_view name, std::string_view where);
-
 }  // namespace tril::nn

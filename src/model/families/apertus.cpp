@@ -1,4 +1,4 @@
-// apertus: Llama with norms of queries and keys, and one product with a learned activation in place of the gated feed-forward
+// apertus: Llama with norms of queries and keys, and a feed-forward with a learned activation instead of a gate
 // [Apertus team 2025, section 2.1; xIELU: Huang & Schlag 2025].
 #include "model/families/decoder_families.h"
 #include "model/spec/llama_like.h"
@@ -9,14 +9,13 @@ std::unique_ptr<Model> make_apertus(const JsonObject& config) {
   ConfigReader reader(config, "apertus");
   using FeedForward = LlamaLikeConfig::FeedForward;
   if (!reader.has("rope_parameters") && !reader.has("rope_scaling"))
-    config.fail_at("rope_parameters", "is missing", "an apertus config.json says how its positions are scaled");
+    config.fail_at("rope_parameters", "is missing", "an apertus config.json must have the scaling of positions");
   const bool learned = reader.get<std::string>("hidden_act", "xielu") == "xielu";
   LlamaLikeConfig k = read_llama_like(reader, {.family = "apertus",
                                                .architecture = "ApertusForCausalLM",
                                                .vocab_size = 131072,
                                                .intermediate_size = 14336,
                                                .max_position_embeddings = 65536,
-                                               .hidden_act = "xielu",
                                                .norm_eps = 1e-5,
                                                .pad_token_id = 3,
                                                .rope_defaults = {.theta = 1.2e7},
@@ -25,7 +24,7 @@ std::unique_ptr<Model> make_apertus(const JsonObject& config) {
                                                               .before_feed_forward = "feedforward_layernorm"}});
   read_attention_bias(reader, k);
   k.head_norms = rms_head_norms(k);
-  // Of the authors' own code: what these models always have.
+  // Keys of the authors' code, with the only values that these models have.
   reader.only("qk_norm", true);
   for (const char* key : {"mlp_bias", "post_norm"}) reader.only(key, false);
   reader.finish();

@@ -1,4 +1,4 @@
-// arcee: Llama with one squared ReLU in place of the gated feed-forward [Arcee AI 2025; So et al. 2021].
+// arcee: Llama with one squared ReLU instead of the gated feed-forward [Arcee AI 2025; So et al. 2021].
 #include "model/families/decoder_families.h"
 #include "model/spec/llama_like.h"
 
@@ -11,7 +11,7 @@ std::unique_ptr<Model> make_arcee(const JsonObject& config) {
                                                .hidden_size = 2560,
                                                .intermediate_size = 18432,
                                                .max_position_embeddings = 4096,
-                                               .hidden_act = "relu2",
+                                               .hidden_act = HiddenAct::relu2,
                                                .norm_eps = 1e-5,
                                                .bos_token_id = 128000,
                                                .eos_token_id = 128001,

@@ -46,7 +46,7 @@ Bart::Bart(const BartFamily& family, const BartConfig& config)
   output_->in_products = true;
   if (!family.logits_bias) return;
   final_logits_bias_ = &p.add("final_logits_bias", {1, k.decoder_vocab_size}, nn::Init::zeros());
-  final_logits_bias_->trainable = false;  // a buffer in `transformers`: not trained there, so not trained here
+  final_logits_bias_->trainable = false;  // as in `transformers`, where it is a buffer
 }
 
 void Bart::complete(Side& side) {
@@ -81,7 +81,7 @@ Tensor Bart::embed(Context& c, const Side& side, std::span<const std::int32_t> i
   return ops::dropout(c, h, config_.embedding_dropout >= 0 ? config_.embedding_dropout : config_.dropout);
 }
 
-// Files of a model without its output omit the prefix. A shared embedding in a file counts for both sides.
+// Files of the bare model omit the prefix. A shared embedding in a file is read for both sides.
 StoredAs Bart::stored_as(const nn::Parameter& p) const {
   constexpr std::string_view prefix = "model.";
   StoredAs stored{.names = {p.name}};
@@ -91,21 +91,22 @@ StoredAs Bart::stored_as(const nn::Parameter& p) const {
       stored.names.push_back(fmt::format("model.{}.embed_tokens.weight", side));
   for (std::size_t i = 0, n = stored.names.size(); i < n; ++i)
     if (stored.names[i].starts_with(prefix)) stored.names.push_back(stored.names[i].substr(prefix.size()));
-  stored.optional = p.name == "final_logits_bias";  // older files omit it, which means zero
+  stored.optional = p.name == "final_logits_bias";  // older files omit it: it is zero
   return stored;
 }
 
 // Names under which Hugging Face also stores tied or computed values.
-bool Bart::is_redundant(std::string_view name) const {
+Redundant Bart::redundant(std::string_view name) const {
   if (name.starts_with("model.")) name.remove_prefix(6);
   const bool computed = family_->positions != Positions::learned;
   for (std::string_view side : {"encoder", "decoder"}) {
     if (!name.starts_with(side)) continue;
     const std::string_view rest = name.substr(side.size());
-    if (rest == ".version" || rest == ".embed_tokens.weight") return true;
-    if (computed && (rest == ".embed_positions.weight" || rest == ".embed_positions.weights")) return true;
+    if (rest == ".embed_tokens.weight") return Redundant::embedding_copy;
+    if (rest == ".version") return Redundant::unused;
+    if (computed && (rest == ".embed_positions.weight" || rest == ".embed_positions.weights")) return Redundant::unused;
   }
-  return name == "lm_head.weight" || name == "shared.weight";
+  return name == "lm_head.weight" || name == "shared.weight" ? Redundant::embedding_copy : Redundant::no;
 }
 
 template <class Layer, class DecoderLayer>
@@ -147,7 +148,7 @@ L BartLike<Layer, DecoderLayer>::layer(bool decoder, std::int64_t i) {
   l.feed_forward = nn::FeedForward(p, name,
                                    {.d_model = k.d_model,
                                     .d_ff = decoder ? k.decoder_ffn_dim : k.encoder_ffn_dim,
-                                    .activation = nn::activation_of(k.activation_function, "activation_function"),
+                                    .activation = function_of(k.activation_function),
                                     .dropout = k.activation_dropout,
                                     .depth = depth});
   l.feed_forward_norm = norm(".final_layer_norm");

@@ -1,5 +1,5 @@
-// The BART family: encoder-decoders that differ in the place of norms and in their positions, and are otherwise
-// alike, including the names of their weights. Names, config.json and defaults are those of Hugging Face.
+// The BART family: encoder-decoders that differ in the place of norms and in their positions. Everything else is the same,
+// including the names of weights. Names, config.json and defaults are those of Hugging Face.
 //
 //   family            norms                       positions                   embedding   logits
 //   bart              after each sublayer         learned                     LayerNorm   + bias  [Lewis et al. 2020]
@@ -11,8 +11,9 @@
 //   blenderbot        before, and one at the end  learned, from row 0         * sqrt(d)   + bias  [Roller et al. 2021]
 //   blenderbot-small  after each sublayer         learned, from row 0         LayerNorm*  + bias  [Roller et al. 2021]
 //   marian            after each sublayer         sinusoids                   * sqrt(d)   + bias  marian.h
-//   (marian_nmt.h: as marian or as m2m_100, with Marian's own numbers; opennmt.h: any of these, with a table of positions)
-//   * of the decoder's words before positions are added; of the encoder's sums
+//   (marian_nmt.h: like marian or m2m_100, with the numbers of the Marian toolkit; opennmt.h: any of these with a table of
+//   positions)
+//   * decoder: over word embeddings, before positions are added; encoder: over the sums
 #pragma once
 
 #include "format/json_file.h"
@@ -40,7 +41,7 @@ class Bart : public Model {
   std::int64_t cross_layers() const override { return config_.decoder_layers; }
   std::int64_t cross_heads() const override { return config_.decoder_attention_heads; }
   StoredAs stored_as(const nn::Parameter& p) const override;
-  bool is_redundant(std::string_view name) const override;
+  Redundant redundant(std::string_view name) const override;
   OutputProjection output() const override;
 
  protected:
@@ -68,8 +69,8 @@ class Bart : public Model {
   nn::Parameter *output_ = nullptr, *final_logits_bias_ = nullptr;
 };
 
-/// Adds the layers: nn::PostNormLayer or nn::PreNormLayer, as family.pre_norm says; with family.ssru the decoder's are
-/// nn::PostNormSsruLayer or nn::PreNormSsruLayer.
+/// Adds the layers: nn::PreNormLayer if family.pre_norm, else nn::PostNormLayer; with family.ssru the decoder has
+/// nn::PreNormSsruLayer or nn::PostNormSsruLayer.
 template <class Layer, class DecoderLayer = Layer>
 class BartLike : public Bart {
  public:
@@ -98,7 +99,7 @@ extern template class BartLike<nn::PreNormLayer>;
 extern template class BartLike<nn::PostNormLayer, nn::PostNormSsruLayer>;
 extern template class BartLike<nn::PreNormLayer, nn::PreNormSsruLayer>;
 
-/// Makes the model from config.json, whose model_type is among bart_variant(). Weights are neither allocated nor set.
+/// Makes the model from config.json, whose model_type bart_variant() knows. Weights are neither allocated nor set.
 std::unique_ptr<Model> make_bart(const JsonObject& config);
 /// The same from a config.
 std::unique_ptr<Model> make_bart(std::string_view family, const BartConfig& config);

@@ -1,69 +1,63 @@
 #include "model/families/bart_config.h"
 
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "model/spec/config_checks.h"
 #include "model/spec/config_reader.h"
+#include "model/spec/decoder_keys.h"
 #include "model/spec/stack.h"
 
 namespace tril::model {
 
 void BartConfig::validate(std::string_view where) const {
-  const std::string at(where);
-  const auto need = [&](bool ok, std::string_view key, const std::string& text) {
-    if (!ok) fail_usage(fmt::format("{}: {}", at, key), text);
-  };
-  // Limits before anything is allocated from these numbers: a file of a few bytes must not claim all memory.
+  using Most = MostDecoderSizes;
+  const ConfigChecks checks(where);
   const auto at_most = [&](std::int64_t value, std::int64_t most, std::string_view key) {
-    need(value <= most, key, fmt::format("{} is above the supported maximum of {}", value, most));
+    checks.need(value <= most, key, fmt::format("{} is above the supported maximum of {}", value, most));
   };
-  at_most(d_model, 1 << 16, "d_model");
-  at_most(encoder_layers, 1000, "encoder_layers");
-  at_most(decoder_layers, 1000, "decoder_layers");
+  at_most(d_model, Most::hidden_size, "d_model");
+  at_most(encoder_layers, Most::num_layers, "encoder_layers");
+  at_most(decoder_layers, Most::num_layers, "decoder_layers");
   at_most(encoder_ffn_dim, 1 << 24, "encoder_ffn_dim");
   at_most(decoder_ffn_dim, 1 << 24, "decoder_ffn_dim");
   at_most(max_position_embeddings, 1 << 24, "max_position_embeddings");
-  at_most(vocab_size, std::numeric_limits<std::int32_t>::max(), "vocab_size");
-  at_most(decoder_vocab_size, std::numeric_limits<std::int32_t>::max(), "decoder_vocab_size");
-  for (const auto& [key, p] :
-       {std::pair{"encoder_layerdrop", encoder_layerdrop}, {"decoder_layerdrop", decoder_layerdrop}})
-    need(p >= 0 && p < 1, key, fmt::format("{} is not in [0, 1)", p));
-  need(d_model > 0 && d_model % 2 == 0, "d_model", fmt::format("{} is not a positive even number", d_model));
-  need(encoder_attention_heads > 0 && d_model % encoder_attention_heads == 0, "encoder_attention_heads",
-       fmt::format("d_model {} is not divisible by {} heads", d_model, encoder_attention_heads));
-  need(decoder_attention_heads > 0 && d_model % decoder_attention_heads == 0, "decoder_attention_heads",
-       fmt::format("d_model {} is not divisible by {} heads", d_model, decoder_attention_heads));
-  need(vocab_size > 0, "vocab_size", fmt::format("{} is not positive", vocab_size));
-  need(decoder_vocab_size > 0, "decoder_vocab_size", fmt::format("{} is not positive", decoder_vocab_size));
-  need(!share_encoder_decoder_embeddings || vocab_size == decoder_vocab_size, "decoder_vocab_size",
-       fmt::format("{} differs from vocab_size {}, but the embeddings are shared", decoder_vocab_size, vocab_size));
-  need(encoder_layers > 0 && decoder_layers > 0, "encoder_layers, decoder_layers",
-       fmt::format("{} and {}: each side needs at least one layer", encoder_layers, decoder_layers));
-  need(encoder_ffn_dim > 0 && decoder_ffn_dim > 0, "encoder_ffn_dim, decoder_ffn_dim",
-       fmt::format("{} and {} are not positive", encoder_ffn_dim, decoder_ffn_dim));
-  need(max_position_embeddings > 0, "max_position_embeddings",
-       fmt::format("{} is not positive", max_position_embeddings));
-  const auto id = [&](std::int32_t value, std::string_view key, bool optional) {
-    need(optional || value != -1, key, fmt::format("is null or absent, expected an id below {}", decoder_vocab_size));
-    need(value >= -1 && value < decoder_vocab_size, key,
-         fmt::format("{} is not a valid id: the vocabulary has {} tokens", value, decoder_vocab_size));
+  at_most(vocab_size, Most::vocab_size, "vocab_size");
+  at_most(decoder_vocab_size, Most::vocab_size, "decoder_vocab_size");
+  checks.probability(encoder_layerdrop, "encoder_layerdrop");
+  checks.probability(decoder_layerdrop, "decoder_layerdrop");
+  checks.need(d_model > 0 && d_model % 2 == 0, "d_model", fmt::format("{} is not a positive even number", d_model));
+  const auto divides = [&](std::int64_t heads, std::string_view key) {
+    checks.need(heads > 0 && d_model % heads == 0, key,
+                fmt::format("d_model {} is not divisible by {} heads", d_model, heads));
   };
-  id(eos_token_id, "eos_token_id", false);
-  id(decoder_start_token_id, "decoder_start_token_id", false);
-  id(pad_token_id, "pad_token_id", false);
-  id(bos_token_id, "bos_token_id", true);
-  id(forced_eos_token_id, "forced_eos_token_id", true);
-  need(pad_token_id < vocab_size && eos_token_id < vocab_size, "pad_token_id, eos_token_id",
-       fmt::format("{} and {} are not both below vocab_size {}", pad_token_id, eos_token_id, vocab_size));
-  need(is_float_from_0(init_std), "init_std", fmt::format("{} is not a number of at least 0", init_std));
-  for (const auto& [key, p] : dropouts()) need(p >= 0 && p < 1, key, fmt::format("{} is not in [0, 1)", p));
-  nn::activation_of(activation_function, at + ": activation_function");
+  divides(encoder_attention_heads, "encoder_attention_heads");
+  divides(decoder_attention_heads, "decoder_attention_heads");
+  checks.need(vocab_size > 0, "vocab_size", fmt::format("{} is not positive", vocab_size));
+  checks.need(decoder_vocab_size > 0, "decoder_vocab_size", fmt::format("{} is not positive", decoder_vocab_size));
+  checks.need(
+      !share_encoder_decoder_embeddings || vocab_size == decoder_vocab_size, "decoder_vocab_size",
+      fmt::format("{} differs from vocab_size {}, but the embeddings are shared", decoder_vocab_size, vocab_size));
+  checks.need(encoder_layers > 0 && decoder_layers > 0, "encoder_layers, decoder_layers",
+              fmt::format("{} and {}: each side needs at least one layer", encoder_layers, decoder_layers));
+  checks.need(encoder_ffn_dim > 0 && decoder_ffn_dim > 0, "encoder_ffn_dim, decoder_ffn_dim",
+              fmt::format("{} and {} are not positive", encoder_ffn_dim, decoder_ffn_dim));
+  checks.need(max_position_embeddings > 0, "max_position_embeddings",
+              fmt::format("{} is not positive", max_position_embeddings));
+  checks.id(eos_token_id, decoder_vocab_size, "eos_token_id");
+  checks.id(decoder_start_token_id, decoder_vocab_size, "decoder_start_token_id");
+  checks.id(pad_token_id, decoder_vocab_size, "pad_token_id");
+  checks.optional_id(bos_token_id, decoder_vocab_size, "bos_token_id");
+  checks.optional_id(forced_eos_token_id, decoder_vocab_size, "forced_eos_token_id");
+  checks.need(pad_token_id < vocab_size && eos_token_id < vocab_size, "pad_token_id, eos_token_id",
+              fmt::format("{} and {} are not both below vocab_size {}", pad_token_id, eos_token_id, vocab_size));
+  checks.at_least_0(init_std, "init_std");
+  for (const auto& [key, p] : dropouts()) checks.probability(p, key);
 }
 
 namespace {
 
-// Options of related models in these files that this family does not compute are refused, never ignored.
+// Refuses the options of related models that this family does not compute.
 void refuse_other_variants(ConfigReader& reader, const BartFamily& family) {
   const bool learned = family.positions == BartFamily::Positions::learned;
   const bool words = family.embedding_norm == BartFamily::EmbeddingNorm::of_decoder_words;
@@ -73,10 +67,10 @@ void refuse_other_variants(ConfigReader& reader, const BartFamily& family) {
   reader.only("decoder_cell", std::string(family.ssru ? "ssru" : "self-attention"));
   reader.only("static_position_embeddings", !learned);
   for (const char* key : {"add_bias_logits", "is_decoder", "use_prompt"}) reader.only(key, false);
-  // Whether the decoder's norm of embeddings, if there is one, comes before positions are added.
+  // True: the decoder's norm of embeddings comes before positions are added.
   if (embedding_norm) reader.only("do_blenderbot_90_layernorm", words);
   reader.only("layernorm_variant", std::string(family.pre_norm ? "prelayernorm" : "xlm"));
-  // The values of YANMTT's mBARTs if they are not used.
+  // Keys of YANMTT's mBARTs, with the values that turn them off.
   for (const char* key : {"wait_k", "additional_source_wait_k"}) reader.only(key, std::int64_t{-1});
   reader.only("softmax_temperature", 1.0);
 }
@@ -88,7 +82,7 @@ BartConfig read_bart_config(const JsonObject& j, const BartFamily& family, const
   BartConfig k = otherwise;
   k.vocab_size = reader.size("vocab_size");
   k.decoder_vocab_size = k.vocab_size;
-  // The encoder's sizes have alternative names, those of other families in transformers.
+  // The encoder's sizes may also have the names of other families in transformers.
   k.d_model = reader.size(reader.spelt("d_model", "hidden_size"));
   k.encoder_layers = reader.layers(reader.spelt("encoder_layers", "num_hidden_layers"));
   k.decoder_layers = reader.layers("decoder_layers");
@@ -96,7 +90,7 @@ BartConfig read_bart_config(const JsonObject& j, const BartFamily& family, const
   k.decoder_attention_heads = reader.size("decoder_attention_heads");
   k.encoder_ffn_dim = reader.size("encoder_ffn_dim");
   k.decoder_ffn_dim = reader.size("decoder_ffn_dim");
-  k.activation_function = reader.get<std::string>("activation_function", k.activation_function);
+  k.activation_function = reader.hidden_act("activation_function", k.activation_function);
   k.scale_embedding = reader.get<bool>("scale_embedding", k.scale_embedding);
   k.tie_word_embeddings = reader.get<bool>("tie_word_embeddings", true);
   k.share_encoder_decoder_embeddings = k.tie_word_embeddings;
@@ -122,11 +116,11 @@ BartConfig read_bart_config(const JsonObject& j, const BartFamily& family, const
   k.encoder_layerdrop = reader.get<double>("encoder_layerdrop", k.encoder_layerdrop);
   k.decoder_layerdrop = reader.get<double>("decoder_layerdrop", k.decoder_layerdrop);
   refuse_other_variants(reader, family);
-  // Keys of classifiers, keys about the table rows of the first versions, a key that generation_config.cpp reads, and the
-  // sizes of MVP's prompts, which use_prompt asks for.
+  // Keys of classifiers, keys about the rows of early position tables, a key that generation_config.cpp reads, and the
+  // sizes of MVP's prompts, which only use_prompt needs.
   reader.ignore({"classif_dropout", "extra_pos_embeddings", "save_step", "kobart_version",
                  "force_bos_token_to_be_generated", "do_blenderbot_90_layernorm", "prompt_length", "prompt_mid_dim"});
-  if (family.states_eps) reader.ignore({"layer_norm_eps"});  // the family is of it
+  if (family.states_eps) reader.ignore({"layer_norm_eps"});  // the caller has chosen the family by it
   k.validate(j.where());
   reader.finish();
   return k;
@@ -142,9 +136,6 @@ nlohmann::ordered_json published_name(const BartFamily& family) {
 }  // namespace
 
 std::string bart_config_json(const BartConfig& k, const BartFamily& family) {
-  const auto id = [](std::int32_t value) {
-    return value < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
-  };
   nlohmann::ordered_json j = published_name(family);
   j.update({{"vocab_size", k.vocab_size},
             {"d_model", k.d_model},
@@ -154,7 +145,7 @@ std::string bart_config_json(const BartConfig& k, const BartFamily& family) {
             {"decoder_attention_heads", k.decoder_attention_heads},
             {"encoder_ffn_dim", k.encoder_ffn_dim},
             {"decoder_ffn_dim", k.decoder_ffn_dim},
-            {"activation_function", k.activation_function},
+            {"activation_function", name_of(k.activation_function)},
             {"scale_embedding", k.scale_embedding},
             {"tie_word_embeddings", k.tie_word_embeddings},
             {"static_position_embeddings", family.positions != BartFamily::Positions::learned},
@@ -164,9 +155,9 @@ std::string bart_config_json(const BartConfig& k, const BartFamily& family) {
             {"max_position_embeddings", k.max_position_embeddings},
             {"pad_token_id", k.pad_token_id},
             {"eos_token_id", k.eos_token_id},
-            {"bos_token_id", id(k.bos_token_id)},
+            {"bos_token_id", id_json(k.bos_token_id)},
             {"decoder_start_token_id", k.decoder_start_token_id},
-            {"forced_eos_token_id", id(k.forced_eos_token_id)},
+            {"forced_eos_token_id", id_json(k.forced_eos_token_id)},
             {"init_std", k.init_std},
             {"dropout", k.dropout},
             {"attention_dropout", k.attention_dropout},

@@ -1,4 +1,4 @@
-// config.json of BART and the families like it (bart_variants.h), and of Marian.
+// config.json of BART and related families (bart_variants.h), and of Marian.
 #pragma once
 
 #include <cstdint>
@@ -8,31 +8,32 @@
 
 #include "format/json_file.h"
 #include "model/spec/dropout.h"
+#include "model/spec/hidden_act.h"
 
 namespace tril::model {
 
 /// The properties of a family, independent of sizes.
 struct BartFamily {
-  std::string_view name;          ///< model_type in config.json, or architecture where `transformers` has no such model
+  std::string_view name;          ///< model_type in config.json, or architecture if `transformers` has no such model
   std::string_view architecture;  ///< the class of `transformers`; "": it has none
-  bool pre_norm = false;          ///< a norm before each sublayer and one behind the last layer; else one after each
+  bool pre_norm = false;  ///< a norm before each sublayer and after the last layer; else one after each sublayer
   enum class EmbeddingNorm : std::uint8_t {
     none,
     of_sums,           ///< over the sum of embeddings and positions
-    of_decoder_words,  ///< in the encoder that; in the decoder over its embeddings, unscaled, before positions are added
+    of_decoder_words,  ///< encoder: the same; decoder: over its unscaled embeddings, before positions are added
   } embedding_norm = EmbeddingNorm::none;
   bool logits_bias = true;        ///< final_logits_bias, a number for each word
-  bool two_vocabularies = false;  ///< the sides may have vocabularies of their own while the output is tied
+  bool two_vocabularies = false;  ///< the two sides may have different vocabularies although the output is tied
   enum class Positions : std::uint8_t {
     sinusoids,           ///< from 0, all sines before all cosines
     sinusoids_t2t,       ///< from 0, with Tensor2Tensor's frequencies
-    sinusoids_from_pad,  ///< likewise, from the padding's id + 1
+    sinusoids_from_pad,  ///< the same, from the padding id + 1
     learned,             ///< a table for each side
   } positions = Positions::sinusoids;
-  std::int64_t rows_before_positions = 2;  ///< of a learned table: there were ids of padding once
+  std::int64_t rows_before_positions = 2;  ///< unused first rows of a learned table, once for padding ids
   float layer_norm_eps = 1e-5f;
-  bool ssru = false;        ///< the decoder has an SSRU (nn/ssru.h) in place of self-attention; only in marian_nmt
-  bool states_eps = false;  ///< config.json says it as layer_norm_eps
+  bool ssru = false;        ///< the decoder has an SSRU (nn/ssru.h) instead of self-attention; only in marian_nmt
+  bool states_eps = false;  ///< config.json has layer_norm_eps
 };
 
 struct BartConfig {
@@ -42,9 +43,9 @@ struct BartConfig {
   std::int64_t encoder_layers = 6, decoder_layers = 6;
   std::int64_t encoder_attention_heads = 8, decoder_attention_heads = 8;
   std::int64_t encoder_ffn_dim = 2048, decoder_ffn_dim = 2048;
-  std::string activation_function = "relu";
+  HiddenAct activation_function = HiddenAct::relu;
   bool scale_embedding = true;
-  bool share_encoder_decoder_embeddings = true;  ///< only Marian's files can have false while the output is tied
+  bool share_encoder_decoder_embeddings = true;  ///< false with a tied output: only in Marian's files
   bool tie_word_embeddings = true;               ///< false: the output has its own matrix (lm_head.weight)
   std::int64_t max_position_embeddings = 512;
   std::int32_t pad_token_id = 0, eos_token_id = 0, bos_token_id = -1, decoder_start_token_id = 0,

@@ -10,12 +10,12 @@ namespace {
 using Positions = BartFamily::Positions;
 using EmbeddingNorm = BartFamily::EmbeddingNorm;
 
-// Most families' defaults; `other` changes what a family has otherwise.
+// The defaults of most families; `other` sets those of one family.
 template <class F>
 BartConfig defaults_but(F other) {
   BartConfig k;
   k.max_position_embeddings = 1024;
-  k.activation_function = "gelu";
+  k.activation_function = HiddenAct::gelu;
   k.scale_embedding = false;
   k.pad_token_id = 1;
   k.bos_token_id = 0;
@@ -61,7 +61,7 @@ std::array<BartVariant, 8> list() {
         .logits_bias = false,
         .positions = Positions::sinusoids_from_pad},
        defaults_but([](BartConfig& k) {
-         k.activation_function = "relu";
+         k.activation_function = HiddenAct::relu;
          k.scale_embedding = true;
          k.encoder_layerdrop = k.decoder_layerdrop = 0.05;
          k.attention_dropout = 0.1f;

@@ -1,5 +1,5 @@
 // bitnet: Llama with a squared ReLU as gate and a norm before the last product of each sublayer [Ma et al. 2025, section 2].
-// Weights in bfloat16 or float32; those packed as ternary numbers are refused.
+// Weights in bfloat16 or float32 are read; weights packed as ternary numbers are refused.
 #include "model/families/decoder_families.h"
 #include "model/spec/llama_like.h"
 
@@ -15,7 +15,7 @@ std::unique_ptr<Model> make_bitnet(const JsonObject& config) {
                                                .num_hidden_layers = 30,
                                                .num_attention_heads = 20,
                                                .num_key_value_heads = 5,
-                                               .hidden_act = "relu2",
+                                               .hidden_act = HiddenAct::relu2,
                                                .norm_eps = 1e-5,
                                                .bos_token_id = 128000,
                                                .eos_token_id = 128001,

@@ -1,4 +1,4 @@
-// bloom: positions as a bias of distances (ALiBi), a norm behind the embedding, one matrix of q, k, v head by head
+// bloom: positions as a bias by distance (ALiBi), a norm after the embedding, one matrix of q, k, v, head by head
 // [BLOOM: Le Scao et al. 2022, section 3.2].
 #include <nlohmann/json.hpp>
 
@@ -24,7 +24,7 @@ std::unique_ptr<Model> make_bloom(const JsonObject& config) {
                                            .num_hidden_layers = 2,
                                            .num_attention_heads = 8,
                                            .max_position_embeddings = 0,
-                                           .hidden_act = "gelu_new",
+                                           .hidden_act = HiddenAct::gelu_new,
                                            .tie_word_embeddings = true,
                                            .bos_token_id = 1,
                                            .eos_token_id = 2,
@@ -44,7 +44,7 @@ std::unique_ptr<Model> make_bloom(const JsonObject& config) {
              .final_norm = "ln_f"};
   reader.only("apply_residual_connection_post_layernorm", false);
   reader.only("n_inner", k.d_ff());
-  // How the authors' program computed: the order of sums, fused kernels, lengths of training.
+  // Details of the authors' program: the order of sums, fused kernels, training lengths.
   reader.ignore({"slow_but_exact", "pretraining_tp", "seq_length", "attention_softmax_in_fp32", "bias_dropout_fusion",
                  "masked_softmax_fusion", "offset_alibi", "skip_bias_add", "skip_bias_add_qkv"});
   reader.finish();

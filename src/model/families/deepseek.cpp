@@ -1,6 +1,6 @@
-// deepseek_v2 and deepseek_v3: latent attention, and, behind a few plain layers, experts by groups beside shared ones. v2's router
-// has a softmax [DeepSeek-V2, 2024, section 2], v3's sigmoids with a correction [DeepSeek-V3, 2024, section 2.1]; what v3
-// predicts beyond the next token is left alone.
+// deepseek_v2 and deepseek_v3: latent attention; after a few dense layers, shared experts and experts routed by groups. The
+// router has a softmax in v2 [DeepSeek-V2, 2024, section 2], and sigmoids with a correction in v3 [DeepSeek-V3, 2024,
+// section 2.1]. v3's layers that predict further tokens are ignored.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -10,7 +10,7 @@
 namespace tril::model {
 namespace {
 
-// Sizes of latent attention, and the factor of its scores.
+// Reads the sizes of latent attention and the scale of its scores.
 void read_latent(ConfigReader& reader, LlamaLikeConfig& k) {
   const JsonObject& json = reader.json();
   if (k.num_key_value_heads != k.num_attention_heads)
@@ -29,7 +29,7 @@ void read_latent(ConfigReader& reader, LlamaLikeConfig& k) {
   o.dropout = k.attention_dropout;
   o.scale = static_cast<float>(k.rope.score_factor() / std::sqrt(static_cast<double>(o.d_rotated + o.d_own)));
   k.latent = o;
-  // Of the authors' own code: every layer behind the first has experts, and how they are trained and spread.
+  // Keys of the authors' code: all layers after the dense ones have experts; training; placement on devices.
   reader.only("moe_layer_freq", std::int64_t{1});
   reader.ignore({"aux_loss_alpha", "seq_aux", "ep_size", "output_router_logits", "pretraining_tp", "qk_head_dim"});
 }
@@ -56,7 +56,7 @@ std::unique_ptr<Model> make_deepseek_v2(const JsonObject& config) {
   const std::string count = reader.spelt("n_routed_experts", "num_experts");
   if (!reader.has("num_experts_per_tok") || reader.says_null("num_experts_per_tok"))
     config.fail_at("num_experts_per_tok", "is missing",
-                   "a deepseek_v2 config.json says how many experts a token goes to");
+                   "a deepseek_v2 config.json must have the number of experts per token");
   read_experts(reader, k, count, 64, 1);
   ExpertsConfig& e = k.experts;
   e.d_ff = read_own_size(reader, k, "moe_intermediate_size", 1407, 1 << 20);
@@ -71,7 +71,7 @@ std::unique_ptr<Model> make_deepseek_v2(const JsonObject& config) {
     config.fail_at("topk_method", "is not supported", "supported: greedy, group_limited_greedy");
   }
   k.own_keys["topk_method"] = method;
-  reader.ignore({"n_group", "topk_group"});  // of the other method
+  reader.ignore({"n_group", "topk_group"});  // used by group_limited_greedy only
   read_dense_layers(reader, k, 0);
   reader.only("norm_topk_prob", false);
   reader.only<std::string>("scoring_func", "softmax");

@@ -21,7 +21,7 @@ LlamaLikeConfig read_gemma2(ConfigReader& reader, const std::string& family, con
                                                .num_key_value_heads = 4,
                                                .head_dim = 256,
                                                .max_position_embeddings = 8192,
-                                               .hidden_act = "gelu_pytorch_tanh",
+                                               .hidden_act = HiddenAct::gelu_pytorch_tanh,
                                                .tie_word_embeddings = true,
                                                .bos_token_id = 2,
                                                .eos_token_id = 1,

@@ -1,5 +1,5 @@
-// gemma3_text: gemma2 with norms of queries and keys in place of the soft cap of scores, five layers with a window to one
-// without, and a rotary base for each of the two kinds [Gemma team 2025, "Gemma 3", section 2].
+// gemma3_text: gemma2 with norms of queries and keys instead of the soft cap of scores, a window in five layers of six, and
+// a rotary base for each of the two kinds of layers [Gemma team 2025, "Gemma 3", section 2].
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -20,7 +20,7 @@ std::unique_ptr<Model> make_gemma3_text(const JsonObject& config) {
                                                .num_key_value_heads = 4,
                                                .head_dim = 256,
                                                .max_position_embeddings = 131072,
-                                               .hidden_act = "gelu_pytorch_tanh",
+                                               .hidden_act = HiddenAct::gelu_pytorch_tanh,
                                                .tie_word_embeddings = true,
                                                .bos_token_id = 2,
                                                .eos_token_id = 1,

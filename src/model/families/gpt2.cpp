@@ -1,9 +1,9 @@
 #include "model/families/gpt2.h"
 
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "model/spec/config_checks.h"
 #include "model/spec/config_reader.h"
 #include "model/spec/decoder_keys.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view prefix = "transformer.";
 
-// True for the matrices that are Conv1D in the authors' code, which files store as [in, out].
+// True for the Conv1D matrices of the authors' code, which files store as [in, out].
 bool is_conv1d(std::string_view name) {
   for (std::string_view end : {".c_attn.weight", ".c_proj.weight", ".c_fc.weight"})
     if (name.ends_with(end)) return true;
@@ -25,37 +25,26 @@ bool is_conv1d(std::string_view name) {
 }  // namespace
 
 void Gpt2Config::validate(std::string_view where) const {
-  const std::string at(where);
-  const auto need = [&](bool ok, std::string_view key, const std::string& text) {
-    if (!ok) fail_usage(fmt::format("{}: {}", at, key), text);
-  };
-  // Limits before anything is allocated from these numbers: a file of a few bytes must not claim all memory.
-  const auto within = [&](std::int64_t value, std::int64_t most, std::string_view key) {
-    need(value > 0 && value <= most, key, fmt::format("{} is outside the supported range from 1 to {}", value, most));
-  };
-  within(vocab_size, std::numeric_limits<std::int32_t>::max(), "vocab_size");
-  within(n_positions, 1 << 24, "n_positions");
-  within(n_embd, 1 << 16, "n_embd");
-  within(n_layer, 1000, "n_layer");
-  within(d_ff(), 1 << 24, "n_inner");
-  need(n_head > 0 && n_embd % n_head == 0, "n_head",
-       fmt::format("n_embd {} is not divisible by {} heads", n_embd, n_head));
-  for (const auto& [key, p] : dropouts()) need(p >= 0 && p < 1, key, fmt::format("{} is not in [0, 1)", p));
-  need(is_positive_float(layer_norm_epsilon), "layer_norm_epsilon",
-       fmt::format("{} is not a positive number", layer_norm_epsilon));
-  need(is_float_from_0(initializer_range), "initializer_range",
-       fmt::format("{} is not a number of at least 0", initializer_range));
-  for (const auto& [id, key] :
-       {std::pair{bos_token_id, "bos_token_id"}, {eos_token_id, "eos_token_id"}, {pad_token_id, "pad_token_id"}})
-    need(id >= -1 && id < vocab_size, key,
-         fmt::format("{} is not a valid id: the vocabulary has {} tokens", id, vocab_size));
-  nn::activation_of(activation_function, at + ": activation_function");
+  const ConfigChecks checks(where);
+  checks.within(vocab_size, MostDecoderSizes::vocab_size, "vocab_size");
+  checks.within(n_positions, 1 << 24, "n_positions");
+  checks.within(n_embd, MostDecoderSizes::hidden_size, "n_embd");
+  checks.within(n_layer, MostDecoderSizes::num_layers, "n_layer");
+  checks.within(d_ff(), 1 << 24, "n_inner");
+  checks.need(n_head > 0 && n_embd % n_head == 0, "n_head",
+              fmt::format("n_embd {} is not divisible by {} heads", n_embd, n_head));
+  for (const auto& [key, p] : dropouts()) checks.probability(p, key);
+  checks.positive(layer_norm_epsilon, "layer_norm_epsilon");
+  checks.at_least_0(initializer_range, "initializer_range");
+  checks.optional_id(bos_token_id, vocab_size, "bos_token_id");
+  checks.optional_id(eos_token_id, vocab_size, "eos_token_id");
+  checks.optional_id(pad_token_id, vocab_size, "pad_token_id");
 }
 
 Gpt2Config gpt2_config(const JsonObject& j) {
   ConfigReader reader(j, "gpt2");
   Gpt2Config k;
-  // Each size has an alternative name, that of other families in transformers.
+  // Each size may also have the name of other families in transformers.
   const std::string layers = reader.spelt("n_layer", "num_hidden_layers");
   k.vocab_size = reader.size("vocab_size", 50257);
   k.n_positions = reader.size(reader.spelt("n_positions", "max_position_embeddings"), 1024);
@@ -63,7 +52,7 @@ Gpt2Config gpt2_config(const JsonObject& j) {
   k.n_layer = reader.has(layers) ? reader.layers(layers) : 12;
   k.n_head = reader.size(reader.spelt("n_head", "num_attention_heads"), 12);
   k.n_inner = reader.size("n_inner", 4 * k.n_embd);
-  k.activation_function = reader.get<std::string>("activation_function", "gelu_new");
+  k.activation_function = reader.hidden_act("activation_function", HiddenAct::gelu_new);
   const auto number = [&](const char* key, double otherwise) {
     return static_cast<float>(reader.get<double>(key, otherwise));
   };
@@ -78,13 +67,13 @@ Gpt2Config gpt2_config(const JsonObject& j) {
   k.pad_token_id = reader.id_of("pad_token_id", -1, k.vocab_size);
   k.tie_word_embeddings = reader.get<bool>("tie_word_embeddings", true);
 
-  // Other options in these files that this architecture does not compute are refused, never ignored.
+  // Options that this architecture does not compute are refused.
   reader.only("scale_attn_weights", true);
   for (const char* key : {"scale_attn_by_inverse_layer_idx", "add_cross_attention"}) reader.only(key, false);
   // The old name of n_positions, a key of classifiers, and a key that only reorders products.
   reader.ignore({"n_ctx", "predict_special_tokens", "reorder_and_upcast_attn"});
   ignore_summary_keys(reader);
-  // Keys of another family, which some programs write beside this one's.
+  // Keys of another family, which some programs add.
   reader.ignore(
       {"attention_probs_dropout_prob", "hidden_act", "hidden_dropout_prob", "intermediate_size", "type_vocab_size"});
   k.validate(j.where());
@@ -117,7 +106,7 @@ Gpt2::Gpt2(const Gpt2Config& config) : config_(config) {
     layer.feed_forward = nn::FeedForward(p, name + ".mlp",
                                          {.d_model = k.n_embd,
                                           .d_ff = k.d_ff(),
-                                          .activation = nn::activation_of(k.activation_function, "activation_function"),
+                                          .activation = function_of(k.activation_function),
                                           .first = "c_fc",
                                           .second = "c_proj"});
     layers_.push_back(std::move(layer));
@@ -130,8 +119,8 @@ Gpt2::Gpt2(const Gpt2Config& config) : config_(config) {
   set_initial_values();
 }
 
-// Matrices start normal. Those at the end of a sublayer are smaller by 1/sqrt(2 n_layer), so that the sum of 2
-// n_layer sublayers does not grow with the depth [Radford et al. 2019, section 2.3].
+// Matrices begin normally distributed. The last matrix of each sublayer is scaled by 1/sqrt(2 n_layer), so that the sum of
+// 2 n_layer sublayers does not grow with the depth [Radford et al. 2019, section 2.3].
 void Gpt2::set_initial_values() {
   const double deviation = config_.initializer_range;
   for (nn::Parameter& p : parameters_.all()) {
@@ -144,9 +133,6 @@ void Gpt2::set_initial_values() {
 
 std::string Gpt2::config_json() const {
   const auto& k = config_;
-  const auto id = [](std::int32_t value) {
-    return value < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
-  };
   return nlohmann::ordered_json{{"architectures", {"GPT2LMHeadModel"}},
                                 {"model_type", "gpt2"},
                                 {"vocab_size", k.vocab_size},
@@ -155,7 +141,7 @@ std::string Gpt2::config_json() const {
                                 {"n_layer", k.n_layer},
                                 {"n_head", k.n_head},
                                 {"n_inner", k.d_ff()},
-                                {"activation_function", k.activation_function},
+                                {"activation_function", name_of(k.activation_function)},
                                 {"embd_pdrop", k.embd_pdrop},
                                 {"attn_pdrop", k.attn_pdrop},
                                 {"resid_pdrop", k.resid_pdrop},
@@ -165,9 +151,9 @@ std::string Gpt2::config_json() const {
                                 {"scale_attn_by_inverse_layer_idx", false},
                                 {"reorder_and_upcast_attn", false},
                                 {"add_cross_attention", false},
-                                {"bos_token_id", id(k.bos_token_id)},
-                                {"eos_token_id", id(k.eos_token_id)},
-                                {"pad_token_id", id(k.pad_token_id)},
+                                {"bos_token_id", id_json(k.bos_token_id)},
+                                {"eos_token_id", id_json(k.eos_token_id)},
+                                {"pad_token_id", id_json(k.pad_token_id)},
                                 {"tie_word_embeddings", k.tie_word_embeddings},
                                 {"torch_dtype", "float32"},
                                 {"use_cache", true}}
@@ -186,10 +172,11 @@ StoredAs Gpt2::stored_as(const nn::Parameter& p) const {
 }
 
 // The tied output, and the causal masks that older files store with each layer.
-bool Gpt2::is_redundant(std::string_view name) const {
-  if (name == "lm_head.weight") return config_.tie_word_embeddings;
+Redundant Gpt2::redundant(std::string_view name) const {
+  if (name == "lm_head.weight") return config_.tie_word_embeddings ? Redundant::embedding_copy : Redundant::no;
   if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
-  return name.starts_with("h.") && (name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias"));
+  const bool mask = name.starts_with("h.") && (name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias"));
+  return mask ? Redundant::unused : Redundant::no;
 }
 
 Tensor Gpt2::decode(Context& c, const DecoderInput& input) const {

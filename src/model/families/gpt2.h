@@ -1,20 +1,21 @@
-// gpt2: the decoder-only language model of Radford et al. 2019, and of `tril train --arch gpt2`. Pre-norm, one fused
+// gpt2: the decoder-only language model of Radford et al. 2019; `tril train --arch gpt2` trains it. Pre-norm, one fused
 // q/k/v projection, learned positions, gelu in its tanh form, a final norm, and an output tied to the embedding.
 // Weight names, config.json and defaults are those of Hugging Face (GPT2Config, GPT2LMHeadModel), whose Conv1D
 // matrices are [in, out] in files.
 #pragma once
 
 #include "format/json_file.h"
+#include "model/spec/hidden_act.h"
 #include "model/spec/stack.h"
 
 namespace tril::model {
 
 struct Gpt2Config {
   std::int64_t vocab_size = 0;
-  std::int64_t n_positions = 1024;  ///< the context: the most tokens of a row
+  std::int64_t n_positions = 1024;  ///< context length: the most tokens of a row
   std::int64_t n_embd = 768, n_layer = 12, n_head = 12;
   std::int64_t n_inner = 0;  ///< width of the feed-forward; 0: 4 * n_embd
-  std::string activation_function = "gelu_new";
+  HiddenAct activation_function = HiddenAct::gelu_new;
   float embd_pdrop = 0.1f;   ///< dropout of embeddings,
   float attn_pdrop = 0.1f;   ///< of attention weights,
   float resid_pdrop = 0.1f;  ///< and of each sublayer's result
@@ -48,7 +49,7 @@ class Gpt2 : public Model {
   std::vector<Dropout> dropouts() const override { return config_.dropouts(); }
   bool has_encoder() const override { return false; }
   StoredAs stored_as(const nn::Parameter& p) const override;
-  bool is_redundant(std::string_view name) const override;
+  Redundant redundant(std::string_view name) const override;
   Tensor decode(Context& c, const DecoderInput& input) const override;
   OutputProjection output() const override { return OutputProjection::of(*output_); }
   std::unique_ptr<nn::KvCache> make_cache(Context& c) const override { return cache_for(c, layers_); }

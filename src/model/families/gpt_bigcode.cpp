@@ -18,7 +18,7 @@ std::unique_ptr<Model> make_gpt_bigcode(const JsonObject& config) {
                                            .num_hidden_layers = 12,
                                            .num_attention_heads = 12,
                                            .max_position_embeddings = 1024,
-                                           .hidden_act = "gelu_pytorch_tanh",
+                                           .hidden_act = HiddenAct::gelu_pytorch_tanh,
                                            .tie_word_embeddings = true,
                                            .attention_dropout = 0.1f,
                                            .hidden_dropout = 0.1f,
@@ -46,7 +46,7 @@ std::unique_ptr<Model> make_gpt_bigcode(const JsonObject& config) {
              .final_norm = "ln_f"};
   reader.only("num_key_value_heads", k.num_key_value_heads);
   reader.only("add_cross_attention", false);
-  // Where softmax is computed in float32, as it is here, and how the authors' servers ran.
+  // float32 in softmax, which tril always has, and settings of the authors' servers.
   reader.ignore({"attention_softmax_in_fp32", "scale_attention_softmax_in_fp32", "inference_runner", "max_batch_size",
                  "max_sequence_length", "pad_key_length", "pre_allocate_kv_cache", "validate_runner_input", "n_ctx"});
   ignore_summary_keys(reader);

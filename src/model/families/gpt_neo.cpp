@@ -10,7 +10,7 @@
 namespace tril::model {
 namespace {
 
-// attention_types: [[[kinds], times], ...], each list of kinds so many times.
+// attention_types: [[[kinds], times], ...]; each list of kinds is repeated `times` times.
 std::vector<std::string> read_neo_kinds(const JsonObject& config, std::int64_t layers) {
   constexpr const char* key = "attention_types";
   const auto wrong = [&](const std::string& text) {
@@ -29,11 +29,10 @@ std::vector<std::string> read_neo_kinds(const JsonObject& config, std::int64_t l
         if (kind != "global" && kind != "local")
           wrong(fmt::format("{} is neither \"global\" nor \"local\"", printable(kind.dump(), 40)));
         kinds.push_back(kind.get<std::string>());
-        if (kinds.size() > static_cast<std::size_t>(layers)) wrong(fmt::format("has more than {} layers", layers));
+        if (std::ssize(kinds) > layers) wrong(fmt::format("has more than {} layers", layers));
       }
   }
-  if (kinds.size() != static_cast<std::size_t>(layers))
-    wrong(fmt::format("has {} layers, but num_layers is {}", kinds.size(), layers));
+  if (std::ssize(kinds) != layers) wrong(fmt::format("has {} layers, but num_layers is {}", kinds.size(), layers));
   return kinds;
 }
 
@@ -53,7 +52,7 @@ std::unique_ptr<Model> make_gpt_neo(const JsonObject& config) {
                                            .hidden_size = 2048,
                                            .num_hidden_layers = 24,
                                            .num_attention_heads = 16,
-                                           .hidden_act = "gelu_new",
+                                           .hidden_act = HiddenAct::gelu_new,
                                            .tie_word_embeddings = true,
                                            .bos_token_id = 50256,
                                            .eos_token_id = 50256,

@@ -1,5 +1,5 @@
-// gpt_oss: a learned logit of each head whose weight no value takes, windows in every other layer, yarn, and experts of a
-// clamped gated unit, all in one tensor with their biases [gpt-oss model card, OpenAI 2025, section 2].
+// gpt_oss: attention sinks (a learned logit for each head, without a value), windows in every other layer, yarn, and experts
+// with a clamped gated unit, all in one tensor with their biases [gpt-oss model card, OpenAI 2025, section 2].
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
@@ -10,7 +10,7 @@ namespace tril::model {
 std::unique_ptr<Model> make_gpt_oss(const JsonObject& config) {
   ConfigReader reader(config, "gpt_oss");
   if (!reader.has("rope_parameters") && !reader.has("rope_scaling"))
-    config.fail_at("rope_parameters", "is missing", "a gpt_oss config.json says how its positions are scaled");
+    config.fail_at("rope_parameters", "is missing", "a gpt_oss config.json must have the scaling of positions");
   LlamaLikeConfig k = read_llama_like(reader, {.family = "gpt_oss",
                                                .architecture = "GptOssForCausalLM",
                                                .vocab_size = 201088,
@@ -26,7 +26,7 @@ std::unique_ptr<Model> make_gpt_oss(const JsonObject& config) {
                                                .eos_token_id = -1,
                                                .rope_defaults = {.theta = 1.5e5},
                                                .sink_logits = true});
-  if (k.hidden_act != "silu")
+  if (k.hidden_act != HiddenAct::silu)
     config.fail_at("hidden_act", "is not silu", "the experts of gpt_oss have no other activation");
   k.attention_bias = k.attention_out_bias = read_own_bool(reader, k, "attention_bias", true);
   read_own_windows(reader, k, read_window(reader, 128), [](std::int64_t i) { return i % 2 == 0; });
@@ -38,7 +38,7 @@ std::unique_ptr<Model> make_gpt_oss(const JsonObject& config) {
   e.router = "router", e.router_bias = true, e.bias = true;
   e.fused_gate_up = "experts.gate_up_proj", e.fused_down = "experts.down_proj";
   e.fused_form = {.transposed = true, .interleaved = true, .bias_suffix = "_bias"};
-  // Of the authors' own code: the context before yarn, which rope_scaling says too, and a second name.
+  // Keys of the authors' code: the context length before yarn, which rope_scaling has too, and a second name of a key.
   reader.ignore({"initial_context_length"});
   if (reader.has("experts_per_token")) reader.only("experts_per_token", e.per_token);
   reader.finish();

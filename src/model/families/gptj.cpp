@@ -1,6 +1,6 @@
-// gptj and codegen: parallel sublayers behind one norm, pairs of neighbours in a part of each head turned, an output with
-// biases [GPT-J: Wang & Komatsuzaki 2021]. codegen has one matrix of q, k, v, in the four blocks that its authors' machines
-// held [Nijkamp et al. 2022].
+// gptj and codegen: parallel sublayers after one norm, neighbouring values of a part of each head rotated, an output with
+// biases [GPT-J: Wang & Komatsuzaki 2021]. codegen has one matrix of q, k, v, stored in four blocks, one for each device of
+// its authors [Nijkamp et al. 2022].
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
@@ -20,7 +20,7 @@ GptLikeConfig read_gptj(ConfigReader& reader, const std::string& family, const s
                                            .hidden_size = 4096,
                                            .num_hidden_layers = 28,
                                            .num_attention_heads = 16,
-                                           .hidden_act = "gelu_new",
+                                           .hidden_act = HiddenAct::gelu_new,
                                            .bos_token_id = 50256,
                                            .eos_token_id = 50256,
                                            .rope_parameters = false,

@@ -1,5 +1,5 @@
-// hunyuan_v1_dense and hunyuan_v1_moe: Llama whose queries and keys are normed after they are rotated; the rotary base is
-// stretched by a fixed alpha [Tencent 2025, "Hunyuan-MT", and its code]. The second has experts beside a shared one in place of
+// hunyuan_v1_dense and hunyuan_v1_moe: Llama with norms of queries and keys after the rotation, and a rotary base scaled by a
+// fixed alpha [Tencent 2025, "Hunyuan-MT", and its code]. The second has a shared expert and routed experts instead of
 // feed-forwards.
 #include <algorithm>
 
@@ -24,11 +24,11 @@ LlamaLikeConfig read_hunyuan(ConfigReader& reader, const std::string& family, co
   return k;
 }
 
-// A number, or a list of one for each layer; those of published files are all alike.
+// A number, or a list with one for each layer; in published files these are equal.
 std::int64_t read_of_layers(ConfigReader& reader, const std::string& key) {
   if (!reader.has(key) || !reader.json().json().at(key).is_array()) return reader.size(key, 1);
   const auto list = reader.get<std::vector<std::int64_t>>(key, {});
-  if (list.empty() || std::ranges::count(list, list[0]) != static_cast<std::int64_t>(list.size()))
+  if (list.empty() || std::ranges::count(list, list[0]) != std::ssize(list))
     reader.json().fail_at(key, "numbers that differ from layer to layer are not supported");
   return list[0];
 }
@@ -41,7 +41,7 @@ std::unique_ptr<Model> make_hunyuan_v1_dense(const JsonObject& config) {
   for (const char* key : {"use_qk_norm", "use_rotary_pos_emb"}) reader.only(key, true);
   for (const char* key : {"use_cla", "add_classification_head", "mlp_bias"}) reader.only(key, false);
   reader.only<std::string>("norm_type", "rms");
-  // Of the authors' own code: names of tokens, and what only models with experts, pictures or shared caches use.
+  // Keys of the authors' code: token names, and keys of models with experts, images or shared caches.
   reader.ignore({"attention_head_dim", "cla_share_factor", "class_num", "dense_list", "im_end_id", "im_newline_id",
                  "im_start_id", "mask_init_id", "num_experts", "org_vocab_size", "pad_id", "pool_type", "text_end_id",
                  "text_start_id"});

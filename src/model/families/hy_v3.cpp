@@ -1,5 +1,5 @@
-// hy_v3: norms of queries and keys, and, behind a plain layer, experts by sigmoid scores with a correction beside a shared
-// one [Tencent 2025].
+// hy_v3: norms of queries and keys; after a dense layer, a shared expert and experts routed by sigmoid scores with a
+// correction [Tencent 2025].
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
@@ -31,12 +31,12 @@ std::unique_ptr<Model> make_hy_v3(const JsonObject& config) {
   const std::int64_t shared = read_own_size(reader, k, "num_shared_experts", 1, 1 << 12);
   const double scale = read_own_number(reader, k, "router_scaling_factor", 2.826);
   const auto types = reader.get<std::vector<std::string>>("mlp_layer_types", {});
-  if (!types.empty() && static_cast<std::int64_t>(types.size()) != k.num_hidden_layers)
+  if (!types.empty() && std::ssize(types) != k.num_hidden_layers)
     config.fail_at("mlp_layer_types", fmt::format("{} types for {} layers", types.size(), k.num_hidden_layers));
   nlohmann::json written = nlohmann::json::array();
   for (std::int64_t i = 0; i < k.num_hidden_layers; ++i) {
-    const bool sparse = types.empty() ? i > 0 : types[static_cast<std::size_t>(i)] == "sparse";
-    if (!types.empty() && !sparse && types[static_cast<std::size_t>(i)] != "dense")
+    const bool sparse = types.empty() ? i > 0 : types.begin()[i] == "sparse";
+    if (!types.empty() && !sparse && types.begin()[i] != "dense")
       config.fail_at("mlp_layer_types", "a type is neither dense nor sparse");
     k.experts.sparse.push_back(sparse);
     written.push_back(sparse ? "sparse" : "dense");

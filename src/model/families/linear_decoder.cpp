@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/spec/config_reader.h"
+#include "model/spec/decoder_keys.h"
 
 namespace tril::model {
 
@@ -14,7 +15,7 @@ LinearDecoder::LinearDecoder(const LinearDecoderConfig& config)
   const auto& k = config_;
   check(k.d_model % 2 == 0, "linear_decoder: d_model", "{} is odd, sinusoidal positions need pairs", k.d_model);
   nn::Parameters& p = parameters_;
-  // Embeddings have standard deviation 1, to match the sinusoids, and logits after the final norm too.
+  // Embeddings have standard deviation 1, like the sinusoids; so have the logits after the final norm.
   const double root = std::sqrt(static_cast<double>(k.d_model));
   embedding_ = nn::Embedding(p, "embedding.weight", k.vocab_size, k.d_model,
                              {.scale = static_cast<float>(root), .deviation = 1 / root});
@@ -30,8 +31,7 @@ LinearDecoder::LinearDecoder(const LinearDecoderConfig& config)
         {.d_model = k.d_model, .num_heads = k.num_heads, .projections = Attention::Projections::qkv, .linear = true});
     layer.feed_forward_norm = nn::Norm(p, name + ".ffn_norm", k.d_model, k.eps);
     layer.feed_forward = nn::FeedForward(
-        p, name + ".ffn",
-        {.d_model = k.d_model, .d_ff = k.d_ff, .activation = nn::activation_of(k.activation, "activation")});
+        p, name + ".ffn", {.d_model = k.d_model, .d_ff = k.d_ff, .activation = function_of(k.activation)});
     layers_.push_back(std::move(layer));
   }
   final_norm_ = nn::Norm(p, "final_norm", k.d_model, k.eps);
@@ -39,9 +39,6 @@ LinearDecoder::LinearDecoder(const LinearDecoderConfig& config)
 
 std::string LinearDecoder::config_json() const {
   const auto& k = config_;
-  const auto id = [](std::int32_t value) {
-    return value < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
-  };
   return nlohmann::ordered_json{{"model_type", "tril"},
                                 {"architecture", family()},
                                 {"vocab_size", k.vocab_size},
@@ -49,13 +46,13 @@ std::string LinearDecoder::config_json() const {
                                 {"num_heads", k.num_heads},
                                 {"d_ff", k.d_ff},
                                 {"num_layers", k.num_layers},
-                                {"activation", k.activation},
+                                {"activation", name_of(k.activation)},
                                 {"dropout", k.dropout},
                                 {"embedding_dropout", k.embedding_dropout},
                                 {"eps", k.eps},
-                                {"bos_token_id", id(k.bos_token_id)},
-                                {"eos_token_id", id(k.eos_token_id)},
-                                {"pad_token_id", id(k.pad_token_id)}}
+                                {"bos_token_id", id_json(k.bos_token_id)},
+                                {"eos_token_id", id_json(k.eos_token_id)},
+                                {"pad_token_id", id_json(k.pad_token_id)}}
       .dump(2);
 }
 
@@ -77,7 +74,7 @@ std::unique_ptr<Model> make_linear_decoder(const JsonObject& j) {
   k.num_heads = size_within(j, "num_heads", MostSizes::num_heads);
   k.d_ff = size_within(j, "d_ff", MostSizes::d_ff);
   k.num_layers = layer_count(j, "num_layers");
-  k.activation = j.get<std::string>("activation", k.activation);
+  k.activation = hidden_act_of(j.get<std::string>("activation", "gelu_new"), j.place_of("activation"));
   k.dropout = share_of(j, "dropout", 0);
   k.embedding_dropout = share_of(j, "embedding_dropout", 0);
   k.eps = static_cast<float>(positive_of(j, "eps", 1e-5));

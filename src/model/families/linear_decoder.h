@@ -4,13 +4,14 @@
 #pragma once
 
 #include "format/json_file.h"
+#include "model/spec/hidden_act.h"
 #include "model/spec/stack.h"
 
 namespace tril::model {
 
 struct LinearDecoderConfig {
   std::int64_t vocab_size = 0, d_model = 256, num_heads = 4, d_ff = 1024, num_layers = 4;
-  std::string activation = "gelu_new";
+  HiddenAct activation = HiddenAct::gelu_new;
   float dropout = 0;            ///< of each sublayer's result
   float embedding_dropout = 0;  ///< of embeddings
   float eps = 1e-5f;

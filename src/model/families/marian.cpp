@@ -9,7 +9,7 @@ constexpr BartFamily marian{.name = "marian", .architecture = "MarianMTModel", .
 
 MarianConfig marian_config(const JsonObject& config) {
   MarianConfig otherwise;
-  otherwise.activation_function = "gelu";
+  otherwise.activation_function = HiddenAct::gelu;
   otherwise.scale_embedding = false;
   otherwise.max_position_embeddings = 1024;
   otherwise.pad_token_id = otherwise.decoder_start_token_id = 58100;

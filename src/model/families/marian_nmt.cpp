@@ -29,7 +29,7 @@ std::unique_ptr<Model> make_marian_nmt(const MarianNmtKind& kind, const BartConf
 std::unique_ptr<Model> make_marian_nmt(const JsonObject& config) {
   BartConfig otherwise;
   otherwise.max_position_embeddings = 1024;
-  otherwise.activation_function = "silu";
+  otherwise.activation_function = HiddenAct::silu;
   const MarianNmtKind kind{.pre_norm = config.get<bool>("normalize_before", false),
                            .ssru = config.get<std::string>("decoder_cell", "self-attention") == "ssru"};
   return make_marian_nmt(kind, read_bart_config(config, nmt_of(kind.pre_norm, kind.ssru), otherwise));

@@ -1,4 +1,4 @@
-// ministral3: mistral with yarn, whose queries grow with their positions [Mistral AI 2025; Llama 4, 2025].
+// ministral3: mistral with yarn and queries scaled by their positions [Mistral AI 2025; Llama 4, 2025].
 #include "model/families/decoder_families.h"
 #include "model/spec/llama_like.h"
 
@@ -7,7 +7,7 @@ namespace tril::model {
 std::unique_ptr<Model> make_ministral3(const JsonObject& config) {
   ConfigReader reader(config, "ministral3");
   if (!reader.has("rope_parameters"))
-    config.fail_at("rope_parameters", "is missing", "a ministral3 config.json says how its positions are scaled");
+    config.fail_at("rope_parameters", "is missing", "a ministral3 config.json must have the scaling of positions");
   LlamaLikeConfig k = read_llama_like(reader, {.family = "ministral3",
                                                .architecture = "Ministral3ForCausalLM",
                                                .vocab_size = 131072,

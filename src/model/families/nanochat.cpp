@@ -1,5 +1,5 @@
-// nanochat: norms without weights everywhere, also behind the embedding and, after the rotation, of queries and keys; angles
-// are negative, logits capped [Karpathy 2025].
+// nanochat: norms without weights, also after the embedding and, after the rotation, of queries and keys; negative angles,
+// capped logits [Karpathy 2025].
 #include "model/families/decoder_families.h"
 #include "model/spec/llama_like.h"
 
@@ -14,7 +14,7 @@ std::unique_ptr<Model> make_nanochat(const JsonObject& config) {
                                                .intermediate_size = 8192,
                                                .num_hidden_layers = 12,
                                                .num_attention_heads = 6,
-                                               .hidden_act = "relu2",
+                                               .hidden_act = HiddenAct::relu2,
                                                .bos_token_id = 0,
                                                .eos_token_id = 1,
                                                .pad_token_id = 1,

@@ -1,4 +1,4 @@
-// nemotron: LayerNorms whose weights are stored less one, half of each head rotated, and one squared ReLU in place of the
+// nemotron: LayerNorms whose weights files store minus one, half of each head rotated, and one squared ReLU instead of the
 // gated feed-forward [Parmar et al. 2024, section 2].
 #include "model/families/decoder_families.h"
 #include "model/spec/llama_like.h"
@@ -14,7 +14,7 @@ std::unique_ptr<Model> make_nemotron(const JsonObject& config) {
                                                .intermediate_size = 24576,
                                                .num_attention_heads = 48,
                                                .max_position_embeddings = 4096,
-                                               .hidden_act = "relu2",
+                                               .hidden_act = HiddenAct::relu2,
                                                .norm_eps = 1e-5,
                                                .bos_token_id = 2,
                                                .eos_token_id = 3,

@@ -1,6 +1,5 @@
 #include "model/families/opt.h"
 
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
@@ -10,7 +9,7 @@ namespace tril::model {
 namespace {
 
 constexpr std::string_view opt_prefix = "model.decoder.";
-constexpr std::int32_t offset = 2;  // the authors' tables begin with rows for padding
+constexpr std::int32_t offset = 2;  // the first rows of the authors' tables are for padding
 
 OptConfig opt_config(const JsonObject& json) {
   ConfigReader config(json, "opt");
@@ -18,17 +17,17 @@ OptConfig opt_config(const JsonObject& json) {
   const auto size = [&](const char* key, std::int64_t& value, std::int64_t most) {
     read_size(config, key, value, most);
   };
-  size("vocab_size", k.vocab_size, std::numeric_limits<std::int32_t>::max());
-  size("hidden_size", k.hidden_size, 1 << 16);
-  size("ffn_dim", k.ffn_dim, 1 << 20);
-  size("num_hidden_layers", k.num_hidden_layers, 1000);
-  size("num_attention_heads", k.num_attention_heads, 1 << 12);
+  using Most = MostDecoderSizes;
+  size("vocab_size", k.vocab_size, Most::vocab_size);
+  size("hidden_size", k.hidden_size, Most::hidden_size);
+  size("ffn_dim", k.ffn_dim, Most::intermediate_size);
+  size("num_hidden_layers", k.num_hidden_layers, Most::num_layers);
+  size("num_attention_heads", k.num_attention_heads, Most::num_heads);
   size("max_position_embeddings", k.max_position_embeddings, 1 << 24);
   k.word_embed_proj_dim = k.hidden_size;
-  size("word_embed_proj_dim", k.word_embed_proj_dim, 1 << 16);
+  size("word_embed_proj_dim", k.word_embed_proj_dim, Most::hidden_size);
   check_heads_divide(config, k);
-  k.activation_function = config.get<std::string>("activation_function", k.activation_function);
-  nn::activation_of(k.activation_function, json.where() + ": activation_function");
+  k.activation_function = config.hidden_act("activation_function", k.activation_function);
   k.do_layer_norm_before = config.get<bool>("do_layer_norm_before", true);
   k.remove_final_layer_norm = config.get<bool>("_remove_final_layer_norm", false);
   k.dropout = config.share("dropout", 0.1), k.attention_dropout = config.share("attention_dropout");
@@ -39,7 +38,7 @@ OptConfig opt_config(const JsonObject& json) {
   config.only("enable_bias", true);
   config.only("layer_norm_elementwise_affine", true);
   config.only("learned_embeddings", true);
-  config.ignore({"activation_dropout"});  // in the first files; no version uses it
+  config.ignore({"activation_dropout"});  // a key of the first files, which no version uses
   config.finish();
   return k;
 }
@@ -70,11 +69,8 @@ Opt::Opt(const OptConfig& config) : config_(config) {
                                             .dropout = k.attention_dropout,
                                             .out = "out_proj"});
       layer.self_norm = nn::Norm(p, name + ".self_attn_layer_norm", k.hidden_size, 1e-5f);
-      layer.feed_forward =
-          nn::FeedForward(p, name,
-                          {.d_model = k.hidden_size,
-                           .d_ff = k.ffn_dim,
-                           .activation = nn::activation_of(k.activation_function, "activation_function")});
+      layer.feed_forward = nn::FeedForward(
+          p, name, {.d_model = k.hidden_size, .d_ff = k.ffn_dim, .activation = function_of(k.activation_function)});
       layer.feed_forward_norm = nn::Norm(p, name + ".final_layer_norm", k.hidden_size, 1e-5f);
     };
     k.do_layer_norm_before ? fill(pre_norm_.emplace_back()) : fill(post_norm_.emplace_back());
@@ -90,9 +86,6 @@ Opt::Opt(const OptConfig& config) : config_(config) {
 
 std::string Opt::config_json() const {
   const auto& k = config_;
-  const auto id = [](std::int32_t value) {
-    return value < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
-  };
   return nlohmann::ordered_json{{"architectures", {"OPTForCausalLM"}},
                                 {"model_type", "opt"},
                                 {"vocab_size", k.vocab_size},
@@ -102,7 +95,7 @@ std::string Opt::config_json() const {
                                 {"num_attention_heads", k.num_attention_heads},
                                 {"word_embed_proj_dim", k.word_embed_proj_dim},
                                 {"max_position_embeddings", k.max_position_embeddings},
-                                {"activation_function", k.activation_function},
+                                {"activation_function", name_of(k.activation_function)},
                                 {"do_layer_norm_before", k.do_layer_norm_before},
                                 {"_remove_final_layer_norm", k.remove_final_layer_norm},
                                 {"dropout", k.dropout},
@@ -111,9 +104,9 @@ std::string Opt::config_json() const {
                                 {"init_std", k.init_std},
                                 {"enable_bias", true},
                                 {"layer_norm_elementwise_affine", true},
-                                {"bos_token_id", id(k.bos_token_id)},
-                                {"eos_token_id", id(k.eos_token_id)},
-                                {"pad_token_id", id(k.pad_token_id)},
+                                {"bos_token_id", id_json(k.bos_token_id)},
+                                {"eos_token_id", id_json(k.eos_token_id)},
+                                {"pad_token_id", id_json(k.pad_token_id)},
                                 {"tie_word_embeddings", k.tie_word_embeddings},
                                 {"torch_dtype", "float32"},
                                 {"use_cache", true}}
@@ -131,8 +124,8 @@ StoredAs Opt::stored_as(const nn::Parameter& p) const {
   return stored;
 }
 
-bool Opt::is_redundant(std::string_view name) const {
-  return name == "lm_head.weight" && config_.tie_word_embeddings;
+Redundant Opt::redundant(std::string_view name) const {
+  return name == "lm_head.weight" && config_.tie_word_embeddings ? Redundant::embedding_copy : Redundant::no;
 }
 
 Tensor Opt::decode(Context& c, const DecoderInput& input) const {

@@ -11,7 +11,7 @@ namespace tril::model {
 struct OptConfig {
   std::int64_t vocab_size = 50272, hidden_size = 768, ffn_dim = 3072, num_hidden_layers = 12, num_attention_heads = 12;
   std::int64_t word_embed_proj_dim = 768, max_position_embeddings = 2048;
-  std::string activation_function = "relu";
+  HiddenAct activation_function = HiddenAct::relu;
   bool do_layer_norm_before = true, remove_final_layer_norm = false;
   float dropout = 0.1f, attention_dropout = 0;
   double layerdrop = 0, init_std = 0.02;
@@ -34,7 +34,7 @@ class Opt : public Model {
   }
   bool has_encoder() const override { return false; }
   StoredAs stored_as(const nn::Parameter& p) const override;
-  bool is_redundant(std::string_view name) const override;
+  Redundant redundant(std::string_view name) const override;
   Tensor decode(Context& c, const DecoderInput& input) const override;
   OutputProjection output() const override { return OutputProjection::of(*output_); }
   std::unique_ptr<nn::KvCache> make_cache(Context& c) const override;
@@ -44,7 +44,7 @@ class Opt : public Model {
   nn::Embedding embedding_;
   nn::LearnedPositions positions_;
   std::optional<nn::Linear> project_in_, project_out_;
-  std::vector<nn::PreNormLayer> pre_norm_;  // or
+  std::vector<nn::PreNormLayer> pre_norm_;  // one of the two is empty
   std::vector<nn::PostNormLayer> post_norm_;
   std::optional<nn::Norm> final_norm_;
   nn::Parameter* output_ = nullptr;

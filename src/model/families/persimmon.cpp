@@ -1,5 +1,5 @@
-// persimmon: LayerNorms, also of queries and keys, half of each head rotated, a fused matrix of them head by head, and one
-// squared ReLU [Elsen et al. 2023].
+// persimmon: LayerNorms, also of queries and keys; half of each head rotated; one matrix of q, k, v, head by head; one squared
+// ReLU [Elsen et al. 2023].
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
@@ -16,7 +16,7 @@ std::unique_ptr<Model> make_persimmon(const JsonObject& config) {
                                                .num_hidden_layers = 36,
                                                .num_attention_heads = 64,
                                                .max_position_embeddings = 16384,
-                                               .hidden_act = "relu2",
+                                               .hidden_act = HiddenAct::relu2,
                                                .norm_eps = 1e-5,
                                                .rope_defaults = {.partial = 0.5, .turns_part = true},
                                                .attention_bias = true,

@@ -18,7 +18,7 @@ std::unique_ptr<Model> make_phi(const JsonObject& config) {
                              .intermediate_size = 8192,
                              .num_hidden_layers = 24,
                              .num_attention_heads = 32,
-                             .hidden_act = "gelu_new",
+                             .hidden_act = HiddenAct::gelu_new,
                              .bos_token_id = 1,
                              .eos_token_id = 2,
                              .partial_rotary_factor = 0.5,

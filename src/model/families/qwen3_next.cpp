@@ -1,5 +1,5 @@
-// qwen3_next and qwen3_5_text: a gated delta rule in place of attention in three layers of four; in the others attention with
-// a gate of its result, a quarter of each head rotated. qwen3_next has experts [Qwen team 2025, "Qwen3-Next"; "Qwen3.5"].
+// qwen3_next and qwen3_5_text: a gated delta rule instead of attention in three layers of four; in the others, attention with
+// a gated result and a quarter of each head rotated. qwen3_next has experts [Qwen team 2025, "Qwen3-Next"; "Qwen3.5"].
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
@@ -8,7 +8,7 @@
 namespace tril::model {
 namespace {
 
-// What both have, after the family's own sizes.
+// Reads the keys of both families. `k` holds the family's default sizes.
 LlamaLikeConfig read_hybrid(ConfigReader& reader, LlamaLikeConfig k, bool fused) {
   k.head_dim = 256;
   k.max_position_embeddings = 32768;
@@ -29,7 +29,7 @@ LlamaLikeConfig read_hybrid(ConfigReader& reader, LlamaLikeConfig k, bool fused)
                                .d_k = size("linear_key_head_dim", 128),
                                .d_v = size("linear_value_head_dim", 128),
                                .taps = size("linear_conv_kernel_dim", 4),
-                               .activation = nn::activation_of(k.hidden_act, reader.json().place_of("hidden_act")),
+                               .activation = function_of(k.hidden_act),
                                .norm_eps = static_cast<float>(k.norm_eps),
                                .fused = fused};
   if (o.num_heads % o.num_key_heads != 0)
@@ -41,7 +41,7 @@ LlamaLikeConfig read_hybrid(ConfigReader& reader, LlamaLikeConfig k, bool fused)
   read_recurrent_layers(reader, k, "linear_attention", [&](std::int64_t i) { return (i + 1) % interval != 0; });
   reader.only("attn_output_gate", true);
   reader.only("output_gate_type", std::string("swish"));
-  // Of the layers that propose further tokens, which tril leaves alone, and the precision of states, here float32.
+  // Keys of the layers that predict further tokens, which tril ignores, and the precision of states, which is float32 here.
   reader.ignore({"mtp_num_hidden_layers", "mtp_use_dedicated_embeddings", "mamba_ssm_dtype"});
   k.left_alone = "mtp.";
   return k;

@@ -28,13 +28,13 @@ std::unique_ptr<Model> make_smollm3(const JsonObject& config) {
   std::vector<std::int64_t> rotated = reader.get<std::vector<std::int64_t>>("no_rope_layers", {});
   for (std::int64_t i = 0; i < k.num_hidden_layers && !reader.has("no_rope_layers"); ++i)
     rotated.push_back((i + 1) % interval != 0);
-  if (static_cast<std::int64_t>(rotated.size()) != k.num_hidden_layers)
+  if (std::ssize(rotated) != k.num_hidden_layers)
     config.fail_at("no_rope_layers", fmt::format("{} values for {} layers", rotated.size(), k.num_hidden_layers));
   for (const std::int64_t on : rotated) k.rotated.push_back(on != 0);
   const bool slides = read_own_bool(reader, k, "use_sliding_window", false);
   const std::int32_t window = slides ? read_window(reader, 0) : 0;
   reader.ignore({"sliding_window", "max_window_layers", "pretraining_tp"});
-  const auto without_rotation = [&](std::int64_t i) { return !k.rotated[static_cast<std::size_t>(i)]; };
+  const auto without_rotation = [&](std::int64_t i) { return !k.rotated.begin()[i]; };
   read_own_windows(reader, k, window, without_rotation);
   k.own_keys["no_rope_layers"] = rotated;
   reader.finish();

@@ -1,4 +1,4 @@
-// starcoder2: LayerNorms and biases everywhere, and one GELU in place of the gated feed-forward [Lozhkov et al. 2024, section
+// starcoder2: LayerNorms and biases everywhere, and one GELU instead of the gated feed-forward [Lozhkov et al. 2024, section
 // 6.1].
 #include <nlohmann/json.hpp>
 
@@ -18,7 +18,7 @@ std::unique_ptr<Model> make_starcoder2(const JsonObject& config) {
                                                .num_attention_heads = 24,
                                                .num_key_value_heads = 2,
                                                .max_position_embeddings = 4096,
-                                               .hidden_act = "gelu_pytorch_tanh",
+                                               .hidden_act = HiddenAct::gelu_pytorch_tanh,
                                                .norm_eps = 1e-5,
                                                .tie_word_embeddings = true,
                                                .bos_token_id = 50256,

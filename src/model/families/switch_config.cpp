@@ -17,8 +17,8 @@ void read_experts(ConfigReader& reader, T5Config& k) {
   x.capacity = reader.size("expert_capacity", 64);
   x.encoder_layers = reader.get<std::int64_t>("num_sparse_encoder_layers", 3);
   x.decoder_layers = reader.get<std::int64_t>("num_sparse_decoder_layers", 3);
-  // Steps follow from these numbers and win where they stand. So 0 layers with experts give the second layer some, as in
-  // `transformers`, and more than there are layers give none.
+  // Steps follow from these numbers, but the files' own steps win. As in `transformers`, 0 layers with experts give the
+  // second layer experts, and more layers with experts than there are layers give none.
   const auto step = [&](const char* key, std::int64_t layers, std::int64_t with_experts) {
     return reader.get<std::int64_t>(key, with_experts > 0 ? layers / with_experts : layers);
   };
@@ -28,16 +28,16 @@ void read_experts(ConfigReader& reader, T5Config& k) {
   x.jitter_noise = reader.at_least_0("router_jitter_noise", x.jitter_noise);
   x.z_loss_coef = reader.at_least_0("router_z_loss_coef", x.z_loss_coef);
   x.aux_loss_coef = reader.at_least_0("router_aux_loss_coef", x.aux_loss_coef);
-  k.dense_act_fn = reader.get<std::string>("dense_act_fn", "relu");
+  k.dense_act_fn = reader.hidden_act("dense_act_fn", HiddenAct::relu);
   k.is_gated_act = false;
-  // What the authors' other routers would be.
-  reader.only("feed_forward_proj", k.dense_act_fn);
+  // The authors' other routers are not supported.
+  reader.only("feed_forward_proj", std::string(name_of(k.dense_act_fn)));
   for (const char* key : {"is_gated_act", "batch_prioritized_routing"}) reader.only(key, false);
   reader.only("router_type", std::string("tokens_masked"));
   reader.only("router_dtype", std::string("float32"));
   reader.only("num_selected_experts", std::int64_t{1});
   reader.only("add_cross_attention", false);
-  // Padding is behind a row's tokens and takes no place from them; whether probabilities are returned.
+  // Rows have no padding here; and whether probabilities are returned.
   reader.ignore({"router_ignore_padding_tokens", "add_router_probs"});
 }
 
@@ -57,18 +57,17 @@ void write_experts(const T5Config& k, nlohmann::ordered_json& j) {
   j["router_aux_loss_coef"] = x.aux_loss_coef;
 }
 
-void validate_experts(const SwitchExperts& x, const std::string& where) {
-  const auto within = [&](std::int64_t value, std::int64_t least, std::int64_t most, const char* key) {
-    if (value < least || value > most)
-      fail_usage(fmt::format("{}: {}", where, key),
-                 fmt::format("{} is outside the supported range from {} to {}", value, least, most));
+void validate_experts(const SwitchExperts& x, const ConfigChecks& checks) {
+  checks.within(x.count, 1 << 16, "num_experts");
+  checks.within(x.capacity, 1 << 30, "expert_capacity");
+  const auto layers = [&](std::int64_t value, const char* key) {
+    checks.need(value >= 0 && value <= 1000, key,
+                fmt::format("{} is outside the supported range from 0 to 1000", value));
   };
-  within(x.count, 1, 1 << 16, "num_experts");
-  within(x.capacity, 1, 1 << 30, "expert_capacity");
-  within(x.encoder_layers, 0, 1000, "num_sparse_encoder_layers");
-  within(x.decoder_layers, 0, 1000, "num_sparse_decoder_layers");
-  within(x.encoder_step, 0, 1000, "encoder_sparse_step");
-  within(x.decoder_step, 0, 1000, "decoder_sparse_step");
+  layers(x.encoder_layers, "num_sparse_encoder_layers");
+  layers(x.decoder_layers, "num_sparse_decoder_layers");
+  layers(x.encoder_step, "encoder_sparse_step");
+  layers(x.decoder_step, "decoder_sparse_step");
 }
 
 }  // namespace tril::model

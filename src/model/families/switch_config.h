@@ -1,19 +1,20 @@
-// What switch_transformers says of its experts in config.json.
+// The keys of experts in config.json of switch_transformers.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "model/families/t5_config.h"
+#include "model/spec/config_checks.h"
 #include "model/spec/config_reader.h"
 
 namespace tril::model {
 
-/// The experts and the activation of `k`, whose numbers of layers are read.
+/// Reads the experts and the activation of `k`; its numbers of layers are set.
 void read_experts(ConfigReader& reader, T5Config& k);
-/// The other way; tie_word_embeddings says that outputs are scaled.
+/// Writes them to `config`; its tie_word_embeddings means that outputs are scaled.
 void write_experts(const T5Config& k, nlohmann::ordered_json& config);
 /// @throws Error(usage) naming the key that is wrong
-void validate_experts(const SwitchExperts& experts, const std::string& where);
+void validate_experts(const SwitchExperts& experts, const ConfigChecks& checks);
 
 }  // namespace tril::model

@@ -33,12 +33,12 @@ StoredAs T5::stored_as(const nn::Parameter& p) const {
   return {{p.name}};
 }
 
-// The embedding under other names, and a bias of the first releases that is not used.
-bool T5::is_redundant(std::string_view name) const {
-  for (std::string_view known : {"shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight",
-                                 "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"})
-    if (name == known) return true;
-  return false;
+// The embedding under other names, and an unused bias of the first releases.
+Redundant T5::redundant(std::string_view name) const {
+  for (std::string_view copy : {"shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"})
+    if (name == copy) return Redundant::embedding_copy;
+  const bool unused = name == "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight";
+  return unused ? Redundant::unused : Redundant::no;
 }
 
 Tensor T5::embed(Context& c, bool decoder, std::span<const std::int32_t> ids) const {
@@ -67,7 +67,7 @@ void T5::set_initial_values() {
 
 namespace {
 
-// Where a layer stands, and the name of its part for the feed-forward.
+// A layer's stack and number, and the name of its feed-forward.
 struct Place {
   std::string part;
   bool decoder = false;
@@ -77,7 +77,7 @@ struct Place {
 nn::FeedForward::Options simple(const T5Config& k) {
   return {.d_model = k.d_model,
           .d_ff = k.d_ff,
-          .activation = nn::activation_of(k.dense_act_fn, "feed_forward_proj"),
+          .activation = function_of(k.dense_act_fn),
           .dropout = k.activation_dropout >= 0 ? k.activation_dropout : k.dropout_rate,
           .bias = false,
           .first = "wi",
@@ -100,7 +100,7 @@ nn::GatedFeedForward feed_forward(nn::Parameters& p, const Place& at, const T5Co
   return nn::GatedFeedForward(p, at.part + ".DenseReluDense",
                               {.d_model = k.d_model,
                                .d_ff = k.d_ff,
-                               .activation = nn::activation_of(k.dense_act_fn, "feed_forward_proj"),
+                               .activation = function_of(k.dense_act_fn),
                                .dropout = k.activation_dropout >= 0 ? k.activation_dropout : k.dropout_rate,
                                .gate = "wi_0",
                                .up = "wi_1",
@@ -215,7 +215,7 @@ Tensor T5Of<FF>::decode(Context& c, const DecoderInput& input) const {
                                        : last;
 }
 
-// True if the weights include an output matrix; nothing if there are no weights to look into.
+// True if the weights include an output matrix; nothing if there are no weight files.
 std::optional<bool> holds_output_matrix(const WeightNames& weight_names) {
   const std::optional<std::vector<std::string>> names = weight_names();
   if (!names) return std::nullopt;

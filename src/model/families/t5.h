@@ -1,5 +1,5 @@
-// t5 and its variants: encoder-decoders whose positions are a bias by distance in self-attention alone, with RMS norms
-// before the sublayers, no biases of projections, and scores that are not scaled [Raffel et al. 2020; Xue et al. 2021].
+// t5 and its variants: encoder-decoders with RMS norms before the sublayers, projections without biases, and unscaled scores.
+// Positions are a bias by distance, only in self-attention [Raffel et al. 2020; Xue et al. 2021].
 // T5 v1.1 and mT5 have gated feed-forwards and an output matrix of their own; in umT5 each layer has a bias of its own
 // [Chung et al. 2023]; in a Switch Transformer some layers have experts [Fedus et al. 2022]. Names, config.json and
 // defaults as Hugging Face has them (T5Config, MT5Config, UMT5Config, SwitchTransformersConfig).
@@ -15,7 +15,7 @@
 
 namespace tril::model {
 
-/// Everything but the layers.
+/// The common parts of all variants: everything but the layers.
 class T5 : public Model {
  public:
   const T5Config& config() const { return config_; }
@@ -30,7 +30,7 @@ class T5 : public Model {
   std::int64_t cross_layers() const override { return config_.num_decoder_layers; }
   std::int64_t cross_heads() const override { return config_.num_heads; }
   StoredAs stored_as(const nn::Parameter& p) const override;
-  bool is_redundant(std::string_view name) const override;
+  Redundant redundant(std::string_view name) const override;
   OutputProjection output() const override { return OutputProjection::of(*output_); }
 
  protected:
@@ -49,8 +49,8 @@ class T5 : public Model {
 
 /// Makes a T5 with the feed-forward that the config names.
 std::unique_ptr<Model> make_t5(const T5Config& config);
-/// Makes the model from config.json; weights are neither allocated nor set. The names of the weights decide what
-/// config.json leaves open.
+/// Makes the model from config.json; weights are neither allocated nor set. The names of the weights show what config.json
+/// does not tell: whether the output has its own matrix.
 std::unique_ptr<Model> make_t5(const JsonObject& config, const WeightNames& weight_names);
 
 }  // namespace tril::model

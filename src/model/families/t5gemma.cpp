@@ -1,5 +1,5 @@
-// t5gemma: an encoder and a decoder of gemma2's layers, each with its own sizes; the decoder's have cross-attention between
-// norms too [Zhang et al. 2025, "Encoder-Decoder Gemma"].
+// t5gemma: an encoder and a decoder of gemma2's layers, each with its own sizes; layers of the decoder also have
+// cross-attention with a norm before and after it [Zhang et al. 2025, "Encoder-Decoder Gemma"].
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -23,7 +23,7 @@ LlamaLikeConfig read_side(ConfigReader& outer, const std::string& key) {
   const JsonObject json = outer.json().object(key);
   ConfigReader reader(json, "t5gemma");
   LlamaLikeConfig k = read_gemma2(reader, "t5_gemma_module", "T5GemmaModule");
-  // Both follow from the side, and the dropouts are the whole model's.
+  // The first two follow from the side; the dropouts are set for the whole model.
   reader.ignore({"is_decoder", "cross_attention_hidden_size", "dropout_rate", "classifier_dropout_rate"});
   reader.finish();
   return k;
@@ -69,7 +69,7 @@ class T5Gemma : public Model {
   std::int64_t cross_heads() const override { return config_.decoder.num_attention_heads; }
   bool records_cross_attention() const override { return config_.decoder.attention_softcap == 0; }
   StoredAs stored_as(const nn::Parameter& p) const override;
-  bool is_redundant(std::string_view name) const override;
+  Redundant redundant(std::string_view name) const override;
   Memory encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows, const ops::Mask& mask) const override;
   Tensor decode(Context& c, const DecoderInput& input) const override;
   OutputProjection output() const override { return OutputProjection::of(*output_, {}, config_.decoder.logit_softcap); }
@@ -82,8 +82,8 @@ class T5Gemma : public Model {
     std::vector<nn::DecoderLayer> layers;
     nn::Norm last;
   };
-  Side side(const std::string& name, const LlamaLikeConfig& k);
-  nn::DecoderLayer layer(const std::string& side, const LlamaLikeConfig& k, std::int64_t i);
+  Side side(bool decoder, const LlamaLikeConfig& k);
+  nn::DecoderLayer layer(bool decoder, const LlamaLikeConfig& k, std::int64_t i);
   Tensor embed(Context& c, const Side& side, std::span<const std::int32_t> ids) const;
 
   T5GemmaConfig config_;
@@ -92,8 +92,8 @@ class T5Gemma : public Model {
 };
 
 T5Gemma::T5Gemma(T5GemmaConfig config) : config_(std::move(config)) {
-  encoder_ = side("encoder", config_.encoder);
-  decoder_ = side("decoder", config_.decoder);
+  encoder_ = side(/*decoder=*/false, config_.encoder);
+  decoder_ = side(/*decoder=*/true, config_.decoder);
   const LlamaLikeConfig& k = config_.decoder;
   output_ = config_.tie_word_embeddings ? decoder_.embedding.table()
                                         : &parameters_.add("lm_head.out_proj.weight", {k.vocab_size, k.hidden_size},
@@ -103,19 +103,20 @@ T5Gemma::T5Gemma(T5GemmaConfig config) : config_(std::move(config)) {
     if (w.in_products || w.hidden_matrix) w.init = nn::Init::normal(k.initializer_range);
 }
 
-T5Gemma::Side T5Gemma::side(const std::string& name, const LlamaLikeConfig& k) {
+T5Gemma::Side T5Gemma::side(bool decoder, const LlamaLikeConfig& k) {
+  const std::string name = decoder ? "model.decoder" : "model.encoder";
   Side s;
   s.rotaries.emplace_back(k.rope);
-  s.embedding = nn::Embedding(parameters_, "model." + name + ".embed_tokens.weight", k.vocab_size, k.hidden_size,
+  s.embedding = nn::Embedding(parameters_, name + ".embed_tokens.weight", k.vocab_size, k.hidden_size,
                               {.scale = k.embedding_scale, .deviation = k.initializer_range});
-  for (std::int64_t i = 0; i < k.num_hidden_layers; ++i) s.layers.push_back(layer(name, k, i));
-  s.last = nn::Norm(parameters_, "model." + name + ".norm", k.hidden_size, static_cast<float>(k.norm_eps), k.norm);
+  for (std::int64_t i = 0; i < k.num_hidden_layers; ++i) s.layers.push_back(layer(decoder, k, i));
+  s.last = nn::Norm(parameters_, name + ".norm", k.hidden_size, static_cast<float>(k.norm_eps), k.norm);
   return s;
 }
 
-nn::DecoderLayer T5Gemma::layer(const std::string& side, const LlamaLikeConfig& k, std::int64_t i) {
+nn::DecoderLayer T5Gemma::layer(bool decoder, const LlamaLikeConfig& k, std::int64_t i) {
   nn::DecoderLayer l;
-  l.name = fmt::format("model.{}.layers.{}", side, i);
+  l.name = fmt::format("model.{}.layers.{}", decoder ? "decoder" : "encoder", i);
   l.dropout = l.feed_forward_dropout = config_.dropout;
   const auto norm = [&](const char* name) {
     return nn::Norm(parameters_, l.name + "." + name, k.hidden_size, static_cast<float>(k.norm_eps), k.norm);
@@ -134,7 +135,7 @@ nn::DecoderLayer T5Gemma::layer(const std::string& side, const LlamaLikeConfig& 
   l.before_attention = norm("pre_self_attn_layernorm");
   l.mixer = nn::Attention(parameters_, l.name + ".self_attn", attention);
   l.after_attention = norm("post_self_attn_layernorm");
-  if (side == "decoder") {
+  if (decoder) {
     attention.window = 0, attention.d_memory = config_.encoder.hidden_size;
     l.before_cross = norm("pre_cross_attn_layernorm");
     l.cross_attention = nn::Attention(parameters_, l.name + ".cross_attn", attention);
@@ -144,7 +145,7 @@ nn::DecoderLayer T5Gemma::layer(const std::string& side, const LlamaLikeConfig& 
   l.feed_forward = nn::GatedFeedForward(parameters_, l.name + ".mlp",
                                         {.d_model = k.hidden_size,
                                          .d_ff = k.intermediate_size,
-                                         .activation = nn::activation_of(k.hidden_act, k.hidden_act_key),
+                                         .activation = function_of(k.hidden_act),
                                          .dropout = config_.dropout});
   l.after_feed_forward = norm("post_feedforward_layernorm");
   return l;
@@ -160,9 +161,6 @@ std::string T5Gemma::config_json() const {
     return j;
   };
   const LlamaLikeConfig& k = config_.decoder;
-  const auto id = [](std::int32_t value) {
-    return value < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
-  };
   const nlohmann::ordered_json j{{"architectures", {"T5GemmaForConditionalGeneration"}},
                                  {"model_type", "t5gemma"},
                                  {"encoder", of(config_.encoder, false)},
@@ -173,10 +171,10 @@ std::string T5Gemma::config_json() const {
                                  {"attention_dropout", config_.attention_dropout},
                                  {"tie_word_embeddings", config_.tie_word_embeddings},
                                  {"initializer_range", k.initializer_range},
-                                 {"bos_token_id", id(k.bos_token_id)},
-                                 {"eos_token_id", id(k.eos_token_id)},
-                                 {"pad_token_id", id(k.pad_token_id)},
-                                 {"decoder_start_token_id", id(config_.decoder_start)},
+                                 {"bos_token_id", id_json(k.bos_token_id)},
+                                 {"eos_token_id", id_json(k.eos_token_id)},
+                                 {"pad_token_id", id_json(k.pad_token_id)},
+                                 {"decoder_start_token_id", id_json(config_.decoder_start)},
                                  {"torch_dtype", "float32"}};
   return j.dump(2);
 }
@@ -191,8 +189,8 @@ StoredAs T5Gemma::stored_as(const nn::Parameter& p) const {
   return {.names = {p.name}, .added = is_norm ? 1.0f : 0.0f};
 }
 
-bool T5Gemma::is_redundant(std::string_view name) const {
-  return name == "lm_head.out_proj.weight" && config_.tie_word_embeddings;
+Redundant T5Gemma::redundant(std::string_view name) const {
+  return name == "lm_head.out_proj.weight" && config_.tie_word_embeddings ? Redundant::embedding_copy : Redundant::no;
 }
 
 Tensor T5Gemma::embed(Context& c, const Side& side, std::span<const std::int32_t> ids) const {

@@ -85,14 +85,13 @@ Tensor FullTransformer::decode(Context& c, const DecoderInput& input) const {
 
 Tensor FullTransformer::forward(Context& c, std::span<const std::int32_t> source, std::span<const std::int32_t> target,
                                 std::int64_t B) const {
-  check(B > 0 && static_cast<std::int64_t>(source.size()) % B == 0 && static_cast<std::int64_t>(target.size()) % B == 0,
-        "full_transformer", "{} source and {} target ids cannot be divided into {} rows", source.size(), target.size(),
-        B);
+  check(B > 0 && std::ssize(source) % B == 0 && std::ssize(target) % B == 0, "full_transformer",
+        "{} source and {} target ids cannot be divided into {} rows", source.size(), target.size(), B);
   ops::Mask source_mask = ops::Mask::explicit01(padding_mask(c, source, B, config_.pad_idx));
   ops::Mask target_mask = ops::Mask::explicit01(causal_padding_mask(c, target, B, config_.pad_idx));
   source_mask.masked_is_minus_1e9 = target_mask.masked_is_minus_1e9 = true;
-  const Rows source_rows = Rows::rectangle(B, static_cast<std::int64_t>(source.size()) / B);
-  const Rows target_rows = Rows::rectangle(B, static_cast<std::int64_t>(target.size()) / B);
+  const Rows source_rows = Rows::rectangle(B, std::ssize(source) / B);
+  const Rows target_rows = Rows::rectangle(B, std::ssize(target) / B);
   const Memory memory = encode(c, source, source_rows, source_mask);
   return logits(c, *this,
                 decode(c, {.ids = target,

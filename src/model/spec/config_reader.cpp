@@ -67,7 +67,7 @@ constexpr std::string_view common[] = {"architectures",
                                        "unsloth_version",
                                        "unsloth_fixed"};
 
-// True if a value requests nothing: null, false, 0, empty.
+// True if a value has no effect: null, false, 0, empty.
 bool is_off(const nlohmann::json& v) {
   return v.is_null() || v == false || (v.is_number() && v == 0) ||
          ((v.is_structured() || v.is_string()) && v.size() == 0) || v == "";
@@ -142,6 +142,11 @@ std::int32_t ConfigReader::id_of(const std::string& key, std::int64_t otherwise,
   if (id < -1 || id >= vocab_size)
     config_->fail_at(key, fmt::format("{} is not a valid id: the vocabulary has {} tokens", id, vocab_size));
   return static_cast<std::int32_t>(id);
+}
+
+HiddenAct ConfigReader::hidden_act(const std::string& key, HiddenAct otherwise) {
+  const auto name = get<std::string>(key, std::string(name_of(otherwise)));
+  return hidden_act_of(name, config_->place_of(key));
 }
 
 void ConfigReader::ignore(std::initializer_list<std::string_view> keys) {

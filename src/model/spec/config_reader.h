@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "format/json_file.h"
+#include "model/spec/hidden_act.h"
 
 namespace tril::model {
 
@@ -21,7 +22,7 @@ class ConfigReader {
 
   const JsonObject& json() const { return *config_; }
   bool has(const std::string& key);
-  /// True if the key is present and null, if that differs from absent.
+  /// True if the key is present and null, where that differs from absent.
   bool says_null(const std::string& key);
   template <class T>
   T get(const std::string& key, T otherwise) {
@@ -33,17 +34,19 @@ class ConfigReader {
   std::int64_t size(const std::string& key, std::int64_t otherwise);
   /// layer_count() of a required key.
   std::int64_t layers(const std::string& key);
-  /// Returns whichever of two names of one value the file uses; the first if it uses neither. @throws Error if it
-  /// has both and they contradict each other
+  /// The name that the file uses of two for one value; the first if it uses neither. @throws Error if it has both with
+  /// different values
   std::string spelt(const std::string& name, const std::string& other);
   /// A probability or another fraction in [0, 1).
   float share(const std::string& key, double otherwise = 0);
   double positive(const std::string& key, double otherwise);
   double at_least_0(const std::string& key, double otherwise);
-  /// A token id; the first of a list; -1 for null. If the key is absent: `otherwise`, the publisher's default, if
-  /// this vocabulary has it, else -1.
+  /// A token id; the first of a list; -1 for null. An absent key means `otherwise`, the publisher's default, or -1 if the
+  /// vocabulary is too small for it.
   std::int32_t id_of(const std::string& key, std::int64_t otherwise, std::int64_t vocab_size);
 
+  /// The activation of this name in `transformers`.
+  HiddenAct hidden_act(const std::string& key, HiddenAct otherwise);
   /// If the key is present, it must have this value: other values are not supported.
   template <class T>
   void only(const std::string& key, const T& supported) {
@@ -54,8 +57,8 @@ class ConfigReader {
   }
   /// Keys that do not affect results.
   void ignore(std::initializer_list<std::string_view> keys);
-  /// Throws an Error for keys that were neither read nor ignored and request something: not null, false, empty,
-  /// or a name.
+  /// @throws Error for a key that was neither read nor ignored and has an effect: its value is not null, false, 0 or
+  /// empty
   void finish() const;
 
  private:
@@ -64,7 +67,7 @@ class ConfigReader {
   std::set<std::string, std::less<>> known_;
 };
 
-/// The largest sizes of families without a publisher; other families have their own limits.
+/// The largest sizes of tril's own families; other families have their own limits.
 struct MostSizes {
   static constexpr std::int64_t vocab_size = 0x7fffffff, d_model = 1 << 16, num_heads = 1 << 12, d_ff = 1 << 24,
                                 max_length = 1 << 24;
@@ -78,8 +81,7 @@ std::int64_t size_within(const JsonObject& config, std::string_view key, std::in
 std::int32_t id_within(const JsonObject& config, std::string_view key, std::int64_t otherwise, std::int64_t vocab_size);
 /// A probability or another fraction in [0, 1).
 float share_of(const JsonObject& config, std::string_view key, double otherwise);
-/// A positive number that float32, in which models compute, can hold: overflow is an Error, like a value that is
-/// not finite.
+/// A positive number. Models compute in float32, so a number that overflows it is an Error, as is one that is not finite.
 double positive_of(const JsonObject& config, std::string_view key, double otherwise);
 double at_least_0_of(const JsonObject& config, std::string_view key, double otherwise);
 /// True if x is above 0 (or at least 0) and finite, also as a float32.

@@ -1,4 +1,4 @@
-// The config.json keys that decoders with rotary positions share, for any config struct.
+// Keys of config.json that many families share, for any config struct that has them as members.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,6 +18,17 @@ inline void read_size(ConfigReader& config, const char* key, std::int64_t& value
   check_size(config.json(), key, value, most);
 }
 
+/// The largest sizes of published decoders.
+struct MostDecoderSizes {
+  static constexpr std::int64_t vocab_size = std::numeric_limits<std::int32_t>::max(), hidden_size = 1 << 16,
+                                intermediate_size = 1 << 20, num_layers = 1000, num_heads = 1 << 12;
+};
+
+/// A token id as config.json has it: null for -1.
+inline nlohmann::ordered_json id_json(std::int32_t id) {
+  return id < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(id);
+}
+
 /// bos_token_id, eos_token_id, pad_token_id, within the vocabulary.
 template <class Config>
 void read_special_ids(ConfigReader& config, Config& k) {
@@ -27,7 +38,7 @@ void read_special_ids(ConfigReader& config, Config& k) {
     *id = config.id_of(key, *id, k.vocab_size);
 }
 
-/// Keys of heads that sum a text up, which decoders do not have.
+/// Ignores the keys of summary heads, which language models do not have.
 inline void ignore_summary_keys(ConfigReader& config) {
   config.ignore(
       {"summary_type", "summary_use_proj", "summary_activation", "summary_first_dropout", "summary_proj_to_labels"});
@@ -39,11 +50,12 @@ void read_decoder_keys(ConfigReader& config, Config& k) {
   const auto size = [&](const char* key, std::int64_t& value, std::int64_t most) {
     read_size(config, key, value, most);
   };
-  size("vocab_size", k.vocab_size, std::numeric_limits<std::int32_t>::max());
-  size("hidden_size", k.hidden_size, 1 << 16);
-  size("intermediate_size", k.intermediate_size, 1 << 20);
-  size("num_hidden_layers", k.num_hidden_layers, 1000);
-  size("num_attention_heads", k.num_attention_heads, 1 << 12);
+  using Most = MostDecoderSizes;
+  size("vocab_size", k.vocab_size, Most::vocab_size);
+  size("hidden_size", k.hidden_size, Most::hidden_size);
+  size("intermediate_size", k.intermediate_size, Most::intermediate_size);
+  size("num_hidden_layers", k.num_hidden_layers, Most::num_layers);
+  size("num_attention_heads", k.num_attention_heads, Most::num_heads);
   size("max_position_embeddings", k.max_position_embeddings, 1 << 30);
   k.initializer_range = config.at_least_0("initializer_range", k.initializer_range);
   k.tie_word_embeddings = config.get<bool>("tie_word_embeddings", k.tie_word_embeddings);
@@ -63,9 +75,6 @@ void check_heads_divide(const ConfigReader& config, const Config& k) {
 /// Writes these keys, and those that identify the directory.
 template <class Config>
 nlohmann::ordered_json decoder_keys_json(const Config& k) {
-  const auto id = [](std::int32_t value) {
-    return value < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
-  };
   return {{"architectures", {k.architecture}},
           {"model_type", k.family},
           {"vocab_size", k.vocab_size},
@@ -76,9 +85,9 @@ nlohmann::ordered_json decoder_keys_json(const Config& k) {
           {"max_position_embeddings", k.max_position_embeddings},
           {"initializer_range", k.initializer_range},
           {"attention_dropout", k.attention_dropout},
-          {"bos_token_id", id(k.bos_token_id)},
-          {"eos_token_id", id(k.eos_token_id)},
-          {"pad_token_id", id(k.pad_token_id)},
+          {"bos_token_id", id_json(k.bos_token_id)},
+          {"eos_token_id", id_json(k.eos_token_id)},
+          {"pad_token_id", id_json(k.pad_token_id)},
           {"tie_word_embeddings", k.tie_word_embeddings},
           {"torch_dtype", "float32"},
           {"use_cache", true}};

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "model/spec/decoder_keys.h"
@@ -25,12 +24,13 @@ void read_sizes(ConfigReader& config, GptLikeConfig& k) {
   const auto size = [&](const Spelling& key, std::int64_t& value, std::int64_t most) {
     if (!key.own.empty()) read_size(config, spelt(config, key).c_str(), value, most);
   };
-  read_size(config, "vocab_size", k.vocab_size, std::numeric_limits<std::int32_t>::max());
-  size(keys.hidden_size, k.hidden_size, 1 << 16);
+  using Most = MostDecoderSizes;
+  read_size(config, "vocab_size", k.vocab_size, Most::vocab_size);
+  size(keys.hidden_size, k.hidden_size, Most::hidden_size);
   if (!keys.intermediate_size.own.empty()) k.intermediate_size = k.d_ff();
-  size(keys.intermediate_size, k.intermediate_size, 1 << 20);
-  size(keys.num_hidden_layers, k.num_hidden_layers, 1000);
-  size(keys.num_attention_heads, k.num_attention_heads, 1 << 12);
+  size(keys.intermediate_size, k.intermediate_size, Most::intermediate_size);
+  size(keys.num_hidden_layers, k.num_hidden_layers, Most::num_layers);
+  size(keys.num_attention_heads, k.num_attention_heads, Most::num_heads);
   size(keys.max_position_embeddings, k.max_position_embeddings, k.positions == Positions::learned ? 1 << 24 : 1 << 30);
   if (k.hidden_size % k.num_attention_heads != 0)
     config.json().fail_at(keys.num_attention_heads.own,
@@ -80,11 +80,7 @@ GptLikeConfig read_gpt_like(ConfigReader& config, GptLikeConfig k) {
   for (const DropoutKey& d : dropout_keys(keys))
     if (has(d.key)) k.*d.value = config.share(spelt(config, d.key), static_cast<double>(k.*d.value));
   read_special_ids(config, k);
-  if (has(keys.hidden_act)) {
-    const std::string key = spelt(config, keys.hidden_act);
-    k.hidden_act = config.get<std::string>(key, k.hidden_act);
-    nn::activation_of(k.hidden_act, config.json().place_of(key));
-  }
+  if (has(keys.hidden_act)) k.hidden_act = config.hidden_act(spelt(config, keys.hidden_act), k.hidden_act);
   if (has(keys.layer_norm_eps))
     k.layer_norm_eps = config.positive(spelt(config, keys.layer_norm_eps), k.layer_norm_eps);
   if (k.positions == Positions::rotary && k.rope_parameters)
@@ -153,7 +149,7 @@ nn::Attention GptLike::attention(const std::string& layer, std::int64_t i) {
            .out_bias = k.attention_out_bias,
            .dropout = k.attention_dropout,
            .scale = k.attention_scale,
-           .window = k.windows.empty() ? 0 : k.windows[static_cast<std::size_t>(i)],
+           .window = k.windows.empty() ? 0 : k.windows.begin()[i],
            .head_norms = k.head_norms,
            .qkv = k.names.qkv,
            .out = k.names.out}};
@@ -176,7 +172,7 @@ void GptLike::add_layer(std::int64_t i) {
   layer.feed_forward = nn::FeedForward(p, k.names.feed_forward.empty() ? name : name + "." + k.names.feed_forward,
                                        {.d_model = k.hidden_size,
                                         .d_ff = k.d_ff(),
-                                        .activation = nn::activation_of(k.hidden_act, k.keys.hidden_act.own),
+                                        .activation = function_of(k.hidden_act),
                                         .dropout = k.activation_dropout,
                                         .bias = k.feed_forward_bias,
                                         .first = k.names.first,
@@ -195,13 +191,13 @@ std::string GptLike::config_json() const {
   put(k.keys.num_hidden_layers, k.num_hidden_layers);
   put(k.keys.num_attention_heads, k.num_attention_heads);
   put(k.keys.max_position_embeddings, k.max_position_embeddings);
-  put(k.keys.hidden_act, k.hidden_act);
+  put(k.keys.hidden_act, name_of(k.hidden_act));
   put(k.keys.layer_norm_eps, k.layer_norm_eps);
   put(k.keys.initializer_range, k.initializer_range);
   for (const DropoutKey& d : dropout_keys(k.keys)) put(d.key, k.*d.value);
   for (const auto& [key, id] :
        {std::pair{"bos_token_id", k.bos_token_id}, {"eos_token_id", k.eos_token_id}, {"pad_token_id", k.pad_token_id}})
-    j[key] = id < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(id);
+    j[key] = id_json(id);
   j.update({{"tie_word_embeddings", k.tie_word_embeddings}, {"torch_dtype", "float32"}, {"use_cache", true}});
   if (k.positions == Positions::rotary && k.rope_parameters)
     write_rotary(j, k.rope, k.hidden_size / k.num_attention_heads, k.turns_part_of_head ? 0 : 1);
@@ -240,13 +236,14 @@ StoredAs GptLike::stored_as(const nn::Parameter& p) const {
   return stored;
 }
 
-// The tied output, and the frequencies and causal masks that older files keep.
-bool GptLike::is_redundant(std::string_view name) const {
-  if (name == config_.names.output + ".weight") return config_.tie_word_embeddings;
+// The tied output, and the frequencies and causal masks that older files store.
+Redundant GptLike::redundant(std::string_view name) const {
+  if (name == config_.names.output + ".weight")
+    return config_.tie_word_embeddings ? Redundant::embedding_copy : Redundant::no;
   const std::string attention = "." + config_.names.attention;
   for (const char* end : {".rotary_emb.inv_freq", ".bias", ".masked_bias", ".causal_mask"})
-    if (name.ends_with(attention + end)) return true;
-  return false;
+    if (name.ends_with(attention + end)) return Redundant::unused;
+  return Redundant::no;
 }
 
 Tensor GptLike::decode(Context& c, const DecoderInput& input) const {

@@ -1,6 +1,6 @@
-// The decoder that GPT began and others vary: LayerNorm, attention, a feed-forward of two products [Radford et al. 2018].
-// Where a token stands is learned, said by sinusoids, by turned queries and keys, or by a bias of distances; the sublayers
-// follow each other or stand side by side. What a family changes are switches and names here; its own file gives them.
+// GPT's decoder and its variants: LayerNorm, attention, a feed-forward of two products [Radford et al. 2018]. Positions are
+// learned, sinusoidal, rotary or a bias by distance; the sublayers are sequential or parallel. A family is a set of
+// switches and names in GptLikeConfig; its own file sets them.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,8 +15,8 @@
 
 namespace tril::model {
 
-/// A key of config.json as the family spells it, and as `transformers` has it for all families where it reads both.
-/// Empty: the family has no such key.
+/// A key of config.json: the family's own name, and the name that `transformers` reads for all families (empty: none).
+/// An empty own name: the family has no such key.
 struct Spelling {
   std::string own, common = {};
 };
@@ -37,49 +37,49 @@ struct GptLikeConfig {
   std::int64_t num_hidden_layers = 0, num_attention_heads = 0;
   std::int64_t num_key_value_heads = 0;         ///< 0: num_attention_heads
   std::int64_t max_position_embeddings = 2048;  ///< 0: no bound
-  std::string hidden_act = "gelu";
+  HiddenAct hidden_act = HiddenAct::gelu;
   double layer_norm_eps = 1e-5, initializer_range = 0.02;
   bool tie_word_embeddings = false;
-  float attention_dropout = 0;  ///< on weights of attention,
-  float hidden_dropout = 0;     ///< on what each sublayer adds,
-  float embedding_dropout = 0;
-  float activation_dropout = 0;  ///< and between the products of the feed-forward
-  float layerdrop = 0;           ///< left_out()'s probability
+  float attention_dropout = 0;   ///< on attention weights
+  float hidden_dropout = 0;      ///< on each sublayer's result
+  float embedding_dropout = 0;   ///< on embeddings
+  float activation_dropout = 0;  ///< between the two products of the feed-forward
+  float layerdrop = 0;           ///< the probability of left_out()
   std::int32_t bos_token_id = -1, eos_token_id = -1, pad_token_id = -1;
 
   enum class Positions : std::uint8_t { rotary, learned, sinusoidal, alibi } positions = Positions::rotary;
   nn::RotaryOptions rope;
   double partial_rotary_factor = 1;
-  bool turns_part_of_head = false;   ///< as partial_rotary_factor says
-  bool rope_parameters = true;       ///< rotary: config.json says it as rotary_config.h reads it
+  bool turns_part_of_head = false;   ///< partial_rotary_factor is the rotated share of each head
+  bool rope_parameters = true;       ///< rotary: config.json has the keys that rotary_config.h reads
   bool own_rotary_names = false;     ///< !RotaryDefaults::reads_top_level
-  std::int32_t position_offset = 0;  ///< learned: rows of the table before that of position 0; sinusoidal: position 0's
+  std::int32_t position_offset = 0;  ///< learned: unused first rows of the table; sinusoidal: the number of position 0
 
   bool parallel = true;  ///< false: one sublayer after the other
   bool attention_bias = true, attention_out_bias = true, feed_forward_bias = true, norm_bias = true;
-  bool one_norm = false;  ///< the feed-forward reads what the attention reads
+  bool one_norm = false;  ///< attention and feed-forward read the same normed input
   bool output_bias = false;
   bool embedding_norm = false;
   float embedding_scale = 1;
   float attention_scale = 0;          ///< of scores; 0: 1 / sqrt(d_head)
   std::vector<std::int32_t> windows;  ///< of each layer, 0: none; empty: none anywhere
   nn::Attention::HeadNorms head_norms;
-  /// How files hold one matrix of q, k, v: `groups` of heads, in each its heads of q, then of k, then of v. One group: as
-  /// the model has it.
+  /// How files store the fused matrix of q, k, v: in `groups` of heads, each with its rows of q, then k, then v. One group
+  /// is the model's order.
   struct Fused {
     std::int64_t groups = 1;
     bool values_before_keys = false;
   } fused;
   struct Names {
-    std::string prefix;  ///< that the names below but `output` have in files of this class, and may lack in others
+    std::string prefix;  ///< of all names below except `output`; files of the bare model lack it
     std::string embedding, positions, embedding_norm, layers, attention;
     std::string qkv;  ///< empty: q_proj, k_proj, v_proj
     std::string out;
     std::string self_norm = "input_layernorm", feed_forward_norm = "post_attention_layernorm";
-    std::string feed_forward = "mlp";  ///< empty: its products are the layer's
+    std::string feed_forward = "mlp";  ///< empty: its two products are named directly below the layer
     std::string first, second, final_norm, output = "lm_head";
   } names;
-  nlohmann::json own_keys = nlohmann::json::object();  ///< keys of config.json that this family alone has
+  nlohmann::json own_keys = nlohmann::json::object();  ///< config.json keys of this family only
 
   std::int64_t d_ff() const { return intermediate_size ? intermediate_size : 4 * hidden_size; }
   std::int64_t kv_heads() const { return num_key_value_heads ? num_key_value_heads : num_attention_heads; }
@@ -88,8 +88,7 @@ struct GptLikeConfig {
 /// The keys of GPT-2's configurations.
 GptLikeKeys gpt2_keys();
 
-/// The keys of config.keys, and those of all families. What they are where config.json leaves them out is what `defaults`
-/// says.
+/// Reads the keys of defaults.keys and those of all families. `defaults` holds the values of absent keys.
 GptLikeConfig read_gpt_like(ConfigReader& config, GptLikeConfig defaults);
 
 class GptLike : public Model {
@@ -108,7 +107,7 @@ class GptLike : public Model {
     return rotary_ ? rotary_->options().length_dependence() : nn::LengthDependence();
   }
   StoredAs stored_as(const nn::Parameter& p) const override;
-  bool is_redundant(std::string_view name) const override;
+  Redundant redundant(std::string_view name) const override;
   Tensor decode(Context& c, const DecoderInput& input) const override;
   OutputProjection output() const override;
   std::unique_ptr<nn::KvCache> make_cache(Context& c) const override;

@@ -89,7 +89,7 @@ void LlamaLike::make_attention(nn::DecoderLayer& layer, std::int64_t i) {
                                                 .query_rows = k.num_attention_heads * k.d_head(),
                                                 .key_rows = k.kv_heads() * k.d_head()})};
     }
-  if (k.result_gate)  // head by head, a gate behind its query
+  if (k.result_gate)  // files have each head's query and gate next to each other
     for (const char* part : {".weight", ".bias"}) {
       const std::string name = layer.name + ".self_attn.q_proj" + part;
       stored_[name] = {.names = {name},
@@ -102,7 +102,7 @@ void LlamaLike::make_latent_attention(nn::DecoderLayer& layer) {
   const std::string prefix = layer.name + ".self_attn";
   layer.mixer = nn::LatentAttention(parameters_, prefix, o);
   const std::string q = prefix + (o.query_rank > 0 ? ".q_b_proj.weight" : ".q_proj.weight");
-  std::vector<std::int32_t> rotated_first;  // in files each head has its rotated part last
+  std::vector<std::int32_t> rotated_first;  // in files the rotated part of each head comes last
   for (std::int64_t h = 0; h < o.num_heads; ++h)
     for (std::int64_t j = 0, d = o.d_own + o.d_rotated; j < d; ++j)
       rotated_first.push_back(static_cast<std::int32_t>(h * d + (j + o.d_own) % d));
@@ -119,10 +119,10 @@ void LlamaLike::make_recurrence(nn::DecoderLayer& layer) {
   }
   const auto& o = std::get<nn::GatedDeltaNet::Options>(config_.recurrence);
   layer.mixer = nn::GatedDeltaNet(parameters_, prefix, o);
-  for (const char* name : {".norm.weight", ".A_log", ".dt_bias"})  // as they are, whatever norms of layers are less
+  for (const char* name : {".norm.weight", ".A_log", ".dt_bias"})  // stored without the offset of norms_store_offset
     stored_[prefix + name] = {.names = {prefix + name}};
   if (!o.fused) return;
-  const std::int64_t heads = o.num_heads / o.num_key_heads, values = heads * o.d_v;  // of each key head
+  const std::int64_t heads = o.num_heads / o.num_key_heads, values = heads * o.d_v;  // for each key head
   const std::string qkvz = prefix + ".in_proj_qkvz.weight", ba = prefix + ".in_proj_ba.weight";
   stored_[qkvz] = {.names = {qkvz},
                    .row_order = grouped_rows(o.num_key_heads, std::array{o.d_k, o.d_k, values, values})};
@@ -133,7 +133,7 @@ void LlamaLike::make_feed_forward(nn::DecoderLayer& layer, std::int64_t i) {
   const auto& k = config_;
   nn::Parameters& p = parameters_;
   const bool xielu = k.feed_forward == LlamaLikeConfig::FeedForward::xielu;
-  const ops::Activation activation = xielu ? ops::Activation::none : nn::activation_of(k.hidden_act, k.hidden_act_key);
+  const ops::Activation activation = xielu ? ops::Activation::none : function_of(k.hidden_act);
   if (xielu || k.feed_forward == LlamaLikeConfig::FeedForward::plain) {
     layer.feed_forward = nn::FeedForward(p, layer.name + "." + k.feed_forward_name,
                                          {.d_model = k.hidden_size,
@@ -156,7 +156,7 @@ void LlamaLike::make_feed_forward(nn::DecoderLayer& layer, std::int64_t i) {
                                       .norm_eps = static_cast<float>(k.norm_eps),
                                       .gate_up = k.gate_up_name};
   const ExpertsConfig& e = k.experts;
-  if (e.count > 0 && (e.sparse.empty() || e.sparse[static_cast<std::size_t>(i)]))
+  if (e.count > 0 && (e.sparse.empty() || e.sparse.begin()[i]))
     make_experts(layer, gated);
   else
     layer.feed_forward = nn::GatedFeedForward(p, layer.name + "." + k.feed_forward_name, gated);
@@ -224,11 +224,11 @@ StoredAs LlamaLike::stored_as(const nn::Parameter& p) const {
   return {.names = {p.name}, .added = k.norms_store_offset && is_norm ? 1.0f : 0.0f};
 }
 
-// The tied output, and the frequencies that older files store.
-bool LlamaLike::is_redundant(std::string_view name) const {
-  if (name == "lm_head.weight") return config_.tie_word_embeddings;
-  if (!config_.left_alone.empty() && name.starts_with(config_.left_alone)) return true;
-  return name.ends_with(".rotary_emb.inv_freq");
+// The tied output, layers that propose further tokens, and the frequencies that older files store.
+Redundant LlamaLike::redundant(std::string_view name) const {
+  if (name == "lm_head.weight") return config_.tie_word_embeddings ? Redundant::embedding_copy : Redundant::no;
+  const bool left_alone = !config_.left_alone.empty() && name.starts_with(config_.left_alone);
+  return left_alone || name.ends_with(".rotary_emb.inv_freq") ? Redundant::unused : Redundant::no;
 }
 
 Tensor LlamaLike::decode(Context& c, const DecoderInput& input) const {

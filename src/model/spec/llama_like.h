@@ -35,7 +35,7 @@ class LlamaLike : public Model {
   bool has_encoder() const override { return false; }
   nn::LengthDependence length_dependence() const override { return config_.rope.length_dependence(); }
   StoredAs stored_as(const nn::Parameter& p) const override;
-  bool is_redundant(std::string_view name) const override;
+  Redundant redundant(std::string_view name) const override;
   Tensor decode(Context& c, const DecoderInput& input) const override;
   OutputProjection output() const override {
     return OutputProjection::of(*output_, output_bias_ ? output_bias_->value : Tensor(), config_.logit_softcap);
@@ -59,7 +59,7 @@ class LlamaLike : public Model {
   nn::Norm final_norm_;
   std::optional<nn::Norm> embedding_norm_;
   nn::Parameter *output_ = nullptr, *output_bias_ = nullptr;
-  std::map<std::string, StoredAs> stored_;  // by name, of weights whose rows or tensors files have otherwise
+  std::map<std::string, StoredAs> stored_;  // by name: the weights that files store in another order or tensor
 };
 
 }  // namespace tril::model

@@ -34,9 +34,8 @@ LlamaLikeConfig read_llama_like(ConfigReader& config, LlamaLikeConfig k) {
   k.head_dim = config.size("head_dim", k.d_head());
   check_size(json, "head_dim", k.head_dim, 1 << 12);
 
-  k.hidden_act = config.get<std::string>(k.hidden_act_key, k.hidden_act);
   if (k.feed_forward != LlamaLikeConfig::FeedForward::xielu)
-    nn::activation_of(k.hidden_act, json.place_of(k.hidden_act_key));
+    k.hidden_act = config.hidden_act(k.hidden_act_key, k.hidden_act);
   if (!k.norm_eps_key.empty()) k.norm_eps = config.positive(k.norm_eps_key, k.norm_eps);
   k.rope_defaults.head_dim = k.head_dim;
   k.rope_defaults.max_positions = k.max_position_embeddings;
@@ -48,7 +47,8 @@ nlohmann::ordered_json llama_like_json(const LlamaLikeConfig& k) {
   nlohmann::ordered_json j = decoder_keys_json(k);
   j["num_key_value_heads"] = k.kv_heads();
   j["head_dim"] = k.d_head();
-  j[k.hidden_act_key] = k.hidden_act;
+  const bool xielu = k.feed_forward == LlamaLikeConfig::FeedForward::xielu;
+  j[k.hidden_act_key] = xielu ? "xielu" : name_of(k.hidden_act);
   if (!k.norm_eps_key.empty()) j[k.norm_eps_key] = k.norm_eps;
   if (k.sliding_rope)
     write_rotary_by_type(j, {k.rope, *k.sliding_rope}, k.d_head());
@@ -83,7 +83,7 @@ nn::Attention::HeadNorms rms_head_norms(const LlamaLikeConfig& k) {
 }
 
 void read_query_scale(ConfigReader& config, LlamaLikeConfig& k) {
-  // A whole number, as transformers has it.
+  // transformers requires a whole number.
   const std::int64_t scalar = read_own_size(config, k, "query_pre_attn_scalar", 256, 1 << 30);
   k.attention_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(scalar)));
 }
@@ -124,7 +124,7 @@ void set_experts(ConfigReader& config, LlamaLikeConfig& k, const std::string& co
   const JsonObject& json = config.json();
   const std::int64_t count = k.experts.count, all = count * k.num_hidden_layers;
   check_size(json, count_key, count, 1 << 12);
-  // Each is three weights: a few numbers in a small file must not ask for millions of them.
+  // Each expert has three weights: small files must not request millions of them.
   if (constexpr std::int64_t most = 1 << 16; all > most)
     json.fail_at(count_key, fmt::format("{} in each of {} layers makes {} experts, above the supported maximum of {}",
                                         count, k.num_hidden_layers, all, most));
@@ -156,7 +156,8 @@ void read_further_layers(ConfigReader& config, LlamaLikeConfig& k) {
   const auto layers = config.get<std::int64_t>(key, 0);
   k.own_keys[key] = layers;
   if (layers > 1)
-    config.json().fail_at(key, fmt::format("{} is not supported", layers), "at most one layer is left alone");
+    config.json().fail_at(key, fmt::format("{} is not supported", layers),
+                          "at most one layer for further tokens is supported");
   if (layers == 1) k.left_alone = fmt::format("model.layers.{}.", k.num_hidden_layers);
 }
 
@@ -222,11 +223,11 @@ nlohmann::json window_json(std::int32_t window) {
 
 namespace {
 
-// layer_types: one of two for each layer.
+// layer_types, with one of two types for each layer.
 std::vector<std::string> read_layer_types(ConfigReader& config, std::int64_t layers, const std::string& special) {
   const JsonObject& json = config.json();
   const auto types = config.get<std::vector<std::string>>("layer_types", {});
-  if (static_cast<std::int64_t>(types.size()) != layers)
+  if (std::ssize(types) != layers)
     json.fail_at("layer_types", fmt::format("{} types for {} layers", types.size(), layers));
   for (const std::string& type : types)
     if (type != "full_attention" && type != special)

@@ -20,22 +20,20 @@ Tensor causal_mask(Context& c, std::int64_t T, MaskConvention convention) {
 
 Tensor padding_mask(Context& c, std::span<const std::int32_t> ids, std::int64_t B, std::int32_t pad_id,
                     MaskConvention convention) {
-  check(B > 0 && static_cast<std::int64_t>(ids.size()) % B == 0, "padding_mask",
-        "{} ids cannot be divided into {} rows", ids.size(), B);
+  check(B > 0 && std::ssize(ids) % B == 0, "padding_mask", "{} ids cannot be divided into {} rows", ids.size(), B);
   std::vector<std::uint8_t> allow;
   for (std::int32_t id : ids) allow.push_back(id != pad_id);
-  return made(c, std::move(allow), {B, 1, 1, static_cast<std::int64_t>(ids.size()) / B}, convention);
+  return made(c, std::move(allow), {B, 1, 1, std::ssize(ids) / B}, convention);
 }
 
 Tensor causal_padding_mask(Context& c, std::span<const std::int32_t> ids, std::int64_t B, std::int32_t pad_id) {
-  check(B > 0 && static_cast<std::int64_t>(ids.size()) % B == 0, "causal_padding_mask",
-        "{} ids cannot be divided into {} rows", ids.size(), B);
-  const std::int64_t T = static_cast<std::int64_t>(ids.size()) / B;
+  check(B > 0 && std::ssize(ids) % B == 0, "causal_padding_mask", "{} ids cannot be divided into {} rows", ids.size(),
+        B);
+  const std::int64_t T = std::ssize(ids) / B;
   std::vector<std::uint8_t> allow;
   for (std::int64_t b = 0; b < B; ++b)
     for (std::int64_t i = 0; i < T; ++i)
-      for (std::int64_t j = 0; j < T; ++j)
-        allow.push_back(j <= i && ids[static_cast<std::size_t>(b * T + j)] != pad_id);
+      for (std::int64_t j = 0; j < T; ++j) allow.push_back(j <= i && ids.begin()[b * T + j] != pad_id);
   return made(c, std::move(allow), {B, 1, T, T}, MaskConvention::one_may_attend);
 }
 
@@ -51,7 +49,7 @@ std::string mask_picture(const Tensor& mask, MaskConvention convention) {
   for (std::int64_t i = 0; i < Tq && B * H > 0; ++i) {
     for (std::int64_t j = 0; j < Tk; ++j) {
       if (j) picture += ' ';
-      picture += (values[static_cast<std::size_t>(i * Tk + j)] != 0) == sees ? '#' : '.';
+      picture += (values.begin()[i * Tk + j] != 0) == sees ? '#' : '.';
     }
     picture += '\n';
   }

@@ -35,49 +35,56 @@ struct Memory {
   std::vector<std::int32_t> adapters;
 };
 
-/// The input of one decoder call: tokens of any number of rows.
+/// The input of one decoder call: the tokens of any number of rows.
 struct DecoderInput {
   std::span<const std::int32_t> ids;  ///< [N]
   Rows rows;                          ///< row i's tokens begin at position rows.start(i)
   const Memory* memory = nullptr;     ///< encoder-decoder: the memory for cross-attention
   /// The row of memory for each row; empty: row i attends to row i. Equal numbers must be neighbours.
   std::span<const std::int32_t> memory_rows;
-  /// [rows] length of the given text of each row, of which these tokens may be a portion; later tokens are generated.
-  /// Only length-dependent angles use it (nn/rotary.h). Empty: as many as the row has with these tokens.
+  /// [rows] the prompt length of each row; these tokens may be a portion of the prompt. Only length-dependent angles use it
+  /// (nn/rotary.h). Empty: the row's length including these tokens.
   std::span<const std::int32_t> given = {};
   /// Holds keys and values of earlier tokens and receives those of these; null: each row begins at position 0 and
   /// nothing is kept.
   nn::KvCache* cache = nullptr;
   ops::Mask self_mask = ops::Mask::causal();
   ops::Mask memory_mask = ops::Mask::full();
-  nn::AttentionTap* tap = nullptr;   ///< receives one layer's cross-attention weights; null: not wanted
-  nn::RouterTap* routers = nullptr;  ///< receives the choices of each mixture of experts; null: not wanted
+  nn::AttentionTap* tap = nullptr;   ///< receives one layer's cross-attention weights; may be null
+  nn::RouterTap* routers = nullptr;  ///< receives the choices of each mixture of experts; may be null
 };
 
-/// How files store a weight, if that differs from the model.
+/// How files store a weight.
 struct StoredAs {
   std::vector<std::string> names;  ///< the first is used for writing; all are accepted for reading
   bool transposed = false;         ///< files have [in, out], the model has [out, in]
   bool optional = false;           ///< if files omit it, it is zero
   float added = 0;                 ///< files store the values minus this
-  /// Row i of the model is row row_order[i] of the files, whatever its width; empty: the same order. Quantised
-  /// matrices are in the model's order.
+  /// Row i of the model is row row_order[i] of the files; empty: the same order. Quantised matrices are in the model's
+  /// order.
   std::vector<std::int32_t> row_order = {};
-  /// Files hold `count` weights of this shape in one tensor [count, ...], of which this is number `index`; count 0: it is
-  /// a tensor of its own. A file may hold it under its own name too, then as the model has it.
+  /// Files store `count` weights of this shape in one tensor [count, ...]; this weight is number `index`. count 0: it has a
+  /// tensor of its own. A file may also store it under its own name, in the model's layout.
   struct Part {
     std::int64_t index = 0, count = 0;
   } part = {};
 };
 
-/// What a family's cache keeps of a row.
+/// Why a family's files may hold a tensor that is not one of its weights.
+enum class Redundant : std::uint8_t {
+  no,              ///< they may not: such a tensor is an error
+  embedding_copy,  ///< the embedding table under another name, which must have the same values
+  unused,          ///< nothing reads it: computed values, or parts of a larger model
+};
+
+/// What a family's cache keeps for each row.
 enum class CacheForm : std::uint8_t {
   tokens,  ///< keys and values of each token
-  states,  ///< a recurrent state in place of tokens: in float32, without a window
+  states,  ///< a recurrent state instead of tokens: in float32, without a window
   both,    ///< a state in some layers, keys and values in others
 };
 
-/// The matrix that turns hidden states into logits: hidden W^T + b, capped if the family does so.
+/// The product that turns hidden states into logits: hidden W^T + b, with a soft cap in some families.
 struct OutputProjection {
   ops::Weight weight;                     ///< [V, d_model]
   Tensor bias;                            ///< [V] or none
@@ -101,7 +108,7 @@ class Model {
   virtual std::int64_t source_vocab_size() const { return vocab_size(); }
   virtual std::int64_t d_model() const = 0;
   virtual std::int64_t max_positions() const = 0;  ///< 0: no limit
-  /// What its cache keeps.
+  /// What its KV cache keeps.
   virtual CacheForm cache_form() const { return CacheForm::tokens; }
   /// How the angles of its rotary positions depend on row lengths.
   virtual nn::LengthDependence length_dependence() const { return {}; }
@@ -111,7 +118,7 @@ class Model {
   virtual std::int64_t cross_layers() const { return 0; }
   /// Number of heads of each cross-attention.
   virtual std::int64_t cross_heads() const { return 0; }
-  /// Whether weights of its cross-attention are recorded (nn::AttentionTap): those of scores with a soft cap are not.
+  /// True if its cross-attention weights can be recorded (nn::AttentionTap): not those of scores with a soft cap.
   virtual bool records_cross_attention() const { return true; }
 
   /// All dropouts of its configuration.
@@ -122,8 +129,8 @@ class Model {
 
   /// How this family's files store the weight `p`.
   virtual StoredAs stored_as(const nn::Parameter& p) const { return {{p.name}}; }
-  /// True if files of this family may also hold an unused tensor `name`: a tied or computed one.
-  virtual bool is_redundant(std::string_view) const { return false; }
+  /// Whether files of this family may hold the tensor `name`, which is not one of its weights.
+  virtual Redundant redundant(std::string_view) const { return Redundant::no; }
 
   /// Encoder-decoder: the memory of source rows. ids [S].
   virtual Memory encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows,
@@ -137,12 +144,12 @@ class Model {
   nn::Parameters& parameters() { return parameters_; }
   const nn::Parameters& parameters() const { return parameters_; }
 
-  /// The heads that were trained to align tokens; nothing if none were.
+  /// The heads that were trained to align tokens; nothing if there are none.
   const std::optional<nn::AttentionHeads>& alignment_heads() const { return alignment_heads_; }
   void set_alignment_heads(std::optional<nn::AttentionHeads> heads) { alignment_heads_ = std::move(heads); }
 
-  /// True if layers are recomputed in the backward pass instead of keeping their intermediate values: less
-  /// memory, about a third more time.
+  /// True if layers are recomputed in the backward pass instead of keeping their intermediate values. This takes less
+  /// memory and about a third more time.
   bool gradient_checkpointing() const { return gradient_checkpointing_; }
   void set_gradient_checkpointing(bool on) { gradient_checkpointing_ = on; }
 
@@ -156,8 +163,8 @@ class Model {
 /// @throws Error(usage) if the model has no such layer or head
 nn::AttentionTap tap_of(const Model& m, const std::optional<nn::AttentionHeads>& heads);
 
-/// m.output(), or what the adapter of all rows that are computed now makes of it.
-/// @throws Error(usage) if rows have different ones
+/// m.output(), changed by the adapter of the current rows.
+/// @throws Error(usage) if the rows have different adapters
 OutputProjection output(const Context& c, const Model& m);
 
 /// logits [N, V] of hidden states [N, d_model].

@@ -30,7 +30,7 @@ const std::vector<Kind>& kinds() {
        Scaling::yarn,
        {"factor", "beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim", "truncate",
         "original_max_position_embeddings", "attn_factor", "llama_4_scaling_beta", "max_position_embeddings",
-        "finetuned"}},  // these two the authors' own code reads, transformers does not
+        "finetuned"}},  // read by the authors' code only, not by transformers
       {"longrope",
        Scaling::longrope,
        {"factor", "short_factor", "long_factor", "attention_factor", "original_max_position_embeddings", "short_mscale",
@@ -103,7 +103,7 @@ void read_longrope(const JsonObject& rope, const RotaryDefaults& d, nn::RotaryOp
   }
   for (const auto& [key, list] : {std::pair{"short_factor", &o.short_factors}, {"long_factor", &o.long_factors}}) {
     *list = rope.get<std::vector<double>>(key);
-    if (static_cast<std::int64_t>(list->size()) != o.dim / 2)
+    if (std::ssize(*list) != o.dim / 2)
       rope.fail_at(key, fmt::format("got {} factors for the {} pairs of a head", list->size(), o.dim / 2));
     for (double f : *list)
       if (!is_positive_float(f)) rope.fail_at(key, fmt::format("{} is not a positive number", f));
@@ -129,7 +129,7 @@ void read_yarn(const JsonObject& rope, const RotaryDefaults& d, nn::RotaryOption
 
 namespace {
 
-// Of one object of rotary parameters. theta, partial: where it does not say them.
+// Reads one object of rotary parameters. theta, partial: the values of absent keys.
 nn::RotaryOptions read_object(ConfigReader& config, const JsonObject& rope, const RotaryDefaults& d, double theta,
                               double partial) {
   const Kind& kind = kind_of(rope);
@@ -147,7 +147,7 @@ nn::RotaryOptions read_object(ConfigReader& config, const JsonObject& rope, cons
   if (!(o.theta > 1)) rope.fail_at("rope_theta", fmt::format("{} is not above 1", o.theta));
   const double share = share_of_head(rope, d, partial, kind.scaling);
   const auto head_dim = static_cast<double>(d.head_dim);
-  const double turned = std::trunc(head_dim * share);  // a large fraction would exceed all integers
+  const double turned = std::trunc(head_dim * share);  // a double: a large fraction exceeds every integer type
   if (turned < 2 || turned > head_dim || std::fmod(turned, 2) != 0)
     rope.fail_at(
         "partial_rotary_factor",
@@ -187,9 +187,9 @@ nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& d) {
   double theta = config.get<double>("rope_theta", d.theta),
          partial = config.get<double>("partial_rotary_factor", d.partial);
   if (!d.reads_top_level) theta = d.theta, partial = d.partial;
-  config.ignore({"rotary_dim"});  // of other families
+  config.ignore({"rotary_dim"});  // a key of other families
   const nlohmann::json none = nlohmann::json::object();
-  // As `transformers` has it, rope_scaling goes before rope_parameters where it says anything.
+  // As in `transformers`, a rope_scaling that is not empty takes precedence over rope_parameters.
   const JsonObject rope = old_scaling    ? json.object("rope_scaling")
                           : new_spelling ? json.object("rope_parameters")
                                          : JsonObject(none, json.where());

@@ -12,14 +12,14 @@ namespace {
 ops::Spans memory_spans(const Rows& rows, const Memory& memory, std::span<const std::int32_t> memory_rows,
                         bool together) {
   if (memory_rows.empty()) return ops::spans_of(rows, memory.rows);
-  check(static_cast<std::int64_t>(memory_rows.size()) == rows.count(), "decoder",
-        "got {} rows of tokens but {} of memory", rows.count(), memory_rows.size());
+  check(std::ssize(memory_rows) == rows.count(), "decoder", "got {} rows of tokens but {} of memory", rows.count(),
+        memory_rows.size());
   std::vector<kern::RowSpan> spans;
   for (std::int64_t r = 0; r < rows.count(); ++r) {
-    const std::int32_t m = memory_rows[static_cast<std::size_t>(r)];
+    const std::int32_t m = memory_rows.begin()[r];
     check(m >= 0 && m < memory.rows.count(), "decoder", "row {} attends to row {} of only {}", r, m,
           memory.rows.count());
-    if (together && r > 0 && m == memory_rows[static_cast<std::size_t>(r) - 1])
+    if (together && r > 0 && m == memory_rows.begin()[r - 1])
       spans.back().q_len += rows.length(r);
     else
       spans.push_back({rows.begin(r), rows.length(r), memory.rows.begin(m), memory.rows.length(m)});
@@ -27,7 +27,7 @@ ops::Spans memory_spans(const Rows& rows, const Memory& memory, std::span<const 
   return std::make_shared<const std::vector<kern::RowSpan>>(std::move(spans));
 }
 
-// The same for a packed memory, whose rows are numbered.
+// The same for a packed memory, which has row numbers.
 std::vector<kern::MemorySpan> packed_spans(const std::vector<kern::RowSpan>& spans, const Memory& memory) {
   std::vector<kern::MemorySpan> list;
   const auto offsets = memory.rows.offsets();
@@ -72,8 +72,8 @@ bool left_out(const Context& c, std::string_view layer, double p) {
 
 std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& input, const nn::RelativeBias* bias,
                                               std::span<const nn::RotaryPositions> rotaries) {
-  check(static_cast<std::int64_t>(input.ids.size()) == input.rows.tokens(), "decoder", "{} ids in rows of {} tokens",
-        input.ids.size(), input.rows.tokens());
+  check(std::ssize(input.ids) == input.rows.tokens(), "decoder", "{} ids in rows of {} tokens", input.ids.size(),
+        input.rows.tokens());
   nn::CrossCall cross;
   if (input.memory) {
     const bool together = input.memory_mask.kind == kern::MaskKind::full && !c.probing();

@@ -64,8 +64,9 @@ void model_fields(Fields& f, ModelOptions& m) {
   f.add("ffn-dim", &m.ffn_dim, "width of the feed-forward layers").at_least(1).at_most(1 << 20);
   f.add("enc-depth", &m.enc_depth, "number of encoder layers").at_least(1).at_most(1000);
   f.add("dec-depth", &m.dec_depth, "number of decoder layers").at_least(1).at_most(1000);
-  f.add("activation", &m.activation, "activation of the feed-forward layers")
-      .choices({"relu", "gelu", "gelu_new", "silu"});
+  using enum model::HiddenAct;
+  f.add("activation", &m.activation, "activation of the feed-forward layers",
+        {{"relu", relu}, {"gelu", gelu}, {"gelu_new", gelu_new}, {"silu", silu}});
   f.add("max-positions", &m.max_positions, "longest sequence that the model supports, in tokens")
       .at_least(2)
       .at_most(1 << 20);

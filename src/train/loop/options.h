@@ -12,6 +12,7 @@
 #include "corpus/alignment.h"
 #include "corpus/vocabulary.h"
 #include "kern/kernels.h"
+#include "model/spec/hidden_act.h"
 #include "nn/parameter.h"
 #include "train/distributed/exchange.h"
 #include "train/loop/units.h"
@@ -34,7 +35,7 @@ struct ModelOptions {
   std::string arch = "marian";
   Preset preset = Preset::tiny;
   std::int64_t d_model = 128, num_heads = 4, ffn_dim = 256, enc_depth = 4, dec_depth = 4;
-  std::string activation = "relu";
+  model::HiddenAct activation = model::HiddenAct::relu;
   double dropout = 0.1;                     ///< on each sublayer's output, and on embeddings
   std::optional<double> embedding_dropout;  ///< on embeddings, if different
   double attention_dropout = 0;             ///< attention weights

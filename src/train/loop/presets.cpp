@@ -23,10 +23,10 @@ void apply_preset(TrainOptions& o) {
       break;
   }
   if (is_t5(m)) m.attention_dropout = m.activation_dropout = m.dropout;
-  if (m.arch == "mt5") m.activation = "gelu_new";
-  if (m.arch == "bart" || m.arch == "mbart") m.activation = "gelu";
+  if (m.arch == "mt5") m.activation = model::HiddenAct::gelu_new;
+  if (m.arch == "bart" || m.arch == "mbart") m.activation = model::HiddenAct::gelu;
   if (!is_language_model(m)) return;
-  m.activation = "gelu_new";
+  m.activation = model::HiddenAct::gelu_new;
   m.attention_dropout = is_linear(m) ? 0 : m.dropout;
   o.learning.label_smoothing = 0;
   o.learning.optimizer = OptimizerKind::adamw;

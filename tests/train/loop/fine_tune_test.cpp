@@ -31,7 +31,7 @@ struct Base {
   Base() {
     test::write_reversals(dir, "train", 60, 1);
     TrainOptions o = small_options(dir);
-    o.model.activation = "gelu";  // smooth, for finite differences
+    o.model.activation = model::HiddenAct::gelu;  // smooth, for finite differences
     const std::unique_ptr<model::Model> m = build_model(o.model, test::LetterTokenizer());
     m->parameters().initialise(7);
     m->parameters().refresh(kern::best());
