@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t largest_config = std::uint64_t{1} << 20;
 
-// What a tensor's name says after the name of its module.
+// The role of a tensor in its module, by the end of its name.
 struct Role {
   std::string_view end;
   const WeightView* AdapterModule::*tensor;
@@ -49,7 +49,7 @@ std::map<std::string, AdapterModule> modules_of(std::span<const WeightView> tens
       fail_usage(where, "is not a tensor of a supported adapter",
                  "expected base_model.model.MODULE.lora_A.weight, or another tensor of LoRA");
     AdapterModule& m = modules[view.name.substr(prefix.size(), view.name.size() - prefix.size() - role->end.size())];
-    if (m.*role->tensor) fail_usage(where, "comes twice for its module");
+    if (m.*role->tensor) fail_usage(where, "is the second tensor of this kind of its module");
     m.*role->tensor = &view;
     m.is_table |= role->is_table;
   }
@@ -62,7 +62,7 @@ void check_sizes(const WeightView& view, std::vector<std::int64_t> expected, con
                                   fmt::join(view.shape, ", "), fmt::join(expected, ", ")));
 }
 
-// What can be said without a model.
+// The checks that need no model.
 void check_module(const std::string& name, const AdapterModule& m, const AdapterConfig& c, const std::string& where) {
   if (!m.a != !m.b) fail_usage(where, fmt::format("has only lora_{}, expected both", m.a ? "A" : "B"));
   if (!m.a && (m.magnitude || m.b_bias))
@@ -78,7 +78,7 @@ void check_module(const std::string& name, const AdapterModule& m, const Adapter
   if (c.dora != static_cast<bool>(m.magnitude))
     fail_usage(where, c.dora ? "has no lora_magnitude_vector, but use_dora is true"
                              : "has a lora_magnitude_vector, but use_dora is false");
-  if (m.is_table && (m.magnitude || m.b_bias)) fail_usage(where, "DoRA and biases of a table are not supported");
+  if (m.is_table && (m.magnitude || m.b_bias)) fail_usage(where, "DoRA and biases of embeddings are not supported");
   if (m.magnitude) check_sizes(*m.magnitude, {m.b->shape[0]}, where);
   if (m.b_bias) check_sizes(*m.b_bias, {m.b->shape[0]}, where);
 }

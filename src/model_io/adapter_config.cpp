@@ -11,7 +11,7 @@
 namespace tril::model {
 namespace {
 
-constexpr std::size_t longest_module = 1000;  // bytes of a name, which patterns are matched against
+constexpr std::size_t longest_module = 1000;  // bytes of a module's name, which regular expressions are matched with
 constexpr std::int64_t largest_rank = 1 << 16;
 
 bool matches_whole(const std::string& pattern, std::string_view text, const std::string& where) {
@@ -44,7 +44,7 @@ ModuleChoice read_choice(const JsonObject& o, const char* key) {
   return choice;
 }
 
-// In the order of the file: the first that matches counts.
+// The patterns in the order of the file: the first that matches counts.
 std::vector<std::pair<std::string, double>> read_patterns(const JsonObject& o, const nlohmann::ordered_json& ordered,
                                                           const char* key) {
   std::vector<std::pair<std::string, double>> list;
@@ -55,30 +55,57 @@ std::vector<std::pair<std::string, double>> read_patterns(const JsonObject& o, c
   return list;
 }
 
-std::vector<std::int64_t> read_layers(const JsonObject& o) {
-  constexpr const char* key = "layers_to_transform";
+// A value or a list of values; empty if the key is absent or null.
+template <class T>
+std::vector<T> read_list(const JsonObject& o, const char* key) {
   if (!o.has(key)) return {};
-  if (o.json().at(key).is_number_integer()) return {o.get<std::int64_t>(key)};
-  return o.get<std::vector<std::int64_t>>(key);
+  if (o.json().at(key).is_array()) return o.get<std::vector<T>>(key);
+  return {o.get<T>(key)};
 }
 
-// Number of the first component that is a number: "model.layers.3.mlp" -> 3.
-std::optional<std::int64_t> layer_of(std::string_view module) {
-  while (!module.empty()) {
-    const std::size_t dot = std::min(module.find('.'), module.size());
-    const std::string_view part = module.substr(0, dot);
-    if (!part.empty() && part.size() < 10 && part.find_first_not_of("0123456789") == part.npos)
-      return std::stoll(std::string(part));
-    module.remove_prefix(std::min(dot + 1, module.size()));
-  }
+// layers_to_transform and layers_pattern, in the combinations that `peft` accepts.
+void read_layers(const JsonObject& o, AdapterConfig& c) {
+  c.layers = read_list<std::int64_t>(o, "layers_to_transform");
+  c.layer_lists = read_list<std::string>(o, "layers_pattern");
+  std::erase(c.layer_lists, "");
+  const bool by_regex = c.targets.pattern || c.all_linear;
+  if (by_regex && !c.layers.empty())
+    o.fail_at("layers_to_transform", "is not supported with a text as target_modules",
+              "make target_modules a list of names");
+  if (!c.layer_lists.empty() && c.layers.empty())
+    o.fail_at("layers_pattern", "has no effect without layers_to_transform", "remove it, or add layers_to_transform");
+}
+
+// The first component that is a number, is followed by another, and comes after a component that `lists` allow; empty:
+// after any that is not the first. "model.layers.3.mlp" -> 3.
+std::optional<std::int64_t> layer_of(std::string_view module, const std::vector<std::string>& lists,
+                                     const std::string& where) {
+  const auto allows = [&](std::string_view before, const std::string& list) {
+    return matches_whole("(?:.*\\.)?(?:" + list + ")", before, where);
+  };
+  const auto first_in = [&](const std::string* list) -> std::optional<std::int64_t> {
+    for (std::size_t dot = module.find('.'); dot != module.npos; dot = module.find('.', dot + 1)) {
+      const std::string_view before = module.substr(0, dot), rest = module.substr(dot + 1);
+      const std::string_view number = rest.substr(0, std::min(rest.find('.'), rest.size()));
+      const bool is_number = !number.empty() && number.size() < 10 && number.size() < rest.size() &&
+                             number.find_first_not_of("0123456789") == number.npos;
+      if (is_number && (list ? allows(before, *list) : before.find('.') != before.npos))
+        return std::stoll(std::string(number));
+    }
+    return std::nullopt;
+  };
+  if (lists.empty()) return first_in(nullptr);
+  for (const std::string& list : lists)
+    if (const auto layer = first_in(&list)) return layer;
   return std::nullopt;
 }
 
-bool says_nothing(const nlohmann::json& value) {
+// True for the values of options that are off.
+bool is_unset(const nlohmann::json& value) {
   return value.is_null() || value == false || ((value.is_object() || value.is_array()) && value.empty());
 }
 
-// Keys that change what is computed, beside those that say nothing about it.
+// Throws an Error for keys that change results and are not supported.
 void refuse_unsupported(const JsonObject& o) {
   static const std::vector<std::string> read = {"peft_type",
                                                 "r",
@@ -96,7 +123,7 @@ void refuse_unsupported(const JsonObject& o) {
                                                 "layers_pattern",
                                                 "init_lora_weights",
                                                 "fan_in_fan_out"};
-  // Of training, of where it came from, or of how what was refused above is done.
+  // Keys of training, of the adapter's origin, and details of options that are refused.
   static const std::vector<std::string> idle = {
       "task_type",      "auto_mapping",   "peft_version",        "base_model_name_or_path",
       "revision",       "inference_mode", "lora_dropout",        "megatron_core",
@@ -105,11 +132,11 @@ void refuse_unsupported(const JsonObject& o) {
       "merge_weights"};
   for (const std::string& key : o.keys()) {
     const auto in = [&](const auto& list) { return std::find(list.begin(), list.end(), key) != list.end(); };
-    if (!in(read) && !in(idle) && !says_nothing(o.json().at(key)))
+    if (!in(read) && !in(idle) && !is_unset(o.json().at(key)))
       o.fail_at(key, "this option is not supported",
                 "merge the adapter into its model with `peft` (merge_and_unload) and use that");
   }
-  // Others change the base model when they begin (PiSSA, OLoRA, CorDA, LoftQ), and only `peft` knows how.
+  // Other initialisations (PiSSA, OLoRA, CorDA, LoftQ) change the base model as well, and only `peft` knows how.
   if (const auto& json = o.json(); json.contains("init_lora_weights") && json["init_lora_weights"].is_string()) {
     const std::string how = json["init_lora_weights"].get<std::string>();
     if (how != "gaussian" && how != "eva" && how != "orthogonal")
@@ -141,8 +168,8 @@ bool AdapterConfig::changes(std::string_view module) const {
     if (matches_whole("(?:.*\\.)?(?:" + pattern + ")(?:\\..*)?", module, where)) return false;
   if (!all_linear && !targets.has(module, where)) return false;
   const bool named = std::find(targets.names.begin(), targets.names.end(), module) != targets.names.end();
-  if (layers.empty() || targets.pattern || named) return true;
-  const auto layer = layer_of(module);
+  if (layers.empty() || named) return true;
+  const auto layer = layer_of(module, layer_lists, where);
   return layer && std::find(layers.begin(), layers.end(), *layer) != layers.end();
 }
 
@@ -167,7 +194,7 @@ AdapterConfig read_adapter_config(std::string_view text, const std::string& wher
     if (c.targets.pattern == "all-linear") c.targets = {}, c.all_linear = true;
     c.excluded = read_choice(o, "exclude_modules");
     if (o.has("modules_to_save")) c.saved = o.get<std::vector<std::string>>("modules_to_save");
-    c.layers = read_layers(o);
+    read_layers(o, c);
     c.ranks = read_patterns(o, ordered, "rank_pattern");
     c.alphas = read_patterns(o, ordered, "alpha_pattern");
     const std::string bias = o.get<std::string>("bias", "none");

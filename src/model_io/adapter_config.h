@@ -1,5 +1,5 @@
-// adapter_config.json of a PEFT directory: what kind of adapter it is and which modules it changes. Source: LoraConfig
-// and check_target_module_exists of `peft` 0.21. Keys that change results and are not implemented are refused by name.
+// adapter_config.json of a PEFT directory: the kind of adapter and the modules that it changes. Source: LoraConfig and
+// check_target_module_exists of `peft` 0.21. Unsupported keys that change results are refused by name.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace tril::model {
 
-/// Modules by their names in `transformers`: a list of whole names or of their ends after a dot, or a regular expression
-/// for whole names.
+/// Selects modules by their names in `transformers`: by a list of whole names or last components ("q_proj"), or by a
+/// regular expression that matches the whole name.
 struct ModuleChoice {
   std::vector<std::string> names;
   std::optional<std::string> pattern;
@@ -30,16 +30,18 @@ struct AdapterConfig {
   bool rank_stabilised = false;  ///< rsLoRA: scaled by alpha / sqrt(rank) [Kalajdzievski 2023]
   bool dora = false;
   ModuleChoice targets, excluded;
-  bool all_linear = false;           ///< instead of `targets`
-  std::vector<std::string> saved;    ///< modules_to_save: by regular expressions of their names
+  bool all_linear = false;           ///< every linear layer, instead of `targets`
+  std::vector<std::string> saved;    ///< modules_to_save: regular expressions of names
   std::vector<std::int64_t> layers;  ///< layers_to_transform; empty: all
+  /// layers_pattern: regular expressions of the names of lists of layers, "layers" in "model.layers.3"; empty: any list.
+  std::vector<std::string> layer_lists;
   std::vector<std::pair<std::string, double>> ranks, alphas;  ///< rank_pattern and alpha_pattern
 
-  /// The rank that the module's matrices have.
+  /// The rank of the module's matrices.
   std::int64_t rank_of(std::string_view module) const;
-  /// The factor of the module's product.
+  /// The factor of the module's product B A.
   double scale_of(std::string_view module) const;
-  /// Whether the configuration has the adapter change this module, which is a linear layer or a table.
+  /// True if the configuration selects this module, a linear layer or an embedding table.
   bool changes(std::string_view module) const;
 };
 

@@ -189,6 +189,9 @@ TEST(Adapter, RefusesWhatItDoesNotKnowByName) {
       {{{"target_modules", {"q_proj"}}}, "target_modules"},
       {{{"target_modules", "("}}, "adapter_config.json"},
       {{{"layers_to_transform", 0}}, "layers_to_transform"},
+      {{{"layers_to_transform", 0}, {"target_modules", ".*_proj"}}, "layers_to_transform: is not supported"},
+      {{{"layers_pattern", "layers"}}, "layers_pattern: has no effect without layers_to_transform"},
+      {{{"layers_to_transform", {0, 1}}, {"layers_pattern", "blocks"}}, "does not select this module"},
       {{{"rank_pattern", {{"q_proj", 2.5}}}}, "rank_pattern"}};
   for (const auto& [change, expected] : changes) {
     Files files;
@@ -197,6 +200,53 @@ TEST(Adapter, RefusesWhatItDoesNotKnowByName) {
     EXPECT_TRUE(contains(problem, expected)) << change << ": " << problem;
   }
   EXPECT_EQ(Files().problem(), "");
+}
+
+// The choices of check_target_module_exists of `peft` 0.21, which were tried there.
+TEST(Adapter, LayersAreChosenAsByPeft) {
+  const auto changes = [](const nlohmann::json& layers, const nlohmann::json& pattern, const std::string& module) {
+    const nlohmann::json config{{"peft_type", "LORA"},
+                                {"target_modules", {"proj"}},
+                                {"layers_to_transform", layers},
+                                {"layers_pattern", pattern}};
+    return model::read_adapter_config(config.dump(), "adapter_config.json").changes(module);
+  };
+  const std::string one = "model.layers.1.attn.proj", expert = "model.layers.1.mlp.experts.0.proj";
+  for (const nlohmann::json& any : {nlohmann::json(nullptr), nlohmann::json::array(), nlohmann::json("")}) {
+    EXPECT_TRUE(changes(1, any, one));
+    EXPECT_FALSE(changes({0, 2}, any, one));
+    EXPECT_TRUE(changes({1}, any, expert)) << "the first number counts";
+    EXPECT_FALSE(changes(1, any, "layers.1.proj")) << "a list of layers is inside a module";
+  }
+  EXPECT_TRUE(changes(1, "layers", one));
+  EXPECT_TRUE(changes(1, "layers", "layers.1.proj"));
+  EXPECT_FALSE(changes(1, "blocks", one));
+  EXPECT_TRUE(changes(1, {"blocks", "lay.*s"}, one));
+  EXPECT_TRUE(changes(0, "experts", expert));
+  EXPECT_FALSE(changes(1, "experts", expert));
+  EXPECT_FALSE(changes(1, "ayers", one)) << "a pattern begins at a dot";
+}
+
+// An unused tensor's name is not another name of the tied output, even if its shape fits.
+TEST(Adapter, OfAnUnusedTensorHasNoPlace) {
+  if (other_golden_directory()) GTEST_SKIP();
+  const auto problem_of = [](const std::string& module, std::int64_t d, std::int64_t V, const std::string& base) {
+    Files files;
+    files.base = base;
+    files.config["target_modules"] = nlohmann::json::array({module});
+    const std::vector<float> a(static_cast<std::size_t>(4 * d), 0.5f), b(static_cast<std::size_t>(V * 4), 0.5f);
+    const std::string name = "base_model.model." + module;
+    write_safetensors((fs::path(files.dir.path()) / "adapter_model.safetensors").string(),
+                      {{name + ".lora_A.weight", StoredType::f32, {4, d}, std::as_bytes(std::span(a))},
+                       {name + ".lora_B.weight", StoredType::f32, {V, 4}, std::as_bytes(std::span(b))}},
+                      {});
+    return files.problem();
+  };
+  const auto m = model::make(model::ModelSource::open(golden_directory() / "hf" / "marian"));
+  const std::int64_t d = m->d_model(), V = m->vocab_size();
+  EXPECT_EQ(problem_of("lm_head", d, V, "marian"), "") << "the tied output";
+  const std::string problem = problem_of("model.encoder.embed_positions", d, V, "marian");
+  EXPECT_NE(problem.find("has no such module"), problem.npos) << problem;
 }
 
 TEST(Adapter, RefusesAnAdapterOfAnotherModel) {
