@@ -17,12 +17,12 @@ namespace {
 
 constexpr Side both_sides[] = {Side::source, Side::target};
 
-// One side's words without padding, which Marian has no word for.
+// One side's vocabulary without the padding token, which Marian lacks.
 struct Words {
   nlohmann::json ids;  // piece -> id
   std::int64_t count = 0;
   std::string spm;
-  bool is_spm = false;  // the ids are those of the SentencePiece model
+  bool is_spm = false;  // the SentencePiece model has the same ids
 };
 
 std::string content_of(const std::vector<TokenizerFile>& files, std::string_view name) {
@@ -77,7 +77,20 @@ void check_is_marians(const Model& m, const nlohmann::json& config) {
        "is not silu, relu or gelu");
 }
 
-// special:model.yml: what of the model's options says something, and those beside them that Marian asks for.
+// Marian's decoder begins with a vector of zeros, where this model begins with the embedding of its padding token.
+void check_padding_is_zero(const Model& m, const nlohmann::json& config) {
+  const bool shared = config.at("share_encoder_decoder_embeddings");
+  const char* const name = shared ? "model.shared.weight" : "model.decoder.embed_tokens.weight";
+  const nn::Parameter* const p = m.parameters().find(name);
+  check(p != nullptr, name, "the model has no such weight");
+  const std::int64_t pad = config.at("pad_token_id");
+  const std::vector<float> row = host_copy<float>(p->value.rows(pad, pad + 1));
+  if (std::ranges::any_of(row, [](float v) { return v != 0; }))
+    fail_usage(name, fmt::format("the row of the padding token {} is not zero, but Marian begins with zeros", pad),
+               "set this row to zero and train the model further: `tril train` keeps it at zero");
+}
+
+// special:model.yml: the options that describe the model, and the other options that Marian requires.
 std::string model_yml(const nlohmann::json& config, const std::array<Words, 2>& words) {
   const bool pre_norm = config.at("normalize_before"), tied = config.at("tie_word_embeddings"),
              shared = config.at("share_encoder_decoder_embeddings");
@@ -185,7 +198,7 @@ std::string yml_of(const nlohmann::json& ids) {
   return text;
 }
 
-// Writes the vocabularies, and gives the names of the two files that Marian reads.
+// Writes the vocabularies. @return the names of the two files that Marian reads
 std::array<std::string, 2> write_vocabularies(const std::array<Words, 2>& words, bool shared, const std::string& path) {
   const bool one_spm = !shared || words[0].spm == words[1].spm;
   const bool are_spm = words[0].is_spm && words[1].is_spm && one_spm;
@@ -193,7 +206,7 @@ std::array<std::string, 2> write_vocabularies(const std::array<Words, 2>& words,
     write_file_atomic(path + end, content);
     return std::filesystem::path(path).filename().string() + end;
   };
-  if (!are_spm)  // what cuts text for Marian
+  if (!are_spm)  // these split text before Marian reads it
     write(".source.spm", words[0].spm), write(".target.spm", words[1].spm);
   const auto content = [&](int i) { return are_spm ? words[i].spm : yml_of(words[i].ids); };
   const char* const kind = are_spm ? "spm" : "yml";
@@ -210,6 +223,7 @@ void export_marian(const Model& m, const Tokenizer& tokenizer, const nlohmann::j
                    const std::string& path) {
   const nlohmann::json config = nlohmann::json::parse(m.config_json());
   check_is_marians(m, config);
+  check_padding_is_zero(m, config);
   std::array<Words, 2> words;
   for (const Side side : both_sides) words[side == Side::target] = words_of(tokenizer, side);
   const bool shared = config.at("share_encoder_decoder_embeddings");

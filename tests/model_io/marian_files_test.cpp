@@ -289,6 +289,24 @@ TEST(MarianFiles, WhatMarianDoesNotComputeIsNotExported) {
   EXPECT_FALSE(fs::exists(npz));
 }
 
+TEST(MarianFiles, ADecoderThatDoesNotBeginWithZerosIsNotExported) {
+  const TemporaryDirectory directory;
+  const std::string npz = directory.path("x.npz");
+  for (const char* name : {"spm", "opus"}) {
+    const auto source = ModelSource::open(golden(name));
+    const auto m = load(source);
+    const bool shared = m->parameters().find("model.shared.weight");
+    const std::string table = shared ? "model.shared.weight" : "model.decoder.embed_tokens.weight";
+    Tensor value = m->parameters().find(table)->value;
+    std::vector<float> values = host_copy<float>(value);
+    values[static_cast<std::size_t>(m->special_ids().pad * m->d_model()) + 1] = 0.25f;
+    host_write<float>(value, values);
+    const std::string text = error_of([&] { export_marian(*m, *source.tokenizer(), {}, npz); });
+    EXPECT_NE(text.find(table + ": the row of the padding token"), std::string::npos) << text;
+    EXPECT_FALSE(fs::exists(npz));
+  }
+}
+
 TEST(MarianFiles, OptionsThatAreNotComputedAreRefusedByName) {
   expect_option_refused("transformer-decoder-autoreg: self-attention", "transformer-decoder-autoreg: average-attention",
                         "transformer-decoder-autoreg: average-attention is not supported");
