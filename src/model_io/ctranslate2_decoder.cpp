@@ -6,8 +6,8 @@
 namespace tril::model {
 namespace {
 
-constexpr std::int64_t unbounded_positions = 1 << 17;  // rotary positions end nowhere in CTranslate2
-constexpr std::int64_t rows_before_positions = 2;      // of OPT's table
+constexpr std::int64_t unbounded_positions = 1 << 17;  // CTranslate2 has no limit for rotary positions
+constexpr std::int64_t rows_before_positions = 2;      // unused first rows of OPT's table
 
 class DecoderSpecOf {
  public:
@@ -55,7 +55,7 @@ class DecoderSpecOf {
                    "convert the original model without AWQ");
   }
 
-  // Attributes of attention that all layers must have alike.
+  // Attributes of attention that must be the same in all layers.
   std::int64_t of_all_layers(const char* name, std::int64_t otherwise) {
     const std::int64_t value = r_.integer(layer_0(name), otherwise);
     for (std::int64_t i = 1; i < layers_; ++i) {
@@ -87,10 +87,10 @@ class DecoderSpecOf {
     r_.take("decoder/embeddings/weight", embedding);
     if (!tied) r_.take("decoder/projection/weight", "lm_head.weight");
     if (r_.has("decoder/projection/bias"))
-      r_.fail_at("decoder/projection/bias", "is there, but an output bias is not supported in a decoder-only model");
+      r_.fail_at("decoder/projection/bias", "an output bias is not supported in a decoder-only model");
   }
 
-  // Embeddings are multiplied by the square root of their width, or not.
+  // True if embeddings are multiplied by the square root of their width.
   bool scales_embeddings() {
     const std::optional<double> flag = r_.number("decoder/scale_embeddings");
     r_.number("decoder/embeddings/multiply_by_sqrt_depth");  // an older form, which the flag overrides
@@ -182,7 +182,7 @@ class DecoderSpecOf {
     r_.only(layer + "/layer_scalar", 1);
   }
 
-  // A table of positions and LayerNorm: gpt2; opt where activations, projections or norms are none of GPT-2's.
+  // A position table and LayerNorm: gpt2, or opt if the activation, the projections or the norms differ from GPT-2's.
   Ctranslate2Model read_learned_positions() {
     if (scales_embeddings())
       r_.fail_at("decoder/scale_embeddings", "is not 0, which is not supported with a position table");

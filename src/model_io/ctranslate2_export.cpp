@@ -69,23 +69,23 @@ std::vector<std::byte> numbers_as(StoredType type, const std::vector<float>& val
   return bytes;
 }
 
-// As CTranslate2 quantises: each row times 127 / its largest value, rounded to even.
+// Quantises as CTranslate2 does: each row times 127 / its largest magnitude, rounded to even.
 std::vector<std::byte> quantised(const std::vector<float>& values, std::int64_t rows, std::vector<float>& scales,
                                  const std::string& name) {
-  const std::size_t width = values.size() / static_cast<std::size_t>(rows);
-  std::vector<std::byte> bytes(values.size());
-  for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
+  const std::int64_t width = std::ssize(values) / rows;
+  std::vector<std::byte> bytes;
+  for (auto row = values.begin(); row != values.end(); row += width) {
     float most = 0;
-    for (std::size_t i = row * width; i < (row + 1) * width; ++i) {
-      if (!std::isfinite(values[i]))
-        fail(name, fmt::format("contains {}", values[i]), "the model is damaged: train or download it again");
-      most = std::max(most, std::abs(values[i]));
+    for (const float v : std::span(row, row + width)) {
+      if (!std::isfinite(v))
+        fail(name, fmt::format("contains {}", v), "the model is damaged: train or download it again");
+      most = std::max(most, std::abs(v));
     }
     if (most == 0) most = 127;
     const float scale = 127.0f / std::max(most, 127.0f / std::numeric_limits<float>::max());
     scales.push_back(scale);
-    for (std::size_t i = row * width; i < (row + 1) * width; ++i)
-      bytes[i] = static_cast<std::byte>(static_cast<std::int8_t>(std::nearbyint(values[i] * scale)));
+    for (const float v : std::span(row, row + width))
+      bytes.push_back(static_cast<std::byte>(static_cast<std::int8_t>(std::nearbyint(v * scale))));
   }
   return bytes;
 }
@@ -126,13 +126,13 @@ class Ctranslate2Exporter {
   std::vector<float> values_of(const WeightRows& part) const {
     const nn::Parameter& p = *by_name_.at(part.weight);
     const StoredWeight stored = from_files([&] { return find_weight(*model_, p, source_.weights()); });
-    const auto all = static_cast<std::size_t>(p.shape.count());
-    std::vector<float> values = stored.values ? floats_of(p, stored) : std::vector<float>(all);
-    if (stored.added != 0)  // a norm that files hold minus one, as CTranslate2 does
+    const auto zeros = [&] { return std::vector<float>(static_cast<std::size_t>(p.shape.count())); };
+    std::vector<float> values = stored.values ? floats_of(p, stored) : zeros();
+    if (stored.added != 0)  // norms that files store minus one, as CTranslate2 does too
       for (float& v : values) v -= stored.added;
-    const auto width = all / static_cast<std::size_t>(is_flat(p.shape) ? p.shape[1] : p.shape[0]);
-    const auto from = values.begin() + static_cast<std::ptrdiff_t>(width) * part.begin;
-    return {from, from + static_cast<std::ptrdiff_t>(width) * rows_of(part)};
+    const std::int64_t width = p.shape.count() / (is_flat(p.shape) ? p.shape[1] : p.shape[0]);
+    const auto from = values.begin() + width * part.begin;
+    return {from, from + width * rows_of(part)};
   }
 
   std::vector<float> values_of(const Ctranslate2Variable& v) const {
@@ -171,7 +171,7 @@ class Ctranslate2Exporter {
     writer.commit();
   }
 
-  // Translations begin with the row behind the words, which CTranslate2 takes as zero.
+  // Translations begin with the row after the words, which is zero in CTranslate2.
   void check_zero_start() const {
     const std::string name =
         by_name_.contains("model.shared.weight") ? "model.shared.weight" : "model.decoder.embed_tokens.weight";
@@ -181,7 +181,7 @@ class Ctranslate2Exporter {
                                    layout_.words));
   }
 
-  // Pieces by their ids; ids without one get a name.
+  // The pieces in the order of their ids; ids without a piece get a made-up name.
   nlohmann::json pieces_of(Side side) const {
     nlohmann::json pieces = nlohmann::json::array();
     for (std::int64_t id = 0; id < layout_.words; ++id) {
@@ -223,7 +223,7 @@ class Ctranslate2Exporter {
                         {"layer_norm_epsilon", layout_.norm_eps}};
     if (!model_->has_encoder()) return json;
     json["decoder_start_token"] = layout_.starts_from_zero ? eos : piece(own.decoder_start, eos.c_str());
-    // The tokenizer's files say what is added to texts.
+    // The tokenizer's files define the tokens that are added to texts.
     json["add_source_bos"] = json["add_source_eos"] = false;
     return json;
   }

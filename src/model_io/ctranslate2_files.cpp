@@ -29,7 +29,7 @@ nlohmann::json read_object(const FileShelf& shelf, const char* name) {
   if (!shelf.has(name)) return nlohmann::json::object();
   const std::string where = shelf.place_of(name);
   nlohmann::json json = parse_json(shelf.text(name, JsonLimits().bytes), where);
-  if (!json.is_object()) fail(where, "is no JSON object");
+  if (!json.is_object()) fail(where, "is not a JSON object");
   return json;
 }
 
@@ -59,7 +59,7 @@ Ctranslate2Files of_directory(const fs::path& directory) {
   return files;
 }
 
-// The member NAME/model/model.bin or model.bin of an archive; "": the folder is the outermost. Nothing without one.
+// The folder of NAME/model/model.bin or model.bin in an archive; "": the top level. Nothing if there is no such member.
 std::optional<std::string> folder_of_model(const ZipArchive& archive) {
   std::vector<std::string> found;
   for (const ZipMember& member : archive.members()) {
@@ -126,9 +126,9 @@ std::optional<std::vector<std::string>> read_ctranslate2_vocabulary(const FileSh
   if (const std::string file = name + ".json"; model.has(file)) {
     const std::string where = model.place_of(file);
     const nlohmann::json json = parse_json(model.text(file, largest_tokenizer_file), where, list_limits);
-    if (!json.is_array()) fail(where, "is no list of pieces");
+    if (!json.is_array()) fail(where, "is not a list of pieces");
     for (const nlohmann::json& piece : json) {
-      if (!piece.is_string()) fail(where, fmt::format("piece {} is no text", pieces.size()));
+      if (!piece.is_string()) fail(where, fmt::format("piece {} is not a text", pieces.size()));
       pieces.push_back(piece.get<std::string>());
     }
     return pieces;
@@ -141,7 +141,7 @@ std::optional<std::vector<std::string>> read_ctranslate2_vocabulary(const FileSh
     pieces.push_back(text.substr(at, end - at));
     at = end + 1;
   }
-  // A carriage return belongs to the piece, unless all lines end in one.
+  // A carriage return at a line's end is part of the piece, unless all lines have one.
   const auto returns = [](const std::string& piece) { return piece.ends_with('\r'); };
   if (std::all_of(pieces.begin(), pieces.end(), returns))
     for (std::string& piece : pieces) piece.pop_back();

@@ -11,17 +11,16 @@ double norm_eps_of(const JsonObject& own, double otherwise) {
 }
 
 std::string activation_at(Ctranslate2Reader& r, const std::string& attribute) {
-  // In the order of CTranslate2's enum ActivationType; the last three are not computed here.
-  constexpr std::array<const char*, 7> names{"relu", "gelu_new", "silu", "gelu", "quick_gelu", "tanh", "sigmoid"};
+  // In the order of CTranslate2's enum ActivationType; the last three are not supported.
+  constexpr const char* names[] = {"relu", "gelu_new", "silu", "gelu", "quick_gelu", "tanh", "sigmoid"};
   constexpr std::int64_t computed = 4;
   const std::int64_t id = r.integer(attribute, 0);
   if (id < 0 || id >= computed) {
-    const bool known = id >= 0 && id < static_cast<std::int64_t>(names.size());
-    r.fail_at(attribute,
-              fmt::format("{} ({}) is not supported", id, known ? names[static_cast<std::size_t>(id)] : "unknown"),
+    const bool known = id >= 0 && id < std::ssize(names);
+    r.fail_at(attribute, fmt::format("{} ({}) is not supported", id, known ? names[id] : "unknown"),
               "supported: 0 relu, 1 gelu_new, 2 silu, 3 gelu");
   }
-  return names[static_cast<std::size_t>(id)];
+  return names[id];
 }
 
 void check_specification(const Ctranslate2File& file) {

@@ -14,9 +14,10 @@ namespace {
 constexpr float scale_of_old_int16 = 1000;
 constexpr std::size_t longest_name = 4096;
 
-std::size_t width_of(const WeightView& view) {
-  std::size_t width = 1;
-  for (std::size_t i = 1; i < view.shape.size(); ++i) width *= static_cast<std::size_t>(view.shape[i]);
+// Values in a row.
+std::int64_t width_of(const WeightView& view) {
+  std::int64_t width = 1;
+  for (std::size_t i = 1; i < view.shape.size(); ++i) width *= view.shape[i];
   return width;
 }
 
@@ -49,23 +50,24 @@ WeightView constant_view(std::vector<std::int64_t> shape, float value) {
 WeightView padded_view(const WeightView& view, std::int64_t before, std::int64_t rows, float rest) {
   std::vector<std::int64_t> shape = view.shape;
   shape[0] = rows;
-  const std::size_t skipped = static_cast<std::size_t>(before) * width_of(view);
+  const std::int64_t skipped = before * width_of(view);
   return made_view(std::move(shape), fmt::format("{} extended", view.type_name()),
                    [view, skipped, rest](std::span<float> out) {
                      std::fill(out.begin(), out.end(), rest);
-                     to_f32(view, out.subspan(skipped, static_cast<std::size_t>(view.elements())));
+                     const auto begin = out.begin() + skipped;
+                     to_f32(view, {begin, begin + view.elements()});
                    });
 }
 
 WeightView turned_view(const WeightView& view) {
   const std::int64_t rows = view.shape.at(0), columns = view.shape.at(1);
-  return made_view(
-      {columns, rows}, fmt::format("{} transposed", view.type_name()), [view, rows, columns](std::span<float> out) {
-        const std::vector<float> values = to_f32(view);
-        for (std::int64_t r = 0; r < rows; ++r)
-          for (std::int64_t c = 0; c < columns; ++c)
-            out[static_cast<std::size_t>(c * rows + r)] = values[static_cast<std::size_t>(r * columns + c)];
-      });
+  return made_view({columns, rows}, fmt::format("{} transposed", view.type_name()),
+                   [view, rows, columns](std::span<float> out) {
+                     const std::vector<float> values = to_f32(view);
+                     for (std::int64_t r = 0; r < rows; ++r)
+                       for (std::int64_t c = 0; c < columns; ++c)
+                         out.begin()[c * rows + r] = values.begin()[r * columns + c];
+                   });
 }
 
 std::string Ctranslate2Reader::place_of(const std::string& name) const {
@@ -158,14 +160,15 @@ WeightView Ctranslate2Reader::values(const std::string& name, RowRange rows) {
   WeightView view = stored;
   view.name.clear();
   view.shape[0] = count;
-  const auto row = width_of(stored) * size_of(stored.dtype), first = static_cast<std::size_t>(rows.begin);
-  view.bytes = stored.bytes.subspan(first * row, static_cast<std::size_t>(count) * row);
+  const std::int64_t row = std::ssize(stored.bytes) / stored.shape[0];
+  const auto begin = stored.bytes.begin() + rows.begin * row;
+  view.bytes = {begin, begin + count * row};
   if (is_floating(stored.dtype)) return view;
   if (stored.dtype == StoredType::i32)
     fail_at(name, "holds 32-bit integers, in which AWQ packs 4-bit weights; these are not supported",
             "convert the original model without AWQ");
 
-  // Its own scale: that of an alias is the one of its variable.
+  // The scale has the variable's name, not the alias'.
   const std::string scale_name = stored.name + "_scale";
   std::vector<float> scales{scale_of_old_int16};
   if (has(scale_name)) {

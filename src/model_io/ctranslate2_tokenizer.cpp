@@ -9,15 +9,15 @@
 namespace tril::model {
 namespace {
 
-constexpr std::int32_t most_ids = 1000;  // of a text, as a bound for batches
+constexpr std::int32_t most_ids = 1000;  // the most ids of a text, which bounds batches
 
-// A SentencePiece model, in the package or beside the model.
+// A SentencePiece model in the package, or next to the model.
 struct SpmFile {
   const FileShelf* shelf = nullptr;
   std::string name;
 };
 
-// The model that cuts a side's texts.
+// The model that splits one side's texts.
 std::optional<SpmFile> find_spm(const Ctranslate2Files& files, const char* own) {
   for (const FileShelf* shelf : {&files.model, files.package ? &*files.package : nullptr}) {
     if (!shelf) continue;
@@ -38,7 +38,7 @@ PieceTable table_of(const std::vector<std::string>& pieces, const std::string& w
   return table;
 }
 
-// Hugging Face's files must number pieces as the model does.
+// Hugging Face's files must have the ids of the model's vocabulary.
 void check_ids(const Tokenizer& tokenizer, const std::vector<std::string>& pieces, Side side,
                const std::string& where) {
   std::size_t known = 0;
@@ -92,7 +92,7 @@ Ctranslate2Vocabularies read_ctranslate2_vocabularies(const Ctranslate2Files& fi
 
 bool has_published_tokenizer(const Ctranslate2Files& files) {
   if (files.directory.empty()) return false;
-  // Of OPUS-MT's files the .spm alone number nothing.
+  // OPUS-MT's .spm files have no valid ids of their own.
   if (files.model.has("source.spm") && !files.model.has("vocab.json")) return false;
   return tril::has_tokenizer(files.directory.string());
 }
@@ -115,8 +115,8 @@ std::shared_ptr<const Tokenizer> load_ctranslate2_tokenizer(const Ctranslate2Fil
     const bool moses = files.package && files.package->has("bpe.model");
     fail(files.model.place_of("model.bin"),
          moses ? "belongs to a package whose bpe.model splits text like Moses and subword-nmt, which is not supported"
-               : "numbers pieces, but no file beside it splits text into them",
-         "put the original model's tokenizer files beside it: sentencepiece.model, source.spm and target.spm, or "
+               : "has ids for pieces, but no file next to it splits text into pieces",
+         "put the original model's tokenizer files next to it: sentencepiece.model, source.spm and target.spm, or "
          "tokenizer.json");
   }
   if (tokens.adds_source_bos)

@@ -8,10 +8,10 @@ namespace tril::model {
 namespace {
 
 constexpr float impossible_logit = -1e9f;          // as a logit
-constexpr std::int64_t computed_positions = 2048;  // of a model that has no table
+constexpr std::int64_t computed_positions = 2048;  // rows of a computed position table
 constexpr const char* sides[] = {"encoder", "decoder"};
 
-// Sinusoids from position 1 on, sines before cosines, where the file has no table.
+// The position table of a file without one: sinusoids from position 1, sines before cosines.
 WeightView sinusoids_view(std::int64_t width) {
   return made_view({computed_positions, width}, "made", [width](std::span<float> out) {
     const std::int64_t half = width / 2;
@@ -19,8 +19,8 @@ WeightView sinusoids_view(std::int64_t width) {
     for (std::int64_t t = 0; t < computed_positions; ++t)
       for (std::int64_t i = 0; i < half; ++i) {
         const float angle = static_cast<float>(t + 1) * std::exp(-step * static_cast<float>(i));
-        out[static_cast<std::size_t>(t * width + i)] = std::sin(angle);
-        out[static_cast<std::size_t>(t * width + half + i)] = std::cos(angle);
+        out.begin()[t * width + i] = std::sin(angle);
+        out.begin()[t * width + half + i] = std::cos(angle);
       }
   });
 }
@@ -53,7 +53,7 @@ class TranslationSpec {
   }
 
  private:
-  // Attributes that each side has and that must agree, of the sides of revision 5 and later.
+  // The value of an attribute that both sides have since revision 5; they must agree.
   template <class Read>
   auto of_both(const std::string& attribute, const Read& read) {
     const bool shared = r_.file().revision() < 5 && r_.has(attribute);
@@ -75,7 +75,7 @@ class TranslationSpec {
       if (r_.has(std::string(side) + "/layer_norm/gamma") != pre_norm)
         r_.fail_at(std::string(side) + "/layer_norm", pre_norm
                                                           ? "is missing, but the norms come first"
-                                                          : "is there, but each sublayer already ends with a norm");
+                                                          : "is not supported after sublayers that end with a norm");
     const bool scaled = of_both("scale", [this](const std::string& n) { return scales(n.substr(0, n.find('/'))); });
     refuse_other_kinds();
     const std::int64_t heads[] = {heads_of("encoder"), heads_of("decoder")};
@@ -113,7 +113,7 @@ class TranslationSpec {
     return heads;
   }
 
-  // Whether a side's embeddings are multiplied by the square root of their width, as 1 says, or that number itself.
+  // True if a side's embeddings are multiplied by the square root of their width: the attribute is 1 or that number.
   bool scales(const std::string& side) {
     std::string name = side + "/scale_embeddings";
     if (!r_.has(name)) name = (side == "encoder" ? source_ : side + "/embeddings") + "/multiply_by_sqrt_depth";
@@ -134,7 +134,7 @@ class TranslationSpec {
       r_.fail_at("encoder/embeddings_1/weight", "is for a second word feature; only words are supported");
     for (const char* side : sides) {
       const std::string prefix = side;
-      r_.integer(prefix + "/embeddings_merge", 0);  // says nothing where there is one embedding
+      r_.integer(prefix + "/embeddings_merge", 0);  // no effect with one embedding
       for (const char* off : {"/alibi", "/sliding_window"}) r_.only(prefix + off, 0);
       for (const char* unused :
            {"/alibi_use_positive_positions", "/scale_alibi", "/alignment_layer", "/alignment_heads"})
@@ -234,10 +234,12 @@ class TranslationSpec {
   void check_query_scale(const std::string& name) {
     const std::string own = name + "/queries_scale";
     if (r_.has(own))
-      r_.fail_at(own, "is there, but attention with absolute positions divides by the root of its heads' width");
+      r_.fail_at(
+          own,
+          "is not supported: attention with absolute positions divides scores by the square root of the head size");
   }
 
-  // Layers here have biases; OpenNMT's may have none.
+  // OpenNMT's layers may lack biases, which are zero here.
   void take_linear(const std::string& name, const std::string& here, RowRange rows = {}) {
     r_.take(name + "/weight", here + ".weight", rows);
     const std::string bias = name + "/bias";
@@ -253,7 +255,7 @@ class TranslationSpec {
   Ctranslate2Reader& r_;
   const JsonObject& own_;
   const Ctranslate2Ids& ids_;
-  std::string source_;  // the scope of the source's embedding
+  std::string source_;  // the scope of the source embedding
   std::int64_t width_ = 0, words_ = 0, rows_ = 0;
 };
 

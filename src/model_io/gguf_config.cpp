@@ -19,7 +19,7 @@ using nlohmann::json;
 constexpr std::int64_t kMostLayers = 1000;
 constexpr std::int64_t kLayersOfGemma2With27B = 46;  // llama.cpp infers the attention scale from it
 
-// The family of an architecture's file.
+// The family of a file, by its architecture.
 std::string family_of(GgufReader& r) {
   const std::string& a = r.architecture();
   if (a == "llama") return r.get<std::int64_t>("expert_count").value_or(0) > 0 ? "mixtral" : "llama";
@@ -28,7 +28,7 @@ std::string family_of(GgufReader& r) {
                    "supported: llama, granite, qwen2, qwen3, gemma, gemma2, olmo2, phi3, gpt2");
 }
 
-// Refuses files that are not a model.
+// Refuses files that are not models.
 void check_is_model(const GgufFile& f) {
   if (const auto type = f.get<std::string_view>("general.type"); type && *type != "model")
     f.fail_at("general.type", fmt::format("expected a model, got '{}'", printable(*type, 40)));
@@ -45,7 +45,7 @@ std::int64_t tokens_of(const GgufFile& f) {
 std::optional<std::int64_t> token_id(const GgufFile& f, const char* name, std::int64_t of_sentencepiece = -1) {
   const std::string key = gguf_vocabulary_key(name) + "_token_id";
   if (const auto id = f.get<std::int64_t>(key)) {
-    if (*id == 0xffffffff || *id == -1) return std::nullopt;  // some files write "none" so
+    if (*id == 0xffffffff || *id == -1) return std::nullopt;  // both mean "none" in some files
     if (*id < 0 || *id >= tokens_of(f))
       f.fail_at(key, fmt::format("{} is not a valid id: the vocabulary has {} tokens", *id, tokens_of(f)));
     return id;
@@ -72,7 +72,7 @@ void read_keys(GgufReader& r, const std::string& family, json& config) {
   if (r.get<bool>("attention.causal") == false) r.fail_at("attention.causal", "false is not supported");
 }
 
-// Head sizes, biases, and whatever else follows from the tensors or the architecture.
+// Sets the keys that follow from the tensors or the architecture: head sizes, biases and others.
 void read_llama_like(GgufReader& r, const std::string& family, json& config) {
   const GgufFile& f = r.file();
   const std::int64_t hidden = config.at("hidden_size"), heads = config.at("num_attention_heads");
@@ -158,10 +158,10 @@ json generation_config_of_gguf(const GgufFile& file) {
     if (const auto id = token_id(file, name, otherwise)) add(*id);
   const auto types = file.get<std::vector<std::int64_t>>(gguf_vocabulary_key("token_type"));
   if (const auto tokens = file.get<std::vector<std::string_view>>(gguf_vocabulary_key("tokens")); tokens && types)
-    for (std::size_t id = 0; id < std::min(tokens->size(), types->size()); ++id)
-      if ((*types)[id] == kControlToken &&
-          std::find(std::begin(kEndsOfTurn), std::end(kEndsOfTurn), (*tokens)[id]) != std::end(kEndsOfTurn))
-        add(static_cast<std::int64_t>(id));
+    for (std::int64_t id = 0; id < std::min(std::ssize(*tokens), std::ssize(*types)); ++id)
+      if (types->begin()[id] == kControlToken &&
+          std::find(std::begin(kEndsOfTurn), std::end(kEndsOfTurn), tokens->begin()[id]) != std::end(kEndsOfTurn))
+        add(id);
   if (!ends.empty()) g["eos_token_id"] = ends;
 
   // The publisher's sampling settings.
@@ -193,7 +193,7 @@ GgufMetadata gguf_sampling(const GenerationConfig& g) {
 
 namespace {
 
-// Refuses what config.json may ask for and llama.cpp's code for the architecture does not do.
+// Refuses options of config.json that llama.cpp's code for the architecture does not support.
 void check_supported(const json& config, const std::string& family) {
   const auto is = [&](const char* key, const json& value) {
     const auto found = config.find(key);

@@ -17,7 +17,7 @@ namespace {
 
 using Form = GgufRule::Form;
 
-// A tensor to be written and its source weights: one, or those of all experts.
+// A tensor to be written and its source: one weight, or the weights of all experts.
 struct Source {
   GgufTensorHeader header;
   Form form = Form::same;
@@ -40,8 +40,8 @@ std::uint32_t file_type(GgufType type) {
   }
 }
 
-// Vectors, position tables and routers are small and stay unquantised, as in llama.cpp's own tool; token embeddings and
-// the output matrix decide which token comes next, and keep 8 bits if the rest has 4.
+// Vectors, position tables and routers are small and stay unquantised, as in llama.cpp's own tool. Token embeddings and the
+// output matrix are sensitive, and keep 8 bits if the rest has 4.
 GgufType type_of(const GgufTensorHeader& t, GgufType wanted) {
   if (t.shape.size() < 2 || t.name == "position_embd.weight" || t.name.find("ffn_gate_inp") != t.name.npos)
     return GgufType::f32;
@@ -83,7 +83,7 @@ std::vector<Source> sources_of(const Model& m, const nlohmann::json& config, Ggu
   return sources;
 }
 
-// A weight as in its family's files, matrices as [out, in].
+// The values of a weight as in its family's files, matrices as [out, in].
 std::vector<float> values_of(const Model& m, const nn::Parameter& p, const WeightFiles& files) {
   const StoredWeight stored = from_files([&] { return find_weight(m, p, files); });
   if (!stored.values) return std::vector<float>(static_cast<std::size_t>(p.shape.count()));
@@ -94,7 +94,7 @@ std::vector<float> values_of(const Model& m, const nn::Parameter& p, const Weigh
 
 // Reorders the rows (or single values) of `heads` heads into pairs.
 std::vector<float> rotated(const std::vector<float>& values, std::int64_t rows, std::int64_t heads) {
-  const auto width = static_cast<std::ptrdiff_t>(values.size()) / rows;
+  const auto width = std::ssize(values) / rows;
   std::vector<float> result;
   result.reserve(values.size());
   for (std::int64_t row = 0; row < rows; ++row) {
@@ -149,7 +149,7 @@ void export_gguf(const Model& m, const WeightFiles& files, const GgufExport& how
       {"rope_factors_long.weight", &header.rope_factors_long},
       {"rope_factors_short.weight", &header.rope_factors_short}};
   for (const auto& [name, values] : factors)
-    if (!values->empty()) headers.push_back({name, GgufType::f32, {static_cast<std::int64_t>(values->size())}});
+    if (!values->empty()) headers.push_back({name, GgufType::f32, {std::ssize(*values)}});
   for (const Source& s : sources) headers.push_back(s.header);
   GgufWriter writer(how.path, headers, metadata);
   for (const auto& [name, values] : factors)

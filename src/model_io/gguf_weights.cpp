@@ -16,17 +16,13 @@ namespace {
 
 using Form = GgufRule::Form;
 
-std::size_t row_values(const GgufTensor& t) {
-  return static_cast<std::size_t>(t.shape.back());
+// Rows [begin, end) of a tensor.
+std::span<const std::byte> rows_of(const GgufTensor& t, std::int64_t begin, std::int64_t end) {
+  const std::int64_t row = std::ssize(t.bytes) / (t.elements() / t.shape.back());
+  return {t.bytes.begin() + begin * row, t.bytes.begin() + end * row};
 }
 
-// Rows [begin, end) of a tensor of blocks.
-std::span<const std::byte> rows_of(const GgufTensor& t, std::size_t begin, std::size_t end) {
-  const std::size_t row = row_values(t) / values_of_block(t.type) * bytes_of_block(t.type);
-  return t.bytes.subspan(begin * row, (end - begin) * row);
-}
-
-// Plain numbers in the right order are a view of the file; anything else is converted when read.
+// Plain numbers are viewed in the file; blocks are converted when they are read.
 void set_type(WeightView& view, GgufType type) {
   view.form = name_of(type);
   switch (type) {
@@ -59,7 +55,7 @@ void unrotate(WeightView& view, const GgufTensor& t, std::int64_t heads) {
   view.dtype = StoredType::blocks;
   const std::int64_t d = rows / heads;
   const bool matrix = t.shape.size() == 2;
-  const std::size_t width = matrix ? row_values(t) : 1;
+  const std::int64_t width = matrix ? t.shape[1] : 1;
   view.read = [&t, d, rows, width, matrix](std::span<float> out) {
     std::vector<float> bias;
     if (!matrix) {
@@ -67,11 +63,11 @@ void unrotate(WeightView& view, const GgufTensor& t, std::int64_t heads) {
       kern::dequantize_blocks(t.type, t.bytes.data(), bias.size(), bias.data());
     }
     for (std::int64_t row = 0; row < rows; ++row) {
-      const auto from = static_cast<std::size_t>(row), to = static_cast<std::size_t>(unrotated_row(row, d));
+      const auto to = out.begin() + unrotated_row(row, d) * width;
       if (matrix)
-        kern::dequantize_blocks(t.type, rows_of(t, from, from + 1).data(), width, &out[to * width]);
+        kern::dequantize_blocks(t.type, rows_of(t, row, row + 1).data(), static_cast<std::size_t>(width), &*to);
       else
-        out[to] = bias[from];
+        *to = bias.begin()[row];
     }
   };
 }
@@ -105,8 +101,7 @@ WeightView plain_view(const GgufTensor& t, std::string name) {
 // The matrix of one expert out of [experts, out, in].
 WeightView expert_view(const GgufTensor& t, std::string name, std::int64_t expert) {
   WeightView view{.name = std::move(name), .shape = {t.shape[1], t.shape[2]}, .bytes = {}, .form = {}};
-  const auto rows = static_cast<std::size_t>(t.shape[1]), begin = static_cast<std::size_t>(expert) * rows;
-  view.bytes = rows_of(t, begin, begin + rows);
+  view.bytes = rows_of(t, expert * t.shape[1], (expert + 1) * t.shape[1]);
   set_type(view, t.type);
   return view;
 }
@@ -151,7 +146,7 @@ class Finder {
   const GgufFile& file_;
   const nlohmann::json& config_;
   std::vector<StoredTensor> tensors_;
-  // These are in the configuration.
+  // Read as part of the configuration.
   std::set<std::string> used_{"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"};
 };
 

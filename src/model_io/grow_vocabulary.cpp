@@ -8,26 +8,26 @@ namespace tril::model {
 
 namespace {
 
-// rows [V, D], or a bias [1, V] as rows of one value; `values` has the new size, and its first `old_rows` rows are set.
-void fill_new_rows(std::vector<float>& values, std::size_t width, std::size_t old_rows, const NewWords& words) {
-  const auto mean = [&](auto begin, auto end, std::size_t column) {
+// `values` are rows [V, width], or a bias [1, V] as rows of one value. They have the new size; the first `old_rows` rows are
+// set.
+void fill_new_rows(std::span<float> values, std::int64_t width, std::int64_t old_rows, const NewWords& words) {
+  const auto mean = [&](const std::vector<std::int32_t>& rows, std::int64_t column) {
     double sum = 0;
-    for (auto row = begin; row != end; ++row)
-      sum += static_cast<double>(values[static_cast<std::size_t>(*row) * width + column]);
-    return static_cast<float>(sum / static_cast<double>(end - begin));
+    for (const std::int32_t row : rows) sum += static_cast<double>(values.begin()[row * width + column]);
+    return static_cast<float>(sum / static_cast<double>(rows.size()));
   };
-  std::vector<std::int32_t> all(old_rows);
-  for (std::size_t i = 0; i < old_rows; ++i) all[i] = static_cast<std::int32_t>(i);
-  for (std::size_t word = 0; word < words.parts.size(); ++word) {
-    const std::vector<std::int32_t>& parts = words.parts[word].empty() ? all : words.parts[word];
-    const std::size_t row = static_cast<std::size_t>(words.first_id) + word;
-    for (std::size_t column = 0; column < width; ++column)
-      values[row * width + column] = mean(parts.begin(), parts.end(), column);
+  std::vector<std::int32_t> all;
+  for (std::int32_t i = 0; i < old_rows; ++i) all.push_back(i);
+  std::int64_t row = words.first_id;
+  for (const std::vector<std::int32_t>& parts : words.parts) {
+    for (std::int64_t column = 0; column < width; ++column)
+      values.begin()[row * width + column] = mean(parts.empty() ? all : parts, column);
+    ++row;
   }
 }
 
 std::int64_t grown(std::int64_t rows, const NewWords& words) {
-  return std::max<std::int64_t>(rows, words.first_id + static_cast<std::int64_t>(words.parts.size()));
+  return std::max<std::int64_t>(rows, words.first_id + std::ssize(words.parts));
 }
 
 }  // namespace
@@ -50,9 +50,9 @@ std::unique_ptr<Marian> with_more_words(const Marian& old, const NewWords& sourc
     const bool of_source = before.name == "model.shared.weight" || before.name == "model.encoder.embed_tokens.weight";
     const bool of_target = output || before.name == "model.decoder.embed_tokens.weight";
     if (of_source || of_target) {
-      const auto old_rows = static_cast<std::size_t>(of_source ? old_source : old_target);
       values.resize(static_cast<std::size_t>(after.shape.count()));
-      fill_new_rows(values, bias ? 1 : static_cast<std::size_t>(config.d_model), old_rows, of_source ? source : target);
+      fill_new_rows(values, bias ? 1 : config.d_model, of_source ? old_source : old_target,
+                    of_source ? source : target);
     }
     host_write<float>(after.value, values);
   }

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::string_view yml_name = "special:model.yml";
 constexpr JsonLimits yml_limits{.bytes = std::uint64_t{1} << 20, .depth = 8, .values = 100'000};
-constexpr std::int64_t max_positions = 1024;  // Marian's own limit of a text to be translated is 1000
+constexpr std::int64_t max_positions = 1024;  // Marian translates texts of up to 1000 tokens
 
-// The letters of a processing string that count where nothing is dropped: a: add, n: norm, h: highway.
+// The letters of a processing string that matter without dropout: a: add, n: norm, h: highway.
 std::string steps(const ConfigReader& reader, const std::string& text) {
   std::string kept = text;
   std::erase(kept, 'd');
@@ -26,7 +26,7 @@ std::string steps(const ConfigReader& reader, const std::string& text) {
   return kept;
 }
 
-// Whether norms stand before each sublayer; other orders of norms are refused.
+// True if the norms are before the sublayers. Refuses other orders than pre-norm and post-norm.
 bool is_pre_norm(ConfigReader& reader) {
   const std::string before = steps(reader, reader.get<std::string>("transformer-preprocess", "")),
                     after = steps(reader, reader.get<std::string>("transformer-postprocess", "dan")),
@@ -43,7 +43,7 @@ bool is_pre_norm(ConfigReader& reader) {
       "supported: postprocess \"dan\" alone; preprocess \"n\" with postprocess \"da\" and postprocess-top \"n\"");
 }
 
-// What changes results, where it asks for anything else.
+// Options that change results, and their only supported values.
 void refuse_what_is_not_computed(ConfigReader& reader) {
   reader.only("type", std::string("transformer"));
   reader.only("transformer-attention-mask", std::string("default"));
@@ -52,7 +52,7 @@ void refuse_what_is_not_computed(ConfigReader& reader) {
     reader.only("transformer-decoder-ffn-depth", std::int64_t{2});
 }
 
-// Whether the decoder is an SSRU, the only recurrence that is computed.
+// True if the decoder has an SSRU, the only supported recurrence.
 bool has_ssru(ConfigReader& reader) {
   if (reader.get<std::string>("transformer-decoder-autoreg", "self-attention") != "rnn") {
     reader.only("transformer-decoder-autoreg", std::string("self-attention"));
@@ -65,7 +65,7 @@ bool has_ssru(ConfigReader& reader) {
   return true;
 }
 
-// What is of other kinds of models, of training, or says nothing about results.
+// Options of other kinds of models, of training, or without effect on results.
 void ignore_what_says_nothing(ConfigReader& reader) {
   reader.ignore({"version",
                  "dec-cell-base-depth",
@@ -98,7 +98,7 @@ void ignore_what_says_nothing(ConfigReader& reader) {
                  "ulr-softmax-temperature"});
 }
 
-// What a config.json's key is called in special:model.yml.
+// The names in special:model.yml of keys of config.json.
 KeyNames marian_key_names() {
   return {{"d_model", "dim-emb"},
           {"encoder_layers", "enc-depth"},
@@ -123,7 +123,7 @@ nlohmann::json read_marian_model_yml(const MarianTensors& weights) {
   std::string_view text(reinterpret_cast<const char*>(stored->bytes.data()), stored->bytes.size());
   text = text.substr(0, text.find('\0'));  // padding follows
   nlohmann::json json = parse_yaml(text, where, yml_limits);
-  if (!json.is_object()) fail(where, "is no mapping of options");
+  if (!json.is_object()) fail(where, "is not a mapping of options");
   return json;
 }
 

@@ -29,7 +29,7 @@ std::vector<std::string> weights_on(const FileShelf& shelf, std::string_view end
   return found;
 }
 
-// The file of this name; else the only one that ends in ".NAME".
+// The file of this name, or the only one whose name ends in ".NAME".
 std::optional<std::string> named(const FileShelf& shelf, const std::string& name) {
   if (shelf.has(name)) return name;
   const std::vector<std::string> found = names_ending(shelf, "." + name);
@@ -50,7 +50,7 @@ std::vector<std::string> texts(const nlohmann::json& object, const char* key) {
 nlohmann::json read_options(const FileShelf& shelf, const std::string& name) {
   const std::string where = shelf.place_of(name);
   nlohmann::json json = parse_yaml(shelf.text(name, yaml_limits.bytes), where, yaml_limits);
-  if (!json.is_object()) fail(where, "is no mapping of options");
+  if (!json.is_object()) fail(where, "is not a mapping of options");
   return json;
 }
 
@@ -58,7 +58,7 @@ class MarianFinder {
  public:
   MarianFinder(FileShelf shelf, std::string where) : where_(printable(where, 400)) { files_.shelf = std::move(shelf); }
 
-  /// @param weights  the file that is asked for; "": the one that is there
+  /// @param weights  the requested file; "": the only one
   MarianFiles find(const std::string& weights) {
     find_decoder(weights);
     files_.weights = weights.empty() ? chosen_weights() : weights;
@@ -117,14 +117,14 @@ class MarianFinder {
         return;
       }
     }
-    const std::vector<std::string> source = spm_of("src"), target = spm_of("trg");  // as Firefox calls them
+    const std::vector<std::string> source = spm_of("src"), target = spm_of("trg");  // Firefox's names
     if (source.size() == 1 && target.size() == 1) {
       files_.vocabularies = {source[0], target[0]};
       return;
     }
     if (!named_there.empty())
       fail(where_, fmt::format("lacks the vocabulary {}", printable(named_there[0], 200)),
-           "put the vocabularies that the model was trained with beside it");
+           "put the vocabularies that the model was trained with next to it");
   }
 
   std::vector<std::string> spm_of(std::string_view begin) const {

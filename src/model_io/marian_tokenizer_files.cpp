@@ -17,7 +17,7 @@ bool is_spm(const std::string& name) {
   return name.ends_with(".spm");
 }
 
-// Pieces whose ids the model has rows for: as in Marian, others are unknown.
+// The pieces whose ids have a row in the model. As in Marian, other pieces are unknown.
 nlohmann::json within(const nlohmann::json& pieces, std::int64_t rows) {
   nlohmann::json kept = nlohmann::json::object();
   for (const auto& [piece, id] : pieces.items())
@@ -43,10 +43,10 @@ MarianVocabulary of_yaml(const FileShelf& shelf, const std::string& name, const 
   if (!name.ends_with(".yml") && !name.ends_with(".yaml") && !name.ends_with(".json"))
     fail(v.where, "is a vocabulary of another form, expected .spm, .yml or .json");
   if (!spm)
-    fail(v.where, "numbers pieces, and nothing beside it cuts text into them",
+    fail(v.where, "has ids for pieces, but no file next to it splits text into pieces",
          "put the SentencePiece models source.spm and target.spm there, as OPUS-MT has them");
   const nlohmann::json pieces = parse_yaml(shelf.text(name, largest_tokenizer_file), v.where, vocabulary_limits);
-  if (!pieces.is_object() || pieces.empty()) fail(v.where, "is no mapping of pieces and their ids");
+  if (!pieces.is_object() || pieces.empty()) fail(v.where, "is not a mapping of pieces to ids");
   v.table = PieceTable::of(within(pieces, rows), v.where);
   v.spm = shelf.text(*spm, largest_tokenizer_file);
   v.spm_where = shelf.place_of(*spm);
@@ -57,7 +57,7 @@ MarianVocabulary of_yaml(const FileShelf& shelf, const std::string& name, const 
 
 std::shared_ptr<const Tokenizer> load_marian_vocabularies(const MarianFiles& files, const JsonObject& yml) {
   if (files.vocabularies.empty())
-    fail(files.shelf.place_of(files.weights), "no vocabulary lies beside it",
+    fail(files.shelf.place_of(files.weights), "has no vocabulary next to it",
          "put the .spm or .yml files there that the model was trained with");
   const auto side = [&](std::size_t i, const std::optional<std::string>& spm) {
     const std::string& name = files.vocabularies[i];

@@ -18,12 +18,13 @@ namespace {
 
 constexpr float impossible = -1e9f;  // as a logit
 
-// Texts, and the scales of activations that were measured for intgemm8: here each row of activations gets its own.
+// True for arrays that are not weights: texts, and intgemm8's measured scales of activations. tril computes a scale for each
+// row of activations.
 bool says_no_value(std::string_view name) {
   return name.starts_with("special:") || name.ends_with("_QuantMultA");
 }
 
-// A weight whose values are made of the stored ones.
+// A weight whose values are computed from the stored ones.
 WeightView made(const WeightView& stored, std::vector<std::int64_t> shape, const char* how,
                 std::function<void(std::span<float>)> read) {
   return {.name = {},
@@ -44,12 +45,12 @@ WeightView transposed(const WeightView& stored) {
               [stored](std::span<float> out) { transpose(stored, out); });
 }
 
-// The stored values, and behind them one value again and again.
+// The stored values, followed by the value `rest` repeated.
 WeightView extended(const WeightView& stored, std::vector<std::int64_t> shape, float rest) {
   return made(stored, std::move(shape), "extended", [stored, rest](std::span<float> out) {
-    const auto n = static_cast<std::size_t>(stored.elements());
-    to_f32(stored, out.first(n));
-    std::fill(out.begin() + static_cast<std::ptrdiff_t>(n), out.end(), rest);
+    const auto end = out.begin() + stored.elements();
+    to_f32(stored, {out.begin(), end});
+    std::fill(end, out.end(), rest);
   });
 }
 
@@ -83,12 +84,12 @@ WeightView view_of(const WeightView& stored, const MarianTensor& tensor, std::in
   return stored;
 }
 
-// A matrix in 8 bits as quantized_files.h has it: integers [out, in], and a scale for each row, here the same for all.
+// 8-bit matrices in the form of quantized_files.h: integers [out, in] and a scale for each row, here the same for all rows.
 class Int8Matrices {
  public:
   explicit Int8Matrices(std::shared_ptr<const MarianTensors> file) : file_(std::move(file)) {}
 
-  /// @param rows  what it gets by rows of zeros; 0: as many as there are
+  /// @param rows  the number of rows of the result, added ones being zero; 0: as stored
   std::array<WeightView, 2> views(const MarianBinFile::Int8& stored, const std::string& name, std::int64_t rows) {
     const std::int64_t out = rows == 0 ? stored.rows : rows;
     std::span<const std::byte> values = stored.values;
@@ -107,12 +108,12 @@ class Int8Matrices {
   }
 
  private:
-  std::shared_ptr<const MarianTensors> file_;  // what views point into, besides these
+  std::shared_ptr<const MarianTensors> file_;  // views point into it, and into the lists below
   std::deque<std::vector<std::byte>> values_;
   std::deque<std::vector<float>> scales_;
 };
 
-// Logits without a bias of their own: only padding is impossible.
+// The bias of logits in a file without one: zero, and for padding the value that makes it impossible.
 WeightView bias_of_padding(std::int64_t words, std::int64_t rows) {
   return {.name = "final_logits_bias",
           .dtype = StoredType::blocks,
@@ -121,7 +122,7 @@ WeightView bias_of_padding(std::int64_t words, std::int64_t rows) {
           .form = "made",
           .read = [words](std::span<float> out) {
             std::fill(out.begin(), out.end(), 0.0f);
-            std::fill(out.begin() + static_cast<std::ptrdiff_t>(words), out.end(), impossible);
+            std::fill(out.begin() + words, out.end(), impossible);
           }};
 }
 
@@ -158,7 +159,7 @@ WeightFiles marian_weights(std::shared_ptr<const MarianTensors> file, const nloh
     used.insert(stored->name);
     const std::string where = fmt::format("{}: {}", printable(path, 400), tensor.marian);
     const MarianBinFile::Int8* const quantized = file->find_int8(tensor.marian);
-    if (quantized && !tensor.marian.ends_with("_Wt")) {  // which is stored as [in, out], so floats are made of it
+    if (quantized && !tensor.marian.ends_with("_Wt")) {  // that matrix is stored as [in, out], and is read as floats
       own_names.emplace(tensor.here + "_scale", tensor.marian);
       if (tensor.layout == MarianLayout::rows) check_room(quantized->rows, rows, where);
       for (WeightView& part : int8->views(*quantized, tensor.here, tensor.layout == MarianLayout::rows ? rows : 0))

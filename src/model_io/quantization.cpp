@@ -23,14 +23,14 @@ constexpr std::array methods{Method{"fp8", read_fp8},
                              Method{"mxfp4", read_mxfp4},
                              Method{"bitsandbytes", read_bitsandbytes}};
 
-// The method of another program; null if the directory is not quantised, or by tril itself.
+// Another program's method; null if the directory is not quantised, or quantised by tril.
 const Method* method_of(const JsonObject& config) {
   const auto scheme = config.find_object("quantization_config");
   const std::string name = scheme ? scheme->get<std::string>("quant_method", "") : "tril";
   if (name == "tril") return nullptr;
   for (const Method& m : methods)
     if (m.name == name) {
-      // Its matrices are stored transposed, which these methods undo or not.
+      // gpt2's matrices are stored transposed; some of these methods undo that, others do not.
       if (config.get<std::string>("model_type", "") == "gpt2")
         config.fail_at("quantization_config", fmt::format("{} is not supported for gpt2", name),
                        "use the unquantised model and run `tril quantize`");
@@ -44,7 +44,7 @@ const Method* method_of(const JsonObject& config) {
 
 // The bits of tril's own method; 0 without one.
 int own_bits(const JsonObject& config) {
-  constexpr auto group = static_cast<std::int64_t>(kern::int4_group);
+  constexpr std::int64_t group = kern::int4_group;
   const auto scheme = config.find_object("quantization_config");
   if (!scheme) return 0;
   check_keys(*scheme, {"quant_method", "bits", "group_size"});

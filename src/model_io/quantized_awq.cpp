@@ -1,7 +1,5 @@
 // AWQ's GEMM format: qweight I32 [in, out / 8], qzeros I32 [groups, out / 8], scales [groups, out]. A word holds eight
 // outputs, the lowest bits first, in the order 0, 2, 4, 6, 1, 3, 5, 7. Source: AutoAWQ's packing_utils.py.
-#include <array>
-
 #include "base/error.h"
 #include "base/printable.h"
 #include "model_io/quantized_methods.h"
@@ -9,7 +7,7 @@
 namespace tril::model {
 namespace {
 
-constexpr std::array<std::int64_t, 8> order_in_word{0, 2, 4, 6, 1, 3, 5, 7};
+constexpr std::int64_t order_in_word[8] = {0, 2, 4, 6, 1, 3, 5, 7};
 
 void check_awq_options(const JsonObject& scheme) {
   check_keys(scheme, {"quant_method", "bits", "group_size", "zero_point", "version", "format", "backend", "do_fuse",
@@ -46,11 +44,10 @@ void read_awq(const JsonObject& scheme, QuantizedTensors& tensors) {
                       const auto q = number_at<std::uint32_t>(numbers, i * words + w),
                                  z = number_at<std::uint32_t>(zeros, i / width * words + w);
                       for (int k = 0; k < 8; ++k) {
-                        const std::int64_t o = w * 8 + order_in_word[static_cast<std::size_t>(k)];
+                        const std::int64_t o = w * 8 + order_in_word[k];
                         const int difference = static_cast<int>(q >> 4 * k & 15u) - static_cast<int>(z >> 4 * k & 15u);
-                        values[static_cast<std::size_t>(o * in + i)] =
-                            rounded_to(scales.dtype, static_cast<float>(difference) *
-                                                         s[static_cast<std::size_t>(i / width * out + o)]);
+                        values.begin()[o * in + i] =
+                            rounded_to(scales.dtype, static_cast<float>(difference) * s.begin()[i / width * out + o]);
                       }
                     }
                 });

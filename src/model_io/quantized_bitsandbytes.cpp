@@ -1,6 +1,6 @@
-// bitsandbytes. 4 bits: X.weight, bytes of two numbers of the flattened matrix, the upper half first; X.weight.quant_map
-// F32 [16], what they stand for; X.weight.absmax, F32 for each block, or U8 [double quantisation] with
-// nested_absmax, nested_quant_map [256] and an offset; and a JSON text in X.weight.quant_state.bitsandbytes__nf4 or __fp4.
+// bitsandbytes. 4 bits: X.weight is the flattened matrix, two numbers in a byte, the upper half first; X.weight.quant_map F32
+// [16] are the numbers' values; X.weight.absmax is F32 for each block, or U8 (double quantisation) with nested_absmax,
+// nested_quant_map [256] and an offset; X.weight.quant_state.bitsandbytes__nf4 or __fp4 is a JSON text.
 // 8 bits: X.weight I8 [out, in] and X.SCB F32 [out]. Source: bitsandbytes' functional.py.
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -20,14 +20,14 @@ struct FourBitMatrix {
                    *nested_map = nullptr;
   std::int64_t block = 0, nested_block = 0;
   float nested_offset = 0;
-  StoredType type = StoredType::f32;  // of the original
+  StoredType type = StoredType::f32;  // of the original matrix
 
   void read(std::span<float> values) const {
     const std::vector<float> code = to_f32(*map), most = maxima();
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const int both = std::to_integer<int>(numbers->bytes[i / 2]);
-      const std::size_t q = static_cast<std::size_t>(i % 2 ? both & 15 : both >> 4);
-      values[i] = rounded_to(type, code[q] * most[i / static_cast<std::size_t>(block)]);
+    for (std::int64_t i = 0; i < std::ssize(values); ++i) {
+      const int both = number_at<std::uint8_t>(*numbers, i / 2);
+      const float q = code.begin()[i % 2 ? both & 15 : both >> 4];
+      values.begin()[i] = rounded_to(type, q * most.begin()[i / block]);
     }
   }
 
@@ -36,10 +36,8 @@ struct FourBitMatrix {
     if (!nested_absmax) return to_f32(*absmax);
     const std::vector<float> scales = to_f32(*nested_absmax), code = to_f32(*nested_map);
     std::vector<float> all(static_cast<std::size_t>(absmax->elements()));
-    for (std::size_t i = 0; i < all.size(); ++i)
-      all[i] = code[number_at<std::uint8_t>(*absmax, static_cast<std::int64_t>(i))] *
-                   scales[i / static_cast<std::size_t>(nested_block)] +
-               nested_offset;
+    for (std::int64_t i = 0; i < std::ssize(all); ++i)
+      all.begin()[i] = code[number_at<std::uint8_t>(*absmax, i)] * scales.begin()[i / nested_block] + nested_offset;
     return all;
   }
 };
@@ -75,10 +73,9 @@ void add_four_bits(QuantizedTensors& tensors, const std::string& weight, const s
                   .map = &tensors.part(weight + ".quant_map", StoredType::f32, {16}),
                   .block = state.size("blocksize"),
                   .type = type_named(state, "dtype")};
-  if (m.numbers->bytes.size() < static_cast<std::size_t>(count_of(values, 2)) ||
-      m.numbers->bytes.size() > static_cast<std::size_t>(count_of(values, 2)) + 8)
-    tensors.fail_at(weight,
-                    fmt::format("has {} bytes, expected two of {} numbers in each", m.numbers->bytes.size(), values));
+  const std::int64_t bytes = std::ssize(m.numbers->bytes), needed = count_of(values, 2);
+  if (bytes < needed || bytes > needed + 8)
+    tensors.fail_at(weight, fmt::format("has {} bytes, expected two of {} numbers in each", bytes, values));
   const std::int64_t blocks = count_of(values, m.block);
   if (json.contains("nested_blocksize")) {
     m.absmax = &tensors.part(weight + ".absmax", StoredType::u8, {blocks});
@@ -103,11 +100,9 @@ void add_eight_bits(QuantizedTensors& tensors, const std::string& module) {
     if (order->dtype != StoredType::u8 || order->elements() != 1 || number_at<std::uint8_t>(*order, 0) != 0)
       tensors.fail_at(order->name, "is not 0, the only order that is supported: by rows");
   tensors.add(module + ".weight", weight.shape, weight, [&weight, &scales, columns](std::span<float> out) {
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      const auto at = static_cast<std::int64_t>(i);
-      out[i] =
-          static_cast<float>(number_at<std::int8_t>(weight, at)) * number_at<float>(scales, at / columns) * one_127th;
-    }
+    for (std::int64_t i = 0; i < std::ssize(out); ++i)
+      out.begin()[i] =
+          static_cast<float>(number_at<std::int8_t>(weight, i)) * number_at<float>(scales, i / columns) * one_127th;
   });
 }
 

@@ -1,7 +1,7 @@
-// The directories of compressed-tensors (llm-compressor, vLLM). Plain: X.weight I8 or F8_E4M3 [out, in]. Packed:
-// X.weight_packed I32 [out, in bits / 32], a stream of numbers plus 2^(bits - 1) along each row, with the matrix's size in
-// X.weight_shape. Scales X.weight_scale are one for all, or for rows, groups or blocks; X.weight_zero_point is like
-// them, or packed down their columns. Source: the compressed-tensors package, compressors/ and quantization/lifecycle/.
+// compressed-tensors (llm-compressor, vLLM). Plain: X.weight I8 or F8_E4M3 [out, in]. Packed: X.weight_packed I32
+// [out, in bits / 32], numbers plus 2^(bits - 1) as a bit stream along each row; X.weight_shape is the matrix's shape.
+// X.weight_scale has one scale for the matrix, or one for each row, group or block; X.weight_zero_point has the same shape, or
+// is packed along the columns. Source: the compressed-tensors package, compressors/ and quantization/lifecycle/.
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
@@ -13,7 +13,7 @@
 namespace tril::model {
 namespace {
 
-// What is the same for all quantised matrices.
+// The options of all quantised matrices.
 struct CompressedOptions {
   int bits = 0;
   bool symmetric = true, is_float = false;
@@ -50,7 +50,7 @@ CompressedOptions options_of_group(const JsonObject& weights) {
   return o;
 }
 
-// Empty, null or "dense".
+// Refuses a key that is not empty, null or "dense".
 void check_absent(const JsonObject& scheme, const char* key) {
   const auto at = scheme.json().find(key);
   if (at == scheme.json().end() || at->is_null() || at->empty()) return;
@@ -77,7 +77,7 @@ CompressedOptions compressed_options(const JsonObject& scheme) {
     if (!weights) continue;
     const CompressedOptions o = options_of_group(*weights);
     if (all && *all != o)
-      groups.fail_at(name, "quantises weights otherwise than another group, which is not supported");
+      groups.fail_at(name, "quantises weights in another way than another group, which is not supported");
     all = o;
   }
   return all.value_or(CompressedOptions{});
@@ -97,17 +97,18 @@ struct CompressedMatrix {
     for (std::int64_t o = 0; o < out; ++o) {
       const auto word = [&](std::int64_t k) { return number_at<std::uint32_t>(*numbers, o * words + k); };
       for (std::int64_t i = 0; i < in; ++i) {
-        const std::int64_t column = group_of.empty() ? i : group_of[static_cast<std::size_t>(i)] * grid.width;
-        const std::size_t at = grid.index(o, column);
+        const std::int64_t column = group_of.empty() ? i : group_of.begin()[i] * grid.width;
+        const std::int64_t at = grid.index(o, column);
+        float& value = values.begin()[o * in + i];
         float q = 0;
         if (packed_bits > 0)
           q = static_cast<float>(static_cast<int>(packed_number(word, i, packed_bits)) - (1 << (packed_bits - 1)));
         else if (numbers->dtype == StoredType::i8)
           q = number_at<std::int8_t>(*numbers, o * in + i);
         else
-          q = values[static_cast<std::size_t>(o * in + i)];
-        if (!z.empty()) q -= z[at];
-        values[static_cast<std::size_t>(o * in + i)] = rounded_to(scales->dtype, q * s[at]);
+          q = value;
+        if (!z.empty()) q -= z.begin()[at];
+        value = rounded_to(scales->dtype, q * s.begin()[at]);
       }
     }
   }
@@ -117,19 +118,19 @@ struct CompressedMatrix {
     if (!zeros) return {};
     std::vector<float> z(static_cast<std::size_t>(scales->elements()));
     const std::int64_t across = grid.across;
-    for (std::size_t i = 0; i < z.size(); ++i) {
-      const std::int64_t row = static_cast<std::int64_t>(i) / across, column = static_cast<std::int64_t>(i) % across;
+    for (std::int64_t i = 0; i < std::ssize(z); ++i) {
+      const std::int64_t row = i / across, column = i % across;
       const auto word = [&](std::int64_t k) { return number_at<std::uint32_t>(*zeros, k * across + column); };
-      z[i] =
+      z.begin()[i] =
           packed_bits > 0
               ? static_cast<float>(static_cast<int>(packed_number(word, row, packed_bits)) - (1 << (packed_bits - 1)))
-              : number_at<std::int8_t>(*zeros, static_cast<std::int64_t>(i));
+              : number_at<std::int8_t>(*zeros, i);
     }
     return z;
   }
 };
 
-// The scales' grid, zeros and order of groups of a matrix whose numbers and size are known.
+// Adds scales, zero points and the order of groups to a matrix with known numbers and size.
 void add_compressed(QuantizedTensors& tensors, const std::string& module, const CompressedOptions& options,
                     CompressedMatrix m) {
   m.scales = &tensors.part(module + ".weight_scale");

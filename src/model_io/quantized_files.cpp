@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t group = static_cast<std::int64_t>(kern::int4_group);
+constexpr std::int64_t group = kern::int4_group;
 
 std::int64_t groups_of(std::int64_t in) {
   return (in + group - 1) / group;
@@ -31,24 +31,24 @@ void check_tensor(const WeightFiles& files, const WeightView& view, StoredType t
                "the weights and the configuration belong to different models");
 }
 
-// Whether all numbers of a row [width] are zero.
-bool is_zero_row(const StoredWeight& w, std::size_t row, std::size_t width) {
-  const WeightView& numbers =
-      w.multipliers ? *w.multipliers : *w.values;  // a multiplier of 0 makes all numbers of its group 0
-  const std::size_t bytes =
-      w.multipliers ? static_cast<std::size_t>(groups_of(static_cast<std::int64_t>(width))) : width;
-  const auto all = numbers.bytes.subspan(row * bytes, bytes);
-  return std::all_of(all.begin(), all.end(), [](std::byte b) { return b == std::byte{0}; });
+// True if all numbers of a row [width] are zero. A multiplier of 0 makes all numbers of its group 0.
+bool is_zero_row(const StoredWeight& w, std::int64_t row, std::int64_t width) {
+  const WeightView& numbers = w.multipliers ? *w.multipliers : *w.values;
+  const std::int64_t bytes = w.multipliers ? groups_of(width) : width;
+  const auto begin = numbers.bytes.begin() + row * bytes;
+  return std::all_of(begin, begin + bytes, [](std::byte b) { return b == std::byte{0}; });
 }
 
 // A row's scale must be above 0; it may be 0 only if all its numbers are 0.
-void check_scales(const WeightFiles& files, const StoredWeight& w, std::size_t width) {
-  const std::vector<float> scales = to_f32(*w.scales);
-  for (std::size_t j = 0; j < scales.size(); ++j)
-    if (!(scales[j] > 0 && std::isfinite(scales[j])) && !(scales[j] == 0 && is_zero_row(w, j, width)))
+void check_scales(const WeightFiles& files, const StoredWeight& w, std::int64_t width) {
+  std::int64_t row = 0;
+  for (const float scale : to_f32(*w.scales)) {
+    if (!(scale > 0 && std::isfinite(scale)) && !(scale == 0 && is_zero_row(w, row, width)))
       fail_usage(files.place_of(w.scales->name),
-                 fmt::format("row {} has the scale {}, expected a finite number above 0", j, scales[j]),
+                 fmt::format("row {} has the scale {}, expected a finite number above 0", row, scale),
                  "the file is damaged: quantise the model again");
+    ++row;
+  }
 }
 
 // The stored form of a quantised weight.
@@ -57,7 +57,8 @@ struct Written {
   std::vector<float> scales;
 };
 
-Written rounded(const std::vector<float>& w, std::size_t n, std::size_t k, int bits) {
+Written rounded(const std::vector<float>& w, const Shape& shape, int bits) {
+  const auto n = static_cast<std::size_t>(shape[0]), k = static_cast<std::size_t>(shape[1]);
   Written q;
   q.scales.resize(n);
   if (bits == 8) {
@@ -70,13 +71,13 @@ Written rounded(const std::vector<float>& w, std::size_t n, std::size_t k, int b
     }
   } else {
     q.values.resize(n * ((k + 1) / 2));
-    q.multipliers.resize(n * static_cast<std::size_t>(groups_of(static_cast<std::int64_t>(k))));
+    q.multipliers.resize(n * static_cast<std::size_t>(groups_of(shape[1])));
     kern::quantize_int4(w.data(), k, n, k, q.values.data(), q.multipliers.data(), q.scales.data());
   }
   return q;
 }
 
-// Part `part` of a tensor that holds several weights of `shape`, which the file has as [count, shape].
+// Part `part` of a tensor [count, shape...] with several weights of `shape`.
 std::shared_ptr<const WeightView> part_of(const WeightFiles& files, const WeightView& whole, const StoredAs::Part& part,
                                           std::vector<std::int64_t> shape) {
   std::vector<std::int64_t> expected = shape;
@@ -86,13 +87,13 @@ std::shared_ptr<const WeightView> part_of(const WeightFiles& files, const Weight
                fmt::format("has shape [{}] of {}, but the configuration needs [{}]", fmt::join(whole.shape, ", "),
                            whole.type_name(), fmt::join(expected, ", ")),
                "the weights and the configuration belong to different models");
-  const std::size_t bytes = whole.bytes.size() / static_cast<std::size_t>(part.count);
-  return std::make_shared<const WeightView>(
-      WeightView{.name = whole.name,
-                 .dtype = whole.dtype,
-                 .shape = std::move(shape),
-                 .bytes = whole.bytes.subspan(static_cast<std::size_t>(part.index) * bytes, bytes),
-                 .form = {}});
+  const std::int64_t bytes = std::ssize(whole.bytes) / part.count;
+  const auto begin = whole.bytes.begin() + part.index * bytes;
+  return std::make_shared<const WeightView>(WeightView{.name = whole.name,
+                                                       .dtype = whole.dtype,
+                                                       .shape = std::move(shape),
+                                                       .bytes = {begin, begin + bytes},
+                                                       .form = {}});
 }
 
 }  // namespace
@@ -100,7 +101,7 @@ std::shared_ptr<const WeightView> part_of(const WeightFiles& files, const Weight
 StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFiles& files) {
   StoredAs stored = m.stored_as(p);
   if (stored.part.count > 0 && files.find(p.name)) stored = {.names = {p.name}};
-  if (stored.part.count > 0)  // a reader that makes the parts one by one
+  if (stored.part.count > 0)  // some readers give the parts separately
     if (const std::string one = fmt::format("{}[{}]", stored.names[0], stored.part.index); files.find(one))
       stored.names = {one}, stored.part = {};
   StoredWeight w;
@@ -120,7 +121,7 @@ StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFil
     } else {
       check_tensor(files, *w.values, StoredType::i8, {out, in});
     }
-    check_scales(files, w, static_cast<std::size_t>(in));
+    check_scales(files, w, in);
     return w;
   }
   w.transposed = stored.transposed, w.added = stored.added, w.row_order = stored.row_order;
@@ -152,10 +153,9 @@ std::vector<float> floats_of(const nn::Parameter& p, const StoredWeight& stored)
     if (stored.transposed) values = transposed_values(values, p.shape[1], p.shape[0]);
     if (!stored.row_order.empty()) {
       const std::vector<float> files = values;
-      const std::size_t width = files.size() / stored.row_order.size();
-      for (std::size_t i = 0; i < stored.row_order.size(); ++i)
-        std::copy_n(files.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(stored.row_order[i]) * width),
-                    width, values.begin() + static_cast<std::ptrdiff_t>(i * width));
+      const std::ptrdiff_t width = std::ssize(files) / std::ssize(stored.row_order);
+      auto to = values.begin();
+      for (const std::int32_t row : stored.row_order) to = std::copy_n(files.begin() + row * width, width, to);
     }
     if (stored.added != 0)
       for (float& v : values) v += stored.added;
@@ -185,25 +185,26 @@ std::vector<float> values_to_store(std::span<const float> values, const Shape& s
     for (float& v : result) v -= stored.added;
   if (!stored.row_order.empty()) {
     const std::vector<float> own = result;
-    const std::size_t width = own.size() / stored.row_order.size();
-    for (std::size_t i = 0; i < stored.row_order.size(); ++i)
-      std::copy_n(own.begin() + static_cast<std::ptrdiff_t>(i * width), width,
-                  result.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(stored.row_order[i]) * width));
+    const std::ptrdiff_t width = std::ssize(own) / std::ssize(stored.row_order);
+    auto from = own.begin();
+    for (const std::int32_t row : stored.row_order) {
+      std::copy_n(from, width, result.begin() + row * width);
+      from += width;
+    }
   }
   return stored.transposed ? transposed_values(result, shape[0], shape[1]) : result;
 }
 
 std::vector<float> transposed_values(std::span<const float> values, std::int64_t rows, std::int64_t columns) {
   std::vector<float> result(values.size());
-  const auto R = static_cast<std::size_t>(rows), C = static_cast<std::size_t>(columns);
-  for (std::size_t r = 0; r < R; ++r)
-    for (std::size_t c = 0; c < C; ++c) result[c * R + r] = values[r * C + c];
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t c = 0; c < columns; ++c) result.begin()[c * rows + r] = values.begin()[r * columns + c];
   return result;
 }
 
 namespace {
 
-// A part of a tensor is stored by itself.
+// A part of a tensor becomes a tensor of its own.
 const std::string& name_to_store(const nn::Parameter& p, const StoredWeight& w) {
   return w.part ? p.name : w.values->name;
 }
@@ -261,7 +262,7 @@ void quantize(const ModelSource& from, const fs::path& to, int bits) {
     }
     const std::vector<float> values = floats_of(p, w);
     from_files([&] { check_finite(files, w, values); });
-    const Written q = rounded(values, static_cast<std::size_t>(p.shape[0]), static_cast<std::size_t>(p.shape[1]), b);
+    const Written q = rounded(values, p.shape, b);
     writer.write(name, std::as_bytes(std::span(q.values)));
     if (b == 4) writer.write(name + "_multiplier", std::as_bytes(std::span(q.multipliers)));
     writer.write(name + "_scale", std::as_bytes(std::span(q.scales)));

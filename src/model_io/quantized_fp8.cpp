@@ -38,13 +38,12 @@ void read_fp8(const JsonObject& scheme, QuantizedTensors& tensors) {
         tensors.fail_at(scales.name, fmt::format("is {}, expected floats", scales.type_name()));
       const ScaleGrid grid = grid_of(tensors, scales, rows, columns, block);
       tensors.add(module + ".weight", weight.shape, weight, [&weight, &scales, grid, rows, columns](auto out) {
-        WeightView powers = scales;  // bytes of exponents without a type of their own
+        WeightView powers = scales;  // exponents, stored as U8
         if (powers.dtype == StoredType::u8) powers.dtype = StoredType::f8_e8m0;
         const std::vector<float> s = to_f32(powers);
         to_f32(weight, out);
         for (std::int64_t r = 0; r < rows; ++r)
-          for (std::int64_t c = 0; c < columns; ++c)
-            out[static_cast<std::size_t>(r * columns + c)] *= s[grid.index(r, c)];
+          for (std::int64_t c = 0; c < columns; ++c) out.begin()[r * columns + c] *= s.begin()[grid.index(r, c)];
       });
       for (const char* of_activations : {".input_scale", ".activation_scale", ".input_scale_ub"})
         tensors.drop(module + of_activations);

@@ -14,7 +14,7 @@ struct GptqOptions {
   bool zeros_minus_one = true;
 };
 
-// Exceptions for modules are only accepted as names of modules that stay as they are.
+// The only supported exceptions are modules that stay unquantised.
 void check_gptq_exceptions(const JsonObject& scheme) {
   const auto dynamic = scheme.find_object("dynamic");
   if (!dynamic) return;
@@ -103,15 +103,15 @@ struct GptqMatrix {
           return number_at<std::uint32_t>(*numbers, (begin * options.bits / 32 + k) * out + o);
         };
         for (std::int64_t i = begin; i < std::min(begin + 32, in); ++i) {
-          const auto at = static_cast<std::size_t>(group_of[static_cast<std::size_t>(i)] * out + o);
+          const std::int64_t at = group_of.begin()[i] * out + o;
           const auto q = static_cast<float>(packed_number(word, i - begin, options.bits));
-          values[static_cast<std::size_t>(o * in + i)] = rounded_to(scales->dtype, s[at] * (q - z[at]));
+          values.begin()[o * in + i] = rounded_to(scales->dtype, s.begin()[at] * (q - z.begin()[at]));
         }
       }
   }
 
  private:
-  // Where numbers fill words, 1 is added to whole words, with a carry between numbers, as GPTQModel does and undoes it.
+  // If numbers fill words exactly, GPTQModel adds and subtracts 1 in whole words, with a carry between numbers.
   std::vector<float> zero_points() const {
     const std::int64_t groups = scales->shape[0], words = zeros->shape[1];
     const std::uint32_t mask = (1u << options.bits) - 1u, one = options.zeros_minus_one ? 1 : 0;
@@ -131,7 +131,6 @@ struct GptqMatrix {
 std::vector<std::int32_t> groups_of_inputs(QuantizedTensors& tensors, const std::string& module, const GptqMatrix& m) {
   const std::int64_t groups = m.scales->shape[0];
   const WeightView* const given = tensors.find_part(module + ".g_idx");
-  const auto size = static_cast<std::size_t>(m.in);
   if (given && given->elements() > 0) {
     const std::vector<std::int32_t> list = to_i32(tensors.part(given->name, StoredType::i32, {m.in}));
     for (const std::int32_t g : list)
@@ -139,11 +138,11 @@ std::vector<std::int32_t> groups_of_inputs(QuantizedTensors& tensors, const std:
         tensors.fail_at(given->name, fmt::format("has the group {}, but there are {}", g, groups));
     return list;
   }
-  std::vector<std::int32_t> list(size);
   const std::int64_t width = m.options.group_size == -1 ? m.in : m.options.group_size;
   if ((m.in - 1) / width + 1 != groups)
     tensors.fail_at(m.scales->name, fmt::format("has {} groups, but {} inputs in groups of {}", groups, m.in, width));
-  for (std::size_t i = 0; i < size; ++i) list[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(i) / width);
+  std::vector<std::int32_t> list;
+  for (std::int64_t i = 0; i < m.in; ++i) list.push_back(static_cast<std::int32_t>(i / width));
   return list;
 }
 
@@ -164,8 +163,9 @@ void read_gptq(const JsonObject& scheme, QuantizedTensors& tensors) {
     tensors.part(m->numbers->name, StoredType::i32, {words, m->out});
     tensors.part(m->zeros->name, StoredType::i32, {m->scales->shape[0], (m->out * options.bits + 31) / 32});
     if (words * 32 % options.bits != 0 || !is_floating(m->scales->dtype))
-      tensors.fail_at(m->numbers->name, fmt::format("has {} words, which are no numbers of {} bits, or scales of {}",
-                                                    words, options.bits, m->scales->type_name()));
+      tensors.fail_at(m->numbers->name,
+                      fmt::format("has {} words, which do not hold numbers of {} bits, or scales of type {}", words,
+                                  options.bits, m->scales->type_name()));
     m->group_of = groups_of_inputs(tensors, module, *m);
     tensors.add(module + ".weight", {m->out, m->in}, *m->numbers, [m](std::span<float> out) { m->read(out); });
   }

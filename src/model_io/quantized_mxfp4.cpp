@@ -1,6 +1,5 @@
 // The experts of gpt-oss: X_blocks U8 [experts, out, groups, 16], 32 numbers of 4 bits each, the lower half of a byte first;
 // X_scales U8 [experts, out, groups]. Expert e's matrix is X[e], [in, out]. Source: `transformers`, integrations/mxfp4.py.
-#include <array>
 #include <cmath>
 
 #include "base/error.h"
@@ -10,7 +9,7 @@ namespace tril::model {
 namespace {
 
 // A sign, two bits of exponent, one of fraction.
-constexpr std::array<float, 16> fp4_values{0, 0.5f, 1, 1.5f, 2, 3, 4, 6, -0.0f, -0.5f, -1, -1.5f, -2, -3, -4, -6};
+constexpr float fp4_values[16] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6, -0.0f, -0.5f, -1, -1.5f, -2, -3, -4, -6};
 
 struct Mxfp4Experts {
   const WeightView *blocks = nullptr, *scales = nullptr;
@@ -24,8 +23,7 @@ struct Mxfp4Experts {
         const auto power = static_cast<float>(std::ldexp(1.0, number_at<std::uint8_t>(*scales, at) - 127));
         for (std::int64_t i = 0; i < 32; ++i) {
           const int both = number_at<std::uint8_t>(*blocks, at * 16 + i / 2);
-          values[static_cast<std::size_t>((g * 32 + i) * out + o)] =
-              fp4_values[static_cast<std::size_t>(i % 2 ? both >> 4 : both & 15)] * power;
+          values.begin()[(g * 32 + i) * out + o] = fp4_values[i % 2 ? both >> 4 : both & 15] * power;
         }
       }
   }

@@ -44,9 +44,9 @@ void QuantizedTensors::drop(const std::string& name) {
 
 void QuantizedTensors::add(std::string name, std::vector<std::int64_t> shape, const WeightView& main,
                            std::function<void(std::span<float>)> read) {
-  if (stored_->find(name) && name != main.name) fail_at(name, "is there both quantised and as it was");
+  if (stored_->find(name) && name != main.name) fail_at(name, "exists both quantised and unquantised");
   if (const auto [at, is_new] = in_file_.emplace(name, main.name); !is_new)
-    fail_at(main.name, fmt::format("is {}, as {} is", printable(name), printable(at->second)));
+    fail_at(main.name, fmt::format("and {} both give the matrix {}", printable(at->second), printable(name)));
   WeightView view{.name = std::move(name),
                   .dtype = StoredType::blocks,
                   .shape = std::move(shape),
@@ -72,7 +72,7 @@ WeightFiles QuantizedTensors::finish(const std::string& form) && {
     if (used_.contains(name)) continue;
     const WeightView& view = stored_->at(name);
     if (view.dtype == StoredType::f8_e4m3 || view.dtype == StoredType::f8_e8m0)
-      fail_at(name, fmt::format("is {} and has no scales that are known", view.type_name()));
+      fail_at(name, fmt::format("is {} and has no scales", view.type_name()));
     made_.push_back({view, stored_->file_of(name)});
   }
   return WeightFiles({.where = made_.empty() ? std::string() : made_.front().file,

@@ -1,5 +1,5 @@
-// The tensors of a directory that another program quantised, while matrices are put together from their parts: numbers,
-// scales, zero points, the order of groups. The reader of a method takes parts out and adds matrices.
+// The tensors of a directory that another program quantised. The reader of a method replaces the parts of each matrix
+// (numbers, scales, zero points, the order of groups) by one tensor of floats.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ class QuantizedTensors {
  public:
   explicit QuantizedTensors(std::shared_ptr<const WeightFiles> stored);
 
-  /// What stands before `ending` in the names that have it, in order: "model.layers.0.mlp.up_proj" for ".qweight".
+  /// The names that end in `ending`, without it, in order: "model.layers.0.mlp.up_proj" for ".qweight".
   std::vector<std::string> names_before(std::string_view ending) const;
   /// A part of a matrix. @throws Error if it is missing
   const WeightView& part(const std::string& name);
   const WeightView* find_part(const std::string& name);  ///< null if there is none
-  /// The same of a type and shape. @throws Error naming what was expected
+  /// The same with a required type and shape. @throws Error with the expected ones
   const WeightView& part(const std::string& name, StoredType type, const std::vector<std::int64_t>& shape);
-  /// Drops a tensor, if there is one, that does not affect weights: scales of activations and of the cache.
+  /// Drops an optional tensor that does not affect weights: scales of activations and of the cache.
   void drop(const std::string& name);
 
   /// Adds the matrix `name` of `shape`, whose values `read` computes from the parts. @param main  its largest part
@@ -42,7 +42,7 @@ class QuantizedTensors {
   /// @throws Error unless a part has two dimensions
   void check_matrix(const WeightView& part) const;
 
-  /// The matrices, and the tensors that are not parts of one. @param form  the method's name
+  /// The matrices, and the tensors that are not parts of a matrix. @param form  the method's name
   /// @throws Error for an 8-bit float without a scale
   WeightFiles finish(const std::string& form) &&;
 
@@ -57,28 +57,27 @@ class QuantizedTensors {
 template <class T>
 T number_at(const WeightView& view, std::int64_t index) {
   T value;
-  std::memcpy(&value, view.bytes.data() + static_cast<std::size_t>(index) * sizeof value, sizeof value);
+  std::memcpy(&value, view.bytes.data() + index * std::int64_t{sizeof value}, sizeof value);
   return value;
 }
 
-/// A product as tensors of this type hold it: rounded to F16 or BF16, otherwise as it is.
+/// A product rounded to F16 or BF16; unchanged for other types.
 float rounded_to(StoredType type, float product);
 
-/// Which scale belongs to a value of a matrix [rows, columns]: scales are [rows / height, columns / width], rounded up.
+/// The scales of a matrix [rows, columns]: [rows / height, columns / width], rounded up.
 struct ScaleGrid {
   std::int64_t height = 1, width = 1, across = 1;  ///< across: scales in a row
-  std::size_t index(std::int64_t row, std::int64_t column) const {
-    return static_cast<std::size_t>(row / height * across + column / width);
-  }
+  std::int64_t index(std::int64_t row, std::int64_t column) const { return row / height * across + column / width; }
 };
 
 /// The grid of scales of a matrix: one for all, one for each row, for groups of a row's values, or for blocks.
-/// @param block  the blocks' height and width, where the configuration says them; {0, 0}: they divide the matrix evenly
+/// @param block  height and width of the blocks, from the configuration; {0, 0}: they divide the matrix evenly
 /// @throws Error naming the scales if their shape fits none of these
 ScaleGrid grid_of(const QuantizedTensors& tensors, const WeightView& scales, std::int64_t rows, std::int64_t columns,
                   std::pair<std::int64_t, std::int64_t> block = {0, 0});
 
-/// Number `i` of `bits` bits in a stream of 32-bit words, of which word(k) is the k-th; a number may span two words.
+/// Number `i` of a stream of numbers with `bits` bits, packed into 32-bit words word(0), word(1), ...; a number may span two
+/// words.
 template <class Word>
 std::uint32_t packed_number(const Word& word, std::int64_t i, int bits) {
   const std::int64_t at = i * bits;

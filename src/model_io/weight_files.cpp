@@ -24,8 +24,7 @@ WeightFiles::WeightFiles(Contents contents) : contents_(std::move(contents)) {
 
 const StoredTensor* WeightFiles::stored(std::string_view name) const {
   const auto at = std::lower_bound(names_.begin(), names_.end(), name);
-  return at != names_.end() && *at == name ? &contents_.tensors[static_cast<std::size_t>(at - names_.begin())]
-                                           : nullptr;
+  return at != names_.end() && *at == name ? &contents_.tensors.begin()[at - names_.begin()] : nullptr;
 }
 
 const WeightView* WeightFiles::find(std::string_view name) const {
@@ -60,7 +59,7 @@ std::size_t WeightFiles::file_count() const {
 }
 
 void WeightFiles::release(std::span<const std::byte> bytes) const {
-  if (contents_.is_mapped) release_pages(bytes);  // of other memory that would lose the values
+  if (contents_.is_mapped) release_pages(bytes);  // pages of other memory would lose their values
 }
 
 void WeightFiles::fail_missing(std::string_view name) const {

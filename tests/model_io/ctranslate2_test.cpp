@@ -220,8 +220,8 @@ TEST(Ctranslate2, WhatIsNotKnownIsRefusedByName) {
   refused(error_with("m2m100.float32", "config.json", config_with("m2m100.float32", {{"layer_norm_epsilon", 0.5}})),
           "0.5");
   refused(error_with("llama.float32", "config.json", config_with("llama.float32", {{"quantization_type", 1}})), "AWQ");
-  refused(error_with("m2m100.float32", "shared_vocabulary.json", "{}"), "no list of pieces");
-  refused(error_with("m2m100.float32", "shared_vocabulary.json", "[\"a\", 1]"), "piece 1 is no text");
+  refused(error_with("m2m100.float32", "shared_vocabulary.json", "{}"), "not a list of pieces");
+  refused(error_with("m2m100.float32", "shared_vocabulary.json", "[\"a\", 1]"), "piece 1 is not a text");
   refused(error_with("m2m100.float32", "shared_vocabulary.json", "[\"a\"]"), "</s>");
 }
 
@@ -255,7 +255,7 @@ TEST(Ctranslate2, FilesOfOtherTokenizersAreRefused) {
   copy_with(bare, "opus", "README", "");
   fs::remove(bare.path("source.spm"));
   EXPECT_FALSE(ModelSource::open(bare.path()).has_tokenizer());
-  EXPECT_TRUE(contains(error_of([&] { ModelSource::open(bare.path()).tokenizer(); }), "no file beside it"));
+  EXPECT_TRUE(contains(error_of([&] { ModelSource::open(bare.path()).tokenizer(); }), "no file next to it"));
 }
 
 TEST(Ctranslate2, ArchivesThatLeadOutsideAreRefused) {
