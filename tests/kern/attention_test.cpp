@@ -160,6 +160,13 @@ std::vector<Case> special_shapes() {
   all.push_back(window);
   window.softcap = 0, window.bias = true, window.name = "window and bias";
   all.push_back(window);
+  window.mask = MaskKind::near, window.bf16 = true, window.name = "near and bias";
+  all.push_back(window);
+  window.window = 150, window.bias = false, window.softcap = 0.7f, window.p = 0.3f, window.minus_1e9 = false;
+  window.name = "near and cap";
+  all.push_back(window);
+  window.window = 0, window.softcap = 0, window.sink_logits = true, window.name = "near: its own position alone";
+  all.push_back(window);
   return all;
 }
 
