@@ -97,7 +97,7 @@ Cost linear(std::int64_t length) {
   const std::vector<std::int32_t> slot{0};
   const auto read = [&](std::int64_t n) {
     const auto part = [&](std::int64_t i) { return qkv.rows(0, n).columns(i * d_model, (i + 1) * d_model); };
-    ops::linear_attention_step(c, part(0), part(1), part(2), Rows::rectangle(1, n), {{state, slot}, heads});
+    ops::linear_attention_step(c, {part(0), part(1), part(2)}, Rows::rectangle(1, n), {{state, slot}, heads});
   };
   return measure(c, length, read, [&] { return state.bytes(); });
 }

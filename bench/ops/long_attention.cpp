@@ -32,9 +32,9 @@ void long_attention(benchmark::State& state) {
     tape.clear(), grads.restart();
     tape.watch(qkv);
     c.set_tape(&tape);
-    const Tensor y =
-        attention(c, qkv.columns(0, d_model), qkv.columns(d_model, 2 * d_model), qkv.columns(2 * d_model, 3 * d_model),
-                  spans, {.num_heads = heads, .mask = causal ? Mask::causal() : Mask::full()});
+    const Tensor y = attention(
+        c, {qkv.columns(0, d_model), qkv.columns(d_model, 2 * d_model), qkv.columns(2 * d_model, 3 * d_model)}, spans,
+        {.num_heads = heads, .mask = causal ? Mask::causal() : Mask::full()});
     tape.backward(c, y, dy, grads);
     c.set_tape(nullptr);
   }

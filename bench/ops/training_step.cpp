@@ -108,7 +108,7 @@ const Case cases[] = {
        for (const auto& r : *spans) pairs += static_cast<double>(r.q_len) * r.k_len;
        const std::int64_t d = s.d_model;
        step(st, c, {qkv}, [&] {
-         return attention(c, qkv.columns(0, d), qkv.columns(d, 2 * d), qkv.columns(2 * d, 3 * d), spans,
+         return attention(c, {qkv.columns(0, d), qkv.columns(d, 2 * d), qkv.columns(2 * d, 3 * d)}, spans,
                           {.num_heads = s.heads});
        });
        rate(st, "GFLOP/s", 14.0 * pairs * static_cast<double>(d));

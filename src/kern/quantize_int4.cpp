@@ -35,11 +35,10 @@ Rounded4 best_multiplier(const float* w, std::size_t n, float scale) {
 
 }  // namespace
 
-void quantize_int4(const float* w, std::size_t stride, std::size_t n, std::size_t k, std::uint8_t* rows,
-                   std::uint8_t* multipliers, float* scales) {
+void quantize_int4(const float* w, std::size_t rows, std::size_t k, Int4Rows to) {
   const std::size_t groups = (k + int4_group - 1) / int4_group, row_bytes = (k + 1) / 2;
-  for (std::size_t j = 0; j < n; ++j) {
-    const float* const row = w + j * stride;
+  for (std::size_t j = 0; j < rows; ++j) {
+    const float* const row = w + j * k;
     float most = 0;
     bool finite = true;
     for (std::size_t i = 0; i < k; ++i) {
@@ -47,21 +46,21 @@ void quantize_int4(const float* w, std::size_t stride, std::size_t n, std::size_
       finite = finite && std::isfinite(row[i]);
     }
     // The scale puts the row's largest value at 7 or -8 steps of the largest multiplier.
-    const float scale = scales[j] = most / (7.0f * 15);
-    std::fill_n(rows + j * row_bytes, row_bytes, std::uint8_t{0x88});
+    const float scale = to.t[j] = most / (7.0f * 15);
+    std::fill_n(to.n + j * row_bytes, row_bytes, std::uint8_t{0x88});
     if (!finite) {
-      scales[j] = std::numeric_limits<float>::quiet_NaN();
-      std::fill_n(multipliers + j * groups, groups, std::uint8_t{0});
+      to.t[j] = std::numeric_limits<float>::quiet_NaN();
+      std::fill_n(to.m + j * groups, groups, std::uint8_t{0});
       continue;
     }
     for (std::size_t g = 0; g < groups; ++g) {
       const std::size_t first = g * int4_group, count = std::min(int4_group, k - first);
       const int m = best_multiplier(row + first, count, scale).multiplier;
-      multipliers[j * groups + g] = static_cast<std::uint8_t>(m);
+      to.m[j * groups + g] = static_cast<std::uint8_t>(m);
       const float up = m ? 1 / (static_cast<float>(m) * scale) : 0;
       for (std::size_t i = first; i < first + count; ++i) {
         const auto q = static_cast<int>(std::clamp(std::nearbyint(row[i] * up), -8.0f, 7.0f)) + 8;
-        std::uint8_t& both = rows[j * row_bytes + i / 2];
+        std::uint8_t& both = to.n[j * row_bytes + i / 2];
         both = static_cast<std::uint8_t>(i % 2 ? (both & 15) | q << 4 : (both & 0xf0) | q);
       }
     }

@@ -7,10 +7,15 @@
 
 namespace tril::kern {
 
-/// Rounds rows of weights to 4 bits: w [n, k] float32 with a stride -> rows and multipliers in the form of
-/// PackQuantized, and the rows' scales. Each group's multiplier is the one with the least squared error. A row that
-/// is not finite gets the scale NaN, as with 8 bits.
-void quantize_int4(const float* w, std::size_t stride, std::size_t n, std::size_t k, std::uint8_t* rows,
-                   std::uint8_t* multipliers, float* scales);
+/// Where n rows of 4 bits are written, in the form of PackQuantized.
+struct Int4Rows {
+  std::uint8_t* n;  ///< [rows, (k + 1) / 2], two values in a byte
+  std::uint8_t* m;  ///< [rows, k / int4_group rounded up]
+  float* t;         ///< [rows]
+};
+
+/// Rounds w [rows, k] float32 to 4 bits. Each group's multiplier is the one with the least squared error. A row that is
+/// not finite gets the scale NaN, as with 8 bits.
+void quantize_int4(const float* w, std::size_t rows, std::size_t k, Int4Rows to);
 
 }  // namespace tril::kern

@@ -72,7 +72,7 @@ Written rounded(const std::vector<float>& w, const Shape& shape, int bits) {
   } else {
     q.values.resize(n * ((k + 1) / 2));
     q.multipliers.resize(n * static_cast<std::size_t>(groups_of(shape[1])));
-    kern::quantize_int4(w.data(), k, n, k, q.values.data(), q.multipliers.data(), q.scales.data());
+    kern::quantize_int4(w.data(), n, k, {q.values.data(), q.multipliers.data(), q.scales.data()});
   }
   return q;
 }

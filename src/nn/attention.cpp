@@ -206,16 +206,16 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
 
   Tensor y;
   if (!call.cache_) {
-    y = ops::attention(c, q, kv.keys, kv.values, call.spans_, of_text);
+    y = ops::attention(c, {q, kv.keys, kv.values}, call.spans_, of_text);
   } else {
     KvCache& cache = *call.cache_;
     cache.store(c, layer, kv.keys, kv.values);
     if (call.alone_) {
-      y = ops::attention(c, q, kv.keys, kv.values, call.spans_, of_text);
+      y = ops::attention(c, {q, kv.keys, kv.values}, call.spans_, of_text);
     } else if (call.gathered_slots_) {
       const Tensor keys = ops::embedding(c, cache.keys(layer), call.gathered_slots_, 1.0f, -1);
       const Tensor values = ops::embedding(c, cache.values(layer), call.gathered_slots_, 1.0f, -1);
-      y = ops::attention(c, q, keys, values, call.gathered_spans_, of_text);
+      y = ops::attention(c, {q, keys, values}, call.gathered_spans_, of_text);
     } else {
       y = ops::cached_attention(c, q, cache.layer(layer), {call.slots_, call.lengths_, call.queries_},
                                 op(mask, call.bias_));
@@ -233,12 +233,12 @@ Tensor Attention::linear(Context& c, const Tensor& q, const KeysValues& kv, cons
   check((mask.kind == kern::MaskKind::causal || mask.kind == kern::MaskKind::full) && !call.bias_.table, name_,
         "linear attention supports only the causal mask or none, and no bias");
   if (!call.cache_)
-    return ops::linear_attention(c, q, kv.keys, kv.values, call.spans_,
+    return ops::linear_attention(c, {q, kv.keys, kv.values}, call.spans_,
                                  {.num_heads = o_.num_heads, .causal = mask.kind == kern::MaskKind::causal});
   if (c.probing())
     fail_usage("attention weights", "linear attention keeps no keys to compute them from",
                "compute them for whole texts, without a cache");
-  return ops::linear_attention_step(c, q, kv.keys, kv.values, call.rows_, {call.states(layer, name_), o_.num_heads});
+  return ops::linear_attention_step(c, {q, kv.keys, kv.values}, call.rows_, {call.states(layer, name_), o_.num_heads});
 }
 
 Attention::KeysValues Attention::keys_values(Context& c, const Tensor& memory) const {
@@ -248,12 +248,13 @@ Attention::KeysValues Attention::keys_values(Context& c, const Tensor& memory) c
   return {both.columns(0, key_size()), both.columns(key_size(), key_size() + value_size())};
 }
 
-Tensor Attention::cross(Context& c, const Tensor& x, const KeysValues& memory, const CrossCall& call,
-                        std::int64_t layer, const ops::LinearOptions& out) const {
+Tensor Attention::cross(Context& c, const Tensor& x, const KeysValues& memory, const CrossLayer& at_layer,
+                        const ops::LinearOptions& out) const {
+  const auto& [call, layer] = at_layer;
   const auto at = c.scope(name_);
   const Tensor q = q_.forward(c, x);
   const Tensor y = memory.packed ? ops::memory_attention(c, q, *memory.packed, call.memory_spans, o_.scale)
-                                 : ops::attention(c, q, memory.keys, memory.values, call.spans, op(call.mask));
+                                 : ops::attention(c, {q, memory.keys, memory.values}, call.spans, op(call.mask));
   if (call.taps(layer)) {
     check(call.mask.kind == kern::MaskKind::full, name_, "attention weights are recorded only under the full mask");
     if (o_.softcap != 0)
@@ -278,7 +279,7 @@ Attention::KeysValues Attention::packed(Context& c, const KeysValues& memory, co
 
 Tensor Attention::forward(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const CrossCall& call) const {
   const auto at = c.scope(name_);
-  const Tensor y = ops::attention(c, q_.forward(c, q), k_.forward(c, k), v_.forward(c, v), call.spans, op(call.mask));
+  const Tensor y = ops::attention(c, {q_.forward(c, q), k_.forward(c, k), v_.forward(c, v)}, call.spans, op(call.mask));
   return out_.forward(c, y);
 }
 

@@ -84,6 +84,12 @@ struct CrossCall {
   bool taps(std::int64_t layer) const { return layer == tapped_layer; }
 };
 
+/// One layer of such a call.
+struct CrossLayer {
+  const CrossCall& call;
+  std::int64_t layer;
+};
+
 class Attention {
  public:
   enum class Projections : std::uint8_t {
@@ -134,8 +140,8 @@ class Attention {
   /// Self-attention of tokens x [N, d_model] (and of those in the cache, at layer number `layer`).
   Tensor self(Context& c, const Tensor& x, const SelfCall& call, std::int64_t layer,
               const ops::LinearOptions& out = {}) const;
-  /// Attention of tokens x to keys and values of a memory, at layer number `layer`.
-  Tensor cross(Context& c, const Tensor& x, const KeysValues& memory, const CrossCall& call, std::int64_t layer,
+  /// Attention of tokens x to keys and values of a memory.
+  Tensor cross(Context& c, const Tensor& x, const KeysValues& memory, const CrossLayer& at,
                const ops::LinearOptions& out = {}) const;
   /// Keys and values of a memory [S, d_model], for cross().
   KeysValues keys_values(Context& c, const Tensor& memory) const;

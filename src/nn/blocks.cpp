@@ -10,7 +10,7 @@ Tensor PostNormLayer::forward(Context& c, Tensor h, const LayerCall& call, std::
   h = self_norm.forward(c, self_attention.self(c, h, *call.self, layer, {.residual = h, .dropout = dropout}));
   if (cross_attention)
     h = cross_norm.forward(
-        c, cross_attention->cross(c, h, memory, *call.cross, layer, {.residual = h, .dropout = dropout}));
+        c, cross_attention->cross(c, h, memory, {*call.cross, layer}, {.residual = h, .dropout = dropout}));
   return feed_forward_norm.forward(c, feed_forward.forward(c, h, {.residual = h, .dropout = dropout}));
 }
 
@@ -23,7 +23,7 @@ Tensor PreNorm<FF>::forward(Context& c, Tensor h, const LayerCall& call, std::in
   };
   h = bias ? attend(call.self->with_bias(c, *bias)) : attend(*call.self);
   if (cross_attention)
-    h = cross_attention->cross(c, cross_norm.forward(c, h), memory, *call.cross, layer,
+    h = cross_attention->cross(c, cross_norm.forward(c, h), memory, {*call.cross, layer},
                                {.residual = h, .dropout = dropout});
   const Tensor x = feed_forward_norm.forward(c, h);
   const ops::LinearOptions out{.residual = h, .dropout = dropout};

@@ -28,7 +28,7 @@ Tensor DecoderLayer::forward(Context& c, const Tensor& h, const LayerCall& call,
   });
   if (cross_attention)
     middle = add(middle, after_cross, dropout, [&](const ops::LinearOptions& out) {
-      return cross_attention->cross(c, normed(c, before_cross, middle), memory, *call.cross, layer, out);
+      return cross_attention->cross(c, normed(c, before_cross, middle), memory, {*call.cross, layer}, out);
     });
   return add(middle, after_feed_forward, feed_forward_dropout, [&](const ops::LinearOptions& out) {
     const Tensor x =

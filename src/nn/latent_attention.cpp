@@ -61,9 +61,9 @@ Tensor LatentAttention::of_these(Context& c, const Tensor& q, const Tensor& shar
   const std::int64_t keys = o_.num_heads * o_.d_own, values = keys + o_.num_heads * o_.d_v;
   const Tensor made = up_.forward(c, latent);
   const ops::Mask& mask = call.mask_;
-  return ops::attention(c, q, ops::join_heads(c, shared, made.columns(0, keys), o_.num_heads),
-                        made.columns(keys, values), call.spans_,
-                        op(mask.sinks > 0 && mask.window > 0 ? call.with_sinks_ : mask, o_.num_heads));
+  return ops::attention(
+      c, {q, ops::join_heads(c, shared, made.columns(0, keys), o_.num_heads), made.columns(keys, values)}, call.spans_,
+      op(mask.sinks > 0 && mask.window > 0 ? call.with_sinks_ : mask, o_.num_heads));
 }
 
 // Over the cache, whose latents are keys, with what is rotated, and values, of one head that all share.
@@ -76,7 +76,7 @@ Tensor LatentAttention::of_cache(Context& c, const Tensor& q, const SelfCall& ca
   Tensor y;
   if (call.gathered_slots_) {
     const Tensor keys = ops::embedding(c, kept.keys, call.gathered_slots_, 1.0f, -1);
-    y = ops::attention(c, to_latents, keys, keys.columns(o_.d_rotated, end), call.gathered_spans_,
+    y = ops::attention(c, {to_latents, keys, keys.columns(o_.d_rotated, end)}, call.gathered_spans_,
                        op(mask.sinks > 0 && mask.window > 0 ? call.with_sinks_ : mask, /*kv_heads=*/1));
   } else {
     y = ops::cached_attention(c, to_latents,

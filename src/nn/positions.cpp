@@ -54,10 +54,9 @@ Tensor SinusoidalPositions::forward(Context& c, const Tensor& x, std::span<const
   return ops::add(c, x, c.upload<float>(at(positions), {N, d_model_}));
 }
 
-LearnedPositions::LearnedPositions(Parameters& p, const std::string& name, std::int64_t length, std::int64_t d_model,
-                                   double deviation, std::int64_t offset)
-    : table_(&p.add(name, {offset + length, d_model}, Init::normal(deviation))),
-      offset_(static_cast<std::int32_t>(offset)) {}
+LearnedPositions::LearnedPositions(Parameters& p, const std::string& name, const Options& o)
+    : table_(&p.add(name, {o.offset + o.length, o.d_model}, Init::normal(o.deviation))),
+      offset_(static_cast<std::int32_t>(o.offset)) {}
 
 Tensor LearnedPositions::forward(Context& c, const Tensor& x, std::span<const std::int32_t> positions) const {
   std::vector<std::int32_t> rows(positions.begin(), positions.end());

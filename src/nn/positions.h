@@ -39,10 +39,14 @@ class SinusoidalPositions {
 /// x + table[position], learned; a position beyond the table is an Error.
 class LearnedPositions {
  public:
+  struct Options {
+    std::int64_t length = 0, d_model = 0;
+    double deviation = 0.02;  ///< of the initial values
+    std::int64_t offset = 0;  ///< the row of position 0
+  };
   LearnedPositions() = default;
-  /// Declares `name` [offset + length, d_model]; row `offset` is for position 0.
-  LearnedPositions(Parameters& p, const std::string& name, std::int64_t length, std::int64_t d_model, double deviation,
-                   std::int64_t offset = 0);
+  /// Declares `name` [offset + length, d_model].
+  LearnedPositions(Parameters& p, const std::string& name, const Options& options);
 
   Tensor forward(Context& c, const Tensor& x, std::span<const std::int32_t> positions) const;
 

@@ -198,7 +198,7 @@ void fill_forms(const kern::Kernels& kernels, Parameter& p, std::span<const floa
   } else {
     const std::size_t row = (k + 1) / 2;
     std::vector<std::uint8_t> rows(n * row), multipliers(n * ((k + kern::int4_group - 1) / kern::int4_group));
-    kern::quantize_int4(values.data(), k, n, k, rows.data(), multipliers.data(), scales.data());
+    kern::quantize_int4(values.data(), n, k, {rows.data(), multipliers.data(), scales.data()});
     pack(kernels, p, {.rows = rows.data(), .row_bytes = row, .row_multipliers = multipliers.data()}, scales);
   }
 }

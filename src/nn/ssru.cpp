@@ -22,8 +22,8 @@ Tensor PostNormSsruLayer::forward(Context& c, Tensor h, const LayerCall& call, s
                                   const Attention::KeysValues& memory) const {
   const auto at = c.scope(name);
   h = ssru_norm.forward(c, ops::residual(c, h, ssru.forward(c, h, *call.self, layer), dropout));
-  h = cross_norm.forward(c,
-                         cross_attention->cross(c, h, memory, *call.cross, layer, {.residual = h, .dropout = dropout}));
+  h = cross_norm.forward(
+      c, cross_attention->cross(c, h, memory, {*call.cross, layer}, {.residual = h, .dropout = dropout}));
   return feed_forward_norm.forward(c, feed_forward.forward(c, h, {.residual = h, .dropout = dropout}));
 }
 
@@ -31,7 +31,7 @@ Tensor PreNormSsruLayer::forward(Context& c, Tensor h, const LayerCall& call, st
                                  const Attention::KeysValues& memory) const {
   const auto at = c.scope(name);
   h = ops::residual(c, h, ssru.forward(c, ssru_norm.forward(c, h), *call.self, layer), dropout);
-  h = cross_attention->cross(c, cross_norm.forward(c, h), memory, *call.cross, layer,
+  h = cross_attention->cross(c, cross_norm.forward(c, h), memory, {*call.cross, layer},
                              {.residual = h, .dropout = dropout});
   return feed_forward.forward(c, feed_forward_norm.forward(c, h), {.residual = h, .dropout = dropout});
 }

@@ -11,22 +11,22 @@
 
 namespace tril::ops {
 
-Tensor alignment_loss(Context& c, const Tensor& w, const Tensor& wanted, const Spans& spans, AlignmentCost cost,
-                      double normalizer) {
+Tensor alignment_loss(Context& c, const Tensor& w, const Tensor& wanted, const Spans& spans,
+                      const AlignmentLossOptions& o) {
   std::int64_t total = 0, queries = 0;
   for (const kern::RowSpan& s : *spans) total += static_cast<std::int64_t>(s.q_len) * s.k_len, queries += s.q_len;
   check_shape(w, {total}, "alignment_loss: weights");
   check_shape(wanted, {total}, "alignment_loss: wanted");
-  check(normalizer > 0, "alignment_loss", "normalizer {} is not above 0", normalizer);
+  check(o.normalizer > 0, "alignment_loss", "normalizer {} is not above 0", o.normalizer);
 
   Tensor losses = c.empty({queries});
   const bool keeps = c.tape() && c.tape()->wants(w);
   Tensor dw = keeps ? c.empty({total}) : Tensor();
   const auto time = c.timed("alignment_loss", "forward", [&] { return Work{.bytes = bytes_of(w, wanted, dw)}; });
-  c.kernels().alignment_loss(cost, spans->data(), spans->size(), w.data<float>(), wanted.data<float>(),
-                             static_cast<float>(1 / normalizer), losses.data<float>(),
+  c.kernels().alignment_loss(o.cost, spans->data(), spans->size(), w.data<float>(), wanted.data<float>(),
+                             static_cast<float>(1 / o.normalizer), losses.data<float>(),
                              keeps ? dw.data<float>() : nullptr);
-  const Tensor y = sum_of_losses(c, losses, normalizer);
+  const Tensor y = sum_of_losses(c, losses, o.normalizer);
   if (keeps)
     c.tape()->record("alignment_loss", {&w}, y, [w, dw](Context& x, const Tensor& dy, Grads& d) {
       scale_by(x, dw, dy);

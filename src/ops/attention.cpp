@@ -118,8 +118,8 @@ Spans spans_of(const Rows& q, const Rows& k) {
   return std::make_shared<const std::vector<kern::RowSpan>>(std::move(spans));
 }
 
-Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Spans& spans,
-                 const AttentionOptions& o) {
+Tensor attention(Context& c, const QueriesKeysValues& in, const Spans& spans, const AttentionOptions& o) {
+  const Tensor &q = in.q, &k = in.k, &v = in.v;
   const Heads h = heads_of(q, k, v, o);
   const std::int64_t Nq = q.size(0);
   check_spans(spans, Nq, k.size(0));

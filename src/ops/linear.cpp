@@ -37,8 +37,8 @@ void float_gradient(Context& c, Tensor dy, const Tensor& x, const Weight& w, con
     if (tail.saved) kernels.activate_backward(tail.activation, tail.saved.data<float>() + i * out, at, at, false, n);
   }
   if (const auto db = d.into(c, b); db) kernels.column_sums(dz.data<float>(), sum_into(c, db), z(N), z(out));
-  if (auto dw = d.into(c, w.value); dw) weight_gradient(c, dz, x, w, dw.grad.data<float>(), dw.accumulate);
-  if (auto dx = d.into(c, x); dx) input_gradient(c, dz, w, dx.grad.data<float>(), dx.grad.row_stride(), dx.accumulate);
+  if (auto dw = d.into(c, w.value); dw) weight_gradient(c, dz, x, w, dw);
+  if (auto dx = d.into(c, x); dx) input_gradient(c, dz, w, dx);
 }
 
 void mixed_gradient(Context& c, const Tensor& dy, const Tensor& x, const Weight& w, const Tensor& b, const Tensor& r,
@@ -96,13 +96,14 @@ Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
   });
   ProductSpace space(c, w, N, has_tail);
   for (std::int64_t i = 0; i < N; i += block_rows) {
-    const Tail tail{.bias = b ? b.data<float>() : nullptr,
+    const Tail tail{.y = y.data<float>() + i * out,
+                    .bias = b ? b.data<float>() : nullptr,
                     .activation = f,
                     .dropout = of_block(drop, i),
                     .residual = o.residual ? o.residual.data<float>() + i * out : nullptr,
                     .z = keep_z ? zs.data<float>() + i * out : nullptr,
                     .stream = streams(c, N * out)};
-    product(c, x, i, std::min(block_rows, N - i), w, tail, space, y.data<float>() + i * out);
+    product(c, x.rows(i, std::min(N, i + block_rows)), w, tail, space);
   }
 
   if (c.tape())

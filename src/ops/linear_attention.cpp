@@ -60,8 +60,8 @@ Tensor weights_of(Context& c, const kern::LinearAttention& a) {
 
 }  // namespace
 
-Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Spans& spans,
-                        const LinearAttentionOptions& o) {
+Tensor linear_attention(Context& c, const QueriesKeysValues& in, const Spans& spans, const LinearAttentionOptions& o) {
+  const Tensor &q = in.q, &k = in.k, &v = in.v;
   const std::int64_t heads = o.num_heads;
   const bool causal = o.causal;
   const kern::LinearAttention a = arguments(q, k, v, spans, heads, causal);
@@ -103,8 +103,8 @@ Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tens
 }
 
 // The heads of rows are divided among threads; the kernel gets each as a row with one head.
-Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Rows& rows,
-                             LinearStates given) {
+Tensor linear_attention_step(Context& c, const QueriesKeysValues& in, const Rows& rows, LinearStates given) {
+  const Tensor &q = in.q, &k = in.k, &v = in.v;
   const std::int64_t heads = given.num_heads;
   const Spans spans = spans_of(rows, rows);
   const kern::LinearAttention all = arguments(q, k, v, spans, heads, true);

@@ -192,12 +192,16 @@ struct AttentionOptions {
   RelativeBias bias = {};
 };
 
+/// The operands of attention, head by head: q [Nq, H * d_k], k [Nk, Hkv * d_k], v [Nk, Hkv * d_v]. They may be slices of
+/// columns.
+struct QueriesKeysValues {
+  Tensor q, k, v;
+};
+
 /// softmax(q k^T * scale + bias) v, head by head [Vaswani et al. 2017, eq. 1], in tiles with a running softmax:
-/// memory grows with N. q [Nq, H * d_k], k [Nk, Hkv * d_k], v [Nk, Hkv * d_v] -> [Nq, H * d_v]; they may be slices
-/// of columns. `spans` gives each row's tokens of q and k. If the context has a probe, it gets the weights as
-/// "weights": row after row [H, q_len, k_len], or one [B, H, Tq, Tk] if all rows have equal lengths.
-Tensor attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Spans& spans,
-                 const AttentionOptions& options);
+/// memory grows with N. Returns [Nq, H * d_v]. `spans` gives each row's tokens of q and k. If the context has a probe, it
+/// gets the weights as "weights": row after row [H, q_len, k_len], or one [B, H, Tq, Tk] if all rows have equal lengths.
+Tensor attention(Context& c, const QueriesKeysValues& in, const Spans& spans, const AttentionOptions& options);
 
 // --- cached_attention.cpp ---
 
@@ -241,20 +245,25 @@ Tensor mean_attention(Context& c, const Tensor& q, const Tensor& k, const Spans&
 
 using kern::AlignmentCost;
 
+struct AlignmentLossOptions {
+  AlignmentCost cost = AlignmentCost::ce;
+  double normalizer = 1;  ///< divisor of the sum over queries
+};
+
 /// The distance of attention weights, as returned by mean_attention(), from the wanted ones in the same layout ->
-/// [1]. The sum over queries is divided by `normalizer`. Queries without wanted weights do not count.
-Tensor alignment_loss(Context& c, const Tensor& weights, const Tensor& wanted, const Spans& spans, AlignmentCost cost,
-                      double normalizer);
+/// [1]. Queries without wanted weights do not count.
+Tensor alignment_loss(Context& c, const Tensor& weights, const Tensor& wanted, const Spans& spans,
+                      const AlignmentLossOptions& options);
 
 // --- linear_attention.cpp ---
 
-/// Attention with the kernel phi(x) = elu(x) + 1 in place of the exponential [Katharopoulos et al. 2020]: time O(T).
-/// Layout as in attention(); every query of a row sees all its keys, or if causal those up to its own position.
 struct LinearAttentionOptions {
   std::int64_t num_heads = 1;
-  bool causal = false;
+  bool causal = false;  ///< a query attends to the keys up to its own position; otherwise to all keys of its row
 };
-Tensor linear_attention(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Spans& spans,
+/// Attention with the kernel phi(x) = elu(x) + 1 in place of the exponential [Katharopoulos et al. 2020]: time O(T).
+/// Layout as in attention().
+Tensor linear_attention(Context& c, const QueriesKeysValues& in, const Spans& spans,
                         const LinearAttentionOptions& options);
 /// Number of values of a row's state: S [d_k, d_v] and z [d_k] of each head.
 constexpr std::int64_t linear_attention_state(std::int64_t num_heads, std::int64_t d_k, std::int64_t d_v) {
@@ -266,8 +275,7 @@ struct LinearStates {
 };
 /// The recurrent form of the causal op: the next tokens of each row, q, k [N, H * d_k], v [N, H * d_v] -> [N, H *
 /// d_v]. They are added to the row's state. Constant time and memory per token. No gradient.
-Tensor linear_attention_step(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const Rows& rows,
-                             LinearStates states);
+Tensor linear_attention_step(Context& c, const QueriesKeysValues& in, const Rows& rows, LinearStates states);
 
 // --- cross_entropy.cpp, projected_cross_entropy.cpp, r_drop.cpp, projected_distillation.cpp ---
 
@@ -295,16 +303,21 @@ Tensor target_log_probs(Context& c, const Projected& p, const Tensor& targets, f
 /// targets, not to rows.
 Tensor r_drop(Context& c, const Projected& p, const Tensor& targets, const LossOptions& options, float alpha);
 
+/// A student and its teachers, who may have any width, but the student's V and N.
+struct Distillation {
+  const Projected& student;
+  std::span<const Projected> teachers;  ///< at least one
+};
 struct DistillationOptions {
   float temperature = 1;
   float mix = 0.5f;  ///< weight of the teachers' part; the targets have the rest
 };
 
 /// (1 - mix) * projected_cross_entropy + mix * T^2 KL(teachers || student) at temperature T [Hinton et al. 2015;
-/// Kim & Rush 2016, section 3.1] -> [1], in chunks of rows like projected_cross_entropy. Several teachers (of any
-/// width, with the same V and N) are combined by the geometric mean of their distributions. They get no gradient.
-Tensor projected_distillation(Context& c, const Projected& student, std::span<const Projected> teachers,
-                              const Tensor& targets, const LossOptions& loss, const DistillationOptions& options);
+/// Kim & Rush 2016, section 3.1] -> [1], in chunks of rows like projected_cross_entropy. Several teachers are combined by
+/// the geometric mean of their distributions. Teachers get no gradient.
+Tensor projected_distillation(Context& c, const Distillation& models, const Tensor& targets, const LossOptions& loss,
+                              const DistillationOptions& options);
 
 // --- checkpoint.cpp ---
 

@@ -99,10 +99,10 @@ void float_product(const Context& c, std::size_t rows, const Weight& w, Columns 
 
 }  // namespace
 
-void product(Context& c, const Tensor& x, std::int64_t begin, std::int64_t rows, const Weight& w, const Tail& tail,
-             ProductSpace& space, float* y) {
-  const std::int64_t out = w.out();
-  const float* const a = x.data<float>() + begin * x.row_stride();
+void product(Context& c, const Tensor& x, const Weight& w, const Tail& tail, ProductSpace& space) {
+  const std::int64_t rows = x.size(0), out = w.out();
+  const float* const a = x.data<float>();
+  float* const y = tail.y;
   const std::size_t a_stride = z(x.row_stride());
   float* const at = space.sums ? space.sums.data<float>() : y;
   float* const raw = tail.z ? tail.z : at;
@@ -135,7 +135,7 @@ void product(Context& c, const Tensor& x, std::int64_t begin, std::int64_t rows,
     k.dropout(tail.dropout, at, y, z(rows * out));
 }
 
-void input_gradient(Context& c, const Tensor& dz, const Weight& w, float* dx, std::int64_t dx_stride, bool accumulate) {
+void input_gradient(Context& c, const Tensor& dz, const Weight& w, Grads::Target dx) {
   const std::int64_t N = dz.size(0), out = w.value.size(0), in = w.value.size(1);
   const auto time =
       c.timed_part("input gradient", [&] { return work_of(w, w.packed ? w.packed_transposed : w.value, dz); });
@@ -147,9 +147,9 @@ void input_gradient(Context& c, const Tensor& dz, const Weight& w, float* dx, st
                              .a = dz.data<float>(),
                              .a_stride = z(dz.row_stride()),
                              .b = w.packed_transposed.data<std::uint16_t>(),
-                             .c = dx,
-                             .c_stride = z(dx_stride),
-                             .accumulate = accumulate,
+                             .c = dx.grad.data<float>(),
+                             .c_stride = z(dx.grad.row_stride()),
+                             .accumulate = dx.accumulate,
                              .scratch = operand.data<std::uint16_t>()});
     return;
   }
@@ -160,12 +160,12 @@ void input_gradient(Context& c, const Tensor& dz, const Weight& w, float* dx, st
                     .a_stride = z(dz.row_stride()),
                     .b = w.value.data<float>(),
                     .b_stride = z(in),
-                    .c = dx,
-                    .c_stride = z(dx_stride),
-                    .accumulate = accumulate});
+                    .c = dx.grad.data<float>(),
+                    .c_stride = z(dx.grad.row_stride()),
+                    .accumulate = dx.accumulate});
 }
 
-void weight_gradient(Context& c, const Tensor& dz, const Tensor& x, const Weight& w, float* dw, bool accumulate) {
+void weight_gradient(Context& c, const Tensor& dz, const Tensor& x, const Weight& w, Grads::Target dw) {
   const std::int64_t N = dz.size(0), out = w.value.size(0), in = w.value.size(1);
   const auto time = c.timed_part("weight gradient", [&] { return work_of(w, w.value, dz); });
   if (!w.packed) {
@@ -176,10 +176,10 @@ void weight_gradient(Context& c, const Tensor& dz, const Tensor& x, const Weight
                       .a_stride = z(dz.row_stride()),
                       .b = x.data<float>(),
                       .b_stride = z(x.row_stride()),
-                      .c = dw,
+                      .c = dw.grad.data<float>(),
                       .c_stride = z(in),
                       .transpose_a = true,
-                      .accumulate = accumulate});
+                      .accumulate = dw.accumulate});
     return;
   }
   constexpr std::int64_t tokens = 2048;  // packed at a time: bounds the scratch, while dW is added to only a few times
@@ -199,9 +199,9 @@ void weight_gradient(Context& c, const Tensor& dz, const Tensor& x, const Weight
                              .a_stride = z(dz.row_stride()),
                              .transpose_a = true,
                              .b = right.data<std::uint16_t>(),
-                             .c = dw,
+                             .c = dw.grad.data<float>(),
                              .c_stride = z(in),
-                             .accumulate = accumulate || i > 0,
+                             .accumulate = dw.accumulate || i > 0,
                              .scratch = operand.data<std::uint16_t>()});
   }
 }

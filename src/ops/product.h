@@ -12,8 +12,9 @@ namespace tril::ops {
 /// Each block has its own dropout stream, so the result does not depend on the division of blocks among threads.
 inline constexpr std::int64_t block_rows = kern::linear_dropout_rows;
 
-/// The operations after x W^T; pointers are to the first row of the block.
+/// The result of a product and the operations after x W^T; pointers are to the first row of the block.
 struct Tail {
+  float* y = nullptr;  ///< receives the result [rows, out]
   const float* bias = nullptr;
   Activation activation = Activation::none;
   kern::Dropout dropout;
@@ -54,12 +55,11 @@ struct ProductSpace {
   }
 };
 
-/// y [rows, out] = the map of x's rows [begin, begin + rows), at most block_rows rows.
-void product(Context& c, const Tensor& x, std::int64_t begin, std::int64_t rows, const Weight& w, const Tail& tail,
-             ProductSpace& space, float* y);
-/// dx (+)= dz W, dx [N, in] with rows dx_stride apart.
-void input_gradient(Context& c, const Tensor& dz, const Weight& w, float* dx, std::int64_t dx_stride, bool accumulate);
+/// y = the map of x [rows, in], at most block_rows rows -> [rows, out].
+void product(Context& c, const Tensor& x, const Weight& w, const Tail& tail, ProductSpace& space);
+/// dx (+)= dz W, dx [N, in], which may be a slice of columns.
+void input_gradient(Context& c, const Tensor& dz, const Weight& w, Grads::Target dx);
 /// dW (+)= dz^T x. The form of `w` determines the precision.
-void weight_gradient(Context& c, const Tensor& dz, const Tensor& x, const Weight& w, float* dw, bool accumulate);
+void weight_gradient(Context& c, const Tensor& dz, const Tensor& x, const Weight& w, Grads::Target dw);
 
 }  // namespace tril::ops

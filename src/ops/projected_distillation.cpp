@@ -35,8 +35,9 @@ void mean_of_teachers(Context& c, std::span<const Projected> teachers, Tensor lo
 
 }  // namespace
 
-Tensor projected_distillation(Context& c, const Projected& student, std::span<const Projected> teachers,
-                              const Tensor& targets, const LossOptions& o, const DistillationOptions& how) {
+Tensor projected_distillation(Context& c, const Distillation& models, const Tensor& targets, const LossOptions& o,
+                              const DistillationOptions& how) {
+  const auto& [student, teachers] = models;
   check_projection(student);
   const std::int64_t N = student.x.size(0), V = student.w.out();
   check_shape(targets, {N}, "projected_distillation: targets");

@@ -21,7 +21,8 @@ void project(Context& c, const Projected& p, Tensor logits, std::int64_t begin) 
                         bytes_of(p.x.rows(begin, begin + logits.size(0)), operand_of(p.w), p.b, logits));
   });
   ProductSpace space(c, p.w, logits.size(0), false);
-  product(c, p.x, begin, logits.size(0), p.w, {.bias = p.b ? p.b.data<float>() : nullptr}, space, logits.data<float>());
+  product(c, p.x.rows(begin, begin + logits.size(0)), p.w,
+          {.y = logits.data<float>(), .bias = p.b ? p.b.data<float>() : nullptr}, space);
 }
 
 Tensor cap(Context& c, float softcap, Tensor logits, bool gradients) {
@@ -51,11 +52,10 @@ ProjectionGradients::ProjectionGradients(Context& c, const Projected& p) {
 void project_back(Context& c, const Projected& p, const Tensor& dl, std::int64_t begin,
                   ProjectionGradients& gradients) {
   const Tensor& x = p.x;
-  const std::int64_t rows = dl.size(0), V = dl.size(1), D = x.size(1);
+  const std::int64_t rows = dl.size(0), V = dl.size(1);
   if (gradients.db) c.kernels().column_sums(dl.data<float>(), gradients.db.data<float>(), z(rows), z(V));
-  if (gradients.dx) input_gradient(c, dl, p.w, gradients.dx.data<float>() + begin * D, D, false);
-  if (gradients.dw)
-    weight_gradient(c, dl, x.rows(begin, begin + rows), p.w, gradients.dw.data<float>(), gradients.begun);
+  if (gradients.dx) input_gradient(c, dl, p.w, {gradients.dx.rows(begin, begin + rows), /*accumulate=*/false});
+  if (gradients.dw) weight_gradient(c, dl, x.rows(begin, begin + rows), p.w, {gradients.dw, gradients.begun});
   gradients.begun = true;
 }
 

@@ -40,7 +40,7 @@ struct Weight {
       const std::size_t groups = (k + int4_group - 1) / int4_group;
       rows.resize(n * ((k + 1) / 2));
       row_multipliers.resize(n * groups);
-      quantize_int4(w, k, n, k, rows.data(), row_multipliers.data(), scales.data());
+      quantize_int4(w, n, k, {rows.data(), row_multipliers.data(), scales.data()});
       for (std::size_t j = 0; j < n; ++j)
         for (std::size_t i = 0; i < k; ++i) {
           const int both = rows[j * ((k + 1) / 2) + i / 2], q = (i % 2 ? both >> 4 : both & 15) - 8;
@@ -321,7 +321,7 @@ TEST(QuantizeInt4, ARowThatIsNotFiniteHasNoScale) {
     w[37 + 36] = -odd;
     std::vector<std::uint8_t> rows(3 * 19), multipliers(3 * 2);
     std::vector<float> scales(3);
-    quantize_int4(w.data(), 37, 3, 37, rows.data(), multipliers.data(), scales.data());
+    quantize_int4(w.data(), 3, 37, {rows.data(), multipliers.data(), scales.data()});
     EXPECT_TRUE(std::isnan(scales[1]));
     for (std::size_t j : {0u, 2u}) EXPECT_EQ(scales[j], 0.5f / (7.0f * 15));
   }

@@ -235,7 +235,7 @@ TEST(CrossAttention, FusedKeysAndValuesEqualSeparateOnes) {
     const Tensor x = m->upload({1, 2, 3, 4, 5}), memory = m->upload({6, 7, 8, 9, 10});
     const CrossCall call{ops::spans_of(q, k), ops::Mask::full()};
     results[m == &apart] =
-        host_copy<float>(m->attention.cross(m->c, x, m->attention.keys_values(m->c, memory), call, 0));
+        host_copy<float>(m->attention.cross(m->c, x, m->attention.keys_values(m->c, memory), {call, 0}));
   }
   expect_near(results[0], results[1]);
 }

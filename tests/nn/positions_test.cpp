@@ -83,7 +83,7 @@ TEST(SinusoidalPositions, Errors) {
 
 TEST(LearnedPositions, EndWithTheirTable) {
   Parameters p;
-  const LearnedPositions positions(p, "positions", 4, 3, 1.0);
+  const LearnedPositions positions(p, "positions", {.length = 4, .d_model = 3, .deviation = 1.0});
   p.allocate();
   p.initialise(1);
   Arena arena;

@@ -96,7 +96,7 @@ TEST(RelativeBias, SlopesAreOneToo) {
       slopes.push_back(static_cast<float>(std::pow(2.0, -4.0 * double(h + 1)) * double(r)));
   const auto spans = ops::spans_of(Rows::rectangle(1, T), Rows::rectangle(1, T));
   const auto got = host_copy<float>(ops::attention(
-      c, q, k, v, spans,
+      c, {q, k, v}, spans,
       {.num_heads = H, .mask = ops::Mask::causal(), .bias = {c.upload<float>(slopes, {H, 2 * T - 1}), T - 1}}));
   for (std::int64_t h = 0; h < H; ++h)
     for (std::int64_t i = 0; i < T; ++i) {

@@ -144,7 +144,7 @@ TEST(QuantisedRows, AreWhatRoundingAtLoadGives) {
           rows.push_back(static_cast<std::uint8_t>(wide[j * kern::int8_depth(100) + i]));
     } else {
       rows.resize(64 * 50), multipliers.resize(64 * 4);
-      kern::quantize_int4(values.data(), 100, 64, 100, rows.data(), multipliers.data(), scales.data());
+      kern::quantize_int4(values.data(), 64, 100, {rows.data(), multipliers.data(), scales.data()});
     }
     const QuantizedRows q{precision == Precision::int8 ? 8 : 4, rows, multipliers, scales};
     given.set(kern::best(), given.all()[0], q);

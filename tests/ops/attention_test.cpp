@@ -96,7 +96,7 @@ OpCase attention_case(const Setting& s) {
     if (s.mask.kind == MaskKind::explicit01) o.mask.allow = c.upload<std::uint8_t>(s.allow, s.allow_shape);
     if (s.bias) o.bias = {x[3], longest_keys(s) - 1};
     if (s.sinks) o.sink_logits = x.back();
-    return ops::attention(c, x[0], x[1], x[2], shared(s.spans), o);
+    return ops::attention(c, {x[0], x[1], x[2]}, shared(s.spans), o);
   };
   op.reference = [s](std::span<const Doubles> x) {
     Doubles y(static_cast<std::size_t>(queries(s.spans) * s.heads * s.d_v));
@@ -155,7 +155,7 @@ TEST(Attention, BiasByDistance) {
   Context c(arena);
   const Tensor x = c.zeros({6, 8});
   const auto with = [&](const Shape& shape, std::int64_t zero) {
-    ops::attention(c, x, x, x, shared({{0, 2, 0, 4}}), {.num_heads = 2, .bias = {c.zeros(shape), zero}});
+    ops::attention(c, {x, x, x}, shared({{0, 2, 0, 4}}), {.num_heads = 2, .bias = {c.zeros(shape), zero}});
   };
   with({2, 5}, 3);
   expect_error([&] { with({1, 5}, 3); }, "for 2 heads, 2 queries and 4 keys");
@@ -179,7 +179,7 @@ TEST(Attention, SinkLogits) {
   const Tensor x = c.zeros({2, 4});
   expect_error(
       [&] {
-        ops::attention(c, x, x, x, shared({{0, 2, 0, 2}}), {.sink_logits = c.zeros({2})});
+        ops::attention(c, {x, x, x}, shared({{0, 2, 0, 2}}), {.sink_logits = c.zeros({2})});
       },
       "attention: sink logits: expected [1], got [2]");
 }
@@ -202,10 +202,14 @@ TEST(Attention, SoftCapsOfScores) {
   const Tensor x = c.zeros({2, 4});
   expect_error(
       [&] {
-        ops::attention(c, x, x, x, shared({{0, 2, 0, 2}}), {.softcap = 2, .bias = {c.zeros({1, 3}), 1}});
+        ops::attention(c, {x, x, x}, shared({{0, 2, 0, 2}}), {.softcap = 2, .bias = {c.zeros({1, 3}), 1}});
       },
       "invalid soft cap of 2 over scores with a bias");
-  expect_error([&] { ops::attention(c, x, x, x, shared({{0, 2, 0, 2}}), {.softcap = -1}); }, "invalid soft cap of -1");
+  expect_error(
+      [&] {
+        ops::attention(c, {x, x, x}, shared({{0, 2, 0, 2}}), {.softcap = -1});
+      },
+      "invalid soft cap of -1");
 }
 
 TEST(Attention, WindowAndContinuedRows) {
@@ -375,7 +379,7 @@ TEST(Attention, MemoryGrowsWithTheLength) {
     c.set_tape(&tape);
     arena.reset_peak();
     const std::size_t before = arena.stats().live_bytes;
-    const Tensor y = ops::attention(c, x, x, x, shared({{0, T, 0, T}}), {.num_heads = 2});
+    const Tensor y = ops::attention(c, {x, x, x}, shared({{0, T, 0, T}}), {.num_heads = 2});
     tape.backward(c, y, y, grads);
     return static_cast<double>(arena.stats().peak_bytes - before);
   };
@@ -387,24 +391,27 @@ TEST(Attention, Errors) {
   Context c(arena);
   const Tensor q = c.zeros({3, 6}), k = c.zeros({4, 6});
   const auto spans = shared({{0, 3, 0, 4}});
-  expect_error([&] { ops::attention(c, q, k, k, spans, {.num_heads = 4}); }, "q [3, 6] is not divisible by 4 heads");
-  expect_error([&] { ops::attention(c, q, k, k, spans, {.num_heads = 3, .num_kv_heads = 2}); },
-               "2 key heads do not divide 3 heads");
+  expect_error([&] { ops::attention(c, {q, k, k}, spans, {.num_heads = 4}); }, "q [3, 6] is not divisible by 4 heads");
   expect_error(
       [&] {
-        ops::attention(c, q, c.zeros({4, 4}), k, spans, {.num_heads = 3});
+        ops::attention(c, {q, k, k}, spans, {.num_heads = 3, .num_kv_heads = 2});
+      },
+      "2 key heads do not divide 3 heads");
+  expect_error(
+      [&] {
+        ops::attention(c, {q, c.zeros({4, 4}), k}, spans, {.num_heads = 3});
       },
       "k [4, 4] should have 3 heads of 2");
-  expect_error([&] { ops::attention(c, q, k, c.zeros({5, 6}), spans, {.num_heads = 3}); }, "4 keys and 5 values");
+  expect_error([&] { ops::attention(c, {q, k, c.zeros({5, 6})}, spans, {.num_heads = 3}); }, "4 keys and 5 values");
   expect_error(
       [&] {
-        ops::attention(c, q, k, k, shared({{0, 4, 0, 4}}), {});
+        ops::attention(c, {q, k, k}, shared({{0, 4, 0, 4}}), {});
       },
       "queries [0, +4) and keys [0, +4) of 3 and 4");
   ops::AttentionOptions masked{.mask = ops::Mask::explicit01(c.empty({2, 1, 3, 4}, DType::u8))};
-  expect_error([&] { ops::attention(c, q, k, k, spans, masked); }, "[2, 1, 3, 4] for 1 rows and 1 heads");
+  expect_error([&] { ops::attention(c, {q, k, k}, spans, masked); }, "[2, 1, 3, 4] for 1 rows and 1 heads");
   masked.mask.allow = c.empty({1, 1, 2, 4}, DType::u8);
-  expect_error([&] { ops::attention(c, q, k, k, spans, masked); }, "[1, 1, 2, 4] for a row of 3 queries and 4 keys");
+  expect_error([&] { ops::attention(c, {q, k, k}, spans, masked); }, "[1, 1, 2, 4] for a row of 3 queries and 4 keys");
   expect_error([&] { ops::spans_of(Rows::rectangle(2, 3), Rows::rectangle(3, 3)); }, "2 rows of queries and 3 of keys");
 }
 
@@ -437,8 +444,8 @@ TEST(CachedAttention, EqualsAttentionOfTheSameKeys) {
       const auto got =
           host_copy<float>(ops::cached_attention(c, q, {.keys = k, .values = v}, {pointers, lengths, ones}, o));
       const Tensor gathered = c.upload(all);
-      const auto expected = host_copy<float>(ops::attention(c, q, ops::embedding(c, k, gathered, 1, -1),
-                                                            ops::embedding(c, v, gathered, 1, -1), shared(spans), o));
+      const auto expected = host_copy<float>(ops::attention(
+          c, {q, ops::embedding(c, k, gathered, 1, -1), ops::embedding(c, v, gathered, 1, -1)}, shared(spans), o));
       ASSERT_EQ(got.size(), expected.size());
       for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 2e-5) << i;
     }

@@ -13,40 +13,40 @@ double feature(double x) {
 
 OpCase linear_attention_case(const std::vector<RowSpan>& spans, std::int64_t heads, std::int64_t d_k, std::int64_t d_v,
                              bool causal) {
-  return {.name = fmt::format("linear attention, {} rows, {} heads, d_k {}, d_v {}, causal {}", spans.size(), heads,
-                              d_k, d_v, causal),
-          .shapes = {{queries(spans), heads * d_k}, {keys(spans), heads * d_k}, {keys(spans), heads * d_v}},
-          .run =
-              [=](Context& c, std::span<const Tensor> x) {
-                return ops::linear_attention(c, x[0], x[1], x[2], shared(spans),
-                                             {.num_heads = heads, .causal = causal});
-              },
-          .reference =
-              [=](std::span<const Doubles> x) {
-                Doubles y(static_cast<std::size_t>(queries(spans) * heads * d_v));
-                for (const RowSpan& r : spans)
-                  for (std::int64_t h = 0; h < heads; ++h)
-                    for (std::int64_t i = 0; i < r.q_len; ++i) {
-                      Doubles sum(static_cast<std::size_t>(d_v));
-                      double all = 0;
-                      for (std::int64_t j = 0; j < (causal ? i + 1 : r.k_len); ++j) {
-                        double w = 0;
-                        for (std::int64_t d = 0; d < d_k; ++d)
-                          w += feature(at(x[0], r.q_begin + i, h * d_k + d, heads * d_k)) *
-                               feature(at(x[1], r.k_begin + j, h * d_k + d, heads * d_k));
-                        all += w;
-                        for (std::int64_t d = 0; d < d_v; ++d)
-                          sum[static_cast<std::size_t>(d)] += w * at(x[2], r.k_begin + j, h * d_v + d, heads * d_v);
-                      }
-                      for (std::int64_t d = 0; d < d_v && all > 0; ++d)
-                        y[static_cast<std::size_t>((r.q_begin + i) * heads * d_v + h * d_v + d)] =
-                            sum[static_cast<std::size_t>(d)] / all;
-                    }
-                return y;
-              },
-          .columns = {0, 1, 2},
-          .tolerance = 2e-5,
-          .gradient_tolerance = 1e-4};
+  return {
+      .name = fmt::format("linear attention, {} rows, {} heads, d_k {}, d_v {}, causal {}", spans.size(), heads, d_k,
+                          d_v, causal),
+      .shapes = {{queries(spans), heads * d_k}, {keys(spans), heads * d_k}, {keys(spans), heads * d_v}},
+      .run =
+          [=](Context& c, std::span<const Tensor> x) {
+            return ops::linear_attention(c, {x[0], x[1], x[2]}, shared(spans), {.num_heads = heads, .causal = causal});
+          },
+      .reference =
+          [=](std::span<const Doubles> x) {
+            Doubles y(static_cast<std::size_t>(queries(spans) * heads * d_v));
+            for (const RowSpan& r : spans)
+              for (std::int64_t h = 0; h < heads; ++h)
+                for (std::int64_t i = 0; i < r.q_len; ++i) {
+                  Doubles sum(static_cast<std::size_t>(d_v));
+                  double all = 0;
+                  for (std::int64_t j = 0; j < (causal ? i + 1 : r.k_len); ++j) {
+                    double w = 0;
+                    for (std::int64_t d = 0; d < d_k; ++d)
+                      w += feature(at(x[0], r.q_begin + i, h * d_k + d, heads * d_k)) *
+                           feature(at(x[1], r.k_begin + j, h * d_k + d, heads * d_k));
+                    all += w;
+                    for (std::int64_t d = 0; d < d_v; ++d)
+                      sum[static_cast<std::size_t>(d)] += w * at(x[2], r.k_begin + j, h * d_v + d, heads * d_v);
+                  }
+                  for (std::int64_t d = 0; d < d_v && all > 0; ++d)
+                    y[static_cast<std::size_t>((r.q_begin + i) * heads * d_v + h * d_v + d)] =
+                        sum[static_cast<std::size_t>(d)] / all;
+                }
+            return y;
+          },
+      .columns = {0, 1, 2},
+      .tolerance = 2e-5,
+      .gradient_tolerance = 1e-4};
 }
 
 TEST(LinearAttention, AnswersEveryQuestion) {
@@ -72,7 +72,7 @@ TEST(LinearAttention, StepByStepEqualsAllAtOnce) {
                    v = c.upload<float>(normal_values(B * T * heads * d_v, 3), {B * T, heads * d_v});
       const Rows rows = Rows::rectangle(B, T);
       const auto all = host_copy<float>(
-          ops::linear_attention(c, q, k, v, ops::spans_of(rows, rows), {.num_heads = heads, .causal = true}));
+          ops::linear_attention(c, {q, k, v}, ops::spans_of(rows, rows), {.num_heads = heads, .causal = true}));
       const Tensor states = c.zeros({B + 2, ops::linear_attention_state(heads, d_k, d_v)});
       const std::vector<std::int32_t> slots{3, 0, 4};
       std::vector<std::int32_t> at(static_cast<std::size_t>(B), 0);  // tokens that each row has had
@@ -87,8 +87,8 @@ TEST(LinearAttention, StepByStepEqualsAllAtOnce) {
         }
         const Tensor which = c.upload(tokens);
         const auto pick = [&](const Tensor& x) { return ops::embedding(c, x, which, 1, -1); };
-        const auto y =
-            host_copy<float>(ops::linear_attention_step(c, pick(q), pick(k), pick(v), next, {{states, slots}, heads}));
+        const auto y = host_copy<float>(
+            ops::linear_attention_step(c, {pick(q), pick(k), pick(v)}, next, {{states, slots}, heads}));
         const auto width = static_cast<std::size_t>(heads * d_v);
         for (std::size_t i = 0; i < y.size(); ++i)
           ASSERT_NEAR(y[i], all[static_cast<std::size_t>(tokens[i / width]) * width + i % width], 2e-5) << step;
@@ -109,7 +109,7 @@ TEST(LinearAttention, ItsWeightsMixTheValues) {
                  k = c.upload<float>(normal_values(8 * heads * d_k, 2), {8, heads * d_k}),
                  v = c.upload<float>(normal_values(8 * heads * d_v, 3), {8, heads * d_v});
     const auto y = host_copy<float>(
-        ops::linear_attention(c, q, k, v, ops::spans_of(rows, rows), {.num_heads = heads, .causal = causal}));
+        ops::linear_attention(c, {q, k, v}, ops::spans_of(rows, rows), {.num_heads = heads, .causal = causal}));
     ASSERT_EQ(seen.size(), 1u);
     EXPECT_EQ(seen[0].shape(), (Shape{2, heads, 4, 4}));
     const auto w = host_copy<float>(seen[0]), values = host_copy<float>(v);
@@ -137,27 +137,27 @@ TEST(LinearAttention, Errors) {
   const Tensor q = c.zeros({3, 6}), k = c.zeros({4, 6});
   expect_error(
       [&] {
-        ops::linear_attention(c, q, k, k, shared({{0, 3, 0, 4}}), {.num_heads = 2, .causal = true});
+        ops::linear_attention(c, {q, k, k}, shared({{0, 3, 0, 4}}), {.num_heads = 2, .causal = true});
       },
       "3 queries and 4 keys in a row");
   expect_error(
       [&] {
-        ops::linear_attention(c, q, k, k, shared({{0, 3, 0, 4}}), {.num_heads = 4, .causal = false});
+        ops::linear_attention(c, {q, k, k}, shared({{0, 3, 0, 4}}), {.num_heads = 4, .causal = false});
       },
       "are not divisible by 4 heads");
   expect_error(
       [&] {
-        ops::linear_attention(c, q, k, k, shared({{0, 3, 0, 5}}), {.num_heads = 2, .causal = false});
+        ops::linear_attention(c, {q, k, k}, shared({{0, 3, 0, 5}}), {.num_heads = 2, .causal = false});
       },
       "keys [0, +5) of 3 and 4");
   expect_error(
       [&] {
-        ops::linear_attention_step(c, q, q, q, Rows::rectangle(3, 1), {{c.zeros({3, 6}), std::vector{0, 1, 2}}, 2});
+        ops::linear_attention_step(c, {q, q, q}, Rows::rectangle(3, 1), {{c.zeros({3, 6}), std::vector{0, 1, 2}}, 2});
       },
       "linear_attention_step: states");
   const Tensor states = c.zeros({3, ops::linear_attention_state(2, 3, 3)});
   const auto step = [&](const Rows& rows, const std::vector<std::int32_t>& slots) {
-    return [&, rows, slots] { ops::linear_attention_step(c, q, q, q, rows, {{states, slots}, 2}); };
+    return [&, rows, slots] { ops::linear_attention_step(c, {q, q, q}, rows, {{states, slots}, 2}); };
   };
   expect_error(step(Rows::rectangle(3, 1), {0, 1, 3}), "row 2 has slot 3 of 3");
   expect_error(step(Rows::rectangle(3, 1), {0, 1, -1}), "row 2 has slot -1 of 3");

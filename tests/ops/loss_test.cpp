@@ -220,7 +220,7 @@ TEST(CrossEntropy, OfCappedLogits) {
   const Tensor loss = ops::projected_cross_entropy(c, {x, {w, {}}, {}}, targets, {.normalizer = 1, .softcap = 1.5f});
   EXPECT_NEAR(-(log_probs[0] + log_probs[1]), host_copy<float>(loss)[0], 1e-6);
   const std::vector<ops::Projected> teachers{{x, {w, {}}, {}}};
-  expect_error([&] { ops::projected_distillation(c, teachers[0], teachers, targets, {.softcap = 1}, {}); }, "capped");
+  expect_error([&] { ops::projected_distillation(c, {teachers[0], teachers}, targets, {.softcap = 1}, {}); }, "capped");
 }
 
 TEST(LossErrors, NameWhatIsWrong) {
@@ -260,7 +260,7 @@ TEST(LossErrors, NameWhatIsWrong) {
       "weights: expected [1], got [2]");
   const ops::Projected student{x, {w, {}}, {}}, wide{x, {c.zeros({6, 3}), {}}, {}};
   const auto distill = [&](const std::vector<ops::Projected>& teachers, float temperature, float mix) {
-    ops::projected_distillation(c, student, teachers, ids({1, 1}), {}, {.temperature = temperature, .mix = mix});
+    ops::projected_distillation(c, {student, teachers}, ids({1, 1}), {}, {.temperature = temperature, .mix = mix});
   };
   expect_error([&] { distill({wide}, 1, 0.5f); }, "a teacher of 2 rows and 6 words for a student of 2 and 5");
   expect_error([&] { distill({}, 1, 0.5f); }, "there is no teacher");

@@ -107,7 +107,7 @@ OpCase loss_case(ops::AlignmentCost cost, const std::string& name, const std::ve
   op.run = [=](Context& c, std::span<const Tensor> x) {
     const Tensor w = ops::mean_attention(c, x[0], x[1], shared(spans), {});
     const Tensor a = c.upload(std::vector<float>(wanted.begin(), wanted.end()));
-    return ops::alignment_loss(c, w, a, shared(spans), cost, 4);
+    return ops::alignment_loss(c, w, a, shared(spans), {cost, 4});
   };
   op.reference = [=](std::span<const Doubles> x) {
     const Doubles w = mean_case(setting).reference(x);
@@ -142,10 +142,10 @@ TEST(AlignmentLoss, IsLeastWhereAttentionIsWhatIsWanted) {
   const Tensor wanted = c.upload(std::vector<float>{0, 1}), right = c.upload(std::vector<float>{0, 1}),
                wrong = c.upload(std::vector<float>{0.9f, 0.1f});
   for (const ops::AlignmentCost cost : {ops::AlignmentCost::ce, ops::AlignmentCost::mse, ops::AlignmentCost::mult}) {
-    EXPECT_NEAR(host_copy<float>(ops::alignment_loss(c, right, wanted, spans, cost, 1))[0], 0, 1e-5);
-    EXPECT_GT(host_copy<float>(ops::alignment_loss(c, wrong, wanted, spans, cost, 1))[0], 0.5);
+    EXPECT_NEAR(host_copy<float>(ops::alignment_loss(c, right, wanted, spans, {cost, 1}))[0], 0, 1e-5);
+    EXPECT_GT(host_copy<float>(ops::alignment_loss(c, wrong, wanted, spans, {cost, 1}))[0], 0.5);
   }
-  expect_error([&] { ops::alignment_loss(c, right, c.zeros({3}), spans, ops::AlignmentCost::ce, 1); }, "wanted");
+  expect_error([&] { ops::alignment_loss(c, right, c.zeros({3}), spans, {ops::AlignmentCost::ce, 1}); }, "wanted");
 }
 
 }  // namespace

@@ -103,9 +103,9 @@ OpCase projected_distillation_case(const Setting& s, float T, float mix, std::in
               those.push_back({c.upload<float>(states(t), {s.N, t.D}),
                                weight_of_output(c, c.upload<float>(weight(t), {s.V, t.D}), in_bf16),
                                {}});
-            return ops::projected_distillation(c, {x[0], weight_of_output(c, x[1], in_bf16), bias ? x[2] : Tensor()},
-                                               those, c.upload(some_targets(s.N, s.V, s.ignore)), options_of(c, s),
-                                               {.temperature = T, .mix = mix});
+            return ops::projected_distillation(
+                c, {{x[0], weight_of_output(c, x[1], in_bf16), bias ? x[2] : Tensor()}, those},
+                c.upload(some_targets(s.N, s.V, s.ignore)), options_of(c, s), {.temperature = T, .mix = mix});
           },
       .reference =
           [=](std::span<const Doubles> x) {

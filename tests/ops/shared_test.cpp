@@ -31,7 +31,7 @@ class Shared : public testing::TestWithParam<const kern::Kernels*> {
     if (bits == 8)
       c_.kernels().quantize_rows(w.data<float>(), k, n, k, reinterpret_cast<std::int8_t*>(padded(n, k)), scales.data());
     else
-      kern::quantize_int4(w.data<float>(), k, n, k, rows.data(), multipliers.data(), scales.data());
+      kern::quantize_int4(w.data<float>(), n, k, {rows.data(), multipliers.data(), scales.data()});
     for (std::size_t j = 0; bits == 8 && j < n; ++j)
       std::copy_n(padded_.data() + j * kern::int8_depth(k), k, rows.data() + j * k);
     ops::Weight weight;

@@ -83,7 +83,7 @@ Trained run_trainer(train::TrainOptions options, const RunSettings& settings) {
   hooks.translate = [](std::span<const std::string> sources) {
     return std::vector<std::string>(sources.begin(), sources.end());
   };
-  train::Trainer trainer(options, *m, tokenizer, store, hooks);
+  train::Trainer trainer(options, {*m, tokenizer}, store, hooks);
   run.summary = trainer.run();
   run.weights = host_copy<float>(m->parameters().flat());
   return run;

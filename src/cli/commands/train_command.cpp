@@ -295,7 +295,7 @@ int train_model(const Run& run, const std::shared_ptr<dist::Ranks>& ranks, RunSo
     return lost.empty() ? "" : dir + "/" + lost.front();
   };
   if (!first) {
-    Trainer trainer(o, *m, tokenizer, store, std::move(hooks), ranks);
+    Trainer trainer(o, {*m, tokenizer}, store, std::move(hooks), ranks);
     so_far.get_under_way();
     trainer.run();
     return exit_success;
@@ -320,7 +320,7 @@ int train_model(const Run& run, const std::shared_ptr<dist::Ranks>& ranks, RunSo
   };
   hooks.on_rollback = [&](const RollbackReport& r) { log.add(r); };
 
-  Trainer trainer(o, *m, tokenizer, store, std::move(hooks), ranks);
+  Trainer trainer(o, {*m, tokenizer}, store, std::move(hooks), ranks);
   so_far.get_under_way();
   spdlog::info("{} parameters, vocabulary {}, {}{}", format_count(m->parameters().count()),
                format_count(m->vocab_size()), ranks->size() > 1 ? fmt::format("{} ranks of ", ranks->size()) : "",

@@ -53,8 +53,11 @@ void Bart::complete(Side& side) {
   const BartConfig& k = config_;
   nn::Parameters& p = parameters_;
   if (family_->positions == Positions::learned)
-    side.learned = nn::LearnedPositions(p, side.name + ".embed_positions.weight", k.max_position_embeddings, k.d_model,
-                                        k.init_std, family_->rows_before_positions);
+    side.learned = nn::LearnedPositions(p, side.name + ".embed_positions.weight",
+                                        {.length = k.max_position_embeddings,
+                                         .d_model = k.d_model,
+                                         .deviation = k.init_std,
+                                         .offset = family_->rows_before_positions});
   if (family_->embedding_norm != EmbeddingNorm::none)
     side.embedding_norm = nn::Norm(p, side.name + ".layernorm_embedding", k.d_model, family_->layer_norm_eps);
   if (family_->pre_norm) side.final_norm = nn::Norm(p, side.name + ".layer_norm", k.d_model, family_->layer_norm_eps);

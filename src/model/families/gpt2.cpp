@@ -88,7 +88,8 @@ Gpt2::Gpt2(const Gpt2Config& config) : config_(config) {
   nn::Parameters& p = parameters_;
   const std::string root(prefix);
   embedding_ = nn::Embedding(p, root + "wte.weight", k.vocab_size, k.n_embd, {.deviation = k.initializer_range});
-  positions_ = nn::LearnedPositions(p, root + "wpe.weight", k.n_positions, k.n_embd, k.initializer_range);
+  positions_ = nn::LearnedPositions(p, root + "wpe.weight",
+                                    {.length = k.n_positions, .d_model = k.n_embd, .deviation = k.initializer_range});
   for (std::int64_t i = 0; i < k.n_layer; ++i) {
     const std::string name = root + "h." + std::to_string(i);
     nn::PreNormLayer layer;

@@ -52,8 +52,9 @@ Opt::Opt(const OptConfig& config) : config_(config) {
   const bool projects = k.word_embed_proj_dim != k.hidden_size;
   embedding_ =
       nn::Embedding(p, root + "embed_tokens.weight", k.vocab_size, k.word_embed_proj_dim, {.deviation = k.init_std});
-  positions_ = nn::LearnedPositions(p, root + "embed_positions.weight", k.max_position_embeddings + offset,
-                                    k.hidden_size, k.init_std);
+  positions_ = nn::LearnedPositions(
+      p, root + "embed_positions.weight",
+      {.length = k.max_position_embeddings, .d_model = k.hidden_size, .deviation = k.init_std, .offset = offset});
   if (projects) {
     project_in_ = nn::Linear(p, root + "project_in", k.word_embed_proj_dim, k.hidden_size, {.bias = false});
     project_out_ = nn::Linear(p, root + "project_out", k.hidden_size, k.word_embed_proj_dim, {.bias = false});

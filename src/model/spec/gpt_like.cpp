@@ -123,8 +123,11 @@ void GptLike::add_positions() {
       rotary_.emplace(k.rope);
       break;
     case Positions::learned:
-      learned_.emplace(parameters_, k.names.positions + ".weight", k.max_position_embeddings, k.hidden_size,
-                       k.initializer_range, k.position_offset);
+      learned_ = nn::LearnedPositions(parameters_, k.names.positions + ".weight",
+                                      {.length = k.max_position_embeddings,
+                                       .d_model = k.hidden_size,
+                                       .deviation = k.initializer_range,
+                                       .offset = k.position_offset});
       break;
     case Positions::sinusoidal:
       sinusoids_.emplace(k.hidden_size, nn::SinusoidalPositions::Layout::tensor2tensor, /*kept=*/1024,

@@ -12,7 +12,8 @@ LearnedPositionDecoder::LearnedPositionDecoder(const LearnedPositionDecoderConfi
   const auto& k = config_;
   nn::Parameters& p = parameters_;
   embedding_ = nn::Embedding(p, "word_embedding.weight", k.vocab_size, k.d_model, {});
-  positions_ = nn::LearnedPositions(p, "position_embedding.weight", k.max_length, k.d_model, 1.0);
+  positions_ = nn::LearnedPositions(p, "position_embedding.weight",
+                                    {.length = k.max_length, .d_model = k.d_model, .deviation = 1.0});
   const Attention::Options attention{.d_model = k.d_model,
                                      .num_heads = k.num_heads,
                                      .bias = false,

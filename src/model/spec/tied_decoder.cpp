@@ -13,7 +13,8 @@ TiedDecoder::TiedDecoder(const TiedDecoderConfig& config) : config_(config) {
   nn::Parameters& p = parameters_;
   embedding_ = nn::Embedding(p, "embedding.weight", k.vocab_size, k.d_model, {.deviation = 0.02});
   embedding_.table()->in_products = true;
-  positions_ = nn::LearnedPositions(p, "position.weight", k.max_length, k.d_model, 0.02);
+  positions_ =
+      nn::LearnedPositions(p, "position.weight", {.length = k.max_length, .d_model = k.d_model, .deviation = 0.02});
   for (std::int64_t i = 0; i < k.num_layers; ++i) {
     const std::string name = "layers." + std::to_string(i);
     nn::PreNormLayer layer;

@@ -19,7 +19,7 @@ ShardedReducer::ShardedReducer(model::Model& model, Optimizer& optimizer, Passes
       passes_(passes),
       kernels_(*options.kernels),
       ranks_(options.ranks),
-      sharding_(ranks_, optimizer.division(), model, kernels_, options.wire, passes.team(), passes.gradients()) {
+      sharding_(model, optimizer.division(), {ranks_, options.wire, kernels_, passes.team(), passes.gradients()}) {
   for (int i = 0; i < passes.threads(); ++i) passes.context(i).set_weight_keeper(&sharding_.keeper(i));
 }
 

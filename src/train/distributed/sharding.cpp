@@ -63,15 +63,14 @@ bool belongs_to(const nn::Parameter& p, const std::string& layer) {
 
 }  // namespace
 
-Sharding::Sharding(std::shared_ptr<dist::Ranks> ranks, const Division& division, model::Model& model,
-                   const kern::Kernels& kernels, WirePrecision precision, Team& team, std::vector<Tensor> gradients)
-    : ranks_(std::move(ranks)),
+Sharding::Sharding(model::Model& model, const Division& division, Options options)
+    : ranks_(std::move(options.ranks)),
       division_(division),
       parameters_(model.parameters()),
-      kernels_(kernels),
-      precision_(precision),
-      team_(team),
-      gradients_(std::move(gradients)),
+      kernels_(options.kernels),
+      precision_(options.precision),
+      team_(options.team),
+      gradients_(std::move(options.gradients)),
       values_(parameters_.flat().rows(static_cast<std::int64_t>(division.window_begin()),
                                       static_cast<std::int64_t>(division.window_begin() + division.window_count()))),
       sum_(lasting_zeros(values_.count())) {

@@ -25,9 +25,15 @@ namespace tril::train {
 
 class Sharding {
  public:
-  /// @param gradients  one for each team member, in the layout of the weights; their memory is untouched so far
-  Sharding(std::shared_ptr<dist::Ranks> ranks, const Division& division, model::Model& model,
-           const kern::Kernels& kernels, WirePrecision precision, Team& team, std::vector<Tensor> gradients);
+  struct Options {
+    std::shared_ptr<dist::Ranks> ranks;
+    WirePrecision precision;
+    const kern::Kernels& kernels;
+    Team& team;
+    std::vector<Tensor>
+        gradients;  ///< one for each team member, in the layout of the weights; their memory is untouched
+  };
+  Sharding(model::Model& model, const Division& division, Options options);
   /// After an error within an update, messages may still be in flight into this object's memory: abandons them.
   ~Sharding();
   Sharding(const Sharding&) = delete;

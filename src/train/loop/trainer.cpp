@@ -51,15 +51,15 @@ TrainingReport report_of(const ReportSums& sums, const TrainingState& state, dou
 
 }  // namespace
 
-Trainer::Trainer(TrainOptions options, model::Model& model, std::shared_ptr<const Tokenizer> tokenizer,
-                 CheckpointStore& store, TrainerHooks hooks, std::shared_ptr<dist::Ranks> ranks)
+Trainer::Trainer(TrainOptions options, TrainedModel trained, CheckpointStore& store, TrainerHooks hooks,
+                 std::shared_ptr<dist::Ranks> ranks)
     : options_(std::move(options)),
-      model_(model),
+      model_(trained.model),
       store_(store),
       ranks_(std::move(ranks)),
       hooks_(std::move(hooks)),
       schedule_(schedule_of(options_.learning)),
-      tokenizer_(std::move(tokenizer)) {
+      tokenizer_(std::move(trained.tokenizer)) {
   const Fields fields = fields_of(options_);
   options_json_ = to_json(fields);
   OptimizerOptions optimizer = optimizer_options(options_.learning);

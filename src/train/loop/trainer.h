@@ -83,16 +83,22 @@ struct TrainingSummary {
   std::int64_t skipped = 0, rollbacks = 0;
 };
 
+/// A model and the tokenizer of its texts.
+struct TrainedModel {
+  model::Model& model;  ///< with parameters allocated; must outlive the trainer
+  std::shared_ptr<const Tokenizer> tokenizer;
+};
+
 class Trainer {
  public:
   /// Resumes from the directory's checkpoint if there is one; otherwise initialises the weights by the seed.
   /// @param options  settled
-  /// @param model  with parameters allocated; must outlive this object, like `store`
+  /// @param store  must outlive this object
   /// @param ranks  the processes that train this model together: all must make the same calls with the same options and
   ///   files. All hooks are called on the first rank, and those marked (**) on the others too
   /// @throws Error if the directory's run had other options that matter
-  Trainer(TrainOptions options, model::Model& model, std::shared_ptr<const Tokenizer> tokenizer, CheckpointStore& store,
-          TrainerHooks hooks, std::shared_ptr<dist::Ranks> ranks = dist::Ranks::alone());
+  Trainer(TrainOptions options, TrainedModel trained, CheckpointStore& store, TrainerHooks hooks,
+          std::shared_ptr<dist::Ranks> ranks = dist::Ranks::alone());
   ~Trainer();
 
   /// Trains until `after`, early stopping or the stop hook. @throws Error for bad data, a full disk, or a non-finite

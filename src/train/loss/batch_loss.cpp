@@ -26,8 +26,8 @@ Tensor target_loss(Context& c, const model::Model& m, const Batch& batch, const 
   if (!batch.weights.empty()) loss.weights = c.upload(batch.token_weights());
   const Tensor targets = c.upload(batch.target_ids);
   if (settings.teachers)
-    return ops::projected_distillation(c, {hidden, out.weight, out.bias}, settings.teachers->predict(c, batch), targets,
-                                       loss, settings.distillation);
+    return ops::projected_distillation(c, {{hidden, out.weight, out.bias}, settings.teachers->predict(c, batch)},
+                                       targets, loss, settings.distillation);
   if (settings.r_drop > 0)
     return ops::r_drop(c, {hidden, out.weight, out.bias}, targets, loss, static_cast<float>(settings.r_drop));
   return ops::projected_cross_entropy(c, {hidden, out.weight, out.bias}, targets, loss);
@@ -55,7 +55,7 @@ Tensor batch_loss(Context& c, const model::Model& m, const Batch& given, const L
   const double passes = twice ? 2 : 1;
   return ops::add(c, loss,
                   ops::alignment_loss(c, tap.weights, c.upload(batch.wanted_attention()), tap.spans,
-                                      settings.guided->cost, normalizer * passes / settings.guided->weight));
+                                      {settings.guided->cost, normalizer * passes / settings.guided->weight}));
 }
 
 LossSettings LossSettings::of_update(std::int64_t number) const {

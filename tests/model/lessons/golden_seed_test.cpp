@@ -276,7 +276,7 @@ TEST(GoldenSeed, LinearAttention) {
       }
       c.set_tape(&tape);
       const Rows rows = Rows::rectangle(s[0], s[2]);
-      const Tensor y = ops::linear_attention(c, in["q"], in["k"], in["v"], ops::spans_of(rows, rows),
+      const Tensor y = ops::linear_attention(c, {in["q"], in["k"], in["v"]}, ops::spans_of(rows, rows),
                                              {.num_heads = H, .causal = g.config()["causal"]});
       expect_close("y", heads_inside(host_copy<float>(y), s, true), g.floats("out.y"), 1e-5, 1e-5);
       tape.backward(c, y, c.upload<float>(heads_inside(g.floats("in.probe"), s, false), y.shape()), grads);
@@ -314,7 +314,7 @@ TEST(GoldenSeed, Losses) {
           ops::cross_entropy(c, student, targets, {.label_smoothing = k["label_smoothing"], .ignore_id = pad});
       const ops::Weight identity{identity_matrix(c, shape[1]), {}};
       const std::vector<ops::Projected> teachers{{teacher, identity, {}}};
-      const Tensor kd = ops::projected_distillation(c, {student, identity, {}}, teachers, targets, {.ignore_id = pad},
+      const Tensor kd = ops::projected_distillation(c, {{student, identity, {}}, teachers}, targets, {.ignore_id = pad},
                                                     {.temperature = k["temperature"], .mix = 1});
       const Tensor mixed = ops::add(c, ops::scale(c, kd, alpha), ops::scale(c, ce, 1 - alpha));
       expect_close("cross_entropy", host_copy<float>(ce), g.floats("out.cross_entropy"), 1e-5, 1e-5);

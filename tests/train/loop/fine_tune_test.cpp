@@ -107,7 +107,7 @@ TEST(FineTune, WeightsThatAreNotFiniteAreTheFilesFault) {
   hooks.stop = [] { return false; };
   hooks.save_model = [] {};
   hooks.load_start = [&] { model::load_weights(*m, model::ModelSource::open(o.tune.init_from)); };
-  const auto begin = [&] { Trainer(o, *m, std::make_shared<test::LetterTokenizer>(), store, hooks); };
+  const auto begin = [&] { Trainer(o, {*m, std::make_shared<test::LetterTokenizer>()}, store, hooks); };
   EXPECT_TRUE(contains(error_of(begin), "broken: has weights that are not finite"));
 }
 

@@ -160,7 +160,7 @@ TEST(Trainer, AStopDuringAValidationIsNotPrecededByAnotherUpdate) {
   hooks.stop = [&] { return stop; };
   hooks.save_model = [] {};
   hooks.on_validation = [&](const ValidationReport&) { stop = true; };
-  const TrainingSummary summary = Trainer(o, *m, tokenizer, store, hooks).run();
+  const TrainingSummary summary = Trainer(o, {*m, tokenizer}, store, hooks).run();
   EXPECT_EQ(summary.ending, Ending::stopped);
   EXPECT_EQ(summary.position.updates, 4);
 }
@@ -189,7 +189,7 @@ TEST(Trainer, AStopBreaksOffAnUpdateOfSeveralBatches) {
         hooks.stop = [&] { return ++times > asked; };
         hooks.save_model = [] {};
         hooks.on_update = [&](const TrainingReport&) { ++told; };
-        const TrainingSummary summary = Trainer(o, *m, tokenizer, store, hooks).run();
+        const TrainingSummary summary = Trainer(o, {*m, tokenizer}, store, hooks).run();
         EXPECT_EQ(summary.ending, Ending::stopped);
         EXPECT_EQ(summary.position.updates, told);
         EXPECT_EQ(summary.updates_here, told);
@@ -236,7 +236,7 @@ TEST(Trainer, AValidationThatAStopBreaksOffComesAgain) {
         if (validated == 1) stop = true;
         return std::vector<std::string>(sources.begin(), sources.end());
       };
-      last.summary = Trainer(o, *m, tokenizer, store, hooks).run();
+      last.summary = Trainer(o, {*m, tokenizer}, store, hooks).run();
       last.weights = host_copy<float>(m->parameters().flat());
       again = last.summary.ending == Ending::stopped;
       if (again) {
