@@ -47,7 +47,7 @@ struct ChoiceSlot {
   std::vector<std::pair<std::string, std::int64_t>> names;
 };
 
-/// How a type that fields do not know is read from text and written as text (an amount: "30e").
+/// How a value of a type unknown to Fields is read from text and written as text (an amount: "30e").
 template <class T>
 struct TextForm {
   /// @throws Error(usage) that begins with `where` and says what was expected
@@ -84,7 +84,7 @@ std::vector<std::int64_t> read_choices(const std::vector<std::string>& texts,
                                        const std::vector<std::pair<std::string, std::int64_t>>& names,
                                        const std::string& where);
 
-/// One option: its name, where its value lives, what may be put there, and what to tell a person about it.
+/// One option: its name, the variable with its value, the allowed values, and its help.
 class Field {
  public:
   Field(std::string name, FieldSlot slot, std::string help, std::string group);

@@ -1,4 +1,4 @@
-// Files: read through a memory map, written so that nobody ever sees a partial file (temporary file, sync, rename).
+// Files: read through a memory map, written so that no reader ever sees a partial file (temporary file, sync, rename).
 //
 // Only regular files are accepted. A directory, a FIFO or a device is a clear error and never blocks, and so is a Git
 // LFS pointer (lfs_pointer.h), which is never the wanted content. Every failing system call throws an Error that names
@@ -17,7 +17,7 @@ namespace tril {
 
 /// The bytes of a file, memory-mapped and read only: a page is read when it is first touched, and nothing is
 /// copied. If another process shortens the file while it is mapped, touching the lost part ends this process
-/// (SIGBUS). A file that is replaced by renaming, as AtomicFile does, keeps its bytes for those who have it open.
+/// (SIGBUS). If a file is replaced by renaming, as AtomicFile does, the old bytes stay mapped.
 class MappedFile {
  public:
   /// An empty file is valid and has no bytes.

@@ -1,5 +1,5 @@
-// Locks on the bytes of one file, by which processes divide work among themselves, and a short text in it that tells
-// their progress.
+// Locks on the bytes of one file, with which processes divide work among themselves, and a short text in the file that
+// records their progress.
 //
 // They are POSIX record locks (fcntl). The kernel releases them when their holder ends in any way, so a killed
 // process leaves nothing to clean up. The server of a shared file system (NFS) keeps them for all its machines and

@@ -77,8 +77,8 @@ void Team::take_part(int member) {
   }
 }
 
-// A member may come after the round is over and others have followed it. Then no part has the ticket of its round,
-// and it looks at nothing else before it has a ticket.
+// A member may arrive after its round is over and later rounds have begun. Then no part has a ticket of its round, and
+// it reads nothing else before it has taken a ticket.
 void Team::take_parts(int member, std::uint32_t round) {
   const int size = this->size();
   for (int i = 0; i < size; ++i) {

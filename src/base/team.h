@@ -1,6 +1,6 @@
 // A team of threads that work on one task. run() gives each thread its number, and barrier() makes all wait for the
-// slowest. share() hands out parts to the members that are ready, so the team waits for a member whose core other
-// processes have taken only if that member has begun a part. The caller is member 0, so a team of one is a plain
+// slowest. share() gives parts to the members that are ready: a member that other processes keep from running delays
+// the team only if it has begun a part. The caller is member 0, so a team of one is a plain
 // call. Waiting first spins for some microseconds, the usual waiting time, and then sleeps, so that an idle member
 // uses no core.
 #pragma once

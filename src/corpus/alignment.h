@@ -1,5 +1,5 @@
-// Alignments: which source token or word each target one belongs to, as pairs "0-0 1-2 2-1", counted from 0, source first (the
-// format of the Pharaoh decoder, which aligners and Marian write); and how to derive them from attention weights.
+// Alignments: pairs of a source and a target token or word that correspond, "0-0 1-2 2-1", counted from 0, source first
+// (the format of the Pharaoh decoder, which aligners and Marian write); and how to derive them from attention weights.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace tril {
 
-/// The units that an alignment counts.
+/// The units that the numbers of an alignment count.
 enum class AlignmentUnits : std::uint8_t { words, tokens };
 
 struct AlignmentPoint {
@@ -35,10 +35,10 @@ Alignment alignment_above(std::span<const float> attention, std::size_t targets,
 /// Weights in Marian's format: separated by commas over source tokens, by spaces over target tokens.
 std::string soft_alignment(std::span<const float> attention, std::size_t targets);
 
-/// The words that the numbers count.
+/// The words of a text, as word alignments number them.
 std::vector<std::string_view> words_between_spaces(std::string_view text);
 
-/// The number of the word that each token belongs to, from 0; -1 for the end of the sentence. Words are separated by
+/// For each token the number of its word, from 0; -1 for the end of the sentence. Words are separated by
 /// spaces: a piece that begins with "\u2581" begins a word, and a language tag is a word.
 std::vector<std::int32_t> words_of(std::span<const std::int32_t> ids, const Tokenizer& tokenizer, Side side);
 
@@ -49,7 +49,7 @@ std::vector<std::string> words_as_counted(std::string_view text, const Tokenizer
 /// @throws Error(usage) for a vocabulary whose pieces do not mark the beginning of words, such as one of bytes
 void check_marks_words(const Tokenizer& tokenizer);
 
-/// The pairs of tokens in pairs of words: every token of one word with every token of the other.
+/// A word alignment as token pairs: every token of a source word with every token of its target word.
 /// @param first_word  the index in `source` of the alignment's source word 0: 1 after a tag that the aligned text did not have
 /// @throws Error that begins with `where` for a word that the texts do not have
 Alignment tokens_of_words(const Alignment& words, std::span<const std::int32_t> source_words,

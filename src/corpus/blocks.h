@@ -22,14 +22,14 @@ struct TextBlock {
 std::vector<TextBlock> find_blocks(const std::string& path, std::int64_t lines_each, const ReadOptions& options,
                                    const std::function<bool()>& stopped);
 
-/// Reads blocks: a plain file by seeking, gzip by reading on.
+/// Reads blocks: seeks in a plain file, reads forward in gzip.
 class BlockReader {
  public:
   BlockReader(std::string path, const ReadOptions& options) : path_(std::move(path)), options_(options) {}
 
-  /// The block's lines. @throws Error if they have changed since
+  /// The block's lines. @throws Error if they have changed since find_blocks()
   std::vector<std::string> read(const TextBlock& block);
-  /// Lines so far that were not valid UTF-8.
+  /// The number of lines read so far that were not valid UTF-8.
   std::int64_t invalid() const { return invalid_; }
 
  private:

@@ -27,7 +27,7 @@ struct EncodedPair {
   std::vector<std::int32_t> source, target;  ///< without "</s>"
   Alignment alignment;                       ///< of tokens
   std::int64_t line = 0;
-  std::int64_t copy = 0;  ///< which of its repetitions in this epoch
+  std::int64_t copy = 0;  ///< the number of this repetition within the epoch
 };
 
 std::string place_of_alignment(const CorpusOptions& options, const EncodedPair& pair) {

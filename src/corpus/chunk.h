@@ -16,7 +16,7 @@ namespace tril {
 /// @throws Error(usage) for a tag that is not in the vocabulary, or a sampling method that it does not support
 void check_tokenizer(const CorpusOptions& options, const Tokenizer& tokenizer);
 
-/// Everything besides the files that determines the pairs of a corpus.
+/// Everything that determines the pairs of a corpus, except its files.
 struct Preparation {
   /// @throws Error if the tokenizer does not support the options
   Preparation(const CorpusOptions& options, std::shared_ptr<const Tokenizer> tokenizer);

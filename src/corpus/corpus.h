@@ -69,7 +69,7 @@ class BatchStream {
   virtual Batch next() = 0;
   /// The state after the last batch from next().
   virtual const CorpusState& state() const = 0;
-  /// What happened to the text, in one line; "" while unknown.
+  /// Counts of what was read and left out, in one line of text; "" while unknown.
   virtual std::string report() const = 0;
 };
 

@@ -16,7 +16,7 @@
 namespace tril::dist {
 namespace {
 
-// The ranks below `size` that are not among these.
+// The ranks below `size` that are not in `left`.
 std::vector<int> others_than(std::span<const int> ranks, int size) {
   std::vector<int> others;
   for (int r = 0; r < size; ++r)

@@ -36,7 +36,8 @@ struct Incoming {
 };
 
 struct RanksOptions {
-  /// How long a rank may send no heartbeat. A rank sends them while it runs at all, so this does not limit its work.
+  /// The longest time without a heartbeat from a rank. A process sends heartbeats during any work, so this is no limit
+  /// on the time that work takes.
   std::chrono::milliseconds silence{60'000};
 };
 
@@ -71,7 +72,7 @@ class Ranks {
   int started() const { return started_; }
   /// The number of ranks on this machine.
   int neighbours() const;
-  /// The number of threads for this rank: its machine's cores, divided among its neighbours unless the launcher has
+  /// The number of threads for this rank: its machine's cores, divided among the ranks there unless the launcher has
   /// assigned cores already.
   int share_of_cores() const;
   /// "rank 3 (node17)", by the number that its launcher has given it.

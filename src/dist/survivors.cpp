@@ -52,7 +52,7 @@ void take_back(MPI_Request& request, Clock::time_point latest) {
 }
 
 MPI_Comm survivors_of(MPI_Comm comm, Clock::time_point latest) {
-  // MPIX_Comm_shrink has no time limit. So a call that can be waited for first finds out whether all survivors are
+  // MPIX_Comm_shrink has no time limit. So a non-blocking call first checks that all survivors are
   // there. It reports the dead rank as an error, which is expected.
   int ignored = 1, all_there = 0;
   MPI_Request question = MPI_REQUEST_NULL;

@@ -146,7 +146,7 @@ void softmax_tile(const WeightDropout& drop, const QueryBlock& b, const KeyTile&
   }
 }
 
-/// l += exp(sink - m): a weight that no value takes.
+/// l += exp(sink - m): a weight without a value.
 void add_sink(float sink, std::size_t count, Softmax& state) {
   for (std::size_t i = 0; i < count; ++i)
     if (state.sum[i] > 0) state.sum[i] += __builtin_expf(sink - state.highest[i]);

@@ -44,7 +44,7 @@ struct Attention {
   float scale = 1;
   float softcap = 0;  ///< of scaled scores; not combined with a bias; 0: none [Gemma 2, 2024, section 2]
   RelativeBias bias;
-  /// [heads] or null: one more logit for each head, whose weight goes to no value: every softmax has exp(it) in its sum
+  /// [heads] or null: one more logit for each head, without a value: exp(logit) is in the sum of every softmax
   /// [gpt-oss model card: OpenAI 2025, section 2.2].
   const float* sink_logits = nullptr;
   MaskKind mask = MaskKind::full;
@@ -68,7 +68,7 @@ struct AttentionGradient {
   std::size_t dq_stride = 0, dk_stride = 0, dv_stride = 0;
   bool accumulate_q = false, accumulate_k = false, accumulate_v = false;
   float* d_sinks = nullptr;  ///< [heads] of sink_logits, always added to; null: not wanted
-  float* d_bias = nullptr;   ///< the bias's, laid out as it is, distance 0 first; always added to; null: not wanted
+  float* d_bias = nullptr;   ///< of the bias, in its layout, from distance 0; always added to; null: not wanted
 };
 
 /// The last queries of each row against the keys and values of its sequence, which are in slots of a cache: key j of
@@ -91,7 +91,7 @@ struct CachedAttention {
   float softcap = 0;                   ///< as in Attention
   RelativeBias bias;                   ///< distances in the order of the row's slots
   const float* sink_logits = nullptr;  ///< [heads] or null, as in Attention
-  std::int32_t window = 0, sinks = 0;  ///< window 0: none, and then sinks say nothing
+  std::int32_t window = 0, sinks = 0;  ///< window 0: none, and sinks are ignored
 };
 
 /// Keys or values to be written into 8-bit slots: row i of x goes to slot slots[i]. Each head is divided by its

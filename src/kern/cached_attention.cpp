@@ -81,7 +81,7 @@ HWY_INLINE float sink_of(const CachedAttention& a, std::size_t h) {
   return a.sink_logits ? a.sink_logits[h] : -kInfinity;
 }
 
-/// f(std::integral_constant of a number, h) for all heads from h = 0 on, so many of those that share keys at a time.
+/// Calls f(std::integral_constant<count>, h) for heads h, h + 1, ...: `count` heads that share keys at a time.
 template <class F>
 HWY_INLINE void for_shared_heads(std::size_t heads, std::size_t group, const F& f) {
   for (std::size_t h = 0; h < heads;) {

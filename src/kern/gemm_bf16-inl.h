@@ -143,7 +143,8 @@ HWY_INLINE void Sweep(const PackedGemm& g, const PackedRows& p, bool add, bool l
           if (whole && streams) c = sums + i * sweep_columns + (n0 - group), stride = sweep_columns;
           const bool in_place = whole && !(finishes && through_tile);
           Sums s{first ? nullptr : c, stride, in_place ? c : tile, in_place ? stride : 32};
-          if (waiting && before.at.row == at.row && before.at.col == at.col) {  // alone in its sweep: goes on itself
+          if (waiting && before.at.row == at.row &&
+              before.at.col == at.col) {  // the only block of its sweep: it needs its own sums
             Finish(g, before.at, before.last, streams, tiles[1 - turn]);
             waiting = false;
           }

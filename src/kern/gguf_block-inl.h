@@ -1,4 +1,4 @@
-// What the files of GGUF's block types share: halves of any alignment, and a loop over blocks.
+// Shared by the files of GGUF's block types: halves of any alignment, and a loop over blocks.
 #pragma once
 
 #include <array>

@@ -264,7 +264,7 @@ struct F64 {
   void to(float* y) const { *y = static_cast<float>(std::bit_cast<double>(bytes)); }
 };
 
-// An integer, of which large ones are rounded.
+// An integer; large ones are rounded.
 template <class Integer>
 struct Whole {
   std::array<std::byte, sizeof(Integer)> bytes;

@@ -76,7 +76,7 @@ struct IQ2_S {
   }
 };
 
-// Groups of 32 with scales d (1/2 + s_g) / 2. Codes are entries of four values; the words behind them are as the second
+// Groups of 32 with scales d (1/2 + s_g) / 2. Codes are entries of four values; the words after them are as the second
 // words of IQ2_XXS.
 struct IQ3_XXS {
   Half d;

@@ -232,30 +232,30 @@ struct Kernels {
                                     std::size_t dq_stride, float* dk, std::size_t dk_stride, float* dv,
                                     std::size_t dv_stride, bool accumulate, float* scratch);
   /// The next tokens of each row, one after the other: adds k, v to state [rows, heads, d_k * d_v + d_k] (S then
-  /// z) and answers q.
+  /// z) and computes y for q.
   void (*linear_attention_step)(const LinearAttention& a, float* state, float* out, std::size_t out_stride);
 
   // --- recurrences, one row at a time: see recurrence.h ---
   /// y [tokens, width] with stride
   void (*short_convolution)(const ShortConvolution& a, float* y, std::size_t y_stride);
-  /// dx of rows that begin: `before` is null.
+  /// dx, for rows without earlier tokens: `before` is null.
   void (*short_convolution_backward)(const ShortConvolution& a, const float* dy, std::size_t dy_stride, float* dx,
                                      std::size_t dx_stride, bool accumulate);
   /// Adds to dw [taps, width], which has w's stride.
   void (*short_convolution_weights)(const ShortConvolution& a, const float* dy, std::size_t dy_stride, float* dw);
   /// Floats of scratch for gated_delta.
   std::size_t (*gated_delta_scratch)(std::size_t d_k);
-  /// The next tokens of one head of one row: y [tokens, d_v] with stride. state [d_k, d_v] becomes what it is after
-  /// them; null: it was zeros and is not wanted.
+  /// The next tokens of one head of one row: y [tokens, d_v] with stride. state [d_k, d_v] is updated; null: the row
+  /// begins with zeros, and its final state is not stored.
   void (*gated_delta)(const GatedDelta& a, float* state, float* y, std::size_t y_stride, float* scratch);
   std::size_t (*gated_delta_backward_scratch)(std::size_t d_k, std::size_t tokens);
-  /// Of a row that began with zeros; its states are computed again.
+  /// The gradient for a row that began with a state of zeros; recomputes the states.
   void (*gated_delta_backward)(const GatedDelta& a, const GatedDeltaGradient& g, float* scratch);
   /// decay [tokens, heads] = exp(-exp(log_rate) softplus(a + bias)) [Gu & Dao 2024, section 3.5.2]: a has a stride,
   /// log_rate and bias [heads].
   void (*delta_decay)(const float* a, std::size_t a_stride, const float* log_rate, const float* bias, float* decay,
                       std::size_t tokens, std::size_t heads);
-  /// da, and what each token gives to d log_rate; both [tokens, heads]. da is d bias of each token too.
+  /// da, and each token's contribution to d log_rate; both [tokens, heads]. da is d bias of each token too.
   void (*delta_decay_backward)(const float* a, std::size_t a_stride, const float* log_rate, const float* bias,
                                const float* d_decay, float* da, float* d_log_rate, std::size_t tokens,
                                std::size_t heads);

@@ -1,6 +1,6 @@
-// Adapters of a loaded model: low-rank products beside its matrices, which do not change, whatever their precision. A model
-// may have several, and rows of one batch may use different ones (Context::Adapters). One product with the matrix serves all
-// rows; then the rows of each adapter are changed together.
+// Adapters of a loaded model: low-rank products are added to those of its matrices, which stay as they are, in any
+// precision. A model may have several adapters, and rows of one batch may use different ones (Context::Adapters). One
+// product with the matrix serves all rows; then the rows of each adapter are changed together.
 //   y = x W^T + b
 //   LoRA   y' = y + s x A^T B^T                                                   [Hu et al. 2022, eq. 3]
 //   DoRA   y' = g (x W^T + s x A^T B^T) + b,  g_i = m_i / |W_i + s (B A)_i|          [Liu et al. 2024, eq. 5]
@@ -16,7 +16,7 @@
 
 namespace tril::nn {
 
-/// What one adapter changes in one matrix [out, in]. For a table [vocab, d], or the output matrix, it is always `whole`.
+/// One adapter's change of one matrix [out, in]. For a table [vocab, d] and for the output matrix it is always `whole`.
 struct WeightChange {
   ops::Weight whole;  ///< replaces the matrix or table; only `offset` may be set beside it
   ops::Weight a;      ///< A [rank, in]; none: no low-rank product
@@ -31,15 +31,15 @@ struct WeightAdapters {
   std::int32_t standard = -1;  ///< the adapter of rows that name none; -1: none
 };
 
-/// A float32 matrix as products read it. @param values  [rows, columns]
+/// A float32 matrix in the form that products read. @param values  [rows, columns]
 ops::Weight adapter_matrix(std::span<const float> values, std::int64_t rows, std::int64_t columns);
 Tensor adapter_vector(std::span<const float> values);
 
-/// Whether some row that is computed now has an adapter that changes this weight.
+/// True if the adapter of any row that is computed now changes this weight.
 bool is_adapted(const Context& c, const Parameter& weight);
-/// The same of Parameter::adapters or Parameter::row_adapters.
+/// The same for Parameter::adapters or Parameter::row_adapters.
 bool is_adapted(const Context& c, const WeightAdapters* adapters);
-/// What the common adapter of all these rows changes in the weight; null: nothing, or they have different adapters.
+/// The change of the weight if all these rows have the same adapter; null: no change, or different adapters.
 const WeightChange* change_of_all(const Context& c, const Parameter& weight);
 /// Changes y [N, out], the products of x [N, in] with the weight and its bias, in place; y may be columns of a wider
 /// matrix. Nothing is recorded on a tape.
@@ -48,7 +48,7 @@ void adapt(Context& c, const Tensor& x, const Parameter& weight, Tensor y);
 /// Changes y [N, d], the rows `ids` of a table times `scale`, in place.
 void adapt_rows(Context& c, std::span<const std::int32_t> ids, const Parameter& table, float scale, Tensor y);
 
-/// The adapters of the rows that are computed, for as long as it lives.
+/// Sets the context's adapters until it is destroyed.
 class AdapterScope {
  public:
   AdapterScope(Context& c, const Context::Adapters& adapters) : context_(&c), before_(c.adapters()) {

@@ -81,7 +81,7 @@ SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& 
     lengths_.push_back(static_cast<std::int32_t>(cache->slots(r).size()));
   }
   if (bias) bias_ = bias->forward(c, rows.longest(), most_keys());
-  // Single tokens that begin their rows go the way of those that follow.
+  // Rows that begin with a single token use the same code as later decode steps.
   const bool one_each = rows.tokens() == rows.count() && rows.longest() == 1;
   const bool exact = kept.precision == KvCache::Precision::fp32;
   alone_ = !continued && !sinks && exact && (!one_each || c.probing());
@@ -164,7 +164,7 @@ Tensor Attention::clipped(Context& c, const Tensor& x) const {
   return o_.clip > 0 ? ops::clamp(c, ops::dense(c, x), -o_.clip, o_.clip) : x;
 }
 
-// Queries or keys as scores are made of them: normed and rotated, in the order that the family has.
+// Normalises and rotates queries or keys, in the family's order.
 Tensor Attention::prepared(Context& c, const Tensor& x, std::span<const ops::Rotation> rotations, const HeadNorm& norm,
                            std::int64_t heads) const {
   const bool after = o_.head_norms.after_rotation;

@@ -20,13 +20,13 @@ namespace tril::nn {
 class SelfCall {
  public:
   struct Options {
-    KvCache* cache = nullptr;  ///< its rows are extended by these tokens; null: nothing was before, nothing is kept
-    const RelativeBias* bias = nullptr;  ///< of the distances between these tokens; null: none
-    /// What rotates queries and keys, for each layer the one that its Attention names; empty: nothing does.
+    KvCache* cache = nullptr;            ///< gets these tokens; null: there are no earlier tokens, and none are kept
+    const RelativeBias* bias = nullptr;  ///< added to the scores, by distance; null: none
+    /// The rotations of queries and keys; each layer has the index of its own (Attention::Options::rotary); empty: none.
     std::span<const RotaryPositions> rotaries = {};
-    std::span<const std::int32_t> given = {};  ///< of the rows, for RotaryPositions::rotation()
-    /// Under the full mask, in layers with a window: tokens see those at most so many tokens before and after them. 0: such
-    /// layers need a causal mask.
+    std::span<const std::int32_t> given = {};  ///< see RotaryPositions::rotation()
+    /// With the full mask: in layers with a window, a token sees this many tokens before and after it; 0: such layers need a
+    /// causal mask.
     std::int32_t near = 0;
   };
   /// @param mask  of the rows among themselves; with a cache it must be causal, and if the cache keeps a window,
@@ -34,33 +34,33 @@ class SelfCall {
   SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& options);
   SelfCall(Context& c, const Rows& rows, ops::Mask mask) : SelfCall(c, rows, std::move(mask), Options()) {}
 
-  /// The same for a layer whose distances have a bias of their own.
+  /// A copy for a layer with its own relative position bias.
   SelfCall with_bias(Context& c, const RelativeBias& bias) const;
 
   const Rows& rows() const { return rows_; }
   const ops::Mask& mask() const { return mask_; }
-  /// For a layer that keeps a state of each row: the states that its tokens go on from, or none without a cache; then
-  /// every row begins. @throws Error naming `where` if the mask or the cache does not suit such a layer
+  /// The states from which a recurrent layer continues; none without a cache, where every row begins. @throws Error naming
+  /// `where` if the mask or the cache does not suit such a layer
   ops::States states(std::int64_t layer, std::string_view where) const;
 
  private:
   friend class Attention;
   friend class LatentAttention;
-  std::int64_t most_keys() const;  // that a row's queries may see
+  std::int64_t most_keys() const;  // the largest number of keys of a row
 
   Rows rows_;
   ops::Mask mask_;
   ops::RelativeBias bias_;
-  std::vector<ops::Rotation> rotations_, query_rotations_;  // of queries alone, where those differ
+  std::vector<ops::Rotation> rotations_, query_rotations_;  // query_rotations_: if they differ
   ops::Spans spans_;                                        // queries and keys of this call's tokens alone
   KvCache* cache_ = nullptr;
   bool alone_ = false;                      // there are no earlier tokens: the cache need not be read
   std::vector<const std::int32_t*> slots_;  // by row, with a cache
   std::vector<std::int32_t> lengths_, queries_;
   std::vector<std::int32_t> states_;  // by row, with a cache that keeps states: the slot, or -1
-  Tensor gathered_slots_;             // for a probe of the weights: the slots of all rows, and the spans over them
+  Tensor gathered_slots_;             // for a probe of the weights: the slots of all rows
   ops::Spans gathered_spans_;
-  std::optional<ops::Mask> near_;  // of layers with a window, where both sides count
+  std::optional<ops::Mask> near_;  // of layers with a window on both sides
   ops::Mask with_sinks_;           // mask_ with sinks, as an explicit mask: of these tokens, or of the gathered ones
 };
 
@@ -69,7 +69,7 @@ struct AttentionTap {
   AttentionHeads of;  ///< its layer is not negative
   Tensor weights;     ///< ops::mean_attention's result: [tokens, tokens of memory] of each row
   ops::Spans spans;   ///< of these weights
-  Tensor keys;        ///< keys of that layer if the memory holds packed ones: made once, like the states
+  Tensor keys;        ///< unpacked keys of that layer if the memory is packed: computed once per source
 };
 
 /// Shared by the cross-attention of all layers of one call.
@@ -84,7 +84,7 @@ struct CrossCall {
   bool taps(std::int64_t layer) const { return layer == tapped_layer; }
 };
 
-/// One layer of such a call.
+/// One layer's part in a CrossCall.
 struct CrossLayer {
   const CrossCall& call;
   std::int64_t layer;
@@ -100,14 +100,14 @@ class Attention {
   /// Norms of queries and keys.
   struct HeadNorms {
     HeadNorm::Options each;
-    bool after_rotation = false;  ///< else before it
+    bool after_rotation = false;  ///< false: before it
     std::string q = "q_norm", k = "k_norm";
   };
   struct Options {
     std::int64_t d_model = 0, num_heads = 1;
     std::int64_t num_kv_heads = 0;  ///< 0: num_heads
     std::int64_t d_k = 0, d_v = 0;  ///< per head; 0: d_model / num_heads
-    std::int64_t d_memory = 0;      ///< of a memory that is not as wide; 0: d_model
+    std::int64_t d_memory = 0;      ///< width of the memory; 0: d_model
     Projections projections = Projections::separate;
     bool bias = true, out_bias = true;
     std::int64_t depth = 1;   ///< Linear::Options::depth of every matrix
@@ -116,15 +116,15 @@ class Attention {
     float softcap = 0;        ///< for self-attention: scaled scores become softcap tanh(scores / softcap); 0: none
     std::int32_t window = 0;  ///< for self-attention: a token sees itself and window - 1 tokens before it; 0: all
     HeadNorms head_norms;
-    std::int32_t rotary = 0;  ///< which of the call's rotary positions; -1: none
-    float clip = 0;           ///< queries, keys and values are kept within +-clip; 0: as they are
-    /// Of self-attention: the queries' matrix has as many rows again, for a gate of the heads' results: y * sigmoid(gate).
+    std::int32_t rotary = 0;  ///< index among the call's rotary positions; -1: none
+    float clip = 0;           ///< queries, keys and values are clamped to +-clip; 0: no clamping
+    /// For self-attention: the query matrix has twice as many rows, the second half for a gate: result * sigmoid(gate).
     bool result_gate = false;
-    bool sink_logits = false;      ///< a learned logit for each head, whose weight no value takes: prefix.sinks [heads]
-    std::string result_norm = {};  ///< of an RMSNorm over all heads' results, before the last product; "": none
+    bool sink_logits = false;  ///< a learned logit for each head that has a weight but no value: prefix.sinks [heads]
+    std::string result_norm = {};  ///< name of an RMSNorm of all heads' results, before the last product; "": none
     float result_norm_eps = 1e-6f;
-    /// Self-attention with phi(x) = elu(x) + 1 in place of the softmax [Katharopoulos et al. 2020]: every key head is a
-    /// query head's, nothing is dropped, capped or scaled, and there is no window.
+    /// Self-attention with phi(x) = elu(x) + 1 in place of the softmax [Katharopoulos et al. 2020]: as many key heads as
+    /// query heads; no dropout, cap, scale or window.
     bool linear = false;
     std::string q = "q_proj", k = "k_proj", v = "v_proj", qkv = "qkv_proj", kv = "kv_proj", out = "out_proj";
   };
@@ -150,7 +150,7 @@ class Attention {
   /// Queries, keys and values from three sources: q [Nq, d_model], k and v [Nk, d_model].
   Tensor forward(Context& c, const Tensor& q, const Tensor& k, const Tensor& v, const CrossCall& call) const;
 
-  /// What a cache has to keep for its self-attention.
+  /// The cache layout that self-attention needs.
   KvCache::Layer kept() const {
     return {.key_size = key_size(),
             .value_size = value_size(),
@@ -179,7 +179,7 @@ class Attention {
   HeadNorm q_norm_, k_norm_;
   std::optional<Norm> result_norm_;
   Parameter* sinks_ = nullptr;
-  const Stack* stack_ = nullptr;  // q, k, v where they are separate
+  const Stack* stack_ = nullptr;  // of q, k, v if they are separate
 };
 
 }  // namespace tril::nn

@@ -1,4 +1,4 @@
-// Which attention is looked at or trained: some heads of one decoder layer, of whose cross-attention the mean is taken.
+// Heads of one decoder layer's cross-attention, whose mean is recorded or trained.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace tril::nn {
 
 struct AttentionHeads {
   std::int64_t layer = -1;          ///< -1: the last
-  std::vector<std::int32_t> heads;  ///< none: all
+  std::vector<std::int32_t> heads;  ///< empty: all
 };
 
 }  // namespace tril::nn

@@ -16,7 +16,7 @@ namespace tril::nn {
 struct LayerCall {
   const SelfCall* self = nullptr;
   const CrossCall* cross = nullptr;
-  RouterTap* routers = nullptr;  ///< receives the choices of mixtures of experts; null: not wanted
+  RouterTap* routers = nullptr;  ///< receives the router logits of mixtures of experts; null: not recorded
 };
 
 /// h = norm1(h + SelfAttention(h)),  h = norm2(h + CrossAttention(h, memory)),  h = norm3(h + FF(h))
@@ -31,7 +31,7 @@ struct PostNormLayer {
   Norm feed_forward_norm;
   float dropout = 0;  ///< on each sublayer's result, before it is added
 
-  /// What a cache has to keep for it.
+  /// The cache layout that it needs.
   KvCache::Layer kept() const { return self_attention.kept(); }
   /// h [N, d_model]; memory: this layer's keys and values; none without cross-attention.
   Tensor forward(Context& c, Tensor h, const LayerCall& call, std::int64_t layer,
@@ -50,9 +50,9 @@ struct PreNorm {
   FF feed_forward;
   Norm feed_forward_norm;
   float dropout = 0;
-  std::optional<RelativeBias> bias;  ///< of this layer's own distances; none: the call's
+  std::optional<RelativeBias> bias;  ///< this layer's own; none: the call's
 
-  /// What a cache has to keep for it.
+  /// The cache layout that it needs.
   KvCache::Layer kept() const { return self_attention.kept(); }
   Tensor forward(Context& c, Tensor h, const LayerCall& call, std::int64_t layer,
                  const Attention::KeysValues& memory = {}) const;

@@ -16,7 +16,7 @@ KvCache::Layer DecoderLayer::kept() const {
 Tensor DecoderLayer::forward(Context& c, const Tensor& h, const LayerCall& call, std::int64_t layer,
                              const Attention::KeysValues& memory) const {
   const auto at = c.scope(name);
-  // h + r norm(sublayer(out)): where nothing comes between the sublayer's last product and the sum, both are one.
+  // h + r norm(sublayer(out)). Without a norm and a scale, the sublayer's last product adds h itself.
   const auto add = [&](const Tensor& to, const std::optional<Norm>& norm, float drop, const auto& sublayer) {
     if (!norm && residual_scale == 1) return sublayer(ops::LinearOptions{.residual = to, .dropout = drop});
     const Tensor x = normed(c, norm, sublayer(ops::LinearOptions{}));

@@ -20,7 +20,7 @@ namespace tril::nn {
 struct DecoderLayer {
   std::string name;
   std::optional<Norm> before_attention, after_attention, before_feed_forward, after_feed_forward;
-  std::variant<Attention, LatentAttention, GatedShortConvolution, GatedDeltaNet> mixer;  ///< takes from earlier tokens
+  std::variant<Attention, LatentAttention, GatedShortConvolution, GatedDeltaNet> mixer;  ///< reads earlier tokens
   std::optional<Norm> before_cross, after_cross;                                         ///< N5, N6
   std::optional<Attention> cross_attention;
   std::variant<GatedFeedForward, FeedForward, ExpertFeedForward> feed_forward;
@@ -29,9 +29,9 @@ struct DecoderLayer {
   bool parallel = false;
   float residual_scale = 1;        ///< r
   float dropout = 0;               ///< on the mixer's result, before it is added
-  float feed_forward_dropout = 0;  ///< on the feed-forward's
+  float feed_forward_dropout = 0;  ///< on the feed-forward's result
 
-  /// What a cache has to keep for it.
+  /// The cache layout that it needs.
   KvCache::Layer kept() const;
   /// h [N, d_model]
   Tensor forward(Context& c, const Tensor& h, const LayerCall& call, std::int64_t layer,

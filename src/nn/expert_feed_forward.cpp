@@ -26,7 +26,7 @@ ExpertFeedForward::ExpertFeedForward(Parameters& p, const std::string& prefix, c
   shared_gate_->weight()->in_products = false;
 }
 
-// What the shared expert makes of x, added to what the chosen ones made of it.
+// Adds the shared expert's result for x to that of the chosen experts.
 Tensor ExpertFeedForward::shared(Context& c, const Tensor& x, const Tensor& routed) const {
   if (!shared_gate_) return shared_->forward(c, x, {.residual = routed});
   const Tensor open = shared_gate_->forward(c, x, {.activation = ops::Activation::sigmoid});

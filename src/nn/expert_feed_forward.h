@@ -17,8 +17,8 @@ struct RouterTap {
 
 /// FF(x) = sum over the k experts e of the largest router scores of weight_e FF_e(x) [Shazeer et al. 2017; Jiang et al.
 /// 2024, section 2.1], and, where there is a shared expert, FF_s(x) or sigmoid(x w^T) FF_s(x) beside them [Dai et al. 2024,
-/// section 3.2; Qwen2-MoE, 2024]. The router stays in float32, whatever precision products have: a rounded logit may choose
-/// another expert.
+/// section 3.2; Qwen2-MoE, 2024]. The router stays in float32 in every precision: a rounded logit may choose another
+/// expert.
 class ExpertFeedForward {
  public:
   struct Options {
@@ -27,8 +27,8 @@ class ExpertFeedForward {
     GatedFeedForward::Options expert;
     std::int64_t shared_d_ff = 0;  ///< of the shared expert; 0: there is none
     std::string router = "gate", experts = "experts", shared = "shared_experts";
-    std::string correction;   ///< of a vector added to scores where experts are chosen; "": none
-    std::string shared_gate;  ///< of the weight [1, d_model] of the shared expert's gate; "": none
+    std::string correction;   ///< name of a vector that is added to the scores to choose experts; "": none
+    std::string shared_gate;  ///< name of the shared expert's gate, a weight [1, d_model]; "": none
     bool router_bias = false;
   };
   ExpertFeedForward() = default;

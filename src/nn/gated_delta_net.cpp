@@ -30,8 +30,9 @@ GatedDeltaNet::GatedDeltaNet(Parameters& p, const std::string& prefix, const Opt
   }
   convolution_ = CausalConvolution(p, prefix + ".conv1d", {.width = qkv_size(), .taps = o.taps});
   dt_bias_ = &p.add(prefix + ".dt_bias", {o.num_heads}, Init::ones());
-  log_rate_ = &p.add(prefix + ".A_log", {o.num_heads}, {Init::Kind::uniform, 2});  // heads of different memories
-  // rms_norm divides by the root of the mean, not of the sum: sqrt(d_k) times as long as a unit.
+  log_rate_ =
+      &p.add(prefix + ".A_log", {o.num_heads}, {Init::Kind::uniform, 2});  // the heads remember for different times
+  // rms_norm divides by the root of the mean, not of the sum: its result has the length sqrt(d_k), not 1.
   unit_ = HeadNorm(
       p, prefix + ".unit", {o.num_key_heads, o.d_k},
       {.over = HeadNorm::Over::head, .kind = Norm::Kind::rms_plain, .eps = unit_eps / static_cast<float>(o.d_k)});
@@ -67,7 +68,7 @@ Tensor GatedDeltaNet::delta(Context& c, const Projected& from, const Rows& rows,
                           .v = qkv.columns(2 * keys, qkv_size()),
                           .decay = ops::delta_decay(c, from.a, log_rate_->value, dt_bias_->value),
                           .beta = ops::activate(c, ops::Activation::sigmoid, ops::dense(c, from.b)),
-                          .scale = 1 / (root * root)};  // of q to a unit, and of scores as in attention
+                          .scale = 1 / (root * root)};  // normalises q, and scales scores as in attention
   return ops::gated_delta(c, x, o_.num_key_heads, rows, matrix);
 }
 

@@ -10,7 +10,7 @@ namespace tril::nn {
 
 /// [q, k, v] = silu(conv(x W_qkv^T)),  z = x W_z^T,  b = sigmoid(x W_b^T),  a = exp(-exp(A_log) softplus(x W_a^T + dt_bias)),
 /// y = (norm(delta(q / |q|, k / |k|, v, a, b)) * silu(z)) W_out^T, the norm over each head [Yang et al. 2025, section 3.4;
-/// Qwen3-Next, 2025]. The two small products of the gates stay in float32, whatever precision others have.
+/// Qwen3-Next, 2025]. The two small products of the gates stay in float32 in every precision.
 class GatedDeltaNet {
  public:
   struct Options {
@@ -18,7 +18,7 @@ class GatedDeltaNet {
     std::int64_t num_key_heads = 1, num_heads = 1;  ///< num_heads: of values
     std::int64_t d_k = 0, d_v = 0;                  ///< of each head
     std::int64_t taps = 4;
-    ops::Activation activation = ops::Activation::silu;  ///< behind the convolution
+    ops::Activation activation = ops::Activation::silu;  ///< after the convolution
     float norm_eps = 1e-6f;
     /// One matrix in_proj_qkvz and one in_proj_ba: q, k, v, z and b, a. Else in_proj_qkv, in_proj_z, in_proj_b, in_proj_a.
     bool fused = false;
@@ -30,7 +30,7 @@ class GatedDeltaNet {
   /// As Attention::self().
   Tensor self(Context& c, const Tensor& x, const SelfCall& call, std::int64_t layer,
               const ops::LinearOptions& out = {}) const;
-  /// What a cache has to keep for it.
+  /// The cache layout that it needs.
   KvCache::Layer kept() const { return {.state_size = convolution_.state_size() + matrix_size()}; }
 
  private:
@@ -38,7 +38,7 @@ class GatedDeltaNet {
   std::int64_t value_size() const { return o_.num_heads * o_.d_v; }
   std::int64_t qkv_size() const { return 2 * key_size() + value_size(); }
   std::int64_t matrix_size() const;
-  /// What the products make of x.
+  /// The products with x.
   struct Projected {
     Tensor qkv, z, b, a;
   };
@@ -48,7 +48,7 @@ class GatedDeltaNet {
   Options o_;
   std::string name_;
   Linear qkvz_, ba_, qkv_, z_, b_, a_, out_;
-  const Stack* stack_ = nullptr;  // qkv and z where they are separate
+  const Stack* stack_ = nullptr;  // of qkv and z if they are separate
   CausalConvolution convolution_;
   HeadNorm unit_;  // of keys and queries
   Norm norm_;

@@ -17,9 +17,9 @@ class GatedFeedForward {
     bool bias = false;
     float dropout = 0;  ///< before the last product
     std::string gate = "gate_proj", up = "up_proj", down = "down_proj";
-    std::string inner_norm;               ///< of an RMSNorm before the last product; "": none
+    std::string inner_norm;               ///< name of an RMSNorm before the last product; "": none
     float norm_eps = 1e-6f;               ///< of that norm
-    std::string gate_up;                  ///< one matrix of both, gate's rows first; "": two
+    std::string gate_up;                  ///< name of one matrix for both, gate's rows first; "": two matrices
     std::optional<ops::GateClamp> clamp;  ///< ops::clamped_gate() in place of f(gate) * up; needs gate_up
   };
   GatedFeedForward() = default;
@@ -32,7 +32,7 @@ class GatedFeedForward {
  private:
   std::string name_;
   Linear gate_, up_, gate_up_, down_;
-  const Stack* stack_ = nullptr;  // gate, up if they are separate
+  const Stack* stack_ = nullptr;  // of gate and up if they are separate
   ops::Activation activation_ = ops::Activation::silu;
   std::optional<Norm> inner_norm_;
   std::optional<ops::GateClamp> clamp_;

@@ -8,7 +8,7 @@
 
 namespace tril::nn {
 
-/// x [N, heads * d] normed as its options say.
+/// Normalises x [N, heads * d].
 class HeadNorm {
  public:
   enum class Over : std::uint8_t {
@@ -28,7 +28,7 @@ class HeadNorm {
     std::int64_t heads = 1, d = 0;
   };
   HeadNorm() = default;
-  /// Declares what it needs under `name`.
+  /// Declares its weights under `name`.
   HeadNorm(Parameters& p, const std::string& name, Sizes sizes, const Options& options);
 
   explicit operator bool() const { return options_.over != Over::none; }

@@ -127,7 +127,7 @@ void KvCache::leave_window(Row& row) {
   row.slots.erase(begin, end);
 }
 
-// So that an extension either fails before a row grows, or is made as a whole.
+// Grows the tables first, so that an extension either fails before any row grows or is complete.
 void KvCache::make_room(std::span<const std::int32_t> counts) {
   std::int64_t tokens = 0, states = 0;
   for (std::size_t r = 0; r < counts.size(); ++r) {

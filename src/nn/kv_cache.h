@@ -8,9 +8,9 @@
 // own scale.
 //
 // A layer may keep a state of a row in place of its tokens: the sums of linear attention, the last inputs of a
-// convolution, the matrix of a delta rule. What a state holds is the layer's own affair; here it is a number of float32
-// values, zeros at first. Rows that fork share a state until one of them continues, which then gets a copy. A state
-// takes nothing back, so a row that has one cannot be truncated, and its beginning cannot be held.
+// convolution, the matrix of a delta rule. The cache sees a state only as a number of float32 values, initially zeros.
+// Rows that fork share a state until one of them continues, which then gets a copy. A state cannot remove tokens, so a
+// row that has one cannot be truncated, and its prefix cannot be held.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class KvCache {
   struct Layer {
     std::int64_t key_size = 0, value_size = 0;  ///< values per token, all heads together; value_size 0: keys alone
     std::int64_t num_kv_heads = 1;
-    std::int64_t state_size = 0;  ///< values per row, in place of keys and values; 0: those
+    std::int64_t state_size = 0;  ///< values of a row's recurrent state, in place of keys and values; 0: no state
   };
   enum class Precision : std::uint8_t { fp32, int8 };
   struct Options {
@@ -49,9 +49,9 @@ class KvCache {
   std::int64_t rows() const { return std::ssize(rows_); }
   /// Number of tokens that row r has seen.
   std::int32_t length(std::int64_t r) const { return row(r).length; }
-  /// The slots of the tokens that it keeps, in order; none if no layer keeps keys and values.
+  /// The slots of the tokens that row r keeps, in order; none if no layer keeps keys and values.
   const std::vector<std::int32_t>& slots(std::int64_t r) const { return row(r).slots; }
-  /// The slot of its state, in every layer that has one; -1 before its first token.
+  /// The slot of row r's state, in every layer that has one; -1 before its first token.
   std::int32_t state(std::int64_t r) const { return row(r).state; }
 
   /// Adds `n` empty rows at the end.
@@ -71,8 +71,8 @@ class KvCache {
   /// Allocates memory for this many tokens at once, so that growing need not move it.
   void reserve(std::int64_t slots);
   /// Makes room for counts[r] more tokens in row r and returns their slots, row after row. Call it once per
-  /// decoder call, before its layers run. Tokens that no later token sees are dropped. A row that gets tokens has a
-  /// state of its own then, which no other row shares.
+  /// decoder call, before its layers run. Tokens that no later token sees are dropped. A row that gets tokens no
+  /// longer shares its state with other rows.
   const std::vector<std::int32_t>& extend(std::span<const std::int32_t> counts);
   /// Stores one layer's keys [N, key_size] and values [N, value_size] of the tokens of the last extend().
   void store(Context& c, std::int64_t layer, const Tensor& keys, const Tensor& values);

@@ -55,7 +55,7 @@ Tensor LatentAttention::self(Context& c, const Tensor& x, const SelfCall& call, 
   return out_.forward(c, y, out);
 }
 
-// Over these tokens alone: keys and values are made of their latents.
+// Attention among these tokens: keys and values are computed from the latents.
 Tensor LatentAttention::of_these(Context& c, const Tensor& q, const Tensor& shared, const Tensor& latent,
                                  const SelfCall& call) const {
   const std::int64_t keys = o_.num_heads * o_.d_own, values = keys + o_.num_heads * o_.d_v;
@@ -66,7 +66,7 @@ Tensor LatentAttention::of_these(Context& c, const Tensor& q, const Tensor& shar
       op(mask.sinks > 0 && mask.window > 0 ? call.with_sinks_ : mask, o_.num_heads));
 }
 
-// Over the cache, whose latents are keys, with what is rotated, and values, of one head that all share.
+// Attention over the cache: [r, c] are the keys and c the values of one head that all query heads share.
 Tensor LatentAttention::of_cache(Context& c, const Tensor& q, const SelfCall& call, std::int64_t layer) const {
   const ops::Mask& mask = call.mask_;
   const Tensor& w = up_.weight()->value;

@@ -40,13 +40,13 @@ class Norm {
  public:
   enum class Kind : std::uint8_t {
     layer,           ///< with weight and bias
-    layer_unbiased,  ///< with a weight alone
-    layer_plain,     ///< without both
+    layer_unbiased,  ///< with a weight only
+    layer_plain,     ///< without weight and bias
     rms,             ///< with a weight
     rms_plain,       ///< without
   };
   Norm() = default;
-  /// Declares name.weight [d] and name.bias [d], as far as the kind has them.
+  /// Declares name.weight [d] and name.bias [d], if the kind has them.
   Norm(Parameters& p, const std::string& name, std::int64_t d, float eps, Kind kind = Kind::layer);
 
   Tensor forward(Context& c, const Tensor& x) const;
@@ -94,7 +94,7 @@ class FeedForward {
     bool bias = true;
     std::int64_t depth = 1;  ///< Linear::Options::depth of both
     std::string first = "fc1", second = "fc2";
-    std::string xielu;  ///< of an Xielu in place of the activation; "": none
+    std::string xielu;  ///< name of an Xielu that replaces the activation; "": none
   };
   FeedForward() = default;
   FeedForward(Parameters& p, const std::string& prefix, const Options& options);

@@ -41,7 +41,7 @@ struct Parameter : ops::Weight {
   bool adaptable = false;      ///< all products with it are Linear's, or of the output layer: adapters may change them
   std::shared_ptr<const Lora> lora;  ///< the adapter that is trained in its place
   bool is_adapter = false;           ///< part of an adapter: not in the model's files
-  /// Of serving: what each adapter of the model makes of its products, and of its rows that are read by number.
+  /// In serving: how each adapter of the model changes the weight's products, and its rows that are read by number.
   std::shared_ptr<const WeightAdapters> adapters, row_adapters;
 };
 

@@ -15,8 +15,8 @@ namespace tril::nn {
 std::int32_t relative_bucket(std::int64_t distance, bool bidirectional, std::int64_t num_buckets,
                              std::int64_t max_distance);
 
-/// The slopes m_h = 2^(-8 h / n), h = 1 .. n, of n heads, n a power of two [ALiBi: Press et al. 2022, section 3]. Other
-/// counts take those of the next power of two, every second one first and then those between, as the authors' code has it.
+/// The slopes m_h = 2^(-8 h / n), h = 1 .. n, of n heads, n a power of two [ALiBi: Press et al. 2022, section 3]. For
+/// other n, as in the authors' code: those of the next power of two, first every second one and then those between.
 std::vector<float> alibi_slopes(std::int64_t num_heads);
 
 /// A number for each head h and distance r = key - query, the same in all layers of a stack: b[h, r] = w[bucket(r), h]
@@ -32,7 +32,7 @@ class RelativeBias {
   /// Declares `name` [num_buckets, num_heads].
   RelativeBias(Parameters& p, const std::string& name, const Options& options);
   /// @param slopes  m_h of each head
-  /// @param kept  distances whose table is made once; farther ones are computed when they come
+  /// @param kept  number of distances with precomputed biases; others are computed on demand
   explicit RelativeBias(std::vector<float> slopes, std::int64_t kept = 2048);
 
   /// The bias for rows of at most this many queries and keys.
@@ -44,7 +44,7 @@ class RelativeBias {
   Parameter* table_ = nullptr;
   Options options_;
   std::vector<float> slopes_;
-  ops::RelativeBias kept_;  // of slopes: for up to so many queries and keys
+  ops::RelativeBias kept_;  // of slopes: precomputed
 };
 
 }  // namespace tril::nn

@@ -111,7 +111,7 @@ void RotaryPositions::fill(std::vector<float>& table, std::span<const std::int32
   }
 }
 
-// If rows must be read again when they exceed the bound, all angles of a row change there: no row may mix both kinds.
+// With read_anew, all angles of a row change when it exceeds the bound: no row may mix both kinds.
 void RotaryPositions::check_grows(std::int64_t start, std::int64_t end, std::int64_t given) const {
   const std::int64_t bound = options_.original;
   check(!options_.read_anew || given > bound || start > bound || end <= bound || start == 0, "rotary positions",

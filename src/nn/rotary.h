@@ -14,7 +14,7 @@ namespace tril::nn {
 /// How the angles of a row depend on its length.
 struct LengthDependence {
   std::int64_t beyond = 0;  ///< rows of more tokens use other angles; 0: none do
-  bool read_anew = false;   ///< a row that grows beyond that must be read again from its beginning
+  bool read_anew = false;   ///< a row that grows beyond that needs a new prefill from its first token
 };
 
 struct RotaryOptions {
@@ -22,7 +22,7 @@ struct RotaryOptions {
     none,      ///< f_i = theta^(-2i/dim) [Su et al. 2021, section 3.2.2]
     linear,    ///< f_i / factor [Chen et al. 2023, eq. 4]
     dynamic,   ///< theta grows with a row's length beyond `original` tokens [bloc97; emozilla 2023]
-    llama3,    ///< long waves divided by the factor, short ones kept, between both a blend [Llama 3.1, 2024]
+    llama3,    ///< f_i / factor for long waves, f_i for short ones, a blend between [Llama 3.1, 2024]
     yarn,      ///< the same by a ramp over the pairs, and a temperature [Peng et al. 2023, NTK-by-parts, and its code]
     alpha,     ///< theta alpha^(dim / (dim - 2)), whatever the length; alpha is `factor` [Hunyuan, 2025]
     longrope,  ///< each frequency divided by a factor of its own: another for rows beyond `original` [Ding et al. 2024]
@@ -35,13 +35,13 @@ struct RotaryOptions {
   double low_freq_factor = 1, high_freq_factor = 4;  ///< llama3: wavelengths original / these limit the blend
   double beta_fast = 32, beta_slow = 1;              ///< yarn: turns within `original` that limit the ramp
   bool truncate = true;                              ///< yarn: the ramp ends at whole pairs
-  double mscale_all_dim = 0;                         ///< yarn: scores have score_factor() too
+  double mscale_all_dim = 0;                         ///< yarn: scores are multiplied by score_factor() too
   double attention_factor = 1;                       ///< factor of cosines and sines: scores get its square
   std::vector<double> short_factors, long_factors;   ///< longrope: [dim / 2]
-  bool read_anew = false;                            ///< longrope: see LengthDependence; else keys of a cache stay
-  bool interleaved = false;                          ///< pairs (2i, 2i + 1) instead of (i, i + dim/2)
-  bool reversed = false;                             ///< angles are negative
-  /// Queries at position p are scaled by 1 + beta log(1 + floor(p / original)) too [Llama 4, 2025]; 0: they are not.
+  bool read_anew = false;    ///< longrope: see LengthDependence; false: cached keys keep their angles
+  bool interleaved = false;  ///< pairs (2i, 2i + 1) instead of (i, i + dim/2)
+  bool reversed = false;     ///< angles are negative
+  /// beta: queries at position p are also multiplied by 1 + beta log(1 + floor(p / original)) [Llama 4, 2025]; 0: not.
   double query_beta = 0;
 
   /// (0.1 mscale_all_dim ln(factor) + 1)^2, or 1 without [DeepSeek-V2, 2024, section 3.1.4, and its code].
@@ -61,12 +61,12 @@ class RotaryPositions {
   explicit RotaryPositions(RotaryOptions options, std::int64_t kept = 4096);
 
   const RotaryOptions& options() const { return options_; }
-  /// The angles of these rows' tokens. If they depend on the length, a token of the given text uses the length of
-  /// the whole text, and a later token the length of the row up to itself. So cached keys keep their angles,
-  /// however the text was split into portions.
-  /// @param given  [rows] the number of given tokens of each row; empty: as many as it has with these
+  /// The angles of these rows' tokens. If they depend on the length, a token of the prompt uses the length of the
+  /// whole prompt, and a later token the length of the row up to itself. So cached keys keep their angles, however the
+  /// prompt was split into chunks.
+  /// @param given  [rows] the prompt's length of each row; empty: all tokens up to the end of these rows
   ops::Rotation rotation(Context& c, const Rows& rows, std::span<const std::int32_t> given = {}) const;
-  /// Those of queries, where they are scaled by their positions; none where rotation() is theirs too.
+  /// The angles of queries if they are scaled by their positions; none if rotation() applies to queries too.
   ops::Rotation query_rotation(Context& c, const Rows& rows) const;
 
  private:

@@ -1,4 +1,4 @@
-// What the experts that tokens go to make of them.
+// The combined results of the experts to which tokens are routed.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace tril::nn {
 
-/// y_t = sum over t's experts e of weights[t, e] FF_e(x_t): x [N, D], weights [N, k] -> [N, D]. An expert computes the rows
-/// that came to it and no others.
+/// y_t = sum over t's experts e of weights[t, e] FF_e(x_t): x [N, D], weights [N, k] -> [N, D]. Each expert computes
+/// only the rows routed to it.
 template <class FeedForward>
 Tensor routed(Context& c, const Tensor& x, const ops::Routing& routing, const Tensor& weights,
               std::span<const FeedForward> experts) {
@@ -28,7 +28,7 @@ Tensor routed(Context& c, const Tensor& x, const ops::Routing& routing, const Te
   return ops::combine_experts(c, results, weights, routing, x.size(1));
 }
 
-/// A sublayer's result y with dropout and residual as asked, where its last product has added neither.
+/// Adds dropout and residual to a sublayer's result y, if its last product has not.
 inline Tensor added(Context& c, const Tensor& y, const ops::LinearOptions& out) {
   return out.residual ? ops::residual(c, out.residual, y, out.dropout) : ops::dropout(c, y, out.dropout);
 }

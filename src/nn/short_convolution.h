@@ -29,7 +29,7 @@ class CausalConvolution {
   Parameter *weight_ = nullptr, *bias_ = nullptr;
 };
 
-/// [B, C, X] = x W_in^T,  y = (C * conv(B * X)) W_out^T: a gate before the convolution and one behind it
+/// [B, C, X] = x W_in^T,  y = (C * conv(B * X)) W_out^T: a gate before the convolution and one after it
 /// [LFM2, Liquid AI 2025, section 2.1].
 class GatedShortConvolution {
  public:
@@ -45,7 +45,7 @@ class GatedShortConvolution {
   /// As Attention::self().
   Tensor self(Context& c, const Tensor& x, const SelfCall& call, std::int64_t layer,
               const ops::LinearOptions& out = {}) const;
-  /// What a cache has to keep for it.
+  /// The cache layout that it needs.
   KvCache::Layer kept() const { return {.state_size = convolution_.state_size()}; }
 
  private:

@@ -1,5 +1,5 @@
-// The Simpler Simple Recurrent Unit in place of a decoder's self-attention, and the decoder layers that have it: the decoders of
-// fast translation models [Kim et al. 2019, "From Research to Production and Back"; Bogoychev et al. 2020].
+// The Simpler Simple Recurrent Unit in place of a decoder's self-attention, and the decoder layers with it, for fast
+// translation models [Kim et al. 2019, "From Research to Production and Back"; Bogoychev et al. 2020].
 #pragma once
 
 #include <optional>
@@ -27,18 +27,18 @@ class Ssru {
   Linear in_, forget_;
 };
 
-/// What both kinds of layer consist of.
+/// The parts of both kinds of layer.
 struct SsruSublayers {
   std::string name;
   Ssru ssru;
   Norm ssru_norm;
-  std::optional<Attention> cross_attention;  ///< always there
+  std::optional<Attention> cross_attention;  ///< always set
   Norm cross_norm;
   FeedForward feed_forward;
   Norm feed_forward_norm;
   float dropout = 0;  ///< on each sublayer's result, before it is added
 
-  /// What a cache has to keep for it.
+  /// The cache layout that it needs.
   KvCache::Layer kept() const { return ssru.kept(); }
 };
 
@@ -51,7 +51,7 @@ struct PostNormSsruLayer : SsruSublayers {
 
 /// h += SSRU(norm1(h)),  h += CrossAttention(norm2(h), memory),  h += FF(norm3(h))
 struct PreNormSsruLayer : SsruSublayers {
-  /// As PostNormSsruLayer.
+  /// As PostNormSsruLayer::forward().
   Tensor forward(Context& c, Tensor h, const LayerCall& call, std::int64_t layer,
                  const Attention::KeysValues& memory) const;
 };

@@ -1,4 +1,4 @@
-// The feed-forward of the Switch Transformer: each token passes one of many, if that one still takes tokens.
+// The feed-forward of the Switch Transformer: each token goes through one of many experts, if it has capacity left.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace tril::nn {
 /// FF(x) = p_e FF_e(x), e the expert of the largest router logit and p_e its softmax over all experts
 /// [Fedus et al. 2022, section 2.1]. Of the tokens of a row that one call computes, an expert takes the first `capacity`
 /// that choose it; FF is 0 for the others, and the residual passes them on. So a row's result depends on no other row,
-/// but tokens that come one call at a time are all taken. The router stays in float32, whatever precision products have.
+/// but a call with one token of a row always takes it. The router stays in float32 in every precision.
 class SwitchFeedForward {
  public:
   struct Options {

@@ -7,9 +7,9 @@
 namespace tril::nn {
 namespace {
 
-constexpr double begin = 0.8, beta = 0.5, eps = -1e-6;  // a_p, a_n at the beginning [Huang & Schlag 2025, section 4]
+constexpr double begin = 0.8, beta = 0.5, eps = -1e-6;  // begin: initial a_p and a_n [Huang & Schlag 2025, section 4]
 
-// What softplus makes a slope of.
+// The inverse of softplus: files hold this value for a slope.
 Init stored(double slope) {
   return {Init::Kind::constant, std::log(std::expm1(slope))};
 }

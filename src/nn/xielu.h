@@ -10,8 +10,8 @@ namespace tril::nn {
 /// ops::xielu() with its weights.
 class Xielu {
  public:
-  /// Declares name.alpha_p and name.alpha_n [1], and name.beta and name.eps [], which files have beside them and nobody
-  /// trains. `eps`, close to zero, only bounds the exponential's argument for other programs: nothing here reads it.
+  /// Declares name.alpha_p and name.alpha_n [1], and name.beta and name.eps [], which files also hold and which are not
+  /// trained. `eps`, close to zero, only bounds the exponential's argument in other programs: it is not used here.
   Xielu(Parameters& p, const std::string& name);
 
   Tensor forward(Context& c, const Tensor& x) const;

@@ -1,8 +1,8 @@
 // attention: y = P v,  P = softmax(S),  S = scale q k^T + bias + mask, head by head        [Vaswani et al. 2017, eq. 1]
 //   dv = P^T dy    dP = dy v^T    dS = P (dP - sum(dy y))    dq = scale dS k    dk = scale dS^T q
 //   with a soft cap S = cap tanh(scale q k^T / cap) + mask,  dS <- dS (1 - (S / cap)^2)           [Gemma 2, 2024]
-//   with sink logits s [H] each row of P has one more column exp(s - lse), of no value:  ds = -sum of exp(s - lse) (dy . y)
-//   dbias of a distance = sum of dS over the pairs of a query and a key that stand so
+//   with sink logits s [H] each row of P has one more column exp(s - lse), without a value:  ds = -sum of exp(s - lse) (dy . y)
+//   dbias of a distance = sum of dS over the pairs of a query and a key at that distance
 //   q [Nq, H d_k]   k [Nk, Hkv d_k]   v [Nk, Hkv d_v]   y [Nq, H d_v]   bias [H, distances]
 // Saves q, k, v, y and the log-sum-exp of each row of S [Nq, H]; P is recomputed tile by tile [Dao et al. 2022, alg.
 // 4].

@@ -6,8 +6,8 @@
 namespace tril::ops {
 
 struct GateClamp {
-  float alpha = 1.702f;  ///< how steep the sigmoid is
-  float limit = 7;       ///< of the gate from above, of `up` on both sides; above 0
+  float alpha = 1.702f;  ///< steepness of the sigmoid
+  float limit = 7;       ///< upper limit of the gate, and limit of |up|; above 0
 };
 
 /// (1 + u) g sigmoid(alpha g) with g = min(gate, limit), u = clamp(up, -limit, limit) [gpt-oss model card, 2025, section

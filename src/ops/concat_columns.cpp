@@ -13,7 +13,7 @@ void copy_columns(const kern::Kernels& kernels, const Tensor& x, Tensor y) {
 }  // namespace
 
 Tensor concat_columns(Context& c, std::span<const Tensor> parts) {
-  check(!parts.empty(), "concat_columns", "there is nothing to put together");
+  check(!parts.empty(), "concat_columns", "expected at least one matrix");
   const std::int64_t N = parts[0].size(0);
   std::int64_t D = 0;
   for (const Tensor& x : parts) {

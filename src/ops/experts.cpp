@@ -110,7 +110,7 @@ Routing route(const Tensor& logits, std::int64_t k, const RouterOptions& o, cons
 
 namespace {
 
-// Whether weights are a softmax over the logits of a token's experts, whatever the others' are.
+// True if the weights are a softmax over the logits of a token's chosen experts alone.
 bool chosen_alone(const RouterOptions& o) {
   return o.score == RouterOptions::Score::softmax && o.normalised;
 }

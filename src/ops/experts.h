@@ -28,12 +28,12 @@ struct RouterOptions {
   float jitter = 0.01f;
   bool normalised = true;  ///< the weights of a token's experts are divided by their sum
   float scale = 1;         ///< of the weights
-  /// Experts in this many groups, of which a token may choose from `chosen_groups`: those of the largest sums of the
-  /// `best_of_group` best scores in them [DeepSeek-V3, 2024, section 2.1.2].
+  /// The experts form this many groups. A token chooses from `chosen_groups` of them, those with the largest sums of their
+  /// `best_of_group` best scores [DeepSeek-V3, 2024, section 2.1.2].
   std::int64_t groups = 1, chosen_groups = 1, best_of_group = 2;
 };
 
-/// The k experts of the largest p + correction for each token; of equals the one of the smaller number.
+/// The k experts of the largest p + correction for each token; ties: the smaller number.
 /// logits [N, E], correction [E] or none
 Routing route(const Tensor& logits, std::int64_t k, const RouterOptions& options = {}, const Tensor& correction = {});
 
@@ -47,7 +47,7 @@ Tensor combine_experts(Context& c, std::span<const Tensor> results, const Tensor
                        std::int64_t D);
 
 /// E sum_e f_e p_e over all tokens of all routers -> [1]: f_e is the fraction of tokens sent to e, p_e the mean
-/// softmax of e over all experts. It is k if all experts are used equally, and larger if fewer do the work [Switch
+/// softmax of e over all experts. It is k if all experts are used equally, and larger if the load is uneven [Switch
 /// Transformer: Fedus et al. 2022, eq. 4-6]. logits: [N, E] of each router.
 Tensor load_balancing_loss(Context& c, std::span<const Tensor> logits, std::int64_t k);
 

@@ -2,8 +2,8 @@
 //                                                                       [Yang et al. 2025, "Gated Delta Networks", eq. 10]
 //   with D_t the gradient of S_t:  D_t += s q_t dy_t^T,  dq_t = s S_t dy_t,  du_t = D_t^T k_t,  dv_t = b_t du_t,
 //   db_t = du_t . u_t / b_t,  dk_t = D_t u_t - a_t S_{t-1} dv_t,  E = D_t - k_t dv_t^T,  da_t = E . S_{t-1},  D_{t-1} = a_t E
-//   q, k [N, Hk d_k]   v, y [N, H d_v]   a, b [N, H]   saves all inputs; the backward pass computes the states again, from
-//   those that it holds of every 64th token.
+//   q, k [N, Hk d_k]   v, y [N, H d_v]   a, b [N, H]   saves all inputs; the backward pass recomputes the states,
+//   64 tokens at a time.
 //
 // delta_decay: y = exp(-r softplus(x)),  r = exp(log_rate),  x = a + bias               [Gu & Dao 2024, section 3.5.2]
 //   da = -r sigmoid(x) y dy,  d bias = sum of da,  d log_rate = sum of -r softplus(x) y dy   saves a

@@ -1,4 +1,4 @@
-// The gated delta rule: linear attention whose state forgets, and corrects what it holds for a key.
+// The gated delta rule: linear attention with a state that decays, and whose value for a key is corrected.
 #pragma once
 
 #include "ops/ops.h"
@@ -7,7 +7,7 @@ namespace tril::ops {
 
 /// Values of N tokens, all of which may be columns of wider matrices. A key head serves H / Hk neighbouring heads.
 struct GatedDelta {
-  Tensor q, k;   ///< [N, Hk * d_k], of length one, or as the family has them
+  Tensor q, k;   ///< [N, Hk * d_k], normalised to length one if the family does so
   Tensor v;      ///< [N, H * d_v]
   Tensor decay;  ///< [N, H] a, from 0 to 1
   Tensor beta;   ///< [N, H] b, from 0 to 1

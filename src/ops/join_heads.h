@@ -5,7 +5,7 @@
 
 namespace tril::ops {
 
-/// Each head's values behind those that all heads share: shared [N, D], x [N, heads * d] -> [N, heads * (D + d)]. Both may be
+/// The values that all heads share, followed by those of each head: shared [N, D], x [N, heads * d] -> [N, heads * (D + d)]. Both may be
 /// columns of wider matrices.
 Tensor join_heads(Context& c, const Tensor& shared, const Tensor& x, std::int64_t heads);
 

@@ -187,8 +187,8 @@ struct AttentionOptions {
   float dropout = 0;  ///< on the weights; only while training
   float softcap = 0;  ///< scores become softcap tanh(scores / softcap), and have no bias then; 0: they stay as they are
   bool bf16 = false;  ///< in mixed precision: operands of products may be rounded to bfloat16 (kern/attention_bf16.cpp)
-  Tensor sink_logits = {};  ///< [H] or none: one more logit of each head, whose weight no value takes (kern::Attention)
-  /// Distances from 1 - (longest k_len) to (longest q_len) - 1; the last query of a row stands where its last key does.
+  Tensor sink_logits = {};  ///< [H] or none: one more logit of each head, without a value (kern::Attention)
+  /// Distances from 1 - (longest k_len) to (longest q_len) - 1; the last query of a row has the position of its last key.
   RelativeBias bias = {};
 };
 
@@ -303,7 +303,7 @@ Tensor target_log_probs(Context& c, const Projected& p, const Tensor& targets, f
 /// targets, not to rows.
 Tensor r_drop(Context& c, const Projected& p, const Tensor& targets, const LossOptions& options, float alpha);
 
-/// A student and its teachers, who may have any width, but the student's V and N.
+/// A student and its teachers, which need the same N and V but may have another width D.
 struct Distillation {
   const Projected& student;
   std::span<const Projected> teachers;  ///< at least one

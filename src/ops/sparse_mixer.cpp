@@ -17,7 +17,7 @@ void probabilities(std::span<const float> logits, std::int32_t best, std::int32_
   const float most = logits[z(best)];
   float sum = 0;
   for (std::size_t e = 0; e < p.size(); ++e) {
-    // Where both are zero this is no number, and the expert is near.
+    // 0 / 0 is NaN, the comparison is false, and the expert is near.
     const bool far = (most - logits[e]) / std::max(std::abs(logits[e]), most) > 2 * jitter;
     p[e] = far || static_cast<std::int32_t>(e) == without ? 0 : std::exp(logits[e] - most);
     sum += p[e];

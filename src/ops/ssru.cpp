@@ -1,7 +1,7 @@
 // ssru: c_t = s_t c_{t-1} + (1 - s_t) x_t,  y_t = max(c_t, 0),  s_t = 1 / (1 + e^-f_t)      [Kim et al. 2019, eq. 1-3]
 //   dc_t = dy_t [c_t > 0] + s_{t+1} dc_{t+1}
 //   dx_t = (1 - s_t) dc_t     df_t = s_t (1 - s_t) (c_{t-1} - x_t) dc_t
-//   x, f, y [N, D]   saves x, f and c, of which y lacks what is below zero
+//   x, f, y [N, D]   saves x, f and c (y lacks c's negative values)
 #include "ops/ssru.h"
 
 #include "kern/ssru.h"

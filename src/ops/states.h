@@ -1,4 +1,4 @@
-// Recurrent states of rows, which stand for their earlier tokens.
+// Recurrent states, which replace the earlier tokens of rows.
 #pragma once
 
 #include <span>
@@ -9,16 +9,16 @@
 
 namespace tril::ops {
 
-/// The states that an op continues from and leaves as they are after its tokens, in float32. A state of zeros is that of
-/// a row before its first token.
+/// The float32 states from which an op continues and which it updates. A row without earlier tokens has a state of
+/// zeros.
 struct States {
-  Tensor values = {};                        ///< [.., size of a state], may be columns of wider ones; none: no states
+  Tensor values = {};  ///< [.., size of a state], may be columns of a wider matrix; none: no states
   std::span<const std::int32_t> slots = {};  ///< by row: the index of its state, each once; -1 only without tokens
 
   explicit operator bool() const { return static_cast<bool>(values); }
-  /// A part of each state.
+  /// Values [begin, end) of each state.
   States columns(std::int64_t begin, std::int64_t end) const { return {values.columns(begin, end), slots}; }
-  /// Row r's.
+  /// The state of row r.
   float* of(std::int64_t r) { return values.data<float>() + slots[static_cast<std::size_t>(r)] * values.row_stride(); }
 };
 

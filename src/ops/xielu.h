@@ -1,4 +1,4 @@
-// xIELU, an activation that learns how steep it is on both sides of zero.
+// xIELU, an activation with learned slopes on both sides of zero.
 #pragma once
 
 #include "ops/ops.h"

@@ -63,12 +63,12 @@ class Context {
     team_->share(static_cast<int>(parts), [&](int part) { work(part, n * part / parts, n * (part + 1) / parts); });
   }
 
-  /// Loads the weights of each layer and releases them, or null: all are in memory.
+  /// Loads the weights of each layer before use and releases them afterwards; null: all weights are in memory.
   WeightKeeper* weight_keeper() const { return weight_keeper_; }
   void set_weight_keeper(WeightKeeper* keeper) { weight_keeper_ = keeper; }
 
-  /// Which adapters change the products of the rows that are computed now (nn/adapters.h): of each row, or one of all; -1:
-  /// the model's own choice.
+  /// The adapters of the rows that are computed now (nn/adapters.h): one for each row, or one for all rows; -1: the model's
+  /// standard adapter.
   struct Adapters {
     std::span<const std::int32_t> of_rows = {};  ///< empty: the same for all
     std::int32_t of_all = -1;

@@ -23,7 +23,7 @@ class GradientReducer {
  public:
   virtual ~GradientReducer() = default;
 
-  /// The reducer for an update of so many batches.
+  /// The reducer for an update of this number of batches.
   virtual GradientReducer& for_update([[maybe_unused]] std::size_t batches) { return *this; }
 
   // The steps of an update, in order:

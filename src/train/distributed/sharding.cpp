@@ -55,8 +55,8 @@ std::vector<std::vector<std::vector<Interval>>> in_portions(const std::vector<st
   return portions;
 }
 
-// A table that is read by index, such as a bias of distances, may be named after the first layer but used by all: only
-// matrices of products, biases and norms come and go with a layer.
+// A table that is read by index, such as a relative position bias, may be named after the first layer although all layers
+// use it. So only matrices of products, biases and norms are fetched and freed with their layer.
 bool belongs_to(const nn::Parameter& p, const std::string& layer) {
   return p.name.starts_with(layer + ".") && (p.in_products || p.shape.rank() <= 1);
 }
@@ -187,7 +187,7 @@ void Sharding::drop_weights(const Layer& layer) {
 void Sharding::Member::need(std::string_view layer) {
   const std::size_t step = steps++;
   check(step < sharding_.steps_of_pass() && sharding_.layer_at(step).name == layer, "sharded weights",
-        "{} computes where another layer was expected", layer);
+        "{} was not expected to compute next", layer);
   sharding_.need(number_, step);
 }
 
@@ -242,7 +242,7 @@ void Sharding::with_whole_weights(const std::function<void()>& work) {
 
 void Sharding::Member::passed(std::string_view layer) {
   Layer& l = sharding_.layer_at(steps - 1);  // the last one needed
-  check(l.name == layer, "sharded weights", "the walk back passes {} where it should be at {}", layer, l.name);
+  check(l.name == layer, "sharded weights", "the backward pass leaves {}, expected {}", layer, l.name);
   sharding_.passed(number_, l);
 }
 

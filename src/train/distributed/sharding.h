@@ -30,8 +30,8 @@ class Sharding {
     WirePrecision precision;
     const kern::Kernels& kernels;
     Team& team;
-    std::vector<Tensor>
-        gradients;  ///< one for each team member, in the layout of the weights; their memory is untouched
+    /// One for each team member, in the layout of the weights. Their memory is untouched so far.
+    std::vector<Tensor> gradients;
   };
   Sharding(model::Model& model, const Division& division, Options options);
   /// After an error within an update, messages may still be in flight into this object's memory: abandons them.
@@ -61,7 +61,7 @@ class Sharding {
   /// Seconds that this rank has waited for others since the last call.
   double take_waited() { return std::exchange(waited_, 0.0); }
 
-  /// Outside of these: runs `work` while the first rank has all weights. Every rank must call it.
+  /// Outside of updates and passes: runs `work` while the first rank has all weights. Every rank must call it.
   void with_whole_weights(const std::function<void()>& work);
 
  private:

@@ -10,7 +10,7 @@ namespace tril::train {
 
 class Stragglers {
  public:
-  /// Adds each rank's seconds for its gradient. @return the ranks that took more than half as long again as the median
+  /// Adds each rank's seconds for its gradient. @return the ranks that took more than 1.5 times as long as the median
   /// rank over the last hundred updates; reported once in a thousand updates
   struct Slow {
     int rank = 0;

@@ -55,13 +55,13 @@ RankReport Workers::report_of(const GradientReducer& reducer, const Update& upda
           .squares = optimizer_.own_squares()};
 }
 
-// Reduces the gradients; if `agree`, called by the first worker, leaves the result finite, steps by their sum.
+// Reduces the gradients. Then the first worker calls `agree`; if the result is still finite, all step by the sum.
 void Workers::step(GradientReducer& reducer, UpdateResult& result, double rate, const std::function<void()>& agree) {
   Team& team = passes_.team();
   team.run([&](int member) {
     Context& c = passes_.context(member);
     const auto time = c.timed("update", "rest", [] { return Work(); });
-    // Runs communication on one member after all of the team are done with their part, while the rest waits.
+    // Runs communication on the first member, after all members have done their part. The others wait for it.
     const auto among_ranks = [&](const auto& work) {
       const auto waiting = c.timed(member == 0 ? "ranks" : "workers", "waiting", [] { return Work(); });
       team.barrier();

@@ -31,8 +31,8 @@ struct WorkersOptions {
   WirePrecision wire = WirePrecision::fp32;
   std::function<void()> before_step;  ///< called once in every update before weights change; may be empty
   bool shard_weights = false;         ///< no rank has all weights and gradients (sharding.h); no effect for one rank
-  /// Polled before each pass of an update of several batches, by many threads at once, if there is one rank: true
-  /// breaks the update off. May be empty
+  /// With one rank, polled before each pass of an update of several batches, by many threads at once: true breaks the
+  /// update off. May be empty
   std::function<bool()> stop;
   bool overlap = true;  ///< send gradients while others are computed; false, for comparison: after all are computed
 };

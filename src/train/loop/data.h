@@ -15,7 +15,7 @@ std::unique_ptr<BatchStream> training_stream(const TrainOptions& options,
                                              const std::shared_ptr<const Tokenizer>& tokenizer,
                                              const CorpusState& state = {});
 /// The batches of `valid_sets`.
-/// @param statistics  what happened to the pairs; unchanged for a language model's text, of which nothing is left out
+/// @param statistics  counts of pairs used and left out; unchanged for a language model, which uses its whole text
 std::vector<Batch> validation_batches(const TrainOptions& options, const std::shared_ptr<const Tokenizer>& tokenizer,
                                       CorpusStatistics* statistics = nullptr);
 
@@ -23,7 +23,7 @@ std::vector<Batch> validation_batches(const TrainOptions& options, const std::sh
 void set_files(CorpusOptions& c, const std::vector<std::string>& sets, bool tsv);
 /// The stream of pairs.
 CorpusOptions training_corpus(const TrainOptions& options);
-/// The same without alignments that are still to be learned.
+/// The same, without alignments if they are learned (`guided_alignment` learn): their files may not exist yet.
 CorpusOptions given_corpus(const TrainOptions& options);
 /// The files for learned alignments (`guided_alignment` learn): one for each corpus, in the model's directory.
 std::vector<std::string> learned_alignments(const TrainOptions& options);
@@ -36,15 +36,15 @@ LmCorpusOptions validation_text(const TrainOptions& options);
 VocabularyRequest vocabulary_request(const TrainOptions& options);
 VocabularyOptions vocabulary_options(const TrainOptions& options);
 
-/// The tokenizer of a new run: of the initial model; else from `vocab` (a model's directory or a SentencePiece file), or else learned from the
-/// training sets.
+/// The tokenizer of a new run: the initial model's; or read from `vocab`, a model's directory or a SentencePiece file; or
+/// learned from the training sets.
 std::shared_ptr<const Tokenizer> make_tokenizer(const TrainOptions& options, const InitialModel& initial);
 
 /// Opens every file that a run reads. @throws Error naming the first that is missing or unreadable
 void check_input_files(const TrainOptions& options);
 
 /// Reads the pairs of all sets once, before anything is learned from them. @throws Error for the first unreadable pair,
-/// and for files that do not match
+/// or for files that do not match
 void check_texts(const TrainOptions& options);
 /// Makes a first batch as in training. @throws Error if the files have nothing to train on
 void check_first_batch(const TrainOptions& options, const std::shared_ptr<const Tokenizer>& tokenizer);

@@ -192,7 +192,7 @@ void save_adapter_config(const model::Model& m, const std::string& directory, co
   write_file_atomic(folder + "/adapter_config.json", json_text(config, 2) + "\n");
 }
 
-// A matrix's B has a row for each of its own, and a file has them in the order of the model's files.
+// B has a row for each row of its matrix. Its rows are stored in the order that the matrix has in the model's files.
 void save_adapter_weights(const model::Model& m, const std::string& folder) {
   create_directories(folder);
   std::vector<WeightView> weights;
@@ -241,7 +241,7 @@ LostFiles lost_files(const std::string& directory, const FineTuneOptions& tune) 
   const auto lost = [&](std::vector<std::string> names) {
     std::erase_if(names, [&](const std::string& name) {
       const std::filesystem::path file = std::filesystem::path(directory) / name;
-      std::error_code none;  // has no size then
+      std::error_code none;  // a file whose size is unknown counts as lost
       return std::filesystem::exists(file, none) && std::filesystem::file_size(file, none) > 0;
     });
     return names;

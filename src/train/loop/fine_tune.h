@@ -13,7 +13,7 @@
 
 namespace tril::train {
 
-/// The initial model: `init_from`, opened once for everything that a run takes from it. Nothing: the model is new.
+/// The initial model, `init_from`, opened once for the whole run; none if the model is new.
 using InitialModel = std::optional<model::ModelSource>;
 InitialModel open_initial_model(const FineTuneOptions& tune);
 
@@ -21,8 +21,8 @@ InitialModel open_initial_model(const FineTuneOptions& tune);
 /// kind and a text length within its positions.
 void take_form(TrainOptions& options, const Fields& given, const InitialModel& initial);
 
-/// The initial model with the dropouts of the options. Weights are allocated but not
-/// set, untrained weights frozen, adapters added. @throws Error(usage) for a pattern without a match
+/// The initial model with the dropouts of the options. Weights are allocated but not set, untrained weights are frozen,
+/// adapters are added. @throws Error(usage) for a pattern without a match
 std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options, const model::ModelSource& initial);
 
 /// Freezes what the patterns do not select. A pattern (*, ?, [...]) is compared with the whole name of a weight and
@@ -39,7 +39,7 @@ void add_adapters(nn::Parameters& parameters, const FineTuneOptions& tune);
 void save_tuned(const model::Model& m, const std::string& directory, const FineTuneOptions& tune,
                 const InitialModel& initial);
 
-/// Files of save_tuned() that the directory lacks, or has empty: their names, by whether they hold weights.
+/// The names of the files of save_tuned() that are missing or empty.
 struct LostFiles {
   std::vector<std::string> weights, configs;
 };

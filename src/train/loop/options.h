@@ -50,15 +50,15 @@ struct ModelOptions {
 /// The families that can be built: the values of `arch`.
 std::vector<std::string> architectures();
 
-/// Whether the options are for marian, as `transformers` has it, or as the Marian toolkit does: marian_nmt, or marian_ssru with an
-/// SSRU in the decoder.
+/// Whether the options are for marian (as in `transformers`), marian_nmt (as in the Marian toolkit) or marian_ssru (the
+/// same with an SSRU in the decoder).
 bool is_marian(const ModelOptions& m);
 /// Whether the options are for t5 or mt5.
 bool is_t5(const ModelOptions& m);
 
 /// Whether the options are for a decoder-only model, which learns from one text instead of pairs.
 bool is_language_model(const ModelOptions& m);
-/// Whether its attention is linear.
+/// Whether the options are for a model with linear attention.
 bool is_linear(const ModelOptions& m);
 
 /// Where the alignments of the training pairs come from: a file for each corpus, or learned before the first update.
@@ -105,7 +105,7 @@ struct LearningOptions {
   double label_smoothing = 0.1;
   kern::AlignmentCost guided_alignment_cost = kern::AlignmentCost::ce;
   double guided_alignment_weight = 0.1;
-  std::int64_t guided_alignment_layer = last_layer;  ///< or its number from 1
+  std::int64_t guided_alignment_layer = last_layer;  ///< or a layer's number, from 1
   std::int64_t guided_alignment_heads = 1;           ///< how many, from the first; 0: all
   double r_drop = 0;                                 ///< alpha of Liang et al. 2021
   std::int64_t r_drop_start = 0;                     ///< updates before it
@@ -153,7 +153,7 @@ struct RunOptions {
   std::int64_t threads = 0;
   bool deterministic = false;
   nn::Precision precision = nn::Precision::fp32;
-  WirePrecision reduce_precision = WirePrecision::fp32;  ///< in which gradients are sent between ranks
+  WirePrecision reduce_precision = WirePrecision::fp32;  ///< of gradients sent between ranks
   bool shard_weights = false;                            ///< no rank has all weights and gradients
   double rank_timeout = 60;                              ///< seconds without a sign of life
 };

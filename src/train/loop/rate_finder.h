@@ -1,6 +1,6 @@
 // The learning-rate range test: trains with a rate that rises exponentially from update to update, and records the loss
 // [Smith 2017, section 3.3]. A good peak rate is where the smoothed loss falls fastest against the rate's logarithm;
-// from where it turns, training begins to diverge.
+// where it turns upward, training begins to diverge.
 #pragma once
 
 #include <functional>

@@ -18,9 +18,9 @@ struct ReportSums {
   std::vector<GroupNorm> groups;  ///< over updates
   GradientNoise noise;
   std::int64_t tokens = 0;   ///< target tokens
-  std::int64_t counted = 0;  ///< those in `loss`: of finite updates
-  std::int64_t updates = 0;  ///< finite ones
-  /// Earlier updates are missing up to this one, in a checkpoint of a version without sums; unset: none is missing.
+  std::int64_t counted = 0;  ///< target tokens of finite updates, which `loss` sums over
+  std::int64_t updates = 0;  ///< finite updates
+  /// The last update that the sums lack, if the checkpoint is of an older version without sums; unset: they lack none.
   std::optional<std::int64_t> since;
 };
 

@@ -7,7 +7,7 @@
 
 namespace tril::train {
 
-/// The line's JSON object; null if it is none (truncated or foreign). Parts nested deeper than any run writes are
+/// The line's JSON object; null if the line is truncated or foreign. Parts nested deeper than any run writes are
 /// dropped, since copying, comparing and writing JSON recurses on every level.
 nlohmann::ordered_json run_line(const std::string& line);
 

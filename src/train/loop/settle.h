@@ -1,4 +1,4 @@
-// What training options have to do with each other: contradictions, and values that follow from others.
+// Rules across training options: contradictions, and values that follow from other options.
 #pragma once
 
 #include "train/loop/options.h"

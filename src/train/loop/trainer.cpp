@@ -94,7 +94,7 @@ void Trainer::begin() {
   corpus_ = training_stream(options_, tokenizer_);
   state_.batches = options_.learning.accumulate * ranks_->started();
   store_.clear();  // its checkpoints without updates may have other sizes
-  // From here on, a killed run can be told from a directory with someone's model.
+  // From here on, the directory of a killed run differs from one that holds only a model.
   save(corpus_->state());
   finish_saving();
 }
@@ -109,7 +109,7 @@ void Trainer::go_on() {
                "use the same options to resume, or pass `overwrite` to start over");
   store_.load_weights(model_.parameters(), *optimizer_);
   optimizer_->set_steps(state_.optimizer_steps);
-  // An update keeps its size whatever number of ranks resumes.
+  // The size of an update does not depend on the number of ranks that resume.
   if (state_.batches == 0) state_.batches = options_.learning.accumulate;
   if (ranks_->first() && state_.batches < ranks_->size())
     spdlog::warn("an update of this run has {}: {} of the {} ranks have nothing to do",

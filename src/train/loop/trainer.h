@@ -29,7 +29,7 @@ struct TrainingReport {
   std::optional<double> noise_scale;   ///< B_simple in target tokens, see gradient_noise.h; none: unknown
   double tokens_per_second = 0;        ///< target tokens
   std::int64_t skipped = 0;            ///< updates skipped by the guard since the beginning of the run
-  /// Whether the run ended before this report was due: after a resume, the next one includes its updates.
+  /// True if the run ended before this report was due. After a resume, the next report includes its updates too.
   bool unfinished = false;
   /// The update after which the means begin, if earlier ones are unknown (from a checkpoint of an older version).
   std::optional<std::int64_t> since;
@@ -59,13 +59,13 @@ struct TrainerHooks {
   std::function<void(const ValidationReport&)> on_validation;
   std::function<void(const Position&)> on_resume;  ///< once, before the first update of a resumed run
   std::function<void()> on_save;                   ///< after each checkpoint
-  /// (**) returns true from some moment on to request a stop: the loop saves and returns after the current update. With one
+  /// (**) returns true once a stop is requested: the loop saves and returns after the current update. With one
   /// rank, an update of several batches and a validation are broken off and repeated on resume. Called by many threads at once.
   std::function<bool()> stop;
   std::function<void(const RollbackReport&)> on_rollback;
   std::function<void()> load_start;  ///< (**) sets the weights of a new run, after initialisation
   std::function<void()> save_model;  ///< (*) writes the current model to its directory
-  /// The weights file that save_model has written and that is missing now; "" if none. Unset: none is missing.
+  /// The name of a weights file that save_model wrote and that is now missing; "" if none is. May be unset.
   std::function<std::string()> lost_weights;
   Translate
       translate;  ///< (*) (**) if BLEU or chrF is measured; shows samples. Its result is ignored after a stop request
@@ -117,8 +117,8 @@ class Trainer {
   void save(const CorpusState& corpus);
   void advance_saving();
   void finish_saving();
-  /// Validates the weights to be shown and, if they are the best, saves the model; without a validation set, only saves
-  /// it. A validation that is broken off by a stop is due again.
+  /// Validates the weights to be shown and, if they are the best, saves the model. Without a validation set, only saves
+  /// it. A validation that a stop interrupts is repeated after the resume.
   void show_weights();
   void save_model();
   /// Writes the model again if a resumed run finds its file missing. @throws Error if no checkpoint has its weights

@@ -23,11 +23,12 @@ struct GuidedAlignment {
 /// The settings of the objective.
 struct LossSettings {
   double label_smoothing = 0;
-  double r_drop = 0;                         ///< weight of the divergence between two passes of each batch; 0: one pass
-  std::int64_t r_drop_start = 0;             ///< number of first updates without it, of one pass each
-  double router_aux_loss = 0;                ///< weight of the load-balancing loss of mixtures of experts; 0: none
-  std::shared_ptr<const Teachers> teachers;  ///< models whose predictions are learned beside the targets; may be null
-  ops::DistillationOptions distillation;     ///< how
+  double r_drop = 0;              ///< weight of the divergence between two passes of each batch; 0: one pass
+  std::int64_t r_drop_start = 0;  ///< number of first updates without it, of one pass each
+  double router_aux_loss = 0;     ///< weight of the load-balancing loss of mixtures of experts; 0: none
+  std::shared_ptr<const Teachers>
+      teachers;  ///< models whose predictions the student learns, besides the targets; may be null
+  ops::DistillationOptions distillation;  ///< temperature, and weight of the teachers' part
   std::optional<GuidedAlignment> guided;
 
   /// The settings for update `number`, from 1.

@@ -30,7 +30,7 @@ class Division {
   /// The trained values, ascending, split at piece boundaries, without the rows of padding ids.
   const std::vector<Stretch>& stretches() const { return stretches_; }
   std::size_t pieces() const { return first_of_piece_.size() - 1; }
-  /// The index of a piece's first stretch; for the number after the last piece, the number of stretches.
+  /// The index of a piece's first stretch; for piece = the number of pieces, the number of stretches.
   std::size_t first_of_piece(std::size_t piece) const { return first_of_piece_[piece]; }
   /// Rows of padding ids, whose gradient is set to zero.
   const std::vector<Stretch>& untrained_rows() const { return untrained_rows_; }

@@ -1,4 +1,4 @@
-// Detects broken updates that are finite: a loss or a gradient norm far above the usual. The usual is an exponential
+// Detects broken updates that are finite: a loss or a gradient norm far above its usual value, which is an exponential
 // average of each value and of its square (decay 0.98, about the last 50 updates); the bound is
 //   mean + factor * max(standard deviation, mean / 20)
 // and applies after 50 updates. A broken update is not applied and enters no average; --nan-guard decides what happens then. A

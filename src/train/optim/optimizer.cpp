@@ -43,7 +43,7 @@ Optimizer::Optimizer(nn::Parameters& parameters, OptimizerOptions options, int r
       rule_(make_rule(weights_, options)),
       division_(parameters, weights_, *rule_, rank, ranks) {
   if (options.ema > 0) ema_ = lasting_zeros(static_cast<std::int64_t>(division_.window_count()));
-  if (ranks > 1)  // memory that only others step is never touched, and takes no space in small pages
+  if (ranks > 1)  // small pages: memory that only other ranks step is never touched and takes no space
     for (const NamedTensor& t : state()) use_small_pages(t.value);
   for (const TrainedWeight& w : weights_) {
     const std::string group = train::group_of(w.parameter->name);

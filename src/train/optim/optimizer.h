@@ -23,7 +23,7 @@ namespace tril::train {
 /// The parameters of one step.
 struct OptimizerStep {
   double rate = 0;
-  double gradient_scale = 1;  ///< of clipping
+  double gradient_scale = 1;  ///< from clipping
 };
 
 /// The factor that scales a gradient of norm `norm` down to at most `limit` (0: no limit).

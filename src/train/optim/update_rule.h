@@ -76,7 +76,7 @@ class UpdateRule {
 
 /// Where each weight's part of a state tensor begins: compact, over the weights for which `has_part` is true.
 struct StatePlaces {
-  std::vector<std::size_t> at;  ///< by trained weight; a weight without one has the next one's
+  std::vector<std::size_t> at;  ///< by trained weight; for a weight without a part, where the next part begins
   std::size_t total = 0;
 };
 StatePlaces state_places(const std::vector<TrainedWeight>& weights,
