@@ -41,9 +41,9 @@ std::int64_t SelfCall::most_keys() const {
 
 SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& options)
     : rows_(rows), mask_(std::move(mask)), spans_(ops::spans_of(rows, rows)), cache_(options.cache) {
-  const auto& [cache, bias, rotaries, given, near] = options;
+  const auto& [cache, bias, rotaries, prompt_lengths, near] = options;
   for (const RotaryPositions& rotary : rotaries) {
-    rotations_.push_back(rotary.rotation(c, rows, given));
+    rotations_.push_back(rotary.rotation(c, rows, prompt_lengths));
     const ops::Rotation of_queries = rotary.query_rotation(c, rows);
     query_rotations_.push_back(of_queries ? of_queries : rotations_.back());
   }

@@ -24,7 +24,7 @@ class SelfCall {
     const RelativeBias* bias = nullptr;  ///< added to the scores, by distance; null: none
     /// The rotations of queries and keys; each layer has the index of its own (Attention::Options::rotary); empty: none.
     std::span<const RotaryPositions> rotaries = {};
-    std::span<const std::int32_t> given = {};  ///< see RotaryPositions::rotation()
+    std::span<const std::int32_t> prompt_lengths = {};  ///< see RotaryPositions::rotation()
     /// With the full mask: in layers with a window, a token sees this many tokens before and after it; 0: such layers need a
     /// causal mask.
     std::int32_t near = 0;

@@ -112,25 +112,26 @@ void RotaryPositions::fill(std::vector<float>& table, std::span<const std::int32
 }
 
 // With read_anew, all angles of a row change when it exceeds the bound: no row may mix both kinds.
-void RotaryPositions::check_grows(std::int64_t start, std::int64_t end, std::int64_t given) const {
+void RotaryPositions::check_grows(std::int64_t start, std::int64_t end, std::int64_t prompt_length) const {
   const std::int64_t bound = options_.original;
-  check(!options_.read_anew || given > bound || start > bound || end <= bound || start == 0, "rotary positions",
+  check(!options_.read_anew || prompt_length > bound || start > bound || end <= bound || start == 0, "rotary positions",
         "a row grows from {} to {} tokens, but beyond {} all its angles change: it must be read again", start, end,
         bound);
 }
 
-ops::Rotation RotaryPositions::rotation(Context& c, const Rows& rows, std::span<const std::int32_t> given) const {
+ops::Rotation RotaryPositions::rotation(Context& c, const Rows& rows,
+                                        std::span<const std::int32_t> prompt_lengths) const {
   std::vector<std::int32_t> positions = rows.positions();
   const auto N = static_cast<std::int64_t>(positions.size());
-  const auto given_to = [&](std::int64_t r) {
+  const auto prompt_length = [&](std::int64_t r) {
     const std::int32_t all = rows.start(r) + rows.length(r);
-    return given.empty() ? all : given[static_cast<std::size_t>(r)];
+    return prompt_lengths.empty() ? all : prompt_lengths[static_cast<std::size_t>(r)];
   };
   std::int64_t longest = 0;
   for (std::int64_t r = 0; r < rows.count(); ++r) {
     if (rows.length(r) == 0) continue;
     longest = std::max<std::int64_t>(longest, rows.start(r) + rows.length(r));
-    if (options_.depends_on_length()) longest = std::max<std::int64_t>(longest, given_to(r));
+    if (options_.depends_on_length()) longest = std::max<std::int64_t>(longest, prompt_length(r));
   }
   if (longest <= kept_.size(0)) return {kept_, c.upload<std::int32_t>(positions, {N}), options_.interleaved};
 
@@ -144,8 +145,8 @@ ops::Rotation RotaryPositions::rotation(Context& c, const Rows& rows, std::span<
       fill(table, own, common);
       continue;
     }
-    check_grows(rows.start(r), rows.start(r) + rows.length(r), given_to(r));
-    const auto length_of = [&](std::int32_t position) { return std::max(given_to(r), position + 1); };
+    check_grows(rows.start(r), rows.start(r) + rows.length(r), prompt_length(r));
+    const auto length_of = [&](std::int32_t position) { return std::max(prompt_length(r), position + 1); };
     for (std::size_t begin = 0, end = 0; begin < own.size(); begin = end) {  // runs of equal length
       const std::int32_t length = length_of(own[begin]);
       while (end < own.size() && length_of(own[end]) == length) ++end;

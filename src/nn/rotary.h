@@ -64,13 +64,13 @@ class RotaryPositions {
   /// The angles of these rows' tokens. If they depend on the length, a token of the prompt uses the length of the
   /// whole prompt, and a later token the length of the row up to itself. So cached keys keep their angles, however the
   /// prompt was split into chunks.
-  /// @param given  [rows] the prompt's length of each row; empty: all tokens up to the end of these rows
-  ops::Rotation rotation(Context& c, const Rows& rows, std::span<const std::int32_t> given = {}) const;
+  /// @param prompt_lengths  [rows]; empty: all tokens up to the end of these rows are prompt
+  ops::Rotation rotation(Context& c, const Rows& rows, std::span<const std::int32_t> prompt_lengths = {}) const;
   /// The angles of queries if they are scaled by their positions; none if rotation() applies to queries too.
   ops::Rotation query_rotation(Context& c, const Rows& rows) const;
 
  private:
-  void check_grows(std::int64_t start, std::int64_t end, std::int64_t given) const;
+  void check_grows(std::int64_t start, std::int64_t end, std::int64_t prompt_length) const;
   void fill(std::vector<float>& table, std::span<const std::int32_t> positions,
             const std::vector<float>& frequencies) const;
 

@@ -78,7 +78,7 @@ Tensor ModelStep::forward(Context& c, const StepInput& input) {
                             .rows = std::move(rows),
                             .memory = sources_ ? &sources_->memory() : nullptr,
                             .memory_rows = memory_rows_,
-                            .given = prompt_lengths_,
+                            .prompt_lengths = prompt_lengths_,
                             .cache = cache_,
                             .self_mask = ops::Mask::causal(options_.kept.window, options_.kept.sinks),
                             .tap = input.tap});

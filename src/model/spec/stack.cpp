@@ -84,10 +84,10 @@ std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& in
       cross.memory_spans = packed_spans(*cross.spans, *input.memory);
     }
   }
-  return std::make_shared<const StackCall>(
-      StackCall{nn::SelfCall(c, input.rows, input.self_mask,
-                             {.cache = input.cache, .bias = bias, .rotaries = rotaries, .given = input.given}),
-                std::move(cross), input.routers});
+  return std::make_shared<const StackCall>(StackCall{
+      nn::SelfCall(c, input.rows, input.self_mask,
+                   {.cache = input.cache, .bias = bias, .rotaries = rotaries, .prompt_lengths = input.prompt_lengths}),
+      std::move(cross), input.routers});
 }
 
 std::shared_ptr<const StackCall> encoder_call(Context& c, const Rows& rows, const ops::Mask& mask,
