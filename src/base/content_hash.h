@@ -26,8 +26,8 @@ inline std::uint64_t content_hash(std::span<const std::byte> bytes) {
   for (; i + block <= bytes.size(); i += block) take(bytes.data() + i, block);
   if (i < bytes.size()) take(bytes.data() + i, bytes.size() - i);
   Hash all;
-  for (const std::uint64_t lane : h) all.add(static_cast<std::int64_t>(lane));
-  return all.add(static_cast<std::int64_t>(bytes.size())).value();
+  for (const std::uint64_t lane : h) all.add(lane);
+  return all.add(bytes.size()).value();
 }
 
 }  // namespace tril

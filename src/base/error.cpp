@@ -64,8 +64,8 @@ void fail(std::string where, std::string what, std::string hint) {
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  // A third of the letters may be wrong in a typing error, and two in a short word; with half of them wrong it is
-  // another word.
+  // A misspelt word may have a third of its letters wrong, a short word two. With half of its letters wrong, it is a
+  // different word.
   size_t best = std::min(std::max<size_t>(2, word.size() / 3), word.size() / 2) + 1;
   std::string found;
   for (const std::string& candidate : candidates) {

@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/as_size.h"
 #include "base/error.h"
 #include "base/lfs_pointer.h"
 #include "base/parent_of.h"
@@ -219,7 +220,7 @@ std::string read_text(const std::string& path, std::uint64_t limit) {
     const ssize_t n = ::read(file.get(), text.data() + used, std::min(text.size() - used, kMostBytesAtOnce));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail_system(path, "read it", errno);
-    used += static_cast<std::size_t>(n);
+    used += as_size(n);
     if (used > limit) too_long(used);
     if (n == 0) {
       text.resize(used);
@@ -250,7 +251,7 @@ void write_all(int descriptor, std::span<const std::byte> bytes, const std::stri
                        text_of(error), room),
            hint_for(error, path));
     }
-    done += static_cast<std::size_t>(n);
+    done += as_size(n);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "base/as_size.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/printable.h"
@@ -81,7 +82,7 @@ std::string LockFile::word() const {
   do n = ::pread(descriptor_, bytes.data(), bytes.size(), 0);
   while (n < 0 && errno == EINTR);
   if (n < 0) fail(printable(path_, 400), fmt::format("cannot be read: {}", std::strerror(errno)));
-  const std::string_view text(bytes.data(), static_cast<std::size_t>(n));
+  const std::string_view text(bytes.data(), as_size(n));
   const std::size_t end = text.find('\n');
   return end == std::string_view::npos ? "" : std::string(text.substr(0, end));
 }

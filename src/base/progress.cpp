@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/as_size.h"
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -35,7 +36,7 @@ std::string cut(const std::string& text, int columns) {
 std::string format_count(std::int64_t n) {
   std::string digits = fmt::format("{}", n);
   const std::ptrdiff_t first = n < 0 ? 1 : 0;
-  for (std::ptrdiff_t at = std::ssize(digits) - 3; at > first; at -= 3) digits.insert(static_cast<size_t>(at), ",");
+  for (std::ptrdiff_t at = std::ssize(digits) - 3; at > first; at -= 3) digits.insert(as_size(at), ",");
   return digits;
 }
 
@@ -52,9 +53,9 @@ std::string format_duration(double seconds) {
 std::string format_bar(double fraction, int width) {
   const double f = std::clamp(std::isfinite(fraction) ? fraction : 0.0, 0.0, 1.0);
   const int filled = static_cast<int>(f * width);
-  std::string bar(static_cast<size_t>(width), ' ');
+  std::string bar(as_size(width), ' ');
   std::fill_n(bar.begin(), filled, '=');
-  if (filled > 0 && filled < width) bar[static_cast<size_t>(filled)] = '>';
+  if (filled > 0 && filled < width) bar[as_size(filled)] = '>';
   return "[" + bar + "]";
 }
 

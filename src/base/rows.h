@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/as_size.h"
 #include "base/error.h"
 
 namespace tril {
@@ -24,7 +25,7 @@ class Rows {
   }
   /// The rectangular batch [batch, length] as a special case.
   static Rows rectangle(std::int64_t batch, std::int64_t length) {
-    return of_lengths(std::vector<std::int32_t>(static_cast<size_t>(batch), static_cast<std::int32_t>(length)));
+    return of_lengths(std::vector<std::int32_t>(as_size(batch), static_cast<std::int32_t>(length)));
   }
 
   void append(std::int32_t length, std::int32_t start = 0) {
@@ -33,12 +34,12 @@ class Rows {
     starts_.push_back(start);
   }
 
-  std::int64_t count() const { return static_cast<std::int64_t>(starts_.size()); }  ///< number of rows
-  std::int64_t tokens() const { return offsets_.back(); }                           ///< N, all rows together
-  std::int32_t begin(std::int64_t i) const { return offsets_[static_cast<size_t>(i)]; }
-  std::int32_t end(std::int64_t i) const { return offsets_[static_cast<size_t>(i) + 1]; }
+  std::int64_t count() const { return std::ssize(starts_); }  ///< number of rows
+  std::int64_t tokens() const { return offsets_.back(); }     ///< N, all rows together
+  std::int32_t begin(std::int64_t i) const { return offsets_[as_size(i)]; }
+  std::int32_t end(std::int64_t i) const { return offsets_[as_size(i) + 1]; }
   std::int32_t length(std::int64_t i) const { return end(i) - begin(i); }
-  std::int32_t start(std::int64_t i) const { return starts_[static_cast<size_t>(i)]; }
+  std::int32_t start(std::int64_t i) const { return starts_[as_size(i)]; }
   std::int32_t longest() const {
     std::int32_t n = 0;
     for (std::int64_t i = 0; i < count(); ++i) n = length(i) > n ? length(i) : n;
@@ -49,7 +50,7 @@ class Rows {
   /// The position of each of the N tokens in its sequence.
   std::vector<std::int32_t> positions() const {
     std::vector<std::int32_t> p;
-    p.reserve(static_cast<size_t>(tokens()));
+    p.reserve(as_size(tokens()));
     for (std::int64_t i = 0; i < count(); ++i)
       for (std::int32_t t = 0; t < length(i); ++t) p.push_back(start(i) + t);
     return p;

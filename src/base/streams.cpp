@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/as_size.h"
 #include "base/printable.h"
 
 namespace tril {
@@ -63,7 +64,7 @@ std::string read_any_text(const std::string& path, std::uint64_t limit) {
   if (fd < 0) fail(shown, "cannot open it: " + std::system_category().message(errno));
   std::string text;
   ssize_t n = 0;
-  for (char bytes[1 << 16]; text.size() <= limit; text.append(bytes, static_cast<std::size_t>(n))) {
+  for (char bytes[1 << 16]; text.size() <= limit; text.append(bytes, as_size(n))) {
     do n = ::read(fd, bytes, sizeof bytes);
     while (n < 0 && errno == EINTR);
     if (n <= 0) break;

@@ -2,6 +2,7 @@
 
 #include <system_error>
 
+#include "base/as_size.h"
 #include "base/error.h"
 
 namespace tril {
@@ -25,7 +26,7 @@ void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old)
 
 }  // namespace
 
-Team::Team(int size) : errors_(static_cast<std::size_t>(size)), parts_(static_cast<std::size_t>(size)) {
+Team::Team(int size) : errors_(as_size(size)), parts_(as_size(size)) {
   try {
     for (int member = 1; member < size; ++member) threads_.emplace_back([this, member] { serve(member); });
   } catch (const std::system_error& problem) {
@@ -70,7 +71,7 @@ void Team::take_part(int member) {
     (*work_)(member);
   } catch (const Left&) {
   } catch (...) {
-    errors_[static_cast<std::size_t>(member)] = std::current_exception();
+    errors_[as_size(member)] = std::current_exception();
     failed_.store(true, std::memory_order_release);
     phase_.fetch_add(1, std::memory_order_release);  // releases the members that wait at the barrier
     phase_.notify_all();
@@ -84,13 +85,11 @@ void Team::take_parts(int member, std::uint32_t round) {
   for (int i = 0; i < size; ++i) {
     const int part = (member + i) % size;
     std::uint32_t free = 2 * round;
-    if (!parts_[static_cast<std::size_t>(part)].ticket.compare_exchange_strong(free, free + 1,
-                                                                               std::memory_order_acq_rel))
-      continue;
+    if (!parts_[as_size(part)].ticket.compare_exchange_strong(free, free + 1, std::memory_order_acq_rel)) continue;
     try {
       (*work_)(part);
     } catch (...) {
-      errors_[static_cast<std::size_t>(part)] = std::current_exception();
+      errors_[as_size(part)] = std::current_exception();
     }
     if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_all();
   }
@@ -110,8 +109,7 @@ void Team::share(int parts, const std::function<void(int)>& work) {
   const std::uint32_t round = next_round(true);
   work_ = &work;
   busy_.store(static_cast<std::uint32_t>(parts), std::memory_order_relaxed);
-  for (int part = 0; part < parts; ++part)
-    parts_[static_cast<std::size_t>(part)].ticket.store(2 * round, std::memory_order_release);
+  for (int part = 0; part < parts; ++part) parts_[as_size(part)].ticket.store(2 * round, std::memory_order_release);
   call_members(round);
   take_parts(0, round);
   wait_for_all();

@@ -1,8 +1,7 @@
 // A team of threads that work on one task. run() gives each thread its number, and barrier() makes all wait for the
 // slowest. share() gives parts to the members that are ready: a member that other processes keep from running delays
-// the team only if it has begun a part. The caller is member 0, so a team of one is a plain
-// call. Waiting first spins for some microseconds, the usual waiting time, and then sleeps, so that an idle member
-// uses no core.
+// the team only if it has begun a part. The caller is member 0, so a team of one is a plain call. Waiting first spins
+// for some microseconds, the usual waiting time, and then sleeps, so that an idle member uses no core.
 #pragma once
 
 #include <atomic>

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <iterator>
 
+#include "base/as_size.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "format/sentencepiece_file.h"
@@ -133,7 +134,7 @@ std::vector<std::string> words_as_counted(std::string_view text, const Tokenizer
   std::vector<std::string> words;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (numbers[i] < 0) continue;
-    if (static_cast<std::size_t>(numbers[i]) == words.size()) words.emplace_back();
+    if (as_size(numbers[i]) == words.size()) words.emplace_back();
     words.back() += tokenizer.piece(ids[i], side);
   }
   for (std::string& word : words)
@@ -197,7 +198,7 @@ std::string decode_replacing_unknowns(std::span<const std::int32_t> ids, std::sp
   for (std::size_t begin = 0; begin < ids.size();) {
     if (ids[begin] != unk) {
       const auto next = std::find(ids.begin() + static_cast<std::ptrdiff_t>(begin), ids.end(), unk);
-      const auto run = ids.subspan(begin, static_cast<std::size_t>(next - ids.begin()) - begin);
+      const auto run = ids.subspan(begin, as_size(next - ids.begin()) - begin);
       const bool special = run[0] == tokenizer.special(Side::target).eos;
       space |= !special && tokenizer.piece(run[0], Side::target).starts_with(space_mark);
       append(tokenizer.decode(run, Side::target));
@@ -211,9 +212,9 @@ std::string decode_replacing_unknowns(std::span<const std::int32_t> ids, std::sp
     for (std::size_t s = 0; s < source.size(); ++s)
       if (word_of[s] >= 0 && weights[s] > 0 && (most == source.size() || weights[s] > weights[most])) most = s;
     const std::int32_t word = most < source.size() ? word_of[most] : -1;
-    if (word >= 0 && static_cast<std::size_t>(word) < words.size() && word != replaced) {
+    if (word >= 0 && as_size(word) < words.size() && word != replaced) {
       space |= holds_space || replaced >= 0 || ends_in_letter(text);
-      append(words[static_cast<std::size_t>(word)]);
+      append(words[as_size(word)]);
     }
     replaced = word;
     ++begin;

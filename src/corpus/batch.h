@@ -22,7 +22,7 @@ struct Batch {
   std::int64_t epoch = 0;                            ///< from 0
   bool last_of_epoch = false;
 
-  std::int64_t sentences() const { return static_cast<std::int64_t>(lines.size()); }
+  std::int64_t sentences() const { return std::ssize(lines); }
   std::int64_t source_tokens() const { return source.tokens(); }
   std::int64_t target_tokens() const { return target.tokens(); }
 

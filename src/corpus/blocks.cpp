@@ -12,7 +12,7 @@ namespace tril {
 namespace {
 
 void add_line(Hash& hash, const std::string& line) {
-  hash.add(static_cast<std::int64_t>(content_hash(std::as_bytes(std::span(line)))));
+  hash.add(content_hash(std::as_bytes(std::span(line))));
 }
 
 }  // namespace
@@ -63,12 +63,11 @@ std::string file_fingerprint(const std::string& path) {
   const std::span<const std::byte> bytes = file.bytes();
   Hash hash;
   if (bytes.size() <= places * bytes_each) {
-    hash.add(static_cast<std::int64_t>(content_hash(bytes)));
+    hash.add(content_hash(bytes));
   } else {
     for (std::size_t i = 0; i < places; ++i) {  // the first and last bytes are among them
       const std::size_t at = (bytes.size() - bytes_each) / (places - 1) * i;
-      hash.add(static_cast<std::int64_t>(
-          content_hash(bytes.subspan(i + 1 == places ? bytes.size() - bytes_each : at, bytes_each))));
+      hash.add(content_hash(bytes.subspan(i + 1 == places ? bytes.size() - bytes_each : at, bytes_each)));
     }
   }
   return fmt::format("{} bytes, {:016x}", bytes.size(), hash.value());

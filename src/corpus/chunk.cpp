@@ -5,6 +5,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/as_size.h"
 #include "base/error.h"
 #include "base/rng.h"
 #include "tokenizer/files/sentence_frame.h"
@@ -125,8 +126,7 @@ void encode(std::span<EncodedPair> pairs, const PairEncoder& encoder, int thread
     for (std::size_t i = first; i < pairs.size(); i += step) encoder.encode(pairs[i]);
   };
   constexpr std::size_t worth_a_thread = 64;  // pairs
-  const std::size_t parts =
-      std::clamp<std::size_t>(pairs.size() / worth_a_thread, 1, static_cast<std::size_t>(threads));
+  const std::size_t parts = std::clamp<std::size_t>(pairs.size() / worth_a_thread, 1, as_size(threads));
   std::vector<std::future<void>> others;
   for (std::size_t part = 1; part < parts; ++part) others.push_back(std::async(std::launch::async, share, part, parts));
   share(0, parts);
@@ -202,7 +202,7 @@ Chunk read_chunk(PairReader& reader, const Preparation& how, std::int64_t epoch,
                  const std::atomic<bool>& stop) {
   const CorpusOptions& options = how.options;
   // A pair above the budget fits into no batch.
-  const Framer framer(how, static_cast<std::size_t>(std::min<std::int64_t>(options.max_length, options.max_tokens)));
+  const Framer framer(how, as_size(std::min<std::int64_t>(options.max_length, options.max_tokens)));
 
   Chunk chunk;
   chunk.first_line = reader.position();
@@ -224,8 +224,8 @@ Chunk read_chunk(PairReader& reader, const Preparation& how, std::int64_t epoch,
       if (options.too_long == TooLong::skip) return;
     }
     ++count.used;
-    count.source_tokens += static_cast<std::int64_t>(pair.source.size());
-    count.target_tokens += static_cast<std::int64_t>(pair.target.size());
+    count.source_tokens += std::ssize(pair.source);
+    count.target_tokens += std::ssize(pair.target);
     chunk.append(pair.source, pair.target, pair.line);
     if (!options.weights.empty()) chunk.append_weight(pair.text.weight);
     if (!options.alignments.empty()) chunk.append_alignment(pair.alignment);

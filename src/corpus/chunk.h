@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/as_size.h"
 #include "corpus/corpus.h"
 #include "corpus/pair_reader.h"
 #include "tokenizer/files/tokenizer.h"
@@ -64,11 +65,11 @@ class Chunk {
     std::uint32_t block, offset;
     std::int32_t source_length, target_length;
     std::int64_t line;
-    std::size_t source_offset() const { return static_cast<std::size_t>(source_length); }
+    std::size_t source_offset() const { return as_size(source_length); }
   };
   std::span<const std::int32_t> row(std::size_t i) const {
     const Pair& p = pairs_[i];
-    return std::span(blocks_[p.block]).subspan(p.offset, static_cast<std::size_t>(p.source_length + p.target_length));
+    return std::span(blocks_[p.block]).subspan(p.offset, as_size(p.source_length + p.target_length));
   }
 
   // Ids are in blocks that never move: a single vector would need three times its size while it grows.

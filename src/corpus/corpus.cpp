@@ -13,6 +13,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/as_size.h"
 #include "base/content_hash.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -70,7 +71,7 @@ class Fingerprint {
  public:
   void add(std::string_view bytes) {
     for (char c : bytes) hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    add(static_cast<std::int64_t>(bytes.size()));
+    add(std::ssize(bytes));
   }
   void add(std::int64_t number) {
     for (int shift = 0; shift < 64; shift += 8)
@@ -84,12 +85,12 @@ class Fingerprint {
 
 std::uint64_t fingerprint_of(const CorpusOptions& o, const Tokenizer& tokenizer) {
   Fingerprint print;
-  for (const std::string& path : all_files(o)) print.add(static_cast<std::int64_t>(std::filesystem::file_size(path)));
+  for (const std::string& path : all_files(o)) print.add(std::filesystem::file_size(path));
   for (std::int64_t number :
-       {static_cast<std::int64_t>(o.source.size()), static_cast<std::int64_t>(o.tsv.size()),
-        std::int64_t{o.source_column}, std::int64_t{o.target_column}, o.max_tokens, o.max_sentences,
-        std::int64_t{o.max_length}, static_cast<std::int64_t>(o.too_long), std::int64_t{o.shuffle},
-        static_cast<std::int64_t>(o.seed), o.memory_bytes, std::int64_t{o.pool_batches}, std::int64_t{o.skip_invalid}})
+       {std::ssize(o.source), std::ssize(o.tsv), std::int64_t{o.source_column}, std::int64_t{o.target_column},
+        o.max_tokens, o.max_sentences, std::int64_t{o.max_length}, static_cast<std::int64_t>(o.too_long),
+        std::int64_t{o.shuffle}, static_cast<std::int64_t>(o.seed), o.memory_bytes, std::int64_t{o.pool_batches},
+        std::int64_t{o.skip_invalid}})
     print.add(number);
   for (const TokenizerFile& file : tokenizer.files()) print.add(file.bytes);
   // Options added later count only if they are used, so that older states still match.
@@ -121,15 +122,15 @@ std::uint64_t contents_of(const std::string& path, Stretches how) {
   Hash hash;
   for (std::size_t i = 0; i < stretches; ++i) {
     const std::size_t begin = how == Stretches::even ? last * i / (stretches - 1) : last / (stretches - 1) * i;
-    hash.add(static_cast<std::int64_t>(content_hash(bytes.subspan(begin, stretch))));
+    hash.add(content_hash(bytes.subspan(begin, stretch)));
   }
-  if (how == Stretches::of_old) hash.add(static_cast<std::int64_t>(content_hash(bytes.last(stretch))));
+  if (how == Stretches::of_old) hash.add(content_hash(bytes.last(stretch)));
   return hash.value();
 }
 
 std::uint64_t contents_of_all(const CorpusOptions& options, Stretches how) {
   Hash hash;
-  for (const std::string& path : all_files(options)) hash.add(static_cast<std::int64_t>(contents_of(path, how)));
+  for (const std::string& path : all_files(options)) hash.add(contents_of(path, how));
   return std::max<std::uint64_t>(hash.value(), 1);
 }
 
@@ -254,7 +255,7 @@ class Stream {
 
   // Moves on to the next chunk if the current one is exhausted; false at the end of the epoch.
   bool find_batch() {
-    while (state_.batch_in_chunk >= static_cast<std::int64_t>(plan_.batches.size())) {
+    while (state_.batch_in_chunk >= std::ssize(plan_.batches)) {
       if (chunk_->at_end) return false;
       if (stop_) fail("corpus", "was stopped");  // chunks are empty after a stop
       ++state_.chunk;
@@ -279,7 +280,7 @@ class Stream {
   Batch make_batch() const {
     Batch batch;
     batch.epoch = state_.epoch;
-    const auto [begin, end] = plan_.batches[static_cast<std::size_t>(state_.batch_in_chunk)];
+    const auto [begin, end] = plan_.batches[as_size(state_.batch_in_chunk)];
     for (std::uint32_t i = begin; i < end; ++i) {
       const std::uint32_t pair = plan_.order[i];
       batch.append(chunk_->source(pair), chunk_->target(pair), chunk_->line(pair));
@@ -376,7 +377,7 @@ class Corpus::Impl {
       while (true) {
         Prepared prepared = stream->next();
         std::unique_lock lock(mutex);
-        changed.wait(lock, [&] { return stopping || ready.size() < static_cast<std::size_t>(options.prefetch); });
+        changed.wait(lock, [&] { return stopping || ready.size() < as_size(options.prefetch); });
         if (stopping) return;
         ready.push_back(std::move(prepared));
         lock.unlock();

@@ -3,6 +3,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/as_size.h"
 #include "base/error.h"
 #include "base/number_text.h"
 
@@ -13,8 +14,7 @@ namespace {
 // 1234567 -> "1,234,567"
 std::string grouped(std::int64_t n) {
   std::string digits = std::to_string(n);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<std::size_t>(at), 1, ',');
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(as_size(at), 1, ',');
   return digits;
 }
 

@@ -13,7 +13,7 @@ std::string read_document(const std::string& path, std::int64_t most) {
   std::string text;
   for (std::string_view bytes = input.read(); !bytes.empty(); bytes = input.read()) {
     text += bytes;
-    if (static_cast<std::int64_t>(text.size()) > most)
+    if (std::ssize(text) > most)
       fail(input.name(), fmt::format("is longer than the {} bytes allowed in memory", most),
            "raise `data_memory`, or give a shorter text");
   }

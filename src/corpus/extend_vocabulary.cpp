@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/as_size.h"
 #include "base/error.h"
 #include "corpus/vocabulary_lines.h"
 #include "format/sentencepiece_file.h"
@@ -56,7 +57,7 @@ class Words {
 
   const std::map<std::vector<int>, std::int64_t>& counts() const { return counts_; }
   const std::vector<std::string>& symbols() const { return symbols_; }
-  bool known(int symbol) const { return known_[static_cast<std::size_t>(symbol)]; }
+  bool known(int symbol) const { return known_[as_size(symbol)]; }
 
  private:
   int symbol(const std::string& text, bool known) {
@@ -214,8 +215,8 @@ std::vector<NewPiece> learn_more_pieces(const std::string& model, const std::vec
   for (const auto& [s, times] : unknown) characters.emplace_back(-times, s);
   std::sort(characters.begin(), characters.end());
   for (const auto& [negative, s] : characters) {
-    if (static_cast<std::int64_t>(pieces.size()) == count || -negative < least_count) break;
-    const std::string& text = symbols[static_cast<std::size_t>(s)];
+    if (std::ssize(pieces) == count || -negative < least_count) break;
+    const std::string& text = symbols[as_size(s)];
     pieces.push_back({{text, scores.of(text, -negative, {})}, {text}});
     usable.insert(s);
   }
@@ -223,10 +224,10 @@ std::vector<NewPiece> learn_more_pieces(const std::string& model, const std::vec
   std::set<std::string> taken;
   for (const SentencePieceEntry& p : file.pieces) taken.insert(p.text);
   Merging merging(words, usable);
-  while (static_cast<std::int64_t>(pieces.size()) < count) {
+  while (std::ssize(pieces) < count) {
     const auto [pair, times] = merging.best();
     if (times < least_count) break;
-    const auto left = static_cast<std::size_t>(pair.first), right = static_cast<std::size_t>(pair.second);
+    const auto left = as_size(pair.first), right = as_size(pair.second);
     const std::string text = symbols[left] + symbols[right];
     if (!taken.insert(text).second) {  // already a piece, made by other merges
       merging.forget(pair);

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/as_size.h"
 #include "base/error.h"
 #include "base/lfs_pointer.h"
 #include "base/printable.h"
@@ -75,7 +76,7 @@ void Input::refuse_pointer(const std::string& path) const {
     return;
   std::array<char, most_lfs_pointer_bytes> text{};
   const ssize_t n = ::pread(descriptor_, text.data(), text.size(), 0);
-  if (n > 0) check_fetched(path, {text.data(), static_cast<std::size_t>(n)});
+  if (n > 0) check_fetched(path, {text.data(), as_size(n)});
 }
 
 bool Input::fill() {
@@ -92,7 +93,7 @@ bool Input::fill() {
   } while (n < 0 && errno == EINTR);
   if (n < 0) fail(name_, fmt::format("cannot be read: {}", std::strerror(errno)));
   at_end_ = n == 0;
-  end_ += static_cast<std::size_t>(n);
+  end_ += as_size(n);
   return n > 0;
 }
 

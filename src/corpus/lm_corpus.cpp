@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/as_size.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/number_text.h"
@@ -44,7 +45,7 @@ LmCorpus::LmCorpus(const LmCorpusOptions& options, const Tokenizer& tokenizer, c
                "use the same ones, or pass `overwrite` to start over");
   state_.fingerprint = fingerprint;
   plan_epoch();
-  check(state_.batch_in_epoch + 1 < static_cast<std::int64_t>(batches_.size()), "corpus",
+  check(state_.batch_in_epoch + 1 < std::ssize(batches_), "corpus",
         "the saved position is batch {}, but an epoch has {}", state_.batch_in_epoch, batches_.size() - 1);
 }
 
@@ -72,10 +73,10 @@ void LmCorpus::plan_epoch() {
 Batch LmCorpus::next() {
   Batch batch;
   batch.epoch = state_.epoch;
-  const auto number = static_cast<std::size_t>(state_.batch_in_epoch);
+  const auto number = as_size(state_.batch_in_epoch);
   const std::span<const std::int32_t> ids = ids_;
   for (std::size_t i = batches_[number]; i < batches_[number + 1]; ++i) {
-    const auto begin = static_cast<std::size_t>(blocks_[i].begin), length = static_cast<std::size_t>(blocks_[i].length);
+    const auto begin = as_size(blocks_[i].begin), length = as_size(blocks_[i].length);
     batch.append(ids.subspan(begin, length), ids.subspan(begin + 1, length), blocks_[i].begin);
   }
   batch.last_of_epoch = number + 2 == batches_.size();

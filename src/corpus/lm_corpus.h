@@ -35,7 +35,7 @@ class LmCorpus : public BatchStream {
   const CorpusState& state() const override { return state_; }
   std::string report() const override;
 
-  std::int64_t tokens() const { return static_cast<std::int64_t>(ids_.size()); }
+  std::int64_t tokens() const { return std::ssize(ids_); }
 
  private:
   struct Block {

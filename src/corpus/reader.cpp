@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/as_size.h"
 #include "base/error.h"
 #include "corpus/input.h"
 #include "unicode/trim.h"
@@ -29,8 +30,7 @@ class LineReader::State {
     while (!rest_.empty() || more()) {
       any = true;
       const void* found = std::memchr(rest_.data(), '\n', rest_.size());
-      const std::size_t n =
-          found ? static_cast<std::size_t>(static_cast<const char*>(found) - rest_.data()) : rest_.size();
+      const std::size_t n = found ? as_size(static_cast<const char*>(found) - rest_.data()) : rest_.size();
       line.append(rest_.substr(0, n));
       rest_.remove_prefix(found ? n + 1 : n);
       if (line.size() > longest_line)
@@ -70,7 +70,7 @@ class LineReader::State {
       }
       if (read_ < place.offset)
         fail(name(), fmt::format("ends at byte {}, expected byte {}", read_, place.offset), "was it truncated?");
-      rest_.remove_prefix(rest_.size() - static_cast<std::size_t>(read_ - place.offset));
+      rest_.remove_prefix(rest_.size() - as_size(read_ - place.offset));
     }
     number_ = place.lines;
     return true;

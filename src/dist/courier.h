@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/as_size.h"
 #include "dist/ranks.h"
 
 namespace tril::dist {
@@ -21,7 +22,7 @@ struct Transfer {
 
 /// 0, 1, ..., size - 1
 inline std::vector<int> numbers_to(int size) {
-  std::vector<int> numbers(static_cast<std::size_t>(size));
+  std::vector<int> numbers(as_size(size));
   std::iota(numbers.begin(), numbers.end(), 0);
   return numbers;
 }

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/as_size.h"
 #include "base/error.h"
 #include "dist/courier.h"
 #include "dist/survivors.h"
@@ -36,8 +37,7 @@ void check_mpi(int status, const char* call) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   MPI_Error_string(status, text, &length);
-  throw CallFailed(ErrorKind::failure, "MPI",
-                   std::string(call) + ": " + std::string(text, static_cast<std::size_t>(length)));
+  throw CallFailed(ErrorKind::failure, "MPI", std::string(call) + ": " + std::string(text, as_size(length)));
 }
 
 // Kept by the courier's thread until it is done.
@@ -187,7 +187,7 @@ class MpiCourier : public Courier {
     comm_ = left, rank_ = rank, size_ = size;
     begin_to_listen();
     const std::lock_guard lock(mutex_);
-    for (int& number : before) number = left_[static_cast<std::size_t>(number)];
+    for (int& number : before) number = left_[as_size(number)];
     left_ = std::move(before);
     new_rank_ = rank;
     submitted_.clear();

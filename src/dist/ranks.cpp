@@ -8,6 +8,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/as_size.h"
 #include "base/cores.h"
 #include "base/error.h"
 #include "dist/courier.h"
@@ -39,7 +40,7 @@ std::shared_ptr<Ranks> Ranks::join(const RanksOptions& options) {
   ranks->outlives_ = world.outlives_ranks;
   ranks->silence_ = options.silence;
   ranks->numbers_ = numbers_to(ranks->size_);
-  ranks->hosts_.assign(static_cast<std::size_t>(ranks->size_), "");
+  ranks->hosts_.assign(as_size(ranks->size_), "");
   ranks->courier_ = std::move(world.courier);
   ranks->hosts_ = ranks->all_gather(host_name());
   return ranks;
@@ -70,8 +71,8 @@ std::string Ranks::shrink() {
   const auto [rank, left] = courier_->resume();
   const std::string lost = names_of(others_than(left, size_));
   for (std::size_t r = 0; r < left.size(); ++r) {  // the remaining ranks are renumbered in order
-    numbers_[r] = numbers_[static_cast<std::size_t>(left[r])];
-    hosts_[r] = hosts_[static_cast<std::size_t>(left[r])];
+    numbers_[r] = numbers_[as_size(left[r])];
+    hosts_[r] = hosts_[as_size(left[r])];
   }
   numbers_.resize(left.size());
   hosts_.resize(left.size());
@@ -82,8 +83,8 @@ std::string Ranks::shrink() {
 }
 
 std::string Ranks::name_of(int rank) const {
-  const int number = numbers_[static_cast<std::size_t>(rank)];
-  const std::string& host = hosts_[static_cast<std::size_t>(rank)];
+  const int number = numbers_[as_size(rank)];
+  const std::string& host = hosts_[as_size(rank)];
   return host.empty() ? fmt::format("rank {}", number) : fmt::format("rank {} ({})", number, host);
 }
 
@@ -109,7 +110,7 @@ std::vector<std::vector<std::byte>> Ranks::all_gather(std::span<const std::byte>
     std::uint64_t size = 0;
     std::array<std::byte, room> bytes;
   };
-  const auto n = static_cast<std::size_t>(size_), own = static_cast<std::size_t>(rank_);
+  const auto n = as_size(size_), own = as_size(rank_);
   std::vector<std::vector<std::byte>> all(n);
   all[own].assign(mine.begin(), mine.end());
   if (size_ == 1) return all;
@@ -152,7 +153,7 @@ void Ranks::all_reduce(std::span<double> values) {
   const auto all = all_gather(std::as_bytes(values));
   std::fill(values.begin(), values.end(), 0.0);
   for (int r = 0; r < size_; ++r) {
-    const std::vector<std::byte>& theirs = all[static_cast<std::size_t>(r)];
+    const std::vector<std::byte>& theirs = all[as_size(r)];
     if (theirs.size() != values.size_bytes())
       fail(name_of(r),
            fmt::format("contributes {} bytes to the sum, {} {}", theirs.size(), name_of(rank_), values.size_bytes()));
@@ -185,7 +186,7 @@ void Ranks::together(const std::function<void()>& work) {
   const std::vector<std::string> problems = all_gather(problem);
   if (mine) std::rethrow_exception(mine);
   for (int r = 0; r < size_; ++r)
-    if (const std::string& theirs = problems[static_cast<std::size_t>(r)]; !theirs.empty()) fail(name_of(r), theirs);
+    if (const std::string& theirs = problems[as_size(r)]; !theirs.empty()) fail(name_of(r), theirs);
 }
 
 void Ranks::by_first(const std::function<void()>& work) {
@@ -200,7 +201,7 @@ void Ranks::abandon() {
 
 int Ranks::neighbours() const {
   if (size_ == 1) return 1;
-  return static_cast<int>(std::count(hosts_.begin(), hosts_.end(), hosts_[static_cast<std::size_t>(rank_)]));
+  return static_cast<int>(std::count(hosts_.begin(), hosts_.end(), hosts_[as_size(rank_)]));
 }
 
 int Ranks::share_of_cores() const {

@@ -3,6 +3,7 @@
 // tile of keys:
 //   S = scale Q K^T + B, or cap tanh(scale Q K^T / cap)   m' = max(m, max S)   P = exp(S - m')   l = l exp(m - m') + sum P   O = O exp(m - m') + drop(P) V
 // and at the end O / l, lse = m + log l. O is accumulated in `out`. If a row's keys fit one tile, the loop runs once.
+#include "base/as_size.h"
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/attention.cpp"
@@ -223,8 +224,8 @@ void attention(const Attention& a, float* out, std::size_t out_stride, float* ls
   float* s = buffers.take(kQueries * kKeys);
   for (std::size_t row = 0; row < a.num_rows; ++row) {
     for (std::size_t head = 0; head < a.heads; ++head) {
-      for (std::size_t first = 0; first < static_cast<std::size_t>(a.rows[row].q_len); first += kQueries) {
-        const std::size_t token = static_cast<std::size_t>(a.rows[row].q_begin) + first;
+      for (std::size_t first = 0; first < as_size(a.rows[row].q_len); first += kQueries) {
+        const std::size_t token = as_size(a.rows[row].q_begin) + first;
         attend(a, QueryBlock(a, row, head, first), keys, s, out + token * out_stride + head * a.d_v, out_stride,
                lse ? lse + token * a.heads + head : nullptr);
       }
@@ -246,8 +247,8 @@ void attention_weights(const Attention& a, const float* lse, float* weights, flo
   TransposedTile keys(buffers.take(kKeys * a.d_k));
   float* s = buffers.take(kQueries * kKeys);
   for (std::size_t row = 0; row < a.num_rows; ++row) {
-    const std::size_t q_len = static_cast<std::size_t>(a.rows[row].q_len);
-    const std::size_t k_len = static_cast<std::size_t>(a.rows[row].k_len);
+    const std::size_t q_len = as_size(a.rows[row].q_len);
+    const std::size_t k_len = as_size(a.rows[row].k_len);
     for (std::size_t head = 0; head < a.heads; ++head, weights += q_len * k_len) {
       for (std::size_t j = 0; j < q_len * k_len; ++j) weights[j] = 0;
       for (std::size_t first = 0; first < q_len; first += kQueries) {
@@ -258,7 +259,7 @@ void attention_weights(const Attention& a, const float* lse, float* weights, flo
           for (std::size_t i = 0; i < b.count; ++i) {
             const Visible& v = b.visible[i];
             const TileRange range(v, t);
-            const std::size_t token = static_cast<std::size_t>(a.rows[row].q_begin) + first + i;
+            const std::size_t token = as_size(a.rows[row].q_begin) + first + i;
             const float shift = v.even ? __builtin_logf(static_cast<float>(k_len)) : lse[token * a.heads + head];
             mask_scores(v, t, range, s + i * t.stride);
             float* to = weights + (first + i) * k_len + start;

@@ -5,6 +5,7 @@
 // The gradient of the bias of distance d is the sum of dB along its diagonal, over all pairs of a query and the key
 // at distance d.
 // D holds with dropout too: sum over j of P_ij drop(dR)_ij = sum over j of R_ij dR_ij = dO_i . O_i.
+#include "base/as_size.h"
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/attention_backward.cpp"
@@ -30,7 +31,7 @@ struct BlockOf {
   const float *q, *out, *d_out, *lse;
   float* dq;
   BlockOf(const Attention& a, const AttentionGradient& g, const QueryBlock& b) {
-    const std::size_t token = static_cast<std::size_t>(a.rows[b.row].q_begin) + b.first;
+    const std::size_t token = as_size(a.rows[b.row].q_begin) + b.first;
     q = a.q + token * a.q_stride + b.head * a.d_k;
     out = g.out + token * g.out_stride + b.head * a.d_v;
     d_out = g.d_out + token * g.d_out_stride + b.head * a.d_v;
@@ -103,7 +104,7 @@ void block_backward(const Attention& a, const AttentionGradient& g, const QueryB
   const HeadOf head(a, b.row, b.head);
   const WeightDropout drop(a, b.row, b.head);
   const std::size_t kv_head = b.head / (a.heads / a.kv_heads);
-  const std::size_t key = static_cast<std::size_t>(a.rows[b.row].k_begin) + t.start;
+  const std::size_t key = as_size(a.rows[b.row].k_begin) + t.start;
 
   SmallGemm s{.m = b.count, .n = round_up(used), .k = a.d_k, .a = x.q, .a_row = a.q_stride};
   s.b = w.keys.of(head.k, a.k_stride, a.d_k, t);
@@ -157,10 +158,8 @@ void attention_backward(const Attention& a, const AttentionGradient& g, float* s
               buffers.take(kQueries * kKeys), buffers.take(kQueries * kKeys), buffers.take(kQueries)};
   const std::size_t group = a.heads / a.kv_heads;
   for (std::size_t row = 0; row < a.num_rows; ++row) {
-    const std::size_t q_len = static_cast<std::size_t>(a.rows[row].q_len),
-                      q = static_cast<std::size_t>(a.rows[row].q_begin);
-    const std::size_t k_len = static_cast<std::size_t>(a.rows[row].k_len),
-                      k = static_cast<std::size_t>(a.rows[row].k_begin);
+    const std::size_t q_len = as_size(a.rows[row].q_len), q = as_size(a.rows[row].q_begin);
+    const std::size_t k_len = as_size(a.rows[row].k_len), k = as_size(a.rows[row].k_begin);
     // If there is one block and one tile, their products can store the gradients; otherwise all are added to
     // zeroed rows.
     const bool single = q_len > 0 && q_len <= kQueries && k_len > 0 && k_len <= kKeys;

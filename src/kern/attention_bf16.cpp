@@ -7,6 +7,7 @@
 //   dK = dS^T Q      with a soft cap as in attention.cpp and attention_backward.cpp
 // Rows of more than kLongest keys, windows and explicit masks use the float32 kernels, whose scores need no room for
 // a whole row.                                                                [Vaswani et al. 2017, eq. 1]
+#include "base/as_size.h"
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/attention_bf16.cpp"
@@ -81,7 +82,7 @@ bool fits(const Attention& a) {
   if (a.mask == MaskKind::causal && a.window > 0) return false;
   for (std::size_t row = 0; row < a.num_rows; ++row) {
     const RowSpan& r = a.rows[row];
-    if (r.k_len <= 0 || static_cast<std::size_t>(r.k_len) > kLongest) return false;
+    if (r.k_len <= 0 || as_size(r.k_len) > kLongest) return false;
     if (a.mask == MaskKind::causal && r.q_len > r.k_len) return false;
   }
   return true;
@@ -90,7 +91,7 @@ bool fits(const Attention& a) {
 /// Prefetches one head of consecutive tokens of x.
 template <bool kToWrite = false>
 HWY_INLINE void ask_for(const float* x, std::size_t stride, std::int32_t tokens, std::size_t width) {
-  for (std::size_t i = 0; i < static_cast<std::size_t>(tokens); ++i)
+  for (std::size_t i = 0; i < as_size(tokens); ++i)
     for (std::size_t c = 0; c < width; c += 16) __builtin_prefetch(x + i * stride + c, kToWrite ? 1 : 0, 2);
 }
 
@@ -106,7 +107,7 @@ HWY_INLINE void ask_for_next(const Attention& a, const AttentionGradient* g, std
   ask_for(of.q, a.q_stride, r.q_len, a.d_k);
   if (leads) ask_for(of.k, a.k_stride, r.k_len, a.d_k), ask_for(of.v, a.v_stride, r.k_len, a.d_v);
   if (!g) return;
-  const std::size_t token = static_cast<std::size_t>(r.q_begin), key = static_cast<std::size_t>(r.k_begin);
+  const std::size_t token = as_size(r.q_begin), key = as_size(r.k_begin);
   const std::size_t kv_head = head / (a.heads / a.kv_heads);
   ask_for(g->out + token * g->out_stride + head * a.d_v, g->out_stride, r.q_len, a.d_v);
   ask_for(g->d_out + token * g->d_out_stride + head * a.d_v, g->d_out_stride, r.q_len, a.d_v);
@@ -124,7 +125,7 @@ struct Strip {
   Strip(const Attention& a, std::size_t row_, std::size_t head_, std::size_t first_)
       : row(row_), head(head_), first(first_), causal(a.mask == MaskKind::causal) {
     const RowSpan& r = a.rows[row];
-    count = smaller(kStrip, static_cast<std::size_t>(r.q_len) - first);
+    count = smaller(kStrip, as_size(r.q_len) - first);
     offset = static_cast<std::size_t>(causal ? r.k_len - r.q_len : r.k_len);
     end = seen(count - 1);
   }
@@ -255,7 +256,7 @@ void attend(const Attention& a, const Strip& t, const Space& x, float* out, std:
     if (a.sink_logits) sum[i] += __builtin_expf(a.sink_logits[t.head] - highest[i]);
   }
   pack_rows(x.s, t.stride(), t.count, t.stride(), x.weights);
-  const std::size_t panel = tiles_of(static_cast<std::size_t>(a.rows[t.row].k_len), 32);
+  const std::size_t panel = tiles_of(as_size(a.rows[t.row].k_len), 32);
   by_columns(x.weights, t.blocks(), x.values_down, panel, t.blocks(), t.count, a.d_v, x.product,
              [&](std::size_t c, std::size_t columns) HWY_ATTR {
                for (std::size_t i = 0; i < t.count; ++i) {
@@ -277,8 +278,7 @@ void attention_bf16(const Attention& a, float* out, std::size_t out_stride, floa
   const std::size_t group = a.heads / a.kv_heads;
   Tiles::begin();
   for (std::size_t row = 0; row < a.num_rows; ++row) {
-    const std::size_t q_len = static_cast<std::size_t>(a.rows[row].q_len),
-                      k_len = static_cast<std::size_t>(a.rows[row].k_len);
+    const std::size_t q_len = as_size(a.rows[row].q_len), k_len = as_size(a.rows[row].k_len);
     for (std::size_t head = 0; head < a.heads && q_len > 0; ++head) {
       ask_for_next(a, nullptr, row, head);
       if (head % group == 0) {
@@ -287,7 +287,7 @@ void attention_bf16(const Attention& a, float* out, std::size_t out_stride, floa
         pack_down(of.v, a.v_stride, k_len, a.d_v, x.values_down);
       }
       for (std::size_t first = 0; first < q_len; first += kStrip) {
-        const std::size_t token = static_cast<std::size_t>(a.rows[row].q_begin) + first;
+        const std::size_t token = as_size(a.rows[row].q_begin) + first;
         attend(a, Strip(a, row, head, first), x, out + token * out_stride + head * a.d_v, out_stride,
                lse ? lse + token * a.heads + head : nullptr);
       }
@@ -343,8 +343,8 @@ void strip_backward(const Attention& a, const AttentionGradient& g, const Strip&
   const HeadOf head(a, t.row, t.head);
   const WeightDropout drop(a, t.row, t.head);
   const RowSpan& r = a.rows[t.row];
-  const std::size_t token = static_cast<std::size_t>(r.q_begin) + t.first, key = static_cast<std::size_t>(r.k_begin);
-  const std::size_t kv_head = t.head / (a.heads / a.kv_heads), panel = tiles_of(static_cast<std::size_t>(r.k_len), 32);
+  const std::size_t token = as_size(r.q_begin) + t.first, key = as_size(r.k_begin);
+  const std::size_t kv_head = t.head / (a.heads / a.kv_heads), panel = tiles_of(as_size(r.k_len), 32);
   const float* const q = head.q + t.first * a.q_stride;
   const float* const d_out = g.d_out + token * g.d_out_stride + t.head * a.d_v;
   const float* const out = g.out + token * g.out_stride + t.head * a.d_v;
@@ -399,11 +399,11 @@ void attention_bf16_backward(const Attention& a, const AttentionGradient& g, flo
   Tiles::begin();
   for (std::size_t row = 0; row < a.num_rows; ++row) {
     const RowSpan& r = a.rows[row];
-    const std::size_t q_len = static_cast<std::size_t>(r.q_len), k_len = static_cast<std::size_t>(r.k_len);
+    const std::size_t q_len = as_size(r.q_len), k_len = as_size(r.k_len);
     // A single strip can store the gradients of keys and values; several strips add to zeroed rows.
     const bool single = q_len > 0 && q_len <= kStrip;
     const auto clear = [&](float* y, std::size_t stride, std::size_t cols) HWY_ATTR {
-      y += static_cast<std::size_t>(r.k_begin) * stride;
+      y += as_size(r.k_begin) * stride;
       for (std::size_t j = 0; j < k_len; ++j)
         ForEach(cols, [&](std::size_t c, auto io) HWY_ATTR { io.store(hn::Zero(Floats()), y + j * stride + c); });
     };

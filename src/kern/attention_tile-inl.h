@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/as_size.h"
 #include "hwy/highway.h"
 #include "kern/attention.h"
 #include "kern/kernels.h"
@@ -149,17 +150,17 @@ struct Visible {
 
 inline Visible visible_keys(const Attention& a, std::size_t row, std::size_t head, std::size_t query) {
   const RowSpan& span = a.rows[row];
-  const std::size_t k_len = static_cast<std::size_t>(span.k_len);
+  const std::size_t k_len = as_size(span.k_len);
   Visible v{0, k_len, nullptr, false};
   if (a.mask == MaskKind::causal) {
     const std::ptrdiff_t end = static_cast<std::ptrdiff_t>(query) + 1 + span.k_len - span.q_len;
-    v.end = end > 0 ? smaller(static_cast<std::size_t>(end), k_len) : 0;
-    if (a.window > 0 && end > a.window) v.begin = smaller(static_cast<std::size_t>(end - a.window), v.end);
+    v.end = end > 0 ? smaller(as_size(end), k_len) : 0;
+    if (a.window > 0 && end > a.window) v.begin = smaller(as_size(end - a.window), v.end);
   } else if (a.mask == MaskKind::near) {
     const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(query) + span.k_len - span.q_len;
     const std::ptrdiff_t begin = at - a.window, end = at + a.window + 1;
-    v.end = end > 0 ? smaller(static_cast<std::size_t>(end), k_len) : 0;
-    v.begin = begin > 0 ? smaller(static_cast<std::size_t>(begin), v.end) : 0;
+    v.end = end > 0 ? smaller(as_size(end), k_len) : 0;
+    v.begin = begin > 0 ? smaller(as_size(begin), v.end) : 0;
   } else if (a.mask == MaskKind::explicit01) {
     v.allow = a.allow + row * a.allow_row_stride + head * a.allow_head_stride + query * a.allow_query_stride;
     while (v.end > 0 && !v.allow[v.end - 1]) --v.end;
@@ -180,7 +181,7 @@ struct QueryBlock {
 
   QueryBlock(const Attention& a, std::size_t row_, std::size_t head_, std::size_t first_)
       : row(row_), head(head_), first(first_) {
-    count = smaller(kQueries, static_cast<std::size_t>(a.rows[row].q_len) - first);
+    count = smaller(kQueries, as_size(a.rows[row].q_len) - first);
     begin = end = 0;
     for (std::size_t i = 0; i < count; ++i) {
       const Visible& v = visible[i] = visible_keys(a, row, head, first + i);
@@ -217,7 +218,7 @@ struct KeyTile {
 
 /// The tile of keys from `start`, a multiple of kKeys.
 HWY_INLINE KeyTile tile_at(const Attention& a, std::size_t row, std::size_t start) {
-  const std::size_t cols = smaller(kKeys, static_cast<std::size_t>(a.rows[row].k_len) - start);
+  const std::size_t cols = smaller(kKeys, as_size(a.rows[row].k_len) - start);
   return {start, cols, round_up(cols)};
 }
 
@@ -320,9 +321,9 @@ struct HeadOf {
   HeadOf(const Attention& a, std::size_t row, std::size_t head) {
     const RowSpan& span = a.rows[row];
     const std::size_t kv_head = head / (a.heads / a.kv_heads);
-    q = a.q + static_cast<std::size_t>(span.q_begin) * a.q_stride + head * a.d_k;
-    k = a.k + static_cast<std::size_t>(span.k_begin) * a.k_stride + kv_head * a.d_k;
-    v = a.v + static_cast<std::size_t>(span.k_begin) * a.v_stride + kv_head * a.d_v;
+    q = a.q + as_size(span.q_begin) * a.q_stride + head * a.d_k;
+    k = a.k + as_size(span.k_begin) * a.k_stride + kv_head * a.d_k;
+    v = a.v + as_size(span.k_begin) * a.v_stride + kv_head * a.d_v;
   }
 };
 

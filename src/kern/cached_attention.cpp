@@ -6,6 +6,7 @@
 // transposed copy. More queries (a chunk of a prompt, draft tokens to be verified) go through the cache tile by tile
 // with a running softmax, as in attention.cpp. Each tile's keys are transposed and its values gathered once for all
 // queries of the row and all heads that share them. At most one tile of the cache is copied at a time.
+#include "base/as_size.h"
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/cached_attention.cpp"
@@ -32,7 +33,7 @@ struct RowsInSlots {
   const T* base;
   const std::int32_t* slots;
   std::size_t stride, cols;
-  HWY_INLINE const T* operator()(std::size_t j) const { return base + static_cast<std::size_t>(slots[j]) * stride; }
+  HWY_INLINE const T* operator()(std::size_t j) const { return base + as_size(slots[j]) * stride; }
   /// The rows of one head are far apart, and only the list of slots tells where the next ones are.
   HWY_INLINE void ask_for(std::size_t j) const {
     const auto* const row = reinterpret_cast<const char*>((*this)(j));
@@ -47,26 +48,26 @@ struct Sight {
 };
 
 HWY_INLINE Sight sight_of(const CachedAttention& a, std::size_t end) {
-  const std::size_t window = static_cast<std::size_t>(a.window), sinks = static_cast<std::size_t>(a.sinks);
+  const std::size_t window = as_size(a.window), sinks = as_size(a.sinks);
   if (window == 0 || end <= window + sinks) return {0, 0, end};
   return {sinks, end - window, end};
 }
 
 HWY_INLINE std::size_t queries_of(const CachedAttention& a, std::size_t row) {
-  return a.queries ? static_cast<std::size_t>(a.queries[row]) : 1;
+  return a.queries ? as_size(a.queries[row]) : 1;
 }
 
 /// An upper bound of the keys that a query of this row sees.
 HWY_INLINE std::size_t most_keys(const CachedAttention& a, std::size_t row) {
-  const std::size_t n = static_cast<std::size_t>(a.lengths[row]);
-  const std::size_t kept = static_cast<std::size_t>(a.window) + static_cast<std::size_t>(a.sinks);
+  const std::size_t n = as_size(a.lengths[row]);
+  const std::size_t kept = as_size(a.window) + as_size(a.sinks);
   return a.window == 0 ? n : smaller(n, kept);
 }
 
 /// s_i [n] *= the scales of the keys or values in slots[0], slots[1], ... for i < count; `list` [n] is scratch
 HWY_INLINE void times_scales(float* HWY_RESTRICT s, std::size_t count, const float* scales, const std::int32_t* slots,
                              std::size_t stride, std::size_t n, float* HWY_RESTRICT list) {
-  for (std::size_t j = 0; j < n; ++j) list[j] = scales[static_cast<std::size_t>(slots[j]) * stride];
+  for (std::size_t j = 0; j < n; ++j) list[j] = scales[as_size(slots[j]) * stride];
   for (std::size_t i = 0; i < count; ++i, s += n)
     ForEach(n, [&](std::size_t j, auto io) HWY_ATTR { io.store(hn::Mul(io.load(s + j), io.load(list + j)), s + j); });
 }
@@ -138,7 +139,7 @@ void attend_one(const CachedAttention& a, const T* keys, const T* values, const 
 template <class T>
 void attend_one_by_one(const CachedAttention& a, const T* keys, const T* values, std::size_t row, const float* q,
                        float* out, std::size_t out_stride, float* scratch) {
-  const std::size_t count = queries_of(a, row), length = static_cast<std::size_t>(a.lengths[row]);
+  const std::size_t count = queries_of(a, row), length = as_size(a.lengths[row]);
   const std::size_t before = length > count ? length - count : 0;  // a row without keys still has one query
   for (std::size_t i = 0; i < count; ++i) {
     const Sight sight = sight_of(a, smaller(length, before + i + 1));
@@ -253,8 +254,8 @@ void attend_tile(const CachedAttention& a, std::size_t before, std::size_t head,
 template <class T>
 void attend_by_tiles(const CachedAttention& a, const T* keys, const T* values, std::size_t row, const float* q,
                      float* out, std::size_t out_stride, float* scratch) {
-  const std::size_t count = queries_of(a, row), length = static_cast<std::size_t>(a.lengths[row]),
-                    before = length - count, group = a.heads / a.kv_heads;
+  const std::size_t count = queries_of(a, row), length = as_size(a.lengths[row]), before = length - count,
+                    group = a.heads / a.kv_heads;
   const TileWork w(a, count, scratch);
   for (std::size_t i = 0; i < count * a.heads; ++i) w.highest[i] = -kInfinity, w.sum[i] = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -275,7 +276,7 @@ void attend_by_tiles(const CachedAttention& a, const T* keys, const T* values, s
     const std::int32_t* slots = a.slots[row] + start;
     for (std::size_t kv = 0; kv < a.kv_heads; ++kv) {
       for (std::size_t j = 0; j < cols; ++j) {
-        const std::size_t slot = static_cast<std::size_t>(slots[j]);
+        const std::size_t slot = as_size(slots[j]);
         const auto scale = [&](const float* of) { return of ? of[slot * a.scale_stride + kv] : 1.0f; };
         copy_floats(keys + slot * a.k_stride + kv * a.d_k, scale(a.k_scales), a.d_k, w.keys + j * a.d_k);
         copy_floats(values + slot * a.v_stride + kv * a.d_v, scale(a.v_scales), a.d_v, w.values + j * a.d_v);
@@ -335,7 +336,7 @@ void quantize_slots(const QuantizeSlots& x) {
   const Floats d;
   const hn::RebindToSigned<Floats> di;
   for (std::size_t i = 0; i < x.rows; ++i) {
-    const std::size_t slot = static_cast<std::size_t>(x.slots[i]);
+    const std::size_t slot = as_size(x.slots[i]);
     for (std::size_t h = 0; h < x.heads; ++h) {
       const float* from = x.x + i * x.x_stride + h * x.d;
       const float largest = LargestSize(from, x.d);

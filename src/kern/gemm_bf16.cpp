@@ -4,6 +4,7 @@
 //   for rows of A: for depth: pack A; for four panels of B: for 32 rows: C_block = A_block B_panel; finish
 #include "kern/gemm_bf16.h"
 
+#include "base/as_size.h"
 #include "base/half.h"
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
@@ -44,7 +45,7 @@ void multiply(const PackedGemm& g) {
 void gather_packed(const std::uint16_t* b, std::size_t k, const std::int32_t* ids, float* y, std::size_t columns) {
   for (std::size_t i = 0; i < columns; ++i)
     for (std::size_t row = 0; row < k; ++row)
-      y[i * k + row] = bf16_to_f32(b[packed_right_index(k, row, static_cast<std::size_t>(ids[i]))]);
+      y[i * k + row] = bf16_to_f32(b[packed_right_index(k, row, as_size(ids[i]))]);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #define TRIL_KERN_GEMM_INT8_INL_H_
 #endif
 
+#include "base/as_size.h"
 #include "hwy/highway.h"
 #include "kern/int8-inl.h"
 #include "kern/int8_avx512-inl.h"
@@ -70,7 +71,7 @@ HWY_INLINE void SweepInt8(const QuantizedRight& b, const float* a, std::size_t a
       return SweepFewOfInt4<Isa>(b, a, a_stride, m, scratch, finish);
   HWY_ALIGN std::int32_t tiles[2][32 * 32];
   const std::size_t depth = int8_depth(b.k), deep = depth / int8_tile_depth;
-  const std::size_t panel_bytes = 2 * deep * int8_tile_bytes * static_cast<std::size_t>(b.bits) / 8;
+  const std::size_t panel_bytes = 2 * deep * int8_tile_bytes * as_size(b.bits) / 8;
   std::uint8_t* at = scratch + (64 - reinterpret_cast<std::uintptr_t>(scratch) % 64) % 64;
   std::uint8_t* const unpacked = at;
   if (b.bits == 4) at += 32 * depth;

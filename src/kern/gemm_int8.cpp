@@ -3,6 +3,7 @@
 //   for rows of A: round A; for panels of W: for 32 rows: block = A_block W_panel; scale, bias, activation, residual
 #include "kern/gemm_int8.h"
 
+#include "base/as_size.h"
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/gemm_int8.cpp"
@@ -76,8 +77,8 @@ void pack_quantized(const PackQuantized& p) {
 void gather_quantized(const QuantizedRight& b, const std::int32_t* ids, float scale, float* y, std::size_t rows) {
   const std::size_t deep = int8_depth(b.k) / int8_tile_depth;
   for (std::size_t i = 0; i < rows; ++i) {
-    const auto j = static_cast<std::size_t>(ids[i]);
-    const std::size_t tile_bytes = int8_tile_bytes * static_cast<std::size_t>(b.bits) / 8;
+    const auto j = as_size(ids[i]);
+    const std::size_t tile_bytes = int8_tile_bytes * as_size(b.bits) / 8;
     const float factor = scale * b.scales[j];
     for (std::size_t l = 0; l < deep; ++l) {
       const std::size_t tile = (j / 32 * deep + l) * 2 + j % 32 / 16, c = j % 16;

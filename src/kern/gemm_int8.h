@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/as_size.h"
 #include "kern/kernels.h"
 
 namespace tril::kern {
@@ -26,7 +27,7 @@ constexpr std::size_t int8_depth(std::size_t k) {  ///< whole tiles
   return (k + int8_tile_depth - 1) / int8_tile_depth * int8_tile_depth;
 }
 constexpr std::size_t int8_packed_bytes(std::size_t n, std::size_t k, int bits) {
-  return int8_columns(n) * int8_depth(k) * static_cast<std::size_t>(bits) / 8;
+  return int8_columns(n) * int8_depth(k) * as_size(bits) / 8;
 }
 /// Number of multipliers of a packed 4-bit operand: [n / 32][k / 64][2 tiles][2 groups][16 columns].
 constexpr std::size_t int4_multipliers(std::size_t n, std::size_t k) {
@@ -48,7 +49,7 @@ struct QuantizedRight {
     return {.n = count,
             .k = k,
             .bits = bits,
-            .values = values + packed * static_cast<std::size_t>(bits) / 8,
+            .values = values + packed * as_size(bits) / 8,
             .multipliers = multipliers ? multipliers + packed / int4_group : nullptr,
             .scales = scales + first,
             .sums = sums + first};

@@ -4,6 +4,7 @@
 // tril(phi(Q) phi(K)^T) those within it. Backward, with g = dy / n[d_v] and G = [g, -g . y], the gradient of n:
 //   B = tril(G V^T)   d phi(Q) = G S^T + B phi(K)   d phi(K) = V R^T + B^T phi(Q)   dV = phi(K) R + A^T G
 // where R = sum of phi(q_i)^T G_i over the later chunks. phi'(x) = min(phi(x), 1).
+#include "base/as_size.h"
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/linear_attention.cpp"
@@ -111,14 +112,10 @@ void clear(float* x, std::size_t n) {
 class Head {
  public:
   Head(const LinearAttention& a, std::size_t row, std::size_t head, Work& work)
-      : d_k(a.d_k),
-        d_v(a.d_v),
-        q_len(static_cast<std::size_t>(a.rows[row].q_len)),
-        k_len(static_cast<std::size_t>(a.rows[row].k_len)),
-        w(work) {
-    q = {a.q + static_cast<std::size_t>(a.rows[row].q_begin) * a.q_stride + head * a.d_k, a.q_stride};
-    k = {a.k + static_cast<std::size_t>(a.rows[row].k_begin) * a.k_stride + head * a.d_k, a.k_stride};
-    v = {a.v + static_cast<std::size_t>(a.rows[row].k_begin) * a.v_stride + head * a.d_v, a.v_stride};
+      : d_k(a.d_k), d_v(a.d_v), q_len(as_size(a.rows[row].q_len)), k_len(as_size(a.rows[row].k_len)), w(work) {
+    q = {a.q + as_size(a.rows[row].q_begin) * a.q_stride + head * a.d_k, a.q_stride};
+    k = {a.k + as_size(a.rows[row].k_begin) * a.k_stride + head * a.d_k, a.k_stride};
+    v = {a.v + as_size(a.rows[row].k_begin) * a.v_stride + head * a.d_v, a.v_stride};
   }
 
   std::size_t chunks() const { return (larger(q_len, k_len) + kChunk - 1) / kChunk; }
@@ -177,7 +174,7 @@ void linear_attention(const LinearAttention& a, float* out, std::size_t out_stri
   for (std::size_t row = 0; row < a.num_rows; ++row) {
     for (std::size_t head = 0; head < a.heads; ++head) {
       Head h(a, row, head, w);
-      float* y = out + static_cast<std::size_t>(a.rows[row].q_begin) * out_stride + head * a.d_v;
+      float* y = out + as_size(a.rows[row].q_begin) * out_stride + head * a.d_v;
       clear(w.s, a.d_k * w.v);
       for (std::size_t c = 0; c < h.chunks() && !a.causal; ++c) {
         h.load_keys(c);
@@ -331,8 +328,7 @@ void linear_attention_backward(const LinearAttention& a, const float* d_out, std
                                std::size_t dv_stride, bool accumulate, float* scratch) {
   Work w(scratch, a.d_k, a.d_v);
   for (std::size_t row = 0; row < a.num_rows; ++row) {
-    const std::size_t q = static_cast<std::size_t>(a.rows[row].q_begin),
-                      k = static_cast<std::size_t>(a.rows[row].k_begin);
+    const std::size_t q = as_size(a.rows[row].q_begin), k = as_size(a.rows[row].k_begin);
     for (std::size_t head = 0; head < a.heads; ++head) {
       Head h(a, row, head, w);
       const Gradients g{d_out + q * d_out_stride + head * a.d_v,
@@ -358,8 +354,8 @@ void linear_attention_step(const LinearAttention& a, float* state, float* out, s
   const std::size_t size = a.d_k * a.d_v + a.d_k;  // of one head's state
   for (std::size_t job = 0; job < a.num_rows * a.heads; ++job, state += size) {
     const RowSpan& row = a.rows[job / a.heads];
-    const std::size_t head = job % a.heads, first_token = static_cast<std::size_t>(row.q_begin);
-    for (std::size_t token = first_token; token < first_token + static_cast<std::size_t>(row.q_len); ++token) {
+    const std::size_t head = job % a.heads, first_token = as_size(row.q_begin);
+    for (std::size_t token = first_token; token < first_token + as_size(row.q_len); ++token) {
       const float *q = a.q + token * a.q_stride + head * a.d_k, *k = a.k + token * a.k_stride + head * a.d_k;
       const float* v = a.v + token * a.v_stride + head * a.d_v;
       float *z = state + a.d_k * a.d_v, *y = out + token * out_stride + head * a.d_v;

@@ -4,6 +4,7 @@
 // bits, a key's scale multiplies its score and a value's scale its weight.
 #include "kern/memory_attention.h"
 
+#include "base/as_size.h"
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/memory_attention.cpp"
@@ -183,16 +184,16 @@ HWY_INLINE void AttendRows(const MemoryAttention& a, const std::byte* head, std:
 template <class T>
 HWY_INLINE void AttendHead(const MemoryAttention& a, const MemorySpan& span, std::size_t h, float* out,
                            std::size_t out_stride, float* scores) {
-  const auto row = static_cast<std::size_t>(span.memory), n = static_cast<std::size_t>(a.lengths[row]);
+  const auto row = as_size(span.memory), n = as_size(a.lengths[row]);
   const std::size_t bytes = MemoryLayout(a.form, n, a.d_k, a.d_v).total;
   const std::byte* const head = a.memory + a.offsets[row] + h / (a.heads / a.kv_heads) * bytes;
   // The next head's data follow this one's.
   for (std::size_t b = 0; b < bytes && b < 8192; b += 64) __builtin_prefetch(head + bytes + b);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(span.q_len); i += kMost) {
-    const std::size_t token = static_cast<std::size_t>(span.q_begin) + i;
+  for (std::size_t i = 0; i < as_size(span.q_len); i += kMost) {
+    const std::size_t token = as_size(span.q_begin) + i;
     const float* const q = a.q + token * a.q_stride + h * a.d_k;
     float* const y = out + token * out_stride + h * a.d_v;
-    switch (static_cast<std::size_t>(span.q_len) - i) {
+    switch (as_size(span.q_len) - i) {
       case 1:
         AttendRows<1, T>(a, head, n, q, y, out_stride, scores);
         break;

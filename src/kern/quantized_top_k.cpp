@@ -2,6 +2,7 @@
 // are compared with the k-th best so far, which few exceed, and their exponentials are added up.
 #include "kern/quantized_top_k.h"
 
+#include "base/as_size.h"
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/quantized_top_k.cpp"
@@ -130,7 +131,7 @@ class TopK {
       HWY_ALIGN float values[hn::MaxLanes(Floats())];
       hn::Store(logits[v], d, values);
       for (; bits != 0; bits &= bits - 1) {
-        const auto lane = static_cast<std::size_t>(__builtin_ctz(bits));
+        const auto lane = as_size(__builtin_ctz(bits));
         const std::size_t at = v * lanes + lane;
         const float value = values[lane];
         const auto id = t_.first_id + static_cast<std::int32_t>(col + at);

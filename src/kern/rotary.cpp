@@ -1,4 +1,5 @@
 // Rotation of heads by position (rotary.h): one pass over x that reads a row of cosines and sines for each token.
+#include "base/as_size.h"
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/rotary.cpp"
@@ -52,7 +53,7 @@ HWY_INLINE void RotateNeighbours(const Rotary& r, const float* cosines, const fl
 
 void rotary(const Rotary& r) {
   for (std::size_t t = 0; t < r.tokens; ++t) {
-    const float *cosines = r.table + static_cast<std::size_t>(r.positions[t]) * r.dim, *sines = cosines + r.dim / 2;
+    const float *cosines = r.table + as_size(r.positions[t]) * r.dim, *sines = cosines + r.dim / 2;
     for (std::size_t h = 0; h < r.heads; ++h) {
       const float* x = r.x + t * r.x_stride + h * r.d;
       float* y = r.y + t * r.y_stride + h * r.d;

@@ -1,6 +1,7 @@
 // Softmax and its losses over rows of logits. A row of a vocabulary stays in the second-level cache: one pass for
 // its largest value, one for the sum of exp(x - max), one for the result. Each element's exp is computed once if the
 // output can hold it meanwhile.
+#include "base/as_size.h"
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/softmax.cpp"
@@ -75,7 +76,7 @@ void cross_entropy(const CrossEntropy& c, const float* logits, float* losses, fl
       if (dx) clear(dx, cols);
       continue;
     }
-    const std::size_t target = static_cast<std::size_t>(c.targets[row]);
+    const std::size_t target = as_size(c.targets[row]);
     const float weight = c.weights ? c.weights[row] : 1.0f, at_target = x[target];
     const float shift = Shift(x, cols);
     const Vec s = hn::Set(d, shift);

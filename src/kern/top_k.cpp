@@ -2,6 +2,7 @@
 // in random order about k ln(n / k) do, and little more than k once a bound is known. The k best are in the output
 // itself, as a heap with the worst at its root. NaN counts as less than everything, so it is chosen only if nothing
 // else is left.
+#include "base/as_size.h"
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kern/top_k.cpp"
@@ -88,7 +89,7 @@ void top_k_row(const float* x, std::size_t cols, std::size_t k, float* values, s
       std::uint8_t bytes[8] = {};
       hn::StoreMaskBits(d, hn::Not(hn::Le(hn::LoadU(d, x + i), hn::Set(d, beaten))), bytes);
       for (std::uint32_t bits = bytes[0] | static_cast<std::uint32_t>(bytes[1]) << 8; bits != 0; bits &= bits - 1)
-        take(i + static_cast<std::size_t>(__builtin_ctz(bits)));
+        take(i + as_size(__builtin_ctz(bits)));
     }
   }
   for (; j < cols; ++j) take(j);

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "base/as_size.h"
 #include "ops/scale_columns.h"
 
 namespace tril::nn {
@@ -12,18 +13,18 @@ namespace {
 
 const WeightChange* change_of(const WeightAdapters& w, std::int32_t adapter) {
   const std::int32_t k = adapter >= 0 ? adapter : w.standard;
-  if (k < 0 || static_cast<std::size_t>(k) >= w.of.size()) return nullptr;
-  const auto& change = w.of[static_cast<std::size_t>(k)];
+  if (k < 0 || as_size(k) >= w.of.size()) return nullptr;
+  const auto& change = w.of[as_size(k)];
   return change ? &*change : nullptr;
 }
 
 // Some rows of x, dense.
 Tensor copied(Context& c, const Tensor& x, std::span<const std::int32_t> rows) {
   const std::int64_t D = x.size(1);
-  Tensor y = c.empty({static_cast<std::int64_t>(rows.size()), D});
+  Tensor y = c.empty({std::ssize(rows), D});
   for (std::size_t i = 0; i < rows.size(); ++i)
     c.kernels().copy(x.data<float>() + rows[i] * x.row_stride(), y.data<float>() + static_cast<std::int64_t>(i) * D,
-                     static_cast<std::size_t>(D) * sizeof(float));
+                     as_size(D) * sizeof(float));
   return y;
 }
 
@@ -31,7 +32,7 @@ void put_back(Context& c, const Tensor& from, std::span<const std::int32_t> rows
   const std::int64_t D = y.size(1);
   for (std::size_t i = 0; i < rows.size(); ++i)
     c.kernels().copy(from.data<float>() + static_cast<std::int64_t>(i) * D, y.data<float>() + rows[i] * y.row_stride(),
-                     static_cast<std::size_t>(D) * sizeof(float));
+                     as_size(D) * sizeof(float));
 }
 
 // Calls change(adapter's change, rows) for the rows of each adapter that changes the weight.
@@ -43,10 +44,9 @@ void for_each_adapter(const Context& c, const WeightAdapters& adapters, std::int
     if (const WeightChange* change = change_of(adapters, of_all))
       for (std::int64_t i = 0; i < N; ++i) rows[change].push_back(static_cast<std::int32_t>(i));
   } else {
-    check(static_cast<std::int64_t>(of_rows.size()) == N, "adapters", "{} rows, but the adapters of {} are known", N,
-          of_rows.size());
+    check(std::ssize(of_rows) == N, "adapters", "{} rows, but the adapters of {} are known", N, of_rows.size());
     for (std::int64_t i = 0; i < N; ++i)
-      if (const WeightChange* change = change_of(adapters, of_rows[static_cast<std::size_t>(i)]))
+      if (const WeightChange* change = change_of(adapters, of_rows[as_size(i)]))
         rows[change].push_back(static_cast<std::int32_t>(i));
   }
   for (const auto& [change, list] : rows) changed(*change, list);
@@ -60,7 +60,7 @@ Tensor lasting(std::span<const float> values, Shape shape) {
 }  // namespace
 
 ops::Weight adapter_matrix(std::span<const float> values, std::int64_t rows, std::int64_t columns) {
-  const auto R = static_cast<std::size_t>(rows), C = static_cast<std::size_t>(columns);
+  const auto R = as_size(rows), C = as_size(columns);
   check(values.size() == R * C, "adapter", "{} values for [{}, {}]", values.size(), rows, columns);
   std::vector<float> turned(values.size());
   for (std::size_t i = 0; i < R; ++i)
@@ -69,7 +69,7 @@ ops::Weight adapter_matrix(std::span<const float> values, std::int64_t rows, std
 }
 
 Tensor adapter_vector(std::span<const float> values) {
-  return lasting(values, {static_cast<std::int64_t>(values.size())});
+  return lasting(values, {std::ssize(values)});
 }
 
 bool is_adapted(const Context& c, const WeightAdapters* adapters) {
@@ -94,7 +94,7 @@ const WeightChange* change_of_all(const Context& c, const Parameter& weight) {
 void adapt(Context& c, const Tensor& x, const Parameter& weight, Tensor y) {
   check(!c.tape(), weight.name, "a served adapter has no gradients");
   for_each_adapter(c, *weight.adapters, x.size(0), [&](const WeightChange& change, std::span<const std::int32_t> rows) {
-    const bool all = static_cast<std::int64_t>(rows.size()) == x.size(0);
+    const bool all = std::ssize(rows) == x.size(0);
     const Tensor in = all ? x : copied(c, x, rows);
     if (change.whole.value) return put_back(c, ops::linear(c, in, change.whole, change.offset), rows, y);
     Tensor z = copied(c, y, rows);
@@ -105,7 +105,7 @@ void adapt(Context& c, const Tensor& x, const Parameter& weight, Tensor y) {
     } else if (change.offset) {
       for (std::size_t i = 0; i < rows.size(); ++i)
         c.kernels().axpy(1.0f, change.offset.data<float>(), z.data<float>() + static_cast<std::int64_t>(i) * y.size(1),
-                         static_cast<std::size_t>(y.size(1)));
+                         as_size(y.size(1)));
     }
     put_back(c, z, rows, y);
   });
@@ -113,10 +113,10 @@ void adapt(Context& c, const Tensor& x, const Parameter& weight, Tensor y) {
 
 void adapt_rows(Context& c, std::span<const std::int32_t> ids, const Parameter& table, float scale, Tensor y) {
   check(!c.tape(), table.name, "a served adapter has no gradients");
-  const auto n_ids = static_cast<std::int64_t>(ids.size());
+  const auto n_ids = std::ssize(ids);
   for_each_adapter(c, *table.row_adapters, n_ids, [&](const WeightChange& change, std::span<const std::int32_t> rows) {
     std::vector<std::int32_t> wanted;
-    for (const std::int32_t r : rows) wanted.push_back(ids[static_cast<std::size_t>(r)]);
+    for (const std::int32_t r : rows) wanted.push_back(ids[as_size(r)]);
     const Tensor on_device = c.upload(wanted);
     put_back(c, ops::embedding(c, change.whole.value, on_device, scale, -1), rows, y);
   });

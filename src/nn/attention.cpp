@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/as_size.h"
 #include "nn/adapters.h"
 #include "ops/clamp.h"
 #include "ops/dense.h"
@@ -169,8 +170,7 @@ Tensor Attention::prepared(Context& c, const Tensor& x, std::span<const ops::Rot
                            std::int64_t heads) const {
   const bool after = o_.head_norms.after_rotation;
   Tensor y = clipped(c, norm && !after ? norm.forward(c, x) : x);
-  if (o_.rotary >= 0 && !rotations.empty())
-    y = ops::rotary(c, y, rotations[static_cast<std::size_t>(o_.rotary)], heads);
+  if (o_.rotary >= 0 && !rotations.empty()) y = ops::rotary(c, y, rotations[as_size(o_.rotary)], heads);
   return norm && after ? norm.forward(c, y) : y;
 }
 

@@ -1,5 +1,6 @@
 #include "nn/head_norm.h"
 
+#include "base/as_size.h"
 #include "ops/concat_columns.h"
 #include "ops/dense.h"
 #include "ops/scale_columns.h"
@@ -36,7 +37,7 @@ Tensor HeadNorm::forward(Context& c, const Tensor& x) const {
   if (options_.over == Over::own_tensor) {
     std::vector<Tensor> parts;
     for (std::int64_t h = 0; h < heads; ++h)
-      parts.push_back(norms_[static_cast<std::size_t>(h)].forward(c, ops::dense(c, x.columns(h * d, (h + 1) * d))));
+      parts.push_back(norms_[as_size(h)].forward(c, ops::dense(c, x.columns(h * d, (h + 1) * d))));
     return ops::concat_columns(c, parts);
   }
   const Tensor y = ops::dense(c, x);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/as_size.h"
+
 namespace tril::nn {
 namespace {
 
@@ -45,7 +47,7 @@ void KvCache::configure(const Options& options) {
 }
 
 void KvCache::add_rows(std::int64_t n) {
-  rows_.resize(rows_.size() + static_cast<std::size_t>(n));
+  rows_.resize(rows_.size() + as_size(n));
 }
 
 void KvCache::release(const Row& row) {
@@ -172,7 +174,7 @@ void KvCache::own_state(Row& row) {
     if (!keeps_state(layer)) continue;
     const Tensor& all = states(layer);
     Tensor to = all.rows(slot, slot + 1);
-    const auto n = static_cast<std::size_t>(sizes(layer).state_size);
+    const auto n = as_size(sizes(layer).state_size);
     if (begins)
       context_->kernels().fill(0.0f, to.data<float>(), n);
     else
@@ -189,7 +191,7 @@ void KvCache::reserve(std::int64_t slots) {
 void KvCache::grow_states(std::int64_t capacity) {
   for (std::int64_t layer = 0; layer < num_layers(); ++layer)
     if (keeps_state(layer))
-      lengthen(*context_, states_[static_cast<std::size_t>(layer)], {capacity, sizes(layer).state_size}, DType::f32);
+      lengthen(*context_, states_[as_size(layer)], {capacity, sizes(layer).state_size}, DType::f32);
   pool_.grow(capacity);
 }
 
@@ -200,7 +202,7 @@ void KvCache::grow(std::int64_t capacity) {
   const DType type = bytes ? DType::i8 : DType::f32;
   for (std::int64_t layer = 0; layer < num_layers(); ++layer) {
     if (keeps_state(layer)) continue;
-    ops::CachedKeysValues& kv = layers_[static_cast<std::size_t>(layer)];
+    ops::CachedKeysValues& kv = layers_[as_size(layer)];
     lengthen(*context_, kv.keys, {capacity, sizes(layer).key_size}, type);
     lengthen(*context_, kv.values, {capacity, sizes(layer).value_size}, type);
     if (bytes) lengthen(*context_, kv.key_scales, {capacity, sizes(layer).num_kv_heads}, DType::f32);
@@ -219,7 +221,7 @@ std::int64_t KvCache::bytes() const {
 
 void KvCache::store(Context& c, std::int64_t layer, const Tensor& keys, const Tensor& values) {
   check(!keeps_state(layer), "KvCache", "layer {} keeps a state and not keys and values", layer);
-  ops::CachedKeysValues& to = layers_[static_cast<std::size_t>(layer)];
+  ops::CachedKeysValues& to = layers_[as_size(layer)];
   const std::int64_t N = std::ssize(fresh_);
   check_shape(keys, {N, sizes(layer).key_size}, "KvCache: keys");
   check_shape(values, {N, sizes(layer).value_size}, "KvCache: values");
@@ -231,9 +233,9 @@ void KvCache::store(Context& c, std::int64_t layer, const Tensor& keys, const Te
   }
   const auto copy = [&](const Tensor& from, Tensor& into, std::int64_t row, std::int64_t rows) {
     const std::int64_t width = into.size(1);
-    c.kernels().copy_rows(from.data<float>() + row * from.row_stride(), static_cast<std::size_t>(from.row_stride()),
-                          into.data<float>() + *(fresh_.begin() + row) * width, static_cast<std::size_t>(width),
-                          static_cast<std::size_t>(rows), static_cast<std::size_t>(width));
+    c.kernels().copy_rows(from.data<float>() + row * from.row_stride(), as_size(from.row_stride()),
+                          into.data<float>() + *(fresh_.begin() + row) * width, as_size(width), as_size(rows),
+                          as_size(width));
   };
   const auto first = fresh_.begin();
   for (std::int64_t i = 0; i < N;) {  // runs of consecutive slots are stored in one call

@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "base/as_size.h"
 #include "nn/slot_pool.h"
 #include "ops/ops.h"
 
@@ -78,11 +79,11 @@ class KvCache {
   void store(Context& c, std::int64_t layer, const Tensor& keys, const Tensor& values);
 
   /// [capacity, key_size] and [capacity, value_size] of all slots; with 8 bits also their scales.
-  const ops::CachedKeysValues& layer(std::int64_t layer) const { return layers_[static_cast<std::size_t>(layer)]; }
+  const ops::CachedKeysValues& layer(std::int64_t layer) const { return layers_[as_size(layer)]; }
   const Tensor& keys(std::int64_t layer) const { return this->layer(layer).keys; }
   const Tensor& values(std::int64_t layer) const { return this->layer(layer).values; }
   /// [state_capacity, its state size] of a layer that keeps states: row r's state is at state(r).
-  const Tensor& states(std::int64_t layer) const { return states_[static_cast<std::size_t>(layer)]; }
+  const Tensor& states(std::int64_t layer) const { return states_[as_size(layer)]; }
   /// True if this layer keeps a state.
   bool keeps_state(std::int64_t layer) const { return sizes(layer).state_size > 0; }
 
@@ -99,7 +100,7 @@ class KvCache {
   };
   Row& row(std::int64_t r) { return *(rows_.begin() + r); }
   const Row& row(std::int64_t r) const { return *(rows_.begin() + r); }
-  const Layer& sizes(std::int64_t layer) const { return sizes_[static_cast<std::size_t>(layer)]; }
+  const Layer& sizes(std::int64_t layer) const { return sizes_[as_size(layer)]; }
   void grow(std::int64_t capacity);
   void grow_states(std::int64_t capacity);
   void release(const Row& row);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 
+#include "base/as_size.h"
 #include "nn/adapters.h"
 #include "nn/lora.h"
 
@@ -39,7 +40,7 @@ Tensor forward(Context& c, const Tensor& x, const Stack& stack, std::size_t firs
 
 Norm::Norm(Parameters& p, const std::string& name, std::int64_t d, float eps, Kind kind) : eps_(eps), kind_(kind) {
   if (kind == Kind::layer_plain || kind == Kind::rms_plain) {
-    const auto values = std::make_shared<std::vector<float>>(static_cast<std::size_t>(d), 1.0f);
+    const auto values = std::make_shared<std::vector<float>>(as_size(d), 1.0f);
     ones_ = foreign_tensor(reinterpret_cast<std::byte*>(values->data()), {d}, DType::f32, values);
     return;
   }
@@ -63,7 +64,7 @@ Embedding::Embedding(Parameters& p, const std::string& name, std::int64_t vocab,
 }
 
 Tensor Embedding::forward(Context& c, std::span<const std::int32_t> ids) const {
-  const Tensor on_device = c.upload<std::int32_t>(ids, {static_cast<std::int64_t>(ids.size())});
+  const Tensor on_device = c.upload<std::int32_t>(ids, {std::ssize(ids)});
   const Tensor y = table_->value ? ops::embedding(c, table_->value, on_device, options_.scale, options_.padding_id)
                                  : ops::embedding(c, table_->quantized, on_device, options_.scale);
   if (is_adapted(c, table_->row_adapters.get())) adapt_rows(c, ids, *table_, options_.scale, y);

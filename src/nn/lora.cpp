@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "base/as_size.h"
+
 namespace tril::nn {
 
 void add_lora(Parameters& p, Parameter& weight, const LoraOptions& options) {
@@ -35,8 +37,7 @@ std::vector<float> merged_weights(const Parameters& p) {
   for (const Parameter& w : p.all()) {
     if (!w.lora) continue;
     const std::vector<float> a = host_copy<float>(w.lora->a->value), b = host_copy<float>(w.lora->b->value);
-    const auto out = static_cast<std::size_t>(w.shape[0]), in = static_cast<std::size_t>(w.shape[1]),
-               rank = static_cast<std::size_t>(w.lora->a->shape[0]);
+    const auto out = as_size(w.shape[0]), in = as_size(w.shape[1]), rank = as_size(w.lora->a->shape[0]);
     float* const at = flat.data() + p.offset_of(w);
     std::vector<double> sum(in);
     for (std::size_t i = 0; i < out; ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/as_size.h"
 #include "base/even_partition.h"
 #include "base/hash.h"
 #include "kern/gemm_bf16.h"
@@ -22,9 +23,9 @@ std::size_t place_copies(Parameter& p, Precision precision, std::byte* memory, c
   const std::int64_t out = p.shape[0], in = p.shape[1];
   if (precision == Precision::fp32) {
     if (memory) p.transposed = foreign_tensor(memory, {in, out}, DType::f32, keep);
-    return static_cast<std::size_t>(padded(in * out)) * sizeof(float);
+    return as_size(padded(in * out)) * sizeof(float);
   }
-  const auto o = static_cast<std::size_t>(out), i = static_cast<std::size_t>(in);
+  const auto o = as_size(out), i = as_size(in);
   const std::size_t values = kern::packed_right_values(i, o), turned = kern::packed_right_values(o, i);
   constexpr std::size_t size = sizeof(std::uint16_t);
   if (memory) {
@@ -53,7 +54,7 @@ void fill_stacked_biases(const kern::Kernels& kernels, const std::deque<Stack>& 
     std::int64_t at = 0;
     for (const Parameter* b : s.biases) {
       Tensor part = s.from[0].bias.rows(at, at + b->shape[0]);
-      kernels.scale(1.0f, b->value.data<float>(), part.data<float>(), static_cast<std::size_t>(b->shape[0]));
+      kernels.scale(1.0f, b->value.data<float>(), part.data<float>(), as_size(b->shape[0]));
       at += b->shape[0];
     }
   }
@@ -99,7 +100,7 @@ Parameters::ValueLayout Parameters::lay_out_values(std::optional<Precision> serv
   for (std::size_t i = 0; i < list_.size(); ++i) {
     if (serving && !is_kept_in_floats(list_[i], *serving)) continue;
     layout.begins.emplace_back(i, layout.end);
-    layout.end += static_cast<std::size_t>(padded(list_[i].shape.count())) * sizeof(float);
+    layout.end += as_size(padded(list_[i].shape.count())) * sizeof(float);
   }
   return layout;
 }
@@ -158,7 +159,7 @@ const Stack* Parameters::stack(std::vector<Parameter*> weights, std::vector<Para
 }
 
 void Parameters::set(const kern::Kernels& kernels, Parameter& p, std::span<const float> values) {
-  check(values.size() == static_cast<std::size_t>(p.shape.count()), p.name, "{} values for {}", values.size(), p.shape);
+  check(values.size() == as_size(p.shape.count()), p.name, "{} values for {}", values.size(), p.shape);
   if (p.value) host_write<float>(p.value, values);
   if (serving_ && p.shape.rank() == 2) fill_forms(kernels, p, values);
 }
@@ -170,7 +171,7 @@ void Parameters::set(const kern::Kernels& kernels, Parameter& p, const Quantized
 void Parameters::initialise(std::uint64_t seed, const std::function<void(const Parameter&)>& each) {
   for (Parameter& p : list_) {
     RandomSequence random(seed, hash_of(p.name));  // independent of the modules' order
-    std::vector<float> values(static_cast<std::size_t>(p.shape.count()));
+    std::vector<float> values(as_size(p.shape.count()));
     for (float& v : values) {
       switch (p.init.kind) {
         case Init::Kind::constant:
@@ -246,12 +247,11 @@ void Parameters::refresh(const kern::Kernels& kernels) {
 namespace {
 
 void refresh_float(const kern::Kernels& kernels, Parameter& p) {
-  kernels.transpose(p.value.data<float>(), p.transposed.data<float>(), static_cast<std::size_t>(p.shape[0]),
-                    static_cast<std::size_t>(p.shape[1]));
+  kernels.transpose(p.value.data<float>(), p.transposed.data<float>(), as_size(p.shape[0]), as_size(p.shape[1]));
 }
 
 void refresh_packed(const kern::Kernels& kernels, Parameter& p) {
-  const auto out = static_cast<std::size_t>(p.shape[0]), in = static_cast<std::size_t>(p.shape[1]);
+  const auto out = as_size(p.shape[0]), in = as_size(p.shape[1]);
   kern::PackRight pack{.b = p.value.data<float>(), .stride = in, .k = out, .n = in};
   pack.packed = p.packed_transposed.data<std::uint16_t>();
   kernels.pack_right(pack);

@@ -5,6 +5,8 @@
 #include <memory>
 #include <numeric>
 
+#include "base/as_size.h"
+
 namespace tril::nn {
 namespace {
 
@@ -21,7 +23,7 @@ SinusoidalPositions::SinusoidalPositions(std::int64_t d_model, Layout layout, st
 }
 
 std::vector<float> SinusoidalPositions::at(std::span<const std::int32_t> positions) const {
-  std::vector<float> t(positions.size() * static_cast<std::size_t>(d_model_));
+  std::vector<float> t(positions.size() * as_size(d_model_));
   const std::int64_t half = d_model_ / 2;
   for (std::int64_t i = 0; i < half; ++i) {
     const auto of_all =
@@ -31,7 +33,7 @@ std::vector<float> SinusoidalPositions::at(std::span<const std::int32_t> positio
                        cosine = layout_ == Layout::interleaved ? 2 * i + 1 : half + i;
     for (std::size_t n = 0; n < positions.size(); ++n) {
       const double angle = (static_cast<double>(positions[n]) + first_) * frequency;
-      float* const row = t.data() + n * static_cast<std::size_t>(d_model_);
+      float* const row = t.data() + n * as_size(d_model_);
       row[sine] = static_cast<float>(std::sin(angle));
       row[cosine] = static_cast<float>(std::cos(angle));
     }
@@ -40,7 +42,7 @@ std::vector<float> SinusoidalPositions::at(std::span<const std::int32_t> positio
 }
 
 std::vector<float> SinusoidalPositions::table(std::int64_t count) const {
-  std::vector<std::int32_t> positions(static_cast<std::size_t>(count));
+  std::vector<std::int32_t> positions(as_size(count));
   std::iota(positions.begin(), positions.end(), 0);
   return at(positions);
 }
@@ -48,7 +50,7 @@ std::vector<float> SinusoidalPositions::table(std::int64_t count) const {
 Tensor SinusoidalPositions::forward(Context& c, const Tensor& x, std::span<const std::int32_t> positions) const {
   std::int64_t needed = 0;
   for (std::int32_t p : positions) needed = std::max<std::int64_t>(needed, p + 1);
-  const auto N = static_cast<std::int64_t>(positions.size());
+  const auto N = std::ssize(positions);
   if (needed <= kept_.size(0)) return ops::add_positions(c, x, kept_, c.upload<std::int32_t>(positions, {N}));
   for (std::int32_t p : positions) check(p >= 0, "sinusoidal positions", "position {} is negative", p);
   return ops::add(c, x, c.upload<float>(at(positions), {N, d_model_}));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 
+#include "base/as_size.h"
 #include "ops/transpose.h"
 
 namespace tril::nn {
@@ -41,7 +42,7 @@ RelativeBias::RelativeBias(Parameters& p, const std::string& name, const Options
 }
 
 std::vector<float> alibi_slopes(std::int64_t num_heads) {
-  const auto heads = static_cast<std::size_t>(num_heads), n = std::bit_ceil(heads);
+  const auto heads = as_size(num_heads), n = std::bit_ceil(heads);
   std::vector<float> slopes;
   for (std::size_t i = 1; slopes.size() < heads; ++i) {
     const std::size_t h = n == heads ? i : 2 * i <= n ? 2 * i : 2 * i - n - 1;  // counted from 1
@@ -51,7 +52,7 @@ std::vector<float> alibi_slopes(std::int64_t num_heads) {
 }
 
 RelativeBias::RelativeBias(std::vector<float> slopes, std::int64_t kept) : slopes_(std::move(slopes)) {
-  const auto heads = static_cast<std::int64_t>(slopes_.size());
+  const auto heads = std::ssize(slopes_);
   check(heads > 0, "ALiBi", "there are no slopes");
   kept = std::clamp<std::int64_t>(kept, 1, std::max<std::int64_t>(most_kept_biases / (2 * heads), 1));
   const auto values = std::make_shared<std::vector<float>>(sloped(kept, kept));
@@ -61,7 +62,7 @@ RelativeBias::RelativeBias(std::vector<float> slopes, std::int64_t kept) : slope
 
 std::vector<float> RelativeBias::sloped(std::int64_t queries, std::int64_t keys) const {
   std::vector<float> table;
-  table.reserve(slopes_.size() * static_cast<std::size_t>(keys + queries - 1));
+  table.reserve(slopes_.size() * as_size(keys + queries - 1));
   for (const float slope : slopes_)
     for (std::int64_t r = 1 - keys; r < queries; ++r) table.push_back(slope * static_cast<float>(r));
   return table;
@@ -71,7 +72,7 @@ ops::RelativeBias RelativeBias::forward(Context& c, std::int64_t queries, std::i
   queries = std::max<std::int64_t>(queries, 1), keys = std::max<std::int64_t>(keys, 1);
   if (!slopes_.empty()) {
     if (std::max(queries, keys) <= kept_.zero + 1) return kept_;
-    const auto heads = static_cast<std::int64_t>(slopes_.size());
+    const auto heads = std::ssize(slopes_);
     return {c.upload<float>(sloped(queries, keys), {heads, keys + queries - 1}), keys - 1};
   }
   std::vector<std::int32_t> buckets;

@@ -6,6 +6,8 @@
 #include <numbers>
 #include <numeric>
 
+#include "base/as_size.h"
+
 namespace tril::nn {
 namespace {
 
@@ -88,7 +90,7 @@ RotaryPositions::RotaryPositions(RotaryOptions options, std::int64_t kept) : opt
         options_.dim);
   kept = std::min(kept, most_kept_angles / options_.dim);
   if (options_.depends_on_length()) kept = std::min(kept, options_.original);
-  std::vector<std::int32_t> positions(static_cast<std::size_t>(kept));
+  std::vector<std::int32_t> positions(as_size(kept));
   std::iota(positions.begin(), positions.end(), 0);
   const auto values = std::make_shared<std::vector<float>>();
   fill(*values, positions, rotary_frequencies(options_, 0));
@@ -122,10 +124,10 @@ void RotaryPositions::check_grows(std::int64_t start, std::int64_t end, std::int
 ops::Rotation RotaryPositions::rotation(Context& c, const Rows& rows,
                                         std::span<const std::int32_t> prompt_lengths) const {
   std::vector<std::int32_t> positions = rows.positions();
-  const auto N = static_cast<std::int64_t>(positions.size());
+  const auto N = std::ssize(positions);
   const auto prompt_length = [&](std::int64_t r) {
     const std::int32_t all = rows.start(r) + rows.length(r);
-    return prompt_lengths.empty() ? all : prompt_lengths[static_cast<std::size_t>(r)];
+    return prompt_lengths.empty() ? all : prompt_lengths[as_size(r)];
   };
   std::int64_t longest = 0;
   for (std::int64_t r = 0; r < rows.count(); ++r) {
@@ -139,8 +141,7 @@ ops::Rotation RotaryPositions::rotation(Context& c, const Rows& rows,
   std::vector<float> table;
   const std::vector<float> common = rotary_frequencies(options_, 0);
   for (std::int64_t r = 0; r < rows.count(); ++r) {
-    const auto own =
-        std::span(positions).subspan(static_cast<std::size_t>(rows.begin(r)), static_cast<std::size_t>(rows.length(r)));
+    const auto own = std::span(positions).subspan(as_size(rows.begin(r)), as_size(rows.length(r)));
     if (!options_.depends_on_length()) {
       fill(table, own, common);
       continue;
@@ -162,13 +163,13 @@ ops::Rotation RotaryPositions::query_rotation(Context& c, const Rows& rows) cons
   if (options_.query_beta == 0) return {};
   check(!options_.depends_on_length(), "rotary positions", "queries cannot be scaled where angles depend on lengths");
   std::vector<std::int32_t> positions = rows.positions();
-  const auto N = static_cast<std::int64_t>(positions.size());
+  const auto N = std::ssize(positions);
   std::vector<float> table;
   fill(table, positions, rotary_frequencies(options_, 0));
   for (std::size_t i = 0; i < positions.size(); ++i) {
     const double passed = std::floor(static_cast<double>(positions[i]) / static_cast<double>(options_.original));
     const float factor = static_cast<float>(1 + options_.query_beta * std::log(1 + passed));
-    const auto dim = static_cast<std::size_t>(options_.dim);
+    const auto dim = as_size(options_.dim);
     for (std::size_t j = i * dim; j < (i + 1) * dim; ++j) table[j] *= factor;
   }
   std::iota(positions.begin(), positions.end(), 0);

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "base/as_size.h"
 #include "nn/adapters.h"
 #include "ops/experts.h"
 
@@ -21,7 +22,7 @@ Tensor routed(Context& c, const Tensor& x, const ops::Routing& routing, const Te
     const Tensor own = ops::embedding(c, x, c.upload(tokens), /*scale=*/1.0f, /*padding_id=*/-1);
     std::vector<std::int32_t> adapters;  // of these rows
     if (const auto of_rows = c.adapters().of_rows; !of_rows.empty())
-      for (const std::int32_t t : tokens) adapters.push_back(of_rows[static_cast<std::size_t>(t)]);
+      for (const std::int32_t t : tokens) adapters.push_back(of_rows[as_size(t)]);
     const AdapterScope scope(c, {.of_rows = adapters, .of_all = c.adapters().of_all});
     results[e] = experts[e].forward(c, own);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/as_size.h"
 #include "kern/gemm_bf16.h"
 #include "kern/quantize_int4.h"
 
@@ -25,7 +26,7 @@ class SectionTaker {
   explicit SectionTaker(std::size_t begin) : end_(begin) {}
   Section take(std::int64_t count, DType type) {
     const Section s{end_, count, type};
-    end_ += (static_cast<std::size_t>(count) * size_of(type) + 63) / 64 * 64;
+    end_ += (as_size(count) * size_of(type) + 63) / 64 * 64;
     return s;
   }
   std::size_t end() const { return end_; }
@@ -72,8 +73,7 @@ ops::Weight weight_at(const TensorAt& at, const MatrixSections& m) {
 
 // Rows [begin, end) of a packed matrix; both are multiples of a panel.
 ops::Weight part_of(const ops::Weight& all, std::int64_t begin, std::int64_t end) {
-  const auto b = static_cast<std::size_t>(begin), n = static_cast<std::size_t>(end - begin),
-             k = static_cast<std::size_t>(all.in());
+  const auto b = as_size(begin), n = as_size(end - begin), k = as_size(all.in());
   const auto part = [](const Tensor& t, std::size_t from, std::size_t count) {
     return t ? t.rows(size(from), size(from + count)) : Tensor();
   };
@@ -121,7 +121,7 @@ std::vector<Stack::Part> place_stack(const ServingLayout::StackSections& section
 void pack(const kern::Kernels& kernels, Parameter& p, const kern::PackQuantized& rows, std::span<const float> scales) {
   ops::QuantizedMatrix& q = p.quantized;
   kern::PackQuantized all = rows;
-  all.n = static_cast<std::size_t>(p.shape[0]), all.k = static_cast<std::size_t>(p.shape[1]), all.bits = q.bits;
+  all.n = as_size(p.shape[0]), all.k = as_size(p.shape[1]), all.bits = q.bits;
   all.values = q.values.data<std::uint8_t>();
   all.multipliers = q.multipliers ? q.multipliers.data<std::uint8_t>() : nullptr;
   all.sums = q.sums.data<std::int32_t>();
@@ -179,7 +179,7 @@ ServingMatrices place_matrices(const ServingLayout& layout, const std::deque<Sta
 }
 
 void fill_forms(const kern::Kernels& kernels, Parameter& p, std::span<const float> values) {
-  const auto n = static_cast<std::size_t>(p.shape[0]), k = static_cast<std::size_t>(p.shape[1]);
+  const auto n = as_size(p.shape[0]), k = as_size(p.shape[1]);
   if (p.transposed) kernels.transpose(values.data(), p.transposed.data<float>(), n, k);
   if (p.packed)
     kernels.pack_right({.b = values.data(),
@@ -204,7 +204,7 @@ void fill_forms(const kern::Kernels& kernels, Parameter& p, std::span<const floa
 }
 
 void fill_forms(const kern::Kernels& kernels, Parameter& p, const QuantizedRows& q) {
-  const auto n = static_cast<std::size_t>(p.shape[0]), k = static_cast<std::size_t>(p.shape[1]);
+  const auto n = as_size(p.shape[0]), k = as_size(p.shape[1]);
   const std::size_t row = q.bits == 8 ? k : (k + 1) / 2;
   check(p.quantized && p.quantized.bits == q.bits, p.name, "cannot be served with {} bits", q.bits);
   check(q.rows.size() == n * row && q.scales.size() == n, p.name, "{} bytes and {} scales for {}", q.rows.size(),

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/as_size.h"
+
 namespace tril::nn {
 
 /// A slot is free again when nothing refers to it.
@@ -18,7 +20,7 @@ class SlotPool {
     std::vector<std::int32_t> fresh;
     for (std::int64_t s = capacity; s-- > this->capacity();) fresh.push_back(static_cast<std::int32_t>(s));
     free_.insert(free_.begin(), fresh.begin(), fresh.end());
-    if (capacity > this->capacity()) references_.resize(static_cast<std::size_t>(capacity), 0);
+    if (capacity > this->capacity()) references_.resize(as_size(capacity), 0);
   }
   void clear() { references_.clear(), free_.clear(); }
 

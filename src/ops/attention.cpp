@@ -58,7 +58,7 @@ kern::Attention arguments(const Tensor& q, const Tensor& k, const Tensor& v, con
   if (a.mask == kern::MaskKind::explicit01) {
     const auto [B, H, Tq, Tk] = o.mask.allow.dims<4>("attention: mask");
     check_dense(o.mask.allow, DType::u8, "attention: mask");
-    check((B == 1 || B == static_cast<std::int64_t>(spans->size())) && (H == 1 || H == h.heads), "attention: mask",
+    check((B == 1 || B == std::ssize(*spans)) && (H == 1 || H == h.heads), "attention: mask",
           "{} for {} rows and {} heads", o.mask.allow.shape(), spans->size(), h.heads);
     for (const kern::RowSpan& s : *spans)
       check((Tq == 1 || s.q_len <= Tq) && s.k_len <= Tk, "attention: mask", "{} for a row of {} queries and {} keys",
@@ -130,40 +130,40 @@ Tensor attention(Context& c, const QueriesKeysValues& in, const Spans& spans, co
   Tensor y = c.empty({Nq, h.heads * h.d_v});
   if (!cover.queries) clear(c, y);
   Tensor lse = c.tape() || c.probing() ? c.empty({Nq, h.heads}) : Tensor();
-  Tensor scratch = c.empty({static_cast<std::int64_t>(c.kernels().attention_scratch(a.d_k, a.d_v))});
+  Tensor scratch = c.empty_vector(c.kernels().attention_scratch(a.d_k, a.d_v));
   const auto time = c.timed("attention", "forward", [&] { return work_of(a, 1, 1, bytes_of(q, k, v, y)); });
   c.kernels().attention(a, y.data<float>(), z(y.row_stride()), lse ? lse.data<float>() : nullptr,
                         scratch.data<float>());
   if (c.probing()) c.probe("weights", weights_of(c, a, lse, scratch.data<float>()));
 
   if (c.tape()) {
-    c.tape()->record(
-        "attention", {&q, &k, &v, &o.bias.table, &o.sink_logits}, y,
-        [q, k, v, y, lse, spans, o, drop, cover](Context& x, const Tensor& dy, Grads& d) {
-          auto dq = d.into(x, q), dk = d.into(x, k), dv = d.into(x, v);
-          // The kernel stores row by row. Gradients of tokens that rows share or leave out, and of q, k, v
-          // if they are the same tensor, are added to zeros instead.
-          const bool same = q.id() == k.id() || q.id() == v.id() || k.id() == v.id();
-          const auto target = [&](Grads::Target& t, const Tensor& value, bool covered) {
-            const Tensor to = t ? t.grad : x.empty(value.shape());
-            if (!t.accumulate && (same || !covered)) clear(x, to), t.accumulate = true;
-            return to;
-          };
-          Tensor to_q = target(dq, q, cover.queries), to_k = target(dk, k, cover.keys),
-                 to_v = target(dv, v, cover.keys);
-          kern::AttentionGradient g;
-          g.out = y.data<float>(), g.d_out = dy.data<float>(), g.lse = lse.data<float>();
-          g.out_stride = g.d_out_stride = z(y.row_stride());
-          g.dq = to_q.data<float>(), g.dk = to_k.data<float>(), g.dv = to_v.data<float>();
-          g.dq_stride = z(to_q.row_stride()), g.dk_stride = z(to_k.row_stride()), g.dv_stride = z(to_v.row_stride());
-          if (float* const d_bias = sum_into(x, d.into(x, o.bias.table))) g.d_bias = d_bias + o.bias.zero;
-          g.d_sinks = sum_into(x, d.into(x, o.sink_logits));
-          g.accumulate_q = dq.accumulate, g.accumulate_k = dk.accumulate, g.accumulate_v = dv.accumulate;
-          const kern::Attention args = arguments(q, k, v, spans, o, drop);
-          x.worked([&] { return work_of(args, 3, 2, bytes_of(q, k, v, y, dy, q, k, v)); });
-          Tensor work = x.empty({static_cast<std::int64_t>(x.kernels().attention_scratch(args.d_k, args.d_v))});
-          x.kernels().attention_backward(args, g, work.data<float>());
-        });
+    c.tape()->record("attention", {&q, &k, &v, &o.bias.table, &o.sink_logits}, y,
+                     [q, k, v, y, lse, spans, o, drop, cover](Context& x, const Tensor& dy, Grads& d) {
+                       auto dq = d.into(x, q), dk = d.into(x, k), dv = d.into(x, v);
+                       // The kernel stores row by row. Gradients of tokens that rows share or leave out, and of q, k, v
+                       // if they are the same tensor, are added to zeros instead.
+                       const bool same = q.id() == k.id() || q.id() == v.id() || k.id() == v.id();
+                       const auto target = [&](Grads::Target& t, const Tensor& value, bool covered) {
+                         const Tensor to = t ? t.grad : x.empty(value.shape());
+                         if (!t.accumulate && (same || !covered)) clear(x, to), t.accumulate = true;
+                         return to;
+                       };
+                       Tensor to_q = target(dq, q, cover.queries), to_k = target(dk, k, cover.keys),
+                              to_v = target(dv, v, cover.keys);
+                       kern::AttentionGradient g;
+                       g.out = y.data<float>(), g.d_out = dy.data<float>(), g.lse = lse.data<float>();
+                       g.out_stride = g.d_out_stride = z(y.row_stride());
+                       g.dq = to_q.data<float>(), g.dk = to_k.data<float>(), g.dv = to_v.data<float>();
+                       g.dq_stride = z(to_q.row_stride()), g.dk_stride = z(to_k.row_stride()),
+                       g.dv_stride = z(to_v.row_stride());
+                       if (float* const d_bias = sum_into(x, d.into(x, o.bias.table))) g.d_bias = d_bias + o.bias.zero;
+                       g.d_sinks = sum_into(x, d.into(x, o.sink_logits));
+                       g.accumulate_q = dq.accumulate, g.accumulate_k = dk.accumulate, g.accumulate_v = dv.accumulate;
+                       const kern::Attention args = arguments(q, k, v, spans, o, drop);
+                       x.worked([&] { return work_of(args, 3, 2, bytes_of(q, k, v, y, dy, q, k, v)); });
+                       Tensor work = x.empty_vector(x.kernels().attention_scratch(args.d_k, args.d_v));
+                       x.kernels().attention_backward(args, g, work.data<float>());
+                     });
   }
   return y;
 }

@@ -133,7 +133,7 @@ Mask window_and_sinks(Context& c, const Spans& spans, std::int32_t window, std::
       std::uint8_t* row = &allow[(r * z(q_len) + z(i)) * z(k_len)];
       for (std::int32_t j = 0; j < (*spans)[r].k_len; ++j) row[j] = j <= at && (j > at - window || j < sinks);
     }
-  return Mask::explicit01(c.upload<std::uint8_t>(allow, {static_cast<std::int64_t>(spans->size()), 1, q_len, k_len}));
+  return Mask::explicit01(c.upload<std::uint8_t>(allow, {std::ssize(*spans), 1, q_len, k_len}));
 }
 
 Tensor cached_attention(Context& c, const Tensor& q, const CachedKeysValues& kv, const CachedRows& rows,
@@ -168,8 +168,8 @@ void copy_into(Context& c, const Tensor& x, Tensor y) {
 void quantize_slots(Context& c, const Tensor& x, std::span<const std::int32_t> slots, Tensor to, Tensor scales) {
   const auto [N, D] = x.dims<2>("quantize_slots");
   const auto [num_slots, num_kv_heads] = scales.dims<2>("quantize_slots: scales");
-  check(static_cast<std::int64_t>(slots.size()) == N && D % num_kv_heads == 0, "quantize_slots",
-        "{} slots for {} of {} heads", slots.size(), x.shape(), num_kv_heads);
+  check(std::ssize(slots) == N && D % num_kv_heads == 0, "quantize_slots", "{} slots for {} of {} heads", slots.size(),
+        x.shape(), num_kv_heads);
   check_shape(to, {to.size(0), D}, "quantize_slots");
   check(num_slots == to.size(0), "quantize_slots", "scales {} for {}", scales.shape(), to.shape());
   kern::QuantizeSlots a;

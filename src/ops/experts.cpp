@@ -22,9 +22,8 @@ namespace tril::ops {
 namespace {
 
 void check_routing(const Routing& r, std::int64_t experts) {
-  check(static_cast<std::int64_t>(r.choices.size()) == experts &&
-            static_cast<std::int64_t>(r.experts.size()) == r.tokens * r.k,
-        "experts", "a routing of {} experts for {}", r.choices.size(), experts);
+  check(std::ssize(r.choices) == experts && std::ssize(r.experts) == r.tokens * r.k, "experts",
+        "a routing of {} experts for {}", r.choices.size(), experts);
 }
 
 // softmax of n values in place.
@@ -175,12 +174,12 @@ Tensor expert_weights(Context& c, const Tensor& logits, const Routing& routing, 
 
 Tensor combine_experts(Context& c, std::span<const Tensor> results, const Tensor& weights, const Routing& routing,
                        std::int64_t D) {
-  check_routing(routing, static_cast<std::int64_t>(results.size()));
+  check_routing(routing, std::ssize(results));
   check_shape(weights, {routing.tokens, routing.k}, "combine_experts: weights");
   for (std::size_t e = 0; e < results.size(); ++e) {
     if (routing.choices[e].empty()) continue;
     check_dense(results[e], DType::f32, "combine_experts: results");
-    check_shape(results[e], {static_cast<std::int64_t>(routing.choices[e].size()), D}, "combine_experts: results");
+    check_shape(results[e], {std::ssize(routing.choices[e]), D}, "combine_experts: results");
   }
   const std::vector<float> w = host_copy<float>(weights);
   Tensor y = c.zeros({routing.tokens, D});

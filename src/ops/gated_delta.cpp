@@ -61,8 +61,7 @@ double flops_of(const DeltaHeads& n, std::int64_t tokens) {
 void backward(Context& c, const GatedDelta& x, const DeltaHeads& n, const Rows& rows, const Tensor& dy, Grads& d) {
   Tensor dq = c.zeros(x.q.shape()), dk = c.zeros(x.k.shape()), dv = c.zeros(x.v.shape()),
          d_decay = c.zeros(x.decay.shape()), d_beta = c.zeros(x.beta.shape());
-  Tensor scratch =
-      c.empty({static_cast<std::int64_t>(c.kernels().gated_delta_backward_scratch(z(n.d_k), z(rows.longest())))});
+  Tensor scratch = c.empty_vector(c.kernels().gated_delta_backward_scratch(z(n.d_k), z(rows.longest())));
   for (std::int64_t r = 0; r < rows.count(); ++r)
     for (std::int64_t h = 0; h < n.heads && rows.length(r) > 0; ++h) {
       const std::int64_t first = rows.begin(r), key = h / (n.heads / n.key_heads) * n.d_k;

@@ -5,8 +5,8 @@
 
 namespace tril::ops {
 
-/// The values that all heads share, followed by those of each head: shared [N, D], x [N, heads * d] -> [N, heads * (D + d)]. Both may be
-/// columns of wider matrices.
+/// For each head the shared values, followed by its own: shared [N, D], x [N, heads * d] -> [N, heads * (D + d)]. Both
+/// may be columns of wider matrices.
 Tensor join_heads(Context& c, const Tensor& shared, const Tensor& x, std::int64_t heads);
 
 }  // namespace tril::ops

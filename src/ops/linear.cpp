@@ -56,8 +56,7 @@ void mixed_gradient(Context& c, const Tensor& dy, const Tensor& x, const Weight&
   if (dx)
     g.dx = dx.grad.data<float>(), g.dx_stride = z(dx.grad.row_stride()), g.add_dx = dx.accumulate,
     g.stream_dx = streams(c, dy.size(0) * x.size(1));
-  Tensor scratch =
-      c.empty({static_cast<std::int64_t>(kern::linear_gradient_scratch(g.tokens, g.out, g.in))}, DType::bf16);
+  Tensor scratch = c.empty_vector(kern::linear_gradient_scratch(g.tokens, g.out, g.in), DType::bf16);
   g.scratch = scratch.data<std::uint16_t>();
   const auto time = c.timed_part("gradients", [&] {
     const double products = (dw ? 1 : 0) + (dx ? 1 : 0);

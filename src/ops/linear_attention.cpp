@@ -75,7 +75,7 @@ Tensor linear_attention(Context& c, const QueriesKeysValues& in, const Spans& sp
   const Cover cover = cover_of(spans, q.size(0), k.size(0));
   Tensor y = c.empty({q.size(0), static_cast<std::int64_t>(a.heads * a.d_v)});
   if (!cover.queries) clear(c, y);
-  Tensor scratch = c.empty({static_cast<std::int64_t>(c.kernels().linear_attention_scratch(a.d_k, a.d_v))});
+  Tensor scratch = c.empty_vector(c.kernels().linear_attention_scratch(a.d_k, a.d_v));
   const auto time = c.timed("linear_attention", "forward",
                             [&] { return Work{.flops = flops_of(a, q, 1, k, 1), .bytes = bytes_of(q, k, v, y)}; });
   c.kernels().linear_attention(a, y.data<float>(), z(y.row_stride()), scratch.data<float>());
@@ -90,7 +90,7 @@ Tensor linear_attention(Context& c, const QueriesKeysValues& in, const Spans& sp
           Tensor dq = x.empty(q.shape()), dk = x.empty(k.shape()), dv = x.empty(v.shape());
           const bool add = !cover.queries || !cover.keys;  // rows share tokens or leave some out
           if (add) clear(x, dq), clear(x, dk), clear(x, dv);
-          Tensor work = x.empty({static_cast<std::int64_t>(x.kernels().linear_attention_scratch(args.d_k, args.d_v))});
+          Tensor work = x.empty_vector(x.kernels().linear_attention_scratch(args.d_k, args.d_v));
           x.kernels().linear_attention_backward(args, dy.data<float>(), z(dy.row_stride()), dq.data<float>(),
                                                 z(dq.row_stride()), dk.data<float>(), z(dk.row_stride()),
                                                 dv.data<float>(), z(dv.row_stride()), add, work.data<float>());

@@ -24,7 +24,7 @@ PackedMemory pack_memory(Context& c, const Tensor& keys, const Tensor& values, c
     m.offsets.push_back(bytes);
     bytes += z(num_kv_heads) * kern::MemoryLayout(form, z(rows.length(r)), z(m.d_k), z(m.d_v)).total;
   }
-  m.bytes = c.empty({static_cast<std::int64_t>(bytes)}, DType::u8);
+  m.bytes = c.empty_vector(bytes, DType::u8);
   const auto time = c.timed("pack_memory", "forward", [&] { return Work{.bytes = bytes_of(keys, values, m.bytes)}; });
   for (std::int64_t r = 0; r < rows.count(); ++r)
     c.kernels().pack_memory({.form = form,
@@ -60,7 +60,7 @@ Tensor memory_attention(Context& c, const Tensor& q, const PackedMemory& memory,
   }
   check(queries == N, "memory_attention", "spans of {} queries for {}", queries, N);
   Tensor y = c.empty({N, memory.num_heads * memory.d_v});
-  Tensor scratch = c.empty({static_cast<std::int64_t>(kern::memory_attention_scratch(z(longest)))});
+  Tensor scratch = c.empty_vector(kern::memory_attention_scratch(z(longest)));
   const auto time = c.timed("memory_attention", "forward", [&] {
     const double widths = static_cast<double>(memory.num_heads * (memory.d_k + memory.d_v));
     return product_work(false, 2 * pairs * widths, bytes_of(q, y, memory.bytes));

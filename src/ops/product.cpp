@@ -6,10 +6,6 @@
 namespace tril::ops {
 namespace {
 
-Tensor packed_space(const Context& c, std::size_t values) {
-  return c.empty({static_cast<std::int64_t>(values)}, DType::bf16);
-}
-
 // A range of columns of a product's result.
 struct Columns {
   std::int64_t first, count;
@@ -140,7 +136,7 @@ void input_gradient(Context& c, const Tensor& dz, const Weight& w, Grads::Target
   const auto time =
       c.timed_part("input gradient", [&] { return work_of(w, w.packed ? w.packed_transposed : w.value, dz); });
   if (w.packed) {
-    Tensor operand = packed_space(c, kern::packed_gemm_scratch);
+    Tensor operand = c.empty_vector(kern::packed_gemm_scratch, DType::bf16);
     c.kernels().packed_gemm({.m = z(N),
                              .n = z(in),
                              .k = z(out),
@@ -183,8 +179,8 @@ void weight_gradient(Context& c, const Tensor& dz, const Tensor& x, const Weight
     return;
   }
   constexpr std::int64_t tokens = 2048;  // packed at a time: bounds the scratch, while dW is added to only a few times
-  Tensor operand = packed_space(c, kern::packed_gemm_scratch);
-  Tensor right = packed_space(c, kern::packed_right_values(z(std::min(N, tokens)), z(in)));
+  Tensor operand = c.empty_vector(kern::packed_gemm_scratch, DType::bf16);
+  Tensor right = c.empty_vector(kern::packed_right_values(z(std::min(N, tokens)), z(in)), DType::bf16);
   for (std::int64_t i = 0; i == 0 || i < N; i += tokens) {
     const std::int64_t n = std::min(tokens, N - i);
     c.kernels().pack_right({.b = x.data<float>() + i * x.row_stride(),

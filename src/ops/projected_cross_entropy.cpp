@@ -47,7 +47,7 @@ struct MixedLoss {
 
 Tensor mixed_cross_entropy(Context& c, const MixedLoss& loss) {
   const auto scratch_of = [](const Context& k, const MixedLoss& l) {
-    return k.empty({static_cast<std::int64_t>(kern::projected_loss_scratch(z(l.p.x.size(1))))}, DType::bf16);
+    return k.empty_vector(kern::projected_loss_scratch(z(l.p.x.size(1))), DType::bf16);
   };
   Tensor losses = c.empty({loss.p.x.size(0)}), scratch = scratch_of(c, loss);
   const auto time = c.timed("projected_cross_entropy", "forward", [&] { return loss.work(1); });

@@ -45,8 +45,8 @@ Best projected_top_k(Context& c, const Projected& p, std::int64_t k,
   check(static_cast<bool>(w.quantized) && D == w.in(), "projected_top_k", "x {} and W {} do not agree", x.shape(),
         w.shape);
   check(k >= 1, "projected_top_k", "expected k of at least 1, got {}", k);
-  check(forbidden.empty() || static_cast<std::int64_t>(forbidden.size()) == N, "projected_top_k",
-        "{} lists of forbidden ids for {} rows", forbidden.size(), N);
+  check(forbidden.empty() || std::ssize(forbidden) == N, "projected_top_k", "{} lists of forbidden ids for {} rows",
+        forbidden.size(), N);
   if (b) check_shape(b, {w.out()}, "projected_top_k: b");
 
   std::vector<const std::int32_t*> lists;

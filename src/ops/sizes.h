@@ -1,14 +1,16 @@
 // Small helpers of the op files.
 #pragma once
 
+#include "base/as_size.h"
 #include "kern/attention.h"
 #include "kern/gemm.h"
 #include "ops/ops.h"
 
 namespace tril::ops {
 
-inline std::size_t z(std::int64_t n) {
-  return static_cast<std::size_t>(n);
+/// as_size(n), in one letter for the long argument lists of kernels.
+constexpr std::size_t z(std::int64_t n) {
+  return as_size(n);
 }
 
 /// Bytes of tensors that are read or written once each; missing tensors count nothing.
@@ -80,7 +82,7 @@ inline Shape shape_of_weights(std::span<const kern::RowSpan> rows, std::int64_t 
     alike &= r.q_len == rows[0].q_len && r.k_len == rows[0].k_len;
   }
   if (!alike) return {total};
-  return {static_cast<std::int64_t>(rows.size()), heads, rows[0].q_len, rows[0].k_len};
+  return {std::ssize(rows), heads, rows[0].q_len, rows[0].k_len};
 }
 
 /// The bias in the kernels' form, for rows of at most this many queries and keys.

@@ -7,7 +7,7 @@ void check_states(const States& states, const Rows& rows, std::int64_t size, std
   check(width == size, where, "states of {} values, expected {}", width, size);
   check(std::ssize(states.slots) == rows.count(), where, "{} slots for {} rows", states.slots.size(), rows.count());
   for (std::int64_t r = 0; r < rows.count(); ++r) {
-    const std::int32_t slot = states.slots[static_cast<std::size_t>(r)];
+    const std::int32_t slot = states.slots[z(r)];
     check(rows.length(r) == 0 || (slot >= 0 && slot < count), where, "row {} has slot {} of {}", r, slot, count);
   }
 }

@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/as_size.h"
 #include "base/rows.h"
 #include "tensor/tensor.h"
 
@@ -19,7 +20,7 @@ struct States {
   /// Values [begin, end) of each state.
   States columns(std::int64_t begin, std::int64_t end) const { return {values.columns(begin, end), slots}; }
   /// The state of row r.
-  float* of(std::int64_t r) { return values.data<float>() + slots[static_cast<std::size_t>(r)] * values.row_stride(); }
+  float* of(std::int64_t r) { return values.data<float>() + slots[as_size(r)] * values.row_stride(); }
 };
 
 /// @throws Error naming `where` if these are not states of this size for `rows`

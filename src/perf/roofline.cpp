@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/as_size.h"
 #include "base/clock.h"
 #include "base/team.h"
 #include "kern/gemm.h"
@@ -25,13 +26,9 @@ struct Sizes {
 // Which of these is fastest depends on the machine's caches.
 constexpr Sizes product_sizes[] = {{256, 512, 512}, {512, 1024, 512}, {1024, 1024, 1024}};
 
-std::size_t z(std::int64_t n) {
-  return static_cast<std::size_t>(n);
-}
-
 Tensor ones(const Context& c, std::int64_t n) {
   Tensor x = c.empty({n});
-  c.kernels().fill(1.0f, x.data<float>(), z(n));
+  c.kernels().fill(1.0f, x.data<float>(), as_size(n));
   return x;
 }
 
@@ -45,15 +42,15 @@ Load float_product(const Context& c, const Sizes& s) {
   const Tensor a = ones(c, s.m * s.k), b = ones(c, s.k * s.n);
   Tensor y = c.empty({s.m * s.n});
   return {[=, &k = c.kernels()]() mutable {
-            k.gemm({.m = z(s.m),
-                    .n = z(s.n),
-                    .k = z(s.k),
+            k.gemm({.m = as_size(s.m),
+                    .n = as_size(s.n),
+                    .k = as_size(s.k),
                     .a = a.data<float>(),
-                    .a_stride = z(s.k),
+                    .a_stride = as_size(s.k),
                     .b = b.data<float>(),
-                    .b_stride = z(s.n),
+                    .b_stride = as_size(s.n),
                     .c = y.data<float>(),
-                    .c_stride = z(s.n)});
+                    .c_stride = as_size(s.n)});
           },
           2.0 * static_cast<double>(s.m * s.n * s.k)};
 }
@@ -61,19 +58,23 @@ Load float_product(const Context& c, const Sizes& s) {
 Load mixed_product(const Context& c, const Sizes& s) {
   const Tensor a = ones(c, s.m * s.k), b = ones(c, s.k * s.n);
   Tensor y = c.empty({s.m * s.n});
-  const auto space = [&](std::size_t values) { return c.empty({static_cast<std::int64_t>(values)}, DType::bf16); };
-  Tensor packed = space(kern::packed_right_values(z(s.k), z(s.n))), scratch = space(kern::packed_gemm_scratch);
-  c.kernels().pack_right(
-      {.b = b.data<float>(), .stride = z(s.n), .k = z(s.k), .n = z(s.n), .packed = packed.data<std::uint16_t>()});
+  const auto space = [&](std::size_t values) { return c.empty_vector(values, DType::bf16); };
+  Tensor packed = space(kern::packed_right_values(as_size(s.k), as_size(s.n))),
+         scratch = space(kern::packed_gemm_scratch);
+  c.kernels().pack_right({.b = b.data<float>(),
+                          .stride = as_size(s.n),
+                          .k = as_size(s.k),
+                          .n = as_size(s.n),
+                          .packed = packed.data<std::uint16_t>()});
   return {[=, &k = c.kernels()]() mutable {
-            k.packed_gemm({.m = z(s.m),
-                           .n = z(s.n),
-                           .k = z(s.k),
+            k.packed_gemm({.m = as_size(s.m),
+                           .n = as_size(s.n),
+                           .k = as_size(s.k),
                            .a = a.data<float>(),
-                           .a_stride = z(s.k),
+                           .a_stride = as_size(s.k),
                            .b = packed.data<std::uint16_t>(),
                            .c = y.data<float>(),
-                           .c_stride = z(s.n),
+                           .c_stride = as_size(s.n),
                            .scratch = scratch.data<std::uint16_t>()});
           },
           2.0 * static_cast<double>(s.m * s.n * s.k)};
@@ -82,27 +83,27 @@ Load mixed_product(const Context& c, const Sizes& s) {
 Load quantized_product(const Context& c, const Sizes& s) {
   const Tensor a = ones(c, s.m * s.k), scales = ones(c, s.n);
   Tensor y = c.empty({s.m * s.n}), sums = c.empty({s.n}, DType::i32);
-  const auto space = [&](std::size_t bytes) { return c.empty({static_cast<std::int64_t>(bytes)}, DType::u8); };
-  Tensor rows = space(z(s.n * s.k)), values = space(kern::int8_packed_bytes(z(s.n), z(s.k), 8));
-  Tensor scratch = space(kern::quantized_gemm_scratch(z(s.m), z(s.k), 8));
-  std::fill_n(rows.data<std::uint8_t>(), z(s.n * s.k), std::uint8_t{1});
-  c.kernels().pack_quantized({.n = z(s.n),
-                              .k = z(s.k),
+  const auto space = [&](std::size_t bytes) { return c.empty_vector(bytes, DType::u8); };
+  Tensor rows = space(as_size(s.n * s.k)), values = space(kern::int8_packed_bytes(as_size(s.n), as_size(s.k), 8));
+  Tensor scratch = space(kern::quantized_gemm_scratch(as_size(s.m), as_size(s.k), 8));
+  std::fill_n(rows.data<std::uint8_t>(), as_size(s.n * s.k), std::uint8_t{1});
+  c.kernels().pack_quantized({.n = as_size(s.n),
+                              .k = as_size(s.k),
                               .rows = rows.data<std::uint8_t>(),
-                              .row_bytes = z(s.k),
+                              .row_bytes = as_size(s.k),
                               .values = values.data<std::uint8_t>(),
                               .sums = sums.data<std::int32_t>()});
   return {[=, &k = c.kernels()]() mutable {
-            k.quantized_gemm({.m = z(s.m),
-                              .b = {.n = z(s.n),
-                                    .k = z(s.k),
+            k.quantized_gemm({.m = as_size(s.m),
+                              .b = {.n = as_size(s.n),
+                                    .k = as_size(s.k),
                                     .values = values.data<std::uint8_t>(),
                                     .scales = scales.data<float>(),
                                     .sums = sums.data<std::int32_t>()},
                               .a = a.data<float>(),
-                              .a_stride = z(s.k),
+                              .a_stride = as_size(s.k),
                               .c = y.data<float>(),
-                              .c_stride = z(s.n),
+                              .c_stride = as_size(s.n),
                               .scratch = scratch.data<std::uint8_t>()});
           },
           2.0 * static_cast<double>(s.m * s.n * s.k)};
@@ -112,19 +113,19 @@ Load copy(const Context& c, int threads) {
   const std::int64_t n = (std::int64_t{1} << 27) / std::max(threads, 8);  // 64 MiB each, 512 MiB together at most
   const Tensor x = ones(c, n);
   Tensor y = ones(c, n);
-  return {[=, &k = c.kernels()]() mutable { k.scale(1.0f, x.data<float>(), y.data<float>(), z(n)); },
+  return {[=, &k = c.kernels()]() mutable { k.scale(1.0f, x.data<float>(), y.data<float>(), as_size(n)); },
           2.0 * static_cast<double>(x.bytes())};
 }
 
 Load read(const Context& c, int threads) {
   const std::int64_t n = (std::int64_t{1} << 27) / std::max(threads, 4);
   const Tensor x = ones(c, n);
-  return {[=, &k = c.kernels()] { k.sum_squares(x.data<float>(), z(n)); }, static_cast<double>(x.bytes())};
+  return {[=, &k = c.kernels()] { k.sum_squares(x.data<float>(), as_size(n)); }, static_cast<double>(x.bytes())};
 }
 
 /// The highest total rate of all members, each repeating its own load.
 double best_rate(Team& team, const kern::Kernels& kernels, const std::function<Load(const Context&)>& make) {
-  std::vector<double> rates(static_cast<std::size_t>(team.size()));
+  std::vector<double> rates(as_size(team.size()));
   double best = 0;
   team.run([&](int member) {
     Arena arena;
@@ -136,7 +137,7 @@ double best_rate(Team& team, const kern::Kernels& kernels, const std::function<L
       const double start = seconds_now();
       double done = 0, now = start;
       while (now - start < window_seconds) load.run(), done += load.amount, now = seconds_now();
-      rates[static_cast<std::size_t>(member)] = done / (now - start);
+      rates[as_size(member)] = done / (now - start);
       team.barrier();
       if (member == 0) best = std::max(best, std::accumulate(rates.begin(), rates.end(), 0.0));
     }

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <new>
 
+#include "base/as_size.h"
 #include "base/error.h"
 
 #if defined(__has_feature)
@@ -48,7 +49,7 @@ Block* block_at(std::byte* p) {
 }
 
 std::size_t list_of(std::size_t size) {
-  return static_cast<std::size_t>(std::bit_width(size)) - 1;
+  return as_size(std::bit_width(size)) - 1;
 }
 
 }  // namespace
@@ -64,8 +65,8 @@ struct Arena::Pool {
   bool orphan = false;  // the Arena is gone, tensors remain
 
   explicit Pool(std::size_t limit) {
-    const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    reserved = limit ? limit : 2 * page * static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES));
+    const std::size_t page = as_size(sysconf(_SC_PAGESIZE));
+    reserved = limit ? limit : 2 * page * as_size(sysconf(_SC_PHYS_PAGES));
     reserved = (reserved + page - 1) / page * page;
     const std::size_t wanted = reserved;
     void* p = MAP_FAILED;
@@ -149,7 +150,7 @@ struct Arena::Pool {
         take(last);
       }
     }
-    const std::size_t begin = static_cast<std::size_t>(at - base);
+    const std::size_t begin = as_size(at - base);
     if (size > reserved - begin) {
       if (at != base + top) put(block_at(at));
       fail("arena", fmt::format("{} more bytes are needed, but {} of {} are in use", size, stats.live_bytes, reserved),

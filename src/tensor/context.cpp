@@ -1,15 +1,17 @@
 #include "tensor/context.h"
 
+#include "base/as_size.h"
+
 namespace tril {
 
 Tensor Context::empty(Shape shape, DType dtype) const {
-  const std::size_t bytes = static_cast<std::size_t>(shape.count()) * size_of(dtype);
+  const std::size_t bytes = as_size(shape.count()) * size_of(dtype);
   return Tensor(StorageRef(arena_->allocate(bytes)), shape, dtype);
 }
 
 Tensor Context::zeros(Shape shape) const {
   Tensor x = empty(shape);
-  kernels_->fill(0.0f, x.data<float>(), static_cast<std::size_t>(x.count()));
+  kernels_->fill(0.0f, x.data<float>(), as_size(x.count()));
   return x;
 }
 

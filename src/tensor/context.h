@@ -78,6 +78,10 @@ class Context {
 
   /// An uninitialised dense tensor in the arena.
   Tensor empty(Shape shape, DType dtype = DType::f32) const;
+  /// Likewise a vector [values].
+  Tensor empty_vector(std::size_t values, DType dtype = DType::f32) const {
+    return empty({static_cast<std::int64_t>(values)}, dtype);
+  }
   Tensor zeros(Shape shape) const;
   /// A dense tensor holding the host's values.
   template <class T>
@@ -88,7 +92,7 @@ class Context {
   }
   template <class T>
   Tensor upload(const std::vector<T>& values) const {
-    return upload<T>(std::span<const T>(values), {static_cast<std::int64_t>(values.size())});
+    return upload<T>(std::span<const T>(values), {std::ssize(values)});
   }
 
   /// Names the current computation for probes and profiles, until the returned value is destroyed.

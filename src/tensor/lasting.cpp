@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/as_size.h"
 #include "base/memory.h"
 
 namespace tril {
@@ -37,7 +38,7 @@ std::shared_ptr<std::byte> lasting_memory(std::size_t bytes) {
 }
 
 Tensor lasting_zeros(std::int64_t n) {
-  const auto memory = lasting_memory(static_cast<std::size_t>(n) * sizeof(float));
+  const auto memory = lasting_memory(as_size(n) * sizeof(float));
   return foreign_tensor(memory.get(), {n}, DType::f32, memory);
 }
 

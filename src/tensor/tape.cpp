@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/as_size.h"
 #include "tensor/context.h"
 
 namespace tril {
@@ -21,9 +22,9 @@ Grads::Target Grads::into(Context& c, const Tensor& x) {
   Slot* found = find(x.id());
   Slot& slot = found ? *found : passing_[x.id()];
   check(!slot.complete, "backward", "a gradient arrived after it was declared complete");
-  if (!slot.memory) slot.memory = c.empty({static_cast<std::int64_t>(x.storage_bytes() / size_of(DType::f32))});
+  if (!slot.memory) slot.memory = c.empty_vector(x.storage_bytes() / size_of(DType::f32));
   if (!slot.written && !x.covers_storage()) {
-    c.kernels().fill(0.0f, slot.memory.data<float>(), static_cast<std::size_t>(slot.memory.count()));
+    c.kernels().fill(0.0f, slot.memory.data<float>(), as_size(slot.memory.count()));
     slot.written = true;
   }
   return {x.over(slot.memory), std::exchange(slot.written, true)};
@@ -57,15 +58,14 @@ void Grads::restart() {
 void Grads::finish(Context& c) {
   bound_.for_each([&](std::uint64_t, Slot& s) {
     if (std::exchange(s.written, true)) return;
-    c.kernels().fill(0.0f, s.memory.data<float>(), static_cast<std::size_t>(s.memory.count()));
+    c.kernels().fill(0.0f, s.memory.data<float>(), as_size(s.memory.count()));
   });
 }
 
 void Grads::complete(Context& c, std::uint64_t id) {
   Slot* slot = bound_.find(id);
   if (!slot) return;  // of an input; the caller reads its gradient
-  if (!slot->written)
-    c.kernels().fill(0.0f, slot->memory.data<float>(), static_cast<std::size_t>(slot->memory.count()));
+  if (!slot->written) c.kernels().fill(0.0f, slot->memory.data<float>(), as_size(slot->memory.count()));
   slot->written = slot->complete = true;
   complete_(id);
 }
@@ -87,8 +87,8 @@ void Tape::backward(Context& c, const Tensor& y, const Tensor& dy, Grads& grads)
   check_dense(y, DType::f32, "backward"), check_dense(dy, DType::f32, "backward: dy");
   check(wants(y), "backward", "the result depends on nothing whose gradient is wanted");
   Grads::Target start = grads.into(c, y);
-  c.kernels().fill(0.0f, start.grad.data<float>(), static_cast<std::size_t>(start.accumulate ? 0 : y.count()));
-  c.kernels().axpy(1.0f, dy.data<float>(), start.grad.data<float>(), static_cast<std::size_t>(y.count()));
+  c.kernels().fill(0.0f, start.grad.data<float>(), as_size(start.accumulate ? 0 : y.count()));
+  c.kernels().axpy(1.0f, dy.data<float>(), start.grad.data<float>(), as_size(y.count()));
 
   const bool announces = grads.complete_ && !inner_;
   const auto watched = announces ? watched_by_first_use() : decltype(watched_by_first_use())();

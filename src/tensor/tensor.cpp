@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "base/as_size.h"
+
 namespace tril {
 
 std::string_view name_of(DType t) {
@@ -104,7 +106,7 @@ namespace {
 
 template <class Byte>
 Tensor tensor_over(Byte* data, const Shape& shape, DType dtype, std::shared_ptr<const void> keep) {
-  const std::size_t bytes = static_cast<std::size_t>(shape.count()) * size_of(dtype);
+  const std::size_t bytes = as_size(shape.count()) * size_of(dtype);
   return Tensor(StorageRef(foreign_storage(data, bytes, std::move(keep))), shape, dtype);
 }
 
@@ -130,15 +132,15 @@ void check_dense(const Tensor& x, DType dtype, std::string_view name) {
 
 template <class T>
 std::vector<T> host_copy(const Tensor& x) {
-  std::vector<T> values(static_cast<std::size_t>(x.count()));
+  std::vector<T> values(as_size(x.count()));
   if (values.empty()) return values;
   const T* from = x.data<T>();
   if (x.is_dense()) {
     std::memcpy(values.data(), from, values.size() * sizeof(T));
   } else {
-    const std::size_t row = values.size() / static_cast<std::size_t>(x.size(0));
+    const std::size_t row = values.size() / as_size(x.size(0));
     for (std::int64_t i = 0; i < x.size(0); ++i)
-      std::memcpy(values.data() + static_cast<std::size_t>(i) * row, from + i * x.row_stride(), row * sizeof(T));
+      std::memcpy(values.data() + as_size(i) * row, from + i * x.row_stride(), row * sizeof(T));
   }
   return values;
 }
@@ -146,8 +148,7 @@ std::vector<T> host_copy(const Tensor& x) {
 template <class T>
 void host_write(Tensor x, std::span<const T> values) {
   check_dense(x, dtype_of<T>, "host_write");
-  check(values.size() == static_cast<std::size_t>(x.count()), "host_write", "{} values for {}", values.size(),
-        x.shape());
+  check(values.size() == as_size(x.count()), "host_write", "{} values for {}", values.size(), x.shape());
   if (!values.empty()) std::memcpy(x.data<T>(), values.data(), values.size_bytes());
 }
 

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/as_size.h"
 #include "base/error.h"
 #include "tensor/storage.h"
 
@@ -91,7 +92,7 @@ class Tensor {
   std::int64_t size(std::size_t i) const { return shape_[i]; }
   std::int64_t count() const { return shape_.count(); }
   DType dtype() const { return dtype_; }
-  std::size_t bytes() const { return static_cast<std::size_t>(count()) * size_of(dtype_); }
+  std::size_t bytes() const { return as_size(count()) * size_of(dtype_); }
   /// Elements from one row to the next; a row comprises all dimensions but the first.
   std::int64_t row_stride() const { return row_stride_; }
   bool is_dense() const;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/as_size.h"
+
 namespace tril::train {
 namespace {
 
@@ -33,14 +35,14 @@ Exchange::Exchange(std::shared_ptr<dist::Ranks> ranks, const Division& division,
       division_(division),
       kernels_(kernels),
       precision_(precision),
-      given_(static_cast<std::size_t>(ranks_->size())) {}
+      given_(as_size(ranks_->size())) {}
 
 Exchange::~Exchange() {
   if (!tickets_.empty()) ranks_->abandon();
 }
 
 Exchange::Given& Exchange::given(int rank, std::size_t sum) {
-  std::vector<Given>& list = given_[static_cast<std::size_t>(rank)];
+  std::vector<Given>& list = given_[as_size(rank)];
   if (list.size() <= sum) list.resize(sum + 1);
   return list[sum];
 }
@@ -51,13 +53,13 @@ void Exchange::begin(Branch all, std::vector<std::vector<Branch>> sums) {
   std::vector<dist::Incoming> incoming;
   const auto count = static_cast<std::int64_t>(division_.window_count());
   for (int r = 0; r < ranks_->size(); ++r)
-    for (std::size_t sum = 0; sum < sums_[static_cast<std::size_t>(r)].size(); ++sum) {
+    for (std::size_t sum = 0; sum < sums_[as_size(r)].size(); ++sum) {
       Given& g = given(r, sum);
       if (r == ranks_->rank()) continue;
       if (precision_ == WirePrecision::bf16) {
         if (!g.came) {
           const std::int64_t floats = (count + 1) / 2;
-          g.came = lasting_memory(static_cast<std::size_t>(floats) * sizeof(float));
+          g.came = lasting_memory(as_size(floats) * sizeof(float));
           use_small_pages(foreign_tensor(g.came.get(), {floats}, DType::f32, g.came));  // as below
         }
       } else if (!g.values) {
@@ -72,7 +74,7 @@ void Exchange::begin(Branch all, std::vector<std::vector<Branch>> sums) {
   for (std::size_t b = 0; b < division_.buckets().size(); ++b)
     for (int r = 0; r < ranks_->size(); ++r) {
       if (r == ranks_->rank()) continue;
-      for (std::size_t sum = 0; sum < sums_[static_cast<std::size_t>(r)].size(); ++sum)
+      for (std::size_t sum = 0; sum < sums_[as_size(r)].size(); ++sum)
         for (const Interval& i : division_.owned(b, ranks_->rank())) {
           Given& g = given(r, sum);
           incoming.push_back({r,

@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "base/as_size.h"
 #include "tensor/lasting.h"
 
 namespace tril::train {
@@ -13,7 +14,7 @@ void initialise(nn::Parameters& parameters, const Optimizer& optimizer, std::uin
   const std::vector<Stretch>& all = division.stretches();
   float* const values = parameters.flat().data<float>();
   parameters.initialise(seed, [&](const nn::Parameter& p) {
-    const auto end = static_cast<std::size_t>(parameters.offset_of(p) + p.shape.count());
+    const auto end = as_size(parameters.offset_of(p) + p.shape.count());
     for (; next < all.size() && all[next].begin < end; ++next)
       if (division.owner_of(next) != division.rank())
         give_back(std::as_writable_bytes(std::span(values + all[next].begin, all[next].count)));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/as_size.h"
 #include "tensor/lasting.h"
 #include "train/optim/schedule.h"
 
@@ -74,7 +75,7 @@ std::vector<Pass> Passes::passes_of(const BatchParts& batches, std::size_t part)
 }
 
 void Passes::add(int member, const Pass& pass) {
-  Worker& w = *workers_[static_cast<std::size_t>(member)];
+  Worker& w = *workers_[as_size(member)];
   Context& c = w.context;
   c.set_shared_key(pass.shared_key);
   c.set_rng(Rng(std::uint64_t{pass.key.b} << 32 | pass.key.a));
@@ -110,14 +111,14 @@ void Passes::compute_part(int member, std::span<const Pass> passes, std::size_t 
 
 void Passes::compute(const BatchParts& batches, const std::function<void(std::uint64_t)>& complete) {
   run([&](int member) {
-    for (auto part = static_cast<std::size_t>(member); part < parts(); part += workers_.size())
+    for (auto part = as_size(member); part < parts(); part += workers_.size())
       compute_part(member, passes_of(batches, part), part, complete);
   });
 }
 
 void Passes::run(const std::function<void(int member)>& work) {
   team_.run([&](int member) {
-    Worker& w = *workers_[static_cast<std::size_t>(member)];
+    Worker& w = *workers_[as_size(member)];
     const auto time = w.context.timed("update", "rest", [] { return Work(); });
     w.context.set_training(true);
     w.context.set_dropout_factor(static_cast<float>(dropout_factor(options_.dropout_warmup, number_)));

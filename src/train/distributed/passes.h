@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/as_size.h"
 #include "base/team.h"
 #include "corpus/batch.h"
 #include "model/spec/model.h"
@@ -51,7 +52,7 @@ class Passes {
 
   Team& team() { return team_; }
   int threads() const { return team_.size(); }
-  Context& context(int member) { return workers_[static_cast<std::size_t>(member)]->context; }
+  Context& context(int member) { return workers_[as_size(member)]->context; }
   /// By part, each in the layout of the trained weights.
   std::vector<Tensor>& gradients() { return gradients_; }
   const std::vector<Tensor>& gradients() const { return gradients_; }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/as_size.h"
+
 namespace tril::train {
 
 RankReducer::RankReducer(nn::Parameters& parameters, Optimizer& optimizer, Passes& passes,
@@ -14,7 +16,7 @@ RankReducer::RankReducer(nn::Parameters& parameters, Optimizer& optimizer, Passe
   const auto bucket_of = [&](std::size_t value) {
     const auto behind = std::upper_bound(division.buckets().begin(), division.buckets().end(), value,
                                          [](std::size_t v, const Interval& i) { return v < i.begin; });
-    return static_cast<std::size_t>(behind - division.buckets().begin()) - 1;
+    return as_size(behind - division.buckets().begin()) - 1;
   };
   for (const TrainedWeight& w : trained_weights(parameters)) {
     const std::size_t begin = w.begin - division.window_begin(), end = begin + w.count;
@@ -23,7 +25,7 @@ RankReducer::RankReducer(nn::Parameters& parameters, Optimizer& optimizer, Passe
 }
 
 void RankReducer::compute(const Update& update) {
-  const auto ranks = static_cast<std::size_t>(ranks_->size());
+  const auto ranks = as_size(ranks_->size());
   std::vector<std::vector<Branch>> sums(ranks);
   for (std::size_t r = 0; r < ranks; ++r)
     if (share_of(update.batches, r, ranks).size() > 0) sums[r] = {{r, r + 1}};

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/as_size.h"
 #include "base/hash.h"
 
 namespace tril::train {
@@ -47,7 +48,7 @@ std::vector<RankReport> exchange_reports(dist::Ranks& ranks, std::span<const Bat
   const std::vector<std::vector<std::byte>> all = ranks.all_gather(std::as_bytes(std::span(own)));
   std::vector<RankReport> reports;
   for (int r = 0; r < ranks.size(); ++r) {
-    const std::vector<std::byte>& bytes = all[static_cast<std::size_t>(r)];
+    const std::vector<std::byte>& bytes = all[as_size(r)];
     std::vector<double> told(bytes.size() / sizeof(double));
     std::memcpy(told.data(), bytes.data(), told.size() * sizeof(double));
     if (told[fingerprint_high] != own[fingerprint_high] || told[fingerprint_low] != own[fingerprint_low])

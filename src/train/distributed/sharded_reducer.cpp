@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/as_size.h"
+
 namespace tril::train {
 namespace {
 
@@ -42,7 +44,7 @@ void ShardedReducer::compute(const Update& update) {
   const std::vector<std::size_t> counts = passes_by_rank(own);
   const std::size_t all = *std::max_element(counts.begin(), counts.end());
   passes_.run([&](int member) {
-    const std::vector<Pass>& mine = passes[static_cast<std::size_t>(member)];
+    const std::vector<Pass>& mine = passes[as_size(member)];
     sharding_.begin_update(member);
     for (std::size_t p = 0; p < all; ++p) {
       sharding_.begin_pass(member, /*trains=*/true, who_has(p, counts));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/as_size.h"
 #include "base/clock.h"
 #include "base/even_partition.h"
 #include "tensor/lasting.h"
@@ -22,9 +23,9 @@ void give_back_values(Tensor x, Interval i) {
 void give_back_copy(Tensor x) {
   if (!x) return;
   if (x.dtype() == DType::f32)
-    give_back_values(x, {0, static_cast<std::size_t>(x.count())});
+    give_back_values(x, {0, as_size(x.count())});
   else
-    give_back(std::as_writable_bytes(std::span(x.data<std::uint16_t>(), static_cast<std::size_t>(x.count()))));
+    give_back(std::as_writable_bytes(std::span(x.data<std::uint16_t>(), as_size(x.count()))));
 }
 
 // Records the order in which a forward pass uses the layers.
@@ -98,7 +99,7 @@ void Sharding::find_layers(const model::Model& model) {
   batch.append(token, token, 0);
   hidden_states(c, model, batch, nullptr, nullptr);
 
-  const auto ranks = static_cast<std::size_t>(ranks_->size());
+  const auto ranks = as_size(ranks_->size());
   layers_.resize(recorder.layers.size());
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     layers_[i].name = recorder.layers[i];
@@ -119,7 +120,7 @@ void Sharding::find_layers(const model::Model& model) {
   for (std::size_t s = 0; s < division_.stretches().size(); ++s) {
     const Stretch& stretch = division_.stretches()[s];
     const std::size_t begin = stretch.begin - division_.window_begin();
-    std::vector<Interval>& list = owner[stretch.weight]->owned[static_cast<std::size_t>(division_.owner_of(s))];
+    std::vector<Interval>& list = owner[stretch.weight]->owned[as_size(division_.owner_of(s))];
     if (!list.empty() && begin - (list.back().begin + list.back().count) < most_gap)
       list.back().count = begin + stretch.count - list.back().begin;
     else
@@ -133,7 +134,7 @@ void Sharding::find_layers(const model::Model& model) {
 // intervals.
 template <class F>
 void Sharding::in_shares(int member, const std::vector<Interval>& intervals, const F& work) const {
-  const auto m = static_cast<std::size_t>(member), members = static_cast<std::size_t>(team_.size());
+  const auto m = as_size(member), members = as_size(team_.size());
   std::size_t at = 0;
   for (const Interval& i : intervals) {
     const std::size_t begin = i.count * m / members, end = i.count * (m + 1) / members;
@@ -151,11 +152,11 @@ void Sharding::start_weights(const Layer& layer, const std::vector<bool>& to) {
   std::vector<dist::Incoming> incoming;
   for (int r = 0; r < ranks_->size(); ++r) {
     if (r == me) continue;
-    if (to[static_cast<std::size_t>(r)])
-      for (const Interval& i : layer.owned[static_cast<std::size_t>(me)])
+    if (to[as_size(r)])
+      for (const Interval& i : layer.owned[as_size(me)])
         outgoing.push_back({r, std::as_bytes(std::span(values + i.begin, i.count)), shard_weights_tag});
-    if (to[static_cast<std::size_t>(me)])
-      for (const Interval& i : layer.owned[static_cast<std::size_t>(r)])
+    if (to[as_size(me)])
+      for (const Interval& i : layer.owned[as_size(r)])
         incoming.push_back({r, std::as_writable_bytes(std::span(values + i.begin, i.count)), shard_weights_tag});
   }
   weights_ = ranks_->start(outgoing, incoming);
@@ -178,7 +179,7 @@ void Sharding::pack(int member, const Layer& layer) {
 
 void Sharding::drop_weights(const Layer& layer) {
   for (int r = 0; r < ranks_->size(); ++r)
-    for (const Interval& i : layer.owned[static_cast<std::size_t>(r)])
+    for (const Interval& i : layer.owned[as_size(r)])
       if (r != ranks_->rank()) give_back_values(values_, i);
   for (const nn::Parameter* p : layer.weights)
     for (const Tensor& copy : {p->transposed, p->packed, p->packed_transposed}) give_back_copy(copy);
@@ -220,7 +221,7 @@ void Sharding::need(int member, std::size_t step) {
 void Sharding::refresh(int member) {
   team_.barrier();
   if (leads(member)) {
-    start_weights(root_, std::vector<bool>(static_cast<std::size_t>(ranks_->size()), true));
+    start_weights(root_, std::vector<bool>(as_size(ranks_->size()), true));
     wait_for(weights_);
   }
   team_.barrier();
@@ -228,7 +229,7 @@ void Sharding::refresh(int member) {
 }
 
 void Sharding::with_whole_weights(const std::function<void()>& work) {
-  std::vector<bool> to(static_cast<std::size_t>(ranks_->size()));
+  std::vector<bool> to(as_size(ranks_->size()));
   to[0] = true;
   for (const Layer& layer : layers_) {
     start_weights(layer, to);
@@ -255,7 +256,7 @@ void Sharding::add_up_parts(int member, const Layer& layer) {
         kernels_.axpy(1.0f, gradients_[part].data<float>() + begin, gradients_[0].data<float>() + begin, count);
       });
   team_.barrier();
-  if (!leads(member)) drop_gradient(static_cast<std::size_t>(member), layer.owned);
+  if (!leads(member)) drop_gradient(as_size(member), layer.owned);
 }
 
 void Sharding::passed(int member, Layer& layer) {
@@ -277,7 +278,7 @@ void Sharding::give_gradient(int member, Layer& layer) {
 }
 
 void Sharding::start_gradient(Gradient& g, Layer& layer, std::size_t portion) {
-  const auto me = static_cast<std::size_t>(ranks_->rank());
+  const auto me = as_size(ranks_->rank());
   const bool rounds = precision_ == WirePrecision::bf16;
   const std::size_t width = rounds ? sizeof(std::uint16_t) : sizeof(float);
   const float* const values = gradients_[0].data<float>();
@@ -320,7 +321,7 @@ void Sharding::finish_gradient(int member, Gradient& g) {
   if (!g.layer) return;
   if (leads(member)) wait_for(g.ticket);
   team_.barrier();
-  const auto me = static_cast<std::size_t>(ranks_->rank());
+  const auto me = as_size(ranks_->rank());
   std::vector<float> widened;
   in_shares(member, g.owned()[me], [&](std::size_t begin, std::size_t count, std::size_t at) {
     float* const sum = sum_.data<float>() + begin;
@@ -369,12 +370,12 @@ void Sharding::begin_pass(int member, bool trains, const std::vector<bool>& work
     trains_ = trains;
     works_ = works;
   }
-  members_[static_cast<std::size_t>(member)].steps = 0;
+  members_[as_size(member)].steps = 0;
   team_.barrier();
 }
 
 void Sharding::end_pass(int member) {
-  Member& m = members_[static_cast<std::size_t>(member)];
+  Member& m = members_[as_size(member)];
   while (m.steps < steps_of_pass()) {
     const std::size_t step = m.steps;
     const std::string& layer = layer_at(step).name;

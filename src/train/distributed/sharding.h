@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/as_size.h"
 #include "base/team.h"
 #include "dist/ranks.h"
 #include "kern/kernels.h"
@@ -46,7 +47,7 @@ class Sharding {
   /// Begins a pass, with a backward pass if `trains`. @param works  by rank, whether it computes anything in the pass
   void begin_pass(int member, bool trains, const std::vector<bool>& works);
   /// The keeper for the member's context during the pass.
-  WeightKeeper& keeper(int member) { return members_[static_cast<std::size_t>(member)]; }
+  WeightKeeper& keeper(int member) { return members_[as_size(member)]; }
   /// Takes the remaining steps through the layers: all of them if the member had nothing to compute, and those of an
   /// encoder that no gradient reached.
   void end_pass(int member);
@@ -97,7 +98,7 @@ class Sharding {
   };
 
   bool leads(int member) const { return member == 0; }
-  bool works() const { return works_[static_cast<std::size_t>(ranks_->rank())]; }
+  bool works() const { return works_[as_size(ranks_->rank())]; }
   std::size_t steps_of_pass() const { return (trains_ ? 2 : 1) * layers_.size(); }
   Layer& layer_at(std::size_t step);
   void find_layers(const model::Model& model);

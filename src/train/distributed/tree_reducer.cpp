@@ -1,5 +1,6 @@
 #include "train/distributed/tree_reducer.h"
 
+#include "base/as_size.h"
 #include "tensor/lasting.h"
 
 namespace tril::train {
@@ -19,7 +20,7 @@ void TreeReducer::compute(const Update& update) {
   spare_.insert(spare_.end(), sums_.begin(), sums_.end());  // of the last update
   sums_.clear();
   part_gradients_.clear();
-  const auto ranks = static_cast<std::size_t>(ranks_->size()), rank = static_cast<std::size_t>(ranks_->rank());
+  const auto ranks = as_size(ranks_->size()), rank = as_size(ranks_->rank());
   const Branch all{0, update.batches};
   std::vector<std::vector<Branch>> branches(ranks);
   for (std::size_t r = 0; r < ranks; ++r) append_branches(all, share_of(update.batches, r, ranks), branches[r]);
@@ -67,9 +68,9 @@ void TreeReducer::add(const Tensor& more, Tensor sum) {
 // Calls work(begin, count) for each worker's share of the trained window.
 template <class F>
 void TreeReducer::in_shares(const F& work) {
-  const std::size_t count = optimizer_.division().window_count(), members = static_cast<std::size_t>(passes_.threads());
+  const std::size_t count = optimizer_.division().window_count(), members = as_size(passes_.threads());
   passes_.team().run([&](int member) {
-    const auto m = static_cast<std::size_t>(member);
+    const auto m = as_size(member);
     const std::size_t begin = count * m / members, end = count * (m + 1) / members;
     work(begin, end - begin);
   });

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/as_size.h"
 #include "base/clock.h"
 #include "train/optim/sum_order.h"
 
@@ -40,8 +41,7 @@ Workers::Workers(model::Model& model, Optimizer& optimizer, WorkersOptions optio
 
 // The whole update, with this rank's batches split into parts.
 Update Workers::update_of(std::span<const Batch> batches, std::int64_t number) const {
-  const Branch own = share_of(batches.size(), static_cast<std::size_t>(options_.ranks->rank()),
-                              static_cast<std::size_t>(options_.ranks->size()));
+  const Branch own = share_of(batches.size(), as_size(options_.ranks->rank()), as_size(options_.ranks->size()));
   Update update{.number = number, .batches = batches.size(), .own = {own.first, {}}};
   for (const Batch& b : batches) update.target_tokens += b.target_tokens();
   check(update.target_tokens > 0, "training", "an update has no target tokens");
@@ -130,12 +130,11 @@ UpdateResult Workers::update(std::span<const Batch> batches, std::int64_t number
 Evaluation Workers::evaluate(std::span<const Batch> batches, const std::function<bool()>& stop) {
   std::vector<double> sums(batches.size());
   dist::Ranks& ranks = *options_.ranks;
-  const auto members = static_cast<std::size_t>(threads());
+  const auto members = as_size(threads());
   std::vector<std::size_t> own;  // every n-th batch belongs to this rank
-  for (auto b = static_cast<std::size_t>(ranks.rank()); b < batches.size(); b += static_cast<std::size_t>(ranks.size()))
-    own.push_back(b);
+  for (auto b = as_size(ranks.rank()); b < batches.size(); b += as_size(ranks.size())) own.push_back(b);
   const auto add = [&](int member, std::size_t pass) {
-    const std::size_t next = pass * members + static_cast<std::size_t>(member);
+    const std::size_t next = pass * members + as_size(member);
     if (next >= own.size()) return;
     Context& c = passes_.context(member);
     c.set_training(false);

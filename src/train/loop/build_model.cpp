@@ -96,8 +96,7 @@ std::unique_ptr<model::Model> build_bart(const ModelOptions& options, const Toke
   c.pad_token_id = special.pad;
   c.eos_token_id = c.forced_eos_token_id = special.eos;
   c.decoder_start_token_id = special.decoder_start;
-  c.init_std = 1 / std::sqrt(static_cast<double>(
-                       options.d_model));  // of embeddings, which are multiplied by sqrt(d_model): then it is 1
+  c.init_std = 1 / std::sqrt(static_cast<double>(options.d_model));  // of embeddings; times sqrt(d_model): 1
   set_dropouts(c, options);
   c.encoder_layerdrop = c.decoder_layerdrop = options.layer_drop;
   c.depth_scaled_init = options.depth_scaled_init;

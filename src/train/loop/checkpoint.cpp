@@ -16,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/as_size.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -377,8 +378,7 @@ void CheckpointStore::remove_others(const TrainingState& state) const {
     }
   }
   std::sort(states.rbegin(), states.rend());
-  for (std::size_t i = static_cast<std::size_t>(keep_); i < states.size(); ++i)
-    superfluous.push_back(fs::path(path_) / states[i]);
+  for (std::size_t i = as_size(keep_); i < states.size(); ++i) superfluous.push_back(fs::path(path_) / states[i]);
   for (const fs::path& p : superfluous) remove_tree(p);
 }
 
@@ -403,7 +403,7 @@ void CheckpointStore::load_weights(nn::Parameters& parameters, Optimizer& optimi
     const auto read = [&](const NamedTensor& t, const std::vector<StateSlice>& own) {
       std::size_t wanted = 0, taken = 0;
       for (const StateSlice& s : own) wanted += s.count;
-      const std::vector<Interval> whole{{0, static_cast<std::size_t>(t.value.count())}};
+      const std::vector<Interval> whole{{0, as_size(t.value.count())}};
       if (ranks == 0 || file.find(t.name))
         taken = take_over(t.value, to_f32(values_of(file, path, t.name, whole)), whole, own);
       for (int r = 0; r < ranks && !file.find(t.name); ++r) {
@@ -427,7 +427,7 @@ void CheckpointStore::load_weights(nn::Parameters& parameters, Optimizer& optimi
     }
     const NamedTensor weights = optimizer.weights();
     if (!optimizer.shards_weights())
-      read(weights, {{weights.name, 0, static_cast<std::size_t>(weights.value.count())}});
+      read(weights, {{weights.name, 0, as_size(weights.value.count())}});
     else if (!ranks_->first())
       read(weights, optimizer.unstepped_weights());
   });

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/as_size.h"
 #include "base/file.h"
 #include "format/json_text.h"
 #include "format/safetensors.h"
@@ -202,8 +203,7 @@ void save_adapter_weights(const model::Model& m, const std::string& folder) {
     if (!w.lora) continue;
     const model::StoredAs rows{.names = {}, .row_order = m.stored_as(w).row_order};
     for (const nn::Parameter* p : {w.lora->a, w.lora->b}) {
-      const auto values = std::span(flat).subspan(static_cast<std::size_t>(m.parameters().offset_of(*p)),
-                                                  static_cast<std::size_t>(p->shape.count()));
+      const auto values = std::span(flat).subspan(as_size(m.parameters().offset_of(*p)), as_size(p->shape.count()));
       stored.push_back(model::values_to_store(values, p->shape, p == w.lora->b ? rows : model::StoredAs()));
       weights.push_back({"base_model.model." + p->name,
                          StoredType::f32,
@@ -221,8 +221,7 @@ void save_tuned(const model::Model& m, const std::string& directory, const FineT
   const nlohmann::json published = generation_of(m, initial);
   if (tune.lora_rank == 0) {
     const Tensor& all = m.parameters().flat();
-    model::save(m, directory, std::span<const float>(all.data<float>(), static_cast<std::size_t>(all.count())),
-                published);
+    model::save(m, directory, std::span<const float>(all.data<float>(), as_size(all.count())), published);
     return;
   }
   model::save(m, directory, nn::merged_weights(m.parameters()), published);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/as_size.h"
 #include "train/loop/data.h"
 #include "train/loop/derived_settings.h"
 #include "train/loop/trainer.h"
@@ -41,7 +42,7 @@ void judge(RateSweep& sweep) {
   const auto lowest = std::min_element(p.begin(), p.end(),
                                        [](const RatePoint& a, const RatePoint& b) { return a.smoothed < b.smoothed; });
   sweep.turn = lowest->rate;
-  const auto end = static_cast<std::size_t>(lowest - p.begin());
+  const auto end = as_size(lowest - p.begin());
   double steepest = 0;
   for (std::size_t i = reach; i + reach < p.size() && i <= end; ++i)
     if (slope(p, i) < steepest) steepest = slope(p, i), sweep.suggestion = p[i].rate;

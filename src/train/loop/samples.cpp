@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/as_size.h"
 #include "corpus/pair_reader.h"
 #include "train/loop/data.h"
 
@@ -21,7 +22,7 @@ std::vector<SampleText> choose_samples(const std::vector<SampleText>& set, std::
   std::vector<const SampleText*> fit;
   for (const SampleText& s : set)
     if (fit_to_show(s)) fit.push_back(&s);
-  const std::size_t n = std::min(static_cast<std::size_t>(count), fit.size());
+  const std::size_t n = std::min(as_size(count), fit.size());
   std::vector<SampleText> chosen;
   for (std::size_t i = 0; i < n; ++i) chosen.push_back(*fit[(2 * i + 1) * fit.size() / (2 * n)]);  // middles of n parts
   return chosen;

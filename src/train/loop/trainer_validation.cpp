@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 
+#include "base/as_size.h"
 #include "base/error.h"
 #include "train/loop/tell.h"
 #include "train/loop/trainer.h"
@@ -19,7 +20,7 @@ void Trainer::take_snapshot() {
   std::string snapshot;
   ranks_->by_first([&] { snapshot = write_snapshot(store_.path(), state_.position.updates, model_.parameters()); });
   state_.snapshots.push_back(ranks_->broadcast(snapshot));
-  if (static_cast<std::int64_t>(state_.snapshots.size()) > wanted) state_.snapshots.erase(state_.snapshots.begin());
+  if (std::ssize(state_.snapshots) > wanted) state_.snapshots.erase(state_.snapshots.begin());
 }
 
 // The weights to validate and save, if they are not the trained ones.
@@ -121,9 +122,7 @@ void Trainer::restore_model() {
 }
 
 std::vector<std::string> Trainer::translate_together(std::span<const std::string> sources) {
-  const auto share = [&](int rank) {
-    return share_of(sources.size(), static_cast<std::size_t>(rank), static_cast<std::size_t>(ranks_->size()));
-  };
+  const auto share = [&](int rank) { return share_of(sources.size(), as_size(rank), as_size(ranks_->size())); };
   const Branch own = share(ranks_->rank());
   std::vector<std::string> texts;
   ranks_->together([&] { texts = hooks_.translate(sources.subspan(own.first, own.size())); });

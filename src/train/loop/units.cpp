@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/as_size.h"
 #include "base/error.h"
 
 namespace tril::train {
@@ -33,7 +34,7 @@ Amount parse_amount(std::string_view text, const std::string& where) {
   Amount amount;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), amount.value);
   if (problem != std::errc{} || !std::isfinite(amount.value) || amount.value < 0) wrong();
-  std::string_view rest = text.substr(static_cast<std::size_t>(end - text.data()));
+  std::string_view rest = text.substr(as_size(end - text.data()));
   if (!rest.empty()) {
     switch (rest.front()) {
       case 'K':

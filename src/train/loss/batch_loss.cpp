@@ -1,5 +1,6 @@
 #include "train/loss/batch_loss.h"
 
+#include "base/as_size.h"
 #include "ops/experts.h"
 #include "train/loss/hidden_states.h"
 
@@ -10,7 +11,7 @@ namespace {
 Batch doubled(const Batch& batch) {
   Batch both = batch;
   for (std::int64_t i = 0; i < batch.sentences(); ++i)
-    both.append(batch.source_row(i), batch.target_row(i), batch.lines[static_cast<std::size_t>(i)]);
+    both.append(batch.source_row(i), batch.target_row(i), batch.lines[as_size(i)]);
   both.alignments.insert(both.alignments.end(), batch.alignments.begin(), batch.alignments.end());
   return both;
 }

@@ -1,5 +1,7 @@
 #include "train/loss/hidden_states.h"
 
+#include "base/as_size.h"
+
 namespace tril::train {
 namespace {
 
@@ -7,8 +9,7 @@ namespace {
 std::vector<std::int32_t> shifted(const Batch& batch, std::int32_t start) {
   std::vector<std::int32_t> ids(batch.target_ids.size());
   for (std::int64_t r = 0; r < batch.target.count(); ++r) {
-    const auto begin = static_cast<std::size_t>(batch.target.begin(r)),
-               end = static_cast<std::size_t>(batch.target.end(r));
+    const auto begin = as_size(batch.target.begin(r)), end = as_size(batch.target.end(r));
     for (std::size_t t = begin; t < end; ++t) ids[t] = t == begin ? start : batch.target_ids[t - 1];
   }
   return ids;

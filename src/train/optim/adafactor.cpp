@@ -9,6 +9,7 @@
 // step needs a whole weight, so each weight is assigned to one worker.
 #include <cmath>
 
+#include "base/as_size.h"
 #include "train/optim/update_rule.h"
 
 namespace tril::train {
@@ -21,13 +22,13 @@ bool is_matrix(const nn::Parameter& p) {
 class AdafactorRule : public UpdateRule {
  public:
   explicit AdafactorRule(const std::vector<TrainedWeight>& weights) : weights_(weights) {
-    const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
+    const auto size = [](std::int64_t n) { return as_size(n); };
     rows_ = state_places(weights, [&](const nn::Parameter& p) { return is_matrix(p) ? size(p.shape[0]) : 0; });
     columns_ = state_places(weights, [&](const nn::Parameter& p) { return is_matrix(p) ? size(p.shape[1]) : 0; });
     vectors_ = state_places(weights, [&](const nn::Parameter& p) { return is_matrix(p) ? 0 : size(p.shape.count()); });
-    row_ = lasting_zeros(static_cast<std::int64_t>(rows_.total));
-    column_ = lasting_zeros(static_cast<std::int64_t>(columns_.total));
-    vector_ = lasting_zeros(static_cast<std::int64_t>(vectors_.total));
+    row_ = rows_.zeros();
+    column_ = columns_.zeros();
+    vector_ = vectors_.zeros();
   }
 
   bool takes_whole(std::size_t) const override { return true; }
@@ -43,7 +44,7 @@ class AdafactorRule : public UpdateRule {
       u.k.adafactor_vector(a, w, vector_.data<float>() + vectors_.at[s.weight], g, s.count);
       return;
     }
-    const auto rows = static_cast<std::size_t>(p.shape[0]), columns = static_cast<std::size_t>(p.shape[1]);
+    const auto rows = as_size(p.shape[0]), columns = as_size(p.shape[1]);
     std::vector<float> scratch(rows + columns);
     u.k.adafactor_matrix(a, w, row_.data<float>() + rows_.at[s.weight], column_.data<float>() + columns_.at[s.weight],
                          g, rows, columns, scratch.data());
@@ -60,8 +61,8 @@ class AdafactorRule : public UpdateRule {
   std::vector<StateSlice> state_of(const Stretch& s) const override {
     const nn::Parameter& p = *weights_[s.weight].parameter;
     if (!is_matrix(p)) return {{"second_moment", vectors_.at[s.weight], s.count}};
-    return {{"row_average", rows_.at[s.weight], static_cast<std::size_t>(p.shape[0])},
-            {"column_average", columns_.at[s.weight], static_cast<std::size_t>(p.shape[1])}};
+    return {{"row_average", rows_.at[s.weight], as_size(p.shape[0])},
+            {"column_average", columns_.at[s.weight], as_size(p.shape[1])}};
   }
 
  private:

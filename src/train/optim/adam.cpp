@@ -42,8 +42,8 @@ class AdamRule : public UpdateRule {
 
 AdamState::AdamState(StatePlaces places, const OptimizerOptions& options, bool decoupled_decay)
     : places_(std::move(places)), options_(options), decoupled_decay_(decoupled_decay) {
-  m_ = lasting_zeros(static_cast<std::int64_t>(places_.total));
-  v_ = lasting_zeros(static_cast<std::int64_t>(places_.total));
+  m_ = places_.zeros();
+  v_ = places_.zeros();
 }
 
 void AdamState::step(const UpdateStep& u, const Stretch& s, std::size_t offset, float* w, const float* g) {

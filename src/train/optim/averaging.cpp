@@ -4,6 +4,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/as_size.h"
 #include "format/safetensors.h"
 #include "format/safetensors_write.h"
 #include "train/optim/stored_values.h"
@@ -36,9 +37,9 @@ std::vector<float> mean_of_snapshots(const std::string& directory, const std::ve
     if (stored.elements() != values || stored.dtype != StoredType::f32)
       fail(files.back().path(), fmt::format("holds {} values of type {}, the model has {} of type F32",
                                             stored.elements(), name_of(stored.dtype), values));
-    check_values(files.back(), "weights", {static_cast<std::size_t>(values)});
+    check_values(files.back(), "weights", {as_size(values)});
   }
-  std::vector<float> mean(static_cast<std::size_t>(values)), part(std::min(chunk, mean.size()));
+  std::vector<float> mean(as_size(values)), part(std::min(chunk, mean.size()));
   std::vector<double> sum(part.size());
   for (std::size_t begin = 0; begin < mean.size(); begin += chunk) {
     const std::size_t count = std::min(chunk, mean.size() - begin);

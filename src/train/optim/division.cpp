@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/as_size.h"
+
 namespace tril::train {
 namespace {
 
@@ -23,7 +25,7 @@ std::vector<std::size_t> dealt_out(const std::vector<std::size_t>& loads, std::s
   for (std::size_t i : order) {
     const auto least = std::min_element(taken.begin(), taken.end());
     *least += loads[i];
-    taker[i] = static_cast<std::size_t>(least - taken.begin());
+    taker[i] = as_size(least - taken.begin());
   }
   return taker;
 }
@@ -32,8 +34,8 @@ Division::Division(const nn::Parameters& parameters, const std::vector<TrainedWe
                    int rank, int ranks)
     : rank_(rank),
       ranks_(ranks),
-      window_begin_(static_cast<std::size_t>(parameters.trained_window().begin)),
-      window_count_(static_cast<std::size_t>(parameters.trained_window().count)) {
+      window_begin_(as_size(parameters.trained_window().begin)),
+      window_count_(as_size(parameters.trained_window().count)) {
   std::vector<Stretch> whole;
   const auto append = [&](std::size_t weight, std::size_t begin, std::size_t end) {
     if (begin < end) whole.push_back({weight, begin, end - begin});
@@ -45,8 +47,8 @@ Division::Division(const nn::Parameters& parameters, const std::vector<TrainedWe
       append(i, begin, end);
       continue;
     }
-    const std::size_t row = static_cast<std::size_t>(p.shape.count() / p.shape[0]);
-    const std::size_t hole = begin + static_cast<std::size_t>(p.zero_row) * row;
+    const std::size_t row = as_size(p.shape.count() / p.shape[0]);
+    const std::size_t hole = begin + as_size(p.zero_row) * row;
     append(i, begin, hole);
     append(i, hole + row, end);
     untrained_rows_.push_back({i, hole, row});
@@ -82,17 +84,17 @@ void Division::deal_out(const std::vector<TrainedWeight>& weights, const UpdateR
   std::vector<std::size_t> whole, loads;
   for (std::size_t i = 0; i < weights.size(); ++i)
     if (rule.takes_whole(i)) whole.push_back(i), loads.push_back(weights[i].count);
-  const std::vector<std::size_t> taker = dealt_out(loads, static_cast<std::size_t>(ranks_));
+  const std::vector<std::size_t> taker = dealt_out(loads, as_size(ranks_));
   std::vector<int> owner_of_weight(weights.size(), -1);
   for (std::size_t i = 0; i < whole.size(); ++i) {
     owner_of_weight[whole[i]] = static_cast<int>(taker[i]);
     if (owner_of_weight[whole[i]] == rank_) own_whole_.push_back(whole[i]);
   }
 
-  owned_.resize(buckets_.size() * static_cast<std::size_t>(ranks_));
+  owned_.resize(buckets_.size() * as_size(ranks_));
   owner_.resize(stretches_.size());
   constexpr std::size_t size = piece_values;
-  const auto n = static_cast<std::size_t>(ranks_);
+  const auto n = as_size(ranks_);
   for (std::size_t b = 0; b < buckets_.size(); ++b) {
     const std::size_t first = buckets_[b].begin / size, count = (buckets_[b].count + size - 1) / size;
     for (std::size_t i = 0; i < count; ++i)
@@ -100,7 +102,7 @@ void Division::deal_out(const std::vector<TrainedWeight>& weights, const UpdateR
         const int whole_owner = owner_of_weight[stretches_[s].weight];
         owner_[s] = whole_owner >= 0 ? whole_owner : static_cast<int>((i * n / count + b) % n);
         if (owner_[s] == rank_) own_.push_back(s);
-        std::vector<Interval>& list = owned_[b * n + static_cast<std::size_t>(owner_[s])];
+        std::vector<Interval>& list = owned_[b * n + as_size(owner_[s])];
         const std::size_t begin = stretches_[s].begin - window_begin_;
         // Neighbours form one interval, including the alignment gap between them.
         if (!list.empty() && owner_[s - 1] == owner_[s] && begin - list.back().begin - list.back().count <= most_gap)

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/as_size.h"
 #include "train/optim/update_rule.h"
 
 namespace tril::train {
@@ -45,7 +46,7 @@ class Division {
   const std::vector<Interval>& buckets() const { return buckets_; }
   /// The part of a bucket that a rank steps.
   const std::vector<Interval>& owned(std::size_t bucket, int rank) const {
-    return owned_[bucket * static_cast<std::size_t>(ranks_) + static_cast<std::size_t>(rank)];
+    return owned_[bucket * as_size(ranks_) + as_size(rank)];
   }
 
  private:

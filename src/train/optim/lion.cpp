@@ -2,6 +2,7 @@
 //   c = b1 m + (1 - b1) g    w = w - lr (sign(c) + weight_decay w)    m = b2 m + (1 - b2) g
 // Half of Adam's state. The authors advise a third to a tenth of AdamW's rate, three to ten times its decay, and b1 =
 // 0.9, b2 = 0.99. A checkpoint keeps m ("momentum").
+#include "base/as_size.h"
 #include "train/optim/update_rule.h"
 
 namespace tril::train {
@@ -11,10 +12,9 @@ class LionRule : public UpdateRule {
  public:
   LionRule(const std::vector<TrainedWeight>& weights, const OptimizerOptions& options)
       : weights_(weights),
-        places_(
-            state_places(weights, [](const nn::Parameter& p) { return static_cast<std::size_t>(p.shape.count()); })),
+        places_(state_places(weights, [](const nn::Parameter& p) { return as_size(p.shape.count()); })),
         options_(options),
-        m_(lasting_zeros(static_cast<std::int64_t>(places_.total))) {}
+        m_(places_.zeros()) {}
 
   bool takes_whole(std::size_t) const override { return false; }
   void step(const UpdateStep& u, const Stretch& s, float* w, float* g) override {

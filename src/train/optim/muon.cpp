@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/as_size.h"
 #include "kern/gemm.h"
 #include "train/optim/adam.h"
 
@@ -59,7 +60,7 @@ class MuonRule : public UpdateRule {
         places_(state_places(weights, [](const nn::Parameter& p) { return p.hidden_matrix ? size_of(p) : 0; })),
         adam_(state_places(weights, [](const nn::Parameter& p) { return p.hidden_matrix ? 0 : size_of(p); }), options,
               true),
-        m_(lasting_zeros(static_cast<std::int64_t>(places_.total))) {}
+        m_(places_.zeros()) {}
 
   bool takes_whole(std::size_t weight) const override { return weights_[weight].parameter->hidden_matrix; }
 
@@ -77,7 +78,7 @@ class MuonRule : public UpdateRule {
     k.scale(rest * scale, g, g, s.count);
     k.axpy(mu, m, g, s.count);
 
-    const auto rows = static_cast<std::size_t>(p.shape[0]), columns = static_cast<std::size_t>(p.shape[1]);
+    const auto rows = as_size(p.shape[0]), columns = as_size(p.shape[1]);
     const std::size_t small = std::min(rows, columns), large = std::max(rows, columns);
     std::vector<float> scratch(small * (2 * small + large) + (rows > columns ? s.count : 0));
     if (rows > columns) {
@@ -104,7 +105,7 @@ class MuonRule : public UpdateRule {
   }
 
  private:
-  static std::size_t size_of(const nn::Parameter& p) { return static_cast<std::size_t>(p.shape.count()); }
+  static std::size_t size_of(const nn::Parameter& p) { return as_size(p.shape.count()); }
 
   std::vector<TrainedWeight> weights_;
   OptimizerOptions options_;

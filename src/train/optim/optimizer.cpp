@@ -5,6 +5,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/as_size.h"
 #include "train/optim/schedule.h"
 
 namespace tril::train {
@@ -48,7 +49,7 @@ Optimizer::Optimizer(nn::Parameters& parameters, OptimizerOptions options, int r
   for (const TrainedWeight& w : weights_) {
     const std::string group = train::group_of(w.parameter->name);
     const auto known = std::find(groups_.begin(), groups_.end(), group);
-    group_of_.push_back(static_cast<std::size_t>(known - groups_.begin()));
+    group_of_.push_back(as_size(known - groups_.begin()));
     if (known == groups_.end()) groups_.push_back(group);
   }
   squares_.assign(division_.stretches().size(), 0.0);
@@ -60,8 +61,7 @@ void Optimizer::measure_parts(std::size_t count) {
 
 std::span<const std::size_t> Optimizer::stretches_of(Share share) const {
   const std::vector<std::size_t>& own = division_.own();
-  const std::size_t n = own.size(), i = static_cast<std::size_t>(share.part),
-                    of = static_cast<std::size_t>(share.parts);
+  const std::size_t n = own.size(), i = as_size(share.part), of = as_size(share.parts);
   return std::span(own).subspan(n * i / of, n * (i + 1) / of - n * i / of);
 }
 
@@ -69,9 +69,9 @@ std::vector<std::size_t> Optimizer::whole_weights_of(Share share) const {
   const std::vector<std::size_t>& own = division_.own_whole();
   std::vector<std::size_t> loads, mine;
   for (std::size_t i : own) loads.push_back(weights_[i].count);
-  const std::vector<std::size_t> taker = dealt_out(loads, static_cast<std::size_t>(share.parts));
+  const std::vector<std::size_t> taker = dealt_out(loads, as_size(share.parts));
   for (std::size_t i = 0; i < own.size(); ++i)
-    if (taker[i] == static_cast<std::size_t>(share.part)) mine.push_back(own[i]);
+    if (taker[i] == as_size(share.part)) mine.push_back(own[i]);
   return mine;
 }
 
@@ -231,7 +231,7 @@ std::vector<StateSlice> Optimizer::unstepped_weights() const {
     append_until(s.begin);
     at = s.begin + s.count;
   }
-  append_until(static_cast<std::size_t>(parameters_->flat().count()));
+  append_until(as_size(parameters_->flat().count()));
   return slices;
 }
 

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <span>
 
+#include "base/as_size.h"
 #include "base/content_hash.h"
 #include "base/error.h"
 
 namespace tril::train {
 namespace {
 
-constexpr std::size_t piece = 1 << 20;  // values
+constexpr std::int64_t piece = 1 << 20;  // values
 
 std::string key_of(const std::string& tensor) {
   return "checksum." + tensor;
@@ -19,9 +20,8 @@ std::string key_of(const std::string& tensor) {
 template <class F>
 void each_piece(const Tensor& values, F&& f) {
   const std::int64_t count = values.count();
-  for (std::int64_t begin = 0; begin < count; begin += static_cast<std::int64_t>(piece)) {
-    const std::vector<float> some =
-        host_copy<float>(values.rows(begin, std::min(count, begin + static_cast<std::int64_t>(piece))));
+  for (std::int64_t begin = 0; begin < count; begin += piece) {
+    const std::vector<float> some = host_copy<float>(values.rows(begin, std::min(count, begin + piece)));
     f(std::as_bytes(std::span(some)));
   }
 }
@@ -29,7 +29,7 @@ void each_piece(const Tensor& values, F&& f) {
 // A checksum over pieces, in order.
 class Checksum {
  public:
-  void add(std::span<const std::byte> bytes) { hash_.add(static_cast<std::int64_t>(content_hash(bytes))); }
+  void add(std::span<const std::byte> bytes) { hash_.add(content_hash(bytes)); }
   std::string text() const { return fmt::format("{:016x}", hash_.value()); }
 
  private:
@@ -57,7 +57,7 @@ void check_values(const SafetensorsFile& file, const std::string& name, const st
   Checksum sum;
   for (std::size_t left : stretches)
     while (left > 0) {
-      const std::size_t count = std::min(left, piece), size = std::min(count * sizeof(float), bytes.size());
+      const std::size_t count = std::min(left, as_size(piece)), size = std::min(count * sizeof(float), bytes.size());
       sum.add(bytes.first(size));
       bytes = bytes.subspan(size);
       left -= count;

@@ -1,14 +1,18 @@
 #include "train/optim/update_rule.h"
 
+#include "base/as_size.h"
+
 namespace tril::train {
 
 std::vector<TrainedWeight> trained_weights(const nn::Parameters& parameters) {
   std::vector<TrainedWeight> list;
   for (const nn::Parameter& p : parameters.all())
-    if (p.trainable)
-      list.push_back(
-          {&p, static_cast<std::size_t>(parameters.offset_of(p)), static_cast<std::size_t>(p.shape.count())});
+    if (p.trainable) list.push_back({&p, as_size(parameters.offset_of(p)), as_size(p.shape.count())});
   return list;
+}
+
+Tensor StatePlaces::zeros() const {
+  return lasting_zeros(static_cast<std::int64_t>(total));
 }
 
 StatePlaces state_places(const std::vector<TrainedWeight>& weights,

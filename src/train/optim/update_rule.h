@@ -78,6 +78,9 @@ class UpdateRule {
 struct StatePlaces {
   std::vector<std::size_t> at;  ///< by trained weight; for a weight without a part, where the next part begins
   std::size_t total = 0;
+
+  /// The state tensor [total], zeroed.
+  Tensor zeros() const;
 };
 StatePlaces state_places(const std::vector<TrainedWeight>& weights,
                          const std::function<std::size_t(const nn::Parameter&)>& values);
