@@ -262,13 +262,14 @@ class MpiCourier : public Courier {
     return std::clamp(options_.silence / 8, std::chrono::milliseconds(1), std::chrono::milliseconds(1000));
   }
 
-  void begin_to_listen() { beat_ = heard_ = looked_ = Clock::now(); }
+  Clock::time_point time_now() const { return options_.now ? options_.now() : Clock::now(); }
+  void begin_to_listen() { beat_ = heard_ = looked_ = time_now(); }
   void listen() { check_mpi(MPI_Irecv(&sign_, 1, MPI_BYTE, before(), life_tag, comm_, &listening_), "MPI_Irecv"); }
 
   // Sends a heartbeat to the next rank and checks that of the previous one.
   void live() {
     if (size_ == 1) return;
-    const Clock::time_point now = Clock::now();
+    const Clock::time_point now = time_now();
     if (listening_ == MPI_REQUEST_NULL) listen();
     int came = 0;
     check_mpi(MPI_Test(&listening_, &came, MPI_STATUS_IGNORE), "MPI_Test");
@@ -314,7 +315,7 @@ class MpiCourier : public Courier {
   int rank_, size_;
   std::vector<Ours> running_, fresh_;
   int idle_rounds_ = 0;
-  Clock::time_point beat_, heard_, looked_ = Clock::now();
+  Clock::time_point beat_, heard_, looked_;
   MPI_Request listening_ = MPI_REQUEST_NULL, sending_ = MPI_REQUEST_NULL;
   char sign_ = 0, sign_sent_ = 0;
   std::thread thread_;

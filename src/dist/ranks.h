@@ -39,6 +39,8 @@ struct RanksOptions {
   /// The longest time without a heartbeat from a rank. A process sends heartbeats during any work, so this is no limit
   /// on the time that work takes.
   std::chrono::milliseconds silence{60'000};
+  /// The clock of heartbeats, for tests; empty: the steady clock. The thread that makes MPI calls reads it.
+  std::function<std::chrono::steady_clock::time_point()> now;
 };
 
 /// Ranks have died, and the others can go on (Ranks::shrink). Every rank gets this from any call that waits; no
