@@ -29,9 +29,9 @@ AlignmentCounts align_corpus(const CorpusOptions& corpus, const std::vector<std:
     sets.push_back(pair.set);
   }
   const std::vector<Alignment> alignments = align_words(text, options, on_iteration);
-  counts.pairs = static_cast<std::int64_t>(alignments.size());
+  counts.pairs = std::ssize(alignments);
   for (std::size_t p = 0; p < alignments.size(); ++p) {
-    counts.points += static_cast<std::int64_t>(alignments[p].size());
+    counts.points += std::ssize(alignments[p]);
     outputs[sets[p]]->write(to_text(alignments[p]) + "\n");
   }
   for (const auto& output : outputs) output->commit();

@@ -15,8 +15,8 @@ namespace tril {
 struct AlignmentCounts {
   std::int64_t pairs = 0;   ///< lines
   std::int64_t points = 0;  ///< points in them, such as "0-0"
-  /// Pairs with an empty line: one side has more than ParallelWords::most_words, or is not UTF-8 (with skip_invalid);
-  /// and the place of the first, "" if none.
+  /// Pairs that get an empty line: a side has more than ParallelWords::most_words, or is not UTF-8 (with skip_invalid).
+  /// And the place of the first such pair, or "".
   std::int64_t too_long = 0, invalid = 0;
   std::string first_too_long, first_invalid;
 };

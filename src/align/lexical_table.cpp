@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "align/cooccurrences.h"
+#include "base/element.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "corpus/reader.h"
@@ -31,6 +32,10 @@ Cooccurrences::EachPair each_pair_of(std::span<const Batch> batches) {
   };
 }
 
+bool is_within(Row row, std::int64_t i) {
+  return i >= 0 && i < std::ssize(row);
+}
+
 std::vector<double> by_expectation(std::span<const Batch> batches, const Cooccurrences& pairs, int iterations) {
   std::vector<double> t(pairs.size(), 1.0);
   pairs.normalise(t);
@@ -42,7 +47,7 @@ std::vector<double> by_expectation(std::span<const Batch> batches, const Cooccur
         places.assign(1, pairs.place(pairs.sources(), to));
         double sum = t[places[0]];
         for (const std::int32_t from : source) {
-          places.push_back(pairs.place(static_cast<std::size_t>(from), to));
+          places.push_back(pairs.place(from, to));
           sum += t[places.back()];
         }
         for (const std::size_t place : places) counts[place] += t[place] / sum;
@@ -59,10 +64,9 @@ std::vector<double> by_counting(std::span<const Batch> batches, const Cooccurren
   for (const Batch& b : batches)
     for (std::int64_t i = 0; i < b.sentences(); ++i) {
       const Row source = words(b.source_row(i)), target = words(b.target_row(i));
-      for (const AlignmentPoint& p : b.alignments[static_cast<std::size_t>(i)])
-        if (static_cast<std::size_t>(p.source) < source.size() && static_cast<std::size_t>(p.target) < target.size())
-          t[pairs.place(static_cast<std::size_t>(source[static_cast<std::size_t>(p.source)]),
-                        target[static_cast<std::size_t>(p.target)])] += 1;
+      for (const AlignmentPoint& p : element(b.alignments, i))
+        if (is_within(source, p.source) && is_within(target, p.target))
+          t[pairs.place(element(source, p.source), element(target, p.target))] += 1;
     }
   pairs.normalise(t);
   return t;
@@ -77,27 +81,25 @@ void sort_entries(std::vector<LexicalTable::Entry>& list) {
 }  // namespace
 
 LexicalTable lexical_table(std::span<const Batch> batches, const Tokenizer& tokenizer, const LexicalOptions& o) {
-  const auto sources = static_cast<std::size_t>(tokenizer.size(Side::source)),
-             targets = static_cast<std::size_t>(tokenizer.size(Side::target));
+  const std::int64_t sources = tokenizer.size(Side::source), targets = tokenizer.size(Side::target);
   const Cooccurrences pairs(each_pair_of(batches), sources);
   const bool aligned = !batches.empty() && !batches[0].alignments.empty();
   const std::vector<double> t = aligned ? by_counting(batches, pairs) : by_expectation(batches, pairs, o.iterations);
 
-  LexicalTable table;
-  table.of_source.resize(sources);
-  for (std::size_t s = 0; s < sources; ++s) {
+  LexicalTable table(sources, targets);
+  for (std::int64_t s = 0; std::vector<LexicalTable::Entry> & list : table.of_source) {
     for (std::size_t i = pairs.begin(s); i < pairs.end(s); ++i)
-      if (t[i] >= o.threshold && t[i] > 0) table.of_source[s].push_back({pairs.target(i), static_cast<float>(t[i])});
-    sort_entries(table.of_source[s]);
-    if (table.of_source[s].size() > static_cast<std::size_t>(o.best))
-      table.of_source[s].resize(static_cast<std::size_t>(o.best));
+      if (t[i] >= o.threshold && t[i] > 0) list.push_back({pairs.target(i), static_cast<float>(t[i])});
+    sort_entries(list);
+    if (std::ssize(list) > o.best) list.resize(static_cast<std::size_t>(o.best));
+    ++s;
   }
-  table.share.assign(targets, 0.0f);
-  std::vector<double> counts(targets, 0.0);
+  std::vector<double> counts(table.share.size(), 0.0);
   double total = 0;
   for (const Batch& b : batches)
-    for (const std::int32_t id : b.target_ids) counts[static_cast<std::size_t>(id)] += 1, total += 1;
-  for (std::size_t id = 0; id < targets && total > 0; ++id) table.share[id] = static_cast<float>(counts[id] / total);
+    for (const std::int32_t id : b.target_ids) element(counts, id) += 1, total += 1;
+  for (std::size_t id = 0; id < counts.size() && total > 0; ++id)
+    table.share[id] = static_cast<float>(counts[id] / total);
   return table;
 }
 
@@ -119,9 +121,7 @@ std::string to_text(const LexicalTable& table, const Tokenizer& tokenizer) {
 }
 
 LexicalTable read_lexical_table(const std::string& file, const Tokenizer& tokenizer, std::int64_t& unknown) {
-  LexicalTable table;
-  table.of_source.resize(static_cast<std::size_t>(tokenizer.size(Side::source)));
-  table.share.assign(static_cast<std::size_t>(tokenizer.size(Side::target)), 0.0f);
+  LexicalTable table(tokenizer.size(Side::source), tokenizer.size(Side::target));
   unknown = 0;
   LineReader reader(file, {.refuse_empty = true});
   std::string line;
@@ -140,14 +140,14 @@ LexicalTable read_lexical_table(const std::string& file, const Tokenizer& tokeni
     const std::string_view source = std::string_view(line).substr(first + 1, last - first - 1);
     const auto target = tokenizer.find(std::string_view(line).substr(0, first), Side::target);
     if (source == null_word) {
-      if (target) table.share[static_cast<std::size_t>(*target)] = probability;
+      if (target) element(table.share, *target) = probability;
       continue;
     }
     const auto id = tokenizer.find(source, Side::source);
     if (!target || !id)
       ++unknown;
     else
-      table.of_source[static_cast<std::size_t>(*id)].push_back({*target, probability});
+      element(table.of_source, *id).push_back({*target, probability});
   }
   for (std::vector<LexicalTable::Entry>& list : table.of_source) sort_entries(list);
   return table;

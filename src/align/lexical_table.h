@@ -24,6 +24,11 @@ struct LexicalTable {
   };
   std::vector<std::vector<Entry>> of_source;  ///< by source id, most probable first
   std::vector<float> share;                   ///< of each target id among all target tokens
+
+  LexicalTable() = default;
+  /// No entries and no shares. @param sources, targets  the number of ids of each side
+  LexicalTable(std::int64_t sources, std::int64_t targets)
+      : of_source(static_cast<std::size_t>(sources)), share(static_cast<std::size_t>(targets), 0.0f) {}
 };
 
 struct LexicalOptions {

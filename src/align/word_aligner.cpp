@@ -64,7 +64,7 @@ class Model {
         aligned += p[i] / sum;
       }
     });
-    for (std::size_t s = 0; s <= pairs_.sources(); ++s) {
+    for (std::int64_t s = 0; s <= pairs_.sources(); ++s) {
       double sum = 0;
       for (std::size_t k = pairs_.begin(s); k < pairs_.end(s); ++k) sum += counts[k] + o_.alpha;
       for (std::size_t k = pairs_.begin(s); k < pairs_.end(s); ++k)
@@ -73,7 +73,7 @@ class Model {
     if (aligned > 0) lambda_ = tension_of(h / aligned);
   }
 
-  // The best pairs of source and target words in the order of the text, whatever this direction.
+  // The best pairs of source and target words in the order of the text, in either direction.
   std::vector<Alignment> best() {
     std::vector<Alignment> all(text_.pairs());
     walk([&](std::size_t pair, std::size_t j, std::size_t, double null, const std::vector<double>& p) {
@@ -113,7 +113,7 @@ class Model {
         double z = 0;
         for (std::size_t i = 0; i < n; ++i) z += p[i] = std::exp(lambda_ * nearness(i, n, j, m));
         for (std::size_t i = 0; i < n; ++i) {
-          places_[i] = pairs_.place(static_cast<std::size_t>(s[i]), t[j]);
+          places_[i] = pairs_.place(s[i], t[j]);
           p[i] *= (1 - o_.null) / z * theta_[places_[i]];
         }
         null_place_ = pairs_.place(pairs_.sources(), t[j]);
@@ -170,7 +170,7 @@ std::vector<Alignment> align_one_way(const ParallelWords& text, bool turned, con
   return model.best();
 }
 
-// The chosen pairs, and which words have one.
+// The chosen pairs, and the words that they align.
 class Taken {
  public:
   explicit Taken(const Alignment& first) {

@@ -1,7 +1,5 @@
 #include "format/base64.h"
 
-#include <cstdint>
-
 namespace tril {
 namespace {
 
@@ -26,6 +24,10 @@ std::string to_base64(std::string_view bytes) {
     for (std::size_t i = 0; i < 4; ++i) text += i <= group.size() ? digits[bits >> (18 - 6 * i) & 63] : '=';
   }
   return text;
+}
+
+std::string to_base64(std::span<const std::uint8_t> bytes) {
+  return to_base64({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 std::optional<std::string> from_base64(std::string_view text) {

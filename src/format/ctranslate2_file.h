@@ -1,10 +1,14 @@
-// model.bin of CTranslate2: a specification's name, named variables, and aliases of them.
+// model.bin of CTranslate2: the name of a specification, named variables, and aliases of variables.
 //
-// All numbers are little-endian; a text is u16 length with its final zero byte, then the bytes. The file is: u32 version; from
-// version 2 on the text of the specification and its u32 revision; u32 count, then for each variable its name, u8 rank, u32 sizes,
-// and its values: u8 type and u32 bytes from version 4 on, u8 bytes of a value and u32 values before; from version 3 on u32 count,
-// then for each alias its name and that of the variable. Versions 2 to 6 are read. Version 1, which names no specification, is
-// refused. Source: CTranslate2's python/ctranslate2/specs/model_spec.py and src/models/model.cc.
+// Numbers are little-endian. A text is a u16 length, which includes a final zero byte, then the bytes. A file holds, in order:
+//   u32 version
+//   version 2 and later: text, the name of the specification; u32, its revision
+//   u32 number of variables; for each: text, its name; u8 rank; u32 sizes; its values
+//     version 4 and later: u8 type, u32 number of bytes, the bytes
+//     earlier: u8 bytes per value, u32 number of values, the bytes
+//   version 3 and later: u32 number of aliases; for each: text, its name; text, the name of its variable
+// Versions 2 to 6 are read. Version 1 is refused: it names no specification. Source: CTranslate2's
+// python/ctranslate2/specs/model_spec.py and src/models/model.cc.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +28,7 @@ class Ctranslate2File {
  public:
   static constexpr std::uint32_t newest_version = 6;
 
-  /// Maps the file and checks every length, shape and alias against its bytes. Memory beyond the map grows with the names only.
+  /// Maps the file and checks every length, shape and alias against its bytes. Beyond the map, memory grows only with the names.
   /// @throws Error with the file, the variable and the reason
   static Ctranslate2File open(const std::string& path);
   /// A file in memory, such as a member of an archive. @param path  its name in errors  @param owner  keeps `bytes` alive
@@ -35,11 +39,11 @@ class Ctranslate2File {
   const std::string& specification() const { return specification_; }  ///< "TransformerSpec"
   std::uint32_t revision() const { return revision_; }                 ///< of the specification
 
-  /// In order of name, without aliases. Types: F32, I8, I16, I32, F16, BF16.
+  /// Sorted by name, without aliases. Types: F32, I8, I16, I32, F16, BF16.
   const std::vector<WeightView>& variables() const { return variables_; }
-  /// From an alias to the name of its variable.
+  /// The name of the variable, by alias.
   const std::map<std::string, std::string, std::less<>>& aliases() const { return aliases_; }
-  /// A variable by its name or an alias; null where there is none.
+  /// The variable with this name or alias; null if there is none.
   const WeightView* find(std::string_view name) const;
 
  private:
@@ -51,7 +55,7 @@ class Ctranslate2File {
   std::map<std::string, std::string, std::less<>> aliases_;
 };
 
-/// Whether the bytes begin as model.bin of versions that name a specification does.
+/// True if the bytes begin like a model.bin of version 2 or later.
 bool begins_as_ctranslate2(std::span<const std::byte> bytes);
 
 }  // namespace tril

@@ -1,4 +1,4 @@
-// An entry of a sorted list, by its name.
+// Lists that are sorted by name: making one, and finding an entry.
 #pragma once
 
 #include <algorithm>
@@ -6,6 +6,15 @@
 #include <vector>
 
 namespace tril {
+
+/// Sorts `list` by the member `name`. Returns an entry whose name occurs twice, or null.
+template <class T>
+const T* sort_by_name(std::vector<T>& list) {
+  std::sort(list.begin(), list.end(), [](const T& a, const T& b) { return a.name < b.name; });
+  const auto twice =
+      std::adjacent_find(list.begin(), list.end(), [](const T& a, const T& b) { return a.name == b.name; });
+  return twice == list.end() ? nullptr : &*twice;
+}
 
 /// @param list  sorted by the member `name`, no name twice
 /// @return null if there is none

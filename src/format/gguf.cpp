@@ -14,11 +14,10 @@
 #include "base/error.h"
 #include "base/lfs_pointer.h"
 #include "base/printable.h"
+#include "format/byte_cursor.h"
 
 namespace tril {
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "values are used as they are stored");
 
 constexpr std::string_view kMagic = "GGUF";
 constexpr std::size_t kMostDims = 4, kLongestName = 1024, kLongestKey = 65535;
@@ -87,63 +86,29 @@ std::string types_read() {
 
 constexpr std::array<std::size_t, 13> kKindBytes{1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};  // 0: no fixed size
 
-template <class T>
-T load(const std::byte* from) {  // any alignment
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
 std::uint64_t padded(std::uint64_t n, std::uint64_t alignment) {  // alignment is a power of two
   return (n + alignment - 1) & ~(alignment - 1);
 }
 
-// Reads forward from a place in the file; throws Error if it ends too early.
-class Cursor {
- public:
-  Cursor(const std::string& path, std::span<const std::byte> bytes) : path_(path), bytes_(bytes) {}
+std::string_view read_string(ByteCursor& c, std::string_view what) {
+  return c.characters(c.number<std::uint64_t>(what), what);
+}
 
-  std::uint64_t position() const { return at_; }
-  std::uint64_t left() const { return bytes_.size() - at_; }
-
-  std::span<const std::byte> take(std::uint64_t n, std::string_view what) {
-    if (n > left())
-      fail(path_, fmt::format("ends at byte {}, within {}", bytes_.size(), what),
-           "the file is truncated or damaged: download it again");
-    at_ += n;
-    return bytes_.subspan(at_ - n, n);
-  }
-  template <class T>
-  T number(std::string_view what) {
-    return load<T>(take(sizeof(T), what).data());
-  }
-  std::string_view text(std::string_view what) {
-    const auto size = number<std::uint64_t>(what);
-    const auto bytes = take(size, what);
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  }
-
- private:
-  const std::string& path_;
-  std::span<const std::byte> bytes_;
-  std::uint64_t at_ = 0;
-};
-
-GgufKind read_kind(Cursor& c, const std::string& where) {
+GgufKind read_kind(ByteCursor& c, const std::string& where) {
   const auto kind = c.number<std::uint32_t>("the metadata");
   if (kind >= kKindBytes.size()) fail(where, fmt::format("has a value of type {}, which GGUF does not define", kind));
   return static_cast<GgufKind>(kind);
 }
 
 // Skips `count` values and returns their bytes.
-std::span<const std::byte> read_values(Cursor& c, std::span<const std::byte> file, GgufKind kind, std::uint64_t count,
-                                       const std::string& where) {
+std::span<const std::byte> read_values(ByteCursor& c, std::span<const std::byte> file, GgufKind kind,
+                                       std::uint64_t count, const std::string& where) {
   const std::uint64_t begin = c.position();
   if (kind == GgufKind::string) {
     // Each string takes at least its length field, so a false count is detected before the loop gets long.
     if (count > c.left() / sizeof(std::uint64_t))
       fail(where, fmt::format("claims {} strings, more than fit into the file", count));
-    for (std::uint64_t i = 0; i < count; ++i) c.text("the metadata");
+    for (std::uint64_t i = 0; i < count; ++i) read_string(c, "the metadata");
   } else {
     const std::size_t size = kKindBytes[static_cast<std::size_t>(kind)];
     if (count > c.left() / size) fail(where, fmt::format("claims {} values, more than fit into the file", count));
@@ -155,8 +120,8 @@ std::span<const std::byte> read_values(Cursor& c, std::span<const std::byte> fil
   return file.subspan(begin, c.position() - begin);
 }
 
-GgufEntry read_entry(Cursor& c, const MappedFile& file) {
-  const std::string_view key = c.text("the metadata");
+GgufEntry read_entry(ByteCursor& c, const MappedFile& file) {
+  const std::string_view key = read_string(c, "the metadata");
   if (key.empty() || key.size() > kLongestKey)
     fail(file.path(), fmt::format("has a key of {} bytes in its metadata", key.size()), "the file is damaged");
   const std::string where = fmt::format("{}: {}", file.path(), printable(key));
@@ -178,8 +143,8 @@ struct Placed {
   std::uint64_t offset = 0, bytes = 0;
 };
 
-Placed read_tensor(Cursor& c, const std::string& path) {
-  const std::string_view name = c.text("the list of tensors");
+Placed read_tensor(ByteCursor& c, const std::string& path) {
+  const std::string_view name = read_string(c, "the list of tensors");
   if (name.empty() || name.size() > kLongestName)
     fail(path, fmt::format("has a tensor whose name has {} bytes", name.size()), "the file is damaged");
   const std::string where = fmt::format("{}: {}", path, printable(name));
@@ -299,15 +264,15 @@ bool has_gguf_name(const std::filesystem::path& path) {
 GgufFile GgufFile::open(const std::string& path) {
   GgufFile f(MappedFile::open(path));
   const std::span<const std::byte> bytes = f.file_.bytes();
-  Cursor c(f.file_.path(), bytes);
-  const auto magic = c.take(kMagic.size(), "its first bytes");
+  ByteCursor c(bytes, f.file_.path());
+  const auto magic = c.take(kMagic.size(), "the magic number");
   if (std::memcmp(magic.data(), kMagic.data(), kMagic.size()) != 0)
     fail(path, "is not a GGUF file: it does not begin with GGUF", "pass a GGUF file or a model directory");
-  f.version_ = c.number<std::uint32_t>("its version");
+  f.version_ = c.number<std::uint32_t>("the version");
   if (f.version_ != 2 && f.version_ != 3)
     fail(path, fmt::format("has GGUF version {}, expected 2 or 3{}", f.version_,
                            f.version_ == 0x03000000 || f.version_ == 0x02000000 ? "; it is big-endian" : ""));
-  const auto tensors = c.number<std::uint64_t>("its counts"), entries = c.number<std::uint64_t>("its counts");
+  const auto tensors = c.number<std::uint64_t>("the counts"), entries = c.number<std::uint64_t>("the counts");
   // The minimum size of an entry and of a tensor: 8 + 1 + 4 + 1 and 8 + 1 + 4 + 8 + 4 + 8 bytes.
   if (entries > c.left() / 14 || tensors > c.left() / 33)
     fail(path,
@@ -345,7 +310,7 @@ GgufFile GgufFile::joined(std::vector<GgufFile> parts) {
     all.others_.push_back(std::move(parts[i].file_));
   }
   if (const std::string* twice = sort_by(all.tensors_, &GgufTensor::name))
-    fail(all.path(), fmt::format("and the other parts of the model have the tensor {} twice", printable(*twice)),
+    fail(all.path(), fmt::format("the tensor {} is in two parts of the model", printable(*twice)),
          "the files belong to different models: download them again");
   return all;
 }
@@ -382,28 +347,28 @@ namespace {
 template <class T>
 std::optional<T> value_at(GgufKind kind, const std::byte* at) {
   if constexpr (std::is_same_v<T, bool>) {
-    if (kind == GgufKind::boolean) return load<std::uint8_t>(at) != 0;
+    if (kind == GgufKind::boolean) return load_number<std::uint8_t>(at) != 0;
   } else if constexpr (std::is_same_v<T, double>) {
-    if (kind == GgufKind::f32) return load<float>(at);
-    if (kind == GgufKind::f64) return load<double>(at);
+    if (kind == GgufKind::f32) return load_number<float>(at);
+    if (kind == GgufKind::f64) return load_number<double>(at);
   } else {
     switch (kind) {
       case GgufKind::u8:
-        return load<std::uint8_t>(at);
+        return load_number<std::uint8_t>(at);
       case GgufKind::i8:
-        return load<std::int8_t>(at);
+        return load_number<std::int8_t>(at);
       case GgufKind::u16:
-        return load<std::uint16_t>(at);
+        return load_number<std::uint16_t>(at);
       case GgufKind::i16:
-        return load<std::int16_t>(at);
+        return load_number<std::int16_t>(at);
       case GgufKind::u32:
-        return load<std::uint32_t>(at);
+        return load_number<std::uint32_t>(at);
       case GgufKind::i32:
-        return load<std::int32_t>(at);
+        return load_number<std::int32_t>(at);
       case GgufKind::i64:
-        return load<std::int64_t>(at);
+        return load_number<std::int64_t>(at);
       case GgufKind::u64:
-        if (const auto value = load<std::uint64_t>(at); std::in_range<std::int64_t>(value))
+        if (const auto value = load_number<std::uint64_t>(at); std::in_range<std::int64_t>(value))
           return static_cast<std::int64_t>(value);
         break;
       default:
@@ -430,7 +395,7 @@ std::optional<std::vector<T>> values_of(const GgufEntry& e) {
   for (std::uint64_t i = 0; i < e.count; ++i) {
     if constexpr (std::is_same_v<T, std::string_view>) {
       if (e.kind != GgufKind::string) return std::nullopt;
-      const auto size = load<std::uint64_t>(at);
+      const auto size = load_number<std::uint64_t>(at);
       values.emplace_back(reinterpret_cast<const char*>(at) + sizeof size, size);
       at += sizeof size + size;
     } else {

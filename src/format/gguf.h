@@ -93,7 +93,7 @@ class GgufFile {
  public:
   /// Maps and checks the file. @throws Error with the file, the key or tensor and the reason if anything is invalid
   static GgufFile open(const std::string& path);
-  /// The first file's metadata with the tensors of all. @throws Error if a tensor is in two of them
+  /// A file with the metadata of the first part and the tensors of all. @throws Error if a tensor is in two parts
   static GgufFile joined(std::vector<GgufFile> parts);
 
   const std::string& path() const { return file_.path(); }

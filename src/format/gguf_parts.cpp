@@ -30,13 +30,13 @@ std::string part_name(std::string_view stem, std::int64_t number, std::int64_t p
   return fmt::format("{}-{:05}-of-{:05}.gguf", stem, number, parts);
 }
 
-// The directory and name before the number, of a file that says that it is part `keys.number`.
+// The path of part `keys.number` without its number and what follows.
 fs::path stem_of(const GgufFile& file, const PartKeys& keys) {
   const fs::path path = file.path();
   const std::string name = path.filename().string(), ending = part_name("", keys.number + 1, keys.parts);
   if (!name.ends_with(ending))
     file.fail_at("split.no",
-                 fmt::format("says that the file is part {} of {}, so its name should end in \"{}\"", keys.number + 1,
+                 fmt::format("makes the file part {} of {}, so its name should end in \"{}\"", keys.number + 1,
                              keys.parts, ending),
                  "give all parts the names that they were published under");
   return path.parent_path() / name.substr(0, name.size() - ending.size());
@@ -86,7 +86,7 @@ GgufFile open_gguf_parts(const std::string& path) {
   GgufFile model = GgufFile::joined(std::move(parts));
   if (!std::cmp_equal(model.tensors().size(), keys.tensors))
     model.fail_at("split.tensors.count",
-                  fmt::format("says {} tensors, but the parts have {}", keys.tensors, model.tensors().size()),
+                  fmt::format("is {}, but the parts have {} tensors", keys.tensors, model.tensors().size()),
                   "the files belong to different models: download them again");
   return model;
 }

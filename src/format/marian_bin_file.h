@@ -1,12 +1,17 @@
-// The binary files of the Marian toolkit (.bin, made by `marian-conv`), read as data.
+// The binary model files of the Marian toolkit (.bin, written by `marian-conv`).
 //
-// A file is, in little-endian numbers: u64 version, 1; u64 count of tensors; for each a header of four u64: bytes of its name,
-// type, number of dimensions, bytes of its values; all names, each ended by a zero; all shapes, i32 each; u64 bytes of padding,
-// the padding, and the values of all tensors one behind the other, to the end of the file. Values may be followed by padding,
-// which the header counts. Source: common/binary.cpp and common/types.h of marian-dev and of its fork for Bergamot.
+// Numbers are little-endian. A file holds, in order:
+//   u64 version, which is 1
+//   u64 number of tensors
+//   for each tensor four u64: bytes of its name, type, number of dimensions, bytes of its values
+//   the names, each ended by a zero byte
+//   the shapes, each size as i32
+//   u64 bytes of padding, then the padding
+//   the values of each tensor, which may include padding at their end, up to the end of the file
+// Source: common/binary.cpp and common/types.h of marian-dev and of Bergamot's fork.
 //
-// Quantised matrices (intgemm8, intgemm16) are integers, then a float: the multiplier m. A value is integer / m. The matrix
-// [in, out] of a product is stored as [out, in]; embeddings, whose names hold "Wemb", as they are.
+// A quantised matrix (intgemm8, intgemm16) is stored as integers followed by a float, the multiplier m. A value is integer / m.
+// The matrix [in, out] of a product is stored as [out, in]. Embeddings, whose names contain "Wemb", are not transposed.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +25,7 @@
 
 namespace tril {
 
-/// Whether a file begins as these files do: PyTorch's .bin and binary shortlists do not.
+/// True if the bytes begin with version 1, unlike PyTorch's .bin files and binary shortlists.
 bool begins_as_marian_bin(std::span<const std::byte> bytes);
 
 class MarianBinFile {
@@ -39,10 +44,10 @@ class MarianBinFile {
   MarianBinFile(std::string path, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
 
   const std::string& path() const { return path_; }
-  /// In order of name. Quantised ones have the type `blocks`, the shape that they had before, and read() gives their values.
+  /// Sorted by name. A quantised tensor has the type `blocks` and its original shape; read() dequantises it.
   const std::vector<WeightView>& tensors() const { return tensors_; }
-  const WeightView* find(std::string_view name) const;  ///< null where there is none
-  /// The same of a matrix in intgemm8 as it is stored; null for others.
+  const WeightView* find(std::string_view name) const;  ///< null if there is none
+  /// The stored matrix if its type is intgemm8; else null.
   const Int8* find_int8(std::string_view name) const;
   bool has_int8() const { return !int8_.empty(); }
 
@@ -50,7 +55,7 @@ class MarianBinFile {
   std::string path_;
   std::shared_ptr<const void> owner_;
   std::vector<WeightView> tensors_;
-  std::vector<Int8> int8_;  // in order of name
+  std::vector<Int8> int8_;  // sorted by name
 };
 
 }  // namespace tril

@@ -2,21 +2,20 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 
+#include "base/element.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "format/byte_cursor.h"
 #include "format/find_named.h"
 
 namespace tril {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "numbers are used as they are stored");
-
 constexpr std::string_view npy_magic = "\x93NUMPY", npy_suffix = ".npy";
+constexpr const char* damaged_npy = "the file is damaged: get it again";
 constexpr std::size_t most_header = 1 << 16, most_npz_dimensions = 32;
 
 struct NpyHeader {
@@ -25,7 +24,7 @@ struct NpyHeader {
   std::vector<std::int64_t> shape;
 };
 
-// Reads the dict of literals that a header is.
+// Parses a header, which is a Python dict of literals.
 class NpyHeaderReader {
  public:
   NpyHeaderReader(std::string_view text, const std::string& where) : text_(text), where_(where) {}
@@ -48,21 +47,19 @@ class NpyHeaderReader {
       else if (key == "shape")
         once(has_shape), header.shape = shape();
       else
-        refuse(fmt::format("has the key '{}', which is not known", printable(key, 40)));
+        refuse(fmt::format("has the unknown key '{}'", printable(key, 40)));
       if (take(',')) continue;
       need('}');
       break;
     }
     skip_blanks();
-    if (!text_.empty()) refuse("goes on behind its end");
+    if (!text_.empty()) refuse("continues after its dict");
     if (!has_type || !has_order || !has_shape) refuse("lacks one of 'descr', 'fortran_order', 'shape'");
     return header;
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& why) const {
-    fail(where_, "its .npy header " + why, "the file is damaged: get it again");
-  }
+  [[noreturn]] void refuse(const std::string& why) const { fail(where_, "its .npy header " + why, damaged_npy); }
   void skip_blanks() {
     while (!text_.empty() && (text_.front() == ' ' || text_.front() == '\n')) text_.remove_prefix(1);
   }
@@ -74,7 +71,7 @@ class NpyHeaderReader {
   }
   bool take(char c) { return take(std::string_view(&c, 1)); }
   void need(char c) {
-    if (!take(c)) refuse(fmt::format("is no dict of literals: expected {}", c));
+    if (!take(c)) refuse(fmt::format("is not a dict of literals: expected {}", c));
   }
   bool boolean() {
     if (take("True")) return true;
@@ -84,10 +81,10 @@ class NpyHeaderReader {
   std::string text() {
     skip_blanks();
     const char quote = text_.empty() ? '\0' : text_.front();
-    if (quote == '[') refuse("describes records, which are not read");
-    if (quote != '\'' && quote != '"') refuse("is no dict of literals: expected a text in quotes");
+    if (quote == '[') refuse("describes records, which are not supported");
+    if (quote != '\'' && quote != '"') refuse("is not a dict of literals: expected a quoted string");
     const std::size_t end = text_.find(quote, 1);
-    if (end == text_.npos) refuse("is no dict of literals: a text has no end");
+    if (end == text_.npos) refuse("is not a dict of literals: a string has no closing quote");
     const std::string found(text_.substr(1, end - 1));
     text_.remove_prefix(end + 1);
     return found;
@@ -111,8 +108,8 @@ class NpyHeaderReader {
     std::size_t length = 0;
     for (; length < text_.size() && text_[length] >= '0' && text_[length] <= '9'; ++length)
       if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, text_[length] - '0', &n))
-        refuse("has a size beyond 64 bits");
-    if (length == 0) refuse("has a size that is no number");
+        refuse("has a size that does not fit into 64 bits");
+    if (length == 0) refuse("has a size that is not a number");
     text_.remove_prefix(length);
     return n;
   }
@@ -136,13 +133,11 @@ StoredType stored_type(const std::string& type, const std::string& where) {
   for (const auto& [name, stored] : types)
     if (name == type) return stored;
   if (type.find('O') != type.npos)
-    fail(where, "holds Python objects, which only a pickle could make and which are not read",
-         "save the array as numbers");
-  fail(where,
-       fmt::format("has values of the type '{}', expected little-endian floats or integers", printable(type, 40)));
+    fail(where, "holds Python objects, which are pickles and not supported", "save the array as numbers");
+  fail(where, fmt::format("has values of type '{}', expected little-endian floats or integers", printable(type, 40)));
 }
 
-// The values of an array in Fortran's order, first index fastest, into C's.
+// Converts an array from Fortran order (the first index varies fastest) to C order.
 void read_fortran(const WeightView& stored, std::span<float> out) {
   std::vector<float> values(out.size());
   to_f32(stored, values);
@@ -151,39 +146,35 @@ void read_fortran(const WeightView& stored, std::span<float> out) {
   for (float& value : out) {
     std::int64_t from = 0;
     for (std::size_t i = shape.size(); i-- > 0;) from = from * shape[i] + at[i];
-    value = values[static_cast<std::size_t>(from)];
+    value = element(values, from);
     for (std::size_t i = shape.size(); i-- > 0; at[i] = 0)
       if (++at[i] < shape[i]) break;
   }
 }
 
 WeightView read_npy(std::span<const std::byte> bytes, std::string name, const std::string& where) {
-  const auto text = std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (!text.starts_with(npy_magic) || text.size() < 10)
-    fail(where, "is no .npy array", "the file is damaged: get it again");
-  const auto version = static_cast<unsigned char>(text[6]);
+  ByteCursor cursor(bytes, where);
+  if (bytes.size() < npy_magic.size() || cursor.characters(npy_magic.size(), "the magic number") != npy_magic)
+    fail(where, "is not a .npy array", damaged_npy);
+  const int version = cursor.number<std::uint8_t>("the version");
+  cursor.take(1, "the version");
   if (version < 1 || version > 3) fail(where, fmt::format("is a .npy array of version {}, expected 1 to 3", version));
-  const std::size_t length_bytes = version == 1 ? 2 : 4, begin = 8 + length_bytes;
-  std::uint32_t length = 0;
-  if (text.size() < begin) fail(where, "ends within its .npy header", "the file is damaged: get it again");
-  std::memcpy(&length, text.data() + 8, length_bytes);
-  if (length > most_header || length > text.size() - begin)
-    fail(where, fmt::format("has a .npy header of {} bytes, which do not fit", length),
-         "the file is damaged: get it again");
-  const NpyHeader header = NpyHeaderReader(text.substr(begin, length), where).read();
+  const std::uint32_t length = version == 1 ? cursor.number<std::uint16_t>("the length of the header")
+                                            : cursor.number<std::uint32_t>("the length of the header");
+  if (length > most_header)
+    fail(where, fmt::format("has a .npy header of {} bytes, expected at most {}", length, most_header), damaged_npy);
+  const std::string_view text = cursor.characters(length, "the .npy header");
+  const NpyHeader header = NpyHeaderReader(text, where).read();
 
   WeightView view{.name = std::move(name),
                   .dtype = stored_type(header.type, where),
                   .shape = header.shape,
-                  .bytes = bytes.subspan(begin + length),
+                  .bytes = cursor.rest(),
                   .form = {}};
-  std::uint64_t needed = size_of(view.dtype);
-  for (const std::int64_t n : view.shape)
-    if (__builtin_mul_overflow(needed, static_cast<std::uint64_t>(n), &needed))
-      fail(where, "has more values than 64 bits can count", "the file is damaged: get it again");
-  if (needed != view.bytes.size())
-    fail(where, fmt::format("its shape needs {} bytes of values, and {} are there", needed, view.bytes.size()),
-         "the file is damaged: get it again");
+  const std::optional<std::uint64_t> needed = bytes_of_shape(view.dtype, view.shape);
+  if (!needed) fail(where, "has more values than 64 bits can count", damaged_npy);
+  if (*needed != view.bytes.size())
+    fail(where, fmt::format("its shape needs {} bytes of values, found {}", *needed, view.bytes.size()), damaged_npy);
   if (!header.fortran_order || view.shape.size() < 2) return view;
   view.form = fmt::format("{}, Fortran order", name_of(view.dtype));
   view.read = [stored = view](std::span<float> out) { read_fortran(stored, out); };
@@ -200,7 +191,7 @@ NpzFile::NpzFile(ZipArchive archive) : archive_(std::move(archive)) {
     const std::string where = fmt::format("{}: {}", shown, printable(member.name, 200));
     if (leads_outside(member.name))
       fail(where, "is a path that leads out of the archive", "expected the name of an array");
-    if (!member.name.ends_with(npy_suffix)) fail(where, "is no array: expected a name that ends in .npy");
+    if (!member.name.ends_with(npy_suffix)) fail(where, "is not an array: expected a name that ends in .npy");
     std::span<const std::byte> bytes = member.packed;
     if (!member.is_stored()) {
       unpacked_.push_back(std::make_shared<const std::string>(archive_.read(member, room)));
@@ -209,8 +200,8 @@ NpzFile::NpzFile(ZipArchive archive) : archive_(std::move(archive)) {
     }
     tensors_.push_back(read_npy(bytes, member.name.substr(0, member.name.size() - npy_suffix.size()), where));
   }
-  // Without the suffix the order may be another: "a.npy" sorts after "a.b.npy".
-  std::sort(tensors_.begin(), tensors_.end(), [](const WeightView& a, const WeightView& b) { return a.name < b.name; });
+  // Members are sorted with their suffix, which changes the order: "a.npy" sorts after "a.b.npy".
+  sort_by_name(tensors_);
 }
 
 const WeightView* NpzFile::find(std::string_view name) const {

@@ -1,9 +1,9 @@
 // NumPy's archives of arrays (.npz), read as data: a ZIP archive whose member NAME.npy is the array NAME.
 //
 // A .npy is: "\x93NUMPY"; two bytes of version; the header's length (u16, from version 2 on u32); the header, a Python dict of
-// literals {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }; the values. Arrays of numbers are read: little-endian
-// floats of 16, 32 and 64 bits, integers, booleans. Arrays of Python objects are pickles, which are refused and never looked at.
-// Stored members, as Marian and np.savez write them, are used where they lie; deflated ones (np.savez_compressed) are unpacked.
+// literals {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }; the values. Supported are arrays of little-endian numbers:
+// floats of 16, 32 and 64 bits, integers, booleans. Arrays of Python objects are pickles and are refused unread. Uncompressed
+// members, as Marian and np.savez write them, are views into the file; deflated ones (np.savez_compressed) are unpacked.
 // Source: numpy/lib/format.py.
 #pragma once
 
@@ -21,23 +21,23 @@ namespace tril {
 
 class NpzFile {
  public:
-  /// Maps the file and checks the header of every array against its bytes. Memory beyond the map is what deflated members
-  /// unpack to, at most 64 times the file.
+  /// Maps the file and checks the header of every array against its bytes. Beyond the map, memory holds
+  /// unpacked members only: at most 64 times the file's size.
   /// @throws Error with the file, the array and the reason
   static NpzFile open(const std::string& path) { return NpzFile(ZipArchive::open(path)); }
   explicit NpzFile(ZipArchive archive);
 
   const std::string& path() const { return archive_.path(); }
-  /// In order of name. Arrays in Fortran's order have the type `blocks`, and read() brings their values into C's order.
+  /// Sorted by name. An array in Fortran order has the type `blocks`; read() converts it to C order.
   const std::vector<WeightView>& tensors() const { return tensors_; }
-  const WeightView* find(std::string_view name) const;  ///< null where there is none
+  const WeightView* find(std::string_view name) const;  ///< null if there is none
   bool has_unpacked() const {
     return !unpacked_.empty();
   }  ///< some values are in memory of this object, not in the file
 
  private:
   ZipArchive archive_;
-  std::vector<std::shared_ptr<const std::string>> unpacked_;  // what deflated members hold; the views point into it
+  std::vector<std::shared_ptr<const std::string>> unpacked_;  // the content of deflated members; views point into it
   std::vector<WeightView> tensors_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are written as they are stored");
 
-constexpr std::size_t alignment = 64;  // of values in a .npy, as NumPy has it
+constexpr std::size_t alignment = 64;  // of the values in a .npy, as NumPy writes them
 
 std::string npy_header(std::string_view type, const std::vector<std::int64_t>& shape) {
   std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", type,
@@ -50,7 +50,7 @@ void NpzWriter::add(const std::string& name, const std::string& header, std::spa
   const std::uint64_t at = file_.size();
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max() - (1 << 20);
   if (size > most || at > most - size || members_ == std::numeric_limits<std::uint16_t>::max())
-    fail(printable(file_.path(), 400), "would be an archive of 4 GB or more, which Marian does not read");
+    fail(printable(file_.path(), 400), "would be an archive of 4 GB or more, which Marian cannot read");
   // Version needed, flags, method "stored", time and date (1 January 1980), checksum, sizes, lengths of name and extra field.
   const std::string common = number16(20) + number16(0) + number16(0) + number16(0) + number16(0x21) + number32(sum) +
                              number32(size) + number32(size) + number16(member.size()) + number16(0);
@@ -66,8 +66,7 @@ void NpzWriter::write(const std::string& name, const std::vector<std::int64_t>& 
 }
 
 void NpzWriter::write(const std::string& name, std::string_view bytes) {
-  add(name, npy_header("|i1", {static_cast<std::int64_t>(bytes.size())}),
-      std::as_bytes(std::span(bytes.data(), bytes.size())));
+  add(name, npy_header("|i1", {std::ssize(bytes)}), std::as_bytes(std::span(bytes.data(), bytes.size())));
 }
 
 void NpzWriter::commit() {

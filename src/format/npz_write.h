@@ -20,7 +20,7 @@ class NpzWriter {
   void write(const std::string& name, const std::vector<std::int64_t>& shape, std::span<const float> values);
   /// An array of bytes [n], NumPy's int8.
   void write(const std::string& name, std::string_view bytes);
-  /// @throws Error for an archive of 4 GB or more, which would need another form of ZIP
+  /// @throws Error for an archive of 4 GB or more, which would need ZIP64
   void commit();
 
  private:

@@ -8,12 +8,12 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "format/byte_cursor.h"
 
 namespace tril {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "numbers are used as they are stored");
-
+constexpr std::string_view part_of_pickle = "the pickle";
 constexpr std::size_t most_values = 5'000'000;  // 400 MB of values; a tensor takes some 20 of them
 constexpr int highest_protocol = 5;
 
@@ -83,17 +83,17 @@ class PickleMachine {
  public:
   PickleMachine(std::span<const std::byte> bytes, const std::string& where,
                 const std::function<bool(std::string_view)>& allowed)
-      : bytes_(bytes), where_(where), allowed_(allowed) {}
+      : bytes_(bytes, where), where_(where), allowed_(allowed) {}
 
   Pickle run() {
     for (;;) {
-      opcode_at_ = at_;
+      opcode_at_ = bytes_.position();
       const auto opcode = static_cast<Opcode>(take<std::uint8_t>());
       if (opcode == Opcode::stop) break;
       step(opcode);
     }
     pickle_.root_ = pop();
-    pickle_.size_ = at_;
+    pickle_.size_ = bytes_.position();
     return std::move(pickle_);
   }
 
@@ -104,23 +104,16 @@ class PickleMachine {
     fail(fmt::format("{}: byte {}", where_, opcode_at_), what, hint);
   }
 
-  std::string_view take_bytes(std::uint64_t count) {
-    if (count > bytes_.size() - at_) refuse("the pickle ends too early", "the file is incomplete: get it again");
-    const std::string_view taken(reinterpret_cast<const char*>(bytes_.data()) + at_, static_cast<std::size_t>(count));
-    at_ += static_cast<std::size_t>(count);
-    return taken;
-  }
+  std::string_view take_bytes(std::uint64_t count) { return bytes_.characters(count, part_of_pickle); }
 
   template <class T>
   T take() {
-    T value;
-    std::memcpy(&value, take_bytes(sizeof value).data(), sizeof value);
-    return value;
+    return bytes_.number<T>(part_of_pickle);
   }
 
   std::string_view take_line() {
-    const auto* const begin = reinterpret_cast<const char*>(bytes_.data()) + at_;
-    const std::size_t length = std::string_view(begin, bytes_.size() - at_).find('\n');
+    const std::string_view rest(reinterpret_cast<const char*>(bytes_.rest().data()), bytes_.left());
+    const std::size_t length = rest.find('\n');
     if (length == std::string_view::npos) refuse("the name of a global has no end");
     return take_bytes(length + 1).substr(0, length);
   }
@@ -146,7 +139,8 @@ class PickleMachine {
   void push_integer(std::int64_t number) { push({.kind = Kind::integer, .number = number}); }
 
   PickleIndex pop() {
-    if (stack_.size() <= (marks_.empty() ? 0 : marks_.back())) refuse("an opcode takes a value where there is none");
+    if (stack_.size() <= (marks_.empty() ? 0 : marks_.back()))
+      refuse("an opcode needs a value, but the stack is empty");
     const PickleIndex top = stack_.back();
     stack_.pop_back();
     return top;
@@ -154,30 +148,31 @@ class PickleMachine {
 
   std::vector<PickleIndex> pop_many(std::size_t count) {
     if (stack_.size() - (marks_.empty() ? 0 : marks_.back()) < count)
-      refuse("an opcode takes a value where there is none");
+      refuse("an opcode needs a value, but the stack is empty");
     std::vector<PickleIndex> values(stack_.end() - static_cast<std::ptrdiff_t>(count), stack_.end());
     stack_.resize(stack_.size() - count);
     return values;
   }
 
   std::vector<PickleIndex> pop_to_mark() {
-    if (marks_.empty()) refuse("an opcode takes values down to a mark where there is none");
+    if (marks_.empty()) refuse("an opcode needs a mark, but there is none on the stack");
     std::vector<PickleIndex> values = pop_many(stack_.size() - marks_.back());
     marks_.pop_back();
     return values;
   }
 
   PickleValue& top() {
-    if (stack_.size() <= (marks_.empty() ? 0 : marks_.back())) refuse("an opcode takes a value where there is none");
+    if (stack_.size() <= (marks_.empty() ? 0 : marks_.back()))
+      refuse("an opcode needs a value, but the stack is empty");
     return pickle_.values_[stack_.back()];
   }
 
   void push_global(std::string_view module, std::string_view name) {
     std::string full = std::string(module) + "." + std::string(name);
     if (!allowed_(full))
-      refuse(fmt::format("names {} of Python, which is not read: only tensors are, and nothing is run",
+      refuse(fmt::format("refers to {} of Python, which is not supported: only tensors are read, and no code is run",
                          printable(full, 200)),
-             "load the file by a program that you trust with it, and save the tensors as safetensors");
+             "load the file with a program that you trust, and save the tensors as safetensors");
     push_text(Kind::global, pickle_.names_.emplace_back(std::move(full)));
   }
 
@@ -185,7 +180,7 @@ class PickleMachine {
     PickleValue& container = top();
     const bool sets = kind == Kind::dict;
     if (container.kind != kind && !(sets && container.kind == Kind::call))
-      refuse(fmt::format("items go into {}", name_of(container.kind)));
+      refuse(fmt::format("items are added to {}", name_of(container.kind)));
     if (sets && items.size() % 2 != 0) refuse("a key has no value");
     container.items.insert(container.items.end(), items.begin(), items.end());
   }
@@ -223,10 +218,10 @@ class PickleMachine {
     switch (opcode) {
       case Opcode::protocol:
         if (const int protocol = take<std::uint8_t>(); protocol > highest_protocol)
-          refuse(fmt::format("the pickle is of protocol {}, expected at most {}", protocol, highest_protocol));
+          refuse(fmt::format("the pickle has protocol {}, expected at most {}", protocol, highest_protocol));
         return true;
       case Opcode::frame:
-        take<std::uint64_t>();  // size of a frame, whose bytes are read as they come
+        take<std::uint64_t>();  // the size of a frame, which is not needed
         return true;
       case Opcode::mark:
         marks_.push_back(stack_.size());
@@ -366,15 +361,15 @@ class PickleMachine {
         break;
       }
       default:
-        refuse(fmt::format("the opcode {:#04x} is not read", static_cast<std::uint8_t>(opcode)),
-               "the file is damaged, or no pickle of protocol 2 to 5");
+        refuse(fmt::format("the opcode {:#04x} is not supported", static_cast<std::uint8_t>(opcode)),
+               "the file is damaged, or not a pickle of protocol 2 to 5");
     }
   }
 
-  std::span<const std::byte> bytes_;
+  ByteCursor bytes_;
   const std::string& where_;
   const std::function<bool(std::string_view)>& allowed_;
-  std::size_t at_ = 0, opcode_at_ = 0;
+  std::size_t opcode_at_ = 0;
   Pickle pickle_;
   std::vector<PickleIndex> stack_;
   std::vector<std::size_t> marks_;  // stack sizes at the marks

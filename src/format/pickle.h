@@ -60,7 +60,7 @@ class Pickle {
   const PickleValue* find(PickleIndex i, PickleValue::Kind kind) const {
     return values_[i].kind == kind ? &values_[i] : nullptr;
   }
-  std::size_t size() const { return size_; }  ///< bytes that it took of `bytes`
+  std::size_t size() const { return size_; }  ///< bytes of the pickle
 
  private:
   friend class PickleMachine;

@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "format/byte_cursor.h"
+#include "format/find_named.h"
 #include "format/pickle.h"
 #include "format/zip_archive.h"
 
@@ -83,7 +85,7 @@ class StateDict {
     const PickleValue& root = pickle_.at(pickle_.root());
     std::size_t first = 0;
     if (arguments_of(pickle_.root(), ordered_dict)) {
-      if (!pickle_.at(root.items[1]).items.empty()) refuse("the OrderedDict is made of arguments");
+      if (!pickle_.at(root.items[1]).items.empty()) refuse("the OrderedDict has constructor arguments");
       first = 2;
     } else if (root.kind != Kind::dict) {
       refuse(fmt::format("the file holds {}", name_of(root.kind)));
@@ -106,27 +108,29 @@ class StateDict {
     if (pickle_.at(value).has_state) refuse(fmt::format("{} has attributes of its own", printable(name, 200)));
     // the item after gradients and hooks: flags such as a pending conjugation
     if (arguments->items.size() > 6 && !pickle_.at(arguments->items[6]).items.empty())
-      refuse(fmt::format("{} has marks that change its values", printable(name, 200)));
+      refuse(fmt::format("{} has flags that change its values", printable(name, 200)));
     Described d{.name = std::move(name), .storage = {}, .shape = {}, .strides = {}};
     d.storage = storage(d.name, arguments->items[0]);
     d.offset = count(d.name, arguments->items[1]);
     d.shape = counts(d.name, arguments->items[2]);
     d.strides = counts(d.name, arguments->items[3]);
     if (d.shape.size() != d.strides.size())
-      refuse(fmt::format("{} has other strides than sizes", printable(d.name, 200)));
+      refuse(fmt::format("{} has a different number of strides than of sizes", printable(d.name, 200)));
     return d;
   }
 
   std::int64_t count(const std::string& name, PickleIndex i) const {
     const PickleValue* const number = pickle_.find(i, Kind::integer);
-    if (!number || number->number < 0) refuse(fmt::format("{}: a size is no count", printable(name, 200)));
+    if (!number || number->number < 0)
+      refuse(fmt::format("{}: a size, stride or offset is not a number of 0 or more", printable(name, 200)));
     return number->number;
   }
 
   std::vector<std::int64_t> counts(const std::string& name, PickleIndex i) const {
     const PickleValue* const tuple = pickle_.find(i, Kind::tuple);
     if (!tuple || tuple->items.size() > most_dimensions)
-      refuse(fmt::format("{}: sizes are not a tuple of at most {}", printable(name, 200), most_dimensions));
+      refuse(fmt::format("{}: the sizes or strides are not a tuple of at most {} numbers", printable(name, 200),
+                         most_dimensions));
     std::vector<std::int64_t> all;
     for (const PickleIndex item : tuple->items) all.push_back(count(name, item));
     return all;
@@ -151,7 +155,7 @@ class StateDict {
     const Storage found{.type = *type, .count = static_cast<std::uint64_t>(count(name, parts->items[4])), .bytes = {}};
     const auto [at, is_new] = storages.try_emplace(std::string(text(2)), found);
     if (!is_new && (at->second.type != found.type || at->second.count != found.count))
-      refuse(fmt::format("the storage of {} is described in two ways", printable(name, 200)));
+      refuse(fmt::format("the storage of {} is described twice, and differently", printable(name, 200)));
     return at->first;
   }
 
@@ -167,10 +171,10 @@ std::span<const std::byte> values_of(std::span<const std::byte> bytes, const Sto
     fail(where,
          fmt::format("a storage of {} values has {} bytes, expected {} for each", storage.count, bytes.size(), size),
          "the file is incomplete or damaged: get it again");
-  return bytes.first(static_cast<std::size_t>(storage.count) * size);
+  return bytes.first(storage.count * size);
 }
 
-// ---- The two forms: content of the file, with the bytes of all storages.
+// ---- The two forms of a file: each gives the mapping and the bytes of all storages.
 
 struct Contents {
   Storages storages;
@@ -189,9 +193,9 @@ Contents contents_of_archive(MappedFile file) {
   }
   if (prefix.empty()) fail(path, "is a ZIP archive without data.pkl, expected a file of torch.save()");
   if (archive->find(prefix + "constants.pkl"))
-    fail(path, "is a TorchScript program, which is not run", "save the model's state_dict() as safetensors");
+    fail(path, "is a TorchScript program, which tril does not run", "save the model's state_dict() as safetensors");
   if (const ZipMember* const order = archive->find(prefix + "byteorder"))
-    if (archive->read(*order, 64) != "little") fail(path, "holds values of a big-endian machine, which are not read");
+    if (archive->read(*order, 64) != "little") fail(path, "holds big-endian values, which are not supported");
 
   const std::string where = path + ": data.pkl",
                     text = archive->read(*archive->find(prefix + "data.pkl"), most_pickle_bytes);
@@ -207,26 +211,25 @@ Contents contents_of_archive(MappedFile file) {
   return {std::move(dict.storages), std::move(dict.tensors), archive};
 }
 
-// One pickle after the other, then raw numbers and bytes.
+// Several pickles, then raw numbers and bytes.
 class LegacyReader {
  public:
-  explicit LegacyReader(MappedFile file) : file_(std::make_shared<const MappedFile>(std::move(file))) {
-    rest_ = file_->bytes();
-  }
+  explicit LegacyReader(MappedFile file)
+      : file_(std::make_shared<const MappedFile>(std::move(file))), cursor_(file_->bytes(), path()) {}
 
   Contents read() {
     const Pickle magic = next("magic number");
     if (magic.at(magic.root()).text_bytes != legacy_magic || magic.at(magic.root()).kind != PickleValue::long_integer)
-      fail(path(), "is no file of torch.save(): it begins with another pickle");
+      fail(path(), "is not a file of torch.save(): it begins with another pickle");
     const Pickle version = next("version");
     if (version.at(version.root()).number != legacy_version)
-      fail(path(), fmt::format("is of version {} of torch.save(), expected {}", version.at(version.root()).number,
-                               legacy_version));
+      fail(path(), fmt::format("has version {} of torch.save()'s format, expected {}",
+                               version.at(version.root()).number, legacy_version));
     check_machine(next("machine"));
     const Pickle mapping = next("tensors");
     StateDict dict(mapping, path());
     const Pickle keys = next("keys of storages");
-    if (keys.at(keys.root()).kind != PickleValue::list) fail(path(), "lists no storages behind its tensors");
+    if (keys.at(keys.root()).kind != PickleValue::list) fail(path(), "has no list of storages after its tensors");
     for (const PickleIndex key : keys.at(keys.root()).items) read_storage(dict.storages, keys.at(key).text_bytes);
     for (const auto& [key, storage] : dict.storages)
       if (storage.bytes.size() != storage.count * size_of(storage.type))
@@ -238,9 +241,9 @@ class LegacyReader {
   std::string path() const { return printable(file_->path(), 400); }
 
   Pickle next(const char* what) {
-    Pickle pickle = Pickle::read(rest_.first(std::min<std::size_t>(rest_.size(), most_pickle_bytes)),
+    Pickle pickle = Pickle::read(cursor_.rest().first(std::min<std::size_t>(cursor_.left(), most_pickle_bytes)),
                                  fmt::format("{}: {}", path(), what), is_allowed);
-    rest_ = rest_.subspan(pickle.size());
+    cursor_.take(pickle.size(), what);
     return pickle;
   }
 
@@ -248,26 +251,23 @@ class LegacyReader {
     const PickleValue& machine = pickle.at(pickle.root());
     for (std::size_t i = 0; machine.kind == PickleValue::dict && i < machine.items.size(); i += 2)
       if (pickle.at(machine.items[i]).text_bytes == "little_endian" && pickle.at(machine.items[i + 1]).number == 0)
-        fail(path(), "holds values of a big-endian machine, which are not read");
+        fail(path(), "holds big-endian values, which are not supported");
   }
 
   // u64 count, values. The count is that of the pickle, which also gives the size of a value.
   void read_storage(Storages& storages, std::string_view key) {
     const auto found = storages.find(key);
     if (found == storages.end()) fail(path(), fmt::format("the storage {} belongs to no tensor", printable(key, 200)));
-    std::uint64_t count = 0;
-    if (rest_.size() < sizeof count) fail(path(), "ends before its storages", "get the file again");
-    std::memcpy(&count, rest_.data(), sizeof count);
-    rest_ = rest_.subspan(sizeof count);
+    const auto count = cursor_.number<std::uint64_t>("the number of values in a storage");
     Storage& storage = found->second;
     if (count != storage.count)
       fail(path(), fmt::format("the storage {} has {} values, expected {}", printable(key, 200), count, storage.count));
-    storage.bytes = values_of(rest_, storage, path());
-    rest_ = rest_.subspan(storage.bytes.size());
+    storage.bytes = values_of(cursor_.rest(), storage, path());
+    cursor_.take(storage.bytes.size(), "the values of a storage");
   }
 
   std::shared_ptr<const MappedFile> file_;
-  std::span<const std::byte> rest_;
+  ByteCursor cursor_;
 };
 
 // ---- Tensors within storages.
@@ -337,10 +337,10 @@ WeightView view_of(const Described& d, const Storage& storage, const std::string
   const std::size_t size = size_of(storage.type);
   WeightView view{.name = d.name, .dtype = storage.type, .shape = d.shape, .bytes = {}, .form = {}};
   if (*values == 0) return view;
-  view.bytes = storage.bytes.subspan(static_cast<std::size_t>(offset) * size, static_cast<std::size_t>(*values) * size);
+  view.bytes = storage.bytes.subspan(offset * size, *values * size);
   if (is_contiguous(d)) return view;
   if (static_cast<std::uint64_t>(elements) > storage.count)
-    fail(where, "repeats values of its storage, which is not read", "save it by torch.save() of a tensor.contiguous()");
+    fail(where, "repeats values of its storage, which is not supported", "save tensor.contiguous() instead");
   view.form = fmt::format("{}, strided", name_of(storage.type));
   view.read = [inner = view, strides = d.strides](std::span<float> out) { gather(inner, inner.shape, strides, out); };
   view.dtype = StoredType::blocks;
@@ -359,10 +359,8 @@ PytorchFile PytorchFile::open(const std::string& path) {
   const std::string shown = printable(path, 400);
   std::vector<WeightView> tensors;
   for (const Described& d : contents.tensors) tensors.push_back(view_of(d, contents.storages.at(d.storage), shown));
-  std::sort(tensors.begin(), tensors.end(), [](const WeightView& a, const WeightView& b) { return a.name < b.name; });
-  for (std::size_t i = 1; i < tensors.size(); ++i)
-    if (tensors[i].name == tensors[i - 1].name)
-      fail(shown, fmt::format("holds two tensors called {}", printable(tensors[i].name, 200)));
+  if (const WeightView* const twice = sort_by_name(tensors))
+    fail(shown, fmt::format("holds two tensors called {}", printable(twice->name, 200)));
   return {path, std::move(tensors), std::move(contents.map)};
 }
 

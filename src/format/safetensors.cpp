@@ -14,25 +14,17 @@
 #include "base/half.h"
 #include "base/memory.h"
 #include "base/printable.h"
+#include "format/byte_cursor.h"
 #include "format/safetensors_header.h"
 
 namespace tril {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "values are used as they are stored");
-
-template <class T>
-T load_from(const std::byte* from) {  // any alignment
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
 // Calls f(i, value) for each stored value.
 template <class Stored, class F>
 void for_values(const WeightView& view, F f) {
   for (std::size_t i = 0, n = view.bytes.size() / sizeof(Stored); i < n; ++i)
-    f(i, load_from<Stored>(view.bytes.data() + i * sizeof(Stored)));
+    f(i, load_number<Stored>(view.bytes.data() + i * sizeof(Stored)));
 }
 
 // The index of `name` in a sorted list of named things, or the list's size.
@@ -52,6 +44,17 @@ std::size_t size_of(StoredType type) {
   return sizes[static_cast<std::size_t>(type)];
 }
 
+std::optional<std::uint64_t> bytes_of_shape(StoredType type, std::span<const std::int64_t> shape) {
+  std::uint64_t bytes = size_of(type);
+  bool is_empty = false;
+  for (const std::int64_t n : shape) {
+    if (n < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1)), &bytes))
+      return std::nullopt;
+    is_empty = is_empty || n == 0;
+  }
+  return is_empty ? 0 : bytes;
+}
+
 std::string_view name_of(StoredType type) {
   constexpr std::array<std::string_view, 13> names{"F64", "F32", "F16", "BF16", "F8_E4M3", "F8_E8M0", "I64",
                                                    "I32", "I16", "I8",  "U8",   "BOOL",    "blocks"};
@@ -69,8 +72,8 @@ std::int64_t WeightView::elements() const {
 }
 
 void to_f32(const WeightView& view, std::span<float> out) {
-  check(out.size() == static_cast<std::size_t>(view.elements()), printable(view.name),
-        "has {} values, but there is room for {}", view.elements(), out.size());
+  check(std::ssize(out) == view.elements(), printable(view.name), "has {} values, but there is room for {}",
+        view.elements(), out.size());
   switch (view.dtype) {
     case StoredType::f32:
       if (!out.empty()) std::memcpy(out.data(), view.bytes.data(), view.bytes.size());

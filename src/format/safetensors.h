@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,13 +20,16 @@
 
 namespace tril {
 
-/// The type of a file's values. `blocks` is not a safetensors type: it stands for numbers that other files (GGUF)
-/// hold in another form or order, which WeightView::read converts to floats.
+/// The type of a file's values. `blocks` is not a safetensors type: other files (GGUF) store such numbers in another form or
+/// order, and WeightView::read converts them to floats.
 enum class StoredType { f64, f32, f16, bf16, f8_e4m3, f8_e8m0, i64, i32, i16, i8, u8, boolean, blocks };
 
 std::size_t size_of(StoredType type);       ///< bytes per value; not for `blocks`
 std::string_view name_of(StoredType type);  ///< "F32", as in the header
 bool is_floating(StoredType type);
+/// Bytes of a tensor of this type and shape. Nothing if a size is negative or if the product of the sizes that are not 0 exceeds
+/// 64 bits: strides are such products.
+std::optional<std::uint64_t> bytes_of_shape(StoredType type, std::span<const std::int64_t> shape);
 
 /// One tensor of a file: valid while the file object (or the one it was moved to) lives.
 struct WeightView {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/error.h"
 #include "base/printable.h"
@@ -160,26 +161,18 @@ class HeaderReader {
 
   void finish_tensor() {
     if (seen_ != (kDtype | kShape | kOffsets)) fail(where(), "needs dtype, shape and data_offsets");
-    // If one dimension is 0, the product of the others still must not overflow: strides are computed from them.
-    std::uint64_t bytes = size_of(tensor_.dtype);
-    bool overflow = false, empty = false;
-    for (const std::int64_t n : tensor_.shape) {
-      empty = empty || n == 0;
-      overflow =
-          __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1)), &bytes) || overflow;
-    }
-    if (overflow)
+    const std::optional<std::uint64_t> bytes = bytes_of_shape(tensor_.dtype, tensor_.shape);
+    if (!bytes)
       fail(where(),
            fmt::format("its shape [{}] has more values than 64 bits can count", fmt::join(tensor_.shape, ", ")));
-    if (empty) bytes = 0;
     const auto [begin, end] = std::pair(offsets_[0], offsets_[1]);
     if (begin > end || end > data_.size())
       fail(where(), fmt::format("lies at bytes {} to {} of the data, which has {} bytes", begin, end, data_.size()),
            "the file is truncated or damaged: download it again");
-    if (end - begin != bytes)
+    if (end - begin != *bytes)
       fail(where(), fmt::format("has {} bytes, but its shape [{}] of {} needs {}", end - begin,
-                                fmt::join(tensor_.shape, ", "), name_of(tensor_.dtype), bytes));
-    tensor_.bytes = data_.subspan(begin, bytes);
+                                fmt::join(tensor_.shape, ", "), name_of(tensor_.dtype), *bytes));
+    tensor_.bytes = data_.subspan(begin, *bytes);
     tensor_.shape.shrink_to_fit();
     tensors_.push_back(std::move(tensor_));
   }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <unordered_set>
+#include <utility>
 
 #include "base/error.h"
 #include "base/printable.h"
@@ -12,13 +14,10 @@ namespace tril {
 namespace {
 
 std::uint64_t bytes_of(const TensorHeader& tensor) {
-  std::uint64_t bytes = size_of(tensor.dtype);
-  bool ok = true;
-  for (const std::int64_t n : tensor.shape)
-    ok = n >= 0 && !__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(n), &bytes) && ok;
-  check(ok && bytes <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()), printable(tensor.name),
-        "cannot have the shape [{}]", fmt::join(tensor.shape, ", "));
-  return bytes;
+  const std::optional<std::uint64_t> bytes = bytes_of_shape(tensor.dtype, tensor.shape);
+  check(bytes && std::in_range<std::int64_t>(*bytes), printable(tensor.name), "cannot have the shape [{}]",
+        fmt::join(tensor.shape, ", "));
+  return *bytes;
 }
 
 // The JSON text of a header, padded with spaces so that the data begins at a multiple of 8.

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -34,7 +35,7 @@ nlohmann::json plain_value(const std::string& text) {
   return text;
 }
 
-// Builds JSON of the parser's events.
+// Builds JSON from the parser's events.
 class JsonBuilder : public YAML::EventHandler {
  public:
   JsonBuilder(const std::string& where, const JsonLimits& limits) : where_(where), limits_(limits) {}
@@ -53,12 +54,12 @@ class JsonBuilder : public YAML::EventHandler {
     else
       put(mark, nullptr);
   }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { refuse(mark, "aliases are not read"); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { refuse(mark, "aliases are not supported"); }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     check_anchor(mark, anchor);
-    if (tag != "?" && tag != "!") refuse(mark, fmt::format("the tag {} is not read", printable(tag, 60)));
-    if (!is_utf8(value)) refuse(mark, "a text is not UTF-8");
+    if (tag != "?" && tag != "!") refuse(mark, fmt::format("the tag {} is not supported", printable(tag, 60)));
+    if (!is_utf8(value)) refuse(mark, "a scalar is not UTF-8");
     if (expects_key())
       key(mark, value);
     else
@@ -79,7 +80,7 @@ class JsonBuilder : public YAML::EventHandler {
 
  private:
   struct Level {
-    nlohmann::json* collection;  // null: what is in it does not count
+    nlohmann::json* collection;  // null: its content is ignored
     std::string key;
     bool has_key = false;
     bool is_map = false;
@@ -89,7 +90,7 @@ class JsonBuilder : public YAML::EventHandler {
     fail(fmt::format("{}: line {}", where_, mark.line + 1), why);
   }
   void check_anchor(const YAML::Mark& mark, YAML::anchor_t anchor) const {
-    if (anchor != YAML::NullAnchor) refuse(mark, "anchors are not read");
+    if (anchor != YAML::NullAnchor) refuse(mark, "anchors are not supported");
   }
   bool expects_key() const { return !levels_.empty() && levels_.back().is_map && !levels_.back().has_key; }
   void count(const YAML::Mark& mark) {
@@ -100,7 +101,7 @@ class JsonBuilder : public YAML::EventHandler {
     levels_.back().key = text;
     levels_.back().has_key = true;
   }
-  // The value's place, or null where it does not count.
+  // Where to put the value; null if the value is ignored.
   nlohmann::json* put(const YAML::Mark& mark, nlohmann::json value) {
     count(mark);
     if (levels_.empty()) return &(root_ = std::move(value));
@@ -112,8 +113,8 @@ class JsonBuilder : public YAML::EventHandler {
     return is_new ? &*at : nullptr;
   }
   void open(const YAML::Mark& mark, nlohmann::json collection) {
-    if (expects_key()) refuse(mark, "a key is no scalar");
-    if (levels_.size() >= static_cast<std::size_t>(limits_.depth))
+    if (expects_key()) refuse(mark, "a key is not a scalar");
+    if (std::cmp_greater_equal(levels_.size(), limits_.depth))
       refuse(mark, fmt::format("is nested more than {} levels deep", limits_.depth));
     const bool is_map = collection.is_object();
     nlohmann::json* const place = put(mark, std::move(collection));
@@ -141,7 +142,7 @@ nlohmann::json parse_yaml(std::string_view text, const std::string& where, const
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& e) {
-    fail(fmt::format("{}: line {}", where, e.mark.line + 1), "is no YAML: " + printable(e.msg, 200));
+    fail(fmt::format("{}: line {}", where, e.mark.line + 1), "is not valid YAML: " + printable(e.msg, 200));
   }
   return builder.take();
 }

@@ -1,8 +1,8 @@
-// YAML that came from outside, within limits, as JSON: what Marian writes its configurations and vocabularies in.
+// Parses untrusted YAML into JSON, within limits. Marian writes its configurations and vocabularies in YAML.
 //
-// Block and flow collections, plain and quoted scalars, one document. A plain scalar that reads as null, a boolean, an integer or a
-// number is one, any other is a text, and so is every quoted scalar and every key. Of a key that comes twice the first counts.
-// Non-goals: anchors, tags, several documents, which are refused.
+// Supported are block and flow collections, and plain and quoted scalars. A plain scalar that spells null, a boolean, an integer or
+// a number has that type. Other plain scalars, quoted scalars and keys are strings. If a key occurs twice, the first value counts.
+// Anchors, tags and several documents in one text are refused.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

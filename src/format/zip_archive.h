@@ -1,8 +1,8 @@
-// ZIP archives, read from their map: a directory at the end names the members, which are stored or deflated before it.
+// Reads ZIP archives from a memory map. A directory at the end of the file lists the members, which are stored or deflated.
 //
-// Members that are stored, as PyTorch and NumPy write them, are used where they lie; libraries for archives only copy. Archives of
-// more than 4 GiB (ZIP64) are read; those of several disks, encrypted members and methods but "stored" and "deflate" are not. A
-// member is its name and bytes: nothing is ever written under it. Members that overlap are refused. Source: PKWARE's APPNOTE 6.3.
+// Stored members, as PyTorch and NumPy write them, are used in place; archive libraries would copy them. Archives of more than
+// 4 GiB (ZIP64) are supported. Refused are archives in several parts, encrypted members, other compression methods, and members
+// that overlap. A member's name is never used as a path to write to. Source: PKWARE's APPNOTE 6.3.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,10 @@ class ZipArchive {
 
   const std::string& path() const { return path_; }
   std::uint64_t bytes() const { return bytes_; }  ///< of the archive itself
-  /// The most bytes that an archive of numbers may unpack to: 64 times its own, for weights shrink by far less.
+  /// The most bytes to which an archive of numbers may unpack: 64 times its size. Weights compress far less than that.
   std::uint64_t most_unpacked() const;
-  const std::vector<ZipMember>& members() const { return members_; }  ///< in order of name
-  const ZipMember* find(std::string_view name) const;                 ///< null where there is none
+  const std::vector<ZipMember>& members() const { return members_; }  ///< sorted by name
+  const ZipMember* find(std::string_view name) const;                 ///< null if there is none
 
   /// The content, checked against its checksum.
   /// @param limit  in bytes; a larger member is an Error
@@ -54,10 +54,10 @@ class ZipArchive {
   std::vector<ZipMember> members_;
 };
 
-/// Whether a member's name leads out of the directory that the archive stands for: "/etc/passwd", "../x".
+/// True if a member's name is a path that leads out of the archive: "/etc/passwd", "../x".
 bool leads_outside(std::string_view member_name);
 
-/// Whether a file begins as ZIP archives do.
+/// True if the bytes begin like a ZIP archive.
 bool begins_as_zip(std::span<const std::byte> bytes);
 
 }  // namespace tril

@@ -8,8 +8,11 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "base/element.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "format/base64.h"
+#include "format/json_text.h"
 #include "report/page.h"
 
 namespace tril::train {
@@ -96,7 +99,7 @@ class Picture {
     fmt::format_to(std::back_inserter(body_), "<g transform=\"translate({:.1f} {:.1f})\"><title>{}</title>\n", x, y,
                    escaped(title));
     for (int step = 1; step <= shades; ++step)
-      if (const std::string& path = paths[static_cast<std::size_t>(step)]; !path.empty())
+      if (const std::string& path = element(paths, step); !path.empty())
         fmt::format_to(std::back_inserter(body_), "<path fill=\"{}\" d=\"{}\"/>\n", shade(step), path);
     fmt::format_to(std::back_inserter(body_),
                    "<rect width=\"{:g}\" height=\"{:g}\" fill=\"none\" stroke=\"{}\"/></g>\n", width, height,
@@ -208,12 +211,11 @@ std::string attention_page(std::span<const Fact> facts, std::span<const search::
     check(!m.layers.empty(), "attention_page", "an attention without layers");
     Json layers = Json::array();
     for (const search::AttentionMaps::Layer& l : m.layers)
-      layers.push_back({{"name", l.name}, {"heads", l.heads}, {"weights", base64(two_bytes(l.weights))}});
+      layers.push_back({{"name", l.name}, {"heads", l.heads}, {"weights", to_base64(two_bytes(l.weights))}});
     data["maps"].push_back({{"kind", name_of(m.kind)}, {"queries", m.queries}, {"keys", m.keys}, {"layers", layers}});
   }
   return assembled_page("attention_page.html", {"page.css", "attention_page.css"},
-                        {"text.js", "maps.js", "attention_page.js"},
-                        data.dump(-1, ' ', false, Json::error_handler_t::replace));
+                        {"text.js", "maps.js", "attention_page.js"}, json_text(data));
 }
 
 std::string attention_svg(std::span<const Fact> facts, std::span<const search::AttentionMaps> maps) {

@@ -17,7 +17,7 @@ using Fact = std::pair<std::string, std::string>;
 /// @param maps  at least one, each with a layer
 std::string attention_page(std::span<const Fact> facts, std::span<const search::AttentionMaps> maps);
 
-/// SVG: for each attention, the mean of all heads with its tokens, and next to it every head by layer, small.
+/// SVG: for each attention, a map of the mean of all heads with its tokens, and small maps of each head, a row for each layer.
 std::string attention_svg(std::span<const Fact> facts, std::span<const search::AttentionMaps> maps);
 
 }  // namespace tril::train

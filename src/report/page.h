@@ -1,11 +1,9 @@
 // Self-contained pages of one HTML file. Their scripts and styles are in src/report/report_page/ and are compiled in
 // (cmake/embed.cmake). A page holds one JSON object in a script element that is never executed; its script reads it and
-// inserts every text as plain text. A content security policy forbids whatever is not in the file.
+// inserts every text as plain text. A content security policy forbids loading anything else.
 #pragma once
 
-#include <cstdint>
 #include <initializer_list>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,8 +16,5 @@ std::string_view page_part(std::string_view name);
 /// @param data  JSON
 std::string assembled_page(std::string_view html, std::initializer_list<const char*> styles,
                            std::initializer_list<const char*> scripts, const std::string& data);
-
-/// Base64 of RFC 4648, section 4.
-std::string base64(std::span<const std::uint8_t> bytes);
 
 }  // namespace tril::train

@@ -13,6 +13,8 @@
 
 #include "base/file.h"
 #include "base/version.h"
+#include "format/base64.h"
+#include "format/json_text.h"
 #include "report/page.h"
 #include "report/report_page.h"
 #include "train/loop/run_line.h"
@@ -45,13 +47,13 @@ Json head(const char* type, const Position& at) {
 
 // Invalid UTF-8, which a model may write, becomes U+FFFD.
 std::string one_line(const Json& j) {
-  return j.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(j);
 }
 
 Json json_of(const search::AttentionMaps& maps) {
   Json layers = Json::array();
   for (const search::AttentionMaps::Layer& l : maps.layers)
-    layers.push_back({{"name", l.name}, {"heads", l.heads}, {"codes", base64(l.codes())}});
+    layers.push_back({{"name", l.name}, {"heads", l.heads}, {"codes", to_base64(l.codes())}});
   return {{"kind", maps.kind == search::AttentionMaps::Kind::cross ? "cross" : "self"},
           {"queries", maps.queries},
           {"keys", maps.keys},
@@ -241,7 +243,7 @@ void RunLog::add(const TrainingReport& r) {
 void RunLog::add(const ValidationReport& r) {
   add_figures(json_line(r));
   if (r.samples.list.empty()) return;
-  samples_.add(samples_line(r, keeps_attention(static_cast<std::int64_t>(samples_.lines().size()) + 1)));
+  samples_.add(samples_line(r, keeps_attention(std::ssize(samples_.lines()) + 1)));
 }
 
 void RunLog::add(const RollbackReport& r) {

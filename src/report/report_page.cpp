@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "format/json_text.h"
 #include "report/page.h"
 #include "train/loop/options.h"
 #include "train/loop/run_line.h"
@@ -221,7 +222,7 @@ std::string report_page(std::span<const RunLines> runs) {
 
   return assembled_page("page.html", {"page.css"},
                         {"text.js", "chart.js", "tables.js", "samples.js", "maps.js", "attention.js", "page.js"},
-                        data.dump(-1, ' ', false, Json::error_handler_t::replace));
+                        json_text(data));
 }
 
 }  // namespace tril::train

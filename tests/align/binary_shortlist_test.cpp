@@ -1,4 +1,4 @@
-// Marian's binary shortlists: what they say, and what is refused.
+// Marian's binary shortlists: their content, and the files that are refused.
 #include "align/binary_shortlist.h"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TEST(BinaryShortlist, HasAListForEachSourceWord) {
   EXPECT_EQ(targets(own, 1), (std::vector<std::int32_t>{}));
   EXPECT_EQ(targets(own, 2), (std::vector<std::int32_t>{0, 3, 5}));
   EXPECT_EQ(targets(own, 3), (std::vector<std::int32_t>{}));
-  // With one vocabulary a word may come as it is.
+  // With one vocabulary, a source word may be copied.
   const BinaryShortlist shared = read(raw_shortlist(good), {.source = 6, .target = 6, .shared = true});
   EXPECT_EQ(targets(shared, 0), (std::vector<std::int32_t>{4, 1, 0}));
   EXPECT_EQ(targets(shared, 5), (std::vector<std::int32_t>{5}));
@@ -84,7 +84,7 @@ TEST(BinaryShortlist, WhatDoesNotFitIsRefused) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
     EXPECT_NE(text.find("lex.bin"), std::string::npos) << text;
   };
-  refused("", "too short");
+  refused("", "expected 8 bytes for the magic number at byte 0");
   refused(std::string(48, 'x'), "not a binary shortlist");
   refused(raw_shortlist(good) + "x", "should hold 4 offsets");
   RawShortlist list = good;

@@ -193,7 +193,7 @@ TEST(AlignCorpus, TellsOfPairsThatGetNoAlignment) {
   EXPECT_EQ(read_lines(dir.path("b.align")), (std::vector<std::string>{"0-0", "", ""}));
 }
 
-// Training counts the words of pieces: a character that is no space in bytes may be one for a vocabulary that
+// Training counts the words of pieces: a character that is not a space in bytes may be one for a vocabulary that
 // normalises it, and characters that are left out form no word.
 TEST(AlignCorpus, CountsWordsAsTheTokenizerDoes) {
   const TemporaryDirectory dir;

@@ -1,4 +1,4 @@
-// model.bin of CTranslate2: what it holds in each version, and damaged files.
+// model.bin of CTranslate2: the content of each version, and damaged files.
 #include "format/ctranslate2_file.h"
 
 #include <gtest/gtest.h>
@@ -55,35 +55,35 @@ TEST(Ctranslate2File, OlderVersionsSayTheSizeOfAValue) {
 
 TEST(Ctranslate2File, DamagedFilesAreRefused) {
   const std::string whole = raw_ctranslate2(6, {{"a", {2}, 0, bytes_of_two}}, {{"b", "a"}});
-  for (std::size_t n = 0; n < whole.size(); ++n) expect_no_model_bin(whole.substr(0, n), "ends within");
+  for (std::size_t n = 0; n < whole.size(); ++n) expect_no_model_bin(whole.substr(0, n), "the file is truncated");
   expect_no_model_bin(test::raw(std::uint32_t{6}) + test::raw(std::uint16_t{0}) + whole,
-                      "is no text that ends in a zero byte");
-  expect_no_model_bin(whole + "x", "goes on for 1 bytes behind its end");
+                      "to end in its only zero byte");
+  expect_no_model_bin(whole + "x", "has 1 bytes after its last alias");
   expect_no_model_bin(raw_ctranslate2(7, {}), "of version 7, expected 2 to 6");
   expect_no_model_bin(raw_ctranslate2(1, {}), "of version 1, expected 2 to 6");
   expect_no_model_bin(raw_ctranslate2(6, {{"a", {3}, 0, bytes_of_two}}),
-                      "its shape [3] needs 12 bytes of values, and 8 are there");
+                      "its shape [3] needs 12 bytes of values, found 8");
   expect_no_model_bin(raw_ctranslate2(6, {{"a", {0xffffffff, 0xffffffff, 0xffffffff}, 0, bytes_of_two}}),
                       "more values than 64 bits can count");
   expect_no_model_bin(raw_ctranslate2(6, {{"a", {0x80000000, 0x80000000}, 1, bytes_of_two}}),
                       "needs 4611686018427387904 bytes");
   expect_no_model_bin(raw_ctranslate2(6, {{"a", {0xffffffff}, 1, bytes_of_two, 0xffffffff}}),
-                      "ends within the values of a");
+                      "expected 4294967295 bytes for the values of a at byte ");
   expect_no_model_bin(raw_ctranslate2(6, {{"a", std::vector<std::uint32_t>(9, 1), 1, "x"}}), "has 9 dimensions");
   expect_no_model_bin(raw_ctranslate2(6, {{"a", {2}, 6, bytes_of_two}}), "values of type 6");
   expect_no_model_bin(raw_ctranslate2(6, {{"a", {2}, 0, bytes_of_two}, {"a", {2}, 0, bytes_of_two}}),
-                      "a: is there twice");
+                      "a: occurs twice");
   expect_no_model_bin(raw_ctranslate2(6, {{std::string("a\0b", 3), {2}, 0, bytes_of_two}}),
-                      "no text that ends in a zero byte");
+                      "expected the name of a variable to end in its only zero byte");
 }
 
 TEST(Ctranslate2File, AliasesThatLeadNowhereAreRefused) {
   const RawVariable a{"a", {2}, 0, bytes_of_two};
-  expect_no_model_bin(raw_ctranslate2(6, {a}, {{"b", "c"}}), "b: is an alias of c, which is not there");
-  expect_no_model_bin(raw_ctranslate2(6, {a}, {{"b", "c"}, {"c", "b"}}), "b: is an alias of c, which is not there");
+  expect_no_model_bin(raw_ctranslate2(6, {a}, {{"b", "c"}}), "b: is an alias of c, which does not exist");
+  expect_no_model_bin(raw_ctranslate2(6, {a}, {{"b", "c"}, {"c", "b"}}), "b: is an alias of c, which does not exist");
   expect_no_model_bin(raw_ctranslate2(6, {a}, {{"b", "b"}}), "b: is an alias of b");
-  expect_no_model_bin(raw_ctranslate2(6, {a}, {{"a", "a"}}), "a: is there twice");
-  expect_no_model_bin(raw_ctranslate2(6, {a}, {{"b", "a"}, {"b", "a"}}), "b: is there twice");
+  expect_no_model_bin(raw_ctranslate2(6, {a}, {{"a", "a"}}), "a: occurs twice");
+  expect_no_model_bin(raw_ctranslate2(6, {a}, {{"b", "a"}, {"b", "a"}}), "b: occurs twice");
 }
 
 TEST(Ctranslate2File, IsKnownByItsBeginning) {

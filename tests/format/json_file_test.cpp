@@ -1,4 +1,4 @@
-// JSON from outside: limits, places of errors, typed reading, names of unknown keys.
+// Untrusted JSON: limits, places of errors, typed reading, names of unknown keys.
 #include "format/json_file.h"
 
 #include <gtest/gtest.h>

@@ -61,22 +61,24 @@ TEST(MarianBinFile, TensorsAreReadAsTheyLie) {
 
 TEST(MarianBinFile, WhatDoesNotFitIsRefused) {
   const RawBinTensor good{"a", 0x404, {2}, floats({1, 2})};
-  expect_bin_refused("", "its version need 8 bytes");
+  expect_bin_refused("", "expected 8 bytes for the version at byte 0, found 0");
   expect_bin_refused(raw<std::uint64_t>(2), "begins with 2");
-  expect_bin_refused(raw<std::uint64_t>(1) + raw<std::uint64_t>(~std::uint64_t{0}), "do not fit");
+  expect_bin_refused(raw<std::uint64_t>(1) + raw<std::uint64_t>(~std::uint64_t{0}), "more than fit into the file");
   expect_bin_refused(raw_marian_bin({good}) + "x", "1 bytes follow the last tensor");
-  expect_bin_refused(raw_marian_bin({good, good}), "is there twice");
-  expect_bin_refused(raw_marian_bin({{"a", 0x404, {3}, floats({1, 2})}}), "needs 12 bytes of values, and 8 are there");
-  expect_bin_refused(raw_marian_bin({{"a", 0x404, {-1}, ""}}), "has -1 as a size");
+  expect_bin_refused(raw_marian_bin({good, good}), "occurs twice");
+  expect_bin_refused(raw_marian_bin({{"a", 0x404, {3}, floats({1, 2})}}), "needs 12 bytes of values, found 8");
+  expect_bin_refused(raw_marian_bin({{"a", 0x404, {-1}, ""}}), "has the size -1");
   expect_bin_refused(raw_marian_bin({{"a", 0x404, {1 << 30, 1 << 30, 1 << 30}, ""}}), "more values than 64 bits");
   expect_bin_refused(raw_marian_bin({{"a", 0x404, std::vector<std::int32_t>(9, 1), floats({1})}}), "9 dimensions");
   expect_bin_refused(raw_marian_bin({{"a", 0x1801, {1}, "x"}}), "0x1801");
   expect_bin_refused(raw_marian_bin({{"a", 0x11001, {1}, "x"}}), "to float32 or intgemm8 with marian-conv");
-  expect_bin_refused(raw_marian_bin({{std::string("a\0b", 3), 0x404, {1}, floats({1})}}), "a name has no end");
-  expect_bin_refused(raw_marian_bin({{"", 0x404, {1}, floats({1})}}), "or is empty");
+  expect_bin_refused(raw_marian_bin({{std::string("a\0b", 3), 0x404, {1}, floats({1})}}),
+                     "each name to have characters and then one zero byte");
+  expect_bin_refused(raw_marian_bin({{"", 0x404, {1}, floats({1})}}),
+                     "each name to have characters and then one zero byte");
   std::string padded = raw_marian_bin({good});
   padded.replace(16 + 32 + 2 + 4, 8, raw(~std::uint64_t{0}));
-  expect_bin_refused(padded, "padding need");
+  expect_bin_refused(padded, "bytes for the padding at byte ");
 }
 
 TEST(MarianBinFile, MultipliersAreChecked) {
@@ -87,7 +89,7 @@ TEST(MarianBinFile, MultipliersAreChecked) {
   expect_bin_refused(with(-1, {2, 2}), "has the multiplier -1");
   expect_bin_refused(with(std::numeric_limits<float>::infinity(), {2, 2}), "has the multiplier inf");
   expect_bin_refused(with(std::numeric_limits<float>::quiet_NaN(), {2, 2}), "has the multiplier nan");
-  expect_bin_refused(with(1, {4}), "is quantised in 1 dimensions");
+  expect_bin_refused(with(1, {4}), "is quantised and has 1 dimensions");
   expect_bin_refused(raw_marian_bin({{"a_W", 0x10001, {2, 2}, std::string(6, '\1')}}), "needs 4 bytes of values");
 }
 

@@ -1,4 +1,4 @@
-// NumPy's archives: all forms give what the same arrays give as safetensors, and what is damaged or no array is refused.
+// NumPy's archives: in all forms, arrays equal the same arrays in safetensors; damaged members and others are refused.
 #include "format/npz_file.h"
 
 #include <gtest/gtest.h>
@@ -61,10 +61,10 @@ TEST(NpzFile, HeadersThatAreNoLiteralsAreRefused) {
   expect_header_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (6,)", "expected }");
   expect_header_refused("{'descr': '<f4', 'shape': (6,), }", "lacks one of");
   expect_header_refused("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (6,)}", "a key twice");
-  expect_header_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (6,)} + x", "goes on behind its end");
+  expect_header_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (6,)} + x", "continues after its dict");
   expect_header_refused("{'descr': '<f4', 'fortran_order': 0, 'shape': (6,)}", "neither True nor False");
-  expect_header_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (-6,)}", "a size that is no number");
-  expect_header_refused("{'descr': '<f4', 'fortran_order': False, 'order': 1}", "the key 'order'");
+  expect_header_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (-6,)}", "a size that is not a number");
+  expect_header_refused("{'descr': '<f4', 'fortran_order': False, 'order': 1}", "the unknown key 'order'");
   expect_header_refused("__import__('os')", "expected {");
 }
 
@@ -73,8 +73,8 @@ TEST(NpzFile, TypesOtherThanNumbersAreRefused) {
     return "{'descr': " + type + ", 'fortran_order': False, 'shape': (6,)}";
   };
   expect_header_refused(header("'|O'"), "Python objects");
-  expect_header_refused(header("'>f4'"), "the type '>f4'");
-  expect_header_refused(header("'<U8'"), "the type '<U8'");
+  expect_header_refused(header("'>f4'"), "type '>f4'");
+  expect_header_refused(header("'<U8'"), "type '<U8'");
   expect_header_refused(header("[('x', '<f4')]"), "records");
 }
 
@@ -82,10 +82,10 @@ TEST(NpzFile, ShapesAreComparedWithTheBytes) {
   const auto header = [](const std::string& shape) {
     return "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + "}";
   };
-  expect_header_refused(header("(7,)"), "needs 28 bytes of values, and 24 are there");
-  expect_header_refused(header("(5,)"), "needs 20 bytes of values, and 24 are there");
+  expect_header_refused(header("(7,)"), "needs 28 bytes of values, found 24");
+  expect_header_refused(header("(5,)"), "needs 20 bytes of values, found 24");
   expect_header_refused(header("(9223372036854775807,)"), "more values than 64 bits can count");
-  expect_header_refused(header("(9223372036854775808,)"), "a size beyond 64 bits");
+  expect_header_refused(header("(9223372036854775808,)"), "a size that does not fit into 64 bits");
   expect_header_refused(header("(4611686018427387904, 8, 0)"), "more values than 64 bits can count");
   std::string many = "(";
   for (int i = 0; i < 33; ++i) many += "1,";
@@ -94,14 +94,15 @@ TEST(NpzFile, ShapesAreComparedWithTheBytes) {
 
 TEST(NpzFile, MembersThatAreNoArraysAreRefused) {
   const std::string good = npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "1234");
-  expect_npz_refused({{"a.npy", good}, {"b.txt", "x"}}, "b.txt: is no array");
-  expect_npz_refused({{"a.npy", "no array"}}, "a.npy: is no .npy array");
+  expect_npz_refused({{"a.npy", good}, {"b.txt", "x"}}, "b.txt: is not an array");
+  expect_npz_refused({{"a.npy", "no array"}}, "a.npy: is not a .npy array");
   expect_npz_refused({{"../a.npy", good}}, "leads out of the archive");
   expect_npz_refused({{"/a.npy", good}}, "leads out of the archive");
   expect_npz_refused({{"a.npy", "\x93NUMPY\7" + std::string(3, '\0')}}, "of version 7");
   expect_npz_refused({{"a.npy", "\x93NUMPY\1" + std::string(1, '\0') + raw<std::uint16_t>(900)}},
-                     "header of 900 bytes");
-  expect_npz_refused({{"a.npy", good.substr(0, 9)}}, "is no .npy array");
+                     "expected 900 bytes for the .npy header at byte 10, found 0");
+  expect_npz_refused({{"a.npy", good.substr(0, 9)}},
+                     "expected 2 bytes for the length of the header at byte 8, found 1");
 }
 
 TEST(NpzFile, WhatUnpacksToFarMoreThanTheFileIsRefused) {

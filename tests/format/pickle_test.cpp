@@ -1,4 +1,4 @@
-// Pickles: every opcode that is read, by hand, and the ways to be wrong.
+// Pickles: every supported opcode in handmade pickles, and every kind of damage.
 #include "format/pickle.h"
 
 #include <gtest/gtest.h>
@@ -81,28 +81,28 @@ TEST(Pickle, WrongOnesAreRefusedByTheirByte) {
     const std::string error = error_of([&] { read(text); });
     EXPECT_TRUE(contains(error, part));
   };
-  refused("cbad\nname\n.", "x: byte 0: names bad.name of Python, which is not read");
+  refused("cbad\nname\n.", "x: byte 0: refers to bad.name of Python, which is not supported");
   refused("NNcgoodness\n.", "byte 2: the name of a global has no end");
-  refused("\x80\x06N.", "is of protocol 6");
-  refused(".", "takes a value where there is none");
-  refused("(.", "takes a value where there is none");
-  refused("t.", "down to a mark where there is none");
-  refused("N(Ns.", "takes a value where there is none");
-  refused("]NNs.", "items go into a list");
+  refused("\x80\x06N.", "has protocol 6");
+  refused(".", "needs a value, but the stack is empty");
+  refused("(.", "needs a value, but the stack is empty");
+  refused("t.", "needs a mark, but there is none");
+  refused("N(Ns.", "needs a value, but the stack is empty");
+  refused("]NNs.", "items are added to a list");
   refused("}(Nu.", "a key has no value");
   refused("h\1.", "the memo has no value 1");
   refused("N)R.", "calls None");
   refused("cgood\nname\nNR.", "calls with None");
-  refused("I1\n.", "the opcode 0x49 is not read");
+  refused("I1\n.", "the opcode 0x49 is not supported");
   refused(
       "X\xff\xff\xff\xff"
       "abc.",
-      "the pickle ends too early");
+      "for the pickle at byte ");
   refused(
       "\x8d\xff\xff\xff\xff\xff\xff\xff\xff"
       "abc.",
-      "the pickle ends too early");
-  refused("N", "the pickle ends too early");
+      "for the pickle at byte ");
+  refused("N", "for the pickle at byte ");
 }
 
 TEST(Pickle, DepthTakesNoStack) {

@@ -1,4 +1,4 @@
-// Files of torch.save(): all forms give what the same tensors give as safetensors, and what is not tensors is refused by name.
+// Files of torch.save(): in all forms, tensors equal the same tensors in safetensors; other objects are refused by name.
 #include "format/pytorch_file.h"
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(All, PytorchForms,
                                            "stream_p4", "stream_p5"),
                          [](const auto& test) { return test.param; });
 
-// An archive with one storage of 24 bytes, whose mapping is this pickle.
+// An archive with this pickle as the mapping and one storage of 24 bytes.
 std::string archive(const PickleText& mapping) {
   return raw_zip({{"x/data.pkl", mapping.text()}, {"x/data/0", std::string(24, '\1')}});
 }
@@ -127,10 +127,10 @@ TEST(PytorchFile, WhatWouldRunIsRefusedByName) {
     std::string name = global;
     name.pop_back();
     name[name.find('\n')] = '.';
-    expect_refused(archive(OneTensor{.rebuild = global}.pickle()), "names " + name + " of Python");
+    expect_refused(archive(OneTensor{.rebuild = global}.pickle()), "refers to " + name + " of Python");
     PickleText called;
     called.raw(std::string("c") + global + "(").text("echo").raw("tR.");
-    expect_refused(archive(called), "names " + name + " of Python");
+    expect_refused(archive(called), "refers to " + name + " of Python");
   }
 }
 
@@ -144,10 +144,11 @@ TEST(PytorchFile, TensorsStayWithinTheirStorage) {
   expect_refused(archive(OneTensor{.shape = {huge, huge}, .strides = {1, 1}}.pickle()),
                  "more values than 64 bits can count");
   expect_refused(archive(OneTensor{.shape = {huge}, .strides = {0}}.pickle()), "repeats values of its storage");
-  expect_refused(archive(OneTensor{.shape = {-1, 3}}.pickle()), "a size is no count");
+  expect_refused(archive(OneTensor{.shape = {-1, 3}}.pickle()), "is not a number of 0 or more");
   expect_refused(archive(OneTensor{.count = 7}.pickle()), "a storage of 7 values has 24 bytes");
   expect_refused(archive(OneTensor{.count = std::int64_t{1} << 61, .type = "DoubleStorage"}.pickle()), "has 24 bytes");
-  expect_refused(archive(OneTensor{.shape = {6}, .strides = {1, 1}}.pickle()), "has other strides than sizes");
+  expect_refused(archive(OneTensor{.shape = {6}, .strides = {1, 1}}.pickle()),
+                 "has a different number of strides than of sizes");
   expect_refused(archive(OneTensor{.key = "1"}.pickle()), "lacks the storage 1");
   expect_refused(archive(OneTensor{.key = "../0"}.pickle()), "lacks the storage ../0");
 }
@@ -162,8 +163,8 @@ TEST(PytorchFile, OtherContentsAreNamed) {
   expect_refused(raw_zip({{"x/data.pkl", "}."}, {"x/byteorder", "big"}}), "big-endian");
   expect_refused(raw_zip({{"word/document.xml", ""}}), "a ZIP archive without data.pkl");
   expect_refused(raw_zip({{"x/data.pkl", "}."}, {"y/data.pkl", "}."}}), "two files data.pkl");
-  expect_refused("", "the pickle ends too early");
-  expect_refused("\x80\x02K\x01.", "is no file of torch.save()");
+  expect_refused("", "for the pickle at byte 0, found 0");
+  expect_refused("\x80\x02K\x01.", "is not a file of torch.save()");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Damaged files: whatever the bytes, the result is an Error or correct, within memory bounded by the file's size.
+// Damaged files: any bytes give an Error or a correct result, within memory bounded by the file's size.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

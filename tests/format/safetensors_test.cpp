@@ -298,7 +298,8 @@ TEST(SafetensorsWriter, TakesTensorsInOrderAndInPieces) {
                        "a has 16 bytes, got 20"));
   EXPECT_TRUE(contains(error([&](auto& w) { w.write("a", bytes_of(b)), w.commit(); }), "a has 16 bytes, got only 4"));
   EXPECT_NE(error([&](auto& w) { w.write("c", bytes_of(b)); }), "");
-  EXPECT_EQ(to_f32(SafetensorsFile::open(directory.path("m")).at("a")), a);  // none of that reached the file
+  EXPECT_EQ(to_f32(SafetensorsFile::open(directory.path("m")).at("a")),
+            a);  // the failed writes changed nothing in the file
 }
 
 TEST(SafetensorsWriter, RefusesWhatItCouldNotReadAgain) {

@@ -47,10 +47,10 @@ TEST(Yaml, WhatIsNotReadIsRefusedWithItsLine) {
   expect_yaml_refused("a: 1\nb: &x 2\n", "line 2: anchors");
   expect_yaml_refused("a: !!binary AAAA\n", "the tag");
   expect_yaml_refused("a: 1\n---\nb: 2\n", "a second document");
-  expect_yaml_refused("? [1]\n: 2\n", "a key is no scalar");
-  expect_yaml_refused("a: [1\n", "is no YAML");
+  expect_yaml_refused("? [1]\n: 2\n", "a key is not a scalar");
+  expect_yaml_refused("a: [1\n", "is not valid YAML");
   expect_yaml_refused("a: \"\xff\"\n", "not UTF-8");
-  expect_yaml_refused("a: 1\nb: *x\n", "is no YAML");
+  expect_yaml_refused("a: 1\nb: *x\n", "is not valid YAML");
 }
 
 TEST(Yaml, LimitsHold) {

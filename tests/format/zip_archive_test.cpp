@@ -1,4 +1,4 @@
-// ZIP archives: what others pack is read, and what is damaged is refused.
+// ZIP archives: archives made by other programs are read, damaged ones are refused.
 #include "format/zip_archive.h"
 
 #include <gtest/gtest.h>
@@ -68,14 +68,14 @@ TEST(ZipArchive, DamagedArchivesAreRefused) {
   expect_archive_refused(changed(entry + 8, raw<std::uint16_t>(1)), "is encrypted");
   expect_archive_refused(changed(entry + 10, raw<std::uint16_t>(12)), "compressed by method 12");
   expect_archive_refused(changed(entry + 24, raw<std::uint32_t>(5)), "its two sizes differ");
-  expect_archive_refused(changed(entry + 42, raw<std::uint32_t>(1u << 31)), "lies beyond its end");
-  expect_archive_refused(changed(entry + 42, raw<std::uint32_t>(1)), "not where its directory says");
+  expect_archive_refused(changed(entry + 42, raw<std::uint32_t>(1u << 31)), "is beyond the end of the file");
+  expect_archive_refused(changed(entry + 42, raw<std::uint32_t>(1)), "not at the offset that the directory gives");
 }
 
 TEST(ZipArchive, MembersThatOverlapAreRefused) {
   const std::string inner = raw_zip({{"a", std::string(10, 'x')}});
   std::string bytes = raw_zip({{"a", inner}, {"b", "text"}});
-  const std::size_t entry = bytes.rfind("PK\1\2");  // that of b now names what lies in a
+  const std::size_t entry = bytes.rfind("PK\1\2");  // the entry of b now points into the content of a
   bytes.replace(entry + 20, 8, raw<std::uint32_t>(10) + raw<std::uint32_t>(10));
   bytes.replace(entry + 42, 4, raw(static_cast<std::uint32_t>(bytes.find(inner))));
   expect_archive_refused(bytes, "its members a and b overlap");
@@ -100,7 +100,7 @@ TEST(ZipArchive, DamagedContentIsRefused) {
   std::string bytes = whole;
   bytes[whole.find("text")] = 'T';
   const ZipArchive archive = open(directory, bytes);
-  EXPECT_TRUE(contains(error_of([&] { archive.read(*archive.find("a"), 10); }), "its checksum is another"));
+  EXPECT_TRUE(contains(error_of([&] { archive.read(*archive.find("a"), 10); }), "its checksum does not match"));
 
   bytes = whole;  // claims more than deflate can make of it
   bytes.replace(whole.rfind("PK\1\2") + 24, 4, raw<std::uint32_t>(1u << 30));

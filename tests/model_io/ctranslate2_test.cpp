@@ -271,7 +271,7 @@ TEST(Ctranslate2, ArchivesThatLeadOutsideAreRefused) {
   refused({{"a/model/model.bin", model}, {"b/model/model.bin", model}}, "holds 2 files called model.bin");
   refused({{"README.md", "x"}}, "holds no model.bin");
   refused({{"a/model/model.bin", std::string(std::size_t{1} << 22, '\0'), true}}, "expected at most");
-  refused({{"a/model/model.bin", model.substr(0, model.size() / 2)}}, "ends within");
+  refused({{"a/model/model.bin", model.substr(0, model.size() / 2)}}, "the file is truncated");
 }
 
 }  // namespace

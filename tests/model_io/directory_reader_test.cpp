@@ -138,7 +138,7 @@ TEST(DirectoryReader, NothingThere) {
                        "model.safetensors: cannot open it"));
   directory.write("pytorch_model.bin", "");
   EXPECT_TRUE(
-      contains(error_of([&] { model::ModelSource::open(directory.path()).weights(); }), "the pickle ends too early"));
+      contains(error_of([&] { model::ModelSource::open(directory.path()).weights(); }), "for the pickle at byte"));
 }
 
 }  // namespace

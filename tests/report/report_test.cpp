@@ -278,7 +278,7 @@ TEST(Report, ThePageNeedsNothingElse) {
   const std::string page = report_page({&run, 1});
   for (const char* outside : {"https://", "<link", "@import", "src=", "fetch(", "XMLHttpRequest"})
     EXPECT_EQ(page.find(outside), std::string::npos) << outside;
-  std::string rest = page;  // the SVG namespace is no address that is visited
+  std::string rest = page;  // the SVG namespace is not an address that a browser visits
   for (std::size_t at; (at = rest.find("http://www.w3.org/2000/svg")) != std::string::npos;) rest.erase(at, 26);
   EXPECT_EQ(rest.find("http://"), std::string::npos);
   EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
