@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/allowed.h"
+#include "base/element.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/number_text.h"
@@ -23,6 +24,10 @@ struct PairHash {
   }
 };
 
+void set_bit(std::vector<std::uint64_t>& bits, std::int32_t id) {
+  element(bits, id / 64) |= std::uint64_t{1} << id % 64;
+}
+
 }  // namespace
 
 // The automaton's states, each a set of (place in the grammar, stack).
@@ -39,8 +44,7 @@ class Constraint::Automaton {
   std::int32_t start() const { return start_; }
 
   std::int32_t next(std::int32_t state, unsigned char byte) {
-    const std::size_t cell =
-        static_cast<std::size_t>(state) * static_cast<std::size_t>(classes_.count) + classes_.of[byte];
+    const std::size_t cell = static_cast<std::size_t>(state) * classes_.count + classes_.of[byte];
     if (next_[cell] == unknown) {
       const std::int32_t to = make_next(state, byte);
       next_[cell] = to;
@@ -56,9 +60,9 @@ class Constraint::Automaton {
     return state;
   }
 
-  bool complete(std::int32_t state) const { return states_[static_cast<std::size_t>(state)].complete; }
+  bool complete(std::int32_t state) const { return element(states_, state).complete; }
   /// Bytes of the shortest continuation that ends the text.
-  std::int64_t bytes_left(std::int32_t state) const { return states_[static_cast<std::size_t>(state)].bytes_left; }
+  std::int64_t bytes_left(std::int32_t state) const { return element(states_, state).bytes_left; }
 
   /// The fewest tokens that spell the shortest continuation (the lowest bytes break ties), and the first of them.
   TokenTrie::Cover way(std::int32_t state) {
@@ -140,14 +144,14 @@ class Constraint::Automaton {
     std::int64_t bytes_left;  ///< from there to the end of the text
   };
 
-  std::int64_t distance(std::int32_t at) const { return distance_[static_cast<std::size_t>(at)]; }
+  std::int64_t distance(std::int32_t at) const { return element(distance_, at); }
 
   void forget() {
     states_.clear(), next_.clear(), numbers_.clear(), stacks_.clear(), stack_numbers_.clear();
     followers_.clear(), ways_.clear(), after_.clear();
     mask_bytes_ = 0;
     states_.emplace_back();  // the dead state
-    next_.assign(static_cast<std::size_t>(classes_.count), dead);
+    next_.assign(classes_.count, dead);
     start_ = number_of(closure({{grammar_.rule(0).start, -1}}));
   }
 
@@ -156,9 +160,7 @@ class Constraint::Automaton {
 
   std::int32_t pushed(std::int32_t at, std::int32_t below) {
     const auto [found, fresh] = stack_numbers_.try_emplace({at, below}, static_cast<std::int32_t>(stacks_.size()));
-    if (fresh)
-      stacks_.push_back(
-          {at, below, sum(distance(at), below < 0 ? 0 : stacks_[static_cast<std::size_t>(below)].bytes_left)});
+    if (fresh) stacks_.push_back({at, below, sum(distance(at), below < 0 ? 0 : element(stacks_, below).bytes_left)});
     return found->second;
   }
 
@@ -175,7 +177,7 @@ class Constraint::Automaton {
         if (item.stack < 0) {
           state.complete = true;
         } else {
-          const Stack& top = stacks_[static_cast<std::size_t>(item.stack)];
+          const Stack& top = element(stacks_, item.stack);
           pending.push_back({top.at, top.below});
         }
       }
@@ -196,24 +198,23 @@ class Constraint::Automaton {
     for (const Item& item : state.items) hash.add(static_cast<std::int64_t>(item.at) << 32 | (item.stack + 1));
     std::vector<std::int32_t>& same = numbers_[hash.value()];
     for (const std::int32_t n : same) {
-      const State& other = states_[static_cast<std::size_t>(n)];
+      const State& other = element(states_, n);
       if (other.complete == state.complete && other.items == state.items) return n;
     }
     if (state.complete) state.bytes_left = 0;
     for (const Item& item : state.items)
-      state.bytes_left = std::min(
-          state.bytes_left,
-          sum(distance(item.at), item.stack < 0 ? 0 : stacks_[static_cast<std::size_t>(item.stack)].bytes_left));
+      state.bytes_left = std::min(state.bytes_left,
+                                  sum(distance(item.at), item.stack < 0 ? 0 : element(stacks_, item.stack).bytes_left));
     const auto number = static_cast<std::int32_t>(states_.size());
     states_.push_back(std::move(state));
-    next_.resize(next_.size() + static_cast<std::size_t>(classes_.count), unknown);
+    next_.resize(next_.size() + classes_.count, unknown);
     same.push_back(number);
     return number;
   }
 
   std::int32_t make_next(std::int32_t state, unsigned char byte) {
     std::vector<Item> reached;
-    for (const Item& item : states_[static_cast<std::size_t>(state)].items)
+    for (const Item& item : element(states_, state).items)
       for (const Grammar::Edge& e : grammar_.state(item.at).edges)
         if (byte >= e.least && byte <= e.most) reached.push_back({e.to, item.stack});
     return reached.empty() ? dead : number_of(closure(std::move(reached)));
@@ -221,9 +222,6 @@ class Constraint::Automaton {
 
   Followers walk(std::int32_t state) {
     const std::size_t words = (static_cast<std::size_t>(tokens_->size()) + 63) / 64;
-    const auto set = [](std::vector<std::uint64_t>& bits, std::int32_t id) {
-      bits[static_cast<std::size_t>(id) / 64] |= std::uint64_t{1} << (static_cast<std::size_t>(id) % 64);
-    };
     Followers found{{}, std::vector<std::uint64_t>(words, 0)};
     std::unordered_map<std::int32_t, std::size_t> group_of;
     std::vector<std::int32_t> path(tokens_->longest() + 1);
@@ -251,15 +249,15 @@ class Constraint::Automaton {
         group = at->second;
       }
       for (std::int32_t t = node.first_token; t < node.first_token + node.tokens; ++t)
-        found.groups[group].ids.push_back(tokens_->ids()[static_cast<std::size_t>(t)]);
+        found.groups[group].ids.push_back(element(tokens_->ids(), t));
     }
     for (Group& g : found.groups) {
-      g.count = static_cast<std::int64_t>(g.ids.size());
+      g.count = std::ssize(g.ids);
       found.count += g.count;
-      for (const std::int32_t id : g.ids) set(found.all, id);
+      for (const std::int32_t id : g.ids) set_bit(found.all, id);
       if (g.ids.size() <= 2 * words) continue;
       g.bits.assign(words, 0);
-      for (const std::int32_t id : g.ids) set(g.bits, id);
+      for (const std::int32_t id : g.ids) set_bit(g.bits, id);
       g.ids = {};
     }
     return found;
@@ -323,15 +321,15 @@ std::int32_t Constraint::state_after(std::span<const std::int32_t> tokens) const
   std::uint64_t before = 0;
   for (const std::int32_t token : tokens) before = hash.value(), hash.add(std::int64_t{token});
   if (const std::int32_t state = automaton_->known_after(hash.value()); state != unknown) return state;
-  const auto behind = [&](std::int32_t state, std::int32_t token) {
+  const auto after_token = [&](std::int32_t state, std::int32_t token) {
     const bool has_text = token >= 0 && token < tokens_->size() && !tokens_->bytes(token).empty();
     return has_text && state != dead ? automaton_->next(state, tokens_->bytes(token)) : dead;
   };
   std::int32_t state = automaton_->start();
   if (const std::int32_t known = tokens.empty() ? unknown : automaton_->known_after(before); known != unknown)
-    state = behind(known, tokens.back());
+    state = after_token(known, tokens.back());
   else
-    for (const std::int32_t token : tokens) state = behind(state, token);
+    for (const std::int32_t token : tokens) state = after_token(state, token);
   return automaton_->known_after(hash.value()) = state;
 }
 
@@ -356,8 +354,7 @@ Constraint::Allowed Constraint::after(std::span<const std::int32_t> tokens, std:
     allowed.count += g.count;
     allowed.mask.resize(all.all.size(), 0);
     for (std::size_t word = 0; word < g.bits.size(); ++word) allowed.mask[word] |= g.bits[word];
-    for (const std::int32_t id : g.ids)
-      allowed.mask[static_cast<std::size_t>(id) / 64] |= std::uint64_t{1} << (static_cast<std::size_t>(id) % 64);
+    for (const std::int32_t id : g.ids) set_bit(allowed.mask, id);
   }
   return allowed;
 }

@@ -5,13 +5,14 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/element.h"
 #include "base/error.h"
 
 namespace tril::search {
 
 std::int32_t Grammar::add_rule() {
   const std::int32_t start = add_state(), end = add_state();
-  states_[static_cast<std::size_t>(end)].ends_rule = true;
+  element(states_, end).ends_rule = true;
   rules_.push_back({start, end});
   return static_cast<std::int32_t>(rules_.size()) - 1;
 }
@@ -24,15 +25,15 @@ std::int32_t Grammar::add_state() {
 }
 
 void Grammar::add_edge(std::int32_t from, unsigned char least, unsigned char most, std::int32_t to) {
-  states_[static_cast<std::size_t>(from)].edges.push_back({least, most, to});
+  element(states_, from).edges.push_back({least, most, to});
 }
 
 void Grammar::add_call(std::int32_t from, std::int32_t rule, std::int32_t to) {
-  states_[static_cast<std::size_t>(from)].calls.push_back({rule, to});
+  element(states_, from).calls.push_back({rule, to});
 }
 
 void Grammar::add_jump(std::int32_t from, std::int32_t to) {
-  states_[static_cast<std::size_t>(from)].jumps.push_back(to);
+  element(states_, from).jumps.push_back(to);
 }
 
 std::int32_t Grammar::add_text(std::int32_t from, std::string_view text) {
@@ -54,14 +55,13 @@ std::vector<std::int64_t> Grammar::distances() const {
     std::int32_t other;  // of a call: the state whose distance is added; -1: none
   };
   std::vector<std::vector<Way>> ways(states_.size());
-  const auto at = [](std::int32_t s) { return static_cast<std::size_t>(s); };
   for (std::size_t s = 0; s < states_.size(); ++s) {
     const auto from = static_cast<std::int32_t>(s);
-    for (const Edge& e : states_[s].edges) ways[at(e.to)].push_back({from, 1, -1});
-    for (const std::int32_t to : states_[s].jumps) ways[at(to)].push_back({from, 0, -1});
+    for (const Edge& e : states_[s].edges) element(ways, e.to).push_back({from, 1, -1});
+    for (const std::int32_t to : states_[s].jumps) element(ways, to).push_back({from, 0, -1});
     for (const Call& c : states_[s].calls) {
-      ways[at(c.to)].push_back({from, 0, rules_[at(c.rule)].start});
-      ways[at(rules_[at(c.rule)].start)].push_back({from, 0, c.to});
+      element(ways, c.to).push_back({from, 0, rule(c.rule).start});
+      element(ways, rule(c.rule).start).push_back({from, 0, c.to});
     }
   }
   std::vector<std::int64_t> distance(states_.size(), never);
@@ -71,11 +71,11 @@ std::vector<std::int64_t> Grammar::distances() const {
   while (!queue.empty()) {
     const auto [d, s] = queue.top();
     queue.pop();
-    if (distance[at(s)] <= d) continue;
-    distance[at(s)] = d;
-    for (const Way& w : ways[at(s)]) {
-      const std::int64_t rest = w.other < 0 ? 0 : distance[at(w.other)];
-      if (rest < never && d + w.cost + rest < distance[at(w.from)]) queue.emplace(d + w.cost + rest, w.from);
+    if (element(distance, s) <= d) continue;
+    element(distance, s) = d;
+    for (const Way& w : element(ways, s)) {
+      const std::int64_t rest = w.other < 0 ? 0 : element(distance, w.other);
+      if (rest < never && d + w.cost + rest < element(distance, w.from)) queue.emplace(d + w.cost + rest, w.from);
     }
   }
   return distance;
@@ -91,7 +91,7 @@ Grammar::ByteClasses Grammar::byte_classes() const {
     if (byte > 0 && begins[byte]) ++number;
     classes.of[byte] = number;
   }
-  classes.count = number + 1;
+  classes.count = number + std::size_t{1};
   return classes;
 }
 
@@ -108,7 +108,7 @@ std::vector<std::int32_t> Grammar::begun_by(std::int32_t r, const std::vector<st
     for (const std::int32_t to : s.jumps) reach(to);
     for (const Call& c : s.calls) {
       called.push_back(c.rule);
-      if (distance[static_cast<std::size_t>(rule(c.rule).start)] == 0) reach(c.to);
+      if (element(distance, rule(c.rule).start) == 0) reach(c.to);
     }
   }
   std::sort(called.begin(), called.end());
@@ -119,13 +119,13 @@ std::vector<std::int32_t> Grammar::begun_by(std::int32_t r, const std::vector<st
 // "Begins with" must be acyclic: rules that no remaining rule begins with are removed until none is left [Kahn 1962].
 void Grammar::check_sound(const std::string& lacking) const {
   const std::vector<std::int64_t> distance = distances();
-  if (rules_.empty() || distance[static_cast<std::size_t>(rules_[0].start)] == never)
+  if (rules_.empty() || element(distance, rules_[0].start) == never)
     fail_usage("constraint", "it allows no text", lacking);
   std::vector<std::vector<std::int32_t>> begun;
   std::vector<std::int32_t> beginners(rules_.size(), 0), free;
   for (std::size_t r = 0; r < rules_.size(); ++r) {
     begun.push_back(begun_by(static_cast<std::int32_t>(r), distance));
-    for (const std::int32_t other : begun.back()) ++beginners[static_cast<std::size_t>(other)];
+    for (const std::int32_t other : begun.back()) ++element(beginners, other);
   }
   for (std::size_t r = 0; r < rules_.size(); ++r)
     if (beginners[r] == 0) free.push_back(static_cast<std::int32_t>(r));
@@ -133,8 +133,8 @@ void Grammar::check_sound(const std::string& lacking) const {
   for (; !free.empty(); ++ordered) {
     const std::int32_t r = free.back();
     free.pop_back();
-    for (const std::int32_t other : begun[static_cast<std::size_t>(r)])
-      if (--beginners[static_cast<std::size_t>(other)] == 0) free.push_back(other);
+    for (const std::int32_t other : element(begun, r))
+      if (--element(beginners, other) == 0) free.push_back(other);
   }
   check(ordered == rules_.size(), "constraint", "a part of it begins with itself endlessly");
 }

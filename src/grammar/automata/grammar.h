@@ -16,6 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/element.h"
+
 namespace tril::search {
 
 class Grammar {
@@ -45,8 +47,8 @@ class Grammar {
   std::int32_t add_rule();
   /// @throws Error(usage) beyond most_states
   std::int32_t add_state();
-  const Rule& rule(std::int32_t r) const { return rules_[static_cast<std::size_t>(r)]; }
-  const State& state(std::int32_t s) const { return states_[static_cast<std::size_t>(s)]; }
+  const Rule& rule(std::int32_t r) const { return element(rules_, r); }
+  const State& state(std::int32_t s) const { return element(states_, s); }
   std::size_t rules() const { return rules_.size(); }
   std::size_t states() const { return states_.size(); }
 
@@ -61,7 +63,7 @@ class Grammar {
   /// Bytes that no edge distinguishes share a number, from 0 up.
   struct ByteClasses {
     std::array<std::uint8_t, 256> of{};
-    std::int32_t count = 1;
+    std::size_t count = 1;
   };
   ByteClasses byte_classes() const;
   /// @throws Error(usage) if the grammar allows no text, or a rule is left-recursive (begins with itself)

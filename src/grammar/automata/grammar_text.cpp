@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/element.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "grammar/expressions/pattern_of_regex.h"
@@ -62,13 +63,11 @@ void GrammarWriter::write_json_string(const Pattern& pattern, std::int32_t from,
 void GrammarWriter::write_states(const Pattern& pattern, Form form, std::int32_t from, std::int32_t to) {
   std::vector<std::int32_t> at;
   for (std::size_t s = 0; s < pattern.states().size(); ++s) at.push_back(grammar_->add_state());
-  grammar_->add_jump(from, at[static_cast<std::size_t>(pattern.start())]);
-  grammar_->add_jump(at[static_cast<std::size_t>(pattern.end())], to);
+  grammar_->add_jump(from, element(at, pattern.start()));
+  grammar_->add_jump(element(at, pattern.end()), to);
   for (std::size_t s = 0; s < pattern.states().size(); ++s) {
-    for (const std::int32_t next : pattern.states()[s].jumps)
-      grammar_->add_jump(at[s], at[static_cast<std::size_t>(next)]);
-    for (const Pattern::Edge& e : pattern.states()[s].edges)
-      write_chars(e.on, form, at[s], at[static_cast<std::size_t>(e.to)]);
+    for (const std::int32_t next : pattern.states()[s].jumps) grammar_->add_jump(at[s], element(at, next));
+    for (const Pattern::Edge& e : pattern.states()[s].edges) write_chars(e.on, form, at[s], element(at, e.to));
   }
 }
 

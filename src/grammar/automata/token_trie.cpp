@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/element.h"
 #include "base/error.h"
 #include "unicode/trim.h"
 
@@ -49,27 +50,25 @@ TokenTrie::TokenTrie(std::span<const std::string> bytes) : bytes_(bytes.begin(),
     std::size_t common = 0;
     while (common < std::min(last.size(), text.size()) && last[common] == text[common]) ++common;
     for (; open.size() > common; open.pop_back())
-      nodes_[static_cast<std::size_t>(open.back())].end = static_cast<std::int32_t>(nodes_.size());
+      element(nodes_, open.back()).end = static_cast<std::int32_t>(nodes_.size());
     for (std::size_t d = common; d < text.size(); ++d) {
       open.push_back(static_cast<std::int32_t>(nodes_.size()));
       nodes_.push_back(
           {0, static_cast<std::int32_t>(i), 0, static_cast<std::uint16_t>(d), static_cast<std::uint8_t>(text[d])});
     }
-    ++nodes_[static_cast<std::size_t>(open.back())].tokens;
+    ++element(nodes_, open.back()).tokens;
     longest_ = std::max(longest_, text.size());
     last = text;
   }
-  for (const std::int32_t node : open)
-    nodes_[static_cast<std::size_t>(node)].end = static_cast<std::int32_t>(nodes_.size());
+  for (const std::int32_t node : open) element(nodes_, node).end = static_cast<std::int32_t>(nodes_.size());
 }
 
 // -1 is the root as an argument, and "no such child" as a result.
 std::int32_t TokenTrie::child(std::int32_t node, unsigned char byte) const {
   std::int32_t at = node + 1;
-  const std::int32_t end =
-      node < 0 ? static_cast<std::int32_t>(nodes_.size()) : nodes_[static_cast<std::size_t>(node)].end;
-  for (; at < end; at = nodes_[static_cast<std::size_t>(at)].end)
-    if (nodes_[static_cast<std::size_t>(at)].byte == byte) return at;
+  const std::int32_t end = node < 0 ? static_cast<std::int32_t>(nodes_.size()) : element(nodes_, node).end;
+  for (; at < end; at = element(nodes_, at).end)
+    if (element(nodes_, at).byte == byte) return at;
   return -1;
 }
 
@@ -82,9 +81,9 @@ TokenTrie::Cover TokenTrie::cover(std::string_view text) const {
     for (std::size_t at = from; at < text.size(); ++at) {
       node = child(node, static_cast<unsigned char>(text[at]));
       if (node < 0) break;
-      const Node& n = nodes_[static_cast<std::size_t>(node)];
+      const Node& n = element(nodes_, node);
       if (n.tokens > 0 && best[at + 1].tokens + 1 < best[from].tokens)
-        best[from] = {best[at + 1].tokens + 1, ids_[static_cast<std::size_t>(n.first_token)]};
+        best[from] = {best[at + 1].tokens + 1, element(ids_, n.first_token)};
     }
   }
   return best[0].tokens >= none ? Cover{} : best[0];

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/element.h"
 #include "grammar/expressions/char_set.h"
 
 namespace tril::search {
@@ -25,8 +26,8 @@ class TokenTrie {
   };
   std::span<const Node> nodes() const { return nodes_; }
   std::span<const std::int32_t> ids() const { return ids_; }
-  const std::string& bytes(std::int32_t id) const { return bytes_[static_cast<std::size_t>(id)]; }
-  std::int64_t size() const { return static_cast<std::int64_t>(bytes_.size()); }
+  const std::string& bytes(std::int32_t id) const { return element(bytes_, id); }
+  std::int64_t size() const { return std::ssize(bytes_); }
   std::size_t longest() const { return longest_; }
 
   /// The characters that the tokens can spell one by one, in any context.

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/element.h"
 #include "grammar/expressions/unsupported.h"
 
 namespace tril::search {
@@ -17,11 +18,11 @@ std::int32_t Pattern::add_state() {
 }
 
 void Pattern::add_edge(std::int32_t from, CharSet on, std::int32_t to) {
-  if (!on.empty()) states_[static_cast<std::size_t>(from)].edges.push_back({std::move(on), to});
+  if (!on.empty()) element(states_, from).edges.push_back({std::move(on), to});
 }
 
 void Pattern::add_jump(std::int32_t from, std::int32_t to) {
-  states_[static_cast<std::size_t>(from)].jumps.push_back(to);
+  element(states_, from).jumps.push_back(to);
 }
 
 Pattern Pattern::of_length(std::int64_t least, std::optional<std::int64_t> most) {
@@ -60,7 +61,7 @@ Pattern Pattern::of_length_modulo(std::int64_t divisor, std::int64_t rest) {
   for (std::int64_t i = 0; i < divisor; ++i) circle.push_back(p.add_state());
   p.add_jump(p.start(), circle[0]);
   for (std::size_t i = 0; i < circle.size(); ++i) p.add_edge(circle[i], all_chars(), circle[(i + 1) % circle.size()]);
-  p.add_jump(circle[static_cast<std::size_t>(rest)], p.end());
+  p.add_jump(element(circle, rest), p.end());
   return p;
 }
 
@@ -120,9 +121,7 @@ Pattern Pattern::operator&(const Pattern& other) const {
 
 CommonPattern Pattern::common(const Pattern& other, std::size_t most) const {
   Pattern both;
-  const auto key = [&](std::int32_t a, std::int32_t b) {
-    return static_cast<std::int64_t>(a) * static_cast<std::int64_t>(other.states_.size()) + b;
-  };
+  const auto key = [&](std::int32_t a, std::int32_t b) { return a * std::ssize(other.states_) + b; };
   std::unordered_map<std::int64_t, std::int32_t> known{{key(start(), other.start()), both.start()},
                                                        {key(end(), other.end()), both.end()}};
   std::vector<std::pair<std::int32_t, std::int32_t>> pending{{start(), other.start()}};
@@ -140,14 +139,14 @@ CommonPattern Pattern::common(const Pattern& other, std::size_t most) const {
     const auto [a, b] = pending.back();
     pending.pop_back();
     const std::int32_t from = known.at(key(a, b));
-    const State &x = states_[static_cast<std::size_t>(a)], &y = other.states_[static_cast<std::size_t>(b)];
+    const State &x = element(states_, a), &y = element(other.states_, b);
     for (const std::int32_t to : x.jumps) both.add_jump(from, reach(to, b));
     for (const std::int32_t to : y.jumps) both.add_jump(from, reach(a, to));
     for (const Edge& e : x.edges)
       for (const Edge& f : y.edges)
         if (CharSet on = intersection(e.on, f.on); !on.empty()) both.add_edge(from, std::move(on), reach(e.to, f.to));
   }
-  return {both.trimmed(), static_cast<std::int64_t>(both.states_.size())};
+  return {both.trimmed(), std::ssize(both.states_)};
 }
 
 bool Pattern::matches(std::string_view text) const {
@@ -158,31 +157,32 @@ bool Pattern::matches(std::string_view text) const {
 Pattern::Outcome Pattern::match(std::string_view text) const {
   std::vector<std::int32_t> seen(states_.size(), -1), live, pending{start()};
   std::int32_t place = 0;
-  auto steps = static_cast<std::int64_t>(states_.size() / 64);  // clearing `seen`
+  std::int64_t steps = std::ssize(states_) / 64;  // clearing `seen`
   const auto close = [&] {
     live.clear();
     while (!pending.empty()) {
-      const auto s = static_cast<std::size_t>(pending.back());
+      const std::int32_t s = pending.back();
       pending.pop_back();
-      if (std::exchange(seen[s], place) == place) continue;
-      live.push_back(static_cast<std::int32_t>(s));
-      pending.insert(pending.end(), states_[s].jumps.begin(), states_[s].jumps.end());
-      steps += 1 + static_cast<std::int64_t>(states_[s].jumps.size());
+      if (std::exchange(element(seen, s), place) == place) continue;
+      live.push_back(s);
+      const std::vector<std::int32_t>& jumps = element(states_, s).jumps;
+      pending.insert(pending.end(), jumps.begin(), jumps.end());
+      steps += 1 + std::ssize(jumps);
     }
   };
   close();
   for (const char32_t c : code_points(text, "text")) {
     if (live.empty()) return {false, steps};
     for (const std::int32_t s : live)
-      for (const Edge& e : states_[static_cast<std::size_t>(s)].edges) {
-        steps += static_cast<std::int64_t>(e.on.size());
+      for (const Edge& e : element(states_, s).edges) {
+        steps += std::ssize(e.on);
         if (std::any_of(e.on.begin(), e.on.end(), [c](const CharRange& r) { return c >= r.least && c <= r.most; }))
           pending.push_back(e.to);
       }
     ++place;
     close();
   }
-  return {seen[static_cast<std::size_t>(end())] == place, steps};
+  return {element(seen, end()) == place, steps};
 }
 
 bool Pattern::is_empty() const {
@@ -195,17 +195,17 @@ Pattern Pattern::trimmed() const {
   std::vector<std::vector<std::int32_t>> before(states_.size());
   for (std::size_t s = 0; s < states_.size(); ++s) {
     const auto from = static_cast<std::int32_t>(s);
-    for (const Edge& e : states_[s].edges) before[static_cast<std::size_t>(e.to)].push_back(from);
-    for (const std::int32_t to : states_[s].jumps) before[static_cast<std::size_t>(to)].push_back(from);
+    for (const Edge& e : states_[s].edges) element(before, e.to).push_back(from);
+    for (const std::int32_t to : states_[s].jumps) element(before, to).push_back(from);
   }
   std::vector<char> live(states_.size(), 0);
   std::vector<std::int32_t> pending{end()};
-  live[static_cast<std::size_t>(end())] = 1;
+  element(live, end()) = 1;
   while (!pending.empty()) {
     const std::int32_t s = pending.back();
     pending.pop_back();
-    for (const std::int32_t from : before[static_cast<std::size_t>(s)])
-      if (!std::exchange(live[static_cast<std::size_t>(from)], 1)) pending.push_back(from);
+    for (const std::int32_t from : element(before, s))
+      if (!std::exchange(element(live, from), 1)) pending.push_back(from);
   }
   Pattern p;
   std::vector<std::int32_t> number(states_.size(), -1);
@@ -215,9 +215,9 @@ Pattern Pattern::trimmed() const {
   for (std::size_t s = 0; s < states_.size(); ++s) {
     if (!live[s]) continue;
     for (const Edge& e : states_[s].edges)
-      if (live[static_cast<std::size_t>(e.to)]) p.add_edge(number[s], e.on, number[static_cast<std::size_t>(e.to)]);
+      if (element(live, e.to)) p.add_edge(number[s], e.on, element(number, e.to));
     for (const std::int32_t to : states_[s].jumps)
-      if (live[static_cast<std::size_t>(to)]) p.add_jump(number[s], number[static_cast<std::size_t>(to)]);
+      if (element(live, to)) p.add_jump(number[s], element(number, to));
   }
   return p;
 }

@@ -1,5 +1,5 @@
-// Sets of texts as automata over characters: what a regular expression matches (pattern_of_regex.h), texts of some length,
-// listed texts and all others; to be combined (and, not) before they are written as bytes.
+// Sets of texts as automata over characters: the matches of a regular expression (pattern_of_regex.h), texts of some length,
+// listed texts, all texts but the listed. Patterns are combined (and, not) before they are written as bytes.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Pattern {
   };
   static constexpr std::size_t most_states = 500'000;
 
-  /// A start and an end, and no way between them.
+  /// A start and an end that are not connected: no text.
   Pattern() : states_(2) {}
   /// Texts of `least` to `most` characters.
   static Pattern of_length(std::int64_t least, std::optional<std::int64_t> most);

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "base/element.h"
 #include "grammar/expressions/unsupported.h"
 
 namespace tril::search {
@@ -25,7 +26,7 @@ class Sets {
     while (!pending.empty()) {
       const std::int32_t s = pending.back();
       pending.pop_back();
-      if (std::exchange(seen_[static_cast<std::size_t>(s)], round_) == round_) continue;
+      if (std::exchange(element(seen_, s), round_) == round_) continue;
       set.push_back(s);
       const std::vector<std::int32_t>& jumps = state(s).jumps;
       pending.insert(pending.end(), jumps.begin(), jumps.end());
@@ -61,7 +62,7 @@ class Sets {
   }
 
  private:
-  const Pattern::State& state(std::int32_t s) const { return pattern_.states()[static_cast<std::size_t>(s)]; }
+  const Pattern::State& state(std::int32_t s) const { return element(pattern_.states(), s); }
   void count(std::size_t more) {
     work_ += more;
     if (work_ > most_work) throw Unsupported("regular expression", "its complement takes too much work");

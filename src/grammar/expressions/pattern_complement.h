@@ -6,7 +6,7 @@
 
 namespace tril::search {
 
-/// @throws Unsupported where that takes too many states
+/// @throws Unsupported if that takes too many states
 Pattern complement(const Pattern& pattern);
 
 }  // namespace tril::search

@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/element.h"
 #include "base/error.h"
 
 namespace tril::search {
@@ -17,7 +18,7 @@ class PatternBuilder {
   Pattern build(const Node& node, RegexMatch match) {
     const std::int32_t start = add(), end = add();
     write(node, start, end);
-    if (match == RegexMatch::part) {  // what stands around a match
+    if (match == RegexMatch::part) {  // the text around a match
       const std::int32_t before = add(), after = add();
       edges_.push_back({before, before, all_chars()}), edges_.push_back({after, after, all_chars()});
       jumps_.push_back({before, start, Jump::plain}), jumps_.push_back({end, after, Jump::plain});
@@ -40,8 +41,8 @@ class PatternBuilder {
   static constexpr std::int64_t phases = 4;
 
   std::int32_t add() {
-    check(static_cast<std::size_t>(states_) < Pattern::most_states / 3, "regular expression",
-          "needs more than {} states", Pattern::most_states / 3);
+    check(std::cmp_less(states_, Pattern::most_states / 3), "regular expression", "needs more than {} states",
+          Pattern::most_states / 3);
     return states_++;
   }
 
@@ -98,8 +99,8 @@ class PatternBuilder {
   Pattern settled(std::int32_t start, std::int32_t end) const {
     std::vector<std::vector<const Jump*>> jumps(static_cast<std::size_t>(states_));
     std::vector<std::vector<const CharEdge*>> edges(static_cast<std::size_t>(states_));
-    for (const Jump& j : jumps_) jumps[static_cast<std::size_t>(j.from)].push_back(&j);
-    for (const CharEdge& e : edges_) edges[static_cast<std::size_t>(e.from)].push_back(&e);
+    for (const Jump& j : jumps_) element(jumps, j.from).push_back(&j);
+    for (const CharEdge& e : edges_) element(edges, e.from).push_back(&e);
 
     Pattern pattern;
     std::unordered_map<std::int64_t, std::int32_t> known{{start * phases, pattern.start()}};

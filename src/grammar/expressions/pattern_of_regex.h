@@ -11,7 +11,7 @@
 
 namespace tril::search {
 
-/// Whether a text must match as a whole, or only contain a match, as `pattern` of JSON schema has it.
+/// Whether a text must match as a whole, or only contain a match, as with JSON schema's `pattern`.
 enum class RegexMatch : std::uint8_t { whole, part };
 
 /// @throws Error(usage) naming the place and what is not supported

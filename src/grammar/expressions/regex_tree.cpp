@@ -19,7 +19,7 @@ const CharSet word_chars{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
 const CharSet spaces{{'\t', '\r'},     {' ', ' '},       {0xa0, 0xa0},     {0x1680, 0x1680}, {0x2000, 0x200a},
                      {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f}, {0x3000, 0x3000}, {0xfeff, 0xfeff}};
 const CharSet ascii_spaces{{'\t', '\r'}, {' ', ' '}};
-// Includes whatever any engine may count as a digit.
+// Includes all characters that some engine may count as a digit.
 const CharSet wide_digits{{'0', '9'}, {0x80, last_char}};
 const CharSet wide_word_chars{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}, {0x80, last_char}};
 const CharSet wide_spaces{{'\t', '\r'}, {0x1c, ' '}, {0x80, last_char}};

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double beyond = 0x1p64;             // the first number beyond 64 bits
 constexpr double largest_quotient = 1e9;      // below this a double surely tells whether a quotient is whole
-constexpr double smallest_difference = 1e-6;  // a larger distance from a whole number is no rounding error
+constexpr double smallest_difference = 1e-6;  // a larger distance from a whole number is not a rounding error
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "base/element.h"
 #include "base/printable.h"
 #include "format/json_file.h"
 #include "grammar/automata/grammar_text.h"
@@ -40,10 +41,10 @@ class SchemaCompiler {
     for (std::vector<std::int64_t> left; !others_.empty() && notes_.left_out.empty(); write_pending()) {
       left = grammar_.distances();
       const auto is_written = [&](const auto& other) {
-        return left[static_cast<std::size_t>(grammar_.rule(other.second).start)] != Grammar::never;
+        return element(left, grammar_.rule(other.second).start) != Grammar::never;
       };
       const auto lacking = std::find_if_not(others_.begin(), others_.end(), is_written);
-      if (lacking == others_.end() || left[static_cast<std::size_t>(start)] != Grammar::never) break;
+      if (lacking == others_.end() || element(left, start) != Grammar::never) break;
       const std::vector<std::pair<Conjunction, std::int32_t>> rules(lacking, others_.end());
       others_.clear();
       for (const auto& [schemas, rule] : rules)
@@ -52,7 +53,7 @@ class SchemaCompiler {
   }
 
   bool is_empty() const {
-    const std::int64_t shortest = grammar_.distances()[static_cast<std::size_t>(grammar_.rule(whole_).start)];
+    const std::int64_t shortest = element(grammar_.distances(), grammar_.rule(whole_).start);
     return shortest == Grammar::never;
   }
   /// @throws Error(usage) if there is no text
@@ -61,7 +62,7 @@ class SchemaCompiler {
     const std::vector<std::int64_t> left = grammar_.distances();
     std::vector<Conjunction> lost;
     for (const auto& [schemas, rule] : rules_)
-      if (left[static_cast<std::size_t>(grammar_.rule(rule).start)] == Grammar::never) lost.push_back(schemas);
+      if (element(left, grammar_.rule(rule).start) == Grammar::never) lost.push_back(schemas);
     boxes_.tell_rest(lost);
     return {std::move(grammar_), std::move(notes_)};
   }
@@ -157,7 +158,7 @@ class SchemaCompiler {
     const std::int32_t rule = alone.add_rule();
     const auto [start, end] = alone.rule(rule);
     write_number(writer, box, document_.place(at), start, end);
-    if (alone.distances()[static_cast<std::size_t>(start)] == Grammar::never)
+    if (element(alone.distances(), start) == Grammar::never)
       refuse_unsupported(
           document_.place(at),
           box.factors.empty()

@@ -27,7 +27,7 @@ struct JsonStyle {
 
 struct CompiledSchema {
   Grammar grammar;
-  SchemaNotes notes;  ///< what of the schema the grammar does not follow
+  SchemaNotes notes;  ///< the parts of the schema that the grammar does not follow
 };
 
 /// @param schema  JSON text

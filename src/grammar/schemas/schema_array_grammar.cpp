@@ -8,6 +8,7 @@
 
 #include <map>
 
+#include "base/element.h"
 #include "grammar/expressions/pattern_of_regex.h"
 #include "grammar/schemas/schema_judge.h"
 #include "grammar/schemas/schema_output.h"
@@ -67,7 +68,7 @@ class ArrayWriter {
     // A tuple is written to its end if possible.
     std::int64_t whole = most_ >= 0 ? std::min(given, most_) : given;
     for (std::int64_t i = 0; i < whole; ++i)
-      if (boxes_.are_disjoint(first_[static_cast<std::size_t>(i)])) whole = i;
+      if (boxes_.are_disjoint(element(first_, i))) whole = i;
     if (!box_.unique && out_.whole_tuples) least_ = std::max(least_, whole);
     if (whole < given || !has_rest_) most_ = most_ < 0 ? whole : std::min(most_, whole);
     if (least_ > most_copies)
@@ -76,7 +77,7 @@ class ArrayWriter {
   }
 
   const Conjunction& item(std::int64_t i) const {
-    return i < static_cast<std::int64_t>(given_) ? first_[static_cast<std::size_t>(i)] : rest_;
+    return i < static_cast<std::int64_t>(given_) ? element(first_, i) : rest_;
   }
 
   // --- items that may repeat ---
@@ -174,7 +175,7 @@ class ArrayWriter {
   };
 
   void write_chain(const Chain& chain, std::int32_t from, std::int32_t to) {
-    const auto length = static_cast<std::int64_t>(chain.rules.size());
+    const auto length = std::ssize(chain.rules);
     const std::int64_t most = most_ < 0 || most_ > length ? length : most_;
     const std::int64_t told_apart = most < length ? most : std::max<std::int64_t>(1, std::min(least_, length));
     if (least_ > length) return;
@@ -192,12 +193,12 @@ class ArrayWriter {
         out_.grammar.add_jump(at[index], next[index]);
         if (most < length && n == most) continue;
         out_.grammar.add_call(n == 0 ? at[0] : out_.layout.behind(',', at[index]), rule,
-                              next[static_cast<std::size_t>(std::min(n + 1, told_apart))]);
+                              element(next, std::min(n + 1, told_apart)));
       }
       at = next;
     }
     for (std::int64_t n = std::min(least_, told_apart); n <= told_apart; ++n)
-      out_.layout.close(']', at[static_cast<std::size_t>(n)], to);
+      out_.layout.close(']', element(at, n), to);
   }
 
   bool write_listed(std::int32_t from, std::int32_t to) {
@@ -243,7 +244,7 @@ class ArrayWriter {
       }
       if (any) chain.rules.push_back(rule);
     }
-    if (static_cast<std::int64_t>(chain.rules.size()) < std::max<std::int64_t>(2, least_)) return false;
+    if (std::ssize(chain.rules) < std::max<std::int64_t>(2, least_)) return false;
     write_chain(chain, from, to);
     return true;
   }

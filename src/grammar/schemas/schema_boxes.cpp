@@ -142,7 +142,7 @@ std::vector<Box> SchemaBoxes::made_of(SchemaId id, Kind kind) {
     std::vector<Box> any;
     for (std::size_t i = 0; i < schema["anyOf"].size(); ++i)
       append(any, of(document_.child(id, schema["anyOf"][i], fmt::format("/anyOf/{}", i)), kind));
-    work_.combine(work_of_copy * static_cast<std::int64_t>(any.size()), id);
+    work_.combine(work_of_copy * std::ssize(any), id);
     boxes = product(kind, boxes, any);
   }
   if (schema.contains("oneOf") && !boxes.empty()) boxes = product(kind, boxes, one_of(id, kind));
@@ -272,8 +272,7 @@ std::optional<Box> SchemaBoxes::both(Kind kind, const Box& a, const Box& b) cons
   append(box.contains, b.contains);
   box.unique = a.unique || b.unique;
   box.is_typed = a.is_typed || b.is_typed, box.is_off_topic = a.is_off_topic || b.is_off_topic;
-  if (kind == Kind::object && box.most >= 0 && static_cast<std::int64_t>(box.required.size()) > box.most)
-    return std::nullopt;
+  if (kind == Kind::object && box.most >= 0 && std::ssize(box.required) > box.most) return std::nullopt;
   return box;
 }
 

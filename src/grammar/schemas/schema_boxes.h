@@ -1,5 +1,5 @@
 // A schema in its normal form: for each kind of value, a list of boxes, one of which a value must be in. A box combines
-// what several schemas say of one kind, without any "or" or "not": bounds, texts, members, items.
+// what several schemas say about one kind, without any "or" or "not": bounds, texts, members, items.
 //
 // Keywords about the parts of a value keep their scope: `additionalProperties` sees only the `properties` of its own
 // schema. So a box has a list of such schemas, and a part must satisfy each of them (Conjunction).
@@ -66,8 +66,8 @@ struct Box {
   bool is_off_topic = false;  ///< a schema names no kind, and its keywords are all about other kinds
 };
 
-/// When an omitted part is reported: always (at once, or at the end after all others), or only if a value that contains
-/// it cannot be written at all.
+/// When an omitted part is reported: always (at once, or at the end after all others), or only if no value that contains it
+/// can be written.
 enum class Telling : std::uint8_t { at_once, at_end, where_nothing_is_left };
 
 class SchemaBoxes {

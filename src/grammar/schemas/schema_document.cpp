@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/element.h"
 #include "grammar/schemas/schema_drafts.h"
 #include "grammar/schemas/schema_uri.h"
 
@@ -48,12 +49,12 @@ void SchemaDocument::find_resources(const Json& schema, std::int32_t base, const
   if (&schema == &root_) {
     resource_at_[&schema] = 0;
   } else if (const std::string id = identifier_of(schema); !id.empty()) {
-    const std::string uri = resolved_uri(resources_[static_cast<std::size_t>(base)].uri, id);
+    const std::string uri = resolved_uri(element(resources_, base).uri, id);
     base = static_cast<std::int32_t>(resources_.size());
     resources_.push_back({uri, &schema, place, {}});
     resource_at_[&schema] = base;
   }
-  auto& anchors = resources_[static_cast<std::size_t>(base)].anchors;
+  auto& anchors = element(resources_, base).anchors;
   for (const char* word : {"$anchor", "$dynamicAnchor"})
     if (is_text(schema, word)) anchors[schema[word].get<std::string>()] = &schema;
   for (const char* word : {"$id", "id"})
@@ -84,7 +85,7 @@ SchemaId SchemaDocument::child(SchemaId of, const Json& schema, const std::strin
 SchemaId SchemaDocument::made(SchemaId of, Json schema) {
   made_.push_back(std::move(schema));
   const SchemaId id = child_at(made_.back(), {node(of).base, node(of).place});
-  if (nodes_[static_cast<std::size_t>(id)].json != &made_.back()) made_.pop_back();  // an equal one exists
+  if (element(nodes_, id).json != &made_.back()) made_.pop_back();  // an equal one exists
   return id;
 }
 
@@ -93,7 +94,7 @@ SchemaId SchemaDocument::child_at(const Json& schema, Origin origin) {
   if (const auto own = resource_at_.find(&schema); own != resource_at_.end()) {
     origin.base = own->second;
   } else if (const std::string id = identifier_of(schema); !id.empty() && &schema != &root_) {  // a copy of one
-    const std::string uri = resolved_uri(resources_[static_cast<std::size_t>(origin.base)].uri, id);
+    const std::string uri = resolved_uri(element(resources_, origin.base).uri, id);
     for (std::size_t r = 0; r < resources_.size(); ++r)
       if (resources_[r].uri == uri) origin.base = static_cast<std::int32_t>(r);
   }
@@ -141,8 +142,7 @@ SchemaDocument::Parts SchemaDocument::parts_of(SchemaId id) {
 SchemaId SchemaDocument::target(SchemaId of, const std::string& word) {
   const Json& schema = json(of);
   const std::string at = place(of) + "/" + word, text = schema[word].get<std::string>();
-  const std::string uri = resolved_uri(resources_[static_cast<std::size_t>(node(of).base)].uri, text),
-                    fragment = fragment_of(text);
+  const std::string uri = resolved_uri(element(resources_, node(of).base).uri, text), fragment = fragment_of(text);
   const bool dynamic =
       (word == "$dynamicRef" && dynamic_anchors_[fragment] > 1) || (word == "$recursiveRef" && recursive_anchors_ > 1);
   if (dynamic)
@@ -164,8 +164,8 @@ SchemaId SchemaDocument::target(SchemaId of, const std::string& word) {
 }
 
 SchemaId SchemaDocument::at_pointer(const std::string& pointer, std::int32_t base, const std::string& place) {
-  const Json* at = resources_[static_cast<std::size_t>(base)].root;
-  std::string where = resources_[static_cast<std::size_t>(base)].place;
+  const Json* at = element(resources_, base).root;
+  std::string where = element(resources_, base).place;
   for (std::size_t i = 1; i <= pointer.size();) {
     const std::size_t end = std::min(pointer.find('/', i), pointer.size());
     std::string step;

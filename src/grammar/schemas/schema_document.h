@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/element.h"
 #include "grammar/schemas/schema_words.h"
 
 namespace tril::search {
@@ -35,7 +36,7 @@ class SchemaDocument {
   /// Whether references in both resolve against the same base.
   bool same_base(SchemaId a, SchemaId b) const { return node(a).base == node(b).base; }
   /// The schema that `$ref`, `$dynamicRef` or `$recursiveRef` refers to.
-  /// @throws Unsupported if it lies in another document, Error(usage) if it does not exist
+  /// @throws Unsupported if it is in another document, Error(usage) if it does not exist
   SchemaId target(SchemaId of, const std::string& word);
   /// The keywords by which a schema refers to others.
   static std::vector<const char*> references_of(const Json& schema);
@@ -72,7 +73,7 @@ class SchemaDocument {
     std::string place;
     std::map<std::string, const Json*> anchors;
   };
-  const Node& node(SchemaId id) const { return nodes_[static_cast<std::size_t>(id)]; }
+  const Node& node(SchemaId id) const { return element(nodes_, id); }
   SchemaId child_at(const Json& schema, Origin origin);
   void find_resources(const Json& schema, std::int32_t base, const std::string& place, int depth);
   std::string identifier_of(const Json& schema) const;

@@ -27,7 +27,7 @@ const Pattern& SchemaExpressions::of(const std::string& regex, Form form, Schema
     try {
       const auto make = [&] { return part ? complement(*part) : compiled(regex, form); };
       known.pattern = at_place(document_.place(at) + std::string(step), make);
-      steps = static_cast<std::int64_t>(known.pattern->states().size());
+      steps = std::ssize(known.pattern->states());
     } catch (const Unsupported& error) {
       known.lacking = error;
     }

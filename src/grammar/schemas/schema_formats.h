@@ -16,7 +16,7 @@ std::string accepted_format(std::string_view format);
 bool has_lengths(std::string_view format, const std::string& text);
 /// The length up to which has_lengths() holds for every accepted text: -1 any length, 0 unknown.
 std::int64_t sure_length_of(std::string_view format);
-/// A regular expression that matches every text that may have the format: a text without a match surely has not.
+/// A regular expression that matches every text that may have the format: a text without a match surely does not have it.
 std::string wide_format(std::string_view format);
 
 }  // namespace tril::search

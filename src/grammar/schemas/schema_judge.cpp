@@ -91,7 +91,7 @@ Verdict SchemaJudge::general(const Json& value, SchemaId id, const Json& schema)
   const Kind kind = kind_of(value);
   if (!allows_kind(schema, kind)) return Verdict::no;
   if (kind == Kind::number && only_whole(schema) && !is_whole(value)) return Verdict::no;
-  // In draft 4, 1.0 is no integer.
+  // In draft 4, 1.0 is not an integer.
   Verdict all = kind == Kind::number && only_whole(schema) && document_.draft(id) == 4 && value.is_number_float()
                     ? Verdict::unsure
                     : Verdict::yes;
@@ -155,7 +155,7 @@ Verdict SchemaJudge::number(const Json& value, const Json& schema) const {
 
 Verdict SchemaJudge::string(const Json& value, SchemaId id, const Json& schema) {
   const std::string text = value.get<std::string>();
-  const auto length = static_cast<std::int64_t>(code_points(text, "text").size());
+  const auto length = std::ssize(code_points(text, "text"));
   const std::string& place = document_.place(id);
   if (length < count_of(schema, "minLength", 0, place)) return Verdict::no;
   if (const std::int64_t most = count_of(schema, "maxLength", -1, place); most >= 0 && length > most)
@@ -168,7 +168,7 @@ Verdict SchemaJudge::string(const Json& value, SchemaId id, const Json& schema) 
 }
 
 Verdict SchemaJudge::array(const Json& value, SchemaId id, const Json& schema) {
-  const auto size = static_cast<std::int64_t>(value.size());
+  const auto size = std::ssize(value);
   const std::string& place = document_.place(id);
   if (size < count_of(schema, "minItems", 0, place)) return Verdict::no;
   if (const std::int64_t most = count_of(schema, "maxItems", -1, place); most >= 0 && size > most) return Verdict::no;
@@ -192,7 +192,7 @@ Verdict SchemaJudge::array(const Json& value, SchemaId id, const Json& schema) {
 }
 
 Verdict SchemaJudge::object(const Json& value, SchemaId id, const Json& schema) {
-  const auto size = static_cast<std::int64_t>(value.size());
+  const auto size = std::ssize(value);
   const std::string& place = document_.place(id);
   if (size < count_of(schema, "minProperties", 0, place)) return Verdict::no;
   if (const std::int64_t most = count_of(schema, "maxProperties", -1, place); most >= 0 && size > most)

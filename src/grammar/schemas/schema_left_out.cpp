@@ -35,7 +35,7 @@ void SchemaBoxes::leave_out_unsure(const Json& value, const Conjunction& schemas
   const std::string shown = text.size() > longest_shown ? text.substr(0, longest_shown) + "..." : text;
   const std::string why = fmt::format("not every validator may accept {}", printable(shown));
   const std::string where = "JSON schema: " + document_.place(schemas.empty() ? document_.root() : schemas[0]);
-  if (!lacking_) lacking_ = Unsupported(where, "it allows no text for certain: " + why);
+  if (!lacking_) lacking_ = Unsupported(where, "it allows no text that is surely valid: " + why);
   if (to_tell_.size() < most_told) to_tell_.emplace_back(Unsupported(where, why), Telling::at_end);
 }
 

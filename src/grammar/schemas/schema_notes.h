@@ -1,4 +1,4 @@
-// What a schema says that its grammar does not follow, reported to the user.
+// The parts of a schema that its grammar does not follow, reported to the user.
 #pragma once
 
 #include <string>

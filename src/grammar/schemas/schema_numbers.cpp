@@ -15,7 +15,7 @@ constexpr std::int64_t largest_factor = 1'000;
 constexpr std::int64_t largest_whole = 1'000'000'000'000'000'000;
 const ExactNumber largest_decimal(1e15), least_decimal(-1e15);
 
-// A bound beyond all numbers that are written is no bound.
+// A bound beyond all numbers that are written has no effect.
 std::optional<std::int64_t> near_bound(const std::optional<Box::Bound>& bound, bool is_least,
                                        const std::string& place) {
   if (!bound) return std::nullopt;

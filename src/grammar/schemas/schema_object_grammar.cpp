@@ -12,7 +12,7 @@ class ObjectWriter {
  public:
   ObjectWriter(SchemaOutput& out, ObjectPlan plan, const std::string& place)
       : out_(out), plan_(std::move(plan)), most_(plan_.most) {
-    const auto listed = static_cast<std::int64_t>(plan_.members.size());
+    const auto listed = std::ssize(plan_.members);
     if (plan_.extras.empty() && most_ >= listed) most_ = -1;
     most_ = std::min(most_, most_copies);
     if (plan_.least > most_copies)

@@ -33,7 +33,7 @@ class ObjectPlanner {
     for (const SchemaId id : box_.names) boxes_.add(names_, id);
     for (const std::string& name : listed_names())
       if (!add_member(plan, name)) return {};
-    const auto listed = static_cast<std::int64_t>(plan.members.size());
+    const auto listed = std::ssize(plan.members);
     const bool silent = names_.empty() && !box_listing_.empty() && !speaks();
     if (!silent || plan.least > listed) add_extras(plan);
     add_distinct(plan);
@@ -160,7 +160,7 @@ class ObjectPlanner {
   }
 
   void add_distinct(ObjectPlan& plan) {
-    const std::int64_t needed = plan.least - static_cast<std::int64_t>(plan.members.size());
+    const std::int64_t needed = plan.least - std::ssize(plan.members);
     if (needed < 2 || plan.extras.empty()) return;
     if (plan.least > most_distinct)
       refuse_unsupported(
@@ -224,7 +224,7 @@ std::vector<ObjectPlan> object_plans(const Box& box, SchemaId at, SchemaBoxes& b
     if (std::find(one.required.begin(), one.required.end(), name) == one.required.end()) one.required.push_back(name);
     one.some.pop_back();
     // Most come to nothing: all are counted, not only those that become plans.
-    boxes.work().combine(work_of_plan + static_cast<std::int64_t>(one.required.size() + one.scopes.size()), at);
+    boxes.work().combine(work_of_plan + std::ssize(one.required) + std::ssize(one.scopes), at);
     if (plans.size() >= most_plans) break;
     if (boxes.are_disjoint(boxes.member(one.scopes, name))) continue;
     for (ObjectPlan& plan : object_plans(one, at, boxes, patterns))

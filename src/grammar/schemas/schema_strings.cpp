@@ -134,7 +134,7 @@ bool have_nothing_in_common(const Box& box, SchemaBoxes& boxes, SchemaId at) {
                               : boxes.expressions().of(value.get<std::string>(),
                                                        word == "pattern" ? Form::wide_part : Form::no_part, at);
       if (one.states().size() > most_judged || (all && all->states().size() > most_judged)) return false;
-      boxes.work().combine(work_of_text + static_cast<std::int64_t>(one.states().size() / 8), at);
+      boxes.work().combine(work_of_text + std::ssize(one.states()) / 8, at);
       all = all ? common_of(*all, one, boxes.work(), at) : one;
       if (!all) return false;
     }

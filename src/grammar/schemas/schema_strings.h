@@ -9,7 +9,7 @@
 
 namespace tril::search {
 
-/// Makes patterns for a schema and counts their states: more than a grammar may have take too long, even if the result
+/// Makes patterns for a schema and counts their states: more states than a grammar may have take too long, even if the result
 /// is small.
 class SchemaPatterns {
  public:
@@ -17,7 +17,7 @@ class SchemaPatterns {
 
   /// The strings of a box that lists none.
   /// @param at  a schema that it comes from, for errors
-  /// @throws Unsupported naming the place and what is not supported, Error(usage) where an expression is wrong
+  /// @throws Unsupported naming the place and what is not supported, Error(usage) if an expression is wrong
   Pattern of(const Box& box, SchemaId at);
   /// Names in both `a` and `b`.
   Pattern both(const Pattern& a, const Pattern& b, const std::string& place);

@@ -80,7 +80,7 @@ constexpr const char* never =
 /// `word` as a number from 0 to 10^9, or `otherwise` if absent. @throws Error(usage) for any other value
 std::int64_t count_of(const Json& schema, const char* word, std::int64_t otherwise, const std::string& place);
 
-/// Whether `type` allows values of this kind; "integer" allows some numbers. True where there is no `type`.
+/// Whether `type` allows values of this kind; "integer" allows some numbers. True without `type`.
 bool allows_kind(const Json& schema, Kind kind);
 /// Whether `type` allows no numbers except whole ones.
 bool only_whole(const Json& schema);

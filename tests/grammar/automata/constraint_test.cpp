@@ -1,5 +1,5 @@
-// Constraints: masks, lengths, and searches under them, whose every text must be valid and complete, however short the
-// length is and whatever the logits are.
+// Constraints: masks, lengths, and searches under them. Every text must be valid and complete, for any length limit and any
+// logits.
 #include "grammar/automata/constraint.h"
 
 #include <gtest/gtest.h>

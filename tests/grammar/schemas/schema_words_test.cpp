@@ -30,7 +30,7 @@ void check_cases(const std::vector<Case>& cases) {
   }
 }
 
-// `items` and `additionalProperties` see only the keywords of their own schema, whatever surrounds it.
+// `items` and `additionalProperties` see only the keywords of their own schema.
 TEST(SchemaWords, EachSchemaHasItsOwnScope) {
   for (
       const char* empty :
