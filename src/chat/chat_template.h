@@ -31,7 +31,7 @@ struct ChatInput {
 class ChatTemplate {
  public:
   /// @param where  names the template in errors
-  /// @throws Error with the line for a syntax error, and naming whatever is not supported
+  /// @throws Error with the line for a syntax error, and naming what is not supported
   explicit ChatTemplate(std::string_view source, std::string where = "chat template");
   ChatTemplate(ChatTemplate&&) noexcept;
   ChatTemplate& operator=(ChatTemplate&&) noexcept;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -33,6 +35,11 @@ const Value& needed(const Arguments& a, std::size_t index, std::string_view name
   return *given;
 }
 
+List rest_of(const List& list, std::size_t n) {
+  const auto rest = std::span(list).subspan(std::min(n, list.size()));
+  return List(rest.begin(), rest.end());
+}
+
 void check_arguments(const Arguments& a, std::string_view names, std::string_view whose) {
   std::vector<std::string_view> known;
   std::size_t by_place = 0;  // positional ones
@@ -49,7 +56,7 @@ void check_arguments(const Arguments& a, std::string_view names, std::string_vie
     refuse(fmt::format("{} takes {} arguments at most, not {}", whose, known.size(), a.positional.size()));
   for (const auto& [name, value] : a.named) {
     const auto place = std::find(known.begin(), known.end(), name) - known.begin();
-    if (place == std::ssize(known) || place < static_cast<std::ptrdiff_t>(by_place))
+    if (place == std::ssize(known) || std::cmp_less(place, by_place))
       refuse(fmt::format("{} has no argument \"{}\"", whose, printable(name)));
     if (place < std::ssize(a.positional)) refuse(fmt::format("{}: the argument \"{}\" is given twice", whose, name));
   }

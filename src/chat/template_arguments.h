@@ -36,11 +36,13 @@ class Budget {
 const Value* argument(const Arguments& arguments, std::size_t index, std::string_view name);
 /// A required argument. @throws Error if it is missing
 const Value& needed(const Arguments& arguments, std::size_t index, std::string_view name, std::string_view whose);
+/// The elements of a list from the n-th on; none if the list is shorter.
+List rest_of(const List& list, std::size_t n);
 /// @param names  the parameters of `whose`, separated by blanks; those before a "/" are positional only
 /// @throws Error for too many, unknown or repeated arguments
 void check_arguments(const Arguments& arguments, std::string_view names, std::string_view whose);
 
-/// A value as a string. @throws Error naming `whose` if it is no string
+/// A value as a string. @throws Error naming `whose` if it is not a string
 const std::string& text_of(const Value& value, std::string_view whose);
 
 // An argument, or `otherwise` if it is missing or None.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/printable.h"
 #include "chat/template_functions.h"
@@ -209,7 +210,7 @@ void Evaluator::bind(const Macro& macro, const Arguments& a, Scope& scope) {
   Value caller = Undefined{"caller"};
   for (const auto& [name, value] : a.named) {
     const auto place = std::find(names.begin(), names.end(), name) - names.begin();
-    if (place < std::ssize(names) && place >= static_cast<std::ptrdiff_t>(by_place)) continue;
+    if (place < std::ssize(names) && std::cmp_greater_equal(place, by_place)) continue;
     if (name == "caller" && macro.takes_caller) {
       caller = value;
       continue;
@@ -223,9 +224,7 @@ void Evaluator::bind(const Macro& macro, const Arguments& a, Scope& scope) {
   }
   if (macro.takes_caller) scope.set("caller", caller);
   if (macro.takes_named) scope.set("kwargs", Value(std::move(others)));
-  if (macro.takes_more)
-    scope.set("varargs",
-              Value::tuple(List(a.positional.begin() + static_cast<std::ptrdiff_t>(by_place), a.positional.end())));
+  if (macro.takes_more) scope.set("varargs", Value::tuple(rest_of(a.positional, by_place)));
   const std::size_t required = names.size() - macro.defaults.size();
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (const Value* given = argument(a, i, names[i]))

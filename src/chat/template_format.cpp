@@ -227,12 +227,12 @@ std::string formatted(const Value& value, std::string_view written, Budget& budg
   if (const auto* s = value.get<std::string>()) {
     if ((spec.type != '\0' && spec.type != 's') || spec.sign != '\0' || spec.alternate || spec.grouping != '\0' ||
         spec.align == '=')
-      refuse(fmt::format("the format \"{}\" takes no string", printable(written)));
+      refuse(fmt::format("the format \"{}\" does not take a string", printable(written)));
     return aligned(cut(*s, spec.precision), spec, 0, budget);
   }
-  if (!value.number()) refuse(fmt::format("the format \"{}\" takes no {}", printable(written), value.type_name()));
+  if (!value.number()) refuse(fmt::format("the format \"{}\" does not take {}", printable(written), value.type_name()));
   if (spec.type == 'c' || spec.type == 's')
-    refuse(fmt::format("the format \"{}\" takes no {}", printable(written), value.type_name()));
+    refuse(fmt::format("the format \"{}\" does not take {}", printable(written), value.type_name()));
   if (value.integer() && spec.precision >= 0 &&
       (spec.type == '\0' || std::string_view("bdoxXn").find(spec.type) != std::string_view::npos))
     refuse(fmt::format("the format \"{}\" has a precision for an integer", printable(written)));

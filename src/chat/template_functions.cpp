@@ -7,6 +7,7 @@
 #include <array>
 #include <optional>
 
+#include "base/element.h"
 #include "chat/template_operators.h"
 #include "chat/template_text.h"
 #include "chat/template_written.h"
@@ -43,11 +44,11 @@ Value item(const Value& value, const Value& key, Budget& budget) {
   const auto* text = value.get<std::string>();
   if (!index || value.is_view() || (!list && !text)) return missing(key);
   if (text) budget.pay(2 * text->size());
-  const std::int64_t size = list ? static_cast<std::int64_t>(list->size()) : length_of(*text);
+  const std::int64_t size = list ? std::ssize(*list) : length_of(*text);
   const std::int64_t at = *index < 0 ? *index + size : *index;
   if (at < 0 || at >= size) return missing(key);
-  if (list) return (*list)[static_cast<std::size_t>(at)];
-  return Value::text_like(value, std::string(characters(*text)[static_cast<std::size_t>(at)]));
+  if (list) return element(*list, at);
+  return Value::text_like(value, std::string(element(characters(*text), at)));
 }
 
 }  // namespace
@@ -56,7 +57,7 @@ Value attribute(const Value& value, std::string_view name, Budget& budget) {
   check_defined(value, fmt::format("has no \"{}\"", name));
   constexpr std::array<std::string_view, 5> changing{"clear", "pop", "popitem", "setdefault", "update"};
   if (value.get<Dict>() && std::find(changing.begin(), changing.end(), name) != changing.end())
-    return Undefined{std::string(name)};  // as in Jinja's sandbox, whatever the mapping's keys
+    return Undefined{std::string(name)};  // as in Jinja's sandbox, even if the mapping has that key
   Value method = find_method(value, name, budget);
   return method.is_undefined() ? item(value, Value(name), budget) : method;
 }
@@ -75,7 +76,7 @@ Value slice(const Value& value, const List& bounds, Budget& budget) {
   const auto* text = value.get<std::string>();
   if (text) budget.pay(4 * text->size());
   const std::vector<std::string_view> letters = text ? characters(*text) : std::vector<std::string_view>();
-  const auto n = static_cast<std::int64_t>(text ? letters.size() : value.get<List>()->size());
+  const std::int64_t n = text ? std::ssize(letters) : std::ssize(*value.get<List>());
   const auto bound = [&](std::size_t i) -> std::optional<std::int64_t> {
     const Value& v = bounds[i];
     if (v.is_none()) return std::nullopt;
@@ -93,9 +94,9 @@ Value slice(const Value& value, const List& bounds, Budget& budget) {
   std::string cut_text;
   for (; step > 0 ? i < end : i > end; i += step)
     if (text)
-      cut_text += letters[static_cast<std::size_t>(i)];
+      cut_text += element(letters, i);
     else
-      cut.push_back((*value.get<List>())[static_cast<std::size_t>(i)]);
+      cut.push_back(element(*value.get<List>(), i));
   if (text) return Value::text_like(value, std::move(cut_text));
   budget.pay(4 * cut.size());
   if (value.is_tuple()) return Value::tuple(std::move(cut));

@@ -104,8 +104,7 @@ class Lexer {
   }
 
   void advance(std::size_t to) {
-    line_ += static_cast<int>(std::count(source_.begin() + static_cast<std::ptrdiff_t>(at_),
-                                         source_.begin() + static_cast<std::ptrdiff_t>(to), '\n'));
+    line_ += static_cast<int>(std::ranges::count(source_.substr(at_, to - at_), '\n'));
     at_ = to;
   }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
+#include <utility>
 
 #include "base/printable.h"
 #include "chat/template_functions.h"
@@ -73,10 +75,8 @@ std::vector<std::size_t> order_of(const List& keys, bool reverse, Budget& budget
 }
 
 // Positional arguments from the n-th on, and all named ones.
-Arguments behind(const Arguments& a, std::size_t n) {
-  return {
-      List(a.positional.begin() + static_cast<std::ptrdiff_t>(std::min(n, a.positional.size())), a.positional.end()),
-      a.named};
+Arguments from_argument(const Arguments& a, std::size_t n) {
+  return {rest_of(a.positional, n), a.named};
 }
 
 // Maps one value; nothing: the value is left out.
@@ -180,7 +180,7 @@ Value chosen(const Value& value, const Arguments& a, std::string_view filter, Bu
         by_attribute ? needed(Arguments{a.positional, {}}, 0, "attribute", "a filter by attribute") : Value();
     const bool by_test = first < a.positional.size();
     const std::string test = by_test ? text_of(a.positional[first], "the name of a test") : "";
-    return [=, &budget, rest = behind(a, first + 1)](const Value& one) -> std::optional<Value> {
+    return [=, &budget, rest = from_argument(a, first + 1)](const Value& one) -> std::optional<Value> {
       const Value what = by_attribute ? attribute_of(one, path, nullptr, budget) : one;
       const bool holds = by_test ? apply_test(test, what, rest, budget) : what.truth();
       return holds == wanted ? std::optional(one) : nothing();
@@ -207,7 +207,7 @@ Value mapped(const Value& value, const Arguments& a, Budget& budget) {
       };
     }
     if (a.positional.empty()) refuse("map takes a filter, or attribute=");
-    return [filter = text_of(a.positional[0], "map"), rest = behind(a, 1), &budget](const Value& one) {
+    return [filter = text_of(a.positional[0], "map"), rest = from_argument(a, 1), &budget](const Value& one) {
       return std::optional(apply_filter(filter, one, rest, budget));
     };
   });
@@ -263,8 +263,8 @@ Value extreme(const Value& value, const Arguments& a, bool smallest, Budget& bud
 
 Value length_value(const Value& value) {
   if (const auto* s = value.get<std::string>()) return length_of(*s);
-  if (const auto* list = value.get<List>()) return static_cast<std::int64_t>(list->size());
-  if (const auto* dict = value.get<Dict>()) return static_cast<std::int64_t>(dict->size());
+  if (const auto* list = value.get<List>()) return std::ssize(*list);
+  if (const auto* dict = value.get<Dict>()) return std::ssize(*dict);
   if (value.is_undefined()) return std::int64_t{0};
   const bool generator = value.get<std::shared_ptr<Generator>>() != nullptr;
   refuse(fmt::format("{} has no length", value.type_name()), generator ? "make it a list: | list" : "");
@@ -288,15 +288,14 @@ Value batches(const Value& value, const Arguments& a, Budget& budget) {
       out.emplace_back(std::exchange(batch, {}));
     };
     for (Value& one : all) {
-      if (equal(static_cast<std::int64_t>(batch.size()), size)) close();
+      if (equal(std::ssize(batch), size)) close();
       batch.push_back(std::move(one));
     }
     if (!batch.empty() && fill && !fill->is_none()) {
       if (!size.number()) refuse(fmt::format("batch takes a number, not {}", size.type_name()));
-      const std::int64_t lacking =
-          std::max<std::int64_t>(size.integer().value_or(0), 0) - static_cast<std::int64_t>(batch.size());
+      const std::int64_t lacking = std::max<std::int64_t>(size.integer().value_or(0), 0) - std::ssize(batch);
       if (!size.integer() && *size.number() > static_cast<double>(batch.size())) refuse("batch takes an integer");
-      if (lacking > static_cast<std::int64_t>(longest_text)) refuse("batch: a list becomes too long");
+      if (std::cmp_greater(lacking, longest_text)) refuse("batch: a list becomes too long");
       budget.pay(static_cast<std::size_t>(std::max<std::int64_t>(lacking, 0)));
       for (std::int64_t i = 0; i < lacking; ++i) batch.push_back(*fill);
     }
@@ -318,8 +317,8 @@ Value slices(const Value& value, const Arguments& a, Budget& budget) {
     List out;
     for (std::size_t i = 0, at = 0; i < n; ++i) {
       const std::size_t size = all.size() / n + (i < all.size() % n ? 1 : 0);
-      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(at);
-      List one(begin, begin + static_cast<std::ptrdiff_t>(size));
+      const auto part = std::span(all).subspan(at, size);
+      List one(part.begin(), part.end());
       if (fill && !fill->is_none() && i >= all.size() % n) one.push_back(*fill);
       out.emplace_back(std::move(one));
       at += size;

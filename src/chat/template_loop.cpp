@@ -10,36 +10,36 @@ Loop::Loop(Generator::Next source, std::int64_t depth, std::function<Value(const
     : source_(std::move(source)), depth_(depth), again_(std::move(again)), budget_(budget) {}
 
 std::optional<Value> Loop::next() {
-  std::optional<Value> value = behind();
+  std::optional<Value> value = following();
   has_behind_ = false;
-  behind_.reset();
+  next_.reset();
   if (!value) return std::nullopt;
   before_ = std::exchange(now_, *value);
   ++index_;
   return value;
 }
 
-const std::optional<Value>& Loop::behind() {
-  if (has_behind_) return behind_;
+const std::optional<Value>& Loop::following() {
+  if (has_behind_) return next_;
   has_behind_ = true;
   if (!length_) {
-    behind_ = source_();
+    next_ = source_();
   } else if (!rest_.empty()) {
-    behind_ = std::move(rest_.back());
+    next_ = std::move(rest_.back());
     rest_.pop_back();
   }
-  return behind_;
+  return next_;
 }
 
 std::int64_t Loop::length() {
   if (length_) return *length_;
-  const std::int64_t read = index_ + 1 + (behind() ? 1 : 0);
+  const std::int64_t read = index_ + 1 + (following() ? 1 : 0);
   while (std::optional<Value> one = source_()) {
     budget_.pay(2);
     rest_.push_back(std::move(*one));
   }
   std::reverse(rest_.begin(), rest_.end());
-  length_ = read + static_cast<std::int64_t>(rest_.size());
+  length_ = read + std::ssize(rest_);
   return *length_;
 }
 
@@ -61,14 +61,14 @@ Value Loop::member(std::string_view name) {
   if (name == "index") return index_ + 1;
   if (name == "index0") return index_;
   if (name == "first") return index_ == 0;
-  if (name == "last") return !behind();
+  if (name == "last") return !following();
   if (name == "length") return length();
   if (name == "revindex") return length() - index_;
   if (name == "revindex0") return length() - index_ - 1;
   if (name == "depth") return depth_ + 1;
   if (name == "depth0") return depth_;
   if (name == "previtem") return before_;
-  if (name == "nextitem") return behind() ? *behind() : Value(Undefined{"nextitem"});
+  if (name == "nextitem") return following() ? *following() : Value(Undefined{"nextitem"});
   return Undefined{std::string(name)};
 }
 

@@ -23,7 +23,7 @@ class Loop {
   Value member(std::string_view name);
   Value cycle(const Arguments& a) const;
   Value changed(const Arguments& a);
-  const std::optional<Value>& behind();
+  const std::optional<Value>& following();
   std::int64_t length();
 
   Generator::Next source_;
@@ -32,7 +32,7 @@ class Loop {
   Budget& budget_;
   std::int64_t index_ = -1;
   Value before_ = Undefined{"previtem"}, now_ = Undefined{"previtem"};
-  std::optional<Value> behind_;  // the next element, if it has been fetched
+  std::optional<Value> next_;  // the next element, if it has been fetched
   bool has_behind_ = false;
   List rest_;  // all elements after that, if they have been fetched, the last one first
   std::optional<std::int64_t> length_;

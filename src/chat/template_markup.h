@@ -1,4 +1,4 @@
-// Texts that are HTML (markup), as Jinja's safe and escape make them: whatever is added to markup is escaped.
+// Texts that are HTML (markup), as Jinja's filters safe and escape make them. Text that is added to markup is escaped.
 #pragma once
 
 #include <string>

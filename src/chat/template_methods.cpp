@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/element.h"
 #include "chat/template_call.h"
 #include "chat/template_functions.h"
 #include "chat/template_lists.h"
@@ -58,14 +59,14 @@ Value count(const Call& c) {
 Value index(const Call& c) {
   const Value& what = c.given(0, "value");
   if (c.value.is_range() && c.arguments.positional.size() > 1) refuse("index() of a range takes only a value");
-  const auto n = static_cast<std::int64_t>(list(c).size());
+  const auto n = std::ssize(list(c));
   const auto bound = [&](std::size_t i, std::string_view name, std::int64_t otherwise) {
     const std::int64_t at = number_argument(c.arguments, i, name, otherwise);
     return std::clamp<std::int64_t>(at < 0 ? at + n : at, 0, n);
   };
   const std::int64_t end = bound(2, "stop", n);
   for (std::int64_t i = bound(1, "start", 0); i < end; ++i) {
-    const Value& one = list(c)[static_cast<std::size_t>(i)];
+    const Value& one = element(list(c), i);
     c.budget.pay(cost_of_equal(one, what));
     if (equal(one, what)) return i;
   }

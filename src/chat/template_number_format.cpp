@@ -96,7 +96,7 @@ std::string number_text(const Value& value, const FormatSpec& spec) {
   const bool as_whole =
       whole && std::string_view("bdoxXniu").find(spec.type == '\0' ? 'd' : spec.type) != std::string_view::npos;
   if (!as_whole && std::string_view("eEfFgGn%").find(spec.type) == std::string_view::npos && spec.type != '\0')
-    refuse(fmt::format("a format's type \"{}\" takes no {}", spec.type, value.type_name()));
+    refuse(fmt::format("a format's type \"{}\" does not take {}", spec.type, value.type_name()));
   const double real = *value.number();
   const bool negative = as_whole ? *whole < 0 : std::signbit(real) && !std::isnan(real);
   std::string digits =

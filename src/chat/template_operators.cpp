@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "base/printable.h"
 #include "chat/template_format.h"
@@ -19,8 +20,7 @@ namespace {
 Value repeated(const Value& value, std::int64_t n, Budget& budget) {
   const std::string& text = *value.get<std::string>();
   std::string out;
-  if (n > 0 && !text.empty() && static_cast<std::size_t>(n) > longest_text / text.size())
-    refuse("a string becomes too long");
+  if (n > 0 && !text.empty() && std::cmp_greater(n, longest_text / text.size())) refuse("a string becomes too long");
   if (n > 0) budget.pay_text(static_cast<std::size_t>(n) * (8 + text.size()));
   for (std::int64_t i = 0; i < n && !text.empty(); ++i) out += text;
   return Value::text_like(value, std::move(out));
@@ -29,8 +29,7 @@ Value repeated(const Value& value, std::int64_t n, Budget& budget) {
 Value repeated_list(const Value& value, std::int64_t n, Budget& budget) {
   const List& list = *value.get<List>();
   List out;
-  if (n > 0 && !list.empty() && static_cast<std::size_t>(n) > longest_text / list.size())
-    refuse("a list becomes too long");
+  if (n > 0 && !list.empty() && std::cmp_greater(n, longest_text / list.size())) refuse("a list becomes too long");
   if (n > 0) budget.pay(static_cast<std::size_t>(n) * (1 + 4 * list.size()));
   for (std::int64_t i = 0; i < n && !list.empty(); ++i) out.insert(out.end(), list.begin(), list.end());
   return value.is_tuple() ? Value::tuple(std::move(out)) : Value(std::move(out));
@@ -68,7 +67,7 @@ Value arithmetic(const std::string& op, const Value& a, const Value& b) {
   check_defined(a, "is not a number");
   check_defined(b, "is not a number");
   const auto x = a.number(), y = b.number();
-  if (!x || !y) refuse(fmt::format("\"{}\" takes no {} and {}", op, a.type_name(), b.type_name()));
+  if (!x || !y) refuse(fmt::format("\"{}\" does not take {} and {}", op, a.type_name(), b.type_name()));
   const auto i = a.integer(), j = b.integer();
   if ((op == "/" || op == "//" || op == "%") && *y == 0) refuse("division by zero");
   if (op == "/") return *x / *y;

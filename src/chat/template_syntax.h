@@ -113,7 +113,7 @@ struct Statement {
   Block body, otherwise;
 };
 
-/// @throws Error naming `where` and the line for a syntax error, and naming whatever is not supported
+/// @throws Error naming `where` and the line for a syntax error, and naming what is not supported
 Block parse_template(std::string_view source, const std::string& where);
 
 }  // namespace tril::chat

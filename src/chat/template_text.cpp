@@ -246,16 +246,15 @@ std::int64_t room_in(std::int64_t width, std::string_view s) {
   return std::max<std::int64_t>(width, 0) - length_of(s);
 }
 
-std::string padded(std::string_view s, std::int64_t before, std::int64_t behind, std::string_view with,
-                   Budget& budget) {
+std::string padded(std::string_view s, std::int64_t before, std::int64_t after, std::string_view with, Budget& budget) {
   const auto room = static_cast<std::int64_t>(longest_text);
-  if (before > room || behind > room || std::max<std::int64_t>(before, 0) + std::max<std::int64_t>(behind, 0) > room)
+  if (before > room || after > room || std::max<std::int64_t>(before, 0) + std::max<std::int64_t>(after, 0) > room)
     refuse("a string becomes too long");
   std::string out;
-  budget.pay_text(static_cast<std::size_t>(std::max<std::int64_t>(0, before) + std::max<std::int64_t>(0, behind)) * 8);
+  budget.pay_text(static_cast<std::size_t>(std::max<std::int64_t>(0, before) + std::max<std::int64_t>(0, after)) * 8);
   for (; before > 0; --before) out += with;
   out += s;
-  for (; behind > 0; --behind) out += with;
+  for (; after > 0; --after) out += with;
   return out;
 }
 

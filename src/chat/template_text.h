@@ -42,8 +42,8 @@ std::vector<std::string_view> lines_of(std::string_view s, bool keep_ends, Budge
 std::string joined(const List& list, std::string_view by, Budget& budget);
 /// How many characters a text lacks to reach `width`; zero or less if it is as wide. A negative width counts as 0.
 std::int64_t room_in(std::int64_t width, std::string_view s);
-/// Puts the character `before` times before and `behind` times after the text.
-std::string padded(std::string_view s, std::int64_t before, std::int64_t behind, std::string_view with, Budget& budget);
+/// Puts the character `before` times before and `after` times after the text.
+std::string padded(std::string_view s, std::int64_t before, std::int64_t after, std::string_view with, Budget& budget);
 /// str.center()
 std::string centered(std::string_view s, std::int64_t width, std::string_view with, Budget& budget);
 /// The filter indent(width, first, blank).

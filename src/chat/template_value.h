@@ -84,7 +84,7 @@ class Value {
 
   static Value sequence(List v, Sequence kind);
   static Value tuple(List v) { return sequence(std::move(v), Sequence::tuple); }
-  /// Text that is HTML: whatever is added to it is escaped first.
+  /// Text that is HTML: text that is added to it is escaped first.
   static Value markup(std::string v);
   /// A text of the same kind as `like`.
   static Value text_like(const Value& like, std::string v);
@@ -99,7 +99,7 @@ class Value {
 
   bool is_undefined() const { return get<Undefined>() != nullptr; }
   bool is_none() const { return get<None>() != nullptr; }
-  /// true and false count as 1 and 0; nothing if it is no number.
+  /// true and false count as 1 and 0; nothing if it is not a number.
   std::optional<double> number() const;
   std::optional<std::int64_t> integer() const;
 
