@@ -28,7 +28,7 @@ TokenizerParts parts_of_bytes() {
   return parts;
 }
 
-// Whether a special token takes the white space around it: where it is given as a mere text.
+// True if a special token also matches the white space around it: if it is given as plain text.
 bool strips_space(const TokenizerConfig& config, const std::string& name, const char* flag) {
   for (const TokenizerFile& file : config.files) {
     if (file.name != "tokenizer_config.json") continue;
@@ -38,7 +38,7 @@ bool strips_space(const TokenizerConfig& config, const std::string& name, const 
   return true;
 }
 
-// The sentinels: those that are listed, else as many as extra_ids says.
+// The listed sentinels, or else `extra_ids` of them.
 std::vector<std::string> sentinels(const TokenizerConfig& config, const std::string& where) {
   constexpr std::int32_t usual = 125;
   const std::int32_t count = config.extra_ids.value_or(usual);
@@ -48,7 +48,7 @@ std::vector<std::string> sentinels(const TokenizerConfig& config, const std::str
   const auto found = std::count_if(list.begin(), list.end(),
                                    [](const std::string& text) { return text.find("extra_id") != text.npos; });
   if (count > 0 && found != count)
-    fail(where + ": additional_special_tokens", fmt::format("holds {} sentinels, but extra_ids is {}", found, count));
+    fail(where + ": additional_special_tokens", fmt::format("has {} sentinels, but extra_ids is {}", found, count));
   return list;
 }
 

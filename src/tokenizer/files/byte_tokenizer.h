@@ -12,7 +12,7 @@ namespace tril {
 bool is_byte_directory(const std::string& directory);
 
 /// Reads what tokenizer_config.h reads. Texts are framed as "X </s>".
-/// @throws Error for sentinels whose number is not `extra_ids`
+/// @throws Error if the number of sentinels differs from `extra_ids`
 TokenizerDescription describe_byte_tokenizer(const std::string& directory);
 
 }  // namespace tril

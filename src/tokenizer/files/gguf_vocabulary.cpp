@@ -4,6 +4,7 @@
 #include <array>
 #include <unordered_set>
 
+#include "base/element.h"
 #include "base/error.h"
 #include "base/number_text.h"
 #include "base/printable.h"
@@ -14,7 +15,7 @@
 namespace tril {
 namespace {
 
-constexpr std::size_t longest_piece = 1024;  // longer ones are no words, and take time quadratic in their length
+constexpr std::size_t longest_piece = 1024;  // longer ones are not words, and would take time quadratic in their length
 
 // The arrays that all kinds of vocabularies have.
 struct Tokens {
@@ -23,8 +24,8 @@ struct Tokens {
   std::vector<double> scores;  // as many, or none
 
   std::int32_t size() const { return static_cast<std::int32_t>(texts.size()); }
-  PieceType type(std::int32_t id) const { return types[static_cast<std::size_t>(id)]; }
-  std::string text(std::int32_t id) const { return std::string(texts[static_cast<std::size_t>(id)]); }
+  PieceType type(std::int32_t id) const { return element(types, id); }
+  std::string text(std::int32_t id) const { return std::string(element(texts, id)); }
 };
 
 void read_types(const GgufFile& f, Tokens& t) {
@@ -53,7 +54,7 @@ Tokens read_tokens(const GgufFile& f) {
     if (t.texts[i].size() > longest_piece)
       f.fail_at(gguf_vocabulary_key("tokens"),
                 fmt::format("token {} has {} bytes, expected at most {}", i, t.texts[i].size(), longest_piece));
-    // Of tokens with the same text the first counts; unused tokens do not count.
+    // If tokens share a text, the first one counts. Unused tokens are ignored.
     if (t.texts[i].empty() || (t.types[i] != PieceType::unused && !known.insert(t.texts[i]).second))
       t.types[i] = PieceType::unused;
   }
@@ -66,7 +67,7 @@ Tokens read_tokens(const GgufFile& f) {
   return t;
 }
 
-// The id under a key, -1 if there is none.
+// The id under a key; -1 if there is none.
 std::int32_t id_of(const GgufFile& f, std::string_view name, const Tokens& t, std::int32_t otherwise = -1) {
   const std::string key = gguf_vocabulary_key(name) + "_token_id";
   const auto id = f.get<std::int64_t>(key);
@@ -109,11 +110,11 @@ SpecialIds special_ids(const GgufFile& f, const Tokens& t, Kind kind) {
 // Tokens that begin, end or pad texts are never unused.
 void keep_special(Tokens& t, const std::vector<std::int32_t>& ids) {
   for (const std::int32_t id : ids)
-    if (id >= 0 && t.type(id) == PieceType::unused) t.types[static_cast<std::size_t>(id)] = PieceType::control;
+    if (id >= 0 && t.type(id) == PieceType::unused) element(t.types, id) = PieceType::control;
 }
 
 // Control, unknown and user-defined tokens are matched literally in a text. Tokens that begin or end texts are special
-// whatever their type.
+// of any type.
 std::vector<AddedToken> added_tokens(const Tokens& t, const std::vector<std::int32_t>& named) {
   std::vector<AddedToken> added;
   for (std::int32_t id = 0; id < t.size(); ++id) {
@@ -152,10 +153,11 @@ SentencePieceParts read_scored(const GgufFile& f, const Tokens& t, std::int32_t 
   for (std::int32_t id = 0; id < t.size(); ++id) {
     PieceType type = t.type(id);
     if (type == PieceType::unused) continue;
-    if (type == PieceType::user_defined) type = PieceType::control;  // no text holds it: it is taken out before
+    if (type == PieceType::user_defined)
+      type = PieceType::control;  // never in the text that the model sees: it is matched first
     if (!has_unknown && id == unknown) type = PieceType::unknown;
     bytes += type == PieceType::byte && byte_of_piece(t.text(id)) >= 0;
-    m.pieces.push_back({t.text(id), static_cast<float>(t.scores[static_cast<std::size_t>(id)]), type});
+    m.pieces.push_back({t.text(id), static_cast<float>(element(t.scores, id)), type});
     parts.id_of.push_back(id);
   }
   m.byte_fallback = bytes == 256;
@@ -279,7 +281,7 @@ TokenizerDescription read_gguf_vocabulary(const GgufFile& f) {
   } else {
     const GgufPre& pre = read_merged(f, t, kind, d);
     adds_bos = pre.adds_bos;
-    insists = adds_bos && pre.by_character;  // llama.cpp adds BOS for these whatever the file says
+    insists = adds_bos && pre.by_character;  // llama.cpp always adds BOS for these
   }
   s.strip_decoded = kind == Kind::t5;
   if ((f.get<bool>(gguf_vocabulary_key("add_bos_token")).value_or(adds_bos) || insists) && s.special.bos >= 0)

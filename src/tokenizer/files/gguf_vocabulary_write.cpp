@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/element.h"
 #include "base/error.h"
 #include "base/number_text.h"
 #include "base/printable.h"
@@ -28,27 +29,26 @@ class TokenTable {
         types_(texts_.size(), static_cast<std::int32_t>(PieceType::unused)),
         scores_(texts_.size()) {}
 
+  bool has(std::int32_t id) const { return id >= 0 && id < std::ssize(texts_); }
+
   void put(std::int32_t id, const std::string& text, PieceType type, float score = 0) {
-    if (id < 0 || static_cast<std::size_t>(id) >= texts_.size())
+    if (!has(id))
       fail("tokenizer",
            fmt::format("\"{}\" has the id {}, but the model has only {} ids", printable(text), id, texts_.size()),
            "the tokenizer belongs to another model");
-    const auto i = static_cast<std::size_t>(id);
-    texts_[i] = text, types_[i] = static_cast<std::int32_t>(type), scores_[i] = score;
+    element(texts_, id) = text, element(types_, id) = static_cast<std::int32_t>(type), element(scores_, id) = score;
   }
 
-  std::string text(std::int32_t id) const {
-    const auto i = static_cast<std::size_t>(id);
-    return id >= 0 && i < texts_.size() ? texts_[i] : "";
-  }
+  std::string text(std::int32_t id) const { return has(id) ? element(texts_, id) : ""; }
 
   // Unknown and byte tokens keep their type.
   void put_added(const AddedToken& t) {
-    const auto i = static_cast<std::size_t>(t.id);
-    const bool there = t.id >= 0 && i < types_.size();
-    const auto is = [&](PieceType type) { return there && types_[i] == static_cast<std::int32_t>(type); };
+    const auto is = [&](PieceType type) {
+      return has(t.id) && element(types_, t.id) == static_cast<std::int32_t>(type);
+    };
     if (is(PieceType::unknown) || is(PieceType::byte)) return;
-    put(t.id, t.content, t.special ? PieceType::control : PieceType::user_defined, there ? scores_[i] : 0);
+    put(t.id, t.content, t.special ? PieceType::control : PieceType::user_defined,
+        has(t.id) ? element(scores_, t.id) : 0);
   }
 
   void write(GgufMetadata& m, bool scored) {
@@ -136,9 +136,7 @@ std::string write_merges_as_scores(const BpeParts& bpe, TokenTable& tokens) {
     const bool byte = byte_of_piece(text) >= 0, unknown = bpe.unk_token == text;
     const auto place = first.find(text);
     const float score =
-        byte || unknown
-            ? 0
-            : -static_cast<float>((place == first.end() ? merges.size() : static_cast<std::size_t>(place->second)) + 1);
+        byte || unknown ? 0 : -static_cast<float>((place == first.end() ? std::ssize(merges) : place->second) + 1);
     tokens.put(id, text, unknown ? PieceType::unknown : byte ? PieceType::byte : PieceType::normal, score);
     if (!byte && !unknown) normal.insert(text);
   }

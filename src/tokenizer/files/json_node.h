@@ -13,7 +13,7 @@
 
 namespace tril {
 
-/// The path is such as "pre_tokenizer.pretokenizers[1]". All readers throw an Error that begins with it.
+/// The path is, for example, "pre_tokenizer.pretokenizers[1]". All readers throw an Error that begins with it.
 class JsonNode {
  public:
   JsonNode(const nlohmann::json& json, std::string where) : json_(&json), where_(std::move(where)) {}

@@ -10,12 +10,12 @@ namespace tril {
 
 namespace {
 
-// What stands around a language in a vocabulary's tags.
+// The characters around a language in a vocabulary's tags.
 struct TagForm {
   std::string_view begin, end;
 
   std::string tag(std::string_view language) const { return fmt::format("{}{}{}", begin, language, end); }
-  /// The language of a tag; "": the text is none.
+  /// The language of a tag; "" if the text is not a tag.
   std::string_view language_of(std::string_view text) const {
     if (text.size() <= begin.size() + end.size() || !text.starts_with(begin) || !text.ends_with(end)) return {};
     return text.substr(begin.size(), text.size() - begin.size() - end.size());

@@ -19,7 +19,8 @@ std::vector<std::string> tagged_languages(const Tokenizer& tokenizer);
 /// The tag of the vocabulary at the start of a text, with a space: ">>de<< "; "" if there is none.
 std::string leading_tag(const Tokenizer& tokenizer, std::string_view text);
 
-/// The prefix of a text to be translated: ">>de<< " or "<2de> ", as the vocabulary has it; nothing for "-", which leaves the texts of a model with tags unchanged.
+/// The prefix of a text to be translated: ">>de<< " or "<2de> ", in the form of the vocabulary's tags. Nothing for "-": the text
+/// is passed on unchanged.
 /// @throws Error(usage) if the vocabulary has no such tag; the error lists the tags
 std::string language_prefix(const Tokenizer& tokenizer, std::string_view name, const std::string& where);
 

@@ -4,9 +4,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/element.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "format/json_text.h"
 #include "format/sentencepiece_file.h"
+#include "tokenizer/files/config_values.h"
 #include "tokenizer/files/sentencepiece.h"
 #include "tokenizer/files/tokenizer_files.h"
 #include "tokenizer/models/bpe_dropout.h"
@@ -28,39 +31,29 @@ struct MarianConfig {
   std::int32_t model_max_length = 512;
   bool separate_vocabularies = false;
   bool clean_up_spaces = false;
-  bool splits_special_tokens = false;  ///< what a text spells is never a special token or a language code
-  bool adds_source_eos = true;         ///< texts to translate end in eos
+  bool splits_special_tokens = false;  ///< special tokens and language codes in a text are split like other text
+  bool adds_source_eos = true;         ///< source texts end in eos
 };
-
-// A special token is given as text, or as an object with its text as "content".
-std::string token_text(const nlohmann::json& config, const char* key, const std::string& otherwise) {
-  const auto found = config.find(key);
-  if (found == config.end()) return otherwise;
-  const nlohmann::json& value = found->is_object() && found->contains("content") ? (*found)["content"] : *found;
-  return value.is_string() && !value.get<std::string>().empty() ? value.get<std::string>() : otherwise;
-}
-
-bool flag(const nlohmann::json& config, const char* key) {
-  const auto found = config.find(key);
-  return found != config.end() && found->is_boolean() && found->get<bool>();
-}
 
 MarianConfig parse_config(std::string_view text, const std::string& where) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object()) fail(where, "is not a JSON object");
+  const auto text_of = [&](const char* key, const std::string& otherwise) {
+    const std::optional<std::string> found = config_text(json, key);
+    return found && !found->empty() ? *found : otherwise;
+  };
+  const auto flag = [&](const char* key) { return config_flag(json, key).value_or(false); };
   MarianConfig config;
-  config.source_lang = token_text(json, "source_lang", "");
-  config.target_lang = token_text(json, "target_lang", "");
-  config.eos = token_text(json, "eos_token", config.eos);
-  config.unk = token_text(json, "unk_token", config.unk);
-  config.pad = token_text(json, "pad_token", config.pad);
-  config.separate_vocabularies = flag(json, "separate_vocabs");
-  config.clean_up_spaces = flag(json, "clean_up_tokenization_spaces");
-  config.splits_special_tokens = flag(json, "split_special_tokens");
-  config.adds_source_eos = !flag(json, "source_without_eos");
-  if (const auto length = json.find("model_max_length"); length != json.end() && length->is_number())
-    config.model_max_length =  // "no limit" is written as 1e30
-        static_cast<std::int32_t>(std::clamp(length->get<double>(), 1.0, static_cast<double>(1 << 30)));
+  config.source_lang = text_of("source_lang", "");
+  config.target_lang = text_of("target_lang", "");
+  config.eos = text_of("eos_token", config.eos);
+  config.unk = text_of("unk_token", config.unk);
+  config.pad = text_of("pad_token", config.pad);
+  config.separate_vocabularies = flag("separate_vocabs");
+  config.clean_up_spaces = flag("clean_up_tokenization_spaces");
+  config.splits_special_tokens = flag("split_special_tokens");
+  config.adds_source_eos = !flag("source_without_eos");
+  config.model_max_length = config_max_length(json).value_or(config.model_max_length);
   return config;
 }
 
@@ -76,8 +69,8 @@ std::string config_json(const MarianConfig& config) {
   json["separate_vocabs"] = config.separate_vocabularies;
   json["clean_up_tokenization_spaces"] = config.clean_up_spaces;
   if (config.splits_special_tokens) json["split_special_tokens"] = true;
-  if (!config.adds_source_eos) json["source_without_eos"] = true;  // no key of Hugging Face's
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  if (!config.adds_source_eos) json["source_without_eos"] = true;  // tril's own key
+  return json_text(json, 2) + "\n";
 }
 
 class MarianTokenizer : public Tokenizer {
@@ -105,7 +98,7 @@ class MarianTokenizer : public Tokenizer {
       special.decoder_start = special.pad;
       id_of.resize(static_cast<std::size_t>(parts.model->GetPieceSize()));
       for (int i = 0; i < parts.model->GetPieceSize(); ++i)
-        id_of[static_cast<std::size_t>(i)] = parts.table->find(parts.model->IdToPiece(i)).value_or(special.unk);
+        element(id_of, i) = parts.table->find(parts.model->IdToPiece(i)).value_or(special.unk);
       SentencePieceFile file = read_sentencepiece_file(parts.spm);
       const bool restricted = std::any_of(file.pieces.begin(), file.pieces.end(),
                                           [](const auto& p) { return p.type == PieceType::unused; });
@@ -274,7 +267,7 @@ class MarianTokenizer::Sampler : public SubwordSampler {
       sample_unigrams(pieces_, normal, how_.unigram_alpha, random, pieces);
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       if (const auto* piece = pieces_.find(pieces[i])) {
-        ids.push_back(side_.id_of[static_cast<std::size_t>(piece->id)]);
+        ids.push_back(element(side_.id_of, piece->id));
         continue;
       }
       // A run of unknown characters is one piece, as in the library.
@@ -291,8 +284,8 @@ class MarianTokenizer::Sampler : public SubwordSampler {
       return;
     }
     for (char byte : text)
-      ids.push_back(side_.id_of[static_cast<std::size_t>(
-          side_.parts.model->PieceToId(fmt::format("<0x{:02X}>", static_cast<unsigned char>(byte))))]);
+      ids.push_back(element(side_.id_of,
+                            side_.parts.model->PieceToId(fmt::format("<0x{:02X}>", static_cast<unsigned char>(byte)))));
   }
 
   const OneSide& side_;

@@ -22,20 +22,20 @@ struct MarianParts {
 /// only the target has), the tags that are not pieces, "<pad>" last. The models may have their special symbols anywhere.
 std::shared_ptr<const Tokenizer> make_marian_tokenizer(MarianParts parts);
 
-/// One side's vocabulary as the Marian toolkit has it: pieces under the rows of the model's embedding.
+/// One side's vocabulary in the Marian toolkit's form: the id of a piece is its row in the model's embedding.
 struct MarianVocabulary {
   PieceTable table;  ///< with "</s>" and "<unk>"
-  std::string spm;   ///< bytes of the SentencePiece model that cuts text
+  std::string spm;   ///< bytes of the SentencePiece model that splits text
   std::string where, spm_where;
 };
 struct MarianVocabularies {
   MarianVocabulary source, target;
-  bool shared = false;                 ///< the tables are one
-  bool splits_special_tokens = false;  ///< a text that spells "</s>" or ">>de<<" is cut like any other
+  bool shared = false;                 ///< both sides share one table
+  bool splits_special_tokens = false;  ///< "</s>" or ">>de<<" in a text is split like other text
   std::int32_t pad = 0;                ///< the id of padding and of the decoder's start, beyond both tables
   std::int32_t model_max_length = 512;
-  std::string eos = "</s>", unk = "<unk>";  ///< as the tables spell them
-  bool adds_source_eos = true;              ///< texts to translate end in eos; else their table may lack it
+  std::string eos = "</s>", unk = "<unk>";  ///< their spelling in the tables
+  bool adds_source_eos = true;              ///< source texts end in eos; if false, the source table may lack it
   std::string source_lang = {}, target_lang = {};
 };
 std::shared_ptr<const Tokenizer> make_marian_tokenizer(MarianVocabularies vocabularies);
@@ -47,7 +47,7 @@ bool is_marian_directory(const std::string& directory);
 /// the next free ids.
 struct MarianAdditions {
   std::string source_spm, target_spm;                     ///< extended models, or the directory's own
-  std::vector<std::string> source_tokens, target_tokens;  ///< pieces and tags; of a shared table, in either list
+  std::vector<std::string> source_tokens, target_tokens;  ///< pieces and tags; for a shared table, in either list
 };
 std::shared_ptr<const Tokenizer> extend_marian_directory(const std::string& directory, const MarianAdditions& more);
 

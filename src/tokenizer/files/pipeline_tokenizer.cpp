@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/element.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "tokenizer/files/sentencepiece_join.h"
@@ -118,8 +119,7 @@ class PipelineTokenizer : public Tokenizer {
     std::vector<std::string> pieces;
     pieces.reserve(ids.size());
     for (std::int32_t id : ids)
-      if (const std::string& one = piece(id, Side::target); !special_[static_cast<std::size_t>(id)])
-        pieces.push_back(one);
+      if (const std::string& one = piece(id, Side::target); !element(special_, id)) pieces.push_back(one);
     std::string text = sentencepiece_ ? sentencepiece_->join(pieces) : decoder_.decode(std::move(pieces));
     if (settings_.strip_decoded) text = std::string(trim(text));
     if (settings_.clean_up_spaces) clean_up_spaces(text);
@@ -131,7 +131,7 @@ class PipelineTokenizer : public Tokenizer {
   const std::string& piece(std::int32_t id, Side) const override {
     check(id >= 0 && id < size(Side::source), "tokenizer", "id {} is outside the vocabulary of {} pieces", id,
           pieces_.size());
-    return pieces_[static_cast<std::size_t>(id)];
+    return element(pieces_, id);
   }
   std::optional<std::int32_t> find(std::string_view piece, Side) const override {
     const auto found = ids_.find(piece);
@@ -179,7 +179,7 @@ class PipelineTokenizer : public Tokenizer {
     if (id < 0 || id >= limit)
       fail(settings_.where, fmt::format("the id of \"{}\" is {}, expected 0 to {}", printable(piece), id, limit - 1));
     if (static_cast<std::size_t>(id) >= pieces_.size()) pieces_.resize(static_cast<std::size_t>(id) + 1);
-    pieces_[static_cast<std::size_t>(id)] = piece;
+    element(pieces_, id) = piece;
   }
 
   void number_pieces() {
@@ -215,14 +215,14 @@ class PipelineTokenizer : public Tokenizer {
     for (const AddedToken& token : parts_.added) {
       std::string spelling = token.content;
       if (token.normalized) spelling = std::string(normalizers_.apply({token.content, true}, scratch).text);
-      if (!spelling.empty()) pieces_[static_cast<std::size_t>(token.id)] = spelling;
-      special_[static_cast<std::size_t>(token.id)] = token.special;
+      if (!spelling.empty()) element(pieces_, token.id) = spelling;
+      element(special_, token.id) = token.special;
       (token.normalized ? normal_spellings : raw_spellings).push_back(std::move(spelling));
       (token.normalized ? normal : raw).push_back(token);
     }
     raw_added_ = AddedTokens(std::move(raw), raw_spellings);
     normal_added_ = AddedTokens(std::move(normal), normal_spellings);
-    for (std::size_t i = pieces_.size(); i-- > 0;)  // of pieces with the same text the first counts
+    for (std::size_t i = pieces_.size(); i-- > 0;)  // if pieces share a text, the first one counts
       if (!pieces_[i].empty()) ids_.insert_or_assign(pieces_[i], static_cast<std::int32_t>(i));
     for (const AddedToken& token : parts_.added) ids_.insert_or_assign(token.content, token.id);
   }

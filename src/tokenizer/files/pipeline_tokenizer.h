@@ -13,7 +13,7 @@ namespace tril {
 
 /// Where the language token of a text goes.
 enum class LanguageFrame : std::uint8_t {
-  none,    ///< there is none
+  none,    ///< no language token
   prefix,  ///< lang X </s>: mBART-50, M2M100, NLLB
   suffix,  ///< X </s> lang: mBART, NLLB's legacy behaviour
 };

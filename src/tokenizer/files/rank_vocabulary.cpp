@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <unordered_map>
+#include <utility>
 
 #include "base/error.h"
 #include "base/printable.h"
@@ -29,7 +30,7 @@ BpeParts parts_of_ranks(const std::vector<RankedToken>& tokens, std::int32_t fir
       fail(where,
            fmt::format("the token of rank {} has {} bytes, expected 1 to {}", t.rank, t.bytes.size(), longest_token));
     if (!rank_of.emplace(t.bytes, t.rank).second)
-      fail(where, fmt::format("the token \"{}\" comes twice", printable(t.bytes)));
+      fail(where, fmt::format("the token \"{}\" occurs twice", printable(t.bytes)));
     if (t.bytes.size() == 1) bytes[static_cast<unsigned char>(t.bytes[0])] = true;
   }
   const auto missing = std::find(bytes.begin(), bytes.end(), false);
@@ -78,7 +79,7 @@ std::vector<RankedToken> parse_rank_lines(std::string_view text, const std::stri
     const std::string_view number = space == row.npos ? "" : row.substr(space + 1);
     const auto [rest, error] = std::from_chars(number.data(), number.data() + number.size(), rank);
     if (!bytes || error != std::errc() || rest != number.data() + number.size() || rank < 0 ||
-        static_cast<std::size_t>(rank) >= most_tokens)
+        std::cmp_greater_equal(rank, most_tokens))
       fail(fmt::format("{}: line {}", where, line),
            fmt::format("expected a token in base64, a space and its rank, got \"{}\"", printable(row, 60)));
     tokens.push_back({*bytes, rank});

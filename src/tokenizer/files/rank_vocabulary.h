@@ -17,12 +17,12 @@ struct RankedToken {
   std::int32_t rank = 0;
 };
 
-/// The same as merges: for each token all ways to make it of two others, in the order of ranks.
+/// The vocabulary as merges: for each token, all ways to make it from two others, in the order of ranks.
 /// @param first_id  the id of rank 0
 /// @throws Error naming `where` if two tokens or ranks are the same, or a byte has no token
 BpeParts parts_of_ranks(const std::vector<RankedToken>& tokens, std::int32_t first_id, const std::string& where);
 
-/// Lines of a token in base64, a space and its rank; empty lines are left out.
+/// Parses lines of a token in Base64, a space and its rank. Empty lines are skipped.
 /// @throws Error naming `where` and the line
 std::vector<RankedToken> parse_rank_lines(std::string_view text, const std::string& where);
 

@@ -12,12 +12,12 @@
 namespace tril {
 
 /// Tokenizer::frame(), always with an end of sentence. The token that the first mBART puts after that end is the
-/// decoder's first token on the target side, and no part of the sentence.
+/// decoder's first token on the target side, not part of the sentence.
 /// @throws Error(usage) for a language that the tokenizer does not have
 TextFrame sentence_frame(const Tokenizer& tokenizer, Side side, std::string_view language = {});
 
 /// Puts the frame around a text's ids. If the total exceeds `most` (0: no limit), the end of the text is cut off.
-/// @return whether it was
+/// @return true if the end was cut off
 bool put_into_frame(std::vector<std::int32_t>& ids, const TextFrame& frame, std::size_t most = 0);
 
 /// A text's ids with its frame.

@@ -1,4 +1,4 @@
-// What tokenizers use of the SentencePiece library: models from bytes, with our errors.
+// Loads models of the SentencePiece library from bytes, with tril's errors.
 #pragma once
 
 #include <sentencepiece_processor.h>

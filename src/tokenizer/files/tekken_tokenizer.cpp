@@ -22,7 +22,7 @@ constexpr const char* file_name = "tekken.json";
 constexpr JsonLimits limits{.bytes = largest_tokenizer_file, .depth = 16, .values = 8'000'000};
 constexpr std::int64_t most_special = 100'000;
 
-// Of files up to version 7, which list none.
+// The special tokens of files up to version 7, which do not list them.
 constexpr const char* older_special[] = {"<unk>",
                                          "<s>",
                                          "</s>",
@@ -48,14 +48,14 @@ bool is_older(const std::string& version) {
   return version == "v1" || version == "v2" || version == "v3" || version == "v7";
 }
 
-// By their ids, from 0 to `count`.
+// The texts by id, from 0 to `count`.
 std::vector<AddedToken> special_tokens(const JsonObject& file, const std::string& version, std::int64_t count) {
   std::vector<std::string> texts;
   if (const auto& json = file.json(); file.has("special_tokens")) {
     if (!json["special_tokens"].is_array()) file.fail_at("special_tokens", "expected a list");
     for (const auto& entry : json["special_tokens"]) {
       const JsonObject token(entry, file.place_of("special_tokens"));
-      if (token.get<std::int64_t>("rank") != static_cast<std::int64_t>(texts.size()))
+      if (token.get<std::int64_t>("rank") != std::ssize(texts))
         file.fail_at("special_tokens",
                      fmt::format("number {} has rank {}", texts.size(), token.get<std::int64_t>("rank")));
       texts.push_back(token.get<std::string>("token_str"));
@@ -65,15 +65,14 @@ std::vector<AddedToken> special_tokens(const JsonObject& file, const std::string
   } else {
     file.fail_at("special_tokens", fmt::format("is missing in a file of version {}", printable(version, 40)));
   }
-  if (static_cast<std::int64_t>(texts.size()) > count)
+  if (std::ssize(texts) > count)
     file.fail_at("special_tokens", fmt::format("lists {}, but default_num_special_tokens is {}", texts.size(), count));
-  for (std::int64_t i = static_cast<std::int64_t>(texts.size()); i < count; ++i)
-    texts.push_back(fmt::format("<SPECIAL_{}>", i));
+  for (std::int64_t i = std::ssize(texts); i < count; ++i) texts.push_back(fmt::format("<SPECIAL_{}>", i));
   std::vector<AddedToken> added;
   std::set<std::string_view> seen;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (texts[i].empty() || !seen.insert(texts[i]).second)
-      file.fail_at("special_tokens", fmt::format("\"{}\" comes twice or is empty", printable(texts[i], 80)));
+      file.fail_at("special_tokens", fmt::format("\"{}\" occurs twice or is empty", printable(texts[i], 80)));
     added.push_back({.content = texts[i], .id = static_cast<std::int32_t>(i), .special = true});
   }
   return added;
@@ -82,16 +81,16 @@ std::vector<AddedToken> special_tokens(const JsonObject& file, const std::string
 std::vector<RankedToken> ranked_tokens(const JsonObject& file, std::int64_t count) {
   const auto& json = file.json();
   if (!file.has("vocab") || !json["vocab"].is_array()) file.fail_at("vocab", "expected a list of tokens");
-  if (count < 0 || static_cast<std::size_t>(count) > json["vocab"].size())
+  if (count < 0 || count > std::ssize(json["vocab"]))
     file.fail_at("vocab",
                  fmt::format("has {} tokens, but default_vocab_size leaves room for {}", json["vocab"].size(), count));
   std::vector<RankedToken> tokens;
   for (const auto& entry : json["vocab"]) {
-    if (static_cast<std::int64_t>(tokens.size()) == count) break;
+    if (std::ssize(tokens) == count) break;
     const JsonObject token(entry, file.place_of("vocab"));
     const auto bytes = from_base64(token.get<std::string>("token_bytes"));
-    if (!bytes) file.fail_at("vocab", fmt::format("the token_bytes of token {} are no base64", tokens.size()));
-    if (token.get<std::int64_t>("rank") != static_cast<std::int64_t>(tokens.size()))
+    if (!bytes) file.fail_at("vocab", fmt::format("the token_bytes of token {} are not Base64", tokens.size()));
+    if (token.get<std::int64_t>("rank") != std::ssize(tokens))
       file.fail_at("vocab", fmt::format("token {} has rank {}", tokens.size(), token.get<std::int64_t>("rank")));
     tokens.push_back({*bytes, static_cast<std::int32_t>(tokens.size())});
   }
@@ -111,7 +110,8 @@ TokenizerParts parse_tekken(std::string_view text, const std::string& where) {
   const std::int64_t special = config.get<std::int64_t>("default_num_special_tokens"),
                      size = config.size("default_vocab_size");
   if (special < 0 || special > most_special || special > size)
-    config.fail_at("default_num_special_tokens", fmt::format("{} of {} tokens", special, size));
+    config.fail_at("default_num_special_tokens",
+                   fmt::format("{} special tokens do not fit into {} tokens", special, size));
   const std::string pattern = config.get<std::string>("pattern");
   // Possessive for tiktoken, but a repetition of the repetition in the syntax of `tokenizers`.
   if (pattern.find("}+") != pattern.npos)

@@ -6,7 +6,7 @@
 
 namespace tril {
 
-/// Takes the next line off the front of `text`, which is not empty: without its end, be that "\n" or "\r\n".
+/// Removes the first line from `text`, which must not be empty. @return the line without its end ("\n" or "\r\n")
 inline std::string_view take_line(std::string_view& text) {
   const std::size_t end = std::min(text.find('\n'), text.size());
   std::string_view line = text.substr(0, end);

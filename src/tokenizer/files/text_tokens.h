@@ -1,5 +1,5 @@
-// A text's tokens with their positions in it, and back: the results of `tril tokenize`, `tril detokenize` and the server's
-// routes of these names.
+// Splits a text into tokens with their positions in it, and joins tokens into a text: for `tril tokenize`, `tril detokenize` and
+// the server's routes of these names.
 #pragma once
 
 #include <cstdint>

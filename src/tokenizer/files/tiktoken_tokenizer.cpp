@@ -23,10 +23,10 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view extension = ".tiktoken";
 
-// Classes of tokenizers whose program has one of the expressions of gguf_pre.h.
+// Tokenizer classes that split words by an expression of gguf_pre.h.
 struct KnownClass {
   std::string_view name, pre;
-  bool in_tokenizer_model = false;  ///< tokenizer.model holds ranks, and no SentencePiece model
+  bool in_tokenizer_model = false;  ///< tokenizer.model holds ranks, not a SentencePiece model
 };
 constexpr KnownClass known_classes[] = {
     {"QWenTokenizer", "qwen2"},
@@ -57,7 +57,7 @@ std::optional<std::string> rank_file(const std::string& directory) {
   return k && k->in_tokenizer_model ? std::optional<std::string>("tokenizer.model") : std::nullopt;
 }
 
-// Qwen's program lists its own behind the ranks.
+// Qwen's program numbers its special tokens after the ranks.
 std::vector<AddedToken> tokens_of_qwen(std::int32_t next) {
   std::vector<AddedToken> added;
   for (const char* text : {"<|endoftext|>", "<|im_start|>", "<|im_end|>"})
@@ -82,10 +82,9 @@ TokenizerDescription describe_tiktoken(const std::string& directory) {
     std::vector<std::string_view> names;
     for (const KnownClass& each : known_classes) names.push_back(each.name);
     fail(in_directory(directory, "tokenizer_config.json"),
-         config.tokenizer_class.empty()
-             ? "names no tokenizer_class, which says how the words of a file of ranks are split"
-             : fmt::format("tokenizer_class \"{}\" is not supported with a file of ranks",
-                           printable(config.tokenizer_class)),
+         config.tokenizer_class.empty() ? "names no tokenizer_class, which determines how words are split"
+                                        : fmt::format("tokenizer_class \"{}\" is not supported with a file of ranks",
+                                                      printable(config.tokenizer_class)),
          fmt::format("supported: {}; any other needs a tokenizer.json", fmt::join(names, ", ")));
   }
   TokenizerFile file = *read_tokenizer_file(directory, name);
@@ -105,7 +104,7 @@ TokenizerDescription describe_tiktoken(const std::string& directory) {
   for (AddedToken& token : parts.added) {
     if (token.id < next)
       fail(in_directory(directory, "tokenizer_config.json"),
-           fmt::format("the special token \"{}\" has id {}, which a rank of {} has already", printable(token.content),
+           fmt::format("the special token \"{}\" has id {}, which a token of {} already has", printable(token.content),
                        token.id, name));
     token.normalized = false;
     ids.emplace(token.content, token.id);

@@ -1,6 +1,6 @@
 // Tokenizers in tiktoken's form: a file of ranks (rank_vocabulary.h) called NAME.tiktoken, tiktoken.model or, for some
-// classes, tokenizer.model. How words are split is defined in the publisher's program only. Here the class that
-// tokenizer_config.json or config.json names decides it. Special tokens come from tokenizer_config.json.
+// classes, tokenizer.model. Only the publisher's program defines how words are split. tril chooses the rule by the
+// class that tokenizer_config.json or config.json names. Special tokens come from tokenizer_config.json.
 #pragma once
 
 #include <string>

@@ -76,7 +76,7 @@ TokenizerDescription describe_tokenizer(const std::string& path) {
   fail(path, "has no supported tokenizer",
        "supported: tokenizer.json; source.spm, target.spm and vocab.json (Marian); vocab.json and merges.txt (GPT-2); "
        "tekken.json (Mistral); NAME.tiktoken; spiece.model, tokenizer.model or sentencepiece.bpe.model "
-       "(SentencePiece); none where the class is ByT5Tokenizer");
+       "(SentencePiece); ByT5Tokenizer needs no file");
 }
 
 bool has_tokenizer(const std::string& path) {

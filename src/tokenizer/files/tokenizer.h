@@ -44,7 +44,7 @@ struct TextFrame {
   std::vector<std::int32_t> prefix, suffix;
 };
 
-/// The languages that a directory states for the texts of its model; "": it does not say.
+/// The languages of the model's texts, if its directory states them; else "".
 struct StatedLanguages {
   std::string source, target;
 };
@@ -119,8 +119,8 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& directory);
 /// Writes files() into `directory`, each file atomically.
 void save_tokenizer(const Tokenizer& tokenizer, const std::string& directory);
 
-/// Removes other tokenizers' files, which load_tokenizer() might pick up, from `directory`, except `kept`, a path that
-/// may lie there.
+/// Removes other tokenizers' files, which load_tokenizer() might pick up, from `directory`, except `kept`, which may
+/// be a path in it.
 void remove_other_tokenizers(const Tokenizer& tokenizer, const std::string& directory, const std::string& kept = {});
 
 }  // namespace tril

@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/printable.h"
+#include "format/json_text.h"
+#include "tokenizer/files/config_values.h"
 #include "tokenizer/files/tokenizer_files.h"
 
 namespace tril {
@@ -73,25 +75,9 @@ std::string class_of_model(const Json& model) {
   return "";
 }
 
-// A token is given as text, or as an object with its text as "content".
-std::optional<std::string> text_of(const Json& json) {
-  const Json& value = json.is_object() && json.contains("content") ? json["content"] : json;
-  return value.is_string() ? std::optional(value.get<std::string>()) : std::nullopt;
-}
-
-std::optional<std::string> token_text(const Json& json, const std::string& key) {
-  const auto found = json.find(key);
-  return found == json.end() ? std::nullopt : text_of(*found);
-}
-
-std::optional<bool> flag_of(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  return found != json.end() && found->is_boolean() ? std::optional(found->get<bool>()) : std::nullopt;
-}
-
 AddedToken added_token(const Json& json, std::int32_t id) {
-  const auto is = [&](const char* key) { return flag_of(json, key).value_or(false); };
-  return {.content = text_of(json).value_or(""),
+  const auto is = [&](const char* key) { return config_flag(json, key).value_or(false); };
+  return {.content = token_content(json).value_or(""),
           .id = id,
           .special = is("special"),
           .lstrip = is("lstrip"),
@@ -108,11 +94,11 @@ Json parse_object(const TokenizerFile& file, const std::string& where) {
 
 void take_special_tokens(const Json& json, TokenizerConfig& config) {
   for (const char* name : special_names)
-    if (const auto text = token_text(json, name)) config.set_default(name, *text);
+    if (const auto text = config_text(json, name)) config.set_default(name, *text);
   for (const char* key : {"additional_special_tokens", "extra_special_tokens"})
     if (const auto list = json.find(key); list != json.end() && list->is_array())
       for (const Json& token : *list)
-        if (const auto text = text_of(token)) config.additional_special_tokens.push_back(*text);
+        if (const auto text = token_content(token)) config.additional_special_tokens.push_back(*text);
 }
 
 void take_chat_templates(const Json& json, TokenizerConfig& config) {
@@ -136,25 +122,23 @@ std::int32_t id_of(const std::string& key, const std::string& where) {
 }
 
 void take_config(const Json& json, const std::string& where, TokenizerConfig& config) {
-  config.tokenizer_class = token_text(json, "tokenizer_class").value_or("");
-  config.add_bos_token = flag_of(json, "add_bos_token");
-  config.add_eos_token = flag_of(json, "add_eos_token");
-  config.add_prefix_space = flag_of(json, "add_prefix_space");
-  config.clean_up_spaces = flag_of(json, "clean_up_tokenization_spaces").value_or(false);
-  config.legacy_behaviour = flag_of(json, "legacy_behaviour").value_or(false);
-  if (flag_of(json, "split_special_tokens").value_or(false))
+  config.tokenizer_class = config_text(json, "tokenizer_class").value_or("");
+  config.add_bos_token = config_flag(json, "add_bos_token");
+  config.add_eos_token = config_flag(json, "add_eos_token");
+  config.add_prefix_space = config_flag(json, "add_prefix_space");
+  config.clean_up_spaces = config_flag(json, "clean_up_tokenization_spaces").value_or(false);
+  config.legacy_behaviour = config_flag(json, "legacy_behaviour").value_or(false);
+  if (config_flag(json, "split_special_tokens").value_or(false))
     fail(where + ": split_special_tokens", "true is not supported",
          "special tokens written out in a text are always read as special tokens");
-  config.source_language = token_text(json, "src_lang").value_or("");
-  config.target_language = token_text(json, "tgt_lang").value_or("");
-  config.stated_languages = {token_text(json, "source_lang").value_or(config.source_language),
-                             token_text(json, "target_lang").value_or(config.target_language)};
-  config.language_codes = token_text(json, "language_codes").value_or("");
+  config.source_language = config_text(json, "src_lang").value_or("");
+  config.target_language = config_text(json, "tgt_lang").value_or("");
+  config.stated_languages = {config_text(json, "source_lang").value_or(config.source_language),
+                             config_text(json, "target_lang").value_or(config.target_language)};
+  config.language_codes = config_text(json, "language_codes").value_or("");
   if (const auto n = json.find("extra_ids"); n != json.end() && n->is_number_integer())
     config.extra_ids = static_cast<std::int32_t>(std::clamp(n->get<double>(), 0.0, 1e5));
-  if (const auto length = json.find("model_max_length"); length != json.end() && length->is_number())
-    config.model_max_length =  // "no limit" is written as 1e30
-        static_cast<std::int32_t>(std::clamp(length->get<double>(), 1.0, static_cast<double>(1 << 30)));
+  if (const auto length = config_max_length(json)) config.model_max_length = length;
   take_special_tokens(json, config);
   if (const auto added = json.find("added_tokens_decoder"); added != json.end() && added->is_object())
     for (const auto& [key, token] : added->items())
@@ -251,7 +235,7 @@ std::string tokenizer_config_json(const TokenizerConfig& config) {
     for (const auto& [name, text] : config.chat_templates)
       json["chat_template"].push_back({{"name", name}, {"template", text}});
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace tril

@@ -30,7 +30,7 @@ struct TokenizerConfig {
   bool clean_up_spaces = false, legacy_behaviour = false;
   std::optional<std::int32_t> model_max_length;
   std::string source_language, target_language;  ///< src_lang and tgt_lang
-  StatedLanguages stated_languages;              ///< these, unless source_lang and target_lang say others
+  StatedLanguages stated_languages;              ///< the same, unless source_lang and target_lang differ
   std::string language_codes;                    ///< M2M100's: the name of its list of languages
   std::optional<std::int32_t> extra_ids;         ///< T5's
   std::vector<std::pair<std::string, std::string>> chat_templates;
@@ -38,7 +38,7 @@ struct TokenizerConfig {
 
   /// The text of a special token ("eos_token"); "" if there is none.
   std::string special(std::string_view name) const;
-  /// Sets it unless it is set.
+  /// Sets a special token that is not set yet.
   void set_default(std::string_view name, std::string_view text);
   /// If no file names special tokens, takes the model's beginning, end and padding. `text_of` gives a piece by its id,
   /// "" if there is none.
@@ -49,7 +49,7 @@ struct TokenizerConfig {
 };
 
 /// Reads the directory's configuration; everything is optional.
-/// @throws Error naming a file that is no JSON, or a value of the wrong type
+/// @throws Error naming a file that is not JSON, or a value of the wrong type
 TokenizerConfig read_tokenizer_config(const std::string& directory);
 
 /// The text of tokenizer_config.json.

@@ -15,7 +15,7 @@ namespace tril {
 /// @throws Error naming the part, for a type or value that is not supported
 ModelParts read_model(const JsonNode& node);
 /// A token in the model's vocabulary has the model's id; the others are numbered after the vocabulary, in order. The
-/// library does so too, whatever ids the file has.
+/// library also ignores the ids in the file.
 std::vector<AddedToken> read_added(const JsonNode& node, const ModelParts& model);
 
 /// Calls use(piece, id) for each piece of the model; a SentencePiece model's are not listed.

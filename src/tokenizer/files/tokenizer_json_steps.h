@@ -1,4 +1,4 @@
-// The steps around the model in a tokenizer.json: what happens to a text before it, and to pieces and ids behind it.
+// The steps around the model in a tokenizer.json: what happens to a text before the model, and to pieces and ids after it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tril {
 
-/// Each takes one part that is no sequence. @throws Error naming the part, for a type or value that is not supported
+/// Each reads one part, which is not a Sequence. @throws Error naming the part, for a type or value that is not supported
 NormalizerStep read_normalizer(const JsonNode& node, const std::string& type);
 PreTokenizerStep read_pre_tokenizer(const JsonNode& node, const std::string& type);
 DecoderStep read_decoder(const JsonNode& node, const std::string& type);

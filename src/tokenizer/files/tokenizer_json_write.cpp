@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/element.h"
 #include "base/error.h"
 #include "format/base64.h"
+#include "format/json_text.h"
 #include "tokenizer/files/tokenizer_config.h"
 #include "tokenizer/files/tokenizer_json.h"
 #include "tokenizer/models/merges_by_score.h"
@@ -102,7 +104,7 @@ struct Write {
   }
   // Decoders
   OrderedJson operator()(const DecodeByteLevel& s) const {
-    if (s.drop_invalid) fail_usage("tokenizer.json", "cannot say that bytes which are no UTF-8 are left out");
+    if (s.drop_invalid) fail_usage("tokenizer.json", "the format cannot express that invalid UTF-8 is dropped");
     return (*this)(ByteLevel{true, true});
   }
   OrderedJson operator()(const DecodeMetaspace& s) const { return write_metaspace(s.mark, s.prepend, true); }
@@ -134,7 +136,7 @@ std::string write_vocab(Pieces pieces) {
   std::string text = "{";
   for (const auto& [piece, id] : pieces) {
     text += text.size() > 1 ? ",\n      " : "\n      ";
-    text += OrderedJson(piece).dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + ": " + std::to_string(id);
+    text += json_text(OrderedJson(piece)) + ": " + std::to_string(id);
   }
   return text + "\n    }";
 }
@@ -196,8 +198,8 @@ std::string text_of_id(const TokenizerParts& parts, std::int32_t id) {
   if (const Pieces* vocab = vocab_of(parts.model))
     for (const auto& [piece, number] : *vocab)
       if (number == id) return piece;
-  if (const auto* p = std::get_if<UnigramParts>(&parts.model); p && static_cast<std::size_t>(id) < p->vocab.size())
-    return p->vocab[static_cast<std::size_t>(id)].first;
+  if (const auto* p = std::get_if<UnigramParts>(&parts.model); p && id >= 0 && id < std::ssize(p->vocab))
+    return element(p->vocab, id).first;
   fail("tokenizer.json", fmt::format("id {}, which is added around a text, has no token", id));
 }
 
@@ -251,7 +253,7 @@ std::string tokenizer_json(const TokenizerParts& parts) {
                          {"post_processor", write_frame(parts)},
                          {"decoder", write_steps(parts.decoders, "decoders")},
                          {"model", std::visit(WriteModel{}, parts.model)}};
-  std::string text = json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  std::string text = json_text(json, 2) + "\n";
   if (const Pieces* vocab = vocab_of(parts.model)) {
     const std::string mark = std::string("\"vocab\": \"") + vocab_here + "\"";
     text.replace(text.rfind(mark), mark.size(), "\"vocab\": " + write_vocab(*vocab));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/element.h"
+
 namespace tril {
 
 namespace {
@@ -62,8 +64,8 @@ class Word {
   static bool worse(const Merge& a, const Merge& b) {
     return a.score < b.score || (a.score == b.score && a.left > b.left);
   }
-  const Symbol& at(std::int32_t i) const { return symbols_[static_cast<std::size_t>(i)]; }
-  Symbol& at(std::int32_t i) { return symbols_[static_cast<std::size_t>(i)]; }
+  const Symbol& at(std::int32_t i) const { return element(symbols_, i); }
+  Symbol& at(std::int32_t i) { return element(symbols_, i); }
 
   void push(const Merge& merge) {
     heap_.push_back(merge);

@@ -21,7 +21,7 @@ constexpr std::int32_t none = -1;
 
 using IdOf = std::unordered_map<std::string_view, std::int32_t>;
 
-// The bytes of a piece in GPT-2's letters; nothing if a character is no such letter.
+// The bytes of a piece in GPT-2's letters; nothing if a character is not such a letter.
 std::optional<std::string> bytes_of_letters(std::string_view piece) {
   std::string bytes;
   for (std::size_t at = 0; at < piece.size();) {

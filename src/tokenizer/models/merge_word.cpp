@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/element.h"
+
 namespace tril {
 namespace {
 
@@ -39,7 +41,7 @@ void merge_long(const MergeTable& table, EncodeScratch& scratch) {
   std::vector<Pair>& queue = scratch.merges;
   constexpr std::int32_t gone = -2;
   const auto later = [](const Pair& a, const Pair& b) { return a.rank != b.rank ? a.rank > b.rank : a.left > b.left; };
-  const auto at = [&](std::int32_t i) -> Symbol& { return symbols[static_cast<std::size_t>(i)]; };
+  const auto at = [&](std::int32_t i) -> Symbol& { return element(symbols, i); };
   const auto offer = [&](std::int32_t left) {
     if (left < 0 || at(left).after < 0) return;
     const std::int32_t a = at(left).id, b = at(at(left).after).id;
@@ -52,8 +54,7 @@ void merge_long(const MergeTable& table, EncodeScratch& scratch) {
   const auto n = static_cast<std::int32_t>(scratch.ids.size());
   symbols.clear();
   queue.clear();
-  for (std::int32_t i = 0; i < n; ++i)
-    symbols.push_back({scratch.ids[static_cast<std::size_t>(i)], i - 1, i + 1 < n ? i + 1 : -1});
+  for (std::int32_t i = 0; i < n; ++i) symbols.push_back({element(scratch.ids, i), i - 1, i + 1 < n ? i + 1 : -1});
   for (std::int32_t i = 0; i + 1 < n; ++i) offer(i);
   while (!queue.empty()) {
     std::pop_heap(queue.begin(), queue.end(), later);

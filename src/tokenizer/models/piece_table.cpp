@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/element.h"
 #include "base/error.h"
 
 namespace tril {
@@ -18,7 +19,7 @@ PieceTable PieceTable::parse(std::string_view text, const std::string& where) {
 PieceTable PieceTable::of(const nlohmann::json& json, const std::string& where) {
   if (!json.is_object() || json.empty()) fail(where, "is not a JSON object of pieces and their ids");
   // A gap takes memory that the size of the file does not limit.
-  const auto limit = static_cast<std::int64_t>(json.size()) + 100'000;
+  const auto limit = std::ssize(json) + 100'000;
   PieceTable table;
   for (const auto& [piece, id] : json.items()) {
     if (!id.is_number_integer() || id.get<double>() < 0 || id.get<double>() >= static_cast<double>(limit))
@@ -38,7 +39,7 @@ PieceTable PieceTable::of(const nlohmann::json& json, const std::string& where) 
 
 void PieceTable::put(const std::string& piece, std::int32_t id) {
   check(id >= size() && id - size() <= most_gap && !find(piece), "pieces",
-        "\"{}\" cannot get the id {} behind {} pieces", piece, id, size());
+        "\"{}\" cannot get the id {} after {} pieces", piece, id, size());
   pieces_.resize(static_cast<std::size_t>(id));
   add(piece);
 }
@@ -53,9 +54,9 @@ std::optional<std::int32_t> PieceTable::find(std::string_view piece) const {
 }
 
 const std::string& PieceTable::piece(std::int32_t id) const {
-  check(id >= 0 && id < size() && !pieces_[static_cast<std::size_t>(id)].empty(), "tokenizer",
+  check(id >= 0 && id < size() && !element(pieces_, id).empty(), "tokenizer",
         "id {} is outside the vocabulary of {} pieces", id, size());
-  return pieces_[static_cast<std::size_t>(id)];
+  return element(pieces_, id);
 }
 
 std::string PieceTable::json() const {

@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/element.h"
+
 namespace tril {
 
 class PieceTable {
@@ -26,7 +28,7 @@ class PieceTable {
 
   std::optional<std::int32_t> find(std::string_view piece) const;
   std::int32_t size() const { return static_cast<std::int32_t>(pieces_.size()); }
-  bool has(std::int32_t id) const { return id >= 0 && id < size() && !pieces_[static_cast<std::size_t>(id)].empty(); }
+  bool has(std::int32_t id) const { return id >= 0 && id < size() && !element(pieces_, id).empty(); }
   /// The piece of `id`; an id outside the table or in a gap is an error.
   const std::string& piece(std::int32_t id) const;
   /// {"piece": id, ...} in the order of the ids.

@@ -10,9 +10,11 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/element.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "format/sentencepiece_file.h"
+#include "tokenizer/models/best_path.h"
 #include "tokenizer/models/merge_seams.h"
 #include "tokenizer/models/merge_word.h"
 #include "tokenizer/models/subword_model.h"
@@ -45,7 +47,7 @@ class SentencePieceModel : public SubwordModel {
       id_of_.push_back(id);
       if (pieces[i].type == PieceType::unknown) unk_ = static_cast<std::int32_t>(i);
       if (const int byte = byte_of_piece(pieces[i].text); byte >= 0 && pieces[i].type == PieceType::byte)
-        byte_ids_[static_cast<std::size_t>(byte)] = id;
+        element(byte_ids_, byte) = id;
       if (!std::isfinite(pieces[i].score)) fail(where, fmt::format("the score of piece {} is not a number", i));
       if (!is_utf8(pieces[i].text)) fail(where, fmt::format("its piece {} is not UTF-8", i));
     }
@@ -75,7 +77,7 @@ class SentencePieceModel : public SubwordModel {
       for (char byte : text) ids.push_back(byte_ids_[static_cast<std::uint8_t>(byte)]);
     } else if (!run.open) {
       run.at = ids.size();
-      ids.push_back(id_of_[static_cast<std::size_t>(unk_)]);
+      ids.push_back(element(id_of_, unk_));
     }
     if (unknown_ids_ && !byte_fallback_) run.text += text;
     run.open = true;
@@ -91,7 +93,7 @@ class SentencePieceModel : public SubwordModel {
                     Unknowns& run) const {
     if (!piece || *piece == unk_) return append_unknown(text, ids, run);
     end_unknown(ids, run);
-    ids.push_back(id_of_[static_cast<std::size_t>(*piece)]);
+    ids.push_back(element(id_of_, *piece));
   }
 
   SentencePieceNormalizer normalizer_;
@@ -123,36 +125,19 @@ class SentencePieceUnigram : public SentencePieceModel {
 
  private:
   void cut(std::string_view text, EncodeScratch& scratch, std::vector<std::int32_t>& ids) const override {
-    std::vector<EncodeScratch::Node>& best = scratch.nodes;  // best[j]: the best path to byte j
-    best.assign(text.size() + 1, {0, no_piece, no_piece});
-    const auto offer = [&](std::size_t begin, std::size_t end, double score, std::int32_t id) {
-      EncodeScratch::Node& node = best[end];
-      if (node.begin != no_piece && !(score > node.score)) return;
-      node = {static_cast<double>(static_cast<float>(score)), static_cast<std::int32_t>(begin), id};
-    };
-    for (std::size_t at = 0; at < text.size();) {
-      const double here = best[at].score;
-      const std::size_t length = character_at(text, at).length;
-      bool known = false;
-      pieces_.for_each_prefix(text.substr(at), [&](std::size_t bytes, std::int32_t id) {
-        offer(at, at + bytes, scores_[static_cast<std::size_t>(id)] + here, id);
-        known = known || bytes == length;
-      });
-      if (!known) offer(at, at + length, static_cast<double>(unknown_score_ + static_cast<float>(here)), unk_);
-      at += length;
-    }
-    append_path(text, best, scratch.ids, ids);
+    find_best_path<float>(text, {pieces_, scores_, unk_, unknown_score_}, scratch.nodes);
+    append_path(text, scratch.nodes, scratch.ids, ids);
   }
 
   // Follows the best path back from the end.
   void append_path(std::string_view text, const std::vector<EncodeScratch::Node>& best, std::vector<std::int32_t>& ends,
                    std::vector<std::int32_t>& ids) const {
     ends.clear();
-    for (auto end = static_cast<std::int32_t>(text.size()); end > 0; end = best[static_cast<std::size_t>(end)].begin)
+    for (auto end = static_cast<std::int32_t>(text.size()); end > 0; end = element(best, end).begin)
       ends.push_back(end);
     Unknowns run;
     for (std::size_t i = ends.size(); i-- > 0;) {
-      const EncodeScratch::Node& node = best[static_cast<std::size_t>(ends[i])];
+      const EncodeScratch::Node& node = element(best, ends[i]);
       const auto begin = static_cast<std::size_t>(node.begin), end = static_cast<std::size_t>(ends[i]);
       append_piece(node.id, text.substr(begin, end - begin), ids, run);
     }
@@ -164,13 +149,13 @@ class SentencePieceUnigram : public SentencePieceModel {
   float unknown_score_;
 };
 
-// Symbols are numbered: pieces by the model's ids, then characters that occur in pieces but are none, then each
+// Symbols are numbered: pieces by the model's ids, then characters that occur in pieces but are not pieces, then each
 // user-defined piece once more, as it occurs in a text, where it never merges.
 class SentencePieceMerges : public SentencePieceModel {
  public:
   SentencePieceMerges(const SentencePieceParts& parts, UnknownIds unknown_ids, const std::string& where)
       : SentencePieceModel(parts, std::move(unknown_ids), where),
-        pieces_(parts.file.pieces.size()),
+        pieces_(std::ssize(parts.file.pieces)),
         table_(2 * parts.file.pieces.size()) {
     const auto& pieces = parts.file.pieces;
     for (const SentencePieceEntry& p : pieces)
@@ -190,13 +175,12 @@ class SentencePieceMerges : public SentencePieceModel {
       }
     }
     first_frozen_ = next;
-    parts_of_pieces_.resize(static_cast<std::size_t>(next) - pieces_);
+    parts_of_pieces_.resize(static_cast<std::size_t>(next - pieces_));
     for (const auto& [text, symbol] : symbols) {
       const Character c = character_at(text, 0);
       if (c.length != text.size()) continue;
       characters_[c.code] = symbol;
-      if (static_cast<std::size_t>(symbol) >= pieces_)
-        parts_of_pieces_[static_cast<std::size_t>(symbol) - pieces_] = c.code;
+      if (symbol >= pieces_) element(parts_of_pieces_, symbol - pieces_) = c.code;
     }
     if (pieces.size() > 0) add_merges(parts.file, symbols);
   }
@@ -208,8 +192,8 @@ class SentencePieceMerges : public SentencePieceModel {
     std::sort(scores.begin(), scores.end(), std::greater<>());
     scores.erase(std::unique(scores.begin(), scores.end()), scores.end());
     for (const auto& [text, symbol] : symbols) {
-      if (static_cast<std::size_t>(symbol) >= file.pieces.size()) continue;
-      const float score = file.pieces[static_cast<std::size_t>(symbol)].score;
+      if (symbol >= std::ssize(file.pieces)) continue;
+      const float score = element(file.pieces, symbol).score;
       const auto rank = static_cast<std::int32_t>(
           std::lower_bound(scores.begin(), scores.end(), score, std::greater<>()) - scores.begin());
       for (std::size_t at = character_at(text, 0).length; at < text.size(); at += character_at(text, at).length) {
@@ -269,7 +253,7 @@ class SentencePieceMerges : public SentencePieceModel {
     merge_word(table_, scratch, symbols);
     bool all_known = true;
     for (std::int32_t symbol : symbols) {
-      if (static_cast<std::size_t>(symbol) < pieces_) {
+      if (symbol < pieces_) {
         append_piece(symbol, {}, ids, run);
         continue;
       }
@@ -281,18 +265,18 @@ class SentencePieceMerges : public SentencePieceModel {
     return all_known;
   }
 
-  // The character of a symbol that is no piece.
+  // The character of a symbol that is not a piece.
   char32_t character_of(std::int32_t symbol) const {
     if (symbol >= first_frozen_) return static_cast<char32_t>(symbol - first_frozen_);
-    return parts_of_pieces_[static_cast<std::size_t>(symbol) - pieces_];
+    return element(parts_of_pieces_, symbol - pieces_);
   }
 
-  std::size_t pieces_;
+  std::int64_t pieces_;
   MergeTable table_;
   MergeSeams seams_;
   std::int32_t first_frozen_ = 0;  // from here on: characters that occur in no piece
   std::unordered_map<char32_t, std::int32_t> characters_;
-  std::vector<char32_t> parts_of_pieces_;  // by symbol - pieces_: characters that occur in pieces but are none
+  std::vector<char32_t> parts_of_pieces_;  // by symbol - pieces_: characters that occur in pieces but are not pieces
 };
 
 // A character or user-defined piece is a piece or unknown; in a model of words, so is the text between spaces.

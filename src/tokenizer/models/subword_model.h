@@ -50,14 +50,14 @@ enum class WordForm : std::uint8_t {
   bytes,  ///< any bytes, for a vocabulary in GPT-2's letters: replaces the ByteLevel step
 };
 
-/// @throws Error naming `where` for inconsistent parts: a merge of unknown pieces, or an unk_token that is no piece
+/// @throws Error naming `where` for inconsistent parts: a merge of unknown pieces, or an unk_token that is not a piece
 std::unique_ptr<const SubwordModel> make_byte_pairs(const BpeParts& parts, WordForm form, const std::string& where);
 std::unique_ptr<const SubwordModel> make_unigram(const UnigramParts& parts, const std::string& where);
 std::unique_ptr<const SubwordModel> make_wordpiece(const WordPieceParts& parts, const std::string& where);
 std::unique_ptr<const SubwordModel> make_wordlevel(const WordLevelParts& parts, const std::string& where);
 /// The id of a run of characters that are in no piece, by their text in the model's normal form.
 using UnknownIds = std::function<std::int32_t(std::string_view text)>;
-/// @param unknown_ids  unset: the id of the model's unknown piece, whatever the text
+/// @param unknown_ids  unset: the id of the model's unknown piece for every text
 std::unique_ptr<const SubwordModel> make_sentencepiece_model(const SentencePieceParts& parts, const std::string& where,
                                                              UnknownIds unknown_ids = {});
 

@@ -1,15 +1,14 @@
 // Unigram language model [Kudo 2018] as in Hugging Face's Unigram model: the segmentation of a word into pieces with
-// the highest sum of log probabilities, found from left to right [Viterbi 1967] in double precision:
-//
-//   best(j) = max over pieces that end at j and begin at i of best(i) + score(piece)
-//
-// A character that is no piece costs the lowest score less 10; a run of such characters is one unknown piece.
+// the highest sum of log probabilities (best_path.h), in double precision. A character that is not a piece costs the
+// lowest score less 10; a run of such characters is one unknown piece.
 #include <algorithm>
 #include <array>
 #include <limits>
 
+#include "base/element.h"
 #include "base/error.h"
 #include "format/sentencepiece_file.h"
+#include "tokenizer/models/best_path.h"
 #include "tokenizer/models/subword_model.h"
 #include "tokenizer/pipeline/prefix_tree.h"
 #include "unicode/characters.h"
@@ -26,7 +25,7 @@ class Unigram : public SubwordModel {
       fail(where, fmt::format("its unknown token has id {}, but there are {} pieces", unk_, size));
     std::vector<std::pair<std::string_view, std::int32_t>> strings;
     for (std::int32_t id = 0; id < size; ++id) {
-      const auto& [piece, score] = parts.vocab[static_cast<std::size_t>(id)];
+      const auto& [piece, score] = element(parts.vocab, id);
       if (!(std::abs(score) < std::numeric_limits<double>::max()))
         fail(where, fmt::format("the score of piece {} is not a number", id));
       strings.emplace_back(piece, id);
@@ -51,29 +50,9 @@ class Unigram : public SubwordModel {
   static constexpr std::int32_t none = -1;
 
   void cut(std::string_view word, EncodeScratch& scratch, std::vector<std::int32_t>& ids) const {
-    std::vector<EncodeScratch::Node>& best = scratch.nodes;  // best[j]: the best path to byte j
-    best.assign(word.size() + 1, {0, none, none});
-    const auto offer = [&](std::size_t begin, std::size_t end, double score, std::int32_t id) {
-      EncodeScratch::Node& node = best[end];
-      if (node.begin != none && !(score > node.score)) return;
-      node = {score, static_cast<std::int32_t>(begin), id};
-    };
-    for (std::size_t at = 0; at < word.size();) {
-      const double here = best[at].score;
-      const std::size_t length = character_at(word, at).length;
-      bool known = false;
-      pieces_.for_each_prefix(word.substr(at), [&](std::size_t bytes, std::int32_t id) {
-        offer(at, at + bytes, scores_[static_cast<std::size_t>(id)] + here, id);
-        known = known || bytes == length;
-      });
-      if (!known) {
-        if (unk_ == none)
-          fail(where_, "the text has a character that is not a piece, and the model has no unknown token");
-        offer(at, at + length, unknown_score_ + here, unk_);
-      }
-      at += length;
-    }
-    append_path(word, best, ids);
+    if (!find_best_path<double>(word, {pieces_, scores_, unk_, unknown_score_}, scratch.nodes))
+      fail(where_, "the text has a character that is not a piece, and the model has no unknown token");
+    append_path(word, scratch.nodes, ids);
   }
 
   // Follows the best path back from the end; a run of unknown characters becomes one.
@@ -81,7 +60,7 @@ class Unigram : public SubwordModel {
                    std::vector<std::int32_t>& ids) const {
     const std::size_t before = ids.size();
     for (std::size_t end = word.size(); end > 0;) {
-      std::size_t begin = static_cast<std::size_t>(best[end].begin);
+      auto begin = static_cast<std::size_t>(best[end].begin);
       const std::int32_t id = best[end].id;
       if (id == unk_) {
         while (begin > 0 && best[begin].id == unk_) begin = static_cast<std::size_t>(best[begin].begin);

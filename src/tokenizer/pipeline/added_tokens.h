@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/element.h"
 #include "tokenizer/pipeline/prefix_tree.h"
 #include "tokenizer/pipeline/tokenizer_parts.h"
 #include "unicode/characters.h"
@@ -31,7 +32,7 @@ class AddedTokens {
           ++at;
           continue;
         }
-        const AddedToken& token = tokens_[static_cast<std::size_t>(match.number)];
+        const AddedToken& token = element(tokens_, match.number);
         std::size_t begin = at, end = at + match.bytes;
         at = end;
         if (token.single_word && !stands_alone(text, begin, end)) continue;

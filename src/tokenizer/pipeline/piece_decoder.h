@@ -23,7 +23,7 @@ class PieceDecoder {
   std::vector<std::size_t> regex_of_;
 };
 
-/// The byte of a piece like "<0xE2>"; -1: it is no such piece.
+/// The byte of a piece like "<0xE2>"; -1 for any other piece.
 int byte_of_piece(std::string_view piece);
 
 /// Hugging Face's clean_up_tokenization_spaces: removes, for example, the space before a full stop.

@@ -122,7 +122,7 @@ using PreTokenizerStep = std::variant<SplitBy, ByteLevel, Metaspace, SplitAtSpac
 // ---- Decoders: pieces to pieces, which are joined at the end. Without any decoder, pieces are joined with spaces.
 
 struct DecodeByteLevel {
-  bool drop_invalid = false;  ///< bytes that are no UTF-8 are left out, not replaced; not in Hugging Face
+  bool drop_invalid = false;  ///< invalid UTF-8 is dropped, not replaced; not in Hugging Face
   friend bool operator==(const DecodeByteLevel&, const DecodeByteLevel&) = default;
 };
 struct DecodeMetaspace {

@@ -74,7 +74,7 @@ TEST(ByteTokenizer, SentinelsAreAsManyAsSaid) {
   const TemporaryDirectory dir;
   dir.write("tokenizer_config.json",
             R"({"tokenizer_class": "ByT5Tokenizer", "extra_ids": 3, "additional_special_tokens": ["<extra_id_0>"]})");
-  EXPECT_NE(error_of([&] { load_tokenizer(dir.path()); }).find("holds 1 sentinels, but extra_ids is 3"),
+  EXPECT_NE(error_of([&] { load_tokenizer(dir.path()); }).find("has 1 sentinels, but extra_ids is 3"),
             std::string::npos);
 }
 

@@ -232,7 +232,7 @@ TEST(GgufVocabulary, SaysWhatStandsAroundATextAndHowToChat) {
   EXPECT_TRUE(t->frame(Side::source).prefix.empty());
   EXPECT_EQ(t->frame(Side::source).suffix, (Ids{9}));
   EXPECT_EQ(t->encode("ab"), (Ids{7}));
-  EXPECT_EQ(t->decode(Ids{7, 12}), "ab");  // padding is special, whatever its type
+  EXPECT_EQ(t->decode(Ids{7, 12}), "ab");  // padding is special, whatever type the file gives it
   ASSERT_TRUE(t->chat_template());
   EXPECT_EQ(t->chat_template(), "{{ bos_token }}{{ messages }}");
   ASSERT_TRUE(t->chat_template("tool_use"));

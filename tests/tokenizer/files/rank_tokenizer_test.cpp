@@ -1,4 +1,4 @@
-// Vocabularies of ranks (make_rank_cases.py): ids as `tiktoken` and `mistral_common` give them, the way back, refusals.
+// Vocabularies of ranks (make_rank_cases.py): ids equal to those of `tiktoken` and `mistral_common`, decoding, refusals.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -81,7 +81,7 @@ TEST(RankTokenizer, ASavedOneIsTheSame) {
   }
 }
 
-// What load_tokenizer() says of a copy of a case with one file changed.
+// The error of load_tokenizer() for a copy of a case with one file changed.
 std::string problem_of(const std::string& name, const std::string& file, const std::string& text) {
   const TemporaryDirectory dir;
   fs::copy(cases_of(name), dir.path(), fs::copy_options::recursive);
@@ -105,7 +105,7 @@ TEST(RankTokenizer, RefusesBrokenRanks) {
                                                         {sound + "QUFB 99999999999\n", "line 421"},
                                                         {sound + "QUFB 4 4\n", "line 421"},
                                                         {sound + "QUFB 419\n", "two tokens have rank 419"},
-                                                        {sound + "QQ== 420\n", "comes twice"},
+                                                        {sound + "QQ== 420\n", "occurs twice"},
                                                         {sound + " 420\n", "0 bytes"},
                                                         {"QUFB 0\n", "has no token for the byte 0"},
                                                         {"", "has no token for the byte 0"}}) {
@@ -135,9 +135,9 @@ TEST(RankTokenizer, RefusesABrokenTekken) {
            {"/config/pattern", R"(\p{N}{1,3}+)", "{n,m}+"},
            {"/vocab/3/rank", 4, "token 3 has rank 4"},
            {"/vocab/3/token_bytes", "?", "token 3"},
-           {"/vocab/300/token_bytes", "QQ==", "comes twice"},
+           {"/vocab/300/token_bytes", "QQ==", "occurs twice"},
            {"/vocab", 5, "vocab"},
-           {"/special_tokens/1/token_str", "<unk>", "comes twice"},
+           {"/special_tokens/1/token_str", "<unk>", "occurs twice"},
            {"/special_tokens/1/rank", 7, "rank 7"},
            {"/special_tokens", nullptr, "is missing in a file of version v11"}}) {
     const std::string problem = with(path, value);

@@ -1,4 +1,4 @@
-// Places of tokens: in order, within the text, and of all of it where the tokenizer changes nothing; and the way back.
+// Positions of tokens: in order and within the text; if the tokenizer changes nothing, they cover all of it. And the text of ids.
 #include "tokenizer/files/text_tokens.h"
 
 #include <gtest/gtest.h>

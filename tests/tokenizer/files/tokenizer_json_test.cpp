@@ -127,7 +127,7 @@ TEST(WordPatterns, CutAsTheRegularExpressionsDo) {
   }
 }
 
-// ---- Files from anywhere
+// ---- Untrusted files
 
 nlohmann::json small_file() {
   return {{"version", "1.0"},

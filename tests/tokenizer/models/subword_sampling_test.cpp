@@ -112,8 +112,21 @@ SentencePieceFile merges_of(const std::vector<std::string>& pieces) {
   return file;
 }
 
-// The distribution over segmentations that algorithm 1 of the paper defines, by enumerating all draws.
 using Segmentation = std::vector<std::string>;
+
+// How often each segmentation is drawn.
+template <class Draw>
+std::map<Segmentation, int> count_segmentations(int draws, const Draw& draw) {
+  std::map<Segmentation, int> counts;
+  for (int n = 0; n < draws; ++n) {
+    std::vector<std::string_view> pieces;
+    draw(pieces);
+    ++counts[Segmentation(pieces.begin(), pieces.end())];
+  }
+  return counts;
+}
+
+// The distribution over segmentations that algorithm 1 of the paper defines, by enumerating all draws.
 void follow(const SubwordPieces& model, const Segmentation& symbols, double probability, double p,
             std::map<Segmentation, double>& result) {
   std::vector<std::pair<float, std::size_t>> merges;  // best first
@@ -137,14 +150,10 @@ TEST(BpeDropout, DrawsFromThePapersDistribution) {
   std::map<Segmentation, double> expected;
   follow(model, {"a", "b", "c", "d", "a", "b"}, 1, p, expected);
   ASSERT_GT(expected.size(), 10u);
-  std::map<Segmentation, int> counts;
   const auto draws = static_cast<int>(test::round_count(200'000));
   RandomSequence random(11, 3);
-  for (int n = 0; n < draws; ++n) {
-    std::vector<std::string_view> pieces;
-    segment_by_merges(model, text, p, random, pieces);
-    ++counts[Segmentation(pieces.begin(), pieces.end())];
-  }
+  std::map<Segmentation, int> counts = count_segmentations(
+      draws, [&](std::vector<std::string_view>& pieces) { segment_by_merges(model, text, p, random, pieces); });
   double total = 0;
   for (const auto& [segmentation, probability] : expected) {
     total += probability;
@@ -230,14 +239,10 @@ TEST(UnigramSampling, DrawsFromTheModelsDistribution) {
       if (std::isinf(log_p)) continue;
       sum += expected[pieces] = std::exp(alpha * log_p);
     }
-    std::map<Segmentation, int> counts;
     const auto draws = static_cast<int>(test::round_count(100'000));
     RandomSequence random(2, 9);
-    for (int n = 0; n < draws; ++n) {
-      std::vector<std::string_view> pieces;
-      sample_unigrams(model, text, alpha, random, pieces);
-      ++counts[Segmentation(pieces.begin(), pieces.end())];
-    }
+    std::map<Segmentation, int> counts = count_segmentations(
+        draws, [&](std::vector<std::string_view>& pieces) { sample_unigrams(model, text, alpha, random, pieces); });
     for (const auto& [segmentation, weight] : expected) {
       const double p = weight / sum;
       EXPECT_NEAR(counts[segmentation] / static_cast<double>(draws), p, 5 * std::sqrt(p * (1 - p) / draws) + 1e-9);
