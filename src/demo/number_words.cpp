@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/element.h"
 #include "base/error.h"
 
 namespace tril::train {
@@ -26,10 +27,10 @@ constexpr std::array<const char*, 10> french_tens{"",          "",         "ving
                                                   "cinquante", "soixante", "soixante", "quatre-vingt", "quatre-vingt"};
 
 std::string word(const SmallNumbers& words, int n) {
-  return words[static_cast<std::size_t>(n)];
+  return element(words, n);
 }
 std::string ten(const std::array<const char*, 10>& words, int n) {
-  return words[static_cast<std::size_t>(n / 10)];
+  return element(words, n / 10);
 }
 
 std::string in_english(int n, bool with_and) {
@@ -71,7 +72,7 @@ std::string english_ordinal(int n) {
   constexpr std::array<const char*, 13> irregular{"", "first",  "second", "third", "", "fifth",  "",
                                                   "", "eighth", "ninth",  "",      "", "twelfth"};
   if (n > 20 && n % 10) return ten(english_tens, n) + "-" + english_ordinal(n % 10);
-  if (n < 13 && *irregular[static_cast<std::size_t>(n)]) return irregular[static_cast<std::size_t>(n)];
+  if (n < 13 && *element(irregular, n)) return element(irregular, n);
   std::string text = in_english(n, false);
   if (text.ends_with('y')) return text.replace(text.size() - 1, 1, "ieth");
   return text + "th";

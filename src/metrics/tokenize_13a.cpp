@@ -107,7 +107,7 @@ std::vector<std::string_view> split_words(std::string_view line) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i < line.size();) {
     const std::size_t length = character_length(line, i);
-    // A stray byte from 0x80 on is no character: only ASCII and complete sequences can be white space.
+    // A stray byte from 0x80 on is not a character: only ASCII and complete sequences can be white space.
     const bool stray = length == 1 && static_cast<unsigned char>(line[i]) >= 0x80;
     if (!stray && is_space(decode(line.substr(i, length)))) {
       if (i > begin) words.push_back(line.substr(begin, i - begin));

@@ -37,7 +37,7 @@ std::string map_fault(std::string_view map) {
   const std::size_t count = trie_bytes / 4;
   const auto unit = [&](std::size_t i) { return Unit{little_endian(map, 4 + 4 * i)}; };
   // A byte of the text leads from a base to the unit `base ^ byte`, if that has the byte as its label. A unit's label therefore
-  // says which base it belongs to: the units of each base form a list, which spares looking for all 256 bytes at each.
+  // gives its base. The units of each base form a list, so that not all 256 bytes need be tried at each base.
   std::vector<std::size_t> first(count, count), next(count, count);
   for (std::size_t i = count; i-- > 0;) {
     const std::size_t base = i ^ unit(i).label();

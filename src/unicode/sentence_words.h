@@ -13,7 +13,7 @@ inline constexpr std::string_view titles =
     "sig dott avv doç \u03ba \u03ba\u03b1 \u03b4\u03c1 \u0443\u043b \u0438\u043c \u043f\u0440\u043e\u0444 "
     "\u0430\u043a\u0430\u0434 \u062f \u0921\u0949 \u092a\u094d\u0930\u094b ";
 
-/// Before numbers: the sentence goes on if a number follows.
+/// Before numbers: the sentence continues if a number follows.
 inline constexpr std::string_view before_numbers =
     " no nr nos nrs nro n\u00ba fig figs art arts abs sec sect ch chap cap p pp pg pag p\u00e1g blz s vol vols ver bd "
     "bde "
@@ -24,7 +24,7 @@ inline constexpr std::string_view before_numbers =
     "\u043a\u0432 "
     "\u0442 \u2116 ";
 
-/// Inside sentences: the sentence goes on unless a word of `beginnings` follows.
+/// Inside sentences: the sentence continues unless a word of `beginnings` follows.
 inline constexpr std::string_view inner =
     " st ste mt ft sen gov rep pres col adm fr sr jr esq inc ltd co corp bros dept est approx ca circa vs cf al incl "
     "excl "

@@ -196,7 +196,7 @@ bool counts(const Line& line, std::size_t begin, std::size_t digits, std::string
   return before != "am" || line.word_before(at) != "I";  // "I am 5. Tom is 6."
 }
 
-// Whether the sentence goes on after the single full stop at `stop`; `next` is the next character that is no white space.
+// Whether the sentence continues after the single full stop at `stop`; `next` is the next character other than white space.
 bool goes_on(const Line& line, std::size_t stop, std::size_t next) {
   const std::size_t begin = line.word_begin(stop);
   const std::string_view word = line.part(begin, stop), follows = line.word_behind(next);
@@ -233,7 +233,7 @@ std::size_t past_spaced_quote(const Line& line, std::size_t end) {
 std::size_t sentence_end(std::string_view text) {
   const Line line(text);
   char32_t before = ' ';
-  std::size_t text_end = 0;  // after the last character that is no white space
+  std::size_t text_end = 0;  // after the last character other than white space
   for (std::size_t i = 0; i < line.size();) {
     const Character c = line.at(i);
     if (c.code == paragraph_separator && text_end > 0) return text_end;

@@ -1,5 +1,5 @@
 // Finds the ends of sentences in any language: after the marks of Unicode's Sentence_Break property [UAX #29] and
-// closing quotes or brackets, unless the text shows that the sentence goes on: a small letter, an abbreviation, an
+// closing quotes or brackets, unless the text shows that the sentence continues: a small letter, an abbreviation, an
 // initial, an ordinal or numbered item ("3. Oktober", "No. 5"). The language is not known, so rules common to all
 // languages decide, and word lists where these are not enough.
 #pragma once

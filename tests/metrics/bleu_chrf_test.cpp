@@ -78,8 +78,8 @@ TEST(LowerCase, ASigmaIsFinalWhereAWordEnds) {
            {"\u039f\u03a3\u039f", "\u03bf\u03c3\u03bf"},    // within one
            {"\u03a3", "\u03c3"},                            // alone
            {"\u039f\u03a3'\u039f", "\u03bf\u03c3'\u03bf"},  // a mark between letters of a word
-           {"\u039f\u03a3.", "\u03bf\u03c2."},              // a mark behind it
-           {"\u039f\u0301\u03a3", "\u03bf\u0301\u03c2"},    // behind an accent of its own
+           {"\u039f\u03a3.", "\u03bf\u03c2."},              // a mark after it
+           {"\u039f\u0301\u03a3", "\u03bf\u0301\u03c2"},    // after an accent of its own
            {"'\u03a3 a", "'\u03c3 a"},                      // nothing but a mark before
            {"\u039f.\u03a3\u2019 1", "\u03bf.\u03c2\u2019 1"}})
     EXPECT_EQ(lower_case(upper), lower) << upper;
