@@ -42,6 +42,30 @@ function(tril_unity target)
   endif()
 endfunction()
 
+# tril_precompile(pch LINK targets... OPTIONS compiler options... HEADERS headers...): what the compiler has read of the headers that
+# most sources include, and of HEADERS, for those who use it. tril_use_precompiled(target pch): that target does; its options are the
+# same but for warnings.
+function(tril_precompile pch)
+  cmake_parse_arguments(PCH "" "" "LINK;OPTIONS;HEADERS" ${ARGN})
+  if(NOT TRIL_PCH)
+    return()
+  endif()
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${pch}.cpp CONTENT "")
+  add_library(${pch} OBJECT ${CMAKE_BINARY_DIR}/${pch}.cpp)
+  target_link_libraries(${pch} PRIVATE ${PCH_LINK})
+  target_compile_options(${pch} PRIVATE ${PCH_OPTIONS})
+  target_precompile_headers(${pch} PRIVATE
+    <algorithm> <array> <charconv> <chrono> <cmath> <cstdint> <cstring> <filesystem> <fstream> <functional> <limits> <map> <memory>
+    <mutex> <numeric> <optional> <set> <span> <sstream> <string> <string_view> <thread> <unordered_map> <utility> <variant> <vector>
+    <fmt/format.h> <nlohmann/json.hpp> ${PCH_HEADERS})
+endfunction()
+
+function(tril_use_precompiled target pch)
+  if(TRIL_PCH)
+    target_precompile_headers(${target} REUSE_FROM ${pch})
+  endif()
+endfunction()
+
 function(tril_layer folder sentence)
   cmake_parse_arguments(LAYER "" "" "USES;LINK" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${folder}/*.cpp)
@@ -58,8 +82,14 @@ function(tril_layer folder sentence)
   set_target_properties(tril_${name} PROPERTIES LINKER_LANGUAGE CXX)
   if(NOT folder STREQUAL "kern")  # Highway compiles its sources once for each instruction set
     tril_unity(tril_${name})
+    if(TARGET tril_pch)
+      tril_use_precompiled(tril_${name} tril_pch)
+    endif()
   elseif(TRIL_SANITIZE OR TRIL_QUICK)  # all else is compiled for seconds and runs for one; without -O1, kernels run for minutes
     target_compile_options(tril_${name} PRIVATE -O1)
+    if(TRIL_SANITIZE STREQUAL "thread")  # threads race in any instruction set; three take a minute more
+      target_compile_definitions(tril_${name} PRIVATE TRIL_GENERIC_KERNELS)
+    endif()
   endif()
   target_include_directories(tril_${name} PUBLIC ${root})
   target_link_libraries(tril_${name} PUBLIC tril_options)

@@ -8,4 +8,8 @@
 #pragma once
 
 #define HWY_BASELINE_TARGETS HWY_SSSE3
+#ifdef TRIL_GENERIC_KERNELS  // only the first
+#define HWY_DISABLED_TARGETS (~HWY_SSSE3)
+#else
 #define HWY_DISABLED_TARGETS (~(HWY_SSSE3 | HWY_AVX2 | HWY_AVX3))
+#endif

@@ -71,14 +71,17 @@ struct Tables {
   std::size_t count = 1;
 
   Tables() {
+#ifndef TRIL_GENERIC_KERNELS
     const auto supported = hwy::SupportedTargets();
     if (supported & HWY_AVX2) {
       avx2 = named("avx2", N_AVX2::fill_all);
       usable[count++] = &avx2;
     }
     if (supported & HWY_AVX3) add_avx512();
+#endif
   }
 
+#ifndef TRIL_GENERIC_KERNELS
   void add_avx512() {
     avx512 = named("avx512", N_AVX3::fill_all);
     usable[count++] = &avx512;
@@ -107,6 +110,7 @@ struct Tables {
     N_AVX3::fill_attention_tiles(amx);
     usable[count++] = &amx;
   }
+#endif
   Tables(const Tables&) = delete;
   Tables& operator=(const Tables&) = delete;
 };
