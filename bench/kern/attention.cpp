@@ -165,7 +165,8 @@ const bool registered = [] {
     }
     for (auto [length, heads, d] : {std::array<std::size_t, 3>{20, 4, 32}, {20, 8, 64}, {1000, 8, 64}}) {
       const std::string shape = std::to_string(length) + "/" + std::to_string(heads) + "x" + std::to_string(d);
-      add("attention/cached/" + shape, [=](benchmark::State& state) { cached(state, *k, length, heads, d); });
+      add("attention/cached/" + shape,
+          [k, length = length, heads = heads, d = d](benchmark::State& state) { cached(state, *k, length, heads, d); });
     }
     for (bool causal : {false, true}) {
       add(causal ? "attention/linear_causal/2048/8x64" : "attention/linear/2048/8x64",
