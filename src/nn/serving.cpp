@@ -37,7 +37,7 @@ class SectionTaker {
 
 // The sections of a matrix [out, in] in the form of `precision`.
 MatrixSections sections_of(SectionTaker& block, std::int64_t out, std::int64_t in, Precision precision, int bits) {
-  const auto n = static_cast<std::size_t>(out), k = static_cast<std::size_t>(in);
+  const auto n = as_size(out), k = as_size(in);
   MatrixSections m{.out = out, .in = in, .bits = is_quantized(precision) ? bits : 0};
   if (precision == Precision::fp32) {
     m.transposed = block.take(out * in, DType::f32);

@@ -129,7 +129,8 @@ TEST(LengthDependence, BeginningsOfLongTextsAreOthers) {
     Arena arena;
     Context c(arena);
     const auto alone = host_copy<float>(m->decode(c, {.ids = ids, .rows = rows, .memory_rows = {}})),
-               begun = host_copy<float>(m->decode(c, {.ids = ids, .rows = rows, .memory_rows = {}, .given = given}));
+               begun = host_copy<float>(
+                   m->decode(c, {.ids = ids, .rows = rows, .memory_rows = {}, .prompt_lengths = given}));
     float most = 0;
     for (std::size_t i = 0; i < alone.size(); ++i) most = std::max(most, std::abs(alone[i] - begun[i]));
     EXPECT_GT(most, 0.01f) << kind.name;
