@@ -65,8 +65,8 @@ Embedding::Embedding(Parameters& p, const std::string& name, std::int64_t vocab,
 
 Tensor Embedding::forward(Context& c, std::span<const std::int32_t> ids) const {
   const Tensor on_device = c.upload<std::int32_t>(ids, {std::ssize(ids)});
-  const Tensor y = table_->value ? ops::embedding(c, table_->value, on_device, options_.scale, options_.padding_id)
-                                 : ops::embedding(c, table_->quantized, on_device, options_.scale);
+  Tensor y = table_->value ? ops::embedding(c, table_->value, on_device, options_.scale, options_.padding_id)
+                           : ops::embedding(c, table_->quantized, on_device, options_.scale);
   if (is_adapted(c, table_->row_adapters.get())) adapt_rows(c, ids, *table_, options_.scale, y);
   return y;
 }
