@@ -131,11 +131,9 @@ Redundant Opt::redundant(std::string_view name) const {
 
 Tensor Opt::decode(Context& c, const DecoderInput& input) const {
   const auto call = decoder_call(c, input);
-  std::vector<std::int32_t> positions = input.rows.positions();
-  for (std::int32_t& p : positions) p += offset;
   Tensor h = embedding_.forward(c, input.ids);
   if (project_in_) h = project_in_->forward(c, h);
-  h = positions_.forward(c, h, positions);
+  h = positions_.forward(c, h, input.rows.positions());
   h = run_layers(c, pre_norm_, h, call, {.checkpointing = gradient_checkpointing_, .layer_drop = config_.layerdrop});
   h = run_layers(c, post_norm_, h, call, {.checkpointing = gradient_checkpointing_, .layer_drop = config_.layerdrop});
   if (final_norm_) h = final_norm_->forward(c, h);
