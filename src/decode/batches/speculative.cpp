@@ -231,6 +231,7 @@ std::vector<std::vector<Hypothesis>> decode_speculatively(Context& c, Step& step
                                                           const RequestList& list) {
   check_options(list.options, step.vocab_size());
   check_speculative(list.options);
+  check(list.max_live >= 0, "speculative decoding", "expected at least 0 live sentences, got {}", list.max_live);
   for (const Request& request : list.requests) check_request(request, list.options, step.vocab_size());
   check(proposals.most >= 1, "speculative decoding", "expected at least 1 token to propose, got {}", proposals.most);
   return SpeculativeSearch(step, proposals, list).run(c);
