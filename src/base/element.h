@@ -1,18 +1,19 @@
-// Indices are signed in tril, those of the standard library are not. The conversion is here.
+// Access to elements by signed index: the conversion of as_size.h, and a check of the upper bound in debug builds.
 #pragma once
 
 #include <cassert>
-#include <cstddef>
 #include <cstdint>
 #include <iterator>
+
+#include "base/as_size.h"
 
 namespace tril {
 
 /// The element of a vector, span or array at a signed index, which must be within it.
 template <class List>
 constexpr decltype(auto) element(List&& list, std::int64_t i) {
-  assert(i >= 0 && i < std::ssize(list));
-  return list[static_cast<std::size_t>(i)];
+  assert(i < std::ssize(list));
+  return list[as_size(i)];
 }
 
 }  // namespace tril

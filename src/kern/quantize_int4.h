@@ -7,7 +7,7 @@
 
 namespace tril::kern {
 
-/// Where n rows of 4 bits are written, in the form of PackQuantized.
+/// Where rows of 4-bit integers are written, in the form of PackQuantized: n, m and t of the formula above.
 struct Int4Rows {
   std::uint8_t* n;  ///< [rows, (k + 1) / 2], two values in a byte
   std::uint8_t* m;  ///< [rows, k / int4_group rounded up]

@@ -87,9 +87,9 @@ class Parameters {
   void watch(Tape& tape) const;
 
  private:
-  // Where the floats of weights begin in a block, in bytes: of all weights, or of those that a serving model keeps in floats.
+  // The places of weights' floats in a block, in bytes: of all weights, or of those that a serving model keeps in floats.
   struct ValueLayout {
-    std::vector<std::pair<std::size_t, std::size_t>> begins;  // of a weight in the list, and of its floats
+    std::vector<std::pair<std::size_t, std::size_t>> begins;  // index in list_, and where its floats begin
     std::size_t end = 0;
   };
   ValueLayout lay_out_values(std::optional<Precision> serving) const;

@@ -51,7 +51,7 @@ struct QuantizedMatrix {
 /// quantised weight, x is rounded to 8 bits row by row, and there are no gradients. Training needs `value`.
 struct Weight {
   Weight() = default;
-  /// Of a matrix and the copies of it that there are; a matrix alone is a weight too.
+  /// From a matrix and those of its copies that exist. Implicit, so that a tensor can be passed as a weight.
   Weight(Tensor matrix, Tensor its_transposed = {}, Tensor its_packed = {}, Tensor its_packed_transposed = {})
       : shape(matrix ? matrix.shape() : Shape{}),
         value(std::move(matrix)),
@@ -59,7 +59,7 @@ struct Weight {
         packed(std::move(its_packed)),
         packed_transposed(std::move(its_packed_transposed)) {}
 
-  Shape shape;
+  Shape shape;  ///< [out, in], also without `value`
   Tensor value;
   Tensor transposed;         ///< W^T [in, out]
   Tensor packed;             ///< W^T as a right operand, for x W^T

@@ -8,8 +8,8 @@
 #include "search/candidates.h"
 
 namespace tril::search {
-// A group of g rows considers max(2, 1 + e) g candidates. The diversity penalty can push back at most beam_size - g others.
-// Together these are never more than what one beam of all rows needs.
+// With e EOS ids, a group of g rows considers max(2, 1 + e) g candidates. The diversity penalty can push back at most
+// beam_size - g others. Together these are never more than what one beam of all rows needs.
 std::int32_t BeamSearch::candidates_per_row(const SearchPlan& o) {
   const std::int32_t beam = std::max<std::int32_t>(2, 1 + static_cast<std::int32_t>(o.eos_ids.size())) * o.beam_size;
   return o.alternatives ? std::max(beam, o.n_best) : beam;

@@ -63,7 +63,7 @@ class ServedModel {
   const model::Model& model() const { return *loaded_.model; }
   const Tokenizer& tokenizer() const { return *loaded_.tokenizer; }
   bool translates() const { return loaded_.model->has_encoder(); }
-  /// True if the model has fewer positions than these tokens.
+  /// True if a text of this many tokens exceeds the model's positions.
   bool is_too_long(std::int64_t tokens) const {
     const std::int64_t positions = model().max_positions();
     return positions > 0 && tokens > positions;

@@ -66,7 +66,7 @@ struct Work {
   }
   /// The maximum number of tokens in the KV cache.
   std::int64_t cache_tokens() const { return 1 + std::ssize(request.prefix) + rows() * request.max_length; }
-  /// The cost of a turn in tokens: those to read and those to generate.
+  /// Its cost to its client's balance in tokens (fair_queue.h): those to read and those to generate.
   std::int64_t cost() const { return std::ssize(source) + cache_tokens(); }
 
   // Set by the engine.
