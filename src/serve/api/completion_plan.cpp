@@ -19,7 +19,8 @@ const char* length_field(const CompletionRequest& r) {
 
 void check_length(const char* name, std::int64_t tokens, const ServiceOptions& server) {
   if (tokens > server.most_new_tokens)
-    throw field_error(name, fmt::format("{} is above the server's limit of {}", tokens, server.most_new_tokens));
+    throw field_error(
+        name, fmt::format("{} is above the server's limit of {} (`max_new_tokens`)", tokens, server.most_new_tokens));
 }
 
 void set_lengths(const CompletionRequest& r, const ServedModel& model, const ServiceOptions& server,
