@@ -37,7 +37,7 @@ constexpr std::array roles{
     Role{".bias", &AdapterModule::bias},
 };
 
-constexpr std::string_view prefix = "base_model.model.";
+constexpr std::string_view name_prefix = "base_model.model.";
 
 std::map<std::string, AdapterModule> modules_of(std::span<const WeightView> tensors, const std::string& file) {
   std::map<std::string, AdapterModule> modules;
@@ -45,10 +45,12 @@ std::map<std::string, AdapterModule> modules_of(std::span<const WeightView> tens
     const std::string where = file + ": " + printable(view.name, 200);
     const auto role =
         std::find_if(roles.begin(), roles.end(), [&](const Role& r) { return view.name.ends_with(r.end); });
-    if (!view.name.starts_with(prefix) || role == roles.end() || view.name.size() <= prefix.size() + role->end.size())
+    if (!view.name.starts_with(name_prefix) || role == roles.end() ||
+        view.name.size() <= name_prefix.size() + role->end.size())
       fail_usage(where, "is not a tensor of a supported adapter",
                  "expected base_model.model.MODULE.lora_A.weight, or another tensor of LoRA");
-    AdapterModule& m = modules[view.name.substr(prefix.size(), view.name.size() - prefix.size() - role->end.size())];
+    AdapterModule& m =
+        modules[view.name.substr(name_prefix.size(), view.name.size() - name_prefix.size() - role->end.size())];
     if (m.*role->tensor) fail_usage(where, "is the second tensor of this kind of its module");
     m.*role->tensor = &view;
     m.is_table |= role->is_table;

@@ -33,7 +33,7 @@ std::string wrapped(const std::string& text, std::size_t column) {
 }
 
 std::string value_text(const Field& field) {
-  std::string shown = field.shown_value();
+  const std::string& shown = field.shown_value();
   const bool speaks_for_itself = shown.find(' ') != std::string::npos || shown.ends_with("...");
   return field.is_list() && !speaks_for_itself ? shown + "..." : shown;
 }
@@ -100,7 +100,7 @@ void add_tables(std::string& out, const Fields& fields) {
         out += fmt::format("\n### {}\n\n| Option | Default | Meaning |\n|---|---|---|\n", group);
       },
       [&](const Field& field) {
-        const std::string value = field.default_text();
+        const std::string& value = field.default_text();
         const std::string meaning = with_notes(with_options(fields, field.help()), notes_of(field));
         out += fmt::format("| `{}` | {} | {} |\n", in_table(flag_text(field)),
                            value.empty() || field.is_flag() ? (field.is_flag() && value == "true" ? "on" : "")

@@ -13,7 +13,7 @@
 namespace tril {
 namespace {
 
-constexpr std::string_view class_name = "ByT5Tokenizer";
+constexpr std::string_view byt5_class = "ByT5Tokenizer";
 constexpr std::int32_t named_ids = 3, byte_ids = 256;
 
 // A BPE without merges over GPT-2's letters for bytes.
@@ -55,7 +55,7 @@ std::vector<std::string> sentinels(const TokenizerConfig& config, const std::str
 }  // namespace
 
 bool is_byte_directory(const std::string& directory) {
-  return read_tokenizer_config(directory).tokenizer_class.starts_with(class_name);
+  return read_tokenizer_config(directory).tokenizer_class.starts_with(byt5_class);
 }
 
 TokenizerDescription describe_byte_tokenizer(const std::string& directory) {

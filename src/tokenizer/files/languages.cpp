@@ -6,16 +6,16 @@ namespace tril {
 namespace {
 
 // In the order of ids.
-constexpr std::array<std::string_view, 25> mbart = {
+constexpr std::array<std::string_view, 25> mbart_tags = {
     "ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX", "et_EE", "fi_FI", "fr_XX", "gu_IN", "hi_IN", "it_IT", "ja_XX", "kk_KZ",
     "ko_KR", "lt_LT", "lv_LV", "my_MM", "ne_NP", "nl_XX", "ro_RO", "ru_RU", "si_LK", "tr_TR", "vi_VN", "zh_CN"};
-constexpr std::array<std::string_view, 52> mbart50 = {
+constexpr std::array<std::string_view, 52> mbart50_tags = {
     "ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX", "et_EE", "fi_FI", "fr_XX", "gu_IN", "hi_IN", "it_IT",
     "ja_XX", "kk_KZ", "ko_KR", "lt_LT", "lv_LV", "my_MM", "ne_NP", "nl_XX", "ro_RO", "ru_RU", "si_LK",
     "tr_TR", "vi_VN", "zh_CN", "af_ZA", "az_AZ", "bn_IN", "fa_IR", "he_IL", "hr_HR", "id_ID", "ka_GE",
     "km_KH", "mk_MK", "ml_IN", "mn_MN", "mr_IN", "pl_PL", "ps_AF", "pt_XX", "sv_SE", "sw_KE", "ta_IN",
     "te_IN", "th_TH", "tl_XX", "uk_UA", "ur_PK", "xh_ZA", "gl_ES", "sl_SI"};
-constexpr std::array<std::string_view, 100> m2m100 = {
+constexpr std::array<std::string_view, 100> m2m100_tags = {
     "af", "am", "ar", "ast", "az", "ba",  "be", "bg", "bn", "br", "bs", "ca", "ceb", "cs", "cy", "da", "de",
     "el", "en", "es", "et",  "fa", "ff",  "fi", "fr", "fy", "ga", "gd", "gl", "gu",  "ha", "he", "hi", "hr",
     "ht", "hu", "hy", "id",  "ig", "ilo", "is", "it", "ja", "jv", "ka", "kk", "km",  "kn", "ko", "lb", "lg",
@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 100> m2m100 = {
     "pa", "pl", "ps", "pt",  "ro", "ru",  "sd", "si", "sk", "sl", "so", "sq", "sr",  "ss", "su", "sv", "sw",
     "ta", "th", "tl", "tn",  "tr", "uk",  "ur", "uz", "vi", "wo", "xh", "yi", "yo",  "zh", "zu"};
 constexpr std::array<std::string_view, 8> wmt21 = {"en", "ha", "is", "ja", "cs", "ru", "zh", "de"};
-constexpr std::array<std::string_view, 202> nllb = {
+constexpr std::array<std::string_view, 202> nllb_tags = {
     "ace_Arab", "ace_Latn", "acm_Arab", "acq_Arab", "aeb_Arab", "afr_Latn", "ajp_Arab", "aka_Latn", "amh_Ethi",
     "apc_Arab", "arb_Arab", "ars_Arab", "ary_Arab", "arz_Arab", "asm_Beng", "ast_Latn", "awa_Deva", "ayr_Latn",
     "azb_Arab", "azj_Latn", "bak_Cyrl", "bam_Latn", "ban_Latn", "bel_Cyrl", "bem_Latn", "ben_Beng", "bho_Deva",
@@ -51,19 +51,19 @@ constexpr std::array<std::string_view, 202> nllb = {
 }  // namespace
 
 std::span<const std::string_view> mbart_languages() {
-  return mbart;
+  return mbart_tags;
 }
 std::span<const std::string_view> mbart50_languages() {
-  return mbart50;
+  return mbart50_tags;
 }
 std::span<const std::string_view> m2m100_languages() {
-  return m2m100;
+  return m2m100_tags;
 }
 std::span<const std::string_view> wmt21_languages() {
   return wmt21;
 }
 std::span<const std::string_view> nllb_languages() {
-  return nllb;
+  return nllb_tags;
 }
 
 }  // namespace tril
