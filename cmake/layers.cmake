@@ -42,9 +42,8 @@ function(tril_unity target)
   endif()
 endfunction()
 
-# tril_precompile(pch LINK targets... OPTIONS compiler options... HEADERS headers...): what the compiler has read of the headers that
-# most sources include, and of HEADERS, for those who use it. tril_use_precompiled(target pch): that target does; its options are the
-# same but for warnings.
+# tril_precompile(pch LINK targets... OPTIONS compiler options... HEADERS headers...): precompiles the headers that most sources
+# include, and HEADERS. tril_use_precompiled(target pch): a target uses them; its options must be the same, except for warnings.
 function(tril_precompile pch)
   cmake_parse_arguments(PCH "" "" "LINK;OPTIONS;HEADERS" ${ARGN})
   if(NOT TRIL_PCH)
@@ -87,7 +86,7 @@ function(tril_layer folder sentence)
     endif()
   elseif(TRIL_SANITIZE OR TRIL_QUICK)  # all else is compiled for seconds and runs for one; without -O1, kernels run for minutes
     target_compile_options(tril_${name} PRIVATE -O1)
-    if(TRIL_SANITIZE STREQUAL "thread")  # threads race in any instruction set; three take a minute more
+    if(TRIL_SANITIZE STREQUAL "thread")  # races show in any instruction set; to compile three takes a minute more
       target_compile_definitions(tril_${name} PRIVATE TRIL_GENERIC_KERNELS)
     endif()
   endif()

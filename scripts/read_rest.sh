@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Has the compiler read what a build folder could compile and has not: its warnings are errors there, and no code is made.
+# Checks the sources that a build folder has not compiled, with its compiler and -fsyntax-only: warnings are errors, as there.
 # usage: read_rest.sh BUILD_DIRECTORY
 set -euo pipefail
 [ $# -eq 1 ] || { echo "usage: read_rest.sh BUILD_DIRECTORY" >&2; exit 2; }
 cd "$1"
+grep -q '^ *"command": ' compile_commands.json || { echo "read_rest: $1 has no commands to compile anything" >&2; exit 1; }
 
-rest() { # the commands, one after each NUL; a source of src/ that a fuzzer compiles once more is not read once more
+rest() { # the commands, each ended by a NUL; a fuzzer's own copy of a source of src/ is left out
   sed -nE 's/^ *"command": "(.*)",$/\1/p' compile_commands.json | sed 's/\\"/"/g; s/\\\\/\\/g' | while IFS= read -r command; do
     object=${command##* -o } object=${object%% *}
     case $object in */fuzz_*/__/*) continue ;; esac

@@ -29,10 +29,10 @@ for what in "$@"; do
   case $what in
     address) run asan "$(printf 'test_%s ' $most)" "^($(printf %s "$most" | tr ' ' '|'))\." "$costly" ;;
     # OpenMP's own synchronisation is invisible to the thread sanitizer, so it runs where threads are the project's own:
-    # not in training, whose products are OpenBLAS's and oneDNN's by OpenMP. Of the search those tests that have several
-    # workers, threads inside ops or callbacks from other threads. All of the service. Hashing a large file takes one thread.
+    # not in training, whose products are OpenBLAS's and oneDNN's by OpenMP. Of decoding, the tests with several workers,
+    # threads inside ops or callbacks from other threads. All of the service. Hashing a large file takes one thread.
     thread) run tsan "test_base test_tensor test_corpus test_align test_decode test_serve" \
-      '^(base|tensor|corpus|align)\..*(Arena|Corpus|Team)|^decode\.(Ensemble|Generator|GoldenEncoderDecoder\.Batches|PromptSession|ContinuousSession|ContinuousBatch|Shortlist|Speculative|TokenAttention|Watched|WatchedModel|WorkerPool)|^serve\.(Engine|HttpServer|LargeBodies|Serving|SideWorker|Statistics)' "$costly|^corpus\.Corpus\.LargeFiles" ;;
+      '^(base|tensor|corpus|align)\..*(Arena|Corpus|Team)|^decode\.(Deterministic\.Nothing|Ensemble|Generator|GoldenEncoderDecoder\.Batches|PromptSession|ContinuousSession|ContinuousBatch|Shortlist|Speculative|TokenAttention|Watched|WatchedModel|WorkerPool)|^serve\.(Engine|HttpServer|LargeBodies|Serving|SideWorker|Statistics)' "$costly|^corpus\.Corpus\.LargeFiles" ;;
     *) echo "sanitize: '$what' is not one of address, thread" >&2; exit 2 ;;
   esac
 done

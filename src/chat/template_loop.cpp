@@ -11,7 +11,7 @@ Loop::Loop(Generator::Next source, std::int64_t depth, std::function<Value(const
 
 std::optional<Value> Loop::next() {
   std::optional<Value> value = following();
-  has_behind_ = false;
+  has_next_ = false;
   next_.reset();
   if (!value) return std::nullopt;
   before_ = std::exchange(now_, *value);
@@ -20,8 +20,8 @@ std::optional<Value> Loop::next() {
 }
 
 const std::optional<Value>& Loop::following() {
-  if (has_behind_) return next_;
-  has_behind_ = true;
+  if (has_next_) return next_;
+  has_next_ = true;
   if (!length_) {
     next_ = source_();
   } else if (!rest_.empty()) {

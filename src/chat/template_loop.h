@@ -33,7 +33,7 @@ class Loop {
   std::int64_t index_ = -1;
   Value before_ = Undefined{"previtem"}, now_ = Undefined{"previtem"};
   std::optional<Value> next_;  // the next element, if it has been fetched
-  bool has_behind_ = false;
+  bool has_next_ = false;
   List rest_;  // all elements after that, if they have been fetched, the last one first
   std::optional<std::int64_t> length_;
   std::optional<Value> last_seen_;

@@ -1,5 +1,5 @@
-// Downloads a model by its name into the cache: listing, plan, transfers, links. After a kill at any time, the next call
-// resumes. A content gets its checksum as name when it is complete. Links are made when all contents are there, that of
+// Downloads a model by its name into the cache: listing, plan, transfers, links. If it is killed at any time, the next call
+// resumes. A blob gets its name, the checksum, when it is complete. Links are made when all blobs are complete, that of
 // config.json last; then the revision is stored.
 #pragma once
 

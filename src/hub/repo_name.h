@@ -30,7 +30,7 @@ bool is_url(std::string_view text);
 /// control characters, at most 1024 bytes.
 bool stays_inside(std::string_view path);
 
-/// True if a text consists of so many lower-case hexadecimal digits.
+/// True if a text consists of exactly this many lower-case hexadecimal digits.
 bool is_hex(std::string_view text, std::size_t digits);
 
 }  // namespace tril::hub

@@ -75,13 +75,13 @@ TEST(ChatTemplate, WhatHasNoEndIsStopped) {
   for (const std::string& source : sources) EXPECT_NE(says(source), "") << source.substr(0, 60);
 }
 
-// What hostile templates may do: by themselves a tenth of the limit, in `make soak` all of it.
+// The work that these templates may do: a tenth of the default limit, or all of it in `make soak`.
 std::size_t work_limit() {
   const char* const wanted = std::getenv("TRIL_SOAK_WORK");
   return wanted ? std::stoul(wanted) : 10'000'000;
 }
 
-// Processor time of that share of the second, which a build without optimisation multiplies by twenty.
+// The most processor time for this work: a build without optimisation takes twenty times as long.
 double most_seconds() {
   return 40 * static_cast<double>(work_limit()) / 1e8;
 }

@@ -1,4 +1,4 @@
-// Loops of random rounds: how many there are, and how one of them is repeated alone.
+// Loops of random rounds: their number, and how to repeat one round alone.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 
 namespace tril::test {
 
-/// How many rounds a loop makes that makes `usual` of them by itself: TRIL_ROUNDS, a number ("100000") or a share of
-/// `usual` ("20%"), or `usual` where that is not set.
+/// The number of rounds of a loop that usually makes `usual` of them: TRIL_ROUNDS, a number ("100000") or a share of
+/// `usual` ("20%"); `usual` if it is not set.
 inline std::uint64_t round_count(std::uint64_t usual) {
   const char* const wanted = std::getenv("TRIL_ROUNDS");
   if (!wanted) return usual;
@@ -22,7 +22,7 @@ inline std::uint64_t round_count(std::uint64_t usual) {
   return text.back() == '%' ? std::max<std::uint64_t>(1, usual * number / 100) : number;
 }
 
-/// The step of a loop over `all` cases that leaves round_count(all) of them, or all.
+/// The step of a loop over `all` cases that visits at least round_count(all) of them; 1 if there are no more cases than that.
 inline std::size_t stride(std::size_t all) {
   return std::max<std::size_t>(1, all / std::max<std::size_t>(1, round_count(all)));
 }

@@ -160,7 +160,7 @@ void read_deepseek_router(ConfigReader& config, LlamaLikeConfig& k, const Deepse
 void read_expert_groups(ConfigReader& config, LlamaLikeConfig& k, const DeepseekRouter& otherwise);
 /// first_k_dense_replace, the number of first layers without experts.
 void read_dense_layers(ConfigReader& config, LlamaLikeConfig& k, std::int64_t otherwise);
-/// num_nextn_predict_layers: so many more layers in the files predict further tokens; they are ignored.
+/// num_nextn_predict_layers: the number of further layers in the files, which predict further tokens and are ignored.
 void read_further_layers(ConfigReader& config, LlamaLikeConfig& k);
 /// Keys of router training, which are only kept in own_keys: in tril the weight of the balance loss is an option of
 /// `tril train`.

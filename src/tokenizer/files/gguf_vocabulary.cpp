@@ -113,8 +113,8 @@ void keep_special(Tokens& t, const std::vector<std::int32_t>& ids) {
     if (id >= 0 && t.type(id) == PieceType::unused) element(t.types, id) = PieceType::control;
 }
 
-// Control, unknown and user-defined tokens are matched literally in a text. Tokens that begin or end texts are special
-// of any type.
+// Control, unknown and user-defined tokens are matched literally in a text. Tokens that begin or end texts are special,
+// regardless of their type.
 std::vector<AddedToken> added_tokens(const Tokens& t, const std::vector<std::int32_t>& named) {
   std::vector<AddedToken> added;
   for (std::int32_t id = 0; id < t.size(); ++id) {

@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(Demo, DemoApplication,
                                            Application{"text", "1500", "60", "bits_per_character", 0, 2.6}),
                          [](const auto& application) { return std::string(application.param.name); });
 
-// Reading takes a minute to learn, in `make soak`; by itself this test only trains.
+// Learning to read takes a minute, so only `make soak` checks the result; otherwise this test only trains.
 TEST(DemoSoak, ReadingIsLearned) {
   if (std::getenv("TRIL_SOAK_UPDATES"))
     expect_learning({"reading", "8000", "300", "exact_match", 6, 100});
