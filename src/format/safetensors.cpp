@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "base/error.h"
 #include "base/float8.h"
@@ -52,6 +53,7 @@ std::optional<std::uint64_t> bytes_of_shape(StoredType type, std::span<const std
       return std::nullopt;
     is_empty = is_empty || n == 0;
   }
+  if (!std::in_range<std::int64_t>(bytes)) return std::nullopt;
   return is_empty ? 0 : bytes;
 }
 

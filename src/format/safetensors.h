@@ -27,8 +27,8 @@ enum class StoredType { f64, f32, f16, bf16, f8_e4m3, f8_e8m0, i64, i32, i16, i8
 std::size_t size_of(StoredType type);       ///< bytes per value; not for `blocks`
 std::string_view name_of(StoredType type);  ///< "F32", as in the header
 bool is_floating(StoredType type);
-/// Bytes of a tensor of this type and shape. Nothing if a size is negative or if the product of the sizes that are not 0 exceeds
-/// 64 bits: strides are such products.
+/// Bytes of a tensor of this type and shape. Nothing if a size is negative, or if the bytes without the sizes that are 0 do not fit
+/// into a signed 64-bit number: strides are such products.
 std::optional<std::uint64_t> bytes_of_shape(StoredType type, std::span<const std::int64_t> shape);
 
 /// One tensor of a file: valid while the file object (or the one it was moved to) lives.

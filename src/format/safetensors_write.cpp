@@ -1,7 +1,6 @@
 #include "format/safetensors_write.h"
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_set>
@@ -15,8 +14,7 @@ namespace {
 
 std::uint64_t bytes_of(const TensorHeader& tensor) {
   const std::optional<std::uint64_t> bytes = bytes_of_shape(tensor.dtype, tensor.shape);
-  check(bytes && std::in_range<std::int64_t>(*bytes), printable(tensor.name), "cannot have the shape [{}]",
-        fmt::join(tensor.shape, ", "));
+  check(bytes.has_value(), printable(tensor.name), "cannot have the shape [{}]", fmt::join(tensor.shape, ", "));
   return *bytes;
 }
 

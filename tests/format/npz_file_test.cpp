@@ -87,6 +87,8 @@ TEST(NpzFile, ShapesAreComparedWithTheBytes) {
   expect_header_refused(header("(9223372036854775807,)"), "more values than 64 bits can count");
   expect_header_refused(header("(9223372036854775808,)"), "a size that does not fit into 64 bits");
   expect_header_refused(header("(4611686018427387904, 8, 0)"), "more values than 64 bits can count");
+  expect_header_refused("{'descr': '|u1', 'fortran_order': True, 'shape': (4611686018427387904, 3, 0)}",
+                        "more values than 64 bits can count");
   std::string many = "(";
   for (int i = 0; i < 33; ++i) many += "1,";
   expect_header_refused(header(many + ")"), "more than 32 dimensions");
