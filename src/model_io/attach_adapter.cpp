@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/element.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "model_io/adapter.h"
@@ -197,7 +198,7 @@ Floats changed_matrix(const Update& u, Floats w, Floats* gain = nullptr) {
     if (!u.magnitude.empty()) {
       double squares = 0;
       for (const double v : row) squares += v * v;
-      g = static_cast<double>(u.magnitude.begin()[i]) / std::sqrt(squares);
+      g = static_cast<double>(element(u.magnitude, i)) / std::sqrt(squares);
       if (gain) gain->push_back(static_cast<float>(g));
     }
     std::ranges::transform(row, own, [g](double v) { return static_cast<float>(g * v); });

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/element.h"
 #include "base/error.h"
 #include "base/printable.h"
 
@@ -66,7 +67,7 @@ WeightView turned_view(const WeightView& view) {
                      const std::vector<float> values = to_f32(view);
                      for (std::int64_t r = 0; r < rows; ++r)
                        for (std::int64_t c = 0; c < columns; ++c)
-                         out.begin()[c * rows + r] = values.begin()[r * columns + c];
+                         element(out, c * rows + r) = element(values, r * columns + c);
                    });
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/element.h"
 #include "base/error.h"
 #include "model_io/ctranslate2_model.h"
 
@@ -19,8 +20,8 @@ WeightView sinusoids_view(std::int64_t width) {
     for (std::int64_t t = 0; t < computed_positions; ++t)
       for (std::int64_t i = 0; i < half; ++i) {
         const float angle = static_cast<float>(t + 1) * std::exp(-step * static_cast<float>(i));
-        out.begin()[t * width + i] = std::sin(angle);
-        out.begin()[t * width + half + i] = std::cos(angle);
+        element(out, t * width + i) = std::sin(angle);
+        element(out, t * width + half + i) = std::cos(angle);
       }
   });
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/element.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "model_io/gguf_keys.h"
@@ -159,8 +160,8 @@ json generation_config_of_gguf(const GgufFile& file) {
   const auto types = file.get<std::vector<std::int64_t>>(gguf_vocabulary_key("token_type"));
   if (const auto tokens = file.get<std::vector<std::string_view>>(gguf_vocabulary_key("tokens")); tokens && types)
     for (std::int64_t id = 0; id < std::min(std::ssize(*tokens), std::ssize(*types)); ++id)
-      if (types->begin()[id] == kControlToken &&
-          std::find(std::begin(kEndsOfTurn), std::end(kEndsOfTurn), tokens->begin()[id]) != std::end(kEndsOfTurn))
+      if (element(*types, id) == kControlToken &&
+          std::find(std::begin(kEndsOfTurn), std::end(kEndsOfTurn), element(*tokens, id)) != std::end(kEndsOfTurn))
         add(id);
   if (!ends.empty()) g["eos_token_id"] = ends;
 

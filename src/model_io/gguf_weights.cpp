@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/element.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "kern/gguf_blocks.h"
@@ -67,7 +68,7 @@ void unrotate(WeightView& view, const GgufTensor& t, std::int64_t heads) {
       if (matrix)
         kern::dequantize_blocks(t.type, rows_of(t, row, row + 1).data(), static_cast<std::size_t>(width), &*to);
       else
-        *to = bias.begin()[row];
+        *to = element(bias, row);
     }
   };
 }

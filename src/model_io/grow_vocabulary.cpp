@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/element.h"
 #include "base/error.h"
 
 namespace tril::model {
@@ -13,7 +14,7 @@ namespace {
 void fill_new_rows(std::span<float> values, std::int64_t width, std::int64_t old_rows, const NewWords& words) {
   const auto mean = [&](const std::vector<std::int32_t>& rows, std::int64_t column) {
     double sum = 0;
-    for (const std::int32_t row : rows) sum += static_cast<double>(values.begin()[row * width + column]);
+    for (const std::int32_t row : rows) sum += static_cast<double>(element(values, row * width + column));
     return static_cast<float>(sum / static_cast<double>(rows.size()));
   };
   std::vector<std::int32_t> all;
@@ -21,7 +22,7 @@ void fill_new_rows(std::span<float> values, std::int64_t width, std::int64_t old
   std::int64_t row = words.first_id;
   for (const std::vector<std::int32_t>& parts : words.parts) {
     for (std::int64_t column = 0; column < width; ++column)
-      values.begin()[row * width + column] = mean(parts.empty() ? all : parts, column);
+      element(values, row * width + column) = mean(parts.empty() ? all : parts, column);
     ++row;
   }
 }

@@ -1,5 +1,6 @@
 // AWQ's GEMM format: qweight I32 [in, out / 8], qzeros I32 [groups, out / 8], scales [groups, out]. A word holds eight
 // outputs, the lowest bits first, in the order 0, 2, 4, 6, 1, 3, 5, 7. Source: AutoAWQ's packing_utils.py.
+#include "base/element.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "model_io/quantized_methods.h"
@@ -46,8 +47,8 @@ void read_awq(const JsonObject& scheme, QuantizedTensors& tensors) {
                       for (int k = 0; k < 8; ++k) {
                         const std::int64_t o = w * 8 + order_in_word[k];
                         const int difference = static_cast<int>(q >> 4 * k & 15u) - static_cast<int>(z >> 4 * k & 15u);
-                        values.begin()[o * in + i] =
-                            rounded_to(scales.dtype, static_cast<float>(difference) * s.begin()[i / width * out + o]);
+                        element(values, o * in + i) =
+                            rounded_to(scales.dtype, static_cast<float>(difference) * element(s, i / width * out + o));
                       }
                     }
                 });

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/element.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "model_io/quantized_methods.h"
@@ -26,8 +27,8 @@ struct FourBitMatrix {
     const std::vector<float> code = to_f32(*map), most = maxima();
     for (std::int64_t i = 0; i < std::ssize(values); ++i) {
       const int both = number_at<std::uint8_t>(*numbers, i / 2);
-      const float q = code.begin()[i % 2 ? both & 15 : both >> 4];
-      values.begin()[i] = rounded_to(type, q * most.begin()[i / block]);
+      const float q = element(code, i % 2 ? both & 15 : both >> 4);
+      element(values, i) = rounded_to(type, q * element(most, i / block));
     }
   }
 
@@ -37,7 +38,7 @@ struct FourBitMatrix {
     const std::vector<float> scales = to_f32(*nested_absmax), code = to_f32(*nested_map);
     std::vector<float> all(static_cast<std::size_t>(absmax->elements()));
     for (std::int64_t i = 0; i < std::ssize(all); ++i)
-      all.begin()[i] = code[number_at<std::uint8_t>(*absmax, i)] * scales.begin()[i / nested_block] + nested_offset;
+      element(all, i) = code[number_at<std::uint8_t>(*absmax, i)] * element(scales, i / nested_block) + nested_offset;
     return all;
   }
 };
@@ -101,7 +102,7 @@ void add_eight_bits(QuantizedTensors& tensors, const std::string& module) {
       tensors.fail_at(order->name, "is not 0, the only order that is supported: by rows");
   tensors.add(module + ".weight", weight.shape, weight, [&weight, &scales, columns](std::span<float> out) {
     for (std::int64_t i = 0; i < std::ssize(out); ++i)
-      out.begin()[i] =
+      element(out, i) =
           static_cast<float>(number_at<std::int8_t>(weight, i)) * number_at<float>(scales, i / columns) * one_127th;
   });
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/element.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "model_io/quantized_methods.h"
@@ -97,9 +98,9 @@ struct CompressedMatrix {
     for (std::int64_t o = 0; o < out; ++o) {
       const auto word = [&](std::int64_t k) { return number_at<std::uint32_t>(*numbers, o * words + k); };
       for (std::int64_t i = 0; i < in; ++i) {
-        const std::int64_t column = group_of.empty() ? i : group_of.begin()[i] * grid.width;
+        const std::int64_t column = group_of.empty() ? i : element(group_of, i) * grid.width;
         const std::int64_t at = grid.index(o, column);
-        float& value = values.begin()[o * in + i];
+        float& value = element(values, o * in + i);
         float q = 0;
         if (packed_bits > 0)
           q = static_cast<float>(static_cast<int>(packed_number(word, i, packed_bits)) - (1 << (packed_bits - 1)));
@@ -107,8 +108,8 @@ struct CompressedMatrix {
           q = number_at<std::int8_t>(*numbers, o * in + i);
         else
           q = value;
-        if (!z.empty()) q -= z.begin()[at];
-        value = rounded_to(scales->dtype, q * s.begin()[at]);
+        if (!z.empty()) q -= element(z, at);
+        value = rounded_to(scales->dtype, q * element(s, at));
       }
     }
   }
@@ -121,7 +122,7 @@ struct CompressedMatrix {
     for (std::int64_t i = 0; i < std::ssize(z); ++i) {
       const std::int64_t row = i / across, column = i % across;
       const auto word = [&](std::int64_t k) { return number_at<std::uint32_t>(*zeros, k * across + column); };
-      z.begin()[i] =
+      element(z, i) =
           packed_bits > 0
               ? static_cast<float>(static_cast<int>(packed_number(word, row, packed_bits)) - (1 << (packed_bits - 1)))
               : number_at<std::int8_t>(*zeros, i);

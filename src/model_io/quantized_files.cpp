@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/element.h"
 #include "base/printable.h"
 #include "format/safetensors_write.h"
 #include "kern/gemm_int8.h"
@@ -198,7 +199,7 @@ std::vector<float> values_to_store(std::span<const float> values, const Shape& s
 std::vector<float> transposed_values(std::span<const float> values, std::int64_t rows, std::int64_t columns) {
   std::vector<float> result(values.size());
   for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t c = 0; c < columns; ++c) result.begin()[c * rows + r] = values.begin()[r * columns + c];
+    for (std::int64_t c = 0; c < columns; ++c) element(result, c * rows + r) = element(values, r * columns + c);
   return result;
 }
 

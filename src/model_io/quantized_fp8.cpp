@@ -1,5 +1,6 @@
 // Matrices of 8-bit floats as DeepSeek, Qwen and others publish them: X.weight F8_E4M3 [out, in] with X.weight_scale_inv or
 // X.weight_scale. Source: `transformers`, integrations/finegrained_fp8.py and fbgemm_fp8.py.
+#include "base/element.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "model_io/quantized_methods.h"
@@ -43,7 +44,7 @@ void read_fp8(const JsonObject& scheme, QuantizedTensors& tensors) {
         const std::vector<float> s = to_f32(powers);
         to_f32(weight, out);
         for (std::int64_t r = 0; r < rows; ++r)
-          for (std::int64_t c = 0; c < columns; ++c) out.begin()[r * columns + c] *= s.begin()[grid.index(r, c)];
+          for (std::int64_t c = 0; c < columns; ++c) element(out, r * columns + c) *= element(s, grid.index(r, c));
       });
       for (const char* of_activations : {".input_scale", ".activation_scale", ".input_scale_ub"})
         tensors.drop(module + of_activations);

@@ -1,6 +1,7 @@
 // GPTQ: qweight I32 [in bits / 32, out], a stream of numbers down each column; qzeros I32 [groups, out bits / 32], along
 // each row; scales [groups, out]; g_idx I32 [in], the group of each input. Format 1 stores zeros minus one.
 // Source: AutoGPTQ's qlinear modules, GPTQModel's QuantizeConfig.
+#include "base/element.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "model_io/quantized_methods.h"
@@ -103,9 +104,9 @@ struct GptqMatrix {
           return number_at<std::uint32_t>(*numbers, (begin * options.bits / 32 + k) * out + o);
         };
         for (std::int64_t i = begin; i < std::min(begin + 32, in); ++i) {
-          const std::int64_t at = group_of.begin()[i] * out + o;
+          const std::int64_t at = element(group_of, i) * out + o;
           const auto q = static_cast<float>(packed_number(word, i - begin, options.bits));
-          values.begin()[o * in + i] = rounded_to(scales->dtype, s.begin()[at] * (q - z.begin()[at]));
+          element(values, o * in + i) = rounded_to(scales->dtype, element(s, at) * (q - element(z, at)));
         }
       }
   }

@@ -2,6 +2,7 @@
 // X_scales U8 [experts, out, groups]. Expert e's matrix is X[e], [in, out]. Source: `transformers`, integrations/mxfp4.py.
 #include <cmath>
 
+#include "base/element.h"
 #include "base/error.h"
 #include "model_io/quantized_methods.h"
 
@@ -23,7 +24,7 @@ struct Mxfp4Experts {
         const auto power = static_cast<float>(std::ldexp(1.0, number_at<std::uint8_t>(*scales, at) - 127));
         for (std::int64_t i = 0; i < 32; ++i) {
           const int both = number_at<std::uint8_t>(*blocks, at * 16 + i / 2);
-          values.begin()[(g * 32 + i) * out + o] = fp4_values[i % 2 ? both >> 4 : both & 15] * power;
+          element(values, (g * 32 + i) * out + o) = fp4_values[i % 2 ? both >> 4 : both & 15] * power;
         }
       }
   }

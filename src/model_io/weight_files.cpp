@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/element.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/printable.h"
@@ -24,7 +25,7 @@ WeightFiles::WeightFiles(Contents contents) : contents_(std::move(contents)) {
 
 const StoredTensor* WeightFiles::stored(std::string_view name) const {
   const auto at = std::lower_bound(names_.begin(), names_.end(), name);
-  return at != names_.end() && *at == name ? &contents_.tensors.begin()[at - names_.begin()] : nullptr;
+  return at != names_.end() && *at == name ? &element(contents_.tensors, at - names_.begin()) : nullptr;
 }
 
 const WeightView* WeightFiles::find(std::string_view name) const {

@@ -2,6 +2,7 @@
 // correction [Tencent 2025].
 #include <nlohmann/json.hpp>
 
+#include "base/element.h"
 #include "model/families/decoder_families.h"
 #include "model/spec/llama_like.h"
 
@@ -35,8 +36,8 @@ std::unique_ptr<Model> make_hy_v3(const JsonObject& config) {
     config.fail_at("mlp_layer_types", fmt::format("{} types for {} layers", types.size(), k.num_hidden_layers));
   nlohmann::json written = nlohmann::json::array();
   for (std::int64_t i = 0; i < k.num_hidden_layers; ++i) {
-    const bool sparse = types.empty() ? i > 0 : types.begin()[i] == "sparse";
-    if (!types.empty() && !sparse && types.begin()[i] != "dense")
+    const bool sparse = types.empty() ? i > 0 : element(types, i) == "sparse";
+    if (!types.empty() && !sparse && element(types, i) != "dense")
       config.fail_at("mlp_layer_types", "a type is neither dense nor sparse");
     k.experts.sparse.push_back(sparse);
     written.push_back(sparse ? "sparse" : "dense");

@@ -2,6 +2,7 @@
 // 2025].
 #include <nlohmann/json.hpp>
 
+#include "base/element.h"
 #include "model/families/decoder_families.h"
 #include "model/spec/llama_like.h"
 
@@ -34,7 +35,7 @@ std::unique_ptr<Model> make_smollm3(const JsonObject& config) {
   const bool slides = read_own_bool(reader, k, "use_sliding_window", false);
   const std::int32_t window = slides ? read_window(reader, 0) : 0;
   reader.ignore({"sliding_window", "max_window_layers", "pretraining_tp"});
-  const auto without_rotation = [&](std::int64_t i) { return !k.rotated.begin()[i]; };
+  const auto without_rotation = [&](std::int64_t i) { return !element(k.rotated, i); };
   read_own_windows(reader, k, window, without_rotation);
   k.own_keys["no_rope_layers"] = rotated;
   reader.finish();

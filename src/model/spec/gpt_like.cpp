@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/element.h"
 #include "model/spec/decoder_keys.h"
 #include "model/spec/fused_rows.h"
 #include "model/spec/rotary_config.h"
@@ -152,7 +153,7 @@ nn::Attention GptLike::attention(const std::string& layer, std::int64_t i) {
            .out_bias = k.attention_out_bias,
            .dropout = k.attention_dropout,
            .scale = k.attention_scale,
-           .window = k.windows.empty() ? 0 : k.windows.begin()[i],
+           .window = k.windows.empty() ? 0 : element(k.windows, i),
            .head_norms = k.head_norms,
            .qkv = k.names.qkv,
            .out = k.names.out}};

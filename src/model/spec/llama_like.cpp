@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "base/element.h"
 #include "model/spec/decoder_keys.h"
 #include "model/spec/fused_rows.h"
 
@@ -156,7 +157,7 @@ void LlamaLike::make_feed_forward(nn::DecoderLayer& layer, std::int64_t i) {
                                       .norm_eps = static_cast<float>(k.norm_eps),
                                       .gate_up = k.gate_up_name};
   const ExpertsConfig& e = k.experts;
-  if (e.count > 0 && (e.sparse.empty() || e.sparse.begin()[i]))
+  if (e.count > 0 && (e.sparse.empty() || element(e.sparse, i)))
     make_experts(layer, gated);
   else
     layer.feed_forward = nn::GatedFeedForward(p, layer.name + "." + k.feed_forward_name, gated);

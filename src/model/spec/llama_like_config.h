@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/element.h"
 #include "model/spec/config_reader.h"
 #include "model/spec/rotary_config.h"
 #include "nn/decoder_layer.h"
@@ -112,11 +113,11 @@ struct LlamaLikeConfig {
   std::int64_t kv_heads() const { return num_key_value_heads ? num_key_value_heads : num_attention_heads; }
   /// The number of a layer's rotary positions: nn::Attention::Options::rotary.
   std::int32_t rotary(std::int64_t layer) const {
-    if (!rotated.empty() && !rotated.begin()[layer]) return -1;
+    if (!rotated.empty() && !element(rotated, layer)) return -1;
     return sliding_rope && window(layer) > 0 ? 1 : 0;
   }
-  bool is_recurrent(std::int64_t layer) const { return !recurrent.empty() && recurrent.begin()[layer]; }
-  std::int32_t window(std::int64_t layer) const { return windows.empty() ? 0 : windows.begin()[layer]; }
+  bool is_recurrent(std::int64_t layer) const { return !recurrent.empty() && element(recurrent, layer); }
+  std::int32_t window(std::int64_t layer) const { return windows.empty() ? 0 : element(windows, layer); }
 };
 
 /// Reads the keys that all these families share. `defaults` holds the values of absent keys.

@@ -1,5 +1,7 @@
 #include "model/spec/masks.h"
 
+#include "base/element.h"
+
 namespace tril::model {
 namespace {
 
@@ -33,7 +35,7 @@ Tensor causal_padding_mask(Context& c, std::span<const std::int32_t> ids, std::i
   std::vector<std::uint8_t> allow;
   for (std::int64_t b = 0; b < B; ++b)
     for (std::int64_t i = 0; i < T; ++i)
-      for (std::int64_t j = 0; j < T; ++j) allow.push_back(j <= i && ids.begin()[b * T + j] != pad_id);
+      for (std::int64_t j = 0; j < T; ++j) allow.push_back(j <= i && element(ids, b * T + j) != pad_id);
   return made(c, std::move(allow), {B, 1, T, T}, MaskConvention::one_may_attend);
 }
 
@@ -49,7 +51,7 @@ std::string mask_picture(const Tensor& mask, MaskConvention convention) {
   for (std::int64_t i = 0; i < Tq && B * H > 0; ++i) {
     for (std::int64_t j = 0; j < Tk; ++j) {
       if (j) picture += ' ';
-      picture += (values.begin()[i * Tk + j] != 0) == sees ? '#' : '.';
+      picture += (element(values, i * Tk + j) != 0) == sees ? '#' : '.';
     }
     picture += '\n';
   }

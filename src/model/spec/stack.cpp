@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/element.h"
 #include "base/hash.h"
 
 namespace tril::model {
@@ -16,10 +17,10 @@ ops::Spans memory_spans(const Rows& rows, const Memory& memory, std::span<const 
         memory_rows.size());
   std::vector<kern::RowSpan> spans;
   for (std::int64_t r = 0; r < rows.count(); ++r) {
-    const std::int32_t m = memory_rows.begin()[r];
+    const std::int32_t m = element(memory_rows, r);
     check(m >= 0 && m < memory.rows.count(), "decoder", "row {} attends to row {} of only {}", r, m,
           memory.rows.count());
-    if (together && r > 0 && m == memory_rows.begin()[r - 1])
+    if (together && r > 0 && m == element(memory_rows, r - 1))
       spans.back().q_len += rows.length(r);
     else
       spans.push_back({rows.begin(r), rows.length(r), memory.rows.begin(m), memory.rows.length(m)});
