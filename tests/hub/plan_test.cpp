@@ -73,7 +73,7 @@ TEST(Plan, ShardsAreTheIndexs) {
     return plan_error(names, "", {{"model.safetensors.index.json", index}});
   };
   EXPECT_EQ(with(R"({"weight_map": {"a": "m-1.safetensors"}})"), "");
-  EXPECT_TRUE(contains(with(R"({"weight_map": {"a": "m-3.safetensors"}})"), "not there"));
+  EXPECT_TRUE(contains(with(R"({"weight_map": {"a": "m-3.safetensors"}})"), "m-3.safetensors, which does not exist"));
   for (const char* shard : {"../m", "/etc/passwd", "a/b.safetensors", ""})
     EXPECT_TRUE(contains(with(R"({"weight_map": {"a": ")" + std::string(shard) + "\"}}"), "next to it")) << shard;
   for (const char* index : {"", "[]", "{}", R"({"weight_map": 1})", R"({"weight_map": {"a": 1}})"})

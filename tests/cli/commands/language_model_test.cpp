@@ -227,7 +227,7 @@ TEST_F(LanguageModel, UselessAndContradictoryOptionsAreRefused) {
   refused(generate({"-p", "a", "--seed", "4"}), "--seed", "has no effect without sampling");
   refused(generate({"-p", "a", "--n", "4"}), "--n", "or --sampling to draw them");
   refused(generate({"-p", "a", "--stream", "-b", "4"}), "--stream", "pass -b 1");
-  refused(generate({"-p", "a", "--stop", ""}), "--stop", "everything at once");
+  refused(generate({"-p", "a", "--stop", ""}), "--stop", "end every text at once");
   refused(generate({"-p", "a", "--min-new-tokens", "9", "--max-new-tokens", "4"}), "--min-new-tokens", "above");
   refused(generate({"-p", "the dog sees it. the dog sees it."}), "prompt 1", "the model has 24 positions");
   refused(score({"--source", valid_text, "--context", "25"}), "context", "24 positions");
