@@ -18,10 +18,11 @@ run() { # preset, targets, tests that it runs, tests of these that it leaves out
   echo "ci: $1 took $((built - begun)) s to build and $((SECONDS - built)) s to run"
 }
 
-# All that reads bytes or computes, but for kernels and programs: those take the sanitizers an hour.
-# Nor do tests that need seconds without a sanitizer: what long texts, templates and schemas may cost, for which the fuzzers of these
-# (`make soak`) have the sanitizers, and a soak for memory, of which the sanitizers keep more. Nor one that only counts the weights
-# of large models, whose memory the address sanitizer marks byte by byte. Random rounds are a fifth of those without a sanitizer.
+# `most`: the rooms whose tests run: all that read bytes or compute, except the kernels and the programs, which would take an hour.
+# `costly`: tests left out because they need seconds even without a sanitizer. They are those of what long texts, templates and
+# schemas may cost (the fuzzers of these run with sanitizers in `make soak`), a soak that measures memory, of which a sanitizer uses
+# more, and one that only counts the weights of large models, whose memory the address sanitizer marks byte by byte.
+# Random rounds are a fifth of those without a sanitizer.
 costly='^(tokenizer\..*(TimeGrows|ALongRun)|chat\..*(WhatTakesLong|SearchesPay|GeneratorsAndFormatsStay)|grammar\.SchemaWork|search\.Soak|model\.PublishedLlamaLike)'
 most="base format tensor ops nn model unicode tokenizer chat model_io corpus align metrics grammar search decode train report demo perf serve"
 

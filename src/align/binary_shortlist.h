@@ -23,8 +23,8 @@ namespace tril {
 struct BinaryShortlist {
   std::int64_t first = 0;  ///< the target words 0 to first - 1 are in every list
   std::int64_t best = 0;   ///< the length of the longest list
-  LexicalTable
-      table;  ///< the file has no probabilities and shares: each entry's probability is 1, and all shares are 0
+  /// The file has no probabilities and shares: each entry's probability is 1, and all shares are 0.
+  LexicalTable table;
 };
 
 /// True if the file begins with the magic number.

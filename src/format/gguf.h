@@ -100,7 +100,7 @@ class GgufFile {
   /// The path of the file that holds one of the tensors.
   const std::string& file_of(const GgufTensor& t) const { return t.part == 0 ? path() : others_[t.part - 1].path(); }
   std::size_t file_count() const { return 1 + others_.size(); }
-  /// The paths of all its files, the first first.
+  /// The paths of all its files, in order.
   std::vector<std::string> paths() const;
   std::uint32_t version() const { return version_; }
   std::uint64_t alignment() const { return alignment_; }

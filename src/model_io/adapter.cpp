@@ -51,7 +51,7 @@ std::map<std::string, AdapterModule> modules_of(std::span<const WeightView> tens
                  "expected base_model.model.MODULE.lora_A.weight, or another tensor of LoRA");
     AdapterModule& m =
         modules[view.name.substr(name_prefix.size(), view.name.size() - name_prefix.size() - role->end.size())];
-    if (m.*role->tensor) fail_usage(where, "is the second tensor of this kind of its module");
+    if (m.*role->tensor) fail_usage(where, "is the second tensor of this kind for its module");
     m.*role->tensor = &view;
     m.is_table |= role->is_table;
   }
