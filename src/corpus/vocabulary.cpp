@@ -161,6 +161,7 @@ void tell(const LearnableLines& learnable) {
 }
 
 void check_options(const VocabularyOptions& options) {
+  check(options.model != SubwordKind::byte_bpe, "vocabulary", "SentencePiece does not learn byte_bpe");
   check(options.size >= 4 && options.size <= 10'000'000, "vocabulary size", "expected 4 to 10,000,000 pieces, got {}",
         options.size);
   check(options.character_coverage >= 0.98 && options.character_coverage <= 1.0, "character coverage",
@@ -251,8 +252,10 @@ std::shared_ptr<const Tokenizer> train_marian_tokenizer(const VocabularyRequest&
 }
 
 const std::vector<std::pair<std::string, SubwordKind>>& subword_names() {
-  static const std::vector<std::pair<std::string, SubwordKind>> names = {
-      {"bpe", SubwordKind::bpe}, {"unigram", SubwordKind::unigram}, {"char", SubwordKind::character}};
+  static const std::vector<std::pair<std::string, SubwordKind>> names = {{"bpe", SubwordKind::bpe},
+                                                                         {"unigram", SubwordKind::unigram},
+                                                                         {"char", SubwordKind::character},
+                                                                         {"byte_bpe", SubwordKind::byte_bpe}};
   return names;
 }
 

@@ -11,7 +11,8 @@
 
 namespace tril {
 
-enum class SubwordKind { bpe, unigram, character };
+/// byte_bpe is not SentencePiece's: byte_vocabulary.h learns it.
+enum class SubwordKind { bpe, unigram, character, byte_bpe };
 /// SentencePiece's rules by name: nmt_nfkc is NFKC with space rules for translation; _cf also folds case.
 enum class Normalization { nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf, identity };
 
@@ -62,7 +63,7 @@ struct VocabularyRequest {
 std::shared_ptr<const Tokenizer> train_marian_tokenizer(const VocabularyRequest& request,
                                                         const VocabularyOptions& options);
 
-/// The kinds of vocabularies and their names.
+/// The kinds of vocabularies and their names, byte_bpe too.
 const std::vector<std::pair<std::string, SubwordKind>>& subword_names();
 /// The rules and their names.
 const std::vector<std::pair<std::string, Normalization>>& normalization_names();

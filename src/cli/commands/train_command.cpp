@@ -382,6 +382,8 @@ void add_train(App& app) {
                  "fine-tune adapters of an existing model, merged into the new one"},
                 {"tril train --model plays --arch gpt2 --vocab-type char --train-sets train.txt --valid-sets valid.txt",
                  "a character-level language model"},
+                {"tril train --model mine --arch qwen3 --train-sets train.txt --valid-sets valid.txt",
+                 "a language model of another family; its vocabulary, byte-level BPE, is learned first"},
                 {"tril train --config run.yml --seed 2", "options from a file; command-line options override it"},
                 {"mpirun -n 4 tril train --model de --train-sets train.en train.de",
                  "four processes on one or several machines; each computes its batches of every update"}},

@@ -9,6 +9,7 @@
 #include "base/number_text.h"
 #include "base/streams.h"
 #include "cli/commands/commands.h"
+#include "corpus/byte_vocabulary.h"
 #include "corpus/extend_vocabulary.h"
 #include "corpus/vocabulary.h"
 #include "format/sentencepiece_file.h"
@@ -27,6 +28,7 @@ struct VocabOptions {
   std::int64_t add = 0;
   std::vector<std::string> language_tags;
   VocabularyOptions vocabulary;
+  std::int64_t min_frequency = ByteVocabularyOptions{}.min_frequency;
 };
 
 Fields fields_of(VocabOptions& o) {
@@ -43,15 +45,21 @@ Fields fields_of(VocabOptions& o) {
   f.add("seed", &v.seed, "seed of the sample");
   f.group("Vocabulary");
   f.add("out", &o.out,
-        "output file for the SentencePiece model, - is standard output; with --extend, the new model directory")
+        "output file for the SentencePiece model, - is standard output; with --type byte_bpe, a directory for "
+        "tokenizer.json; "
+        "with --extend, the new model directory")
       .letter('o')
       .value_name("FILE")
       .required();
   f.add("size", &v.size, "number of pieces").at_least(4).at_most(1'000'000);
   f.add("type", &v.model,
-        "byte-pair encoding, a unigram language model, or single characters, of which --size are kept at most",
+        "byte-pair encoding, a unigram language model, single characters, of which --size are kept at most, or "
+        "byte-level BPE as "
+        "GPT-2's, written as tokenizer.json",
         subword_names())
       .value_name("NAME");
+  f.add("min-frequency", &o.min_frequency, "byte_bpe: pairs of pieces that occur more rarely are not merged")
+      .at_least(1);
   f.add("normalization", &v.normalization,
         "normalization of the text: Unicode NFKC; nmt_: white space too; _cf: case folding too; identity: none",
         normalization_names())
@@ -73,8 +81,8 @@ Fields fields_of(VocabOptions& o) {
   f.add("add", &o.add, "number of pieces to add").at_least(0).at_most(1'000'000);
   f.add("language-tags", &o.language_tags, "languages whose tags are added (de: >>de<<)").value_name("NAME");
   for (const char* name : {"add", "language-tags"}) f.needs(name, "extend", "the size of a new vocabulary is --size");
-  for (const char* name : {"size", "type", "normalization", "character-coverage", "split-digits", "byte-fallback",
-                           "keep-spaces", "symbols"})
+  for (const char* name : {"size", "type", "min-frequency", "normalization", "character-coverage", "split-digits",
+                           "byte-fallback", "keep-spaces", "symbols"})
     f.excludes("extend", name, "an extended vocabulary keeps its settings");
   return f;
 }
@@ -121,17 +129,55 @@ int extend(const VocabOptions& o) {
   return exit_success;
 }
 
-int learn(const VocabOptions& o) {
-  for (const std::string& file : o.train_sets)
-    check(!same_file(file, o.out), "--out", "{} is one of the texts to learn from", o.out);
-  OutputFile file(o.out);  // opened first, so that an unwritable path is reported at once
+std::vector<TextSource> sources_of(const VocabOptions& o) {
   std::vector<TextSource> sources;
   for (const std::string& path : o.train_sets) {
     sources.push_back({path, o.tsv ? 0 : -1});
     if (o.tsv) sources.push_back({path, 1});
   }
+  return sources;
+}
+
+std::vector<std::string> symbols_of(const VocabOptions& o) {
+  std::vector<std::string> symbols = o.vocabulary.symbols;
+  std::replace(symbols.begin(), symbols.end(), std::string("\\n"), std::string("\n"));
+  return symbols;
+}
+
+// Refuses options that only the other kinds of vocabularies have.
+void check_kind(const VocabOptions& o, const Fields& fields) {
+  const bool bytes = o.vocabulary.model == SubwordKind::byte_bpe;
+  const std::vector<std::string> others =
+      bytes ? std::vector<std::string>{"max-lines",          "seed",         "normalization", "keep-spaces",
+                                       "character-coverage", "byte-fallback"}
+            : std::vector<std::string>{"min-frequency"};
+  for (const std::string& name : others)
+    if (const Field* field = fields.find(name); field && field->given())
+      fail_usage(field->given_at(), bytes ? "has no effect with --type byte_bpe, which takes all lines as they are"
+                                          : "has no effect without --type byte_bpe");
+}
+
+int learn_bytes(const VocabOptions& o) {
+  std::error_code ignored;
+  if (std::filesystem::exists(o.out, ignored) && !std::filesystem::is_directory(o.out, ignored))
+    fail_usage("--out", fmt::format("{} is a file, but --type byte_bpe writes a directory", o.out));
+  const auto tokenizer = train_byte_tokenizer(sources_of(o), {.size = o.vocabulary.size,
+                                                              .min_frequency = o.min_frequency,
+                                                              .symbols = symbols_of(o),
+                                                              .split_digits = o.vocabulary.split_digits,
+                                                              .skip_invalid = o.vocabulary.skip_invalid});
+  write_directory(o.out, "tokenizer.json", [&](const std::string& out) { save_tokenizer(*tokenizer, out); });
+  spdlog::info("{}: {} pieces", o.out, tokenizer->size(Side::target));
+  return exit_success;
+}
+
+int learn(const VocabOptions& o) {
+  for (const std::string& file : o.train_sets)
+    check(!same_file(file, o.out), "--out", "{} is one of the texts to learn from", o.out);
+  OutputFile file(o.out);  // opened first, so that an unwritable path is reported at once
+  const std::vector<TextSource> sources = sources_of(o);
   VocabularyOptions options = o.vocabulary;
-  std::replace(options.symbols.begin(), options.symbols.end(), std::string("\\n"), std::string("\n"));
+  options.symbols = symbols_of(o);
   const std::string model = train_sentencepiece(sources, options);
   file.write(model);
   file.commit();
@@ -153,12 +199,18 @@ void add_vocab(App& app) {
                          "text that is already tokenised and lower-cased"},
                         {"tril vocab --train-sets pairs.tsv.gz --tsv --size 16000 --type unigram --out spm.model",
                          "a unigram model from a file of pairs"},
+                        {"tril vocab --train-sets train.txt --type byte_bpe --size 16000 --out pieces",
+                         "byte-level BPE for language models: tril train --vocab pieces"},
                         {"tril vocab --extend de --train-sets new.en new.de --add 1000 --out wider",
                          "a model with 1,000 more pieces for another kind of text, to be trained further"}},
            .fields = fields_of(*o),
            .reads_config = true,
            .apply_preset = {},
-           .run = [o](const Invocation&) { return o->extend.empty() ? learn(*o) : extend(*o); }});
+           .run = [o](const Invocation& i) {
+             if (!o->extend.empty()) return extend(*o);
+             check_kind(*o, i.fields);
+             return o->vocabulary.model == SubwordKind::byte_bpe ? learn_bytes(*o) : learn(*o);
+           }});
 }
 
 }  // namespace tril::cli

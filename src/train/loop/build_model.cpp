@@ -1,12 +1,17 @@
 #include "train/loop/build_model.h"
 
-#include <cmath>
+#include <nlohmann/json.hpp>
 
-#include "model/families/linear_decoder.h"
-#include "model/families/marian.h"
-#include "model/families/marian_nmt.h"
+#include "base/printable.h"
+#include "model/families/bart.h"
+#include "model/families/gpt2.h"
+#include "model/families/t5.h"
+#include "model_io/registry.h"
+#include "train/families/new_family.h"
 
 namespace tril::train {
+
+namespace {
 
 void set_dropouts(model::BartConfig& c, const ModelOptions& options) {
   c.dropout = static_cast<float>(options.dropout);
@@ -28,39 +33,30 @@ void set_dropouts(model::Gpt2Config& c, const ModelOptions& options) {
   c.attn_pdrop = static_cast<float>(options.attention_dropout);
 }
 
+}  // namespace
+
+std::unique_ptr<model::Model> with_training_options(std::unique_ptr<model::Model> m, const ModelOptions& options) {
+  if (const auto* bart = dynamic_cast<const model::Bart*>(m.get())) {
+    model::BartConfig c = bart->config();
+    set_dropouts(c, options);
+    c.encoder_layerdrop = c.decoder_layerdrop = options.layer_drop;
+    c.depth_scaled_init = options.depth_scaled_init;
+    return bart->with(c);
+  }
+  if (const auto* t5 = dynamic_cast<const model::T5*>(m.get())) {
+    model::T5Config c = t5->config();
+    set_dropouts(c, options);
+    return model::make_t5(c);
+  }
+  if (const auto* gpt2 = dynamic_cast<const model::Gpt2*>(m.get())) {
+    model::Gpt2Config c = gpt2->config();
+    set_dropouts(c, options);
+    return std::make_unique<model::Gpt2>(c);
+  }
+  return m;
+}
+
 namespace {
-
-std::unique_ptr<model::Model> build_gpt2(const ModelOptions& options, const Tokenizer& tokenizer) {
-  model::Gpt2Config c;
-  c.vocab_size = tokenizer.size(Side::target);
-  c.n_positions = options.max_positions;
-  c.n_embd = options.d_model;
-  c.n_layer = options.dec_depth;
-  c.n_head = options.num_heads;
-  c.n_inner = options.ffn_dim;
-  c.activation_function = options.activation;
-  set_dropouts(c, options);
-  const SpecialIds& special = tokenizer.special(Side::target);
-  c.bos_token_id = special.bos;
-  c.eos_token_id = special.eos;
-  c.pad_token_id = special.pad;
-  return std::make_unique<model::Gpt2>(c);
-}
-
-std::unique_ptr<model::Model> build_linear_decoder(const ModelOptions& options, const Tokenizer& tokenizer) {
-  model::LinearDecoderConfig c;
-  c.vocab_size = tokenizer.size(Side::target);
-  c.d_model = options.d_model;
-  c.num_layers = options.dec_depth;
-  c.num_heads = options.num_heads;
-  c.d_ff = options.ffn_dim;
-  c.activation = options.activation;
-  c.dropout = static_cast<float>(options.dropout);
-  c.embedding_dropout = static_cast<float>(options.embedding_dropout.value_or(options.dropout));
-  const SpecialIds& special = tokenizer.special(Side::target);
-  c.bos_token_id = special.bos, c.eos_token_id = special.eos, c.pad_token_id = special.pad;
-  return std::make_unique<model::LinearDecoder>(c);
-}
 
 void check_one_vocabulary(const ModelOptions& options, const Tokenizer& tokenizer) {
   check(tokenizer.shared_vocabulary(), "vocab",
@@ -79,69 +75,56 @@ void check_ends_sentences(const ModelOptions& options, const Tokenizer& tokenize
              "language models");
 }
 
-// Marian and related families.
-std::unique_ptr<model::Model> build_bart(const ModelOptions& options, const Tokenizer& tokenizer) {
-  model::BartConfig c;
-  c.vocab_size = tokenizer.size(Side::source);
-  c.decoder_vocab_size = tokenizer.size(Side::target);
-  c.share_encoder_decoder_embeddings = tokenizer.shared_vocabulary();
-  c.d_model = options.d_model;
-  c.encoder_layers = options.enc_depth;
-  c.decoder_layers = options.dec_depth;
-  c.encoder_attention_heads = c.decoder_attention_heads = options.num_heads;
-  c.encoder_ffn_dim = c.decoder_ffn_dim = options.ffn_dim;
-  c.activation_function = options.activation;
-  c.max_position_embeddings = options.max_positions;
-  const SpecialIds& special = tokenizer.special(Side::target);
-  c.pad_token_id = special.pad;
-  c.eos_token_id = c.forced_eos_token_id = special.eos;
-  c.decoder_start_token_id = special.decoder_start;
-  c.init_std = 1 / std::sqrt(static_cast<double>(options.d_model));  // of embeddings; times sqrt(d_model): 1
-  set_dropouts(c, options);
-  c.encoder_layerdrop = c.decoder_layerdrop = options.layer_drop;
-  c.depth_scaled_init = options.depth_scaled_init;
-  if (options.arch == "bart" ||
-      options.arch == "mbart")  // these two families normalise embeddings and learn their positions
-    c.scale_embedding = false, c.init_std = 0.02;
-  c.validate("model");
-
-  if (options.arch == "marian_nmt" || options.arch == "marian_ssru")
-    return model::make_marian_nmt({.pre_norm = false, .ssru = options.arch == "marian_ssru"}, c);
-  if (options.arch == "marian") return std::make_unique<model::Marian>(c);
-  check_one_vocabulary(options, tokenizer);
-  return model::make_bart(options.arch, c);
+NewModel new_model(const ModelOptions& options, const Tokenizer& tokenizer) {
+  NewModel m;
+  m.d_model = options.d_model, m.num_heads = options.num_heads, m.ffn_dim = options.ffn_dim;
+  m.enc_depth = options.enc_depth, m.dec_depth = options.dec_depth, m.max_positions = options.max_positions;
+  m.source_vocab = tokenizer.size(Side::source), m.target_vocab = tokenizer.size(Side::target);
+  m.shared_vocabulary = tokenizer.shared_vocabulary();
+  m.special = tokenizer.special(Side::target);
+  m.activation = model::name_of(options.activation);
+  m.dropout = options.dropout, m.embedding_dropout = options.embedding_dropout.value_or(options.dropout);
+  m.attention_dropout = options.attention_dropout, m.activation_dropout = options.activation_dropout;
+  return m;
 }
 
-std::unique_ptr<model::Model> build_t5(const ModelOptions& options, const Tokenizer& tokenizer) {
-  check_one_vocabulary(options, tokenizer);
-  model::T5Config c;
-  c.family = options.arch;
-  c.vocab_size = tokenizer.size(Side::target);
-  c.d_model = options.d_model;
-  c.d_kv = options.d_model / options.num_heads;
-  c.d_ff = options.ffn_dim;
-  c.num_layers = options.enc_depth;
-  c.num_decoder_layers = options.dec_depth;
-  c.num_heads = options.num_heads;
-  c.dense_act_fn = options.activation;
-  c.is_gated_act = options.arch == "mt5";
-  c.tie_word_embeddings = c.scale_decoder_outputs = options.arch == "t5";
-  const SpecialIds& special = tokenizer.special(Side::target);
-  c.pad_token_id = special.pad;
-  c.eos_token_id = special.eos;
-  c.decoder_start_token_id = special.decoder_start;
-  set_dropouts(c, options);
-  return model::make_t5(c);
+// The model of this config.json. What is wrong with it is wrong with the options that it follows from.
+std::unique_ptr<model::Model> make_new(const nlohmann::json& config, const ModelOptions& options) {
+  try {
+    return model::make(JsonObject(config, fmt::format("config.json of a new {} model", options.arch)));
+  } catch (const Error& e) {
+    throw Error(ErrorKind::usage, e.where(), e.message(), e.hint());
+  }
+}
+
+// A key that neither stands in the new model's config.json nor changes it is none of the family's.
+void check_model_keys(const NewFamily& family, const NewModel& m, const ModelOptions& options,
+                      const std::string& config_json) {
+  const nlohmann::json written = nlohmann::json::parse(config_json);
+  for (std::size_t i = 0; i < options.model_keys.size(); ++i) {
+    const std::string& text = options.model_keys[i];
+    const std::string key = text.substr(0, text.find_first_of(".="));
+    if (written.contains(key)) continue;
+    std::vector<std::string> others = options.model_keys;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    if (make_new(new_config(family, m, others), options)->config_json() != config_json) continue;
+    std::vector<std::string> names;
+    for (const auto& [name, value] : written.items()) names.push_back(name);
+    fail_usage("model_keys", fmt::format("{} has no effect on a {} model", printable(key, 100), options.arch),
+               did_you_mean(key, names));
+  }
 }
 
 }  // namespace
 
 std::unique_ptr<model::Model> build_model(const ModelOptions& options, const Tokenizer& tokenizer) {
-  if (!is_language_model(options)) check_ends_sentences(options, tokenizer);
-  auto m = is_linear(options)           ? build_linear_decoder(options, tokenizer)
-           : is_language_model(options) ? build_gpt2(options, tokenizer)
-           : is_t5(options)             ? build_t5(options, tokenizer)
-                                        : build_bart(options, tokenizer);
+  const NewFamily& family = new_family(options.arch);
+  if (family.encoder_decoder) check_ends_sentences(options, tokenizer);
+  if (family.encoder_decoder && !family.two_vocabularies) check_one_vocabulary(options, tokenizer);
+  const NewModel sizes = new_model(options, tokenizer);
+  std::unique_ptr<model::Model> m = make_new(new_config(family, sizes, options.model_keys), options);
+  check_model_keys(family, sizes, options, m->config_json());
+  m = with_training_options(std::move(m), options);
   m->set_gradient_checkpointing(options.gradient_checkpointing);
   if (!m->parameters().flat()) m->parameters().allocate();
   return m;

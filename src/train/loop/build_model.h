@@ -3,18 +3,15 @@
 
 #include <memory>
 
-#include "model/families/bart.h"
-#include "model/families/gpt2.h"
-#include "model/families/t5.h"
+#include "model/spec/model.h"
 #include "tokenizer/files/tokenizer.h"
 #include "train/loop/options.h"
 
 namespace tril::train {
 
-/// Sets the dropouts for training.
-void set_dropouts(model::BartConfig& config, const ModelOptions& options);
-void set_dropouts(model::T5Config& config, const ModelOptions& options);
-void set_dropouts(model::Gpt2Config& config, const ModelOptions& options);
+/// The model with the options that its config.json does not say: dropouts of single places, skipped layers, initialisation by
+/// depth. Models of other families than BART's, T5's and GPT-2's are returned as they are. Its weights are lost.
+std::unique_ptr<model::Model> with_training_options(std::unique_ptr<model::Model> m, const ModelOptions& options);
 
 /// The model with memory allocated and weights not set. @throws Error(usage) for inconsistent sizes
 std::unique_ptr<model::Model> build_model(const ModelOptions& options, const Tokenizer& tokenizer);

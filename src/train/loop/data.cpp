@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/progress.h"
+#include "corpus/byte_vocabulary.h"
 #include "corpus/document.h"
 #include "corpus/input.h"
 #include "corpus/pair_reader.h"
@@ -154,11 +155,14 @@ std::shared_ptr<const Tokenizer> make_tokenizer(const TrainOptions& options, con
     parts.model_max_length = static_cast<std::int32_t>(options.model.max_positions);
     return make_marian_tokenizer(std::move(parts));
   }
-  if (is_language_model(options.model)) {
+  if (is_language_model(options.model) && d.vocab_type == SubwordKind::character) {
     const std::string text = read_document(d.train_sets[0], d.data_memory_mib << 20);
     return make_character_tokenizer(text, static_cast<std::int32_t>(d.max_length));
   }
   spdlog::info("learning a vocabulary of {} pieces", format_count(d.vocab_size));
+  if (is_language_model(options.model))
+    return train_byte_tokenizer({{d.train_sets[0]}},
+                                {.size = d.vocab_size, .model_max_length = static_cast<std::int32_t>(d.max_length)});
   return train_marian_tokenizer(vocabulary_request(options), vocabulary_options(options));
 }
 

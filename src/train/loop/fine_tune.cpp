@@ -12,7 +12,6 @@
 #include "format/json_text.h"
 #include "format/safetensors.h"
 #include "format/safetensors_write.h"
-#include "model/families/bart.h"
 #include "model_io/generation_config.h"
 #include "model_io/quantized_files.h"
 #include "model_io/registry.h"
@@ -106,6 +105,7 @@ InitialModel open_initial_model(const FineTuneOptions& tune) {
 void take_form(TrainOptions& options, const Fields& given, const InitialModel& initial) {
   if (!initial) return;
   const std::unique_ptr<model::Model> m = model::make(*initial);
+  if (!given.given("router-aux-loss")) options.learning.router_aux_loss = 0;
   if (!m->has_encoder() && !given.given("arch")) options.model.arch = "gpt2";
   if (m->max_positions() > 0 && !given.given("max-length"))
     options.data.max_length = std::min(options.data.max_length, m->max_positions());
@@ -126,21 +126,7 @@ void take_form(TrainOptions& options, const Fields& given, const InitialModel& i
 
 std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options, const model::ModelSource& initial) {
   initial.generation();  // reads it now for save_tuned()
-  std::unique_ptr<model::Model> m = model::make(initial);
-  if (const auto* bart = dynamic_cast<const model::Bart*>(m.get())) {
-    model::BartConfig c = bart->config();
-    set_dropouts(c, options.model);
-    c.encoder_layerdrop = c.decoder_layerdrop = options.model.layer_drop;
-    m = bart->with(c);
-  } else if (const auto* t5 = dynamic_cast<const model::T5*>(m.get())) {
-    model::T5Config c = t5->config();
-    set_dropouts(c, options.model);
-    m = model::make_t5(c);
-  } else if (const auto* gpt2 = dynamic_cast<const model::Gpt2*>(m.get())) {
-    model::Gpt2Config c = gpt2->config();
-    set_dropouts(c, options.model);
-    m = std::make_unique<model::Gpt2>(c);
-  }
+  std::unique_ptr<model::Model> m = with_training_options(model::make(initial), options.model);
   if (m->has_encoder() == is_language_model(options.model))
     fail_usage("arch", fmt::format("{} holds a model of the family {}", options.tune.init_from, m->family()),
                m->has_encoder() ? "pass `arch` marian" : "pass `arch` gpt2");

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tokenizer/files/language_tag.h"
+#include "train/families/new_family.h"
 #include "train/loop/options.h"
 
 namespace tril::train {
@@ -54,8 +55,9 @@ TextForm<std::int64_t> layer_form() {
 void model_fields(Fields& f, ModelOptions& m) {
   f.group("Model");
   f.add("arch", &m.arch,
-        "model family: gpt2 and linear_decoder are language models, the others are encoder-decoders; marian_ssru is a "
-        "marian_nmt with an SSRU in the decoder")
+        "family of a new model: encoder-decoders from marian to switch_transformers, then language models; marian_ssru "
+        "is "
+        "a marian_nmt with an SSRU in the decoder")
       .choices(architectures());
   f.add("preset", &m.preset, "default sizes, dropout rates and learning rate; other options override them",
         {{"tiny", Preset::tiny}, {"base", Preset::base}, {"big", Preset::big}});
@@ -65,12 +67,21 @@ void model_fields(Fields& f, ModelOptions& m) {
   f.add("enc-depth", &m.enc_depth, "number of encoder layers").at_least(1).at_most(1000);
   f.add("dec-depth", &m.dec_depth, "number of decoder layers").at_least(1).at_most(1000);
   using enum model::HiddenAct;
-  f.add("activation", &m.activation, "activation of the feed-forward layers",
-        {{"relu", relu}, {"gelu", gelu}, {"gelu_new", gelu_new}, {"silu", silu}});
+  f.add("activation", &m.activation, "activation of the feed-forward layers; unset: the family's",
+        {{"relu", relu},
+         {"gelu", gelu},
+         {"gelu_new", gelu_new},
+         {"silu", silu},
+         {"relu2", relu2},
+         {"gelu_pytorch_tanh", gelu_pytorch_tanh}});
   f.add("max-positions", &m.max_positions, "longest sequence that the model supports, in tokens")
       .at_least(2)
       .at_most(1 << 20);
 
+  f.add("model-keys", &m.model_keys,
+        "further keys of a new model's config.json, each as KEY=VALUE: sliding_window=64, num_experts=4, "
+        "encoder.sliding_window=8")
+      .value_name("KEY=VALUE");
   f.add("depth-scaled-init", &m.depth_scaled_init, "divide the initial weights of layer l by sqrt(l), for deep models");
 
   f.group("Dropout");
@@ -202,7 +213,9 @@ void learning_fields(Fields& f, LearningOptions& l) {
   f.add("r-drop-start", &l.r_drop_start, "number of updates before R-Drop begins; until then each batch runs once")
       .at_least(0);
   f.add("router-aux-loss", &l.router_aux_loss,
-        "weight of the load-balancing loss of mixture-of-experts models (router_aux_loss_coef); 0: off")
+        "weight of the load-balancing loss of mixture-of-experts models (router_aux_loss_coef); unset: the family's "
+        "for a "
+        "new model; 0: off")
       .at_least(0)
       .at_most(1000);
   f.add("teacher", &l.teacher, "directories of teacher models for distillation; the student uses their vocabulary")
@@ -285,15 +298,13 @@ void fine_tune_fields(Fields& f, FineTuneOptions& t) {
   f.add("lora-targets", &t.lora_targets, "names of the linear layers that get adapters").value_name("PATTERN");
   for (const char* name : {"train-only", "freeze", "lora-rank"})
     f.needs(name, "init-from", "without a model to start from, everything must be trained");
-  f.needs("router-aux-loss", "init-from", "no `arch` has experts; models of the family mixtral have");
-  f.excludes("router-aux-loss", "gradient-checkpointing", "the routers of recomputed layers are not recorded");
   for (const char* name : {"lora-alpha", "lora-dropout", "lora-targets"})
     f.needs(name, "lora-rank", "it has no effect without adapters");
   for (const char* name : {"train-only", "freeze"}) f.excludes(name, "lora-rank", "only the adapters are trained");
   for (const char* name : {"vocab", "vocab-size", "vocab-type", "separate-vocabs"})
     f.excludes("init-from", name, "the vocabulary comes from the model");
-  for (const char* name :
-       {"preset", "d-model", "num-heads", "ffn-dim", "enc-depth", "dec-depth", "activation", "max-positions"})
+  for (const char* name : {"preset", "d-model", "num-heads", "ffn-dim", "enc-depth", "dec-depth", "activation",
+                           "max-positions", "model-keys"})
     f.excludes("init-from", name, "the sizes come from the model");
   f.excludes("init-from", "depth-scaled-init", "the model is already initialised");
 }

@@ -4,6 +4,7 @@
 
 #include "base/cores.h"
 #include "model/spec/model.h"
+#include "train/families/new_family.h"
 
 namespace tril::train {
 
@@ -11,21 +12,8 @@ std::size_t corpus_count(const DataOptions& d) {
   return d.train_sets.size() / (d.tsv ? 1 : 2);
 }
 
-std::vector<std::string> architectures() {
-  return {"marian",  "marian_nmt", "marian_ssru", "bart", "mbart",         "m2m_100",
-          "pegasus", "t5",         "mt5",         "gpt2", "linear_decoder"};
-}
-
-bool is_marian(const ModelOptions& m) {
-  return m.arch.starts_with("marian");
-}
-
-bool is_t5(const ModelOptions& m) {
-  return m.arch == "t5" || m.arch == "mt5";
-}
-
 bool is_language_model(const ModelOptions& m) {
-  return m.arch == "gpt2" || is_linear(m);
+  return !new_family(m.arch).encoder_decoder;
 }
 
 bool is_linear(const ModelOptions& m) {

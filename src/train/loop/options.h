@@ -35,26 +35,18 @@ struct ModelOptions {
   std::string arch = "marian";
   Preset preset = Preset::tiny;
   std::int64_t d_model = 128, num_heads = 4, ffn_dim = 256, enc_depth = 4, dec_depth = 4;
-  model::HiddenAct activation = model::HiddenAct::relu;
-  double dropout = 0.1;                     ///< on each sublayer's output, and on embeddings
-  std::optional<double> embedding_dropout;  ///< on embeddings, if different
-  double attention_dropout = 0;             ///< attention weights
-  double activation_dropout = 0;            ///< after the activation of the feed-forward
+  model::HiddenAct activation = model::HiddenAct::relu;  ///< not used if the family has only its own
+  double dropout = 0.1;                                  ///< on each sublayer's output, and on embeddings
+  std::optional<double> embedding_dropout;               ///< on embeddings, if different
+  double attention_dropout = 0;                          ///< attention weights
+  double activation_dropout = 0;                         ///< after the activation of the feed-forward
   std::int64_t max_positions = 512;
   std::int64_t dropout_warmup = 0;
   double layer_drop = 0;  ///< probability that a layer is skipped in a batch
   bool depth_scaled_init = false;
   bool gradient_checkpointing = false;
+  std::vector<std::string> model_keys;  ///< KEY=VALUE of a new model's config.json
 };
-
-/// The families that can be built: the values of `arch`.
-std::vector<std::string> architectures();
-
-/// Whether the options are for marian (as in `transformers`), marian_nmt (as in the Marian toolkit) or marian_ssru (the
-/// same with an SSRU in the decoder).
-bool is_marian(const ModelOptions& m);
-/// Whether the options are for t5 or mt5.
-bool is_t5(const ModelOptions& m);
 
 /// Whether the options are for a decoder-only model, which learns from one text instead of pairs.
 bool is_language_model(const ModelOptions& m);

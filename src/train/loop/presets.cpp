@@ -1,5 +1,7 @@
 #include "train/loop/presets.h"
 
+#include "train/families/new_family.h"
+
 namespace tril::train {
 
 void apply_preset(TrainOptions& o) {
@@ -22,12 +24,15 @@ void apply_preset(TrainOptions& o) {
       m.dropout = 0.3, o.learning.learn_rate = 0.0005, o.learning.warmup = 4000;
       break;
   }
-  if (is_t5(m)) m.attention_dropout = m.activation_dropout = m.dropout;
-  if (m.arch == "mt5") m.activation = model::HiddenAct::gelu_new;
-  if (m.arch == "bart" || m.arch == "mbart") m.activation = model::HiddenAct::gelu;
-  if (!is_language_model(m)) return;
-  m.activation = model::HiddenAct::gelu_new;
-  m.attention_dropout = is_linear(m) ? 0 : m.dropout;
+  const NewFamily& family = new_family(m.arch);
+  if (!family.activation.empty()) m.activation = model::hidden_act_of(family.activation, "activation");
+  if (!family.dropouts.layers) m.dropout = 0;
+  const bool one_rate = family.dropouts.one_rate;
+  if (family.dropouts.attention && (one_rate || !family.encoder_decoder)) m.attention_dropout = m.dropout;
+  if (one_rate) m.activation_dropout = m.dropout;
+  o.learning.router_aux_loss = family.router_aux_loss;
+  if (family.encoder_decoder) return;
+  o.data.vocab_type = SubwordKind::byte_bpe;
   o.learning.label_smoothing = 0;
   o.learning.optimizer = OptimizerKind::adamw;
   o.learning.beta2 = 0.95, o.learning.epsilon = 1e-8, o.learning.weight_decay = 0.1;

@@ -7,7 +7,7 @@
 #include "base/number_text.h"
 #include "base/printable.h"
 #include "base/utf8.h"
-#include "model/spec/model.h"
+#include "train/families/new_family.h"
 
 namespace tril::train {
 namespace {
@@ -33,8 +33,8 @@ void settle_pairs(const DataOptions& d) {
         "expected one set for each of {} corpora, with the same tags, got {}", corpora, d.valid_sets.size() / files);
   check(d.bpe_dropout_sides == Sides::both || d.bpe_dropout > 0 || d.subword_alpha > 0, "bpe_dropout_sides",
         "has no effect without `bpe_dropout` or `subword_alpha`");
-  check(d.vocab_type != SubwordKind::character || !d.vocab.empty(), "vocab_type",
-        "char is for language models; use bpe or unigram for translation");
+  check((d.vocab_type != SubwordKind::character && d.vocab_type != SubwordKind::byte_bpe) || !d.vocab.empty(),
+        "vocab_type", "char and byte_bpe are for language models; use bpe or unigram for translation");
 }
 
 // Refuses what a language model does not use; its context is its positions.
@@ -45,8 +45,10 @@ void settle_language_model(TrainOptions& o) {
   check(d.train_sets.size() == 1 && !d.tsv, "train_sets", "{} learns from one text, got {}", arch,
         d.tsv ? "`tsv`" : counted(d.train_sets.size(), "file"));
   check(d.valid_sets.size() <= 1, "valid_sets", "{} is validated on one text, got {} files", arch, d.valid_sets.size());
-  check(d.vocab_type == SubwordKind::character || !d.vocab.empty() || !o.tune.init_from.empty(), "vocab_type",
-        "learning subwords for {} is not supported: pass `vocab_type` char, or `vocab` with a directory", arch);
+  check(d.vocab_type == SubwordKind::character || d.vocab_type == SubwordKind::byte_bpe || !d.vocab.empty() ||
+            !o.tune.init_from.empty(),
+        "vocab_type", "{} learns byte_bpe or char; for another type, learn it with `tril vocab` and pass `vocab`",
+        arch);
   check(!d.separate_vocabs, "separate_vocabs", "{} has one side", arch);
   for (const auto& [name, empty] : {std::pair{"data_weighting", d.data_weighting.empty()},
                                     {"guided_alignment", d.guided_alignment.none()},
@@ -55,8 +57,6 @@ void settle_language_model(TrainOptions& o) {
     check(empty, name, "is for pairs; {} learns from one text", arch);
   check(d.bpe_dropout == 0 && d.subword_alpha == 0, d.bpe_dropout > 0 ? "bpe_dropout" : "subword_alpha",
         "{} does not support it", arch);
-  check(m.activation_dropout == 0, "activation_dropout", "{} has no activation dropout", arch);
-  check(m.attention_dropout == 0 || !is_linear(m), "attention_dropout", "{} has no attention weights", arch);
   check(d.max_tokens >= d.max_length, "max_tokens", "a batch of {} tokens cannot hold a block of `max_length` {}",
         d.max_tokens, d.max_length);
   check(m.max_positions == ModelOptions{}.max_positions || m.max_positions == d.max_length, "max_positions",
@@ -67,6 +67,24 @@ void settle_language_model(TrainOptions& o) {
           "BLEU and chrF are for translations; {} has loss and perplexity", arch);
 }
 
+// Refuses what a new model of this family does not have.
+void settle_family(const TrainOptions& o) {
+  const ModelOptions& m = o.model;
+  const NewFamily& family = new_family(m.arch);
+  const NewFamily::Dropouts& drops = family.dropouts;
+  const std::string arch = "a " + m.arch + " model";
+  check(m.dropout == 0 || drops.layers, "dropout", "{} has no dropout of sublayers", arch);
+  check(!m.embedding_dropout || drops.embedding, "embedding_dropout", "{} has no embedding dropout of its own", arch);
+  check(m.attention_dropout == 0 || drops.attention, "attention_dropout", "{} has no attention dropout", arch);
+  check(m.activation_dropout == 0 || drops.activation, "activation_dropout", "{} has no activation dropout", arch);
+  check(m.layer_drop == 0 || family.layer_drop, "layer_drop", "{} does not support it", arch);
+  check(!m.depth_scaled_init || family.depth_scaled_init, "depth_scaled_init",
+        "is for the post-norm models of Marian's and BART's kind, but `arch` is {}", m.arch);
+  check(o.learning.router_aux_loss == 0 || family.experts, "router_aux_loss", "{} has no such routers", arch);
+  check(!o.data.separate_vocabs || family.two_vocabularies, "separate_vocabs", "{} has one vocabulary for both sides",
+        arch);
+}
+
 }  // namespace
 
 void settle(TrainOptions& o) {
@@ -74,7 +92,9 @@ void settle(TrainOptions& o) {
   check(m.d_model % m.num_heads == 0 || !o.tune.init_from.empty(), "num_heads", "{} heads do not divide `d_model` {}",
         m.num_heads, m.d_model);
   if (is_language_model(m)) settle_language_model(o);
-  check(m.arch == "gpt2" || m.d_model % 2 == 0, "d_model", "{} is odd, sinusoidal positions need pairs", m.d_model);
+  if (o.tune.init_from.empty()) settle_family(o);
+  check((is_language_model(m) && !is_linear(m)) || m.d_model % 2 == 0, "d_model",
+        "{} is odd, sinusoidal positions need pairs", m.d_model);
 
   const DataOptions& d = o.data;
   if (!is_language_model(m)) settle_pairs(d);
@@ -103,15 +123,12 @@ void settle(TrainOptions& o) {
                      m.activation_dropout > 0 || o.tune.lora_dropout > 0;
   check(l.r_drop == 0 || drops, "r_drop", "has no effect without dropout: both passes are the same");
   check(m.dropout_warmup == 0 || drops, "dropout_warmup", "has no effect without dropout");
-  if (is_language_model(m)) {
-    check(l.teacher.empty(), "teacher", "is for encoder-decoders, but `arch` {} is a language model", m.arch);
-    check(m.layer_drop == 0, "layer_drop", "is for encoder-decoders, but `arch` {} is a language model", m.arch);
-  }
-  check(!is_t5(m) || m.layer_drop == 0, "layer_drop", "`arch` {} does not support it", m.arch);
-  check(!m.depth_scaled_init || is_marian(m) || m.arch == "bart", "depth_scaled_init",
-        "is for post-norm models, but `arch` {} is pre-norm", m.arch);
-  check(!o.data.separate_vocabs || is_marian(m), "separate_vocabs", "`arch` {} has one vocabulary for both sides",
-        m.arch);
+  check(l.teacher.empty() || !is_language_model(m), "teacher",
+        "is for encoder-decoders, but `arch` {} is a language model", m.arch);
+  check(m.layer_drop == 0 || !is_language_model(m), "layer_drop",
+        "is for encoder-decoders, but `arch` {} is a language model", m.arch);
+  check(l.router_aux_loss == 0 || !m.gradient_checkpointing, "router_aux_loss",
+        "the routers of recomputed layers are not recorded: pass 0, or leave `gradient_checkpointing` out");
   if (!l.teacher.empty() && o.data.vocab.empty()) o.data.vocab = l.teacher[0];
   if (!o.data.guided_alignment.none()) guided_heads(l, m);
   check(l.ema == 0 || l.average_checkpoints == 1, "average_checkpoints",
@@ -137,19 +154,29 @@ void settle(TrainOptions& o) {
 }
 
 void refuse_useless(const Fields& fields, const TrainOptions& o) {
-  if (!is_language_model(o.model)) return;
   const std::string arch = "`arch` " + o.model.arch;
-  const std::vector<std::pair<std::string, std::string>> useless{
+  std::vector<std::pair<std::string, std::string>> useless;
+  if (o.tune.init_from.empty()) {
+    const NewFamily& family = new_family(o.model.arch);
+    if (family.activation.empty()) useless.emplace_back("activation", arch + " has only its own");
+    if (!family.chooses_ffn_dim) useless.emplace_back("ffn-dim", arch + " has feed-forwards of 4 `d_model`");
+  }
+  const std::vector<std::pair<std::string, std::string>> useless_for_texts{
       {"enc-depth", arch + " has no encoder; `dec_depth` sets its number of layers"},
       {"bpe-dropout-sides", arch + " has one side"},
       {"corpus-temperature", "is for several corpora, but " + arch + " learns from one text"},
       {"max-length-crop", arch + " splits its text into blocks, so nothing is left out or truncated"},
       {"skip-invalid", arch + " learns from a whole text, which must be UTF-8"},
-      {"vocab-size", "the vocabulary is the characters of the text; `vocab` takes a directory with another one"},
       {"valid-beam", "is for translations, but " + arch + " is measured by its loss"},
       {"valid-samples", "is for translations, but " + arch + " is measured by its loss"},
       {"valid-attention", "is for translations, but " + arch + " is measured by its loss"},
   };
+  if (is_language_model(o.model)) {
+    useless.insert(useless.end(), useless_for_texts.begin(), useless_for_texts.end());
+    if (o.data.vocab_type == SubwordKind::character)
+      useless.emplace_back("vocab-size",
+                           "the vocabulary is the characters of the text; `vocab_type` byte_bpe learns another one");
+  }
   for (const auto& [name, why] : useless)
     if (const Field* field = fields.find(name); field && field->given()) fail_usage(field->given_at(), why);
 }

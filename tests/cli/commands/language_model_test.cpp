@@ -85,6 +85,63 @@ TEST_F(LanguageModel, LinearAttentionIsAFamilyToo) {
   EXPECT_NE(dropped.err.find("--attention-dropout"), std::string::npos) << dropped.err;
 }
 
+// A family of today from nothing: its vocabulary is learned before, or by the run itself.
+TEST_F(LanguageModel, OfAnyFamilyLearnsPiecesToo) {
+  const std::string pieces = folder->at("pieces"), mixture = folder->at("mixture");
+  const Ran learned =
+      run_tril({"vocab", "--train-sets", train_text, "--type", "byte_bpe", "--size", "280", "--out", pieces});
+  ASSERT_EQ(learned.code, 0) << learned.err;
+  const auto train = [&](const std::string& dir, const std::string& arch, std::vector<std::string> more) {
+    std::vector<std::string> args{"train",    "--arch",       arch, "--model",      dir,   "--train-sets",
+                                  train_text, "--d-model",    "32", "--num-heads",  "4",   "--dec-depth",
+                                  "2",        "--max-length", "24", "--max-tokens", "480", "--learn-rate",
+                                  "0.01",     "--warmup",     "20", "--after",      "60u", "--threads",
+                                  "2"};
+    args.insert(args.end(), more.begin(), more.end());
+    return run_tril(args);
+  };
+  const auto greedy = [](const std::string& dir) {
+    const Ran ran = run_tril({"generate", "--model", dir, "--prompt", "the d", "--max-new-tokens", "6"});
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    return ran.out.substr(0, 8);
+  };
+  const Ran trained_mixture = train(mixture, "qwen3_moe", {"--vocab", pieces, "--ffn-dim", "64"});
+  ASSERT_EQ(trained_mixture.code, 0) << trained_mixture.err;
+  EXPECT_EQ(file_text(mixture + "/tokenizer.json"), file_text(pieces + "/tokenizer.json"));
+  EXPECT_EQ(nlohmann::json::parse(file_text(mixture + "/config.json"))["model_type"], "qwen3_moe");
+  EXPECT_EQ(greedy(mixture), "the dog ");
+  const std::string own = folder->at("own");
+  const Ran alone =
+      train(own, "llama",
+            {"--vocab-size", "280", "--ffn-dim", "64", "--model-keys", "rms_norm_eps=1e-4", "num_key_value_heads=2"});
+  ASSERT_EQ(alone.code, 0) << alone.err;
+  EXPECT_EQ(file_text(own + "/tokenizer.json"), file_text(pieces + "/tokenizer.json"));
+  EXPECT_EQ(nlohmann::json::parse(file_text(own + "/config.json"))["num_key_value_heads"], 2);
+  EXPECT_EQ(greedy(own), "the dog ");
+
+  const auto refused = [](const Ran& ran, const std::string& what) {
+    EXPECT_EQ(ran.code, 2) << ran.err;
+    EXPECT_NE(ran.err.find(what), std::string::npos) << ran.err;
+  };
+  const std::string never = folder->at("never");
+  refused(train(never, "lama", {}), "did you mean llama?");
+  refused(train(never, "llama", {"--vocab-type", "bpe"}), "--vocab-type");
+  refused(train(never, "llama", {"--dropout", "0.1"}), "--dropout: a llama model has no dropout of sublayers");
+  refused(train(never, "llama", {"--model-keys", "experts=3"}), "experts");
+  refused(train(never, "lfm2", {"--activation", "gelu"}), "--activation: --arch lfm2 has only its own");
+  refused(train(never, "bloom", {"--ffn-dim", "64"}), "--ffn-dim: ");
+  refused(train(never, "mixtral", {"--gradient-checkpointing"}), "--router-aux-loss: the routers of recomputed layers");
+  EXPECT_FALSE(std::filesystem::exists(never + "/config.json"));
+  for (const char* option : {"--max-lines", "--seed"})
+    refused(run_tril({"vocab", "--train-sets", train_text, "--type", "byte_bpe", "--out", pieces, option, "5"}),
+            "has no effect with --type byte_bpe");
+  refused(run_tril({"vocab", "--train-sets", train_text, "--min-frequency", "5", "--out", never}),
+          "has no effect without --type byte_bpe");
+  refused(run_tril({"vocab", "--train-sets", train_text, "--type", "byte_bpe", "--size", "200", "--out", never}),
+          "200 is too small");
+  refused(run_tril({"vocab", "--train-sets", train_text, "--type", "byte_bpe", "--out", train_text}), "is a file");
+}
+
 TEST_F(LanguageModel, BecomesAGgufFileAndADirectoryAgain) {
   const auto at = [&](const char* name) { return folder->at(name); };
   const auto text_of = [](const std::string& from) {

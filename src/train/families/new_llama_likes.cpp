@@ -1,0 +1,295 @@
+// New decoders with a feed-forward in each layer, by Llama's keys.
+#include "train/families/new_family.h"
+
+namespace tril::train {
+namespace {
+
+using Json = nlohmann::json;
+using M = const NewModel&;
+
+// Every head has keys and values of its own.
+Json with_all_heads(std::string_view model_type, M m, Json own = Json::object()) {
+  own["num_key_value_heads"] = m.num_heads;
+  return llama_config(model_type, m, own);
+}
+
+Json with_activation(std::string_view key, M m, Json own = Json::object()) {
+  own[std::string(key)] = m.activation;
+  return own;
+}
+
+Json hidden_act(M m, Json own = Json::object()) {
+  return with_activation("hidden_act", m, std::move(own));
+}
+
+// Gemma's: a head's width and the scale of scores are keys.
+Json gemma(std::string_view model_type, M m, Json own) {
+  own.update({{"head_dim", m.d_head()}, {"query_pre_attn_scalar", m.d_head()}, {"sliding_window", m.window()}});
+  return llama_config(model_type, m, with_activation("hidden_activation", m, std::move(own)));
+}
+
+// LFM2: attention in every third layer, and at least in the last.
+Json lfm2_layers(M m) {
+  Json types = Json::array();
+  for (std::int64_t i = 0; i < m.dec_depth; ++i)
+    types.push_back(i % 3 == 2 || (m.dec_depth < 3 && i + 1 == m.dec_depth) ? "full_attention" : "conv");
+  return types;
+}
+
+// Granite 3's factors [Granite team 2024].
+Json granite_factors(M m) {
+  return {{"embedding_multiplier", 12.0},
+          {"attention_multiplier", 1.0 / static_cast<double>(m.d_head())},
+          {"residual_multiplier", 0.22},
+          {"logits_scaling", 8.0}};
+}
+
+// Queries that grow beyond the longest text of training, by yarn's keys [Ministral 3: Mistral AI 2025]; a larger factor may extend
+// the model later.
+Json growing_queries(M m) {
+  Json rope = rotary_json(1e6);
+  rope.update({{"rope_type", "yarn"},
+               {"factor", 1.0},
+               {"original_max_position_embeddings", m.max_positions},
+               {"llama_4_scaling_beta", 0.1}});
+  return rope;
+}
+
+constexpr NewFamily::Dropouts attention_only{.attention = true};
+
+}  // namespace
+
+std::span<const NewFamily> new_llama_likes() {
+  static constexpr NewFamily list[]{
+      {.arch = "llama",
+       .config =
+           [](M m) {
+             return llama_config("llama", m,
+                                 hidden_act(m, {{"rope_parameters", rotary_json(5e5)}, {"rms_norm_eps", 1e-5}}));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "mistral",
+       .config =
+           [](M m) {
+             return llama_config("mistral", m, hidden_act(m, {{"sliding_window", m.window()}, {"rms_norm_eps", 1e-5}}));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "qwen2",
+       .config =
+           [](M m) {
+             return llama_config("qwen2", m,
+                                 hidden_act(m, {{"rope_parameters", rotary_json(1e6)}, {"tie_word_embeddings", true}}));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "qwen3",
+       .config =
+           [](M m) {
+             return llama_config("qwen3", m,
+                                 hidden_act(m, {{"rope_parameters", rotary_json(1e6)},
+                                                {"tie_word_embeddings", true},
+                                                {"head_dim", m.d_head()}}));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "phi3",
+       .config =
+           [](M m) {
+             return with_all_heads("phi3", m,
+                                   hidden_act(m, {{"sliding_window", m.window()},
+                                                  {"resid_pdrop", m.dropout},
+                                                  {"embd_pdrop", m.embedding_dropout}}));
+           },
+       .activation = "silu",
+       .dropouts = {.layers = true, .embedding = true, .attention = true}},
+      {.arch = "gemma",
+       .config =
+           [](M m) {
+             return llama_config(
+                 "gemma", m,
+                 with_activation("hidden_activation", m, {{"head_dim", m.d_head()}, {"num_key_value_heads", 1}}));
+           },
+       .activation = "gelu_pytorch_tanh",
+       .dropouts = attention_only},
+      {.arch = "gemma2",
+       .config = [](M m) { return gemma("gemma2", m, Json::object()); },
+       .activation = "gelu_pytorch_tanh",
+       .dropouts = attention_only},
+      {.arch = "olmo2",
+       .config =
+           [](M m) {
+             return with_all_heads("olmo2", m, hidden_act(m, {{"rope_parameters", rotary_json(5e5)}}));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "granite",
+       .config =
+           [](M m) {
+             Json own = granite_factors(m);
+             own.update({{"tie_word_embeddings", true}, {"rms_norm_eps", 1e-5}});
+             return llama_config("granite", m, hidden_act(m, own));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "gemma3_text",
+       .config =
+           [](M m) {
+             return gemma("gemma3_text", m, {{"sliding_window_pattern", std::min<std::int64_t>(6, m.dec_depth)}});
+           },
+       .activation = "gelu_pytorch_tanh",
+       .dropouts = attention_only},
+      {.arch = "smollm3",
+       .config = [](M m) { return llama_config("smollm3", m, hidden_act(m)); },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "olmo",
+       .config = [](M m) { return with_all_heads("olmo", m, hidden_act(m)); },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "olmo3",
+       .config =
+           [](M m) {
+             return with_all_heads("olmo3", m, hidden_act(m, {{"sliding_window", m.window()}}));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "exaone4",
+       .config =
+           [](M m) {
+             return llama_config(
+                 "exaone4", m, hidden_act(m, {{"rope_parameters", rotary_json(1e6)}, {"sliding_window", m.window()}}));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "cohere",
+       .config = [](M m) { return with_all_heads("cohere", m, hidden_act(m)); },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "cohere2",
+       .config =
+           [](M m) {
+             return llama_config("cohere2", m, hidden_act(m, {{"sliding_window", m.window()}}));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "ministral",
+       .config =
+           [](M m) {
+             return llama_config("ministral", m, hidden_act(m, {{"sliding_window", m.window()}}));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "ministral3",
+       .config =
+           [](M m) {
+             return llama_config("ministral3", m,
+                                 hidden_act(m, {{"head_dim", m.d_head()}, {"rope_parameters", growing_queries(m)}}));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "hunyuan_v1_dense",
+       .config =
+           [](M m) {
+             return llama_config("hunyuan_v1_dense", m, hidden_act(m, {{"head_dim", m.d_head()}}));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "glm",
+       .config =
+           [](M m) {
+             return llama_config("glm", m, hidden_act(m, {{"head_dim", m.d_head()}}));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "glm4",
+       .config =
+           [](M m) {
+             return llama_config("glm4", m, hidden_act(m, {{"head_dim", m.d_head()}}));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "qwen3_5_text",
+       .config = [](M m) { return llama_config("qwen3_5_text", m, hidden_act(m, delta_rule_config(m))); },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "lfm2",
+       .config =
+           [](M m) {
+             return llama_config("lfm2", m, {{"layer_types", lfm2_layers(m)}, {"block_auto_adjust_ff_dim", false}});
+           },
+       .dropouts = attention_only},
+      {.arch = "arcee",
+       .config = [](M m) { return llama_config("arcee", m, hidden_act(m)); },
+       .activation = "relu2",
+       .dropouts = attention_only},
+      {.arch = "apertus",
+       .config =
+           [](M m) {
+             return llama_config("apertus", m, {{"rope_parameters", rotary_json(5e5)}});
+           },
+       .dropouts = attention_only},
+      {.arch = "nemotron",
+       .config = [](M m) { return llama_config("nemotron", m, hidden_act(m)); },
+       .activation = "relu2",
+       .dropouts = attention_only},
+      {.arch = "persimmon",
+       .config =
+           [](M m) {
+             return with_all_heads("persimmon", m, hidden_act(m, {{"hidden_dropout", m.dropout}}));
+           },
+       .activation = "relu2",
+       .dropouts = {.layers = true, .attention = true}},
+      {.arch = "stablelm",
+       .config =
+           [](M m) {
+             return with_all_heads("stablelm", m, hidden_act(m, {{"hidden_dropout", m.dropout}}));
+           },
+       .activation = "silu",
+       .dropouts = {.layers = true, .attention = true}},
+      {.arch = "starcoder2",
+       .config =
+           [](M m) {
+             return llama_config("starcoder2", m,
+                                 hidden_act(m, {{"sliding_window", m.window()},
+                                                {"residual_dropout", m.dropout},
+                                                {"embedding_dropout", m.embedding_dropout}}));
+           },
+       .activation = "gelu_pytorch_tanh",
+       .dropouts = {.layers = true, .embedding = true, .attention = true}},
+      {.arch = "seed_oss",
+       .config =
+           [](M m) {
+             return llama_config("seed_oss", m,
+                                 hidden_act(m, {{"head_dim", m.d_head()}, {"residual_dropout", m.dropout}}));
+           },
+       .activation = "silu",
+       .dropouts = {.layers = true, .attention = true}},
+      {.arch = "ernie4_5",
+       .config =
+           [](M m) {
+             return llama_config("ernie4_5", m, hidden_act(m, {{"head_dim", m.d_head()}}));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "helium",
+       .config =
+           [](M m) {
+             return llama_config("helium", m, hidden_act(m, {{"head_dim", m.d_head()}}));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "nanochat",
+       .config = [](M m) { return with_all_heads("nanochat", m, hidden_act(m)); },
+       .activation = "relu2",
+       .dropouts = attention_only},
+      {.arch = "bitnet",
+       .config = [](M m) { return llama_config("bitnet", m, hidden_act(m)); },
+       .activation = "relu2",
+       .dropouts = attention_only},
+  };
+  return list;
+}
+
+}  // namespace tril::train

@@ -1,0 +1,202 @@
+// New decoders with mixtures of experts in place of feed-forwards, by Llama's keys: 8 experts, of which a token takes 2.
+#include "train/families/new_family.h"
+
+namespace tril::train {
+namespace {
+
+using Json = nlohmann::json;
+using M = const NewModel&;
+
+constexpr std::int64_t experts = 8, experts_per_token = 2;
+
+// The family's key for the number of experts, and the width of one under this key besides intermediate_size.
+Json mixture(M m, const char* count_key, const char* width_key, Json own = Json::object()) {
+  own.update({{count_key, experts}, {"num_experts_per_tok", experts_per_token}, {width_key, m.expert_dim()}});
+  own["hidden_act"] = m.activation;
+  return own;
+}
+
+Json deepseek(std::string_view model_type, M m, Json own) {
+  own.update({{"num_key_value_heads", m.num_heads},
+              {"qk_rope_head_dim", m.part_of_head(2)},
+              {"qk_nope_head_dim", m.d_head()},
+              {"v_head_dim", m.d_head()},
+              {"n_shared_experts", 1},
+              {"first_k_dense_replace", 1}});
+  return llama_config(model_type, m, mixture(m, "n_routed_experts", "moe_intermediate_size", own));
+}
+
+Json next_layers(M m) {
+  Json own = delta_rule_config(m);
+  own["shared_expert_intermediate_size"] = m.expert_dim();
+  return own;
+}
+
+constexpr NewFamily::Dropouts only_attention{.attention = true};
+
+}  // namespace
+
+std::span<const NewFamily> new_mixtures() {
+  static constexpr NewFamily list[]{
+      {.arch = "mixtral",
+       .config =
+           [](M m) {
+             return llama_config(
+                 "mixtral", m,
+                 mixture(m, "num_local_experts", "intermediate_size", {{"rope_parameters", rotary_json(1e6)}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true,
+       .router_aux_loss = 0.001},
+      {.arch = "olmoe",
+       .config =
+           [](M m) {
+             return llama_config(
+                 "olmoe", m, mixture(m, "num_experts", "intermediate_size", {{"num_key_value_heads", m.num_heads}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true,
+       .router_aux_loss = 0.01},
+      {.arch = "hunyuan_v1_moe",
+       .config =
+           [](M m) {
+             Json own{{"head_dim", m.d_head()},
+                      {"num_experts", experts},
+                      {"moe_topk", experts_per_token},
+                      {"hidden_act", m.activation}};
+             own["intermediate_size"] = m.expert_dim();
+             return llama_config("hunyuan_v1_moe", m, own);
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true},
+      {.arch = "hy_v3",
+       .config =
+           [](M m) {
+             return llama_config("hy_v3", m,
+                                 mixture(m, "num_experts", "moe_intermediate_size", {{"head_dim", m.d_head()}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true},
+      {.arch = "glm4_moe",
+       .config =
+           [](M m) {
+             return llama_config("glm4_moe", m,
+                                 mixture(m, "n_routed_experts", "moe_intermediate_size",
+                                         {{"head_dim", m.d_head()}, {"n_shared_experts", 1}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true},
+      {.arch = "qwen2_moe",
+       .config =
+           [](M m) {
+             return llama_config("qwen2_moe", m,
+                                 mixture(m, "num_experts", "moe_intermediate_size",
+                                         {{"shared_expert_intermediate_size", m.expert_dim()},
+                                          {"num_key_value_heads", m.num_heads},
+                                          {"rope_parameters", rotary_json(1e6)}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true,
+       .router_aux_loss = 0.001},
+      {.arch = "qwen3_moe",
+       .config =
+           [](M m) {
+             return llama_config(
+                 "qwen3_moe", m,
+                 mixture(m, "num_experts", "moe_intermediate_size",
+                         {{"head_dim", m.d_head()}, {"norm_topk_prob", true}, {"rope_parameters", rotary_json(1e6)}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true,
+       .router_aux_loss = 0.001},
+      {.arch = "qwen3_next",
+       .config =
+           [](M m) {
+             return llama_config("qwen3_next", m, mixture(m, "num_experts", "moe_intermediate_size", next_layers(m)));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true,
+       .router_aux_loss = 0.001},
+      {.arch = "granitemoe",
+       .config =
+           [](M m) {
+             return llama_config("granitemoe", m,
+                                 mixture(m, "num_local_experts", "intermediate_size",
+                                         {{"embedding_multiplier", 12.0},
+                                          {"attention_multiplier", 1.0 / static_cast<double>(m.d_head())},
+                                          {"residual_multiplier", 0.22},
+                                          {"logits_scaling", 6.0},
+                                          {"tie_word_embeddings", true}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true,
+       .router_aux_loss = 0.001},
+      {.arch = "deepseek_v2",
+       .config =
+           [](M m) {
+             return deepseek("deepseek_v2", m,
+                             {{"q_lora_rank", nullptr}, {"kv_lora_rank", std::max<std::int64_t>(1, m.d_model / 4)}});
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true},
+      {.arch = "deepseek_v3",
+       .config =
+           [](M m) {
+             return deepseek("deepseek_v3", m,
+                             {{"q_lora_rank", std::max<std::int64_t>(1, m.d_model / 4)},
+                              {"kv_lora_rank", std::max<std::int64_t>(1, m.d_model / 8)},
+                              {"n_group", 4},
+                              {"topk_group", 2}});
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true},
+      {.arch = "phimoe",
+       .config =
+           [](M m) {
+             return llama_config("phimoe", m,
+                                 mixture(m, "num_local_experts", "intermediate_size",
+                                         {{"attention_bias", true}, {"lm_head_bias", true}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true,
+       .router_aux_loss = 0.001},
+      {.arch = "gpt_oss",
+       .config =
+           [](M m) {
+             Json own = mixture(
+                 m, "num_local_experts", "intermediate_size",
+                 {{"head_dim", m.d_head()}, {"sliding_window", m.window()}, {"rope_parameters", rotary_json(1.5e5)}});
+             own.erase("hidden_act");  // its experts' unit is fixed
+             return llama_config("gpt_oss", m, own);
+           },
+       .dropouts = only_attention,
+       .experts = true,
+       .router_aux_loss = 0.001},
+      {.arch = "minimax_m2",
+       .config =
+           [](M m) {
+             return llama_config("minimax_m2", m,
+                                 mixture(m, "num_local_experts", "intermediate_size",
+                                         {{"head_dim", m.d_head()}, {"rotary_dim", m.part_of_head(2)}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true,
+       .router_aux_loss = 0.001},
+  };
+  return list;
+}
+
+}  // namespace tril::train
