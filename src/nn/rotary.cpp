@@ -71,8 +71,9 @@ std::vector<float> rotary_frequencies(const RotaryOptions& o, std::int64_t lengt
   if (o.scaling == Scaling::alpha)
     theta *= std::pow(o.factor, static_cast<double>(o.dim) / static_cast<double>(o.dim - 2));
   std::vector<float> f = plain(o.dim, theta);
-  if (o.scaling == Scaling::linear)
+  if (o.scaling == Scaling::linear || o.scaling == Scaling::proportional)
     for (float& frequency : f) frequency /= static_cast<float>(o.factor);
+  if (o.scaling == Scaling::proportional) std::fill(f.begin() + o.turned / 2, f.end(), 0.0f);
   if (o.scaling == Scaling::llama3) scale_llama3(f, o);
   if (o.scaling == Scaling::yarn) scale_yarn(f, o);
   if (o.scaling == Scaling::longrope) {

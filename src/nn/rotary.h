@@ -26,6 +26,7 @@ struct RotaryOptions {
     yarn,      ///< the same by a ramp over the pairs, and a temperature [Peng et al. 2023, NTK-by-parts, and its code]
     alpha,     ///< theta alpha^(dim / (dim - 2)), whatever the length; alpha is `factor` [Hunyuan, 2025]
     longrope,  ///< each frequency divided by a factor of its own: another for rows beyond `original` [Ding et al. 2024]
+    proportional,  ///< f_i / factor for the first `turned` / 2 pairs, 0 for the others, which keep their values [Gemma 4, 2026]
   };
   std::int64_t dim = 0;  ///< rotated values of each head; even
   double theta = 10000;
@@ -37,6 +38,7 @@ struct RotaryOptions {
   bool truncate = true;                              ///< yarn: the ramp ends at whole pairs
   double mscale_all_dim = 0;                         ///< yarn: scores are multiplied by score_factor() too
   double attention_factor = 1;                       ///< factor of cosines and sines: scores get its square
+  std::int64_t turned = 0;                           ///< proportional: the number of values whose angles grow; even
   std::vector<double> short_factors, long_factors;   ///< longrope: [dim / 2]
   bool read_anew = false;    ///< longrope: see LengthDependence; false: cached keys keep their angles
   bool interleaved = false;  ///< pairs (2i, 2i + 1) instead of (i, i + dim/2)

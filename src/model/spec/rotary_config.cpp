@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/printable.h"
 
@@ -35,6 +36,7 @@ const std::vector<Kind>& kinds() {
        Scaling::longrope,
        {"factor", "short_factor", "long_factor", "attention_factor", "original_max_position_embeddings", "short_mscale",
         "long_mscale"}},
+      {"proportional", Scaling::proportional, {"factor"}},
   };
   return list;
 }
@@ -73,7 +75,7 @@ std::int64_t original_of(ConfigReader& config, const JsonObject& rope, const Rot
 // fails if a scaling computes frequencies for only a part of them.
 double share_of_head(const JsonObject& rope, const RotaryDefaults& d, double at_top, Scaling scaling) {
   const double share = positive_of(rope, "partial_rotary_factor", at_top);
-  if (d.turns_part || share == 1) return share;
+  if (d.turns_part || share == 1 || scaling == Scaling::proportional) return share;
   if (scaling != Scaling::none)
     rope.fail_at("partial_rotary_factor", fmt::format("{} is not supported: this family rotates whole heads", share));
   return 1;
@@ -153,6 +155,10 @@ nn::RotaryOptions read_object(ConfigReader& config, const JsonObject& rope, cons
         "partial_rotary_factor",
         fmt::format("{} of heads of {} is {} values, which cannot be rotated in pairs", share, d.head_dim, turned));
   o.dim = static_cast<std::int64_t>(turned);
+  if (o.scaling == Scaling::proportional) {  // frequencies of the whole head
+    o.turned = std::exchange(o.dim, d.head_dim);
+    o.factor = positive_of(rope, "factor", 1);
+  }
   o.original = original_of(config, rope, d, o.scaling);
   if (o.scaling == Scaling::dynamic && o.dim < 4) rope.fail_at("rope_type", "dynamic needs at least 4 rotated values");
   if (rope.get<double>("alpha", 0) != 0) {
@@ -226,6 +232,11 @@ double partial_factor(std::int64_t dim, std::int64_t head_dim) {
 
 namespace {
 
+// The share of a head whose values are rotated.
+double share_rotated(const nn::RotaryOptions& o, std::int64_t head_dim) {
+  return partial_factor(o.scaling == Scaling::proportional ? o.turned : o.dim, head_dim);
+}
+
 nlohmann::ordered_json object_of(const nn::RotaryOptions& o, bool says_partial, double partial) {
   nlohmann::ordered_json rope;
   for (const Kind& k : kinds())
@@ -238,7 +249,8 @@ nlohmann::ordered_json object_of(const nn::RotaryOptions& o, bool says_partial, 
     return rope;
   }
   if (o.scaling != Scaling::none) rope["factor"] = o.factor;
-  if (o.scaling != Scaling::none && o.scaling != Scaling::linear && o.scaling != Scaling::dynamic)
+  if (o.scaling != Scaling::none && o.scaling != Scaling::linear && o.scaling != Scaling::dynamic &&
+      o.scaling != Scaling::proportional)
     rope["original_max_position_embeddings"] = o.original;
   if (o.scaling == Scaling::llama3) {
     rope["low_freq_factor"] = o.low_freq_factor;
@@ -264,7 +276,7 @@ nlohmann::ordered_json object_of(const nn::RotaryOptions& o, bool says_partial, 
 
 void write_rotary(nlohmann::ordered_json& config, const nn::RotaryOptions& o, std::int64_t head_dim,
                   double default_partial) {
-  const double partial = partial_factor(o.dim, head_dim);
+  const double partial = share_rotated(o, head_dim);
   const bool says_partial = partial != 1 || default_partial != 1;
   nlohmann::ordered_json rope = object_of(o, says_partial, partial);
   config["rope_parameters"] = rope;
@@ -281,7 +293,7 @@ void write_rotary(nlohmann::ordered_json& config, const nn::RotaryOptions& o, st
 
 void write_rotary_by_type(nlohmann::ordered_json& config, const RotaryByType& rotary, std::int64_t head_dim) {
   const auto one = [&](const nn::RotaryOptions& o) {
-    const double partial = partial_factor(o.dim, head_dim);
+    const double partial = share_rotated(o, head_dim);
     return object_of(o, partial != 1, partial);
   };
   config["rope_parameters"] = {{"full_attention", one(rotary.full)}, {"sliding_attention", one(rotary.sliding)}};

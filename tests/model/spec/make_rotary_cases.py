@@ -20,6 +20,8 @@ KINDS = {
                  "long_factor": [2.0 + i for i in range(HEAD // 2)]},
     "longrope_given": {"short_factor": [1.0] * (HEAD // 2), "long_factor": [3.0] * (HEAD // 2), "factor": 6.0,
                        "attention_factor": 1.1},
+    "proportional": {"partial_rotary_factor": 0.5},
+    "proportional_stretched": {"partial_rotary_factor": 0.25, "factor": 2.0},
 }
 
 cases = []

@@ -112,7 +112,7 @@ TEST(RotaryConfig, WhatIsRefused) {
     const std::string text = error_of([&] { read(j); });
     EXPECT_TRUE(contains(text, part)) << text;
   };
-  says({{"rope_scaling", {{"rope_type", "proportional"}, {"factor", 2.0}}}}, "'proportional' is not supported");
+  says({{"rope_scaling", {{"rope_type", "axial"}, {"factor", 2.0}}}}, "'axial' is not supported");
   says({{"rope_scaling", {{"rope_type", "linear"}}}}, "factor");
   says({{"rope_scaling", {{"rope_type", "linear"}, {"factor", 0.0}}}}, "not a positive number");
   says({{"rope_scaling", {{"rope_type", "linear"}, {"factor", 2.0}, {"mrope_section", {1}}}}}, "mrope_section");
