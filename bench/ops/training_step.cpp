@@ -11,6 +11,7 @@
 
 #include "kern/gemm.h"
 #include "ops/ops.h"
+#include "ops/scale_heads.h"
 
 namespace tril::ops {
 namespace {
@@ -148,6 +149,12 @@ const Case cases[] = {
        const Tensor gate = uniform(c, {s.N, s.d_ff}, 1), up = uniform(c, {s.N, s.d_ff}, 2);
        step(st, c, {gate, up}, [&] { return gated(c, Activation::silu, gate, up); });
        rate(st, "GB/s", traffic(s, s.d_ff, 8));
+     }},
+    {"scale_heads",
+     [](auto& st, Context& c, const Sizes& s) {
+       const Tensor x = uniform(c, {s.N, s.d_model}, 1), g = uniform(c, {s.N, s.heads}, 2);
+       step(st, c, {x, g}, [&] { return scale_heads(c, x, g); });
+       rate(st, "GB/s", traffic(s, s.d_model, 5));
      }},
     {"projected_cross_entropy",
      [](auto& st, Context& c, const Sizes& s) {

@@ -6,6 +6,7 @@
 #include "nn/adapters.h"
 #include "ops/clamp.h"
 #include "ops/dense.h"
+#include "ops/scale_heads.h"
 
 namespace tril::nn {
 namespace {
@@ -117,6 +118,8 @@ Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
   check(!o.linear || (kv_heads() == o.num_heads && o.window == 0 && o.dropout == 0 && o.softcap == 0 && o.scale == 0),
         prefix, "linear attention needs as many key heads as heads, and supports no window, dropout, cap or scale");
   check(!o.result_gate || (d_v() == d_k() && !o.linear), prefix, "a gate needs values as wide as queries");
+  check(o.gate.empty() || !(o.linear || o.result_gate), prefix,
+        "a gate of its own suits neither linear attention nor queries that hold one");
   // All three are initialised as parts of one matrix [q; k; v], however they are stored. Initialised separately they
   // would be larger by a factor of sqrt(2), and post-norm decoders would then learn later to attend to the source.
   const Init begin = Init::xavier(o.d_model, q_size() + key_size() + value_size()).at_depth(o.depth);
@@ -144,6 +147,8 @@ Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
     q_norm_ = HeadNorm(p, prefix + "." + n.q, {o.num_heads, d_k()}, n.each);
     k_norm_ = HeadNorm(p, prefix + "." + n.k, {kv_heads(), d_k()}, n.each);
   }
+  if (!o.gate.empty())
+    gate_ = Linear(p, prefix + "." + o.gate, o.d_model, o.num_heads * (o.gates_values ? d_v() : 1), {.bias = false});
   if (o.sink_logits) sinks_ = &p.add(prefix + ".sinks", {o.num_heads}, Init::zeros());
   if (!o.result_norm.empty())
     result_norm_ = Norm(p, prefix + "." + o.result_norm, o.num_heads * d_v(), o.result_norm_eps, Norm::Kind::rms);
@@ -221,7 +226,12 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
                                 op(mask, call.bias_));
     }
   }
-  return result(c, gate ? ops::gated(c, ops::Activation::sigmoid, gate, y) : y, out);
+  if (gate_.weight()) gate = gate_.forward(c, x);
+  if (const bool of_heads = gate_.weight() && !o_.gates_values; of_heads)
+    y = ops::scale_heads(c, y, ops::activate(c, ops::Activation::sigmoid, gate));
+  else if (gate)
+    y = ops::gated(c, ops::Activation::sigmoid, gate, y);
+  return result(c, y, out);
 }
 
 // S and z of the tokens so far, and phi(q) S / phi(q) z: for whole rows, or continuing from the cache's states.

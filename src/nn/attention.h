@@ -120,7 +120,10 @@ class Attention {
     float clip = 0;           ///< queries, keys and values are clamped to +-clip; 0: no clamping
     /// For self-attention: the query matrix has twice as many rows, the second half for a gate: result * sigmoid(gate).
     bool result_gate = false;
-    bool sink_logits = false;  ///< a learned logit for each head that has a weight but no value: prefix.sinks [heads]
+    /// For self-attention: a projection without bias whose sigmoids scale the heads' results; "": none
+    std::string gate = {};
+    bool gates_values = false;  ///< one gate for each value of a head's result; false: one for each head
+    bool sink_logits = false;   ///< a learned logit for each head that has a weight but no value: prefix.sinks [heads]
     std::string result_norm = {};  ///< name of an RMSNorm of all heads' results, before the last product; "": none
     float result_norm_eps = 1e-6f;
     /// Self-attention with phi(x) = elu(x) + 1 in place of the softmax [Katharopoulos et al. 2020]: as many key heads as
@@ -175,7 +178,7 @@ class Attention {
 
   Options o_;
   std::string name_;
-  Linear q_, k_, v_, qkv_, kv_, out_;
+  Linear q_, k_, v_, qkv_, kv_, out_, gate_;
   HeadNorm q_norm_, k_norm_;
   std::optional<Norm> result_norm_;
   Parameter* sinks_ = nullptr;

@@ -63,6 +63,8 @@ const Attention::Options kinds[] = {
     {.d_model = 16, .num_heads = 4, .num_kv_heads = 1, .projections = Projections::qkv, .bias = false},
     {.d_model = 10, .num_heads = 2, .d_k = 4, .d_v = 7, .projections = Projections::qkv},
     {.d_model = 10, .num_heads = 2, .d_k = 4, .d_v = 7},
+    {.d_model = 16, .num_heads = 4, .num_kv_heads = 2, .gate = "gate_proj"},
+    {.d_model = 10, .num_heads = 2, .d_k = 4, .d_v = 7, .gate = "gate_proj", .gates_values = true},
 };
 
 // Rows grow by random numbers of tokens at once; sometimes they fork, reorder, leave, join, or are truncated.

@@ -1,4 +1,4 @@
-// Clamped values, scaled columns, matrices side by side; activations with weights or bounds of their own.
+// Clamped values, scaled columns and heads, matrices side by side; activations with weights or bounds of their own.
 #include <algorithm>
 #include <cmath>
 
@@ -8,6 +8,7 @@
 #include "ops/join_heads.h"
 #include "ops/latent_heads.h"
 #include "ops/scale_columns.h"
+#include "ops/scale_heads.h"
 #include "ops/xielu.h"
 #include "support/op_case.h"
 
@@ -40,6 +41,24 @@ TEST(ScaleColumns, AnswersEveryQuestion) {
                     for (std::size_t i = 0; i < x[0].size(); ++i) y.push_back(x[0][i] * x[1][i % x[1].size()]);
                     return y;
                   }});
+}
+
+TEST(ScaleHeads, AnswersEveryQuestion) {
+  for (const std::int64_t heads : {1, 3})
+    for (const std::int64_t d : {1, 7, 33})
+      check_op({.name = fmt::format("scale_heads {} {}", heads, d),
+                .shapes = {{4, heads * d}, {4, heads}},
+                .run = [](Context& c, std::span<const Tensor> x) { return ops::scale_heads(c, x[0], x[1]); },
+                .reference =
+                    [=](std::span<const Doubles> x) {
+                      Doubles y;
+                      for (std::size_t i = 0; i < x[0].size(); ++i) y.push_back(x[0][i] * x[1][i / as_size(d)]);
+                      return y;
+                    }});
+  Arena arena;
+  Context c(arena);
+  expect_error([&] { ops::scale_heads(c, c.zeros({2, 4}), c.zeros({2, 3})); }, "[2, 4] cannot be scaled by [2, 3]");
+  expect_error([&] { ops::scale_heads(c, c.zeros({2, 4}), c.zeros({1, 2})); }, "[2, 4] cannot be scaled by [1, 2]");
 }
 
 TEST(ClampedGate, AnswersEveryQuestion) {
