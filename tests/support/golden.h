@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "format/json_file.h"
 #include "format/safetensors.h"
 #include "model_io/registry.h"
 #include "nn/parameters.h"
@@ -45,6 +46,13 @@ inline std::vector<std::filesystem::path> golden_files(const std::string& kind) 
   return found;
 }
 
+/// The model_type of a directory's language model.
+inline std::string family_of(const std::filesystem::path& directory) {
+  const nlohmann::json config = read_json((directory / "config.json").string());
+  const auto text = config.find("text_config");  // of a multimodal directory
+  return (text == config.end() ? config : *text).value("model_type", "");
+}
+
 /// All model directories of known families with expected results below golden_directory() (make_hf.py's layout: flat or
 /// under hf/).
 /// @param kind  "encoder-decoder" or "decoder-only"
@@ -58,8 +66,8 @@ inline std::vector<std::filesystem::path> golden_model_directories(const std::st
           !std::filesystem::exists(entry.path() / "expected.safetensors"))
         continue;
       const SafetensorsFile expected = SafetensorsFile::open((entry.path() / "expected.safetensors").string());
-      const std::string *family = expected.find_metadata("family"), *its_kind = expected.find_metadata("kind");
-      if (family && its_kind && *its_kind == kind && std::find(known.begin(), known.end(), *family) != known.end())
+      const std::string* const its_kind = expected.find_metadata("kind");
+      if (its_kind && *its_kind == kind && std::ranges::find(known, family_of(entry.path())) != known.end())
         found.push_back(entry.path());
     }
   }
