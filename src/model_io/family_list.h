@@ -15,9 +15,9 @@ namespace tril::model {
 struct Family {
   enum class Kind : std::uint8_t { encoder_decoder, decoder };
 
-  std::string_view name;  ///< model_type in config.json, or architecture if the family is tril's own
-  Kind kind = Kind::decoder;
-  std::string_view file;  ///< below src/model/
+  std::string_view name;      ///< model_type in config.json, or architecture if the family is tril's own
+  Kind kind = Kind::decoder;  ///< entries of decoders leave it out
+  std::string_view file;      ///< below src/model/
   /// Makes the model from config.json. Null: make_of_files does, which also needs the names of the weights.
   std::unique_ptr<Model> (*make)(const JsonObject& config) = nullptr;
   std::unique_ptr<Model> (*make_of_files)(const JsonObject& config, const WeightNames& weight_names) = nullptr;

@@ -7,7 +7,7 @@
 namespace tril::model {
 namespace {
 
-constexpr std::array multimodal{"gemma3", "mistral3", "qwen3_5"};
+constexpr std::array multimodal{"gemma3", "mistral3", "qwen3_5", "qwen3_5_moe"};
 
 // Prefixes of names in files, and their replacements.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> renamed{

@@ -20,6 +20,7 @@ ExpertFeedForward::ExpertFeedForward(Parameters& p, const std::string& prefix, c
   if (o.shared_d_ff == 0) return;
   GatedFeedForward::Options shared = o.expert;
   shared.d_ff = o.shared_d_ff;
+  if (!shared.clamp) shared.gate_up.clear();  // files hold the experts' in one tensor, not its
   shared_.emplace(p, prefix + "." + o.shared, shared);
   if (o.shared_gate.empty()) return;
   shared_gate_.emplace(p, prefix + "." + o.shared_gate, o.expert.d_model, 1, Linear::Options{.bias = false});

@@ -145,6 +145,23 @@ TEST_F(Registry, EveryFamilyIsReadAsItWasWritten) {
   EXPECT_EQ(seen, all) << "a family without a case";
 }
 
+// Files hold the experts of a layer in one tensor, or each by itself: what is read so is written so, also in 8 bits.
+TEST_F(Registry, ExpertsKeepTheFormOfTheirFiles) {
+  for (const auto& [name, tensor] : {std::pair{"qwen3_5_moe", "model.layers.0.mlp.experts.gate_up_proj"},
+                                     {"qwen3_5_moe_text", "model.layers.0.mlp.experts.0.gate_proj.weight"}}) {
+    SCOPED_TRACE(name);
+    const ModelSource source = ModelSource::open(fs::path(test::test_dir()) / "golden/hf" / name);
+    const auto m = load(source);
+    save(*m, directory / name);
+    EXPECT_NE(SafetensorsFile::open((directory / name / "model.safetensors").string()).find(tensor), nullptr);
+    const auto again = load(ModelSource::open(directory / name));
+    EXPECT_EQ(host_copy<float>(again->parameters().flat()), host_copy<float>(m->parameters().flat()));
+    quantize(ModelSource::open(directory / name), directory / "int8", /*bits=*/8);
+    EXPECT_EQ(load(ModelSource::open(directory / "int8"))->parameters().names(), m->parameters().names());
+    fs::remove_all(directory / "int8");
+  }
+}
+
 // The first cells of a page's tables: "| `name` |".
 std::vector<std::string> first_cells(const std::string& page) {
   std::ifstream in(fs::path(test::test_dir()).parent_path() / "docs" / page);

@@ -6,10 +6,12 @@
 
 #include "format/json_file.h"
 #include "model/spec/model.h"
+#include "model/spec/weight_names.h"
 
 namespace tril::model {
 
 // Built by llama_like.h:
+std::unique_ptr<Model> make_afmoe(const JsonObject& config);
 std::unique_ptr<Model> make_apertus(const JsonObject& config);
 std::unique_ptr<Model> make_arcee(const JsonObject& config);
 std::unique_ptr<Model> make_bitnet(const JsonObject& config);
@@ -17,6 +19,7 @@ std::unique_ptr<Model> make_cohere(const JsonObject& config);
 std::unique_ptr<Model> make_cohere2(const JsonObject& config);
 std::unique_ptr<Model> make_deepseek_v2(const JsonObject& config);
 std::unique_ptr<Model> make_deepseek_v3(const JsonObject& config);
+std::unique_ptr<Model> make_dots1(const JsonObject& config);
 std::unique_ptr<Model> make_ernie4_5(const JsonObject& config);
 std::unique_ptr<Model> make_exaone4(const JsonObject& config);
 std::unique_ptr<Model> make_gemma(const JsonObject& config);
@@ -25,6 +28,7 @@ std::unique_ptr<Model> make_gemma3_text(const JsonObject& config);
 std::unique_ptr<Model> make_glm(const JsonObject& config);
 std::unique_ptr<Model> make_glm4(const JsonObject& config);
 std::unique_ptr<Model> make_glm4_moe(const JsonObject& config);
+std::unique_ptr<Model> make_glm4_moe_lite(const JsonObject& config);
 std::unique_ptr<Model> make_gpt_oss(const JsonObject& config);
 std::unique_ptr<Model> make_granite(const JsonObject& config);
 std::unique_ptr<Model> make_granitemoe(const JsonObject& config);
@@ -32,7 +36,10 @@ std::unique_ptr<Model> make_helium(const JsonObject& config);
 std::unique_ptr<Model> make_hunyuan_v1_dense(const JsonObject& config);
 std::unique_ptr<Model> make_hunyuan_v1_moe(const JsonObject& config);
 std::unique_ptr<Model> make_hy_v3(const JsonObject& config);
+std::unique_ptr<Model> make_jais2(const JsonObject& config);
 std::unique_ptr<Model> make_lfm2(const JsonObject& config);
+std::unique_ptr<Model> make_lfm2_moe(const JsonObject& config);
+std::unique_ptr<Model> make_lfm3(const JsonObject& config);
 std::unique_ptr<Model> make_llama(const JsonObject& config);
 std::unique_ptr<Model> make_minimax_m2(const JsonObject& config);
 std::unique_ptr<Model> make_ministral(const JsonObject& config);
@@ -51,6 +58,7 @@ std::unique_ptr<Model> make_phimoe(const JsonObject& config);
 std::unique_ptr<Model> make_qwen2(const JsonObject& config);
 std::unique_ptr<Model> make_qwen2_moe(const JsonObject& config);
 std::unique_ptr<Model> make_qwen3(const JsonObject& config);
+std::unique_ptr<Model> make_qwen3_5_moe_text(const JsonObject& config, const WeightNames& weight_names);
 std::unique_ptr<Model> make_qwen3_5_text(const JsonObject& config);
 std::unique_ptr<Model> make_qwen3_moe(const JsonObject& config);
 std::unique_ptr<Model> make_qwen3_next(const JsonObject& config);
@@ -58,6 +66,7 @@ std::unique_ptr<Model> make_seed_oss(const JsonObject& config);
 std::unique_ptr<Model> make_smollm3(const JsonObject& config);
 std::unique_ptr<Model> make_stablelm(const JsonObject& config);
 std::unique_ptr<Model> make_starcoder2(const JsonObject& config);
+std::unique_ptr<Model> make_vaultgemma(const JsonObject& config);
 // By gpt_like.h:
 std::unique_ptr<Model> make_biogpt(const JsonObject& config);
 std::unique_ptr<Model> make_bloom(const JsonObject& config);

@@ -1,6 +1,7 @@
-// deepseek_v2 and deepseek_v3: latent attention; after a few dense layers, shared experts and experts routed by groups. The
-// router has a softmax in v2 [DeepSeek-V2, 2024, section 2], and sigmoids with a correction in v3 [DeepSeek-V3, 2024,
-// section 2.1]. v3's layers that predict further tokens are ignored.
+// deepseek_v2, deepseek_v3 and glm4_moe_lite: latent attention; after a few dense layers, shared experts and experts routed by
+// groups. The router has a softmax in v2 [DeepSeek-V2, 2024, section 2], and sigmoids with a correction in v3 [DeepSeek-V3, 2024,
+// section 2.1]. v3's layers that predict further tokens are ignored. glm4_moe_lite, GLM-4.7-Flash, is v3 with other sizes
+// [Z.ai 2026].
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -10,8 +11,13 @@
 namespace tril::model {
 namespace {
 
+// The values of absent keys in read_latent().
+struct LatentSizes {
+  std::int64_t own = 128, values = 128, query_rank = 1536;
+};
+
 // Reads the sizes of latent attention and the scale of its scores.
-void read_latent(ConfigReader& reader, LlamaLikeConfig& k) {
+void read_latent(ConfigReader& reader, LlamaLikeConfig& k, const LatentSizes& otherwise) {
   const JsonObject& json = reader.json();
   if (k.num_key_value_heads != k.num_attention_heads)
     json.fail_at("num_key_value_heads", fmt::format("{} is not {}: every head has keys of its own",
@@ -20,10 +26,11 @@ void read_latent(ConfigReader& reader, LlamaLikeConfig& k) {
   if (k.head_dim != rotated)
     json.fail_at("head_dim", fmt::format("{} is not qk_rope_head_dim, {}", k.head_dim, rotated));
   nn::LatentAttention::Options o{.d_model = k.hidden_size, .num_heads = k.num_attention_heads, .d_rotated = rotated};
-  o.d_own = read_own_size(reader, k, "qk_nope_head_dim", 128, 1 << 12);
-  o.d_v = read_own_size(reader, k, "v_head_dim", 128, 1 << 12);
+  o.d_own = read_own_size(reader, k, "qk_nope_head_dim", otherwise.own, 1 << 12);
+  o.d_v = read_own_size(reader, k, "v_head_dim", otherwise.values, 1 << 12);
   o.rank = read_own_size(reader, k, "kv_lora_rank", 512, 1 << 16);
-  if (!reader.says_null("q_lora_rank")) o.query_rank = read_own_size(reader, k, "q_lora_rank", 1536, 1 << 16);
+  if (!reader.says_null("q_lora_rank"))
+    o.query_rank = read_own_size(reader, k, "q_lora_rank", otherwise.query_rank, 1 << 16);
   if (o.query_rank == 0) k.own_keys["q_lora_rank"] = nullptr;
   o.bias = read_own_bool(reader, k, "attention_bias", false);
   o.dropout = k.attention_dropout;
@@ -34,11 +41,11 @@ void read_latent(ConfigReader& reader, LlamaLikeConfig& k) {
   reader.ignore({"aux_loss_alpha", "seq_aux", "ep_size", "output_router_logits", "pretraining_tp", "qk_head_dim"});
 }
 
-LlamaLikeConfig read_deepseek(ConfigReader& reader, LlamaLikeConfig defaults) {
+LlamaLikeConfig read_deepseek(ConfigReader& reader, LlamaLikeConfig defaults, const LatentSizes& otherwise = {}) {
   defaults.head_dim = reader.size("qk_rope_head_dim", 64);
   defaults.rope_defaults.reads_score_factor = true;
   LlamaLikeConfig k = read_llama_like(reader, std::move(defaults));
-  read_latent(reader, k);
+  read_latent(reader, k, otherwise);
   return k;
 }
 
@@ -96,8 +103,40 @@ std::unique_ptr<Model> make_deepseek_v3(const JsonObject& config) {
   k.own_keys["rope_interleave"] = interleaved;
   read_experts(reader, k, reader.spelt("n_routed_experts", "num_local_experts"), 256, 8);
   k.experts.d_ff = read_own_size(reader, k, "moe_intermediate_size", 2048, 1 << 20);
-  read_deepseek_router(reader, k, {.groups = 8, .chosen_groups = 4, .dense_layers = 3, .scale = 2.5});
+  read_deepseek_router(reader, k, {.groups = 8, .chosen_groups = 4, .scale = 2.5});
+  read_dense_layers(reader, k, 3);
   read_further_layers(reader, k);
+  reader.only<std::string>("scoring_func", "sigmoid");
+  reader.only<std::string>("topk_method", "noaux_tc");
+  reader.finish();
+  return std::make_unique<LlamaLike>(std::move(k));
+}
+
+std::unique_ptr<Model> make_glm4_moe_lite(const JsonObject& config) {
+  ConfigReader reader(config, "glm4_moe_lite");
+  const bool interleaved = reader.get<bool>("rope_interleave", true);
+  LlamaLikeConfig k = read_deepseek(reader,
+                                    {.family = "glm4_moe_lite",
+                                     .architecture = "Glm4MoeLiteForCausalLM",
+                                     .vocab_size = 154880,
+                                     .hidden_size = 2048,
+                                     .intermediate_size = 10240,
+                                     .num_hidden_layers = 47,
+                                     .num_attention_heads = 20,
+                                     .max_position_embeddings = 202752,
+                                     .norm_eps = 1e-5,
+                                     .bos_token_id = 0,
+                                     .eos_token_id = 1,
+                                     .rope_defaults = {.interleaved = interleaved}},
+                                    {.own = 192, .values = 256, .query_rank = 768});
+  k.own_keys["rope_interleave"] = interleaved;
+  read_experts(reader, k, reader.spelt("n_routed_experts", "num_local_experts"), 64, 4);
+  k.experts.d_ff = read_own_size(reader, k, "moe_intermediate_size", 1536, 1 << 20);
+  read_deepseek_router(reader, k, {.scale = 1.8});
+  read_mlp_layer_types(reader, k);
+  read_further_layers(reader, k);
+  // Keys of the authors' code, with the only values that these models have.
+  reader.only("first_k_dense_replace", std::int64_t{1});
   reader.only<std::string>("scoring_func", "sigmoid");
   reader.only<std::string>("topk_method", "noaux_tc");
   reader.finish();

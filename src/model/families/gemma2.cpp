@@ -1,5 +1,6 @@
 // gemma2: gemma with norms before and after each sublayer, windows in every other layer, soft caps of scores and
-// logits, and its own scale of scores [Gemma team 2024, "Gemma 2", section 2].
+// logits, and its own scale of scores [Gemma team 2024, "Gemma 2", section 2]. vaultgemma: the same with norms before each
+// sublayer alone [VaultGemma team 2025].
 #include "model/families/gemma2.h"
 
 #include <cmath>
@@ -43,6 +44,14 @@ LlamaLikeConfig read_gemma2(ConfigReader& reader, const std::string& family, con
 std::unique_ptr<Model> make_gemma2(const JsonObject& config) {
   ConfigReader reader(config, "gemma2");
   LlamaLikeConfig k = read_gemma2(reader, "gemma2", "Gemma2ForCausalLM");
+  reader.finish();
+  return std::make_unique<LlamaLike>(std::move(k));
+}
+
+std::unique_ptr<Model> make_vaultgemma(const JsonObject& config) {
+  ConfigReader reader(config, "vaultgemma");
+  LlamaLikeConfig k = read_gemma2(reader, "vaultgemma", "VaultGemmaForCausalLM");
+  k.norm_names.after_attention = k.norm_names.after_feed_forward = "";
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }

@@ -26,6 +26,7 @@ std::unique_ptr<Model> make_glm4_moe(const JsonObject& config) {
   read_experts(reader, k, reader.spelt("n_routed_experts", "num_local_experts"), 128, 8);
   k.experts.d_ff = read_own_size(reader, k, "moe_intermediate_size", 1408, 1 << 20);
   read_deepseek_router(reader, k);
+  read_dense_layers(reader, k, 1);
   read_further_layers(reader, k);
   reader.ignore({"output_router_logits"});
   reader.finish();

@@ -31,21 +31,10 @@ std::unique_ptr<Model> make_hy_v3(const JsonObject& config) {
   k.experts.d_ff = read_own_size(reader, k, "moe_intermediate_size", 1536, 1 << 20);
   const std::int64_t shared = read_own_size(reader, k, "num_shared_experts", 1, 1 << 12);
   const double scale = read_own_number(reader, k, "router_scaling_factor", 2.826);
-  const auto types = reader.get<std::vector<std::string>>("mlp_layer_types", {});
-  if (!types.empty() && std::ssize(types) != k.num_hidden_layers)
-    config.fail_at("mlp_layer_types", fmt::format("{} types for {} layers", types.size(), k.num_hidden_layers));
-  nlohmann::json written = nlohmann::json::array();
-  for (std::int64_t i = 0; i < k.num_hidden_layers; ++i) {
-    const bool sparse = types.empty() ? i > 0 : element(types, i) == "sparse";
-    if (!types.empty() && !sparse && element(types, i) != "dense")
-      config.fail_at("mlp_layer_types", "a type is neither dense nor sparse");
-    k.experts.sparse.push_back(sparse);
-    written.push_back(sparse ? "sparse" : "dense");
-  }
+  read_mlp_layer_types(reader, k);
   k.experts.shared_d_ff = k.experts.d_ff * shared;
   k.experts.routing = {.score = ops::RouterOptions::Score::sigmoid, .scale = static_cast<float>(scale)};
   k.experts.router = "router.gate", k.experts.shared = "shared_mlp", k.experts.correction = "expert_bias";
-  k.own_keys["mlp_layer_types"] = written;
   reader.ignore({"enable_moe_fp32_combine", "output_router_logits"});
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));

@@ -1,5 +1,5 @@
 // lfm2: Llama with a short gated convolution instead of attention in most layers, and norms of queries and keys
-// [LFM2, Liquid AI 2025, section 2].
+// [LFM2, Liquid AI 2025, section 2]. lfm2_moe has, after the first layers, experts by sigmoid scores with a correction.
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
@@ -25,51 +25,84 @@ std::int64_t adjusted_width(ConfigReader& reader, LlamaLikeConfig& k) {
   return (static_cast<std::int64_t>(width) + multiple - 1) / multiple * multiple;
 }
 
-}  // namespace
+// What both have, but for sizes and the feed-forward.
+LlamaLikeConfig lfm2_defaults(const std::string& family, const std::string& architecture) {
+  return {.family = family,
+          .architecture = architecture,
+          .vocab_size = 65536,
+          .num_key_value_heads = 8,
+          .max_position_embeddings = 128000,
+          .norm_eps = 1e-5,
+          .tie_word_embeddings = true,
+          .pad_token_id = 0,
+          .rope_defaults = {.theta = 1e6},
+          .out_name = "out_proj",
+          .feed_forward_name = "feed_forward",
+          .gate_name = "w1",
+          .up_name = "w3",
+          .down_name = "w2",
+          .recurrence_name = "conv",
+          .norm_names = {.before_attention = "operator_norm",
+                         .before_feed_forward = "ffn_norm",
+                         .last = "model.embedding_norm"},
+          .norm_eps_key = "norm_eps"};
+}
 
-std::unique_ptr<Model> make_lfm2(const JsonObject& config) {
-  ConfigReader reader(config, "lfm2");
-  LlamaLikeConfig k{.family = "lfm2",
-                    .architecture = "Lfm2ForCausalLM",
-                    .vocab_size = 65536,
-                    .hidden_size = 2560,
-                    .intermediate_size = 12288,
-                    .num_key_value_heads = 8,
-                    .max_position_embeddings = 128000,
-                    .norm_eps = 1e-5,
-                    .tie_word_embeddings = true,
-                    .pad_token_id = 0,
-                    .rope_defaults = {.theta = 1e6},
-                    .out_name = "out_proj",
-                    .feed_forward_name = "feed_forward",
-                    .gate_name = "w1",
-                    .up_name = "w3",
-                    .down_name = "w2",
-                    .recurrence_name = "conv",
-                    .norm_names = {.before_attention = "operator_norm",
-                                   .before_feed_forward = "ffn_norm",
-                                   .last = "model.embedding_norm"},
-                    .norm_eps_key = "norm_eps"};
-  k.tie_word_embeddings = reader.get<bool>(reader.spelt("tie_word_embeddings", "tie_embedding"), true);
-  k.intermediate_size = reader.size(reader.spelt("intermediate_size", "block_ff_dim"), k.intermediate_size);
-  k = read_llama_like(reader, std::move(k));
-  k.own_keys["intermediate_size"] = k.intermediate_size;
-  k.intermediate_size = adjusted_width(reader, k);
+// Norms of heads, and the convolution.
+void read_mixers(ConfigReader& reader, LlamaLikeConfig& k) {
   k.head_norms = rms_head_norms(k);
   k.head_norms.q = "q_layernorm", k.head_norms.k = "k_layernorm";
   const std::int64_t taps = read_own_size(reader, k, "conv_L_cache", 3, 1 << 10);
   const bool bias = read_own_bool(reader, k, "conv_bias", false);
   k.recurrence = nn::GatedShortConvolution::Options{.d_model = k.hidden_size, .taps = taps, .bias = bias};
+  reader.only("hidden_act", std::string("silu"));
+}
+
+}  // namespace
+
+std::unique_ptr<Model> make_lfm2(const JsonObject& config) {
+  ConfigReader reader(config, "lfm2");
+  LlamaLikeConfig k = lfm2_defaults("lfm2", "Lfm2ForCausalLM");
+  k.hidden_size = 2560, k.intermediate_size = 12288;
+  k.tie_word_embeddings = reader.get<bool>(reader.spelt("tie_word_embeddings", "tie_embedding"), true);
+  k.intermediate_size = reader.size(reader.spelt("intermediate_size", "block_ff_dim"), k.intermediate_size);
+  k = read_llama_like(reader, std::move(k));
+  k.own_keys["intermediate_size"] = k.intermediate_size;
+  k.intermediate_size = adjusted_width(reader, k);
+  read_mixers(reader, k);
   const auto attention = reader.get<std::vector<std::int64_t>>("full_attn_idxs", {});
   const bool all = !reader.has("full_attn_idxs") || reader.says_null("full_attn_idxs");
   read_recurrent_layers(reader, k, "conv",
                         [&](std::int64_t i) { return !all && std::ranges::find(attention, i) == attention.end(); });
-  reader.only("hidden_act", std::string("silu"));
   reader.only("block_use_swiglu", true);
   reader.only("use_pos_enc", true);
   // Copies of other keys, and the publisher's initialisation.
   reader.ignore({"block_dim", "block_norm_eps", "block_mlp_init_scale", "block_out_init_scale", "block_use_xavier_init",
                  "conv_dim", "conv_dim_out", "conv_use_xavier_init", "num_heads", "theta"});
+  reader.finish();
+  return std::make_unique<LlamaLike>(std::move(k));
+}
+
+std::unique_ptr<Model> make_lfm2_moe(const JsonObject& config) {
+  ConfigReader reader(config, "lfm2_moe");
+  if (!reader.has("layer_types"))
+    config.fail_at("layer_types", "is missing", "an lfm2_moe config.json must have the type of each layer");
+  LlamaLikeConfig k = lfm2_defaults("lfm2_moe", "Lfm2MoeForCausalLM");
+  k.hidden_size = 2048, k.intermediate_size = 7168;
+  k.tie_word_embeddings = reader.get<bool>(reader.spelt("tie_word_embeddings", "tie_embedding"), true);
+  k = read_llama_like(reader, std::move(k));
+  read_mixers(reader, k);
+  read_recurrent_layers(reader, k, "conv", {});
+  read_experts(reader, k, reader.spelt("num_experts", "num_local_experts"), 32, 4);
+  ExpertsConfig& e = k.experts;
+  e.d_ff = read_own_size(reader, k, "moe_intermediate_size", 1792, 1 << 20);
+  read_dense_layers(reader, k, 2, "num_dense_layers");
+  e.routing = {.score = ops::RouterOptions::Score::sigmoid,
+               .normalised = read_own_bool(reader, k, "norm_topk_prob", true),
+               .scale = static_cast<float>(read_own_number(reader, k, "routed_scaling_factor", 1))};
+  if (read_own_bool(reader, k, "use_expert_bias", true)) e.correction = "expert_bias";
+  e.block = "feed_forward", e.gate = "w1", e.up = "w3", e.down = "w2";
+  reader.ignore({"output_router_logits", "theta"});
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }

@@ -1,5 +1,7 @@
-// qwen3_next and qwen3_5_text: a gated delta rule instead of attention in three layers of four; in the others, attention with
-// a gated result and a quarter of each head rotated. qwen3_next has experts [Qwen team 2025, "Qwen3-Next"; "Qwen3.5"].
+// qwen3_next, qwen3_5_text and qwen3_5_moe_text: a gated delta rule instead of attention in three layers of four; in the others,
+// attention with a gated result and a quarter of each head rotated. qwen3_next and qwen3_5_moe_text have experts [Qwen team 2025,
+// "Qwen3-Next"; "Qwen3.5"].
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
@@ -47,6 +49,23 @@ LlamaLikeConfig read_hybrid(ConfigReader& reader, LlamaLikeConfig k, bool fused)
   return k;
 }
 
+// Experts beside a shared one behind a gate.
+void read_gated_experts(ConfigReader& reader, LlamaLikeConfig& k, std::int64_t count, std::int64_t per_token) {
+  read_experts(reader, k, reader.spelt("num_experts", "num_local_experts"), count, per_token);
+  k.experts.d_ff = read_own_size(reader, k, "moe_intermediate_size", 512, 1 << 20);
+  k.experts.shared_d_ff = read_own_size(reader, k, "shared_expert_intermediate_size", 512, 1 << 20);
+  k.experts.shared = "shared_expert", k.experts.shared_gate = "shared_expert_gate";
+  read_router_training(reader, k, 0.001);
+}
+
+// Whether gate and up are one matrix: the publisher's files hold all experts of a layer in one tensor, others each by itself.
+bool holds_fused_experts(const WeightNames& weight_names) {
+  const auto names = weight_names();
+  return names && std::ranges::any_of(*names, [](const std::string& name) {
+           return name.find(".experts.") != std::string::npos && name.find("gate_up_proj") != std::string::npos;
+         });
+}
+
 }  // namespace
 
 std::unique_ptr<Model> make_qwen3_next(const JsonObject& config) {
@@ -61,13 +80,9 @@ std::unique_ptr<Model> make_qwen3_next(const JsonObject& config) {
                                    .num_attention_heads = 16,
                                    .num_key_value_heads = 2},
                                   /*fused=*/true);
-  read_experts(reader, k, reader.spelt("num_experts", "num_local_experts"), 512, 10);
-  k.experts.d_ff = read_own_size(reader, k, "moe_intermediate_size", 512, 1 << 20);
-  k.experts.shared_d_ff = read_own_size(reader, k, "shared_expert_intermediate_size", 512, 1 << 20);
-  k.experts.shared = "shared_expert", k.experts.shared_gate = "shared_expert_gate";
+  read_gated_experts(reader, k, 512, 10);
   k.experts.routing.normalised = read_own_bool(reader, k, "norm_topk_prob", true);
   read_sparse_layers(reader, k);
-  read_router_training(reader, k, 0.001);
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }
@@ -82,6 +97,25 @@ std::unique_ptr<Model> make_qwen3_5_text(const JsonObject& config) {
                                    .num_attention_heads = 16,
                                    .num_key_value_heads = 4},
                                   /*fused=*/false);
+  reader.finish();
+  return std::make_unique<LlamaLike>(std::move(k));
+}
+
+std::unique_ptr<Model> make_qwen3_5_moe_text(const JsonObject& config, const WeightNames& weight_names) {
+  ConfigReader reader(config, "qwen3_5_moe_text");
+  LlamaLikeConfig k = read_hybrid(reader,
+                                  {.family = "qwen3_5_moe_text",
+                                   .architecture = "Qwen3_5MoeForCausalLM",
+                                   .vocab_size = 248320,
+                                   .hidden_size = 2048,
+                                   .num_hidden_layers = 40,
+                                   .num_attention_heads = 16,
+                                   .num_key_value_heads = 2},
+                                  /*fused=*/false);
+  read_gated_experts(reader, k, 256, 8);
+  if (holds_fused_experts(weight_names))
+    k.experts.fused_gate_up = "experts.gate_up_proj", k.experts.fused_down = "experts.down_proj";
+  reader.only("norm_topk_prob", true);
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));
 }

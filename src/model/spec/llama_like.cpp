@@ -77,6 +77,8 @@ void LlamaLike::make_attention(nn::DecoderLayer& layer, std::int64_t i) {
        .rotary = k.rotary(i),
        .clip = k.clip_qkv,
        .result_gate = k.result_gate,
+       .gate = k.attention_gate,
+       .gates_values = k.gates_values,
        .sink_logits = k.sink_logits,
        .result_norm = k.attention_result_norm,
        .result_norm_eps = static_cast<float>(k.norm_eps),

@@ -145,10 +145,25 @@ void read_expert_groups(ConfigReader& config, LlamaLikeConfig& k, const Deepseek
                  fmt::format("{} groups hold fewer than {} experts", e.routing.chosen_groups, e.per_token));
 }
 
-void read_dense_layers(ConfigReader& config, LlamaLikeConfig& k, std::int64_t otherwise) {
-  const auto dense = config.get<std::int64_t>("first_k_dense_replace", otherwise);
-  k.own_keys["first_k_dense_replace"] = dense;
+void read_dense_layers(ConfigReader& config, LlamaLikeConfig& k, std::int64_t otherwise, const std::string& key) {
+  const auto dense = config.get<std::int64_t>(key, otherwise);
+  k.own_keys[key] = dense;
   for (std::int64_t i = 0; i < k.num_hidden_layers; ++i) k.experts.sparse.push_back(i >= dense);
+}
+
+void read_mlp_layer_types(ConfigReader& config, LlamaLikeConfig& k) {
+  const auto types = config.get<std::vector<std::string>>("mlp_layer_types", {});
+  if (!types.empty() && std::ssize(types) != k.num_hidden_layers)
+    config.json().fail_at("mlp_layer_types", fmt::format("{} types for {} layers", types.size(), k.num_hidden_layers));
+  nlohmann::json written = nlohmann::json::array();
+  for (std::int64_t i = 0; i < k.num_hidden_layers; ++i) {
+    const bool sparse = types.empty() ? i > 0 : types.begin()[i] == "sparse";
+    if (!types.empty() && !sparse && types.begin()[i] != "dense")
+      config.json().fail_at("mlp_layer_types", "a type is neither dense nor sparse");
+    k.experts.sparse.push_back(sparse);
+    written.push_back(sparse ? "sparse" : "dense");
+  }
+  k.own_keys["mlp_layer_types"] = written;
 }
 
 void read_further_layers(ConfigReader& config, LlamaLikeConfig& k) {
@@ -165,11 +180,10 @@ void read_deepseek_router(ConfigReader& config, LlamaLikeConfig& k, const Deepse
   ExpertsConfig& e = k.experts;
   e.shared_d_ff = e.d_ff * read_own_size(config, k, "n_shared_experts", 1, 1 << 12);
   read_expert_groups(config, k, otherwise);
-  e.routing.normalised = read_own_bool(config, k, "norm_topk_prob", true);
+  e.routing.normalised = read_own_bool(config, k, "norm_topk_prob", otherwise.normalised);
   e.routing.scale = static_cast<float>(read_own_number(config, k, "routed_scaling_factor", otherwise.scale));
   e.routing.score = ops::RouterOptions::Score::sigmoid;
   e.correction = "gate.e_score_correction_bias";
-  read_dense_layers(config, k, otherwise.dense_layers);
 }
 
 void read_router_training(ConfigReader& config, LlamaLikeConfig& k, double aux_loss) {
@@ -223,16 +237,17 @@ nlohmann::json window_json(std::int32_t window) {
 
 namespace {
 
-// layer_types, with one of two types for each layer.
-std::vector<std::string> read_layer_types(ConfigReader& config, std::int64_t layers, const std::string& special) {
+// layer_types, with full_attention or one of the other types for each layer.
+std::vector<std::string> read_layer_types(ConfigReader& config, std::int64_t layers,
+                                          const std::vector<std::string>& others) {
   const JsonObject& json = config.json();
   const auto types = config.get<std::vector<std::string>>("layer_types", {});
   if (std::ssize(types) != layers)
     json.fail_at("layer_types", fmt::format("{} types for {} layers", types.size(), layers));
   for (const std::string& type : types)
-    if (type != "full_attention" && type != special)
+    if (type != "full_attention" && std::ranges::find(others, type) == others.end())
       json.fail_at("layer_types", fmt::format("'{}' is not supported", printable(type, 40)),
-                   fmt::format("supported: full_attention, {}", special));
+                   fmt::format("supported: full_attention, {}", fmt::join(others, ", ")));
   return types;
 }
 
@@ -242,27 +257,50 @@ void read_recurrent_layers(ConfigReader& config, LlamaLikeConfig& k, const std::
                            const std::function<bool(std::int64_t)>& recurs) {
   std::vector<std::string> types;
   if (config.has("layer_types"))
-    types = read_layer_types(config, k.num_hidden_layers, type);
+    types = read_layer_types(config, k.num_hidden_layers, {type});
   else
     for (std::int64_t i = 0; i < k.num_hidden_layers; ++i) types.push_back(recurs(i) ? type : "full_attention");
   for (const std::string& of_layer : types) k.recurrent.push_back(of_layer == type);
   k.own_keys["layer_types"] = types;
 }
 
+namespace {
+
+// The window of a layer of this type.
+std::int32_t window_of(const JsonObject& json, const std::string& type, std::int32_t window) {
+  if (type != "sliding_attention") return 0;
+  if (window == 0)
+    json.fail_at("layer_types",
+                 fmt::format("some layers are sliding_attention, but {} is not set", json.name_of("sliding_window")));
+  return window;
+}
+
+}  // namespace
+
+void read_recurrent_and_windows(ConfigReader& config, LlamaLikeConfig& k, const std::string& type, std::int32_t window,
+                                const std::function<std::string(std::int64_t)>& type_of) {
+  std::vector<std::string> types;
+  if (config.has("layer_types"))
+    types = read_layer_types(config, k.num_hidden_layers, {type, "sliding_attention"});
+  else
+    for (std::int64_t i = 0; i < k.num_hidden_layers; ++i) types.push_back(type_of(i));
+  for (const std::string& of_layer : types) {
+    k.recurrent.push_back(of_layer == type);
+    k.windows.push_back(window_of(config.json(), of_layer, window));
+  }
+  k.own_keys["sliding_window"] = window_json(window);
+  k.own_keys["layer_types"] = types;
+}
+
 std::vector<std::int32_t> read_layer_windows(ConfigReader& config, std::int64_t layers, std::int32_t window,
                                              const std::function<bool(std::int64_t)>& slides) {
-  const JsonObject& json = config.json();
   std::vector<std::int32_t> windows;
   if (!config.has("layer_types")) {
     for (std::int64_t i = 0; i < layers; ++i) windows.push_back(slides(i) ? window : 0);
     return windows;
   }
-  for (const std::string& type : read_layer_types(config, layers, "sliding_attention")) {
-    if (type == "sliding_attention" && window == 0)
-      json.fail_at("layer_types",
-                   fmt::format("some layers are sliding_attention, but {} is not set", json.name_of("sliding_window")));
-    windows.push_back(type == "sliding_attention" ? window : 0);
-  }
+  for (const std::string& type : read_layer_types(config, layers, {"sliding_attention"}))
+    windows.push_back(window_of(config.json(), type, window));
   return windows;
 }
 

@@ -73,6 +73,8 @@ struct LlamaLikeConfig {
   enum class Fused : std::uint8_t { none, qkv, head_by_head } fused = Fused::none;
   std::string qkv_name = "qkv_proj", out_name = "o_proj";
   bool result_gate = false;             ///< nn::Attention::Options::result_gate
+  std::string attention_gate;           ///< nn::Attention::Options::gate
+  bool gates_values = false;            ///< nn::Attention::Options::gates_values
   float clip_qkv = 0;                   ///< nn::Attention::Options::clip
   bool sink_logits = false;             ///< nn::Attention::Options::sink_logits
   std::string attention_result_norm;    ///< nn::Attention::Options::result_norm
@@ -151,16 +153,20 @@ void set_experts(ConfigReader& config, LlamaLikeConfig& k, const std::string& co
                  const std::string& per_token_key);
 /// The values of absent keys in read_deepseek_router().
 struct DeepseekRouter {
-  std::int64_t groups = 1, chosen_groups = 1, dense_layers = 1;
+  std::int64_t groups = 1, chosen_groups = 1;
   double scale = 1;
+  bool normalised = true;
 };
-/// DeepSeek's keys: n_shared_experts, first_k_dense_replace, n_group, topk_group, norm_topk_prob, routed_scaling_factor.
-/// Scores are sigmoids with a correction [DeepSeek-V3, 2024, section 2.1.2].
+/// DeepSeek's keys: n_shared_experts, n_group, topk_group, norm_topk_prob, routed_scaling_factor. Scores are sigmoids
+/// with a correction [DeepSeek-V3, 2024, section 2.1.2].
 void read_deepseek_router(ConfigReader& config, LlamaLikeConfig& k, const DeepseekRouter& otherwise = {});
 /// Reads only the groups of experts.
 void read_expert_groups(ConfigReader& config, LlamaLikeConfig& k, const DeepseekRouter& otherwise);
-/// first_k_dense_replace, the number of first layers without experts.
-void read_dense_layers(ConfigReader& config, LlamaLikeConfig& k, std::int64_t otherwise);
+/// Reads the number of first layers without experts, under the family's key for it.
+void read_dense_layers(ConfigReader& config, LlamaLikeConfig& k, std::int64_t otherwise,
+                       const std::string& key = "first_k_dense_replace");
+/// mlp_layer_types, "dense" or "sparse" for each layer. If it is absent, only the first layer is dense.
+void read_mlp_layer_types(ConfigReader& config, LlamaLikeConfig& k);
 /// num_nextn_predict_layers: the number of further layers in the files, which predict further tokens and are ignored.
 void read_further_layers(ConfigReader& config, LlamaLikeConfig& k);
 /// Keys of router training, which are only kept in own_keys: in tril the weight of the balance loss is an option of
@@ -181,6 +187,10 @@ void read_window_pattern(ConfigReader& config, LlamaLikeConfig& k, std::int32_t 
 /// others have full attention. Sets recurrent, and layer_types in own_keys.
 void read_recurrent_layers(ConfigReader& config, LlamaLikeConfig& k, const std::string& type,
                            const std::function<bool(std::int64_t)>& recurs);
+/// Selects the recurrent layers, of type `type`, and the sliding layers, with `window`: by layer_types or, if it is absent, by
+/// type_of(i). All others have full attention. Sets recurrent and windows, and sliding_window and layer_types in own_keys.
+void read_recurrent_and_windows(ConfigReader& config, LlamaLikeConfig& k, const std::string& type, std::int32_t window,
+                                const std::function<std::string(std::int64_t)>& type_of);
 /// A soft cap; null: 0, no cap.
 float read_softcap(ConfigReader& config, LlamaLikeConfig& k, const std::string& key, double otherwise);
 

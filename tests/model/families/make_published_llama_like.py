@@ -217,6 +217,62 @@ PUBLISHED = {
         logits_scaling=6.0, max_position_embeddings=4096, num_experts_per_tok=8, num_local_experts=32,
         output_router_logits=False, pad_token_id=0, residual_multiplier=0.22, rms_norm_eps=1e-6, rope_scaling=None,
         rope_theta=10000, router_aux_loss_coef=0.0, tie_word_embeddings=True),
+    "inceptionai/Jais-2-8B-Chat": llama_like(
+        "jais2", 3328, 26624, 32, 26, 26, 150272, attention_bias=True, bos_token_id=0, eos_token_id=150024, head_dim=128,
+        hidden_act="relu2", layer_norm_eps=1e-5, max_position_embeddings=8192, mlp_bias=True, rope_scaling=None,
+        rope_theta=500000.0, tie_word_embeddings=False),
+    "google/vaultgemma-1b": llama_like(
+        "vaultgemma", 1152, 6912, 26, 4, 4, 256000, attention_bias=False, attn_logit_softcapping=50.0, bos_token_id=2,
+        eos_token_id=1, final_logit_softcapping=30.0, head_dim=256, hidden_activation="gelu_pytorch_tanh",
+        layer_types=["sliding_attention", "full_attention"] * 13, max_position_embeddings=1024, pad_token_id=0,
+        query_pre_attn_scalar=256, rms_norm_eps=1e-6, rope_theta=10000.0, sliding_window=512),
+    "zai-org/GLM-4.7-Flash, 16 of its 64 experts": llama_like(
+        "glm4_moe_lite", 2048, 10240, 47, 20, 20, 154880, attention_bias=False, eos_token_id=[154820, 154827, 154829],
+        first_k_dense_replace=1, hidden_act="silu", kv_lora_rank=512, max_position_embeddings=202752,
+        moe_intermediate_size=1536, n_group=1, n_routed_experts=16, n_shared_experts=1, norm_topk_prob=True,
+        num_experts_per_tok=4, num_nextn_predict_layers=1, pad_token_id=154820, partial_rotary_factor=1.0,
+        q_lora_rank=768, qk_nope_head_dim=192, qk_rope_head_dim=64, rms_norm_eps=1e-5, rope_scaling=None,
+        rope_theta=1000000, routed_scaling_factor=1.8, tie_word_embeddings=False, topk_group=1, topk_method="noaux_tc",
+        v_head_dim=256),
+    "rednote-hilab/dots.llm1.inst, 16 of its 128 experts": llama_like(
+        "dots1", 4096, 10944, 62, 32, 32, 152064, attention_bias=False, eos_token_id=151649, first_k_dense_replace=1,
+        hidden_act="silu", max_position_embeddings=32768, max_window_layers=62, moe_intermediate_size=1408,
+        n_routed_experts=16, n_shared_experts=2, norm_topk_prob=True, num_experts_per_tok=6, rms_norm_eps=1e-5,
+        rope_theta=10000000, routed_scaling_factor=2.5, scoring_func="sigmoid", sliding_window=None,
+        tie_word_embeddings=False),
+    "arcee-ai/Trinity-Mini, 16 of its 128 experts": llama_like(
+        "afmoe", 2048, 6144, 32, 32, 4, 200192, global_attn_every_n_layers=4, head_dim=128, hidden_act="silu",
+        layer_types=["sliding_attention" if (i + 1) % 4 else "full_attention" for i in range(32)],
+        max_position_embeddings=131072, moe_intermediate_size=1024, mup_enabled=True, n_group=1, num_dense_layers=2,
+        num_expert_groups=1, num_experts=16, num_experts_per_tok=8, num_limited_groups=1, num_shared_experts=1,
+        rms_norm_eps=1e-5, rope_scaling=None, rope_theta=10000, route_norm=True, route_scale=2.826, score_func="sigmoid",
+        sliding_window=2048, tie_word_embeddings=False, topk_group=1, use_grouped_mm=True),
+    "Qwen/Qwen3.5-35B-A3B, 16 of its 256 experts": llama_like(  # its text_config
+        "qwen3_5_moe_text", 2048, None, 40, 16, 2, 248320, attention_bias=False, attn_output_gate=True, dtype="bfloat16",
+        eos_token_id=248044, full_attention_interval=4, head_dim=256, hidden_act="silu",
+        layer_types=["linear_attention" if (i + 1) % 4 else "full_attention" for i in range(40)],
+        linear_conv_kernel_dim=4, linear_key_head_dim=128, linear_num_key_heads=16, linear_num_value_heads=32,
+        linear_value_head_dim=128, mamba_ssm_dtype="float32", max_position_embeddings=262144, mlp_only_layers=[],
+        moe_intermediate_size=512, mtp_num_hidden_layers=1, mtp_use_dedicated_embeddings=False, num_experts=16,
+        num_experts_per_tok=8, output_router_logits=False, partial_rotary_factor=0.25, rms_norm_eps=1e-6,
+        rope_parameters={"mrope_interleaved": True, "mrope_section": [11, 11, 10], "rope_type": "default",
+                         "rope_theta": 10000000, "partial_rotary_factor": 0.25},
+        router_aux_loss_coef=0.001, shared_expert_intermediate_size=512, tie_word_embeddings=False),
+    "LiquidAI/LFM2-8B-A1B": llama_like(
+        "lfm2_moe", 2048, 7168, 24, 32, 8, 65536, bos_token_id=1, conv_L_cache=3, conv_bias=False, eos_token_id=7,
+        layer_types=["full_attention" if i in (2, 6, 10, 14, 18, 21) else "conv" for i in range(24)],
+        max_position_embeddings=128000, moe_intermediate_size=1792, norm_eps=1e-5, norm_topk_prob=True,
+        num_dense_layers=2, num_experts=32, num_experts_per_tok=4, pad_token_id=0, rope_theta=1000000.0,
+        routed_scaling_factor=1.0, use_expert_bias=True),
+    "LiquidAI/LFM3-1.7B": llama_like(  # as its config class has it
+        "lfm3", 2048, 7680, 24, 16, 4, 128000, attention_bias=False, bos_token_id=124894, conv_L_cache=7, conv_bias=False,
+        eos_token_id=124900, head_dim=128, max_position_embeddings=128000, norm_eps=1e-5, pad_token_id=124893,
+        layer_types=["full_attention" if i % 4 == 2 else "sliding_attention" if i % 4 == 0 and i else "conv"
+                     for i in range(24)],
+        rope_parameters={"full_attention": {"rope_type": "proportional", "rope_theta": 1000000.0,
+                                            "partial_rotary_factor": 0.5},
+                         "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}},
+        sliding_window=256, tie_word_embeddings=True, use_attention_gate=True, use_sandwich_norm=True),
 }
 
 

@@ -27,5 +27,26 @@ TEST(PublishedLlamaLike, SizesAreThoseOfTransformers) {
   }
 }
 
+// What a family's config.json must say, because `transformers` has no default for it, or only a useless one.
+TEST(LlamaLikeConfig, WhatIsMissing) {
+  const auto says = [](const nlohmann::json& j, const std::string& part) {
+    const std::string text = error_of([&] { make(JsonObject(j, "config.json")); });
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  says({{"model_type", "lfm3"}}, "rope_parameters: is missing");
+  says({{"model_type", "lfm2_moe"}}, "layer_types: is missing");
+  says({{"model_type", "dots1"}, {"n_routed_experts", 4}}, "num_experts_per_tok: is missing");
+  says({{"model_type", "dots1"}, {"n_routed_experts", nullptr}}, "n_routed_experts: is missing");
+  says({{"model_type", "glm4_moe_lite"}, {"mlp_layer_types", {"dense"}}}, "mlp_layer_types: 1 types for 47 layers");
+  const nlohmann::json both{{"sliding_attention", {{"rope_type", "default"}}},
+                            {"full_attention", {{"rope_type", "default"}}}};
+  const nlohmann::json lfm3{{"model_type", "lfm3"}, {"num_hidden_layers", 1}, {"rope_parameters", both}};
+  nlohmann::json slides = lfm3, odd = lfm3;
+  slides.update({{"layer_types", {"sliding_attention"}}, {"sliding_window", nullptr}});
+  says(slides, "layer_types: some layers are sliding_attention, but sliding_window is not set");
+  odd.update({{"layer_types", {"linear_attention"}}});
+  says(odd, "supported: full_attention, conv, sliding_attention");
+}
+
 }  // namespace
 }  // namespace tril::model

@@ -1,0 +1,61 @@
+// lfm3: lfm2 with norms after the sublayers too, a gate for the result of each head, windows in some layers, and rotary positions
+// by kind of layer [LFM3, Liquid AI 2026].
+#include <nlohmann/json.hpp>
+
+#include "model/families/decoder_families.h"
+#include "model/spec/llama_like.h"
+
+namespace tril::model {
+
+std::unique_ptr<Model> make_lfm3(const JsonObject& config) {
+  ConfigReader reader(config, "lfm3");
+  if (!reader.has("rope_parameters"))
+    config.fail_at("rope_parameters", "is missing",
+                   "an lfm3 config.json must have the rotary positions of each kind of layer");
+  LlamaLikeConfig k = read_llama_like(reader, {.family = "lfm3",
+                                               .architecture = "Lfm3ForCausalLM",
+                                               .vocab_size = 128000,
+                                               .hidden_size = 2048,
+                                               .intermediate_size = 7680,
+                                               .num_hidden_layers = 24,
+                                               .num_attention_heads = 16,
+                                               .num_key_value_heads = 4,
+                                               .head_dim = 128,
+                                               .max_position_embeddings = 128000,
+                                               .norm_eps = 1e-5,
+                                               .tie_word_embeddings = true,
+                                               .bos_token_id = 124894,
+                                               .eos_token_id = 124900,
+                                               .pad_token_id = 124893,
+                                               .rope_defaults = {.theta = 1e6},
+                                               .rope_by_type = true,
+                                               .feed_forward_name = "feed_forward",
+                                               .gate_name = "w1",
+                                               .up_name = "w3",
+                                               .down_name = "w2",
+                                               .recurrence_name = "conv",
+                                               .norm_names = {.before_attention = "operator_norm",
+                                                              .before_feed_forward = "ffn_norm",
+                                                              .last = "model.embedding_norm"},
+                                               .norm_eps_key = reader.spelt("norm_eps", "rms_norm_eps")});
+  reader.only("hidden_act", std::string("silu"));
+  read_attention_bias(reader, k);
+  k.head_norms = rms_head_norms(k);
+  if (read_own_bool(reader, k, "use_attention_gate", true)) k.attention_gate = "gate_proj";
+  if (read_own_bool(reader, k, "use_sandwich_norm", true)) {
+    k.norm_names.after_attention = "post_operator_norm";
+    k.norm_names.after_feed_forward = "post_ffn_norm";
+  }
+  const std::int64_t taps = read_own_size(reader, k, "conv_L_cache", 7, 1 << 10);
+  const bool bias = read_own_bool(reader, k, "conv_bias", false);
+  k.recurrence = nn::GatedShortConvolution::Options{.d_model = k.hidden_size, .taps = taps, .bias = bias};
+  read_recurrent_and_windows(reader, k, "conv", read_window(reader, 256), [](std::int64_t i) {
+    return i % 4 == 2 ? "full_attention" : i % 4 == 0 && i > 0 ? "sliding_attention" : "conv";
+  });
+  const RotaryByType rotary = read_rotary_by_type(reader, k.rope_defaults, k.rope_defaults.theta);
+  k.rope = rotary.full, k.sliding_rope = rotary.sliding;
+  reader.finish();
+  return std::make_unique<LlamaLike>(std::move(k));
+}
+
+}  // namespace tril::model
