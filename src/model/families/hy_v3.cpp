@@ -2,7 +2,6 @@
 // correction [Tencent 2025].
 #include <nlohmann/json.hpp>
 
-#include "base/element.h"
 #include "model/families/decoder_families.h"
 #include "model/spec/llama_like.h"
 
