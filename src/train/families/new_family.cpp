@@ -147,4 +147,11 @@ nlohmann::json delta_rule_config(const NewModel& m) {
           {"linear_conv_kernel_dim", 4}};
 }
 
+nlohmann::json lfm_layers(const NewModel& m) {
+  nlohmann::json types = nlohmann::json::array();
+  for (std::int64_t i = 0; i < m.dec_depth; ++i)
+    types.push_back(i % 3 == 2 || (m.dec_depth < 3 && i + 1 == m.dec_depth) ? "full_attention" : "conv");
+  return types;
+}
+
 }  // namespace tril::train

@@ -28,14 +28,6 @@ Json gemma(std::string_view model_type, M m, Json own) {
   return llama_config(model_type, m, with_activation("hidden_activation", m, std::move(own)));
 }
 
-// LFM2: attention in every third layer, and at least in the last.
-Json lfm2_layers(M m) {
-  Json types = Json::array();
-  for (std::int64_t i = 0; i < m.dec_depth; ++i)
-    types.push_back(i % 3 == 2 || (m.dec_depth < 3 && i + 1 == m.dec_depth) ? "full_attention" : "conv");
-  return types;
-}
-
 // Granite 3's factors [Granite team 2024].
 Json granite_factors(M m) {
   return {{"embedding_multiplier", 12.0},
@@ -115,6 +107,10 @@ std::span<const NewFamily> new_llama_likes() {
        .dropouts = attention_only},
       {.arch = "gemma2",
        .config = [](M m) { return gemma("gemma2", m, Json::object()); },
+       .activation = "gelu_pytorch_tanh",
+       .dropouts = attention_only},
+      {.arch = "vaultgemma",
+       .config = [](M m) { return gemma("vaultgemma", m, Json::object()); },
        .activation = "gelu_pytorch_tanh",
        .dropouts = attention_only},
       {.arch = "olmo2",
@@ -217,11 +213,26 @@ std::span<const NewFamily> new_llama_likes() {
       {.arch = "lfm2",
        .config =
            [](M m) {
-             return llama_config("lfm2", m, {{"layer_types", lfm2_layers(m)}, {"block_auto_adjust_ff_dim", false}});
+             return llama_config("lfm2", m, {{"layer_types", lfm_layers(m)}, {"block_auto_adjust_ff_dim", false}});
+           },
+       .dropouts = attention_only},
+      {.arch = "lfm3",
+       .config =
+           [](M m) {
+             const Json rotary{{"sliding_attention", rotary_json(1e4)}, {"full_attention", rotary_json(1e6)}};
+             return llama_config("lfm3", m,
+                                 {{"head_dim", m.d_head()},
+                                  {"layer_types", lfm_layers(m)},
+                                  {"sliding_window", m.window()},
+                                  {"rope_parameters", rotary}});
            },
        .dropouts = attention_only},
       {.arch = "arcee",
        .config = [](M m) { return llama_config("arcee", m, hidden_act(m)); },
+       .activation = "relu2",
+       .dropouts = attention_only},
+      {.arch = "jais2",
+       .config = [](M m) { return llama_config("jais2", m, hidden_act(m)); },
        .activation = "relu2",
        .dropouts = attention_only},
       {.arch = "apertus",
