@@ -137,6 +137,13 @@ nlohmann::json llama_config(std::string_view model_type, const NewModel& m, cons
   return j;
 }
 
+nlohmann::json lfm_layer_types(const NewModel& m) {
+  Json types = Json::array();
+  for (std::int64_t i = 0; i < m.dec_depth; ++i)
+    types.push_back(i % 3 == 2 || (m.dec_depth < 3 && i + 1 == m.dec_depth) ? "full_attention" : "conv");
+  return types;
+}
+
 nlohmann::json delta_rule_config(const NewModel& m) {
   return {{"head_dim", m.d_head()},
           {"full_attention_interval", std::min<std::int64_t>(4, m.dec_depth)},
@@ -145,13 +152,6 @@ nlohmann::json delta_rule_config(const NewModel& m) {
           {"linear_key_head_dim", m.d_head()},
           {"linear_value_head_dim", m.d_head()},
           {"linear_conv_kernel_dim", 4}};
-}
-
-nlohmann::json lfm_layers(const NewModel& m) {
-  nlohmann::json types = nlohmann::json::array();
-  for (std::int64_t i = 0; i < m.dec_depth; ++i)
-    types.push_back(i % 3 == 2 || (m.dec_depth < 3 && i + 1 == m.dec_depth) ? "full_attention" : "conv");
-  return types;
 }
 
 }  // namespace tril::train

@@ -83,8 +83,8 @@ nlohmann::json llama_config(std::string_view model_type, const NewModel& m,
                             const nlohmann::json& own = nlohmann::json::object());
 /// The keys of a gated delta rule in three layers of four, and attention in the fourth [Yang et al. 2025].
 nlohmann::json delta_rule_config(const NewModel& m);
-/// The layer types of LFM2 and its successors: attention in every third layer, and at least in the last; convolutions in the others.
-nlohmann::json lfm_layers(const NewModel& m);
+/// The layer_types of Liquid AI's models: attention in every third layer and at least in the last, else convolutions.
+nlohmann::json lfm_layer_types(const NewModel& m);
 /// A token's id; null: there is none.
 nlohmann::json id_json(std::int32_t id);
 /// Rotary positions with this base.

@@ -109,10 +109,6 @@ std::span<const NewFamily> new_llama_likes() {
        .config = [](M m) { return gemma("gemma2", m, Json::object()); },
        .activation = "gelu_pytorch_tanh",
        .dropouts = attention_only},
-      {.arch = "vaultgemma",
-       .config = [](M m) { return gemma("vaultgemma", m, Json::object()); },
-       .activation = "gelu_pytorch_tanh",
-       .dropouts = attention_only},
       {.arch = "olmo2",
        .config =
            [](M m) {
@@ -213,26 +209,30 @@ std::span<const NewFamily> new_llama_likes() {
       {.arch = "lfm2",
        .config =
            [](M m) {
-             return llama_config("lfm2", m, {{"layer_types", lfm_layers(m)}, {"block_auto_adjust_ff_dim", false}});
+             return llama_config("lfm2", m, {{"layer_types", lfm_layer_types(m)}, {"block_auto_adjust_ff_dim", false}});
            },
+       .dropouts = attention_only},
+      {.arch = "jais2",
+       .config = [](M m) { return llama_config("jais2", m, hidden_act(m)); },
+       .activation = "relu2",
+       .dropouts = attention_only},
+      {.arch = "vaultgemma",
+       .config = [](M m) { return gemma("vaultgemma", m, Json::object()); },
+       .activation = "gelu_pytorch_tanh",
        .dropouts = attention_only},
       {.arch = "lfm3",
        .config =
            [](M m) {
-             const Json rotary{{"sliding_attention", rotary_json(1e4)}, {"full_attention", rotary_json(1e6)}};
              return llama_config("lfm3", m,
                                  {{"head_dim", m.d_head()},
-                                  {"layer_types", lfm_layers(m)},
+                                  {"layer_types", lfm_layer_types(m)},
                                   {"sliding_window", m.window()},
-                                  {"rope_parameters", rotary}});
+                                  {"rope_parameters",
+                                   {{"full_attention", rotary_json(1e6)}, {"sliding_attention", rotary_json(1e6)}}}});
            },
        .dropouts = attention_only},
       {.arch = "arcee",
        .config = [](M m) { return llama_config("arcee", m, hidden_act(m)); },
-       .activation = "relu2",
-       .dropouts = attention_only},
-      {.arch = "jais2",
-       .config = [](M m) { return llama_config("jais2", m, hidden_act(m)); },
        .activation = "relu2",
        .dropouts = attention_only},
       {.arch = "apertus",

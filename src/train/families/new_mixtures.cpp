@@ -139,10 +139,49 @@ std::span<const NewFamily> new_mixtures() {
        .config =
            [](M m) {
              Json own = mixture(m, "num_experts", "moe_intermediate_size",
-                                {{"layer_types", lfm_layers(m)}, {"num_dense_layers", 1}});
-             own.erase("hidden_act");  // it has only silu
+                                {{"layer_types", lfm_layer_types(m)}, {"num_dense_layers", 1}});
+             own.erase("hidden_act");
              return llama_config("lfm2_moe", m, own);
            },
+       .dropouts = only_attention,
+       .experts = true},
+      {.arch = "glm4_moe_lite",
+       .config =
+           [](M m) {
+             return deepseek("glm4_moe_lite", m,
+                             {{"q_lora_rank", std::max<std::int64_t>(1, m.d_model / 4)},
+                              {"kv_lora_rank", std::max<std::int64_t>(1, m.d_model / 8)}});
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true},
+      {.arch = "dots1",
+       .config =
+           [](M m) {
+             return llama_config("dots1", m,
+                                 mixture(m, "n_routed_experts", "moe_intermediate_size",
+                                         {{"num_key_value_heads", m.num_heads},
+                                          {"n_shared_experts", 1},
+                                          {"n_group", 1},
+                                          {"topk_group", 1},
+                                          {"first_k_dense_replace", 1},
+                                          {"routed_scaling_factor", 2.5},
+                                          {"norm_topk_prob", true}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true},
+      {.arch = "afmoe",
+       .config =
+           [](M m) {
+             return llama_config("afmoe", m,
+                                 mixture(m, "num_experts", "moe_intermediate_size",
+                                         {{"head_dim", m.d_head()},
+                                          {"sliding_window", m.window()},
+                                          {"num_shared_experts", 1},
+                                          {"mup_enabled", true}}));
+           },
+       .activation = "silu",
        .dropouts = only_attention,
        .experts = true},
       {.arch = "granitemoe",
@@ -177,44 +216,6 @@ std::span<const NewFamily> new_mixtures() {
                               {"kv_lora_rank", std::max<std::int64_t>(1, m.d_model / 8)},
                               {"n_group", 4},
                               {"topk_group", 2}});
-           },
-       .activation = "silu",
-       .dropouts = only_attention,
-       .experts = true},
-      {.arch = "glm4_moe_lite",
-       .config =
-           [](M m) {
-             return deepseek("glm4_moe_lite", m,
-                             {{"q_lora_rank", std::max<std::int64_t>(1, m.d_model / 4)},
-                              {"kv_lora_rank", std::max<std::int64_t>(1, m.d_model / 8)}});
-           },
-       .activation = "silu",
-       .dropouts = only_attention,
-       .experts = true},
-      {.arch = "dots1",
-       .config =
-           [](M m) {
-             return llama_config("dots1", m,
-                                 mixture(m, "n_routed_experts", "moe_intermediate_size",
-                                         {{"n_shared_experts", 1},
-                                          {"first_k_dense_replace", 1},
-                                          {"norm_topk_prob", true},
-                                          {"sliding_window", m.window()},
-                                          {"max_window_layers", m.dec_depth}}));
-           },
-       .activation = "silu",
-       .dropouts = only_attention,
-       .experts = true},
-      {.arch = "afmoe",
-       .config =
-           [](M m) {
-             return llama_config("afmoe", m,
-                                 mixture(m, "num_experts", "moe_intermediate_size",
-                                         {{"head_dim", m.d_head()},
-                                          {"num_shared_experts", 1},
-                                          {"num_dense_layers", 1},
-                                          {"mup_enabled", true},
-                                          {"sliding_window", m.window()}}));
            },
        .activation = "silu",
        .dropouts = only_attention,
