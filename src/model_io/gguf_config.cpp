@@ -1,7 +1,10 @@
 #include "model_io/gguf_config.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 
 #include "base/element.h"
@@ -18,15 +21,40 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kMostLayers = 1000;
-constexpr std::int64_t kLayersOfGemma2With27B = 46;  // llama.cpp infers the attention scale from it
+
+bool is_any(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Gemma's query_pre_attn_scalar, which GGUF has no key for: llama.cpp recognises the models of 27B by their layers.
+std::int64_t gemma_query_scalar(const json& config, const std::string& family) {
+  const std::int64_t layers_of_27b = family == "gemma2" ? 46 : 62;
+  const json& heads = config.at("num_attention_heads");
+  return layers_of(config) == layers_of_27b ? config.at("hidden_size").get<std::int64_t>() / heads.get<std::int64_t>()
+                                            : config.at("head_dim").get<std::int64_t>();
+}
+
+// Which layers have a window: with pattern p, the first p - 1 of every p layers; with 0, all (llama.cpp's
+// set_swa_pattern).
+std::vector<std::string> layer_types_of(std::int64_t layers, std::int64_t pattern) {
+  std::vector<std::string> types;
+  for (std::int64_t i = 0; i < layers; ++i)
+    types.emplace_back(pattern == 0 || i % pattern < pattern - 1 ? "sliding_attention" : "full_attention");
+  return types;
+}
+
+// The pattern of a file without the key; 0: the family has none.
+std::int64_t usual_pattern(std::string_view family) {
+  return family == "gemma3_text" ? 6 : family == "cohere2" ? 4 : 0;
+}
 
 // The family of a file, by its architecture.
 std::string family_of(GgufReader& r) {
   const std::string& a = r.architecture();
   if (a == "llama") return r.get<std::int64_t>("expert_count").value_or(0) > 0 ? "mixtral" : "llama";
-  if (gguf_architecture(a) == a) return a;
+  if (const std::string_view family = gguf_family(a); !family.empty()) return std::string(family);
   r.file().fail_at("general.architecture", fmt::format("'{}' is not supported", printable(a, 40)),
-                   "supported: llama, granite, qwen2, qwen3, gemma, gemma2, olmo2, phi3, gpt2");
+                   fmt::format("supported: {}", fmt::join(gguf_architectures(), ", ")));
 }
 
 // Refuses files that are not models.
@@ -73,9 +101,53 @@ void read_keys(GgufReader& r, const std::string& family, json& config) {
   if (r.get<bool>("attention.causal") == false) r.fail_at("attention.causal", "false is not supported");
 }
 
+// Which layers of gemma3 and cohere2 have a window.
+void read_window_layers(GgufReader& r, std::int64_t usual, json& config) {
+  constexpr const char* kKey = "attention.sliding_window_pattern";
+  const std::int64_t layers = layers_of(config);
+  if (!config.contains("sliding_window")) {
+    config["sliding_window"] = nullptr;
+    config["layer_types"] = layer_types_of(layers, 1);
+    return r.ignore(kKey);
+  }
+  const GgufEntry* const e = r.find(kKey);
+  if (e && e->is_array) {
+    const auto slides = r.get<std::vector<bool>>(kKey);
+    if (std::ssize(*slides) != layers)
+      r.fail_at(kKey, fmt::format("has {} values for {} layers", slides->size(), layers));
+    json types = json::array();
+    for (const bool on : *slides) types.push_back(on ? "sliding_attention" : "full_attention");
+    config["layer_types"] = types;
+    return;
+  }
+  const std::int64_t pattern = r.get<std::int64_t>(kKey).value_or(usual);
+  if (pattern < 0) r.fail_at(kKey, fmt::format("{} is negative", pattern));
+  config["layer_types"] = layer_types_of(layers, pattern);
+}
+
+std::string activation_of(std::string_view family) {
+  return family == "starcoder2" ? "gelu_pytorch_tanh" : family == "arcee" ? "relu2" : "silu";
+}
+
+// Sets the biases and switches that a family's config.json has, by the tensors of the file.
+void read_switches(const GgufFile& f, const std::string& family, json& config) {
+  const auto has = [&](const char* name) { return f.find_tensor(name) != nullptr; };
+  const bool biased = has("blk.0.attn_q.bias");
+  if (is_any(family, {"llama", "granite", "smollm3", "arcee", "seed_oss"}))
+    config["mlp_bias"] = has("blk.0.ffn_up.bias");
+  if (is_any(family, {"llama", "granite", "qwen3", "qwen3_moe", "olmo2", "olmoe", "smollm3", "arcee", "seed_oss",
+                      "cohere2", "gemma3_text"}))
+    config["attention_bias"] = biased;
+  if (family == "seed_oss") config["attention_out_bias"] = has("blk.0.attn_output.bias");
+  if (family == "qwen2_moe") config["qkv_bias"] = biased;
+  if (family == "starcoder2") config["use_bias"] = biased;
+  // The architecture says whether the weights of the chosen experts sum to one.
+  if (is_any(family, {"qwen2_moe", "qwen3_moe", "olmoe"})) config["norm_topk_prob"] = family == "qwen3_moe";
+  if (is_any(family, {"mixtral", "starcoder2"})) config["sliding_window"] = nullptr;
+}
+
 // Sets the keys that follow from the tensors or the architecture: head sizes, biases and others.
 void read_llama_like(GgufReader& r, const std::string& family, json& config) {
-  const GgufFile& f = r.file();
   const std::int64_t hidden = config.at("hidden_size"), heads = config.at("num_attention_heads");
   if (!config.contains("num_key_value_heads")) config["num_key_value_heads"] = heads;
   if (!config.contains("rope_theta")) config["rope_theta"] = 10000.0;
@@ -86,19 +158,14 @@ void read_llama_like(GgufReader& r, const std::string& family, json& config) {
   config["head_dim"] = d_k;
   if (const auto d_v = r.count("attention.value_length"); d_v && *d_v != d_k)
     r.fail_at("attention.value_length", fmt::format("{} is not supported with keys of length {}", *d_v, d_k));
-  if (family == "gemma" || family == "gemma2")
+  if (is_any(family, {"gemma", "gemma2", "gemma3_text"}))
     config["hidden_act"] = config["hidden_activation"] = "gelu_pytorch_tanh";
   else
-    config["hidden_act"] = "silu";
-  const bool biased = f.find_tensor("blk.0.attn_q.bias") != nullptr;
-  if (family == "llama" || family == "granite") config["mlp_bias"] = f.find_tensor("blk.0.ffn_up.bias") != nullptr;
-  if (family == "llama" || family == "granite" || family == "qwen3" || family == "olmo2")
-    config["attention_bias"] = biased;
-  if (family == "mixtral") config["sliding_window"] = nullptr;
-  if (family == "gemma2") {
-    config["query_pre_attn_scalar"] = layers_of(config) == kLayersOfGemma2With27B ? hidden / heads : d_k;
-    if (!config.contains("sliding_window")) config["sliding_window"] = 4096;  // as in llama.cpp
-  }
+    config["hidden_act"] = activation_of(family);
+  read_switches(r.file(), family, config);
+  if (is_any(family, {"gemma2", "gemma3_text"})) config["query_pre_attn_scalar"] = gemma_query_scalar(config, family);
+  if (family == "gemma2" && !config.contains("sliding_window")) config["sliding_window"] = 4096;  // as in llama.cpp
+  if (const std::int64_t pattern = usual_pattern(family); pattern != 0) read_window_layers(r, pattern, config);
   if (family == "phi3") {
     if (!config.contains("sliding_window")) config["sliding_window"] = nullptr;
     if (!config.contains("original_max_position_embeddings"))
@@ -124,6 +191,10 @@ constexpr std::int64_t kControlToken = 3;
 
 std::int64_t layers_of(const json& config) {
   return config.at(config.contains("n_layer") ? "n_layer" : "num_hidden_layers").get<std::int64_t>();
+}
+
+std::int64_t experts_of(const json& config) {
+  return config.at(config.contains("num_local_experts") ? "num_local_experts" : "num_experts").get<std::int64_t>();
 }
 
 json config_of_gguf(const GgufFile& file) {
@@ -204,30 +275,55 @@ void check_supported(const json& config, const std::string& family) {
     if (!ok)
       fail_usage(key, fmt::format("{} is not what llama.cpp computes for a {} model", config.at(key).dump(), family));
   };
-  const bool gemma = family == "gemma" || family == "gemma2";
+  const bool gemma = is_any(family, {"gemma", "gemma2", "gemma3_text"});
   if (family == "gpt2")
     need(is("activation_function", "gelu_new") || is("activation_function", "gelu_pytorch_tanh"),
          "activation_function");
   else if (gemma)
     need(is("hidden_activation", "gelu_pytorch_tanh") || !config.contains("hidden_activation"), "hidden_activation");
   else
-    need(is("hidden_act", "silu"), "hidden_act");
-  if (gemma || family == "gpt2") need(is("tie_word_embeddings", true), "tie_word_embeddings");
+    need(is("hidden_act", activation_of(family)), "hidden_act");
+  if (is_any(family, {"gemma", "gemma2", "cohere2", "gpt2"}))
+    need(is("tie_word_embeddings", true), "tie_word_embeddings");
+  if (is_any(family, {"qwen2_moe", "olmoe"})) need(is("tie_word_embeddings", false), "tie_word_embeddings");
   const bool windowed = config.contains("sliding_window") && !config.at("sliding_window").is_null() &&
                         config.value("use_sliding_window", true);
-  if (windowed && family != "gemma2" && family != "phi3")
+  if (windowed && !is_any(family, {"gemma2", "gemma3_text", "cohere2", "phi3"}))
     need(config.at("sliding_window").get<std::int64_t>() >= config.at("max_position_embeddings").get<std::int64_t>(),
          "sliding_window");
-  if (family == "gemma2") {
-    const std::int64_t hidden = config.at("hidden_size"), heads = config.at("num_attention_heads"),
-                       layers = layers_of(config);
-    const double scalar =
-        layers == kLayersOfGemma2With27B ? static_cast<double>(hidden / heads) : config.at("head_dim").get<double>();
-    need(config.at("query_pre_attn_scalar").get<double>() == scalar, "query_pre_attn_scalar");
-    if (config.contains("layer_types"))
-      for (std::size_t i = 0; i < config.at("layer_types").size(); ++i)
-        need(config.at("layer_types")[i] == (i % 2 ? "full_attention" : "sliding_attention"), "layer_types");
+  if (is_any(family, {"qwen2_moe", "qwen3_moe", "olmoe"})) {
+    need(is("norm_topk_prob", family == "qwen3_moe"), "norm_topk_prob");
+    need(is("decoder_sparse_step", 1), "decoder_sparse_step");
+    need(is("mlp_only_layers", json::array()), "mlp_only_layers");
+    need(is("clip_qkv", nullptr), "clip_qkv");
   }
+  if (is_any(family, {"qwen3_moe", "olmoe", "smollm3", "arcee", "cohere2", "gemma3_text"}))
+    need(is("attention_bias", false), "attention_bias");
+  if (is_any(family, {"smollm3", "arcee", "seed_oss"})) need(is("mlp_bias", false), "mlp_bias");
+  if (family == "seed_oss") need(is("attention_out_bias", false), "attention_out_bias");
+  if (family == "starcoder2") need(is("use_bias", true), "use_bias");
+  if (family == "smollm3" && config.contains("no_rope_layers"))  // llama.cpp rotates all but every fourth layer
+    for (std::size_t i = 0; i < config.at("no_rope_layers").size(); ++i)
+      need(config.at("no_rope_layers")[i] == ((i + 1) % 4 != 0 ? 1 : 0), "no_rope_layers");
+  if (is_any(family, {"gemma2", "gemma3_text"}))
+    need(config.at("query_pre_attn_scalar") == gemma_query_scalar(config, family), "query_pre_attn_scalar");
+  if (family == "gemma2" && config.contains("layer_types"))
+    need(config.at("layer_types") == json(layer_types_of(layers_of(config), 2)), "layer_types");
+}
+
+// The key that says which layers have a window, if they are not the family's usual ones.
+void write_window_layers(const json& config, std::int64_t usual, GgufHeader& h) {
+  const std::int64_t layers = layers_of(config);
+  const auto is = [&](std::int64_t pattern) {
+    return config.at("layer_types") == json(layer_types_of(layers, pattern));
+  };
+  if (config.at("sliding_window").is_null() || is(usual)) return;
+  for (std::int64_t pattern = 0; pattern <= layers; ++pattern)
+    if (is(pattern))
+      return h.metadata.add(h.architecture + ".attention.sliding_window_pattern", static_cast<std::uint32_t>(pattern));
+  fail_usage("layer_types", fmt::format("{} does not repeat a number of windows and one full layer, which is what tril "
+                                        "writes for a {} model",
+                                        config.at("layer_types").dump(), config.at("model_type").get<std::string>()));
 }
 
 }  // namespace
@@ -238,7 +334,7 @@ GgufHeader gguf_header_of(const json& config) {
   h.architecture = gguf_architecture(family);
   if (h.architecture.empty())
     fail_usage("GGUF", fmt::format("llama.cpp has no architecture for a {} model", family),
-               "supported: llama, mistral, mixtral, granite, qwen2, qwen3, gemma, gemma2, olmo2, phi3, gpt2");
+               fmt::format("supported: {}", fmt::join(gguf_families(), ", ")));
   check_supported(config, family);
   // llama.cpp's code for phi3 reads the window but does not use it (llm_arch phi3, load_hparams).
   if (family == "phi3" && config.contains("sliding_window") && !config.at("sliding_window").is_null() &&
@@ -246,7 +342,8 @@ GgufHeader gguf_header_of(const json& config) {
     h.warning = fmt::format("llama.cpp does not apply the sliding window of phi3: beyond {} tokens its results differ",
                             config.at("sliding_window").get<std::int64_t>());
   for (const GgufKey& key : gguf_keys(family)) {
-    const auto value = config.find(key.hf);
+    auto value = config.find(key.hf);
+    if (key.hf == "num_experts" && value == config.end()) value = config.find("num_local_experts");
     if (value == config.end() || value->is_null() || key.hf == "rope_theta") continue;
     const std::string name = h.architecture + "." + key.gguf;
     if (key.kind == GgufKey::Kind::count)
@@ -262,6 +359,7 @@ GgufHeader gguf_header_of(const json& config) {
   const auto d = head_dim == config.end() || head_dim->is_null() ? hidden / heads : head_dim->get<std::uint32_t>();
   h.metadata.add(h.architecture + ".attention.key_length", d);
   h.metadata.add(h.architecture + ".attention.value_length", d);
+  if (const std::int64_t pattern = usual_pattern(family); pattern != 0) write_window_layers(config, pattern, h);
   write_gguf_rope(config, h);
   return h;
 }

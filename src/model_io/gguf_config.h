@@ -24,6 +24,8 @@ GgufMetadata gguf_sampling(const GenerationConfig& published);
 
 /// The number of layers in a config.json from config_of_gguf().
 std::int64_t layers_of(const nlohmann::json& config);
+/// The number of experts in each layer, under either of its two names in config.json.
+std::int64_t experts_of(const nlohmann::json& config);
 
 /// Everything except the weights that is written to a file.
 struct GgufHeader {

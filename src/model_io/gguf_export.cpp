@@ -66,7 +66,7 @@ std::vector<Source> sources_of(const Model& m, const nlohmann::json& config, Ggu
   for (const GgufRule& rule : gguf_rules(config.at("model_type").get<std::string>()))
     for (std::int64_t layer = 0; layer < (rule.in_layers() ? layers_of(config) : 1); ++layer) {
       Source s{.header = {.name = rule.gguf_name(layer), .shape = {}}, .form = rule.form, .weights = {}};
-      const std::int64_t experts = rule.form == Form::experts ? config.at("num_local_experts").get<std::int64_t>() : 1;
+      const std::int64_t experts = rule.form == Form::experts ? experts_of(config) : 1;
       for (std::int64_t e = 0; e < experts; ++e)
         if (const auto found = by_name.find(rule.hf_name(layer, e)); found != by_name.end())
           s.weights.push_back(found->second);

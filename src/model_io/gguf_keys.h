@@ -18,6 +18,11 @@ struct GgufKey {
 
 /// llama.cpp's architecture for a family: "llama" for mistral; "" if there is none.
 std::string_view gguf_architecture(std::string_view model_type);
+/// The family that a file of an architecture is read as: "gemma3_text" for gemma3, "llama" for llama; "" if there is none.
+std::string_view gguf_family(std::string_view architecture);
+/// All families with an architecture, and all architectures.
+std::vector<std::string_view> gguf_families();
+std::vector<std::string_view> gguf_architectures();
 
 /// The keys of a family (config.json's model_type).
 std::vector<GgufKey> gguf_keys(std::string_view model_type);

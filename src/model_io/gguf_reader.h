@@ -16,7 +16,8 @@ class GgufReader {
 
   const GgufFile& file() const { return *file_; }
   const std::string& architecture() const { return architecture_; }
-  bool has(std::string_view key) { return file_->find(full(key)) != nullptr; }
+  bool has(std::string_view key) { return find(key) != nullptr; }
+  const GgufEntry* find(std::string_view key) { return file_->find(full(key)); }
   /// An integer from 1 to 2^31 - 1. A list with one value for each layer must have equal values.
   std::optional<std::int64_t> count(std::string_view key);
   std::int64_t needed_count(std::string_view key);

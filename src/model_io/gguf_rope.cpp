@@ -80,6 +80,13 @@ json yarn(GgufReader& r, double factor, std::int64_t original) {
           {"attention_factor", yarn_temperature(factor)}};
 }
 
+// Whether llama.cpp reads rope_freqs.weight for an architecture.
+bool has_rope_factors(std::string_view architecture) {
+  constexpr std::string_view lacking[] = {"qwen2moe", "qwen3moe", "olmoe",      "smollm3",
+                                          "seed_oss", "cohere2",  "starcoder2", "gemma3"};
+  return std::find(std::begin(lacking), std::end(lacking), architecture) == std::end(lacking);
+}
+
 std::int64_t head_dim_of(const json& config) {
   if (const auto d = config.find("head_dim"); d != config.end() && !d->is_null()) return *d;
   return config.at("hidden_size").get<std::int64_t>() / config.at("num_attention_heads").get<std::int64_t>();
@@ -145,7 +152,14 @@ void write_gguf_rope(const json& config, GgufHeader& h) {
     const auto found = config.find(key);
     return found != config.end() && found->is_object() ? *found : json::object();
   };
-  const json scaling = part("rope_scaling"), parameters = part("rope_parameters");
+  const json scaling = part("rope_scaling"), by_type = part("rope_parameters");
+  const json parameters = by_type.value("full_attention", by_type);
+  if (by_type.contains("sliding_attention")) {
+    const json& sliding = by_type.at("sliding_attention");
+    if (sliding.value("rope_type", "default") != "default")
+      fail_usage("rope_parameters", "llama.cpp does not scale the positions of layers with a window");
+    h.metadata.add(at + "freq_base_swa", static_cast<float>(sliding.value("rope_theta", 10000.0)));
+  }
   const json& rope = scaling.empty() ? parameters : scaling;
   const double theta = rope.value("rope_theta", parameters.value("rope_theta", config.value("rope_theta", 10000.0)));
   const double partial = rope.value(
@@ -153,7 +167,7 @@ void write_gguf_rope(const json& config, GgufHeader& h) {
   const auto dim = static_cast<std::int64_t>(static_cast<double>(head_dim_of(config)) * partial);
   h.metadata.add(at + "dimension_count", static_cast<std::uint32_t>(dim));
   h.metadata.add(at + "freq_base", static_cast<float>(theta));
-  if (partial != 1 && h.architecture == "llama")
+  if (partial != 1 && h.architecture != "phi3")
     fail_usage("partial_rotary_factor", "llama.cpp rotates whole heads for this architecture");
 
   const std::string type = rope.value("rope_type", rope.value("type", "default"));
@@ -164,7 +178,7 @@ void write_gguf_rope(const json& config, GgufHeader& h) {
   if (type == "linear") {
     h.metadata.add(at + "scaling.type", "linear");
     h.metadata.add(at + "scaling.factor", number("factor"));
-  } else if (type == "llama3") {
+  } else if (type == "llama3" && has_rope_factors(h.architecture)) {
     h.rope_factors = floats(llama3_factors(rope, theta, dim));
   } else if (type == "yarn") {
     const double factor = rope.at("factor").get<double>();

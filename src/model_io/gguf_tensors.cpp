@@ -2,7 +2,11 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "base/error.h"
+#include "model_io/gguf_keys.h"
 
 namespace tril::model {
 namespace {
@@ -20,11 +24,13 @@ void add_linear(std::vector<GgufRule>& rules, const std::string& gguf, const std
   rules.push_back({"blk.{}." + gguf + ".bias", "model.layers.{}." + hf + ".bias", form});
 }
 
+constexpr std::string_view kMixtralExperts = "block_sparse_moe";  // calls the matrices w1, w2, w3
+
 // How a family's names and forms differ from Llama's.
 struct Variant {
-  bool rotated = false;       // rows of queries and keys are in pairs
-  bool norms_offset = false;  // Hugging Face stores norm weights minus one
-  bool experts = false;
+  bool rotated = false;           // rows of queries and keys are in pairs
+  bool norms_offset = false;      // Hugging Face stores norm weights minus one
+  std::string_view experts = {};  // the module of the experts and their router; "": there are none
   enum class Norms { before, after, both } norms = Norms::before;  // of each sublayer
 };
 
@@ -52,11 +58,14 @@ std::vector<GgufRule> llama_like(const Variant& v) {
   add_linear(rules, "attn_output", "self_attn.o_proj");
   add_norm("attn_q_norm", "self_attn.q_norm");
   add_norm("attn_k_norm", "self_attn.k_norm");
-  if (v.experts) {
-    rules.push_back({"blk.{}.ffn_gate_inp.weight", "model.layers.{}.block_sparse_moe.gate.weight"});
-    for (const auto& [gguf, hf] : {std::pair{"gate", "w1"}, {"down", "w2"}, {"up", "w3"}})
+  if (!v.experts.empty()) {
+    const bool numbered = v.experts == kMixtralExperts;
+    rules.push_back({"blk.{}.ffn_gate_inp.weight", fmt::format("model.layers.{{}}.{}.gate.weight", v.experts)});
+    for (const auto& [gguf, number] : {std::pair{"gate", 1}, {"down", 2}, {"up", 3}})
       rules.push_back({fmt::format("blk.{{}}.ffn_{}_exps.weight", gguf),
-                       fmt::format("model.layers.{{}}.block_sparse_moe.experts.{{e}}.{}.weight", hf), Form::experts});
+                       fmt::format("model.layers.{{}}.{}.experts.{{e}}.{}.weight", v.experts,
+                                   numbered ? fmt::format("w{}", number) : fmt::format("{}_proj", gguf)),
+                       Form::experts});
   } else {
     for (const char* name : {"gate", "up", "down"})
       add_linear(rules, std::string("ffn_") + name, fmt::format("mlp.{}_proj", name));
@@ -69,6 +78,32 @@ std::vector<GgufRule> phi3() {
   for (GgufRule& r : rules)  // gate and up in one matrix, which GGUF calls up
     if (r.gguf.find("ffn_up") != r.gguf.npos) r.hf = replaced(r.hf, "up_proj", "gate_up_proj");
   std::erase_if(rules, [](const GgufRule& r) { return r.gguf.find("ffn_gate") != r.gguf.npos; });
+  return rules;
+}
+
+// Routed experts, and a shared one behind a gate with one row.
+std::vector<GgufRule> qwen2_moe() {
+  std::vector<GgufRule> rules = llama_like({.experts = "mlp"});
+  for (const char* name : {"gate", "up", "down"})
+    rules.push_back({fmt::format("blk.{{}}.ffn_{}_shexp.weight", name),
+                     fmt::format("model.layers.{{}}.mlp.shared_expert.{}_proj.weight", name)});
+  rules.push_back({"blk.{}.ffn_gate_inp_shexp.weight", "model.layers.{}.mlp.shared_expert_gate.weight", Form::row});
+  return rules;
+}
+
+// GGUF names the second norm after the attention that it follows.
+std::vector<GgufRule> seed_oss() {
+  std::vector<GgufRule> rules = llama_like({});
+  for (GgufRule& r : rules) r.gguf = replaced(r.gguf, "ffn_norm", "post_attention_norm");
+  return rules;
+}
+
+std::vector<GgufRule> starcoder2() {
+  std::vector<GgufRule> rules = llama_like({});
+  for (GgufRule& r : rules) r.hf = replaced(replaced(r.hf, "up_proj", "c_fc"), "down_proj", "c_proj");
+  rules.push_back({"output_norm.bias", "model.norm.bias"});
+  rules.push_back({"blk.{}.attn_norm.bias", "model.layers.{}.input_layernorm.bias"});
+  rules.push_back({"blk.{}.ffn_norm.bias", "model.layers.{}.post_attention_layernorm.bias"});
   return rules;
 }
 
@@ -104,16 +139,23 @@ std::string GgufRule::hf_name(std::int64_t layer, std::int64_t expert) const {
 
 std::vector<GgufRule> gguf_rules(std::string_view model_type) {
   using Norms = Variant::Norms;
-  if (model_type == "llama" || model_type == "mistral" || model_type == "granite") return llama_like({.rotated = true});
-  if (model_type == "mixtral") return llama_like({.rotated = true, .experts = true});
-  if (model_type == "qwen2" || model_type == "qwen3") return llama_like({});
+  const auto is_any = [&](std::initializer_list<std::string_view> names) {
+    return std::find(names.begin(), names.end(), model_type) != names.end();
+  };
+  if (is_any({"llama", "mistral", "granite", "smollm3", "arcee"})) return llama_like({.rotated = true});
+  if (is_any({"qwen2", "qwen3", "cohere2"})) return llama_like({});
+  if (model_type == "mixtral") return llama_like({.rotated = true, .experts = kMixtralExperts});
+  if (is_any({"qwen3_moe", "olmoe"})) return llama_like({.experts = "mlp"});
+  if (model_type == "qwen2_moe") return qwen2_moe();
   if (model_type == "gemma") return llama_like({.norms_offset = true});
-  if (model_type == "gemma2") return llama_like({.norms_offset = true, .norms = Norms::both});
+  if (is_any({"gemma2", "gemma3_text"})) return llama_like({.norms_offset = true, .norms = Norms::both});
   if (model_type == "olmo2") return llama_like({.norms = Norms::after});
+  if (model_type == "seed_oss") return seed_oss();
+  if (model_type == "starcoder2") return starcoder2();
   if (model_type == "phi3") return phi3();
   if (model_type == "gpt2") return gpt2();
   fail_usage("GGUF", fmt::format("there is no GGUF architecture for a {} model", model_type),
-             "supported: llama, mistral, mixtral, granite, qwen2, qwen3, gemma, gemma2, olmo2, phi3, gpt2");
+             fmt::format("supported: {}", fmt::join(gguf_families(), ", ")));
 }
 
 }  // namespace tril::model

@@ -18,6 +18,7 @@ struct GgufRule {
     same,
     rotated_queries,  ///< the rows of each head are in pairs
     rotated_keys,
+    row,         ///< one row, which GGUF may store as a vector
     transposed,  ///< Hugging Face's files have [in, out]
     offset,      ///< Hugging Face's files store the values minus one
     experts,     ///< GGUF has the matrices of all experts in one tensor [experts, out, in]; "{e}" in `hf` is an expert

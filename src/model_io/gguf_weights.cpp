@@ -85,6 +85,11 @@ void transpose(WeightView& view, const GgufTensor& t) {
   };
 }
 
+// A vector becomes a matrix of one row.
+void make_row(WeightView& view) {
+  if (view.shape.size() == 1) view.shape.insert(view.shape.begin(), 1);
+}
+
 void subtract_one(WeightView& view, const GgufTensor& t) {
   view.dtype = StoredType::blocks;
   view.read = [&t](std::span<float> out) {
@@ -122,6 +127,7 @@ class Finder {
     try {
       if (rule.form == Form::rotated_queries) unrotate(view, *t, count("num_attention_heads"));
       if (rule.form == Form::rotated_keys) unrotate(view, *t, count("num_key_value_heads"));
+      if (rule.form == Form::row) make_row(view);
       if (rule.form == Form::transposed) transpose(view, *t);
       if (rule.form == Form::offset) subtract_one(view, *t);
     } catch (const Error& e) {
@@ -136,7 +142,7 @@ class Finder {
   std::int64_t count(const char* key) const { return config_.at(key).get<std::int64_t>(); }
 
   void add_experts(const GgufRule& rule, std::int64_t layer, const GgufTensor& t) {
-    const std::int64_t experts = count("num_local_experts");
+    const std::int64_t experts = experts_of(config_);
     if (t.shape.size() != 3 || t.shape[0] != experts)
       fail(fmt::format("{}: {}", file_.file_of(t), printable(t.name)),
            fmt::format("has shape [{}], expected the matrices of {} experts", fmt::join(t.shape, ", "), experts));
@@ -177,10 +183,9 @@ std::vector<StoredTensor> gguf_weights(const GgufFile& file, const nlohmann::jso
 }
 
 std::string gguf_tensor_name(const nlohmann::json& config, std::string_view hf_name) {
-  const std::int64_t experts = config.value("num_local_experts", std::int64_t{1});
   for (const GgufRule& rule : gguf_rules(family_of(config)))
     for (std::int64_t layer = 0; layer < layers_with(rule, config); ++layer)
-      for (std::int64_t e = 0; e < (rule.form == Form::experts ? experts : 1); ++e)
+      for (std::int64_t e = 0; e < (rule.form == Form::experts ? experts_of(config) : 1); ++e)
         if (rule.hf_name(layer, e) == hf_name) return rule.gguf_name(layer);
   return std::string(hf_name);
 }

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Writes gguf/converted.json: what llama.cpp's own converter makes of directories of hf/, without the values.
+
+usage: make_gguf_converted.py LLAMA_CPP OUT_DIR     needs torch, transformers, numpy, and llama.cpp's Python sources
+       (LLAMA_CPP/conversion and LLAMA_CPP/gguf-py; here those of llama-cpp-python 0.3.36's source package); some seconds
+
+For each directory: `changes`, keys of config.json that differ from the directory's; `metadata`, a list of [key, type, value] in the order of the file (only the architecture's keys and
+general.architecture), and `tensors`, {name: [shape, row-major, and the FNV-1a hash (64 bits, hexadecimal) of the float32
+values' bytes]}. The directories have no tokenizer; none is written.
+"""
+import json
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+
+# The directories, with changes of config.json where llama.cpp's code for the architecture would compute something else:
+# it leaves every fourth layer without rotation, and has windows in the first 3 of 4 or 5 of 6 layers.
+WINDOWS = ["sliding_attention"] * 3
+FAMILIES = {
+    "qwen3_moe": {}, "qwen2_moe": {}, "olmoe": {}, "smollm3": {"no_rope_layers": [1, 1]}, "seed_oss": {}, "arcee": {},
+    "starcoder2": {}, "cohere2": {"layer_types": WINDOWS, "rotary_pct": 1.0},
+    "gemma3_text": {"layer_types": WINDOWS, "query_pre_attn_scalar": 16}}
+HF = pathlib.Path(__file__).resolve().parent / "hf"
+
+
+def fnv1a(data):
+    h = 0xCBF29CE484222325
+    for b in data:
+        h = (h ^ b) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+    return f"{h:016x}"
+
+
+def convert(source, changes, work):
+    """The file that the converter writes for a directory, read back."""
+    import gguf
+    from conversion import ModelType, get_model_architecture, get_model_class
+    from conversion.base import ModelBase
+    directory, out = work / source.name, work / f"{source.name}.gguf"
+    shutil.copytree(source, directory)
+    config = {**json.loads((directory / "config.json").read_text()), **changes}
+    (directory / "config.json").write_text(json.dumps(config))
+    tokens = {str(i): i for i in range(config["vocab_size"])}  # some converters count the tokens
+    (directory / "tokenizer.json").write_text(json.dumps({"model": {"vocab": tokens}, "added_tokens": []}))
+    hparams = ModelBase.load_hparams(directory, False)
+    kind = get_model_class(get_model_architecture(hparams, ModelType.TEXT))
+    kind.set_vocab = lambda self: None
+    kind(directory, gguf.LlamaFileType.ALL_F32, out, eager=True, hparams=hparams).write()
+    return gguf.GGUFReader(str(out))
+
+
+def described(file):
+    import gguf
+    metadata = []
+    architecture = file.fields["general.architecture"].contents()
+    for key, field in file.fields.items():
+        if key != "general.architecture" and not key.startswith(architecture + "."):
+            continue
+        types = [t.name for t in field.types]
+        value = field.contents()
+        metadata.append([key, "/".join(types).lower(), value])
+    tensors = {}
+    for t in file.tensors:
+        assert t.tensor_type == gguf.GGMLQuantizationType.F32
+        tensors[t.name] = [[int(n) for n in reversed(t.shape)], fnv1a(t.data.tobytes())]
+    return {"metadata": metadata, "tensors": tensors}
+
+
+def main(llama_cpp, out):
+    sys.path[:0] = [llama_cpp, os.path.join(llama_cpp, "gguf-py")]
+    result = {}
+    with tempfile.TemporaryDirectory() as work:
+        for family, changes in FAMILIES.items():
+            result[family] = {"changes": changes, **described(convert(HF / family, changes, pathlib.Path(work)))}
+    lines = []
+    for family, d in result.items():
+        metadata = ",\n  ".join(json.dumps(m) for m in d["metadata"])
+        tensors = ",\n  ".join(f"{json.dumps(n)}: {json.dumps(t)}" for n, t in sorted(d["tensors"].items()))
+        lines.append(f'"{family}": {{"changes": {json.dumps(d["changes"])}, "metadata": [\n  {metadata}],\n "tensors": {{\n  {tensors}}}}}')
+    (pathlib.Path(out) / "gguf" / "converted.json").write_text("{" + ",\n".join(lines) + "}\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
