@@ -66,6 +66,11 @@ void GgufMetadata::add(std::string_view key, std::span<const std::int32_t> value
   for (const std::int32_t v : values) put(bytes_, v);
 }
 
+void GgufMetadata::add(std::string_view key, const std::vector<bool>& values) {
+  begin_array(key, GgufKind::boolean, values.size());
+  for (const bool v : values) put(bytes_, static_cast<std::uint8_t>(v));
+}
+
 void GgufMetadata::add(std::string_view key, std::span<const float> values) {
   begin_array(key, GgufKind::f32, values.size());
   for (const float v : values) put(bytes_, v);

@@ -24,6 +24,7 @@ class GgufMetadata {
   void add(std::string_view key, std::span<const std::string> values);
   void add(std::string_view key, std::span<const std::int32_t> values);
   void add(std::string_view key, std::span<const float> values);
+  void add(std::string_view key, const std::vector<bool>& values);
   void add_bytes(std::string_view key, std::string_view values);
   void append(const GgufMetadata& more);
 

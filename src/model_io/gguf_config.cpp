@@ -45,13 +45,14 @@ std::vector<std::string> layer_types_of(std::int64_t layers, std::int64_t patter
 
 // The pattern of a file without the key; 0: the family has none.
 std::int64_t usual_pattern(std::string_view family) {
-  return family == "gemma3_text" ? 6 : family == "cohere2" ? 4 : 0;
+  return family == "gemma3_text" ? 6 : is_any(family, {"cohere2", "olmo3"}) ? 4 : 0;
 }
 
 // The family of a file, by its architecture.
 std::string family_of(GgufReader& r) {
   const std::string& a = r.architecture();
   if (a == "llama") return r.get<std::int64_t>("expert_count").value_or(0) > 0 ? "mixtral" : "llama";
+  if (a == "olmo2" && r.has("attention.sliding_window")) return "olmo3";
   if (const std::string_view family = gguf_family(a); !family.empty()) return std::string(family);
   r.file().fail_at("general.architecture", fmt::format("'{}' is not supported", printable(a, 40)),
                    fmt::format("supported: {}", fmt::join(gguf_architectures(), ", ")));
@@ -126,21 +127,21 @@ void read_window_layers(GgufReader& r, std::int64_t usual, json& config) {
 }
 
 std::string activation_of(std::string_view family) {
-  return family == "starcoder2" ? "gelu_pytorch_tanh" : family == "arcee" ? "relu2" : "silu";
+  return family == "starcoder2" ? "gelu_pytorch_tanh" : is_any(family, {"arcee", "nemotron"}) ? "relu2" : "silu";
 }
 
 // Sets the biases and switches that a family's config.json has, by the tensors of the file.
 void read_switches(const GgufFile& f, const std::string& family, json& config) {
   const auto has = [&](const char* name) { return f.find_tensor(name) != nullptr; };
   const bool biased = has("blk.0.attn_q.bias");
-  if (is_any(family, {"llama", "granite", "smollm3", "arcee", "seed_oss"}))
+  if (is_any(family, {"llama", "granite", "smollm3", "arcee", "seed_oss", "nemotron"}))
     config["mlp_bias"] = has("blk.0.ffn_up.bias");
-  if (is_any(family, {"llama", "granite", "qwen3", "qwen3_moe", "olmo2", "olmoe", "smollm3", "arcee", "seed_oss",
-                      "cohere2", "gemma3_text"}))
+  if (is_any(family, {"llama", "granite", "qwen3", "qwen3_moe", "olmo2", "olmo3", "olmoe", "smollm3", "arcee",
+                      "seed_oss", "cohere2", "gemma3_text", "nemotron"}))
     config["attention_bias"] = biased;
   if (family == "seed_oss") config["attention_out_bias"] = has("blk.0.attn_output.bias");
   if (family == "qwen2_moe") config["qkv_bias"] = biased;
-  if (family == "starcoder2") config["use_bias"] = biased;
+  if (is_any(family, {"starcoder2", "ernie4_5"})) config["use_bias"] = biased;
   // The architecture says whether the weights of the chosen experts sum to one.
   if (is_any(family, {"qwen2_moe", "qwen3_moe", "olmoe"})) config["norm_topk_prob"] = family == "qwen3_moe";
   if (is_any(family, {"mixtral", "starcoder2"})) config["sliding_window"] = nullptr;
@@ -166,6 +167,11 @@ void read_llama_like(GgufReader& r, const std::string& family, json& config) {
   if (is_any(family, {"gemma2", "gemma3_text"})) config["query_pre_attn_scalar"] = gemma_query_scalar(config, family);
   if (family == "gemma2" && !config.contains("sliding_window")) config["sliding_window"] = 4096;  // as in llama.cpp
   if (const std::int64_t pattern = usual_pattern(family); pattern != 0) read_window_layers(r, pattern, config);
+  if (family == "nemotron") r.ignore("attention.layer_norm_rms_epsilon");  // the converter writes both
+  if (family == "olmo3")                                                   // llama.cpp rotates all layers alike
+    if (const auto theta = r.number("rope.freq_base_swa"); theta && *theta != config.at("rope_theta").get<double>())
+      r.fail_at("rope.freq_base_swa", fmt::format("{} is not supported: rope.freq_base is {}", *theta,
+                                                  config.at("rope_theta").get<double>()));
   if (family == "phi3") {
     if (!config.contains("sliding_window")) config["sliding_window"] = nullptr;
     if (!config.contains("original_max_position_embeddings"))
@@ -285,10 +291,11 @@ void check_supported(const json& config, const std::string& family) {
     need(is("hidden_act", activation_of(family)), "hidden_act");
   if (is_any(family, {"gemma", "gemma2", "cohere2", "gpt2"}))
     need(is("tie_word_embeddings", true), "tie_word_embeddings");
-  if (is_any(family, {"qwen2_moe", "olmoe"})) need(is("tie_word_embeddings", false), "tie_word_embeddings");
+  if (is_any(family, {"qwen2_moe", "olmoe", "olmo3", "nemotron"}))
+    need(is("tie_word_embeddings", false), "tie_word_embeddings");
   const bool windowed = config.contains("sliding_window") && !config.at("sliding_window").is_null() &&
                         config.value("use_sliding_window", true);
-  if (windowed && !is_any(family, {"gemma2", "gemma3_text", "cohere2", "phi3"}))
+  if (windowed && !is_any(family, {"gemma2", "gemma3_text", "cohere2", "olmo3", "phi3"}))
     need(config.at("sliding_window").get<std::int64_t>() >= config.at("max_position_embeddings").get<std::int64_t>(),
          "sliding_window");
   if (is_any(family, {"qwen2_moe", "qwen3_moe", "olmoe"})) {
@@ -297,11 +304,11 @@ void check_supported(const json& config, const std::string& family) {
     need(is("mlp_only_layers", json::array()), "mlp_only_layers");
     need(is("clip_qkv", nullptr), "clip_qkv");
   }
-  if (is_any(family, {"qwen3_moe", "olmoe", "smollm3", "arcee", "cohere2", "gemma3_text"}))
+  if (is_any(family, {"qwen3_moe", "olmoe", "olmo3", "smollm3", "arcee", "cohere2", "gemma3_text", "nemotron"}))
     need(is("attention_bias", false), "attention_bias");
-  if (is_any(family, {"smollm3", "arcee", "seed_oss"})) need(is("mlp_bias", false), "mlp_bias");
+  if (is_any(family, {"smollm3", "arcee", "seed_oss", "nemotron"})) need(is("mlp_bias", false), "mlp_bias");
   if (family == "seed_oss") need(is("attention_out_bias", false), "attention_out_bias");
-  if (family == "starcoder2") need(is("use_bias", true), "use_bias");
+  if (is_any(family, {"starcoder2", "ernie4_5"})) need(is("use_bias", family == "starcoder2"), "use_bias");
   if (family == "smollm3" && config.contains("no_rope_layers"))  // llama.cpp rotates all but every fourth layer
     for (std::size_t i = 0; i < config.at("no_rope_layers").size(); ++i)
       need(config.at("no_rope_layers")[i] == ((i + 1) % 4 != 0 ? 1 : 0), "no_rope_layers");
@@ -313,17 +320,11 @@ void check_supported(const json& config, const std::string& family) {
 
 // The key that says which layers have a window, if they are not the family's usual ones.
 void write_window_layers(const json& config, std::int64_t usual, GgufHeader& h) {
-  const std::int64_t layers = layers_of(config);
-  const auto is = [&](std::int64_t pattern) {
-    return config.at("layer_types") == json(layer_types_of(layers, pattern));
-  };
-  if (config.at("sliding_window").is_null() || is(usual)) return;
-  for (std::int64_t pattern = 0; pattern <= layers; ++pattern)
-    if (is(pattern))
-      return h.metadata.add(h.architecture + ".attention.sliding_window_pattern", static_cast<std::uint32_t>(pattern));
-  fail_usage("layer_types", fmt::format("{} does not repeat a number of windows and one full layer, which is what tril "
-                                        "writes for a {} model",
-                                        config.at("layer_types").dump(), config.at("model_type").get<std::string>()));
+  const json& types = config.at("layer_types");
+  if (config.at("sliding_window").is_null() || types == json(layer_types_of(layers_of(config), usual))) return;
+  std::vector<bool> slides;
+  for (const json& type : types) slides.push_back(type == "sliding_attention");
+  h.metadata.add(h.architecture + ".attention.sliding_window_pattern", slides);
 }
 
 }  // namespace

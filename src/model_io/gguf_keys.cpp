@@ -12,11 +12,12 @@ namespace {
 
 // A family, and llama.cpp's name of its architecture. The first family of an architecture is the one that a file is read as.
 constexpr std::pair<std::string_view, std::string_view> kArchitectures[] = {
-    {"llama", "llama"},     {"mistral", "llama"},         {"mixtral", "llama"},      {"granite", "granite"},
-    {"qwen2", "qwen2"},     {"qwen2_moe", "qwen2moe"},    {"qwen3", "qwen3"},        {"qwen3_moe", "qwen3moe"},
-    {"gemma", "gemma"},     {"gemma2", "gemma2"},         {"gemma3_text", "gemma3"}, {"olmo2", "olmo2"},
-    {"olmoe", "olmoe"},     {"smollm3", "smollm3"},       {"arcee", "arcee"},        {"seed_oss", "seed_oss"},
-    {"cohere2", "cohere2"}, {"starcoder2", "starcoder2"}, {"phi3", "phi3"},          {"gpt2", "gpt2"}};
+    {"llama", "llama"},           {"mistral", "llama"},      {"mixtral", "llama"},      {"granite", "granite"},
+    {"qwen2", "qwen2"},           {"qwen2_moe", "qwen2moe"}, {"qwen3", "qwen3"},        {"qwen3_moe", "qwen3moe"},
+    {"gemma", "gemma"},           {"gemma2", "gemma2"},      {"gemma3_text", "gemma3"}, {"olmo2", "olmo2"},
+    {"olmo3", "olmo2"},           {"nemotron", "nemotron"},  {"ernie4_5", "ernie4_5"},  {"olmoe", "olmoe"},
+    {"smollm3", "smollm3"},       {"arcee", "arcee"},        {"seed_oss", "seed_oss"},  {"cohere2", "cohere2"},
+    {"starcoder2", "starcoder2"}, {"phi3", "phi3"},          {"gpt2", "gpt2"}};
 
 }  // namespace
 
@@ -63,9 +64,12 @@ std::vector<GgufKey> gguf_keys(std::string_view model_type) {
   const auto is_any = [&](std::initializer_list<std::string_view> names) {
     return std::find(names.begin(), names.end(), model_type) != names.end();
   };
-  if (is_any({"cohere2", "starcoder2"}))
-    add("attention.layer_norm_epsilon", model_type == "cohere2" ? "layer_norm_eps" : "norm_epsilon", Kind::number,
-        true);
+  if (is_any({"cohere2", "starcoder2", "nemotron"}))
+    add("attention.layer_norm_epsilon",
+        model_type == "starcoder2" ? "norm_epsilon"
+        : model_type == "nemotron" ? "norm_eps"
+                                   : "layer_norm_eps",
+        Kind::number, true);
   else
     add("attention.layer_norm_rms_epsilon", "rms_norm_eps", Kind::number, true);
   if (is_any({"mixtral", "qwen2_moe", "qwen3_moe", "olmoe"})) {
@@ -77,7 +81,7 @@ std::vector<GgufKey> gguf_keys(std::string_view model_type) {
     add("expert_shared_feed_forward_length", "shared_expert_intermediate_size", Kind::count, true);
   if (model_type == "gemma2") add("attn_logit_softcapping", "attn_logit_softcapping", Kind::number, false);
   if (is_any({"gemma2", "gemma3_text"})) add("final_logit_softcapping", "final_logit_softcapping", Kind::number, false);
-  if (is_any({"gemma2", "gemma3_text", "phi3", "cohere2"}))
+  if (is_any({"gemma2", "gemma3_text", "phi3", "cohere2", "olmo3"}))
     add("attention.sliding_window", "sliding_window", Kind::count, model_type == "cohere2");
   if (model_type == "gemma3_text") add("rope.freq_base_swa", "rope_local_base_freq", Kind::number, false);
   if (model_type == "cohere2") add("logit_scale", "logit_scale", Kind::number, true);

@@ -82,9 +82,7 @@ json yarn(GgufReader& r, double factor, std::int64_t original) {
 
 // Whether llama.cpp reads rope_freqs.weight for an architecture.
 bool has_rope_factors(std::string_view architecture) {
-  constexpr std::string_view lacking[] = {"qwen2moe", "qwen3moe", "olmoe",      "smollm3",
-                                          "seed_oss", "cohere2",  "starcoder2", "gemma3"};
-  return std::find(std::begin(lacking), std::end(lacking), architecture) == std::end(lacking);
+  return architecture == "llama" || architecture == "granite" || architecture == "arcee";
 }
 
 std::int64_t head_dim_of(const json& config) {
@@ -102,7 +100,7 @@ void read_gguf_rope(GgufReader& r, json& config) {
   if (dim > head_dim || dim % 2 != 0)
     r.fail_at("rope.dimension_count",
               fmt::format("{} values of a head of {} cannot be rotated in pairs", dim, head_dim));
-  if (dim != head_dim && config.at("model_type") != "phi3")
+  if (dim != head_dim && config.at("model_type") != "phi3" && config.at("model_type") != "nemotron")
     r.fail_at(
         "rope.dimension_count",
         fmt::format("{} values of a head of {} are not supported: the family rotates whole heads", dim, head_dim));
@@ -158,7 +156,10 @@ void write_gguf_rope(const json& config, GgufHeader& h) {
     const json& sliding = by_type.at("sliding_attention");
     if (sliding.value("rope_type", "default") != "default")
       fail_usage("rope_parameters", "llama.cpp does not scale the positions of layers with a window");
-    h.metadata.add(at + "freq_base_swa", static_cast<float>(sliding.value("rope_theta", 10000.0)));
+    const double theta = sliding.value("rope_theta", 10000.0);
+    if (h.architecture == "olmo2" && theta != parameters.value("rope_theta", 10000.0))
+      fail_usage("rope_parameters", "llama.cpp has one rope_theta for all layers of this architecture");
+    h.metadata.add(at + "freq_base_swa", static_cast<float>(theta));
   }
   const json& rope = scaling.empty() ? parameters : scaling;
   const double theta = rope.value("rope_theta", parameters.value("rope_theta", config.value("rope_theta", 10000.0)));
@@ -167,7 +168,7 @@ void write_gguf_rope(const json& config, GgufHeader& h) {
   const auto dim = static_cast<std::int64_t>(static_cast<double>(head_dim_of(config)) * partial);
   h.metadata.add(at + "dimension_count", static_cast<std::uint32_t>(dim));
   h.metadata.add(at + "freq_base", static_cast<float>(theta));
-  if (partial != 1 && h.architecture != "phi3")
+  if (partial != 1 && h.architecture != "phi3" && h.architecture != "nemotron")
     fail_usage("partial_rotary_factor", "llama.cpp rotates whole heads for this architecture");
 
   const std::string type = rope.value("rope_type", rope.value("type", "default"));

@@ -98,13 +98,18 @@ std::vector<GgufRule> seed_oss() {
   return rules;
 }
 
-std::vector<GgufRule> starcoder2() {
-  std::vector<GgufRule> rules = llama_like({});
-  for (GgufRule& r : rules) r.hf = replaced(replaced(r.hf, "up_proj", "c_fc"), "down_proj", "c_proj");
+// The biases of a family's layer norms.
+std::vector<GgufRule> with_norm_biases(std::vector<GgufRule> rules) {
   rules.push_back({"output_norm.bias", "model.norm.bias"});
   rules.push_back({"blk.{}.attn_norm.bias", "model.layers.{}.input_layernorm.bias"});
   rules.push_back({"blk.{}.ffn_norm.bias", "model.layers.{}.post_attention_layernorm.bias"});
   return rules;
+}
+
+std::vector<GgufRule> starcoder2() {
+  std::vector<GgufRule> rules = llama_like({});
+  for (GgufRule& r : rules) r.hf = replaced(replaced(r.hf, "up_proj", "c_fc"), "down_proj", "c_proj");
+  return with_norm_biases(std::move(rules));
 }
 
 std::vector<GgufRule> gpt2() {
@@ -143,15 +148,16 @@ std::vector<GgufRule> gguf_rules(std::string_view model_type) {
     return std::find(names.begin(), names.end(), model_type) != names.end();
   };
   if (is_any({"llama", "mistral", "granite", "smollm3", "arcee"})) return llama_like({.rotated = true});
-  if (is_any({"qwen2", "qwen3", "cohere2"})) return llama_like({});
+  if (is_any({"qwen2", "qwen3", "cohere2", "ernie4_5"})) return llama_like({});
   if (model_type == "mixtral") return llama_like({.rotated = true, .experts = kMixtralExperts});
   if (is_any({"qwen3_moe", "olmoe"})) return llama_like({.experts = "mlp"});
   if (model_type == "qwen2_moe") return qwen2_moe();
   if (model_type == "gemma") return llama_like({.norms_offset = true});
   if (is_any({"gemma2", "gemma3_text"})) return llama_like({.norms_offset = true, .norms = Norms::both});
-  if (model_type == "olmo2") return llama_like({.norms = Norms::after});
+  if (is_any({"olmo2", "olmo3"})) return llama_like({.norms = Norms::after});
   if (model_type == "seed_oss") return seed_oss();
   if (model_type == "starcoder2") return starcoder2();
+  if (model_type == "nemotron") return with_norm_biases(llama_like({.norms_offset = true}));
   if (model_type == "phi3") return phi3();
   if (model_type == "gpt2") return gpt2();
   fail_usage("GGUF", fmt::format("there is no GGUF architecture for a {} model", model_type),

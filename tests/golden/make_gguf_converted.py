@@ -21,6 +21,7 @@ WINDOWS = ["sliding_attention"] * 3
 FAMILIES = {
     "qwen3_moe": {}, "qwen2_moe": {}, "olmoe": {}, "smollm3": {"no_rope_layers": [1, 1]}, "seed_oss": {}, "arcee": {},
     "starcoder2": {}, "cohere2": {"layer_types": WINDOWS, "rotary_pct": 1.0},
+    "nemotron": {}, "ernie4_5": {}, "olmo3": {},
     "gemma3_text": {"layer_types": WINDOWS, "query_pre_attn_scalar": 16}}
 HF = pathlib.Path(__file__).resolve().parent / "hf"
 

@@ -13,7 +13,7 @@
 #include "model_io/gguf_export.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
-#include "support/contains.h"
+#include "support/error_of.h"
 #include "support/golden.h"
 #include "support/paths.h"
 #include "support/temporary.h"
@@ -54,7 +54,9 @@ void write_as_converted(const json& metadata, const GgufFile& tensors, const std
   GgufMetadata m;
   for (const json& entry : metadata) {
     const std::string key = entry[0], type = entry[1];
-    if (type == "uint32")
+    if (type == "array/bool")
+      m.add(key, entry[2].get<std::vector<bool>>());
+    else if (type == "uint32")
       m.add(key, entry[2].get<std::uint32_t>());
     else if (type == "float32")
       m.add(key, entry[2].get<float>());
@@ -74,13 +76,14 @@ void write_as_converted(const json& metadata, const GgufFile& tensors, const std
 json value_of(const GgufFile& f, const std::string& key, const std::string& type) {
   if (type == "uint32") return f.at<std::int64_t>(key);
   if (type == "float32") return f.at<double>(key);
+  if (type == "array/bool") return *f.get<std::vector<bool>>(key);
   return std::string(f.at<std::string_view>(key));
 }
 
 TEST(GgufConverted, FilesAreThoseOfTheConverter) {
   const std::string golden = test::test_dir() + "/golden/gguf/converted.json";
   const json families = json::parse(read_text(golden, 1 << 20));
-  EXPECT_EQ(families.size(), 9u);
+  EXPECT_EQ(families.size(), 12u);
   for (const auto& [name, expected] : families.items()) {
     SCOPED_TRACE(name);
     const TemporaryDirectory directory, files;
@@ -90,7 +93,9 @@ TEST(GgufConverted, FilesAreThoseOfTheConverter) {
     const GgufFile file = GgufFile::open(files.path("m.gguf"));
     for (const json& entry : expected.at("metadata")) {
       const std::string key = entry[0];
-      if (key.ends_with("rope.scaling.type"))
+      if (key == "nemotron.attention.layer_norm_rms_epsilon")
+        EXPECT_EQ(entry[2], file.at<double>("nemotron.attention.layer_norm_epsilon")) << "the key that llama.cpp reads";
+      else if (key.ends_with("rope.scaling.type"))
         EXPECT_EQ(entry[2], "none") << "the default, which tril does not write";
       else if (file.find(key))
         EXPECT_EQ(value_of(file, key, entry[1]), entry[2]) << key;
@@ -155,18 +160,25 @@ TEST(GgufConverted, LayersWithAWindow) {
   EXPECT_EQ(with(0), "wwwwwwwwwwww");
   EXPECT_EQ(with(1), "ffffffffffff");
   EXPECT_EQ(with(4), "wwwfwwwfwwwf");
+  const auto with_list = [](const std::vector<bool>& slides) {
+    return layers_with_windows([&](GgufMetadata& m) {
+      m.add("gemma3.attention.sliding_window", 8u);
+      m.add("gemma3.attention.sliding_window_pattern", slides);
+    });
+  };
+  EXPECT_EQ(with_list({0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 0, 1}), "fwwffwfwfffw");
+  EXPECT_TRUE(contains(error_of([&] { with_list({true, false}); }), "has 2 values for 12 layers"));
 }
 
 TEST(GgufConverted, WhatLlamaCppDoesNotComputeIsRefused) {
-  for (const auto& [name, change] :
-       {std::pair{"smollm3", json{{"no_rope_layers", {0, 1}}}},
-        {"cohere2", json{{"layer_types", {"full_attention", "sliding_attention", "full_attention"}}}},
-        {"qwen3_moe", json{{"norm_topk_prob", false}}},
-        {"olmoe", json{{"norm_topk_prob", true}}},
-        {"olmoe", json{{"clip_qkv", 8.0}}},
-        {"arcee", json{{"hidden_act", "silu"}}},
-        {"starcoder2", json{{"sliding_window", 4}}},
-        {"gemma3_text", json{{"query_pre_attn_scalar", 24}}}}) {
+  for (const auto& [name, change] : {std::pair{"smollm3", json{{"no_rope_layers", {0, 1}}}},
+                                     {"qwen3_moe", json{{"norm_topk_prob", false}}},
+                                     {"olmoe", json{{"norm_topk_prob", true}}},
+                                     {"olmoe", json{{"clip_qkv", 8.0}}},
+                                     {"arcee", json{{"hidden_act", "silu"}}},
+                                     {"starcoder2", json{{"sliding_window", 4}}},
+                                     {"nemotron", json{{"hidden_act", "silu"}}},
+                                     {"gemma3_text", json{{"query_pre_attn_scalar", 24}}}}) {
     SCOPED_TRACE(std::string(name) + " with " + change.dump());
     const TemporaryDirectory directory, files;
     copy_directory(name, change, directory.path());
