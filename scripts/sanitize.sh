@@ -24,11 +24,14 @@ run() { # preset, targets, tests that it runs, tests of these that it leaves out
 # more, and one that only counts the weights of large models, whose memory the address sanitizer marks byte by byte.
 # Random rounds are a fifth of those without a sanitizer.
 costly='^(tokenizer\..*(TimeGrows|ALongRun)|chat\..*(WhatTakesLong|SearchesPay|GeneratorsAndFormatsStay)|grammar\.SchemaWork|search\.Soak|model\.PublishedLlamaLike)'
+# What the address sanitizer leaves out besides: tests that take it ten seconds or more and run no code of their own. They repeat a
+# formula for many sizes, train every family with the same ops, or decode with several workers, where threads are looked at.
+repeats='^train\.(Kinds/OptimizerTwin|NewFamily)|^grammar\.JsonSchema\.RefusesByName|^ops\.CrossEntropy\.FusedInMixedPrecisionWhole|^decode\.GoldenEncoderDecoder\.Batches'
 most="base format tensor ops nn model unicode tokenizer chat model_io corpus align metrics grammar search decode train report demo perf serve"
 
 for what in "$@"; do
   case $what in
-    address) run asan "$(printf 'test_%s ' $most)" "^($(printf %s "$most" | tr ' ' '|'))\." "$costly" ;;
+    address) run asan "$(printf 'test_%s ' $most)" "^($(printf %s "$most" | tr ' ' '|'))\." "$costly|$repeats" ;;
     # OpenMP's own synchronisation is invisible to the thread sanitizer, so it runs where threads are the project's own:
     # not in training, whose products are OpenBLAS's and oneDNN's by OpenMP. Of decoding, the tests with several workers,
     # threads inside ops or callbacks from other threads. All of the service. Hashing a large file takes one thread.
