@@ -11,7 +11,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # structured bindings and members that a lambda does not see.
   list(APPEND TRIL_WARNINGS $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TRIL_TEST>>>:-Wshadow>
       # GCC 12 sees overlaps and copies without an end in "literal" + std::string, where there are none.
-      -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+      -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
 endif()
 
 add_library(tril_options INTERFACE)
