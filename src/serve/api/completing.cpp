@@ -146,8 +146,10 @@ class Completing : public std::enable_shared_from_this<Completing> {
     const auto take = [&](search::AnswerTokens::Part part) {
       text += part.text;
       for (search::AnswerToken& t : part.tokens)
-        if (!t.bytes.empty() || !is_end(t.id))
-          tokens.push_back({.token = std::move(t), .score = std::move(choice.scores[t.number])});
+        if (!t.bytes.empty() || !is_end(t.id)) {
+          search::TokenScore& score_of_t = choice.scores[t.number];
+          tokens.push_back({.token = std::move(t), .score = std::move(score_of_t)});
+        }
     };
     if (token >= 0) {
       choice.scores.push_back(score ? *score : search::TokenScore());
