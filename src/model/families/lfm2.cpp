@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
+#include "model/families/lfm_defaults.h"
 #include "model/spec/llama_like.h"
 
 namespace tril::model {
@@ -27,25 +28,11 @@ std::int64_t adjusted_width(ConfigReader& reader, LlamaLikeConfig& k) {
 
 // What both have, but for sizes and the feed-forward.
 LlamaLikeConfig lfm2_defaults(const std::string& family, const std::string& architecture) {
-  return {.family = family,
-          .architecture = architecture,
-          .vocab_size = 65536,
-          .num_key_value_heads = 8,
-          .max_position_embeddings = 128000,
-          .norm_eps = 1e-5,
-          .tie_word_embeddings = true,
-          .pad_token_id = 0,
-          .rope_defaults = {.theta = 1e6},
-          .out_name = "out_proj",
-          .feed_forward_name = "feed_forward",
-          .gate_name = "w1",
-          .up_name = "w3",
-          .down_name = "w2",
-          .recurrence_name = "conv",
-          .norm_names = {.before_attention = "operator_norm",
-                         .before_feed_forward = "ffn_norm",
-                         .last = "model.embedding_norm"},
-          .norm_eps_key = "norm_eps"};
+  LlamaLikeConfig k = lfm_defaults(family, architecture);
+  k.vocab_size = 65536, k.num_key_value_heads = 8, k.pad_token_id = 0;
+  k.out_name = "out_proj";
+  k.norm_eps_key = "norm_eps";
+  return k;
 }
 
 // Norms of heads, and the convolution.
@@ -59,6 +46,22 @@ void read_mixers(ConfigReader& reader, LlamaLikeConfig& k) {
 }
 
 }  // namespace
+
+LlamaLikeConfig lfm_defaults(const std::string& family, const std::string& architecture) {
+  return {.family = family,
+          .architecture = architecture,
+          .max_position_embeddings = 128000,
+          .norm_eps = 1e-5,
+          .tie_word_embeddings = true,
+          .rope_defaults = {.theta = 1e6},
+          .feed_forward_name = "feed_forward",
+          .gate_name = "w1",
+          .up_name = "w3",
+          .down_name = "w2",
+          .recurrence_name = "conv",
+          .norm_names = {
+              .before_attention = "operator_norm", .before_feed_forward = "ffn_norm", .last = "model.embedding_norm"}};
+}
 
 std::unique_ptr<Model> make_lfm2(const JsonObject& config) {
   ConfigReader reader(config, "lfm2");

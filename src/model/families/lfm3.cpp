@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
+#include "model/families/lfm_defaults.h"
 #include "model/spec/llama_like.h"
 
 namespace tril::model {
@@ -12,32 +13,13 @@ std::unique_ptr<Model> make_lfm3(const JsonObject& config) {
   if (!reader.has("rope_parameters"))
     config.fail_at("rope_parameters", "is missing",
                    "an lfm3 config.json must have the rotary positions of each kind of layer");
-  LlamaLikeConfig k = read_llama_like(reader, {.family = "lfm3",
-                                               .architecture = "Lfm3ForCausalLM",
-                                               .vocab_size = 128000,
-                                               .hidden_size = 2048,
-                                               .intermediate_size = 7680,
-                                               .num_hidden_layers = 24,
-                                               .num_attention_heads = 16,
-                                               .num_key_value_heads = 4,
-                                               .head_dim = 128,
-                                               .max_position_embeddings = 128000,
-                                               .norm_eps = 1e-5,
-                                               .tie_word_embeddings = true,
-                                               .bos_token_id = 124894,
-                                               .eos_token_id = 124900,
-                                               .pad_token_id = 124893,
-                                               .rope_defaults = {.theta = 1e6},
-                                               .rope_by_type = true,
-                                               .feed_forward_name = "feed_forward",
-                                               .gate_name = "w1",
-                                               .up_name = "w3",
-                                               .down_name = "w2",
-                                               .recurrence_name = "conv",
-                                               .norm_names = {.before_attention = "operator_norm",
-                                                              .before_feed_forward = "ffn_norm",
-                                                              .last = "model.embedding_norm"},
-                                               .norm_eps_key = reader.spelt("norm_eps", "rms_norm_eps")});
+  LlamaLikeConfig k = lfm_defaults("lfm3", "Lfm3ForCausalLM");
+  k.vocab_size = 128000, k.hidden_size = 2048, k.intermediate_size = 7680, k.num_hidden_layers = 24;
+  k.num_attention_heads = 16, k.num_key_value_heads = 4, k.head_dim = 128;
+  k.bos_token_id = 124894, k.eos_token_id = 124900, k.pad_token_id = 124893;
+  k.rope_by_type = true;
+  k.norm_eps_key = reader.spelt("norm_eps", "rms_norm_eps");
+  k = read_llama_like(reader, std::move(k));
   reader.only("hidden_act", std::string("silu"));
   read_attention_bias(reader, k);
   k.head_norms = rms_head_norms(k);
