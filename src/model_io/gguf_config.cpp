@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <nlohmann/json.hpp>
 
 #include "base/element.h"
@@ -21,10 +20,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kMostLayers = 1000;
-
-bool is_any(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 // Gemma's query_pre_attn_scalar, which GGUF has no key for: llama.cpp recognises the models of 27B by their layers.
 std::int64_t gemma_query_scalar(const json& config, const std::string& family) {

@@ -1,7 +1,6 @@
 #include "model_io/gguf_keys.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <utility>
 
 namespace tril::model {
@@ -20,6 +19,10 @@ constexpr std::pair<std::string_view, std::string_view> kArchitectures[] = {
     {"starcoder2", "starcoder2"}, {"phi3", "phi3"},          {"gpt2", "gpt2"}};
 
 }  // namespace
+
+bool is_any(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 std::string_view gguf_architecture(std::string_view model_type) {
   for (const auto& [family, architecture] : kArchitectures)
@@ -61,10 +64,7 @@ std::vector<GgufKey> gguf_keys(std::string_view model_type) {
   const auto add = [&](const char* gguf, const char* hf, Kind kind, bool required) {
     keys.push_back({gguf, hf, kind, required});
   };
-  const auto is_any = [&](std::initializer_list<std::string_view> names) {
-    return std::find(names.begin(), names.end(), model_type) != names.end();
-  };
-  if (is_any({"cohere2", "starcoder2", "nemotron"}))
+  if (is_any(model_type, {"cohere2", "starcoder2", "nemotron"}))
     add("attention.layer_norm_epsilon",
         model_type == "starcoder2" ? "norm_epsilon"
         : model_type == "nemotron" ? "norm_eps"
@@ -72,16 +72,18 @@ std::vector<GgufKey> gguf_keys(std::string_view model_type) {
         Kind::number, true);
   else
     add("attention.layer_norm_rms_epsilon", "rms_norm_eps", Kind::number, true);
-  if (is_any({"mixtral", "qwen2_moe", "qwen3_moe", "olmoe"})) {
+  if (is_any(model_type, {"mixtral", "qwen2_moe", "qwen3_moe", "olmoe"})) {
     add("expert_count", model_type == "mixtral" ? "num_local_experts" : "num_experts", Kind::count, true);
     add("expert_used_count", "num_experts_per_tok", Kind::count, true);
   }
-  if (is_any({"qwen2_moe", "qwen3_moe"})) add("expert_feed_forward_length", "moe_intermediate_size", Kind::count, true);
+  if (is_any(model_type, {"qwen2_moe", "qwen3_moe"}))
+    add("expert_feed_forward_length", "moe_intermediate_size", Kind::count, true);
   if (model_type == "qwen2_moe")
     add("expert_shared_feed_forward_length", "shared_expert_intermediate_size", Kind::count, true);
   if (model_type == "gemma2") add("attn_logit_softcapping", "attn_logit_softcapping", Kind::number, false);
-  if (is_any({"gemma2", "gemma3_text"})) add("final_logit_softcapping", "final_logit_softcapping", Kind::number, false);
-  if (is_any({"gemma2", "gemma3_text", "phi3", "cohere2", "olmo3"}))
+  if (is_any(model_type, {"gemma2", "gemma3_text"}))
+    add("final_logit_softcapping", "final_logit_softcapping", Kind::number, false);
+  if (is_any(model_type, {"gemma2", "gemma3_text", "phi3", "cohere2", "olmo3"}))
     add("attention.sliding_window", "sliding_window", Kind::count, model_type == "cohere2");
   if (model_type == "gemma3_text") add("rope.freq_base_swa", "rope_local_base_freq", Kind::number, false);
   if (model_type == "cohere2") add("logit_scale", "logit_scale", Kind::number, true);

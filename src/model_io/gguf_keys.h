@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,9 @@ struct GgufKey {
   enum class Kind : std::uint8_t { count, number } kind = Kind::count;
   bool required = true;
 };
+
+/// True if the list has the name.
+bool is_any(std::string_view name, std::initializer_list<std::string_view> names);
 
 /// llama.cpp's architecture for a family: "llama" for mistral; "" if there is none.
 std::string_view gguf_architecture(std::string_view model_type);
