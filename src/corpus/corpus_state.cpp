@@ -3,20 +3,13 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "base/as_size.h"
 #include "base/error.h"
 #include "base/number_text.h"
+#include "base/progress.h"
 
 namespace tril {
 
 namespace {
-
-// 1234567 -> "1,234,567"
-std::string grouped(std::int64_t n) {
-  std::string digits = std::to_string(n);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(as_size(at), 1, ',');
-  return digits;
-}
 
 using Field = std::pair<const char*, std::int64_t CorpusState::*>;
 constexpr std::array<Field, 9> fields = {{{"epoch", &CorpusState::epoch},
@@ -32,14 +25,15 @@ constexpr std::array<Field, 9> fields = {{{"epoch", &CorpusState::epoch},
 }  // namespace
 
 std::string CorpusStatistics::report() const {
-  std::string text = counted(grouped(lines), "pair");
-  if (empty > 0) text += fmt::format(", {} empty", grouped(empty));
-  if (too_long > 0) text += fmt::format(", {} longer than the limit{}", grouped(too_long), cropped ? " (cropped)" : "");
-  if (invalid > 0) text += fmt::format(", {} not UTF-8", grouped(invalid));
-  if (weightless > 0) text += fmt::format(", {} of weight 0", grouped(weightless));
-  if (used != lines) text += fmt::format(", {} used", grouped(used));
-  return text + fmt::format("; {} source and {}{}", grouped(source_tokens),
-                            counted(grouped(target_tokens), "target token"), complete ? "" : " so far");
+  std::string text = counted(format_count(lines), "pair");
+  if (empty > 0) text += fmt::format(", {} empty", format_count(empty));
+  if (too_long > 0)
+    text += fmt::format(", {} longer than the limit{}", format_count(too_long), cropped ? " (cropped)" : "");
+  if (invalid > 0) text += fmt::format(", {} not UTF-8", format_count(invalid));
+  if (weightless > 0) text += fmt::format(", {} of weight 0", format_count(weightless));
+  if (used != lines) text += fmt::format(", {} used", format_count(used));
+  return text + fmt::format("; {} source and {}{}", format_count(source_tokens),
+                            counted(format_count(target_tokens), "target token"), complete ? "" : " so far");
 }
 
 void to_json(nlohmann::json& json, const CorpusState& state) {

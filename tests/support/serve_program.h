@@ -17,7 +17,7 @@
 namespace tril {
 
 /// Runs `tril serve` with `args` until it refuses them, or until it has logged that it listens and that its model is ready; then
-/// it is told to stop. Ran::err holds its log. A server that has not logged this within a minute is stopped too.
+/// stops it. Ran::err holds its log. A server that has not logged this within a minute is stopped too.
 inline Ran serve_until_ready(std::vector<std::string> args) {
   const ScratchFolder folder;
   const std::string log = folder.at("log");

@@ -10,10 +10,15 @@ using M = const NewModel&;
 constexpr std::int64_t experts = 8, experts_per_token = 2;
 
 // The family's key for the number of experts, and the width of one under this key besides intermediate_size.
-Json mixture(M m, const char* count_key, const char* width_key, Json own = Json::object()) {
+Json sizes_of_mixture(M m, const char* count_key, const char* width_key, Json own) {
   own.update({{count_key, experts}, {"num_experts_per_tok", experts_per_token}, {width_key, m.expert_dim()}});
-  own["hidden_act"] = m.activation;
   return own;
+}
+
+// The same for a family whose activation is a key too.
+Json mixture(M m, const char* count_key, const char* width_key, Json own = Json::object()) {
+  own["hidden_act"] = m.activation;
+  return sizes_of_mixture(m, count_key, width_key, std::move(own));
 }
 
 Json deepseek(std::string_view model_type, M m, Json own) {
@@ -138,10 +143,9 @@ std::span<const NewFamily> new_mixtures() {
       {.arch = "lfm2_moe",
        .config =
            [](M m) {
-             Json own = mixture(m, "num_experts", "moe_intermediate_size",
-                                {{"layer_types", lfm_layer_types(m)}, {"num_dense_layers", 1}});
-             own.erase("hidden_act");
-             return llama_config("lfm2_moe", m, own);
+             return llama_config("lfm2_moe", m,
+                                 sizes_of_mixture(m, "num_experts", "moe_intermediate_size",
+                                                  {{"layer_types", lfm_layer_types(m)}, {"num_dense_layers", 1}}));
            },
        .dropouts = only_attention,
        .experts = true},
@@ -234,11 +238,11 @@ std::span<const NewFamily> new_mixtures() {
       {.arch = "gpt_oss",
        .config =
            [](M m) {
-             Json own = mixture(
-                 m, "num_local_experts", "intermediate_size",
-                 {{"head_dim", m.d_head()}, {"sliding_window", m.window()}, {"rope_parameters", rotary_json(1.5e5)}});
-             own.erase("hidden_act");  // its experts' unit is fixed
-             return llama_config("gpt_oss", m, own);
+             return llama_config("gpt_oss", m,
+                                 sizes_of_mixture(m, "num_local_experts", "intermediate_size",
+                                                  {{"head_dim", m.d_head()},
+                                                   {"sliding_window", m.window()},
+                                                   {"rope_parameters", rotary_json(1.5e5)}}));
            },
        .dropouts = only_attention,
        .experts = true,

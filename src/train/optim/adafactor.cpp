@@ -22,10 +22,10 @@ bool is_matrix(const nn::Parameter& p) {
 class AdafactorRule : public UpdateRule {
  public:
   explicit AdafactorRule(const std::vector<TrainedWeight>& weights) : weights_(weights) {
-    const auto size = [](std::int64_t n) { return as_size(n); };
-    rows_ = state_places(weights, [&](const nn::Parameter& p) { return is_matrix(p) ? size(p.shape[0]) : 0; });
-    columns_ = state_places(weights, [&](const nn::Parameter& p) { return is_matrix(p) ? size(p.shape[1]) : 0; });
-    vectors_ = state_places(weights, [&](const nn::Parameter& p) { return is_matrix(p) ? 0 : size(p.shape.count()); });
+    rows_ = state_places(weights, [&](const nn::Parameter& p) { return is_matrix(p) ? as_size(p.shape[0]) : 0; });
+    columns_ = state_places(weights, [&](const nn::Parameter& p) { return is_matrix(p) ? as_size(p.shape[1]) : 0; });
+    vectors_ =
+        state_places(weights, [&](const nn::Parameter& p) { return is_matrix(p) ? 0 : as_size(p.shape.count()); });
     row_ = rows_.zeros();
     column_ = columns_.zeros();
     vector_ = vectors_.zeros();
