@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "language/match.h"
 
 namespace tril {
 
@@ -37,12 +38,6 @@ std::vector<std::string> languages_of(const Tokenizer& tokenizer, const TagForm&
   return list;
 }
 
-std::string_view without_tag(std::string_view name) {
-  for (const TagForm& form : tag_forms)
-    if (const std::string_view inside = form.language_of(name); !inside.empty()) return inside;
-  return name;
-}
-
 }  // namespace
 
 std::vector<std::string> tagged_languages(const Tokenizer& tokenizer) {
@@ -52,7 +47,7 @@ std::vector<std::string> tagged_languages(const Tokenizer& tokenizer) {
 }
 
 std::string language_tag(std::string_view name, const std::string& where) {
-  const std::string_view inside = without_tag(name);
+  const std::string_view inside = without_marks(name);
   if (inside.empty() || inside.find_first_of("<> \t") != std::string_view::npos)
     fail_usage(where, fmt::format("expected a language name, got \"{}\"", printable(name)), "for example de or >>de<<");
   return opus_mt.tag(inside);
@@ -71,30 +66,30 @@ std::string leading_tag(const Tokenizer& tokenizer, std::string_view text) {
 std::string language_prefix(const Tokenizer& tokenizer, std::string_view name, const std::string& where) {
   if (name == "-" && !tagged_languages(tokenizer).empty()) return "";
   const std::string tag = language_tag(name, where);
-  for (const TagForm& form : tag_forms)
-    if (const std::string own = form.tag(without_tag(name)); tokenizer.find(own, Side::source)) return own + " ";
-  const std::vector<std::string> all = tagged_languages(tokenizer);
-  const bool more = all.size() > 20;
-  const std::string known =
-      fmt::format("{}{}", fmt::join(all.begin(), more ? all.begin() + 20 : all.end(), ", "), more ? ", ..." : "");
+  const auto own = [&](std::string_view language) -> std::string {
+    for (const TagForm& form : tag_forms)
+      if (std::string found = form.tag(language); tokenizer.find(found, Side::source)) return found + " ";
+    return "";
+  };
+  if (std::string prefix = own(without_marks(name)); !prefix.empty()) return prefix;
+  const ModelLanguages known(tagged_languages(tokenizer));
+  if (const auto at = known.find(name)) return own(known.names()[*at]);
   fail_usage(where, fmt::format("the model's vocabulary has no {}", printable(tag)),
-             known.empty() ? "it has no language tags: the model has one target language" : "it has " + known);
+             known.empty() ? "it has no language tags: the model has one target language" : known.hint(name));
 }
 
 Languages choose_languages(const Tokenizer& tokenizer, std::string_view source, std::string_view target,
                            const std::string& source_where, const std::string& target_where) {
-  const std::vector<std::string> known = tokenizer.languages();
-  if (known.empty()) {
+  const std::vector<std::string> names = tokenizer.languages();
+  if (names.empty()) {
     if (!source.empty()) fail_usage(source_where, "the model has no source-language tokens", "leave it out");
     return {.prefix = target.empty() ? "" : language_prefix(tokenizer, target, target_where)};
   }
   const auto code = [&](std::string_view name, const std::string& where) -> std::string {
-    for (const auto& [begin, end] : {std::pair{">>", "<<"}, std::pair{"__", "__"}})
-      if (name.size() > 4 && name.starts_with(begin) && name.ends_with(end)) name = name.substr(2, name.size() - 4);
-    if (name.empty() || std::find(known.begin(), known.end(), name) != known.end()) return std::string(name);
-    std::string hint = did_you_mean(name, known);
-    fail_usage(where, fmt::format("the model has no language \"{}\"", printable(name)),
-               hint.empty() ? fmt::format("it has {}", fmt::join(known, ", ")) : hint);
+    if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return std::string(name);
+    const ModelLanguages known(names);
+    if (const auto at = known.find(name)) return known.names()[*at];
+    fail_usage(where, fmt::format("the model has no language \"{}\"", printable(name)), known.hint(name));
   };
   return {.prefix = "", .source = code(source, source_where), .target = code(target, target_where)};
 }

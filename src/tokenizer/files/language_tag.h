@@ -19,8 +19,8 @@ std::vector<std::string> tagged_languages(const Tokenizer& tokenizer);
 /// The tag of the vocabulary at the start of a text, with a space: ">>de<< "; "" if there is none.
 std::string leading_tag(const Tokenizer& tokenizer, std::string_view text);
 
-/// The prefix of a text to be translated: ">>de<< " or "<2de> ", in the form of the vocabulary's tags. Nothing for "-": the text
-/// is passed on unchanged.
+/// The prefix of a text to be translated: ">>de<< " or "<2de> ", the vocabulary's own tag for a language in any form
+/// (language/code.h). Nothing for "-": the text is passed on unchanged.
 /// @throws Error(usage) if the vocabulary has no such tag; the error lists the tags
 std::string language_prefix(const Tokenizer& tokenizer, std::string_view name, const std::string& where);
 
@@ -29,7 +29,7 @@ struct Languages {
   std::string prefix;          ///< before a text to be translated: from language_prefix(), or ""
   std::string source, target;  ///< codes of Tokenizer::languages(), or "" for the directory's default
 };
-/// @param source, target  as the user names them ("de", ">>de<<", "__de__"); "": not given
+/// @param source, target  as the user names them, in any form (language/code.h); "": not given
 /// @throws Error(usage) naming a language that the model does not have, by `source_where` and `target_where`
 Languages choose_languages(const Tokenizer& tokenizer, std::string_view source, std::string_view target,
                            const std::string& source_where, const std::string& target_where);

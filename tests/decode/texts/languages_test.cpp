@@ -252,7 +252,7 @@ TEST_F(LanguageTokens, WhatTheFactorCutsIsTold) {
 
 TEST_F(LanguageTokens, AreNamedAsPeopleNameThem) {
   load({{"tokenizer_class", "NllbTokenizer"}});
-  for (const char* name : {"deu_Latn", ">>deu_Latn<<", "__deu_Latn__"}) {
+  for (const char* name : {"deu_Latn", ">>deu_Latn<<", "__deu_Latn__", "de", "ger", "de-AT"}) {
     const Languages l = choose_languages(*tokenizer, name, name, "--source-language", "--target-language");
     EXPECT_EQ(l.source, "deu_Latn");
     EXPECT_EQ(l.target, "deu_Latn");

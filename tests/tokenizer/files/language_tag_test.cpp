@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "support/contains.h"
+#include "support/error_of.h"
 #include "support/paths.h"
 #include "support/temporary.h"
 #include "tokenizer/files/marian_tokenizer.h"
@@ -38,6 +40,12 @@ TEST(LanguageTag, OfATextIsOneThatTheVocabularyHas) {
   for (const char* text : {"", "a dog", " >>de<< a", ">>it<< a", ">><< a", ">>de a", "a >>de<<"})
     EXPECT_EQ(leading_tag(*with, text), "") << text;
   EXPECT_EQ(leading_tag(*without, ">>de<< a"), "");
+  for (const char* name : {"de", ">>de<<", "deu", "ger", "DE", "de_DE", "deu_Latn", "<2de>", "__de__"})
+    EXPECT_EQ(language_prefix(*with, name, "--target-language"), ">>de<< ") << name;
+  for (const char* name : {"it", "german", "xx"})
+    EXPECT_TRUE(
+        contains(error_of([&] { language_prefix(*with, name, "--target-language"); }), "has no >>", "it has de, fr"))
+        << name;
   EXPECT_EQ(language_prefix(*with, "-", "--target-language"), "");
   EXPECT_THROW(language_prefix(*without, "-", "--target-language"), Error);
 }
