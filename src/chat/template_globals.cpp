@@ -99,7 +99,7 @@ Value new_cycler(const Arguments& a) {
                       }};
     if (name == "next")
       return Callable{"next", [items, at](const Arguments&) {
-                        const Value now = items[*at];
+                        const Value& now = items[*at];
                         *at = (*at + 1) % items.size();
                         return now;
                       }};

@@ -10,7 +10,7 @@
 namespace tril::train {
 
 inline int draw_between(RandomSequence& random, int least, int most) {
-  return least + static_cast<int>(random.below(static_cast<std::uint64_t>(most - least + 1)));
+  return least + static_cast<int>(random.below(static_cast<std::uint64_t>(most - least) + 1));
 }
 inline bool draw_one_in(RandomSequence& random, std::uint64_t n) {
   return random.below(n) == 0;

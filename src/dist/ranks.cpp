@@ -69,7 +69,7 @@ std::string Ranks::names_of(std::span<const int> ranks) const {
 std::string Ranks::shrink() {
   check(courier_ != nullptr, "Ranks::shrink", "a single rank cannot lose others");
   const auto [rank, left] = courier_->resume();
-  const std::string lost = names_of(others_than(left, size_));
+  std::string lost = names_of(others_than(left, size_));
   for (std::size_t r = 0; r < left.size(); ++r) {  // the remaining ranks are renumbered in order
     numbers_[r] = numbers_[as_size(left[r])];
     hosts_[r] = hosts_[as_size(left[r])];

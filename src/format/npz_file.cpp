@@ -85,7 +85,7 @@ class NpyHeaderReader {
     if (quote != '\'' && quote != '"') refuse("is not a dict of literals: expected a quoted string");
     const std::size_t end = text_.find(quote, 1);
     if (end == text_.npos) refuse("is not a dict of literals: a string has no closing quote");
-    const std::string found(text_.substr(1, end - 1));
+    std::string found(text_.substr(1, end - 1));
     text_.remove_prefix(end + 1);
     return found;
   }

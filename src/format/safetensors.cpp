@@ -109,7 +109,7 @@ std::vector<float> to_f32(const WeightView& view) {
 
 std::vector<std::int32_t> to_i32(const WeightView& view) {
   std::vector<std::int32_t> out(static_cast<std::size_t>(view.elements()));
-  const auto copy = [&](std::size_t i, auto value) { out[i] = static_cast<std::int32_t>(value); };
+  const auto copy = [&](std::size_t i, std::int32_t value) { out[i] = value; };
   switch (view.dtype) {
     case StoredType::i64:
       for_values<std::int64_t>(view, [&](std::size_t i, std::int64_t value) {

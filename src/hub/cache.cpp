@@ -32,7 +32,7 @@ std::string folder_of(const std::string& repo) {
 
 }  // namespace
 
-RepoCache::RepoCache(std::string cache, const std::string& repo)
+RepoCache::RepoCache(const std::string& cache, const std::string& repo)
     : directory_(cache + "/" + folder_of(repo)), locks_(cache + "/.locks/" + folder_of(repo)) {}
 
 bool RepoCache::has(const RemoteFile& file) const {

@@ -19,7 +19,7 @@ namespace tril::hub {
 
 class RepoCache {
  public:
-  RepoCache(std::string cache, const std::string& repo);
+  RepoCache(const std::string& cache, const std::string& repo);
 
   const std::string& directory() const { return directory_; }
   std::string blob(const RemoteFile& file) const { return directory_ + "/blobs/" + file.sum; }

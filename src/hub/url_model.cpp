@@ -69,10 +69,10 @@ class UrlDownload {
     }
     std::error_code none;
     if (is_archive_name(path_)) check_archive();
-    const RemoteFile file{.name = fs::path(path_).filename().string(),
-                          .size = partial_.size(),
-                          .sum = partial_.sum(),
-                          .kind = SumKind::sha256};
+    RemoteFile file{.name = fs::path(path_).filename().string(),
+                    .size = partial_.size(),
+                    .sum = partial_.sum(),
+                    .kind = SumKind::sha256};
     partial_.commit();
     fs::remove(etag_path_, none);
     return file;

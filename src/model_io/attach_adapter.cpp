@@ -147,7 +147,7 @@ Update update_of(const Places& places, const Place& place, const NamedModule& mo
   const std::string& where = module.where;
   const nn::Parameter& p = *place.weight;
   Update u{.out = p.shape[0], .in = p.shape[1], .rank = 0};
-  const auto fits = [&](const WeightView& v, std::vector<std::int64_t> expected) {
+  const auto fits = [&](const WeightView& v, const std::vector<std::int64_t>& expected) {
     if (v.shape != expected)
       fail_usage(where,
                  fmt::format("{} has shape [{}], but the model's weight is {}", printable(v.name, 200),

@@ -58,7 +58,7 @@ class TranslationSpec {
   template <class Read>
   auto of_both(const std::string& attribute, const Read& read) {
     const bool shared = r_.file().revision() < 5 && r_.has(attribute);
-    const auto value = read(shared ? attribute : "encoder/" + attribute);
+    auto value = read(shared ? attribute : "encoder/" + attribute);
     const std::string other = shared ? attribute : "decoder/" + attribute;
     if (read(other) != value) r_.fail_at(other, "differs from the encoder's", "both sides must have the same");
     return value;

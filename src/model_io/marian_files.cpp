@@ -56,7 +56,9 @@ nlohmann::json read_options(const FileShelf& shelf, const std::string& name) {
 
 class MarianFinder {
  public:
-  MarianFinder(FileShelf shelf, std::string where) : where_(printable(where, 400)) { files_.shelf = std::move(shelf); }
+  MarianFinder(FileShelf shelf, const std::string& where) : where_(printable(where, 400)) {
+    files_.shelf = std::move(shelf);
+  }
 
   /// @param weights  the requested file; "": the only one
   MarianFiles find(const std::string& weights) {

@@ -143,7 +143,7 @@ void check_words_of_embeddings(const MarianTensors& file, const JsonObject& yml)
   }
 }
 
-WeightFiles marian_weights(std::shared_ptr<const MarianTensors> file, const nlohmann::json& config) {
+WeightFiles marian_weights(const std::shared_ptr<const MarianTensors>& file, const nlohmann::json& config) {
   const std::string path = file->path();
   const std::int64_t rows = config.at("vocab_size");
   const auto int8 = std::make_shared<Int8Matrices>(file);

@@ -21,6 +21,6 @@ void check_words_of_embeddings(const MarianTensors& file, const JsonObject& mode
 /// The weights of a model. Arrays that the file lacks are missing in the result; unknown arrays keep their names, so that loading
 /// refuses them.
 /// @param config  the result of config_of_marian()
-WeightFiles marian_weights(std::shared_ptr<const MarianTensors> file, const nlohmann::json& config);
+WeightFiles marian_weights(const std::shared_ptr<const MarianTensors>& file, const nlohmann::json& config);
 
 }  // namespace tril::model

@@ -133,7 +133,7 @@ std::vector<std::int32_t> groups_of_inputs(QuantizedTensors& tensors, const std:
   const std::int64_t groups = m.scales->shape[0];
   const WeightView* const given = tensors.find_part(module + ".g_idx");
   if (given && given->elements() > 0) {
-    const std::vector<std::int32_t> list = to_i32(tensors.part(given->name, StoredType::i32, {m.in}));
+    std::vector<std::int32_t> list = to_i32(tensors.part(given->name, StoredType::i32, {m.in}));
     for (const std::int32_t g : list)
       if (g < 0 || g >= groups)
         tensors.fail_at(given->name, fmt::format("has the group {}, but there are {}", g, groups));

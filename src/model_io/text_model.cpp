@@ -44,7 +44,7 @@ ConfigDocument text_config(const ConfigDocument& whole, const WeightNamesOf& wei
   return text;
 }
 
-WeightFiles text_weights(std::shared_ptr<const WeightFiles> whole) {
+WeightFiles text_weights(const std::shared_ptr<const WeightFiles>& whole) {
   std::map<std::string, std::string, std::less<>> in_file;
   WeightFiles::Contents contents{.where = {}, .tensors = {}, .maps = whole};
   for (const std::string& name : whole->names()) {

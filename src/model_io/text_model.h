@@ -22,6 +22,6 @@ using WeightNamesOf = std::function<std::vector<std::string>()>;
 ConfigDocument text_config(const ConfigDocument& whole, const WeightNamesOf& weight_names);
 /// The language model's weights: "language_model.model.norm.weight" or "model.language_model.norm.weight" becomes
 /// "model.norm.weight".
-WeightFiles text_weights(std::shared_ptr<const WeightFiles> whole);
+WeightFiles text_weights(const std::shared_ptr<const WeightFiles>& whole);
 
 }  // namespace tril::model

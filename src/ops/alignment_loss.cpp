@@ -26,7 +26,7 @@ Tensor alignment_loss(Context& c, const Tensor& w, const Tensor& wanted, const S
   c.kernels().alignment_loss(o.cost, spans->data(), spans->size(), w.data<float>(), wanted.data<float>(),
                              static_cast<float>(1 / o.normalizer), losses.data<float>(),
                              keeps ? dw.data<float>() : nullptr);
-  const Tensor y = sum_of_losses(c, losses, o.normalizer);
+  Tensor y = sum_of_losses(c, losses, o.normalizer);
   if (keeps)
     c.tape()->record("alignment_loss", {&w}, y, [w, dw](Context& x, const Tensor& dy, Grads& d) {
       scale_by(x, dw, dy);

@@ -144,7 +144,7 @@ Tensor attention(Context& c, const QueriesKeysValues& in, const Spans& spans, co
                        // if they are the same tensor, are added to zeros instead.
                        const bool same = q.id() == k.id() || q.id() == v.id() || k.id() == v.id();
                        const auto target = [&](Grads::Target& t, const Tensor& value, bool covered) {
-                         const Tensor to = t ? t.grad : x.empty(value.shape());
+                         Tensor to = t ? t.grad : x.empty(value.shape());
                          if (!t.accumulate && (same || !covered)) clear(x, to), t.accumulate = true;
                          return to;
                        };

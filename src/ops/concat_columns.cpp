@@ -20,7 +20,7 @@ Tensor concat_columns(Context& c, std::span<const Tensor> parts) {
     check_shape(x, {N, x.size(1)}, "concat_columns: a part");
     D += x.size(1);
   }
-  const Tensor y = c.empty({N, D});
+  Tensor y = c.empty({N, D});
   const auto time = c.timed("concat_columns", "forward", [&] { return Work{.bytes = 2 * bytes_of(y)}; });
   std::int64_t at = 0;
   for (const Tensor& x : parts) {

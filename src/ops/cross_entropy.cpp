@@ -43,7 +43,7 @@ Tensor cross_entropy(Context& c, const Tensor& logits, const Tensor& targets, co
   const auto time = c.timed("cross_entropy", "forward", [&] { return Work{.bytes = bytes_of(logits, d_logits)}; });
   c.kernels().cross_entropy(args, logits.data<float>(), losses.data<float>(),
                             d_logits ? d_logits.data<float>() : nullptr, z(N), z(V));
-  const Tensor y = sum_of_losses(c, losses, n);
+  Tensor y = sum_of_losses(c, losses, n);
   if (d_logits)
     c.tape()->record("cross_entropy", {&logits}, y, [logits, d_logits](Context& k, const Tensor& dy, Grads& d) {
       k.worked([&] { return Work{.bytes = 2 * bytes_of(d_logits)}; });

@@ -154,7 +154,7 @@ Tensor expert_weights(Context& c, const Tensor& logits, const Routing& routing, 
     const float sum = o.normalised && !of_chosen ? std::accumulate(w.begin(), w.end(), 0.0f) : 1;
     for (float& v : w) v *= o.scale / sum;
   }
-  const Tensor y = c.upload<float>(weights, {N, k});
+  Tensor y = c.upload<float>(weights, {N, k});
   if (c.tape())
     c.tape()->record("expert_weights", {&logits}, y,
                      [logits, o, p, experts = routing.experts, weights](Context& x, const Tensor& dy, Grads& d) {
@@ -237,7 +237,7 @@ Tensor load_balancing_loss(Context& c, std::span<const Tensor> logits, std::int6
     f[e] /= std::max(rows, 1.0);
     loss += factor * f[e] * p[e];
   }
-  const Tensor y = c.upload<float>({static_cast<float>(loss)});
+  Tensor y = c.upload<float>({static_cast<float>(loss)});
   if (!c.tape()) return y;
   const std::vector<Tensor> saved(logits.begin(), logits.end());
   std::vector<const Tensor*> inputs;

@@ -20,7 +20,7 @@ Tensor join_heads(Context& c, const Tensor& shared, const Tensor& x, std::int64_
   check(heads > 0 && all % heads == 0 && N == Nx, "join_heads", "{} and {} do not fit {} heads", shared.shape(),
         x.shape(), heads);
   const std::int64_t d = all / heads, width = D + d;
-  const Tensor y = c.empty({N, heads * width});
+  Tensor y = c.empty({N, heads * width});
   const auto time = c.timed("join_heads", "forward", [&] { return Work{.bytes = bytes_of(shared, x, y)}; });
   for (std::int64_t h = 0; h < heads; ++h) {
     copy_columns(c, shared, y.columns(h * width, h * width + D));

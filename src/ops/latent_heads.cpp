@@ -19,7 +19,7 @@ Tensor queries_to_latents(Context& c, const Tensor& q, const Tensor& w, const La
   check_dense(q, DType::f32, "queries_to_latents: q");
   check_shape(q, {N, s.heads * from}, "queries_to_latents: q");
   check_matrix(w, s);
-  const Tensor y = c.empty({N, s.heads * to});
+  Tensor y = c.empty({N, s.heads * to});
   const auto time = c.timed("queries_to_latents", "forward", [&] {
     return Work{.flops = product_flops(N, s.heads * s.rank, s.own), .bytes = bytes_of(q, y) + bytes_of(w) / 2};
   });

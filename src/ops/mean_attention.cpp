@@ -25,12 +25,13 @@ kern::MeanAttention arguments(const Tensor& q, const Tensor& k, const Spans& spa
   for (const std::int32_t h : o.chosen)
     check(h >= 0 && h < heads && std::count(o.chosen.begin(), o.chosen.end(), h) == 1, "mean_attention",
           "head {} of {} does not exist, or is named twice", h, heads);
+  const std::int64_t d_k = Dq / heads;
   kern::MeanAttention a;
   a.q = q.data<float>(), a.k = k.data<float>();
   a.q_stride = z(q.row_stride()), a.k_stride = z(k.row_stride());
   a.rows = spans->data(), a.num_rows = spans->size();
-  a.heads = z(heads), a.kv_heads = z(kv_heads), a.d_k = z(Dq / heads);
-  a.scale = o.scale != 0 ? o.scale : 1.0f / std::sqrt(static_cast<float>(Dq / heads));
+  a.heads = z(heads), a.kv_heads = z(kv_heads), a.d_k = z(d_k);
+  a.scale = o.scale != 0 ? o.scale : 1.0f / std::sqrt(static_cast<float>(d_k));
   a.chosen = o.chosen.data(), a.num_chosen = o.chosen.size();
   return a;
 }

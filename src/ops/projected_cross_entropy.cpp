@@ -52,7 +52,7 @@ Tensor mixed_cross_entropy(Context& c, const MixedLoss& loss) {
   Tensor losses = c.empty({loss.p.x.size(0)}), scratch = scratch_of(c, loss);
   const auto time = c.timed("projected_cross_entropy", "forward", [&] { return loss.work(1); });
   c.kernels().projected_cross_entropy(loss.arguments(1, scratch), losses.data<float>());
-  const Tensor y = sum_of_losses(c, losses, loss.n);
+  Tensor y = sum_of_losses(c, losses, loss.n);
   if (c.tape())
     c.tape()->record("projected_cross_entropy", {&loss.p.x, &loss.p.w.value, &loss.p.b}, y,
                      [loss, scratch_of](Context& k, const Tensor& dy, Grads& d) {
@@ -100,7 +100,7 @@ Tensor projected_cross_entropy(Context& c, const Projected& p, const Tensor& tar
     project_back(c, p, chunk, i, gradients);
   }
 
-  const Tensor y = sum_of_losses(c, losses, n);
+  Tensor y = sum_of_losses(c, losses, n);
   record_projected(c, "projected_cross_entropy", y, p, gradients);
   return y;
 }

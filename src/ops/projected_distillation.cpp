@@ -79,7 +79,7 @@ Tensor projected_distillation(Context& c, const Distillation& models, const Tens
 
   c.kernels().scale(of_targets, losses.data<float>(), losses.data<float>(), z(N));
   c.kernels().axpy(of_teachers, divergences.data<float>(), losses.data<float>(), z(N));
-  const Tensor y = sum_of_losses(c, losses, n);
+  Tensor y = sum_of_losses(c, losses, n);
   record_projected(c, "projected_distillation", y, student, gradients);
   return y;
 }

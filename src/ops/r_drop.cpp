@@ -39,7 +39,7 @@ Tensor r_drop(Context& c, const Projected& p, const Tensor& targets, const LossO
     project_back(c, p, of_a, i, gradients), project_back(c, p, of_b, N + i, gradients);
   }
 
-  const Tensor y = sum_of_losses(c, losses, n);
+  Tensor y = sum_of_losses(c, losses, n);
   record_projected(c, "r_drop", y, p, gradients);
   return y;
 }

@@ -19,7 +19,7 @@ Tensor scale_columns(Context& c, const Tensor& x, const Tensor& g) {
   const auto [N, D] = x.dims<2>("scale_columns: x");
   check_dense(x, DType::f32, "scale_columns: x");
   check_shape(g, {D}, "scale_columns: g");
-  const Tensor y = c.empty({N, D});
+  Tensor y = c.empty({N, D});
   const auto time = c.timed("scale_columns", "forward", [&] { return Work{.bytes = bytes_of(x, g, y)}; });
   rows_times(c.kernels(), x, g, y);
   if (c.tape())

@@ -24,7 +24,7 @@ Tensor scale_heads(Context& c, const Tensor& x, const Tensor& g) {
   const auto [Ng, heads] = g.dims<2>("scale_heads: g");
   check_dense(x, DType::f32, "scale_heads: x"), check_dense(g, DType::f32, "scale_heads: g");
   check(heads > 0 && all % heads == 0 && N == Ng, "scale_heads", "{} cannot be scaled by {}", x.shape(), g.shape());
-  const Tensor y = c.empty(x.shape());
+  Tensor y = c.empty(x.shape());
   const auto time = c.timed("scale_heads", "forward", [&] { return Work{.bytes = bytes_of(x, g, y)}; });
   runs_times(c, x, g, y);
   if (c.tape())

@@ -41,7 +41,7 @@ Tensor sparse_mixer_weights(Context& c, const Tensor& logits, const Routing& rou
                   choice % 2 == 1 ? routing.experts[choice - 1] : -1, jitter, p);
     weights[choice] = p[z(routing.experts[choice])];
   }
-  const Tensor y = c.upload<float>(weights, {N, 2});
+  Tensor y = c.upload<float>(weights, {N, 2});
   if (c.tape())
     c.tape()->record("sparse_mixer_weights", {&logits}, y,
                      [logits, all, weights, experts = routing.experts](Context& x, const Tensor& dy, Grads& d) {

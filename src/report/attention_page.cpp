@@ -90,12 +90,14 @@ class Picture {
     const float top = std::max(1e-9f, *std::max_element(weights.begin(), weights.end()));
     std::array<std::string, shades + 1> paths;
     for (std::size_t i = 0; i < weights.size(); ++i) {
+      const std::size_t column = i % keys, row = i / keys;
       const auto step = static_cast<std::size_t>(std::lround(shades * weights[i] / top));
       if (step > 0)
         fmt::format_to(std::back_inserter(paths[step]), "M{:g} {:g}h{:g}v{:g}h-{:g}z",
-                       static_cast<double>(i % keys) * cell, static_cast<double>(i / keys) * cell, cell, cell, cell);
+                       static_cast<double>(column) * cell, static_cast<double>(row) * cell, cell, cell, cell);
     }
-    const double width = cell * static_cast<double>(keys), height = cell * static_cast<double>(weights.size() / keys);
+    const std::size_t rows = weights.size() / keys;
+    const double width = cell * static_cast<double>(keys), height = cell * static_cast<double>(rows);
     fmt::format_to(std::back_inserter(body_), "<g transform=\"translate({:.1f} {:.1f})\"><title>{}</title>\n", x, y,
                    escaped(title));
     for (int step = 1; step <= shades; ++step)

@@ -52,7 +52,8 @@ void check_constraint(const SearchPlan& o, std::int64_t vocab_size) {
 }  // namespace
 
 std::int32_t SearchPlan::pool_size() const {
-  return std::max(1, static_cast<std::int32_t>(std::lround(beam_size / beam_groups * patience)));
+  const std::int32_t beams_of_group = beam_size / beam_groups;
+  return std::max(1, static_cast<std::int32_t>(std::lround(beams_of_group * patience)));
 }
 
 void check_options(const SearchPlan& o, std::int64_t vocab_size) {

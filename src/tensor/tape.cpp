@@ -122,7 +122,7 @@ void Tape::clear() {
 }
 
 void* Tape::space(std::size_t bytes) {
-  constexpr std::size_t page_bytes = 64 * 1024;
+  constexpr std::size_t page_bytes = std::size_t{64} << 10;
   bytes = (bytes + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) * alignof(std::max_align_t);
   check(bytes <= page_bytes, "Tape", "a closure of {} bytes; capture tensors, not values", bytes);
   if (used_ + bytes > page_bytes) ++page_, used_ = 0;

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/as_size.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cli/commands/commands.h"
@@ -50,8 +52,8 @@ Fields fields_of(TranslateBench& o) {
 
 double percentile(std::vector<double> values, double p) {
   std::sort(values.begin(), values.end());
-  const auto rank = static_cast<std::size_t>(p * static_cast<double>(values.size() - 1) + 0.5);
-  return values[rank];
+  const auto rank = std::lround(p * static_cast<double>(values.size() - 1));
+  return values[as_size(rank)];
 }
 
 // One worker's time by op; "rest" is time outside of ops: the search itself, and waiting.

@@ -17,7 +17,7 @@ void learn_alignments(const AlignmentTask& task, const StopSignal& stop) {
   line.label = "iteration";
   const bool one_way =
       task.options.symmetrization == Symmetrization::forward || task.options.symmetrization == Symmetrization::backward;
-  line.total = task.options.iterations * (one_way ? 1 : 2);
+  line.total = std::int64_t{task.options.iterations} * (one_way ? 1 : 2);
   line.enabled = !task.quiet;
   Progress progress(line);
   std::mutex one_at_a_time;

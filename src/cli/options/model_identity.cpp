@@ -58,8 +58,7 @@ bool is_read_in_decoding(const std::filesystem::path& file) {
 }  // namespace
 
 std::string model_identity(const DecodingOptions& o) {
-  const std::string model =
-      fmt::format("{:016x} {}", hash_of_files(o.model, holds_model), o.precision.value_or("stored"));
+  std::string model = fmt::format("{:016x} {}", hash_of_files(o.model, holds_model), o.precision.value_or("stored"));
   if (o.adapter.empty()) return model;
   return fmt::format("{} {:016x}", model, hash_of_files(o.adapter, holds_adapter));
 }

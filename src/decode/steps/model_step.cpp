@@ -92,7 +92,7 @@ std::vector<std::int32_t> ModelStep::adapters_of_answers(const StepInput& input)
 
 // The hidden states [answers, D] of the tokens that need an answer.
 Tensor ModelStep::answered_states(Context& c, const StepInput& input) {
-  const Tensor h = forward(c, input);
+  Tensor h = forward(c, input);
   std::vector<std::int32_t> last;
   std::int32_t end = 0;
   for (std::size_t r = 0; r < input.counts.size(); ++r) {

@@ -11,16 +11,19 @@ std::shared_ptr<const TokenTrie> token_trie(const Tokenizer& tokenizer, Side sid
   return std::make_shared<TokenTrie>(token_bytes(tokenizer, side));
 }
 
-JsonForm json_schema_constraint(std::string_view schema, std::shared_ptr<const TokenTrie> tokens, JsonSpace space) {
+JsonForm json_schema_constraint(std::string_view schema, const std::shared_ptr<const TokenTrie>& tokens,
+                                JsonSpace space) {
   CompiledSchema compiled = compile_json_schema(schema, {.space = space, .alphabet = tokens->alphabet()});
   return {std::make_shared<Constraint>(std::move(compiled.grammar), tokens), std::move(compiled.notes)};
 }
 
-std::shared_ptr<const Constraint> json_object_constraint(std::shared_ptr<const TokenTrie> tokens, JsonSpace space) {
+std::shared_ptr<const Constraint> json_object_constraint(const std::shared_ptr<const TokenTrie>& tokens,
+                                                         JsonSpace space) {
   return std::make_shared<Constraint>(json_object_grammar({.space = space, .alphabet = tokens->alphabet()}), tokens);
 }
 
-std::shared_ptr<const Constraint> regex_constraint(std::string_view regex, std::shared_ptr<const TokenTrie> tokens) {
+std::shared_ptr<const Constraint> regex_constraint(std::string_view regex,
+                                                   const std::shared_ptr<const TokenTrie>& tokens) {
   return std::make_shared<Constraint>(regex_grammar(regex, tokens->alphabet()), tokens);
 }
 

@@ -21,12 +21,13 @@ struct JsonForm {
 
 /// Allows JSON that is valid against a JSON schema.
 /// @throws Error(usage) naming the place in the schema, or the character that the vocabulary cannot produce
-JsonForm json_schema_constraint(std::string_view schema, std::shared_ptr<const TokenTrie> tokens,
+JsonForm json_schema_constraint(std::string_view schema, const std::shared_ptr<const TokenTrie>& tokens,
                                 JsonSpace space = JsonSpace::space);
 /// Allows any JSON object.
-std::shared_ptr<const Constraint> json_object_constraint(std::shared_ptr<const TokenTrie> tokens,
+std::shared_ptr<const Constraint> json_object_constraint(const std::shared_ptr<const TokenTrie>& tokens,
                                                          JsonSpace space = JsonSpace::space);
 /// Allows texts that the regular expression matches as a whole.
-std::shared_ptr<const Constraint> regex_constraint(std::string_view regex, std::shared_ptr<const TokenTrie> tokens);
+std::shared_ptr<const Constraint> regex_constraint(std::string_view regex,
+                                                   const std::shared_ptr<const TokenTrie>& tokens);
 
 }  // namespace tril::search

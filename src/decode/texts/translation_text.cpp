@@ -171,7 +171,7 @@ std::string TranslationText::text_of(std::span<const std::int32_t> tokens, std::
   const std::string given = decoded(ids, weights);
   ids.insert(ids.end(), tokens.begin(), tokens.end());
   weights.insert(weights.end(), attention.begin(), attention.end());
-  const std::string text = decoded(ids, weights);
+  std::string text = decoded(ids, weights);
   if (!text.starts_with(given)) return text;  // clean-up changed the prefix
   std::string_view rest = std::string_view(text).substr(given.size());
   if (ends_in_space(t.prefix) && rest.starts_with(' ')) rest.remove_prefix(1);

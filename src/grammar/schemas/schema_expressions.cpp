@@ -23,15 +23,14 @@ const Pattern& SchemaExpressions::of(const std::string& regex, Form form, Schema
   if (found == known_.end()) {
     const Pattern* const part = form == Form::no_part ? &of(regex, Form::part, at, step) : nullptr;
     Compiled known;
-    std::int64_t steps = part ? work_of_failure : 1;
     try {
       const auto make = [&] { return part ? complement(*part) : compiled(regex, form); };
       known.pattern = at_place(document_.place(at) + std::string(step), make);
-      steps = std::ssize(known.pattern->states());
     } catch (const Unsupported& error) {
       known.lacking = error;
     }
-    work_.match(steps, at);
+    const std::int64_t failed = part ? work_of_failure : 1;
+    work_.match(known.pattern ? std::ssize(known.pattern->states()) : failed, at);
     found = known_.emplace(key, std::move(known)).first;
   }
   if (found->second.lacking) throw *found->second.lacking;

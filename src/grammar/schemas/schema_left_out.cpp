@@ -15,7 +15,7 @@ constexpr std::size_t longest_shown = 60;  // characters of a value in a message
 
 // The error's place in the schema.
 std::string place_of(const Error& error) {
-  const std::string place = error.where();
+  const std::string& place = error.where();
   const std::string_view head = "JSON schema: ";
   return place.starts_with(head) ? place.substr(head.size()) : place;
 }

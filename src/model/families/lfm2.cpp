@@ -11,16 +11,16 @@ namespace {
 
 // The width of the feed-forward: two thirds of the configured one, scaled and rounded up, unless the config turns this off.
 std::int64_t adjusted_width(ConfigReader& reader, LlamaLikeConfig& k) {
-  const std::int64_t given = k.intermediate_size;
+  const std::int64_t given = k.intermediate_size, two_thirds = 2 * given / 3;
   const std::int64_t multiple = read_own_size(reader, k, "block_multiple_of", 256, 1 << 20);
   const bool adjusts = read_own_bool(reader, k, "block_auto_adjust_ff_dim", true);
   if (reader.says_null("block_ffn_dim_multiplier")) {
     k.own_keys["block_ffn_dim_multiplier"] = nullptr;
-    return adjusts ? 2 * given / 3 : given;
+    return adjusts ? two_thirds : given;
   }
   const double factor = read_own_number(reader, k, "block_ffn_dim_multiplier", 1);
   if (!adjusts) return given;
-  const double width = factor * static_cast<double>(2 * given / 3);
+  const double width = factor * static_cast<double>(two_thirds);
   if (!(width >= 1 && width <= (1 << 20)))
     reader.json().fail_at("block_ffn_dim_multiplier", fmt::format("makes a feed-forward of {} values", width));
   return (static_cast<std::int64_t>(width) + multiple - 1) / multiple * multiple;

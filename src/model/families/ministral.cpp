@@ -10,7 +10,7 @@ std::unique_ptr<Model> make_ministral(const JsonObject& config) {
                                                .architecture = "MinistralForCausalLM",
                                                .intermediate_size = 14336,
                                                .num_key_value_heads = 8,
-                                               .max_position_embeddings = 4096 * 32});
+                                               .max_position_embeddings = 131072});
   read_own_windows(reader, k, read_window(reader, 4096), [](std::int64_t) { return true; });
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));

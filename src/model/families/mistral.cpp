@@ -12,7 +12,7 @@ std::unique_ptr<Model> make_mistral(const JsonObject& config) {
                                                .architecture = "MistralForCausalLM",
                                                .intermediate_size = 14336,
                                                .num_key_value_heads = 8,
-                                               .max_position_embeddings = 4096 * 32});
+                                               .max_position_embeddings = 131072});
   const std::int32_t window = read_window(reader, 4096);
   k.windows.assign(static_cast<std::size_t>(k.num_hidden_layers), window);
   k.own_keys = nlohmann::json{{"sliding_window", window_json(window)}};

@@ -13,7 +13,7 @@ std::unique_ptr<Model> make_mixtral(const JsonObject& config) {
                                                .architecture = "MixtralForCausalLM",
                                                .intermediate_size = 14336,
                                                .num_key_value_heads = 8,
-                                               .max_position_embeddings = 4096 * 32,
+                                               .max_position_embeddings = 131072,
                                                .norm_eps = 1e-5,
                                                .rope_defaults = {.theta = 1e6}});
   read_experts(reader, k, "num_local_experts", 8, 2);

@@ -28,7 +28,7 @@ std::unique_ptr<Model> make_phimoe(const JsonObject& config) {
                                                .vocab_size = 32064,
                                                .intermediate_size = 6400,
                                                .num_key_value_heads = 8,
-                                               .max_position_embeddings = 4096 * 32,
+                                               .max_position_embeddings = 131072,
                                                .norm_eps = 1e-5,
                                                .rope_defaults = {.theta = 1e6, .reads_mscales = true},
                                                .norm = nn::Norm::Kind::layer});

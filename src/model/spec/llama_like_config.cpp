@@ -241,7 +241,7 @@ namespace {
 std::vector<std::string> read_layer_types(ConfigReader& config, std::int64_t layers,
                                           const std::vector<std::string>& others) {
   const JsonObject& json = config.json();
-  const auto types = config.get<std::vector<std::string>>("layer_types", {});
+  auto types = config.get<std::vector<std::string>>("layer_types", {});
   if (std::ssize(types) != layers)
     json.fail_at("layer_types", fmt::format("{} types for {} layers", types.size(), layers));
   for (const std::string& type : types)

@@ -12,7 +12,7 @@
 namespace tril::serve {
 namespace {
 
-constexpr std::size_t largest_small_body = 16 * 1024;
+constexpr std::size_t largest_small_body = std::size_t{16} << 10;
 
 }  // namespace
 

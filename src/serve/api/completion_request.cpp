@@ -12,7 +12,7 @@ namespace tril::serve {
 namespace {
 
 constexpr const char* too_long = "context_length_exceeded";
-constexpr std::size_t most_schema_bytes = 64 * 1024, most_biases = 1024;
+constexpr std::size_t most_schema_bytes = std::size_t{64} << 10, most_biases = 1024;
 constexpr Range answer_counts{1, 128}, likeliest_counts{0, 20};
 
 Fields fields_of(CompletionRequest& r, bool chat) {

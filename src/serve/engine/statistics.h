@@ -26,7 +26,7 @@ class Counter {
 class Histogram {
  public:
   static constexpr int per_decade = 10, lowest = -5, highest = 5;
-  static constexpr std::size_t buckets = (highest - lowest) * per_decade;
+  static constexpr std::size_t buckets = std::size_t{highest - lowest} * per_decade;
 
   void add(double value);
   std::uint64_t count() const { return count_.value(); }

@@ -18,7 +18,7 @@
 namespace tril::serve {
 namespace {
 
-constexpr std::size_t step_bytes = 64 * 1024;
+constexpr std::size_t step_bytes = std::size_t{64} << 10;
 constexpr char gzip_begins = '\x1f';
 
 // "deflate" means the zlib format, but some clients send raw deflate (RFC 9110, 8.4.1.2). The first two bytes

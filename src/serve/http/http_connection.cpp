@@ -20,8 +20,8 @@ using boost::system::error_code;
 using net::ip::tcp;
 using Parser = http::request_parser<http::string_body>;
 
-constexpr std::size_t read_bytes = 16 * 1024;
-constexpr std::size_t most_ahead = 64 * 1024;  // bytes of later requests read while one is answered
+constexpr std::size_t read_bytes = std::size_t{16} << 10;
+constexpr std::size_t most_ahead = std::size_t{64} << 10;  // bytes of later requests read while one is answered
 
 // Converts a message to a request; nothing if its address is malformed.
 std::optional<HttpRequest> request_of(http::request<http::string_body> message) {
@@ -242,7 +242,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
 
   // --- answering; see Answer ---
 
-  void send(std::uint64_t number, HttpResponse r) {
+  void send(std::uint64_t number, const HttpResponse& r) {
     if (number != number_ || state_ != State::answering) return;
     if (begun_) {  // the client must not take an incomplete stream for complete
       if (!complete_) close();
@@ -254,7 +254,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     if (!head_only_) out_ += r.body;
     complete();
   }
-  void begin(std::uint64_t number, HttpResponse r) {
+  void begin(std::uint64_t number, const HttpResponse& r) {
     if (number != number_ || state_ != State::answering || begun_) return;
     begun_ = stream_ = true;
     keep_alive_ = keep_alive_ && chunked_ && !server_->draining();
@@ -441,7 +441,7 @@ void Connection::dispatch() {
 
 }  // namespace
 
-std::shared_ptr<HttpConnection> make_connection(std::shared_ptr<HttpHost> server,
+std::shared_ptr<HttpConnection> make_connection(const std::shared_ptr<HttpHost>& server,
                                                 std::unique_ptr<Transport> transport) {
   const auto connection = std::make_shared<Connection>(server, std::move(transport));
   server->add(connection);

@@ -29,6 +29,7 @@ class HttpConnection {
 };
 
 /// A connection that is registered with the server until it ends.
-std::shared_ptr<HttpConnection> make_connection(std::shared_ptr<HttpHost> server, std::unique_ptr<Transport> transport);
+std::shared_ptr<HttpConnection> make_connection(const std::shared_ptr<HttpHost>& server,
+                                                std::unique_ptr<Transport> transport);
 
 }  // namespace tril::serve

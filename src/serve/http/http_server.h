@@ -24,7 +24,7 @@ struct HttpServerOptions {
   std::string certificate_file, key_file;  ///< PEM; with both, only TLS 1.2 or later is accepted
 
   std::size_t most_connections = 1024;
-  std::size_t most_head_bytes = 16 * 1024;
+  std::size_t most_head_bytes = std::size_t{16} << 10;
   std::size_t most_body_bytes = std::size_t{4} << 20;
   std::size_t most_unsent_bytes = std::size_t{1} << 20;  ///< of a stream
   double head_seconds = 10, body_seconds = 30, idle_seconds = 75, write_seconds = 30;

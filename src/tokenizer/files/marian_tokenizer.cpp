@@ -350,8 +350,10 @@ std::shared_ptr<const Tokenizer> read_directory(const std::string& directory, co
 }  // namespace
 
 std::shared_ptr<const Tokenizer> make_marian_tokenizer(MarianParts parts) {
-  MarianTokenizer::SideParts source{.spm = parts.source_spm, .where = "source vocabulary", .model = {}, .table = {}};
-  MarianTokenizer::SideParts target{.spm = parts.target_spm, .where = "target vocabulary", .model = {}, .table = {}};
+  MarianTokenizer::SideParts source{
+      .spm = std::move(parts.source_spm), .where = "source vocabulary", .model = {}, .table = {}};
+  MarianTokenizer::SideParts target{
+      .spm = std::move(parts.target_spm), .where = "target vocabulary", .model = {}, .table = {}};
   source.model = parse_sentencepiece(source.spm, "source SentencePiece model");
   target.model =
       source.spm == target.spm ? source.model : parse_sentencepiece(target.spm, "target SentencePiece model");
@@ -363,8 +365,8 @@ std::shared_ptr<const Tokenizer> make_marian_tokenizer(MarianParts parts) {
         std::make_shared<PieceTable>(marian_table({source.model.get(), target.model.get()}, parts.tags));
   }
   MarianConfig config;
-  config.source_lang = parts.source_lang;
-  config.target_lang = parts.target_lang;
+  config.source_lang = std::move(parts.source_lang);
+  config.target_lang = std::move(parts.target_lang);
   config.model_max_length = parts.model_max_length;
   config.separate_vocabularies = parts.separate_vocabularies;
   return std::make_shared<MarianTokenizer>(std::move(config), std::move(source), std::move(target));

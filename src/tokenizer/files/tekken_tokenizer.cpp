@@ -116,7 +116,7 @@ TokenizerParts parse_tekken(std::string_view text, const std::string& where) {
   // Possessive for tiktoken, but a repetition of the repetition in the syntax of `tokenizers`.
   if (pattern.find("}+") != pattern.npos)
     config.fail_at("pattern", "a repetition {n,m}+ is not supported", "use a tokenizer.json of this model");
-  Regex(pattern, config.place_of("pattern"));
+  [[maybe_unused]] const Regex is_valid(pattern, config.place_of("pattern"));
   TokenizerParts parts;
   parts.added = special_tokens(file, version, special);
   parts.model =

@@ -12,7 +12,7 @@ namespace {
 using List = std::vector<std::string>;
 
 // Converts letters back to bytes; a piece with other characters stays unchanged.
-List from_letters(List pieces, bool drop_invalid) {
+List from_letters(const List& pieces, bool drop_invalid) {
   std::string bytes;
   for (const std::string& piece : pieces) {
     const std::size_t before = bytes.size();
@@ -168,7 +168,7 @@ std::string PieceDecoder::decode(List pieces) const {
     struct Apply {
       List& pieces;
       const Regex* regex;
-      List operator()(const DecodeByteLevel& s) const { return from_letters(std::move(pieces), s.drop_invalid); }
+      List operator()(const DecodeByteLevel& s) const { return from_letters(pieces, s.drop_invalid); }
       List operator()(const DecodeMetaspace& s) const { return from_metaspace(std::move(pieces), s); }
       List operator()(const DecodeByteFallback&) const { return from_bytes(std::move(pieces)); }
       List operator()(const FusePieces&) const { return fused(pieces); }

@@ -134,7 +134,7 @@ void Exchange::add_up(std::size_t begin, std::size_t count, float* to) const {
     }
     return term;
   };
-  const auto join = [&](Term a, Term b) {
+  const auto join = [&](Term a, const Term& b) {
     if (a.own.empty()) {
       a.own.resize(count);
       kernels_.copy(a.values, a.own.data(), count * sizeof(float));

@@ -35,8 +35,9 @@ std::vector<double> written(const RankReport& r, std::uint64_t fingerprint) {
 RankReport read(std::span<const double> list) {
   RankReport r{.seconds = list[seconds]};
   auto next = list.begin() + numbers;
-  for (auto n = list[losses]; n > 0; --n) r.losses.push_back(*next++);
-  for (auto n = list[part_gradients]; n > 0; --n, next += 2) r.part_gradients.push_back({next[0], next[1]});
+  for (auto n = static_cast<std::int64_t>(list[losses]); n > 0; --n) r.losses.push_back(*next++);
+  for (auto n = static_cast<std::int64_t>(list[part_gradients]); n > 0; --n, next += 2)
+    r.part_gradients.push_back({next[0], next[1]});
   r.squares.assign(next, list.end());
   return r;
 }

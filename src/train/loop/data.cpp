@@ -168,8 +168,9 @@ std::shared_ptr<const Tokenizer> make_tokenizer(const TrainOptions& options, con
 
 void check_input_files(const TrainOptions& options) {
   if (is_language_model(options.model)) {
-    Input(options.data.train_sets[0]);
-    if (!options.data.valid_sets.empty()) Input(options.data.valid_sets[0]);
+    const auto check_opens = [](const std::string& path) { [[maybe_unused]] const Input input(path); };
+    check_opens(options.data.train_sets[0]);
+    if (!options.data.valid_sets.empty()) check_opens(options.data.valid_sets[0]);
     return;
   }
   check_files(given_corpus(options));

@@ -103,10 +103,10 @@ std::string rate_sweep_svg(const RateSweep& sweep) {
     const double part = (std::min(loss, highest) - lowest) / std::max(highest - lowest, 1e-12);
     return height - bottom - (height - top - bottom) * part;
   };
-  for (double power = std::ceil(first); power <= last; ++power) {
+  for (int power = static_cast<int>(std::ceil(first)); power <= last; ++power) {
     const double at = x(std::pow(10, power));
     svg += fmt::format(R"(<line x1="{0:.1f}" x2="{0:.1f}" y1="{1}" y2="{2}" stroke="#ddd"/>)"
-                       R"(<text x="{0:.1f}" y="{3}" text-anchor="middle">1e{4:.0f}</text>)",
+                       R"(<text x="{0:.1f}" y="{3}" text-anchor="middle">1e{4}</text>)",
                        at, top, height - bottom, height - bottom + 18, power);
   }
   for (int i = 0; i <= 4; ++i) {

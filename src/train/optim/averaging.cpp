@@ -16,7 +16,7 @@ std::string snapshot_file(std::int64_t update) {
 }
 
 std::string write_snapshot(const std::string& directory, std::int64_t update, const nn::Parameters& parameters) {
-  const std::string name = snapshot_file(update);
+  std::string name = snapshot_file(update);
   const StoredTensor weights{"weights", {parameters.flat()}};
   Metadata metadata;
   add_checksum(metadata, weights);
