@@ -13,11 +13,11 @@
 namespace tril::model {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 using VariableKind = Ctranslate2Variable::Kind;
 
 // Numbers of CTranslate2's enum ActivationType.
-float activation_id(const json& config, const char* key) {
+float activation_id(const Json& config, const char* key) {
   const std::map<std::string, int> ids{
       {"relu", 0}, {"gelu_new", 1}, {"gelu_pytorch_tanh", 1}, {"gelu_fast", 1}, {"silu", 2}, {"swish", 2}, {"gelu", 3}};
   const auto found = ids.find(config.at(key).get<std::string>());
@@ -27,7 +27,7 @@ float activation_id(const json& config, const char* key) {
 
 class LayoutWriter {
  public:
-  explicit LayoutWriter(const Model& m) : config_(json::parse(m.config_json())) {
+  explicit LayoutWriter(const Model& m) : config_(Json::parse(m.config_json())) {
     for (const nn::Parameter& p : m.parameters().all())
       if (!p.is_adapter) rows_[p.name] = p.shape[0];
     family_ = config_.at(config_.at("model_type") == "tril" ? "architecture" : "model_type");
@@ -252,7 +252,7 @@ class LayoutWriter {
 
   void write_llama() {
     language_model(count("vocab_size"), config_.at("rms_norm_eps"));
-    const json rope = config_.at("rope_parameters");
+    const Json rope = config_.at("rope_parameters");
     const std::string scaling = rope.value("rope_type", "default");
     if (scaling != "default" && scaling != "linear")
       fail_usage("rope_type", fmt::format("{} cannot be written in CTranslate2's format", scaling),
@@ -268,7 +268,7 @@ class LayoutWriter {
       if (gemma) flag(name + "/layer_norm_use_residual", 1);
     };
     rms("decoder/layer_norm", "model.norm");
-    const json& window = config_.value("sliding_window", json(nullptr));
+    const Json& window = config_.value("sliding_window", Json(nullptr));
     const bool windowed = family_ == "mistral" && window.is_number();
     if (windowed) number("decoder/sliding_window", window.get<double>(), VariableKind::integer32);
     for (std::int64_t i = 0; i < count("num_hidden_layers"); ++i) {
@@ -332,7 +332,7 @@ class LayoutWriter {
       translation_layer(fmt::format("decoder/layer_{}", i), fmt::format("{}.layers.{}", root, i));
   }
 
-  json config_;
+  Json config_;
   std::string family_;
   std::map<std::string, std::int64_t> rows_;  // of each parameter
   std::set<std::string> used_;

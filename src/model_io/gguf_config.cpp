@@ -17,14 +17,14 @@
 namespace tril::model {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 constexpr std::int64_t kMostLayers = 1000;
 
 // Gemma's query_pre_attn_scalar, which GGUF has no key for: llama.cpp recognises the models of 27B by their layers.
-std::int64_t gemma_query_scalar(const json& config, const std::string& family) {
+std::int64_t gemma_query_scalar(const Json& config, const std::string& family) {
   const std::int64_t layers_of_27b = family == "gemma2" ? 46 : 62;
-  const json& heads = config.at("num_attention_heads");
+  const Json& heads = config.at("num_attention_heads");
   return layers_of(config) == layers_of_27b ? config.at("hidden_size").get<std::int64_t>() / heads.get<std::int64_t>()
                                             : config.at("head_dim").get<std::int64_t>();
 }
@@ -80,7 +80,7 @@ std::optional<std::int64_t> token_id(const GgufFile& f, const char* name, std::i
                                                                          : std::nullopt;
 }
 
-void read_keys(GgufReader& r, const std::string& family, json& config) {
+void read_keys(GgufReader& r, const std::string& family, Json& config) {
   for (const GgufKey& key : gguf_keys(family)) {
     if (key.kind == GgufKey::Kind::count) {
       const auto n = key.required ? r.needed_count(key.gguf) : r.count(key.gguf);
@@ -98,7 +98,7 @@ void read_keys(GgufReader& r, const std::string& family, json& config) {
 }
 
 // Which layers of gemma3 and cohere2 have a window.
-void read_window_layers(GgufReader& r, std::int64_t usual, json& config) {
+void read_window_layers(GgufReader& r, std::int64_t usual, Json& config) {
   constexpr const char* kKey = "attention.sliding_window_pattern";
   const std::int64_t layers = layers_of(config);
   if (!config.contains("sliding_window")) {
@@ -111,7 +111,7 @@ void read_window_layers(GgufReader& r, std::int64_t usual, json& config) {
     const auto slides = r.get<std::vector<bool>>(kKey);
     if (std::ssize(*slides) != layers)
       r.fail_at(kKey, fmt::format("has {} values for {} layers", slides->size(), layers));
-    json types = json::array();
+    Json types = Json::array();
     for (const bool on : *slides) types.push_back(on ? "sliding_attention" : "full_attention");
     config["layer_types"] = types;
     return;
@@ -126,7 +126,7 @@ std::string activation_of(std::string_view family) {
 }
 
 // Sets the biases and switches that a family's config.json has, by the tensors of the file.
-void read_switches(const GgufFile& f, const std::string& family, json& config) {
+void read_switches(const GgufFile& f, const std::string& family, Json& config) {
   const auto has = [&](const char* name) { return f.find_tensor(name) != nullptr; };
   const bool biased = has("blk.0.attn_q.bias");
   if (is_any(family, {"llama", "granite", "smollm3", "arcee", "seed_oss", "nemotron"}))
@@ -143,7 +143,7 @@ void read_switches(const GgufFile& f, const std::string& family, json& config) {
 }
 
 // Sets the keys that follow from the tensors or the architecture: head sizes, biases and others.
-void read_llama_like(GgufReader& r, const std::string& family, json& config) {
+void read_llama_like(GgufReader& r, const std::string& family, Json& config) {
   const std::int64_t hidden = config.at("hidden_size"), heads = config.at("num_attention_heads");
   if (!config.contains("num_key_value_heads")) config["num_key_value_heads"] = heads;
   if (!config.contains("rope_theta")) config["rope_theta"] = 10000.0;
@@ -175,7 +175,7 @@ void read_llama_like(GgufReader& r, const std::string& family, json& config) {
   read_gguf_rope(r, config);
 }
 
-void read_gpt2(GgufReader& r, json& config) {
+void read_gpt2(GgufReader& r, Json& config) {
   config["activation_function"] = "gelu_new";
   r.ignore("attention.head_count_kv");  // as many as heads
   for (const char* key : {"embd_pdrop", "attn_pdrop", "resid_pdrop"}) config[key] = 0.0;
@@ -190,25 +190,25 @@ constexpr std::int64_t kControlToken = 3;
 
 }  // namespace
 
-std::int64_t layers_of(const json& config) {
+std::int64_t layers_of(const Json& config) {
   return config.at(config.contains("n_layer") ? "n_layer" : "num_hidden_layers").get<std::int64_t>();
 }
 
-std::int64_t experts_of(const json& config) {
+std::int64_t experts_of(const Json& config) {
   return config.at(config.contains("num_local_experts") ? "num_local_experts" : "num_experts").get<std::int64_t>();
 }
 
-json config_of_gguf(const GgufFile& file) {
+Json config_of_gguf(const GgufFile& file) {
   check_is_model(file);
   GgufReader r(file);
   const std::string family = family_of(r);
-  json config{{"model_type", family},
+  Json config{{"model_type", family},
               {"vocab_size", tokens_of(file)},
               {"tie_word_embeddings", file.find_tensor("output.weight") == nullptr}};
   for (const auto& [key, name, otherwise] :
        {std::tuple{"bos_token_id", "bos", 1}, {"eos_token_id", "eos", 2}, {"pad_token_id", "padding", -1}}) {
     const auto id = token_id(file, name, otherwise);
-    config[key] = id ? json(*id) : json(nullptr);
+    config[key] = id ? Json(*id) : Json(nullptr);
   }
   read_keys(r, family, config);
   if (family == "gpt2")
@@ -219,8 +219,8 @@ json config_of_gguf(const GgufFile& file) {
   return config;
 }
 
-json generation_config_of_gguf(const GgufFile& file) {
-  json g = json::object();
+Json generation_config_of_gguf(const GgufFile& file) {
+  Json g = Json::object();
   if (const auto bos = token_id(file, "bos", 1)) g["bos_token_id"] = *bos;
   if (const auto pad = token_id(file, "padding")) g["pad_token_id"] = *pad;
   std::vector<std::int64_t> ends;
@@ -267,8 +267,8 @@ GgufMetadata gguf_sampling(const GenerationConfig& g) {
 namespace {
 
 // Refuses options of config.json that llama.cpp's code for the architecture does not support.
-void check_supported(const json& config, const std::string& family) {
-  const auto is = [&](const char* key, const json& value) {
+void check_supported(const Json& config, const std::string& family) {
+  const auto is = [&](const char* key, const Json& value) {
     const auto found = config.find(key);
     return found == config.end() || found->is_null() || *found == value;
   };
@@ -296,7 +296,7 @@ void check_supported(const json& config, const std::string& family) {
   if (is_any(family, {"qwen2_moe", "qwen3_moe", "olmoe"})) {
     need(is("norm_topk_prob", family == "qwen3_moe"), "norm_topk_prob");
     need(is("decoder_sparse_step", 1), "decoder_sparse_step");
-    need(is("mlp_only_layers", json::array()), "mlp_only_layers");
+    need(is("mlp_only_layers", Json::array()), "mlp_only_layers");
     need(is("clip_qkv", nullptr), "clip_qkv");
   }
   if (is_any(family, {"qwen3_moe", "olmoe", "olmo3", "smollm3", "arcee", "cohere2", "gemma3_text", "nemotron"}))
@@ -310,21 +310,21 @@ void check_supported(const json& config, const std::string& family) {
   if (is_any(family, {"gemma2", "gemma3_text"}))
     need(config.at("query_pre_attn_scalar") == gemma_query_scalar(config, family), "query_pre_attn_scalar");
   if (family == "gemma2" && config.contains("layer_types"))
-    need(config.at("layer_types") == json(layer_types_of(layers_of(config), 2)), "layer_types");
+    need(config.at("layer_types") == Json(layer_types_of(layers_of(config), 2)), "layer_types");
 }
 
 // The key that says which layers have a window, if they are not the family's usual ones.
-void write_window_layers(const json& config, std::int64_t usual, GgufHeader& h) {
-  const json& types = config.at("layer_types");
-  if (config.at("sliding_window").is_null() || types == json(layer_types_of(layers_of(config), usual))) return;
+void write_window_layers(const Json& config, std::int64_t usual, GgufHeader& h) {
+  const Json& types = config.at("layer_types");
+  if (config.at("sliding_window").is_null() || types == Json(layer_types_of(layers_of(config), usual))) return;
   std::vector<bool> slides;
-  for (const json& type : types) slides.push_back(type == "sliding_attention");
+  for (const Json& type : types) slides.push_back(type == "sliding_attention");
   h.metadata.add(h.architecture + ".attention.sliding_window_pattern", slides);
 }
 
 }  // namespace
 
-GgufHeader gguf_header_of(const json& config) {
+GgufHeader gguf_header_of(const Json& config) {
   const std::string family = config.at("model_type");
   GgufHeader h;
   h.architecture = gguf_architecture(family);

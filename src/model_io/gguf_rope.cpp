@@ -13,12 +13,12 @@
 namespace tril::model {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 // Llama 3's factors: wavelengths above original / low are divided by `factor`, those below original / high stay, those
 // between are interpolated, s = (original / wave - low) / (high - low), factor_i = 1 / ((1 - s) / factor + s) [Llama
 // 3.1's reference code].
-std::vector<double> llama3_factors(const json& rope, double theta, std::int64_t dim) {
+std::vector<double> llama3_factors(const Json& rope, double theta, std::int64_t dim) {
   const auto get = [&](const char* key) { return rope.at(key).get<double>(); };
   const double factor = get("factor"), low = get("low_freq_factor"), high = get("high_freq_factor"),
                original = get("original_max_position_embeddings");
@@ -46,10 +46,10 @@ std::vector<double> factors_of(GgufReader& r, const char* name, std::int64_t dim
 }
 
 // The scaling published with Llama 3.1 and later, if the factors match it; else one with explicit factors.
-json scaling_by_factors(const std::vector<double>& factors, double theta, std::int64_t dim, std::int64_t positions) {
+Json scaling_by_factors(const std::vector<double>& factors, double theta, std::int64_t dim, std::int64_t positions) {
   const double factor = std::round(*std::max_element(factors.begin(), factors.end()) * 64) / 64;
   for (const std::int64_t original : {std::int64_t{8192}, positions}) {
-    json rope{{"rope_type", "llama3"},
+    Json rope{{"rope_type", "llama3"},
               {"factor", factor},
               {"low_freq_factor", 1.0},
               {"high_freq_factor", 4.0},
@@ -68,7 +68,7 @@ double yarn_temperature(double factor) {  // [Peng et al. 2023, eq. 22]
   return 0.1 * std::log(factor) + 1;
 }
 
-json yarn(GgufReader& r, double factor, std::int64_t original) {
+Json yarn(GgufReader& r, double factor, std::int64_t original) {
   for (const char* key : {"rope.scaling.attn_factor", "rope.scaling.yarn_attn_factor", "rope.scaling.yarn_ext_factor"})
     if (const auto value = r.number(key); value && *value != 1)
       r.fail_at(key, fmt::format("{} is not supported", *value), "only 1 is");
@@ -85,14 +85,14 @@ bool has_rope_factors(std::string_view architecture) {
   return architecture == "llama" || architecture == "granite" || architecture == "arcee";
 }
 
-std::int64_t head_dim_of(const json& config) {
+std::int64_t head_dim_of(const Json& config) {
   if (const auto d = config.find("head_dim"); d != config.end() && !d->is_null()) return *d;
   return config.at("hidden_size").get<std::int64_t>() / config.at("num_attention_heads").get<std::int64_t>();
 }
 
 }  // namespace
 
-void read_gguf_rope(GgufReader& r, json& config) {
+void read_gguf_rope(GgufReader& r, Json& config) {
   r.ignore("rope.scaling.finetuned");
   const std::int64_t head_dim = head_dim_of(config),
                      positions = config.at("max_position_embeddings").get<std::int64_t>();
@@ -144,16 +144,16 @@ void read_gguf_rope(GgufReader& r, json& config) {
   }
 }
 
-void write_gguf_rope(const json& config, GgufHeader& h) {
+void write_gguf_rope(const Json& config, GgufHeader& h) {
   const std::string at = h.architecture + ".rope.";
   const auto part = [&](const char* key) {
     const auto found = config.find(key);
-    return found != config.end() && found->is_object() ? *found : json::object();
+    return found != config.end() && found->is_object() ? *found : Json::object();
   };
-  const json scaling = part("rope_scaling"), by_type = part("rope_parameters");
-  const json parameters = by_type.value("full_attention", by_type);
+  const Json scaling = part("rope_scaling"), by_type = part("rope_parameters");
+  const Json parameters = by_type.value("full_attention", by_type);
   if (by_type.contains("sliding_attention")) {
-    const json& sliding = by_type.at("sliding_attention");
+    const Json& sliding = by_type.at("sliding_attention");
     if (sliding.value("rope_type", "default") != "default")
       fail_usage("rope_parameters", "llama.cpp does not scale the positions of layers with a window");
     const double theta = sliding.value("rope_theta", 10000.0);
@@ -161,7 +161,7 @@ void write_gguf_rope(const json& config, GgufHeader& h) {
       fail_usage("rope_parameters", "llama.cpp has one rope_theta for all layers of this architecture");
     h.metadata.add(at + "freq_base_swa", static_cast<float>(theta));
   }
-  const json& rope = scaling.empty() ? parameters : scaling;
+  const Json& rope = scaling.empty() ? parameters : scaling;
   const double theta = rope.value("rope_theta", parameters.value("rope_theta", config.value("rope_theta", 10000.0)));
   const double partial = rope.value(
       "partial_rotary_factor", parameters.value("partial_rotary_factor", config.value("partial_rotary_factor", 1.0)));
