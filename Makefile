@@ -70,7 +70,7 @@ layers: ## fail where a folder includes one that stands below it
 tidy: ## clang-tidy over the sources
 	@scripts/tidy.sh all
 
-tidy-changed: ## clang-tidy over what has changed since BASE, by default the commit before
+tidy-changed: ## clang-tidy over the files that have changed since BASE, by default the commit before
 	@scripts/tidy.sh since $(BASE)
 
 docs: build ## write what is generated in docs/ anew: the option reference, the drawing of the house, what loads
