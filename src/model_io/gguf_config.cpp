@@ -9,6 +9,7 @@
 #include "base/element.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "model_io/gguf_fixed.h"
 #include "model_io/gguf_keys.h"
 #include "model_io/gguf_reader.h"
 #include "model_io/gguf_rope.h"
@@ -20,34 +21,16 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::int64_t kMostLayers = 1000;
-
-// Gemma's query_pre_attn_scalar, which GGUF has no key for: llama.cpp recognises the models of 27B by their layers.
-std::int64_t gemma_query_scalar(const Json& config, const std::string& family) {
-  const std::int64_t layers_of_27b = family == "gemma2" ? 46 : 62;
-  const Json& heads = config.at("num_attention_heads");
-  return layers_of(config) == layers_of_27b ? config.at("hidden_size").get<std::int64_t>() / heads.get<std::int64_t>()
-                                            : config.at("head_dim").get<std::int64_t>();
-}
-
-// Which layers have a window: with pattern p, the first p - 1 of every p layers; with 0, all (llama.cpp's
-// set_swa_pattern).
-std::vector<std::string> layer_types_of(std::int64_t layers, std::int64_t pattern) {
-  std::vector<std::string> types;
-  for (std::int64_t i = 0; i < layers; ++i)
-    types.emplace_back(pattern == 0 || i % pattern < pattern - 1 ? "sliding_attention" : "full_attention");
-  return types;
-}
-
-// The pattern of a file without the key; 0: the family has none.
-std::int64_t usual_pattern(std::string_view family) {
-  return family == "gemma3_text" ? 6 : is_any(family, {"cohere2", "olmo3"}) ? 4 : 0;
-}
+constexpr std::int64_t kExaoneLayers = 64;  // of the exaone4 with windows
+constexpr std::int64_t kSigmoidGate = 2;    // llama.cpp's number of a router's function
 
 // The family of a file, by its architecture.
 std::string family_of(GgufReader& r) {
   const std::string& a = r.architecture();
   if (a == "llama") return r.get<std::int64_t>("expert_count").value_or(0) > 0 ? "mixtral" : "llama";
+  if (a == "mistral3") return r.has("attention.temperature_scale") ? "ministral3" : "mistral";
   if (a == "olmo2" && r.has("attention.sliding_window")) return "olmo3";
+  if (a == "deepseek2" && r.get<std::int64_t>("expert_gating_func") == kSigmoidGate) return "deepseek_v3";
   if (const std::string_view family = gguf_family(a); !family.empty()) return std::string(family);
   r.file().fail_at("general.architecture", fmt::format("'{}' is not supported", printable(a, 40)),
                    fmt::format("supported: {}", fmt::join(gguf_architectures(), ", ")));
@@ -80,16 +63,41 @@ std::optional<std::int64_t> token_id(const GgufFile& f, const char* name, std::i
                                                                          : std::nullopt;
 }
 
-void read_keys(GgufReader& r, const std::string& family, Json& config) {
-  for (const GgufKey& key : gguf_keys(family)) {
-    if (key.kind == GgufKey::Kind::count) {
+// The value of a key; null if the file lacks it.
+Json value_of(GgufReader& r, const GgufKey& key) {
+  switch (key.kind) {
+    case GgufKey::Kind::count: {
+      const GgufEntry* const e = r.find(key.gguf);
+      if (e && !e->is_array && !key.required && r.get<std::int64_t>(key.gguf) == 0) return 0;
       const auto n = key.required ? r.needed_count(key.gguf) : r.count(key.gguf);
-      if (n) config[key.hf] = *n;
-    } else {
+      return n ? Json(*n) : Json(nullptr);
+    }
+    case GgufKey::Kind::number: {
       const auto v = r.number(key.gguf);
       if (!v && key.required) r.fail_at(key.gguf, "is missing");
-      if (v) config[key.hf] = *v;
+      return v ? Json(*v) : Json(nullptr);
     }
+    case GgufKey::Kind::flag: {
+      const auto v = r.get<bool>(key.gguf);
+      if (!v && key.required) r.fail_at(key.gguf, "is missing");
+      return v ? Json(*v) : Json(nullptr);
+    }
+  }
+  return nullptr;
+}
+
+void read_keys(GgufReader& r, const std::string& family, Json& config) {
+  for (const GgufKey& key : gguf_keys(family)) {
+    const Json value = value_of(r, key);
+    if (value.is_null()) continue;
+    if (key.only != 0 && value != Json(key.only))
+      r.fail_at(key.gguf, fmt::format("{} is not supported for a {} model", value.dump(), family),
+                fmt::format("only {} is", key.only));
+    if (key.only != 0) continue;
+    if (const auto other = config.find(key.hf); other != config.end() && *other != value)
+      r.fail_at(key.gguf,
+                fmt::format("{} is not supported: a {} model has {} here", value.dump(), family, other->dump()));
+    config[key.hf] = value;
   }
   if (layers_of(config) > kMostLayers)
     r.fail_at("block_count", fmt::format("{} is above the supported maximum of {}", layers_of(config), kMostLayers));
@@ -97,13 +105,22 @@ void read_keys(GgufReader& r, const std::string& family, Json& config) {
   if (r.get<bool>("attention.causal") == false) r.fail_at("attention.causal", "false is not supported");
 }
 
-// Which layers of gemma3 and cohere2 have a window.
+// Layers that predict further tokens are counted by block_count. tril leaves them out.
+void read_further_layers(GgufReader& r, Json& config) {
+  const std::int64_t further = r.get<std::int64_t>("nextn_predict_layers").value_or(0), all = layers_of(config);
+  if (further < 0 || further >= all)
+    r.fail_at("nextn_predict_layers", fmt::format("{} is not supported with {} layers", further, all));
+  config["num_hidden_layers"] = all - further;
+  config["num_nextn_predict_layers"] = further;
+}
+
+// Which layers of a family with a pattern have a window.
 void read_window_layers(GgufReader& r, std::int64_t usual, Json& config) {
   constexpr const char* kKey = "attention.sliding_window_pattern";
   const std::int64_t layers = layers_of(config);
   if (!config.contains("sliding_window")) {
     config["sliding_window"] = nullptr;
-    config["layer_types"] = layer_types_of(layers, 1);
+    config["layer_types"] = gguf_layer_types(layers, 1);
     return r.ignore(kKey);
   }
   const GgufEntry* const e = r.find(kKey);
@@ -118,11 +135,7 @@ void read_window_layers(GgufReader& r, std::int64_t usual, Json& config) {
   }
   const std::int64_t pattern = r.get<std::int64_t>(kKey).value_or(usual);
   if (pattern < 0) r.fail_at(kKey, fmt::format("{} is negative", pattern));
-  config["layer_types"] = layer_types_of(layers, pattern);
-}
-
-std::string activation_of(std::string_view family) {
-  return family == "starcoder2" ? "gelu_pytorch_tanh" : is_any(family, {"arcee", "nemotron"}) ? "relu2" : "silu";
+  config["layer_types"] = gguf_layer_types(layers, pattern);
 }
 
 // Sets the biases and switches that a family's config.json has, by the tensors of the file.
@@ -135,33 +148,83 @@ void read_switches(const GgufFile& f, const std::string& family, Json& config) {
                       "seed_oss", "cohere2", "gemma3_text", "nemotron"}))
     config["attention_bias"] = biased;
   if (family == "seed_oss") config["attention_out_bias"] = has("blk.0.attn_output.bias");
+  if (is_any(family, {"glm", "glm4", "glm4_moe"})) config["attention_bias"] = biased;
   if (family == "qwen2_moe") config["qkv_bias"] = biased;
+  if (family == "stablelm") config["use_qkv_bias"] = biased;
+  const bool normed = has("blk.0.attn_q_norm.weight");
+  if (is_any(family, {"cohere", "glm4_moe"})) config["use_qk_norm"] = normed;
+  if (family == "stablelm") config["qk_layernorm"] = normed;
   if (is_any(family, {"starcoder2", "ernie4_5"})) config["use_bias"] = biased;
-  // The architecture says whether the weights of the chosen experts sum to one.
-  if (is_any(family, {"qwen2_moe", "qwen3_moe", "olmoe"})) config["norm_topk_prob"] = family == "qwen3_moe";
-  if (is_any(family, {"mixtral", "starcoder2"})) config["sliding_window"] = nullptr;
+  if (is_any(family, {"mistral", "mixtral", "ministral3", "starcoder2"})) config["sliding_window"] = nullptr;
+}
+
+// The size of a head.
+void read_head_size(GgufReader& r, const std::string& family, Json& config) {
+  const std::int64_t width = width_of(config), heads = heads_of(config);
+  const auto d = r.count("attention.key_length");
+  if (!d && width % heads != 0)
+    r.fail_at("attention.head_count", fmt::format("{} heads do not divide the width {}", heads, width));
+  const std::int64_t d_k = d.value_or(width / heads);
+  if (const auto d_v = r.count("attention.value_length"); d_v && *d_v != d_k)
+    r.fail_at("attention.value_length", fmt::format("{} is not supported with keys of length {}", *d_v, d_k));
+  if (config.contains("hidden_size") && config.contains("max_position_embeddings"))
+    config["head_dim"] = d_k;
+  else if (d_k * heads != width)
+    r.fail_at("attention.key_length",
+              fmt::format("{} is not supported: a {} model has heads of {}", d_k, family, width / heads));
+}
+
+// The sizes of latent attention. The keys are those of the form that llama.cpp computes, with one head of keys.
+void read_latent(GgufReader& r, Json& config) {
+  const std::int64_t rank = config.at("kv_lora_rank"), rotated = config.at("qk_rope_head_dim"),
+                     heads = config.at("num_attention_heads");
+  const auto need = [&](const char* key, std::int64_t value) {
+    if (const auto n = r.count(key); n && *n != value)
+      r.fail_at(key, fmt::format("{} is not supported: expected {}", *n, value));
+  };
+  need("attention.head_count_kv", 1);
+  need("attention.key_length", rank + rotated);
+  need("attention.value_length", rank);
+  const std::int64_t d = r.needed_count("attention.key_length_mla");
+  if (d <= rotated)
+    r.fail_at("attention.key_length_mla", fmt::format("{} does not exceed the {} rotated values", d, rotated));
+  config["qk_nope_head_dim"] = d - rotated;
+  config["head_dim"] = rotated;
+  config["num_key_value_heads"] = heads;
+  if (!config.contains("q_lora_rank")) config["q_lora_rank"] = nullptr;
+}
+
+// llama.cpp's values of keys that a file with routed experts may leave out.
+void add_router_defaults(Json& config) {
+  for (const auto& [key, value] : {std::pair{"n_group", Json(1)},
+                                   {"topk_group", Json(1)},
+                                   {"first_k_dense_replace", Json(0)},
+                                   {"routed_scaling_factor", Json(1.0)},
+                                   {"norm_topk_prob", Json(false)}})
+    if (!config.contains(key)) config[key] = value;
 }
 
 // Sets the keys that follow from the tensors or the architecture: head sizes, biases and others.
 void read_llama_like(GgufReader& r, const std::string& family, Json& config) {
-  const std::int64_t hidden = config.at("hidden_size"), heads = config.at("num_attention_heads");
-  if (!config.contains("num_key_value_heads")) config["num_key_value_heads"] = heads;
+  const bool latent = is_any(family, {"deepseek_v2", "deepseek_v3"});
+  if (!config.contains("num_key_value_heads")) config["num_key_value_heads"] = config.at("num_attention_heads");
   if (!config.contains("rope_theta")) config["rope_theta"] = 10000.0;
-  const auto d = r.count("attention.key_length");
-  if (!d && hidden % heads != 0)
-    r.fail_at("attention.head_count", fmt::format("{} heads do not divide the width {}", heads, hidden));
-  const std::int64_t d_k = d.value_or(hidden / heads);
-  config["head_dim"] = d_k;
-  if (const auto d_v = r.count("attention.value_length"); d_v && *d_v != d_k)
-    r.fail_at("attention.value_length", fmt::format("{} is not supported with keys of length {}", *d_v, d_k));
-  if (is_any(family, {"gemma", "gemma2", "gemma3_text"}))
-    config["hidden_act"] = config["hidden_activation"] = "gelu_pytorch_tanh";
+  if (latent || family == "glm4_moe") {
+    read_further_layers(r, config);
+    add_router_defaults(config);
+  }
+  if (family == "deepseek_v2" && config.at("n_group") != 1) config["topk_method"] = "group_limited_greedy";
+  if (latent)
+    read_latent(r, config);
   else
-    config["hidden_act"] = activation_of(family);
+    read_head_size(r, family, config);
+  if (is_any(family, {"gemma", "gemma2", "gemma3_text"})) config["hidden_act"] = config.at("hidden_activation");
   read_switches(r.file(), family, config);
-  if (is_any(family, {"gemma2", "gemma3_text"})) config["query_pre_attn_scalar"] = gemma_query_scalar(config, family);
+  if (is_any(family, {"gemma2", "gemma3_text"})) config["query_pre_attn_scalar"] = gemma_query_scalar(config);
   if (family == "gemma2" && !config.contains("sliding_window")) config["sliding_window"] = 4096;  // as in llama.cpp
-  if (const std::int64_t pattern = usual_pattern(family); pattern != 0) read_window_layers(r, pattern, config);
+  if (family == "exaone4" && !config.contains("sliding_window") && layers_of(config) == kExaoneLayers)
+    config["sliding_window"] = 4096;
+  if (const std::int64_t pattern = usual_gguf_pattern(family); pattern != 0) read_window_layers(r, pattern, config);
   if (family == "nemotron") r.ignore("attention.layer_norm_rms_epsilon");  // the converter writes both
   if (family == "olmo3")                                                   // llama.cpp rotates all layers alike
     if (const auto theta = r.number("rope.freq_base_swa"); theta && *theta != config.at("rope_theta").get<double>())
@@ -173,12 +236,45 @@ void read_llama_like(GgufReader& r, const std::string& family, Json& config) {
       config["original_max_position_embeddings"] = config.at("max_position_embeddings");
   }
   read_gguf_rope(r, config);
+  if (is_any(family, {"ministral3", "gpt_oss"})) {  // must have the newer key
+    config["rope_parameters"] = config.value("rope_scaling", Json{{"rope_type", "default"}});
+    config["rope_parameters"]["rope_theta"] = config.at("rope_theta");
+    config.erase("rope_scaling");
+  }
 }
 
-void read_gpt2(GgufReader& r, Json& config) {
-  config["activation_function"] = "gelu_new";
-  r.ignore("attention.head_count_kv");  // as many as heads
-  for (const char* key : {"embd_pdrop", "attn_pdrop", "resid_pdrop"}) config[key] = 0.0;
+// The layout of falcon: the newer one has several heads of keys, and may have a norm for each sublayer.
+void read_falcon(const GgufFile& f, Json& config) {
+  const bool two_norms = f.find_tensor("blk.0.attn_norm_2.weight") != nullptr;
+  const bool newer = two_norms || config.at("num_kv_heads") != 1;
+  config["new_decoder_architecture"] = newer;
+  config["multi_query"] = !newer;
+  config["num_ln_in_parallel_attn"] = newer ? Json(two_norms ? 2 : 1) : Json(nullptr);
+}
+
+void read_gpt_like(GgufReader& r, const std::string& family, Json& config) {
+  if (family == "gpt2") r.ignore("attention.head_count_kv");  // as many as heads
+  if (is_any(family, {"gpt2", "gpt_bigcode"}))
+    for (const char* key : {"embd_pdrop", "attn_pdrop", "resid_pdrop"}) config[key] = 0.0;
+  if (is_any(family, {"bloom", "mpt"})) {
+    const std::int64_t inner = r.needed_count("feed_forward_length");
+    if (inner != 4 * width_of(config))
+      r.fail_at("feed_forward_length",
+                fmt::format("{} is not supported: a {} model has four times its width", inner, family));
+  }
+  if (family == "mpt")
+    config["attn_config"] = {{"attn_type", "multihead_attention"}, {"alibi", true}, {"attn_pdrop", 0}};
+  if (family == "falcon") read_falcon(r.file(), config);
+  if (!is_any(family, {"gpt_neox", "falcon", "phi"})) return;
+  if (!config.contains("rope_theta")) config["rope_theta"] = 10000.0;
+  read_head_size(r, family, config);
+  read_gguf_rope(r, config);
+  config.erase("head_dim");
+  if (family != "gpt_neox") return;
+  config["rotary_emb_base"] = config.at("rope_theta");
+  config["rotary_pct"] = config.value("partial_rotary_factor", 1.0);
+  config.erase("rope_theta");
+  config.erase("partial_rotary_factor");
 }
 
 // Texts of tokens that llama.cpp treats as the end of a turn.
@@ -190,12 +286,31 @@ constexpr std::int64_t kControlToken = 3;
 
 }  // namespace
 
+namespace {
+
+// The value of the first of the keys that config.json has.
+std::int64_t first_of(const Json& config, std::initializer_list<const char*> keys) {
+  for (const char* key : keys)
+    if (config.contains(key)) return config.at(key).get<std::int64_t>();
+  return config.at(*keys.begin()).get<std::int64_t>();
+}
+
+}  // namespace
+
 std::int64_t layers_of(const Json& config) {
-  return config.at(config.contains("n_layer") ? "n_layer" : "num_hidden_layers").get<std::int64_t>();
+  return first_of(config, {"num_hidden_layers", "n_layer", "n_layers"});
+}
+
+std::int64_t heads_of(const Json& config) {
+  return first_of(config, {"num_attention_heads", "n_head", "n_heads"});
+}
+
+std::int64_t width_of(const Json& config) {
+  return first_of(config, {"hidden_size", "n_embd", "d_model"});
 }
 
 std::int64_t experts_of(const Json& config) {
-  return config.at(config.contains("num_local_experts") ? "num_local_experts" : "num_experts").get<std::int64_t>();
+  return first_of(config, {"num_local_experts", "num_experts", "n_routed_experts"});
 }
 
 Json config_of_gguf(const GgufFile& file) {
@@ -211,8 +326,11 @@ Json config_of_gguf(const GgufFile& file) {
     config[key] = id ? Json(*id) : Json(nullptr);
   }
   read_keys(r, family, config);
-  if (family == "gpt2")
-    read_gpt2(r, config);
+  Json fixed = gguf_fixed(family);
+  fixed.erase("tie_word_embeddings");  // the tensors tell
+  config.update(fixed);
+  if (has_gpt_structure(family))
+    read_gpt_like(r, family, config);
   else
     read_llama_like(r, family, config);
   r.finish();
@@ -262,102 +380,6 @@ GgufMetadata gguf_sampling(const GenerationConfig& g) {
   if (s.repetition_penalty != 1.0) add("penalty_repeat", s.repetition_penalty);
   if (s.top_k) m.add("general.sampling.top_k", static_cast<std::uint32_t>(*s.top_k));
   return m;
-}
-
-namespace {
-
-// Refuses options of config.json that llama.cpp's code for the architecture does not support.
-void check_supported(const Json& config, const std::string& family) {
-  const auto is = [&](const char* key, const Json& value) {
-    const auto found = config.find(key);
-    return found == config.end() || found->is_null() || *found == value;
-  };
-  const auto need = [&](bool ok, const char* key) {
-    if (!ok)
-      fail_usage(key, fmt::format("{} is not what llama.cpp computes for a {} model", config.at(key).dump(), family));
-  };
-  const bool gemma = is_any(family, {"gemma", "gemma2", "gemma3_text"});
-  if (family == "gpt2")
-    need(is("activation_function", "gelu_new") || is("activation_function", "gelu_pytorch_tanh"),
-         "activation_function");
-  else if (gemma)
-    need(is("hidden_activation", "gelu_pytorch_tanh") || !config.contains("hidden_activation"), "hidden_activation");
-  else
-    need(is("hidden_act", activation_of(family)), "hidden_act");
-  if (is_any(family, {"gemma", "gemma2", "cohere2", "gpt2"}))
-    need(is("tie_word_embeddings", true), "tie_word_embeddings");
-  if (is_any(family, {"qwen2_moe", "olmoe", "olmo3", "nemotron"}))
-    need(is("tie_word_embeddings", false), "tie_word_embeddings");
-  const bool windowed = config.contains("sliding_window") && !config.at("sliding_window").is_null() &&
-                        config.value("use_sliding_window", true);
-  if (windowed && !is_any(family, {"gemma2", "gemma3_text", "cohere2", "olmo3", "phi3"}))
-    need(config.at("sliding_window").get<std::int64_t>() >= config.at("max_position_embeddings").get<std::int64_t>(),
-         "sliding_window");
-  if (is_any(family, {"qwen2_moe", "qwen3_moe", "olmoe"})) {
-    need(is("norm_topk_prob", family == "qwen3_moe"), "norm_topk_prob");
-    need(is("decoder_sparse_step", 1), "decoder_sparse_step");
-    need(is("mlp_only_layers", Json::array()), "mlp_only_layers");
-    need(is("clip_qkv", nullptr), "clip_qkv");
-  }
-  if (is_any(family, {"qwen3_moe", "olmoe", "olmo3", "smollm3", "arcee", "cohere2", "gemma3_text", "nemotron"}))
-    need(is("attention_bias", false), "attention_bias");
-  if (is_any(family, {"smollm3", "arcee", "seed_oss", "nemotron"})) need(is("mlp_bias", false), "mlp_bias");
-  if (family == "seed_oss") need(is("attention_out_bias", false), "attention_out_bias");
-  if (is_any(family, {"starcoder2", "ernie4_5"})) need(is("use_bias", family == "starcoder2"), "use_bias");
-  if (family == "smollm3" && config.contains("no_rope_layers"))  // llama.cpp rotates all but every fourth layer
-    for (std::size_t i = 0; i < config.at("no_rope_layers").size(); ++i)
-      need(config.at("no_rope_layers")[i] == ((i + 1) % 4 != 0 ? 1 : 0), "no_rope_layers");
-  if (is_any(family, {"gemma2", "gemma3_text"}))
-    need(config.at("query_pre_attn_scalar") == gemma_query_scalar(config, family), "query_pre_attn_scalar");
-  if (family == "gemma2" && config.contains("layer_types"))
-    need(config.at("layer_types") == Json(layer_types_of(layers_of(config), 2)), "layer_types");
-}
-
-// The key that says which layers have a window, if they are not the family's usual ones.
-void write_window_layers(const Json& config, std::int64_t usual, GgufHeader& h) {
-  const Json& types = config.at("layer_types");
-  if (config.at("sliding_window").is_null() || types == Json(layer_types_of(layers_of(config), usual))) return;
-  std::vector<bool> slides;
-  for (const Json& type : types) slides.push_back(type == "sliding_attention");
-  h.metadata.add(h.architecture + ".attention.sliding_window_pattern", slides);
-}
-
-}  // namespace
-
-GgufHeader gguf_header_of(const Json& config) {
-  const std::string family = config.at("model_type");
-  GgufHeader h;
-  h.architecture = gguf_architecture(family);
-  if (h.architecture.empty())
-    fail_usage("GGUF", fmt::format("llama.cpp has no architecture for a {} model", family),
-               fmt::format("supported: {}", fmt::join(gguf_families(), ", ")));
-  check_supported(config, family);
-  // llama.cpp's code for phi3 reads the window but does not use it (llm_arch phi3, load_hparams).
-  if (family == "phi3" && config.contains("sliding_window") && !config.at("sliding_window").is_null() &&
-      config.at("sliding_window").get<std::int64_t>() < config.at("max_position_embeddings").get<std::int64_t>())
-    h.warning = fmt::format("llama.cpp does not apply the sliding window of phi3: beyond {} tokens its results differ",
-                            config.at("sliding_window").get<std::int64_t>());
-  for (const GgufKey& key : gguf_keys(family)) {
-    auto value = config.find(key.hf);
-    if (key.hf == "num_experts" && value == config.end()) value = config.find("num_local_experts");
-    if (value == config.end() || value->is_null() || key.hf == "rope_theta") continue;
-    const std::string name = h.architecture + "." + key.gguf;
-    if (key.kind == GgufKey::Kind::count)
-      h.metadata.add(name, value->get<std::uint32_t>());
-    else
-      h.metadata.add(name, value->get<float>());
-  }
-  h.metadata.add(h.architecture + ".vocab_size", config.at("vocab_size").get<std::uint32_t>());
-  if (family == "gpt2") return h;
-  const auto hidden = config.at("hidden_size").get<std::uint32_t>(),
-             heads = config.at("num_attention_heads").get<std::uint32_t>();
-  const auto head_dim = config.find("head_dim");
-  const auto d = head_dim == config.end() || head_dim->is_null() ? hidden / heads : head_dim->get<std::uint32_t>();
-  h.metadata.add(h.architecture + ".attention.key_length", d);
-  h.metadata.add(h.architecture + ".attention.value_length", d);
-  if (const std::int64_t pattern = usual_pattern(family); pattern != 0) write_window_layers(config, pattern, h);
-  write_gguf_rope(config, h);
-  return h;
 }
 
 }  // namespace tril::model

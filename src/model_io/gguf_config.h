@@ -1,5 +1,5 @@
-// Converts GGUF's metadata to config.json and generation_config.json, and back. Both directions use one list of keys
-// (gguf_keys()). Code here handles what is not one key: rotary scalings, head sizes, properties of an architecture.
+// Converts GGUF's metadata to config.json and generation_config.json; gguf_header.h has the way back. Both use one list of
+// keys (gguf_keys()). Code here handles what is not one key: head sizes, layers with windows, properties of an architecture.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +24,10 @@ GgufMetadata gguf_sampling(const GenerationConfig& published);
 
 /// The number of layers in a config.json from config_of_gguf().
 std::int64_t layers_of(const nlohmann::json& config);
-/// The number of experts in each layer, under either of its two names in config.json.
+/// Likewise the number of query heads, and the width of the residual stream.
+std::int64_t heads_of(const nlohmann::json& config);
+std::int64_t width_of(const nlohmann::json& config);
+/// The number of experts in each layer, under any of its names in config.json.
 std::int64_t experts_of(const nlohmann::json& config);
-
-/// Everything except the weights that is written to a file.
-struct GgufHeader {
-  std::string architecture;
-  GgufMetadata metadata;            ///< only of the architecture
-  std::vector<float> rope_factors;  ///< the tensor rope_freqs.weight; empty: none
-  std::vector<float> rope_factors_long, rope_factors_short;
-  std::string warning;  ///< where llama.cpp's results will differ; "": nowhere
-};
-
-/// The metadata of a model. @throws Error(usage) naming a key of config.json that llama.cpp does not support
-GgufHeader gguf_header_of(const nlohmann::json& config);
 
 }  // namespace tril::model

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "kern/gguf_blocks.h"
 #include "model_io/gguf_config.h"
+#include "model_io/gguf_header.h"
 #include "model_io/gguf_tensors.h"
 #include "model_io/quantized_files.h"
 
@@ -17,10 +18,10 @@ namespace {
 
 using Form = GgufRule::Form;
 
-// A tensor to be written and its source: one weight, or the weights of all experts.
+// A tensor to be written and its source: one weight, or the weights of all parts.
 struct Source {
   GgufTensorHeader header;
-  Form form = Form::same;
+  GgufRule rule;
   std::vector<const nn::Parameter*> weights;
 };
 
@@ -40,10 +41,12 @@ std::uint32_t file_type(GgufType type) {
   }
 }
 
-// Vectors, position tables and routers are small and stay unquantised, as in llama.cpp's own tool. Token embeddings and the
+// Vectors, position tables, routers and taps are small and stay unquantised, as in llama.cpp's own tool. Token embeddings and the
 // output matrix are sensitive, and keep 8 bits if the rest has 4.
 GgufType type_of(const GgufTensorHeader& t, GgufType wanted) {
-  if (t.shape.size() < 2 || t.name == "position_embd.weight" || t.name.find("ffn_gate_inp") != t.name.npos)
+  const auto has = [&](std::string_view part) { return t.name.find(part) != t.name.npos; };
+  if (t.shape.size() < 2 || t.name == "position_embd.weight" || has("ffn_gate_inp") || has("shortconv.conv") ||
+      has("_norm.") || t.name.ends_with(".bias"))
     return GgufType::f32;
   if (wanted == GgufType::q4_0 && !t.name.starts_with("blk.")) wanted = GgufType::q8_0;
   return t.shape.back() % static_cast<std::int64_t>(values_of_block(wanted)) == 0 ? wanted : GgufType::f16;
@@ -51,29 +54,54 @@ GgufType type_of(const GgufTensorHeader& t, GgufType wanted) {
 
 using ByName = std::map<std::string, const nn::Parameter*, std::less<>>;
 
-// The weights by their names in files.
+// The weights by their names in files, or by their own if files have several in one tensor.
 ByName stored_names(const Model& m) {
   ByName by_name;
-  for (const nn::Parameter& p : m.parameters().all())
-    if (!p.is_adapter) by_name[m.stored_as(p).names[0]] = &p;
+  for (const nn::Parameter& p : m.parameters().all()) {
+    if (p.is_adapter) continue;
+    const StoredAs stored = m.stored_as(p);
+    by_name[stored.part.count > 0 ? p.name : stored.names[0]] = &p;
+  }
   return by_name;
+}
+
+// The shape of a tensor that is made of weights of shape `one`.
+std::vector<std::int64_t> shape_of(const GgufRule& rule, std::vector<std::int64_t> one, const nlohmann::json& config) {
+  const auto sizes = [&](std::initializer_list<std::int64_t> s) { return std::vector<std::int64_t>(s); };
+  switch (rule.form) {
+    case Form::expert_gates:
+    case Form::expert_ups:
+      one[0] /= 2;
+      [[fallthrough]];
+    case Form::experts:
+    case Form::query_heads:
+    case Form::key_heads:
+      one.insert(one.begin(), gguf_parts(rule, config));
+      return one;
+    case Form::taps:
+      return sizes({one.front(), one.back()});
+    case Form::latent_keys:
+      return sizes({heads_of(config), one[1], config.at("qk_nope_head_dim")});
+    case Form::latent_values:
+      return sizes({heads_of(config), config.at("v_head_dim"), one[1]});
+    default:
+      return one;
+  }
 }
 
 std::vector<Source> sources_of(const Model& m, const nlohmann::json& config, GgufType type) {
   const ByName by_name = stored_names(m);
   std::set<const nn::Parameter*> used;
   std::vector<Source> sources;
-  for (const GgufRule& rule : gguf_rules(config.at("model_type").get<std::string>()))
+  for (const GgufRule& rule : gguf_rules(config))
     for (std::int64_t layer = 0; layer < (rule.in_layers() ? layers_of(config) : 1); ++layer) {
-      Source s{.header = {.name = rule.gguf_name(layer), .shape = {}}, .form = rule.form, .weights = {}};
-      const std::int64_t experts = rule.form == Form::experts ? experts_of(config) : 1;
-      for (std::int64_t e = 0; e < experts; ++e)
-        if (const auto found = by_name.find(rule.hf_name(layer, e)); found != by_name.end())
+      Source s{.header = {.name = rule.gguf_name(layer), .shape = {}}, .rule = rule, .weights = {}};
+      for (std::int64_t part = 0; part < gguf_parts(rule, config); ++part)
+        if (const auto found = by_name.find(rule.hf_name(layer, part)); found != by_name.end())
           s.weights.push_back(found->second);
       if (s.weights.empty()) continue;
       used.insert(s.weights.begin(), s.weights.end());
-      s.header.shape = sizes_of(s.weights[0]->shape);
-      if (rule.form == Form::experts) s.header.shape.insert(s.header.shape.begin(), experts);
+      s.header.shape = shape_of(rule, sizes_of(s.weights[0]->shape), config);
       s.header.type = type_of(s.header, type);
       sources.push_back(std::move(s));
     }
@@ -83,22 +111,54 @@ std::vector<Source> sources_of(const Model& m, const nlohmann::json& config, Ggu
   return sources;
 }
 
-// The values of a weight as in its family's files, matrices as [out, in].
-std::vector<float> values_of(const Model& m, const nn::Parameter& p, const WeightFiles& files) {
+// The values of a weight in the model's layout, but with the rows of matrices without a form in the order of the files.
+std::vector<float> values_of(const Model& m, const nn::Parameter& p, const WeightFiles& files, const GgufRule& rule) {
   const StoredWeight stored = from_files([&] { return find_weight(m, p, files); });
   if (!stored.values) return std::vector<float>(static_cast<std::size_t>(p.shape.count()));
-  if (stored.bits() != 0) return floats_of(p, stored);
-  std::vector<float> values = to_f32(*stored.values);
-  return stored.transposed ? transposed_values(values, p.shape[1], p.shape[0]) : values;
+  std::vector<float> values = floats_of(p, stored);
+  if (rule.form == Form::grouped || rule.has_parts()) return values;
+  return values_to_store(values, p.shape, {.names = {}, .row_order = m.stored_as(p).row_order});
 }
 
-// Reorders the rows (or single values) of `heads` heads into pairs.
-std::vector<float> rotated(const std::vector<float>& values, std::int64_t rows, std::int64_t heads) {
+// The part of kv_b_proj that a tensor of GGUF has: keys or values of all heads, keys transposed.
+std::vector<float> latent_part(const std::vector<float>& values, const GgufRule& rule, const nlohmann::json& config) {
+  const std::int64_t rank = config.at("kv_lora_rank"), own = config.at("qk_nope_head_dim"),
+                     d_v = config.at("v_head_dim");
+  const bool keys = rule.form == Form::latent_keys;
+  std::vector<float> result;
+  for (auto head = values.begin(); head != values.end(); head += (own + d_v) * rank) {
+    const auto split = head + own * rank;
+    const std::vector<float> part =
+        keys ? transposed_values(std::span(head, split), own, rank) : std::vector<float>(split, split + d_v * rank);
+    result.insert(result.end(), part.begin(), part.end());
+  }
+  return result;
+}
+
+// Converts a weight's values to the form of GGUF.
+std::vector<float> form_of_gguf(std::vector<float> values, const GgufRule& rule, const nlohmann::json& config) {
+  const auto half = values.begin() + std::ssize(values) / 2;
+  switch (rule.form) {
+    case Form::expert_gates:
+      return {values.begin(), half};
+    case Form::expert_ups:
+      return {half, values.end()};
+    case Form::latent_keys:
+    case Form::latent_values:
+      return latent_part(values, rule, config);
+    default:
+      return values;
+  }
+}
+
+// Reorders the rows (or single values) of rotated heads into pairs.
+std::vector<float> rotated(const std::vector<float>& values, const GgufRule& rule, std::int64_t rows,
+                           const nlohmann::json& config) {
   const auto width = std::ssize(values) / rows;
   std::vector<float> result;
   result.reserve(values.size());
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const auto from = values.begin() + unrotated_row(row, rows / heads) * width;
+  for (const std::int64_t row : gguf_row_order(rule, rows, config)) {
+    const auto from = values.begin() + row * width;
     result.insert(result.end(), from, from + width);
   }
   return result;
@@ -109,11 +169,9 @@ std::vector<std::byte> bytes_of(const Model& m, const Source& s, const WeightFil
   std::vector<std::byte> bytes(s.header.bytes());
   std::size_t at = 0;
   for (const nn::Parameter* p : s.weights) {
-    std::vector<float> values = values_of(m, *p, files);
-    if (s.form == Form::rotated_queries) values = rotated(values, p->shape[0], config.at("num_attention_heads"));
-    if (s.form == Form::rotated_keys) values = rotated(values, p->shape[0], config.at("num_key_value_heads"));
-    if (s.form == Form::offset)
-      for (float& v : values) v += 1;
+    std::vector<float> values = form_of_gguf(values_of(m, *p, files, s.rule), s.rule, config);
+    if (s.rule.form == Form::rotated_queries || s.rule.form == Form::rotated_keys)
+      values = rotated(values, s.rule, p->shape[0], config);
     const bool narrow = s.header.type == GgufType::f16;
     for (const float v : values)
       if (!std::isfinite(v) || (narrow && std::abs(v) >= 65520))

@@ -1,5 +1,5 @@
-// The keys of GGUF's metadata that correspond to one key of config.json. Names: llama.cpp's `LLM_KV`, the gguf
-// package's constants.py.
+// The architectures of GGUF, and the keys of its metadata that correspond to one key of config.json. Names: llama.cpp's
+// `LLM_KV`, the gguf package's constants.py.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,10 @@ namespace tril::model {
 
 struct GgufKey {
   std::string gguf;  ///< without the architecture: "embedding_length"
-  std::string hf;    ///< "hidden_size"
-  enum class Kind : std::uint8_t { count, number } kind = Kind::count;
+  std::string hf;    ///< "hidden_size"; the name may occur several times, with equal values
+  enum class Kind : std::uint8_t { count, number, flag } kind = Kind::count;
   bool required = true;
+  double only = 0;  ///< not 0: the only value that the family has; config.json has no such key
 };
 
 /// True if the list has the name.
@@ -24,6 +25,8 @@ bool is_any(std::string_view name, std::initializer_list<std::string_view> names
 std::string_view gguf_architecture(std::string_view model_type);
 /// The family that a file of an architecture is read as: "gemma3_text" for gemma3, "llama" for llama; "" if there is none.
 std::string_view gguf_family(std::string_view architecture);
+/// True for the families whose keys and weights are named in GPT's ways rather than in Llama's.
+bool has_gpt_structure(std::string_view model_type);
 /// All families with an architecture, and all architectures.
 std::vector<std::string_view> gguf_families();
 std::vector<std::string_view> gguf_architectures();

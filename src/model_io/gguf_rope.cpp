@@ -9,6 +9,8 @@
 #include "base/printable.h"
 #include "kern/gguf_blocks.h"
 #include "model/spec/rotary_config.h"
+#include "model_io/gguf_config.h"
+#include "model_io/gguf_keys.h"
 
 namespace tril::model {
 namespace {
@@ -49,11 +51,11 @@ std::vector<double> factors_of(GgufReader& r, const char* name, std::int64_t dim
 Json scaling_by_factors(const std::vector<double>& factors, double theta, std::int64_t dim, std::int64_t positions) {
   const double factor = std::round(*std::max_element(factors.begin(), factors.end()) * 64) / 64;
   for (const std::int64_t original : {std::int64_t{8192}, positions}) {
-    Json rope{{"rope_type", "llama3"},
-              {"factor", factor},
-              {"low_freq_factor", 1.0},
-              {"high_freq_factor", 4.0},
-              {"original_max_position_embeddings", original}};
+    const Json rope{{"rope_type", "llama3"},
+                    {"factor", factor},
+                    {"low_freq_factor", 1.0},
+                    {"high_freq_factor", 4.0},
+                    {"original_max_position_embeddings", original}};
     const std::vector<double> expected = llama3_factors(rope, theta, dim);
     bool same = true;
     for (std::size_t i = 0; i < factors.size(); ++i)
@@ -68,26 +70,71 @@ double yarn_temperature(double factor) {  // [Peng et al. 2023, eq. 22]
   return 0.1 * std::log(factor) + 1;
 }
 
+// The key that mistral3 and deepseek2 have for mscale_all_dim, the m of their scores' temperature 0.1 m ln(factor) + 1. The
+// factor of the rotated values is then 1. For deepseek2 the key has a tenth of m.
+constexpr const char* kLogMultiplier = "rope.scaling.yarn_log_multiplier";
+
+double log_multiplier_share(std::string_view architecture) {
+  return architecture == "deepseek2" ? 0.1 : 1;
+}
+
+// Adds the scaling of scores and queries to yarn's keys.
+void read_score_scaling(GgufReader& r, Json& rope) {
+  if (r.architecture() != "mistral3" && r.architecture() != "deepseek2") return;
+  const double stored = r.number(kLogMultiplier).value_or(0);
+  const double m = std::round(stored / log_multiplier_share(r.architecture()) * 1e6) / 1e6;
+  if (m != 0) rope["attention_factor"] = 1.0;
+  if (r.architecture() == "deepseek2") {
+    if (m == 0) r.fail_at(kLogMultiplier, "is missing", "without it, the scale of the scores is not known");
+    rope["mscale_all_dim"] = m;
+  } else {
+    if (m != 0 && m != 1) r.fail_at(kLogMultiplier, fmt::format("{} is not supported", m), "only 1 is");
+    if (const auto beta = r.number("attention.temperature_scale")) rope["llama_4_scaling_beta"] = *beta;
+  }
+}
+
+// Yarn's factor of rotated values, as the architecture has it. @throws Error(usage) for another one
+void write_score_scaling(const Json& rope, double factor, GgufHeader& h) {
+  const bool mistral = h.architecture == "mistral3", latent = h.architecture == "deepseek2";
+  const double attention = rope.value("attention_factor", yarn_temperature(factor));
+  const double m = latent ? rope.value("mscale_all_dim", 0.0) : mistral && attention == 1 ? 1.0 : 0.0;
+  if (std::fabs(attention - (m != 0 ? 1.0 : yarn_temperature(factor))) > 1e-6 || (latent && m == 0))
+    fail_usage("rope_scaling", "llama.cpp does not support yarn with a different attention_factor");
+  if (m != 0)
+    h.metadata.add(h.architecture + "." + kLogMultiplier, static_cast<float>(m * log_multiplier_share(h.architecture)));
+  if (const double beta = rope.value("llama_4_scaling_beta", 0.0); beta != 0)
+    h.metadata.add(h.architecture + ".attention.temperature_scale", static_cast<float>(beta));
+}
+
 Json yarn(GgufReader& r, double factor, std::int64_t original) {
   for (const char* key : {"rope.scaling.attn_factor", "rope.scaling.yarn_attn_factor", "rope.scaling.yarn_ext_factor"})
     if (const auto value = r.number(key); value && *value != 1)
       r.fail_at(key, fmt::format("{} is not supported", *value), "only 1 is");
-  return {{"rope_type", "yarn"},
-          {"factor", factor},
-          {"original_max_position_embeddings", original},
-          {"beta_fast", r.number("rope.scaling.yarn_beta_fast").value_or(32)},
-          {"beta_slow", r.number("rope.scaling.yarn_beta_slow").value_or(1)},
-          {"attention_factor", yarn_temperature(factor)}};
+  Json rope{{"rope_type", "yarn"},
+            {"factor", factor},
+            {"original_max_position_embeddings", original},
+            {"beta_fast", r.number("rope.scaling.yarn_beta_fast").value_or(32)},
+            {"beta_slow", r.number("rope.scaling.yarn_beta_slow").value_or(1)},
+            {"attention_factor", yarn_temperature(factor)}};
+  read_score_scaling(r, rope);
+  if (r.architecture() == "gpt-oss") rope["truncate"] = false;  // as published; llama.cpp rounds
+  return rope;
 }
 
 // Whether llama.cpp reads rope_freqs.weight for an architecture.
 bool has_rope_factors(std::string_view architecture) {
-  return architecture == "llama" || architecture == "granite" || architecture == "arcee";
+  return is_any(architecture, {"llama", "mistral3", "granite", "granitemoe", "arcee", "apertus"});
+}
+
+// Whether llama.cpp rotates only a part of each head if rope.dimension_count says so.
+bool rotates_parts(std::string_view architecture) {
+  return is_any(architecture,
+                {"phi2", "phi3", "nemotron", "chatglm", "glm4", "glm4moe", "stablelm", "minimax-m2", "gptneox"});
 }
 
 std::int64_t head_dim_of(const Json& config) {
   if (const auto d = config.find("head_dim"); d != config.end() && !d->is_null()) return *d;
-  return config.at("hidden_size").get<std::int64_t>() / config.at("num_attention_heads").get<std::int64_t>();
+  return width_of(config) / heads_of(config);
 }
 
 }  // namespace
@@ -100,7 +147,7 @@ void read_gguf_rope(GgufReader& r, Json& config) {
   if (dim > head_dim || dim % 2 != 0)
     r.fail_at("rope.dimension_count",
               fmt::format("{} values of a head of {} cannot be rotated in pairs", dim, head_dim));
-  if (dim != head_dim && config.at("model_type") != "phi3" && config.at("model_type") != "nemotron")
+  if (dim != head_dim && !rotates_parts(r.architecture()))
     r.fail_at(
         "rope.dimension_count",
         fmt::format("{} values of a head of {} are not supported: the family rotates whole heads", dim, head_dim));
@@ -162,20 +209,23 @@ void write_gguf_rope(const Json& config, GgufHeader& h) {
     h.metadata.add(at + "freq_base_swa", static_cast<float>(theta));
   }
   const Json& rope = scaling.empty() ? parameters : scaling;
-  const double theta = rope.value("rope_theta", parameters.value("rope_theta", config.value("rope_theta", 10000.0)));
+  const std::string type = rope.value("rope_type", rope.value("type", "default"));
+  double theta = rope.value("rope_theta", parameters.value("rope_theta", config.value("rope_theta", 10000.0)));
+  const auto head_dim = static_cast<double>(head_dim_of(config));
+  const bool has_alpha = type == "dynamic" && rope.contains("alpha");  // Hunyuan's base, whatever the length
+  if (has_alpha) theta *= std::pow(rope.at("alpha").get<double>(), head_dim / (head_dim - 2));
   const double partial = rope.value(
       "partial_rotary_factor", parameters.value("partial_rotary_factor", config.value("partial_rotary_factor", 1.0)));
-  const auto dim = static_cast<std::int64_t>(static_cast<double>(head_dim_of(config)) * partial);
+  const auto dim = static_cast<std::int64_t>(head_dim * partial);
   h.metadata.add(at + "dimension_count", static_cast<std::uint32_t>(dim));
   h.metadata.add(at + "freq_base", static_cast<float>(theta));
-  if (partial != 1 && h.architecture != "phi3" && h.architecture != "nemotron")
+  if (partial != 1 && !rotates_parts(h.architecture))
     fail_usage("partial_rotary_factor", "llama.cpp rotates whole heads for this architecture");
 
-  const std::string type = rope.value("rope_type", rope.value("type", "default"));
   const auto number = [&](const char* key) { return static_cast<float>(rope.at(key).get<double>()); };
   const auto floats = [](const std::vector<double>& v) { return std::vector<float>(v.begin(), v.end()); };
   const auto list = [&](const char* key) { return floats(rope.at(key).get<std::vector<double>>()); };
-  if (type == "default") return;
+  if (type == "default" || has_alpha) return;
   if (type == "linear") {
     h.metadata.add(at + "scaling.type", "linear");
     h.metadata.add(at + "scaling.factor", number("factor"));
@@ -183,10 +233,13 @@ void write_gguf_rope(const Json& config, GgufHeader& h) {
     h.rope_factors = floats(llama3_factors(rope, theta, dim));
   } else if (type == "yarn") {
     const double factor = rope.at("factor").get<double>();
-    if (std::fabs(rope.value("attention_factor", yarn_temperature(factor)) - yarn_temperature(factor)) > 1e-6 ||
-        !rope.value("truncate", true))
-      fail_usage("rope_scaling",
-                 "llama.cpp does not support yarn with a different attention_factor or without truncation");
+    write_score_scaling(rope, factor, h);
+    const bool truncates = rope.value("truncate", true), is_gpt_oss = h.architecture == "gpt-oss";
+    if (truncates == is_gpt_oss)
+      fail_usage("rope_scaling", fmt::format("llama.cpp does not support yarn {} truncation for the architecture {}",
+                                             truncates ? "with" : "without", h.architecture));
+    if (!truncates)
+      h.warning = "llama.cpp rounds the limits of yarn's ramp, which this model does not: its results differ slightly";
     h.metadata.add(at + "scaling.type", "yarn");
     h.metadata.add(at + "scaling.factor", static_cast<float>(factor));
     h.metadata.add(at + "scaling.original_context_length",

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "model_io/gguf_config.h"
+#include "model_io/gguf_header.h"
 #include "model_io/gguf_reader.h"
 
 namespace tril::model {

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "model/spec/fused_rows.h"
+#include "model_io/gguf_config.h"
+#include "model_io/gguf_gpt_tensors.h"
 #include "model_io/gguf_keys.h"
 
 namespace tril::model {
@@ -26,6 +30,20 @@ void add_linear(std::vector<GgufRule>& rules, const std::string& gguf, const std
 
 constexpr std::string_view kMixtralExperts = "block_sparse_moe";  // calls the matrices w1, w2, w3
 
+// Applies renaming to Hugging Face's names of all rules.
+void rename(std::vector<GgufRule>& rules, const std::vector<std::pair<std::string_view, std::string>>& changes) {
+  for (GgufRule& rule : rules)
+    for (const auto& [from, to] : changes) rule.hf = replaced(rule.hf, from, to);
+}
+
+void remove(std::vector<GgufRule>& rules, std::string_view gguf) {
+  std::erase_if(rules, [&](const GgufRule& r) { return r.gguf.find(gguf) != r.gguf.npos; });
+}
+
+void append(std::vector<GgufRule>& rules, const std::vector<GgufRule>& more) {
+  rules.insert(rules.end(), more.begin(), more.end());
+}
+
 // How a family's names and forms differ from Llama's.
 struct Variant {
   bool rotated = false;           // rows of queries and keys are in pairs
@@ -33,6 +51,18 @@ struct Variant {
   std::string_view experts = {};  // the module of the experts and their router; "": there are none
   enum class Norms { before, after, both } norms = Norms::before;  // of each sublayer
 };
+
+// The experts of a module, with a matrix for each, and their router.
+std::vector<GgufRule> experts_of_module(std::string_view module) {
+  const bool numbered = module == kMixtralExperts;
+  std::vector<GgufRule> rules{{"blk.{}.ffn_gate_inp.weight", fmt::format("model.layers.{{}}.{}.gate.weight", module)}};
+  for (const auto& [gguf, number] : {std::pair{"gate", 1}, {"down", 2}, {"up", 3}})
+    rules.push_back({fmt::format("blk.{{}}.ffn_{}_exps.weight", gguf),
+                     fmt::format("model.layers.{{}}.{}.experts.{{e}}.{}.weight", module,
+                                 numbered ? fmt::format("w{}", number) : fmt::format("{}_proj", gguf)),
+                     Form::experts});
+  return rules;
+}
 
 // The rules of families with Llama's weight names.
 std::vector<GgufRule> llama_like(const Variant& v) {
@@ -58,36 +88,124 @@ std::vector<GgufRule> llama_like(const Variant& v) {
   add_linear(rules, "attn_output", "self_attn.o_proj");
   add_norm("attn_q_norm", "self_attn.q_norm");
   add_norm("attn_k_norm", "self_attn.k_norm");
-  if (!v.experts.empty()) {
-    const bool numbered = v.experts == kMixtralExperts;
-    rules.push_back({"blk.{}.ffn_gate_inp.weight", fmt::format("model.layers.{{}}.{}.gate.weight", v.experts)});
-    for (const auto& [gguf, number] : {std::pair{"gate", 1}, {"down", 2}, {"up", 3}})
-      rules.push_back({fmt::format("blk.{{}}.ffn_{}_exps.weight", gguf),
-                       fmt::format("model.layers.{{}}.{}.experts.{{e}}.{}.weight", v.experts,
-                                   numbered ? fmt::format("w{}", number) : fmt::format("{}_proj", gguf)),
-                       Form::experts});
-  } else {
+  if (!v.experts.empty())
+    append(rules, experts_of_module(v.experts));
+  else
     for (const char* name : {"gate", "up", "down"})
       add_linear(rules, std::string("ffn_") + name, fmt::format("mlp.{}_proj", name));
+  return rules;
+}
+
+// Experts that Hugging Face's files hold in one tensor, with gate and up in one matrix, and their router.
+std::vector<GgufRule> fused_experts(std::string_view module, std::string_view router) {
+  std::vector<GgufRule> rules;
+  for (const char* end : {"weight", "bias"}) {
+    rules.push_back(
+        {fmt::format("blk.{{}}.ffn_gate_inp.{}", end), fmt::format("model.layers.{{}}.{}.{}", router, end)});
+    const auto add = [&](const char* gguf, const char* hf, Form form) {
+      rules.push_back({fmt::format("blk.{{}}.ffn_{}_exps.{}", gguf, end),
+                       fmt::format("model.layers.{{}}.{}.experts.{{e}}.{}.{}", module, hf, end), form});
+    };
+    add("gate", "gate_up_proj", Form::expert_gates);
+    add("up", "gate_up_proj", Form::expert_ups);
+    add("down", "down_proj", Form::experts);
   }
   return rules;
 }
 
-std::vector<GgufRule> phi3() {
-  std::vector<GgufRule> rules = llama_like({});
-  for (GgufRule& r : rules)  // gate and up in one matrix, which GGUF calls up
-    if (r.gguf.find("ffn_up") != r.gguf.npos) r.hf = replaced(r.hf, "up_proj", "gate_up_proj");
-  std::erase_if(rules, [](const GgufRule& r) { return r.gguf.find("ffn_gate") != r.gguf.npos; });
+// Gate and up in one matrix, which GGUF calls up.
+std::vector<GgufRule> with_gate_in_up(std::vector<GgufRule> rules) {
+  remove(rules, "ffn_gate");
+  rename(rules, {{"mlp.up_proj", "mlp.gate_up_proj"}});
+  return rules;
+}
+
+std::vector<GgufRule> glm4() {
+  std::vector<GgufRule> rules = with_gate_in_up(llama_like({}));
+  append(rules, {{"blk.{}.post_attention_norm.weight", "model.layers.{}.post_self_attn_layernorm.weight"},
+                 {"blk.{}.post_ffw_norm.weight", "model.layers.{}.post_mlp_layernorm.weight"}});
+  return rules;
+}
+
+// A shared expert.
+std::vector<GgufRule> shared_expert(std::string_view hf) {
+  std::vector<GgufRule> rules;
+  for (const char* name : {"gate", "up", "down"})
+    rules.push_back({fmt::format("blk.{{}}.ffn_{}_shexp.weight", name),
+                     fmt::format("model.layers.{{}}.mlp.{}.{}_proj.weight", hf, name)});
   return rules;
 }
 
 // Routed experts, and a shared one behind a gate with one row.
 std::vector<GgufRule> qwen2_moe() {
   std::vector<GgufRule> rules = llama_like({.experts = "mlp"});
-  for (const char* name : {"gate", "up", "down"})
-    rules.push_back({fmt::format("blk.{{}}.ffn_{}_shexp.weight", name),
-                     fmt::format("model.layers.{{}}.mlp.shared_expert.{}_proj.weight", name)});
+  append(rules, shared_expert("shared_expert"));
   rules.push_back({"blk.{}.ffn_gate_inp_shexp.weight", "model.layers.{}.mlp.shared_expert_gate.weight", Form::row});
+  return rules;
+}
+
+// Dense layers, then layers with a shared expert and routed ones, whose router has a correction in v3.
+std::vector<GgufRule> with_deepseek_experts(std::vector<GgufRule> rules) {
+  append(rules, experts_of_module("mlp"));
+  append(rules, shared_expert("shared_experts"));
+  rules.push_back({"blk.{}.exp_probs_b.bias", "model.layers.{}.mlp.gate.e_score_correction_bias"});
+  return rules;
+}
+
+std::vector<GgufRule> glm4_moe() {
+  std::vector<GgufRule> rules = with_deepseek_experts(llama_like({}));
+  for (GgufRule& r : rules) r.gguf = replaced(r.gguf, "ffn_norm", "post_attention_norm");
+  return rules;
+}
+
+// Latent attention.
+std::vector<GgufRule> deepseek() {
+  std::vector<GgufRule> rules = with_deepseek_experts(llama_like({}));
+  for (const char* name : {"attn_k.", "attn_v.", "attn_qkv.", "attn_q_norm", "attn_k_norm"}) remove(rules, name);
+  for (const auto& [gguf, hf] : {std::pair{"attn_q_a", "q_a_proj"},
+                                 {"attn_q_a_norm", "q_a_layernorm"},
+                                 {"attn_q_b", "q_b_proj"},
+                                 {"attn_kv_a_mqa", "kv_a_proj_with_mqa"},
+                                 {"attn_kv_a_norm", "kv_a_layernorm"}})
+    add_linear(rules, gguf, fmt::format("self_attn.{}", hf));
+  const std::string kv_b = "model.layers.{}.self_attn.kv_b_proj.weight";
+  append(rules,
+         {{"blk.{}.attn_k_b.weight", kv_b, Form::latent_keys}, {"blk.{}.attn_v_b.weight", kv_b, Form::latent_values}});
+  return rules;
+}
+
+std::vector<GgufRule> gpt_oss() {
+  std::vector<GgufRule> rules = llama_like({});
+  for (const char* name : {"ffn_gate", "ffn_up", "ffn_down"}) remove(rules, name);
+  for (GgufRule& r : rules) r.gguf = replaced(r.gguf, "ffn_norm", "post_attention_norm");
+  rules.push_back({"blk.{}.attn_sinks.weight", "model.layers.{}.self_attn.sinks"});
+  append(rules, fused_experts("mlp", "mlp.router"));
+  return rules;
+}
+
+std::vector<GgufRule> granitemoe() {
+  std::vector<GgufRule> rules = llama_like({.rotated = true});
+  for (const char* name : {"ffn_gate", "ffn_up", "ffn_down"}) remove(rules, name);
+  append(rules, fused_experts(kMixtralExperts, "block_sparse_moe.router.layer"));
+  return rules;
+}
+
+// Norms of queries and keys under other names.
+std::vector<GgufRule> with_head_norms(std::vector<GgufRule> rules, const std::string& q, const std::string& k) {
+  rename(rules, {{"self_attn.q_norm", "self_attn." + q}, {"self_attn.k_norm", "self_attn." + k}});
+  return rules;
+}
+
+std::vector<GgufRule> hunyuan_moe() {
+  std::vector<GgufRule> rules = with_head_norms(llama_like({.experts = "mlp"}), "query_layernorm", "key_layernorm");
+  rename(rules, {{"mlp.gate.weight", "mlp.gate.wg.weight"}});
+  append(rules, shared_expert("shared_mlp"));
+  return rules;
+}
+
+std::vector<GgufRule> minimax_m2() {
+  std::vector<GgufRule> rules = llama_like({.experts = kMixtralExperts});
+  rules.push_back({"blk.{}.exp_probs_b.bias", "model.layers.{}.block_sparse_moe.e_score_correction_bias"});
   return rules;
 }
 
@@ -112,23 +230,14 @@ std::vector<GgufRule> starcoder2() {
   return with_norm_biases(std::move(rules));
 }
 
-std::vector<GgufRule> gpt2() {
-  std::vector<GgufRule> rules{{"token_embd.weight", "transformer.wte.weight"},
-                              {"position_embd.weight", "transformer.wpe.weight"},
-                              {"output_norm.weight", "transformer.ln_f.weight"},
-                              {"output_norm.bias", "transformer.ln_f.bias"},
-                              {"output.weight", "lm_head.weight"}};
-  for (const auto& [gguf, hf] : {std::pair{"attn_norm", "ln_1"},
-                                 {"ffn_norm", "ln_2"},
-                                 {"attn_qkv", "attn.c_attn"},
-                                 {"attn_output", "attn.c_proj"},
-                                 {"ffn_up", "mlp.c_fc"},
-                                 {"ffn_down", "mlp.c_proj"}}) {
-    const bool matrix = std::string_view(hf).find('.') != std::string_view::npos;
-    rules.push_back({fmt::format("blk.{{}}.{}.weight", gguf), fmt::format("transformer.h.{{}}.{}.weight", hf),
-                     matrix ? Form::transposed : Form::same});
-    rules.push_back({fmt::format("blk.{{}}.{}.bias", gguf), fmt::format("transformer.h.{{}}.{}.bias", hf)});
+// A norm for each head of queries and of keys.
+std::vector<GgufRule> stablelm() {
+  std::vector<GgufRule> rules = with_norm_biases(llama_like({}));
+  for (GgufRule& r : rules) {
+    if (r.gguf.find("attn_q_norm") != r.gguf.npos) r.form = Form::query_heads;
+    if (r.gguf.find("attn_k_norm") != r.gguf.npos) r.form = Form::key_heads;
   }
+  rename(rules, {{"q_norm.weight", "q_layernorm.norms.{e}.weight"}, {"k_norm.weight", "k_layernorm.norms.{e}.weight"}});
   return rules;
 }
 
@@ -138,28 +247,81 @@ std::string GgufRule::gguf_name(std::int64_t layer) const {
   return replaced(gguf, "{}", std::to_string(layer));
 }
 
-std::string GgufRule::hf_name(std::int64_t layer, std::int64_t expert) const {
-  return replaced(replaced(hf, "{}", std::to_string(layer)), "{e}", std::to_string(expert));
+std::string GgufRule::hf_name(std::int64_t layer, std::int64_t part) const {
+  return replaced(replaced(hf, "{}", std::to_string(layer)), "{e}", std::to_string(part));
 }
 
-std::vector<GgufRule> gguf_rules(std::string_view model_type) {
+std::string GgufRule::partner_name(std::int64_t layer) const {
+  if (form == Form::expert_gates) return replaced(gguf_name(layer), "ffn_gate_exps", "ffn_up_exps");
+  if (form == Form::latent_keys) return replaced(gguf_name(layer), "attn_k_b", "attn_v_b");
+  return "";
+}
+
+std::int64_t gguf_parts(const GgufRule& rule, const nlohmann::json& config) {
+  switch (rule.form) {
+    case Form::experts:
+    case Form::expert_gates:
+    case Form::expert_ups:
+      return experts_of(config);
+    case Form::query_heads:
+      return heads_of(config);
+    case Form::key_heads:
+      return config.at("num_key_value_heads").get<std::int64_t>();
+    default:
+      return 1;
+  }
+}
+
+std::vector<std::int64_t> gguf_row_order(const GgufRule& rule, std::int64_t rows, const nlohmann::json& config) {
+  const bool queries = rule.form == Form::rotated_queries;
+  if (queries || rule.form == Form::rotated_keys) {
+    const std::int64_t heads = queries ? heads_of(config) : config.at("num_key_value_heads").get<std::int64_t>();
+    if (rows % heads != 0 || rows / heads % 2 != 0)
+      fail(rule.gguf, fmt::format("has {} rows, which cannot be divided into pairs of {} heads", rows, heads),
+           "the metadata does not match the tensors");
+    std::vector<std::int64_t> order;
+    for (std::int64_t row = 0; row < rows; ++row) order.push_back(unrotated_row(row, rows / heads));
+    return order;
+  }
+  if (rule.form != Form::grouped) return {};
+  const std::int64_t width = width_of(config), head = width / heads_of(config), of_keys = (rows - width) / 2;
+  if (of_keys <= 0 || (rows - width) % 2 != 0 || of_keys % head != 0 || heads_of(config) % (of_keys / head) != 0)
+    fail(rule.gguf,
+         fmt::format("has {} rows, which cannot be divided into {} heads of queries, keys and values of {}", rows,
+                     heads_of(config), head),
+         "the metadata does not match the tensors");
+  const std::vector<std::int32_t> order =
+      fused_rows({.groups = of_keys / head, .query_rows = width, .key_rows = of_keys});
+  return {order.begin(), order.end()};
+}
+
+std::vector<GgufRule> gguf_rules(const nlohmann::json& config) {
+  const std::string model_type = config.at("model_type");
   using Norms = Variant::Norms;
-  const auto is_any = [&](std::initializer_list<std::string_view> names) {
-    return std::find(names.begin(), names.end(), model_type) != names.end();
-  };
-  if (is_any({"llama", "mistral", "granite", "smollm3", "arcee"})) return llama_like({.rotated = true});
-  if (is_any({"qwen2", "qwen3", "cohere2", "ernie4_5"})) return llama_like({});
+  const auto is = [&](std::initializer_list<std::string_view> names) { return is_any(model_type, names); };
+  if (is({"llama", "mistral", "ministral", "ministral3", "granite", "smollm3", "arcee", "olmo"}))
+    return llama_like({.rotated = true});
+  if (is({"qwen2", "qwen3", "cohere", "cohere2", "ernie4_5"})) return llama_like({});
   if (model_type == "mixtral") return llama_like({.rotated = true, .experts = kMixtralExperts});
-  if (is_any({"qwen3_moe", "olmoe"})) return llama_like({.experts = "mlp"});
+  if (is({"qwen3_moe", "olmoe"})) return llama_like({.experts = "mlp"});
   if (model_type == "qwen2_moe") return qwen2_moe();
   if (model_type == "gemma") return llama_like({.norms_offset = true});
-  if (is_any({"gemma2", "gemma3_text"})) return llama_like({.norms_offset = true, .norms = Norms::both});
-  if (is_any({"olmo2", "olmo3"})) return llama_like({.norms = Norms::after});
+  if (is({"gemma2", "gemma3_text"})) return llama_like({.norms_offset = true, .norms = Norms::both});
+  if (is({"olmo2", "olmo3", "exaone4"})) return llama_like({.norms = Norms::after});
+  if (model_type == "gpt_oss") return gpt_oss();
+  if (model_type == "granitemoe") return granitemoe();
+  if (is({"glm", "phi3"})) return with_gate_in_up(llama_like({}));
+  if (model_type == "glm4") return glm4();
+  if (model_type == "glm4_moe") return glm4_moe();
+  if (is({"deepseek_v2", "deepseek_v3"})) return deepseek();
+  if (model_type == "hunyuan_v1_dense") return with_head_norms(llama_like({}), "query_layernorm", "key_layernorm");
+  if (model_type == "hunyuan_v1_moe") return hunyuan_moe();
+  if (model_type == "minimax_m2") return minimax_m2();
   if (model_type == "seed_oss") return seed_oss();
+  if (model_type == "stablelm") return stablelm();
   if (model_type == "starcoder2") return starcoder2();
   if (model_type == "nemotron") return with_norm_biases(llama_like({.norms_offset = true}));
-  if (model_type == "phi3") return phi3();
-  if (model_type == "gpt2") return gpt2();
+  if (std::vector<GgufRule> rules = gpt_gguf_rules(config); !rules.empty()) return rules;
   fail_usage("GGUF", fmt::format("there is no GGUF architecture for a {} model", model_type),
              fmt::format("supported: {}", fmt::join(gguf_families(), ", ")));
 }

@@ -1,12 +1,14 @@
 // How tensors in GGUF files correspond to tensors in Hugging Face's files of the same family: names and forms. Names
-// are those of ggml's gguf package (constants.py, tensor_mapping.py).
+// are those of ggml's gguf package (constants.py, tensor_mapping.py). Experts that Hugging Face's files hold in one tensor have
+// the model's own names and layout here (StoredAs::part in model.h).
 //
-// Rotary positions rotate pairs of a head's values: (i, i + d/2) in Hugging Face's numbering, (2 i, 2 i + 1) in
-// llama.cpp's for the architectures llama and granite. So the rows of their query and key matrices are in another
+// Rotary positions rotate pairs of a head's values: (i, i + d/2) in Hugging Face's numbering of most families, (2 i, 2 i + 1)
+// in llama.cpp's for some of them. So the rows of their query and key matrices are in another
 // order: in a head of d rows, row 2 i + t of the GGUF file is row t d/2 + i of Hugging Face's.
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,23 +20,41 @@ struct GgufRule {
     same,
     rotated_queries,  ///< the rows of each head are in pairs
     rotated_keys,
-    row,         ///< one row, which GGUF may store as a vector
-    transposed,  ///< Hugging Face's files have [in, out]
-    offset,      ///< Hugging Face's files store the values minus one
-    experts,     ///< GGUF has the matrices of all experts in one tensor [experts, out, in]; "{e}" in `hf` is an expert
+    grouped,      ///< Hugging Face's files have q, k, v of one group of heads after the other, GGUF all q, all k, all v
+    row,          ///< one row, which GGUF may store as a vector
+    taps,         ///< [width, taps] in GGUF, [width, 1, taps] in Hugging Face's files
+    transposed,   ///< Hugging Face's files have [in, out]
+    offset,       ///< Hugging Face's files store the values minus one
+    experts,      ///< GGUF has the tensors of all experts in one, [experts, out, in]; "{e}" in `hf` is an expert
+    query_heads,  ///< likewise the vectors of all heads of queries
+    key_heads,    ///< or of keys
+    expert_gates,  ///< the first half of the rows of each expert's matrix; the tensor of `partner` has the other half
+    expert_ups,    ///< that other half
+    latent_keys,  ///< [heads, rank, own], the transposed first rows of each head; the tensor of `partner` has the others
+    latent_values  ///< [heads, values, rank]: those others
   };
   std::string gguf,
       hf;  ///< "{}" stands for the layer: "blk.{}.attn_q.weight", "model.layers.{}.self_attn.q_proj.weight"
   Form form = Form::same;
 
   bool in_layers() const { return gguf.find("{}") != gguf.npos; }
+  bool has_parts() const { return hf.find("{e}") != hf.npos; }
   std::string gguf_name(std::int64_t layer) const;
-  std::string hf_name(std::int64_t layer, std::int64_t expert = 0) const;
+  std::string hf_name(std::int64_t layer, std::int64_t part = 0) const;
+  /// The GGUF name of the tensor that has the other rows of the same matrix; "" if the form has none.
+  std::string partner_name(std::int64_t layer) const;
 };
 
-/// All tensors that a family (config.json's model_type) may have; a file may lack some.
+/// All tensors that a model with this config.json may have; a file may lack some.
 /// @throws Error(usage) if GGUF has no architecture for the family
-std::vector<GgufRule> gguf_rules(std::string_view model_type);
+std::vector<GgufRule> gguf_rules(const nlohmann::json& config);
+
+/// How many of Hugging Face's tensors a tensor of GGUF holds.
+std::int64_t gguf_parts(const GgufRule& rule, const nlohmann::json& config);
+
+/// The row of Hugging Face's matrix that is row i of GGUF's, for each i; empty if the order is the same. A bias has rows of one
+/// value. @throws Error if the rows do not fit the heads
+std::vector<std::int64_t> gguf_row_order(const GgufRule& rule, std::int64_t rows, const nlohmann::json& config);
 
 /// The row of Hugging Face's matrix that is row `row` of the rotated one, with `d` rows in each head.
 constexpr std::int64_t unrotated_row(std::int64_t row, std::int64_t d) {

@@ -47,24 +47,20 @@ void set_type(WeightView& view, GgufType type) {
   }
 }
 
-// Unrotates `heads` heads of rows (a matrix) or of single values (a bias).
-void unrotate(WeightView& view, const GgufTensor& t, std::int64_t heads) {
-  const std::int64_t rows = t.shape[0];
-  if (t.shape.size() > 2 || rows % heads != 0 || rows / heads % 2 != 0)
-    fail(printable(t.name), fmt::format("has {} rows, which cannot be divided into pairs of {} heads", rows, heads),
-         "the metadata does not match the tensors");
+// Row i of the tensor (a matrix, or a bias with single values) becomes row order[i].
+void reorder(WeightView& view, const GgufTensor& t, std::vector<std::int64_t> order) {
+  if (t.shape.size() > 2) fail(printable(t.name), fmt::format("has {} dimensions, expected 2", t.shape.size()));
   view.dtype = StoredType::blocks;
-  const std::int64_t d = rows / heads;
   const bool matrix = t.shape.size() == 2;
   const std::int64_t width = matrix ? t.shape[1] : 1;
-  view.read = [&t, d, rows, width, matrix](std::span<float> out) {
+  view.read = [&t, order = std::move(order), width, matrix](std::span<float> out) {
     std::vector<float> bias;
     if (!matrix) {
       bias.resize(out.size());
       kern::dequantize_blocks(t.type, t.bytes.data(), bias.size(), bias.data());
     }
-    for (std::int64_t row = 0; row < rows; ++row) {
-      const auto to = out.begin() + unrotated_row(row, d) * width;
+    for (std::int64_t row = 0; row < std::ssize(order); ++row) {
+      const auto to = out.begin() + element(order, row) * width;
       if (matrix)
         kern::dequantize_blocks(t.type, rows_of(t, row, row + 1).data(), static_cast<std::size_t>(width), &*to);
       else
@@ -90,6 +86,11 @@ void make_row(WeightView& view) {
   if (view.shape.size() == 1) view.shape.insert(view.shape.begin(), 1);
 }
 
+// [width, taps] becomes [width, 1, taps].
+void spread_taps(WeightView& view) {
+  if (view.shape.size() == 2) view.shape.insert(view.shape.begin() + 1, 1);
+}
+
 void subtract_one(WeightView& view, const GgufTensor& t) {
   view.dtype = StoredType::blocks;
   view.read = [&t](std::span<float> out) {
@@ -104,11 +105,49 @@ WeightView plain_view(const GgufTensor& t, std::string name) {
   return view;
 }
 
-// The matrix of one expert out of [experts, out, in].
-WeightView expert_view(const GgufTensor& t, std::string name, std::int64_t expert) {
-  WeightView view{.name = std::move(name), .shape = {t.shape[1], t.shape[2]}, .bytes = {}, .form = {}};
-  view.bytes = rows_of(t, expert * t.shape[1], (expert + 1) * t.shape[1]);
+// Part `part` of a tensor [parts, ...]: the matrix of one expert, the norm of one head.
+WeightView part_view(const GgufTensor& t, std::string name, std::int64_t part) {
+  WeightView view{.name = std::move(name), .shape = {t.shape.begin() + 1, t.shape.end()}, .bytes = {}, .form = {}};
+  const std::int64_t rows = t.shape.size() == 3 ? t.shape[1] : 1;
+  view.bytes = rows_of(t, part * rows, (part + 1) * rows);
   set_type(view, t.type);
+  return view;
+}
+
+// The values of a part of a tensor.
+std::vector<float> part_values(const GgufTensor& t, std::int64_t part) {
+  const WeightView view = part_view(t, t.name, part);
+  std::vector<float> values(static_cast<std::size_t>(t.elements() / t.shape[0]));
+  kern::dequantize_blocks(t.type, view.bytes.data(), values.size(), values.data());
+  return values;
+}
+
+// The rows of an expert's gate above those of its up matrix, or of their biases.
+WeightView gate_up_view(const GgufTensor& gate, const GgufTensor& up, std::string name, std::int64_t expert) {
+  WeightView view = part_view(gate, std::move(name), expert);
+  view.shape[0] *= 2;
+  view.dtype = StoredType::blocks;
+  view.read = [&gate, &up, expert](std::span<float> out) {
+    auto to = out.begin();
+    for (const GgufTensor* t : {&gate, &up}) to = std::ranges::copy(part_values(*t, expert), to).out;
+  };
+  return view;
+}
+
+// kv_b_proj of latent attention: of each head, the transposed matrix of its keys above that of its values.
+WeightView latent_view(const GgufTensor& keys, const GgufTensor& values, std::string name) {
+  const std::int64_t heads = keys.shape[0], rank = keys.shape[1], own = keys.shape[2];
+  WeightView view{.name = std::move(name), .shape = {heads * (own + values.shape[1]), rank}, .bytes = {}, .form = {}};
+  view.form = name_of(keys.type);
+  view.dtype = StoredType::blocks;
+  view.bytes = keys.bytes;
+  view.read = [&keys, &values, heads, rank, own](std::span<float> out) {
+    auto to = out.begin();
+    for (std::int64_t h = 0; h < heads; ++h) {
+      to = std::ranges::copy(transposed_values(part_values(keys, h), rank, own), to).out;
+      to = std::ranges::copy(part_values(values, h), to).out;
+    }
+  };
   return view;
 }
 
@@ -121,13 +160,17 @@ class Finder {
     const GgufTensor* const t = file_.find_tensor(rule.gguf_name(layer));
     if (!t) return;
     used_.insert(t->name);
-    if (rule.form == Form::experts) return add_experts(rule, layer, *t);
+    if (rule.form == Form::expert_ups || rule.form == Form::latent_values) return;  // added with the partner
+    if (const std::string partner = rule.partner_name(layer); !partner.empty())
+      return add_pair(rule, layer, *t, file_.tensor(partner));
+    if (rule.has_parts()) return add_parts(rule, layer, *t);
     tensors_.push_back({plain_view(*t, rule.hf_name(layer)), file_.file_of(*t)});
     WeightView& view = tensors_.back().view;
     try {
-      if (rule.form == Form::rotated_queries) unrotate(view, *t, count("num_attention_heads"));
-      if (rule.form == Form::rotated_keys) unrotate(view, *t, count("num_key_value_heads"));
+      if (std::vector<std::int64_t> order = gguf_row_order(rule, t->shape[0], config_); !order.empty())
+        reorder(view, *t, std::move(order));
       if (rule.form == Form::row) make_row(view);
+      if (rule.form == Form::taps) spread_taps(view);
       if (rule.form == Form::transposed) transpose(view, *t);
       if (rule.form == Form::offset) subtract_one(view, *t);
     } catch (const Error& e) {
@@ -139,15 +182,40 @@ class Finder {
   std::vector<StoredTensor> take() { return std::move(tensors_); }
 
  private:
-  std::int64_t count(const char* key) const { return config_.at(key).get<std::int64_t>(); }
+  [[noreturn]] void fail_shape(const GgufTensor& t, const std::string& expected) const {
+    fail(fmt::format("{}: {}", file_.file_of(t), printable(t.name)),
+         fmt::format("has shape [{}], expected {}", fmt::join(t.shape, ", "), expected));
+  }
 
-  void add_experts(const GgufRule& rule, std::int64_t layer, const GgufTensor& t) {
-    const std::int64_t experts = experts_of(config_);
-    if (t.shape.size() != 3 || t.shape[0] != experts)
-      fail(fmt::format("{}: {}", file_.file_of(t), printable(t.name)),
-           fmt::format("has shape [{}], expected the matrices of {} experts", fmt::join(t.shape, ", "), experts));
+  // Checks that a tensor has one part for each expert or head.
+  std::int64_t parts_of(const GgufRule& rule, const GgufTensor& t) const {
+    const std::int64_t parts = gguf_parts(rule, config_);
+    const bool vectors = rule.gguf.ends_with(".bias") || rule.form == Form::query_heads || rule.form == Form::key_heads;
+    if (t.shape.size() != (vectors ? 2 : 3) || t.shape[0] != parts)
+      fail_shape(t, fmt::format("the {} of {} {}", vectors ? "vectors" : "matrices", parts,
+                                rule.gguf.find("exps") != rule.gguf.npos ? "experts" : "heads"));
+    return parts;
+  }
+
+  void add_parts(const GgufRule& rule, std::int64_t layer, const GgufTensor& t) {
+    const std::int64_t parts = parts_of(rule, t);
+    for (std::int64_t i = 0; i < parts; ++i)
+      tensors_.push_back({part_view(t, rule.hf_name(layer, i), i), file_.file_of(t)});
+  }
+
+  void add_pair(const GgufRule& rule, std::int64_t layer, const GgufTensor& t, const GgufTensor& partner) {
+    if (rule.form == Form::latent_keys) {
+      const std::int64_t heads = heads_of(config_);
+      if (t.shape.size() != 3 || t.shape[0] != heads) fail_shape(t, fmt::format("the matrices of {} heads", heads));
+      if (partner.shape.size() != 3 || partner.shape[0] != heads || partner.shape[2] != t.shape[1])
+        fail_shape(partner, fmt::format("the matrices of {} heads with {} columns", heads, t.shape[1]));
+      tensors_.push_back({latent_view(t, partner, rule.hf_name(layer)), file_.file_of(t)});
+      return;
+    }
+    const std::int64_t experts = parts_of(rule, t);
+    if (partner.shape != t.shape) fail_shape(partner, fmt::format("[{}] as in {}", fmt::join(t.shape, ", "), t.name));
     for (std::int64_t e = 0; e < experts; ++e)
-      tensors_.push_back({expert_view(t, rule.hf_name(layer, e), e), file_.file_of(t)});
+      tensors_.push_back({gate_up_view(t, partner, rule.hf_name(layer, e), e), file_.file_of(t)});
   }
 
   const GgufFile& file_;
@@ -161,6 +229,14 @@ std::string family_of(const nlohmann::json& config) {
   return config.at("model_type").get<std::string>();
 }
 
+// True for a tensor of a layer that predicts further tokens.
+bool is_of_further_layer(std::string_view name, const nlohmann::json& config) {
+  const std::int64_t layers = layers_of(config);
+  for (std::int64_t i = 0; i < config.value("num_nextn_predict_layers", 0); ++i)
+    if (name.starts_with(fmt::format("blk.{}.", layers + i))) return true;
+  return false;
+}
+
 std::int64_t layers_with(const GgufRule& rule, const nlohmann::json& config) {
   return rule.in_layers() ? layers_of(config) : 1;
 }
@@ -170,12 +246,12 @@ std::int64_t layers_with(const GgufRule& rule, const nlohmann::json& config) {
 std::vector<StoredTensor> gguf_weights(const GgufFile& file, const nlohmann::json& config) {
   Finder finder(file, config);
   std::vector<std::string> known;
-  for (const GgufRule& rule : gguf_rules(family_of(config))) {
+  for (const GgufRule& rule : gguf_rules(config)) {
     for (std::int64_t layer = 0; layer < layers_with(rule, config); ++layer) finder.add(rule, layer);
     known.push_back(rule.gguf_name(0));
   }
   for (const GgufTensor& t : file.tensors())
-    if (!finder.uses(t.name))
+    if (!finder.uses(t.name) && !is_of_further_layer(t.name, config))
       fail(fmt::format("{}: {}", printable(file.file_of(t), 400), printable(t.name)),
            fmt::format("no {} model of {} layers has such a tensor", family_of(config), layers_of(config)),
            did_you_mean(t.name, known));
@@ -183,10 +259,10 @@ std::vector<StoredTensor> gguf_weights(const GgufFile& file, const nlohmann::jso
 }
 
 std::string gguf_tensor_name(const nlohmann::json& config, std::string_view hf_name) {
-  for (const GgufRule& rule : gguf_rules(family_of(config)))
+  for (const GgufRule& rule : gguf_rules(config))
     for (std::int64_t layer = 0; layer < layers_with(rule, config); ++layer)
-      for (std::int64_t e = 0; e < (rule.form == Form::experts ? experts_of(config) : 1); ++e)
-        if (rule.hf_name(layer, e) == hf_name) return rule.gguf_name(layer);
+      for (std::int64_t part = 0; part < gguf_parts(rule, config); ++part)
+        if (rule.hf_name(layer, part) == hf_name) return rule.gguf_name(layer);
   return std::string(hf_name);
 }
 

@@ -22,7 +22,18 @@ FAMILIES = {
     "qwen3_moe": {}, "qwen2_moe": {}, "olmoe": {}, "smollm3": {"no_rope_layers": [1, 1]}, "seed_oss": {}, "arcee": {},
     "starcoder2": {}, "cohere2": {"layer_types": WINDOWS, "rotary_pct": 1.0},
     "nemotron": {}, "ernie4_5": {}, "olmo3": {},
-    "gemma3_text": {"layer_types": WINDOWS, "query_pre_attn_scalar": 16}}
+    "gemma3_text": {"layer_types": WINDOWS, "query_pre_attn_scalar": 16},
+    "gpt_oss": {}, "granitemoe": {}, "glm": {}, "glm4": {}, "glm4_moe": {"num_nextn_predict_layers": 0}, "deepseek_v3": {},
+    "ministral3": {}, "exaone4": {"sliding_window": None, "layer_types": ["full_attention"] * 3},
+    "hunyuan_v1_dense": {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}}, "hunyuan_v1_moe": {},
+    "minimax_m2": {}, "olmo": {}, "stablelm": {}, "gpt_neox": {}, "bloom": {}, "falcon": {"max_position_embeddings": 2048},
+    "falcon_new": {"max_position_embeddings": 2048}, "mpt": {}, "gpt_bigcode": {}}
+# Keys that only the converter gets: those of the publishers' files, which transformers writes otherwise or leaves out.
+FOR_CONVERTER = {
+    "glm": {"seq_length": 128, "layernorm_epsilon": 1.5625e-07}, "deepseek_v3": {"scoring_func": "sigmoid"},
+    "hunyuan_v1_moe": {"moe_intermediate_size": [80, 80], "moe_topk": [2, 2], "num_shared_expert": [1, 1]},
+    "minimax_m2": {"rotary_dim": 12, "scoring_func": "sigmoid"}, "gpt_neox": {"rotary_pct": 0.25}, "bloom": {"seq_length": 2048},
+    "falcon": {"num_kv_heads": 1}, "mpt": {"architectures": ["MPTForCausalLM"]}}
 HF = pathlib.Path(__file__).resolve().parent / "hf"
 
 
@@ -38,15 +49,16 @@ def convert(source, changes, work):
     import gguf
     from conversion import ModelType, get_model_architecture, get_model_class
     from conversion.base import ModelBase
+    from conversion.llama import LlamaModel
     directory, out = work / source.name, work / f"{source.name}.gguf"
     shutil.copytree(source, directory)
     config = {**json.loads((directory / "config.json").read_text()), **changes}
     (directory / "config.json").write_text(json.dumps(config))
     tokens = {str(i): i for i in range(config["vocab_size"])}  # some converters count the tokens
     (directory / "tokenizer.json").write_text(json.dumps({"model": {"vocab": tokens}, "added_tokens": []}))
-    hparams = ModelBase.load_hparams(directory, False)
+    hparams = {**ModelBase.load_hparams(directory, False), **FOR_CONVERTER.get(source.name, {})}
     kind = get_model_class(get_model_architecture(hparams, ModelType.TEXT))
-    kind.set_vocab = lambda self: None
+    kind.set_vocab = LlamaModel.set_vocab = lambda self: None
     kind(directory, gguf.LlamaFileType.ALL_F32, out, eager=True, hparams=hparams).write()
     return gguf.GGUFReader(str(out))
 

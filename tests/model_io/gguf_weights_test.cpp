@@ -11,6 +11,7 @@
 #include "model_io/generation_config.h"
 #include "model_io/gguf_config.h"
 #include "model_io/gguf_export.h"
+#include "model_io/gguf_header.h"
 #include "model_io/gguf_keys.h"
 #include "model_io/gguf_tensors.h"
 #include "model_io/model_source.h"

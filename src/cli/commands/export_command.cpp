@@ -17,6 +17,7 @@
 #include "model_io/generation_config.h"
 #include "model_io/gguf_config.h"
 #include "model_io/gguf_export.h"
+#include "model_io/gguf_header.h"
 #include "model_io/marian_export.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"

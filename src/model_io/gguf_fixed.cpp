@@ -1,0 +1,75 @@
+#include "model_io/gguf_fixed.h"
+
+#include <nlohmann/json.hpp>
+
+#include "model_io/gguf_config.h"
+#include "model_io/gguf_keys.h"
+
+namespace tril::model {
+namespace {
+
+using Json = nlohmann::json;
+
+// The activation, under the family's name of the key.
+Json activation_of(std::string_view family) {
+  if (is_any(family, {"gemma", "gemma2", "gemma3_text"})) return {{"hidden_activation", "gelu_pytorch_tanh"}};
+  if (is_any(family, {"gpt2"})) return {{"activation_function", "gelu_new"}};
+  if (is_any(family, {"gpt_bigcode"})) return {{"activation_function", "gelu_pytorch_tanh"}};
+  if (is_any(family, {"falcon"})) return {{"activation", "gelu"}};
+  if (is_any(family, {"bloom", "mpt"})) return Json::object();
+  const char* const name = is_any(family, {"starcoder2"})          ? "gelu_pytorch_tanh"
+                           : is_any(family, {"arcee", "nemotron"}) ? "relu2"
+                           : is_any(family, {"phi"})               ? "gelu_new"
+                           : is_any(family, {"gpt_neox"})          ? "gelu"
+                                                                   : "silu";
+  return {{"hidden_act", name}};
+}
+
+}  // namespace
+
+Json gguf_fixed(std::string_view family) {
+  Json fixed = activation_of(family);
+  const auto add = [&](const Json& more) { fixed.update(more); };
+  if (is_any(family,
+             {"cohere", "deepseek_v2", "deepseek_v3", "granitemoe", "hunyuan_v1_dense", "hunyuan_v1_moe", "olmo"}))
+    add({{"attention_bias", false}});
+  if (is_any(family, {"gpt_oss", "gpt_neox"})) add({{"attention_bias", true}});
+  if (is_any(family, {"gemma", "gemma2", "cohere", "cohere2", "gpt2", "falcon", "bloom", "mpt", "gpt_bigcode"}))
+    add({{"tie_word_embeddings", true}});
+  if (is_any(family,
+             {"qwen2_moe", "olmoe", "olmo3", "nemotron", "gpt_oss", "stablelm", "minimax_m2", "phi", "gpt_neox"}))
+    add({{"tie_word_embeddings", false}});
+  if (is_any(family, {"qwen2_moe", "olmoe", "deepseek_v2"})) add({{"norm_topk_prob", false}});
+  if (family == "qwen3_moe") add({{"norm_topk_prob", true}});
+  if (family == "gpt_oss") add({{"swiglu_alpha", 1.702}, {"swiglu_limit", 7}});
+  // llama.cpp chooses groups by their two best experts, v2 by the best one.
+  if (family == "deepseek_v2") add({{"topk_method", "greedy"}});
+  if (family == "deepseek_v3") add({{"rope_interleave", true}});
+  if (family == "phi") add({{"qk_layernorm", false}});
+  if (family == "falcon") add({{"alibi", false}, {"bias", false}, {"parallel_attn", true}});
+  if (family == "gpt_bigcode") add({{"multi_query", true}, {"scale_attn_weights", true}});
+  return fixed;
+}
+
+std::vector<std::string> gguf_layer_types(std::int64_t layers, std::int64_t pattern) {
+  std::vector<std::string> types;
+  for (std::int64_t i = 0; i < layers; ++i)
+    types.emplace_back(pattern == 0 || i % pattern < pattern - 1 ? "sliding_attention" : "full_attention");
+  return types;
+}
+
+std::int64_t usual_gguf_pattern(std::string_view family) {
+  return family == "gemma3_text"                           ? 6
+         : is_any(family, {"cohere2", "olmo3", "exaone4"}) ? 4
+         : family == "gpt_oss"                             ? 2
+                                                           : 0;
+}
+
+std::int64_t gemma_query_scalar(const Json& config) {
+  const std::int64_t layers_of_27b = config.at("model_type") == "gemma2" ? 46 : 62;
+  const Json& heads = config.at("num_attention_heads");
+  return layers_of(config) == layers_of_27b ? config.at("hidden_size").get<std::int64_t>() / heads.get<std::int64_t>()
+                                            : config.at("head_dim").get<std::int64_t>();
+}
+
+}  // namespace tril::model

@@ -1,0 +1,228 @@
+// Small random models of all families through a GGUF file and back: the same logits, or a refusal that names a key. What a
+// family's file has beyond the tensors of tests/golden/hf is here too.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "format/gguf.h"
+#include "format/gguf_write.h"
+#include "model_io/gguf_config.h"
+#include "model_io/gguf_export.h"
+#include "model_io/gguf_keys.h"
+#include "model_io/model_source.h"
+#include "model_io/registry.h"
+#include "support/error_of.h"
+#include "support/random_model.h"
+#include "support/small_decoders.h"
+#include "support/temporary.h"
+
+namespace tril::model::gguf_round_trip_test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::llama_variant;
+
+std::vector<float> logits_of(const Model& m) {
+  const std::vector<std::int32_t> ids{1, 5, 9, 9, 3, 12, 7};
+  Arena arena;
+  Context c(arena, kern::best());
+  const Rows rows = Rows::of_lengths(std::vector<std::int32_t>{static_cast<std::int32_t>(ids.size())});
+  return host_copy<float>(logits(c, m, m.decode(c, {.ids = ids, .rows = rows})));
+}
+
+// A random model as a GGUF file.
+class Exported {
+ public:
+  explicit Exported(const json& config) : model_(testing::random_model(config)) {
+    const fs::path directory = fs::path(files_.path("model"));
+    save(*model_, directory);
+    const ModelSource source = ModelSource::open(directory.string());
+    export_gguf(*make(source), source.weights(),
+                {.path = path(), .type = GgufType::f32, .name = "test", .tokenizer = {}});
+  }
+  std::string path() const { return files_.path("m.gguf"); }
+  const Model& model() const { return *model_; }
+  json config() const { return config_of_gguf(GgufFile::open(path())); }
+  void expect_equal() const {
+    const std::vector<float> expected = logits_of(*model_), got = logits_of(*load(ModelSource::open(path())));
+    ASSERT_EQ(got.size(), expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], expected[i], 2e-5) << i;
+  }
+
+ private:
+  TemporaryDirectory files_;
+  std::unique_ptr<Model> model_;
+};
+
+// Variants without what keeps those of small_decoders() from being written.
+std::vector<json> written_variants() {
+  const json latent{{"num_key_value_heads", 4},   {"n_routed_experts", 4}, {"num_experts_per_tok", 2},
+                    {"moe_intermediate_size", 6}, {"kv_lora_rank", 6},     {"qk_nope_head_dim", 3},
+                    {"qk_rope_head_dim", 4},      {"v_head_dim", 5},       {"first_k_dense_replace", 1}};
+  const auto with = [](json config, const json& more) {
+    config.update(more);
+    return config;
+  };
+  const json yarn{{"rope_type", "yarn"}, {"rope_theta", 1000.0},
+                  {"factor", 4.0},       {"original_max_position_embeddings", 4},
+                  {"mscale", 0.707},     {"mscale_all_dim", 0.707}};
+  const json sharp_yarn{{"rope_type", "yarn"},
+                        {"rope_theta", 1000.0},
+                        {"factor", 4.0},
+                        {"original_max_position_embeddings", 4},
+                        {"truncate", false}};
+  const json cohere{{"tie_word_embeddings", true}};
+  const json two_experts{{"num_local_experts", 3}, {"num_experts_per_tok", 2}};
+  return {
+      llama_variant("ministral", {{"sliding_window", nullptr}}),
+      llama_variant("cohere", cohere),
+      llama_variant("cohere", with(cohere, {{"use_qk_norm", true}, {"num_hidden_layers", 64}})),
+      llama_variant("exaone4", {{"sliding_window", nullptr}}),
+      llama_variant("exaone4", {{"sliding_window", 3}, {"num_hidden_layers", 64}}),
+      llama_variant("deepseek_v2", with(latent, {{"q_lora_rank", nullptr}, {"num_hidden_layers", 27}})),
+      llama_variant("deepseek_v2", with(latent, {{"q_lora_rank", 5}, {"rope_parameters", yarn}})),
+      llama_variant("deepseek_v3", with(latent, {{"q_lora_rank", 5},
+                                                 {"rope_parameters", yarn},
+                                                 {"n_group", 2},
+                                                 {"topk_group", 1},
+                                                 {"first_k_dense_replace", 0}})),
+      llama_variant("glm4_moe", {{"n_routed_experts", 4},
+                                 {"num_experts_per_tok", 2},
+                                 {"moe_intermediate_size", 6},
+                                 {"use_qk_norm", true},
+                                 {"attention_bias", true}}),
+      llama_variant("stablelm", {{"partial_rotary_factor", 0.5},
+                                 {"qk_layernorm", true},
+                                 {"use_qkv_bias", true},
+                                 {"use_parallel_residual", true}}),
+      llama_variant("gpt_oss", with(two_experts, {{"head_dim", 4}, {"rope_parameters", {{"rope_type", "default"}}}})),
+      llama_variant("gpt_oss", with(two_experts, {{"head_dim", 4}, {"rope_parameters", sharp_yarn}})),
+      llama_variant("granitemoe", with(two_experts, {{"logits_scaling", 0.7}}))};
+}
+
+TEST(GgufRoundTrip, ASmallModelOfEveryFamilyComesBackOrIsRefused) {
+  std::vector<json> every = testing::small_decoders();
+  for (const json& j : written_variants()) every.push_back(j);
+  std::set<std::string> written;
+  for (const json& j : every) {
+    const std::string family = j.at("model_type");
+    if (gguf_architecture(family).empty()) continue;
+    SCOPED_TRACE(j.dump());
+    try {
+      const Exported file(j);
+      file.expect_equal();
+      written.insert(family);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::usage) << e.what();
+      EXPECT_TRUE(contains(e.what(), "llama.cpp")) << e.what();
+    }
+  }
+  EXPECT_GE(written.size(), 29u) << "of " << gguf_families().size() << " families";
+}
+
+TEST(GgufRoundTrip, OfEachVariantThatLlamaCppComputes) {
+  for (const json& j : written_variants()) {
+    SCOPED_TRACE(j.dump());
+    EXPECT_NO_THROW(Exported(j).expect_equal());
+  }
+}
+
+TEST(GgufRoundTrip, AlphaBecomesTheRotaryBase) {
+  const Exported file(
+      llama_variant("hunyuan_v1_dense", {{"rope_scaling", {{"type", "dynamic"}, {"alpha", 8.0}, {"factor", 1.0}}}}));
+  const double base = 10000 * std::pow(8.0, 4.0 / 2);  // alpha^(d / (d - 2)) for heads of 4
+  EXPECT_NEAR(file.config().at("rope_theta").get<double>(), base, 1e-6 * base);
+  EXPECT_FALSE(file.config().contains("rope_scaling"));
+}
+
+TEST(GgufRoundTrip, AMistral3WithoutScaledQueriesIsAMistral) {
+  const json yarn{{"rope_type", "yarn"},
+                  {"rope_theta", 1000.0},
+                  {"factor", 4.0},
+                  {"original_max_position_embeddings", 4},
+                  {"attention_factor", 1.0}};
+  const Exported file(llama_variant("ministral3", {{"head_dim", 4}, {"rope_parameters", yarn}}));
+  file.expect_equal();
+  const json config = file.config();
+  EXPECT_EQ(config.at("model_type"), "mistral");
+  EXPECT_TRUE(config.at("sliding_window").is_null());
+  EXPECT_EQ(config.at("rope_scaling").at("attention_factor"), 1.0);
+}
+
+// The file again with more metadata and more tensors.
+std::string extended(const std::string& path, const TemporaryDirectory& to, const GgufMetadata& more,
+                     const std::vector<std::string>& tensors, const std::string& without = "") {
+  const GgufFile file = GgufFile::open(path);
+  std::vector<GgufTensorHeader> headers;
+  for (const GgufTensor& t : file.tensors()) headers.push_back({t.name, t.type, t.shape});
+  for (const std::string& name : tensors) headers.push_back({name, GgufType::f32, {4}});
+  GgufMetadata metadata;
+  for (const GgufEntry& e : file.metadata()) {
+    if (e.key == without || e.is_array) continue;
+    switch (e.kind) {
+      case GgufKind::u32:
+        metadata.add(e.key, static_cast<std::uint32_t>(file.at<std::int64_t>(e.key)));
+        break;
+      case GgufKind::f32:
+        metadata.add(e.key, static_cast<float>(file.at<double>(e.key)));
+        break;
+      case GgufKind::boolean:
+        metadata.add(e.key, file.at<bool>(e.key));
+        break;
+      default:
+        metadata.add(e.key, file.at<std::string_view>(e.key));
+    }
+  }
+  metadata.append(more);
+  const std::string path_of_all = to.path("extended.gguf");
+  GgufWriter writer(path_of_all, headers, metadata);
+  for (const GgufTensor& t : file.tensors()) writer.write(t.name, t.bytes);
+  const std::vector<float> zeros(4);
+  for (const std::string& name : tensors) writer.write(name, std::as_bytes(std::span(zeros)));
+  writer.commit();
+  return path_of_all;
+}
+
+const json kGlm4Moe =
+    llama_variant("glm4_moe", {{"n_routed_experts", 4}, {"num_experts_per_tok", 2}, {"moe_intermediate_size", 6}});
+
+TEST(GgufRoundTrip, LayersThatPredictFurtherTokensAreLeftOut) {
+  const Exported file(kGlm4Moe);
+  const TemporaryDirectory to;
+  const std::string block_count = "glm4moe.block_count";
+  GgufMetadata more;
+  more.add(block_count, std::uint32_t{3});
+  more.add("glm4moe.nextn_predict_layers", std::uint32_t{1});
+  const TemporaryDirectory first;
+  const std::string without = extended(file.path(), first, {}, {}, "glm4moe.nextn_predict_layers");
+  const std::string path = extended(without, to, more, {"blk.2.nextn.eh_proj.weight"}, block_count);
+  EXPECT_EQ(config_of_gguf(GgufFile::open(path)).at("num_hidden_layers"), 2);
+  EXPECT_EQ(logits_of(*load(ModelSource::open(path))), logits_of(*load(ModelSource::open(file.path()))));
+  const std::string other = extended(without, to, more, {"blk.3.nextn.eh_proj.weight"}, block_count);
+  EXPECT_TRUE(contains(error_of([&] { load(ModelSource::open(other)); }), "blk.3.nextn.eh_proj.weight"));
+}
+
+TEST(GgufRoundTrip, KeysThatDoNotFitTheFamilyAreRefusedByName) {
+  const auto error = [](const json& config, const char* key, std::uint32_t value) {
+    const Exported file(config);
+    const TemporaryDirectory to;
+    GgufMetadata more;
+    more.add(key, value);
+    const std::string path = extended(file.path(), to, more, {}, key);
+    return error_of([&] { load(ModelSource::open(path)); });
+  };
+  EXPECT_TRUE(contains(error(kGlm4Moe, "glm4moe.expert_gating_func", 1), "glm4moe.expert_gating_func", "only 2"));
+  EXPECT_TRUE(contains(error(kGlm4Moe, "glm4moe.expert_group_size", 4), "glm4moe.expert_group_size"));
+  EXPECT_TRUE(contains(error(kGlm4Moe, "glm4moe.nextn_predict_layers", 2), "glm4moe.nextn_predict_layers"));
+  const json gpt_oss = llama_variant("gpt_oss", {{"num_local_experts", 3},
+                                                 {"num_experts_per_tok", 2},
+                                                 {"head_dim", 4},
+                                                 {"rope_parameters", {{"rope_type", "default"}}}});
+  EXPECT_TRUE(contains(error(gpt_oss, "gpt-oss.expert_feed_forward_length", 6), "gpt-oss.expert_feed_forward_length",
+                       "6 is not supported"));
+  EXPECT_TRUE(contains(error(gpt_oss, "gpt-oss.expert_count", 2), "blk.0.ffn_gate_exps.weight", "2 experts"));
+}
+
+}  // namespace
+}  // namespace tril::model::gguf_round_trip_test
