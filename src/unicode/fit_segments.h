@@ -1,0 +1,18 @@
+// Cuts a sentence that is too long for a model into parts, at the places that hurt least.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+namespace tril {
+
+/// The parts of a text, each with at most `most` tokens, unless a single character has more. The white space between two
+/// parts belongs to neither. tokens() is asked for texts of a few times that length at most, except the first.
+/// @param most  > 0
+std::vector<std::string_view> parts_that_fit(std::string_view text,
+                                             const std::function<std::int64_t(std::string_view)>& tokens,
+                                             std::int64_t most);
+
+}  // namespace tril
