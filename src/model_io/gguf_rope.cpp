@@ -51,11 +51,11 @@ std::vector<double> factors_of(GgufReader& r, const char* name, std::int64_t dim
 Json scaling_by_factors(const std::vector<double>& factors, double theta, std::int64_t dim, std::int64_t positions) {
   const double factor = std::round(*std::max_element(factors.begin(), factors.end()) * 64) / 64;
   for (const std::int64_t original : {std::int64_t{8192}, positions}) {
-    const Json rope{{"rope_type", "llama3"},
-                    {"factor", factor},
-                    {"low_freq_factor", 1.0},
-                    {"high_freq_factor", 4.0},
-                    {"original_max_position_embeddings", original}};
+    Json rope{{"rope_type", "llama3"},
+              {"factor", factor},
+              {"low_freq_factor", 1.0},
+              {"high_freq_factor", 4.0},
+              {"original_max_position_embeddings", original}};
     const std::vector<double> expected = llama3_factors(rope, theta, dim);
     bool same = true;
     for (std::size_t i = 0; i < factors.size(); ++i)
