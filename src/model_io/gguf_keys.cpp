@@ -71,10 +71,10 @@ std::vector<GgufKey> gpt_keys(std::string_view model_type) {
   const GgufKey eps{"attention.layer_norm_epsilon", "layer_norm_epsilon", Kind::number},
       short_eps{"attention.layer_norm_epsilon", "layer_norm_eps", Kind::number},
       theta{"rope.freq_base", "rope_theta", Kind::number, false};
-  const std::vector<GgufKey> gpt2 = with(sizes("n_positions", "n_embd", "n_layer", "n_head"),
-                                         {{"feed_forward_length", "n_inner"}, eps}),
-                             usual = sizes("max_position_embeddings", "hidden_size", "num_hidden_layers",
-                                           "num_attention_heads");
+  std::vector<GgufKey> gpt2 = with(sizes("n_positions", "n_embd", "n_layer", "n_head"),
+                                   {{"feed_forward_length", "n_inner"}, eps}),
+                       usual =
+                           sizes("max_position_embeddings", "hidden_size", "num_hidden_layers", "num_attention_heads");
   if (model_type == "gpt2") return gpt2;
   if (model_type == "gpt_bigcode") return with(gpt2, {{"attention.head_count_kv", "", Kind::count, true, /*only=*/1}});
   if (model_type == "phi")

@@ -15,8 +15,6 @@ bool is_combining(char32_t c) {
   return c != Character::not_utf8 && (U_GET_GC_MASK(static_cast<UChar32>(c)) & U_GC_M_MASK) != 0;
 }
 
-constexpr char32_t paragraph_separator = 0x2029;
-
 }  // namespace
 
 bool is_letter(char32_t c) {

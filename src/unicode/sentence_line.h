@@ -6,6 +6,8 @@
 
 namespace tril {
 
+constexpr char32_t paragraph_separator = 0x2029;
+
 bool is_letter(char32_t c);
 bool is_digit(char32_t c);
 bool is_capital(char32_t c);

@@ -11,8 +11,6 @@
 namespace tril {
 namespace {
 
-constexpr char32_t paragraph_separator = 0x2029;
-
 bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
