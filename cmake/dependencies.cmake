@@ -8,7 +8,7 @@ find_package(spdlog REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(yaml-cpp REQUIRED)
-find_package(ICU REQUIRED COMPONENTS uc)
+find_package(ICU REQUIRED COMPONENTS uc i18n)
 find_package(Boost 1.74 REQUIRED)  # Asio and Beast, headers alone
 find_package(OpenSSL REQUIRED)
 find_package(CURL 7.85 REQUIRED)
@@ -50,3 +50,12 @@ target_link_libraries(tril_sentencepiece INTERFACE PkgConfig::SENTENCEPIECE)
 add_library(tril_dnnl INTERFACE)
 target_include_directories(tril_dnnl INTERFACE ${DNNL_INCLUDE_DIR})
 target_link_libraries(tril_dnnl INTERFACE ${DNNL_LIBRARY} OpenMP::OpenMP_CXX)
+
+# CLD2, without a pkg-config file. Its functions are in one library; the other has the tables of all its languages, and comes first,
+# because the first has smaller tables of the same names.
+find_library(CLD2_LIBRARY cld2 REQUIRED)
+find_library(CLD2_TABLES cld2_full REQUIRED)
+find_path(CLD2_INCLUDE_DIR cld2/internal/cldutil.h REQUIRED)
+add_library(tril_cld2 INTERFACE)
+target_include_directories(tril_cld2 SYSTEM INTERFACE ${CLD2_INCLUDE_DIR})
+target_link_libraries(tril_cld2 INTERFACE ${CLD2_TABLES} ${CLD2_LIBRARY})

@@ -49,15 +49,15 @@ bool same_language(const Language& a, const Language& b) {
   return of_languages(a.language, b.language).value_or(2) <= 1 && script_of(a) == script_of(b);
 }
 
-ModelLanguages::ModelLanguages(std::vector<std::string> names) : names_(std::move(names)) {
+KnownLanguages::KnownLanguages(std::vector<std::string> names) : names_(std::move(names)) {
   for (const std::string& name : names_) languages_.push_back(find_language(name));
 }
 
-std::string ModelLanguages::code(std::size_t i) const {
+std::string KnownLanguages::code(std::size_t i) const {
   return language(i) ? code_of(*language(i)) : names_[i];
 }
 
-std::optional<std::size_t> ModelLanguages::find(std::string_view wanted) const {
+std::optional<std::size_t> KnownLanguages::find(std::string_view wanted) const {
   for (const std::string_view name : {wanted, without_marks(wanted)})
     if (const auto at = std::find(names_.begin(), names_.end(), name); at != names_.end())
       return static_cast<std::size_t>(at - names_.begin());
@@ -65,7 +65,7 @@ std::optional<std::size_t> ModelLanguages::find(std::string_view wanted) const {
   return language ? find(*language) : std::nullopt;
 }
 
-std::optional<std::size_t> ModelLanguages::find(const Language& wanted) const {
+std::optional<std::size_t> KnownLanguages::find(const Language& wanted) const {
   std::optional<std::size_t> best;
   int least = 0;
   for (std::size_t i = 0; i < names_.size(); ++i) {
@@ -78,7 +78,7 @@ std::optional<std::size_t> ModelLanguages::find(const Language& wanted) const {
   return best;
 }
 
-std::string ModelLanguages::hint(std::string_view wanted) const {
+std::string KnownLanguages::hint(std::string_view wanted) const {
   std::vector<std::string> hints;
   if (!find_language(wanted)) hints.push_back(nearest_language(wanted));
   const std::size_t shown = std::min(names_.size(), most_listed);

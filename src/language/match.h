@@ -20,10 +20,10 @@ bool same_language(const Language& a, const Language& b);
 
 /// The languages of a model, under its own names ("deu_Latn", "de_DE", "de"). Names that are no codes are languages too, found
 /// by exactly this name.
-class ModelLanguages {
+class KnownLanguages {
  public:
-  ModelLanguages() = default;
-  explicit ModelLanguages(std::vector<std::string> names);
+  KnownLanguages() = default;
+  explicit KnownLanguages(std::vector<std::string> names);
 
   const std::vector<std::string>& names() const { return names_; }
   bool empty() const { return names_.empty(); }

@@ -22,6 +22,7 @@ App make_app() {
   add_families(app);
   add_tokenize(app);
   add_detokenize(app);
+  add_detect(app);
   add_pull(app);
   add_quantize(app);
   add_export(app);

@@ -23,6 +23,7 @@ void add_inspect(App& app);
 void add_families(App& app);
 void add_tokenize(App& app);
 void add_detokenize(App& app);
+void add_detect(App& app);
 void add_pull(App& app);
 void add_quantize(App& app);
 void add_export(App& app);

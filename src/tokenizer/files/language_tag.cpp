@@ -72,7 +72,7 @@ std::string language_prefix(const Tokenizer& tokenizer, std::string_view name, c
     return "";
   };
   if (std::string prefix = own(without_marks(name)); !prefix.empty()) return prefix;
-  const ModelLanguages known(tagged_languages(tokenizer));
+  const KnownLanguages known(tagged_languages(tokenizer));
   if (const auto at = known.find(name)) return own(known.names()[*at]);
   fail_usage(where, fmt::format("the model's vocabulary has no {}", printable(tag)),
              known.empty() ? "it has no language tags: the model has one target language" : known.hint(name));
@@ -87,7 +87,7 @@ Languages choose_languages(const Tokenizer& tokenizer, std::string_view source, 
   }
   const auto code = [&](std::string_view name, const std::string& where) -> std::string {
     if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return std::string(name);
-    const ModelLanguages known(names);
+    const KnownLanguages known(names);
     if (const auto at = known.find(name)) return known.names()[*at];
     fail_usage(where, fmt::format("the model has no language \"{}\"", printable(name)), known.hint(name));
   };
