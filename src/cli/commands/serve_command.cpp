@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
-#include <mutex>
 #include <semaphore>
 #include <thread>
 
@@ -12,12 +11,11 @@
 #include "cli/commands/commands.h"
 #include "cli/io/access_log.h"
 #include "cli/io/blocked_signals.h"
+#include "cli/serving/model_loaders.h"
 #include "cli/serving/named_values.h"
 #include "cli/serving/serve_options.h"
-#include "cli/serving/served_model.h"
 #include "cli/serving/server_keys.h"
 #include "model_io/adapter.h"
-#include "model_io/model_source.h"
 #include "serve/api/service.h"
 #include "serve/http/http_server.h"
 
@@ -27,23 +25,6 @@ namespace {
 bool is_own_machine(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
-
-// An error of one thread that another thread ends with.
-class Refused {
- public:
-  void say(std::exception_ptr error) {
-    const std::lock_guard lock(mutex_);
-    if (!error_) error_ = std::move(error);
-  }
-  void rethrow() {
-    const std::lock_guard lock(mutex_);
-    if (error_) std::rethrow_exception(error_);
-  }
-
- private:
-  std::mutex mutex_;
-  std::exception_ptr error_;
-};
 
 // Drains the server, on a thread created at the start: at the end no thread might be available.
 class Drainer {
@@ -75,12 +56,12 @@ class Drainer {
   std::thread thread_;
 };
 
-// Whether a model has become ready. If no model can be loaded, the server ends with an error; after one has served, it
+// Whether a model has become ready, or can be loaded on demand. If no model can be loaded, the server ends with an error; after one has served, it
 // continues without the models that it loses. @throws Error if none was ready and none is coming
 bool has_begun(const serve::Models& models) {
   using State = serve::Models::State;
   const std::vector<serve::Models::Status> list = models.status();
-  if (std::any_of(list.begin(), list.end(), [](const auto& s) { return s.state == State::ready; })) return true;
+  if (std::any_of(list.begin(), list.end(), [](const auto& s) { return s.offered; })) return true;
   if (std::any_of(list.begin(), list.end(), [](const auto& s) { return s.state != State::failed; })) return false;
   const auto sound = std::find_if(list.begin(), list.end(), [](const auto& s) { return !s.refused; });
   const serve::Models::Status& worst = sound == list.end() ? list[0] : *sound;
@@ -90,7 +71,7 @@ bool has_begun(const serve::Models& models) {
   throw Error(worst.refused ? ErrorKind::usage : ErrorKind::failure, "--model", what);
 }
 
-int serve(const ServeOptions& o) {
+int serve(ServeOptions o) {
   const BlockedSignals signals{SIGINT, SIGTERM, SIGHUP};
   serve::ServiceOptions options;
   options.keys = keys_of(o);
@@ -110,7 +91,7 @@ int serve(const ServeOptions& o) {
   options.most_characters = o.max_characters;
   options.most_new_tokens = o.max_new_tokens;
 
-  check_names(o.models, "--model");
+  o.models = models_of(o);
   const std::vector<LanguagePair> languages = language_pairs(o.languages);
   for (const NamedAdapter& a : named_adapters(o.adapters, o.models)) try {
       model::Adapter::open(a.directory);
@@ -118,30 +99,7 @@ int serve(const ServeOptions& o) {
       fail_usage("--adapter", error.what());
     }
   Refused refused;
-  std::vector<serve::ModelLoader> loaders;
-  for (const std::string& text : o.models) {
-    const auto [name, directory] = named(text);
-    check(!name.empty() && !directory.empty(), "--model", "expected [NAME=]DIR, got \"{}\"", text);
-    try {
-      model::ModelSource::open(directory);
-    } catch (const Error& error) {
-      fail_usage("--model", error.what());
-    }
-    // Models are loaded while the server runs; one that its first loading refuses ends the server.
-    loaders.push_back({name, [o, &refused, first = true, n = name, d = directory]() mutable {
-                         const bool at_start = std::exchange(first, false);
-                         serve::Loaded l = load_served(o, n, d);
-                         try {
-                           check_languages(l, n, o);
-                           check_cache(l, n, o);
-                         } catch (...) {
-                           if (at_start) refused.say(std::current_exception());
-                           throw;
-                         }
-                         return l;
-                       }});
-  }
-
+  std::vector<serve::ModelLoader> loaders = model_loaders(o, refused);
   for (const LanguagePair& pair : languages)
     if (std::none_of(loaders.begin(), loaders.end(), [&](const serve::ModelLoader& l) { return l.name == pair.model; }))
       fail_usage("--languages", "there is no model " + pair.model + " in --model");
@@ -149,7 +107,7 @@ int serve(const ServeOptions& o) {
   // They have little work compared to decoding, and each additional one competes more for the cores.
   const int http_threads = o.http_threads > 0 ? static_cast<int>(o.http_threads)
                                               : std::clamp(thread_count(o.decoding.threads) / 4, 1, most_http_threads);
-  serve::Models models(std::move(loaders));
+  serve::Models models(std::move(loaders), models_options(o));
   serve::Service service(options, models);
   serve::HttpServer server({.address = o.host == "localhost" ? "127.0.0.1" : o.host,
                             .port = static_cast<std::uint16_t>(o.port),
@@ -225,6 +183,8 @@ void add_serve(App& app) {
        .examples =
            {{"tril serve --model models/de", "only on this machine, port 8080"},
             {"tril serve -m de=models/de plays=models/plays --precision int8 --port 9000", "two models"},
+            {"tril serve --models models --model-memory 2GiB --idle-unload 10m",
+             "any number of models, loaded when requests need them"},
             {"tril serve -m de=models/de --host 0.0.0.0 --api-key-file keys --tls-certificate c.pem --tls-key k.pem",
              "for other machines, with HTTPS and keys"}},
        .fields = fields_of(*o),

@@ -1,5 +1,6 @@
 #include "cli/serving/serve_options.h"
 
+#include "cli/options/quantity_forms.h"
 #include "serve/api/schedule.h"
 #include "serve/api/search_fields.h"
 #include "serve/engine/engine.h"
@@ -12,8 +13,22 @@ Fields fields_of(ServeOptions& o) {
   f.add("model", &o.models,
         fmt::format("one model, or several as NAME=DIR, of which the first is the default; DIR: {}", forms_of_models))
       .value_name("[NAME=]DIR")
-      .letter('m')
-      .required();
+      .letter('m');
+  f.add("models", &o.model_directories,
+        "directories of models: each directory and model file in them is one model, by its name")
+      .value_name("DIR");
+  f.add("load", &o.load,
+        "when to load a model: at-start, or on-demand for its first request; unset: at-start, but on-demand with "
+        "--model-memory or --idle-unload")
+      .choices({"at-start", "on-demand"});
+  f.add("model-memory", &o.model_memory,
+        "bound of the memory of all loaded models, such as 2GiB, for weights, tokenizers and KV caches; the least "
+        "recently used models are unloaded for others; with --load at-start, as many are loaded as fit; 0: no bound",
+        memory_form())
+      .value_name("SIZE");
+  f.add("idle-unload", &o.idle_unload, "unload a model after this time without requests, such as 10m; 0: never",
+        time_form())
+      .value_name("TIME");
   f.add("adapter", &o.adapters,
         "PEFT adapters (LoRA, rsLoRA, DoRA): NAME=DIR for the first model, MODEL:NAME=DIR for another; DIR may also be "
         "OWNER/NAME on the hub; a request with \"model\": \"MODEL:NAME\" uses one")

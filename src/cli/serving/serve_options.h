@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,10 @@ namespace tril::cli {
 inline constexpr int most_http_threads = 256;
 
 struct ServeOptions {
-  std::vector<std::string> models, adapters, languages, cors_origins;
+  std::vector<std::string> models, model_directories, adapters, languages, cors_origins;
+  std::optional<std::string> load;  ///< "at-start", "on-demand"; none: by the next two
+  std::int64_t model_memory = 0;    ///< bytes; 0: no bound
+  double idle_unload = 0;           ///< seconds; 0: never
   DecodingOptions decoding;
   std::uint64_t queue_size = serve::EngineOptions{}.queue_size;
   std::int64_t cache_tokens = 0, prompt_tokens = 512, prefix_tokens = 16'384;

@@ -12,6 +12,7 @@
 #include "decode/texts/search_setup.h"
 #include "model_io/adapter.h"
 #include "model_io/model_source.h"
+#include "model_io/registry.h"
 #include "tokenizer/files/language_tag.h"
 
 namespace tril::cli {
@@ -41,21 +42,31 @@ std::function<std::string(const nlohmann::ordered_json&, bool)> chat_of(const To
   };
 }
 
+std::unique_ptr<model::Model> without_weights(const model::ModelSource& source) {
+  std::unique_ptr<model::Model> m = model::make(source);
+  if (m->has_encoder()) m->set_alignment_heads(source.alignment_heads());
+  return m;
+}
+
 }  // namespace
 
-serve::Loaded load_served(const ServeOptions& o, const std::string& name, const std::string& directory) {
+serve::Loaded load_served(const ServeOptions& o, const std::string& name, const std::string& directory,
+                          Weights weights) {
   DecodingOptions d = o.decoding;
   d.model = directory;
   serve::Loaded l;
   const auto source = model::ModelSource::open(directory);
-  std::unique_ptr<model::Model> m = load_model(source, d);
+  std::unique_ptr<model::Model> m = weights == Weights::read ? load_model(source, d) : without_weights(source);
+  l.bytes = static_cast<std::int64_t>(
+      m->parameters().serving_bytes(d.precision ? precision_of(*d.precision) : source.stored_precision()));
   std::vector<model::Adapter> adapters;
   for (const NamedAdapter& a : named_adapters(o.adapters, o.models)) {
     if (a.model != name) continue;
     adapters.push_back(model::Adapter::open(a.directory));
     l.adapters.push_back(a.name);
+    l.bytes += adapters.back().parameters() * static_cast<std::int64_t>(sizeof(float));
   }
-  model::attach(*m, source, adapters, /*standard=*/-1);
+  if (weights == Weights::read) model::attach(*m, source, adapters, /*standard=*/-1);
   l.model = std::move(m);
   l.tokenizer = source.tokenizer();
   const model::GenerationConfig published = published_generation(source);
@@ -73,7 +84,7 @@ serve::Loaded load_served(const ServeOptions& o, const std::string& name, const 
     search::GeneratorOptions g = generator_options(d, published, *l.model, *l.tokenizer);
     decoding = g.decoding;
     l.continuation = g;
-    l.chat = chat_of(*l.tokenizer, directory);
+    if (weights == Weights::read) l.chat = chat_of(*l.tokenizer, directory);
     if (!published.search.top_k) d.search.top_k = decoding.search.sampling.top_k = 0;  // as OpenAI's clients expect
   }
   l.asked = search::combined(d.search, published);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "serve/api/model_choice.h"
+#include "serve/api/service.h"
 
 namespace tril::serve {
 namespace {
@@ -27,10 +27,10 @@ void add(std::vector<std::string>& list, const std::vector<std::string>& more) {
 
 Json languages_of(Models& models) {
   std::map<std::string, std::vector<std::string>> known;
-  for (const ModelPtr& model : models.ready()) {
-    if (!model->translates()) continue;
-    const std::vector<std::string>& targets = model->languages().targets;
-    std::vector<std::string> sources = sources_of(*model);
+  for (const Models::Offer& model : models.offers()) {
+    if (!model.profile->translates) continue;
+    const std::vector<std::string>& targets = model.profile->languages.targets;
+    std::vector<std::string> sources = model.profile->languages.sources();
     if (sources.empty()) sources.push_back(unknown_language);
     for (const std::string& source : sources) add(known[source], targets);
     for (const std::string& target : targets) known[target];
@@ -67,8 +67,8 @@ void Service::add_language_routes() {
                throw HttpError(400, "Invalid request: missing q parameter").of_field("q");
              read_request<DetectRequest>(body, call->warnings);
              std::vector<std::string> sources;
-             for (const ModelPtr& model : models_.ready())
-               if (model->translates()) add(sources, sources_of(*model));
+             for (const Models::Offer& model : models_.offers())
+               if (model.profile->translates) add(sources, model.profile->languages.sources());
              throw HttpError(501, fmt::format("language detection is not supported; the models read: {}",
                                               sources.empty() ? "languages that they do not name"
                                                               : fmt::format("{}", fmt::join(sources, ", "))));
@@ -86,10 +86,10 @@ void Service::add_language_routes() {
                            const auto only = [](const std::vector<std::string>& list, Json& told) {
                              if (list.size() == 1) told = {{"code", list[0]}, {"name", list[0]}};
                            };
-                           for (const ModelPtr& model : models_.ready()) {
-                             if (!model->translates()) continue;
-                             only(sources_of(*model), source);
-                             only(model->languages().targets, target);
+                           for (const Models::Offer& model : models_.offers()) {
+                             if (!model.profile->translates) continue;
+                             only(model.profile->languages.sources(), source);
+                             only(model.profile->languages.targets, target);
                              break;
                            }
                            const bool keys = !keys_now()->api.empty();

@@ -213,6 +213,26 @@ Json json_of(const search::AttentionMaps& map) {
           {"layers", std::move(layers)}};
 }
 
+// Answers with the maps of the text `shown`, a translation's source or a continued text.
+void show_attention(Service& service, const CallPtr& call, const ModelPtr& m, const AttentionRequest& r,
+                    const std::string& shown) {
+  if (m->translates() && r.target.empty()) throw field_error("target", "is missing");
+  if (!m->translates() && !r.target.empty()) throw field_error("target", "is only for translations");
+  if (!m->translates()) refuse_languages(r.source_language, r.target_language);
+  const Languages languages =
+      m->translates() ? requested_languages(m, r.source_language, r.target_language) : Languages();
+  const std::string source = m->translates() ? tagged(*m, languages, shown) : shown;
+  service.aside(call, [call, m, r, source, languages](search::WorkerPool& worker) {
+    const AdapterOf adapter(worker, *m);
+    const auto maps = search::all_attention_maps(worker.context(0), m->model(), m->tokenizer(),
+                                                 {source, r.target, languages.source, languages.target},
+                                                 {.tokens = r.max_tokens, .heads = 512});
+    Json list = Json::array();
+    for (const search::AttentionMaps& map : maps) list.push_back(json_of(map));
+    call->send({{"model", m->name()}, {"maps", std::move(list)}});
+  });
+}
+
 }  // namespace
 
 void Service::add_model_routes() {
@@ -230,8 +250,9 @@ void Service::add_model_routes() {
                        for (const auto& [name, list] : {std::pair("source", &r.source), std::pair("target", &r.target),
                                                         std::pair("text", &r.text)})
                          check_texts(*list, name);
-                       const ModelPtr m = model_for(call, r.model, pairs);
-                       pairs ? score_translations(*this, call, m, r) : score_texts(*this, call, m, r);
+                       with_model(call, r.model, pairs, [this, call, r, pairs](const ModelPtr& m) {
+                         pairs ? score_translations(*this, call, m, r) : score_texts(*this, call, m, r);
+                       });
                      }});
   routes_.push_back({.method = "POST",
                      .path = "/tokenize",
@@ -243,11 +264,12 @@ void Service::add_model_routes() {
                      .handle = [this](const CallPtr& call) {
                        const auto r = read_request<TokenizeRequest>(parse_object(call->request.body), call->warnings);
                        check_texts({r.text}, "text");
-                       const ModelPtr m = model_for(call, r.model, std::nullopt);
-                       const TextTokenizer split(m->tokenizer(), side_of(r.side, *m));
-                       Json answer{{"model", m->name()}};
-                       answer.update(json_of(split.tokens_of(r.text, r.special_tokens)));
-                       call->send(std::move(answer));
+                       with_model(call, r.model, std::nullopt, [call, r](const ModelPtr& m) {
+                         const TextTokenizer split(m->tokenizer(), side_of(r.side, *m));
+                         Json answer{{"model", m->name()}};
+                         answer.update(json_of(split.tokens_of(r.text, r.special_tokens)));
+                         call->send(std::move(answer));
+                       });
                      }});
   routes_.push_back({.method = "POST",
                      .path = "/detokenize",
@@ -257,11 +279,12 @@ void Service::add_model_routes() {
                      .handle = [this](const CallPtr& call) {
                        const Json body = parse_object(call->request.body);
                        const auto r = read_request<DetokenizeRequest>(body, call->warnings, {"ids"});
-                       const ModelPtr m = model_for(call, r.model, std::nullopt);
-                       const Side side = m->translates() && r.side == "source" ? Side::source : Side::target;
-                       const std::vector<std::int32_t> ids = ids_in(body, m->tokenizer().size(side));
-                       call->send({{"model", m->name()},
-                                   {"text", TextTokenizer(m->tokenizer(), side).text_of(ids, r.special_tokens)}});
+                       with_model(call, r.model, std::nullopt, [call, r, body](const ModelPtr& m) {
+                         const Side side = m->translates() && r.side == "source" ? Side::source : Side::target;
+                         const std::vector<std::int32_t> ids = ids_in(body, m->tokenizer().size(side));
+                         call->send({{"model", m->name()},
+                                     {"text", TextTokenizer(m->tokenizer(), side).text_of(ids, r.special_tokens)}});
+                       });
                      }});
   routes_.push_back(
       {.method = "POST",
@@ -276,22 +299,8 @@ void Service::add_model_routes() {
          if (!r.text && !r.source) throw field_error("text", "give either source and target, or text");
          const std::string& shown = r.text ? *r.text : *r.source;
          check_texts({shown, r.target}, r.text ? "text" : "source");
-         const ModelPtr m = model_for(call, r.model, r.text ? std::optional(false) : std::nullopt);
-         if (m->translates() && r.target.empty()) throw field_error("target", "is missing");
-         if (!m->translates() && !r.target.empty()) throw field_error("target", "is only for translations");
-         if (!m->translates()) refuse_languages(r.source_language, r.target_language);
-         const Languages languages =
-             m->translates() ? requested_languages(m, r.source_language, r.target_language) : Languages();
-         const std::string source = m->translates() ? tagged(*m, languages, shown) : shown;
-         aside(call, [call, m, r, source, languages](search::WorkerPool& worker) {
-           const AdapterOf adapter(worker, *m);
-           const auto maps = search::all_attention_maps(worker.context(0), m->model(), m->tokenizer(),
-                                                        {source, r.target, languages.source, languages.target},
-                                                        {.tokens = r.max_tokens, .heads = 512});
-           Json list = Json::array();
-           for (const search::AttentionMaps& map : maps) list.push_back(json_of(map));
-           call->send({{"model", m->name()}, {"maps", std::move(list)}});
-         });
+         with_model(call, r.model, r.text ? std::optional(false) : std::nullopt,
+                    [this, call, r, shown](const ModelPtr& m) { show_attention(*this, call, m, r, shown); });
        }});
 }
 

@@ -48,17 +48,24 @@ HttpError being_loaded() {
   return error;
 }
 
+using Offers = std::vector<Models::Offer>;
+
+std::vector<std::string> sources_of(const Models::Offer& model) {
+  return model.profile->languages.sources();
+}
+const std::vector<std::string>& targets_of(const Models::Offer& model) {
+  return model.profile->languages.targets;
+}
+
 // Models that may satisfy the request, in the server's order.
-std::vector<ModelPtr> candidates(Service& service, const TranslationWish& wish) {
-  std::vector<ModelPtr> list;
+Offers candidates(const Service& service, const TranslationWish& wish) {
+  Offers list;
   std::vector<std::string> pairs;
-  for (const ModelPtr& model : service.models().ready()) {
-    if (!model->translates()) continue;
-    const std::vector<std::string> sources = sources_of(*model);
-    if (fit(sources, wish.source) != Fit::no && fit(model->languages().targets, wish.target) != Fit::no)
-      list.push_back(model);
-    pairs.push_back(
-        fmt::format("{} from {} into {}", model->name(), listed(sources), listed(model->languages().targets)));
+  for (const Models::Offer& model : service.models().offers()) {
+    if (!model.profile->translates) continue;
+    const std::vector<std::string> sources = sources_of(model);
+    if (fit(sources, wish.source) != Fit::no && fit(targets_of(model), wish.target) != Fit::no) list.push_back(model);
+    pairs.push_back(fmt::format("{} from {} into {}", model.name, listed(sources), listed(targets_of(model))));
   }
   if (!list.empty()) return list;
   if (service.models().loading()) throw being_loaded();
@@ -70,27 +77,27 @@ std::vector<ModelPtr> candidates(Service& service, const TranslationWish& wish) 
 }
 
 // The named model, checked against the requested languages.
-ModelPtr named_model(Service& service, const CallPtr& call, const TranslationWish& wish) {
-  ModelPtr model = service.model_for(call, wish.model, true);
+Models::Offer named_model(const Service& service, const TranslationWish& wish) {
+  Models::Offer model = service.find_model(wish.model, true);
   const auto check = [&](const char* field, const char* way, const std::vector<std::string>& has,
                          const std::string& code) {
     if (fit(has, code) == Fit::no)
       throw field_error(field, fmt::format("model {} does not translate {} {}, but {} {}", printable(wish.model), way,
                                            printable(code), way, listed(has)));
   };
-  check("source", "from", sources_of(*model), wish.source);
-  check("target", "into", model->languages().targets, wish.target);
+  check("source", "from", sources_of(model), wish.source);
+  check("target", "into", targets_of(model), wish.target);
   return model;
 }
 
 // The only language that the texts can be in; "" if the only model does not say. @throws HttpError if there are several
-std::string only_source(const std::vector<ModelPtr>& models, const std::string& field = "source") {
+std::string only_source(const Offers& models, const std::string& field = "source") {
   std::set<std::string> known;
   std::vector<std::string> silent;
-  for (const ModelPtr& model : models) {
-    const std::vector<std::string> sources = sources_of(*model);
+  for (const Models::Offer& model : models) {
+    const std::vector<std::string> sources = sources_of(model);
     known.insert(sources.begin(), sources.end());
-    if (sources.empty()) silent.push_back(model->name());
+    if (sources.empty()) silent.push_back(model.name);
   }
   if (known.size() > 1 || (known.size() == 1 && !silent.empty()))
     throw field_error(
@@ -101,23 +108,23 @@ std::string only_source(const std::vector<ModelPtr>& models, const std::string& 
 
 // Refuses a model with several targets and no default, which would translate into an arbitrary one. Texts may begin
 // with their tags.
-void check_target(const ServedModel& model, const std::string& target, const std::string& field = "target") {
-  if (target.empty() && model.languages().wants_target && !model.languages().tagged)
+void check_target(const Models::Offer& model, const std::string& target, const std::string& field = "target") {
+  const ServedLanguages& l = model.profile->languages;
+  if (target.empty() && l.wants_target && !l.tagged)
     throw field_error(field, fmt::format("model {} translates into {}, and its directory sets no default; choose one",
-                                         model.name(), listed(model.languages().targets)));
+                                         model.name, listed(l.targets)));
+}
+
+Models::Offer offer_of(const ServedModel& model) {
+  return {model.name(), std::make_shared<const ModelProfile>(model.profile())};
 }
 
 }  // namespace
 
-std::vector<std::string> sources_of(const ServedModel& model) {
-  const ServedModel::Languages& l = model.languages();
-  if (l.from_each) return l.targets;
-  return l.source.empty() ? std::vector<std::string>{} : std::vector{l.source};
-}
-
 Languages requested_languages(const ModelPtr& model, const std::string& source, const std::string& target) {
-  if (source.empty()) only_source({model}, "source_language");
-  check_target(*model, target, "target_language");
+  const Models::Offer offer = offer_of(*model);
+  if (source.empty()) only_source({offer}, "source_language");
+  check_target(offer, target, "target_language");
   return choose_languages(model->tokenizer(), source, target.empty() ? model->languages().standard : target,
                           "source_language", "target_language");
 }
@@ -141,41 +148,38 @@ std::string TagsOfText::put_before(const std::string& sentence) {
   return prepend_language_tag(last_, sentence);
 }
 
-ModelChoice choose_model(Service& service, const CallPtr& call, const TranslationWish& asked) {
+ModelChoice choose_model(const Service& service, const TranslationWish& asked) {
   const TranslationWish wish{asked.model, code_of_source(asked.source), code_of_target(asked.target)};
-  ModelChoice choice{.model = nullptr, .source = wish.source, .target = wish.target, .assumed = {}};
+  ModelChoice choice{.model = {}, .source = wish.source, .target = wish.target, .assumed = {}};
   if (!wish.model.empty()) {
-    choice.model = named_model(service, call, wish);
+    choice.model = named_model(service, wish);
     if (wish.source.empty()) choice.assumed = only_source({choice.model});
-    check_target(*choice.model, wish.target);
+    check_target(choice.model, wish.target);
     return choice;
   }
-  std::vector<ModelPtr> models = candidates(service, wish);
+  const Offers models = candidates(service, wish);
   if ((wish.source.empty() || wish.target.empty()) && service.models().loading()) throw being_loaded();
   if (wish.source.empty()) choice.assumed = only_source(models);
   if (wish.target.empty()) {
     std::set<std::string> targets;
-    for (const ModelPtr& model : models)
-      targets.insert(model->languages().targets.begin(), model->languages().targets.end());
-    const auto same = [&](const ModelPtr& model) { return model->languages().targets.size() == targets.size(); };
+    for (const Models::Offer& model : models) targets.insert(targets_of(model).begin(), targets_of(model).end());
+    const auto same = [&](const Models::Offer& model) { return targets_of(model).size() == targets.size(); };
     if (!std::all_of(models.begin(), models.end(), same))
       throw field_error("target", fmt::format("the models here translate into {}; choose one", listed(targets)));
   }
-  const auto knows = [&](const ModelPtr& model) {
-    return fit(sources_of(*model), wish.source) == Fit::yes &&
-           fit(model->languages().targets, wish.target) == Fit::yes &&
-           (!wish.source.empty() || !sources_of(*model).empty());
+  const auto knows = [&](const Models::Offer& model) {
+    return fit(sources_of(model), wish.source) == Fit::yes && fit(targets_of(model), wish.target) == Fit::yes &&
+           (!wish.source.empty() || !sources_of(model).empty());
   };
   const auto first = std::find_if(models.begin(), models.end(), knows);
   if (first == models.end() && models.size() > 1) {
     std::vector<std::string> names;
-    for (const ModelPtr& model : models) names.push_back(model->name());
+    for (const Models::Offer& model : models) names.push_back(model.name);
     throw field_error("model",
                       fmt::format("the possible models do not state their languages; choose one of {}", listed(names)));
   }
   choice.model = first == models.end() ? models.front() : *first;
-  check_target(*choice.model, wish.target);
-  call->caller->model = choice.model->name();
+  check_target(choice.model, wish.target);
   return choice;
 }
 

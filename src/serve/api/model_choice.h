@@ -17,15 +17,15 @@ struct TranslationWish {
 };
 
 struct ModelChoice {
-  ModelPtr model;
+  Models::Offer model;
   std::string source, target;  ///< codes as in the request; "": unset
   std::string assumed;         ///< the language of the source, if it is not given but known
 };
 
-/// The model with that name, or the first that fits, preferring one with known languages; it is recorded in the call.
+/// The model with that name, or the first that fits, preferring one with known languages. It may not be loaded yet.
 /// @throws HttpError naming the field that leaves an ambiguity (and the choices), or that no model satisfies; 503 while
 ///   models that may matter are loading
-ModelChoice choose_model(Service& service, const CallPtr& call, const TranslationWish& wish);
+ModelChoice choose_model(const Service& service, const TranslationWish& wish);
 
 /// The languages for scoring or attention, by the same rules: the fields are source_language and target_language, and a
 /// missing target defaults to the one that the model's directory forces.
@@ -46,8 +46,5 @@ class TagsOfText {
   const ServedModel* model_;
   std::string said_, field_, last_;
 };
-
-/// The source languages of a model; empty: unknown.
-std::vector<std::string> sources_of(const ServedModel& model);
 
 }  // namespace tril::serve

@@ -1,10 +1,45 @@
 // Continues text for OpenAI's clients:
 //   POST /v1/completions   POST /v1/chat/completions   GET /v1/models
+#include <cmath>
+
 #include "serve/api/completing.h"
 #include "serve/api/completion_request.h"
 #include "serve/api/service.h"
 
 namespace tril::serve {
+namespace {
+
+// A model as OpenAI's API lists it, and how it is loaded.
+Json described_as(const std::string& name, const Models::Status& model) {
+  Json told{{"id", name},
+            {"object", "model"},
+            {"created", model.created},
+            {"owned_by", "tril"},
+            {"translates", model.profile->translates}};
+  if (model.profile->translates) {
+    // The choices of a request, and of the page: a model without language selection has at most one of each.
+    told["sources"] = model.profile->languages.sources();
+    told["targets"] = model.profile->languages.targets;
+  }
+  told["state"] = name_of(model.state);
+  told["memory_bytes"] = model.bytes;
+  told["idle_seconds"] = model.idle_seconds ? Json(std::round(*model.idle_seconds * 1e3) / 1e3) : Json(nullptr);
+  told["loads"] = model.loads;
+  told["unloads"] = model.unloads;
+  return told;
+}
+
+// A model and its adapters; none if no request may use it.
+std::vector<Json> described(const Models::Status& model) {
+  std::vector<Json> list;
+  if (!model.offered) return list;
+  list.push_back(described_as(model.name, model));
+  for (const std::string& adapter : model.profile->adapters)
+    list.push_back(described_as(model.name + ":" + adapter, model));
+  return list;
+}
+
+}  // namespace
 
 void Service::add_openai_routes() {
   routes_.push_back({.method = "POST",
@@ -16,57 +51,44 @@ void Service::add_openai_routes() {
                        check_room(call, false);
                        const Json body = parse_object(call->request.body);
                        CompletionRequest r = read_completion_request(body, false, call->warnings);
-                       const ModelPtr model = model_for(call, r.model, false);
-                       check_room(call, *model);
+                       const Models::Offer offer = find_model(r.model, false);
                        check_texts(texts_of_prompts(body), "prompt");
-                       std::vector<Prompt> prompts = prompts_of(body, *model);
-                       complete(*this, call, model, std::move(r), std::move(prompts));
+                       with_model(call, offer, [this, call, r = std::move(r), body](const ModelPtr& model) mutable {
+                         check_room(call, *model);
+                         complete(*this, call, model, std::move(r), prompts_of(body, *model));
+                       });
                      }});
-  routes_.push_back(
-      {.method = "POST",
-       .path = "/v1/chat/completions",
-       .summary = "Gives the next message of a chat",
-       .request_schema = completion_schema(true),
-       .response = "the choices; with stream, events of them",
-       .handle = [this](const CallPtr& call) {
-         check_room(call, false);
-         const Json body = parse_object(call->request.body);
-         CompletionRequest r = read_completion_request(body, true, call->warnings);
-         const ModelPtr model = model_for(call, r.model, false);
-         check_room(call, *model);
-         const Json messages = messages_of(body, call->warnings);
-         check_texts(texts_of_messages(messages), "messages");
-         if (!model->loaded().chat)
-           throw HttpError(
-               400, fmt::format("model {} has no chat template; /v1/completions continues text with it", model->name()))
-               .of_field("model");
-         std::vector<Prompt> prompts{chat_prompt(*model, messages)};
-         complete(*this, call, model, std::move(r), std::move(prompts));
-       }});
-  const auto described = [](const ServedModel& model) {
-    Json told{{"id", model.name()},
-              {"object", "model"},
-              {"created", model.created()},
-              {"owned_by", "tril"},
-              {"translates", model.translates()}};
-    if (!model.translates()) return told;
-    // The choices of a request, and of the page: a model without language selection has at most one of each.
-    const ServedModel::Languages& l = model.languages();
-    told["sources"] = l.from_each ? l.targets : std::vector<std::string>(l.source.empty() ? 0 : 1, l.source);
-    told["targets"] = l.targets;
-    return told;
-  };
+  routes_.push_back({.method = "POST",
+                     .path = "/v1/chat/completions",
+                     .summary = "Gives the next message of a chat",
+                     .request_schema = completion_schema(true),
+                     .response = "the choices; with stream, events of them",
+                     .handle = [this](const CallPtr& call) {
+                       check_room(call, false);
+                       const Json body = parse_object(call->request.body);
+                       CompletionRequest r = read_completion_request(body, true, call->warnings);
+                       const Models::Offer offer = find_model(r.model, false);
+                       const Json messages = messages_of(body, call->warnings);
+                       check_texts(texts_of_messages(messages), "messages");
+                       with_model(call, offer, [this, call, r = std::move(r), messages](const ModelPtr& model) mutable {
+                         check_room(call, *model);
+                         if (!model->loaded().chat)
+                           throw HttpError(
+                               400, fmt::format("model {} has no chat template; /v1/completions continues text with it",
+                                                model->name()))
+                               .of_field("model");
+                         complete(*this, call, model, std::move(r), {chat_prompt(*model, messages)});
+                       });
+                     }});
   routes_.push_back({.method = "GET",
                      .path = "/v1/models",
-                     .summary = "Lists the models that are ready",
+                     .summary = "Lists the models that requests may use",
                      .request_schema = nullptr,
-                     .response = "a list of the models",
-                     .handle = [this, described](const CallPtr& call) {
+                     .response = "a list of the models, with their languages, state, memory, and times loaded",
+                     .handle = [this](const CallPtr& call) {
                        Json list = Json::array();
-                       for (const ModelPtr& model : models_.ready()) {
-                         list.push_back(described(*model));
-                         for (const auto& each : model->with_adapters()) list.push_back(described(*each));
-                       }
+                       for (const Models::Status& model : models_.status())
+                         for (Json& one : described(model)) list.push_back(std::move(one));
                        call->send({{"object", "list"}, {"data", std::move(list)}});
                      }});
   routes_.push_back({.method = "GET",
@@ -74,9 +96,13 @@ void Service::add_openai_routes() {
                      .summary = "Describes one model",
                      .request_schema = nullptr,
                      .response = "the model",
-                     .handle = [this, described](const CallPtr& call) {
+                     .handle = [this](const CallPtr& call) {
                        const std::string name = call->request.path.substr(std::string_view("/v1/models/").size());
-                       call->send(described(*model_for(call, name, std::nullopt)));
+                       call->caller->model = find_model(name, std::nullopt).name;  // throws if there is none
+                       for (const Models::Status& model : models_.status())
+                         for (Json& one : described(model))
+                           if (one["id"] == name) return call->send(std::move(one));
+                       throw HttpError(503, fmt::format("model {} is not loaded", name), "server_error");
                      }});
 }
 

@@ -70,7 +70,9 @@ Service::Service(const ServiceOptions& options, Models& models) : options_(optio
   add_status_routes();
 }
 
-Service::~Service() = default;
+Service::~Service() {
+  models_.stop_waiting();  // those that wait would call this object
+}
 
 void Service::set_keys(Keys keys) {
   auto fresh = std::make_shared<const Keys>(std::move(keys));
@@ -228,58 +230,104 @@ void Service::fail(const CallPtr& call, const std::exception_ptr& error) const {
   call->out->send({.status = answer.status, .body = json_text(body) + "\n", .headers = std::move(answer.headers)});
 }
 
-ModelPtr Service::model_for(const CallPtr& call, const std::string& name, std::optional<bool> translates) const {
-  ModelPtr model = find_model(name, translates);
-  call->caller->model = model->name();
-  return model;
-}
-
 namespace {
 
-// A model with the adapter of this name; it shares the model's life.
-ModelPtr with_adapter(const ModelPtr& model, const std::string& adapter) {
-  std::vector<std::string> known;
-  for (const auto& each : model->with_adapters()) {
-    if (each->name() == model->name() + ":" + adapter) return ModelPtr(model, each.get());
-    known.push_back(each->name());
-  }
-  throw HttpError(404, fmt::format("model {} has no adapter {}{}", model->name(), printable(adapter),
-                                   known.empty() ? "" : fmt::format("; there are {}", fmt::join(known, ", "))))
+// The names of a model and of its adapter, or "".
+std::pair<std::string, std::string> split_name(const Models& models, const std::string& name) {
+  const std::size_t colon = name.rfind(':');
+  if (colon == name.npos || models.knows(name) || !models.knows(name.substr(0, colon))) return {name, ""};
+  return {name.substr(0, colon), name.substr(colon + 1)};
+}
+
+[[noreturn]] void fail_unknown_adapter(const std::string& model, const std::string& adapter,
+                                       const std::vector<std::string>& known) {
+  std::vector<std::string> names;
+  for (const std::string& one : known) names.push_back(model + ":" + one);
+  throw HttpError(404, fmt::format("model {} has no adapter {}{}", model, printable(adapter),
+                                   names.empty() ? "" : fmt::format("; there are {}", fmt::join(names, ", "))))
       .of_field("model")
       .with_code("model_not_found");
 }
 
+// A model with the adapter of this name; it shares the model's life.
+ModelPtr with_adapter(const ModelPtr& model, const std::string& adapter) {
+  if (adapter.empty()) return model;
+  for (const auto& each : model->with_adapters())
+    if (each->name() == model->name() + ":" + adapter) return ModelPtr(model, each.get());
+  fail_unknown_adapter(model->name(), adapter, model->profile().adapters);
+}
+
+HttpError not_ready(const std::string& message, double seconds) {
+  HttpError error = HttpError(503, message, "server_error").of_field("model");
+  error.retry_after = std::clamp(static_cast<int>(std::ceil(seconds)), 1, 60);
+  return error;
+}
+
 }  // namespace
 
-ModelPtr Service::find_model(const std::string& name, std::optional<bool> translates) const {
-  const std::size_t colon = name.rfind(':');
-  if (colon != name.npos && !models_.knows(name) && models_.knows(name.substr(0, colon)))
-    return with_adapter(find_model(name.substr(0, colon), translates), name.substr(colon + 1));
-  bool loading = false, any = false;
-  for (const Models::Status& s : models_.status()) {
-    if (!name.empty() && s.name != name) continue;
-    any = true;
-    loading |= s.state == Models::State::loading;
-    if (!s.model) continue;
-    if (!translates || s.model->translates() == *translates) return s.model;
+Models::Offer Service::find_model(const std::string& name, std::optional<bool> translates) const {
+  if (const auto [base, adapter] = split_name(models_, name); !adapter.empty()) {
+    const Models::Offer offer = find_model(base, translates);
+    const std::vector<std::string>& known = offer.profile->adapters;
+    if (std::find(known.begin(), known.end(), adapter) == known.end()) fail_unknown_adapter(base, adapter, known);
+    return {name, offer.profile};
+  }
+  for (const Models::Offer& offer : models_.offers()) {
+    if (!name.empty() && offer.name != name) continue;
+    if (!translates || offer.profile->translates == *translates) return offer;
     if (!name.empty())
       throw HttpError(400, fmt::format("model {} {}", printable(name),
                                        *translates ? "continues text and does not translate"
                                                    : "translates and does not continue text"))
           .of_field("model");
   }
-  if (loading) {
-    HttpError error = HttpError(503, "the model is being loaded", "server_error").of_field("model");
-    error.retry_after = 1;
-    throw error;
-  }
-  if (!name.empty() && any)
+  const std::vector<Models::Status> all = models_.status();
+  const auto is_it = [&](const Models::Status& s) { return name.empty() || s.name == name; };
+  const auto loads = [&](const Models::Status& s) { return is_it(s) && s.state == Models::State::loading; };
+  if (std::any_of(all.begin(), all.end(), loads)) throw not_ready("the model is being loaded", 1);
+  if (!name.empty() && std::any_of(all.begin(), all.end(), is_it))
     throw HttpError(503, fmt::format("model {} is not loaded", printable(name)), "server_error").of_field("model");
   throw HttpError(404, name.empty() ? fmt::format("there is no model here that {}",
                                                   translates.value_or(true) ? "translates" : "continues text")
                                     : fmt::format("there is no model {}", printable(name)))
       .of_field("model")
       .with_code("model_not_found");
+}
+
+void Service::with_model(const CallPtr& call, const Models::Offer& offer, ModelJob job) {
+  call->caller->model = offer.name;
+  const auto [base, adapter] = split_name(models_, offer.name);
+  if (const ModelPtr model = models_.find(base)) return job(with_adapter(model, adapter));
+  const auto gone = std::make_shared<std::atomic<bool>>(false);
+  call->out->on_gone([gone] { *gone = true; });
+  const auto shared_job = std::make_shared<ModelJob>(std::move(job));
+  const auto run = [this, call, gone, shared_job, with = adapter](const ModelPtr& model,
+                                                                  const std::exception_ptr& error) {
+    if (*gone) return;
+    try {
+      if (error) std::rethrow_exception(error);
+      call->waited = true;
+      (*shared_job)(with_adapter(model, with));
+    } catch (...) {
+      fail(call, std::current_exception());
+    }
+  };
+  const Models::Acquired got = models_.acquire(base, {.client = call->client(),
+                                                      .bytes = 2 * call->request.body.size(),  // as text and as JSON
+                                                      .deadline = call->deadline,
+                                                      .call = run});
+  switch (got.access) {
+    case Models::Access::ready:
+      return (*shared_job)(with_adapter(got.model, adapter));
+    case Models::Access::waiting:
+      return;
+    case Models::Access::full:
+      throw not_ready("too many requests are waiting for models to be loaded", got.seconds);
+    case Models::Access::failed:
+      throw not_ready(fmt::format("model {} cannot be loaded: {}", base, got.error), got.seconds);
+    case Models::Access::absent:
+      throw HttpError(503, fmt::format("model {} is not loaded", base), "server_error").of_field("model");
+  }
 }
 
 namespace {
@@ -304,15 +352,16 @@ HttpError full(const Engine& engine) {
 }  // namespace
 
 void Service::check_room(const CallPtr& call, const ServedModel& model) const {
-  if (!model.engine().has_room(call->client())) throw full(model.engine());
+  if (!call->waited && !model.engine().has_room(call->client())) throw full(model.engine());
 }
 
 void Service::check_room(const CallPtr& call, bool translates) const {
   ModelPtr any;
-  for (const ModelPtr& model : models_.ready()) {
-    if (model->translates() != translates) continue;
-    if (model->engine().has_room(call->client(), false)) return;
-    any = model;
+  for (const Models::Status& s : models_.status()) {
+    if (!s.profile || s.profile->translates != translates || s.disabled) continue;
+    // Requests for a model that is not loaded wait elsewhere.
+    if (!s.model || s.model->engine().has_room(call->client(), false)) return;
+    any = s.model;
   }
   if (any) check_room(call, *any);
 }
@@ -331,7 +380,7 @@ void Service::submit(const CallPtr& call, const ModelPtr& model, std::vector<Wor
     work->on_partial = after_gate(gate, std::move(work->on_partial));
     work->on_end = after_gate(gate, std::move(work->on_end));
   }
-  switch (model->engine().submit(works)) {
+  switch (model->engine().submit(works, call->waited ? Admission::given : Admission::asked)) {
     case Engine::Answer::taken:
       break;
     case Engine::Answer::full:

@@ -53,6 +53,7 @@ struct Call {
   std::shared_ptr<Responder> out;
   std::shared_ptr<CallIdentity> caller = std::make_shared<CallIdentity>();
   bool admin = false;
+  bool waited = false;  ///< for a model: it was admitted then, and its works need no room in the queue
   Clock::time_point begun = Clock::now(), deadline;
   std::string id;     ///< also sent to the client
   Warnings warnings;  ///< included in the answer
@@ -100,15 +101,23 @@ class Service {
   /// The API's description in OpenAPI 3.
   Json openapi() const;
   const ServiceOptions& options() const { return options_; }
-  Models& models() { return models_; }
+  Models& models() const { return models_; }
 
   // --- for the routes ---
 
-  /// The model with this name or, without a name, the first that does the task (translates, or continues text).
-  /// @throws HttpError if there is none, or it is not ready
-  ModelPtr find_model(const std::string& name, std::optional<bool> translates) const;
-  /// Likewise, and records it as the model that answers the call.
-  ModelPtr model_for(const CallPtr& call, const std::string& name, std::optional<bool> translates) const;
+  /// The model with this name ("base:legal" with an adapter) or, without a name, the first that does the task (translates, or
+  /// continues text). It may not be loaded yet.
+  /// @throws HttpError if there is none, or it cannot be used now
+  Models::Offer find_model(const std::string& name, std::optional<bool> translates) const;
+  /// Runs `job` with the offered model, which answers the call: at once if it is loaded, else in another thread once it is;
+  /// then an exception becomes the answer.
+  /// @throws HttpError if it cannot be loaded now, or too many requests wait already
+  using ModelJob = std::function<void(const ModelPtr& model)>;
+  void with_model(const CallPtr& call, const Models::Offer& offer, ModelJob job);
+  /// Both in one.
+  void with_model(const CallPtr& call, const std::string& name, std::optional<bool> translates, ModelJob job) {
+    with_model(call, find_model(name, translates), std::move(job));
+  }
   /// Refuses a request before it is parsed if its client may queue nothing more: with any model for the task; with this model.
   /// @throws HttpError (429)
   void check_room(const CallPtr& call, bool translates) const;

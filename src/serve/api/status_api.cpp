@@ -15,20 +15,6 @@ Fields fields_of(ModelRequest& r) {
   return f;
 }
 
-std::string_view name_of(Models::State state) {
-  switch (state) {
-    case Models::State::loading:
-      return "loading";
-    case Models::State::ready:
-      return "ready";
-    case Models::State::failed:
-      return "failed";
-    case Models::State::unloaded:
-      return "unloaded";
-  }
-  return "";
-}
-
 }  // namespace
 
 ServerNumbers Service::numbers() const {

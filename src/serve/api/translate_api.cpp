@@ -90,8 +90,12 @@ std::shared_ptr<const search::Terminology> terminology_of(const Json& body) {
 // A request in progress: the pieces of its texts, and the translations of each translated piece.
 class Translating : public std::enable_shared_from_this<Translating> {
  public:
-  Translating(CallPtr call, ModelChoice choice, TranslateRequest request, bool list)
-      : call_(std::move(call)), model_(choice.model), choice_(std::move(choice)), r_(std::move(request)), list_(list) {}
+  Translating(CallPtr call, ModelPtr model, ModelChoice choice, TranslateRequest request, bool list)
+      : call_(std::move(call)),
+        model_(std::move(model)),
+        choice_(std::move(choice)),
+        r_(std::move(request)),
+        list_(list) {}
 
   void start(Service& service, const Json& body) {
     text_ = model_->loaded().text;
@@ -378,13 +382,19 @@ void Service::add_translate_routes() {
            [this](const CallPtr& call) {
              check_room(call, true);
              static const Json properties = translate_schema()["properties"];
-             const Json body = body_of(call->request, properties);
+             Json body = body_of(call->request, properties);
              TranslateRequest r = read_translate_request(body, call->warnings);
              check_texts(r.q, "q");
-             ModelChoice choice = choose_model(*this, call, {r.model, r.source, r.target});
-             check_room(call, *choice.model);
-             const bool list = body["q"].is_array();
-             std::make_shared<Translating>(call, std::move(choice), r, list)->start(*this, body);
+             ModelChoice choice = choose_model(*this, {r.model, r.source, r.target});
+             const Models::Offer offer = choice.model;
+             with_model(call, offer,
+                        [this, call, choice = std::move(choice), r = std::move(r),
+                         body = std::move(body)](const ModelPtr& model) mutable {
+                          check_room(call, *model);
+                          const bool list = body["q"].is_array();
+                          std::make_shared<Translating>(call, model, std::move(choice), std::move(r), list)
+                              ->start(*this, body);
+                        });
            },
        .errors = ErrorStyle::libretranslate});
 }

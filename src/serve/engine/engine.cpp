@@ -136,7 +136,7 @@ void Engine::check_works(std::span<const WorkPtr> works) const {
   }
 }
 
-Engine::Answer Engine::submit(std::span<const WorkPtr> works) {
+Engine::Answer Engine::submit(std::span<const WorkPtr> works, Admission admission) {
   check_works(works);
   const bool is_long = works.size() > FairQueue::share_of_one(options_.queue_size);
   const auto first = works.first(is_long ? std::max<std::size_t>(1, options_.queue_size / 4) : works.size());
@@ -145,17 +145,17 @@ Engine::Answer Engine::submit(std::span<const WorkPtr> works) {
     const auto rest = std::make_shared<Rest>(Rest{{others.begin(), others.end()}, first.size()});
     for (const WorkPtr& work : works) work->rest = rest;
   }
-  const Answer answer = push(first);
+  const Answer answer = push(first, admission);
   if (answer != Answer::taken)  // the callbacks hold the request
     for (const WorkPtr& work : works) work->on_token = {}, work->on_partial = {}, work->on_end = {}, work->rest = {};
   return answer;
 }
 
-Engine::Answer Engine::push(std::span<const WorkPtr> works) {
+Engine::Answer Engine::push(std::span<const WorkPtr> works, Admission admission) {
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return Answer::closed;
-    if (!queue_.push(works)) {
+    if (!queue_.push(works, admission)) {
       statistics_.refused.add(works.size());
       return Answer::full;
     }

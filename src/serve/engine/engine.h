@@ -48,8 +48,9 @@ class Engine {
   /// A long text is one work for each of its sentences, possibly more than one client may have in the queue. Then the first
   /// ones wait in the queue, and each of the others follows when an earlier one has ended, also after drain(). So no text is
   /// too long, and no client has more than its share of the queue.
+  /// With Admission::given, the queue takes them even if it is full.
   /// @throws Error(usage) like check_works()
-  Answer submit(std::span<const WorkPtr> works);
+  Answer submit(std::span<const WorkPtr> works, Admission admission = Admission::asked);
   /// Checks works before they are submitted.
   /// @throws Error(usage) if the cache can never hold one of them, or its options are invalid
   void check_works(std::span<const WorkPtr> works) const;
@@ -75,7 +76,7 @@ class Engine {
 
  private:
   struct Worker;
-  Answer push(std::span<const WorkPtr> works);
+  Answer push(std::span<const WorkPtr> works, Admission admission);
   void stop();
   void run(Worker& worker);
   void take(Worker& worker, std::unique_lock<std::mutex>& lock, std::vector<WorkPtr>& arrivals,

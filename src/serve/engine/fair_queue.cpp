@@ -36,10 +36,10 @@ bool FairQueue::has_room(const std::string& client, std::size_t n) const {
   return size_ + n <= most_ && size(client) + n <= share_of_one(most_);
 }
 
-bool FairQueue::push(std::span<const WorkPtr> works) {
+bool FairQueue::push(std::span<const WorkPtr> works, Admission admission) {
   if (works.empty()) return true;
   const std::string& name = works.front()->client;
-  if (!has_room(name, works.size())) return false;
+  if (admission == Admission::asked && !has_room(name, works.size())) return false;
   for (const WorkPtr& work : works) {
     Turns& turns = by_priority_[work->priority];
     auto client = std::find_if(turns.begin(), turns.end(), [&](const Client& c) { return c.name == name; });

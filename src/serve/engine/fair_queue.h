@@ -19,6 +19,9 @@
 
 namespace tril::serve {
 
+/// Whether works need room in the queue, or were admitted before: they belong to a request that has waited for its model.
+enum class Admission : std::uint8_t { asked, given };
+
 class FairQueue {
  public:
   /// @param most     maximum number of waiting works; one client may have half of them
@@ -28,7 +31,7 @@ class FairQueue {
   static std::size_t share_of_one(std::size_t most) { return std::max<std::size_t>(1, most / 2); }
 
   /// Takes all of these works, which belong to one client; if there is no room for all, none. @return whether it took them
-  bool push(std::span<const WorkPtr> works);
+  bool push(std::span<const WorkPtr> works, Admission admission = Admission::asked);
   /// True if there is room for `n` works of this client.
   bool has_room(const std::string& client, std::size_t n) const;
   /// Removes and returns the next work; null if there is none, or if it needs more than `most_tokens` of the cache (then it

@@ -47,6 +47,32 @@ constexpr std::array seconds_bounds{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 
                                     0.5,   1.0,   2.0,   5.0,  10.0, 20.0, 50.0, 100.0};
 constexpr std::array rows_bounds{1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0};
 
+// How models are loaded and unloaded.
+void loading_of_models(Text& text, const std::vector<Models::Status>& models) {
+  const auto of_all = [&](const std::string& name, const char* type, const char* help, auto value_of) {
+    text.begin(name, type, help);
+    for (const Models::Status& s : models) text.value("model=" + quoted(s.name), value_of(s));
+  };
+  text.begin("model_state", "gauge", "1 for the state that a model is in.");
+  for (const Models::Status& s : models)
+    for (const auto state :
+         {Models::State::unloaded, Models::State::loading, Models::State::ready, Models::State::failed})
+      text.value(fmt::format("model={},state=\"{}\"", quoted(s.name), name_of(state)), s.state == state ? 1 : 0);
+  of_all("model_memory_bytes", "gauge", "Memory of a loaded model: weights, tokenizer and KV cache.",
+         [](const Models::Status& s) { return s.bytes; });
+  text.begin("model_idle_seconds", "gauge", "Seconds since the last use of a model that was used.");
+  for (const Models::Status& s : models)
+    if (s.idle_seconds) text.value("model=" + quoted(s.name), *s.idle_seconds);
+  of_all("model_waiting", "gauge", "Requests that wait for a model to be loaded.",
+         [](const Models::Status& s) { return s.waiting; });
+  of_all("model_loads_total", "counter", "Times that a model was loaded.",
+         [](const Models::Status& s) { return s.loads; });
+  of_all("model_unloads_total", "counter", "Times that a model was unloaded.",
+         [](const Models::Status& s) { return s.unloads; });
+  of_all("model_failures_total", "counter", "Times that a model could not be loaded.",
+         [](const Models::Status& s) { return s.failures; });
+}
+
 }  // namespace
 
 std::string metrics_text(const std::vector<Models::Status>& models, const ServerNumbers& server,
@@ -79,6 +105,7 @@ std::string metrics_text(const std::vector<Models::Status>& models, const Server
   };
   text.begin("model_ready", "gauge", "Whether a model is ready.");
   for (const Models::Status& s : models) text.value("model=" + quoted(s.name), s.model ? 1 : 0);
+  loading_of_models(text, models);
   number("waiting", "gauge", "Sentences that are waiting.", [](const ServedModel& m) { return m.engine().waiting(); });
   number("running", "gauge", "Sentences that are being decoded.",
          [](const ServedModel& m) { return m.engine().running(); });

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "grammar/schemas/json_schema.h"
-#include "tokenizer/files/language_tag.h"
 #include "tokenizer/files/token_bytes.h"
 
 namespace tril::serve {
@@ -50,37 +49,19 @@ ServedModel::ServedModel(std::string name, Loaded loaded) : ServedModel(std::mov
 }
 
 ServedModel::ServedModel(std::string name, Loaded loaded, std::shared_ptr<Engine> engine, std::int32_t adapter)
-    : name_(std::move(name)), loaded_(std::move(loaded)), engine_(std::move(engine)), adapter_(adapter) {
+    : name_(std::move(name)),
+      loaded_(std::move(loaded)),
+      profile_(profile_of(loaded_)),
+      engine_(std::move(engine)),
+      adapter_(adapter) {
   if (translates()) {
-    languages_ = {loaded_.source_language, tokenizer().languages()};
-    languages_.from_each = !languages_.targets.empty();
-    if (languages_.targets.empty()) languages_.targets = tagged_languages(tokenizer());
-    languages_.tagged = !languages_.from_each && !languages_.targets.empty();
-    languages_.told = !languages_.targets.empty();
-    if (languages_.targets.empty() && !loaded_.target_language.empty())
-      languages_.targets.push_back(loaded_.target_language);
     translation_ = std::make_unique<search::TranslationText>(model(), loaded_.tokenizer);
-    set_standard_target();
     loaded_.search = search::with_vocabulary(std::move(loaded_.search), model(), tokenizer());
     search::check_options(loaded_.text, loaded_.search);
   } else {
     continuation_ = std::make_unique<search::ContinuationText>(model(), loaded_.tokenizer);
   }
   search::check_options(loaded_.search, model().vocab_size());
-}
-
-void ServedModel::set_standard_target() {
-  if (!languages_.told) return;
-  const std::int32_t forced = loaded_.search.forced_bos_id;
-  if (languages_.tagged) {
-    languages_.standard = loaded_.target_language;
-    languages_.wants_target = languages_.targets.size() > 1 && languages_.standard.empty() && forced < 0;
-    return;
-  }
-  if (search::starts_with_language(model(), tokenizer())) return;
-  languages_.wants_target = forced < 0;
-  for (const std::string& code : languages_.targets)
-    if (forced >= 0 && tokenizer().language_id(code) == forced) languages_.standard = code;
 }
 
 std::shared_ptr<const search::SearchPlan> ServedModel::options(const std::string& key,

@@ -17,6 +17,7 @@
 #include "decode/texts/translation_text.h"
 #include "grammar/automata/constraint.h"
 #include "serve/engine/engine.h"
+#include "serve/engine/model_profile.h"
 #include "settings/search_options.h"
 
 namespace tril::serve {
@@ -36,7 +37,11 @@ struct Loaded {
   std::vector<std::string> adapters;  ///< names of the model's adapters, in the order of their numbers (nn/adapters.h)
   /// "en"; empty: unknown. For a model with tags, the target is the default of requests; "-": no tag.
   std::string source_language, target_language;
+  std::int64_t bytes = 0;  ///< memory that the weights and the tokenizer take; 0: unknown
 };
+
+/// The profile of a model, whose weights need neither be allocated nor set.
+ModelProfile profile_of(const Loaded& loaded);
 
 /// The default of a completion's max_tokens, as in OpenAI's API.
 inline constexpr std::int64_t default_completion_tokens = 16;
@@ -62,7 +67,7 @@ class ServedModel {
   const Loaded& loaded() const { return loaded_; }
   const model::Model& model() const { return *loaded_.model; }
   const Tokenizer& tokenizer() const { return *loaded_.tokenizer; }
-  bool translates() const { return loaded_.model->has_encoder(); }
+  bool translates() const { return profile_.translates; }
   /// True if a text of this many tokens exceeds the model's positions.
   bool is_too_long(std::int64_t tokens) const {
     const std::int64_t positions = model().max_positions();
@@ -73,17 +78,8 @@ class ServedModel {
   const Engine& engine() const { return *engine_; }
   Statistics& statistics() { return statistics_; }
   const Statistics& statistics() const { return statistics_; }
-  /// The languages of a translation model.
-  struct Languages {
-    std::string source;  ///< "": unknown
-    std::vector<std::string> targets;
-    bool from_each = false;     ///< the source is one of `targets`, and each request gives it
-    bool told = false;          ///< the model reads the target language from a tag or a token
-    bool tagged = false;        ///< from a tag before the text
-    std::string standard;       ///< the target of a request without one; "": unknown; "-": texts without a tag
-    bool wants_target = false;  ///< there are several targets and no default, so a request must give one
-  };
-  const Languages& languages() const { return languages_; }
+  const ModelProfile& profile() const { return profile_; }
+  const ServedLanguages& languages() const { return profile_.languages; }
   /// For a translation model.
   const search::TranslationText& translation() const { return *translation_; }
   /// For a language model.
@@ -103,12 +99,11 @@ class ServedModel {
 
  private:
   ServedModel(std::string name, Loaded loaded, std::shared_ptr<Engine> engine, std::int32_t adapter);
-  void set_standard_target();
 
   std::string name_;
   Loaded loaded_;
   std::time_t created_ = std::time(nullptr);
-  Languages languages_;
+  ModelProfile profile_;
   std::unique_ptr<search::TranslationText> translation_;
   std::unique_ptr<search::ContinuationText> continuation_;
   std::mutex mutex_;
@@ -123,6 +118,9 @@ class ServedModel {
   std::int32_t adapter_ = -1;
   std::vector<std::unique_ptr<ServedModel>> with_adapters_;
 };
+
+/// A model that is in use: it stays loaded as long as such a pointer exists.
+using ModelPtr = std::shared_ptr<ServedModel>;
 
 /// Sets a worker's adapter to that of a served model, for the lifetime of this object.
 class AdapterOf {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "support/client.h"
+#include "support/contains.h"
 #include "support/language_model.h"
 #include "support/tiny_marian.h"
 
@@ -147,6 +148,42 @@ TEST(ServeRun, WithoutAnyModelItEnds) {
         EXPECT_EQ(client.ask("POST", "/translate", R"({"q": "a dog"})").status, 200);
       });
   EXPECT_EQ(some.code, 0) << some.err;
+}
+
+// A directory of models, of which a request loads the one it needs.
+TEST(ServeRun, ModelsOfADirectoryAreLoadedOnDemand) {
+  const ScratchFolder folder;
+  const std::string sound = write_tiny_marian(folder), models = folder.at("models");
+  fs::create_directory(models);
+  for (const char* name : {"en-de", "en-fr", ".hidden"}) fs::copy(sound, models + "/" + name);
+  folder.write("models/README.md", "two models");
+  const Ran ran = serve({"--models", models, "--languages", "en-de=en:de", "en-fr=en:fr", "--model-memory", "1GiB",
+                         "--idle-unload", "10m", "--threads", "1"},
+                        "README.md", [&](std::uint16_t port) {
+                          Client client(port);
+                          const auto states = [&] {
+                            std::string all;
+                            const json list = json::parse(client.ask("GET", "/v1/models").body);
+                            for (const json& m : list["data"])
+                              all += m["id"].get<std::string>() + " " + m["state"].get<std::string>() + "\n";
+                            return all;
+                          };
+                          for (int i = 0; i < 600 && client.ask("GET", "/ready").status != 200; ++i)
+                            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+                          EXPECT_EQ(states(), "en-de unloaded\nen-fr unloaded\n");
+                          const Answer a = client.ask("POST", "/translate", R"({"q": "a dog", "target": "fr"})");
+                          EXPECT_EQ(a.status, 200) << a.body;
+                          EXPECT_EQ(states(), "en-de unloaded\nen-fr ready\n");
+                        });
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.err.find("hidden"), std::string::npos) << ran.err;
+}
+
+TEST(ServeRun, AModelLargerThanTheMemoryEndsIt) {
+  const ScratchFolder folder;
+  const Ran ran = serve_in_vain({"-m", "de=" + write_tiny_marian(folder), "--model-memory", "10KiB"});
+  EXPECT_EQ(ran.code, 2) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "--model-memory: model de takes ", "MiB, more than the 0.01 MiB for all models"));
 }
 
 // Each thread has its own address space, for thousands of them; a machine with fewer threads reports how many.

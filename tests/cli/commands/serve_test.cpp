@@ -3,11 +3,13 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <regex>
 
 #include "cli/app/app.h"
 #include "cli/options/environment.h"
 #include "model_io/registry.h"
+#include "support/contains.h"
 #include "support/polyglot.h"
 #include "support/serve_program.h"
 #include "support/tiny_marian.h"
@@ -52,6 +54,27 @@ TEST(Serve, ANameStandsOnce) {
   refused({model, model}, {}, "are both called \"model\"");
   refused({"de=" + model}, {"--languages", "de=en:de", "de=en:fr"},
           "--languages: \"de=en:de\" and \"de=en:fr\" are both called \"de\"");
+}
+
+TEST(Serve, ModelsAndTheirMemoryAreReadOrRefused) {
+  const ScratchFolder folder;
+  const std::string model = write_tiny_marian(folder);
+  std::filesystem::create_directory(folder.at("none"));
+  std::filesystem::create_directories(folder.at("odd/a=b"));
+  const auto refused = [&](std::vector<std::string> args) {
+    args.insert(args.begin(), {"serve", "--port", "0"});
+    const Ran ran = run_tril(args);
+    EXPECT_EQ(ran.code, exit_usage);
+    return ran.err;
+  };
+  EXPECT_TRUE(contains(refused({}), "--model: is missing", "--models"));
+  EXPECT_TRUE(contains(refused({"--models", folder.at("none")}), "--models: ", "/none contains no model"));
+  EXPECT_TRUE(contains(refused({"--models", folder.at("nowhere")}), "--models: ", "No such file"));
+  EXPECT_TRUE(contains(refused({"--models", folder.at("odd")}), "--models: \"a=b\" contains ="));
+  EXPECT_TRUE(contains(refused({"-m", model, "--model-memory", "2"}), "--model-memory: expected", "2GiB", "got \"2\""));
+  EXPECT_TRUE(contains(refused({"-m", model, "--model-memory", "-2GiB"}), "--model-memory", "-2GiB"));
+  EXPECT_TRUE(contains(refused({"-m", model, "--idle-unload", "10"}), "--idle-unload: expected", "10m", "got \"10\""));
+  EXPECT_TRUE(contains(refused({"-m", model, "--load", "never"}), "--load", "at-start", "on-demand", "never"));
 }
 
 // Checked before anything is loaded, for any model, and from the environment too.

@@ -219,6 +219,8 @@ TEST_F(Serving, TakesTheLanguagesOfModelsThatHaveThem) {
   const Json map = post("/attention", told)["maps"][0];
   EXPECT_EQ(map["keys"][0], "fra_Latn");
   told["target_language"] = "deu";
+  EXPECT_EQ(post("/score", told)["scores"][0], score) << "another form of the code";
+  told["target_language"] = "tlh";
   EXPECT_NE(post("/score", told, 400).dump().find("target_language"), std::string::npos);
   // A model with a single pair leaves no choice.
   serve();

@@ -1,0 +1,44 @@
+// The models of `tril serve`, as its options name them, and how the server loads them.
+#pragma once
+
+#include <exception>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/serving/serve_options.h"
+#include "serve/engine/models.h"
+
+namespace tril::cli {
+
+/// An error of one thread that another thread ends with.
+class Refused {
+ public:
+  void say(std::exception_ptr error) {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::move(error);
+  }
+  void rethrow() {
+    const std::lock_guard lock(mutex_);
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr error_;
+};
+
+/// The values of --model, and NAME=PATH for each model in the directories of --models, by name.
+/// @throws Error(usage) without a model, for a directory without one, or if two have the same name
+std::vector<std::string> models_of(const ServeOptions& o);
+
+/// @param o        with all models in ServeOptions::models
+/// @param refused  receives the error of a model that does not fit the options; it must outlive the loaders
+/// @throws Error(usage) for a value without a name, or a path that is no model
+std::vector<serve::ModelLoader> model_loaders(const ServeOptions& o, Refused& refused);
+
+/// When models are loaded and unloaded. @throws Error(usage) for options that contradict each other
+serve::ModelsOptions models_options(const ServeOptions& o);
+
+}  // namespace tril::cli

@@ -1,0 +1,43 @@
+#include "serve/engine/model_profile.h"
+
+#include "serve/engine/served_model.h"
+#include "tokenizer/files/language_tag.h"
+
+namespace tril::serve {
+namespace {
+
+void set_standard_target(ServedLanguages& l, const Loaded& loaded) {
+  if (!l.told) return;
+  const std::int32_t forced = loaded.search.forced_bos_id;
+  if (l.tagged) {
+    l.standard = loaded.target_language;
+    l.wants_target = l.targets.size() > 1 && l.standard.empty() && forced < 0;
+    return;
+  }
+  if (search::starts_with_language(*loaded.model, *loaded.tokenizer)) return;
+  l.wants_target = forced < 0;
+  for (const std::string& code : l.targets)
+    if (forced >= 0 && loaded.tokenizer->language_id(code) == forced) l.standard = code;
+}
+
+ServedLanguages languages_of(const Loaded& loaded) {
+  ServedLanguages l{loaded.source_language, loaded.tokenizer->languages()};
+  l.from_each = !l.targets.empty();
+  if (l.targets.empty()) l.targets = tagged_languages(*loaded.tokenizer);
+  l.tagged = !l.from_each && !l.targets.empty();
+  l.told = !l.targets.empty();
+  if (l.targets.empty() && !loaded.target_language.empty()) l.targets.push_back(loaded.target_language);
+  set_standard_target(l, loaded);
+  return l;
+}
+
+}  // namespace
+
+ModelProfile profile_of(const Loaded& loaded) {
+  ModelProfile profile{.translates = loaded.model->has_encoder(), .languages = {}, .adapters = loaded.adapters};
+  if (profile.translates) profile.languages = languages_of(loaded);
+  profile.bytes = loaded.bytes;
+  return profile;
+}
+
+}  // namespace tril::serve
