@@ -90,7 +90,7 @@ void read_keys(GgufReader& r, const std::string& family, Json& config) {
   for (const GgufKey& key : gguf_keys(family)) {
     const Json value = value_of(r, key);
     if (value.is_null()) continue;
-    if (key.only != 0 && value != Json(key.only))
+    if (key.only != 0 && value != (key.kind == GgufKey::Kind::flag ? Json(true) : Json(key.only)))
       r.fail_at(key.gguf, fmt::format("{} is not supported for a {} model", value.dump(), family),
                 fmt::format("only {} is", key.only));
     if (key.only != 0) continue;
@@ -155,7 +155,7 @@ void read_switches(const GgufFile& f, const std::string& family, Json& config) {
   if (is_any(family, {"cohere", "glm4_moe"})) config["use_qk_norm"] = normed;
   if (family == "stablelm") config["qk_layernorm"] = normed;
   if (is_any(family, {"starcoder2", "ernie4_5"})) config["use_bias"] = biased;
-  if (is_any(family, {"mistral", "mixtral", "ministral3", "starcoder2"})) config["sliding_window"] = nullptr;
+  if (is_any(family, {"mistral", "mixtral", "ministral3", "starcoder2", "dots1"})) config["sliding_window"] = nullptr;
 }
 
 // The size of a head.
@@ -194,6 +194,36 @@ void read_latent(GgufReader& r, Json& config) {
   if (!config.contains("q_lora_rank")) config["q_lora_rank"] = nullptr;
 }
 
+// lfm2: the layers without heads of keys have convolutions. The width of the feed-forward is the one that the tensors have.
+void read_head_counts(GgufReader& r, Json& config) {
+  constexpr const char* kKey = "attention.head_count_kv";
+  const auto counts = r.get<std::vector<std::int64_t>>(kKey);
+  if (!counts || std::ssize(*counts) != layers_of(config))
+    r.fail_at(kKey, fmt::format("must have a value for each of {} layers", layers_of(config)));
+  Json types = Json::array();
+  for (const std::int64_t heads : *counts) {
+    if (heads < 0 || (heads > 0 && config.value("num_key_value_heads", heads) != heads))
+      r.fail_at(kKey, fmt::format("{} heads in one layer, {} in another are not supported", heads,
+                                  config.value("num_key_value_heads", heads)));
+    if (heads > 0) config["num_key_value_heads"] = heads;
+    types.push_back(heads > 0 ? "full_attention" : "conv");
+  }
+  config["layer_types"] = types;
+  if (config.at("model_type") == "lfm2") config["block_auto_adjust_ff_dim"] = false;
+}
+
+// hy_v3: the tensors tell which layers have experts; the width of the shared expert is a multiple of the others'.
+void read_hy_v3(GgufReader& r, Json& config) {
+  constexpr const char* kKey = "expert_shared_feed_forward_length";
+  const std::int64_t one = config.at("moe_intermediate_size"), shared = r.count(kKey).value_or(one);
+  if (shared % one != 0) r.fail_at(kKey, fmt::format("{} is not a multiple of the experts' width, {}", shared, one));
+  config["num_shared_experts"] = shared / one;
+  Json types = Json::array();
+  for (std::int64_t i = 0; i < layers_of(config); ++i)
+    types.push_back(r.file().find_tensor(fmt::format("blk.{}.ffn_gate_inp.weight", i)) ? "sparse" : "dense");
+  config["mlp_layer_types"] = types;
+}
+
 // llama.cpp's values of keys that a file with routed experts may leave out.
 void add_router_defaults(Json& config) {
   for (const auto& [key, value] : {std::pair{"n_group", Json(1)},
@@ -206,13 +236,13 @@ void add_router_defaults(Json& config) {
 
 // Sets the keys that follow from the tensors or the architecture: head sizes, biases and others.
 void read_llama_like(GgufReader& r, const std::string& family, Json& config) {
-  const bool latent = is_any(family, {"deepseek_v2", "deepseek_v3"});
+  const bool latent = has_latent_attention(family);
+  if (has_short_convolutions(family)) read_head_counts(r, config);
   if (!config.contains("num_key_value_heads")) config["num_key_value_heads"] = config.at("num_attention_heads");
   if (!config.contains("rope_theta")) config["rope_theta"] = 10000.0;
-  if (latent || family == "glm4_moe") {
-    read_further_layers(r, config);
-    add_router_defaults(config);
-  }
+  if (latent || is_any(family, {"glm4_moe", "hy_v3"})) read_further_layers(r, config);
+  if (has_deepseek_router(family)) add_router_defaults(config);
+  if (family == "hy_v3") read_hy_v3(r, config);
   if (family == "deepseek_v2" && config.at("n_group") != 1) config["topk_method"] = "group_limited_greedy";
   if (latent)
     read_latent(r, config);
@@ -236,7 +266,7 @@ void read_llama_like(GgufReader& r, const std::string& family, Json& config) {
       config["original_max_position_embeddings"] = config.at("max_position_embeddings");
   }
   read_gguf_rope(r, config);
-  if (is_any(family, {"ministral3", "gpt_oss"})) {  // must have the newer key
+  if (is_any(family, {"ministral3", "gpt_oss", "apertus"})) {  // must have the newer key
     config["rope_parameters"] = config.value("rope_scaling", Json{{"rope_type", "default"}});
     config["rope_parameters"]["rope_theta"] = config.at("rope_theta");
     config.erase("rope_scaling");

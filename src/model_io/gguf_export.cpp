@@ -101,6 +101,7 @@ std::vector<Source> sources_of(const Model& m, const nlohmann::json& config, Ggu
           s.weights.push_back(found->second);
       if (s.weights.empty()) continue;
       used.insert(s.weights.begin(), s.weights.end());
+      if (rule.form == Form::metadata) continue;  // numbers_of()
       s.header.shape = shape_of(rule, sizes_of(s.weights[0]->shape), config);
       s.header.type = type_of(s.header, type);
       sources.push_back(std::move(s));
@@ -164,6 +165,20 @@ std::vector<float> rotated(const std::vector<float>& values, const GgufRule& rul
   return result;
 }
 
+// The numbers of each layer that belong to the metadata.
+GgufMetadata numbers_of(const Model& m, const WeightFiles& files, const nlohmann::json& config) {
+  const ByName by_name = stored_names(m);
+  GgufMetadata metadata;
+  for (const GgufRule& rule : gguf_rules(config)) {
+    if (rule.form != Form::metadata) continue;
+    std::vector<float> numbers;
+    for (std::int64_t layer = 0; layer < layers_of(config); ++layer)
+      numbers.push_back(values_of(m, *by_name.at(rule.hf_name(layer)), files, rule).at(0));
+    metadata.add(rule.gguf, numbers);
+  }
+  return metadata;
+}
+
 std::vector<std::byte> bytes_of(const Model& m, const Source& s, const WeightFiles& files,
                                 const nlohmann::json& config) {
   std::vector<std::byte> bytes(s.header.bytes());
@@ -198,6 +213,7 @@ void export_gguf(const Model& m, const WeightFiles& files, const GgufExport& how
   metadata.add("general.file_type", file_type(how.type));
   metadata.add("general.quantization_version", std::uint32_t{2});
   metadata.append(header.metadata);
+  metadata.append(numbers_of(m, files, config));
   metadata.append(how.tokenizer);
 
   const std::vector<Source> sources = sources_of(m, config, how.type);

@@ -16,12 +16,13 @@ Json activation_of(std::string_view family) {
   if (is_any(family, {"gpt2"})) return {{"activation_function", "gelu_new"}};
   if (is_any(family, {"gpt_bigcode"})) return {{"activation_function", "gelu_pytorch_tanh"}};
   if (is_any(family, {"falcon"})) return {{"activation", "gelu"}};
-  if (is_any(family, {"bloom", "mpt"})) return Json::object();
-  const char* const name = is_any(family, {"starcoder2"})          ? "gelu_pytorch_tanh"
-                           : is_any(family, {"arcee", "nemotron"}) ? "relu2"
-                           : is_any(family, {"phi"})               ? "gelu_new"
-                           : is_any(family, {"gpt_neox"})          ? "gelu"
-                                                                   : "silu";
+  if (is_any(family, {"bloom", "mpt", "lfm2", "lfm2_moe"})) return Json::object();
+  const char* const name = is_any(family, {"starcoder2"})                   ? "gelu_pytorch_tanh"
+                           : is_any(family, {"arcee", "nemotron", "jais2"}) ? "relu2"
+                           : is_any(family, {"apertus"})                    ? "xielu"
+                           : is_any(family, {"phi"})                        ? "gelu_new"
+                           : is_any(family, {"gpt_neox"})                   ? "gelu"
+                                                                            : "silu";
   return {{"hidden_act", name}};
 }
 
@@ -33,18 +34,24 @@ Json gguf_fixed(std::string_view family) {
   if (is_any(family,
              {"cohere", "deepseek_v2", "deepseek_v3", "granitemoe", "hunyuan_v1_dense", "hunyuan_v1_moe", "olmo"}))
     add({{"attention_bias", false}});
-  if (is_any(family, {"gpt_oss", "gpt_neox"})) add({{"attention_bias", true}});
+  if (is_any(family, {"glm4_moe_lite", "apertus", "afmoe", "dots1", "hy_v3"})) add({{"attention_bias", false}});
+  if (is_any(family, {"gpt_oss", "gpt_neox", "jais2"})) add({{"attention_bias", true}});
   if (is_any(family, {"gemma", "gemma2", "cohere", "cohere2", "gpt2", "falcon", "bloom", "mpt", "gpt_bigcode"}))
     add({{"tie_word_embeddings", true}});
-  if (is_any(family,
-             {"qwen2_moe", "olmoe", "olmo3", "nemotron", "gpt_oss", "stablelm", "minimax_m2", "phi", "gpt_neox"}))
+  if (is_any(family, {"qwen2_moe", "olmoe", "olmo3", "nemotron", "gpt_oss", "stablelm", "minimax_m2", "phi", "gpt_neox",
+                      "apertus"}))
     add({{"tie_word_embeddings", false}});
   if (is_any(family, {"qwen2_moe", "olmoe", "deepseek_v2"})) add({{"norm_topk_prob", false}});
+  if (family == "jais2") add({{"mlp_bias", true}});
+  if (family == "hy_v3") add({{"mlp_bias", false}});
+  if (family == "afmoe") add({{"mup_enabled", true}});
+  if (has_short_convolutions(family)) add({{"conv_bias", false}});
+  if (family == "lfm2_moe") add({{"norm_topk_prob", true}, {"use_expert_bias", true}, {"routed_scaling_factor", 1}});
   if (family == "qwen3_moe") add({{"norm_topk_prob", true}});
   if (family == "gpt_oss") add({{"swiglu_alpha", 1.702}, {"swiglu_limit", 7}});
   // llama.cpp chooses groups by their two best experts, v2 by the best one.
   if (family == "deepseek_v2") add({{"topk_method", "greedy"}});
-  if (family == "deepseek_v3") add({{"rope_interleave", true}});
+  if (is_any(family, {"deepseek_v3", "glm4_moe_lite"})) add({{"rope_interleave", true}});
   if (family == "phi") add({{"qk_layernorm", false}});
   if (family == "falcon") add({{"alibi", false}, {"bias", false}, {"parallel_attn", true}});
   if (family == "gpt_bigcode") add({{"multi_query", true}, {"scale_attn_weights", true}});
@@ -59,10 +66,10 @@ std::vector<std::string> gguf_layer_types(std::int64_t layers, std::int64_t patt
 }
 
 std::int64_t usual_gguf_pattern(std::string_view family) {
-  return family == "gemma3_text"                           ? 6
-         : is_any(family, {"cohere2", "olmo3", "exaone4"}) ? 4
-         : family == "gpt_oss"                             ? 2
-                                                           : 0;
+  return family == "gemma3_text"                                    ? 6
+         : is_any(family, {"cohere2", "olmo3", "exaone4", "afmoe"}) ? 4
+         : family == "gpt_oss"                                      ? 2
+                                                                    : 0;
 }
 
 std::int64_t gemma_query_scalar(const Json& config) {

@@ -2,9 +2,11 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "model/families/lfm_defaults.h"
 #include "model_io/gguf_config.h"
 #include "model_io/gguf_fixed.h"
 #include "model_io/gguf_keys.h"
@@ -18,6 +20,10 @@ using Json = nlohmann::json;
 constexpr std::int64_t kExaoneLayersWithWindows = 64, kCommandRLayersWithNorms = 64;
 
 bool has_window(const Json& config) {
+  if (config.contains("layer_types")) {
+    const Json& types = config.at("layer_types");
+    if (std::ranges::find(types, Json("sliding_attention")) == types.end()) return false;
+  }
   const auto window = config.find("sliding_window");
   return window != config.end() && !window->is_null() && config.value("use_sliding_window", true);
 }
@@ -26,6 +32,12 @@ bool has_window(const Json& config) {
 bool has_whole_queries(const Json& config) {
   const std::int64_t layers = layers_of(config);
   return layers == 26 || layers == 27 || (layers == 48 && config.at("vocab_size") == 128256);
+}
+
+// The number of dense layers, which come first.
+std::int64_t dense_layers_of(const Json& config) {
+  const Json& types = config.at("mlp_layer_types");
+  return std::ranges::find(types, Json("sparse")) - types.begin();
 }
 
 // Refuses options of config.json that llama.cpp's code for the architecture does not support.
@@ -61,12 +73,21 @@ void check_supported(const Json& config, const std::string& family) {
     need(config.at("query_pre_attn_scalar") == gemma_query_scalar(config), "query_pre_attn_scalar");
   if (is_any(family, {"gemma2", "gpt_oss"}) && config.contains("layer_types"))
     need(config.at("layer_types") == Json(gguf_layer_types(layers_of(config), 2)), "layer_types");
+  if (family == "afmoe")  // whose layers without rotation llama.cpp counts
+    need(config.at("layer_types") == Json(gguf_layer_types(layers_of(config), 4)), "layer_types");
   if (family == "exaone4")
     need(has_window(config) == (layers_of(config) == kExaoneLayersWithWindows), "sliding_window");
   if (family == "cohere")
     need(config.value("use_qk_norm", false) == (layers_of(config) >= kCommandRLayersWithNorms), "use_qk_norm");
-  if (is_any(family, {"deepseek_v2", "deepseek_v3"}))
+  if (has_latent_attention(family))
     need(config.at("q_lora_rank").is_null() == has_whole_queries(config), "q_lora_rank");
+  if (family == "dots1")
+    need(config.at("num_key_value_heads") == config.at("num_attention_heads"), "num_key_value_heads");
+  if (family == "glm4_moe_lite") {
+    const Json& types = config.at("mlp_layer_types");
+    need(std::find(types.begin() + dense_layers_of(config), types.end(), Json("dense")) == types.end(),
+         "mlp_layer_types");
+  }
   if (family == "mpt") need(!config.at("attn_config").contains("softmax_scale"), "attn_config");
 }
 
@@ -79,12 +100,24 @@ void write_window_layers(const Json& config, std::int64_t usual, GgufHeader& h) 
   h.metadata.add(h.architecture + ".attention.sliding_window_pattern", slides);
 }
 
+// The width of lfm2's feed-forward, which config.json may give before it is adjusted.
+std::int64_t lfm2_width(const Json& config) {
+  const std::int64_t given = config.at("intermediate_size");
+  if (!config.at("block_auto_adjust_ff_dim").get<bool>()) return given;
+  const Json& factor = config.at("block_ffn_dim_multiplier");
+  return factor.is_null() ? 2 * given / 3
+                          : adjusted_lfm2_width(given, factor.get<double>(), config.at("block_multiple_of"));
+}
+
 // The value of a key in config.json, or what it stands for if it is missing; null: nothing.
 Json value_to_write(const Json& config, const GgufKey& key) {
-  if (key.only != 0) return key.only;
+  if (key.only != 0) return key.kind == GgufKey::Kind::flag ? Json(true) : Json(key.only);
+  const std::string family = config.at("model_type");
+  if (family == "lfm2" && key.hf == "intermediate_size") return lfm2_width(config);
   if (key.hf == "num_kv_heads" && !config.value("new_decoder_architecture", false))  // falcon's older layout ignores it
     return config.at("multi_query") == true ? Json(1) : Json(heads_of(config));
   if (config.contains(key.hf)) return config.at(key.hf);
+  if (key.hf == "first_k_dense_replace" && config.contains("mlp_layer_types")) return dense_layers_of(config);
   if (key.gguf == "expert_count") return experts_of(config);  // under another name
   return key.gguf.starts_with("expert_group_") ? Json(1) : Json(nullptr);
 }
@@ -145,7 +178,7 @@ GgufHeader gguf_header_of(const Json& config) {
   GgufHeader h;
   h.architecture = gguf_architecture(family);
   if (h.architecture.empty())
-    fail_usage("GGUF", fmt::format("llama.cpp has no architecture for a {} model", family),
+    fail_usage("GGUF", fmt::format("llama.cpp has no architecture for a {} model, or computes it differently", family),
                fmt::format("supported: {}", fmt::join(gguf_families(), ", ")));
   check_supported(config, family);
   // llama.cpp's code for phi3 reads the window but does not use it (llm_arch phi3, load_hparams).
@@ -160,6 +193,16 @@ GgufHeader gguf_header_of(const Json& config) {
     return h;
   }
   add_head_sizes(config, h);
+  if (family == "hy_v3")
+    h.metadata.add(
+        h.architecture + ".expert_shared_feed_forward_length",
+        config.at("moe_intermediate_size").get<std::uint32_t>() * config.at("num_shared_experts").get<std::uint32_t>());
+  if (has_short_convolutions(family)) {
+    std::vector<std::int32_t> heads;
+    for (const Json& type : config.at("layer_types"))
+      heads.push_back(type == "conv" ? 0 : config.at("num_key_value_heads").get<std::int32_t>());
+    h.metadata.add(h.architecture + ".attention.head_count_kv", heads);
+  }
   // Layers that predict further tokens are not written; llama.cpp's own files say how many there are.
   if (family == "glm4_moe") h.metadata.add(h.architecture + ".nextn_predict_layers", std::uint32_t{0});
   if (const std::int64_t pattern = usual_gguf_pattern(family); pattern != 0) write_window_layers(config, pattern, h);

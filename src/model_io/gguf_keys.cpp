@@ -32,6 +32,13 @@ constexpr std::pair<std::string_view, std::string_view> kArchitectures[] = {{"ll
                                                                             {"nemotron", "nemotron"},
                                                                             {"ernie4_5", "ernie4_5"},
                                                                             {"exaone4", "exaone4"},
+                                                                            {"apertus", "apertus"},
+                                                                            {"afmoe", "afmoe"},
+                                                                            {"dots1", "dots1"},
+                                                                            {"hy_v3", "hy_v3"},
+                                                                            {"jais2", "jais2"},
+                                                                            {"lfm2", "lfm2"},
+                                                                            {"lfm2_moe", "lfm2moe"},
                                                                             {"smollm3", "smollm3"},
                                                                             {"arcee", "arcee"},
                                                                             {"seed_oss", "seed_oss"},
@@ -42,6 +49,7 @@ constexpr std::pair<std::string_view, std::string_view> kArchitectures[] = {{"ll
                                                                             {"glm4_moe", "glm4moe"},
                                                                             {"deepseek_v2", "deepseek2"},
                                                                             {"deepseek_v3", "deepseek2"},
+                                                                            {"glm4_moe_lite", "deepseek2"},
                                                                             {"hunyuan_v1_dense", "hunyuan-dense"},
                                                                             {"hunyuan_v1_moe", "hunyuan-moe"},
                                                                             {"minimax_m2", "minimax-m2"},
@@ -103,25 +111,47 @@ std::vector<GgufKey> gpt_keys(std::string_view model_type) {
 // The key of a norm's epsilon.
 GgufKey epsilon_key(std::string_view model_type) {
   if (model_type == "olmo") return {"attention.layer_norm_epsilon", "", Kind::number, true, /*only=*/1e-5};
-  if (is_any(model_type, {"cohere", "cohere2", "stablelm"}))
+  if (is_any(model_type, {"lfm2", "lfm2_moe"})) return {"attention.layer_norm_rms_epsilon", "norm_eps", Kind::number};
+  if (is_any(model_type, {"cohere", "cohere2", "stablelm", "jais2"}))
     return {"attention.layer_norm_epsilon", "layer_norm_eps", Kind::number};
   if (model_type == "starcoder2") return {"attention.layer_norm_epsilon", "norm_epsilon", Kind::number};
   if (model_type == "nemotron") return {"attention.layer_norm_epsilon", "norm_eps", Kind::number};
   return {"attention.layer_norm_rms_epsilon", "rms_norm_eps", Kind::number};
 }
 
+constexpr double kSigmoid = 2;  // llama.cpp's number of a router's function
+
+GgufKey sigmoid_key(bool required) {
+  return {"expert_gating_func", "", Kind::count, required, kSigmoid};
+}
+
+// The keys of routers of DeepSeek's kind.
+std::vector<GgufKey> deepseek_router_keys(std::string_view model_type) {
+  std::vector<GgufKey> keys{{"expert_shared_count", "n_shared_experts"},
+                            {"expert_group_count", "n_group", Kind::count, false},
+                            {"expert_group_used_count", "topk_group", Kind::count, false},
+                            {"leading_dense_block_count", "first_k_dense_replace", Kind::count, false},
+                            {"expert_weights_scale", "routed_scaling_factor", Kind::number, false}};
+  if (model_type != "deepseek_v2") {
+    keys.push_back({"expert_weights_norm", "norm_topk_prob", Kind::flag, false});
+    keys.push_back(sigmoid_key(/*required=*/model_type != "dots1"));
+  }
+  return keys;
+}
+
 // The keys of experts, and of the router.
 std::vector<GgufKey> expert_keys(std::string_view model_type) {
-  const bool grouped = is_any(model_type, {"glm4_moe", "deepseek_v2", "deepseek_v3"});
+  const bool grouped = has_deepseek_router(model_type);
   std::vector<GgufKey> keys;
   const auto add = [&](const GgufKey& key) { keys.push_back(key); };
-  if (is_any(model_type, {"qwen2_moe", "qwen3_moe", "olmoe", "hunyuan_v1_moe"})) add({"expert_count", "num_experts"});
+  if (is_any(model_type, {"qwen2_moe", "qwen3_moe", "olmoe", "hunyuan_v1_moe", "afmoe", "hy_v3", "lfm2_moe"}))
+    add({"expert_count", "num_experts"});
   if (is_any(model_type, {"mixtral", "gpt_oss", "granitemoe", "minimax_m2"}))
     add({"expert_count", "num_local_experts"});
   if (grouped) add({"expert_count", "n_routed_experts"});
   if (keys.empty()) return keys;
   add({"expert_used_count", model_type == "hunyuan_v1_moe" ? "moe_topk" : "num_experts_per_tok"});
-  if (grouped || is_any(model_type, {"qwen2_moe", "qwen3_moe"}))
+  if (grouped || is_any(model_type, {"qwen2_moe", "qwen3_moe", "afmoe", "hy_v3", "lfm2_moe"}))
     add({"expert_feed_forward_length", "moe_intermediate_size"});
   if (is_any(model_type, {"gpt_oss", "hunyuan_v1_moe", "minimax_m2"}))
     add({"expert_feed_forward_length", "intermediate_size"});
@@ -130,16 +160,18 @@ std::vector<GgufKey> expert_keys(std::string_view model_type) {
     add({"expert_shared_feed_forward_length", "intermediate_size", Kind::count, false});
     add({"expert_shared_count", "", Kind::count, true, /*only=*/1});
   }
-  constexpr double kSigmoid = 2;  // llama.cpp's number
-  if (is_any(model_type, {"glm4_moe", "deepseek_v3", "minimax_m2"}))
-    add({"expert_gating_func", "", Kind::count, true, kSigmoid});
+  if (model_type == "afmoe") {
+    add({"expert_shared_count", "num_shared_experts"});
+    add({"expert_weights_scale", "route_scale", Kind::number, false});
+  }
+  if (model_type == "hy_v3") add({"expert_weights_scale", "router_scaling_factor", Kind::number});
+  if (is_any(model_type, {"afmoe", "hy_v3"})) add({"expert_weights_norm", "", Kind::flag, false, /*only=*/1});
+  if (is_any(model_type, {"afmoe", "lfm2_moe"}))
+    add({"leading_dense_block_count", "num_dense_layers", Kind::count, false});
+  if (is_any(model_type, {"minimax_m2", "lfm2_moe"})) add(sigmoid_key(/*required=*/true));
+  if (is_any(model_type, {"afmoe", "hy_v3"})) add(sigmoid_key(/*required=*/false));
   if (!grouped) return keys;
-  add({"expert_shared_count", "n_shared_experts"});
-  add({"expert_group_count", "n_group", Kind::count, false});
-  add({"expert_group_used_count", "topk_group", Kind::count, false});
-  add({"leading_dense_block_count", "first_k_dense_replace", Kind::count, false});
-  add({"expert_weights_scale", "routed_scaling_factor", Kind::number, false});
-  if (model_type != "deepseek_v2") add({"expert_weights_norm", "norm_topk_prob", Kind::flag, false});
+  for (const GgufKey& key : deepseek_router_keys(model_type)) add(key);
   return keys;
 }
 
@@ -159,6 +191,18 @@ std::string_view gguf_family(std::string_view architecture) {
   for (const auto& [family, name] : kArchitectures)
     if (name == architecture) return family;
   return "";
+}
+
+bool has_latent_attention(std::string_view model_type) {
+  return is_any(model_type, {"deepseek_v2", "deepseek_v3", "glm4_moe_lite"});
+}
+
+bool has_deepseek_router(std::string_view model_type) {
+  return has_latent_attention(model_type) || is_any(model_type, {"glm4_moe", "dots1"});
+}
+
+bool has_short_convolutions(std::string_view model_type) {
+  return is_any(model_type, {"lfm2", "lfm2_moe"});
 }
 
 bool has_gpt_structure(std::string_view model_type) {
@@ -191,18 +235,20 @@ std::vector<GgufKey> gguf_keys(std::string_view model_type) {
     keys.push_back({gguf, hf, kind, required});
   };
   for (const GgufKey& key : expert_keys(model_type)) keys.push_back(key);
-  if (is_any(model_type, {"deepseek_v2", "deepseek_v3"})) {
+  if (has_latent_attention(model_type)) {
     add("attention.q_lora_rank", "q_lora_rank", Kind::count, false);
     add("attention.kv_lora_rank", "kv_lora_rank", Kind::count, true);
     add("attention.value_length_mla", "v_head_dim", Kind::count, true);
     add("rope.dimension_count", "qk_rope_head_dim", Kind::count, true);
+  } else if (has_short_convolutions(model_type)) {
+    add("shortconv.l_cache", "conv_L_cache", Kind::count, true);
   } else {
     add("attention.head_count_kv", "num_key_value_heads", Kind::count, false);
   }
   if (model_type == "gemma2") add("attn_logit_softcapping", "attn_logit_softcapping", Kind::number, false);
   if (is_any(model_type, {"gemma2", "gemma3_text"}))
     add("final_logit_softcapping", "final_logit_softcapping", Kind::number, false);
-  if (is_any(model_type, {"gemma2", "gemma3_text", "phi3", "cohere2", "olmo3", "gpt_oss", "exaone4"}))
+  if (is_any(model_type, {"gemma2", "gemma3_text", "phi3", "cohere2", "olmo3", "gpt_oss", "exaone4", "afmoe"}))
     add("attention.sliding_window", "sliding_window", Kind::count, is_any(model_type, {"cohere2", "gpt_oss"}));
   if (model_type == "gemma3_text") add("rope.freq_base_swa", "rope_local_base_freq", Kind::number, false);
   if (is_any(model_type, {"cohere", "cohere2"})) add("logit_scale", "logit_scale", Kind::number, true);

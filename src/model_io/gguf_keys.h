@@ -15,7 +15,7 @@ struct GgufKey {
   std::string hf;    ///< "hidden_size"; the name may occur several times, with equal values
   enum class Kind : std::uint8_t { count, number, flag } kind = Kind::count;
   bool required = true;
-  double only = 0;  ///< not 0: the only value that the family has; config.json has no such key
+  double only = 0;  ///< not 0: the only value that the family has (of a flag: true); config.json has no such key
 };
 
 /// True if the list has the name.
@@ -25,6 +25,10 @@ bool is_any(std::string_view name, std::initializer_list<std::string_view> names
 std::string_view gguf_architecture(std::string_view model_type);
 /// The family that a file of an architecture is read as: "gemma3_text" for gemma3, "llama" for llama; "" if there is none.
 std::string_view gguf_family(std::string_view architecture);
+/// True for the families with latent attention, with routers of DeepSeek's kind, with short convolutions in some layers.
+bool has_latent_attention(std::string_view model_type);
+bool has_deepseek_router(std::string_view model_type);
+bool has_short_convolutions(std::string_view model_type);
 /// True for the families whose keys and weights are named in GPT's ways rather than in Llama's.
 bool has_gpt_structure(std::string_view model_type);
 /// All families with an architecture, and all architectures.

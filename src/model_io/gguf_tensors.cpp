@@ -209,6 +209,59 @@ std::vector<GgufRule> minimax_m2() {
   return rules;
 }
 
+// Norms before and after each sublayer, and a gate for attention's result.
+std::vector<GgufRule> afmoe() {
+  std::vector<GgufRule> rules = with_deepseek_experts(llama_like({}));
+  rename(rules, {{"post_attention_layernorm", "pre_mlp_layernorm"},
+                 {"mlp.gate.weight", "mlp.router.gate.weight"},
+                 {"mlp.gate.e_score_correction_bias", "mlp.expert_bias"}});
+  append(rules, {{"blk.{}.post_attention_norm.weight", "model.layers.{}.post_attention_layernorm.weight"},
+                 {"blk.{}.post_ffw_norm.weight", "model.layers.{}.post_mlp_layernorm.weight"},
+                 {"blk.{}.attn_gate.weight", "model.layers.{}.self_attn.gate_proj.weight"}});
+  return rules;
+}
+
+std::vector<GgufRule> hy_v3() {
+  std::vector<GgufRule> rules = with_deepseek_experts(llama_like({}));
+  rename(rules, {{"mlp.gate.weight", "mlp.router.gate.weight"},
+                 {"mlp.gate.e_score_correction_bias", "mlp.expert_bias"},
+                 {"shared_experts", "shared_mlp"}});
+  for (GgufRule& r : rules) r.gguf = replaced(r.gguf, "exp_probs_b.bias", "exp_probs_b");
+  return rules;
+}
+
+// Convolutions instead of attention in some layers. GGUF calls the last norm that of the embeddings.
+std::vector<GgufRule> lfm2(bool has_experts) {
+  std::vector<GgufRule> rules = with_head_norms(llama_like({}), "q_layernorm", "k_layernorm");
+  for (const auto& [gguf, number] : {std::pair{"gate", 1}, {"down", 2}, {"up", 3}}) {
+    rename(rules, {{fmt::format("mlp.{}_proj", gguf), fmt::format("feed_forward.w{}", number)}});
+    if (has_experts)
+      rules.push_back({fmt::format("blk.{{}}.ffn_{}_exps.weight", gguf),
+                       fmt::format("model.layers.{{}}.feed_forward.experts.{{e}}.w{}.weight", number), Form::experts});
+  }
+  rename(rules, {{"input_layernorm", "operator_norm"},
+                 {"post_attention_layernorm", "ffn_norm"},
+                 {"self_attn.o_proj", "self_attn.out_proj"},
+                 {"model.norm.weight", "model.embedding_norm.weight"}});
+  for (GgufRule& r : rules) r.gguf = replaced(r.gguf, "output_norm", "token_embd_norm");
+  for (const char* name : {"in_proj", "out_proj"})
+    add_linear(rules, fmt::format("shortconv.{}", name), fmt::format("conv.{}", name));
+  append(rules, {{"blk.{}.shortconv.conv.weight", "model.layers.{}.conv.conv.weight", Form::taps},
+                 {"blk.{}.ffn_gate_inp.weight", "model.layers.{}.feed_forward.gate.weight"},
+                 {"blk.{}.exp_probs_b.bias", "model.layers.{}.feed_forward.expert_bias"}});
+  return rules;
+}
+
+std::vector<GgufRule> apertus() {
+  std::vector<GgufRule> rules = llama_like({});
+  remove(rules, "ffn_gate");
+  rename(rules, {{"input_layernorm", "attention_layernorm"}, {"post_attention_layernorm", "feedforward_layernorm"}});
+  for (const char* name : {"alpha_n", "alpha_p", "beta", "eps"})
+    rules.push_back(
+        {fmt::format("xielu.{}", name), fmt::format("model.layers.{{}}.mlp.act_fn.{}", name), Form::metadata});
+  return rules;
+}
+
 // GGUF names the second norm after the attention that it follows.
 std::vector<GgufRule> seed_oss() {
   std::vector<GgufRule> rules = llama_like({});
@@ -313,13 +366,19 @@ std::vector<GgufRule> gguf_rules(const nlohmann::json& config) {
   if (is({"glm", "phi3"})) return with_gate_in_up(llama_like({}));
   if (model_type == "glm4") return glm4();
   if (model_type == "glm4_moe") return glm4_moe();
-  if (is({"deepseek_v2", "deepseek_v3"})) return deepseek();
+  if (has_latent_attention(model_type)) return deepseek();
+  if (model_type == "dots1") return with_deepseek_experts(llama_like({}));
+  if (model_type == "afmoe") return afmoe();
+  if (model_type == "hy_v3") return hy_v3();
+  if (model_type == "apertus") return apertus();
+  if (has_short_convolutions(model_type)) return lfm2(model_type == "lfm2_moe");
   if (model_type == "hunyuan_v1_dense") return with_head_norms(llama_like({}), "query_layernorm", "key_layernorm");
   if (model_type == "hunyuan_v1_moe") return hunyuan_moe();
   if (model_type == "minimax_m2") return minimax_m2();
   if (model_type == "seed_oss") return seed_oss();
   if (model_type == "stablelm") return stablelm();
   if (model_type == "starcoder2") return starcoder2();
+  if (model_type == "jais2") return with_norm_biases(llama_like({}));
   if (model_type == "nemotron") return with_norm_biases(llama_like({.norms_offset = true}));
   if (std::vector<GgufRule> rules = gpt_gguf_rules(config); !rules.empty()) return rules;
   fail_usage("GGUF", fmt::format("there is no GGUF architecture for a {} model", model_type),

@@ -31,13 +31,14 @@ struct GgufRule {
     expert_gates,  ///< the first half of the rows of each expert's matrix; the tensor of `partner` has the other half
     expert_ups,    ///< that other half
     latent_keys,  ///< [heads, rank, own], the transposed first rows of each head; the tensor of `partner` has the others
-    latent_values  ///< [heads, values, rank]: those others
+    latent_values,  ///< [heads, values, rank]: those others
+    metadata        ///< `gguf` is a key of the metadata with a number for each layer
   };
   std::string gguf,
       hf;  ///< "{}" stands for the layer: "blk.{}.attn_q.weight", "model.layers.{}.self_attn.q_proj.weight"
   Form form = Form::same;
 
-  bool in_layers() const { return gguf.find("{}") != gguf.npos; }
+  bool in_layers() const { return hf.find("{}") != hf.npos; }
   bool has_parts() const { return hf.find("{e}") != hf.npos; }
   std::string gguf_name(std::int64_t layer) const;
   std::string hf_name(std::int64_t layer, std::int64_t part = 0) const;

@@ -157,6 +157,7 @@ class Finder {
   Finder(const GgufFile& file, const nlohmann::json& config) : file_(file), config_(config) {}
 
   void add(const GgufRule& rule, std::int64_t layer) {
+    if (rule.form == Form::metadata) return add_number(rule, layer);
     const GgufTensor* const t = file_.find_tensor(rule.gguf_name(layer));
     if (!t) return;
     used_.insert(t->name);
@@ -182,6 +183,19 @@ class Finder {
   std::vector<StoredTensor> take() { return std::move(tensors_); }
 
  private:
+  // A number of the metadata.
+  void add_number(const GgufRule& rule, std::int64_t layer) {
+    const auto values = file_.get<std::vector<double>>(rule.gguf).value_or(std::vector<double>());
+    if (std::ssize(values) != layers_of(config_))
+      file_.fail_at(rule.gguf, fmt::format("has {} values for {} layers", values.size(), layers_of(config_)));
+    const double value = element(values, layer);
+    WeightView view{
+        .name = rule.hf_name(layer), .dtype = StoredType::blocks, .shape = {}, .bytes = {}, .form = "number"};
+    if (rule.hf.find("alpha") != rule.hf.npos) view.shape = {1};
+    view.read = [value](std::span<float> out) { out[0] = static_cast<float>(value); };
+    tensors_.push_back({std::move(view), file_.path()});
+  }
+
   [[noreturn]] void fail_shape(const GgufTensor& t, const std::string& expected) const {
     fail(fmt::format("{}: {}", file_.file_of(t), printable(t.name)),
          fmt::format("has shape [{}], expected {}", fmt::join(t.shape, ", "), expected));

@@ -27,13 +27,15 @@ FAMILIES = {
     "ministral3": {}, "exaone4": {"sliding_window": None, "layer_types": ["full_attention"] * 3},
     "hunyuan_v1_dense": {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}}, "hunyuan_v1_moe": {},
     "minimax_m2": {}, "olmo": {}, "stablelm": {}, "gpt_neox": {}, "bloom": {}, "falcon": {"max_position_embeddings": 2048},
-    "falcon_new": {"max_position_embeddings": 2048}, "mpt": {}, "gpt_bigcode": {}}
+    "falcon_new": {"max_position_embeddings": 2048}, "mpt": {}, "gpt_bigcode": {},
+    "afmoe": {"layer_types": WINDOWS}, "apertus": {}, "hy_v3": {}, "jais2": {}, "lfm2": {}, "lfm2_moe": {}, "glm4_moe_lite": {}}
 # Keys that only the converter gets: those of the publishers' files, which transformers writes otherwise or leaves out.
 FOR_CONVERTER = {
     "glm": {"seq_length": 128, "layernorm_epsilon": 1.5625e-07}, "deepseek_v3": {"scoring_func": "sigmoid"},
     "hunyuan_v1_moe": {"moe_intermediate_size": [80, 80], "moe_topk": [2, 2], "num_shared_expert": [1, 1]},
     "minimax_m2": {"rotary_dim": 12, "scoring_func": "sigmoid"}, "gpt_neox": {"rotary_pct": 0.25}, "bloom": {"seq_length": 2048},
-    "falcon": {"num_kv_heads": 1}, "mpt": {"architectures": ["MPTForCausalLM"]}}
+    "falcon": {"num_kv_heads": 1}, "mpt": {"architectures": ["MPTForCausalLM"]},
+    "afmoe": {"route_norm": True}, "glm4_moe_lite": {"scoring_func": "sigmoid"}}
 HF = pathlib.Path(__file__).resolve().parent / "hf"
 
 
@@ -68,7 +70,7 @@ def described(file):
     metadata = []
     architecture = file.fields["general.architecture"].contents()
     for key, field in file.fields.items():
-        if key != "general.architecture" and not key.startswith(architecture + "."):
+        if key != "general.architecture" and not key.startswith((architecture + ".", "xielu.")):
             continue
         types = [t.name for t in field.types]
         value = field.contents()

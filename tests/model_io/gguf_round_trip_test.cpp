@@ -74,7 +74,17 @@ std::vector<json> written_variants() {
                         {"truncate", false}};
   const json cohere{{"tie_word_embeddings", true}};
   const json two_experts{{"num_local_experts", 3}, {"num_experts_per_tok", 2}};
+  const json dots{{"num_key_value_heads", 4}, {"n_routed_experts", 4},      {"num_experts_per_tok", 2},
+                  {"n_shared_experts", 2},    {"moe_intermediate_size", 6}, {"sliding_window", nullptr}};
   return {
+      llama_variant("dots1", dots),
+      llama_variant("afmoe", {{"head_dim", 6},
+                              {"num_experts", 4},
+                              {"num_experts_per_tok", 2},
+                              {"moe_intermediate_size", 6},
+                              {"mup_enabled", true},
+                              {"num_hidden_layers", 4}}),
+      llama_variant("lfm2", {{"layer_types", {"conv", "full_attention"}}, {"block_ffn_dim_multiplier", nullptr}}),
       llama_variant("ministral", {{"sliding_window", nullptr}}),
       llama_variant("cohere", cohere),
       llama_variant("cohere", with(cohere, {{"use_qk_norm", true}, {"num_hidden_layers", 64}})),

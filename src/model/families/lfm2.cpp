@@ -23,7 +23,7 @@ std::int64_t adjusted_width(ConfigReader& reader, LlamaLikeConfig& k) {
   const double width = factor * static_cast<double>(two_thirds);
   if (!(width >= 1 && width <= (1 << 20)))
     reader.json().fail_at("block_ffn_dim_multiplier", fmt::format("makes a feed-forward of {} values", width));
-  return (static_cast<std::int64_t>(width) + multiple - 1) / multiple * multiple;
+  return adjusted_lfm2_width(given, factor, multiple);
 }
 
 // What both have, but for sizes and the feed-forward.
@@ -46,6 +46,11 @@ void read_mixers(ConfigReader& reader, LlamaLikeConfig& k) {
 }
 
 }  // namespace
+
+std::int64_t adjusted_lfm2_width(std::int64_t given, double factor, std::int64_t multiple) {
+  const auto width = static_cast<std::int64_t>(factor * static_cast<double>(2 * given / 3));
+  return (width + multiple - 1) / multiple * multiple;
+}
 
 LlamaLikeConfig lfm_defaults(const std::string& family, const std::string& architecture) {
   return {.family = family,
