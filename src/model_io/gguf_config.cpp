@@ -160,7 +160,7 @@ void read_switches(const GgufFile& f, const std::string& family, Json& config) {
 
 // The size of a head.
 void read_head_size(GgufReader& r, const std::string& family, Json& config) {
-  const std::int64_t width = width_of(config), heads = heads_of(config);
+  const std::int64_t width = d_model_of(config), heads = heads_of(config);
   const auto d = r.count("attention.key_length");
   if (!d && width % heads != 0)
     r.fail_at("attention.head_count", fmt::format("{} heads do not divide the width {}", heads, width));
@@ -288,7 +288,7 @@ void read_gpt_like(GgufReader& r, const std::string& family, Json& config) {
     for (const char* key : {"embd_pdrop", "attn_pdrop", "resid_pdrop"}) config[key] = 0.0;
   if (is_any(family, {"bloom", "mpt"})) {
     const std::int64_t inner = r.needed_count("feed_forward_length");
-    if (inner != 4 * width_of(config))
+    if (inner != 4 * d_model_of(config))
       r.fail_at("feed_forward_length",
                 fmt::format("{} is not supported: a {} model has four times its width", inner, family));
   }
@@ -335,7 +335,7 @@ std::int64_t heads_of(const Json& config) {
   return first_of(config, {"num_attention_heads", "n_head", "n_heads"});
 }
 
-std::int64_t width_of(const Json& config) {
+std::int64_t d_model_of(const Json& config) {
   return first_of(config, {"hidden_size", "n_embd", "d_model"});
 }
 

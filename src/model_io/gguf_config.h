@@ -26,7 +26,7 @@ GgufMetadata gguf_sampling(const GenerationConfig& published);
 std::int64_t layers_of(const nlohmann::json& config);
 /// Likewise the number of query heads, and the width of the residual stream.
 std::int64_t heads_of(const nlohmann::json& config);
-std::int64_t width_of(const nlohmann::json& config);
+std::int64_t d_model_of(const nlohmann::json& config);
 /// The number of experts in each layer, under any of its names in config.json.
 std::int64_t experts_of(const nlohmann::json& config);
 

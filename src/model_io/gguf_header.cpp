@@ -148,7 +148,7 @@ void add_head_sizes(const Json& config, GgufHeader& h) {
     return add("key_length_mla", config.at("qk_nope_head_dim").get<std::int64_t>() + rotated);
   }
   const auto head_dim = config.find("head_dim");
-  const std::int64_t d = head_dim == config.end() || head_dim->is_null() ? width_of(config) / heads_of(config)
+  const std::int64_t d = head_dim == config.end() || head_dim->is_null() ? d_model_of(config) / heads_of(config)
                                                                          : head_dim->get<std::int64_t>();
   add("key_length", d);
   add("value_length", d);
@@ -162,7 +162,7 @@ void add_gpt_keys(const Json& config, GgufHeader& h) {
   if (family == "bloom" && !config.contains("seq_length"))
     h.metadata.add(h.architecture + ".context_length", kBloomPositions);
   if (is_any(family, {"bloom", "mpt"}))
-    h.metadata.add(h.architecture + ".feed_forward_length", static_cast<std::uint32_t>(4 * width_of(config)));
+    h.metadata.add(h.architecture + ".feed_forward_length", static_cast<std::uint32_t>(4 * d_model_of(config)));
   if (is_any(family, {"gpt_neox", "falcon", "phi"})) {
     Json usual = config;
     if (config.contains("rotary_pct")) usual["partial_rotary_factor"] = config.at("rotary_pct");

@@ -134,7 +134,7 @@ bool rotates_parts(std::string_view architecture) {
 
 std::int64_t head_dim_of(const Json& config) {
   if (const auto d = config.find("head_dim"); d != config.end() && !d->is_null()) return *d;
-  return width_of(config) / heads_of(config);
+  return d_model_of(config) / heads_of(config);
 }
 
 }  // namespace

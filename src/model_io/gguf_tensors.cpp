@@ -337,7 +337,7 @@ std::vector<std::int64_t> gguf_row_order(const GgufRule& rule, std::int64_t rows
     return order;
   }
   if (rule.form != Form::grouped) return {};
-  const std::int64_t width = width_of(config), head = width / heads_of(config), of_keys = (rows - width) / 2;
+  const std::int64_t width = d_model_of(config), head = width / heads_of(config), of_keys = (rows - width) / 2;
   if (of_keys <= 0 || (rows - width) % 2 != 0 || of_keys % head != 0 || heads_of(config) % (of_keys / head) != 0)
     fail(rule.gguf,
          fmt::format("has {} rows, which cannot be divided into {} heads of queries, keys and values of {}", rows,
