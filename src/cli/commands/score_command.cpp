@@ -17,9 +17,12 @@
 #include "cli/options/assumed_language.h"
 #include "cli/options/decoding_options.h"
 #include "cli/options/model_set.h"
+#include "cli/options/prompt_options.h"
 #include "cli/options/window_options.h"
 #include "corpus/document.h"
 #include "corpus/reader.h"
+#include "decode/texts/prompted_text.h"
+#include "decode/texts/search_setup.h"
 #include "decode/texts/text_score.h"
 #include "decode/texts/translation_text.h"
 #include "format/json_text.h"
@@ -35,7 +38,7 @@ namespace {
 struct ScoreOptions {
   DecodingOptions decoding;
   ModelSetOptions others;
-  std::string source, target, source_language, target_language;
+  std::string source, target, source_language, target_language, prompt_template;
   bool word_scores = false, json = false, summary = false, skip_invalid = false;
   bool document = false, begin = false;
   search::WindowOptions windows;
@@ -53,13 +56,15 @@ Fields fields_of(ScoreOptions& o) {
       .letter('s')
       .value_name("FILE")
       .required();
-  f.add("target", &o.target, "their translations, one per line; not with a language model")
+  f.add("target", &o.target,
+        "their translations, one per line; a language model scores them after its prompt for the source")
       .letter('t')
       .value_name("FILE");
   add_language_fields(f, o.source_language, o.target_language);
   f.add("skip-invalid", &o.skip_invalid,
         "do not score a pair with a line that is not UTF-8: its score is nan (null in JSON)");
   f.group("Language models");
+  add_prompt_template_field(f, o.prompt_template);
   f.add("document", &o.document, "score the whole file as one text, newlines included");
   add_window_fields(f, o.windows, o.begin);
   f.group("Output");
@@ -127,15 +132,24 @@ class PairIds {
           const Tokenizer& tokenizer)
       : tokenizer_(tokenizer),
         positions_(model.max_positions()),
-        languages_(choose_languages(tokenizer, o.source_language, o.target_language, "--source-language",
-                                    "--target-language")),
+        languages_(model.has_encoder() ? choose_languages(tokenizer, o.source_language, o.target_language,
+                                                          "--source-language", "--target-language")
+                                       : Languages{.source = o.source_language, .target = o.target_language}),
         target_language_(model, tokenizer, o.target_language,
-                         published_generation(opened).forced_bos_token_id.has_value()),
-        frames_{sentence_frame(tokenizer, Side::source, languages_.source),
-                sentence_frame(tokenizer, Side::target, languages_.target)},
+                         !model.has_encoder() || published_generation(opened).forced_bos_token_id.has_value()),
         source_(o.source, {.skip_invalid = o.skip_invalid}),
         target_(o.target, {.skip_invalid = o.skip_invalid}) {
-    warn_of_assumed_language(o.decoding.model, tokenizer, languages_);
+    if (model.has_encoder()) {
+      frames_ = {sentence_frame(tokenizer, Side::source, languages_.source),
+                 sentence_frame(tokenizer, Side::target, languages_.target)};
+      warn_of_assumed_language(o.decoding.model, tokenizer, languages_);
+      return;
+    }
+    const search::TranslatorOptions options = search::translator_options({}, opened.generation(), model, tokenizer);
+    eos_ids_ = options.decoding.search.eos_ids;
+    prompted_options_.source_language = languages_.source, prompted_options_.target_language = languages_.target;
+    prompted_.emplace(model, opened.tokenizer(), load_prompt(opened, model, o.prompt_template));
+    prompted_->check(prompted_options_, options.decoding.search);
   }
 
   std::vector<std::vector<std::int32_t>> sources, targets;  ///< ids, including EOS, of the valid pairs
@@ -157,9 +171,13 @@ class PairIds {
       if (a == Line::end) break;
       valid.push_back(a == Line::text && b == Line::text);
       if (!valid.back()) continue;
-      target_language_.check_tag(source, fmt::format("{}: line {}", source_.name(), source_.line_number()));
-      sources.push_back(ids_of(source_, prepend_language_tag(languages_.prefix, source), Side::source));
-      targets.push_back(ids_of(target_, target, Side::target));
+      if (prompted_) {
+        add_prompted(source, target);
+      } else {
+        target_language_.check_tag(source, fmt::format("{}: line {}", source_.name(), source_.line_number()));
+        sources.push_back(ids_of(source_, prepend_language_tag(languages_.prefix, source), Side::source));
+        targets.push_back(ids_of(target_, target, Side::target));
+      }
       target_characters.push_back(count_characters(target));
     }
     return !valid.empty();
@@ -169,11 +187,23 @@ class PairIds {
   std::vector<std::int32_t> ids_of(const LineReader& reader, const std::string& text, Side side) {
     std::vector<std::int32_t> ids = tokenizer_.encode(text, side);
     unknown += count_unknown(tokenizer_, text, ids, side);
-    put_into_frame(ids, frames_[side == Side::target]);
+    put_into_frame(ids, frames_.at(side == Side::target ? 1 : 0));
     check(positions_ == 0 || std::ssize(ids) <= positions_,
           fmt::format("{}: line {}", reader.name(), reader.line_number()),
           "has {} tokens, but the model has {} positions", ids.size(), positions_);
     return ids;
+  }
+
+  // The prompt for a source as the source, and the translation after it as the target.
+  void add_prompted(const std::string& source, const std::string& target) {
+    const auto [ids, prompt] = prompted_->given_translation(source, target, prompted_options_, eos_ids_);
+    check(positions_ == 0 || std::ssize(ids) <= positions_,
+          fmt::format("{}: line {}", source_.name(), source_.line_number()),
+          "has {} tokens with its prompt and its translation, but the model has {} positions", ids.size(), positions_);
+    const auto end = ids.begin() + static_cast<std::ptrdiff_t>(prompt);
+    sources.emplace_back(ids.begin(), end);
+    targets.emplace_back(end, ids.end());
+    unknown += count_unknown(tokenizer_, target, targets.back(), Side::target);
   }
 
   [[noreturn]] void fail_unequal(bool source_ended) const {
@@ -188,7 +218,10 @@ class PairIds {
   std::int64_t positions_;
   Languages languages_;
   TargetLanguage target_language_;
-  std::array<TextFrame, 2> frames_;
+  std::array<TextFrame, 2> frames_;  ///< of source and target, for a model with an encoder
+  std::optional<search::PromptedText> prompted_;
+  search::TextOptions prompted_options_;
+  std::vector<std::int32_t> eos_ids_;
   LineReader source_, target_;
 };
 
@@ -241,7 +274,7 @@ void check_language(std::string_view target, const model::Model& model, const To
 
 int score_pairs(const ScoreOptions& o, const model::ModelSource& opened, const model::Model& model,
                 const Tokenizer& tokenizer) {
-  search::check_tokenizer(model, tokenizer);
+  if (model.has_encoder()) search::check_tokenizer(model, tokenizer);
   const std::int64_t batch = o.decoding.batch_size;
   search::WorkerPool workers(thread_count(o.decoding.threads));
   const std::size_t window = lines_at_a_time(batch, workers.count());
@@ -352,16 +385,22 @@ int score_files(const ScoreOptions& o, const Fields& fields) {
   const auto opened = model::ModelSource::open(o.decoding.model);
   const std::unique_ptr<model::Model> model = load_model(opened, o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = opened.tokenizer();
-  const bool pairs = model->has_encoder();
-  const std::vector<std::string> useless =
-      pairs ? std::vector<std::string>{"document", "begin", "context", "stride"}
-            : std::vector<std::string>{"target",  "source-language", "target-language", "models",
-                                       "weights", "alignment",       "alignment-layer"};
-  for (const std::string& name : useless)
-    if (fields.given(name))
-      fail_usage("--" + name,
-                 pairs ? fmt::format("is for language models, but a {} model translates", model->family())
-                       : fmt::format("is for translations, but a {} model is a language model", model->family()));
+  const bool pairs = model->has_encoder() || fields.given("target");
+  const auto refuse = [&](std::initializer_list<const char*> names, const std::string& why) {
+    for (const char* name : names)
+      if (fields.given(name)) fail_usage(fmt::format("--{}", name), why);
+  };
+  if (model->has_encoder())
+    refuse({"prompt-template", "document", "begin", "context", "stride"},
+           fmt::format("is for language models, but a {} model translates", model->family()));
+  else if (pairs)
+    refuse({"document", "begin", "context", "stride"}, "is for texts, but --target gives translations to score");
+  else
+    refuse({"source-language", "target-language", "prompt-template", "models", "weights"},
+           "is for translations, but without --target texts are scored");
+  if (!model->has_encoder())
+    refuse({"alignment", "alignment-layer"},
+           fmt::format("is for encoder-decoder models, but a {} model is a language model", model->family()));
   if (pairs && o.target.empty()) fail_usage("--target", "is required: the translations to score");
   return pairs ? score_pairs(o, opened, *model, *tokenizer) : score_texts(o, *model, *tokenizer);
 }
@@ -375,7 +414,9 @@ void add_score(App& app) {
        .summary = "score given translations or texts by their log-probabilities",
        .description =
            "Prints log p(target | source) for each pair of lines: the sum over the target's tokens and the end token, "
-           "not normalised. With a language model, prints log p(text) for each line, and the perplexity of the whole.",
+           "not normalised. A language model scores the target after its prompt for the source; without targets, it "
+           "prints "
+           "log p(text) for each line, and the perplexity of the whole.",
        .examples = {{"tril score --model de --source test.en --target test.de", "one score per line"},
                     {"tril score -m de -s test.en -t test.de --word-scores --json", "scores of every token, as JSON"},
                     {"tril score -m plays -s valid.txt --document --summary", "perplexity of a text"}},

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/translated_lines.h"
 #include "cli/corpus_work/corpus_work.h"
 #include "cli/io/line_stream.h"
 #include "cli/io/matching_lines.h"
@@ -25,7 +26,9 @@
 #include "cli/options/decoding_options.h"
 #include "cli/options/model_identity.h"
 #include "cli/options/model_set.h"
+#include "cli/options/prompt_options.h"
 #include "decode/steps/shortlist.h"
+#include "decode/texts/prompted_text.h"
 #include "format/json_text.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
@@ -45,6 +48,7 @@ struct TranslateOptions {
   std::string input = "-", output = "-";
   std::string source_language, target_language;
   std::optional<std::string> target_prefix, terminology;
+  PromptOptions prompt;
   bool json = false, skip_invalid = false;
   CorpusOptions corpus;
 };
@@ -68,13 +72,16 @@ Fields fields_of(TranslateOptions& o) {
         "new word begins")
       .value_name("FILE");
   f.add("terminology", &o.terminology,
-        "file of required phrase translations, one per line: source phrase, tab, target phrase; needs a beam")
+        "file of required phrase translations, one per line: source phrase, tab, target phrase; needs a beam, or a "
+        "language model whose prompt lists them")
       .value_name("FILE");
   f.add("n-best", &o.decoding.search.n_best, "print this many translations of each line: number ||| text ||| score")
       .at_least(1)
       .at_most(1000);
   f.add("skip-invalid", &o.skip_invalid, "treat a line that is not UTF-8 as empty");
   f.add("json", &o.json, "print a JSON object for each line, with scores");
+  f.group("Language models");
+  add_prompt_fields(f, o.prompt);
   f.group("Large texts");
   add_corpus_fields(f, o.corpus);
   f.group("Attention");
@@ -113,6 +120,8 @@ std::string json_line(const TranslateOptions& o, const Tokenizer& tokenizer, std
         {"text", t.text}, {"score", t.score}, {"log_prob", t.log_prob}, {"tokens", t.tokens.size()}};
     if (search::is_cut(t.stop_reason)) one["cut"] = search::name_of(t.stop_reason);
     if (t.at_length) one["cut"] = "length";
+    for (const search::RemovedPart& part : t.removed)
+      one["removed"].push_back(nlohmann::ordered_json{{"kind", search::name_of(part.kind)}, {"text", part.text}});
     if (o.terminology) {
       one["unsatisfied"] = nlohmann::json::array();
       for (const search::Term& term : t.unsatisfied)
@@ -132,17 +141,6 @@ std::string json_line(const TranslateOptions& o, const Tokenizer& tokenizer, std
 std::string alignment_of(const TranslateOptions& o, const search::Translation& t) {
   return o.alignment.alignment.empty() ? "" : " ||| " + alignment_text(o.alignment, t.attention, t.tokens.size());
 }
-
-// Counts of what happened to the best translations, for warnings at the end.
-struct Tally {
-  std::int64_t late = 0, stuck = 0, too_long = 0, unsatisfied = 0;
-  void add(const search::Translation& best) {
-    late += best.stop_reason == search::StopReason::time_limit ? 1 : 0;
-    too_long += best.cut_by_factor ? 1 : 0;
-    stuck += best.stop_reason == search::StopReason::dead_end ? 1 : 0;
-    unsatisfied += std::ssize(best.unsatisfied);
-  }
-};
 
 // The search's options; minimum Bayes risk decoding samples its candidates.
 DecodingOptions sampled(const TranslateOptions& o) {
@@ -191,14 +189,18 @@ std::shared_ptr<const search::Shortlist> shortlist_of(const TranslateOptions& o,
   return std::make_shared<search::Shortlist>(table, options, s);
 }
 
-std::shared_ptr<const search::Terminology> terminology_of(const TranslateOptions& o, const search::SearchPlan& s) {
+std::shared_ptr<const search::Terminology> terminology_of(const TranslateOptions& o, const search::SearchPlan& s,
+                                                          bool needs_beam) {
   if (!o.terminology) return nullptr;
-  if (!s.has_beam())
+  if (needs_beam && !s.has_beam())
     fail_usage("--terminology", "needs a beam search to place phrases", "pass a beam, for example -b 8");
   auto terminology = std::make_shared<const search::Terminology>(search::read_terminology(*o.terminology));
   if (terminology->size() == 0) spdlog::warn("{}: contains no phrases", *o.terminology);
   return terminology;
 }
+
+// The prefix cache of each worker, for the beginning that the prompts share.
+constexpr std::int64_t shared_prompt_tokens = 4096;
 
 // The options from flags and directory, except for other models.
 search::TranslatorOptions settled(const TranslateOptions& o, const model::GenerationConfig& published,
@@ -209,33 +211,14 @@ search::TranslatorOptions settled(const TranslateOptions& o, const model::Genera
   s.scores = o.json || o.decoding.search.n_best > 1;
   s.attention = attention_heads(o.alignment, m, o.replace_unknowns || s.coverage_penalty > 0);
   t.replace_unknowns = o.replace_unknowns;
-  t.terminology = terminology_of(o, s);
+  t.terminology = terminology_of(o, s, m.has_encoder());
   t.decoding.deterministic = o.deterministic;
+  t.context = static_cast<std::int32_t>(o.prompt.context);
+  t.style = o.prompt.style;
+  if (!m.has_encoder() && !o.deterministic) t.decoding.session.prefix_tokens = shared_prompt_tokens;
   t.mbr_best = o.mbr > 0 ? static_cast<std::int32_t>(o.decoding.search.n_best) : 0;
   s.shortlist = shortlist_of(o, tokenizer, s);
   return t;
-}
-
-// Warns about lines that were not translated as they are.
-void warn_of_lines(const search::Translator& translator, const Tally& tally, const model::Model& m,
-                   std::int64_t invalid) {
-  if (translator.truncated() > 0)
-    spdlog::warn("lines longer than the model's {} positions, which were truncated: {}", m.max_positions(),
-                 format_count(translator.truncated()));
-  if (tally.late > 0) spdlog::warn("lines whose search was ended by the time limit: {}", format_count(tally.late));
-  if (tally.too_long > 0)
-    spdlog::warn(
-        "lines with a translation that was truncated because it is too long for its source (--max-length-factor 0: no "
-        "such limit): {}",
-        format_count(tally.too_long));
-  if (tally.stuck > 0)
-    spdlog::warn("lines whose translation ends early, or is empty, because every next token was forbidden: {}",
-                 format_count(tally.stuck));
-  if (tally.unsatisfied > 0)
-    spdlog::warn("terminology phrases missing from translations (--json lists them): {}",
-                 format_count(tally.unsatisfied));
-  warn_of_unknown(translator.unknown());
-  if (invalid > 0) spdlog::warn("lines that are not UTF-8, treated as empty: {}", format_count(invalid));
 }
 
 // The languages of the lines, and the requirement on lines if none is given.
@@ -282,13 +265,13 @@ class LineTranslator {
         out += json_line(o_, tokenizer_, number + 1, texts[i], list);
       else if (o_.decoding.search.n_best > 1)
         for (const search::Translation& t : list)
-          out += fmt::format("{} ||| {}{} ||| {:.6f}\n", number, t.text, alignment_of(o_, t), t.score);
+          out += fmt::format("{} ||| {}{} ||| {:.6f}\n", number, one_line(t.text), alignment_of(o_, t), t.score);
       else
-        out += list[0].text + alignment_of(o_, list[0]) + "\n";
+        out += one_line(list[0].text) + alignment_of(o_, list[0]) + "\n";
     }
     return out;
   }
-  const Tally& tally() const { return tally_; }
+  const LineTally& tally() const { return tally_; }
   /// Lines so far, except those whose search was stopped.
   std::int64_t lines() const { return lines_; }
 
@@ -299,7 +282,7 @@ class LineTranslator {
   search::Translator& translator_;
   const Tokenizer& tokenizer_;
   std::stop_token stop_;
-  Tally tally_;
+  LineTally tally_;
   std::int64_t lines_ = 0;
 };
 
@@ -371,6 +354,35 @@ std::optional<std::int64_t> translate_stream(const TranslateOptions& o, const St
   return lines.invalid();
 }
 
+// Refuses options that have no effect on a model of this kind.
+void check_kind(const Fields& fields, const model::Model& m) {
+  const auto refuse = [&](std::initializer_list<const char*> names, const char* whose) {
+    for (const char* name : names)
+      if (fields.given(name))
+        fail_usage(fmt::format("--{}", name), fmt::format("is for {}, but this is a {} model", whose, m.family()),
+                   "leave it out");
+  };
+  if (m.has_encoder())
+    refuse({"prompt-template", "context", "style"}, "the prompts of language models");
+  else
+    refuse({"alignment", "alignment-layer", "replace-unknowns", "coverage-penalty", "shortlist"},
+           "encoder-decoder models");
+}
+
+// The languages of the lines. A prompt takes any; the vocabulary of a model with an encoder lists its own.
+LineLanguages line_languages(const TranslateOptions& o, const model::Model& m, const Tokenizer& tokenizer,
+                             bool forced) {
+  if (!m.has_encoder())
+    return {.said = {.prefix = "", .source = o.source_language, .target = o.target_language},
+            .target = {m, tokenizer, o.target_language, true}};
+  LineLanguages languages{.said = choose_languages(tokenizer, o.source_language, o.target_language, "--source-language",
+                                                   "--target-language"),
+                          .target = {m, tokenizer, o.target_language, forced}};
+  languages.target.check_tokens();
+  warn_of_assumed_language(o.decoding.model, tokenizer, languages.said);
+  return languages;
+}
+
 int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   if (o.target_prefix && *o.target_prefix == "-" && o.input == "-")
     fail_usage("--target-prefix", "standard input is already the text to translate", "pass a file");
@@ -385,16 +397,15 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   const std::unique_ptr<model::Model> model = load_model(source, o.decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = source.tokenizer();
   const model::GenerationConfig published = published_generation(source);
-  const LineLanguages languages{
-      .said =
-          choose_languages(*tokenizer, o.source_language, o.target_language, "--source-language", "--target-language"),
-      .target = {*model, *tokenizer, o.target_language, published.forced_bos_token_id.has_value()}};
-  languages.target.check_tokens();
-  warn_of_assumed_language(o.decoding.model, *tokenizer, languages.said);
+  check_kind(fields, *model);
+  if (together && o.prompt.context > 0)
+    fail_usage("--context", "the blocks of a text that several processes translate have no order", "leave it out");
+  const LineLanguages languages = line_languages(o, *model, *tokenizer, published.forced_bos_token_id.has_value());
   search::TranslatorOptions options = settled(o, published, *model, *tokenizer, languages.said);
   const ModelSet others(o.others, o.decoding, *model, tokenizer.get());
   others.give_to(options.decoding);
-  search::Translator translator(*model, tokenizer, options);
+  search::Translator translator(
+      search::make_translation_text(*model, tokenizer, load_prompt(source, *model, o.prompt.prompt_template)), options);
   LineTranslator lines(o, languages, translator, *tokenizer, stop.token());
 
   const std::size_t window = lines_at_a_time(options.decoding.batch_size, options.decoding.threads);
@@ -426,12 +437,15 @@ void add_translate(App& app) {
   auto o = std::make_shared<TranslateOptions>();
   app.add({.name = "translate",
            .summary = "translate text, one sentence per line",
-           .description = "Takes any encoder-decoder model that `tril families` lists. Options override the model's "
+           .description = "Takes any model that `tril families` lists. A language model gets each line in a prompt, "
+                          "and what it writes around the translation is removed. Options override the model's "
                           "generation_config.json. An empty line stays empty.",
            .examples = {{"tril translate --model de -i test.en -o test.de", "a file"},
                         {"echo \"A dog runs.\" | tril translate -m de -b 8 --n-best 8",
                          "the eight best translations, with scores"},
                         {"tril translate -m de -b 1 --json < test.en", "greedy, as JSON lines"},
+                        {"tril translate -m tencent/Hunyuan-MT-7B --source-language en --target-language de -i test.en",
+                         "with a language model"},
                         {"mpirun -n 8 tril translate -m de -i test.en -o test.de", "a large file, by eight processes"}},
            .fields = fields_of(*o),
            .reads_config = true,

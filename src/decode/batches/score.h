@@ -18,7 +18,8 @@ struct ScoreOptions {
 
 /// Translations to be scored, one target for each source.
 struct SentencePairs {
-  std::span<const std::vector<std::int32_t>> sources;  ///< ids with EOS; none may be empty
+  /// Ids with EOS; for a model without an encoder: the prompt. None may be empty.
+  std::span<const std::vector<std::int32_t>> sources;
   std::span<const std::vector<std::int32_t>> targets;  ///< ids, with EOS if it is scored too
 };
 

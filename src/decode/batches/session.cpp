@@ -1,5 +1,6 @@
 #include "decode/batches/session.h"
 
+#include <exception>
 #include <numeric>
 #include <utility>
 
@@ -46,7 +47,9 @@ Session::Session(Context& c, const model::Model& model, const SessionOptions& op
     : context_(&c), options_(options) {
   check_options(options, model);
   const DecodingStateOptions kept{.cache = options.cache};
-  models_.emplace_back(c, model, kept);
+  const bool alone = options.ensemble.others.empty() && !options.speculative.on();
+  models_.emplace_back(
+      c, model, DecodingStateOptions{.cache = options.cache, .prefix_tokens = alone ? options.prefix_tokens : 0});
   for (const model::Model* other : options.ensemble.others) models_.emplace_back(c, *other, kept);
   // A draft reads its proposals token by token, and all of them may be rejected at once. So it keeps tokens that have left the
   // window.
@@ -63,12 +66,15 @@ Session::Session(Context& c, const model::Model& model, const SessionOptions& op
                "leave the draft model or the lookup out");
 }
 
-// Clears all states, however the search ends.
+// Drops the sentences of all states, however the search ends. After an error their prefixes are dropped too.
 struct Session::Cleared {
   Session& session;
+  int errors = std::uncaught_exceptions();
   ~Cleared() {
-    for (DecodingState& state : session.models_) state.clear();
-    if (session.draft_) session.draft_->clear();
+    const bool failed = std::uncaught_exceptions() > errors;
+    const auto drop = [&](DecodingState& state) { failed ? state.clear() : state.drop_sentences(); };
+    for (DecodingState& state : session.models_) drop(state);
+    if (session.draft_) drop(*session.draft_);
   }
 };
 

@@ -28,6 +28,9 @@ struct SessionOptions {
   CacheOptions cache;
   EnsembleOptions ensemble;
   SpeculativeOptions speculative;
+  /// The size of the prefix cache in tokens, which is kept from call to call of decode(); 0: none
+  /// (DecodingStateOptions::prefix_tokens). For a single model without proposed tokens.
+  std::int64_t prefix_tokens = 0;
 };
 
 /// Throws Error(usage) if the options contradict each other or do not fit the model.

@@ -28,11 +28,15 @@ void DecodingState::drop_rows() {
   if (cache_) cache_->reorder({});
 }
 
-void DecodingState::clear() {
-  if (prefixes_) prefixes_->clear();
+void DecodingState::drop_sentences() {
   drop_rows();
   sources_.clear();
   adapters_ = {};
+}
+
+void DecodingState::clear() {
+  if (prefixes_) prefixes_->clear();
+  drop_sentences();
 }
 
 std::unique_ptr<Step> DecodingState::new_step(StepOptions o) {

@@ -46,6 +46,8 @@ class DecodingState {
   void remove(std::int32_t sentence) { sources_.remove(sentence); }
   /// Removes all rows of the KV cache. The prefix cache stays.
   void drop_rows();
+  /// Forgets all sentences and their rows. The prefix cache stays.
+  void drop_sentences();
   /// Forgets all sentences, rows and prefixes.
   void clear();
 

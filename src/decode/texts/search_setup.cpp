@@ -69,7 +69,9 @@ void set_lengths(const SearchOptions& o, const model::GenerationConfig& g, const
       static_cast<std::int32_t>(o.max_length.value_or(std::max<std::int64_t>({published_max, t.min_length, 1})));
   t.max_counts = counted(o.max_length || !(g.max_new_tokens || g.max_length), g.max_new_tokens.has_value());
   check(t.min_length <= t.max_length, "min_length", "{} is above the longest output of {}", t.min_length, t.max_length);
-  t.max_length_factor = o.max_length_factor.value_or(wishes_length(g, m) ? 0 : default_max_length_factor);
+  // A language model's directory limits conversations, not translations.
+  const bool wishes = m.has_encoder() && wishes_length(g, m);
+  t.max_length_factor = o.max_length_factor.value_or(wishes ? 0 : default_max_length_factor);
 }
 
 // True if the publisher's beam groups divide the beam.

@@ -53,11 +53,11 @@ std::vector<Translation> least_risk(std::vector<Translation> samples, std::size_
   return best;
 }
 
+}  // namespace
+
 bool ends_in_space(std::string_view text) {
   return trim(text).data() + trim(text).size() != text.data() + text.size();
 }
-
-}  // namespace
 
 SearchPlan with_vocabulary(SearchPlan o, const model::Model& model, const Tokenizer& tokenizer) {
   for (std::int64_t id = tokenizer.size(Side::target); id < model.vocab_size(); ++id)
@@ -70,7 +70,8 @@ SearchPlan with_vocabulary(SearchPlan o, const model::Model& model, const Tokeni
   return o;
 }
 
-void check_options(const TextOptions& o, const SearchPlan& search) {
+void EncodedText::check(const TextOptions& o, const SearchPlan& search) const {
+  using tril::check;
   check(o.max_length >= 1, "maximum length", "expected at least 1, got {}", o.max_length);
   check(o.min_length >= 0, "minimum length", "expected at least 0, got {}", o.min_length);
   check(!o.terminology || search.has_beam(), "terminology", "needs beam search, but the beam size is {}",
@@ -78,6 +79,13 @@ void check_options(const TextOptions& o, const SearchPlan& search) {
   check(!o.replace_unknowns || search.attention, "unknown words",
         "replacing them needs attention weights, which are not recorded");
   check(o.max_length_factor >= 0, "maximum length factor", "expected at least 0, got {}", o.max_length_factor);
+  const auto refuse = [&](bool given, const char* field) {
+    if (given)
+      fail_usage(field, fmt::format("is for the prompt of a language model, and a {} model has none", model().family()),
+                 "leave it out");
+  };
+  refuse(o.context > 0, "context");
+  refuse(!o.style.empty(), "style");
 }
 
 std::int32_t decoder_start(const model::Model& model, const Tokenizer& tokenizer, std::string_view target_language) {
@@ -85,28 +93,28 @@ std::int32_t decoder_start(const model::Model& model, const Tokenizer& tokenizer
                                                                             : model.special_ids().decoder_start;
 }
 
-TranslationText::TranslationText(const model::Model& model, std::shared_ptr<const Tokenizer> tokenizer)
-    : model_(&model), tokenizer_(std::move(tokenizer)) {
-  check_tokenizer(model, *tokenizer_);
+EncodedText::EncodedText(const model::Model& model, std::shared_ptr<const Tokenizer> tokenizer)
+    : TranslationText(model, std::move(tokenizer)) {
+  check_tokenizer(model, this->tokenizer());
   if (model.special_ids().decoder_start < 0)
     fail("translation", "the model does not define its decoder start token",
          "set decoder_start_token_id in config.json");
-  starts_with_language_ = starts_with_language(model, *tokenizer_);
+  starts_with_language_ = starts_with_language(model, this->tokenizer());
 }
 
-Request TranslationText::request_for(std::int64_t source_tokens, TextToTranslate& t, std::uint64_t number,
-                                     const TextOptions& options, const SearchPlan& search) const {
+Request EncodedText::request_for(std::int64_t source_tokens, TextToTranslate& t, std::uint64_t number,
+                                 const TextOptions& options, const SearchPlan& search) const {
   const std::string& prefix = t.prefix;
-  Request request{.start_id = model_->special_ids().decoder_start, .number = number};
+  Request request{.start_id = model().special_ids().decoder_start, .number = number};
   if (!options.target_language.empty())
     (starts_with_language_ ? request.start_id : request.forced_first) =
-        tokenizer_->language_id(options.target_language);
+        tokenizer().language_id(options.target_language);
   // A forced first token is generated, except with a prefix: then it is given, before the prefix.
   const std::int32_t first = prefix.empty() ? -1 : forced_first(request, search.forced_bos_id);
   if (!prefix.empty()) {
     request.forced_first = -1;
     if (first >= 0) request.prefix.push_back(first);
-    tokenizer_->encode(prefix, Side::target, request.prefix);
+    tokenizer().encode(prefix, Side::target, request.prefix);
     request.new_word = ends_in_space(prefix);
   }
   const auto without_given = [&](std::int64_t length, Counted counted) {
@@ -122,10 +130,10 @@ Request TranslationText::request_for(std::int64_t source_tokens, TextToTranslate
     longest = std::min(longest, static_cast<std::int64_t>(std::min(bound, 1e9)));
   }
   longest = std::max(longest, least);
-  if (const std::int64_t positions = model_->max_positions(); positions > 0) {
+  if (const std::int64_t positions = model().max_positions(); positions > 0) {
     const auto given = std::ssize(request.prefix);
-    check(given < positions, fmt::format("prefix {}", number + 1), "its {} tokens fill all of the model's {} positions",
-          given, positions);
+    tril::check(given < positions, fmt::format("prefix {}", number + 1),
+                "its {} tokens fill all of the model's {} positions", given, positions);
     t.by_factor = t.by_factor && longest <= positions - given;
     longest = std::min(longest, positions - given);
   }
@@ -134,36 +142,37 @@ Request TranslationText::request_for(std::int64_t source_tokens, TextToTranslate
   return request;
 }
 
-TextToTranslate TranslationText::prepare(std::string text, std::string prefix, std::uint64_t number,
-                                         const TextOptions& options, const SearchPlan& search) const {
-  TextToTranslate t{.text = std::move(text), .prefix = std::move(prefix), .source = {}, .request = {}, .terms = {}};
-  t.source = tokenizer_->encode(t.text, Side::source);
+TextToTranslate EncodedText::prepare(TextInput input, std::uint64_t number, const TextOptions& options,
+                                     const SearchPlan& search) const {
+  TextToTranslate t{
+      .text = std::move(input.text), .prefix = std::move(input.prefix), .source = {}, .request = {}, .terms = {}};
+  t.source = tokenizer().encode(t.text, Side::source);
   t.blank = t.source.empty();
-  const TextFrame frame = sentence_frame(*tokenizer_, Side::source, options.source_language);
-  t.truncated = put_into_frame(t.source, frame, model_->max_positions());
+  const TextFrame frame = sentence_frame(tokenizer(), Side::source, options.source_language);
+  t.truncated = put_into_frame(t.source, frame, model().max_positions());
   if (t.is_empty()) return t;
   const std::int64_t around = std::ssize(frame.prefix) + std::ssize(frame.suffix);
   t.request = request_for(std::ssize(t.source) - around, t, number, options, search);
   if (search.encoder_no_repeat_ngram > 0) t.request.source = t.source;
   t.forced_end = search.forced_eos_id >= 0;
-  const std::int32_t unk = tokenizer_->special(Side::target).unk;
-  t.unknown = count_unknown(*tokenizer_, t.text, t.source, Side::source) +
-              count_unknown(*tokenizer_, t.prefix, t.request.prefix, Side::target);
+  const std::int32_t unk = tokenizer().special(Side::target).unk;
+  t.unknown = count_unknown(tokenizer(), t.text, t.source, Side::source) +
+              count_unknown(tokenizer(), t.prefix, t.request.prefix, Side::target);
   if (options.terminology)  // only terms in the part that is read
-    t.terms = options.terminology->find(t.truncated ? tokenizer_->decode(t.source, Side::source) : t.text);
+    t.terms = options.terminology->find(t.truncated ? tokenizer().decode(t.source, Side::source) : t.text);
   for (const Term& term : t.terms) {
-    std::vector<std::int32_t> phrase = tokenizer_->encode(term.target, Side::target);
+    std::vector<std::int32_t> phrase = tokenizer().encode(term.target, Side::target);
     if (std::find(phrase.begin(), phrase.end(), unk) == phrase.end()) t.request.phrases.push_back(std::move(phrase));
   }
   return t;
 }
 
 // The prefix is returned as it was given, not as the tokenizer normalises it.
-std::string TranslationText::text_of(std::span<const std::int32_t> tokens, std::span<const float> attention,
-                                     const TextToTranslate& t) const {
+std::string EncodedText::text_of(std::span<const std::int32_t> tokens, std::span<const float> attention,
+                                 const TextToTranslate& t) const {
   const auto decoded = [&](std::span<const std::int32_t> ids, std::span<const float> weights) {
-    if (attention.empty()) return tokenizer_->decode(ids, Side::target);
-    return decode_replacing_unknowns(ids, weights, t.text, t.source, *tokenizer_);
+    if (attention.empty()) return tokenizer().decode(ids, Side::target);
+    return decode_replacing_unknowns(ids, weights, t.text, t.source, tokenizer());
   };
   if (t.prefix.empty()) return decoded(tokens, attention);
   std::vector<std::int32_t> ids = t.request.prefix;
@@ -178,8 +187,18 @@ std::string TranslationText::text_of(std::span<const std::int32_t> tokens, std::
   return t.prefix + std::string(rest);
 }
 
-std::string TranslationText::partial(const TextToTranslate& t, std::span<const std::int32_t> tokens) const {
+std::string EncodedText::partial(const TextToTranslate& t, std::span<const std::int32_t> tokens) const {
   return text_of(tokens, {}, t);
+}
+
+Translation EncodedText::translation(const TextToTranslate& t, const Hypothesis& h, const TextOptions& options) const {
+  const std::span<const float> by =
+      options.replace_unknowns ? std::span<const float>(h.attention) : std::span<const float>{};
+  Translation one{text_of(h.tokens, by, t), h.tokens, h.log_prob, h.score, h.stop_reason};
+  if (!h.attention.empty()) one.attention = h.attention, one.source = t.source;
+  one.at_length = !is_cut(h.stop_reason) && static_cast<std::int32_t>(h.tokens.size()) == t.request.max_length &&
+                  (t.forced_end || h.tokens.back() != tokenizer().special(Side::target).eos);
+  return one;
 }
 
 std::vector<Translation> TranslationText::finish(const TextToTranslate& t, std::span<const Hypothesis> hypotheses,
@@ -190,15 +209,10 @@ std::vector<Translation> TranslationText::finish(const TextToTranslate& t, std::
     return list;
   }
   for (const Hypothesis& h : hypotheses) {
-    const std::span<const float> by =
-        options.replace_unknowns ? std::span<const float>(h.attention) : std::span<const float>{};
-    Translation one{text_of(h.tokens, by, t), h.tokens, h.log_prob, h.score, h.stop_reason};
-    if (!h.attention.empty()) one.attention = h.attention, one.source = t.source;
-    one.at_length = !is_cut(h.stop_reason) && static_cast<std::int32_t>(h.tokens.size()) == t.request.max_length &&
-                    (t.forced_end || h.tokens.back() != tokenizer_->special(Side::target).eos);
+    list.push_back(translation(t, h, options));
+    Translation& one = list.back();
     one.cut_by_factor = one.at_length && t.by_factor;
     one.unsatisfied = missing_terms(t.terms, one.text, *tokenizer_);
-    list.push_back(std::move(one));
   }
   if (options.mbr_best > 0) list = least_risk(std::move(list), options.mbr_best);
   return list;

@@ -1,4 +1,5 @@
-// Converts source texts to requests of a search, and hypotheses back to translations.
+// Converts source texts to requests of a search, and hypotheses back to translations. TranslationText is the interface; a
+// model with an encoder reads the text as its source (EncodedText, here), a language model in a prompt (prompted_text.h).
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "decode/prompts/answer_parts.h"
 #include "decode/texts/terminology.h"
 #include "model/spec/model.h"
 #include "search/plan.h"
@@ -31,13 +33,16 @@ struct TextOptions {
   /// Also limits the output to max_length_factor * source tokens + 20 tokens, for models that do not end by themselves; 0: no
   /// such limit.
   double max_length_factor = 3;
-  /// Prescribed translations of source phrases; may be null. Needs beam search.
+  /// Prescribed translations of source phrases; may be null. Needs beam search, or a prompt that lists them.
   std::shared_ptr<const Terminology> terminology = {};
   /// Minimum Bayes risk (mbr.h): returns the `mbr_best` samples with the highest expected chrF, which becomes their score; 0:
   /// returns all samples.
   std::int32_t mbr_best = 0;
-  /// Codes of Tokenizer::languages(); "": the default of the model's directory.
+  /// Codes of Tokenizer::languages(); "": the default of the model's directory. For a prompt: any codes ("de", "pt-BR"); only
+  /// the source may be "".
   std::string source_language = {}, target_language = {};
+  std::int32_t context = 0;  ///< for a prompt: the number of texts before each text that it shows
+  std::string style = {};    ///< for a prompt: the style of the translation
   /// Replaces an unknown token of the output by the source word with the most attention; needs SearchPlan::attention.
   bool replace_unknowns = false;
 };
@@ -52,6 +57,14 @@ struct Translation {
   std::vector<Term> unsatisfied = {};     ///< terms of the source whose target phrase is missing
   std::vector<float> attention = {};      ///< [tokens, source tokens], if recorded
   std::vector<std::int32_t> source = {};  ///< source ids with EOS, if attention is recorded
+  std::vector<RemovedPart> removed = {};  ///< of a prompt's answer: what stood around the translation
+};
+
+/// A text to translate.
+struct TextInput {
+  std::string text;
+  std::string prefix = {};                ///< the beginning of the translation, may be empty
+  std::vector<std::string> context = {};  ///< the texts before it, for a prompt
 };
 
 /// A prepared text: its request, and what is needed to convert the hypotheses to text.
@@ -72,33 +85,55 @@ struct TextToTranslate {
 class TranslationText {
  public:
   /// The model must outlive it.
-  /// @throws Error(usage) as check_tokenizer(); Error if the model defines no decoder start token
-  TranslationText(const model::Model& model, std::shared_ptr<const Tokenizer> tokenizer);
+  TranslationText(const model::Model& model, std::shared_ptr<const Tokenizer> tokenizer)
+      : model_(&model), tokenizer_(std::move(tokenizer)) {}
+  virtual ~TranslationText() = default;
+  TranslationText(const TranslationText&) = delete;
+  TranslationText& operator=(const TranslationText&) = delete;
 
-  /// @param prefix  the beginning of the translation, may be empty
+  /// Throws Error(usage) if the options contradict each other, the search, or what the model can do.
+  virtual void check(const TextOptions& options, const SearchPlan& search) const = 0;
   /// @param number  Request::number
   /// @param search  the plan of its search
   /// @throws Error(usage) naming the text whose prefix leaves no position free
-  TextToTranslate prepare(std::string text, std::string prefix, std::uint64_t number, const TextOptions& options,
-                          const SearchPlan& search) const;
+  virtual TextToTranslate prepare(TextInput input, std::uint64_t number, const TextOptions& options,
+                                  const SearchPlan& search) const = 0;
   /// The translations, best first. A blank text has one translation, which is its prefix.
   std::vector<Translation> finish(const TextToTranslate& t, std::span<const Hypothesis> hypotheses,
                                   const TextOptions& options) const;
   /// The text of a running hypothesis.
-  std::string partial(const TextToTranslate& t, std::span<const std::int32_t> tokens) const;
+  virtual std::string partial(const TextToTranslate& t, std::span<const std::int32_t> tokens) const = 0;
 
   const model::Model& model() const { return *model_; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }
 
  private:
+  /// The translation of one hypothesis.
+  virtual Translation translation(const TextToTranslate& t, const Hypothesis& h, const TextOptions& options) const = 0;
+
+  const model::Model* model_;
+  std::shared_ptr<const Tokenizer> tokenizer_;
+};
+
+/// A text as the source of a model with an encoder.
+class EncodedText : public TranslationText {
+ public:
+  /// @throws Error(usage) as check_tokenizer(); Error if the model defines no decoder start token
+  EncodedText(const model::Model& model, std::shared_ptr<const Tokenizer> tokenizer);
+
+  void check(const TextOptions& options, const SearchPlan& search) const override;
+  TextToTranslate prepare(TextInput input, std::uint64_t number, const TextOptions& options,
+                          const SearchPlan& search) const override;
+  std::string partial(const TextToTranslate& t, std::span<const std::int32_t> tokens) const override;
+
+ private:
+  Translation translation(const TextToTranslate& t, const Hypothesis& h, const TextOptions& options) const override;
   Request request_for(std::int64_t source_tokens, TextToTranslate& t, std::uint64_t number, const TextOptions& options,
                       const SearchPlan& search) const;
   /// @param attention  weights for replacing unknown tokens; empty: unknown tokens are left out
   std::string text_of(std::span<const std::int32_t> tokens, std::span<const float> attention,
                       const TextToTranslate& t) const;
 
-  const model::Model* model_;
-  std::shared_ptr<const Tokenizer> tokenizer_;
   bool starts_with_language_ = false;  // as in the first mBART; in other models the language follows the start token
 };
 
@@ -107,8 +142,8 @@ bool starts_with_language(const model::Model& model, const Tokenizer& tokenizer)
 /// The decoder's start token for a target language ("": the default of the model's directory).
 std::int32_t decoder_start(const model::Model& model, const Tokenizer& tokenizer, std::string_view target_language);
 
-/// Throws Error(usage) if the options contradict each other or the search.
-void check_options(const TextOptions& options, const SearchPlan& search);
+/// True if white space ends the text: a new word begins after it.
+bool ends_in_space(std::string_view text);
 
 /// Adds the tokenizer's knowledge to a plan: suppresses ids without a piece, and marks the ids that begin or continue a word.
 SearchPlan with_vocabulary(SearchPlan options, const model::Model& model, const Tokenizer& tokenizer);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include "unicode/trim.h"
+
 namespace tril::search {
 namespace {
 
@@ -14,10 +16,28 @@ ParallelOptions with_vocabulary(ParallelOptions o, const model::Model& model, co
 }  // namespace
 
 Translator::Translator(const model::Model& model, std::shared_ptr<const Tokenizer> tokenizer, TranslatorOptions options)
-    : text_(model, std::move(tokenizer)),
+    : Translator(std::make_unique<const EncodedText>(model, std::move(tokenizer)), std::move(options)) {}
+
+Translator::Translator(std::unique_ptr<const TranslationText> text, TranslatorOptions options)
+    : text_(std::move(text)),
       options_(std::move(options)),
-      decoder_(model, with_vocabulary(options_.decoding, model, text_.tokenizer())) {
-  check_options(options_, options_.decoding.search);
+      decoder_(text_->model(), with_vocabulary(options_.decoding, text_->model(), text_->tokenizer())) {
+  text_->check(options_, options_.decoding.search);
+}
+
+void Translator::go_to(std::uint64_t number) {
+  if (number != texts_) earlier_.clear();
+  texts_ = number;
+}
+
+// The texts before a text, except blank ones.
+std::vector<std::string> Translator::context_of(std::span<const std::string> texts, std::size_t text) const {
+  const auto most = static_cast<std::size_t>(options_.context);
+  std::vector<std::string> last_first;
+  while (last_first.size() < most && text > 0)
+    if (!trim(texts[--text]).empty()) last_first.push_back(texts[text]);
+  for (std::size_t i = earlier_.size(); last_first.size() < most && i > 0;) last_first.push_back(earlier_[--i]);
+  return {last_first.rbegin(), last_first.rend()};
 }
 
 std::vector<std::vector<Translation>> Translator::translate(std::span<const std::string> texts,
@@ -30,23 +50,25 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
   std::vector<Request> requests;
   std::vector<std::size_t> places;  // the text index of each source
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    all.push_back(text_.prepare(texts[i], prefixes.empty() ? std::string() : prefixes[i], texts_ + i, options_,
-                                options_.decoding.search));
+    all.push_back(text_->prepare(
+        {.text = texts[i], .prefix = prefixes.empty() ? std::string() : prefixes[i], .context = context_of(texts, i)},
+        texts_ + i, options_, options_.decoding.search));
     const TextToTranslate& t = all.back();
     if (t.is_empty()) continue;
     truncated_ += t.truncated ? 1 : 0;
     unknown_ += t.unknown;
-    sources.push_back(t.source);
+    if (text_->model().has_encoder()) sources.push_back(t.source);
     requests.push_back(t.request);
     places.push_back(i);
   }
   texts_ += texts.size();
+  if (options_.context > 0) earlier_ = context_of(texts, texts.size());
 
   std::mutex mutex;
   Watch tokens{.stop = watch.stop};
   if (watch.on_partial)
     tokens.on_partial = [&](const Partial& p) {
-      const std::string text = text_.partial(all[places[p.request]], p.tokens);
+      const std::string text = text_->partial(all[places[p.request]], p.tokens);
       const std::lock_guard lock(mutex);
       watch.on_partial(places[p.request], text);
     };
@@ -54,10 +76,10 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
   std::vector<std::vector<Translation>> results(texts.size());
   for (std::size_t s = 0; s < found.size(); ++s) {
     for (const Hypothesis& h : found[s]) target_tokens_ += std::ssize(h.tokens);
-    results[places[s]] = text_.finish(all[places[s]], found[s], options_);
+    results[places[s]] = text_->finish(all[places[s]], found[s], options_);
   }
   for (std::size_t i = 0; i < texts.size(); ++i)
-    if (all[i].is_empty()) results[i] = text_.finish(all[i], {}, options_);
+    if (all[i].is_empty()) results[i] = text_->finish(all[i], {}, options_);
   return results;
 }
 

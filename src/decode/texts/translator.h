@@ -26,8 +26,10 @@ struct TranslationWatch {
 
 class Translator {
  public:
-  /// The model must outlive the translator.
+  /// A translator for a model with an encoder, which must outlive it.
   Translator(const model::Model& model, std::shared_ptr<const Tokenizer> tokenizer, TranslatorOptions options);
+  /// The same for any model.
+  Translator(std::unique_ptr<const TranslationText> text, TranslatorOptions options);
 
   /// The n_best translations of each text, best first, or n_best samples. Samples depend on the number of the text among all
   /// texts that this translator was given. A text without tokens has one translation, which is its prefix.
@@ -39,8 +41,9 @@ class Translator {
                                                   std::span<const std::string> prefixes = {},
                                                   const TranslationWatch& watch = {});
 
-  /// Sets the number of the next text, from 0, so that its samples are those of a translator that was given all texts.
-  void go_to(std::uint64_t number) { texts_ = number; }
+  /// Sets the number of the next text, from 0, so that its samples are those of a translator that was given all texts. If it
+  /// is not the text that follows, its context is empty.
+  void go_to(std::uint64_t number);
 
   /// The number of texts so far that were truncated to the model's positions.
   std::int64_t truncated() const { return truncated_; }
@@ -51,10 +54,13 @@ class Translator {
   Speculation speculation() const { return decoder_.speculation(); }
 
  private:
-  TranslationText text_;
+  std::vector<std::string> context_of(std::span<const std::string> texts, std::size_t text) const;
+
+  std::unique_ptr<const TranslationText> text_;
   TranslatorOptions options_;
   ParallelDecoder decoder_;
-  std::uint64_t texts_ = 0;  ///< the number of the next text
+  std::uint64_t texts_ = 0;           ///< the number of the next text
+  std::vector<std::string> earlier_;  ///< the texts before it that its context may show
   std::int64_t truncated_ = 0, unknown_ = 0, target_tokens_ = 0;
 };
 

@@ -107,7 +107,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     if (text_.terminology && !s.has_beam()) s.beam_size = 8;
     if (r_.alignment || text_.replace_unknowns || s.attention) s.attention = model_->loaded().engine.session.attention;
     s.scores = true;
-    search::check_options(text_, s);
+    model_->translation().check(text_, s);
     const std::string key = s.sampling.on ? "" : key_of(body);
     options_ = model_->options(key, [&] { return std::move(s); });
     check_priority(r_.schedule, call_->admin);
@@ -191,7 +191,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
   // The work for piece p of text i, whose source (with its tag) is the request's `number`-th; null if it is empty.
   WorkPtr work_for(std::size_t i, std::size_t p, const std::string& source, std::uint64_t number) {
     auto prepared = std::make_shared<search::TextToTranslate>(
-        model_->translation().prepare(source, r_.prefix, number, text_, *options_));
+        model_->translation().prepare({.text = source, .prefix = r_.prefix}, number, text_, *options_));
     if (prepared->is_empty()) {
       texts_[i].translations[p] = model_->translation().finish(*prepared, {}, text_);
       return nullptr;

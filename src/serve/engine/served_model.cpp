@@ -22,8 +22,10 @@ CacheNeeds cache_needs(const Loaded& loaded, std::int64_t most_new_tokens) {
     return work.cache_tokens();
   };
   if (loaded.model->has_encoder()) {
-    const search::TranslationText text(*loaded.model, loaded.tokenizer);
-    const auto of = [&](const search::TextOptions& o) { return tokens(text.prepare("a", "", 0, o, *options).request); };
+    const search::EncodedText text(*loaded.model, loaded.tokenizer);
+    const auto of = [&](const search::TextOptions& o) {
+      return tokens(text.prepare({.text = "a"}, 0, o, *options).request);
+    };
     search::TextOptions longest = loaded.text;
     longest.max_length_factor = 0;  // not limited by the source
     return {of(loaded.text), of(longest)};
@@ -55,9 +57,9 @@ ServedModel::ServedModel(std::string name, Loaded loaded, std::shared_ptr<Engine
       engine_(std::move(engine)),
       adapter_(adapter) {
   if (translates()) {
-    translation_ = std::make_unique<search::TranslationText>(model(), loaded_.tokenizer);
+    translation_ = std::make_unique<search::EncodedText>(model(), loaded_.tokenizer);
     loaded_.search = search::with_vocabulary(std::move(loaded_.search), model(), tokenizer());
-    search::check_options(loaded_.text, loaded_.search);
+    translation_->check(loaded_.text, loaded_.search);
   } else {
     continuation_ = std::make_unique<search::ContinuationText>(model(), loaded_.tokenizer);
   }

@@ -58,8 +58,9 @@ TEST_F(DirectoryLengths, AreCountedAsTransformersCountsThem) {
 TEST_F(DirectoryLengths, TheGreatestOfADirectoryHoldsAgainstItsLeast) {
   const auto lengths = [&](const char* generation, const DecodingOptions& o = {}, const std::string& prefix = "") {
     const search::TranslatorOptions t = options(generation, o);
-    const search::Request r =
-        search::TranslationText(*model, tokenizer).prepare("a dog", prefix, 0, t, t.decoding.search).request;
+    const search::Request r = search::EncodedText(*model, tokenizer)
+                                  .prepare({.text = "a dog", .prefix = prefix}, 0, t, t.decoding.search)
+                                  .request;
     return std::pair(r.min_length, r.max_length);
   };
   using Pair = std::pair<std::int32_t, std::int32_t>;

@@ -267,8 +267,8 @@ TEST_F(LanguageModel, UselessAndContradictoryOptionsAreRefused) {
                     "--train-sets", train_text, "--enc-depth", "2"}),
           "--enc-depth", "has no encoder");
 
-  refused(run_tril({"translate", "--model", model}, "a\n"), "gpt2 model continues text", "use `tril generate`");
-  refused(score({"--source", valid_text, "--target", valid_text}), "--target", "is a language model");
+  refused(run_tril({"translate", "--model", model}, "a\n"), "--prompt-template", "has no chat template");
+  refused(score({"--source", valid_text, "--target", valid_text}), "--prompt-template", "has no chat template");
   const std::string marian = test::test_dir() + "/golden/hf/marian";
   const std::string translating = folder->at("translating");
   std::filesystem::copy(marian, translating);
@@ -277,6 +277,7 @@ TEST_F(LanguageModel, UselessAndContradictoryOptionsAreRefused) {
   refused(run_tril({"generate", "--model", translating, "-p", "a"}), "marian model translates", "use `tril translate`");
   refused(run_tril({"score", "--model", translating, "-s", valid_text, "--document"}), "--document", "translates");
   refused(run_tril({"score", "--model", translating, "-s", valid_text}), "--target", "is required");
+  refused(run_tril({"translate", "--model", translating, "--style", "formal"}, "a\n"), "--style", "language models");
   refused(run_tril({"bench", "generate", "--model", translating}), "marian model translates", "bench translate");
 
   refused(generate({"-p", "a", "--temperature", "0", "--top-k", "5"}), "--temperature", "--top-k has no effect");

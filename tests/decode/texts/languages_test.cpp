@@ -36,7 +36,7 @@ class LanguageTokens : public ::testing::Test {
   TextToTranslate prepared(const TextOptions& options, const std::string& prefix = "", std::int32_t forced_bos = -1) {
     SearchPlan search;
     search.forced_bos_id = forced_bos;
-    return TranslationText(*model, tokenizer).prepare("Hello there", prefix, 0, options, search);
+    return EncodedText(*model, tokenizer).prepare({.text = "Hello there", .prefix = prefix}, 0, options, search);
   }
   Ids text(const std::string& of = "Hello there") const { return tokenizer->encode(of, Side::source); }
   std::int32_t language(const char* code) const { return tokenizer->language_id(code); }
@@ -89,7 +89,7 @@ TEST_F(LanguageTokens, AreCutLastAndABlankTextIsBlank) {
   EXPECT_EQ(source, joined({text()[0], text()[1]}, {2, language("de_DE")}));
   EXPECT_EQ(source_ids(*tokenizer, "Hello there", 100, cut).size(), text().size() + 2);
   EXPECT_FALSE(cut);
-  const TextToTranslate blank = TranslationText(*model, tokenizer).prepare("", "", 0, {}, {});
+  const TextToTranslate blank = EncodedText(*model, tokenizer).prepare({.text = ""}, 0, {}, {});
   EXPECT_TRUE(blank.is_empty());
   EXPECT_FALSE(prepared({}).is_empty());
 }
@@ -232,8 +232,8 @@ TEST_F(LanguageTokens, WhatTheFactorCutsIsTold) {
                             std::int32_t forced_eos = -1) {
     SearchPlan search;
     search.forced_eos_id = forced_eos;
-    const TranslationText text(*model, tokenizer);
-    const TextToTranslate t = text.prepare("Hello there", "", 0, o, search);
+    const EncodedText text(*model, tokenizer);
+    const TextToTranslate t = text.prepare({.text = "Hello there"}, 0, o, search);
     Hypothesis h;
     h.tokens.assign(static_cast<std::size_t>(std::min(tokens, t.request.max_length)), 5);
     h.tokens.back() = last;

@@ -1,0 +1,68 @@
+#include "cli/commands/translated_lines.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/progress.h"
+#include "cli/options/decoding_options.h"
+
+namespace tril::cli {
+
+std::string one_line(const std::string& text) {
+  std::string line;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find_first_of("\r\n", at), text.size());
+    std::string_view part = std::string_view(text).substr(at, end - at);
+    if (end < text.size()) part = part.substr(0, part.find_last_not_of(" \t") + 1);
+    if (at > 0) part = part.substr(std::min(part.size(), part.find_first_not_of(" \t")));
+    if (!line.empty() && !part.empty()) line += ' ';
+    line += part;
+    at = end + 1;
+  }
+  return line;
+}
+
+void LineTally::add(const search::Translation& best) {
+  at_length += best.at_length && !best.cut_by_factor ? 1 : 0;
+  const auto is_reasoning = [](const search::RemovedPart& p) { return p.kind == search::AroundAnswer::reasoning; };
+  surrounded += std::all_of(best.removed.begin(), best.removed.end(), is_reasoning) ? 0 : 1;
+  unanswered += best.text.empty() && !best.removed.empty() ? 1 : 0;
+  late += best.stop_reason == search::StopReason::time_limit ? 1 : 0;
+  too_long += best.cut_by_factor ? 1 : 0;
+  stuck += best.stop_reason == search::StopReason::dead_end ? 1 : 0;
+  unsatisfied += std::ssize(best.unsatisfied);
+}
+
+void warn_of_lines(const search::Translator& translator, const LineTally& tally, const model::Model& m,
+                   std::int64_t invalid) {
+  if (translator.truncated() > 0)
+    spdlog::warn("lines longer than the model's {} positions, which were truncated: {}", m.max_positions(),
+                 format_count(translator.truncated()));
+  if (tally.late > 0) spdlog::warn("lines whose search was ended by the time limit: {}", format_count(tally.late));
+  if (tally.too_long > 0)
+    spdlog::warn(
+        "lines with a translation that was truncated because it is too long for its source (--max-length-factor 0: no "
+        "such limit): {}",
+        format_count(tally.too_long));
+  if (tally.stuck > 0)
+    spdlog::warn("lines whose translation ends early, or is empty, because every next token was forbidden: {}",
+                 format_count(tally.stuck));
+  if (tally.unsatisfied > 0)
+    spdlog::warn("terminology phrases missing from translations (--json lists them): {}",
+                 format_count(tally.unsatisfied));
+  if (!m.has_encoder() && tally.at_length > 0)
+    spdlog::warn("lines with a translation that was truncated at the maximum length (--max-length): {}",
+                 format_count(tally.at_length));
+  if (tally.surrounded > 0)
+    spdlog::warn("lines whose translation had other text around it, which was removed (--json shows it): {}",
+                 format_count(tally.surrounded));
+  if (tally.unanswered > 0)
+    spdlog::warn("lines without a translation, because the reasoning before it did not end (--max-length-factor): {}",
+                 format_count(tally.unanswered));
+  warn_of_unknown(translator.unknown());
+  if (invalid > 0) spdlog::warn("lines that are not UTF-8, treated as empty: {}", format_count(invalid));
+}
+
+}  // namespace tril::cli

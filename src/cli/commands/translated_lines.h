@@ -1,0 +1,28 @@
+// What happened to the lines that `tril translate` translates, and their form in the output.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "decode/texts/translator.h"
+
+namespace tril::cli {
+
+/// A translation on one line: line ends, with the white space around them, become blanks.
+std::string one_line(const std::string& text);
+
+/// Counts of what happened to the best translations, for warnings at the end.
+struct LineTally {
+  std::int64_t late = 0, stuck = 0, too_long = 0, at_length = 0;
+  std::int64_t unsatisfied = 0;  ///< terms
+  std::int64_t surrounded = 0;   ///< answers with other text than reasoning around the translation
+  std::int64_t unanswered = 0;   ///< answers that end before the translation begins
+
+  void add(const search::Translation& best);
+};
+
+/// Warns about lines that were not translated as they are. @param invalid  lines that are not UTF-8
+void warn_of_lines(const search::Translator& translator, const LineTally& tally, const model::Model& model,
+                   std::int64_t invalid);
+
+}  // namespace tril::cli
