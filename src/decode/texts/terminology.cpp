@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "corpus/reader.h"
-#include "decode/texts/word_boundary.h"
 #include "unicode/trim.h"
+#include "unicode/word_boundary.h"
 
 namespace tril::search {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "corpus/alignment.h"
 #include "decode/texts/mbr.h"
-#include "decode/texts/word_boundary.h"
+#include "decode/texts/piece_kinds.h"
 #include "tokenizer/files/sentence_frame.h"
 #include "unicode/trim.h"
 

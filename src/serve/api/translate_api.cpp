@@ -4,14 +4,16 @@
 #include <array>
 #include <mutex>
 
+#include "decode/texts/sentence_links.h"
+#include "document/document_sentences.h"
+#include "document/html.h"
+#include "document/plain_text.h"
 #include "serve/api/error_answer.h"
 #include "serve/api/model_choice.h"
 #include "serve/api/schedule.h"
 #include "serve/api/search_fields.h"
 #include "serve/api/service.h"
-#include "serve/api/text_pieces.h"
 #include "tokenizer/files/language_tag.h"
-#include "unicode/trim.h"
 
 namespace tril::serve {
 namespace {
@@ -87,7 +89,26 @@ std::shared_ptr<const search::Terminology> terminology_of(const Json& body) {
   return std::make_shared<const search::Terminology>(std::move(terms));
 }
 
-// A request in progress: the pieces of its texts, and the translations of each translated piece.
+// The segments of a text, by the request's format and how it is split.
+std::unique_ptr<document::Document> read_text(const TranslateRequest& r, const std::string& text) {
+  if (r.format == "html") return document::read_html(text);
+  return document::read_plain_text(text,
+                                   r.split == "none" ? document::PlainSegments::whole : document::PlainSegments::lines);
+}
+
+// A text of the request: its sentences, and the translations of each.
+struct SplitText {
+  SplitText(std::unique_ptr<document::Document> d, document::Split split)
+      : document(std::move(d)), sentences(*document, split), translations(sentences.size()) {}
+
+  std::unique_ptr<document::Document> document;
+  document::DocumentSentences sentences;
+  std::vector<std::vector<search::Translation>> translations;
+  std::string told;                  ///< of a stream: what has been sent
+  Clock::time_point next_told = {};  ///< the next event is not sent before
+};
+
+// A request in progress: the sentences of its texts, and the translations of each.
 class Translating : public std::enable_shared_from_this<Translating> {
  public:
   Translating(CallPtr call, ModelPtr model, ModelChoice choice, TranslateRequest request, bool list)
@@ -105,14 +126,15 @@ class Translating : public std::enable_shared_from_this<Translating> {
     const auto n = r_.alternatives + 1;
     search::SearchPlan s = search_plan(r_.search, n, *model_);
     if (text_.terminology && !s.has_beam()) s.beam_size = 8;
-    if (r_.alignment || text_.replace_unknowns || s.attention) s.attention = model_->loaded().engine.session.attention;
+    const bool marks = split_texts();
+    if (r_.alignment || text_.replace_unknowns || s.attention || marks)
+      s.attention = model_->loaded().engine.session.attention;
     s.scores = true;
     model_->translation().check(text_, s);
-    const std::string key = s.sampling.on ? "" : key_of(body);
+    const std::string key = s.sampling.on ? "" : key_of(body) + (marks ? ",marks" : "");
     options_ = model_->options(key, [&] { return std::move(s); });
     check_priority(r_.schedule, call_->admin);
-    const Split split = r_.split == "none" ? Split::none : r_.split == "lines" ? Split::lines : Split::sentences;
-    if (!r_.prefix.empty() && split != Split::none) throw field_error("prefix", "needs \"split\": \"none\"");
+    if (!r_.prefix.empty() && r_.split != "none") throw field_error("prefix", "needs \"split\": \"none\"");
 
     std::string tag;
     if (model_->languages().told) {
@@ -127,15 +149,11 @@ class Translating : public std::enable_shared_from_this<Translating> {
     }
     std::uint64_t number = 0;
     std::vector<WorkPtr> works;
-    for (const std::string& q : r_.q) {
-      texts_.push_back({r_.format == "html" ? pieces_of_html(q, split) : pieces_of_text(q, split), {}});
-      Text& text = texts_.back();
+    for (std::size_t i = 0; i < texts_.size(); ++i) {
       TagsOfText tags(*model_, tag, "target");
-      for (std::size_t p = 0; p < text.pieces.size(); ++p) {
-        text.translations.emplace_back();
-        if (!text.pieces[p].translated) continue;
-        const std::string source = tags.put_before(source_of(text.pieces[p]));
-        if (WorkPtr work = work_for(texts_.size() - 1, p, source, number++)) works.push_back(std::move(work));
+      for (std::size_t p = 0; p < texts_[i].sentences.size(); ++p) {
+        const std::string source = tags.put_before(texts_[i].sentences.text(p));
+        if (WorkPtr work = work_for(i, p, source, number++)) works.push_back(std::move(work));
       }
     }
     left_ = works.size();
@@ -147,12 +165,16 @@ class Translating : public std::enable_shared_from_this<Translating> {
   }
 
  private:
-  struct Text {
-    std::vector<TextPiece> pieces;
-    std::vector<std::vector<search::Translation>> translations;  ///< of each piece
-    std::string told;                                            ///< of a stream: what has been sent
-    Clock::time_point next_told = {};                            ///< the next event is not sent before
-  };
+  // @return whether marks of the texts have to be placed
+  bool split_texts() {
+    bool marks = false;
+    for (const std::string& q : r_.q) {
+      texts_.emplace_back(read_text(r_, q),
+                          r_.split == "sentences" ? document::Split::sentences : document::Split::whole);
+      marks = marks || texts_.back().sentences.any_marks();
+    }
+    return marks;
+  }
 
   void set_lengths() {
     const std::int64_t positions = model_->model().max_positions();
@@ -188,7 +210,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     return key;
   }
 
-  // The work for piece p of text i, whose source (with its tag) is the request's `number`-th; null if it is empty.
+  // The work for sentence p of text i, whose source (with its tag) is the request's `number`-th; null if it is empty.
   WorkPtr work_for(std::size_t i, std::size_t p, const std::string& source, std::uint64_t number) {
     auto prepared = std::make_shared<search::TextToTranslate>(
         model_->translation().prepare({.text = source, .prefix = r_.prefix}, number, text_, *options_));
@@ -214,23 +236,21 @@ class Translating : public std::enable_shared_from_this<Translating> {
     return work;
   }
 
-  std::string source_of(const TextPiece& piece) const {
-    return r_.format == "html" ? on_one_line(piece.text) : piece.text;
-  }
-
   void event(const Json& json) { call_->out->write("data: " + json_text(json) + "\n\n"); }
 
   // Each event contains the whole text so far, so a long text is sent less often.
   void tell(std::size_t i, std::size_t p, const search::TextToTranslate& prepared,
             std::span<const std::int32_t> tokens) {
     const std::lock_guard lock(mutex_);
-    Text& t = texts_[i];
+    SplitText& t = texts_[i];
     const Clock::time_point now = Clock::now();
     if (now < t.next_told) return;
     const std::string so_far = model_->translation().partial(prepared, tokens), text = assembled(i, 0, p, &so_far);
+    // At most 250 KB a second, and a quarter of the time.
+    const Clock::time_point done = Clock::now();
+    t.next_told = done + std::max<Clock::duration>(std::chrono::microseconds(4 * text.size()), 3 * (done - now));
     if (text == t.told) return;
     t.told = text;
-    t.next_told = now + std::chrono::microseconds(4 * text.size());  // 250 KB a second at most
     event({{"index", i}, {"partial", text}});
   }
 
@@ -250,22 +270,16 @@ class Translating : public std::enable_shared_from_this<Translating> {
     if (--left_ == 0) finish();
   }
 
-  // Alternative `n` of a text: its concatenated pieces. `so_far` is used for piece p; unfinished pieces are left out.
+  // Alternative `n` of a text. `so_far` is used for sentence p; unfinished sentences are left out.
   std::string assembled(std::size_t i, std::size_t n, std::size_t p = 0, const std::string* so_far = nullptr) const {
-    std::string text;
-    const Text& t = texts_[i];
-    for (std::size_t k = 0; k < t.pieces.size(); ++k) {
-      const bool html = r_.format == "html";
-      if (!t.pieces[k].translated)
-        text += t.pieces[k].text;
-      else if (so_far && k == p && t.translations[k].empty())
-        text += html ? html_escaped(*so_far) : *so_far;
-      else if (!t.translations[k].empty()) {
-        const std::string& one = t.translations[k][std::min(n, t.translations[k].size() - 1)].text;
-        text += html ? html_escaped(one) : one;
-      }
-    }
-    return text;
+    const SplitText& t = texts_[i];
+    return t.sentences.write([&](std::size_t k) -> document::Translated {
+      const std::vector<search::Translation>& list = t.translations[k];
+      if (list.empty()) return {so_far && k == p ? *so_far : std::string(), {}};
+      const search::Translation& one = list[std::min(n, list.size() - 1)];
+      if (!t.sentences.has_marks(k)) return {one.text, {}};
+      return {one.text, search::sentence_links(one, t.sentences.text(k), model_->tokenizer())};
+    });
   }
 
   // The distinct texts of all alternatives except the first.
@@ -283,10 +297,9 @@ class Translating : public std::enable_shared_from_this<Translating> {
   }
 
   Json details_of(std::size_t i) const {
-    Json pieces = Json::array();
-    const Text& t = texts_[i];
-    for (std::size_t k = 0; k < t.pieces.size(); ++k) {
-      if (!t.pieces[k].translated) continue;
+    Json sentences = Json::array();
+    const SplitText& t = texts_[i];
+    for (std::size_t k = 0; k < t.sentences.size(); ++k) {
       Json list = Json::array();
       for (const search::Translation& one : t.translations[k]) {
         Json j{{"text", one.text}, {"score", one.score}, {"log_prob", one.log_prob}};
@@ -314,9 +327,9 @@ class Translating : public std::enable_shared_from_this<Translating> {
         }
         list.push_back(std::move(j));
       }
-      pieces.push_back({{"source", source_of(t.pieces[k])}, {"translations", std::move(list)}});
+      sentences.push_back({{"source", t.sentences.text(k)}, {"translations", std::move(list)}});
     }
-    return pieces;
+    return sentences;
   }
 
   // Called where no caller can handle an exception.
@@ -363,7 +376,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
   bool list_;
   search::TextOptions text_;
   std::shared_ptr<const search::SearchPlan> options_;
-  std::vector<Text> texts_;
+  std::vector<SplitText> texts_;
   std::atomic<std::size_t> left_ = 0;
   std::mutex mutex_;
   std::exception_ptr error_;

@@ -9,7 +9,6 @@
 
 #include "base/rng.h"
 #include "decode/texts/translator.h"
-#include "decode/texts/word_boundary.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/golden.h"

@@ -1,6 +1,7 @@
 // One request or client must not harm others: hold up the server, end it, change others' answers, or take their
 // share.
-#include "serve/api/text_pieces.h"
+#include "document/document_sentences.h"
+#include "document/plain_text.h"
 #include "serve/engine/side_worker.h"
 #include "support/serving.h"
 
@@ -21,9 +22,11 @@ TEST_F(Serving, ATextMayHaveMoreSentencesThanMayWait) {
   serve({}, de);
   const std::string text = long_text(60);
   const std::string whole = post("/translate", {{"q", text}, {"target", "de"}})["translatedText"];
-  std::string row;
-  for (const TextPiece& piece : pieces_of_text(text, Split::sentences))
-    row += piece.translated ? translated(piece.text, 1)[0].text : piece.text;
+  const auto document = document::read_plain_text(text);
+  const document::DocumentSentences sentences(*document, document::Split::sentences);
+  const std::string row = sentences.write([&](std::size_t i) {
+    return document::Translated{translated(sentences.text(i), 1)[0].text, {}};
+  });
   EXPECT_EQ(whole, row);
   // Also while others wait, and while the server is stopping.
   std::vector<std::thread> threads;
@@ -279,38 +282,6 @@ TEST(SideWorker, ClientsTakeTurnsAndHaveHalfOfThePlaces) {
   changed.notify_all();
   side.drain();
   EXPECT_EQ(order, (std::vector<std::string>{"b", "a", "c", "a", "a", "a"}));
-}
-
-// Texts that took quadratic time: each of these would take minutes.
-TEST(TextPieces, ManyTagsWithoutAnEndCostNoMoreThanText) {
-  for (const std::string part :
-       {"<a", "<a '\"", "</a", "<script>", "<script><a ", "<code><b ", "<!", "<p translate=no", "&"}) {
-    std::string text;
-    while (text.size() < 400'000) text += part;
-    for (const char* const end : {"", ">", "'>", "\">", "</script>"}) {
-      std::size_t length = 0;
-      const std::string whole = text + end;
-      for (const TextPiece& p : pieces_of_html(whole, Split::none))
-        length += p.translated ? html_escaped(p.text).size() : p.text.size();
-      EXPECT_GE(length, whole.size()) << part << end;
-    }
-  }
-}
-
-TEST(TextPieces, WhatIsNotToBeTranslatedMaySaySoInAnyWay) {
-  const auto translated = [](const std::string& html) {
-    std::string all;
-    for (const TextPiece& p : pieces_of_html(html, Split::none))
-      if (p.translated) all += p.text + "|";
-    return all;
-  };
-  for (const std::string says :
-       {"translate=no", "translate='no'", "TRANSLATE = \"NO\"", "class=x translate=no id=y", "class=\"a notranslate\""})
-    EXPECT_EQ(translated("<p " + says + ">one</p><p>two</p>"), "two|") << says;
-  for (const std::string says :
-       {"translate=yes", "data-translate=no", "translate=nothing", "translate", "x=translate=no"})
-    EXPECT_EQ(translated("<p " + says + ">one</p><p>two</p>"), "one|two|") << says;
-  EXPECT_EQ(translated("<script>if (a</b && \"</p>\") x = '<b>';</SCRIPT >two"), "two|");
 }
 
 }  // namespace

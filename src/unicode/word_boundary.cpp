@@ -1,9 +1,9 @@
-#include "decode/texts/word_boundary.h"
+#include "unicode/word_boundary.h"
 
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
-#include "format/sentencepiece_file.h"
+#include <cstdint>
 
 namespace tril {
 namespace {
@@ -22,11 +22,6 @@ bool is_of_word(UChar32 c) {
   }
 }
 
-// True for a byte token such as "<0xE2>".
-bool is_byte(std::string_view piece) {
-  return piece.size() == 6 && piece.starts_with("<0x") && piece.back() == '>';
-}
-
 UChar32 first_character(std::string_view text) {
   UChar32 c = -1;
   std::size_t at = 0;
@@ -36,24 +31,15 @@ UChar32 first_character(std::string_view text) {
 
 }  // namespace
 
+bool begins_with_word_character(std::string_view text) {
+  return is_of_word(first_character(text));
+}
+
 bool is_word_boundary(std::string_view text, std::size_t at) {
   if (at == 0 || at >= text.size()) return true;
   std::size_t begin = at - 1;  // of the character before
   while (begin > 0 && U8_IS_TRAIL(static_cast<std::uint8_t>(text[begin]))) --begin;
   return !is_of_word(first_character(text.substr(begin))) || !is_of_word(first_character(text.substr(at)));
-}
-
-std::vector<PieceKind> piece_kinds(const Tokenizer& tokenizer, Side side) {
-  std::vector<PieceKind> kinds;
-  for (std::int32_t id = 0; id < tokenizer.size(side); ++id) {
-    const std::string& piece = tokenizer.piece(id, side);
-    if (piece.starts_with(space_mark))
-      kinds.push_back(PieceKind::begins_word);
-    else
-      kinds.push_back(is_byte(piece) || is_of_word(first_character(piece)) ? PieceKind::continues_word
-                                                                           : PieceKind::other);
-  }
-  return kinds;
 }
 
 }  // namespace tril

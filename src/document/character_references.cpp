@@ -1,4 +1,4 @@
-#include "serve/api/character_references.h"
+#include "document/character_references.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "unicode/characters.h"
 
-namespace tril::serve {
+namespace tril::document {
 namespace {
 
 struct Named {
@@ -138,4 +138,4 @@ std::size_t other_reference(std::string_view text) {
   return 0;
 }
 
-}  // namespace tril::serve
+}  // namespace tril::document

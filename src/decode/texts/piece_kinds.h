@@ -1,18 +1,12 @@
-// Word boundaries in text and in subword tokens.
+// Where words begin in subword tokens.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "tokenizer/files/tokenizer.h"
 
 namespace tril {
-
-/// True if a word may begin or end at byte `at` of a UTF-8 text (0 to its size): everywhere except between two letters, marks
-/// or digits. If one of the two belongs to a script without spaces (Han, kana, Thai, ...), there is a boundary too.
-bool is_word_boundary(std::string_view text, std::size_t at);
 
 /// The relation of a subword to the word before it.
 enum class PieceKind : std::uint8_t {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace tril::serve {
+namespace tril::document {
 
 struct CharacterReference {
   std::string text;       ///< the character
@@ -20,4 +20,4 @@ std::optional<CharacterReference> character_reference(std::string_view text);
 /// another name with a semicolon, or an old name or a number without one. 0: none.
 std::size_t other_reference(std::string_view text);
 
-}  // namespace tril::serve
+}  // namespace tril::document

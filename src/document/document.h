@@ -1,0 +1,58 @@
+// Documents: files whose texts are translated while everything else in them stays as it is, byte for byte.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "document/segment.h"
+
+namespace tril::document {
+
+class Document {
+ public:
+  virtual ~Document() = default;
+
+  /// The texts to translate, in the order of the document.
+  const std::vector<Segment>& segments() const { return segments_; }
+  /// The bytes of the file with translations in place of its texts. A segment that is as it was keeps its bytes.
+  /// @param translated  one for each segment (sentences.h)
+  virtual std::string write(std::span<const Segment> translated) const = 0;
+
+ protected:
+  std::vector<Segment> segments_;
+};
+
+/// Where a segment stands in a file, and how the file spells characters in it.
+struct Slot {
+  Range at;                                          ///< of the file's bytes
+  std::map<std::string, std::string> spelling = {};  ///< "\u00e4" -> "&auml;": the character references that it has
+};
+
+/// The bytes of a file for a text of a slot.
+using Escape = std::function<std::string(std::string_view text, const Slot& slot)>;
+
+/// A file of text. Whatever is not in a slot stays.
+class TextDocument final : public Document {
+ public:
+  TextDocument(std::string bytes, Escape escape) : bytes_(std::move(bytes)), escape_(std::move(escape)) {}
+
+  const std::string& bytes() const { return bytes_; }
+  /// Slots are added in the order of the file and do not overlap.
+  void add(Slot slot, Segment segment);
+  std::string write(std::span<const Segment> translated) const override;
+
+ private:
+  std::string bytes_;
+  Escape escape_;
+  std::vector<Slot> slots_;
+};
+
+/// Checks that a file of text is UTF-8, with or without a byte order mark. @param where  names the file in errors
+/// @throws Error naming the first byte that is not, or the encoding that the file has instead
+void check_encoding(std::string_view bytes, const std::string& where);
+
+}  // namespace tril::document

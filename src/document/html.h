@@ -1,0 +1,22 @@
+// HTML: texts between elements are segments, with tags within a sentence as their marks.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "document/document.h"
+
+namespace tril::document {
+
+/// Elements within a sentence (<b>, <a>, <span>) are marks; others, such as <p> and <br>, end a segment. Words of <code>, <kbd>,
+/// and of elements marked translate="no" or class="notranslate" stay where they stand in a sentence; scripts, styles, <pre>,
+/// <textarea> and drawings stay whole, and so do attributes. Character references become characters, and are written again where
+/// the segment had them; those that only browsers know are points.
+std::unique_ptr<Document> read_html(std::string html);
+
+/// Escapes text for HTML: & < > become entities.
+std::string html_escaped(std::string_view text);
+/// Replaces references (character_references.h) by their characters; anything else stays.
+std::string html_unescaped(std::string_view text);
+
+}  // namespace tril::document

@@ -1,0 +1,27 @@
+// Word alignment of a sentence and its translation, as bytes of both texts.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "document/segment.h"
+
+namespace tril::document {
+
+/// A part of the source and a part of the translation that correspond.
+struct Link {
+  Range source, target;
+  float weight = 1;  ///< positive; higher is more certain
+};
+
+/// A translated sentence. Without links, they are guessed.
+struct Translated {
+  std::string text;
+  std::vector<Link> links = {};
+};
+
+/// Links for a translation that came without: equal words correspond, and the others by their place in the text.
+std::vector<Link> guessed_links(std::string_view source, std::string_view target);
+
+}  // namespace tril::document

@@ -1,0 +1,18 @@
+// Plain text: each line is a segment, or the whole text is one.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "document/document.h"
+
+namespace tril::document {
+
+enum class PlainSegments : std::uint8_t {
+  lines,  ///< without the white space around them
+  whole,  ///< with everything in it
+};
+
+std::unique_ptr<Document> read_plain_text(std::string text, PlainSegments segments = PlainSegments::lines);
+
+}  // namespace tril::document

@@ -1,0 +1,57 @@
+// Segments: the texts of a document that are translated, each with the marks that stand in it, such as tags around words.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tril::document {
+
+/// Bytes of a text.
+struct Range {
+  std::size_t begin = 0, end = 0;
+
+  std::size_t size() const { return end - begin; }
+  bool empty() const { return begin == end; }
+  bool contains(const Range& r) const { return begin <= r.begin && r.end <= end; }
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+enum class MarkKind : std::uint8_t {
+  pair,   ///< around words: <b>...</b>; may be empty
+  point,  ///< between words: <img>; its range is empty
+  fixed,  ///< words that are not translated: `%s`, <code>ls</code>; the file has `open` in their place
+};
+
+/// An inline mark. A segment's marks form trees: a mark lies within its parent, and siblings do not overlap.
+struct Mark {
+  MarkKind kind = MarkKind::pair;
+  Range at;                  ///< of the segment's text
+  std::string open, close;   ///< bytes of the file; a point and fixed words have no `close`
+  std::int32_t parent = -1;  ///< number of the innermost pair around it; -1: none. Parents come before their children
+  bool variable = false;     ///< of fixed words: a program replaces them, so that no copy of them may be left over
+};
+
+/// A text to be translated: a paragraph, a heading, a cell.
+struct Segment {
+  std::string text;         ///< UTF-8, with character references and escapes replaced by their characters
+  std::vector<Mark> marks;  ///< in the order of their beginnings
+  /// The bytes of the file for each '\n' in `text`, in order: line ends with the white space around them. A reader that keeps
+  /// line ends as they are leaves this empty.
+  std::vector<std::string> breaks;
+
+  friend bool operator==(const Segment& a, const Segment& b);
+};
+
+/// The bytes of a file for a segment: its text, escaped, with its marks and line breaks.
+std::string rendered(const Segment& segment, const std::function<std::string(std::string_view text)>& escape);
+
+/// Marks that are nested deeper than this are not read as marks.
+inline constexpr std::size_t most_nested_marks = 48;
+/// Most marks of one segment.
+inline constexpr std::size_t most_marks = 400;
+
+}  // namespace tril::document

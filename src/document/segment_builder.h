@@ -1,0 +1,76 @@
+// Builds a segment from the pieces of a file between two boundaries: words, white space, tags and words that stay.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "document/document.h"
+
+namespace tril::document {
+
+/// What becomes of line ends within a segment.
+enum class LineEnds : std::uint8_t {
+  break_lines,  ///< they are blanks to a translator, and kept as Segment::breaks
+  are_text,     ///< they are characters of the text
+};
+
+/// Which segments are worth translating.
+enum class Worth : std::uint8_t {
+  anything,  ///< everything but white space
+  letters,   ///< texts with a letter outside of fixed words
+};
+
+/// Pieces are added in the order of the file, each with its bytes there.
+class SegmentBuilder {
+ public:
+  /// @param document  gets the segments
+  SegmentBuilder(TextDocument& document, LineEnds line_ends, Worth worth = Worth::letters)
+      : document_(document), line_ends_(line_ends), worth_(worth) {}
+
+  /// Text that the file spells as it is.
+  void plain(Range raw);
+  /// A reference or an escape, and the text that it means. @param is_spelling  the file prefers to spell the text this way
+  void character(Range raw, std::string_view text, bool is_spelling = true);
+  /// The tags of a pair. A tag without its counterpart becomes a point.
+  void open(Range raw, std::string name);
+  void close(Range raw, std::string_view name);
+  void point(Range raw);
+  /// Words that stay; blank ones are a point. @param variable  see Mark
+  void fixed(Range raw, std::string_view text, bool variable);
+  /// A line end with the white space around it, as in "\n> " of a quotation.
+  void line_break(Range raw);
+
+  /// Ends the segment. What stands at its edges and needs no translation is not part of it: white space, points, and pairs around
+  /// all of it.
+  void end();
+
+  /// True if the next tag has to end the segment.
+  bool is_full() const { return marks_ >= most_marks; }
+  bool is_empty() const { return pieces_.empty(); }
+
+ private:
+  struct Piece {
+    enum Kind : std::uint8_t { blank, word, open, close, point, fixed } kind;
+    Range raw;
+    std::string text;  ///< of a word, a blank, fixed words; of a tag its name
+    bool variable = false, spelled = false, breaks = false;
+    std::size_t match = 0;  ///< of a tag its counterpart's number + 1; 0: none
+  };
+
+  void add(Piece::Kind kind, Range raw, std::string_view text);
+  std::string_view raw_text(Range raw) const {
+    return std::string_view(document_.bytes()).substr(raw.begin, raw.size());
+  }
+  void match_tags();
+  Range trimmed() const;  ///< numbers of the pieces that are left
+  bool is_worth(Range pieces) const;
+
+  TextDocument& document_;
+  LineEnds line_ends_;
+  Worth worth_;
+  std::vector<Piece> pieces_;
+  std::size_t marks_ = 0;
+};
+
+}  // namespace tril::document

@@ -1,0 +1,125 @@
+#include "document/sentences.h"
+
+#include <algorithm>
+
+#include "document/place_marks.h"
+#include "document/words.h"
+#include "unicode/sentences.h"
+#include "unicode/trim.h"
+
+namespace tril::document {
+namespace {
+
+// The end of the fixed words around byte `at`; `at` itself if it is not within such words.
+std::size_t past_fixed(const Segment& segment, std::size_t at) {
+  for (const Mark& m : segment.marks)
+    if (m.kind == MarkKind::fixed && m.at.begin < at && at < m.at.end) return m.at.end;
+  return at;
+}
+
+std::size_t blanks_at(std::string_view text) {
+  const std::string_view rest = trim(text);
+  return rest.empty() ? text.size() : static_cast<std::size_t>(rest.data() - text.data());
+}
+
+// Puts line breaks into blanks of a translated sentence, and tells which of the source's breaks found one.
+class Breaks {
+ public:
+  Breaks(const Segment& source) : source_(source) {}
+
+  /// The breaks of white space between sentences stay.
+  void keep(std::string_view space) {
+    for (const char c : space)
+      if (c == '\n') kept_.push_back(next_++);
+  }
+  std::string put_into(std::string target, std::string_view sentence) {
+    std::replace(target.begin(), target.end(), '\n', ' ');
+    std::size_t free = 0;  // breaks stay in order
+    for (std::size_t at = sentence.find('\n'); at != std::string_view::npos; at = sentence.find('\n', at + 1)) {
+      const std::size_t number = next_++, wanted = std::max(free, at * target.size() / sentence.size());
+      if (wanted >= target.size()) continue;
+      const std::size_t after = target.find(' ', wanted), before = target.rfind(' ', wanted);
+      const bool has_before = before != std::string::npos && before >= free;
+      std::size_t place = after;
+      if (has_before && (after == std::string::npos || wanted - before < after - wanted)) place = before;
+      if (place == std::string::npos) continue;
+      target[place] = '\n';
+      free = place + 1;
+      kept_.push_back(number);
+    }
+    return target;
+  }
+  std::vector<std::string> kept() const {
+    std::vector<std::string> list;
+    for (const std::size_t k : kept_)
+      if (k < source_.breaks.size()) list.push_back(source_.breaks[k]);
+    return list;
+  }
+
+ private:
+  const Segment& source_;
+  std::size_t next_ = 0;
+  std::vector<std::size_t> kept_;
+};
+
+}  // namespace
+
+std::vector<Range> sentences_of(const Segment& segment, Split split) {
+  const std::string_view text = segment.text;
+  std::vector<Range> list;
+  const std::size_t end = blanks_at(text) + trim(text).size();
+  for (std::size_t at = blanks_at(text); at < end;) {
+    std::size_t stop = end;
+    if (split == Split::sentences) {
+      stop = at + sentence_end(text.substr(at, end - at));
+      for (std::size_t past = past_fixed(segment, stop); stop < end && past != stop; past = past_fixed(segment, stop))
+        stop = past < end ? past + sentence_end(text.substr(past, end - past)) : end;
+    }
+    list.push_back({at, stop});
+    at = stop + blanks_at(text.substr(stop, end - stop));
+  }
+  return list;
+}
+
+std::string sentence_text(const Segment& segment, Range sentence) {
+  std::string text = segment.text.substr(sentence.begin, sentence.size());
+  if (!segment.breaks.empty()) std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+Segment joined(const Segment& source, std::span<const Range> sentences, std::span<const Translated> translations) {
+  Translated whole;
+  Breaks breaks(source);
+  bool same = true;
+  std::size_t done = 0;
+  const bool all_guessed =
+      std::all_of(translations.begin(), translations.end(), [](const Translated& t) { return t.links.empty(); });
+  const auto keep = [&](std::size_t end) {
+    const std::string_view space = std::string_view(source.text).substr(done, end - done);
+    whole.text += space;
+    if (!source.breaks.empty()) breaks.keep(space);
+  };
+  for (std::size_t s = 0; s < sentences.size(); ++s) {
+    const Range at = sentences[s];
+    keep(at.begin);
+    const std::string_view sentence = std::string_view(source.text).substr(at.begin, at.size());
+    same = same && translations[s].text == sentence_text(source, at);
+    const std::size_t begin = whole.text.size();
+    if (!source.marks.empty() && !all_guessed) {
+      const std::vector<Link>& links = translations[s].links;
+      for (const Link& l : links.empty() ? guessed_links(sentence, translations[s].text) : links)
+        whole.links.push_back({{l.source.begin + at.begin, l.source.end + at.begin},
+                               {l.target.begin + begin, l.target.end + begin},
+                               l.weight});
+    }
+    whole.text += source.breaks.empty() ? translations[s].text : breaks.put_into(translations[s].text, sentence);
+    done = at.end;
+  }
+  if (same) return source;
+  keep(source.text.size());
+  Segment result = place_marks(source, whole);
+  result.breaks = breaks.kept();
+  return result;
+}
+
+}  // namespace tril::document
