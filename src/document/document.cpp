@@ -17,7 +17,8 @@ std::string TextDocument::write(std::span<const Segment> translated) const {
     const Slot& slot = slots_[s];
     if (translated[s] == segments_[s]) continue;
     out.append(bytes_, done, slot.at.begin - done);
-    out += rendered(translated[s], [&](std::string_view text) { return escape_(text, slot); });
+    out += rendered(translated[s],
+                    [&](std::string_view text) { return slot.escape ? slot.escape(text, slot) : std::string(text); });
     done = slot.at.end;
   }
   return out.append(bytes_, done);

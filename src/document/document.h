@@ -26,19 +26,23 @@ class Document {
   std::vector<Segment> segments_;
 };
 
-/// Where a segment stands in a file, and how the file spells characters in it.
-struct Slot {
-  Range at;                                          ///< of the file's bytes
-  std::map<std::string, std::string> spelling = {};  ///< "\u00e4" -> "&auml;": the character references that it has
-};
+struct Slot;
 
 /// The bytes of a file for a text of a slot.
-using Escape = std::function<std::string(std::string_view text, const Slot& slot)>;
+using Escape = std::string (*)(std::string_view text, const Slot& slot);
+
+/// Where a segment stands in a file, and how the file spells characters in it.
+struct Slot {
+  Range at;       ///< of the file's bytes
+  Escape escape;  ///< null: the text is written as it is
+  /// The character references and escapes that the segment has: "\u00e4" -> "&auml;"
+  std::map<std::string, std::string> spelling = {};
+};
 
 /// A file of text. Whatever is not in a slot stays.
 class TextDocument final : public Document {
  public:
-  TextDocument(std::string bytes, Escape escape) : bytes_(std::move(bytes)), escape_(std::move(escape)) {}
+  explicit TextDocument(std::string bytes) : bytes_(std::move(bytes)) {}
 
   const std::string& bytes() const { return bytes_; }
   /// Slots are added in the order of the file and do not overlap.
@@ -47,7 +51,6 @@ class TextDocument final : public Document {
 
  private:
   std::string bytes_;
-  Escape escape_;
   std::vector<Slot> slots_;
 };
 

@@ -4,9 +4,9 @@
 
 namespace tril::document {
 
-DocumentSentences::DocumentSentences(const Document& document, Split split) : document_(document) {
+DocumentSentences::DocumentSentences(const Document& document, const SegmentOptions& options) : document_(document) {
   for (std::size_t s = 0; s < document.segments().size(); ++s)
-    for (const Range& at : sentences_of(document.segments()[s], split)) sentences_.push_back({s, at});
+    for (const Range& at : sentences_of(document.segments()[s], options)) sentences_.push_back({s, at});
 }
 
 std::string DocumentSentences::text(std::size_t sentence) const {
@@ -18,7 +18,8 @@ bool DocumentSentences::any_marks() const {
                      [](const Segment& s) { return !s.marks.empty(); });
 }
 
-std::string DocumentSentences::write(const std::function<Translated(std::size_t sentence)>& translation) const {
+std::string DocumentSentences::write(std::string_view language,
+                                     const std::function<Translated(std::size_t sentence)>& translation) const {
   std::vector<Segment> translated;
   std::size_t next = 0;
   for (std::size_t s = 0; s < document_.segments().size(); ++s) {
@@ -28,7 +29,7 @@ std::string DocumentSentences::write(const std::function<Translated(std::size_t 
       ranges.push_back(sentences_[next].at);
       list.push_back(translation(next));
     }
-    translated.push_back(joined(document_.segments()[s], ranges, list));
+    translated.push_back(joined(document_.segments()[s], ranges, list, language));
   }
   return document_.write(translated);
 }

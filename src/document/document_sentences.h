@@ -13,7 +13,7 @@ namespace tril::document {
 class DocumentSentences {
  public:
   /// The document must outlive the object.
-  DocumentSentences(const Document& document, Split split);
+  DocumentSentences(const Document& document, const SegmentOptions& options);
 
   std::size_t size() const { return sentences_.size(); }
   /// What a model reads.
@@ -23,8 +23,10 @@ class DocumentSentences {
   bool any_marks() const;
 
   /// The bytes of the document.
+  /// @param language     of the translations, as for has_spaces_between_sentences()
   /// @param translation  called once for each sentence, in order. An empty translation leaves the sentence out
-  std::string write(const std::function<Translated(std::size_t sentence)>& translation) const;
+  std::string write(std::string_view language,
+                    const std::function<Translated(std::size_t sentence)>& translation) const;
 
  private:
   struct Place {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "document/character_references.h"
-#include "document/html_tags.h"
+#include "document/html_reader.h"
 #include "document/segment_builder.h"
 #include "document/words.h"
 #include "unicode/characters.h"
@@ -17,24 +17,22 @@ constexpr std::size_t most_fixed = 200;
 
 class HtmlReader {
  public:
-  explicit HtmlReader(std::string html)
-      : document_(std::make_unique<TextDocument>(std::move(html), &escape)),
-        html_(document_->bytes()),
-        tags_(html_),
-        builder_(*document_, LineEnds::break_lines) {}
+  HtmlReader(TextDocument& document, const HtmlTags& tags, Range part)
+      : html_(std::string_view(document.bytes()).substr(0, part.end)),
+        tags_(tags),
+        builder_(document, {LineEnds::break_lines, Worth::letters, &escape}),
+        at_(part.begin),
+        text_(part.begin) {}
 
-  std::unique_ptr<Document> run() {
-    for (at_ = 0; at_ < html_.size();) {
+  void run() {
+    while (at_ < html_.size()) {
       if (const auto tag = tags_.at(at_))
         take(*tag);
-      else if (html_[at_] == '&' && take_reference())
-        continue;
-      else
+      else if (html_[at_] != '&' || !take_reference())
         ++at_;
     }
     flush();
     builder_.end();
-    return std::move(document_);
   }
 
  private:
@@ -51,12 +49,12 @@ class HtmlReader {
 
   // Plain text up to the current place.
   void flush() {
-    if (text_ < at_) builder_.plain({text_, at_});
+    if (text_ < at_) builder_.plain({text_, std::min(at_, html_.size())});
     text_ = at_;
   }
   Range take_bytes(std::size_t size) {
     flush();
-    const Range raw{at_, at_ + size};
+    const Range raw{at_, std::min(at_ + size, html_.size())};
     text_ = at_ = raw.end;
     return raw;
   }
@@ -105,11 +103,10 @@ class HtmlReader {
     return std::find(list.begin(), list.end(), name) != list.end();
   }
 
-  std::unique_ptr<TextDocument> document_;
   std::string_view html_;
-  HtmlTags tags_;
+  const HtmlTags& tags_;
   SegmentBuilder builder_;
-  std::size_t at_ = 0, text_ = 0;  ///< the current place, and where text begins that has not been added
+  std::size_t at_, text_;  ///< the current place, and where text begins that has not been added
 };
 
 }  // namespace
@@ -130,8 +127,14 @@ std::string html_unescaped(std::string_view text) {
   return s;
 }
 
+void add_html(TextDocument& document, const HtmlTags& tags, Range part) {
+  HtmlReader(document, tags, part).run();
+}
+
 std::unique_ptr<Document> read_html(std::string html) {
-  return HtmlReader(std::move(html)).run();
+  auto document = std::make_unique<TextDocument>(std::move(html));
+  add_html(*document, HtmlTags(document->bytes()), {0, document->bytes().size()});
+  return document;
 }
 
 }  // namespace tril::document

@@ -12,7 +12,7 @@
 namespace tril::document {
 namespace {
 
-constexpr std::size_t no_tag_end = std::string_view::npos;
+constexpr std::uint32_t no_tag_end = 0xffffffff;
 
 std::string small_letters(std::string_view text) {
   std::string s(text);
@@ -43,10 +43,13 @@ bool is_listed(std::string_view name, std::span<const std::string_view> list) {
 
 // Computed from end to start, so that a text of many unclosed '<' takes no longer than others.
 HtmlTags::HtmlTags(std::string_view html) : html_(html), unquoted_(html.size() + 1, no_tag_end) {
-  std::size_t in_single = no_tag_end, in_double = no_tag_end;  // likewise, for a byte within quotes
+  std::uint32_t in_single = no_tag_end, in_double = no_tag_end;  // likewise, for a byte within quotes
   for (std::size_t at = html.size(); at-- > 0;) {
-    const std::size_t outside = unquoted_[at + 1];
-    unquoted_[at] = html[at] == '>' ? at : html[at] == '"' ? in_double : html[at] == '\'' ? in_single : outside;
+    const std::uint32_t outside = unquoted_[at + 1];
+    unquoted_[at] = html[at] == '>'    ? static_cast<std::uint32_t>(at)
+                    : html[at] == '"'  ? in_double
+                    : html[at] == '\'' ? in_single
+                                       : outside;
     if (html[at] == '"') in_double = outside;
     if (html[at] == '\'') in_single = outside;
   }
@@ -73,7 +76,7 @@ std::optional<HtmlTag> HtmlTags::at(std::size_t begin) const {
   }
   if (html_[at] == '/') tag.closing = true, ++at;
   if (!std::isalpha(static_cast<unsigned char>(html_[at]))) return std::nullopt;
-  const std::size_t end = unquoted_[at];
+  const std::uint32_t end = unquoted_[at];
   if (end == no_tag_end) return std::nullopt;
   const std::size_t name = at;
   while (at < end && !is_blank(html_[at]) && html_[at] != '/') ++at;

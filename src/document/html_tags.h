@@ -24,7 +24,7 @@ struct HtmlTag {
 
 class HtmlTags {
  public:
-  /// @param html  must outlive the object
+  /// @param html  must outlive the object; below 4 GiB
   explicit HtmlTags(std::string_view html);
 
   /// The tag at a byte, if there is one. An unclosed tag is text.
@@ -36,7 +36,7 @@ class HtmlTags {
 
  private:
   std::string_view html_;
-  std::vector<std::size_t> unquoted_;  ///< for each byte outside of quotes, the next '>' that is not in quotes
+  std::vector<std::uint32_t> unquoted_;  ///< for each byte outside of quotes, the next '>' that is not in quotes
 };
 
 /// Elements that stand within a sentence: <b>, <a>, <span>.

@@ -8,14 +8,13 @@
 namespace tril::document {
 
 std::unique_ptr<Document> read_plain_text(std::string text, PlainSegments segments) {
-  auto document =
-      std::make_unique<TextDocument>(std::move(text), [](std::string_view t, const Slot&) { return std::string(t); });
+  auto document = std::make_unique<TextDocument>(std::move(text));
   const std::string& bytes = document->bytes();
   if (segments == PlainSegments::whole) {
-    if (!is_blank(bytes)) document->add({{0, bytes.size()}}, {bytes, {}, {}});
+    if (!is_blank(bytes)) document->add({{0, bytes.size()}, nullptr}, {bytes, {}, {}});
     return document;
   }
-  SegmentBuilder builder(*document, LineEnds::are_text, Worth::anything);
+  SegmentBuilder builder(*document, {LineEnds::are_text, Worth::anything, nullptr});
   constexpr std::string_view mark = "\xef\xbb\xbf";
   for (std::size_t at = bytes.starts_with(mark) ? mark.size() : 0; at < bytes.size();) {
     const std::size_t end = std::min(bytes.find('\n', at), bytes.size());

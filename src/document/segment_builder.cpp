@@ -39,7 +39,7 @@ void SegmentBuilder::plain(Range raw) {
     while (end < text.size() && is_space_at(text, end, next) == space) end = next;
     const Range part{raw.begin + at, raw.begin + end};
     const std::string_view inside = text.substr(at, end - at);
-    if (space && line_ends_ == LineEnds::break_lines && inside.find_first_of("\r\n") != std::string_view::npos)
+    if (space && style_.line_ends == LineEnds::break_lines && inside.find_first_of("\r\n") != std::string_view::npos)
       line_break(part);
     else
       add(space ? Piece::blank : Piece::word, part, inside);
@@ -48,7 +48,7 @@ void SegmentBuilder::plain(Range raw) {
 }
 
 void SegmentBuilder::character(Range raw, std::string_view text, bool is_spelling) {
-  if (line_ends_ == LineEnds::break_lines && (text == "\n" || text == "\r")) return line_break(raw);
+  if (style_.line_ends == LineEnds::break_lines && (text == "\n" || text == "\r")) return line_break(raw);
   add(is_blank(text) ? Piece::blank : Piece::word, raw, text);
   pieces_.back().spelled = is_spelling;
 }
@@ -56,8 +56,9 @@ void SegmentBuilder::character(Range raw, std::string_view text, bool is_spellin
 void SegmentBuilder::open(Range raw, std::string name) {
   add(Piece::open, raw, name);
 }
-void SegmentBuilder::close(Range raw, std::string_view name) {
+void SegmentBuilder::close(Range raw, std::string_view name, std::string_view written) {
   add(Piece::close, raw, name);
+  pieces_.back().written = written;
 }
 void SegmentBuilder::point(Range raw) {
   add(Piece::point, raw, "");
@@ -113,7 +114,7 @@ Range SegmentBuilder::trimmed() const {
 bool SegmentBuilder::is_worth(Range pieces) const {
   return std::any_of(pieces_.begin() + static_cast<std::ptrdiff_t>(pieces.begin),
                      pieces_.begin() + static_cast<std::ptrdiff_t>(pieces.end), [&](const Piece& p) {
-                       return p.kind == Piece::word && (worth_ == Worth::anything || has_letter(p.text));
+                       return p.kind == Piece::word && (style_.worth == Worth::anything || has_letter(p.text));
                      });
 }
 
@@ -121,19 +122,22 @@ void SegmentBuilder::end() {
   match_tags();
   const Range left = trimmed();
   if (is_worth(left)) {
-    Slot slot{{pieces_[left.begin].raw.begin, pieces_[left.end - 1].raw.end}};
+    Slot slot{{pieces_[left.begin].raw.begin, pieces_[left.end - 1].raw.end}, style_.escape};
     Segment segment;
     std::vector<std::size_t> open;  // marks
     for (std::size_t p = left.begin; p < left.end; ++p) {
       const Piece& piece = pieces_[p];
       const std::size_t at = segment.text.size();
-      if (piece.spelled) slot.spelling[piece.text] = std::string(raw_text(piece.raw));
+      if (piece.spelled) {
+        std::string& spelling = slot.spelling[piece.text];
+        if (piece.raw.size() > spelling.size()) spelling = raw_text(piece.raw);  // an escape rather than none
+      }
       if (piece.breaks) segment.breaks.emplace_back(raw_text(piece.raw));
       const bool is_text = piece.kind == Piece::blank || piece.kind == Piece::word || piece.kind == Piece::fixed;
       if (is_text) segment.text += piece.text;
       if (piece.kind == Piece::close) {
         Mark& m = segment.marks[open.back()];
-        m.close = raw_text(piece.raw), m.at.end = at;
+        m.close = piece.written.empty() ? raw_text(piece.raw) : piece.written, m.at.end = at;
         open.pop_back();
       } else if (piece.kind != Piece::blank && piece.kind != Piece::word) {
         const MarkKind kind = piece.kind == Piece::open    ? MarkKind::pair

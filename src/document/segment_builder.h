@@ -21,12 +21,18 @@ enum class Worth : std::uint8_t {
   letters,   ///< texts with a letter outside of fixed words
 };
 
+/// What all segments of a reader have in common.
+struct SegmentStyle {
+  LineEnds line_ends = LineEnds::break_lines;
+  Worth worth = Worth::letters;
+  Escape escape = nullptr;  ///< see Slot
+};
+
 /// Pieces are added in the order of the file, each with its bytes there.
 class SegmentBuilder {
  public:
   /// @param document  gets the segments
-  SegmentBuilder(TextDocument& document, LineEnds line_ends, Worth worth = Worth::letters)
-      : document_(document), line_ends_(line_ends), worth_(worth) {}
+  SegmentBuilder(TextDocument& document, const SegmentStyle& style) : document_(document), style_(style) {}
 
   /// Text that the file spells as it is.
   void plain(Range raw);
@@ -34,7 +40,8 @@ class SegmentBuilder {
   void character(Range raw, std::string_view text, bool is_spelling = true);
   /// The tags of a pair. A tag without its counterpart becomes a point.
   void open(Range raw, std::string name);
-  void close(Range raw, std::string_view name);
+  /// @param written  its bytes in a translation; "": as they are
+  void close(Range raw, std::string_view name, std::string_view written = {});
   void point(Range raw);
   /// Words that stay; blank ones are a point. @param variable  see Mark
   void fixed(Range raw, std::string_view text, bool variable);
@@ -55,7 +62,8 @@ class SegmentBuilder {
     Range raw;
     std::string text;  ///< of a word, a blank, fixed words; of a tag its name
     bool variable = false, spelled = false, breaks = false;
-    std::size_t match = 0;  ///< of a tag its counterpart's number + 1; 0: none
+    std::string written = {};  ///< of a tag its bytes in a translation, if not those of the file
+    std::size_t match = 0;     ///< of a tag its counterpart's number + 1; 0: none
   };
 
   void add(Piece::Kind kind, Range raw, std::string_view text);
@@ -67,8 +75,7 @@ class SegmentBuilder {
   bool is_worth(Range pieces) const;
 
   TextDocument& document_;
-  LineEnds line_ends_;
-  Worth worth_;
+  SegmentStyle style_;
   std::vector<Piece> pieces_;
   std::size_t marks_ = 0;
 };

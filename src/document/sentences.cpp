@@ -4,8 +4,6 @@
 
 #include "document/place_marks.h"
 #include "document/words.h"
-#include "unicode/sentences.h"
-#include "unicode/trim.h"
 
 namespace tril::document {
 namespace {
@@ -15,11 +13,6 @@ std::size_t past_fixed(const Segment& segment, std::size_t at) {
   for (const Mark& m : segment.marks)
     if (m.kind == MarkKind::fixed && m.at.begin < at && at < m.at.end) return m.at.end;
   return at;
-}
-
-std::size_t blanks_at(std::string_view text) {
-  const std::string_view rest = trim(text);
-  return rest.empty() ? text.size() : static_cast<std::size_t>(rest.data() - text.data());
 }
 
 // Puts line breaks into blanks of a translated sentence, and tells which of the source's breaks found one.
@@ -64,19 +57,17 @@ class Breaks {
 
 }  // namespace
 
-std::vector<Range> sentences_of(const Segment& segment, Split split) {
-  const std::string_view text = segment.text;
+std::vector<Range> sentences_of(const Segment& segment, const SegmentOptions& options) {
+  SegmentOptions o = options;
+  o.one_paragraph = o.split != Split::none && !segment.breaks.empty();
   std::vector<Range> list;
-  const std::size_t end = blanks_at(text) + trim(text).size();
-  for (std::size_t at = blanks_at(text); at < end;) {
-    std::size_t stop = end;
-    if (split == Split::sentences) {
-      stop = at + sentence_end(text.substr(at, end - at));
-      for (std::size_t past = past_fixed(segment, stop); stop < end && past != stop; past = past_fixed(segment, stop))
-        stop = past < end ? past + sentence_end(text.substr(past, end - past)) : end;
-    }
-    list.push_back({at, stop});
-    at = stop + blanks_at(text.substr(stop, end - stop));
+  for (const tril::Segment& part : segments_of(segment.text, o)) {
+    if (!part.translated) continue;
+    const auto begin = static_cast<std::size_t>(part.text.data() - segment.text.data());
+    if (!list.empty() && past_fixed(segment, list.back().end) > list.back().end)
+      list.back().end = begin + part.text.size();
+    else
+      list.push_back({begin, begin + part.text.size()});
   }
   return list;
 }
@@ -87,7 +78,8 @@ std::string sentence_text(const Segment& segment, Range sentence) {
   return text;
 }
 
-Segment joined(const Segment& source, std::span<const Range> sentences, std::span<const Translated> translations) {
+Segment joined(const Segment& source, std::span<const Range> sentences, std::span<const Translated> translations,
+               std::string_view language) {
   Translated whole;
   Breaks breaks(source);
   bool same = true;
@@ -99,9 +91,16 @@ Segment joined(const Segment& source, std::span<const Range> sentences, std::spa
     whole.text += space;
     if (!source.breaks.empty()) breaks.keep(space);
   };
+  const auto gap = [&](std::size_t s) {
+    if (s == 0) return keep(sentences[0].begin);
+    const std::string_view space = std::string_view(source.text).substr(done, sentences[s].begin - done);
+    const bool spaces = has_spaces_between_sentences(language, translations[s - 1].text);
+    whole.text += space.empty() && spaces ? " " : gap_between_translations(space, spaces);
+    if (!source.breaks.empty()) breaks.keep(space);
+  };
   for (std::size_t s = 0; s < sentences.size(); ++s) {
     const Range at = sentences[s];
-    keep(at.begin);
+    gap(s);
     const std::string_view sentence = std::string_view(source.text).substr(at.begin, at.size());
     same = same && translations[s].text == sentence_text(source, at);
     const std::size_t begin = whole.text.size();

@@ -7,21 +7,23 @@
 
 #include "document/links.h"
 #include "document/segment.h"
+#include "unicode/segments.h"
 
 namespace tril::document {
 
-/// How the text of a segment is split before it is translated.
-enum class Split : std::uint8_t { whole, sentences };
-
-/// The parts of a segment's text to translate, without white space around them. No part ends within fixed words.
-std::vector<Range> sentences_of(const Segment& segment, Split split);
+/// The parts of a segment's text to translate, as segments_of() splits it (unicode/segments.h), without the white space between
+/// them. No part ends within fixed words. Line ends split only a text that keeps them (Segment::breaks).
+std::vector<Range> sentences_of(const Segment& segment, const SegmentOptions& options);
 
 /// A sentence as a model reads it: on one line if the segment keeps its line breaks apart.
 std::string sentence_text(const Segment& segment, Range sentence);
 
-/// The segment of translations: white space between sentences is that of the source, marks are placed (place_marks.h), and line
+/// The segment of translations: white space between sentences is that of the source, as the target language writes it
+/// (gap_between_translations()), marks are placed (place_marks.h), and line
 /// breaks within a sentence replace blanks at the same share of its text. Links count bytes of the sentences.
 /// @param sentences  sentences_of() the source; one translation for each
-Segment joined(const Segment& source, std::span<const Range> sentences, std::span<const Translated> translations);
+/// @param language   of the translations, as for has_spaces_between_sentences()
+Segment joined(const Segment& source, std::span<const Range> sentences, std::span<const Translated> translations,
+               std::string_view language);
 
 }  // namespace tril::document

@@ -31,7 +31,7 @@ std::string capitals(const std::string& html) {
   const auto document = read_html(html);
   std::vector<Segment> translated;
   for (const Segment& s : document->segments()) {
-    const std::vector<Range> sentences = sentences_of(s, Split::sentences);
+    const std::vector<Range> sentences = sentences_of(s, {});
     std::vector<Translated> list;
     for (const Range at : sentences) {
       const std::string text = sentence_text(s, at);
@@ -40,7 +40,7 @@ std::string capitals(const std::string& html) {
         t.links.push_back({{i, i + 1}, {i, i + 1}, 1});
       list.push_back(std::move(t));
     }
-    translated.push_back(joined(s, sentences, list));
+    translated.push_back(joined(s, sentences, list, "en"));
   }
   return document->write(translated);
 }

@@ -199,23 +199,23 @@ TEST(PlaceMarks, NoMarkIsLostWhateverTheNestingAndAlignment) {
 
 TEST(PlaceMarks, SentencesOfOneSegmentShareItsMarks) {
   const Segment source = marked("One [dog runs. Two men] play.  End");
-  const std::vector<Range> sentences = sentences_of(source, Split::sentences);
+  const std::vector<Range> sentences = sentences_of(source, {});
   ASSERT_EQ(sentences.size(), 3u);
   const std::vector<Translated> translations{{"Ein Hund rennt."}, {"Zwei Männer spielen."}, {"Ende"}};
-  EXPECT_EQ(rendered(joined(source, sentences, translations), as_it_is),
+  EXPECT_EQ(rendered(joined(source, sentences, translations, "de"), as_it_is),
             "Ein [Hund rennt. Zwei Männer] spielen.  Ende");
 }
 
 TEST(PlaceMarks, LineBreaksStayInThoseSentences) {
   Segment source{"A dog\nruns in the snow.\nTwo men\nplay.", {}, {"\n", "\n> ", "\n\t"}};
-  const std::vector<Range> sentences = sentences_of(source, Split::sentences);
+  const std::vector<Range> sentences = sentences_of(source, {});
   ASSERT_EQ(sentences.size(), 2u);
   EXPECT_EQ(sentence_text(source, sentences[0]), "A dog runs in the snow.");
   const std::vector<Translated> translations{{"Ein Hund rennt im Schnee."}, {"ZweiMännerSpielen."}};
-  EXPECT_EQ(rendered(joined(source, sentences, translations), as_it_is),
+  EXPECT_EQ(rendered(joined(source, sentences, translations, "de"), as_it_is),
             "Ein\nHund rennt im Schnee.\n> ZweiMännerSpielen.");
   const std::vector<Translated> same{{"A dog runs in the snow."}, {"Two men play."}};
-  EXPECT_EQ(joined(source, sentences, same), source);
+  EXPECT_EQ(joined(source, sentences, same, "de"), source);
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace {
 std::string sentences_in(const std::string& text, PlainSegments segments = PlainSegments::lines,
                          Split split = Split::sentences) {
   const auto document = read_plain_text(text, segments);
-  const DocumentSentences sentences(*document, split);
-  return sentences.write([&](std::size_t s) { return Translated{"[" + sentences.text(s) + "]", {}}; });
+  const DocumentSentences sentences(*document, {.split = split});
+  return sentences.write("en", [&](std::size_t s) { return Translated{"[" + sentences.text(s) + "]", {}}; });
 }
 
 // tests/unicode/sentences_test.cpp tests the ends of sentences.
@@ -25,7 +25,8 @@ TEST(PlainText, SentencesAndWhatLiesBetween) {
   EXPECT_EQ(sentences_in("one\n\n two \r\nthree"), "[one]\n\n [two] \r\n[three]");
   EXPECT_EQ(sentences_in("\"Stop!\" He ran. (So.) End"), "[\"Stop!\"] [He ran.] [(So.)] [End]");
   EXPECT_EQ(sentences_in("\u72ac\u304c\u8d70\u308b\u3002\u732b\u3082\u3002"),
-            "[\u72ac\u304c\u8d70\u308b\u3002][\u732b\u3082\u3002]");
+            "[\u72ac\u304c\u8d70\u308b\u3002] [\u732b\u3082\u3002]")
+      << "a blank, as English is written";
   EXPECT_EQ(sentences_in("A.\u00a0 B? \u3000C"), "[A.\u00a0 B?] \u3000[C]");
   EXPECT_EQ(sentences_in(""), "");
   EXPECT_EQ(sentences_in(" \n "), " \n ");
@@ -33,8 +34,8 @@ TEST(PlainText, SentencesAndWhatLiesBetween) {
                          "12\n<b>"),
             "\xef\xbb\xbf"
             "[12]\n[<b>]");
-  EXPECT_EQ(sentences_in("A. B\nC", PlainSegments::lines, Split::whole), "[A. B]\n[C]");
-  EXPECT_EQ(sentences_in(" A. B\nC ", PlainSegments::whole, Split::whole), " [A. B\nC] ");
+  EXPECT_EQ(sentences_in("A. B\nC", PlainSegments::lines, Split::lines), "[A. B]\n[C]");
+  EXPECT_EQ(sentences_in(" A. B\nC ", PlainSegments::whole, Split::none), "[ A. B\nC ]");
 }
 
 TEST(PlainText, TranslatedIntoItselfIsTheSame) {
@@ -44,8 +45,8 @@ TEST(PlainText, TranslatedIntoItselfIsTheSame) {
     std::string text;
     for (std::uint64_t n = random.below(20); n > 0; --n) text += parts[random.below(parts.size())];
     const auto document = read_plain_text(text);
-    const DocumentSentences sentences(*document, Split::sentences);
-    ASSERT_EQ(sentences.write([&](std::size_t s) { return Translated{sentences.text(s), {}}; }), text);
+    const DocumentSentences sentences(*document, {});
+    ASSERT_EQ(sentences.write("en", [&](std::size_t s) { return Translated{sentences.text(s), {}}; }), text);
   });
 }
 

@@ -98,8 +98,8 @@ std::unique_ptr<document::Document> read_text(const TranslateRequest& r, const s
 
 // A text of the request: its sentences, and the translations of each.
 struct SplitText {
-  SplitText(std::unique_ptr<document::Document> d, document::Split split)
-      : document(std::move(d)), sentences(*document, split), translations(sentences.size()) {}
+  SplitText(std::unique_ptr<document::Document> d, const SegmentOptions& options)
+      : document(std::move(d)), sentences(*document, options), translations(sentences.size()) {}
 
   std::unique_ptr<document::Document> document;
   document::DocumentSentences sentences;
@@ -168,9 +168,12 @@ class Translating : public std::enable_shared_from_this<Translating> {
   // @return whether marks of the texts have to be placed
   bool split_texts() {
     bool marks = false;
+    // Line ends mean nothing in HTML.
+    const Split split = r_.split == "sentences"                     ? Split::sentences
+                        : r_.split == "none" || r_.format == "html" ? Split::none
+                                                                    : Split::lines;
     for (const std::string& q : r_.q) {
-      texts_.emplace_back(read_text(r_, q),
-                          r_.split == "sentences" ? document::Split::sentences : document::Split::whole);
+      texts_.emplace_back(read_text(r_, q), SegmentOptions{.split = split, .language = choice_.source});
       marks = marks || texts_.back().sentences.any_marks();
     }
     return marks;
@@ -273,7 +276,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
   // Alternative `n` of a text. `so_far` is used for sentence p; unfinished sentences are left out.
   std::string assembled(std::size_t i, std::size_t n, std::size_t p = 0, const std::string* so_far = nullptr) const {
     const SplitText& t = texts_[i];
-    return t.sentences.write([&](std::size_t k) -> document::Translated {
+    return t.sentences.write(choice_.target, [&](std::size_t k) -> document::Translated {
       const std::vector<search::Translation>& list = t.translations[k];
       if (list.empty()) return {so_far && k == p ? *so_far : std::string(), {}};
       const search::Translation& one = list[std::min(n, list.size() - 1)];

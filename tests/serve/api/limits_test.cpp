@@ -23,8 +23,8 @@ TEST_F(Serving, ATextMayHaveMoreSentencesThanMayWait) {
   const std::string text = long_text(60);
   const std::string whole = post("/translate", {{"q", text}, {"target", "de"}})["translatedText"];
   const auto document = document::read_plain_text(text);
-  const document::DocumentSentences sentences(*document, document::Split::sentences);
-  const std::string row = sentences.write([&](std::size_t i) {
+  const document::DocumentSentences sentences(*document, {});
+  const std::string row = sentences.write("de", [&](std::size_t i) {
     return document::Translated{translated(sentences.text(i), 1)[0].text, {}};
   });
   EXPECT_EQ(whole, row);
