@@ -6,9 +6,9 @@
 #include "base/error.h"
 #include "decode/texts/continuation_text.h"
 #include "decode/texts/text_stream.h"
-#include "decode/texts/word_boundary.h"
 #include "tokenizer/files/language_tag.h"
 #include "unicode/trim.h"
+#include "unicode/word_boundary.h"
 
 namespace tril::search {
 namespace {
