@@ -87,6 +87,7 @@ int serve(ServeOptions o) {
   AccessLog log(log_file);
   if (!log_file.empty()) options.log = [&](const std::string& line) { log.write(line); };
   options.request_seconds = o.request_timeout;
+  options.pivots = pivot_options(o);
   options.most_texts = o.max_texts;
   options.most_characters = o.max_characters;
   options.most_new_tokens = o.max_new_tokens;

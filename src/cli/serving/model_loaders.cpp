@@ -9,6 +9,7 @@
 #include "base/printable.h"
 #include "cli/serving/named_values.h"
 #include "cli/serving/served_model.h"
+#include "language/code.h"
 #include "model_io/model_source.h"
 
 namespace tril::cli {
@@ -104,6 +105,11 @@ std::vector<serve::ModelLoader> model_loaders(const ServeOptions& o, Refused& re
                        .describe = [loaded] { return serve::profile_of(loaded(Weights::none)); }});
   }
   return loaders;
+}
+
+serve::PivotOptions pivot_options(const ServeOptions& o) {
+  for (const std::string& language : o.pivot) language_of(language, "--pivot");  // refuses what is none
+  return {o.max_pivots, o.pivot};
 }
 
 serve::ModelsOptions models_options(const ServeOptions& o) {

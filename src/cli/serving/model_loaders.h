@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/serving/serve_options.h"
+#include "serve/api/language_graph.h"
 #include "serve/engine/models.h"
 
 namespace tril::cli {
@@ -37,6 +38,9 @@ std::vector<std::string> models_of(const ServeOptions& o);
 /// @param refused  receives the error of a model that does not fit the options; it must outlive the loaders
 /// @throws Error(usage) for a value without a name, or a path that is no model
 std::vector<serve::ModelLoader> model_loaders(const ServeOptions& o, Refused& refused);
+
+/// The pivots of translations. @throws Error(usage) for a text that is no language's code
+serve::PivotOptions pivot_options(const ServeOptions& o);
 
 /// When models are loaded and unloaded. @throws Error(usage) for options that contradict each other
 serve::ModelsOptions models_options(const ServeOptions& o);

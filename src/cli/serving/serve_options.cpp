@@ -40,6 +40,14 @@ Fields fields_of(ServeOptions& o) {
         "of requests, and - means no tag; not for a model with language tokens; unset: as its tokenizer_config.json "
         "says")
       .value_name("NAME=FROM:TO");
+  f.add("max-pivots", &o.max_pivots,
+        "maximum number of languages between source and target, if no model translates directly: fr -> en -> de has "
+        "one; "
+        "0: none")
+      .at_least(0)
+      .at_most(serve::most_pivots);
+  f.add("pivot", &o.pivot, "languages to prefer as pivots, the best first; unset: the first in the order of --model")
+      .value_name("LANGUAGE");
   f.add("beam-size", &o.decoding.search.beam_size,
         "default beam size of requests; unset: as the model's directory says, or 1")
       .letter('b')

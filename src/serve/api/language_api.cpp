@@ -25,14 +25,18 @@ void add(std::vector<std::string>& list, const std::vector<std::string>& more) {
     if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(one);
 }
 
-Json languages_of(Models& models) {
+Json languages_of(const Models& models, const PivotOptions& pivots) {
+  const LanguageGraph graph(models.offers(), pivots);
   std::map<std::string, std::vector<std::string>> known;
   for (const Models::Offer& model : models.offers()) {
     if (!model.profile->translates) continue;
     const std::vector<std::string>& targets = model.profile->languages.targets;
     std::vector<std::string> sources = model.profile->languages.sources();
     if (sources.empty()) sources.push_back(unknown_language);
-    for (const std::string& source : sources) add(known[source], targets);
+    for (const std::string& source : sources) {
+      add(known[source], targets);
+      if (source != unknown_language) add(known[source], graph.targets_of(source));
+    }
     for (const std::string& target : targets) known[target];
   }
   Json list = Json::array();
@@ -48,9 +52,10 @@ void Service::add_language_routes() {
                      .path = "/languages",
                      .summary = "Which languages can be translated into which",
                      .request_schema = nullptr,
-                     .response = "a list of languages with their targets; und stands for the source of a model that "
+                     .response = "a list of languages with their targets, also those through pivots; und stands for "
+                                 "the source of a model that "
                                  "does not state its source language",
-                     .handle = [this](const CallPtr& call) { call->send(languages_of(models_)); },
+                     .handle = [this](const CallPtr& call) { call->send(languages_of(models_, options_.pivots)); },
                      .errors = ErrorStyle::libretranslate});
 
   // Clients take the first language of the answer for the text's language, so the list is empty.

@@ -58,22 +58,40 @@ const std::vector<std::string>& targets_of(const Models::Offer& model) {
 }
 
 // Models that may satisfy the request, in the server's order.
-Offers candidates(const Service& service, const TranslationWish& wish) {
+Offers fitting(const Service& service, const TranslationWish& wish) {
   Offers list;
-  std::vector<std::string> pairs;
-  for (const Models::Offer& model : service.models().offers()) {
-    if (!model.profile->translates) continue;
-    const std::vector<std::string> sources = sources_of(model);
-    if (fit(sources, wish.source) != Fit::no && fit(targets_of(model), wish.target) != Fit::no) list.push_back(model);
-    pairs.push_back(fmt::format("{} from {} into {}", model.name, listed(sources), listed(targets_of(model))));
-  }
+  for (const Models::Offer& model : service.models().offers())
+    if (model.profile->translates && fit(sources_of(model), wish.source) != Fit::no &&
+        fit(targets_of(model), wish.target) != Fit::no)
+      list.push_back(model);
+  return list;
+}
+
+// The same. @throws HttpError if there are none
+Offers candidates(const Service& service, const TranslationWish& wish) {
+  Offers list = fitting(service, wish);
   if (!list.empty()) return list;
+  std::vector<std::string> pairs;
+  for (const Models::Offer& model : service.models().offers())
+    if (model.profile->translates)
+      pairs.push_back(
+          fmt::format("{} from {} into {}", model.name, listed(sources_of(model)), listed(targets_of(model))));
   if (service.models().loading()) throw being_loaded();
   service.find_model("", true);  // throws if there is no model at all
   const auto said = [](const std::string& code) { return code.empty() ? "any language" : printable(code); };
   throw HttpError(400, fmt::format("no model here translates from {} into {}; available: {}", said(wish.source),
                                    said(wish.target), fmt::join(pairs, "; ")))
       .of_field(wish.target.empty() ? "source" : "target");
+}
+
+// The choice of a path through pivots between the languages; nothing if there is none.
+std::optional<ModelChoice> choose_path(const Service& service, const TranslationWish& wish) {
+  const LanguageGraph graph(service.models().offers(), service.options().pivots);
+  std::vector<Hop> path = graph.path(wish.source, wish.target);
+  if (path.empty()) return std::nullopt;
+  Hop last = std::move(path.back());
+  path.pop_back();
+  return ModelChoice{std::move(last.model), std::move(last.source), std::move(last.target), std::move(path), {}};
 }
 
 // The named model, checked against the requested languages.
@@ -150,13 +168,15 @@ std::string TagsOfText::put_before(const std::string& sentence) {
 
 ModelChoice choose_model(const Service& service, const TranslationWish& asked) {
   const TranslationWish wish{asked.model, code_of_source(asked.source), code_of_target(asked.target)};
-  ModelChoice choice{.model = {}, .source = wish.source, .target = wish.target, .assumed = {}};
+  ModelChoice choice{.model = {}, .source = wish.source, .target = wish.target, .before = {}, .assumed = {}};
   if (!wish.model.empty()) {
     choice.model = named_model(service, wish);
     if (wish.source.empty()) choice.assumed = only_source({choice.model});
     check_target(choice.model, wish.target);
     return choice;
   }
+  if (!wish.source.empty() && !wish.target.empty() && !service.models().loading() && fitting(service, wish).empty())
+    if (std::optional<ModelChoice> path = choose_path(service, wish)) return *std::move(path);
   const Offers models = candidates(service, wish);
   if ((wish.source.empty() || wish.target.empty()) && service.models().loading()) throw being_loaded();
   if (wish.source.empty()) choice.assumed = only_source(models);

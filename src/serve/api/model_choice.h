@@ -19,10 +19,12 @@ struct TranslationWish {
 struct ModelChoice {
   Models::Offer model;
   std::string source, target;  ///< codes as in the request; "": unset
+  std::vector<Hop> before;     ///< the way to the source language of `model`, if no model translates directly
   std::string assumed;         ///< the language of the source, if it is not given but known
 };
 
 /// The model with that name, or the first that fits, preferring one with known languages. It may not be loaded yet.
+/// If no model translates between two given languages, the last model of the shortest path between them (LanguageGraph).
 /// @throws HttpError naming the field that leaves an ambiguity (and the choices), or that no model satisfies; 503 while
 ///   models that may matter are loading
 ModelChoice choose_model(const Service& service, const TranslationWish& wish);

@@ -315,6 +315,7 @@ void Service::with_model(const CallPtr& call, const Models::Offer& offer, ModelJ
   const Models::Acquired got = models_.acquire(base, {.client = call->client(),
                                                       .bytes = 2 * call->request.body.size(),  // as text and as JSON
                                                       .deadline = call->deadline,
+                                                      .admitted = call->waited,
                                                       .call = run});
   switch (got.access) {
     case Models::Access::ready:

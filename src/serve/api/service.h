@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "serve/api/error_answer.h"
+#include "serve/api/language_graph.h"
 #include "serve/api/request_fields.h"
 #include "serve/engine/metrics.h"
 #include "serve/engine/models.h"
@@ -37,6 +38,7 @@ struct ServiceOptions {
   std::size_t most_body_bytes = std::size_t{4} << 20;       ///< of a request's unpacked body
   double request_seconds = 120;                             ///< after which a request's decoding is cut off
   std::size_t most_texts = 256, most_characters = 200'000;  ///< per request
+  PivotOptions pivots;
   std::int64_t most_hypotheses = 1024, most_new_tokens = 4096;
 };
 
@@ -53,7 +55,7 @@ struct Call {
   std::shared_ptr<Responder> out;
   std::shared_ptr<CallIdentity> caller = std::make_shared<CallIdentity>();
   bool admin = false;
-  bool waited = false;  ///< for a model: it was admitted then, and its works need no room in the queue
+  bool waited = false;  ///< for a model, or used another before: it was admitted then, and needs no room in queues
   Clock::time_point begun = Clock::now(), deadline;
   std::string id;     ///< also sent to the client
   Warnings warnings;  ///< included in the answer

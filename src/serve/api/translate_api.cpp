@@ -10,6 +10,7 @@
 #include "document/plain_text.h"
 #include "serve/api/error_answer.h"
 #include "serve/api/model_choice.h"
+#include "serve/api/pivot_translation.h"
 #include "serve/api/schedule.h"
 #include "serve/api/search_fields.h"
 #include "serve/api/service.h"
@@ -99,14 +100,50 @@ std::unique_ptr<document::Document> read_text(const TranslateRequest& r, const s
 // A text of the request: its sentences, and the translations of each.
 struct SplitText {
   SplitText(std::unique_ptr<document::Document> d, const SegmentOptions& options)
-      : document(std::move(d)), sentences(*document, options), translations(sentences.size()) {}
+      : document(std::move(d)), sentences(*document, options), translations(sentences.size()) {
+    for (std::size_t k = 0; k < sentences.size(); ++k) sources.push_back(sentences.text(k));
+  }
 
   std::unique_ptr<document::Document> document;
   document::DocumentSentences sentences;
+  std::vector<std::string> sources;  ///< what the last model reads: the sentences, or their translations into a pivot
   std::vector<std::vector<search::Translation>> translations;
   std::string told;                  ///< of a stream: what has been sent
   Clock::time_point next_told = {};  ///< the next event is not sent before
 };
+
+using SplitTexts = std::shared_ptr<std::vector<SplitText>>;
+
+SplitTexts split_texts(const TranslateRequest& r, const std::string& language) {
+  // Line ends mean nothing in HTML.
+  const Split split = r.split == "sentences"                    ? Split::sentences
+                      : r.split == "none" || r.format == "html" ? Split::none
+                                                                : Split::lines;
+  auto texts = std::make_shared<std::vector<SplitText>>();
+  for (const std::string& q : r.q)
+    texts->emplace_back(read_text(r, q), SegmentOptions{.split = split, .language = language});
+  return texts;
+}
+
+// The languages between, in the order of the path.
+std::vector<std::string> pivots_of(const ModelChoice& choice) {
+  std::vector<std::string> pivots;
+  for (const Hop& hop : choice.before) pivots.push_back(public_code(hop.target));
+  return pivots;
+}
+
+// Refuses what refers to the words of the source, which the last model does not read.
+void check_over_pivots(const TranslateRequest& r, const Json& body, const std::vector<std::string>& pivots) {
+  const auto terms = body.find("terminology");
+  const char* const field = r.alignment                                ? "alignment"
+                            : r.replace_unknowns                       ? "replace_unknowns"
+                            : terms != body.end() && !terms->is_null() ? "terminology"
+                                                                       : nullptr;
+  if (field)
+    throw field_error(field, fmt::format("is not possible for a translation through {}, because no model reads the "
+                                         "source and writes the target; leave it out",
+                                         fmt::join(pivots, ", ")));
+}
 
 // A request in progress: the sentences of its texts, and the translations of each.
 class Translating : public std::enable_shared_from_this<Translating> {
@@ -118,7 +155,8 @@ class Translating : public std::enable_shared_from_this<Translating> {
         r_(std::move(request)),
         list_(list) {}
 
-  void start(Service& service, const Json& body) {
+  void start(Service& service, const Json& body, SplitTexts texts) {
+    split_ = std::move(texts);
     text_ = model_->loaded().text;
     text_.terminology = terminology_of(body);
     text_.replace_unknowns = r_.replace_unknowns;
@@ -126,7 +164,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     const auto n = r_.alternatives + 1;
     search::SearchPlan s = search_plan(r_.search, n, *model_);
     if (text_.terminology && !s.has_beam()) s.beam_size = 8;
-    const bool marks = split_texts();
+    const bool marks = needs_links();
     if (r_.alignment || text_.replace_unknowns || s.attention || marks)
       s.attention = model_->loaded().engine.session.attention;
     s.scores = true;
@@ -149,10 +187,10 @@ class Translating : public std::enable_shared_from_this<Translating> {
     }
     std::uint64_t number = 0;
     std::vector<WorkPtr> works;
-    for (std::size_t i = 0; i < texts_.size(); ++i) {
+    for (std::size_t i = 0; i < split_->size(); ++i) {
       TagsOfText tags(*model_, tag, "target");
-      for (std::size_t p = 0; p < texts_[i].sentences.size(); ++p) {
-        const std::string source = tags.put_before(texts_[i].sentences.text(p));
+      for (std::size_t p = 0; p < (*split_)[i].sentences.size(); ++p) {
+        const std::string source = tags.put_before((*split_)[i].sources[p]);
         if (WorkPtr work = work_for(i, p, source, number++)) works.push_back(std::move(work));
       }
     }
@@ -165,18 +203,10 @@ class Translating : public std::enable_shared_from_this<Translating> {
   }
 
  private:
-  // @return whether marks of the texts have to be placed
-  bool split_texts() {
-    bool marks = false;
-    // Line ends mean nothing in HTML.
-    const Split split = r_.split == "sentences"                     ? Split::sentences
-                        : r_.split == "none" || r_.format == "html" ? Split::none
-                                                                    : Split::lines;
-    for (const std::string& q : r_.q) {
-      texts_.emplace_back(read_text(r_, q), SegmentOptions{.split = split, .language = choice_.source});
-      marks = marks || texts_.back().sentences.any_marks();
-    }
-    return marks;
+  // True if marks are placed by the alignment of the last model, which over pivots is not one with their sentences.
+  bool needs_links() const {
+    return choice_.before.empty() &&
+           std::any_of(split_->begin(), split_->end(), [](const SplitText& t) { return t.sentences.any_marks(); });
   }
 
   void set_lengths() {
@@ -218,7 +248,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
     auto prepared = std::make_shared<search::TextToTranslate>(
         model_->translation().prepare({.text = source, .prefix = r_.prefix}, number, text_, *options_));
     if (prepared->is_empty()) {
-      texts_[i].translations[p] = model_->translation().finish(*prepared, {}, text_);
+      (*split_)[i].translations[p] = model_->translation().finish(*prepared, {}, text_);
       return nullptr;
     }
     if (r_.search.min_length && prepared->request.min_length < *r_.search.min_length)
@@ -245,7 +275,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
   void tell(std::size_t i, std::size_t p, const search::TextToTranslate& prepared,
             std::span<const std::int32_t> tokens) {
     const std::lock_guard lock(mutex_);
-    SplitText& t = texts_[i];
+    SplitText& t = (*split_)[i];
     const Clock::time_point now = Clock::now();
     if (now < t.next_told) return;
     const std::string so_far = model_->translation().partial(prepared, tokens), text = assembled(i, 0, p, &so_far);
@@ -265,7 +295,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
                         "server_error");
       auto list = model_->translation().finish(prepared, outcome.hypotheses, text_);
       const std::lock_guard lock(mutex_);
-      texts_[i].translations[p] = std::move(list);
+      (*split_)[i].translations[p] = std::move(list);
     } catch (...) {
       const std::lock_guard lock(mutex_);
       if (!error_) error_ = std::current_exception();
@@ -275,12 +305,12 @@ class Translating : public std::enable_shared_from_this<Translating> {
 
   // Alternative `n` of a text. `so_far` is used for sentence p; unfinished sentences are left out.
   std::string assembled(std::size_t i, std::size_t n, std::size_t p = 0, const std::string* so_far = nullptr) const {
-    const SplitText& t = texts_[i];
+    const SplitText& t = (*split_)[i];
     return t.sentences.write(choice_.target, [&](std::size_t k) -> document::Translated {
       const std::vector<search::Translation>& list = t.translations[k];
       if (list.empty()) return {so_far && k == p ? *so_far : std::string(), {}};
       const search::Translation& one = list[std::min(n, list.size() - 1)];
-      if (!t.sentences.has_marks(k)) return {one.text, {}};
+      if (!t.sentences.has_marks(k) || !choice_.before.empty()) return {one.text, {}};
       return {one.text, search::sentence_links(one, t.sentences.text(k), model_->tokenizer())};
     });
   }
@@ -288,7 +318,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
   // The distinct texts of all alternatives except the first.
   Json alternatives_of(std::size_t i) const {
     std::size_t most = 1;
-    for (const auto& list : texts_[i].translations) most = std::max(most, list.size());
+    for (const auto& list : (*split_)[i].translations) most = std::max(most, list.size());
     std::vector<std::string> seen{assembled(i, 0)};
     for (std::size_t n = 1; n < most; ++n) {
       std::string one = assembled(i, n);
@@ -301,7 +331,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
 
   Json details_of(std::size_t i) const {
     Json sentences = Json::array();
-    const SplitText& t = texts_[i];
+    const SplitText& t = (*split_)[i];
     for (std::size_t k = 0; k < t.sentences.size(); ++k) {
       Json list = Json::array();
       for (const search::Translation& one : t.translations[k]) {
@@ -350,7 +380,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
 
   void answer() {
     Json texts = Json::array(), alternatives = Json::array(), details = Json::array();
-    for (std::size_t i = 0; i < texts_.size(); ++i) {
+    for (std::size_t i = 0; i < split_->size(); ++i) {
       texts.push_back(assembled(i, 0));
       if (r_.alternatives > 0) alternatives.push_back(alternatives_of(i));
       if (r_.scores || r_.alignment) details.push_back(details_of(i));
@@ -359,10 +389,11 @@ class Translating : public std::enable_shared_from_this<Translating> {
     Json body{{"translatedText", shaped(texts)}};
     if (r_.alternatives > 0) body["alternatives"] = shaped(alternatives);
     if (r_.scores || r_.alignment) body["details"] = shaped(details);
+    if (!choice_.before.empty()) body["pivot"] = pivots_of(choice_);
     if (!choice_.assumed.empty()) {
       // Clients expect the detected language after "auto"; a confidence of 0 shows that nothing was detected.
       const Json assumed{{"confidence", 0}, {"language", choice_.assumed}};
-      body["detectedLanguage"] = list_ ? Json(std::vector<Json>(texts_.size(), assumed)) : assumed;
+      body["detectedLanguage"] = list_ ? Json(std::vector<Json>(split_->size(), assumed)) : assumed;
       body["sourceAssumed"] = choice_.assumed;
     }
     if (!r_.stream) return call_->send(body);
@@ -379,11 +410,46 @@ class Translating : public std::enable_shared_from_this<Translating> {
   bool list_;
   search::TextOptions text_;
   std::shared_ptr<const search::SearchPlan> options_;
-  std::vector<SplitText> texts_;
+  SplitTexts split_;
   std::atomic<std::size_t> left_ = 0;
   std::mutex mutex_;
   std::exception_ptr error_;
 };
+
+// What a request asks for, and of which model.
+struct Translation {
+  ModelChoice choice;
+  TranslateRequest request;
+  Json body;
+};
+
+// Translates the sentences of the texts by the last model.
+void translate_by_last(Service& service, const CallPtr& call, Translation t, SplitTexts texts) {
+  const Models::Offer offer = t.choice.model;
+  service.with_model(call, offer, [&service, call, t = std::move(t), texts](const ModelPtr& model) mutable {
+    service.check_room(call, *model);
+    const bool list = t.body["q"].is_array();
+    std::make_shared<Translating>(call, model, std::move(t.choice), std::move(t.request), list)
+        ->start(service, t.body, std::move(texts));
+  });
+}
+
+void translate_texts(Service& service, const CallPtr& call, Translation t) {
+  SplitTexts texts = split_texts(t.request, t.choice.source);
+  if (t.choice.before.empty()) return translate_by_last(service, call, std::move(t), std::move(texts));
+  check_over_pivots(t.request, t.body, pivots_of(t.choice));
+  check_priority(t.request.schedule, call->admin);
+  PivotTask task{.hops = t.choice.before, .sentences = {}, .schedule = t.request.schedule, .then = {}};
+  for (const SplitText& text : *texts)
+    task.sentences.insert(task.sentences.end(), text.sources.begin(), text.sources.end());
+  task.then = [&service, call, t = std::move(t), texts](std::vector<std::string> sentences) mutable {
+    auto next = sentences.begin();
+    for (SplitText& text : *texts)
+      for (std::string& source : text.sources) source = std::move(*next++);
+    translate_by_last(service, call, std::move(t), std::move(texts));
+  };
+  translate_through(service, call, std::move(task));
+}
 
 }  // namespace
 
@@ -393,7 +459,9 @@ void Service::add_translate_routes() {
        .path = "/translate",
        .summary = "Translates a text or a list of texts, as LibreTranslate does",
        .request_schema = translate_schema(),
-       .response = "translatedText, the other requested fields, and sourceAssumed if the source was not given",
+       .response =
+           "translatedText, the other requested fields, sourceAssumed if the source was not given, and pivot, the "
+           "languages between, if no model translates directly",
        .handle =
            [this](const CallPtr& call) {
              check_room(call, true);
@@ -402,15 +470,7 @@ void Service::add_translate_routes() {
              TranslateRequest r = read_translate_request(body, call->warnings);
              check_texts(r.q, "q");
              ModelChoice choice = choose_model(*this, {r.model, r.source, r.target});
-             const Models::Offer offer = choice.model;
-             with_model(call, offer,
-                        [this, call, choice = std::move(choice), r = std::move(r),
-                         body = std::move(body)](const ModelPtr& model) mutable {
-                          check_room(call, *model);
-                          const bool list = body["q"].is_array();
-                          std::make_shared<Translating>(call, model, std::move(choice), std::move(r), list)
-                              ->start(*this, body);
-                        });
+             translate_texts(*this, call, {std::move(choice), std::move(r), std::move(body)});
            },
        .errors = ErrorStyle::libretranslate});
 }

@@ -222,7 +222,7 @@ Models::Acquired Models::acquire(const std::string& name, Waiter waiter) {
   const std::chrono::duration<double> until_retry = e.retry - options_.now();
   if (!is_coming && !e.error.empty() && until_retry.count() > 0)
     return {.access = Access::failed, .error = e.error, .seconds = until_retry.count()};
-  if (!waiting_.has_room(waiter)) return {.access = Access::full, .seconds = 1};
+  if (!waiter.admitted && !waiting_.has_room(waiter)) return {.access = Access::full, .seconds = 1};
   waiting_.add(*i, std::move(waiter));
   if (!is_coming) want(*i, Task::load);
   changed_.notify_all();
@@ -264,11 +264,30 @@ void Models::stop_waiting() {
 
 void Models::drain() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return waiting_.size() == 0 && calls_.empty() && !calling_; });
+  changed_.wait(lock, [&] { return waiting_.size() == 0 && calls_.empty() && !calling_ && open_ == 0; });
   lock.unlock();
   for (const ModelPtr& model : ready()) model->engine().drain();
   lock.lock();
   changed_.wait(lock, [&] { return retiring_.empty(); });
+}
+
+void Models::post(std::function<void()> job) {
+  const std::lock_guard lock(mutex_);
+  if (waiting_stopped_) return;
+  calls_.push_back(std::move(job));
+  changed_.notify_all();
+}
+
+std::shared_ptr<const void> Models::keep_open() {
+  {
+    const std::lock_guard lock(mutex_);
+    ++open_;
+  }
+  return {this, [](const Models* models) {
+            const std::lock_guard lock(models->mutex_);
+            --models->open_;
+            models->changed_.notify_all();
+          }};
 }
 
 void Models::look() {

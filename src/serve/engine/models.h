@@ -104,6 +104,10 @@ class Models {
   /// Access::absent: there is no such model, or it is not loaded for requests. Access::failed: the last load failed a
   /// moment ago, or the models are being closed.
   Acquired acquire(const std::string& name, Waiter waiter);
+  /// Runs a job, which must not throw, in the thread that calls waiting requests; drops it after stop_waiting().
+  void post(std::function<void()> job);
+  /// While such an object exists, drain() waits: its request will use another model.
+  std::shared_ptr<const void> keep_open();
   /// From now on no request may wait. Those that wait get an error; returns once all have it.
   void stop_waiting();
 
@@ -188,6 +192,7 @@ class Models {
   WaitingRequests waiting_;
   std::deque<std::function<void()>> calls_;  ///< of waiters, for the attending thread
   bool calling_ = false, waiting_stopped_ = false;
+  mutable int open_ = 0;                     ///< objects of keep_open()
   bool stopping_ = false, no_more_ = false;  ///< no_more_: no further model will be retired
   std::deque<ResidentPtr> retiring_;
   std::int64_t being_loaded_ = 0;  ///< memory of the model that is being loaded

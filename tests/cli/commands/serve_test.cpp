@@ -74,6 +74,8 @@ TEST(Serve, ModelsAndTheirMemoryAreReadOrRefused) {
   EXPECT_TRUE(contains(refused({"-m", model, "--model-memory", "2"}), "--model-memory: expected", "2GiB", "got \"2\""));
   EXPECT_TRUE(contains(refused({"-m", model, "--model-memory", "-2GiB"}), "--model-memory", "-2GiB"));
   EXPECT_TRUE(contains(refused({"-m", model, "--idle-unload", "10"}), "--idle-unload: expected", "10m", "got \"10\""));
+  EXPECT_TRUE(contains(refused({"-m", model, "--pivot", "en", "german"}), "--pivot: ", "german"));
+  EXPECT_TRUE(contains(refused({"-m", model, "--max-pivots", "4"}), "--max-pivots", "4"));
   EXPECT_TRUE(contains(refused({"-m", model, "--load", "never"}), "--load", "at-start", "on-demand", "never"));
 }
 

@@ -1,0 +1,215 @@
+// Translations through pivots: the path between two languages, and requests that take it, over sockets.
+#include "support/contains.h"
+#include "support/polyglot.h"
+#include "support/serving.h"
+
+namespace tril::serve {
+namespace {
+
+Models::Offer leads(const std::string& name, const std::string& source, const std::vector<std::string>& targets) {
+  auto profile = std::make_shared<ModelProfile>();
+  profile->translates = true;
+  profile->languages.source = source;
+  profile->languages.targets = targets;
+  return {name, profile};
+}
+
+std::string path_text(const std::vector<Hop>& path) {
+  std::string text;
+  for (const Hop& hop : path) text += fmt::format("{}:{}>{} ", hop.model.name, hop.source, hop.target);
+  return text;
+}
+
+TEST(LanguageGraph, ThePathIsTheShortest) {
+  const std::vector<Models::Offer> models{leads("a", "fr", {"en"}), leads("b", "en", {"de"}), leads("c", "de", {"cs"}),
+                                          leads("d", "cs", {"pl"}), leads("e", "pl", {"uk"}), leads("f", "fr", {"it"})};
+  const auto path = [&](const char* from, const char* to, std::int64_t most) {
+    return path_text(LanguageGraph(models, {most, {}}).path(from, to));
+  };
+  EXPECT_EQ(path("fr", "de", 1), "a:fr>en b:en>de ");
+  EXPECT_EQ(path("fr", "de", 0), "");
+  EXPECT_EQ(path("fr", "it", 0), "f:fr>it ") << "without a pivot";
+  EXPECT_EQ(path("fr", "cs", 1), "") << "it needs two";
+  EXPECT_EQ(path("fr", "cs", 2), "a:fr>en b:en>de c:de>cs ");
+  EXPECT_EQ(path("fr", "uk", 3), "");
+  EXPECT_EQ(path("en", "uk", 3), "b:en>de c:de>cs d:cs>pl e:pl>uk ");
+  EXPECT_EQ(path("de", "fr", 3), "") << "there is no way back";
+  EXPECT_EQ(path("fr", "fr", 3), "");
+  EXPECT_EQ(path("sv", "de", 3), "");
+  const LanguageGraph graph(models, {1, {}});
+  EXPECT_EQ(graph.targets_of("fr"), (std::vector<std::string>{"en", "it", "de"}));
+  EXPECT_EQ(graph.targets_of("uk"), std::vector<std::string>{});
+  EXPECT_EQ(graph.targets_of("sv"), std::vector<std::string>{});
+}
+
+TEST(LanguageGraph, TheOperatorRanksPivots) {
+  const std::vector<Models::Offer> models{leads("a", "fr", {"en"}), leads("b", "fr", {"es"}), leads("c", "es", {"de"}),
+                                          leads("d", "en", {"de"}), leads("e", "fr", {"it"}), leads("f", "it", {"de"}),
+                                          leads("g", "en", {"de"})};
+  const auto path = [&](const std::vector<std::string>& preferred) {
+    return path_text(LanguageGraph(models, {1, preferred}).path("fr", "de"));
+  };
+  EXPECT_EQ(path({}), "a:fr>en d:en>de ") << "the first models";
+  EXPECT_EQ(path({"es"}), "b:fr>es c:es>de ");
+  EXPECT_EQ(path({"it", "es"}), "e:fr>it f:it>de ");
+  EXPECT_EQ(path({"sv", "spa"}), "b:fr>es c:es>de ") << "a code in any form";
+}
+
+TEST(LanguageGraph, ModelsNameLanguagesDifferently) {
+  std::vector<Models::Offer> models{leads("nllb", "", {"eng_Latn", "fra_Latn", "zho_Hans"}),
+                                    leads("opus", "en", {"de"}), leads("silent", "", {}),
+                                    leads("odd", "de", {"my own"})};
+  auto many = std::make_shared<ModelProfile>(*models[0].profile);
+  many->languages.from_each = true;
+  models[0].profile = many;
+  const LanguageGraph graph(models, {1, {}});
+  EXPECT_EQ(path_text(graph.path("fr", "de")), "nllb:fra_Latn>eng_Latn opus:en>de ");
+  EXPECT_EQ(path_text(graph.path("en_XX", "my own")), "opus:en>de odd:de>my own ");
+  EXPECT_EQ(path_text(graph.path("zh-Hant", "de")), "") << "another script";
+  EXPECT_EQ(public_code("eng_Latn"), "en");
+  EXPECT_EQ(public_code("my own"), "my own");
+}
+
+struct ServingPivots : Serving {
+  // Models of the same weights; on demand, so that each hop has to be loaded.
+  void begin(const std::vector<std::array<std::string, 3>>& list, ServiceOptions o = {}, bool on_demand = true) {
+    server.reset(), service.reset(), models.reset();
+    std::vector<ModelLoader> loaders;
+    for (const auto& [name, source, target] : list) {
+      Loaded l = translator;
+      l.source_language = source, l.target_language = target;
+      loaders.push_back({.name = name, .load = [l] { return l; }, .describe = [l] { return profile_of(l); }});
+    }
+    models = std::make_unique<Models>(loaders, ModelsOptions{.at_start = !on_demand, .on_demand = on_demand});
+    service = std::make_unique<Service>(o, *models);
+    server = std::make_unique<HttpServer>(
+        HttpServerOptions{.port = 0},
+        [this](HttpRequest r, std::shared_ptr<Responder> out) { service->handle(std::move(r), std::move(out)); });
+    models->wait();
+  }
+  static std::string twice(const std::string& text, std::int32_t beam = 3) {
+    return translated(translated(text, 1)[0].text, 1, beam)[0].text;
+  }
+};
+
+TEST_F(ServingPivots, APairWithoutAModelGoesThroughAnother) {
+  begin({{"a", "fr", "en"}, {"b", "en", "de"}, {"c", "de", "cs"}});
+  const std::string text = "a dog runs in the snow";
+  Json got = post("/translate", {{"q", text}, {"source", "fr"}, {"target", "de"}});
+  EXPECT_EQ(got["translatedText"], twice(text));
+  EXPECT_EQ(got["pivot"], Json({"en"}));
+  got = post("/translate", {{"q", text}, {"source", "fr"}, {"target", "en"}});
+  EXPECT_FALSE(got.contains("pivot")) << got;
+  // Several sentences and texts; what is not translated stays.
+  got = post("/translate",
+             {{"q", {"A dog runs.  The old dog.\n", "", "two men play"}}, {"source", "fr"}, {"target", "de"}});
+  EXPECT_EQ(got["translatedText"],
+            Json({twice("A dog runs.") + "  " + twice("The old dog.") + "\n", "", twice("two men play")}));
+  got = post("/translate", {{"q", "<b>a dog</b> runs"}, {"source", "fr"}, {"target", "de"}, {"format", "html"}});
+  EXPECT_EQ(got["translatedText"], "<b>" + twice("a dog") + "</b> " + twice("runs"));
+  // The request's search is that of the last model.
+  got = post("/translate", {{"q", text}, {"source", "fr"}, {"target", "de"}, {"beam_size", 1}, {"scores", true}});
+  EXPECT_EQ(got["translatedText"], twice(text, 1));
+  EXPECT_EQ(got["details"][0]["source"], translated(text, 1)[0].text);
+  got = post("/translate", {{"q", text}, {"source", "fr"}, {"target", "de"}, {"alternatives", 2}});
+  EXPECT_GE(got["alternatives"].size(), 1u);
+  EXPECT_EQ(
+      post("/translate", {{"q", text}, {"source", "fr"}, {"target", "cs"}}, 400)["error"],
+      "no model here translates from fr into cs; available: a from fr into en; b from en into de; c from de into cs");
+}
+
+TEST_F(ServingPivots, TheirNumberIsLimited) {
+  begin({{"a", "fr", "en"}, {"b", "en", "de"}, {"c", "de", "cs"}}, {.pivots = {2, {}}});
+  const Json got = post("/translate", {{"q", "a dog"}, {"source", "fr"}, {"target", "cs"}});
+  EXPECT_EQ(got["pivot"], Json({"en", "de"}));
+  EXPECT_EQ(Json::parse(ask("GET", "/languages").body),
+            Json::parse(R"([{"code":"cs","name":"cs","targets":[]},{"code":"de","name":"de","targets":["cs"]},
+                            {"code":"en","name":"en","targets":["de","cs"]},
+                            {"code":"fr","name":"fr","targets":["en","de","cs"]}])"));
+  begin({{"a", "fr", "en"}, {"b", "en", "de"}}, {.pivots = {0, {}}});
+  post("/translate", {{"q", "a dog"}, {"source", "fr"}, {"target", "de"}}, 400);
+  begin({{"a", "fr", "en"}, {"b", "fr", "es"}, {"c", "en", "de"}, {"d", "es", "de"}}, {.pivots = {1, {"es"}}});
+  EXPECT_EQ(post("/translate", {{"q", "a dog"}, {"source", "fr"}, {"target", "de"}})["pivot"], Json({"es"}));
+}
+
+TEST_F(ServingPivots, WhatNeedsTheSourcesWordsIsRefused) {
+  begin({{"a", "fr", "en"}, {"b", "en", "de"}});
+  const Json pair{{"q", "a dog"}, {"source", "fr"}, {"target", "de"}};
+  for (const auto& [field, value] : {std::pair<const char*, Json>("alignment", true),
+                                     {"replace_unknowns", true},
+                                     {"terminology", {{"dog", "Hund"}}}}) {
+    Json request = pair;
+    request[field] = value;
+    const std::string error = post("/translate", request, 400)["error"];
+    EXPECT_TRUE(contains(error, std::string(field) + ": ", "through en"));
+  }
+  Json admins = pair;
+  admins["priority"] = 5;
+  EXPECT_EQ(ask("POST", "/translate", admins.dump()).status, 403);
+  EXPECT_EQ(models->status()[0].loads, 0u) << "before a model is loaded for them";
+}
+
+TEST_F(ServingPivots, AStreamTellsThem) {
+  begin({{"a", "fr", "en"}, {"b", "en", "de"}}, {}, false);
+  const Answer a =
+      ask("POST", "/translate", Json{{"q", "a dog"}, {"source", "fr"}, {"target", "de"}, {"stream", true}}.dump());
+  EXPECT_TRUE(contains(a.body, R"("pivot":["en"])", "[DONE]"));
+}
+
+TEST_F(ServingPivots, AHopThatFailsIsTold) {
+  begin({{"a", "fr", "en"}, {"b", "en", "de"}});
+  models->unload("b");
+  EXPECT_TRUE(contains(post("/translate", {{"q", "a dog"}, {"source", "fr"}, {"target", "de"}}, 400)["error"],
+                       "no model here translates from fr into de"));
+  begin({{"a", "fr", "en"}, {"b", "en", "de"}}, {.request_seconds = 1e-4});
+  const Answer a = ask("POST", "/translate", Json{{"q", "a dog"}, {"source", "fr"}, {"target", "de"}}.dump());
+  EXPECT_EQ(a.status, 503) << a.body;
+}
+
+// Many at once, while models make room for each other; a server that stops finishes the last hops.
+TEST_F(ServingPivots, SoakLosesNoHop) {
+  server.reset(), service.reset(), models.reset();
+  std::vector<ModelLoader> loaders;
+  for (const auto& [name, source, target] :
+       {std::array{"a", "fr", "en"}, std::array{"b", "en", "de"}, std::array{"c", "de", "cs"}}) {
+    Loaded l = translator;
+    l.source_language = source, l.target_language = target;
+    l.bytes = 100 << 20;
+    loaders.push_back({.name = name, .load = [l] { return l; }, .describe = [l] { return profile_of(l); }});
+  }
+  models = std::make_unique<Models>(
+      loaders, ModelsOptions{.at_start = false, .on_demand = true, .memory = std::int64_t{150} << 20});
+  service = std::make_unique<Service>(ServiceOptions{.pivots = {2, {}}}, *models);
+  server = std::make_unique<HttpServer>(
+      HttpServerOptions{.port = 0},
+      [this](HttpRequest r, std::shared_ptr<Responder> out) { service->handle(std::move(r), std::move(out)); });
+  models->wait();
+  const std::string expected = twice("a dog");
+  std::vector<std::thread> clients;
+  for (int t = 0; t < 4; ++t)
+    clients.emplace_back([&, t] {
+      for (int i = 0; i < 8; ++i) {
+        const char* const target = (i + t) % 2 == 0 ? "de" : "cs";
+        const Json got = post("/translate", {{"q", "a dog"}, {"source", "fr"}, {"target", target}});
+        if ((i + t) % 2 == 0) {
+          EXPECT_EQ(got["translatedText"], expected);
+        }
+      }
+    });
+  for (std::thread& client : clients) client.join();
+  std::atomic<bool> answered = false;
+  std::thread last([&] {
+    post("/translate", {{"q", "a dog"}, {"source", "fr"}, {"target", "cs"}});
+    answered = true;
+  });
+  const auto begun = Clock::now();
+  while (models->status()[0].waiting == 0 && models->status()[0].idle_seconds.value_or(1) > 0 && !answered &&
+         Clock::now() - begun < std::chrono::seconds(10))
+    std::this_thread::yield();
+  service->stop_taking();
+  service->drain();
+  last.join();
+}
+
+}  // namespace
+}  // namespace tril::serve
