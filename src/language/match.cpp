@@ -50,11 +50,10 @@ bool same_language(const Language& a, const Language& b) {
 }
 
 KnownLanguages::KnownLanguages(std::vector<std::string> names) : names_(std::move(names)) {
-  for (const std::string& name : names_) languages_.push_back(find_language(name));
-}
-
-std::string KnownLanguages::code(std::size_t i) const {
-  return language(i) ? code_of(*language(i)) : names_[i];
+  for (const std::string& name : names_) {
+    languages_.push_back(find_language(name));
+    codes_.push_back(languages_.back() ? code_of(*languages_.back()) : name);
+  }
 }
 
 std::optional<std::size_t> KnownLanguages::find(std::string_view wanted) const {

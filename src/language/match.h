@@ -30,7 +30,7 @@ class KnownLanguages {
   /// The language of names()[i]; nothing if the name is no code.
   const std::optional<Language>& language(std::size_t i) const { return languages_.at(i); }
   /// The public code of names()[i]: code_of(), or the name itself.
-  std::string code(std::size_t i) const;
+  const std::string& code(std::size_t i) const { return codes_.at(i); }
 
   /// The place in names() of the language that a code in any form means: the name itself, else the nearest language
   /// (language_distance()), the first of equally near ones. Nothing if the model does not have it.
@@ -43,6 +43,7 @@ class KnownLanguages {
  private:
   std::vector<std::string> names_;
   std::vector<std::optional<Language>> languages_;
+  std::vector<std::string> codes_;
 };
 
 }  // namespace tril

@@ -10,6 +10,7 @@
 #include "chat/chat_template.h"
 #include "cli/serving/named_values.h"
 #include "decode/texts/search_setup.h"
+#include "language/match.h"
 #include "model_io/adapter.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
@@ -125,7 +126,7 @@ void check_languages(const serve::Loaded& l, const std::string& name, const Serv
           fmt::format("the vocabulary of model {} lists its languages, and it translates between all of them", name),
           "leave it out; requests set source and target");
     const std::vector<std::string> tags = tagged_languages(*l.tokenizer);
-    if (!tags.empty() && pair.to != "-" && std::find(tags.begin(), tags.end(), pair.to) == tags.end())
+    if (!tags.empty() && pair.to != "-" && !KnownLanguages(tags).find(pair.to))
       fail_usage("--languages",
                  fmt::format("model {} has no tag >>{}<<; it has {}", name, printable(pair.to), fmt::join(tags, ", ")),
                  fmt::format("{}={}:{} sets the default target of requests, - if their texts have no tag", name,

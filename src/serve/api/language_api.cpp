@@ -1,15 +1,14 @@
 // The routes that LibreTranslate's clients query first:
 //   GET /languages   POST /detect   GET /frontend/settings
 #include <algorithm>
+#include <cmath>
 #include <map>
 
-#include "serve/api/service.h"
+#include "language/name.h"
+#include "serve/api/text_sources.h"
 
 namespace tril::serve {
 namespace {
-
-// BCP 47's code for an unknown language.
-constexpr const char* unknown_language = "und";
 
 struct DetectRequest {
   std::string q;
@@ -20,28 +19,72 @@ Fields fields_of(DetectRequest& r) {
   return f;
 }
 
+// The locale of names: ?locale=, or else what the browser prefers.
+std::string locale_of(const HttpRequest& request) {
+  const auto asked = request.query.find("locale");
+  return preferred_locale(asked != request.query.end() ? asked->second
+                                                       : request.header("accept-language").value_or("en"));
+}
+
+// A language by its public code, with its name in the locale and in itself.
+Json described(const std::string& code, const std::string& locale) {
+  if (code == unknown_language) return {{"code", code}, {"name", "unknown"}};
+  const std::optional<Language> language = find_language(code);
+  if (!language) return {{"code", code}, {"name", code}};
+  return {{"code", code}, {"name", language_name(*language, locale)}, {"nativeName", own_name(*language)}};
+}
+
+std::vector<std::string> codes_of(const KnownLanguages& languages) {
+  std::vector<std::string> codes;
+  for (std::size_t i = 0; i < languages.names().size(); ++i)
+    if (std::string code = languages.code(i); std::find(codes.begin(), codes.end(), code) == codes.end())
+      codes.push_back(std::move(code));
+  return codes;
+}
+
+std::vector<std::string> public_codes(std::vector<std::string> names) {
+  for (std::string& name : names) name = public_code(name);
+  return names;
+}
+
 void add(std::vector<std::string>& list, const std::vector<std::string>& more) {
   for (const std::string& one : more)
     if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(one);
 }
 
-Json languages_of(const Models& models, const PivotOptions& pivots) {
+Json languages_of(const Models& models, const PivotOptions& pivots, const std::string& locale) {
   const LanguageGraph graph(models.offers(), pivots);
   std::map<std::string, std::vector<std::string>> known;
   for (const Models::Offer& model : models.offers()) {
     if (!model.profile->translates) continue;
-    const std::vector<std::string>& targets = model.profile->languages.targets;
-    std::vector<std::string> sources = model.profile->languages.sources();
+    const std::vector<std::string> targets = codes_of(model.profile->languages.into);
+    std::vector<std::string> sources = codes_of(model.profile->languages.from);
     if (sources.empty()) sources.push_back(unknown_language);
     for (const std::string& source : sources) {
       add(known[source], targets);
-      if (source != unknown_language) add(known[source], graph.targets_of(source));
+      if (source != unknown_language) add(known[source], public_codes(graph.targets_of(source)));
     }
     for (const std::string& target : targets) known[target];
   }
   Json list = Json::array();
-  for (const auto& [code, targets] : known)
-    list.push_back({{"code", code}, {"name", code == unknown_language ? "unknown" : code}, {"targets", targets}});
+  for (const auto& [code, targets] : known) {
+    list.push_back(described(code, locale));
+    list.back()["targets"] = targets;
+  }
+  return list;
+}
+
+// The likeliest languages of a text, as LibreTranslate gives them. A likelier one that no model reads is told too.
+Json guesses_of(const LanguageDetector& detector, const std::string& text) {
+  const Detection found = detector.detect(text);
+  if (!found.has_letters) throw field_error("q", "a text without letters has no language");
+  Json list = Json::array();
+  const auto put = [&](const Language& language, double confidence) {
+    list.push_back({{"confidence", std::round(confidence)}, {"language", code_of(language)}});
+  };
+  if (found.other) put(*found.other, found.other_confidence);
+  for (const LanguageGuess& guess : found.guesses) put(detector.languages()[guess.language], guess.confidence);
+  if (list.empty()) throw field_error("q", "the language of the text is unknown");
   return list;
 }
 
@@ -50,35 +93,36 @@ Json languages_of(const Models& models, const PivotOptions& pivots) {
 void Service::add_language_routes() {
   routes_.push_back({.method = "GET",
                      .path = "/languages",
-                     .summary = "Which languages can be translated into which",
+                     .summary =
+                         "Which languages can be translated into which; names are in the language of ?locale= or "
+                         "of Accept-Language",
                      .request_schema = nullptr,
                      .response = "a list of languages with their targets, also those through pivots; und stands for "
                                  "the source of a model that "
                                  "does not state its source language",
-                     .handle = [this](const CallPtr& call) { call->send(languages_of(models_, options_.pivots)); },
+                     .handle =
+                         [this](const CallPtr& call) {
+                           call->send(languages_of(models_, options_.pivots, locale_of(call->request)));
+                         },
                      .errors = ErrorStyle::libretranslate});
 
-  // Clients take the first language of the answer for the text's language, so the list is empty.
-  routes_.push_back(
-      {.method = "POST",
-       .path = "/detect",
-       .summary = "Language detection is not supported: the answer is always an error that lists the languages",
-       .request_schema = schema_of_request<DetectRequest>(),
-       .response = "never",
-       .handle =
-           [this](const CallPtr& call) {
-             const Json body = body_of(call->request);
-             if (!body.contains("q") || !body["q"].is_string())
-               throw HttpError(400, "Invalid request: missing q parameter").of_field("q");
-             read_request<DetectRequest>(body, call->warnings);
-             std::vector<std::string> sources;
-             for (const Models::Offer& model : models_.offers())
-               if (model.profile->translates) add(sources, model.profile->languages.sources());
-             throw HttpError(501, fmt::format("language detection is not supported; the models read: {}",
-                                              sources.empty() ? "languages that they do not name"
-                                                              : fmt::format("{}", fmt::join(sources, ", "))));
-           },
-       .errors = ErrorStyle::libretranslate});
+  routes_.push_back({.method = "POST",
+                     .path = "/detect",
+                     .summary = "Tells the language of a text, among those that the models read",
+                     .request_schema = schema_of_request<DetectRequest>(),
+                     .response = "a list of languages with their confidences from 0 to 100, the likeliest first",
+                     .handle =
+                         [this](const CallPtr& call) {
+                           const Json body = body_of(call->request);
+                           if (!body.contains("q") || !body["q"].is_string())
+                             throw HttpError(400, "Invalid request: missing q parameter").of_field("q");
+                           const DetectRequest r = read_request<DetectRequest>(body, call->warnings);
+                           check_texts({r.q}, "q");
+                           std::vector<Models::Offer> models = models_.offers();
+                           std::erase_if(models, [](const Models::Offer& m) { return !m.profile->translates; });
+                           call->send(guesses_of(*detectors_->of(possible_sources(models).codes), r.q));
+                         },
+                     .errors = ErrorStyle::libretranslate});
 
   routes_.push_back({.method = "GET",
                      .path = "/frontend/settings",
@@ -88,13 +132,13 @@ void Service::add_language_routes() {
                      .handle =
                          [this](const CallPtr& call) {
                            Json source{{"code", ""}, {"name", ""}}, target = source;
-                           const auto only = [](const std::vector<std::string>& list, Json& told) {
-                             if (list.size() == 1) told = {{"code", list[0]}, {"name", list[0]}};
+                           const auto only = [&](const KnownLanguages& list, Json& told) {
+                             if (list.names().size() == 1) told = described(list.code(0), locale_of(call->request));
                            };
                            for (const Models::Offer& model : models_.offers()) {
                              if (!model.profile->translates) continue;
-                             only(model.profile->languages.sources(), source);
-                             only(model.profile->languages.targets, target);
+                             only(model.profile->languages.from, source);
+                             only(model.profile->languages.into, target);
                              break;
                            }
                            const bool keys = !keys_now()->api.empty();

@@ -10,31 +10,26 @@ namespace {
 
 enum class Fit : std::uint8_t { no, perhaps, yes };  // perhaps: the model's languages are unknown
 
-bool has(const std::vector<std::string>& list, const std::string& one) {
-  return std::find(list.begin(), list.end(), one) != list.end();
-}
-
-Fit fit(const std::vector<std::string>& languages, const std::string& wanted) {
+Fit fit(const KnownLanguages& languages, const std::string& wanted) {
   if (wanted.empty()) return Fit::yes;
   if (languages.empty()) return Fit::perhaps;
-  return has(languages, wanted) ? Fit::yes : Fit::no;
+  return languages.find(wanted) ? Fit::yes : Fit::no;
 }
 
-std::string code_of(std::string_view name) {
-  using Around = std::pair<std::string_view, std::string_view>;
-  for (const auto& [begin, end] : {Around{">>", "<<"}, Around{"__", "__"}, Around{"<2", ">"}})
-    if (name.size() > begin.size() + end.size() && name.starts_with(begin) && name.ends_with(end))
-      name = name.substr(begin.size(), name.size() - begin.size() - end.size());
-  return std::string(name);
+// The model's own name of a language that it has; a model that does not state its languages gets the code as it is.
+std::string own_name_of(const KnownLanguages& languages, const std::string& wanted) {
+  const auto at = wanted.empty() ? std::nullopt : languages.find(wanted);
+  return at ? languages.names()[*at] : std::string(without_marks(wanted));
 }
 
-// "auto" as a source leaves the choice to the server; as a target it would be meaningless.
-std::string code_of_source(const std::string& name) {
-  return name == "auto" ? "" : code_of(name);
-}
-std::string code_of_target(const std::string& name) {
-  if (name == "auto") throw field_error("target", "expected a language, got \"auto\", which is only for source");
-  return code_of(name);
+// Refuses a text that is neither a code nor a model's name of a language, such as "german".
+void check_code(const Service& service, const char* field, const std::string& code) {
+  if (code.empty() || find_language(code)) return;
+  for (const Models::Offer& model : service.models().offers())
+    if (model.profile->languages.from.find(code) || model.profile->languages.into.find(code)) return;
+  const std::string hint = nearest_language(code);
+  throw field_error(
+      field, fmt::format("expected a language code, got \"{}\"{}", printable(code), hint.empty() ? "" : "; " + hint));
 }
 
 template <class List>
@@ -50,11 +45,11 @@ HttpError being_loaded() {
 
 using Offers = std::vector<Models::Offer>;
 
-std::vector<std::string> sources_of(const Models::Offer& model) {
-  return model.profile->languages.sources();
+const KnownLanguages& sources_of(const Models::Offer& model) {
+  return model.profile->languages.from;
 }
-const std::vector<std::string>& targets_of(const Models::Offer& model) {
-  return model.profile->languages.targets;
+const KnownLanguages& targets_of(const Models::Offer& model) {
+  return model.profile->languages.into;
 }
 
 // Models that may satisfy the request, in the server's order.
@@ -68,14 +63,14 @@ Offers fitting(const Service& service, const TranslationWish& wish) {
 }
 
 // The same. @throws HttpError if there are none
-Offers candidates(const Service& service, const TranslationWish& wish) {
+Offers fitting_models(const Service& service, const TranslationWish& wish) {
   Offers list = fitting(service, wish);
   if (!list.empty()) return list;
   std::vector<std::string> pairs;
   for (const Models::Offer& model : service.models().offers())
     if (model.profile->translates)
-      pairs.push_back(
-          fmt::format("{} from {} into {}", model.name, listed(sources_of(model)), listed(targets_of(model))));
+      pairs.push_back(fmt::format("{} from {} into {}", model.name, listed(sources_of(model).names()),
+                                  listed(targets_of(model).names())));
   if (service.models().loading()) throw being_loaded();
   service.find_model("", true);  // throws if there is no model at all
   const auto said = [](const std::string& code) { return code.empty() ? "any language" : printable(code); };
@@ -91,17 +86,16 @@ std::optional<ModelChoice> choose_path(const Service& service, const Translation
   if (path.empty()) return std::nullopt;
   Hop last = std::move(path.back());
   path.pop_back();
-  return ModelChoice{std::move(last.model), std::move(last.source), std::move(last.target), std::move(path), {}};
+  return ModelChoice{std::move(last.model), std::move(last.source), std::move(last.target), std::move(path), {}, {}};
 }
 
 // The named model, checked against the requested languages.
 Models::Offer named_model(const Service& service, const TranslationWish& wish) {
   Models::Offer model = service.find_model(wish.model, true);
-  const auto check = [&](const char* field, const char* way, const std::vector<std::string>& has,
-                         const std::string& code) {
-    if (fit(has, code) == Fit::no)
+  const auto check = [&](const char* field, const char* way, const KnownLanguages& known, const std::string& code) {
+    if (fit(known, code) == Fit::no)
       throw field_error(field, fmt::format("model {} does not translate {} {}, but {} {}", printable(wish.model), way,
-                                           printable(code), way, listed(has)));
+                                           printable(code), way, listed(known.names())));
   };
   check("source", "from", sources_of(model), wish.source);
   check("target", "into", targets_of(model), wish.target);
@@ -110,18 +104,12 @@ Models::Offer named_model(const Service& service, const TranslationWish& wish) {
 
 // The only language that the texts can be in; "" if the only model does not say. @throws HttpError if there are several
 std::string only_source(const Offers& models, const std::string& field = "source") {
-  std::set<std::string> known;
-  std::vector<std::string> silent;
-  for (const Models::Offer& model : models) {
-    const std::vector<std::string> sources = sources_of(model);
-    known.insert(sources.begin(), sources.end());
-    if (sources.empty()) silent.push_back(model.name);
-  }
-  if (known.size() > 1 || (known.size() == 1 && !silent.empty()))
+  const PossibleSources possible = possible_sources(models);
+  if (possible.several())
     throw field_error(
-        field, fmt::format("language detection is not supported, and the text may be in any of {}{}; choose one",
-                           listed(known), silent.empty() ? "" : ", or in the language of model " + listed(silent)));
-  return known.empty() ? "" : *known.begin();
+        field, fmt::format("the text may be in any of {}{}; choose one", listed(possible.codes),
+                           possible.silent.empty() ? "" : ", or in the language of model " + listed(possible.silent)));
+  return possible.codes.empty() ? "" : possible.codes[0];
 }
 
 // Refuses a model with several targets and no default, which would translate into an arbitrary one. Texts may begin
@@ -166,24 +154,49 @@ std::string TagsOfText::put_before(const std::string& sentence) {
   return prepend_language_tag(last_, sentence);
 }
 
-ModelChoice choose_model(const Service& service, const TranslationWish& asked) {
-  const TranslationWish wish{asked.model, code_of_source(asked.source), code_of_target(asked.target)};
-  ModelChoice choice{.model = {}, .source = wish.source, .target = wish.target, .before = {}, .assumed = {}};
-  if (!wish.model.empty()) {
-    choice.model = named_model(service, wish);
-    if (wish.source.empty()) choice.assumed = only_source({choice.model});
-    check_target(choice.model, wish.target);
-    return choice;
+PossibleSources possible_sources(const std::vector<Models::Offer>& models) {
+  PossibleSources possible;
+  for (const Models::Offer& model : models) {
+    const KnownLanguages& sources = sources_of(model);
+    for (std::size_t i = 0; i < sources.names().size(); ++i) {
+      const std::string code = sources.code(i);
+      if (std::find(possible.codes.begin(), possible.codes.end(), code) == possible.codes.end())
+        possible.codes.push_back(code);
+    }
+    if (sources.empty()) possible.silent.push_back(model.name);
   }
-  if (!wish.source.empty() && !wish.target.empty() && !service.models().loading() && fitting(service, wish).empty())
-    if (std::optional<ModelChoice> path = choose_path(service, wish)) return *std::move(path);
-  const Offers models = candidates(service, wish);
+  return possible;
+}
+
+TranslationWish checked_wish(const Service& service, const TranslationWish& asked) {
+  if (asked.target == "auto")
+    throw field_error("target", "expected a language, got \"auto\", which is only for source");
+  TranslationWish wish = asked;
+  if (wish.source == "auto") wish.source.clear();
+  check_code(service, "source", wish.source);
+  check_code(service, "target", wish.target);
+  return wish;
+}
+
+std::vector<Models::Offer> possible_models(const Service& service, const TranslationWish& wish) {
+  if (!wish.model.empty()) return {named_model(service, wish)};
+  Offers models = fitting_models(service, wish);
   if ((wish.source.empty() || wish.target.empty()) && service.models().loading()) throw being_loaded();
+  return models;
+}
+
+ModelChoice choose_model(const Service& service, const TranslationWish& wish) {
+  if (wish.model.empty() && !wish.source.empty() && !wish.target.empty() && !service.models().loading() &&
+      fitting(service, wish).empty())
+    if (std::optional<ModelChoice> path = choose_path(service, wish)) return *std::move(path);
+  const Offers models = possible_models(service, wish);
+  ModelChoice choice;
   if (wish.source.empty()) choice.assumed = only_source(models);
   if (wish.target.empty()) {
     std::set<std::string> targets;
-    for (const Models::Offer& model : models) targets.insert(targets_of(model).begin(), targets_of(model).end());
-    const auto same = [&](const Models::Offer& model) { return targets_of(model).size() == targets.size(); };
+    for (const Models::Offer& model : models)
+      targets.insert(targets_of(model).names().begin(), targets_of(model).names().end());
+    const auto same = [&](const Models::Offer& model) { return targets_of(model).names().size() == targets.size(); };
     if (!std::all_of(models.begin(), models.end(), same))
       throw field_error("target", fmt::format("the models here translate into {}; choose one", listed(targets)));
   }
@@ -199,6 +212,8 @@ ModelChoice choose_model(const Service& service, const TranslationWish& asked) {
                       fmt::format("the possible models do not state their languages; choose one of {}", listed(names)));
   }
   choice.model = first == models.end() ? models.front() : *first;
+  choice.source = own_name_of(sources_of(choice.model), wish.source);
+  choice.target = own_name_of(targets_of(choice.model), wish.target);
   check_target(choice.model, wish.target);
   return choice;
 }

@@ -1,5 +1,4 @@
-// Chooses the model that translates a request. There is no language detection: if a request does not give its text's
-// language, there must be only one possibility.
+// Chooses the model that translates a request by its languages, which may be given by codes in any form (language/code.h).
 #pragma once
 
 #include <string>
@@ -10,23 +9,43 @@
 
 namespace tril::serve {
 
-/// The request's model and languages; "" is unset, as is a source of "auto", which is invalid as a target. Languages
-/// may be given as tags: ">>de<<", "__de__".
+/// The request's model and languages; "": unset.
 struct TranslationWish {
   std::string model, source, target;
+};
+/// The wish of a request, in which a source of "auto" is unset.
+/// @throws HttpError (400) for a target of "auto", or a text that is no code of a language, with the nearest one
+TranslationWish checked_wish(const Service& service, const TranslationWish& asked);
+
+/// The models that may satisfy a wish, which checked_wish() gives: the named one, or all that fit, in the server's order.
+/// @throws HttpError if there is none; 503 while models that may matter are loading
+std::vector<Models::Offer> possible_models(const Service& service, const TranslationWish& wish);
+
+/// The languages that the models read.
+struct PossibleSources {
+  std::vector<std::string> codes;   ///< public codes (KnownLanguages::code())
+  std::vector<std::string> silent;  ///< names of models that do not state theirs
+  bool several() const { return codes.size() > 1 || (codes.size() == 1 && !silent.empty()); }
+};
+PossibleSources possible_sources(const std::vector<Models::Offer>& models);
+
+/// The source language that was found in a text.
+struct DetectedSource {
+  std::string language;   ///< its public code
+  double confidence = 0;  ///< 0 to 100
 };
 
 struct ModelChoice {
   Models::Offer model;
-  std::string source, target;  ///< codes as in the request; "": unset
-  std::vector<Hop> before;     ///< the way to the source language of `model`, if no model translates directly
-  std::string assumed;         ///< the language of the source, if it is not given but known
+  std::string source, target;            ///< by the model's own names; "": unset
+  std::vector<Hop> before;               ///< the way to the source language of `model`, if no model translates directly
+  std::string assumed;                   ///< the language of the source, if it is not given but the only one
+  std::vector<DetectedSource> detected;  ///< of each text; empty: the source is given or assumed
 };
 
-/// The model with that name, or the first that fits, preferring one with known languages. It may not be loaded yet.
+/// The first of possible_models(), preferring one with known languages. It may not be loaded yet.
 /// If no model translates between two given languages, the last model of the shortest path between them (LanguageGraph).
-/// @throws HttpError naming the field that leaves an ambiguity (and the choices), or that no model satisfies; 503 while
-///   models that may matter are loading
+/// @throws HttpError likewise, and naming the field that leaves an ambiguity (and the choices)
 ModelChoice choose_model(const Service& service, const TranslationWish& wish);
 
 /// The languages for scoring or attention, by the same rules: the fields are source_language and target_language, and a

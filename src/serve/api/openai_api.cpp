@@ -20,6 +20,9 @@ Json described_as(const std::string& name, const Models::Status& model) {
     // The choices of a request, and of the page: a model without language selection has at most one of each.
     told["sources"] = model.profile->languages.sources();
     told["targets"] = model.profile->languages.targets;
+    told["codes"] = Json::object();
+    for (const KnownLanguages* known : {&model.profile->languages.from, &model.profile->languages.into})
+      for (std::size_t i = 0; i < known->names().size(); ++i) told["codes"][known->names()[i]] = known->code(i);
   }
   told["state"] = name_of(model.state);
   told["memory_bytes"] = model.bytes;

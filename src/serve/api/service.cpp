@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "serve/api/body_reading.h"
 #include "serve/api/error_answer.h"
+#include "serve/api/text_sources.h"
 #include "serve/http/content_coding.h"
 #include "unicode/trim.h"
 
@@ -60,7 +61,8 @@ bool is_at(const Route& route, std::string_view path) {
 
 }  // namespace
 
-Service::Service(const ServiceOptions& options, Models& models) : options_(options), models_(models) {
+Service::Service(const ServiceOptions& options, Models& models)
+    : options_(options), models_(models), detectors_(std::make_unique<Detectors>()) {
   set_keys(options.keys);
   run_id_ = fmt::format("{:08x}", std::random_device()());
   add_translate_routes();

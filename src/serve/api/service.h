@@ -81,6 +81,8 @@ struct Route {
   std::string response_type = "application/json";
 };
 
+class Detectors;  // text_sources.h
+
 class Service {
  public:
   /// The models must outlive this object.
@@ -104,6 +106,7 @@ class Service {
   Json openapi() const;
   const ServiceOptions& options() const { return options_; }
   Models& models() const { return models_; }
+  Detectors& detectors() { return *detectors_; }
 
   // --- for the routes ---
 
@@ -166,6 +169,7 @@ class Service {
   std::shared_ptr<const Keys> keys_;                              ///< guarded by mutex_
   std::map<std::pair<std::string, int>, std::uint64_t> answers_;  ///< by route and status; guarded by mutex_
   std::function<std::size_t()> connections_;                      ///< guarded by mutex_
+  const std::unique_ptr<Detectors> detectors_;
   Histogram seconds_;
   SideWorker side_;
   SideWorker reading_;  ///< for large bodies (body_reading.h)

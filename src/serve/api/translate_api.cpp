@@ -9,11 +9,13 @@
 #include "document/html.h"
 #include "document/plain_text.h"
 #include "serve/api/error_answer.h"
+#include "serve/api/joined_answer.h"
 #include "serve/api/model_choice.h"
 #include "serve/api/pivot_translation.h"
 #include "serve/api/schedule.h"
 #include "serve/api/search_fields.h"
 #include "serve/api/service.h"
+#include "serve/api/text_sources.h"
 #include "tokenizer/files/language_tag.h"
 
 namespace tril::serve {
@@ -32,8 +34,10 @@ Fields fields_of(TranslateRequest& r) {
   Fields f;
   f.add("q", &r.q, "a text or a list of texts to translate").required();
   f.add("source", &r.source,
-        "language of the text; auto or unset: the only possible one, since language detection is not supported");
-  f.add("target", &r.target, "target language; unset: the only possible one, or as the model's directory says");
+        "language of the text, by its code in any form; auto: it is detected, for each text of a list; unset: the only "
+        "possible one, or else as for auto");
+  f.add("target", &r.target,
+        "target language, likewise; unset: the only possible one, or as the model's directory says");
   f.add("format", &r.format, "text, or html, whose markup is kept").choices({"text", "html"});
   f.add("alternatives", &r.alternatives, "number of further translations of each text").at_least(0).at_most(31);
   f.add("api-key", &r.api_key, "the key, which may also be sent in the header");
@@ -390,6 +394,10 @@ class Translating : public std::enable_shared_from_this<Translating> {
     if (r_.alternatives > 0) body["alternatives"] = shaped(alternatives);
     if (r_.scores || r_.alignment) body["details"] = shaped(details);
     if (!choice_.before.empty()) body["pivot"] = pivots_of(choice_);
+    Json detected = Json::array();
+    for (const DetectedSource& one : choice_.detected)
+      detected.push_back({{"confidence", std::round(one.confidence)}, {"language", one.language}});
+    if (!detected.empty()) body["detectedLanguage"] = shaped(detected);
     if (!choice_.assumed.empty()) {
       // Clients expect the detected language after "auto"; a confidence of 0 shows that nothing was detected.
       const Json assumed{{"confidence", 0}, {"language", choice_.assumed}};
@@ -451,28 +459,61 @@ void translate_texts(Service& service, const CallPtr& call, Translation t) {
   translate_through(service, call, std::move(task));
 }
 
+// The texts without markup.
+std::vector<std::string> plain_texts(const TranslateRequest& r) {
+  if (r.format != "html") return r.q;
+  std::vector<std::string> plain;
+  for (const std::string& q : r.q) {
+    const std::unique_ptr<document::Document> read = document::read_html(q);
+    const document::DocumentSentences parts(*read, {.split = Split::none});
+    plain.emplace_back();
+    for (std::size_t k = 0; k < parts.size(); ++k) plain.back() += parts.text(k) + "\n";
+  }
+  return plain;
+}
+
+// Translates each text from its own language.
+void translate(Service& service, const CallPtr& call, TranslateRequest r, Json body) {
+  std::vector<TextGroup> groups = choose_models(service, {r.model, r.source, r.target}, plain_texts(r));
+  if (groups.size() == 1)
+    return translate_texts(service, call, {std::move(groups[0].choice), std::move(r), std::move(body)});
+  const auto joined = std::make_shared<JoinedAnswer>(call, groups.size());
+  std::vector<CallPtr> parts;
+  for (const TextGroup& group : groups) parts.push_back(joined->part(group.texts));
+  try {
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      TranslateRequest own = r;
+      own.q.clear();
+      for (const std::size_t i : groups[g].texts) own.q.push_back(r.q[i]);
+      translate_texts(service, parts[g], {std::move(groups[g].choice), std::move(own), body});
+    }
+  } catch (...) {
+    joined->cancel();
+    throw;
+  }
+}
+
 }  // namespace
 
 void Service::add_translate_routes() {
-  routes_.push_back(
-      {.method = "POST",
-       .path = "/translate",
-       .summary = "Translates a text or a list of texts, as LibreTranslate does",
-       .request_schema = translate_schema(),
-       .response =
-           "translatedText, the other requested fields, sourceAssumed if the source was not given, and pivot, the "
-           "languages between, if no model translates directly",
-       .handle =
-           [this](const CallPtr& call) {
-             check_room(call, true);
-             static const Json properties = translate_schema()["properties"];
-             Json body = body_of(call->request, properties);
-             TranslateRequest r = read_translate_request(body, call->warnings);
-             check_texts(r.q, "q");
-             ModelChoice choice = choose_model(*this, {r.model, r.source, r.target});
-             translate_texts(*this, call, {std::move(choice), std::move(r), std::move(body)});
-           },
-       .errors = ErrorStyle::libretranslate});
+  routes_.push_back({.method = "POST",
+                     .path = "/translate",
+                     .summary = "Translates a text or a list of texts, as LibreTranslate does",
+                     .request_schema = translate_schema(),
+                     .response =
+                         "translatedText, the other requested fields, detectedLanguage if the source is auto, "
+                         "sourceAssumed if it is not "
+                         "given but the only one, and pivot, the languages between, if no model translates directly",
+                     .handle =
+                         [this](const CallPtr& call) {
+                           check_room(call, true);
+                           static const Json properties = translate_schema()["properties"];
+                           Json body = body_of(call->request, properties);
+                           TranslateRequest r = read_translate_request(body, call->warnings);
+                           check_texts(r.q, "q");
+                           translate(*this, call, std::move(r), std::move(body));
+                         },
+                     .errors = ErrorStyle::libretranslate});
 }
 
 }  // namespace tril::serve

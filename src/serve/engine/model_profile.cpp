@@ -28,6 +28,8 @@ ServedLanguages languages_of(const Loaded& loaded) {
   l.told = !l.targets.empty();
   if (l.targets.empty() && !loaded.target_language.empty()) l.targets.push_back(loaded.target_language);
   set_standard_target(l, loaded);
+  l.from = KnownLanguages(l.sources());
+  l.into = KnownLanguages(l.targets);
   return l;
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "language/match.h"
+
 namespace tril::serve {
 
 /// The languages of a translation model.
@@ -18,6 +20,7 @@ struct ServedLanguages {
   bool tagged = false;        ///< from a tag before the text
   std::string standard;       ///< the target of a request without one; "": unknown; "-": texts without a tag
   bool wants_target = false;  ///< there are several targets and no default, so a request must give one
+  KnownLanguages from, into;  ///< sources() and `targets`, to be found by codes in any form
 
   /// The source languages; empty: unknown.
   std::vector<std::string> sources() const {

@@ -1,6 +1,10 @@
-// Which model translates a request, over sockets: no language is guessed, and ambiguities are named.
+// Which model translates a request, over sockets: languages are detected, and ambiguities are named.
 #include <atomic>
+#include <map>
+#include <set>
 
+#include "support/contains.h"
+#include "support/events.h"
 #include "support/polyglot.h"
 #include "support/serving.h"
 
@@ -36,7 +40,7 @@ struct Choosing : Serving {
 
 TEST_F(Choosing, TheOneSourceThatThereIsIsAssumedAndToldAsSuch) {
   serve_these({{"a", speaks("en", "de")}, {"b", speaks("en", "fr")}});
-  for (const Json& source : {Json("auto"), Json(nullptr), Json("")}) {
+  for (const Json& source : {Json(nullptr), Json("")}) {
     const Json got = translate({{"source", source}, {"target", "fr"}});
     EXPECT_EQ(got["sourceAssumed"], "en");
     EXPECT_EQ(got["detectedLanguage"], Json::parse(R"({"confidence":0,"language":"en"})"));
@@ -51,11 +55,14 @@ TEST_F(Choosing, TheOneSourceThatThereIsIsAssumedAndToldAsSuch) {
   EXPECT_EQ(translate({{"model", "b"}})["sourceAssumed"], "en");
 }
 
-TEST_F(Choosing, SeveralSourcesHaveToBeSaid) {
+TEST_F(Choosing, SeveralSourcesHaveToBeDetected) {
   serve_these({{"a", speaks("en", "de")}, {"b", speaks("fr", "de")}, {"c", speaks("it", "es")}});
-  for (const Json& source : {Json("auto"), Json(nullptr)})
-    EXPECT_EQ(refused({{"source", source}, {"target", "de"}}),
-              "source: language detection is not supported, and the text may be in any of en, fr; choose one");
+  for (const Json& source : {Json("auto"), Json(nullptr)}) {
+    const Json got = translate({{"source", source}, {"target", "de"}});
+    EXPECT_EQ(got["detectedLanguage"]["language"], "en");
+    EXPECT_GT(got["detectedLanguage"]["confidence"], 90);
+    EXPECT_FALSE(got.contains("sourceAssumed"));
+  }
   EXPECT_EQ(translate({{"target", "es"}})["sourceAssumed"], "it");
   EXPECT_EQ(translate({{"model", "b"}, {"target", "de"}})["sourceAssumed"], "fr");
   EXPECT_FALSE(translate({{"source", ">>fr<<"}, {"target", "__de__"}}).contains("sourceAssumed"));
@@ -65,21 +72,116 @@ TEST_F(Choosing, SeveralSourcesHaveToBeSaid) {
       "no model here translates from en into es; available: a from en into de; b from fr into de; c from it into es");
   EXPECT_EQ(refused({{"model", "a"}, {"source", "fr"}}), "source: model a does not translate from fr, but from en");
   EXPECT_EQ(refused({{"model", "a"}, {"target", "es"}}), "target: model a does not translate into es, but into de");
-  EXPECT_EQ(post("/detect", {{"q", "ein Hund"}}, 501)["error"],
-            "language detection is not supported; the models read: en, fr, it");
+  EXPECT_EQ(post("/detect", {{"q", "ein schöner Hund"}})[0]["language"], "de") << "though no model reads it";
+  EXPECT_EQ(post("/detect", {{"q", "un cane bianco e nero"}})[0]["language"], "it");
   post("/detect", Json::object(), 400);
+  post("/detect", {{"q", "12:30"}}, 400);
+}
+
+constexpr const char* english = "The weather was fine, and we went home early.";
+constexpr const char* french = "Il faisait beau et nous sommes rentrés tôt.";
+constexpr const char* italian = "Questa mattina siamo andati al mercato, perché avevamo bisogno di frutta e verdura.";
+
+// A text in an uncertain or impossible language is not translated.
+TEST_F(Choosing, AnUncertainLanguageIsRefusedWithItsCandidates) {
+  serve_these({{"a", speaks("en", "de")}, {"b", speaks("fr", "de")}, {"c", speaks("it", "es")}});
+  const auto error = [&](const Json& q) {
+    const std::string text = post("/translate", {{"q", q}, {"source", "auto"}, {"target", "de"}}, 400)["error"];
+    return text;
+  };
+  std::string text = error("OK");
+  EXPECT_TRUE(contains(text, "source: the language of the text is uncertain", "candidates", "en ", "fr ",
+                       "give source, one of en, fr"))
+      << text;
+  text = error(italian);
+  EXPECT_TRUE(contains(text, "source: the text seems to be in it (confidence ", "which no model for this request reads",
+                       "give source, one of en, fr"))
+      << text;
+  EXPECT_TRUE(contains(error({english, italian}), "text 2 seems to be in it")) << "of a list, its place";
+  // The only possible language is checked too.
+  serve_these({{"a", speaks("en", "de")}});
+  EXPECT_EQ(translate({{"source", "auto"}})["detectedLanguage"]["language"], "en");
+  EXPECT_TRUE(contains(error(french), "the text seems to be in fr"));
+}
+
+// Each text of a list goes to the model of its language.
+TEST_F(Choosing, TextsOfAListMayBeInSeveralLanguages) {
+  Loaded other = speaks("fr", "de");
+  other.text.max_length = 5;  // so that its translations differ
+  serve_these({{"a", speaks("en", "de")}, {"b", other}});
+  const Json texts{
+      english, french, "12:30", "", "The station is on the left.", "Où est la gare ? Je la cherche depuis une heure."};
+  Json request{{"q", texts},     {"source", "auto"},  {"target", "de"},
+               {"beam_size", 2}, {"alternatives", 1}, {"scores", true}};
+  const Json got = post("/translate", request);
+  ASSERT_EQ(got["translatedText"].size(), texts.size());
+  const std::vector<std::string> sources{"en", "fr", "en", "en", "en", "fr"};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    Json one = request;
+    one["q"] = texts[i], one["source"] = sources[i];
+    const Json alone = post("/translate", one);
+    EXPECT_EQ(got["translatedText"][i], alone["translatedText"]) << texts[i];
+    EXPECT_EQ(got["alternatives"][i], alone["alternatives"]) << texts[i];
+    EXPECT_EQ(got["details"][i].size(), alone["details"].size()) << texts[i];
+    EXPECT_EQ(got["detectedLanguage"][i]["language"], sources[i]) << texts[i];
+    EXPECT_EQ(got["detectedLanguage"][i]["confidence"] > 50, i != 2 && i != 3) << texts[i];
+  }
+  // As a stream, with the texts' own numbers.
+  request["stream"] = true;
+  Client client(server->port());
+  const std::vector<Json> events = testing::events_of(client.ask("POST", "/translate", request.dump()).body);
+  ASSERT_GT(events.size(), 2u);
+  std::set<std::size_t> seen;
+  for (const Json& event : events)
+    if (event.contains("partial")) seen.insert(event["index"].get<std::size_t>());
+  EXPECT_TRUE(seen.contains(0) || seen.contains(4));
+  EXPECT_TRUE(seen.contains(1) || seen.contains(5));
+  EXPECT_EQ(events.back()["translatedText"], got["translatedText"]);
+  EXPECT_EQ(events.back()["detectedLanguage"], got["detectedLanguage"]);
+  // An error of one group is the answer, once.
+  request.erase("stream");
+  request["prefix"] = "x";
+  EXPECT_TRUE(post("/translate", request, 400).contains("error"));
+}
+
+TEST_F(Choosing, CodesOfAnyFormAreFound) {
+  serve_these({{"many", testing::small_polyglot()}, {"de", speaks("en", "de")}});
+  const Json usual = translate({{"source", "fra_Latn"}, {"target", "deu_Latn"}});
+  for (const auto& [from, to] : {std::pair{"fr", "de"}, std::pair{"fre", ">>ger<<"}, std::pair{"FR-CA", "de_DE"}})
+    EXPECT_EQ(translate({{"source", from}, {"target", to}}), usual) << from;
+  EXPECT_EQ(refused({{"source", "german"}, {"target", "fr"}}),
+            "source: expected a language code, got \"german\"; for German it is de");
+  EXPECT_TRUE(contains(refused({{"source", "de"}, {"target", "xx"}}), "target: expected a language code, got \"xx\""));
+  // /languages has public codes, each once, with names in the asker's language.
+  const auto languages = [&](const std::string& path, const std::string& headers = "") {
+    std::map<std::string, Json> all;
+    for (const Json& one : Json::parse(ask("GET", path, "", headers).body)) all[one["code"]] = one;
+    return all;
+  };
+  std::map<std::string, Json> all = languages("/languages");
+  EXPECT_EQ(all.size(), 201u) << "twi and aka are the same for CLDR";
+  EXPECT_EQ(all["de"]["name"], "German");
+  EXPECT_EQ(all["de"]["nativeName"], "Deutsch");
+  EXPECT_EQ(all["zh-Hant"]["name"], "Chinese (Traditional)");
+  EXPECT_GT(all["en"]["targets"].size(), 190u);
+  EXPECT_EQ(languages("/languages?locale=fr")["de"]["name"], "allemand");
+  EXPECT_EQ(languages("/languages", "Accept-Language: ja, en;q=0.5\r\n")["de"]["name"], "ドイツ語");
+  EXPECT_EQ(languages("/languages?locale=nonsense")["de"]["name"], "German");
 }
 
 TEST_F(Choosing, AModelThatReadsSeveralLanguagesIsTold) {
   serve_these({{"many", testing::small_polyglot()}});
-  for (const Json& request : {Json{{"target", "deu_Latn"}}, Json{{"source", "auto"}, {"model", "many"}}}) {
-    const std::string error = refused(request);
-    EXPECT_TRUE(error.starts_with("source: language detection is not supported")) << error;
-    EXPECT_NE(error.find("fra_Latn, "), std::string::npos) << error;
-  }
+  const Json told = post("/translate", {{"q", english}, {"source", "auto"}, {"target", "deu_Latn"}, {"beam_size", 1}});
+  EXPECT_EQ(told["detectedLanguage"]["language"], "en");
+  EXPECT_EQ(told["translatedText"],
+            post("/translate",
+                 {{"q", english}, {"source", "eng_Latn"}, {"target", "deu_Latn"}, {"beam_size", 1}})["translatedText"]);
+  const Json both =
+      post("/translate", {{"q", {english, french}}, {"source", "auto"}, {"target", "deu_Latn"}, {"beam_size", 1}});
+  EXPECT_EQ(both["detectedLanguage"][1]["language"], "fr");
+  EXPECT_EQ(both["translatedText"][0], told["translatedText"]);
   EXPECT_FALSE(translate({{"source", "fra_Latn"}, {"target", "deu_Latn"}}).contains("sourceAssumed"));
   EXPECT_FALSE(translate({{"source", "fra_Latn"}}).contains("sourceAssumed")) << "into what its directory says";
-  refused({{"source", "fr"}, {"model", "many"}});
   const Json settings = Json::parse(ask("GET", "/frontend/settings").body);
   EXPECT_EQ(settings["language"]["source"]["code"], "");
 }
@@ -113,17 +215,16 @@ TEST_F(Choosing, AModelThatDoesNotSayItsLanguagesTakesAnyAndComesLast) {
   (void)translate({{"source", "sv"}, {"target", "fi"}});
   EXPECT_NE(ask("GET", "/metrics").body.find("tril_sentences_total{model=\"silent\",outcome=\"ended\"} 1"),
             std::string::npos);
-  EXPECT_EQ(refused({{"source", "auto"}, {"target", "de"}}),
-            "source: language detection is not supported, and the text may be in any of en, or in the language of "
-            "model silent; choose one");
+  EXPECT_EQ(translate({{"source", "auto"}, {"target", "de"}})["detectedLanguage"]["language"], "en");
+  const std::string other = post("/translate", {{"q", french}, {"source", "auto"}, {"target", "de"}}, 400)["error"];
+  EXPECT_TRUE(contains(other, "or choose model silent, which does not state its language")) << other;
   const Json languages = Json::parse(ask("GET", "/languages").body);
   EXPECT_EQ(languages.back(), Json::parse(R"({"code":"und","name":"unknown","targets":[]})"));
   // A single model translates any text, and does not say its language.
   serve_these({{"silent", speaks("", "")}});
   const Json got = translate({{"source", "auto"}, {"target", "de"}});
   EXPECT_FALSE(got.contains("sourceAssumed") || got.contains("detectedLanguage"));
-  EXPECT_EQ(post("/detect", {{"q", "a"}}, 501)["error"],
-            "language detection is not supported; the models read: languages that they do not name");
+  EXPECT_EQ(post("/detect", {{"q", french}})[0]["language"], "fr") << "among all languages";
   serve_these({{"one", speaks("", "")}, {"two", speaks("", "")}});
   EXPECT_EQ(refused({{"source", "en"}, {"target", "de"}}),
             "model: the possible models do not state their languages; choose one of one, two");
@@ -201,7 +302,7 @@ TEST_F(Choosing, LanguagesOfScoresAreSaidAsThoseOfTranslationsAre) {
   serve_these({{"many", testing::small_polyglot("")}});
   for (const char* path : {"/score", "/attention"}) {
     Json error = post(path, with(nullptr, "deu_Latn"), 400)["error"];
-    EXPECT_TRUE(error["message"].get<std::string>().starts_with("source_language: language detection is not supported"))
+    EXPECT_TRUE(error["message"].get<std::string>().starts_with("source_language: the text may be in any of "))
         << error;
     EXPECT_EQ(error["param"], "source_language");
     error = post(path, with("fra_Latn", nullptr), 400)["error"];
@@ -247,7 +348,7 @@ TEST_F(Choosing, NothingIsAssumedBeforeAllModelsAreThere) {
   EXPECT_EQ(translate({{"model", "a"}})["sourceAssumed"], "en");
   go = true;
   models->wait();
-  EXPECT_EQ(translate({{"source", "auto"}, {"target", "de"}})["sourceAssumed"], "en");
+  EXPECT_EQ(translate({{"source", "auto"}, {"target", "de"}})["detectedLanguage"]["language"], "en");
 }
 
 }  // namespace

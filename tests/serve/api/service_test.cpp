@@ -9,9 +9,9 @@ namespace {
 TEST_F(Serving, TellsWhatIsThere) {
   serve();
   EXPECT_EQ(Json::parse(ask("GET", "/languages").body),
-            Json::parse(R"([{"code":"de","name":"de","targets":[]},{"code":"en","name":"en","targets":["de"]}])"));
-  EXPECT_EQ(post("/detect", {{"q", "a dog"}}, 501)["error"],
-            "language detection is not supported; the models read: en");
+            Json::parse(R"([{"code":"de","name":"German","nativeName":"Deutsch","targets":[]},
+                            {"code":"en","name":"English","nativeName":"English","targets":["de"]}])"));
+  EXPECT_EQ(post("/detect", {{"q", "a dog"}})[0]["language"], "en");
   const Json settings = Json::parse(ask("GET", "/frontend/settings").body);
   EXPECT_EQ(settings["language"]["target"]["code"], "de");
   EXPECT_EQ(settings["filesTranslation"], false);

@@ -71,8 +71,10 @@ $('key').onchange = () => { sessionStorage.setItem('tril-key', $('key').value); 
 let ready = false;
 // By model: the languages that it can be told to read and to write. "left-" and "right-" are the sides of a comparison.
 let languages = {};
-const languageNames = new Intl.DisplayNames(['en'], {type: 'language', fallback: 'none'});
-const languageTag = code => code.replace('_XX', '').replace('_', '-');  // as in documents
+// The public codes (BCP 47) of the models' own names.
+let publicCodes = {};
+const languageNames = new Intl.DisplayNames([...navigator.languages, 'en'], {type: 'language', fallback: 'none'});
+const languageTag = code => publicCodes[code] || code;  // as in documents
 const languageName = code => {
   let name;
   try { name = languageNames.of(languageTag(code)); } catch (none) { /* no code: it stands for itself */ }
@@ -83,15 +85,16 @@ const offerLanguages = side => {
   for (const which of ['from', 'into']) {
     const select = $(side + which), before = select.value, codes = of[which].length > 1 ? of[which] : [];
     const named = codes.map(code => [languageName(code), code]).sort((a, b) => a[0].localeCompare(b[0], 'en'));
-    select.replaceChildren(element('option', which === 'from' ? 'choose' : 'as usual', {value: ''}), ...named.map(([name, value]) => element('option', name, {value})));
+    select.replaceChildren(element('option', which === 'from' ? 'detect' : 'as usual', {value: ''}), ...named.map(([name, value]) => element('option', name, {value})));
     select.value = codes.includes(before) ? before : '';
     select.parentElement.hidden = !codes.length;
   }
 };
-const chosenLanguages = side => ({source: $(side + 'from').value || undefined, target: $(side + 'into').value || undefined});
-// There is no language detection: for a model of several source languages it must be chosen.
-const needLanguage = side => {
-  if ($(side + 'from').options.length > 1 && !$(side + 'from').value) throw new Error('Choose the language of the text under "From".');
+const chosenLanguages = side => ({source: $(side + 'from').value || ($(side + 'from').options.length > 1 ? 'auto' : undefined), target: $(side + 'into').value || undefined});
+// What was detected, in the list where a language can be chosen.
+const tellDetected = (side, detected) => {
+  const option = $(side + 'from').options[0], told = detected && detected.confidence > 0;
+  if (option) option.textContent = told ? `detect: ${languageName(detected.language)}, ${detected.confidence} %` : 'detect';
 };
 // Language tokens before and after sentences are no words: ">>de<<", "__de__", "de_DE".
 const isLanguage = token => {
@@ -109,6 +112,7 @@ const begin = async () => {
         if (names.includes(before)) $(id).value = before;
       }
     languages = Object.fromEntries(all.filter(m => m.translates).map(m => [m.id, {from: m.sources, into: m.targets}]));
+    publicCodes = Object.assign({}, ...all.map(m => m.codes || {}));
     for (const side of ['', 'left-', 'right-']) offerLanguages(side);
     $('tab-write').disabled = !$('writer').value;
     ready = all.length > 0;
@@ -125,7 +129,7 @@ const terms = () => {
 };
 const settings = () => ({model: $('model').value || undefined, ...chosenLanguages(''), beam_size: +$('beam').value || undefined, length_penalty: $('length-penalty').value === '' ? undefined : +$('length-penalty').value, terminology: terms()});
 // The request fields for scoring or attention of an existing translation.
-const scored = () => ({model: $('model').value || undefined, source_language: $('from').value || undefined, target_language: $('into').value || undefined});
+const scored = () => ({model: $('model').value || undefined, source_language: $('from').value || (found && found.detected) || undefined, target_language: $('into').value || undefined});
 const translate = async () => {
   if (running) running.abort();
   const mine = running = new AbortController();
@@ -136,11 +140,12 @@ const translate = async () => {
   out.setAttribute('aria-busy', true);
   out.lang = languageTag($('into').value);
   try {
-    needLanguage('');
+    tellDetected('');
     await events('/translate', {q: text, scores: true, alignment: true, ...settings()}, mine.signal, e => {
       if (e.partial !== undefined) out.textContent = e.partial;
       if (e.translatedText === undefined) return;
-      found = {text, pieces: e.details.map(d => ({source: d.source, best: d.translations[0]}))};
+      tellDetected('', e.detectedLanguage);
+      found = {text, detected: e.detectedLanguage && e.detectedLanguage.confidence > 0 && e.detectedLanguage.language, pieces: e.details.map(d => ({source: d.source, best: d.translations[0]}))};
       draw(e.translatedText);
     });
     trouble(null);
@@ -326,8 +331,9 @@ $('compare').onclick = () => {
     $(side).setAttribute('aria-busy', true);
     const begun = performance.now();
     const ask = async () => {
-      needLanguage(side + '-');
+      tellDetected(side + '-');
       await events('/translate', body, undefined, e => {
+        if (e.detectedLanguage) tellDetected(side + '-', e.detectedLanguage);
         $(side).textContent = e.partial ?? `${e.translatedText}\n\n${Math.round(performance.now() - begun)} ms`;
       });
     };
