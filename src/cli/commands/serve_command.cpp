@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/cores.h"
+#include "base/printable.h"
 #include "cli/commands/commands.h"
 #include "cli/io/access_log.h"
 #include "cli/io/blocked_signals.h"
@@ -104,6 +105,14 @@ int serve(ServeOptions o) {
   for (const LanguagePair& pair : languages)
     if (std::none_of(loaders.begin(), loaders.end(), [&](const serve::ModelLoader& l) { return l.name == pair.model; }))
       fail_usage("--languages", "there is no model " + pair.model + " in --model");
+  check_names(o.prompt_templates, "--prompt-template");
+  for (const std::string& value : o.prompt_templates)
+    if (value.find('=') == value.npos || std::none_of(loaders.begin(), loaders.end(), [&](const serve::ModelLoader& l) {
+          return l.name == named(value).first;
+        }))
+      fail_usage("--prompt-template",
+                 fmt::format("expected NAME=TEXT with a model of --model, got \"{}\"", printable(value)),
+                 "for example lm=general");
 
   // They have little work compared to decoding, and each additional one competes more for the cores.
   const int http_threads = o.http_threads > 0 ? static_cast<int>(o.http_threads)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <sstream>
 
 #include "base/error.h"
 #include "base/printable.h"
@@ -16,6 +17,12 @@ std::pair<std::string, std::string> named(const std::string& text) {
   std::filesystem::path path = std::filesystem::path(text).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();
   return {serve::model_name(path.filename().string()), text};
+}
+
+std::string value_of(const std::vector<std::string>& values, const std::string& name) {
+  for (const std::string& value : values)
+    if (value.find('=') != value.npos && named(value).first == name) return named(value).second;
+  return "";
 }
 
 void check_names(const std::vector<std::string>& values, const std::string& flag) {
@@ -34,12 +41,19 @@ namespace {
 LanguagePair language_pair(const std::string& text) {
   const auto [model, pair] = named(text);
   const std::size_t colon = pair.find(':');
+  if (text.find('=') != std::string::npos && !model.empty() && colon == pair.npos && pair.find(',') != pair.npos) {
+    LanguagePair languages{model, "", "", {}};
+    std::string code;
+    for (std::istringstream codes(pair + ","); std::getline(codes, code, ',');) languages.list.push_back(code);
+    if (std::none_of(languages.list.begin(), languages.list.end(), [](const std::string& c) { return c.empty(); }))
+      return languages;
+  }
   const bool sound = text.find('=') != std::string::npos && !model.empty() && colon != std::string::npos && colon > 0 &&
                      colon + 1 < pair.size() && pair.find(':', colon + 1) == std::string::npos &&
                      pair.find_first_of(" \t") == std::string::npos;
   if (!sound)
     fail_usage("--languages", fmt::format("expected NAME=FROM:TO, got \"{}\"", printable(text)),
-               "for example de=en:de: model de translates from en into de");
+               "for example de=en:de: model de translates from en into de; a language model has a list: lm=en,de,fr");
   return {model, pair.substr(0, colon), pair.substr(colon + 1)};
 }
 

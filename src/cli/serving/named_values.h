@@ -19,14 +19,18 @@ struct NamedAdapter {
 std::vector<NamedAdapter> named_adapters(const std::vector<std::string>& values,
                                          const std::vector<std::string>& models);
 
+/// The value of `name` among values NAME=VALUE, or "".
+std::string value_of(const std::vector<std::string>& values, const std::string& name);
+
 /// Refuses a name that is given twice: its value would be ambiguous. @throws Error(usage) at `flag`
 void check_names(const std::vector<std::string>& values, const std::string& flag);
 
-/// The source and target language given for a model.
+/// The languages given for a model: source and target, or the list of a language model.
 struct LanguagePair {
   std::string model, from, to;
+  std::vector<std::string> list = {};
 };
-/// The pairs of --languages: "de=en:de" -> {"de", "en", "de"}.
+/// The values of --languages: "de=en:de" -> {"de", "en", "de"}, "lm=en,de,fr" -> {"lm", "", "", {"en", "de", "fr"}}.
 /// @throws Error(usage) quoting a text that is not such a pair, or naming a model that is given twice
 std::vector<LanguagePair> language_pairs(const std::vector<std::string>& values);
 

@@ -36,10 +36,15 @@ Fields fields_of(ServeOptions& o) {
   precision_field(
       f.add("precision", &o.decoding.precision, "precision of the weights; unset: as the directory stores them"));
   f.add("languages", &o.languages,
-        "source and target language of a model: NAME=en:de; for a model with tags (>>de<<), the target is the default "
+        "source and target language of a model: NAME=en:de; the languages of a language model that translates: "
+        "NAME=en,de,fr; for a model with tags (>>de<<), the target is the default "
         "of requests, and - means no tag; not for a model with language tokens; unset: as its tokenizer_config.json "
         "says")
       .value_name("NAME=FROM:TO");
+  f.add("prompt-template", &o.prompt_templates,
+        "prompt with which a language model translates, as for `tril translate`; needs the model's --languages unless "
+        "its publisher lists them")
+      .value_name("NAME=TEXT|FILE|NAME");
   f.add("max-pivots", &o.max_pivots,
         "maximum number of languages between source and target, if no model translates directly: fr -> en -> de has "
         "one; "

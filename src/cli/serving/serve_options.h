@@ -16,7 +16,7 @@ namespace tril::cli {
 inline constexpr int most_http_threads = 256;
 
 struct ServeOptions {
-  std::vector<std::string> models, model_directories, adapters, languages, cors_origins;
+  std::vector<std::string> models, model_directories, adapters, languages, prompt_templates, cors_origins;
   std::vector<std::string> pivot;
   std::int64_t max_pivots = serve::PivotOptions{}.most;
   std::optional<std::string> load;  ///< "at-start", "on-demand"; none: by the next two

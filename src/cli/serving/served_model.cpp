@@ -8,7 +8,9 @@
 
 #include "base/printable.h"
 #include "chat/chat_template.h"
+#include "cli/options/decoding_options.h"
 #include "cli/serving/named_values.h"
+#include "decode/prompts/choose_prompt.h"
 #include "decode/texts/search_setup.h"
 #include "language/match.h"
 #include "model_io/adapter.h"
@@ -41,6 +43,26 @@ std::function<std::string(const nlohmann::ordered_json&, bool)> chat_of(const To
                          .variables = nullptr,
                          .now = {}});
   };
+}
+
+// The prompt and the languages of a language model that is to translate: one whose prompt is known and whose publisher lists
+// languages, or one to which the options give either.
+void set_prompt(const ServeOptions& o, const std::string& name, const model::ModelSource& source, serve::Loaded& l) {
+  for (const LanguagePair& given : language_pairs(o.languages))
+    if (given.model == name) l.languages = given.list;
+  const std::string asked = value_of(o.prompt_templates, name);
+  std::optional<search::ChosenPrompt> chosen = search::known_prompt(source);
+  if (!asked.empty() || (!chosen && !l.languages.empty())) chosen = search::choose_prompt(source, asked);
+  if (!chosen) return;
+  if (l.languages.empty()) l.languages = chosen->prompt.languages;
+  if (l.languages.empty()) {
+    const std::string why = fmt::format("model {} translates only with a list of its languages", name);
+    if (!asked.empty()) fail_usage("--prompt-template", why, fmt::format("pass --languages {}=en,de,...", name));
+    spdlog::info("{}: --languages {}=en,de,...", why, name);
+    return;
+  }
+  for (const std::string& code : l.languages) search::name_in_prompts(code, "--languages");
+  l.prompt = std::make_shared<const search::TranslationPrompt>(chosen->prompt, *l.tokenizer, source.name());
 }
 
 std::unique_ptr<model::Model> without_weights(const model::ModelSource& source) {
@@ -85,6 +107,11 @@ serve::Loaded load_served(const ServeOptions& o, const std::string& name, const 
     search::GeneratorOptions g = generator_options(d, published, *l.model, *l.tokenizer);
     decoding = g.decoding;
     l.continuation = g;
+    set_prompt(o, name, source, l);
+    if (l.prompt) {
+      l.text = search::translator_options(d.search, published, *l.model, *l.tokenizer);
+      l.asked_to_translate = search::combined(d.search, published);
+    }
     if (weights == Weights::read) l.chat = chat_of(*l.tokenizer, directory);
     if (!published.search.top_k) d.search.top_k = decoding.search.sampling.top_k = 0;  // as OpenAI's clients expect
   }
@@ -118,8 +145,13 @@ void check_cache(const serve::Loaded& l, const std::string& name, const ServeOpt
 void check_languages(const serve::Loaded& l, const std::string& name, const ServeOptions& o) {
   for (const LanguagePair& pair : language_pairs(o.languages)) {
     if (pair.model != name) continue;
-    if (!l.model->has_encoder())
-      fail_usage("--languages", fmt::format("model {} continues text and does not translate", name), "leave it out");
+    if (!l.model->has_encoder() && pair.list.empty())
+      fail_usage("--languages", fmt::format("model {} continues text and does not translate", name),
+                 fmt::format("leave it out, or list the languages of its prompt: {}=en,de,fr", name));
+    if (!l.model->has_encoder()) continue;
+    if (!pair.list.empty())
+      fail_usage("--languages", fmt::format("a list is for language models, and model {} has an encoder", name),
+                 fmt::format("give one source and one target: {}=en:de", name));
     if (!l.tokenizer->languages().empty())
       fail_usage(
           "--languages",

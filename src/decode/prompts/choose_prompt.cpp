@@ -82,15 +82,21 @@ const KnownPrompt* prompt_of_names(const std::vector<std::string>& names, const 
   return nullptr;
 }
 
-ChosenPrompt choose_prompt(const model::ModelSource& source, const std::string& asked) {
+std::optional<ChosenPrompt> known_prompt(const model::ModelSource& source) {
   const std::optional<std::string> chat = source.tokenizer()->chat_template();
-  if (!asked.empty()) return {asked_prompt(asked, chat.has_value()), "it was asked for"};
   if (chat && chat->find("source_lang_code") != chat->npos && chat->find("target_lang_code") != chat->npos)
-    return {structured_prompt(), "the chat template takes source_lang_code"};
+    return ChosenPrompt{structured_prompt(), "the chat template takes source_lang_code"};
   const std::vector<std::string> names = names_of(source);
   const std::string type = source.config().get<std::string>("model_type", std::string());
   if (const KnownPrompt* known = prompt_of_names(names, type))
-    return {known->prompt, fmt::format("a {} model with this name", type)};
+    return ChosenPrompt{known->prompt, fmt::format("a {} model with this name", type)};
+  return std::nullopt;
+}
+
+ChosenPrompt choose_prompt(const model::ModelSource& source, const std::string& asked) {
+  const std::optional<std::string> chat = source.tokenizer()->chat_template();
+  if (!asked.empty()) return {asked_prompt(asked, chat.has_value()), "it was asked for"};
+  if (std::optional<ChosenPrompt> known = known_prompt(source)) return *known;
   if (chat) return {general_prompt(), "the model is not among those whose prompt is known", true};
   fail_usage(
       "prompt_template",

@@ -1,6 +1,7 @@
 // Which prompt a model's directory takes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct ChosenPrompt {
 /// @throws Error(usage) at `prompt_template` if there is no such prompt; Error(usage) if the model is not known and has no
 ///   chat template
 ChosenPrompt choose_prompt(const model::ModelSource& source, const std::string& asked);
+
+/// The prompt of a model that is known by its chat template or its name, or nothing.
+std::optional<ChosenPrompt> known_prompt(const model::ModelSource& source);
 
 /// The known prompt for a model of these names and this model_type, or null.
 const KnownPrompt* prompt_of_names(const std::vector<std::string>& names, const std::string& type);

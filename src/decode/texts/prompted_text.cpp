@@ -52,8 +52,9 @@ void PromptedText::check(const TextOptions& o, const SearchPlan& search) const {
   check(o.max_length >= 1, "maximum length", "expected at least 1, got {}", o.max_length);
   check(o.min_length >= 0, "minimum length", "expected at least 0, got {}", o.min_length);
   check(o.max_length_factor >= 0, "maximum length factor", "expected at least 0, got {}", o.max_length_factor);
-  check(!o.replace_unknowns && !search.attention && !search.shortlist, "attention and shortlists",
-        "are of encoder-decoder models, and this is a {} model", model().family());
+  check(!o.replace_unknowns && !search.attention && !search.shortlist, "alignment",
+        "needs an encoder, as do shortlists and the replacement of unknown words; this is a {} model",
+        model().family());
   const std::string& name = prompt_->description().name;
   check(!o.target_language.empty(), "target_language", "is not given, but {}'s prompt names it", name);
   check(!prompt_->description().needs_source || !o.source_language.empty(), "source_language",

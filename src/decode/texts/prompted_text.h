@@ -25,6 +25,8 @@ class PromptedText : public TranslationText {
                           const SearchPlan& search) const override;
   std::string partial(const TextToTranslate& t, std::span<const std::int32_t> tokens) const override;
 
+  bool places_terms() const override { return !prompt_->reads("terms"); }
+
   const TranslationPrompt& prompt() const { return *prompt_; }
   /// The ids of the prompt for a text, which is not truncated. @param terms  those in the text
   std::vector<std::int32_t> prompt_ids(const TextInput& input, const TextOptions& options,

@@ -104,6 +104,9 @@ class TranslationText {
   /// The text of a running hypothesis.
   virtual std::string partial(const TextToTranslate& t, std::span<const std::int32_t> tokens) const = 0;
 
+  /// True if only beam search can place the terms of a terminology.
+  virtual bool places_terms() const { return true; }
+
   const model::Model& model() const { return *model_; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }
 

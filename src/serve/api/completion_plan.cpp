@@ -61,7 +61,7 @@ void set_search(const CompletionRequest& r, const ServedModel& model, Completion
   const bool beamed = wanted.beam_size.value_or(1) > 1;
   if (!beamed) wanted.beam_size = 1;
   if (!wanted.temperature && !beamed && !model.loaded().search.sampling.on) wanted.temperature = 1;
-  search::SearchPlan& s = plan.search = search_plan(wanted, beamed ? plan.draws : 1, model);
+  search::SearchPlan& s = plan.search = search_plan(wanted, model.loaded().asked, beamed ? plan.draws : 1, model);
   if (s.sampling.on) s.n_best = static_cast<std::int32_t>(plan.draws);
   if (r.stream && s.has_beam())
     throw field_error("stream", "cannot be combined with a beam, because its text is known only at the end");

@@ -5,6 +5,7 @@
 #include "base/printable.h"
 #include "decode/batches/score.h"
 #include "decode/texts/attention_maps.h"
+#include "decode/texts/prompted_text.h"
 #include "decode/texts/text_score.h"
 #include "decode/texts/translation_text.h"
 #include "serve/api/model_choice.h"
@@ -80,13 +81,37 @@ std::vector<std::vector<std::int32_t>> ids_of(const std::vector<std::string>& te
   return all;
 }
 
+// The prompts for the sources as sources, and the translations after them as targets.
+std::pair<std::vector<std::vector<std::int32_t>>, std::vector<std::vector<std::int32_t>>> prompted_ids(
+    const ServedModel& m, const ScoreRequest& r, const Languages& languages) {
+  const search::PromptedText text(m.model(), m.loaded().tokenizer, m.loaded().prompt);
+  search::TextOptions options;
+  options.source_language = languages.source, options.target_language = languages.target;
+  text.check(options, m.loaded().search);
+  std::vector<std::vector<std::int32_t>> prompts, targets;
+  for (std::size_t i = 0; i < r.source.size(); ++i) {
+    const auto given = text.given_translation(r.source[i], r.target[i], options, m.loaded().search.eos_ids);
+    if (m.is_too_long(std::ssize(given.ids)))
+      throw wrong_text("source", i + 1,
+                       fmt::format("has {} tokens with its prompt and its target, but the model has {} positions",
+                                   given.ids.size(), m.model().max_positions()));
+    const auto end = given.ids.begin() + static_cast<std::ptrdiff_t>(given.prompt);
+    prompts.emplace_back(given.ids.begin(), end);
+    targets.emplace_back(end, given.ids.end());
+  }
+  return {std::move(prompts), std::move(targets)};
+}
+
 void score_translations(Service& service, const CallPtr& call, const ModelPtr& m, const ScoreRequest& r) {
   if (r.source.size() != r.target.size())
     throw field_error("target", fmt::format("{} for {} sources, expected one each", r.target.size(), r.source.size()));
   const Languages languages = requested_languages(m, r.source_language, r.target_language);
-  std::vector<std::vector<std::int32_t>> sources = ids_of(r.source, Side::source, languages, *m),
-                                         targets = ids_of(r.target, Side::target, languages, *m);
-  const std::int32_t start = search::decoder_start(m->model(), m->tokenizer(), languages.target);
+  const bool encodes = m->model().has_encoder();
+  auto [sources, targets] =
+      encodes ? std::pair(ids_of(r.source, Side::source, languages, *m), ids_of(r.target, Side::target, languages, *m))
+              : prompted_ids(*m, r, languages);
+  const std::int32_t start =
+      encodes ? search::decoder_start(m->model(), m->tokenizer(), languages.target) : std::int32_t{-1};
   service.aside(
       call, [call, m, start, sources = std::move(sources), targets = std::move(targets)](search::WorkerPool& worker) {
         const AdapterOf adapter(worker, *m);
@@ -138,7 +163,7 @@ Fields fields_of(TokenizeRequest& r) {
 }
 
 Side side_of(const std::string& side, const ServedModel& m) {
-  return m.translates() && side != "target" ? Side::source : Side::target;
+  return m.model().has_encoder() && side != "target" ? Side::source : Side::target;
 }
 
 struct AttentionRequest {
@@ -216,12 +241,12 @@ Json json_of(const search::AttentionMaps& map) {
 // Answers with the maps of the text `shown`, a translation's source or a continued text.
 void show_attention(Service& service, const CallPtr& call, const ModelPtr& m, const AttentionRequest& r,
                     const std::string& shown) {
-  if (m->translates() && r.target.empty()) throw field_error("target", "is missing");
-  if (!m->translates() && !r.target.empty()) throw field_error("target", "is only for translations");
-  if (!m->translates()) refuse_languages(r.source_language, r.target_language);
+  if (m->model().has_encoder() && r.target.empty()) throw field_error("target", "is missing");
+  if (!m->model().has_encoder() && !r.target.empty()) throw field_error("target", "is only for translations");
+  if (!m->model().has_encoder()) refuse_languages(r.source_language, r.target_language);
   const Languages languages =
-      m->translates() ? requested_languages(m, r.source_language, r.target_language) : Languages();
-  const std::string source = m->translates() ? tagged(*m, languages, shown) : shown;
+      m->model().has_encoder() ? requested_languages(m, r.source_language, r.target_language) : Languages();
+  const std::string source = m->model().has_encoder() ? tagged(*m, languages, shown) : shown;
   service.aside(call, [call, m, r, source, languages](search::WorkerPool& worker) {
     const AdapterOf adapter(worker, *m);
     const auto maps = search::all_attention_maps(worker.context(0), m->model(), m->tokenizer(),
@@ -280,7 +305,7 @@ void Service::add_model_routes() {
                        const Json body = parse_object(call->request.body);
                        const auto r = read_request<DetokenizeRequest>(body, call->warnings, {"ids"});
                        with_model(call, r.model, std::nullopt, [call, r, body](const ModelPtr& m) {
-                         const Side side = m->translates() && r.side == "source" ? Side::source : Side::target;
+                         const Side side = m->model().has_encoder() && r.side == "source" ? Side::source : Side::target;
                          const std::vector<std::int32_t> ids = ids_in(body, m->tokenizer().size(side));
                          call->send({{"model", m->name()},
                                      {"text", TextTokenizer(m->tokenizer(), side).text_of(ids, r.special_tokens)}});

@@ -131,8 +131,15 @@ Languages requested_languages(const ModelPtr& model, const std::string& source, 
   const Models::Offer offer = offer_of(*model);
   if (source.empty()) only_source({offer}, "source_language");
   check_target(offer, target, "target_language");
-  return choose_languages(model->tokenizer(), source, target.empty() ? model->languages().standard : target,
-                          "source_language", "target_language");
+  return languages_for(*model, source, target.empty() ? model->languages().standard : target,
+                       {"source_language", "target_language"});
+}
+
+Languages languages_for(const ServedModel& model, const std::string& source, const std::string& target,
+                        const std::pair<std::string, std::string>& fields) {
+  if (model.model().has_encoder())
+    return choose_languages(model.tokenizer(), source, target, fields.first, fields.second);
+  return {.prefix = "", .source = source, .target = target};
 }
 
 TagsOfText::TagsOfText(const ServedModel& model, std::string said, std::string field)

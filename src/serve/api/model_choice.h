@@ -53,6 +53,12 @@ ModelChoice choose_model(const Service& service, const TranslationWish& wish);
 /// @throws HttpError naming the field that is required
 Languages requested_languages(const ModelPtr& model, const std::string& source, const std::string& target);
 
+/// The languages as the model takes them: its own codes, or any for a prompt.
+/// @param source, target  "": not given
+/// @throws Error(usage) naming the field of a language that the model does not have
+Languages languages_for(const ServedModel& model, const std::string& source, const std::string& target,
+                        const std::pair<std::string, std::string>& fields = {"source", "target"});
+
 /// The tag before each sentence of a text, for a model with tags: that of the chosen language, or else the tag that the
 /// text begins with, which applies to all that follows.
 class TagsOfText {

@@ -15,7 +15,8 @@ Json described_as(const std::string& name, const Models::Status& model) {
             {"object", "model"},
             {"created", model.created},
             {"owned_by", "tril"},
-            {"translates", model.profile->translates}};
+            {"translates", model.profile->translates},
+            {"continues", model.profile->continues}};
   if (model.profile->translates) {
     // The choices of a request, and of the page: a model without language selection has at most one of each.
     told["sources"] = model.profile->languages.sources();

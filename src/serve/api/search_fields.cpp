@@ -51,11 +51,12 @@ void add_search_fields(Fields& f, SearchOptions& asked, bool translates) {
   add_penalty_fields(f, asked, unset_text);
 }
 
-search::SearchPlan search_plan(SearchOptions asked, std::int64_t n, const ServedModel& model) {
+search::SearchPlan search_plan(SearchOptions asked, const SearchOptions& defaults, std::int64_t n,
+                               const ServedModel& model) {
   try {
     asked.n_best = n;
     settle_sampling(asked);
-    SearchOptions both = overlay(model.loaded().asked, asked);
+    SearchOptions both = overlay(defaults, asked);
     if (!both.sampling.value_or(false) && !both.alternatives.value_or(false) && !asked.beam_size &&
         both.beam_size.value_or(1) < n)
       both.beam_size = n, both.beam_groups.reset();

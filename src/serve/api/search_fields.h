@@ -17,8 +17,10 @@ inline constexpr Range served_beams{1, 64};
 /// @param translates  whether to include fields that only translation has
 void add_search_fields(Fields& f, SearchOptions& asked, bool translates);
 
-/// @param n  hypotheses wanted; without a beam size in the request, the beam gets this size
+/// @param defaults  the options that `asked` does not set: Loaded::asked or ServedModel::asked_to_translate()
+/// @param n         hypotheses wanted; without a beam size in the request, the beam gets this size
 /// @throws HttpError (400) naming a field that contradicts another
-search::SearchPlan search_plan(SearchOptions asked, std::int64_t n, const ServedModel& model);
+search::SearchPlan search_plan(SearchOptions asked, const SearchOptions& defaults, std::int64_t n,
+                               const ServedModel& model);
 
 }  // namespace tril::serve

@@ -276,7 +276,7 @@ Models::Offer Service::find_model(const std::string& name, std::optional<bool> t
   }
   for (const Models::Offer& offer : models_.offers()) {
     if (!name.empty() && offer.name != name) continue;
-    if (!translates || offer.profile->translates == *translates) return offer;
+    if (!translates || (*translates ? offer.profile->translates : offer.profile->continues)) return offer;
     if (!name.empty())
       throw HttpError(400, fmt::format("model {} {}", printable(name),
                                        *translates ? "continues text and does not translate"
@@ -361,7 +361,7 @@ void Service::check_room(const CallPtr& call, const ServedModel& model) const {
 void Service::check_room(const CallPtr& call, bool translates) const {
   ModelPtr any;
   for (const Models::Status& s : models_.status()) {
-    if (!s.profile || s.profile->translates != translates || s.disabled) continue;
+    if (!s.profile || !(translates ? s.profile->translates : s.profile->continues) || s.disabled) continue;
     // Requests for a model that is not loaded wait elsewhere.
     if (!s.model || s.model->engine().has_room(call->client(), false)) return;
     any = s.model;

@@ -24,7 +24,8 @@ namespace {
 struct TranslateRequest {
   std::vector<std::string> q;
   std::string model, source, target, format = "text", api_key, split = "sentences", prefix;
-  std::int64_t alternatives = 0;
+  std::string style;
+  std::int64_t alternatives = 0, context = 0;
   Schedule schedule;
   bool scores = false, alignment = false, replace_unknowns = false, stream = false;
   SearchOptions search;
@@ -44,6 +45,11 @@ Fields fields_of(TranslateRequest& r) {
   f.add("model", &r.model, "name of the model; unset: one for these languages");
   f.add("split", &r.split, "how a text is split before it is translated").choices({"sentences", "lines", "none"});
   f.add("prefix", &r.prefix, "what the translation begins with; needs split none");
+  f.add("context", &r.context,
+        "for a language model: the number of sentences before each sentence that its prompt shows")
+      .at_least(0)
+      .at_most(100);
+  f.add("style", &r.style, "for a language model: the style that its prompt asks for, such as formal");
   f.add("scores", &r.scores, "return scores, log-probabilities and tokens too");
   f.add("alignment", &r.alignment, "return the source tokens of each output token, by cross-attention, too");
   f.add("replace-unknowns", &r.replace_unknowns, "replace an unknown token with the source word it attends to most");
@@ -166,29 +172,24 @@ class Translating : public std::enable_shared_from_this<Translating> {
     text_.replace_unknowns = r_.replace_unknowns;
     set_lengths();
     const auto n = r_.alternatives + 1;
-    search::SearchPlan s = search_plan(r_.search, n, *model_);
-    if (text_.terminology && !s.has_beam()) s.beam_size = 8;
-    const bool marks = needs_links();
-    if (r_.alignment || text_.replace_unknowns || s.attention || marks)
+    search::SearchPlan s = search_plan(r_.search, model_->asked_to_translate(), n, *model_);
+    text_.context = static_cast<std::int32_t>(r_.context);
+    text_.style = r_.style;
+    if (text_.terminology && model_->translation().places_terms() && !s.has_beam()) {
+      s.beam_size = 8;
+      if (!r_.search.sampling) s.sampling.on = false;  // the publisher's choice, which the terms overrule
+    }
+    links_ = needs_links();
+    if (r_.alignment || text_.replace_unknowns || s.attention || links_)
       s.attention = model_->loaded().engine.session.attention;
     s.scores = true;
+    const std::string tag = set_languages();
     model_->translation().check(text_, s);
-    const std::string key = s.sampling.on ? "" : key_of(body) + (marks ? ",marks" : "");
+    const std::string key = s.sampling.on ? "" : key_of(body) + (links_ ? ",marks" : "");
     options_ = model_->options(key, [&] { return std::move(s); });
     check_priority(r_.schedule, call_->admin);
     if (!r_.prefix.empty() && r_.split != "none") throw field_error("prefix", "needs \"split\": \"none\"");
 
-    std::string tag;
-    if (model_->languages().told) {
-      const bool from_each = model_->languages().from_each;
-      // For a model with language tokens, the search follows the directory's default by itself.
-      const bool by_standard = choice_.target.empty() && !from_each;
-      const Languages languages =
-          choose_languages(model_->tokenizer(), from_each ? choice_.source : "",
-                           by_standard ? model_->languages().standard : choice_.target, "source", "target");
-      tag = languages.prefix;
-      text_.source_language = languages.source, text_.target_language = languages.target;
-    }
     std::uint64_t number = 0;
     std::vector<WorkPtr> works;
     for (std::size_t i = 0; i < split_->size(); ++i) {
@@ -207,10 +208,32 @@ class Translating : public std::enable_shared_from_this<Translating> {
   }
 
  private:
-  // True if marks are placed by the alignment of the last model, which over pivots is not one with their sentences.
+  // True if marks are placed by the model's alignment: that of a language model is unknown, and the last model of a path over
+  // pivots does not read the sentences with the marks.
   bool needs_links() const {
-    return choice_.before.empty() &&
+    return choice_.before.empty() && model_->model().has_encoder() &&
            std::any_of(split_->begin(), split_->end(), [](const SplitText& t) { return t.sentences.any_marks(); });
+  }
+
+  // Sets the languages of the options. @return the tag before each sentence, or ""
+  std::string set_languages() {
+    if (!model_->languages().told) return "";
+    const bool from_each = model_->languages().from_each;
+    const std::string& source = choice_.source.empty() ? choice_.assumed : choice_.source;
+    // For a model with language tokens, the search follows the directory's default by itself.
+    const bool by_standard = choice_.target.empty() && !from_each;
+    const bool encodes = model_->model().has_encoder();
+    const Languages languages = languages_for(*model_, from_each ? (encodes ? choice_.source : source) : "",
+                                              by_standard ? model_->languages().standard : choice_.target);
+    text_.source_language = languages.source, text_.target_language = languages.target;
+    return languages.prefix;
+  }
+
+  // The sentences of a text before sentence p that its prompt shows.
+  std::vector<std::string> context_of(std::size_t i, std::size_t p) const {
+    const std::vector<std::string>& sources = (*split_)[i].sources;
+    const std::size_t first = p - std::min(p, static_cast<std::size_t>(r_.context));
+    return {sources.begin() + static_cast<std::ptrdiff_t>(first), sources.begin() + static_cast<std::ptrdiff_t>(p)};
   }
 
   void set_lengths() {
@@ -235,10 +258,10 @@ class Translating : public std::enable_shared_from_this<Translating> {
 
   // A key of everything that affects the search options: the whole request except what differs by text.
   std::string key_of(const Json& body) const {
-    static constexpr std::array own{"q",          "source",     "target",     "format",     "api_key",
-                                    "model",      "split",      "prefix",     "scores",     "stream",
-                                    "priority",   "time_limit", "min_length", "max_length", "max_length_factor",
-                                    "terminology"};
+    static constexpr std::array own{"q",           "source",     "target",     "format",     "api_key",
+                                    "model",       "split",      "prefix",     "scores",     "stream",
+                                    "priority",    "time_limit", "min_length", "max_length", "max_length_factor",
+                                    "terminology", "context",    "style"};
     static const Json known = translate_schema()["properties"];
     std::string key = text_.terminology ? "terms" : "plain";
     for (const auto& [name, schema] : known.items())  // in a fixed order, whatever the request's is
@@ -249,8 +272,8 @@ class Translating : public std::enable_shared_from_this<Translating> {
 
   // The work for sentence p of text i, whose source (with its tag) is the request's `number`-th; null if it is empty.
   WorkPtr work_for(std::size_t i, std::size_t p, const std::string& source, std::uint64_t number) {
-    auto prepared = std::make_shared<search::TextToTranslate>(
-        model_->translation().prepare({.text = source, .prefix = r_.prefix}, number, text_, *options_));
+    auto prepared = std::make_shared<search::TextToTranslate>(model_->translation().prepare(
+        {.text = source, .prefix = r_.prefix, .context = context_of(i, p)}, number, text_, *options_));
     if (prepared->is_empty()) {
       (*split_)[i].translations[p] = model_->translation().finish(*prepared, {}, text_);
       return nullptr;
@@ -314,7 +337,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
       const std::vector<search::Translation>& list = t.translations[k];
       if (list.empty()) return {so_far && k == p ? *so_far : std::string(), {}};
       const search::Translation& one = list[std::min(n, list.size() - 1)];
-      if (!t.sentences.has_marks(k) || !choice_.before.empty()) return {one.text, {}};
+      if (!links_ || !t.sentences.has_marks(k)) return {one.text, {}};
       return {one.text, search::sentence_links(one, t.sentences.text(k), model_->tokenizer())};
     });
   }
@@ -344,6 +367,8 @@ class Translating : public std::enable_shared_from_this<Translating> {
         for (const std::int32_t id : one.tokens) tokens.push_back(model_->tokenizer().piece(id, Side::target));
         j["tokens"] = std::move(tokens);
         if (search::is_cut(one.stop_reason)) j["cut"] = search::name_of(one.stop_reason);
+        for (const search::RemovedPart& part : one.removed)
+          j["removed"].push_back({{"kind", search::name_of(part.kind)}, {"text", part.text}});
         if (text_.terminology) {
           j["unsatisfied"] = Json::array();
           for (const search::Term& term : one.unsatisfied)
@@ -419,6 +444,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
   search::TextOptions text_;
   std::shared_ptr<const search::SearchPlan> options_;
   SplitTexts split_;
+  bool links_ = false;  ///< see needs_links()
   std::atomic<std::size_t> left_ = 0;
   std::mutex mutex_;
   std::exception_ptr error_;

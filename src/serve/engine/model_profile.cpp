@@ -21,6 +21,8 @@ void set_standard_target(ServedLanguages& l, const Loaded& loaded) {
 }
 
 ServedLanguages languages_of(const Loaded& loaded) {
+  if (!loaded.model->has_encoder())
+    return {.source = "", .targets = loaded.languages, .from_each = true, .told = true, .wants_target = true};
   ServedLanguages l{loaded.source_language, loaded.tokenizer->languages()};
   l.from_each = !l.targets.empty();
   if (l.targets.empty()) l.targets = tagged_languages(*loaded.tokenizer);
@@ -36,7 +38,11 @@ ServedLanguages languages_of(const Loaded& loaded) {
 }  // namespace
 
 ModelProfile profile_of(const Loaded& loaded) {
-  ModelProfile profile{.translates = loaded.model->has_encoder(), .languages = {}, .adapters = loaded.adapters};
+  const bool encodes = loaded.model->has_encoder();
+  ModelProfile profile{.translates = encodes || (loaded.prompt && !loaded.languages.empty()),
+                       .continues = !encodes,
+                       .languages = {},
+                       .adapters = loaded.adapters};
   if (profile.translates) profile.languages = languages_of(loaded);
   profile.bytes = loaded.bytes;
   return profile;

@@ -30,7 +30,8 @@ struct ServedLanguages {
 };
 
 struct ModelProfile {
-  bool translates = false;
+  bool translates = false;            ///< it has an encoder, or a prompt and languages for it
+  bool continues = false;             ///< it is a language model
   ServedLanguages languages;          ///< of a model that translates
   std::vector<std::string> adapters;  ///< their names
   std::int64_t bytes = 0;             ///< memory that it takes once loaded, without its KV cache (Loaded::bytes)

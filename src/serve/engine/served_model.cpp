@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "decode/texts/prompted_text.h"
 #include "grammar/schemas/json_schema.h"
 #include "tokenizer/files/token_bytes.h"
 
@@ -57,12 +58,13 @@ ServedModel::ServedModel(std::string name, Loaded loaded, std::shared_ptr<Engine
       engine_(std::move(engine)),
       adapter_(adapter) {
   if (translates()) {
-    translation_ = std::make_unique<search::EncodedText>(model(), loaded_.tokenizer);
+    translation_ = search::make_translation_text(model(), loaded_.tokenizer, loaded_.prompt);
     loaded_.search = search::with_vocabulary(std::move(loaded_.search), model(), tokenizer());
-    translation_->check(loaded_.text, loaded_.search);
-  } else {
-    continuation_ = std::make_unique<search::ContinuationText>(model(), loaded_.tokenizer);
   }
+  if (profile_.continues)
+    continuation_ = std::make_unique<search::ContinuationText>(model(), loaded_.tokenizer);
+  else
+    translation_->check(loaded_.text, loaded_.search);
   search::check_options(loaded_.search, model().vocab_size());
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "decode/batches/parallel.h"
+#include "decode/prompts/translation_prompt.h"
 #include "decode/texts/continuation_text.h"
 #include "decode/texts/text_form.h"
 #include "decode/texts/translation_text.h"
@@ -28,12 +29,16 @@ struct Loaded {
   std::shared_ptr<const Tokenizer> tokenizer;
   SearchOptions asked;                       ///< the publisher's and the server's search options
   search::SearchPlan search;                 ///< the resulting plan for requests without search options
-  search::TextOptions text;                  ///< for a translation model
+  search::TextOptions text;                  ///< for a model that translates
   search::ContinuationOptions continuation;  ///< for a language model
   EngineOptions engine;
   /// Renders a chat's messages, [{"role": "user", "content": "..."}, ...], as a prompt; with `answers`, the prompt ends with
   /// the beginning of an answer. Empty: the model has no chat template.
   std::function<std::string(const nlohmann::ordered_json& messages, bool answers)> chat;
+  /// Of a language model that translates: its prompt, and the codes of its languages.
+  std::shared_ptr<const search::TranslationPrompt> prompt;
+  std::vector<std::string> languages;
+  SearchOptions asked_to_translate;   ///< of such a model: `asked` without what OpenAI's clients expect
   std::vector<std::string> adapters;  ///< names of the model's adapters, in the order of their numbers (nn/adapters.h)
   /// "en"; empty: unknown. For a model with tags, the target is the default of requests; "-": no tag.
   std::string source_language, target_language;
@@ -73,6 +78,10 @@ class ServedModel {
     const std::int64_t positions = model().max_positions();
     return positions > 0 && tokens > positions;
   }
+  /// The search options to which those of a request to translate are added.
+  const SearchOptions& asked_to_translate() const {
+    return loaded_.prompt ? loaded_.asked_to_translate : loaded_.asked;
+  }
   std::time_t created() const { return created_; }
   Engine& engine() { return *engine_; }
   const Engine& engine() const { return *engine_; }
@@ -80,7 +89,7 @@ class ServedModel {
   const Statistics& statistics() const { return statistics_; }
   const ModelProfile& profile() const { return profile_; }
   const ServedLanguages& languages() const { return profile_.languages; }
-  /// For a translation model.
+  /// For a model that translates.
   const search::TranslationText& translation() const { return *translation_; }
   /// For a language model.
   const search::ContinuationText& continuation() const { return *continuation_; }
@@ -104,7 +113,7 @@ class ServedModel {
   Loaded loaded_;
   std::time_t created_ = std::time(nullptr);
   ModelProfile profile_;
-  std::unique_ptr<search::TranslationText> translation_;
+  std::unique_ptr<const search::TranslationText> translation_;
   std::unique_ptr<search::ContinuationText> continuation_;
   std::mutex mutex_;
   std::list<std::pair<std::string, std::shared_ptr<const search::SearchPlan>>> recent_;  ///< most recently used first

@@ -106,7 +106,7 @@ const begin = async () => {
     const all = (await (await api('/v1/models')).json()).data;
     for (const [ids, translates] of [[['model', 'left-model', 'right-model'], true], [['writer'], false]])
       for (const id of ids) {
-        const names = all.filter(m => m.translates === translates).map(m => m.id);
+        const names = all.filter(m => translates ? m.translates : m.continues).map(m => m.id);
         const before = $(id).value;
         $(id).replaceChildren(...names.map(n => element('option', n, {value: n})));
         if (names.includes(before)) $(id).value = before;
