@@ -212,6 +212,25 @@ void read_head_counts(GgufReader& r, Json& config) {
   if (config.at("model_type") == "lfm2") config["block_auto_adjust_ff_dim"] = false;
 }
 
+// The gated delta rule: the size of its values, and which layers have it instead of attention.
+void read_delta_rule(GgufReader& r, Json& config) {
+  const std::int64_t heads = config.at("linear_num_value_heads"), size = r.needed_count("ssm.inner_size");
+  if (size % heads != 0) r.fail_at("ssm.inner_size", fmt::format("{} heads do not divide {}", heads, size));
+  config["linear_value_head_dim"] = size / heads;
+  constexpr const char* kKey = "attention.recurrent_layers";
+  const std::int64_t layers = layers_of(config), interval = r.count("full_attention_interval").value_or(4);
+  const auto recurrent = r.get<std::vector<bool>>(kKey);
+  if (recurrent && std::ssize(*recurrent) < layers)
+    r.fail_at(kKey, fmt::format("has {} values for {} layers", recurrent->size(), layers));
+  Json types = Json::array();
+  for (std::int64_t i = 0; i < layers; ++i) {
+    const bool here = recurrent ? element(*recurrent, i) : (i + 1) % interval != 0;
+    types.push_back(here ? "linear_attention" : "full_attention");
+  }
+  config["layer_types"] = types;
+  r.ignore("rope.dimension_sections");  // of positions in images
+}
+
 // hy_v3: the tensors tell which layers have experts; the width of the shared expert is a multiple of the others'.
 void read_hy_v3(GgufReader& r, Json& config) {
   constexpr const char* kKey = "expert_shared_feed_forward_length";
@@ -240,9 +259,10 @@ void read_llama_like(GgufReader& r, const std::string& family, Json& config) {
   if (has_short_convolutions(family)) read_head_counts(r, config);
   if (!config.contains("num_key_value_heads")) config["num_key_value_heads"] = config.at("num_attention_heads");
   if (!config.contains("rope_theta")) config["rope_theta"] = 10000.0;
-  if (latent || is_any(family, {"glm4_moe", "hy_v3"})) read_further_layers(r, config);
+  if (latent || has_delta_rule(family) || is_any(family, {"glm4_moe", "hy_v3"})) read_further_layers(r, config);
   if (has_deepseek_router(family)) add_router_defaults(config);
   if (family == "hy_v3") read_hy_v3(r, config);
+  if (has_delta_rule(family)) read_delta_rule(r, config);
   if (family == "deepseek_v2" && config.at("n_group") != 1) config["topk_method"] = "group_limited_greedy";
   if (latent)
     read_latent(r, config);

@@ -46,7 +46,7 @@ std::uint32_t file_type(GgufType type) {
 GgufType type_of(const GgufTensorHeader& t, GgufType wanted) {
   const auto has = [&](std::string_view part) { return t.name.find(part) != t.name.npos; };
   if (t.shape.size() < 2 || t.name == "position_embd.weight" || has("ffn_gate_inp") || has("shortconv.conv") ||
-      has("_norm.") || t.name.ends_with(".bias"))
+      has("ssm_conv1d") || has("_norm.") || t.name.ends_with(".bias"))
     return GgufType::f32;
   if (wanted == GgufType::q4_0 && !t.name.starts_with("blk.")) wanted = GgufType::q8_0;
   return t.shape.back() % static_cast<std::int64_t>(values_of_block(wanted)) == 0 ? wanted : GgufType::f16;
@@ -79,6 +79,7 @@ std::vector<std::int64_t> shape_of(const GgufRule& rule, std::vector<std::int64_
       one.insert(one.begin(), gguf_parts(rule, config));
       return one;
     case Form::taps:
+    case Form::delta_taps:
       return sizes({one.front(), one.back()});
     case Form::latent_keys:
       return sizes({heads_of(config), one[1], config.at("qk_nope_head_dim")});
@@ -144,6 +145,9 @@ std::vector<float> form_of_gguf(std::vector<float> values, const GgufRule& rule,
       return {values.begin(), half};
     case Form::expert_ups:
       return {half, values.end()};
+    case Form::delta_rates:
+      for (float& v : values) v = -std::exp(v);
+      return values;
     case Form::latent_keys:
     case Form::latent_values:
       return latent_part(values, rule, config);
@@ -152,13 +156,24 @@ std::vector<float> form_of_gguf(std::vector<float> values, const GgufRule& rule,
   }
 }
 
-// Reorders the rows (or single values) of rotated heads into pairs.
-std::vector<float> rotated(const std::vector<float>& values, const GgufRule& rule, std::int64_t rows,
-                           const nlohmann::json& config) {
+// Brings the rows (or single values, or columns) into GGUF's order.
+std::vector<float> in_order(const std::vector<float>& values, const GgufRule& rule, const Shape& shape,
+                            const nlohmann::json& config) {
+  if (rule.form == Form::grouped) return values;  // the model's order is GGUF's
+  const std::int64_t rows = shape.rank() == 0 ? 1 : shape[0];
+  if (rule.form == Form::delta_columns) {
+    GgufRule by_rows = rule;
+    by_rows.form = Form::delta_values;
+    const Shape turned{shape[1], shape[0]};
+    return transposed_values(in_order(transposed_values(values, rows, shape[1]), by_rows, turned, config), shape[1],
+                             rows);
+  }
+  const std::vector<std::int64_t> order = gguf_row_order(rule, rows, config);
+  if (order.empty()) return values;
   const auto width = std::ssize(values) / rows;
   std::vector<float> result;
   result.reserve(values.size());
-  for (const std::int64_t row : gguf_row_order(rule, rows, config)) {
+  for (const std::int64_t row : order) {
     const auto from = values.begin() + row * width;
     result.insert(result.end(), from, from + width);
   }
@@ -185,8 +200,7 @@ std::vector<std::byte> bytes_of(const Model& m, const Source& s, const WeightFil
   std::size_t at = 0;
   for (const nn::Parameter* p : s.weights) {
     std::vector<float> values = form_of_gguf(values_of(m, *p, files, s.rule), s.rule, config);
-    if (s.rule.form == Form::rotated_queries || s.rule.form == Form::rotated_keys)
-      values = rotated(values, s.rule, p->shape[0], config);
+    if (!s.rule.has_parts()) values = in_order(values, s.rule, p->shape, config);
     const bool narrow = s.header.type == GgufType::f16;
     for (const float v : values)
       if (!std::isfinite(v) || (narrow && std::abs(v) >= 65520))

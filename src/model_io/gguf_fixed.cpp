@@ -34,7 +34,8 @@ Json gguf_fixed(std::string_view family) {
   if (is_any(family,
              {"cohere", "deepseek_v2", "deepseek_v3", "granitemoe", "hunyuan_v1_dense", "hunyuan_v1_moe", "olmo"}))
     add({{"attention_bias", false}});
-  if (is_any(family, {"glm4_moe_lite", "apertus", "afmoe", "dots1", "hy_v3"})) add({{"attention_bias", false}});
+  if (is_any(family, {"glm4_moe_lite", "apertus", "afmoe", "dots1", "hy_v3", "qwen3_5_text", "qwen3_5_moe_text"}))
+    add({{"attention_bias", false}});
   if (is_any(family, {"gpt_oss", "gpt_neox", "jais2"})) add({{"attention_bias", true}});
   if (is_any(family, {"gemma", "gemma2", "cohere", "cohere2", "gpt2", "falcon", "bloom", "mpt", "gpt_bigcode"}))
     add({{"tie_word_embeddings", true}});

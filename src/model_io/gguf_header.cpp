@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -136,6 +137,25 @@ void add_key(const Json& config, const GgufKey& key, GgufHeader& h) {
   }
 }
 
+// The gated delta rule: the size of its values, the layers that have it, and the pairs for each coordinate of a position in
+// an image. A position in a text has the same number three times.
+void add_delta_rule(const Json& config, GgufHeader& h) {
+  const auto size = [&](const char* key) { return config.at(key).get<std::uint32_t>(); };
+  h.metadata.add(h.architecture + ".ssm.inner_size", size("linear_value_head_dim") * size("linear_num_value_heads"));
+  std::vector<bool> recurrent;
+  bool usual = true;
+  for (const Json& type : config.at("layer_types")) {
+    recurrent.push_back(type == "linear_attention");
+    usual = usual && recurrent.back() == (recurrent.size() % 4 != 0);
+  }
+  h.metadata.add(h.architecture + ".attention.recurrent_layers", recurrent);
+  if (usual) h.metadata.add(h.architecture + ".full_attention_interval", std::uint32_t{4});
+  const auto pairs = static_cast<std::int32_t>(size("head_dim") * config.value("partial_rotary_factor", 1.0) / 2);
+  const std::array<std::int32_t, 4> sections{(pairs + 2) / 3, (pairs + 1) / 3, pairs / 3,
+                                             0};  // pair i is of section i % 3
+  h.metadata.add(h.architecture + ".rope.dimension_sections", sections);
+}
+
 // The sizes of a head. Latent attention has the sizes of its form with one head of keys, and those of its heads.
 void add_head_sizes(const Json& config, GgufHeader& h) {
   const std::string at = h.architecture + ".attention.";
@@ -197,6 +217,7 @@ GgufHeader gguf_header_of(const Json& config) {
     h.metadata.add(
         h.architecture + ".expert_shared_feed_forward_length",
         config.at("moe_intermediate_size").get<std::uint32_t>() * config.at("num_shared_experts").get<std::uint32_t>());
+  if (has_delta_rule(family)) add_delta_rule(config, h);
   if (has_short_convolutions(family)) {
     std::vector<std::int32_t> heads;
     for (const Json& type : config.at("layer_types"))

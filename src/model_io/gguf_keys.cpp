@@ -21,6 +21,8 @@ constexpr std::pair<std::string_view, std::string_view> kArchitectures[] = {{"ll
                                                                             {"qwen2_moe", "qwen2moe"},
                                                                             {"qwen3", "qwen3"},
                                                                             {"qwen3_moe", "qwen3moe"},
+                                                                            {"qwen3_5_text", "qwen35"},
+                                                                            {"qwen3_5_moe_text", "qwen35moe"},
                                                                             {"gemma", "gemma"},
                                                                             {"gemma2", "gemma2"},
                                                                             {"gemma3_text", "gemma3"},
@@ -144,18 +146,20 @@ std::vector<GgufKey> expert_keys(std::string_view model_type) {
   const bool grouped = has_deepseek_router(model_type);
   std::vector<GgufKey> keys;
   const auto add = [&](const GgufKey& key) { keys.push_back(key); };
-  if (is_any(model_type, {"qwen2_moe", "qwen3_moe", "olmoe", "hunyuan_v1_moe", "afmoe", "hy_v3", "lfm2_moe"}))
+  if (is_any(model_type,
+             {"qwen2_moe", "qwen3_moe", "olmoe", "hunyuan_v1_moe", "afmoe", "hy_v3", "lfm2_moe", "qwen3_5_moe_text"}))
     add({"expert_count", "num_experts"});
   if (is_any(model_type, {"mixtral", "gpt_oss", "granitemoe", "minimax_m2"}))
     add({"expert_count", "num_local_experts"});
   if (grouped) add({"expert_count", "n_routed_experts"});
   if (keys.empty()) return keys;
   add({"expert_used_count", model_type == "hunyuan_v1_moe" ? "moe_topk" : "num_experts_per_tok"});
-  if (grouped || is_any(model_type, {"qwen2_moe", "qwen3_moe", "afmoe", "hy_v3", "lfm2_moe"}))
+  if (grouped || is_any(model_type, {"qwen2_moe", "qwen3_moe", "afmoe", "hy_v3", "lfm2_moe", "qwen3_5_moe_text"}))
     add({"expert_feed_forward_length", "moe_intermediate_size"});
   if (is_any(model_type, {"gpt_oss", "hunyuan_v1_moe", "minimax_m2"}))
     add({"expert_feed_forward_length", "intermediate_size"});
-  if (model_type == "qwen2_moe") add({"expert_shared_feed_forward_length", "shared_expert_intermediate_size"});
+  if (is_any(model_type, {"qwen2_moe", "qwen3_5_moe_text"}))
+    add({"expert_shared_feed_forward_length", "shared_expert_intermediate_size"});
   if (model_type == "hunyuan_v1_moe") {
     add({"expert_shared_feed_forward_length", "intermediate_size", Kind::count, false});
     add({"expert_shared_count", "", Kind::count, true, /*only=*/1});
@@ -201,6 +205,10 @@ bool has_deepseek_router(std::string_view model_type) {
   return has_latent_attention(model_type) || is_any(model_type, {"glm4_moe", "dots1"});
 }
 
+bool has_delta_rule(std::string_view model_type) {
+  return is_any(model_type, {"qwen3_5_text", "qwen3_5_moe_text"});
+}
+
 bool has_short_convolutions(std::string_view model_type) {
   return is_any(model_type, {"lfm2", "lfm2_moe"});
 }
@@ -227,7 +235,7 @@ std::vector<GgufKey> gguf_keys(std::string_view model_type) {
   std::vector<GgufKey> keys{{"context_length", "max_position_embeddings"},
                             {"embedding_length", "hidden_size"},
                             {"block_count", "num_hidden_layers"},
-                            {"feed_forward_length", "intermediate_size"},
+                            {"feed_forward_length", "intermediate_size", Kind::count, model_type != "qwen3_5_moe_text"},
                             {"attention.head_count", "num_attention_heads"},
                             {"rope.freq_base", "rope_theta", Kind::number, false},
                             epsilon_key(model_type)};
@@ -244,6 +252,12 @@ std::vector<GgufKey> gguf_keys(std::string_view model_type) {
     add("shortconv.l_cache", "conv_L_cache", Kind::count, true);
   } else {
     add("attention.head_count_kv", "num_key_value_heads", Kind::count, false);
+  }
+  if (has_delta_rule(model_type)) {
+    add("ssm.conv_kernel", "linear_conv_kernel_dim", Kind::count, true);
+    add("ssm.state_size", "linear_key_head_dim", Kind::count, true);
+    add("ssm.group_count", "linear_num_key_heads", Kind::count, true);
+    add("ssm.time_step_rank", "linear_num_value_heads", Kind::count, true);
   }
   if (model_type == "gemma2") add("attn_logit_softcapping", "attn_logit_softcapping", Kind::number, false);
   if (is_any(model_type, {"gemma2", "gemma3_text"}))

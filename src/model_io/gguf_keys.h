@@ -25,9 +25,11 @@ bool is_any(std::string_view name, std::initializer_list<std::string_view> names
 std::string_view gguf_architecture(std::string_view model_type);
 /// The family that a file of an architecture is read as: "gemma3_text" for gemma3, "llama" for llama; "" if there is none.
 std::string_view gguf_family(std::string_view architecture);
-/// True for the families with latent attention, with routers of DeepSeek's kind, with short convolutions in some layers.
+/// True for the families with latent attention, with routers of DeepSeek's kind, with a gated delta rule or with short
+/// convolutions in some layers.
 bool has_latent_attention(std::string_view model_type);
 bool has_deepseek_router(std::string_view model_type);
+bool has_delta_rule(std::string_view model_type);
 bool has_short_convolutions(std::string_view model_type);
 /// True for the families whose keys and weights are named in GPT's ways rather than in Llama's.
 bool has_gpt_structure(std::string_view model_type);

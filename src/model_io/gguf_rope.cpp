@@ -128,8 +128,8 @@ bool has_rope_factors(std::string_view architecture) {
 
 // Whether llama.cpp rotates only a part of each head if rope.dimension_count says so.
 bool rotates_parts(std::string_view architecture) {
-  return is_any(architecture,
-                {"phi2", "phi3", "nemotron", "chatglm", "glm4", "glm4moe", "stablelm", "minimax-m2", "gptneox"});
+  return is_any(architecture, {"phi2", "phi3", "nemotron", "chatglm", "glm4", "glm4moe", "stablelm", "minimax-m2",
+                               "gptneox", "qwen35", "qwen35moe"});
 }
 
 std::int64_t head_dim_of(const Json& config) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "base/error.h"
 #include "model/spec/fused_rows.h"
@@ -209,6 +210,33 @@ std::vector<GgufRule> minimax_m2() {
   return rules;
 }
 
+// A gated delta rule instead of attention in some layers. The experts may be fused in Hugging Face's files.
+std::vector<GgufRule> qwen3_5(bool has_experts) {
+  std::vector<GgufRule> rules = llama_like({.norms_offset = true});
+  remove(rules, "attn_qkv");
+  if (has_experts) {
+    for (const char* name : {"ffn_gate", "ffn_up", "ffn_down"}) remove(rules, name);
+    append(rules, experts_of_module("mlp"));
+    std::vector<GgufRule> fused = fused_experts("mlp", "mlp.gate");
+    for (const char* name : {"ffn_gate_inp", "ffn_down_exps"}) remove(fused, name);
+    append(rules, fused);
+    append(rules, shared_expert("shared_expert"));
+    rules.push_back({"blk.{}.ffn_gate_inp_shexp.weight", "model.layers.{}.mlp.shared_expert_gate.weight", Form::row});
+  }
+  for (GgufRule& r : rules) r.gguf = replaced(r.gguf, "ffn_norm", "post_attention_norm");
+  for (const auto& [gguf, hf, form] : {std::tuple{"attn_qkv.weight", "in_proj_qkv.weight", Form::delta_qkv},
+                                       {"attn_gate.weight", "in_proj_z.weight", Form::delta_values},
+                                       {"ssm_alpha.weight", "in_proj_a.weight", Form::delta_heads},
+                                       {"ssm_beta.weight", "in_proj_b.weight", Form::delta_heads},
+                                       {"ssm_conv1d.weight", "conv1d.weight", Form::delta_taps},
+                                       {"ssm_dt.bias", "dt_bias", Form::delta_heads},
+                                       {"ssm_a", "A_log", Form::delta_rates},
+                                       {"ssm_norm.weight", "norm.weight", Form::same},
+                                       {"ssm_out.weight", "out_proj.weight", Form::delta_columns}})
+    rules.push_back({fmt::format("blk.{{}}.{}", gguf), fmt::format("model.layers.{{}}.linear_attn.{}", hf), form});
+  return rules;
+}
+
 // Norms before and after each sublayer, and a gate for attention's result.
 std::vector<GgufRule> afmoe() {
   std::vector<GgufRule> rules = with_deepseek_experts(llama_like({}));
@@ -310,6 +338,29 @@ std::string GgufRule::partner_name(std::int64_t layer) const {
   return "";
 }
 
+namespace {
+
+// gguf_row_order() of the forms of the gated delta rule; for delta_columns, of the columns.
+std::vector<std::int64_t> delta_order(Form form, std::int64_t size, const nlohmann::json& config) {
+  const bool all = form == Form::delta_qkv || form == Form::delta_taps;
+  const bool single = form == Form::delta_heads || form == Form::delta_rates;
+  if (!all && !single && form != Form::delta_values && form != Form::delta_columns) return {};
+  const auto get = [&](const char* key) { return config.at(key).get<std::int64_t>(); };
+  const std::int64_t key_heads = get("linear_num_key_heads"), heads = get("linear_num_value_heads");
+  const std::int64_t d = single ? 1 : get("linear_value_head_dim");
+  const std::int64_t before = all ? 2 * key_heads * get("linear_key_head_dim") : 0;
+  if (heads % key_heads != 0 || size != before + heads * d)
+    fail("ssm", fmt::format("{} rows or columns do not fit {} heads of {}", size, heads, d),
+         "the metadata does not match the tensors");
+  std::vector<std::int64_t> order;
+  for (std::int64_t i = 0; i < before; ++i) order.push_back(i);
+  for (std::int64_t i = 0; i < heads * d; ++i)
+    order.push_back(before + delta_head(i / d, key_heads, heads) * d + i % d);
+  return order;
+}
+
+}  // namespace
+
 std::int64_t gguf_parts(const GgufRule& rule, const nlohmann::json& config) {
   switch (rule.form) {
     case Form::experts:
@@ -336,7 +387,7 @@ std::vector<std::int64_t> gguf_row_order(const GgufRule& rule, std::int64_t rows
     for (std::int64_t row = 0; row < rows; ++row) order.push_back(unrotated_row(row, rows / heads));
     return order;
   }
-  if (rule.form != Form::grouped) return {};
+  if (rule.form != Form::grouped) return delta_order(rule.form, rows, config);
   const std::int64_t width = d_model_of(config), head = width / heads_of(config), of_keys = (rows - width) / 2;
   if (of_keys <= 0 || (rows - width) % 2 != 0 || of_keys % head != 0 || heads_of(config) % (of_keys / head) != 0)
     fail(rule.gguf,
@@ -371,6 +422,7 @@ std::vector<GgufRule> gguf_rules(const nlohmann::json& config) {
   if (model_type == "afmoe") return afmoe();
   if (model_type == "hy_v3") return hy_v3();
   if (model_type == "apertus") return apertus();
+  if (has_delta_rule(model_type)) return qwen3_5(model_type == "qwen3_5_moe_text");
   if (has_short_convolutions(model_type)) return lfm2(model_type == "lfm2_moe");
   if (model_type == "hunyuan_v1_dense") return with_head_norms(llama_like({}), "query_layernorm", "key_layernorm");
   if (model_type == "hunyuan_v1_moe") return hunyuan_moe();

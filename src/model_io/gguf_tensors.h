@@ -32,6 +32,12 @@ struct GgufRule {
     expert_ups,    ///< that other half
     latent_keys,  ///< [heads, rank, own], the transposed first rows of each head; the tensor of `partner` has the others
     latent_values,  ///< [heads, values, rank]: those others
+    delta_values,   ///< rows in the order of llama.cpp's heads of values (delta_head()), as are the following
+    delta_qkv,      ///< the same for the rows of values, which follow those of queries and keys
+    delta_taps,     ///< both delta_qkv and taps
+    delta_heads,    ///< one row or value for each head
+    delta_rates,    ///< the same; Hugging Face's files have log(-a)
+    delta_columns,  ///< columns in that order
     metadata        ///< `gguf` is a key of the metadata with a number for each layer
   };
   std::string gguf,
@@ -56,6 +62,12 @@ std::int64_t gguf_parts(const GgufRule& rule, const nlohmann::json& config);
 /// The row of Hugging Face's matrix that is row i of GGUF's, for each i; empty if the order is the same. A bias has rows of one
 /// value. @throws Error if the rows do not fit the heads
 std::vector<std::int64_t> gguf_row_order(const GgufRule& rule, std::int64_t rows, const nlohmann::json& config);
+
+/// The head of values of the gated delta rule that is llama.cpp's head i. Hugging Face's files have those of one head of keys
+/// side by side, GGUF the first of all heads of keys, then the second.
+constexpr std::int64_t delta_head(std::int64_t i, std::int64_t key_heads, std::int64_t heads) {
+  return i % key_heads * (heads / key_heads) + i / key_heads;
+}
 
 /// The row of Hugging Face's matrix that is row `row` of the rotated one, with `d` rows in each head.
 constexpr std::int64_t unrotated_row(std::int64_t row, std::int64_t d) {

@@ -1,6 +1,7 @@
 #include "model_io/gguf_weights.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -66,6 +67,28 @@ void reorder(WeightView& view, const GgufTensor& t, std::vector<std::int64_t> or
       else
         *to = element(bias, row);
     }
+  };
+}
+
+// Column i of the matrix becomes column order[i].
+void reorder_columns(WeightView& view, const GgufTensor& t, std::vector<std::int64_t> order) {
+  if (t.shape.size() != 2) fail(printable(t.name), fmt::format("has {} dimensions, expected 2", t.shape.size()));
+  view.dtype = StoredType::blocks;
+  view.read = [&t, order = std::move(order)](std::span<float> out) {
+    std::vector<float> row(order.size());
+    auto to = out.begin();
+    for (std::int64_t i = 0; i < t.shape[0]; ++i, to += std::ssize(order)) {
+      kern::dequantize_blocks(t.type, rows_of(t, i, i + 1).data(), row.size(), row.data());
+      for (std::int64_t c = 0; c < std::ssize(order); ++c) to[element(order, c)] = element(row, c);
+    }
+  };
+}
+
+// The values a, which are negative, become log(-a).
+void take_logarithms(WeightView& view) {
+  view.read = [read = view.read](std::span<float> out) {
+    read(out);
+    for (float& v : out) v = std::log(-v);
   };
 }
 
@@ -160,7 +183,7 @@ class Finder {
     if (rule.form == Form::metadata) return add_number(rule, layer);
     const GgufTensor* const t = file_.find_tensor(rule.gguf_name(layer));
     if (!t) return;
-    used_.insert(t->name);
+    if (!used_.insert(t->name).second) return;                                      // of an earlier rule
     if (rule.form == Form::expert_ups || rule.form == Form::latent_values) return;  // added with the partner
     if (const std::string partner = rule.partner_name(layer); !partner.empty())
       return add_pair(rule, layer, *t, file_.tensor(partner));
@@ -168,10 +191,15 @@ class Finder {
     tensors_.push_back({plain_view(*t, rule.hf_name(layer)), file_.file_of(*t)});
     WeightView& view = tensors_.back().view;
     try {
-      if (std::vector<std::int64_t> order = gguf_row_order(rule, t->shape[0], config_); !order.empty())
+      const bool columns = rule.form == Form::delta_columns;
+      std::vector<std::int64_t> order = gguf_row_order(rule, columns ? t->shape.back() : t->shape[0], config_);
+      if (columns)
+        reorder_columns(view, *t, std::move(order));
+      else if (!order.empty())
         reorder(view, *t, std::move(order));
+      if (rule.form == Form::delta_rates) take_logarithms(view);
       if (rule.form == Form::row) make_row(view);
-      if (rule.form == Form::taps) spread_taps(view);
+      if (rule.form == Form::taps || rule.form == Form::delta_taps) spread_taps(view);
       if (rule.form == Form::transposed) transpose(view, *t);
       if (rule.form == Form::offset) subtract_one(view, *t);
     } catch (const Error& e) {

@@ -28,7 +28,8 @@ FAMILIES = {
     "hunyuan_v1_dense": {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}}, "hunyuan_v1_moe": {},
     "minimax_m2": {}, "olmo": {}, "stablelm": {}, "gpt_neox": {}, "bloom": {}, "falcon": {"max_position_embeddings": 2048},
     "falcon_new": {"max_position_embeddings": 2048}, "mpt": {}, "gpt_bigcode": {},
-    "afmoe": {"layer_types": WINDOWS}, "apertus": {}, "hy_v3": {}, "jais2": {}, "lfm2": {}, "lfm2_moe": {}, "glm4_moe_lite": {}}
+    "afmoe": {"layer_types": WINDOWS}, "apertus": {}, "hy_v3": {}, "jais2": {}, "lfm2": {}, "lfm2_moe": {}, "glm4_moe_lite": {},
+    "qwen3_5_text": {}, "qwen3_5_moe_text": {}}
 # Keys that only the converter gets: those of the publishers' files, which transformers writes otherwise or leaves out.
 FOR_CONVERTER = {
     "glm": {"seq_length": 128, "layernorm_epsilon": 1.5625e-07}, "deepseek_v3": {"scoring_func": "sigmoid"},
@@ -60,6 +61,7 @@ def convert(source, changes, work):
     (directory / "tokenizer.json").write_text(json.dumps({"model": {"vocab": tokens}, "added_tokens": []}))
     hparams = {**ModelBase.load_hparams(directory, False), **FOR_CONVERTER.get(source.name, {})}
     kind = get_model_class(get_model_architecture(hparams, ModelType.TEXT))
+    kind.no_mtp = True
     kind.set_vocab = LlamaModel.set_vocab = lambda self: None
     kind(directory, gguf.LlamaFileType.ALL_F32, out, eager=True, hparams=hparams).write()
     return gguf.GGUFReader(str(out))

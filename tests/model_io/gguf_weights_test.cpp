@@ -80,7 +80,11 @@ TEST(GgufWeights, AFileOfFloatsIsTheModelThatItWasMadeOf) {
     const auto original = load(ModelSource::open(directory)), again = load(ModelSource::open(path));
     // Norms that are stored plus one are rounded once more.
     EXPECT_LT(distance(logits_of(*again, kIds), logits_of(*original, kIds)), 1e-5);
-    EXPECT_EQ(again->parameters().names(), original->parameters().names());
+    // Gate and up of an expert are one matrix in some directories, and two in every file.
+    if (original->family() != "qwen3_5_moe_text") {
+      EXPECT_EQ(again->parameters().names(), original->parameters().names());
+    }
+    EXPECT_EQ(again->parameters().count(), original->parameters().count());
   }
   EXPECT_TRUE(test::other_golden_directory() || models > 0);
 }
