@@ -4,6 +4,7 @@
 
 #include "unicode/characters.h"
 #include "unicode/letter_case.h"
+#include "unicode/sentence_marks.h"
 
 namespace tril {
 namespace {
@@ -28,10 +29,11 @@ bool is_single(std::string_view word) {
   return !word.empty() && character_at(word, 0).length == word.size() && is_letter(character_at(word, 0).code);
 }
 
-// "art" of "l'art".
+// "art" of "l'art", but not "s" of "it's".
 std::string_view behind_apostrophe(std::string_view word) {
   for (const std::string_view sign : {"'", "\u2019"})
-    if (const std::size_t at = word.rfind(sign); at != std::string_view::npos) word.remove_prefix(at + sign.size());
+    if (const std::size_t at = word.rfind(sign); at != std::string_view::npos && at + sign.size() + 1 < word.size())
+      word.remove_prefix(at + sign.size());
   return word;
 }
 
@@ -69,17 +71,23 @@ class Stop {
     is_followed_by_stop_ = !follows_.empty() && end < line.size() && line.at(end) == '.';
     begins_ = !is_followed_by_stop_ && words_.has(WordKind::beginning, follows_);
     const std::size_t number = line.past_signs(next);
+    const bool is_label =  // "Fig. A1"
+        is_single(follows_) && is_capital(line.at(number)) && end < line.size() && !is_white_space(line.at(end));
     number_follows_ =
-        (number < line.size() && is_digit(line.at(number))) || (is_roman(follows_) && follows_.size() > 1);
+        is_label || (number < line.size() && is_digit(line.at(number))) || (is_roman(follows_) && follows_.size() > 1);
     is_first_ = line.past_signs(0) >= begin_;
   }
 
   bool continues() const {
     if (word_.empty() || word_.size() > longest) return false;
     if (const std::size_t digits = last_digits(word_); digits > 0) return is_ordinal(digits);
+    if (is_acronym()) return number_follows_ && words_.has(WordKind::before_number, small_);
     if (words_.has(WordKind::never_last, small_)) return true;
+    const std::string all = with_parts_before();
+    if (words_.has(WordKind::never_last, all)) return true;
+    if (is_followed_by_stop_ && is_known(all + "." + lower_case(follows_))) return true;  // "v. Chr."
     if (number_follows_ && (words_.has(WordKind::before_number, small_) || small_.ends_with("str"))) return true;
-    if (is_single(word_) || is_dotted(word_)) return continues_after_letters();
+    if (is_single(word_) || is_dotted(word_)) return continues_after_letters(all);
     if (is_roman(word_)) return is_first_ || (words_.has_ordinals() && !begins_);
     if (words_.has(WordKind::unit, small_)) return !follows_number() && !begins_;
     return words_.has(WordKind::inner, small_) && !begins_;
@@ -89,9 +97,7 @@ class Stop {
   static constexpr std::size_t longest = 64;  // in bytes: no longer word is an abbreviation
 
   // "z. B", "p.m", "J", "U.S"
-  bool continues_after_letters() const {
-    const std::string all = with_parts_before();
-    if (words_.has(WordKind::never_last, all)) return true;
+  bool continues_after_letters(const std::string& all) const {
     if (words_.has(WordKind::last, all)) return false;
     if (is_dotted(word_)) return !begins_;
     if (is_first_) return true;  // "A. First item"
@@ -103,6 +109,16 @@ class Stop {
     const bool is_pronoun =
         word_ == "I" && words_.may_be_english() && !before.empty() && is_small(character_at(before, 0).code);
     return !is_pronoun && !begins_;
+  }
+
+  // Capitals, and the next word is not: "NAT" is no "nat.", but in a text of capitals "MR" is "Mr".
+  bool is_acronym() const {
+    return word_.size() > 1 && is_upper_case(word_) && word_.find('.') == std::string_view::npos && !is_single(word_) &&
+           !is_roman(word_) && !(follows_.size() > 1 && is_upper_case(follows_)) && !is_followed_by_stop_;
+  }
+
+  bool is_known(const std::string& dotted) const {
+    return words_.has(WordKind::never_last, dotted) || words_.has(WordKind::last, dotted);
   }
 
   // "i.d.r" for the word "R" in "i. d. R."

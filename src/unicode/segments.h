@@ -2,10 +2,12 @@
 // segments, joined, are the text, byte for byte.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tril {
@@ -16,6 +18,9 @@ enum class Split : std::uint8_t {
   lines,     ///< at line ends (\n)
   sentences  ///< at line ends, and at the ends of sentences (sentences.h)
 };
+
+inline constexpr std::array<std::pair<std::string_view, Split>, 3> split_names{
+    {{"none", Split::none}, {"lines", Split::lines}, {"sentences", Split::sentences}}};
 
 /// A part of a text.
 struct Segment {

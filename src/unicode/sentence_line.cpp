@@ -61,8 +61,12 @@ bool SentenceLine::paragraph_ends(std::size_t i) const {
 
 std::size_t SentenceLine::word_begin(std::size_t end) const {
   std::size_t i = end;
-  while (i > 0 && !is_white_space(before(i))) i = last_character(text_, i);
-  while (i < end && !is_letter(at(i)) && !is_digit(at(i)) && at(i) != '$' && at(i) != '.') i = behind(i);
+  while (i > 0 && !is_white_space(before(i)) && !is_ideographic(before(i))) i = last_character(text_, i);
+  while (i < end && !is_letter(at(i)) && !is_digit(at(i)) && at(i) != '$' && at(i) != '.' && at(i) != '%') {
+    const std::size_t next = behind(i);
+    if (at(i) == '-' && next < end && is_letter(at(next))) break;  // an option: "-F"
+    i = next;
+  }
   return i;
 }
 

@@ -6,7 +6,8 @@
 
 namespace tril {
 
-constexpr char32_t paragraph_separator = 0x2029;
+/// Ends a paragraph, and so a sentence.
+inline constexpr char32_t paragraph_separator = 0x2029;
 
 bool is_letter(char32_t c);
 bool is_digit(char32_t c);
@@ -32,7 +33,8 @@ class SentenceLine {
   /// Whether the white space at `i` ends a paragraph (U+2029).
   bool paragraph_ends(std::size_t i) const;
 
-  /// The start of the word that ends at `end`, without quotes and brackets before it.
+  /// The start of the word that ends at `end`, without quotes and brackets before it. Chinese and Japanese letters are
+  /// no part of it.
   std::size_t word_begin(std::size_t end) const;
   /// The word before `begin`, without its full stop.
   std::string_view word_before(std::size_t begin) const;

@@ -37,7 +37,7 @@ inline constexpr std::array sentence_word_lists{
         .before_number =
             "nos nrs ann app ref pt pts cl rr r.s ss para paras reg regs ser fol ll bk eqn eqns ext tel exh "
             "ex div apt ste",
-        .inner = "esp maj gen gov rep reps *sen sens pres adm col ft esq dept *est etal approx cir assn intl natl bldg "
+        .inner = "esp maj gen gov rep reps *sen  pres adm col ft esq dept *est etal approx cir assn intl natl bldg "
                  "ave blvd mfg univ supp ed cont misc mgr asst assoc tech dist geo wm chas jas thos jos u.s u.k "
                  "u.n tues thurs",
         .label = "vitamin plan hepatitis type class grade group section part appendix figure table option team "
@@ -55,15 +55,15 @@ inline constexpr std::array sentence_word_lists{
         .language = "de",
         .ordinals = true,
         .never_last = "*hr hrn frl fr dipl *mag z.b d.h i.d.r d.i z.t z.zt o.g s.o s.u vgl bzw sog zzgl bspw ggf evtl "
-                      "zb inkl exkl ing *med phil jur rer nat sc *sen jun priv bzgl hl gebr *fa n.b",
+                      "zb inkl exkl ing *med phil jur rer *nat sc *sen jun priv bzgl hl gebr *fa n.b",
         .before_number =
             "art § abs kap abb ziff anm rn rz lit bde bd tab taf aufl str jg bl sp hs kl okt dez mär jän tel "
             "nr nrn satz rdnr bsp vers",
         .inner = "ggfs geb verh gest ehem urspr insb insbes einschl entspr *gem lt allg bes bevollm dt engl frz griech "
                  "lat ital *span russ schwed *arab hist jhdt jh jhs jahrh mio mrd tsd stellv vors vorm nachm wiss "
                  "zus zul versch *mind durchschn tgl mtl kath evang str hbf bhf pl hrsg verf übers vgl wg zw abt "
-                 "ges ing u.a u.u u.ä o.ä m.e a.d v.a e.v a.m d.j d.ä s.a b.z mögl möglw eigtl *od usf bayer "
-                 "schweiz österr südl nördl westl östl tel",
+                 "ges ing u.a u.u u.ä o.ä m.e a.d v.a e.v a.m d.j d.ä s.a b.z mögl möglw eigtl *od usf *bayer "
+                 "schweiz österr südl nördl westl östl",
         .unit = "std min sek stk mio mrd tsd st pf ös",
         .last = "v.chr n.chr u.s.w u.s.f u.v.m u.v.a.m",
         .label = "vitamin typ plan gruppe klasse teil anhang punkt note stufe kategorie modell version variante",
@@ -79,7 +79,7 @@ inline constexpr std::array sentence_word_lists{
                    "Weltkriegs Weltkrieges Auflage Kapitel Klasse Platz Stock Stockwerk Etage Geburtstag Band Liga "
                    "Bundesliga Runde Spieltag Jahrestag Lebensjahr Semester Bezirk Mal Tag Woche Monat Jahr Stelle",
         .before_counted =
-            "als am im vom zum zur beim der die das dem den des ein eine einen einem einer eines jeder jede jedes "
+            " am im vom zum zur beim der die das dem den des ein eine einen einem einer eines jeder jede jedes "
             "jeden jedem ihr ihre ihren ihrem ihrer sein seine seinen seinem seiner dieser diese dieses "
             "diesen unser unsere mein meine"},
     LanguageWords{
@@ -101,13 +101,13 @@ inline constexpr std::array sentence_word_lists{
     LanguageWords{
         .language = "es",
         .never_last = "sra sras sres srta srtas dra dras *ud *uds dña d.ª lic ing excmo excma ilmo ilma mons p.ej *ej "
-                      "v.gr ee ff jj cc aa.vv *sr srs",
+                      "v.gr ee ff jj *cc aa.vv *sr srs",
         .before_number =
             "pág págs art arts cap caps fig figs núm núms nº n.º no tel tél vol vols ed ene abr *ago dic tomo "
             "sec secc par inc lib apdo ap",
-        .inner = "predet *av avda ctra pza pl c/ dpto depto dto prov gral gob pdte cap *col cte sto sta sdad cía ltda "
+        .inner = "predet *av avda ctra pza pl c/ dpto depto dto prov gral gob pdte cap *col cte *sto sta sdad cía ltda "
                  "hnos admn aprox máx mín trad coord comp ídem ibíd ee.uu uu",
-        .unit = "hab",
+        .unit = "*hab",
         .last = "a.c d.c a.de.c",
         .label = "vitamina tipo clase grupo anexo parte punto plan nivel categoría modelo hepatitis",
         .beginning = "El La Los Las Lo Un Una Unos Unas Él Ella Ellos Ellas Yo Tú Usted Ustedes Nosotros Pero Y O En "
@@ -122,7 +122,7 @@ inline constexpr std::array sentence_word_lists{
         .before_number =
             "pag pagg art artt cap capp fig figg n nn num tel vol voll tav tab gen *mag giu lug *set ott dic "
             "sez par lett cpv",
-        .inner = "pagg *all ca c.so p.za p.zza v.le via ed trad s ss s.p.a s.r.l soc on lgt ag",
+        .inner = "pagg *all ca c.so p.za p.zza v.le via ed trad s ss s.p.a s.r.l soc *on lgt ag",
         .last = "a.c d.c",
         .label = "vitamina tipo classe gruppo allegato parte punto piano livello categoria modello epatite",
         .beginning = "Il Lo La I Gli Le L Un Uno Una Egli Lui Lei Loro Noi Voi Io Tu Essi Esso Essa Questo Questa "
@@ -136,7 +136,7 @@ inline constexpr std::array sentence_word_lists{
         .before_number =
             "pág págs art arts cap caps fig figs nº n.º núm tel vol vols ed fev abr *mai *ago *set *out dez "
             "inc al apt tab cp",
-        .inner = "*av r trav pça *est dep depto gov min gen sto sta ltda *cia lda trad org aprox máx mín hab ex "
+        .inner = "*av r trav pça *est dep depto gov min gen *sto sta ltda *cia lda trad org aprox máx mín *hab ex "
                  "obs s.a e.u.a",
         .last = "a.c d.c",
         .label = "vitamina tipo classe grupo anexo parte ponto plano nível categoria modelo hepatite",
@@ -147,7 +147,7 @@ inline constexpr std::array sentence_word_lists{
                      "Sim Não De Do Da Dos Das Ao À Segundo Assim É São Foi Era Há"},
     LanguageWords{
         .language = "nl",
-        .never_last = "dhr mevr mw drs ir ing *mr bijv b.v.b d.w.z m.a.w v.a t.a.v o.l.v jhr z.o.z a.h.w mgr t.n.v",
+        .never_last = "dhr mevr mw drs *ir ing *mr bijv b.v.b d.w.z m.a.w v.a t.a.v o.l.v jhr z.o.z a.h.w mgr t.n.v",
         .before_number = "blz p pag art nr nrs fig hfst dl tel jg afb vgl okt mrt par bijl lid hst",
         .inner = "o.a m.b.t i.v.m t.o.v i.p.v m.b.v b.v n.v t.b.v a.s j.l resp evt incl excl ca *gem wo zgn nl st "
                  "ned eng afd alg soc bv",
@@ -187,7 +187,7 @@ inline constexpr std::array sentence_word_lists{
                   .ordinals = true,
                   .never_last = "f.eks bl.a dvs d.v.s såk m.a.o jf *hr prof cand *mag eks hhv",
                   .before_number = "s kap fig nr kl tel art § okt bd avs tlf pkt",
-                  .inner = "ca resp inkl ekskl evt pga mht mill mrd *eng vedr tidl st bl f.o.m t.o.m iht ifm",
+                  .inner = "ca resp inkl ekskl evt pga mht *mill mrd *eng vedr tidl st bl f.o.m t.o.m iht ifm",
                   .unit = "min sek kr stk",
                   .last = "f.kr e.kr m.m o.s.v m.fl o.l",
                   .label = "vitamin type plan gruppe klasse del vedlegg punkt",
@@ -199,9 +199,9 @@ inline constexpr std::array sentence_word_lists{
                   .ordinals = true,
                   .never_last = "esim ns *prof *tri *os maist toht *hra rva nti ent",
                   .before_number = "s ss nro kpl puh n § mom klo taul",
-                  .inner = "n *mm *ym engl lat saks ruots ven synt k kuol vrt ks mrd milj huom eaa",
+                  .inner = "n *mm *ym engl lat saks ruots *ven synt k kuol vrt ks mrd milj huom eaa",
                   .unit = "min s kpl h t mk",
-                  .last = "e.kr j.kr eKr jKr",
+                  .last = "e.kr j.kr",
                   .label = "vitamiini tyyppi ryhmä luokka osa liite kohta",
                   .beginning =
                       "Hän Se Ne He Me Minä Sinä Te Tämä Tuo Nämä Mutta Ja Tai Sitten Kun Jos Ensin Myös Nyt Siellä "
@@ -251,11 +251,11 @@ inline constexpr std::array sentence_word_lists{
                      "Később Utána"},
     LanguageWords{
         .language = "ro",
-        .never_last = "*dl dna dlui d-l d-na d-lui d-nei dra prof ing conf lect acad sf de.ex *ex pr *col gen mr cpt",
+        .never_last = "*dl dna dlui d-l d-na d-lui d-nei dra prof ing *conf lect acad sf de.ex *ex pr *col gen mr cpt",
         .before_number =
             "nr art alin pag p fig tab cap vol lit tel pct str bl sc ap et ian iun iul aug sept oct noi dec "
             "sec",
-        .inner = "jud *com mun bd șos cca aprox trad *red ed s.a s.r.l univ inst a.n",
+        .inner = "jud str *com mun bd șos cca aprox trad *red ed s.a s.r.l univ inst a.n",
         .unit = "mld min sec",
         .last = "î.hr d.hr î.e.n e.n ș.a.m.d",
         .label = "vitamina tip tipul clasa grupa anexa partea punctul planul",
@@ -308,7 +308,7 @@ inline constexpr std::array sentence_word_lists{
                   .ordinals = true,
                   .never_last = "npr tj t.i dr mag prof ing sv gl gen doc oz",
                   .before_number = "št str čl sl tab pogl odst § tel ur",
-                  .inner = "ok roj umr angl nem lat cca ang slov ul",
+                  .inner = "*ok roj umr angl nem lat cca ang slov ul",
                   .unit = "st min ur let",
                   .last = "pr.n.št n.št",
                   .beginning =
@@ -319,9 +319,9 @@ inline constexpr std::array sentence_word_lists{
         .language = "hr",
         .ordinals = true,
         .never_last = "npr tj tzv dr mr sc prof ing sv gđa gosp dipl *doc gen bl mons",
-        .before_number = "br str čl sl tab pogl st § tel god toč usp",
-        .inner = "oko rođ umr engl njem lat cca op ul trg hrv sur min",
-        .unit = "st god min sek kn tis mil mlrd",
+        .before_number = "br str čl sl tab pogl st § tel *god toč usp",
+        .inner = "oko rođ umr engl njem lat cca op ul trg hrv *sur min",
+        .unit = "st *god min sek kn tis mil mlrd",
         .last = "pr.kr n.e p.n.e pos.kr",
         .label = "vitamin tip plan grupa klasa dio prilog točka",
         .beginning = "On Ona Ono Oni Mi Vi Ja Ti To Taj Ta Ovaj Ova Ovo Ali I A Zatim Kad Kada Ako U Na Do Od Po Prije "
@@ -329,10 +329,10 @@ inline constexpr std::array sentence_word_lists{
                      "Svi Svaki Nitko Ništa Ne Da Jer Zato Također Je Bio Bila S Sa Iz Nakon Kasnije"},
     LanguageWords{.language = "sr",
                   .ordinals = true,
-                  .never_last = "npr tj tzv dr mr prof ing sv gđa нпр тј тзв др мр проф инж св госп г-ђа",
+                  .never_last = "npr tj tzv dr mr prof ing sv gđa нпр тј тзв *др мр проф инж св госп г-ђа",
                   .before_number = "br str čl sl tab бр стр чл сл таб тел глава",
                   .inner = "oko rođ umr engl nem lat ul око рођ енгл нем лат ул срп",
-                  .unit = "god v vek st год в мин сек дин хиљ",
+                  .unit = "*god v vek st год в мин сек дин хиљ",
                   .last = "n.e p.n.e н.е п.н.е",
                   .beginning =
                       "On Ona Oni Mi Vi Ja To Ali I A Kada Ako U Na Posle Danas Он Она Оно Они Ми Ви Ја То Тај Та Овај "
@@ -352,8 +352,8 @@ inline constexpr std::array sentence_word_lists{
                   .ordinals = true,
                   .never_last = "pvz t.y vad doc prof dr inž kun šv gyd pulk gen *p",
                   .before_number = "nr psl str pav lent sk tel § p d",
-                  .inner = "apie žr plg gim angl lot g pl a pr al mln tūkst",
-                  .unit = "m d val min mln mlrd tūkst eur",
+                  .inner = "apie žr plg gim angl *lot g pl a pr al mln tūkst",
+                  .unit = "m d *val min mln mlrd tūkst eur",
                   .last = "m.e pr.m.e",
                   .beginning =
                       "Jis Ji Jie Jos Mes Jūs Aš Tu Tai Tas Ta Šis Ši Bet Ir Ar Tada Kai Jei Po Prieš Dabar Čia Ten "

@@ -54,10 +54,12 @@ Marks marks_at(const SentenceLine& line, std::size_t begin, SentenceMark first) 
   while (marks.end < line.size()) {
     const char32_t c = line.at(marks.end);
     const SentenceMark more = sentence_mark(c, line.before(marks.end));
-    if (more == SentenceMark::none && !closes_after(c, marks.kind)) break;
+    const std::size_t behind = line.behind(marks.end);
+    const bool is_last = behind >= line.size() || is_white_space(line.at(behind));  // a quote here closes
+    if (more == SentenceMark::none && !closes_after(c, is_last ? SentenceMark::end : marks.kind)) break;
     if (more == SentenceMark::always) marks.kind = more;
     marks.one_stop = marks.one_stop && (c == ')' || c == ']');  // "(3 St.)"
-    marks.end = line.behind(marks.end);
+    marks.end = behind;
   }
   return marks;
 }

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "align/binary_shortlist.h"
@@ -14,6 +13,8 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/line_translator.h"
+#include "cli/commands/split_lines.h"
 #include "cli/commands/translated_lines.h"
 #include "cli/corpus_work/corpus_work.h"
 #include "cli/io/line_stream.h"
@@ -29,7 +30,6 @@
 #include "cli/options/prompt_options.h"
 #include "decode/steps/shortlist.h"
 #include "decode/texts/prompted_text.h"
-#include "format/json_text.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "tokenizer/files/language_tag.h"
@@ -49,6 +49,7 @@ struct TranslateOptions {
   std::string source_language, target_language;
   std::optional<std::string> target_prefix, terminology;
   PromptOptions prompt;
+  SplitLineOptions split;
   bool json = false, skip_invalid = false;
   CorpusOptions corpus;
 };
@@ -58,7 +59,7 @@ Fields fields_of(TranslateOptions& o) {
   f.group("Model");
   add_model_fields(f, o.decoding);
   f.group("Text");
-  f.add("input", &o.input, "text to translate, one sentence per line, plain or gzip; - is standard input")
+  f.add("input", &o.input, "text to translate, line by line (see --split), plain or gzip; - is standard input")
       .letter('i')
       .value_name("FILE")
       .free_to_change();
@@ -67,6 +68,7 @@ Fields fields_of(TranslateOptions& o) {
       .value_name("FILE")
       .free_to_change();
   add_language_fields(f, o.source_language, o.target_language);
+  add_split_fields(f, o.split);
   f.add("target-prefix", &o.target_prefix,
         "file with the beginning of each translation, one line per line of text, possibly empty; after a final space a "
         "new word begins")
@@ -110,36 +112,6 @@ Fields fields_of(TranslateOptions& o) {
   for (const char* ranks : {"length-penalty", "coverage-penalty"})
     f.excludes("mbr", ranks, "samples are ranked only by their similarity to the others");
   return f;
-}
-
-std::string json_line(const TranslateOptions& o, const Tokenizer& tokenizer, std::int64_t number,
-                      const std::string& source, const std::vector<search::Translation>& list) {
-  nlohmann::ordered_json translations = nlohmann::json::array();
-  for (const search::Translation& t : list) {
-    nlohmann::ordered_json one{
-        {"text", t.text}, {"score", t.score}, {"log_prob", t.log_prob}, {"tokens", t.tokens.size()}};
-    if (search::is_cut(t.stop_reason)) one["cut"] = search::name_of(t.stop_reason);
-    if (t.at_length) one["cut"] = "length";
-    for (const search::RemovedPart& part : t.removed)
-      one["removed"].push_back(nlohmann::ordered_json{{"kind", search::name_of(part.kind)}, {"text", part.text}});
-    if (o.terminology) {
-      one["unsatisfied"] = nlohmann::json::array();
-      for (const search::Term& term : t.unsatisfied)
-        one["unsatisfied"].push_back(nlohmann::ordered_json{{"source", term.source}, {"target", term.target}});
-    }
-    if (!o.alignment.alignment.empty()) {
-      one["alignment"] = nlohmann::json::parse(alignment_json(o.alignment, t.attention, t.tokens.size()));
-      one["source_pieces"] = pieces_of(t.source, tokenizer, Side::source);
-      one["pieces"] = pieces_of(t.tokens, tokenizer, Side::target);
-    }
-    translations.push_back(std::move(one));
-  }
-  return json_text(nlohmann::ordered_json{{"line", number}, {"source", source}, {"translations", translations}}) + "\n";
-}
-
-// The alignment column after a translation's text.
-std::string alignment_of(const TranslateOptions& o, const search::Translation& t) {
-  return o.alignment.alignment.empty() ? "" : " ||| " + alignment_text(o.alignment, t.attention, t.tokens.size());
 }
 
 // The search's options; minimum Bayes risk decoding samples its candidates.
@@ -220,71 +192,6 @@ search::TranslatorOptions settled(const TranslateOptions& o, const model::Genera
   s.shortlist = shortlist_of(o, tokenizer, s);
   return t;
 }
-
-// The languages of the lines, and the requirement on lines if none is given.
-struct LineLanguages {
-  Languages said;
-  TargetLanguage target;
-};
-
-// Formats the output for lines of text, window by window.
-class LineTranslator {
- public:
-  LineTranslator(const TranslateOptions& o, const LineLanguages& languages, search::Translator& translator,
-                 const Tokenizer& tokenizer, std::stop_token stop)
-      : o_(o),
-        prefix_(languages.said.prefix),
-        target_(languages.target),
-        translator_(translator),
-        tokenizer_(tokenizer),
-        stop_(std::move(stop)) {}
-
-  /// @param first  the number of the first line in the whole text, from 0
-  std::string translate(const std::vector<std::string>& texts, const std::vector<std::string>& prefixes,
-                        std::int64_t first) {
-    for (std::int64_t number = first; const std::string& text : texts)
-      target_.check_tag(text, fmt::format("line {}", ++number));
-    std::vector<std::string> tagged;
-    if (!prefix_.empty())
-      for (const std::string& text : texts) tagged.push_back(prepend_language_tag(prefix_, text));
-    translator_.go_to(static_cast<std::uint64_t>(first));
-    const auto translations =
-        translator_.translate(tagged.empty() ? texts : tagged, prefixes, {.on_partial = {}, .stop = stop_});
-    std::string out;
-    std::int64_t number = first;
-    for (std::size_t i = 0; i < texts.size(); ++i, ++number) {
-      const std::vector<search::Translation>& list = translations[i];
-      if (list[0].stop_reason == search::StopReason::cancelled) {
-        // After a missing line the others would be misaligned, except for JSON objects, which are numbered.
-        if (!o_.json) break;
-        continue;
-      }
-      ++lines_;
-      tally_.add(list[0]);
-      if (o_.json)
-        out += json_line(o_, tokenizer_, number + 1, texts[i], list);
-      else if (o_.decoding.search.n_best > 1)
-        for (const search::Translation& t : list)
-          out += fmt::format("{} ||| {}{} ||| {:.6f}\n", number, one_line(t.text), alignment_of(o_, t), t.score);
-      else
-        out += one_line(list[0].text) + alignment_of(o_, list[0]) + "\n";
-    }
-    return out;
-  }
-  const LineTally& tally() const { return tally_; }
-  /// Lines so far, except those whose search was stopped.
-  std::int64_t lines() const { return lines_; }
-
- private:
-  const TranslateOptions& o_;
-  const std::string& prefix_;
-  const TargetLanguage& target_;
-  search::Translator& translator_;
-  const Tokenizer& tokenizer_;
-  std::stop_token stop_;
-  LineTally tally_;
-  std::int64_t lines_ = 0;
-};
 
 // Everything that affects the translation of a shared text, and must be the same in all processes.
 WorkPlan work_plan(const TranslateOptions& o, const Fields& fields, const std::string& directory) {
@@ -383,7 +290,22 @@ LineLanguages line_languages(const TranslateOptions& o, const model::Model& m, c
   return languages;
 }
 
+// Throws Error(usage) for what has no meaning for a line in parts.
+void check_split(const TranslateOptions& o) {
+  if (o.split.split == Split::none) {
+    check(o.split.language.empty(), "--split-language", "has an effect only with --split sentences");
+    return;
+  }
+  if (o.target_prefix) fail_usage("--target-prefix", "has no meaning for the parts of a line", "leave out --split");
+  if (o.json) return;
+  if (o.decoding.search.n_best > 1)
+    fail_usage("--n-best", "gives translations of each part of a split line", "pass --json, or leave out --split");
+  if (!o.alignment.alignment.empty())
+    fail_usage("--alignment", "is that of each part of a split line", "pass --json, or leave out --split");
+}
+
 int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
+  check_split(o);
   if (o.target_prefix && *o.target_prefix == "-" && o.input == "-")
     fail_usage("--target-prefix", "standard input is already the text to translate", "pass a file");
   if (o.output != "-" && same_file(o.input, o.output))
@@ -406,7 +328,12 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   others.give_to(options.decoding);
   search::Translator translator(
       search::make_translation_text(*model, tokenizer, load_prompt(source, *model, o.prompt.prompt_template)), options);
-  LineTranslator lines(o, languages, translator, *tokenizer, stop.token());
+  const LineForm form{.json = o.json,
+                      .n_best = o.decoding.search.n_best,
+                      .terms = o.terminology.has_value(),
+                      .alignment = o.alignment,
+                      .split = split_options(o.split, languages.said, o.target_language, *tokenizer)};
+  LineTranslator lines(form, languages, translator, stop.token());
 
   const std::size_t window = lines_at_a_time(options.decoding.batch_size, options.decoding.threads);
   std::int64_t invalid = 0;
@@ -436,14 +363,16 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
 void add_translate(App& app) {
   auto o = std::make_shared<TranslateOptions>();
   app.add({.name = "translate",
-           .summary = "translate text, one sentence per line",
+           .summary = "translate text, line by line",
            .description = "Takes any model that `tril families` lists. A language model gets each line in a prompt, "
                           "and what it writes around the translation is removed. Options override the model's "
-                          "generation_config.json. An empty line stays empty.",
+                          "generation_config.json. An empty line stays empty. A line is one sentence, unless --split "
+                          "says otherwise.",
            .examples = {{"tril translate --model de -i test.en -o test.de", "a file"},
                         {"echo \"A dog runs.\" | tril translate -m de -b 8 --n-best 8",
                          "the eight best translations, with scores"},
                         {"tril translate -m de -b 1 --json < test.en", "greedy, as JSON lines"},
+                        {"tril translate -m de --split sentences < letter.txt", "paragraphs, sentence by sentence"},
                         {"tril translate -m tencent/Hunyuan-MT-7B --source-language en --target-language de -i test.en",
                          "with a language model"},
                         {"mpirun -n 8 tril translate -m de -i test.en -o test.de", "a large file, by eight processes"}},

@@ -38,8 +38,8 @@ void LineTally::add(const search::Translation& best) {
 void warn_of_lines(const search::Translator& translator, const LineTally& tally, const model::Model& m,
                    std::int64_t invalid) {
   if (translator.truncated() > 0)
-    spdlog::warn("lines longer than the model's {} positions, which were truncated: {}", m.max_positions(),
-                 format_count(translator.truncated()));
+    spdlog::warn("lines longer than the model's {} positions, which were truncated: {}; --split lines loses nothing",
+                 m.max_positions(), format_count(translator.truncated()));
   if (tally.late > 0) spdlog::warn("lines whose search was ended by the time limit: {}", format_count(tally.late));
   if (tally.too_long > 0)
     spdlog::warn(

@@ -163,6 +163,11 @@ TextToTranslate PromptedText::prepare(TextInput input, std::uint64_t number, con
   return t;
 }
 
+std::int64_t PromptedText::positions_of(const TextInput& input, const TextOptions& o) const {
+  const std::vector<Term> terms = o.terminology ? o.terminology->find(input.text) : std::vector<Term>();
+  return std::ssize(prompt_ids(input, o, terms)) + std::ssize(tokenizer().encode(input.text, Side::target));
+}
+
 // The whole answer without reasoning; special tokens have no text.
 std::string PromptedText::answer_of(const TextToTranslate& t, std::span<const std::int32_t> tokens,
                                     std::vector<RemovedPart>& removed) const {

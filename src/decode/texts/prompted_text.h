@@ -23,6 +23,7 @@ class PromptedText : public TranslationText {
   /// A text that is too long is truncated, so that the prompt leaves as many positions free as the text takes.
   TextToTranslate prepare(TextInput input, std::uint64_t number, const TextOptions& options,
                           const SearchPlan& search) const override;
+  std::int64_t positions_of(const TextInput& input, const TextOptions& options) const override;
   std::string partial(const TextToTranslate& t, std::span<const std::int32_t> tokens) const override;
 
   bool places_terms() const override { return !prompt_->reads("terms"); }

@@ -187,6 +187,11 @@ std::string EncodedText::text_of(std::span<const std::int32_t> tokens, std::span
   return t.prefix + std::string(rest);
 }
 
+std::int64_t EncodedText::positions_of(const TextInput& input, const TextOptions& options) const {
+  const TextFrame frame = sentence_frame(tokenizer(), Side::source, options.source_language);
+  return std::ssize(tokenizer().encode(input.text, Side::source)) + std::ssize(frame.prefix) + std::ssize(frame.suffix);
+}
+
 std::string EncodedText::partial(const TextToTranslate& t, std::span<const std::int32_t> tokens) const {
   return text_of(tokens, {}, t);
 }

@@ -98,6 +98,9 @@ class TranslationText {
   /// @throws Error(usage) naming the text whose prefix leaves no position free
   virtual TextToTranslate prepare(TextInput input, std::uint64_t number, const TextOptions& options,
                                   const SearchPlan& search) const = 0;
+  /// The positions that a text takes, with all that is around it and, if one sequence holds both, its translation. A text
+  /// of more than the model's is truncated.
+  virtual std::int64_t positions_of(const TextInput& input, const TextOptions& options) const = 0;
   /// The translations, best first. A blank text has one translation, which is its prefix.
   std::vector<Translation> finish(const TextToTranslate& t, std::span<const Hypothesis> hypotheses,
                                   const TextOptions& options) const;
@@ -127,6 +130,7 @@ class EncodedText : public TranslationText {
   void check(const TextOptions& options, const SearchPlan& search) const override;
   TextToTranslate prepare(TextInput input, std::uint64_t number, const TextOptions& options,
                           const SearchPlan& search) const override;
+  std::int64_t positions_of(const TextInput& input, const TextOptions& options) const override;
   std::string partial(const TextToTranslate& t, std::span<const std::int32_t> tokens) const override;
 
  private:

@@ -42,8 +42,11 @@ std::vector<std::string> Translator::context_of(std::span<const std::string> tex
 
 std::vector<std::vector<Translation>> Translator::translate(std::span<const std::string> texts,
                                                             std::span<const std::string> prefixes,
-                                                            const TranslationWatch& watch) {
+                                                            const TranslationWatch& watch,
+                                                            std::span<const std::uint64_t> numbers) {
   check(prefixes.empty() || prefixes.size() == texts.size(), "translation", "{} prefixes for {} texts", prefixes.size(),
+        texts.size());
+  check(numbers.empty() || numbers.size() == texts.size(), "translation", "{} numbers for {} texts", numbers.size(),
         texts.size());
   std::vector<TextToTranslate> all;
   std::vector<std::vector<std::int32_t>> sources;
@@ -52,7 +55,7 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
   for (std::size_t i = 0; i < texts.size(); ++i) {
     all.push_back(text_->prepare(
         {.text = texts[i], .prefix = prefixes.empty() ? std::string() : prefixes[i], .context = context_of(texts, i)},
-        texts_ + i, options_, options_.decoding.search));
+        numbers.empty() ? texts_ + i : numbers[i], options_, options_.decoding.search));
     const TextToTranslate& t = all.back();
     if (t.is_empty()) continue;
     truncated_ += t.truncated ? 1 : 0;

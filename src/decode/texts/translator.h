@@ -36,10 +36,12 @@ class Translator {
   /// @param prefixes  the beginnings of the translations: none, or one for each text, possibly empty. After a prefix that
   ///                  ends in a space, a new word begins; otherwise the last word may continue. Lengths and scores do not
   ///                  include the prefix
+  /// @param numbers   the numbers of the texts, which their samples depend on; none: each follows the one before
   /// @throws Error(usage) naming the text whose prefix leaves no position free
   std::vector<std::vector<Translation>> translate(std::span<const std::string> texts,
                                                   std::span<const std::string> prefixes = {},
-                                                  const TranslationWatch& watch = {});
+                                                  const TranslationWatch& watch = {},
+                                                  std::span<const std::uint64_t> numbers = {});
 
   /// Sets the number of the next text, from 0, so that its samples are those of a translator that was given all texts. If it
   /// is not the text that follows, its context is empty.
@@ -52,6 +54,9 @@ class Translator {
   /// Tokens generated so far, of all hypotheses returned.
   std::int64_t target_tokens() const { return target_tokens_; }
   Speculation speculation() const { return decoder_.speculation(); }
+
+  const TranslationText& text() const { return *text_; }
+  const TextOptions& options() const { return options_; }
 
  private:
   std::vector<std::string> context_of(std::span<const std::string> texts, std::size_t text) const;

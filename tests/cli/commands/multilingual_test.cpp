@@ -90,6 +90,12 @@ TEST(Multilingual, ATagDecidesTheLanguage) {
   std::istringstream lines(test.source);
   for (std::string line; std::getline(lines, line);) tagged += ">>bb<< " + line + "\n";
   EXPECT_EQ(translate(tagged, {}).out, bb.out);
+  // It belongs to each part of a line.
+  const auto of = [&](const std::string& line) { return translate(line + "\n", {}).out; };
+  std::string parts = of(">>bb<< one.");
+  parts.back() = ' ';
+  EXPECT_EQ(translate(">>bb<< one. Two\n", {"--split", "sentences"}).out, parts + of(">>bb<< Two"));
+  EXPECT_EQ(translate("one. Two\n", {"--split", "sentences", "--target-language", "bb"}).out, parts + of(">>bb<< Two"));
   // Either the option or the text must give it.
   const Ran silent = translate(">>aa<< one\n\ntwo\n", {});
   EXPECT_EQ(silent.code, 2);

@@ -1,0 +1,24 @@
+// The options of `tril translate` that split lines before they are translated.
+#pragma once
+
+#include <string>
+
+#include "base/fields.h"
+#include "decode/texts/split_translator.h"
+#include "tokenizer/files/language_tag.h"
+
+namespace tril::cli {
+
+struct SplitLineOptions {
+  Split split = Split::none;
+  std::string language;  ///< "": not given
+};
+
+void add_split_fields(Fields& f, SplitLineOptions& o);
+
+/// @param said    the languages that the model is told
+/// @param target  --target-language
+search::SplitOptions split_options(const SplitLineOptions& o, const Languages& said, const std::string& target,
+                                   const Tokenizer& tokenizer);
+
+}  // namespace tril::cli
