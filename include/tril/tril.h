@@ -10,7 +10,8 @@
 //   model::Model     encode() -> Memory, decode() -> hidden states, logits(); the families stand below
 //   nn::KvCache      keys and values of tokens seen, for decoding step by step
 //   Tokenizer        text <-> ids; train_marian_tokenizer() learns one
-//   search           Translator: texts -> translations; Generator: prompts -> what follows; Session: ids -> hypotheses
+//   Segment          segments_of() splits a text into what is translated and the white space between
+//   search           Translator, SplitTranslator: texts -> translations; Generator: prompts -> what follows; Session: ids -> hypotheses
 //   train            Optimizer and Workers for a loop of one's own, Trainer for a whole run with checkpoints
 //
 // Translating with a model directory, whole:
@@ -31,6 +32,7 @@
 #include "corpus/vocabulary.h"
 #include "decode/batches/score.h"
 #include "decode/texts/generator.h"
+#include "decode/texts/split_translator.h"
 #include "decode/texts/text_score.h"
 #include "decode/texts/translator.h"
 #include "metrics/bleu.h"
@@ -55,3 +57,4 @@
 #include "train/loop/trainer.h"
 #include "train/optim/optimizer.h"
 #include "train/optim/schedule.h"
+#include "unicode/segments.h"

@@ -3,6 +3,7 @@
 #include <unicode/uloc.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "unicode/sentence_word_lists.h"
 
@@ -47,9 +48,15 @@ class WordTable {
   std::unordered_map<std::string_view, Masks> words_;
 };
 
+// Languages whose abbreviations are those of another one with a list.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> relatives{
+    {{"nb", "no"}, {"nn", "no"}, {"bs", "hr"}, {"sh", "hr"}, {"ms", "id"}, {"mr", "hi"}, {"ne", "hi"}}};
+
 // The row of a language; row_count: it has none.
 std::size_t row_of(std::string_view language) {
   const auto find = [](std::string_view code) {
+    for (const auto& [other, known] : relatives)
+      if (code == other) code = known;
     const auto row = std::find_if(sentence_word_lists.begin(), sentence_word_lists.end(),
                                   [code](const LanguageWords& w) { return w.language == code; });
     return static_cast<std::size_t>(row - sentence_word_lists.begin());

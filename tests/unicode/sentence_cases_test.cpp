@@ -52,7 +52,9 @@ TEST(SentenceCases, EndAsTheyAreMarked) {
   for (const Case& c : read_cases()) {
     const std::string text = without_bars(c.expected);
     EXPECT_EQ(with_bars(text, c.language), c.expected) << c.language;
-    if (!c.needs_language) EXPECT_EQ(with_bars(text, ""), c.expected) << c.language << ", not given";
+    if (!c.needs_language) {
+      EXPECT_EQ(with_bars(text, ""), c.expected) << c.language << ", not given";
+    }
     ++counts[c.language];
   }
   int languages = 0;
@@ -63,6 +65,7 @@ TEST(SentenceCases, EndAsTheyAreMarked) {
 TEST(SentenceCases, ALanguageIsGivenInAnyForm) {
   for (const char* code : {"de", "deu", "deu_Latn", "de_DE", "de-AT"})
     EXPECT_EQ(with_bars("Die Fa. Meier liefert.", code), "Die Fa. Meier liefert.") << code;
+  EXPECT_EQ(with_bars("Det gjelder Haakon VII. Konge.", "nb"), "Det gjelder Haakon VII. Konge.") << "a relative";
   for (const char* code : {"en", "", "xx", "nonsense", "\xff"})
     EXPECT_EQ(with_bars("Die Fa. Meier liefert.", code), "Die Fa.|Meier liefert.") << code;
 }

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "language/code.h"
 
 namespace tril::cli {
 namespace {
@@ -23,9 +25,10 @@ std::string name_of_split(const Split& split) {
   return "";
 }
 
-std::string first_given(std::initializer_list<std::string_view> names) {
-  for (const std::string_view name : names)
-    if (!name.empty()) return std::string(name);
+// The first language that is given, as a code of ISO 639.
+std::string first_given(std::initializer_list<std::string_view> codes) {
+  for (const std::string_view code : codes)
+    if (const std::optional<Language> language = find_language(code)) return language->language;
   return "";
 }
 
@@ -42,7 +45,7 @@ void add_split_fields(Fields& f, SplitLineOptions& o) {
       .choices(std::move(choices))
       .value_name("HOW");
   f.add("split-language", &o.language,
-        "language of the text (en, eng, eng_Latn), whose abbreviations --split sentences then knows; unset: as "
+        "language of the text (en, eng, eng_Latn), whose abbreviations --split sentences then uses; unset: as "
         "--source-language or the model's directory says, else the abbreviations of all languages are used")
       .value_name("NAME");
 }
@@ -50,8 +53,9 @@ void add_split_fields(Fields& f, SplitLineOptions& o) {
 search::SplitOptions split_options(const SplitLineOptions& o, const Languages& said, const std::string& target,
                                    const Tokenizer& tokenizer) {
   const StatedLanguages stated = tokenizer.stated_languages();
+  const std::string told = o.language.empty() ? "" : language_of(o.language, "--split-language").language;
   return {.split = o.split,
-          .source_language = first_given({o.language, said.source, stated.source}),
+          .source_language = first_given({told, said.source, stated.source}),
           .target_language = first_given({said.target, target, stated.target})};
 }
 

@@ -18,6 +18,7 @@ void add_split_fields(Fields& f, SplitLineOptions& o);
 
 /// @param said    the languages that the model is told
 /// @param target  --target-language
+/// @throws Error(usage) if the option names no language
 search::SplitOptions split_options(const SplitLineOptions& o, const Languages& said, const std::string& target,
                                    const Tokenizer& tokenizer);
 

@@ -193,6 +193,115 @@ search::TranslatorOptions settled(const TranslateOptions& o, const model::Genera
   return t;
 }
 
+<<<<<<< HEAD
+=======
+// Warns about lines that were not translated as they are.
+void warn_of_lines(const search::Translator& translator, const Tally& tally, const model::Model& m,
+                   std::int64_t invalid) {
+  if (translator.truncated() > 0)
+    spdlog::warn(
+        "lines longer than the model's {} positions, which were truncated: {}; --split lines loses nothing",
+        m.max_positions(), format_count(translator.truncated()));
+  if (tally.late > 0) spdlog::warn("lines whose search was ended by the time limit: {}", format_count(tally.late));
+  if (tally.too_long > 0)
+    spdlog::warn(
+        "lines with a translation that was truncated because it is too long for its source (--max-length-factor 0: no "
+        "such limit): {}",
+        format_count(tally.too_long));
+  if (tally.stuck > 0)
+    spdlog::warn("lines whose translation ends early, or is empty, because every next token was forbidden: {}",
+                 format_count(tally.stuck));
+  if (tally.unsatisfied > 0)
+    spdlog::warn("terminology phrases missing from translations (--json lists them): {}",
+                 format_count(tally.unsatisfied));
+  warn_of_unknown(translator.unknown());
+  if (invalid > 0) spdlog::warn("lines that are not UTF-8, treated as empty: {}", format_count(invalid));
+}
+
+// The languages of the lines, and the requirement on lines if none is given.
+struct LineLanguages {
+  Languages said;
+  TargetLanguage target;
+};
+
+// Formats the output for lines of text, window by window.
+class LineTranslator {
+ public:
+  LineTranslator(const TranslateOptions& o, const LineLanguages& languages, search::Translator& translator,
+                 const Tokenizer& tokenizer, std::stop_token stop)
+      : o_(o),
+        prefix_(languages.said.prefix),
+        target_(languages.target),
+        translator_(translator),
+        split_(translator, split_options(o.split, languages.said, o.target_language, tokenizer)),
+        tokenizer_(tokenizer),
+        stop_(std::move(stop)) {}
+
+  /// @param first  the number of the first line in the whole text, from 0
+  std::string translate(const std::vector<std::string>& texts, const std::vector<std::string>& prefixes,
+                        std::int64_t first) {
+    for (std::int64_t number = first; const std::string& text : texts)
+      target_.check_tag(text, fmt::format("line {}", ++number));
+    if (o_.split.split != Split::none) return translate_split(texts, first);
+    std::vector<std::string> tagged;
+    if (!prefix_.empty())
+      for (const std::string& text : texts) tagged.push_back(prepend_language_tag(prefix_, text));
+    translator_.go_to(static_cast<std::uint64_t>(first));
+    const auto translations =
+        translator_.translate(tagged.empty() ? texts : tagged, prefixes, {.on_partial = {}, .stop = stop_});
+    std::string out;
+    std::int64_t number = first;
+    for (std::size_t i = 0; i < texts.size(); ++i, ++number) {
+      const std::vector<search::Translation>& list = translations[i];
+      if (list[0].stop_reason == search::StopReason::cancelled) {
+        // After a missing line the others would be misaligned, except for JSON objects, which are numbered.
+        if (!o_.json) break;
+        continue;
+      }
+      ++lines_;
+      tally_.add(list[0]);
+      if (o_.json)
+        out += json_line(o_, tokenizer_, number + 1, texts[i], list);
+      else if (o_.decoding.search.n_best > 1)
+        for (const search::Translation& t : list)
+          out += fmt::format("{} ||| {}{} ||| {:.6f}\n", number, t.text, alignment_of(o_, t), t.score);
+      else
+        out += list[0].text + alignment_of(o_, list[0]) + "\n";
+    }
+    return out;
+  }
+  const Tally& tally() const { return tally_; }
+  /// Lines so far, except those whose search was stopped.
+  std::int64_t lines() const { return lines_; }
+
+ private:
+  std::string translate_split(const std::vector<std::string>& texts, std::int64_t first) {
+    const auto translations =
+        split_.translate(texts, prefix_, static_cast<std::uint64_t>(first), {.on_partial = {}, .stop = stop_});
+    std::string out;
+    for (std::int64_t number = first; const search::SplitTranslation& t : translations) {
+      const std::string& source = texts[static_cast<std::size_t>(number++ - first)];
+      if (t.cancelled && !o_.json) break;  // as above
+      if (t.cancelled) continue;
+      ++lines_;
+      for (const auto& part : t.parts) tally_.add(part.translations.front());
+      out += o_.json ? json_line(o_, tokenizer_, number, source, t) : t.text + "\n";
+    }
+    return out;
+  }
+
+  const TranslateOptions& o_;
+  const std::string& prefix_;
+  const TargetLanguage& target_;
+  search::Translator& translator_;
+  search::SplitTranslator split_;
+  const Tokenizer& tokenizer_;
+  std::stop_token stop_;
+  Tally tally_;
+  std::int64_t lines_ = 0;
+};
+
+>>>>>>> ac2e7bed (docs: sentences.md says where texts are split, and how accurately beside other splitters. No functional change)
 // Everything that affects the translation of a shared text, and must be the same in all processes.
 WorkPlan work_plan(const TranslateOptions& o, const Fields& fields, const std::string& directory) {
   WorkPlan plan{.directory = directory,

@@ -90,6 +90,7 @@ TEST_F(TranslateSplit, WhatHasNoMeaningForPartsIsRefused) {
       {{"--split", "lines", "--alignment", "soft"}, "--alignment"},
       {{"--split", "lines", "--target-prefix", prefix}, "--target-prefix"},
       {{"--split-language", "de"}, "--split-language"},
+      {{"--split", "sentences", "--split-language", "german"}, "--split-language"},
       {{"--split", "words"}, "--split"}};
   for (const auto& [args, option] : refused) {
     const Ran ran = translate(args, "a dog\n");
