@@ -93,10 +93,12 @@ std::vector<std::byte> quantised(const std::vector<float>& values, std::int64_t 
 class Ctranslate2Exporter {
  public:
   Ctranslate2Exporter(const ModelSource& source, Ctranslate2Type type)
-      : source_(source), type_(type), model_(make(source)), layout_(ctranslate2_layout(*model_)) {
+      : source_(source),
+        type_(type),
+        model_(make(source)),
+        tokenizer_(tokenizer_of(source)),
+        layout_(ctranslate2_layout(*model_, ids_used())) {
     for (const nn::Parameter& p : model_->parameters().all()) by_name_[p.name] = &p;
-    if (!source.has_tokenizer()) fail_usage(source.name(), "has no tokenizer, and CTranslate2 needs its vocabulary");
-    tokenizer_ = source.tokenizer();
     if (layout_.starts_from_zero) check_zero_start();
   }
 
@@ -108,6 +110,18 @@ class Ctranslate2Exporter {
   }
 
  private:
+  static std::shared_ptr<const Tokenizer> tokenizer_of(const ModelSource& source) {
+    if (!source.has_tokenizer()) fail_usage(source.name(), "has no tokenizer, and CTranslate2 needs its vocabulary");
+    return source.tokenizer();
+  }
+
+  // The ids of the tokenizer and of the model's special tokens.
+  std::int64_t ids_used() const {
+    const SpecialIds ids = model_->special_ids();
+    const std::int64_t special = std::max({ids.pad, ids.bos, ids.eos, ids.unk, ids.decoder_start});
+    return std::max<std::int64_t>({special + 1, tokenizer_->size(Side::source), tokenizer_->size(Side::target)});
+  }
+
   std::vector<std::int64_t> shape_of(const Ctranslate2Variable& v) const {
     if (v.parts.empty()) return v.shape;
     std::vector<std::int64_t> shape{0};
@@ -231,9 +245,9 @@ class Ctranslate2Exporter {
   const ModelSource& source_;
   Ctranslate2Type type_;
   std::unique_ptr<Model> model_;
+  std::shared_ptr<const Tokenizer> tokenizer_;
   Ctranslate2Layout layout_;
   std::map<std::string, const nn::Parameter*> by_name_;
-  std::shared_ptr<const Tokenizer> tokenizer_;
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ float activation_id(const Json& config, const char* key) {
 
 class LayoutWriter {
  public:
-  explicit LayoutWriter(const Model& m) : config_(Json::parse(m.config_json())) {
+  LayoutWriter(const Model& m, std::int64_t tokens) : tokens_(tokens), config_(Json::parse(m.config_json())) {
     for (const nn::Parameter& p : m.parameters().all())
       if (!p.is_adapter) rows_[p.name] = p.shape[0];
     family_ = config_.at(config_.at("model_type") == "tril" ? "architecture" : "model_type");
@@ -121,7 +121,7 @@ class LayoutWriter {
     const bool own_start = family_ == "marian" || family_ == "marian_nmt" || family_ == "opennmt";
     const std::int64_t rows = count("vocab_size"), start = count("decoder_start_token_id");
     const bool pads_at_end = own_start && count("pad_token_id") == rows - 1;
-    out_.words = pads_at_end ? rows - 1 : rows;
+    out_.words = pads_at_end ? rows - 1 : std::min(rows, tokens_);
     out_.starts_from_zero = pads_at_end && start == rows - 1;
     if (own_start && config_.value("decoder_vocab_size", rows) != rows)
       fail_usage("decoder_vocab_size",
@@ -190,7 +190,7 @@ class LayoutWriter {
   void write_t5() {
     out_.specification = "TransformerSpec";
     out_.revision = 7;
-    out_.words = count("vocab_size");
+    out_.words = std::min(count("vocab_size"), tokens_);
     out_.norm_eps = config_.at("layer_norm_epsilon");
     const double heads = static_cast<double>(count("num_heads")), act = activation_id(config_, "dense_act_fn");
     encoder_attributes(heads, 1, act);
@@ -243,15 +243,15 @@ class LayoutWriter {
     norm(name + "/ffn/layer_norm", ffn + ".layer_norm");
   }
 
-  void language_model(std::int64_t words, double eps) {
+  void language_model(double eps) {
     out_.specification = "TransformerDecoderSpec";
     out_.revision = 8;
-    out_.words = words;
+    out_.words = std::min(count("vocab_size"), tokens_);
     out_.norm_eps = eps;
   }
 
   void write_llama() {
-    language_model(count("vocab_size"), config_.at("rms_norm_eps"));
+    language_model(config_.at("rms_norm_eps"));
     const Json rope = config_.at("rope_parameters");
     const std::string scaling = rope.value("rope_type", "default");
     if (scaling != "default" && scaling != "linear")
@@ -298,7 +298,7 @@ class LayoutWriter {
   }
 
   void write_gpt2() {
-    language_model(count("vocab_size"), config_.at("layer_norm_epsilon"));
+    language_model(config_.at("layer_norm_epsilon"));
     decoder_attributes(static_cast<double>(count("n_head")), 1, activation_id(config_, "activation_function"));
     flag("decoder/scale_embeddings", 0);
     output("transformer.wte.weight");
@@ -316,7 +316,7 @@ class LayoutWriter {
   }
 
   void write_opt() {
-    language_model(count("vocab_size"), 1e-5);
+    language_model(1e-5);
     decoder_attributes(static_cast<double>(count("num_attention_heads")),
                        config_.at("do_layer_norm_before").get<bool>(), activation_id(config_, "activation_function"));
     flag("decoder/scale_embeddings", 0);
@@ -332,6 +332,7 @@ class LayoutWriter {
       translation_layer(fmt::format("decoder/layer_{}", i), fmt::format("{}.layers.{}", root, i));
   }
 
+  std::int64_t tokens_;
   Json config_;
   std::string family_;
   std::map<std::string, std::int64_t> rows_;  // of each parameter
@@ -341,8 +342,8 @@ class LayoutWriter {
 
 }  // namespace
 
-Ctranslate2Layout ctranslate2_layout(const Model& m) {
-  return LayoutWriter(m).write();
+Ctranslate2Layout ctranslate2_layout(const Model& m, std::int64_t tokens) {
+  return LayoutWriter(m, tokens).write();
 }
 
 }  // namespace tril::model

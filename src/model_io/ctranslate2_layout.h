@@ -42,7 +42,8 @@ struct Ctranslate2Layout {
   double norm_eps = 0;
 };
 
+/// @param tokens  the number of the tokenizer's ids. Rows beyond them are left out: CTranslate2 would generate them.
 /// @throws Error(usage) naming the family, or the key of its config, that CTranslate2 does not support
-Ctranslate2Layout ctranslate2_layout(const Model& m);
+Ctranslate2Layout ctranslate2_layout(const Model& m, std::int64_t tokens);
 
 }  // namespace tril::model

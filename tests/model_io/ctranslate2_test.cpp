@@ -9,6 +9,7 @@
 
 #include "format/ctranslate2_file.h"
 #include "model_io/ctranslate2_export.h"
+#include "model_io/ctranslate2_layout.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/file_text.h"
@@ -163,6 +164,18 @@ TEST(Ctranslate2, AnExportedModelIsTheSameModel) {
   EXPECT_TRUE(contains(
       error_of([] { export_ctranslate2(ModelSource::open(golden("llama.int8")), "nowhere", Ctranslate2Type::int8); }),
       "no tokenizer"));
+}
+
+// CTranslate2 would generate them; tril never does.
+TEST(Ctranslate2, RowsBeyondTheTokenizerAreNotExported) {
+  for (const char* name : {"llama", "gpt2", "opt", "bart", "t5_v1_1"}) {
+    const auto m = make(ModelSource::open(fs::path(test::test_dir()) / "golden/hf" / name));
+    const Ctranslate2Layout layout = ctranslate2_layout(*m, 7);
+    EXPECT_EQ(layout.words, 7) << name;
+    for (const Ctranslate2Variable& v : layout.variables)
+      if (v.name == "decoder/embeddings/weight" || v.name == "decoder/projection/weight")
+        EXPECT_EQ(v.parts.at(0).count, 7) << name << ": " << v.name;
+  }
 }
 
 TEST(Ctranslate2, ATokenizerCutsAndNumbersAsTheOriginal) {
