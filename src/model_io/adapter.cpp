@@ -58,6 +58,37 @@ std::map<std::string, AdapterModule> modules_of(std::span<const WeightView> tens
   return modules;
 }
 
+// Gives parameters of target_parameters their own names. `peft` wraps a module once for each of its parameters: the tensors of
+// MODULE are those of the last parameter, those of MODULE.base_layer of the one before it.
+std::map<std::string, AdapterModule> with_parameters(std::map<std::string, AdapterModule> modules,
+                                                     const AdapterConfig& config, const std::string& file) {
+  constexpr std::string_view inner = ".base_layer";
+  if (config.parameters.empty()) return modules;
+  std::map<std::string, AdapterModule> named;
+  for (auto& [name, m] : modules) {
+    std::string_view module = name;
+    std::size_t depth = 0;
+    for (; module.ends_with(inner); ++depth) module.remove_suffix(inner.size());
+    const std::vector<std::string> parameters = m.a ? config.parameters_of(module) : std::vector<std::string>();
+    if (parameters.empty()) {
+      named[name] = m;
+      continue;
+    }
+    const std::string outermost(module);
+    std::string innermost = outermost;
+    for (std::size_t i = 1; i < parameters.size(); ++i) innermost += inner;
+    if (depth >= parameters.size() || !modules.contains(innermost))
+      fail_usage(
+          file + ": " + printable(name, 200),
+          fmt::format("{} parameters of this module are named in target_parameters, but the tensors are those of "
+                      "another number",
+                      parameters.size()));
+    m.is_parameter = true;
+    named[outermost + "." + parameters[parameters.size() - 1 - depth]] = m;
+  }
+  return named;
+}
+
 void check_sizes(const WeightView& view, std::vector<std::int64_t> expected, const std::string& where) {
   if (view.shape != expected)
     fail_usage(where, fmt::format("{} has shape [{}], expected [{}]", printable(view.name, 200),
@@ -70,6 +101,15 @@ void check_module(const std::string& name, const AdapterModule& m, const Adapter
   if (!m.a && (m.magnitude || m.b_bias))
     fail_usage(where, "has a magnitude or a bias of LoRA, but no lora_A and lora_B");
   if (!m.a) return;
+  if (m.is_parameter) {
+    if (m.b_bias || m.magnitude || m.is_table)
+      fail_usage(where, "has a bias, a magnitude or a table, which parameters of target_parameters cannot have");
+    if (m.a->shape.size() != 2 || m.b->shape.size() != 2 || m.a->shape[0] != m.b->shape[1] ||
+        m.a->shape[0] % c.rank_of(name) != 0)
+      fail_usage(where, fmt::format("lora_A and lora_B have shapes [{}] and [{}], expected a multiple of a rank of {}",
+                                    fmt::join(m.a->shape, ", "), fmt::join(m.b->shape, ", "), c.rank_of(name)));
+    return;
+  }
   if (!c.changes(name))
     fail_usage(where, "has tensors, but adapter_config.json does not select this module",
                "check target_modules, exclude_modules and layers_to_transform");
@@ -109,7 +149,7 @@ Adapter Adapter::open(const fs::path& directory) {
     else
       fail(shown, "has neither adapter_model.safetensors nor adapter_model.bin", "download it again");
     adapter.file_ = printable((fs::exists(safe) ? safe : pickled).string(), 400);
-    adapter.modules_ = modules_of(tensors, adapter.file_);
+    adapter.modules_ = with_parameters(modules_of(tensors, adapter.file_), adapter.config_, adapter.file_);
     for (const auto& [name, module] : adapter.modules_)
       check_module(name, module, adapter.config_, adapter.place_of(printable(name, 200)));
     if (adapter.modules_.empty()) fail(adapter.file_, "has no tensors", "download it again");

@@ -26,6 +26,9 @@ struct AdapterModule {
   const WeightView *a = nullptr, *b = nullptr, *magnitude = nullptr, *b_bias = nullptr;
   const WeightView *weight = nullptr, *bias = nullptr;  ///< instead of the model's own
   bool is_table = false;                                ///< a and b belong to an embedding: [rank, vocab], [d, rank]
+  /// a and b belong to a parameter of target_parameters, whose full name is the module's. A matrix has [rank, in] and
+  /// [out, rank]; E matrices in one tensor have [E rank, in] and [out, rank E].
+  bool is_parameter = false;
 };
 
 class Adapter {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -116,6 +117,7 @@ void refuse_unsupported(const JsonObject& o) {
                                                 "bias",
                                                 "exclude_modules",
                                                 "modules_to_save",
+                                                "target_parameters",
                                                 "rank_pattern",
                                                 "alpha_pattern",
                                                 "layers_to_transform",
@@ -173,6 +175,24 @@ bool AdapterConfig::changes(std::string_view module) const {
   return layer && std::find(layers.begin(), layers.end(), *layer) != layers.end();
 }
 
+std::vector<std::string> AdapterConfig::parameters_of(std::string_view module) const {
+  const bool holds_experts = is_end_of("experts", module);
+  if (!holds_experts && changes(module)) return {};
+  const auto is_target = [&](std::string_view name) {
+    return std::any_of(parameters.begin(), parameters.end(), [&](const std::string& target) {
+      const std::size_t dot = target.rfind('.');
+      if (dot == target.npos) return target == name;
+      return std::string_view(target).substr(dot + 1) == name &&
+             is_end_of(std::string_view(target).substr(0, dot), module);
+    });
+  };
+  static const std::vector<std::string> of_experts{"gate_up_proj", "gate_up_proj_bias", "down_proj", "down_proj_bias"},
+      of_others{"weight"};
+  std::vector<std::string> names;
+  std::ranges::copy_if(holds_experts ? of_experts : of_others, std::back_inserter(names), is_target);
+  return names;
+}
+
 AdapterConfig read_adapter_config(std::string_view text, const std::string& where) {
   return from_files([&] {
     constexpr JsonLimits limits{.bytes = std::uint64_t{1} << 20, .depth = 8, .values = 20'000};
@@ -194,6 +214,9 @@ AdapterConfig read_adapter_config(std::string_view text, const std::string& wher
     if (c.targets.pattern == "all-linear") c.targets = {}, c.all_linear = true;
     c.excluded = read_choice(o, "exclude_modules");
     if (o.has("modules_to_save")) c.saved = o.get<std::vector<std::string>>("modules_to_save");
+    if (o.has("target_parameters")) c.parameters = o.get<std::vector<std::string>>("target_parameters");
+    if (!c.parameters.empty() && c.dora)
+      o.fail_at("use_dora", "is not supported with target_parameters", "`peft` refuses it too");
     read_layers(o, c);
     c.ranks = read_patterns(o, ordered, "rank_pattern");
     c.alphas = read_patterns(o, ordered, "alpha_pattern");

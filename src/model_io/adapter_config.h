@@ -30,9 +30,10 @@ struct AdapterConfig {
   bool rank_stabilised = false;  ///< rsLoRA: scaled by alpha / sqrt(rank) [Kalajdzievski 2023]
   bool dora = false;
   ModuleChoice targets, excluded;
-  bool all_linear = false;           ///< every linear layer, instead of `targets`
-  std::vector<std::string> saved;    ///< modules_to_save: regular expressions of names
-  std::vector<std::int64_t> layers;  ///< layers_to_transform; empty: all
+  bool all_linear = false;              ///< every linear layer, instead of `targets`
+  std::vector<std::string> saved;       ///< modules_to_save: regular expressions of names
+  std::vector<std::string> parameters;  ///< target_parameters: whole names or ends of names ("experts.down_proj")
+  std::vector<std::int64_t> layers;     ///< layers_to_transform; empty: all
   /// layers_pattern: regular expressions of the names of lists of layers, "layers" in "model.layers.3"; empty: any list.
   std::vector<std::string> layer_lists;
   std::vector<std::pair<std::string, double>> ranks, alphas;  ///< rank_pattern and alpha_pattern
@@ -43,6 +44,9 @@ struct AdapterConfig {
   double scale_of(std::string_view module) const;
   /// True if the configuration selects this module, a linear layer or an embedding table.
   bool changes(std::string_view module) const;
+  /// The names of the module's parameters that target_parameters select, innermost wrapper of `peft` first: in the order in
+  /// which `transformers` declares them. Empty: the module is adapted as a whole, or not at all.
+  std::vector<std::string> parameters_of(std::string_view module) const;
 };
 
 /// @param text   of the file

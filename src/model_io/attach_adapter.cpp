@@ -1,4 +1,6 @@
 // Attaches adapters to a model or merges them: finds the weight of each module, and computes its change.
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -6,6 +8,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "model_io/adapter.h"
+#include "model_io/adapter_places.h"
 #include "model_io/quantized_files.h"
 #include "nn/adapters.h"
 
@@ -13,112 +16,6 @@ namespace tril::model {
 namespace {
 
 using Floats = std::vector<float>;
-
-constexpr std::string_view end_of_weight = ".weight";
-
-// A module of the model.
-struct Place {
-  nn::Parameter* weight = nullptr;
-  nn::Parameter* bias = nullptr;
-  bool as_table = false;   ///< an embedding, read by row; else a matrix of products
-  bool as_output = false;  ///< the product that gives logits
-};
-
-bool is_same_module(std::string_view a, std::string_view b) {
-  if (a.size() < b.size()) std::swap(a, b);
-  return a == b || (a.ends_with(b) && a[a.size() - b.size() - 1] == '.');
-}
-
-// Names of a text model inside an image-text model have a component that tril's names lack.
-std::string without_component(std::string module, std::string_view component) {
-  const std::size_t at = module.find(component);
-  return at == module.npos ? module : module.erase(at, component.size());
-}
-
-class Places {
- public:
-  Places(Model& m, const ModelSource& source) : model_(&m), source_(&source), output_(m.output().matrix) {}
-
-  Place find(const std::string& name, const std::string& where) const {
-    std::vector<Place> found = matching(name);
-    if (found.empty()) found = matching(without_component(name, "language_model."));
-    if (found.empty())
-      fail_usage(where, fmt::format("a {} model has no such module", model_->family()),
-                 "the adapter belongs to another model");
-    if (found.size() > 1) fail_usage(where, "matches several modules of the model");
-    check_place(found[0], where);
-    return found[0];
-  }
-
-  /// A weight's own values, in the model's layout.
-  Floats values(const nn::Parameter& p) const {
-    return from_files([&] {
-      const StoredWeight stored = find_weight(*model_, p, source_->weights());
-      if (!stored.values) return Floats(static_cast<std::size_t>(p.shape.count()), 0.0f);
-      Floats floats = floats_of(p, stored);
-      source_->weights().release(stored.values->bytes);
-      return floats;
-    });
-  }
-  /// Reorders a vector, or the rows of a matrix, from the files' order to the model's.
-  Floats ordered(Floats values, const nn::Parameter& p) const {
-    const std::vector<std::int32_t> order = model_->stored_as(p).row_order;
-    if (order.empty()) return values;
-    const std::ptrdiff_t width = std::ssize(values) / std::ssize(order);
-    Floats result(values.size());
-    auto to = result.begin();
-    for (const std::int32_t row : order) to = std::copy_n(values.begin() + row * width, width, to);
-    return result;
-  }
-  const Model& model() const { return *model_; }
-  /// The bias of the output layer, in the model's memory; no tensor: it has none.
-  Tensor output_bias() const { return model_->output().bias; }
-
- private:
-  std::vector<Place> matching(const std::string& name) const {
-    std::vector<Place> exact, similar;
-    for (nn::Parameter& p : model_->parameters().all())
-      for (const std::string& stored : names_of(p)) {
-        if (!stored.ends_with(end_of_weight)) continue;
-        const std::string module = stored.substr(0, stored.size() - end_of_weight.size());
-        if (!is_same_module(name, module)) continue;
-        auto& list = name == module ? exact : similar;
-        if (list.empty() || list.back().weight != &p) list.push_back(place_of(p, p.gathered));
-      }
-    if (exact.empty() && similar.empty() && output_ &&
-        model_->redundant(name + std::string(end_of_weight)) == Redundant::embedding_copy)
-      exact.push_back(place_of(*model_->parameters().find(output_->name), /*as_table=*/false));
-    return exact.empty() ? similar : exact;
-  }
-
-  std::vector<std::string> names_of(const nn::Parameter& p) const {
-    std::vector<std::string> names = model_->stored_as(p).names;
-    names.push_back(p.name);
-    return names;
-  }
-
-  Place place_of(nn::Parameter& p, bool as_table) const {
-    Place place{.weight = &p, .as_table = as_table, .as_output = !as_table && &p == output_};
-    if (p.name.ends_with(end_of_weight))
-      place.bias = model_->parameters().find(p.name.substr(0, p.name.size() - end_of_weight.size()) + ".bias");
-    return place;
-  }
-
-  void check_place(const Place& place, const std::string& where) const {
-    if (model_->stored_as(*place.weight).part.count > 0 && !source_->weights().find(place.weight->name))
-      fail_usage(where, "adapters of experts that are stored in one tensor are not supported");
-    if (place.as_table && model_->has_encoder())
-      fail_usage(where, "adapters of the embeddings of a model with an encoder are not supported",
-                 "merge the adapter into its model with `peft` (merge_and_unload) and use that");
-    if (!place.as_table && !place.as_output && !place.weight->adaptable && !place.weight->hidden_matrix)
-      fail_usage(where, "an adapter of this kind of module is not supported",
-                 "supported: linear layers, the input embeddings and the output layer");
-  }
-
-  Model* model_;
-  const ModelSource* source_;
-  const nn::Parameter* output_;
-};
 
 // A module's tensors in an adapter.
 struct NamedModule {
@@ -178,6 +75,30 @@ Update update_of(const Places& places, const Place& place, const NamedModule& mo
   const bool has_bias = place.bias || (place.as_output && places.output_bias());
   if (!has_bias && (!u.bias.empty() || (!u.b_bias.empty() && place.as_table)))
     fail_usage(where, "has a bias, but the model's module has none");
+  return u;
+}
+
+// The part of the tensors of one parameter that belongs to one expert: A [E rank, in] holds the experts' matrices one below
+// the other; column r E + e of B [out, rank E] is column r of expert e.
+Update update_of_expert(const Places& places, const ExpertPlace& at, const NamedModule& module) {
+  const AdapterConfig& config = module.adapter.config();
+  const WeightView &a = *module.tensors.a, &b = *module.tensors.b;
+  const nn::Parameter& p = *at.place.weight;
+  Update u{.out = p.shape[0], .in = p.shape[1], .rank = config.rank_of(module.name)};
+  u.scale = config.scale_of(module.name);
+  const std::int64_t columns = at.experts * u.rank;
+  if (a.shape != std::vector{columns, u.in} || b.shape[1] != columns || b.shape[0] != at.all_rows)
+    fail_usage(
+        module.where,
+        fmt::format("lora_A and lora_B have shapes [{}] and [{}], but the model has {} experts, each with a matrix {}",
+                    fmt::join(a.shape, ", "), fmt::join(b.shape, ", "), at.experts, p.shape),
+        "the adapter belongs to another model");
+  const Floats all_a = to_f32(a), all_b = to_f32(b);
+  const auto begin = all_a.begin() + at.expert * u.rank * u.in;
+  u.a.assign(begin, begin + u.rank * u.in);
+  for (std::int64_t row = at.first_row; row < at.first_row + at.rows; ++row)
+    for (std::int64_t r = 0; r < u.rank; ++r) u.b.push_back(element(all_b, row * columns + r * at.experts + at.expert));
+  u.b = places.ordered(std::move(u.b), p);
   return u;
 }
 
@@ -253,18 +174,53 @@ nn::WeightChange change_of(const Places& places, const Place& place, const Updat
   return change;
 }
 
+// The module whose matrix has this name as a parameter.
+std::string matrix_name(const std::string& name, bool is_parameter) {
+  constexpr std::string_view end = ".weight";
+  return is_parameter && name.ends_with(end) ? name.substr(0, name.size() - end.size()) : name;
+}
+
+// `transformers` does not read the module `shared`, so its adapter changes nothing. Only a copy of the table with other values
+// would, which `peft` loads into the tied tables.
+void leave_alone(const Places& places, const NamedModule& module) {
+  const AdapterModule& m = module.tensors;
+  if (m.a && m.weight) {
+    const nn::Parameter* own = nullptr;
+    for (const nn::Parameter& p : places.model().parameters().all())
+      if (p.gathered && !own) own = &p;
+    if (!own || to_f32(*m.weight) != places.values(*own))
+      fail_usage(module.where, "holds another table than the model's, which is not supported",
+                 "merge the adapter into its model with `peft` (merge_and_unload) and use that");
+  }
+  spdlog::warn("{}: has no effect, in `transformers` either: it reads encoder.embed_tokens and decoder.embed_tokens",
+               module.where);
+}
+
 // Calls take(place, update) for each module of the adapter.
 template <class Take>
 void for_each_module(const Places& places, const Adapter& adapter, const Take& take) {
   for (const auto& [name, tensors] : adapter.modules()) {
     const NamedModule module{.adapter = adapter, .name = name, .tensors = tensors};
-    const Place place = places.find(name, module.where);
-    const Update u = update_of(places, place, module);
-    for (const Floats* values : {&u.a, &u.b, &u.magnitude, &u.b_bias, &u.weight, &u.bias})
-      if (std::any_of(values->begin(), values->end(), [](float v) { return !std::isfinite(v); }))
-        fail_usage(module.where, "contains a value that is not a finite number",
-                   "the adapter is damaged: download it again");
-    take(place, u);
+    const auto checked = [&](const Place& place, const Update& u) {
+      for (const Floats* values : {&u.a, &u.b, &u.magnitude, &u.b_bias, &u.weight, &u.bias})
+        if (std::any_of(values->begin(), values->end(), [](float v) { return !std::isfinite(v); }))
+          fail_usage(module.where, "contains a value that is not a finite number",
+                     "the adapter is damaged: download it again");
+      take(place, u);
+    };
+    if (places.is_unread(name)) {
+      leave_alone(places, module);
+      continue;
+    }
+    const std::vector<ExpertPlace> experts =
+        tensors.is_parameter ? places.find_experts(name, module.where) : std::vector<ExpertPlace>();
+    for (const ExpertPlace& expert : experts) checked(expert.place, update_of_expert(places, expert, module));
+    if (!experts.empty()) continue;
+    const Place place = places.find(matrix_name(name, tensors.is_parameter), module.where);
+    if (tensors.is_parameter && places.model().stored_as(*place.weight).transposed)
+      fail_usage(module.where, "a matrix that files store transposed is not supported in target_parameters",
+                 "name its module in target_modules of `peft`");
+    checked(place, update_of(places, place, module));
   }
 }
 
@@ -280,12 +236,21 @@ void attach(Model& m, const ModelSource& source, std::span<const Adapter> adapte
                      fmt::format("{} cannot be adapted as the model runs: steps with a cache read its own values",
                                  place.weight->name),
                      "export the model with the adapter merged, and use that");
+        const auto with_change = [&](const std::shared_ptr<const nn::WeightAdapters>& before) {
+          auto all = before ? std::make_shared<nn::WeightAdapters>(*before) : std::make_shared<nn::WeightAdapters>();
+          all->of.resize(adapters.size());
+          all->standard = standard;
+          all->of[i] = change_of(places, place, u);
+          return all;
+        };
         auto& slot = place.as_table ? place.weight->row_adapters : place.weight->adapters;
-        auto all = slot ? std::make_shared<nn::WeightAdapters>(*slot) : std::make_shared<nn::WeightAdapters>();
-        all->of.resize(adapters.size());
-        all->standard = standard;
-        all->of[i] = change_of(places, place, u);
-        slot = std::move(all);
+        if (!place.of_encoder) {
+          slot = with_change(slot);
+          return;
+        }
+        auto both = slot ? std::make_shared<nn::WeightAdapters>(*slot) : std::make_shared<nn::WeightAdapters>();
+        both->of_encoder = with_change(both->of_encoder);
+        slot = std::move(both);
       });
     });
 }
@@ -301,6 +266,12 @@ void merge(Model& m, const ModelSource& source, const Adapter& adapter) {
                                "adapter changes only one of the two",
                                w.name),
                    "use the adapter without merging it");
+      if (place.as_table && m.has_encoder() && w.name.ends_with("shared.weight"))
+        fail_usage(
+            adapter.path(),
+            fmt::format("{} is the table of the encoder and of the decoder, which the adapter changes differently",
+                        w.name),
+            "use the adapter without merging it");
       const Floats values = changed_matrix(u, u.weight.empty() ? host_copy<float>(w.value) : u.weight);
       host_write<float>(w.value, values);
       if (place.as_table || (u.bias.empty() && u.b_bias.empty())) return;

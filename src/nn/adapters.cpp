@@ -111,10 +111,10 @@ void adapt(Context& c, const Tensor& x, const Parameter& weight, Tensor y) {
   });
 }
 
-void adapt_rows(Context& c, std::span<const std::int32_t> ids, const Parameter& table, float scale, Tensor y) {
-  check(!c.tape(), table.name, "a served adapter has no gradients");
+void adapt_rows(Context& c, std::span<const std::int32_t> ids, const WeightAdapters& adapters, float scale, Tensor y) {
+  check(!c.tape(), "embedding", "a served adapter has no gradients");
   const auto n_ids = std::ssize(ids);
-  for_each_adapter(c, *table.row_adapters, n_ids, [&](const WeightChange& change, std::span<const std::int32_t> rows) {
+  for_each_adapter(c, adapters, n_ids, [&](const WeightChange& change, std::span<const std::int32_t> rows) {
     std::vector<std::int32_t> wanted;
     for (const std::int32_t r : rows) wanted.push_back(ids[as_size(r)]);
     const Tensor on_device = c.upload(wanted);

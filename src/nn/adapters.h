@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -29,6 +30,8 @@ struct WeightChange {
 struct WeightAdapters {
   std::vector<std::optional<WeightChange>> of;
   std::int32_t standard = -1;  ///< the adapter of rows that name none; -1: none
+  /// Parameter::row_adapters only: the changes of the rows that the encoder reads (Embedding::of_encoder); null: none.
+  std::shared_ptr<const WeightAdapters> of_encoder = nullptr;
 };
 
 /// A float32 matrix in the form that products read. @param values  [rows, columns]
@@ -46,7 +49,7 @@ const WeightChange* change_of_all(const Context& c, const Parameter& weight);
 /// @throws Error if the context names the adapters of another number of rows
 void adapt(Context& c, const Tensor& x, const Parameter& weight, Tensor y);
 /// Changes y [N, d], the rows `ids` of a table times `scale`, in place.
-void adapt_rows(Context& c, std::span<const std::int32_t> ids, const Parameter& table, float scale, Tensor y);
+void adapt_rows(Context& c, std::span<const std::int32_t> ids, const WeightAdapters& adapters, float scale, Tensor y);
 
 /// Sets the context's adapters until it is destroyed.
 class AdapterScope {

@@ -67,7 +67,9 @@ Tensor Embedding::forward(Context& c, std::span<const std::int32_t> ids) const {
   const Tensor on_device = c.upload<std::int32_t>(ids, {std::ssize(ids)});
   Tensor y = table_->value ? ops::embedding(c, table_->value, on_device, options_.scale, options_.padding_id)
                            : ops::embedding(c, table_->quantized, on_device, options_.scale);
-  if (is_adapted(c, table_->row_adapters.get())) adapt_rows(c, ids, *table_, options_.scale, y);
+  const WeightAdapters* adapters = table_->row_adapters.get();
+  if (adapters && of_encoder_) adapters = adapters->of_encoder.get();
+  if (is_adapted(c, adapters)) adapt_rows(c, ids, *adapters, options_.scale, y);
   return y;
 }
 

@@ -78,10 +78,17 @@ class Embedding {
     e.options_.scale = 1;
     return e;
   }
+  /// The same table for the tokens of an encoder: an adapter may change it for the encoder alone.
+  Embedding of_encoder() const {
+    Embedding e = *this;
+    e.of_encoder_ = true;
+    return e;
+  }
 
  private:
   Parameter* table_ = nullptr;
   Options options_;
+  bool of_encoder_ = false;
 };
 
 /// FF(x) = f(x W1^T + b1) W2^T + b2 [Vaswani et al. 2017, eq. 2], with optional biases, dropout and residual.

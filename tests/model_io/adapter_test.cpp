@@ -96,10 +96,15 @@ TEST(Adapter, MergedModelGivesTheSameLogits) {
     const auto source = model::ModelSource::open(each.base);
     const auto m = model::load(source);
     const model::Adapter adapter = model::Adapter::open(each.dir);
-    model::merge(*m, source, adapter);
+    const std::string problem = error_of([&] { model::merge(*m, source, adapter); });
+    if (!problem.empty()) {  // a table that is tied to another one
+      EXPECT_TRUE(m->has_encoder() && contains(problem, "without merging it")) << problem;
+      continue;
+    }
     Arena arena;
     Context c(arena);
-    expect_close("logits", each.logits_of(c, *m), to_f32(each.expected.at("merged")), 1e-4, 1e-4);
+    expect_close("logits", each.logits_of(c, *m),
+                 to_f32(each.expected.at(each.expected.find("merged") ? "merged" : "logits")), 1e-4, 1e-4);
   }
 }
 
@@ -176,7 +181,12 @@ TEST(Adapter, RefusesWhatItDoesNotKnowByName) {
       {{{"peft_type", "IA3"}}, "IA3"},
       {{{"peft_type", nullptr}}, "peft_type"},
       {{{"use_qalora", true}}, "use_qalora"},
-      {{{"target_parameters", {"mlp.experts"}}}, "target_parameters"},
+      {{{"target_parameters", {"experts.down_proj"}}, {"use_dora", true}},
+       "use_dora: is not supported with target_parameters"},
+      {{{"target_parameters", {"q_proj.weight", "v_proj.weight", "down_proj.weight"}},
+        {"target_modules", nlohmann::json::array()},
+        {"r", 3}},
+       "a multiple of a rank of 3"},
       {{{"alora_invocation_tokens", {1, 2}}}, "alora_invocation_tokens"},
       {{{"layer_replication", {{0, 1}}}}, "layer_replication"},
       {{{"something_new", 1}}, "something_new"},
@@ -247,6 +257,46 @@ TEST(Adapter, OfAnUnusedTensorHasNoPlace) {
   EXPECT_EQ(problem_of("lm_head", d, V, "marian"), "") << "the tied output";
   const std::string problem = problem_of("model.encoder.embed_positions", d, V, "marian");
   EXPECT_NE(problem.find("has no such module"), problem.npos) << problem;
+}
+
+// `peft` wraps a module once for each of its parameters, in the order in which they are declared.
+TEST(Adapter, ParametersOfAModuleAreInOrder) {
+  const auto parameters = [](const nlohmann::json& targets, const std::string& module) {
+    const nlohmann::json config{{"peft_type", "LORA"}, {"target_modules", {"q_proj"}}, {"target_parameters", targets}};
+    return model::read_adapter_config(config.dump(), "adapter_config.json").parameters_of(module);
+  };
+  using Names = std::vector<std::string>;
+  const std::string experts = "model.layers.0.mlp.experts", gate = "model.layers.0.mlp.gate";
+  EXPECT_EQ(parameters({"down_proj", "experts.gate_up_proj"}, experts), (Names{"gate_up_proj", "down_proj"}));
+  EXPECT_EQ(parameters({"down_proj", "mlp.gate.weight"}, gate), Names{"weight"});
+  EXPECT_EQ(parameters({"layers.1.mlp.experts.down_proj"}, experts), Names());
+  EXPECT_EQ(parameters({"q_proj.weight", "weight"}, "model.layers.0.self_attn.q_proj"), Names())
+      << "target_modules name it";
+}
+
+// Two wrappers for one parameter, and an expert that the model does not have.
+TEST(Adapter, OfParametersNeedsAllTensors) {
+  if (other_golden_directory()) GTEST_SKIP();
+  const auto problem_of = [](const std::string& module, std::int64_t rows, const std::string& targets) {
+    Files files;
+    files.base = "mixtral";
+    files.config["target_modules"] = nlohmann::json::array();
+    files.config["target_parameters"] = nlohmann::json::array({targets});
+    files.config["r"] = 2;
+    const std::string name = "base_model.model.model.layers.0." + module;
+    const std::vector<float> a(static_cast<std::size_t>(rows * 32), 0.5f), b(static_cast<std::size_t>(48 * rows), 0.5f);
+    write_safetensors((fs::path(files.dir.path()) / "adapter_model.safetensors").string(),
+                      {{name + ".lora_A.weight", StoredType::f32, {rows, 32}, std::as_bytes(std::span(a))},
+                       {name + ".lora_B.weight", StoredType::f32, {48, rows}, std::as_bytes(std::span(b))}},
+                      {});
+    return files.problem();
+  };
+  EXPECT_EQ(problem_of("mlp.experts", 8, "experts.down_proj"), "");
+  EXPECT_TRUE(contains(problem_of("mlp.experts", 6, "experts.down_proj"), "the model has 4 experts"));
+  EXPECT_TRUE(contains(problem_of("mlp.experts.base_layer", 8, "experts.down_proj"), "another number"));
+  EXPECT_TRUE(
+      contains(problem_of("mlp.experts", 8, "experts.down_proj_bias"), "supported: gate_up_proj and down_proj"));
+  EXPECT_TRUE(contains(problem_of("mlp.experts", 8, "experts.gate_up_proj"), "belongs to another model"));
 }
 
 TEST(Adapter, RefusesAnAdapterOfAnotherModel) {

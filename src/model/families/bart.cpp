@@ -36,6 +36,7 @@ Bart::Bart(const BartFamily& family, const BartConfig& config)
     decoder_.embedding =
         nn::Embedding(p, "model.decoder.embed_tokens.weight", k.decoder_vocab_size, k.d_model, embedding);
   }
+  encoder_.embedding = encoder_.embedding.of_encoder();
   if (family.embedding_norm == EmbeddingNorm::of_decoder_words) {
     decoder_.embedding = decoder_.embedding.unscaled();
     decoder_.norms_words = true;

@@ -14,6 +14,7 @@ T5::T5(const T5Config& config) : config_(config) {
   };
   encoder_embedding_ = table(k.share_embeddings ? "shared.weight" : "encoder.embed_tokens.weight");
   decoder_embedding_ = k.share_embeddings ? encoder_embedding_ : table("decoder.embed_tokens.weight");
+  encoder_embedding_ = encoder_embedding_.of_encoder();
   output_ = k.tie_word_embeddings
                 ? decoder_embedding_.table()
                 : &parameters_.add("lm_head.weight", {k.vocab_size, k.d_model}, nn::Init::normal(k.initializer_factor));

@@ -109,6 +109,7 @@ T5Gemma::Side T5Gemma::side(bool decoder, const LlamaLikeConfig& k) {
   s.rotaries.emplace_back(k.rope);
   s.embedding = nn::Embedding(parameters_, name + ".embed_tokens.weight", k.vocab_size, k.hidden_size,
                               {.scale = k.embedding_scale, .deviation = k.initializer_range});
+  if (!decoder) s.embedding = s.embedding.of_encoder();
   for (std::int64_t i = 0; i < k.num_hidden_layers; ++i) s.layers.push_back(layer(decoder, k, i));
   s.last = nn::Norm(parameters_, name + ".norm", k.hidden_size, static_cast<float>(k.norm_eps), k.norm);
   return s;
