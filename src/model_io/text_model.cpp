@@ -1,21 +1,64 @@
 #include "model_io/text_model.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
 
+#include "base/printable.h"
+
 namespace tril::model {
 namespace {
 
-constexpr std::array multimodal{"gemma3", "mistral3", "qwen3_5", "qwen3_5_moe"};
+// The model_type of directories with several kinds of input whose texts go through a language model of a known family, as
+// they would without pictures, speech or video. In paligemma, blip and kosmos they do not: a prompt attends to all of itself,
+// or the family is one of its own.
+constexpr std::string_view multimodal =
+    " aya_vision blip-2 cohere2_vision deepseek_vl deepseek_vl_hybrid exaone4_5 fast_vlm fun_asr_nano gemma3 "
+    "glmasr got_ocr2 granite_speech granite_speech_plus idefics2 idefics3 instructblip instructblipvideo "
+    "internvl janus kimi_k25 lfm2_vl lfm3_vl lighton_ocr llava llava_next llava_next_video llava_onevision "
+    "minicpm_ocr minicpmv4_6 minicpmv4_7 mistral3 moss_transcribe_diarize omniasr ovis2 perception_lm "
+    "pp_chart2table qianfan_ocr qwen2_5_vl qwen2_audio qwen2_vl qwen3_5 qwen3_5_moe qwen3_asr qwen3_vl "
+    "shieldgemma2 smolvlm vibevoice_asr video_llama_3 video_llava vipllava voxtral ";
+
+// Language models whose texts are rotated by three positions, which are equal where there are no pictures: the families that
+// they then are.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> without_pictures{
+    {{"qwen2_vl_text", "qwen2"}, {"qwen2_5_vl_text", "qwen2"}, {"qwen3_vl_text", "qwen3"}}};
+// Directories whose config.json may have the keys of the language model at its top, beside those of the pictures.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> flat{
+    {{"qwen2_vl", "qwen2_vl_text"}, {"qwen2_5_vl", "qwen2_5_vl_text"}}};
+constexpr std::array picture_keys{"vision_config",  "vision_start_token_id", "vision_end_token_id", "vision_token_id",
+                                  "image_token_id", "video_token_id",        "architectures"};
 
 // Prefixes of names in files, and their replacements.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> renamed{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> renamed{
     {{"language_model.model.", "model."},
+     {"model.language_model.model.", "model."},
      {"model.language_model.", "model."},
+     {"model.text_model.", "model."},
+     {"model.language_model.lm_head.", "lm_head."},
      {"language_model.lm_head.", "lm_head."}}};
-constexpr std::array<std::string_view, 5> left_alone{"vision_tower.", "multi_modal_projector.", "model.vision_tower.",
-                                                     "model.multi_modal_projector.", "model.visual."};
+
+// The first components of a name, without "model.", of what does not belong to the language model.
+constexpr std::string_view other_parts =
+    " acoustic_tokenizer_encoder aligner audio_tower connector encoder generation_aligner "
+    "generation_embeddings generation_head high_res_vision_alpha high_res_vision_model high_res_vision_neck "
+    "high_res_vision_proj image_newline image_tower language_projection merger mm_projector "
+    "multi_modal_projector projector qformer query_tokens semantic_tokenizer_encoder video_tower "
+    "vision_encoder vision_model vision_projection vision_tower visual visual_embeddings_table vqmodel ";
+
+// True if the word is one of those in the list, which have blanks around them.
+bool is_in(std::string_view list, std::string_view word) {
+  return word.find(' ') == word.npos && list.find(fmt::format(" {} ", word)) != list.npos;
+}
+
+template <class Table>
+std::string_view found_in(const Table& table, std::string_view name) {
+  const auto at = std::ranges::find(table, name, [](const auto& entry) { return entry.first; });
+  return at == table.end() ? std::string_view() : at->second;
+}
 
 std::string text_name(std::string_view name) {
   for (const auto& [prefix, own] : renamed)
@@ -23,19 +66,50 @@ std::string text_name(std::string_view name) {
   return std::string(name);
 }
 
+// "vision_tower" for "model.vision_tower.layer.weight"; "": the tensor belongs to the language model.
+std::string_view other_part(std::string_view name) {
+  if (name.starts_with("model.")) name.remove_prefix(6);
+  const std::string_view first = name.substr(0, name.find('.'));
+  return is_in(other_parts, first) ? first : std::string_view();
+}
+
+// Rotation by three positions that are equal is rotation by one.
+void rotate_by_one_position(nlohmann::json& text) {
+  for (const char* key : {"rope_scaling", "rope_parameters"}) {
+    const auto rope = text.find(key);
+    if (rope == text.end() || !rope->is_object()) continue;
+    for (const char* part : {"mrope_section", "mrope_interleaved"}) rope->erase(part);
+    for (const char* type : {"type", "rope_type"})
+      if (const auto at = rope->find(type); at != rope->end() && *at == "mrope") *at = "default";
+  }
+}
+
 }  // namespace
 
 bool names_text_model(const WeightFiles& weights) {
-  return std::ranges::any_of(weights.names(), [](const std::string& name) { return text_name(name) != name; });
+  return std::ranges::any_of(
+      weights.names(), [](const std::string& name) { return text_name(name) != name || !other_part(name).empty(); });
 }
 
 bool holds_text_model(const JsonObject& config) {
-  return std::ranges::find(multimodal, config.get<std::string>("model_type", "")) != multimodal.end() &&
-         config.find_object("text_config").has_value();
+  const std::string type = config.get<std::string>("model_type", "");
+  if (!is_in(multimodal, type)) return false;
+  return config.find_object("text_config").has_value() || !found_in(flat, type).empty();
 }
 
 ConfigDocument text_config(const ConfigDocument& whole, const WeightNamesOf& weight_names) {
-  ConfigDocument text{.json = whole.json.at("text_config"), .where = whole.where + ": text_config"};
+  const bool nested = whole.json.contains("text_config") && whole.json.at("text_config").is_object();
+  ConfigDocument text{.json = nested ? whole.json.at("text_config") : whole.json,
+                      .where = nested ? whole.where + ": text_config" : whole.where};
+  if (!nested) {
+    for (const char* key : picture_keys) text.json.erase(key);
+    text.json["model_type"] = found_in(flat, whole.json.at("model_type").get<std::string>());
+  }
+  if (const auto type = text.json.find("model_type"); type != text.json.end() && type->is_string())
+    if (const std::string_view family = found_in(without_pictures, type->get<std::string>()); !family.empty()) {
+      *type = family;
+      rotate_by_one_position(text.json);
+    }
   for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id", "tie_word_embeddings", "quantization_config"})
     if (const auto at = whole.json.find(key); at != whole.json.end() && !at->is_null()) text.json[key] = *at;
   if (!whole.json.contains("tie_word_embeddings"))
@@ -46,15 +120,24 @@ ConfigDocument text_config(const ConfigDocument& whole, const WeightNamesOf& wei
 
 WeightFiles text_weights(const std::shared_ptr<const WeightFiles>& whole) {
   std::map<std::string, std::string, std::less<>> in_file;
+  std::map<std::string, std::int64_t, std::less<>> ignored;  // numbers of tensors
   WeightFiles::Contents contents{.where = {}, .tensors = {}, .maps = whole};
   for (const std::string& name : whole->names()) {
     contents.where = whole->file_of(name);
-    if (std::ranges::any_of(left_alone, [&](std::string_view prefix) { return name.starts_with(prefix); })) continue;
+    if (const std::string_view part = other_part(name); !part.empty()) {
+      ++ignored[std::string(part)];
+      continue;
+    }
     StoredTensor tensor{whole->at(name), whole->file_of(name)};
     tensor.view.name = text_name(name);
     in_file[tensor.view.name] = name;
     contents.tensors.push_back(std::move(tensor));
   }
+  std::string parts;
+  for (const auto& [part, count] : ignored) parts += fmt::format("{}{} ({})", parts.empty() ? "" : ", ", part, count);
+  if (!parts.empty())
+    spdlog::info("{}: only the language model is used; tensors of other parts are ignored: {}",
+                 printable(contents.where, 400), printable(parts, 400));
   contents.name_in_file = name_in_file_of(std::move(in_file));
   return WeightFiles(std::move(contents));
 }

@@ -211,6 +211,11 @@ TokenizerConfig read_tokenizer_config(const std::string& directory) {
     std::erase_if(config.chat_templates, [](const auto& t) { return t.first == "default"; });
     config.chat_templates.emplace_back("default", f.bytes);
   });
+  // Processors of older directories with pictures keep the template in a file of its own.
+  if (config.chat_templates.empty())
+    take("chat_template.json", [&](const TokenizerFile& f) {
+      take_chat_templates(parse_object(f, where("chat_template.json")), config);
+    });
   return config;
 }
 

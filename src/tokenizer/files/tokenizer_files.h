@@ -22,7 +22,8 @@ inline constexpr std::array tokenizer_file_names = {"tokenizer.json",
                                                     "tokenizer.model",
                                                     "sentencepiece.bpe.model",
                                                     "tekken.json",
-                                                    "chat_template.jinja"};
+                                                    "chat_template.jinja",
+                                                    "chat_template.json"};
 
 inline constexpr std::uint64_t largest_tokenizer_file = 256 << 20;  ///< bytes; longer files are refused
 

@@ -189,6 +189,21 @@ TEST(TokenizerFiles, ThatWereNotFetchedAreNamed) {
   refused(sentencepiece, "tokenizer.model");
 }
 
+// Processors of older directories with pictures keep the template in chat_template.json; other files are newer.
+TEST(Tokenizer, ChatTemplateMayHaveAFileOfItsOwn) {
+  const std::string golden = test::test_dir() + "/golden/hf/tokenizers/";
+  const TemporaryDirectory at;
+  at.write("tokenizer.json", read_text(golden + "bytelevel_gpt2/tokenizer.json", 1 << 28));
+  at.write("chat_template.json", R"({"chat_template": "of json"})");
+  EXPECT_EQ(load_tokenizer(at.path())->chat_template("default"), "of json");
+  at.write("tokenizer_config.json", R"({"chat_template": "of config"})");
+  EXPECT_EQ(load_tokenizer(at.path())->chat_template("default"), "of config");
+  at.write("chat_template.jinja", "of jinja");
+  EXPECT_EQ(load_tokenizer(at.path())->chat_template("default"), "of jinja");
+  at.write("chat_template.json", "[");
+  EXPECT_EQ(load_tokenizer(at.path())->chat_template("default"), "of jinja");
+}
+
 TEST(MarianTokenizer, CleansUpSpacesWhereAsked) {
   const TemporaryDirectory at;
   fill(at, "joint");
