@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/error.h"
 #include "ops/xielu.h"
 
 namespace tril::nn {
@@ -25,11 +26,13 @@ Parameter& fixed(Parameters& p, const std::string& name, double value) {
 Xielu::Xielu(Parameters& p, const std::string& name)
     : above_(&p.add(name + ".alpha_p", {1}, stored(begin))),
       below_(&p.add(name + ".alpha_n", {1}, stored(begin - beta))),
-      beta_(&fixed(p, name + ".beta", beta)) {
-  fixed(p, name + ".eps", eps);
-}
+      beta_(&fixed(p, name + ".beta", beta)),
+      eps_(&fixed(p, name + ".eps", eps)) {}
 
 Tensor Xielu::forward(Context& c, const Tensor& x) const {
+  if (const float bound = host_copy<float>(eps_->value)[0]; !(bound <= 0 && bound > -1e-5f))
+    fail(eps_->name, fmt::format("is {}, which is not supported", bound),
+         fmt::format("supported: values near {}", eps));
   return ops::xielu(c, x, above_->value, below_->value, host_copy<float>(beta_->value)[0]);
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "format/safetensors_write.h"
+#include "model_io/gguf_export.h"
 #include "model_io/registry.h"
 #include "nn/adapters.h"
 #include "support/golden.h"
@@ -105,6 +106,27 @@ TEST(Adapter, MergedModelGivesTheSameLogits) {
     Context c(arena);
     expect_close("logits", each.logits_of(c, *m),
                  to_f32(each.expected.at(each.expected.find("merged") ? "merged" : "logits")), 1e-4, 1e-4);
+  }
+}
+
+// llama.cpp's files have other names, and queries and keys in another order.
+TEST(Adapter, OfAGgufModelIsThatOfItsDirectory) {
+  if (other_golden_directory()) GTEST_SKIP();
+  for (const char* name : {"llama_lora", "llama_dora", "llama_regex", "llama_embedding", "qwen2_bias", "phi3_lora"}) {
+    SCOPED_TRACE(name);
+    const Case each(adapters() / name);
+    const TemporaryDirectory dir;
+    const auto original = model::ModelSource::open(each.base);
+    const auto plain = model::make(original);
+    model::export_gguf(*plain, original.weights(),
+                       {.path = dir.path("model.gguf"), .type = GgufType::f32, .name = "test", .tokenizer = {}});
+    const auto source = model::ModelSource::open(dir.path("model.gguf"));
+    const auto m = model::load(source, nn::Precision::fp32);
+    const model::Adapter adapter = model::Adapter::open(each.dir);
+    model::attach(*m, source, {&adapter, 1}, 0);
+    Arena arena;
+    Context c(arena);
+    expect_close("logits", each.logits_of(c, *m), to_f32(each.expected.at("logits")), 1e-4, 1e-4);
   }
 }
 
