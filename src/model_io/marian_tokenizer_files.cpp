@@ -36,15 +36,25 @@ MarianVocabulary of_spm(const FileShelf& shelf, const std::string& name, std::in
   return v;
 }
 
+// Older models of OPUS-MT have source.bpe and target.bpe, and a preprocess.sh that runs Moses before subword-nmt.
+[[noreturn]] void fail_without_spm(const FileShelf& shelf, const std::string& vocabulary) {
+  for (const char* codes : {"source.bpe", "target.bpe"})
+    if (shelf.has(codes))
+      fail(shelf.place_of(codes), "splits words like subword-nmt, after Moses' tokenizer, which is not supported",
+           "use a release of the model that has source.spm and target.spm, as OPUS-MT has for most languages");
+  fail(vocabulary, "has ids for pieces, but no file next to it splits text into pieces",
+       "put the SentencePiece models source.spm and target.spm there, as OPUS-MT has them; a vocabulary of whole words "
+       "is "
+       "not supported");
+}
+
 MarianVocabulary of_yaml(const FileShelf& shelf, const std::string& name, const std::optional<std::string>& spm,
                          std::int64_t rows) {
   MarianVocabulary v;
   v.where = shelf.place_of(name);
   if (!name.ends_with(".yml") && !name.ends_with(".yaml") && !name.ends_with(".json"))
     fail(v.where, "is a vocabulary of another form, expected .spm, .yml or .json");
-  if (!spm)
-    fail(v.where, "has ids for pieces, but no file next to it splits text into pieces",
-         "put the SentencePiece models source.spm and target.spm there, as OPUS-MT has them");
+  if (!spm) fail_without_spm(shelf, v.where);
   const nlohmann::json pieces = parse_yaml(shelf.text(name, largest_tokenizer_file), v.where, vocabulary_limits);
   if (!pieces.is_object() || pieces.empty()) fail(v.where, "is not a mapping of pieces to ids");
   v.table = PieceTable::of(within(pieces, rows), v.where);

@@ -348,6 +348,8 @@ TEST(MarianFiles, FilesThatAreMissingOrManyAreNamed) {
     return error_of([&] { ModelSource::open(directory.path()).tokenizer(); });
   };
   EXPECT_TRUE(contains(error_of_files({"source.spm"}, {}), "source.spm and target.spm"));
+  EXPECT_TRUE(contains(error_of_files({"source.spm", "target.spm"}, {}), "a vocabulary of whole words"));
+  EXPECT_TRUE(contains(error_of_files({"source.spm", "target.spm"}, {"source.bpe"}), "source.bpe: ", "Moses"));
   EXPECT_TRUE(contains(error_of_files({"opus.vocab.yml"}, {}), "lacks the vocabulary opus.vocab.yml"));
   EXPECT_TRUE(contains(error_of_files({"decoder.yml"}, {"other.npz"}), "holds 2 files of weights"));
   EXPECT_TRUE(

@@ -245,4 +245,13 @@ TokenizerDescription describe_sentencepiece_directory(const std::string& directo
   return numbering.finish(where, std::move(files), family != Family::llama);
 }
 
+TokenizerDescription describe_sentencepiece_model(const std::string& path) {
+  TokenizerFile file{.name = "tokenizer.model", .bytes = read_text(path, largest_tokenizer_file)};
+  parse_sentencepiece(file.bytes, path);  // an error names the fault
+  TokenizerConfig config;
+  Numbering numbering(read_sentencepiece_file(file.bytes), config);
+  numbering.as_llama();
+  return numbering.finish(path, {std::move(file)}, /*strip=*/false);
+}
+
 }  // namespace tril

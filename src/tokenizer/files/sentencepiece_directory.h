@@ -15,4 +15,7 @@ bool is_sentencepiece_directory(const std::string& directory);
 /// The family follows from tokenizer_class, or else from the file's name (spiece.model: T5, tokenizer.model: Llama).
 TokenizerDescription describe_sentencepiece_directory(const std::string& directory);
 
+/// A SentencePiece model outside a directory, as the tokenizer.model of a Llama directory.
+TokenizerDescription describe_sentencepiece_model(const std::string& path);
+
 }  // namespace tril

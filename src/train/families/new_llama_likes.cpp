@@ -61,6 +61,39 @@ std::span<const NewFamily> new_llama_likes() {
            },
        .activation = "silu",
        .dropouts = attention_only},
+      {.arch = "cwm",
+       .config =
+           [](M m) {
+             return llama_config("cwm", m,
+                                 hidden_act(m, {{"head_dim", m.d_head()},
+                                                {"sliding_window", m.window()},
+                                                {"rope_parameters", rotary_json(1e6)}}));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "internlm3",
+       .config =
+           [](M m) {
+             return llama_config("internlm3", m, hidden_act(m, {{"head_dim", m.d_head()}}));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "iquestcoder",
+       .config =
+           [](M m) {
+             return llama_config("iquestcoder", m, hidden_act(m, {{"head_dim", m.d_head()}}));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "hyperclovax",
+       .config =
+           [](M m) {
+             Json own = granite_factors(m);
+             own["logits_scaling"] = 1.0 / 8;
+             return llama_config("hyperclovax", m, hidden_act(m, std::move(own)));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
       {.arch = "mistral",
        .config =
            [](M m) {

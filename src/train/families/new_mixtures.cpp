@@ -175,6 +175,56 @@ std::span<const NewFamily> new_mixtures() {
        .activation = "silu",
        .dropouts = only_attention,
        .experts = true},
+      {.arch = "flex_olmo",
+       .config =
+           [](M m) {
+             return llama_config(
+                 "flex_olmo", m,
+                 mixture(m, "num_experts", "intermediate_size",
+                         {{"num_key_value_heads", m.num_heads}, {"rope_parameters", rotary_json(5e5)}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true,
+       .router_aux_loss = 0.01},
+      {.arch = "exaone_moe",
+       .config =
+           [](M m) {
+             return llama_config("exaone_moe", m,
+                                 mixture(m, "num_experts", "moe_intermediate_size",
+                                         {{"sliding_window", m.window()},
+                                          {"num_shared_experts", 1},
+                                          {"first_k_dense_replace", 1},
+                                          {"rope_parameters", rotary_json(1e6)}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true},
+      {.arch = "solar_open",
+       .config =
+           [](M m) {
+             return llama_config("solar_open", m,
+                                 mixture(m, "n_routed_experts", "moe_intermediate_size",
+                                         {{"head_dim", m.d_head()}, {"rope_parameters", rotary_json(1e6)}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true},
+      {.arch = "mellum",
+       .config =
+           [](M m) {
+             return llama_config(
+                 "mellum", m,
+                 mixture(m, "num_local_experts", "moe_intermediate_size",
+                         {{"head_dim", m.d_head()},
+                          {"sliding_window", m.window()},
+                          {"rope_parameters",
+                           {{"full_attention", rotary_json(5e5)}, {"sliding_attention", rotary_json(1e4)}}}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true,
+       .router_aux_loss = 0.001},
       {.arch = "afmoe",
        .config =
            [](M m) {

@@ -15,6 +15,7 @@
 #include "tokenizer/files/gpt2_tokenizer.h"
 #include "tokenizer/files/language_tag.h"
 #include "tokenizer/files/marian_tokenizer.h"
+#include "tokenizer/files/sentencepiece_directory.h"
 
 namespace tril::train {
 namespace {
@@ -145,9 +146,10 @@ std::shared_ptr<const Tokenizer> make_tokenizer(const TrainOptions& options, con
   const DataOptions& d = options.data;
   if (initial) return initial->tokenizer();
   if (!d.vocab.empty() && std::filesystem::is_directory(d.vocab)) return load_tokenizer(d.vocab);
-  if (!d.vocab.empty() && is_language_model(options.model))
-    fail_usage("vocab", fmt::format("{} is a file, but a language model needs a directory", d.vocab),
-               "pass a directory with a tokenizer.json, or with vocab.json and merges.txt");
+  if (!d.vocab.empty() && is_language_model(options.model)) {
+    TokenizerDescription model = describe_sentencepiece_model(d.vocab);
+    return make_pipeline_tokenizer(std::move(model.parts), std::move(model.settings));
+  }
   if (!d.vocab.empty()) {
     MarianParts parts;
     parts.source_spm = parts.target_spm = read_sentencepiece(d.vocab);

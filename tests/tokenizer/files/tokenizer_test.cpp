@@ -12,6 +12,7 @@
 #include "support/rounds.h"
 #include "support/temporary.h"
 #include "tokenizer/files/marian_tokenizer.h"
+#include "tokenizer/files/sentencepiece_directory.h"
 #include "tokenizer/models/piece_table.h"
 #include "unicode/trim.h"
 
@@ -187,6 +188,28 @@ TEST(TokenizerFiles, ThatWereNotFetchedAreNamed) {
     }
   refused(fast, "tokenizer.json");
   refused(sentencepiece, "tokenizer.model");
+}
+
+// A vocabulary for a new language model: the same as the tokenizer.model of a directory.
+TEST(Tokenizer, ASentencePieceModelAloneIsLlamas) {
+  for (const char* name : {"spm_bpe", "spm_unigram"}) {
+    const std::string model = test::test_dir() + "/golden/hf/tokenizers/" + name + "/spm.model";
+    const TemporaryDirectory at;
+    at.write("tokenizer.model", read_text(model, 1 << 28));
+    TokenizerDescription d = describe_sentencepiece_model(model);
+    const auto alone = make_pipeline_tokenizer(std::move(d.parts), std::move(d.settings));
+    const auto in_directory = load_tokenizer(at.path());
+    for (const char* text : {"The quick  brown fox.",
+                             " \xc3\x9c"
+                             "ber ",
+                             "<s>"})
+      EXPECT_EQ(alone->encode(text), in_directory->encode(text)) << name << ": " << text;
+    EXPECT_EQ(alone->special(Side::target), in_directory->special(Side::target));
+    EXPECT_EQ(alone->frame(Side::target).prefix, in_directory->frame(Side::target).prefix);
+    const TemporaryDirectory saved;
+    save_tokenizer(*alone, saved.path());
+    EXPECT_EQ(load_tokenizer(saved.path())->encode("The fox"), in_directory->encode("The fox"));
+  }
 }
 
 // Processors of older directories with pictures keep the template in chat_template.json; other files are newer.
