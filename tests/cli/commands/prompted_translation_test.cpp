@@ -48,6 +48,13 @@ TEST(PromptedTranslation, ContextIsTheLinesBefore) {
   EXPECT_NE(with[2], without[2]);
 }
 
+TEST(PromptedTranslation, SentencesOfALineHaveTheirOwnPrompts) {
+  const std::vector<std::string> each = lines_of(translate("some-chat-model", {}, "The dog sleeps.\nIt rains.\n").out);
+  ASSERT_EQ(each.size(), 2U);
+  const Ran split = translate("some-chat-model", {"--split", "sentences"}, "The dog sleeps. It rains.\n");
+  EXPECT_EQ(split.out, each[0] + " " + each[1] + "\n") << split.err;
+}
+
 TEST(PromptedTranslation, ScoresAreThoseOfTheTranslations) {
   const ScratchFolder folder;
   const std::string source = folder.write("source", "It rains.\n"), target = folder.write("target", "Es regnet.\n");
