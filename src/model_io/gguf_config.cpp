@@ -148,7 +148,7 @@ void read_switches(const GgufFile& f, const std::string& family, Json& config) {
                       "seed_oss", "cohere2", "gemma3_text", "nemotron"}))
     config["attention_bias"] = biased;
   if (family == "seed_oss") config["attention_out_bias"] = has("blk.0.attn_output.bias");
-  if (is_any(family, {"glm", "glm4", "glm4_moe"})) config["attention_bias"] = biased;
+  if (is_any(family, {"glm", "glm4", "glm4_moe"})) config["attention_bias"] = biased || has("blk.0.attn_qkv.bias");
   if (family == "qwen2_moe") config["qkv_bias"] = biased;
   if (family == "stablelm") config["use_qkv_bias"] = biased;
   const bool normed = has("blk.0.attn_q_norm.weight");

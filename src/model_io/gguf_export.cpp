@@ -94,7 +94,8 @@ std::vector<Source> sources_of(const Model& m, const nlohmann::json& config, Ggu
   const ByName by_name = stored_names(m);
   std::set<const nn::Parameter*> used;
   std::vector<Source> sources;
-  for (const GgufRule& rule : gguf_rules(config))
+  for (const GgufRule& rule : gguf_rules(config)) {
+    if (rule.form == Form::fused_qkv) continue;
     for (std::int64_t layer = 0; layer < (rule.in_layers() ? layers_of(config) : 1); ++layer) {
       Source s{.header = {.name = rule.gguf_name(layer), .shape = {}}, .rule = rule, .weights = {}};
       for (std::int64_t part = 0; part < gguf_parts(rule, config); ++part)
@@ -107,6 +108,7 @@ std::vector<Source> sources_of(const Model& m, const nlohmann::json& config, Ggu
       s.header.type = type_of(s.header, type);
       sources.push_back(std::move(s));
     }
+  }
   for (const auto& [name, p] : by_name)
     if (!used.contains(p))
       fail_usage(name, fmt::format("llama.cpp's architecture for a {} model has no such tensor", m.family()));

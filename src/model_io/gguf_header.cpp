@@ -82,7 +82,7 @@ void check_supported(const Json& config, const std::string& family) {
     need(config.value("use_qk_norm", false) == (layers_of(config) >= kCommandRLayersWithNorms), "use_qk_norm");
   if (has_latent_attention(family))
     need(config.at("q_lora_rank").is_null() == has_whole_queries(config), "q_lora_rank");
-  if (family == "dots1")
+  if (is_any(family, {"dots1", "olmoe"}))
     need(config.at("num_key_value_heads") == config.at("num_attention_heads"), "num_key_value_heads");
   if (family == "glm4_moe_lite") {
     const Json& types = config.at("mlp_layer_types");

@@ -121,8 +121,16 @@ std::vector<GgufRule> with_gate_in_up(std::vector<GgufRule> rules) {
   return rules;
 }
 
-std::vector<GgufRule> glm4() {
+// Files of the publisher's first form have queries, keys and values in one tensor.
+std::vector<GgufRule> glm() {
   std::vector<GgufRule> rules = with_gate_in_up(llama_like({}));
+  remove(rules, "attn_qkv");
+  add_linear(rules, "attn_qkv", "self_attn.{e}_proj", Form::fused_qkv);
+  return rules;
+}
+
+std::vector<GgufRule> glm4() {
+  std::vector<GgufRule> rules = glm();
   append(rules, {{"blk.{}.post_attention_norm.weight", "model.layers.{}.post_self_attn_layernorm.weight"},
                  {"blk.{}.post_ffw_norm.weight", "model.layers.{}.post_mlp_layernorm.weight"}});
   return rules;
@@ -329,7 +337,8 @@ std::string GgufRule::gguf_name(std::int64_t layer) const {
 }
 
 std::string GgufRule::hf_name(std::int64_t layer, std::int64_t part) const {
-  return replaced(replaced(hf, "{}", std::to_string(layer)), "{e}", std::to_string(part));
+  const std::string name = form == Form::fused_qkv ? std::string(1, "qkv"[part]) : std::to_string(part);
+  return replaced(replaced(hf, "{}", std::to_string(layer)), "{e}", name);
 }
 
 std::string GgufRule::partner_name(std::int64_t layer) const {
@@ -369,6 +378,8 @@ std::int64_t gguf_parts(const GgufRule& rule, const nlohmann::json& config) {
       return experts_of(config);
     case Form::query_heads:
       return heads_of(config);
+    case Form::fused_qkv:
+      return 3;
     case Form::key_heads:
       return config.at("num_key_value_heads").get<std::int64_t>();
     default:
@@ -414,7 +425,8 @@ std::vector<GgufRule> gguf_rules(const nlohmann::json& config) {
   if (is({"olmo2", "olmo3", "exaone4"})) return llama_like({.norms = Norms::after});
   if (model_type == "gpt_oss") return gpt_oss();
   if (model_type == "granitemoe") return granitemoe();
-  if (is({"glm", "phi3"})) return with_gate_in_up(llama_like({}));
+  if (model_type == "glm") return glm();
+  if (model_type == "phi3") return with_gate_in_up(llama_like({}));
   if (model_type == "glm4") return glm4();
   if (model_type == "glm4_moe") return glm4_moe();
   if (has_latent_attention(model_type)) return deepseek();

@@ -1,6 +1,7 @@
 #include "model_io/gguf_weights.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -187,6 +188,7 @@ class Finder {
     if (rule.form == Form::expert_ups || rule.form == Form::latent_values) return;  // added with the partner
     if (const std::string partner = rule.partner_name(layer); !partner.empty())
       return add_pair(rule, layer, *t, file_.tensor(partner));
+    if (rule.form == Form::fused_qkv) return add_qkv(rule, layer, *t);
     if (rule.has_parts()) return add_parts(rule, layer, *t);
     tensors_.push_back({plain_view(*t, rule.hf_name(layer)), file_.file_of(*t)});
     WeightView& view = tensors_.back().view;
@@ -243,6 +245,24 @@ class Finder {
     const std::int64_t parts = parts_of(rule, t);
     for (std::int64_t i = 0; i < parts; ++i)
       tensors_.push_back({part_view(t, rule.hf_name(layer, i), i), file_.file_of(t)});
+  }
+
+  // Queries, keys and values in one matrix, or their biases in one vector.
+  void add_qkv(const GgufRule& rule, std::int64_t layer, const GgufTensor& t) {
+    const std::int64_t d = config_.at("head_dim"), keys = d * config_.at("num_key_value_heads").get<std::int64_t>();
+    const std::array<std::int64_t, 3> rows{d * heads_of(config_), keys, keys};
+    if (t.shape.size() > 2 || t.shape[0] != rows[0] + 2 * keys)
+      fail_shape(t, fmt::format("{} rows", rows[0] + 2 * keys));
+    std::int64_t begin = 0;
+    for (std::int64_t part = 0; part < 3; ++part) {
+      WeightView view{.name = rule.hf_name(layer, part), .shape = t.shape, .bytes = {}, .form = {}};
+      view.shape[0] = element(rows, part);
+      const std::int64_t row = std::ssize(t.bytes) / t.shape[0];
+      view.bytes = t.bytes.subspan(as_size(begin * row), as_size(view.shape[0] * row));
+      set_type(view, t.type);
+      begin += view.shape[0];
+      tensors_.push_back({std::move(view), file_.file_of(t)});
+    }
   }
 
   void add_pair(const GgufRule& rule, std::int64_t layer, const GgufTensor& t, const GgufTensor& partner) {

@@ -19,7 +19,7 @@ import tempfile
 # it leaves every fourth layer without rotation, and has windows in the first 3 of 4 or 5 of 6 layers.
 WINDOWS = ["sliding_attention"] * 3
 FAMILIES = {
-    "qwen3_moe": {}, "qwen2_moe": {}, "olmoe": {}, "smollm3": {"no_rope_layers": [1, 1]}, "seed_oss": {}, "arcee": {},
+    "qwen3_moe": {}, "qwen2_moe": {}, "smollm3": {"no_rope_layers": [1, 1]}, "seed_oss": {}, "arcee": {},
     "starcoder2": {}, "cohere2": {"layer_types": WINDOWS, "rotary_pct": 1.0},
     "nemotron": {}, "ernie4_5": {}, "olmo3": {},
     "gemma3_text": {"layer_types": WINDOWS, "query_pre_attn_scalar": 16},

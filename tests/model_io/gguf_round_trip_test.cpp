@@ -2,6 +2,7 @@
 // family's file has beyond the tensors of tests/golden/hf is here too.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "format/gguf.h"
@@ -77,6 +78,7 @@ std::vector<json> written_variants() {
   const json dots{{"num_key_value_heads", 4}, {"n_routed_experts", 4},      {"num_experts_per_tok", 2},
                   {"n_shared_experts", 2},    {"moe_intermediate_size", 6}, {"sliding_window", nullptr}};
   return {
+      llama_variant("olmoe", {{"num_key_value_heads", 4}, {"num_experts", 3}, {"num_experts_per_tok", 2}}),
       llama_variant("dots1", dots),
       llama_variant("afmoe", {{"head_dim", 6},
                               {"num_experts", 4},
@@ -160,13 +162,8 @@ TEST(GgufRoundTrip, AMistral3WithoutScaledQueriesIsAMistral) {
   EXPECT_EQ(config.at("rope_scaling").at("attention_factor"), 1.0);
 }
 
-// The file again with more metadata and more tensors.
-std::string extended(const std::string& path, const TemporaryDirectory& to, const GgufMetadata& more,
-                     const std::vector<std::string>& tensors, const std::string& without = "") {
-  const GgufFile file = GgufFile::open(path);
-  std::vector<GgufTensorHeader> headers;
-  for (const GgufTensor& t : file.tensors()) headers.push_back({t.name, t.type, t.shape});
-  for (const std::string& name : tensors) headers.push_back({name, GgufType::f32, {4}});
+// The metadata of a file, without a key.
+GgufMetadata copy_of(const GgufFile& file, const std::string& without) {
   GgufMetadata metadata;
   for (const GgufEntry& e : file.metadata()) {
     if (e.key == without || e.is_array) continue;
@@ -184,6 +181,17 @@ std::string extended(const std::string& path, const TemporaryDirectory& to, cons
         metadata.add(e.key, file.at<std::string_view>(e.key));
     }
   }
+  return metadata;
+}
+
+// The file again with more metadata and more tensors.
+std::string extended(const std::string& path, const TemporaryDirectory& to, const GgufMetadata& more,
+                     const std::vector<std::string>& tensors, const std::string& without = "") {
+  const GgufFile file = GgufFile::open(path);
+  std::vector<GgufTensorHeader> headers;
+  for (const GgufTensor& t : file.tensors()) headers.push_back({t.name, t.type, t.shape});
+  for (const std::string& name : tensors) headers.push_back({name, GgufType::f32, {4}});
+  GgufMetadata metadata = copy_of(file, without);
   metadata.append(more);
   const std::string path_of_all = to.path("extended.gguf");
   GgufWriter writer(path_of_all, headers, metadata);
@@ -211,6 +219,42 @@ TEST(GgufRoundTrip, LayersThatPredictFurtherTokensAreLeftOut) {
   EXPECT_EQ(logits_of(*load(ModelSource::open(path))), logits_of(*load(ModelSource::open(file.path()))));
   const std::string other = extended(without, to, more, {"blk.3.nextn.eh_proj.weight"}, block_count);
   EXPECT_TRUE(contains(error_of([&] { load(ModelSource::open(other)); }), "blk.3.nextn.eh_proj.weight"));
+}
+
+// chatglm's older files have queries, keys and values in one tensor.
+TEST(GgufRoundTrip, FusedQueriesKeysAndValuesAreRead) {
+  const Exported exported(llama_variant("glm", {{"head_dim", 4}, {"attention_bias", true}}));
+  const GgufFile file = GgufFile::open(exported.path());
+  std::map<std::string, std::string> fused;  // the bytes of attn_qkv
+  std::vector<GgufTensorHeader> headers;
+  for (std::int64_t layer = 0; layer < 2; ++layer)
+    for (const char* end : {"weight", "bias"}) {
+      const std::string name = fmt::format("blk.{}.attn_qkv.{}", layer, end);
+      std::vector<std::int64_t> shape;
+      for (const char* part : {"q", "k", "v"}) {
+        const GgufTensor& t = file.tensor(fmt::format("blk.{}.attn_{}.{}", layer, part, end));
+        const std::int64_t rows = shape.empty() ? 0 : shape[0];
+        shape = t.shape, shape[0] += rows;
+        fused[name].append(reinterpret_cast<const char*>(t.bytes.data()), t.bytes.size());
+      }
+      headers.push_back({name, GgufType::f32, shape});
+    }
+  const auto is_part = [](std::string_view name) {
+    return name.find("attn_q.") != name.npos || name.find("attn_k.") != name.npos || name.find("attn_v.") != name.npos;
+  };
+  for (const GgufTensor& t : file.tensors())
+    if (!is_part(t.name)) headers.push_back({t.name, t.type, t.shape});
+  const TemporaryDirectory to;
+  GgufWriter writer(to.path("m.gguf"), headers, copy_of(file, {}));
+  for (const GgufTensorHeader& h : headers) {
+    if (const auto found = fused.find(h.name); found != fused.end())
+      writer.write(h.name, std::as_bytes(std::span(found->second)));
+    else
+      writer.write(h.name, file.tensor(h.name).bytes);
+  }
+  writer.commit();
+  EXPECT_EQ(logits_of(*load(ModelSource::open(to.path("m.gguf")))),
+            logits_of(*load(ModelSource::open(exported.path()))));
 }
 
 TEST(GgufRoundTrip, KeysThatDoNotFitTheFamilyAreRefusedByName) {
