@@ -174,20 +174,26 @@ void read_head_size(GgufReader& r, const std::string& family, Json& config) {
               fmt::format("{} is not supported: a {} model has heads of {}", d_k, family, width / heads));
 }
 
-// The sizes of latent attention. The keys are those of the form that llama.cpp computes, with one head of keys.
+// The sizes of latent attention: those of its form with one head of keys, and those of its heads. Older files have only the latter,
+// under the names of the former.
 void read_latent(GgufReader& r, Json& config) {
   const std::int64_t rank = config.at("kv_lora_rank"), rotated = config.at("qk_rope_head_dim"),
                      heads = config.at("num_attention_heads");
+  const bool older = !r.has("attention.key_length_mla");
   const auto need = [&](const char* key, std::int64_t value) {
     if (const auto n = r.count(key); n && *n != value)
       r.fail_at(key, fmt::format("{} is not supported: expected {}", *n, value));
   };
-  need("attention.head_count_kv", 1);
-  need("attention.key_length", rank + rotated);
-  need("attention.value_length", rank);
-  const std::int64_t d = r.needed_count("attention.key_length_mla");
-  if (d <= rotated)
-    r.fail_at("attention.key_length_mla", fmt::format("{} does not exceed the {} rotated values", d, rotated));
+  const char* const key_length = older ? "attention.key_length" : "attention.key_length_mla";
+  const std::int64_t d = r.needed_count(key_length);
+  if (d <= rotated) r.fail_at(key_length, fmt::format("{} does not exceed the {} rotated values", d, rotated));
+  need("attention.head_count_kv", older ? heads : 1);
+  if (!older) {
+    need("attention.key_length", rank + rotated);
+    need("attention.value_length", rank);
+  }
+  if (older || !config.contains("v_head_dim"))
+    config["v_head_dim"] = r.needed_count(older ? "attention.value_length" : "attention.value_length_mla");
   config["qk_nope_head_dim"] = d - rotated;
   config["head_dim"] = rotated;
   config["num_key_value_heads"] = heads;

@@ -95,7 +95,7 @@ std::vector<Source> sources_of(const Model& m, const nlohmann::json& config, Ggu
   std::set<const nn::Parameter*> used;
   std::vector<Source> sources;
   for (const GgufRule& rule : gguf_rules(config)) {
-    if (rule.form == Form::fused_qkv) continue;
+    if (rule.only_read) continue;
     for (std::int64_t layer = 0; layer < (rule.in_layers() ? layers_of(config) : 1); ++layer) {
       Source s{.header = {.name = rule.gguf_name(layer), .shape = {}}, .rule = rule, .weights = {}};
       for (std::int64_t part = 0; part < gguf_parts(rule, config); ++part)

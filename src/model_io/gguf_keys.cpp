@@ -246,7 +246,7 @@ std::vector<GgufKey> gguf_keys(std::string_view model_type) {
   if (has_latent_attention(model_type)) {
     add("attention.q_lora_rank", "q_lora_rank", Kind::count, false);
     add("attention.kv_lora_rank", "kv_lora_rank", Kind::count, true);
-    add("attention.value_length_mla", "v_head_dim", Kind::count, true);
+    add("attention.value_length_mla", "v_head_dim", Kind::count, false);
     add("rope.dimension_count", "qk_rope_head_dim", Kind::count, true);
   } else if (has_short_convolutions(model_type)) {
     add("shortconv.l_cache", "conv_L_cache", Kind::count, true);

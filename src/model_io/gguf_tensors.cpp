@@ -125,7 +125,10 @@ std::vector<GgufRule> with_gate_in_up(std::vector<GgufRule> rules) {
 std::vector<GgufRule> glm() {
   std::vector<GgufRule> rules = with_gate_in_up(llama_like({}));
   remove(rules, "attn_qkv");
-  add_linear(rules, "attn_qkv", "self_attn.{e}_proj", Form::fused_qkv);
+  for (const char* end : {"weight", "bias"})
+    rules.push_back({fmt::format("blk.{{}}.attn_qkv.{}", end),
+                     fmt::format("model.layers.{{}}.self_attn.{{e}}_proj.{}", end), Form::fused_qkv,
+                     /*only_read=*/true});
   return rules;
 }
 
@@ -178,8 +181,9 @@ std::vector<GgufRule> deepseek() {
                                  {"attn_kv_a_norm", "kv_a_layernorm"}})
     add_linear(rules, gguf, fmt::format("self_attn.{}", hf));
   const std::string kv_b = "model.layers.{}.self_attn.kv_b_proj.weight";
-  append(rules,
-         {{"blk.{}.attn_k_b.weight", kv_b, Form::latent_keys}, {"blk.{}.attn_v_b.weight", kv_b, Form::latent_values}});
+  append(rules, {{"blk.{}.attn_kv_b.weight", kv_b, Form::same, /*only_read=*/true},
+                 {"blk.{}.attn_k_b.weight", kv_b, Form::latent_keys},
+                 {"blk.{}.attn_v_b.weight", kv_b, Form::latent_values}});
   return rules;
 }
 

@@ -28,7 +28,7 @@ struct GgufRule {
     experts,      ///< GGUF has the tensors of all experts in one, [experts, out, in]; "{e}" in `hf` is an expert
     query_heads,  ///< likewise the vectors of all heads of queries
     key_heads,    ///< or of keys
-    fused_qkv,    ///< GGUF may have q, k, v in one tensor; "{e}" is q, k or v. Never written
+    fused_qkv,    ///< GGUF may have q, k, v in one tensor; "{e}" is q, k or v
     expert_gates,  ///< the first half of the rows of each expert's matrix; the tensor of `partner` has the other half
     expert_ups,    ///< that other half
     latent_keys,  ///< [heads, rank, own], the transposed first rows of each head; the tensor of `partner` has the others
@@ -44,6 +44,7 @@ struct GgufRule {
   std::string gguf,
       hf;  ///< "{}" stands for the layer: "blk.{}.attn_q.weight", "model.layers.{}.self_attn.q_proj.weight"
   Form form = Form::same;
+  bool only_read = false;  ///< a form of older files, which is never written
 
   bool in_layers() const { return hf.find("{}") != hf.npos; }
   bool has_parts() const { return hf.find("{e}") != hf.npos; }

@@ -2,9 +2,11 @@
 // family's file has beyond the tensors of tests/golden/hf is here too.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <set>
 
+#include "base/element.h"
 #include "format/gguf.h"
 #include "format/gguf_write.h"
 #include "model_io/gguf_config.h"
@@ -162,11 +164,11 @@ TEST(GgufRoundTrip, AMistral3WithoutScaledQueriesIsAMistral) {
   EXPECT_EQ(config.at("rope_scaling").at("attention_factor"), 1.0);
 }
 
-// The metadata of a file, without a key.
-GgufMetadata copy_of(const GgufFile& file, const std::string& without) {
+// The metadata of a file, without lists and some keys.
+GgufMetadata copy_of(const GgufFile& file, const std::function<bool(std::string_view)>& is_without) {
   GgufMetadata metadata;
   for (const GgufEntry& e : file.metadata()) {
-    if (e.key == without || e.is_array) continue;
+    if (e.is_array || is_without(e.key)) continue;
     switch (e.kind) {
       case GgufKind::u32:
         metadata.add(e.key, static_cast<std::uint32_t>(file.at<std::int64_t>(e.key)));
@@ -191,7 +193,7 @@ std::string extended(const std::string& path, const TemporaryDirectory& to, cons
   std::vector<GgufTensorHeader> headers;
   for (const GgufTensor& t : file.tensors()) headers.push_back({t.name, t.type, t.shape});
   for (const std::string& name : tensors) headers.push_back({name, GgufType::f32, {4}});
-  GgufMetadata metadata = copy_of(file, without);
+  GgufMetadata metadata = copy_of(file, [&](std::string_view key) { return key == without; });
   metadata.append(more);
   const std::string path_of_all = to.path("extended.gguf");
   GgufWriter writer(path_of_all, headers, metadata);
@@ -245,13 +247,54 @@ TEST(GgufRoundTrip, FusedQueriesKeysAndValuesAreRead) {
   for (const GgufTensor& t : file.tensors())
     if (!is_part(t.name)) headers.push_back({t.name, t.type, t.shape});
   const TemporaryDirectory to;
-  GgufWriter writer(to.path("m.gguf"), headers, copy_of(file, {}));
+  GgufWriter writer(to.path("m.gguf"), headers, copy_of(file, [](std::string_view) { return false; }));
   for (const GgufTensorHeader& h : headers) {
     if (const auto found = fused.find(h.name); found != fused.end())
       writer.write(h.name, std::as_bytes(std::span(found->second)));
     else
       writer.write(h.name, file.tensor(h.name).bytes);
   }
+  writer.commit();
+  EXPECT_EQ(logits_of(*load(ModelSource::open(to.path("m.gguf")))),
+            logits_of(*load(ModelSource::open(exported.path()))));
+}
+
+// deepseek2's older files have kv_b_proj as Hugging Face's, and the sizes of heads alone.
+TEST(GgufRoundTrip, AnOlderDeepseekIsRead) {
+  const Exported exported(llama_variant("deepseek_v2", {{"num_key_value_heads", 4},
+                                                        {"n_routed_experts", 4},
+                                                        {"num_experts_per_tok", 2},
+                                                        {"moe_intermediate_size", 6},
+                                                        {"kv_lora_rank", 6},
+                                                        {"q_lora_rank", 5},
+                                                        {"qk_nope_head_dim", 3},
+                                                        {"qk_rope_head_dim", 4},
+                                                        {"v_head_dim", 5}}));
+  const GgufFile file = GgufFile::open(exported.path());
+  const WeightFiles weights = ModelSource::open(exported.path()).weights();
+  GgufMetadata metadata;
+  for (const auto& [key, value] : {std::pair{"head_count_kv", 4u}, {"key_length", 7u}, {"value_length", 5u}})
+    metadata.add(fmt::format("deepseek2.attention.{}", key), value);
+  const auto is_replaced = [](std::string_view name) {
+    for (const char* part : {"attn_k_b", "attn_v_b", "head_count_kv", "attention.key_length", "attention.value_length"})
+      if (name.find(part) != name.npos) return true;
+    return false;
+  };
+  metadata.append(copy_of(file, is_replaced));
+  std::vector<GgufTensorHeader> headers;
+  for (std::int64_t layer = 0; layer < 2; ++layer)
+    headers.push_back({fmt::format("blk.{}.attn_kv_b.weight", layer), GgufType::f32, {32, 6}});
+  for (const GgufTensor& t : file.tensors())
+    if (!is_replaced(t.name)) headers.push_back({t.name, t.type, t.shape});
+  const TemporaryDirectory to;
+  GgufWriter writer(to.path("m.gguf"), headers, metadata);
+  for (std::int64_t layer = 0; layer < 2; ++layer) {
+    const std::string name = fmt::format("model.layers.{}.self_attn.kv_b_proj.weight", layer);
+    const std::vector<float> values = to_f32(weights.at(name));
+    writer.write(element(headers, layer).name, std::as_bytes(std::span(values)));
+  }
+  for (const GgufTensorHeader& h : headers)
+    if (h.name.find("attn_kv_b.") == h.name.npos) writer.write(h.name, file.tensor(h.name).bytes);
   writer.commit();
   EXPECT_EQ(logits_of(*load(ModelSource::open(to.path("m.gguf")))),
             logits_of(*load(ModelSource::open(exported.path()))));
