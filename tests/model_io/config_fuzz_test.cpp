@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "model_io/text_model.h"
 #include "support/config_harness.h"
 #include "support/golden.h"
 #include "support/json_mutator.h"
@@ -25,7 +26,9 @@ std::vector<std::string> seeds() {
       const nlohmann::json config = nlohmann::json::parse(std::ifstream(entry.path()));
       if (!config.contains("model_type") && !config.contains("text_config")) continue;  // CTranslate2's
       // Of a model of pictures and text what tril makes a model of.
-      texts.push_back(config.value("text_config", config).dump(2));
+      const auto untied = [] { return std::vector<std::string>{"lm_head.weight"}; };
+      const ConfigDocument whole{.json = config, .where = entry.path().string()};
+      texts.push_back((holds_text_model(whole.object()) ? text_config(whole, untied).json : config).dump(2));
     }
   return texts;
 }

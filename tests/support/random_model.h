@@ -32,7 +32,8 @@ inline std::unique_ptr<model::Model> random_model(const nlohmann::json& config,
       const std::int64_t columns = p.shape[1];
       std::fill_n(values.begin() + p.zero_row * columns, columns, 0.0f);
     }
-    if (p.name.ends_with(".act_fn.eps")) values[0] = static_cast<float>(p.init.value);  // the only one that nn::Xielu takes
+    if (p.name.ends_with(".act_fn.eps"))
+      values[0] = static_cast<float>(p.init.value);  // the only one that nn::Xielu takes
     m->parameters().set(kern::best(), p, values);
   }
   m->parameters().refresh(kern::best());

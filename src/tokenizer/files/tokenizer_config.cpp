@@ -213,9 +213,8 @@ TokenizerConfig read_tokenizer_config(const std::string& directory) {
   });
   // Processors of older directories with pictures keep the template in a file of its own.
   if (config.chat_templates.empty())
-    take("chat_template.json", [&](const TokenizerFile& f) {
-      take_chat_templates(parse_object(f, where("chat_template.json")), config);
-    });
+    take("chat_template.json",
+         [&](const TokenizerFile& f) { take_chat_templates(parse_object(f, where("chat_template.json")), config); });
   return config;
 }
 
