@@ -15,7 +15,11 @@ std::string TextDocument::write(std::span<const Segment> translated) const {
   std::size_t done = 0;
   for (std::size_t s = 0; s < slots_.size(); ++s) {
     const Slot& slot = slots_[s];
-    if (translated[s] == segments_[s]) continue;
+    if (translated[s] == segments_[s] && !slot.always) continue;
+    if (slot.without) {
+      out.append(bytes_, done, slot.without->begin - done);
+      done = slot.without->end;
+    }
     out.append(bytes_, done, slot.at.begin - done);
     out += rendered(translated[s],
                     [&](std::string_view text) { return slot.escape ? slot.escape(text, slot) : std::string(text); });

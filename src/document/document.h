@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,8 +34,10 @@ using Escape = std::string (*)(std::string_view text, const Slot& slot);
 
 /// Where a segment stands in a file, and how the file spells characters in it.
 struct Slot {
-  Range at;       ///< of the file's bytes
-  Escape escape;  ///< null: the text is written as it is
+  Range at;                           ///< of the file's bytes
+  std::optional<Range> without = {};  ///< bytes before it that a translation leaves out
+  bool always = false;      ///< a translation that equals its source is written too: it stands elsewhere in the file
+  Escape escape = nullptr;  ///< null: the text is written as it is
   /// The character references and escapes that the segment has: "\u00e4" -> "&auml;"
   std::map<std::string, std::string> spelling = {};
 };

@@ -1,6 +1,7 @@
 #include "document/markdown.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <optional>
 
@@ -52,6 +53,19 @@ std::size_t item_size(std::string_view text) {
 bool is_table_rule(std::string_view text) {
   return text.find('-') != std::string_view::npos && text.find('|') != std::string_view::npos &&
          text.find_first_not_of("|-: \t") == std::string_view::npos;
+}
+
+// The elements that begin an HTML block wherever they stand (CommonMark 0.31, section 4.6, condition 6).
+bool is_block_element(std::string_view name) {
+  static constexpr std::array<std::string_view, 62> names{
+      "address",  "article",    "aside",  "base",    "basefont", "blockquote", "body",     "caption",  "center",
+      "col",      "colgroup",   "dd",     "details", "dialog",   "dir",        "div",      "dl",       "dt",
+      "fieldset", "figcaption", "figure", "footer",  "form",     "frame",      "frameset", "h1",       "h2",
+      "h3",       "h4",         "h5",     "h6",      "head",     "header",     "hr",       "html",     "iframe",
+      "legend",   "li",         "link",   "main",    "menu",     "menuitem",   "nav",      "noframes", "ol",
+      "optgroup", "option",     "p",      "param",   "search",   "section",    "summary",  "table",    "tbody",
+      "td",       "tfoot",      "th",     "thead",   "title",    "tr",         "track",    "ul"};
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 class MarkdownReader {
@@ -223,9 +237,11 @@ class MarkdownReader {
     if (!tag) return false;
     if (tag->name.empty() || is_one_of(tag->name, {"script", "pre", "style", "textarea"}))
       return paragraph_.empty() || tag->name.empty() == false;
-    if (!is_inline_element(tag->name) && !is_code_element(tag->name) && !is_void_element(tag->name)) return true;
-    // A tag alone on its line.
-    return paragraph_.empty() && is_blank(text.substr(std::min(tag->size, text.size())));
+    if (is_block_element(tag->name)) return true;
+    // Another tag alone on its line, not within a paragraph.
+    return paragraph_.empty() && is_blank(text.substr(std::min(tag->size, text.size()))) &&
+           std::all_of(tag->name.begin(), tag->name.end(),
+                       [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-'; });
   }
   static bool is_one_of(std::string_view name, std::initializer_list<std::string_view> list) {
     return std::find(list.begin(), list.end(), name) != list.end();

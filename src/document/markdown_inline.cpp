@@ -137,6 +137,8 @@ class MarkdownInlines {
       case '>':
       case '|':
         return take_bare(1);
+      case '@':
+        return take_mail_address();
       case 'h':
       case 'w':
         return take_address();
@@ -332,6 +334,20 @@ class MarkdownInlines {
     while (end > 0 && std::string_view(".,:;!?'_~").find(text[end - 1]) != std::string_view::npos) --end;
     if (end < 8) return false;
     add({Found::fixed, {at_, at_ + end}, std::string(text.substr(0, end))});
+    return true;
+  }
+
+  bool take_mail_address() {
+    const auto is_of_name = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '_' || c == '+';
+    };
+    const std::size_t least = std::max(lines_[line_].begin, found_.empty() ? 0 : found_.back().raw.end);
+    std::size_t begin = at_, end = at_ + 1;
+    while (begin > least && is_of_name(bytes_[begin - 1])) --begin;
+    while (end < lines_[line_].end && is_of_name(bytes_[end])) ++end;
+    while (end > at_ + 1 && std::isalnum(static_cast<unsigned char>(bytes_[end - 1])) == 0) --end;
+    if (begin == at_ || bytes_.substr(at_, end - at_).find('.') == std::string_view::npos) return false;
+    add({Found::fixed, {begin, end}, std::string(bytes_.substr(begin, end - begin))});
     return true;
   }
 

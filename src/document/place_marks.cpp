@@ -189,6 +189,12 @@ class Layout {
                                        [](const SourceWord& w, std::size_t begin) { return w.at.begin < begin; });
     const bool has_next = next != from_.end() && next->at.end <= around.end,
                has_before = next != from_.begin() && std::prev(next)->at.begin >= around.begin;
+    if (source_.marks[mark].before_word) {
+      const auto word = has_next ? first_part(parts, representative(as_size(next - from_.begin()))) : std::nullopt;
+      const auto other =
+          has_before ? first_part(parts, representative(as_size(next - from_.begin()) - 1)) : std::nullopt;
+      return word ? *word : other ? *other : 0;
+    }
     if (!has_before) return 0;
     if (!has_next) return parts.size();
     const bool touches_before = std::prev(next)->at.end == at, touches_next = next->at.begin == at;
@@ -311,7 +317,7 @@ class Writing {
     const bool blank_before = at == 0 || is_blank(text[at - 1]), blank_after = at < text.size() && is_blank(text[at]);
     const auto next = next_word();
     const bool has_space = next && !spaced_[*next];
-    if (blank_before) space_of_next();
+    if (blank_before || source_.marks[m].before_word) space_of_next();
     // Between blanks: a model may have kept both, or made one of them.
     const bool between = has_space && blank_before && blank_after && at > 0 && !result_.text.empty();
     const bool both = between && result_.text.ends_with("  ");

@@ -11,7 +11,7 @@ std::unique_ptr<Document> read_plain_text(std::string text, PlainSegments segmen
   auto document = std::make_unique<TextDocument>(std::move(text));
   const std::string& bytes = document->bytes();
   if (segments == PlainSegments::whole) {
-    if (!is_blank(bytes)) document->add({{0, bytes.size()}, nullptr}, {bytes, {}, {}});
+    if (!is_blank(bytes)) document->add({.at = {0, bytes.size()}}, {bytes, {}, {}});
     return document;
   }
   SegmentBuilder builder(*document, {LineEnds::are_text, Worth::anything, nullptr});

@@ -33,6 +33,7 @@ struct Mark {
   std::string open, close;   ///< bytes of the file; a point and fixed words have no `close`
   std::int32_t parent = -1;  ///< number of the innermost pair around it; -1: none. Parents come before their children
   bool variable = false;     ///< of fixed words: a program replaces them, so that no copy of them may be left over
+  bool before_word = false;  ///< of a point: it belongs to a word, and stands before it, as in "&File"
 };
 
 /// A text to be translated: a paragraph, a heading, a cell.
@@ -42,6 +43,8 @@ struct Segment {
   /// The bytes of the file for each '\n' in `text`, in order: line ends with the white space around them. A reader that keeps
   /// line ends as they are leaves this empty.
   std::vector<std::string> breaks;
+  bool keeps_breaks =
+      false;  ///< each break occurs in the translation, even where it has no blank: they divide subtitles
 
   friend bool operator==(const Segment& a, const Segment& b);
 };

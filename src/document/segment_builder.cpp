@@ -122,7 +122,7 @@ void SegmentBuilder::end() {
   match_tags();
   const Range left = trimmed();
   if (is_worth(left)) {
-    Slot slot{{pieces_[left.begin].raw.begin, pieces_[left.end - 1].raw.end}, style_.escape};
+    Slot slot{.at = {pieces_[left.begin].raw.begin, pieces_[left.end - 1].raw.end}, .escape = style_.escape};
     Segment segment;
     std::vector<std::size_t> open;  // marks
     for (std::size_t p = left.begin; p < left.end; ++p) {

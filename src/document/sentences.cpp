@@ -4,6 +4,7 @@
 
 #include "document/place_marks.h"
 #include "document/words.h"
+#include "unicode/graphemes.h"
 
 namespace tril::document {
 namespace {
@@ -25,22 +26,23 @@ class Breaks {
     for (const char c : space)
       if (c == '\n') kept_.push_back(next_++);
   }
-  std::string put_into(std::string target, std::string_view sentence) {
+  void put_into(Translated& t, std::string_view sentence) {
+    std::string& target = t.text;
     std::replace(target.begin(), target.end(), '\n', ' ');
     std::size_t free = 0;  // breaks stay in order
     for (std::size_t at = sentence.find('\n'); at != std::string_view::npos; at = sentence.find('\n', at + 1)) {
       const std::size_t number = next_++, wanted = std::max(free, at * target.size() / sentence.size());
-      if (wanted >= target.size()) continue;
-      const std::size_t after = target.find(' ', wanted), before = target.rfind(' ', wanted);
+      const std::size_t after = wanted < target.size() ? target.find(' ', wanted) : std::string::npos;
+      const std::size_t before = wanted < target.size() ? target.rfind(' ', wanted) : std::string::npos;
       const bool has_before = before != std::string::npos && before >= free;
       std::size_t place = after;
       if (has_before && (after == std::string::npos || wanted - before < after - wanted)) place = before;
-      if (place == std::string::npos) continue;
+      if (place == std::string::npos && !source_.keeps_breaks) continue;
+      if (place == std::string::npos) place = insert_blank(t, wanted);
       target[place] = '\n';
       free = place + 1;
       kept_.push_back(number);
     }
-    return target;
   }
   std::vector<std::string> kept() const {
     std::vector<std::string> list;
@@ -50,6 +52,18 @@ class Breaks {
   }
 
  private:
+  // Between two graphemes, at byte `wanted` or after it. @return its place
+  static std::size_t insert_blank(Translated& t, std::size_t wanted) {
+    std::size_t place = 0;
+    while (place < std::min(wanted, t.text.size())) place = end_of_grapheme(t.text, place);
+    t.text.insert(place, " ");
+    for (Link& l : t.links) {
+      if (l.target.begin >= place) ++l.target.begin;
+      if (l.target.end > place) ++l.target.end;
+    }
+    return place;
+  }
+
   const Segment& source_;
   std::size_t next_ = 0;
   std::vector<std::size_t> kept_;
@@ -104,14 +118,16 @@ Segment joined(const Segment& source, std::span<const Range> sentences, std::spa
     const std::string_view sentence = std::string_view(source.text).substr(at.begin, at.size());
     same = same && translations[s].text == sentence_text(source, at);
     const std::size_t begin = whole.text.size();
+    Translated translated = translations[s];
+    if (!source.breaks.empty()) breaks.put_into(translated, sentence);
     if (!source.marks.empty() && !all_guessed) {
-      const std::vector<Link>& links = translations[s].links;
-      for (const Link& l : links.empty() ? guessed_links(sentence, translations[s].text) : links)
+      const std::vector<Link>& links = translated.links;
+      for (const Link& l : links.empty() ? guessed_links(sentence, translated.text) : links)
         whole.links.push_back({{l.source.begin + at.begin, l.source.end + at.begin},
                                {l.target.begin + begin, l.target.end + begin},
                                l.weight});
     }
-    whole.text += source.breaks.empty() ? translations[s].text : breaks.put_into(translations[s].text, sentence);
+    whole.text += translated.text;
     done = at.end;
   }
   if (same) return source;

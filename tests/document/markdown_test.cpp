@@ -63,6 +63,8 @@ TEST(Markdown, InlineMarksStayAroundTheirWords) {
   EXPECT_EQ(capitals("a \\*b\\* 2 * 3 &amp; snake_case a[1] < b [^1]"),
             "A \\*B\\* 2 \\* 3 &amp; SNAKE_CASE A[1] < B [^1]")
       << "escaped, as the segment escapes others";
+  EXPECT_EQ(capitals("ask a.b@c.de (<d@e.fg>,\n<h@i.jk>)\n[http://x.yz](http://x.yz)"),
+            "ASK a.b@c.de (<d@e.fg>,\n<h@i.jk>)\n[http://x.yz](http://x.yz)");
   EXPECT_EQ(texts("one *two*\nthree"), std::vector<std::string>{"one two\nthree"});
 }
 

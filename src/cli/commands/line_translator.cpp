@@ -74,14 +74,32 @@ std::string LineTranslator::translate(const std::vector<std::string>& texts, con
   return form_.split.split == Split::none ? translate_whole(texts, prefixes, first) : translate_split(texts, first);
 }
 
-std::string LineTranslator::translate_whole(const std::vector<std::string>& texts,
-                                            const std::vector<std::string>& prefixes, std::int64_t first) {
+std::vector<std::vector<search::Translation>> LineTranslator::translations_of(const std::vector<std::string>& texts,
+                                                                              const std::vector<std::string>& prefixes,
+                                                                              std::int64_t first) {
   std::vector<std::string> tagged;
   if (!languages_.said.prefix.empty())
     for (const std::string& text : texts) tagged.push_back(prepend_language_tag(languages_.said.prefix, text));
   translator_.go_to(static_cast<std::uint64_t>(first));
-  const auto translations =
-      translator_.translate(tagged.empty() ? texts : tagged, prefixes, {.on_partial = {}, .stop = stop_});
+  return translator_.translate(tagged.empty() ? texts : tagged, prefixes, {.on_partial = {}, .stop = stop_});
+}
+
+std::vector<search::Translation> LineTranslator::best(const std::vector<std::string>& texts, std::int64_t first) {
+  for (std::int64_t number = first; const std::string& text : texts)
+    languages_.target.check_tag(text, fmt::format("sentence {}", ++number));
+  std::vector<search::Translation> list;
+  for (std::vector<search::Translation>& one : translations_of(texts, {}, first)) {
+    if (one[0].stop_reason == search::StopReason::cancelled) break;
+    ++lines_;
+    tally_.add(one[0]);
+    list.push_back(std::move(one[0]));
+  }
+  return list;
+}
+
+std::string LineTranslator::translate_whole(const std::vector<std::string>& texts,
+                                            const std::vector<std::string>& prefixes, std::int64_t first) {
+  const auto translations = translations_of(texts, prefixes, first);
   std::string out;
   std::int64_t number = first;
   for (std::size_t i = 0; i < texts.size(); ++i, ++number) {

@@ -40,11 +40,16 @@ class LineTranslator {
   /// @param first  the number of the first line in the whole text, from 0
   std::string translate(const std::vector<std::string>& texts, const std::vector<std::string>& prefixes,
                         std::int64_t first);
+  /// The best translation of each text, which is not split; fewer if the search was stopped. @param first  as above
+  std::vector<search::Translation> best(const std::vector<std::string>& texts, std::int64_t first);
   const LineTally& tally() const { return tally_; }
   /// Lines so far, except those whose search was stopped.
   std::int64_t lines() const { return lines_; }
 
  private:
+  std::vector<std::vector<search::Translation>> translations_of(const std::vector<std::string>& texts,
+                                                                const std::vector<std::string>& prefixes,
+                                                                std::int64_t first);
   std::string translate_whole(const std::vector<std::string>& texts, const std::vector<std::string>& prefixes,
                               std::int64_t first);
   std::string translate_split(const std::vector<std::string>& texts, std::int64_t first);

@@ -3,17 +3,16 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include <charconv>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
-#include "align/binary_shortlist.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/document_job.h"
 #include "cli/commands/line_translator.h"
+#include "cli/commands/shortlist_option.h"
 #include "cli/commands/split_lines.h"
 #include "cli/commands/translated_lines.h"
 #include "cli/corpus_work/corpus_work.h"
@@ -28,8 +27,8 @@
 #include "cli/options/model_identity.h"
 #include "cli/options/model_set.h"
 #include "cli/options/prompt_options.h"
-#include "decode/steps/shortlist.h"
 #include "decode/texts/prompted_text.h"
+#include "document/formats.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "tokenizer/files/language_tag.h"
@@ -45,6 +44,7 @@ struct TranslateOptions {
   AlignmentOptions alignment;
   bool replace_unknowns = false;
   std::vector<std::string> shortlist;
+  std::optional<std::string> document, to;
   std::string input = "-", output = "-";
   std::string source_language, target_language;
   std::optional<std::string> target_prefix, terminology;
@@ -59,6 +59,13 @@ Fields fields_of(TranslateOptions& o) {
   f.group("Model");
   add_model_fields(f, o.decoding);
   f.group("Text");
+  f.add("document", &o.document,
+        "document to translate, by the end of its name: " + document::known_extensions() +
+            "; everything but its texts stays (docs/documents.md)")
+      .value_name("FILE")
+      .positional();
+  f.add("to", &o.to, "language of a document's translation, which is written beside it: notes.md to notes.de.md")
+      .value_name("LANGUAGE");
   f.add("input", &o.input, "text to translate, line by line (see --split), plain or gzip; - is standard input")
       .letter('i')
       .value_name("FILE")
@@ -109,6 +116,10 @@ Fields fields_of(TranslateOptions& o) {
   f.group("Several models");
   add_ensemble_fields(f, o.others);
   add_speculative_fields(f, o.others);
+  f.needs("to", "document", "it names the language of a document's translation");
+  for (const char* of_lines : {"input", "n-best", "json", "target-prefix", "skip-invalid", "alignment", "shard",
+                               "work-dir", "block-lines", "keep-blocks", "split"})
+    f.excludes("document", of_lines, "a document has no lines");
   for (const char* ranks : {"length-penalty", "coverage-penalty"})
     f.excludes("mbr", ranks, "samples are ranked only by their similarity to the others");
   return f;
@@ -127,38 +138,6 @@ DecodingOptions sampled(const TranslateOptions& o) {
   s.sampling = true;
   s.n_best = o.mbr;
   return d;
-}
-
-// --shortlist FILE [FIRST [BEST [P]]]
-std::shared_ptr<const search::Shortlist> shortlist_of(const TranslateOptions& o, const Tokenizer& tokenizer,
-                                                      const search::SearchPlan& s) {
-  if (o.shortlist.empty()) return nullptr;
-  if (std::filesystem::is_regular_file(o.shortlist[0]) && begins_as_binary_shortlist(o.shortlist[0])) {
-    check(o.shortlist.size() == 1, "--shortlist", "{} is a binary shortlist, which has its own numbers; got {} values",
-          o.shortlist[0], o.shortlist.size());
-    const BinaryShortlist list = read_binary_shortlist(o.shortlist[0], {.source = tokenizer.size(Side::source),
-                                                                        .target = tokenizer.size(Side::target),
-                                                                        .shared = tokenizer.shared_vocabulary()});
-    return std::make_shared<search::Shortlist>(list.table,
-                                               search::ShortlistOptions{.first = list.first, .best = list.best}, s);
-  }
-  check(o.shortlist.size() <= 4, "--shortlist", "expected FILE [FIRST [BEST [P]]], got {} values", o.shortlist.size());
-  search::ShortlistOptions options;
-  const auto number = [&](std::size_t i, auto& value) {
-    if (i >= o.shortlist.size()) return;
-    const std::string& text = o.shortlist[i];
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 0)
-      fail_usage("--shortlist", fmt::format("expected a number of at least 0 after the file, got \"{}\"", text));
-  };
-  number(1, options.first), number(2, options.best), number(3, options.threshold);
-  check(options.threshold >= 0 && options.threshold <= 1, "--shortlist", "expected a probability from 0 to 1, got {}",
-        options.threshold);
-  std::int64_t unknown = 0;
-  const LexicalTable table = read_lexical_table(o.shortlist[0], tokenizer, unknown);
-  if (unknown > 0)
-    spdlog::warn("{}: lines with pieces that are not in the vocabulary: {}", o.shortlist[0], format_count(unknown));
-  return std::make_shared<search::Shortlist>(table, options, s);
 }
 
 std::shared_ptr<const search::Terminology> terminology_of(const TranslateOptions& o, const search::SearchPlan& s,
@@ -189,7 +168,7 @@ search::TranslatorOptions settled(const TranslateOptions& o, const model::Genera
   t.style = o.prompt.style;
   if (!m.has_encoder() && !o.deterministic) t.decoding.session.prefix_tokens = shared_prompt_tokens;
   t.mbr_best = o.mbr > 0 ? static_cast<std::int32_t>(o.decoding.search.n_best) : 0;
-  s.shortlist = shortlist_of(o, tokenizer, s);
+  s.shortlist = shortlist_of(o.shortlist, tokenizer, s);
   return t;
 }
 
@@ -279,12 +258,16 @@ void check_kind(const Fields& fields, const model::Model& m) {
 // The languages of the lines. A prompt takes any; the vocabulary of a model with an encoder lists its own.
 LineLanguages line_languages(const TranslateOptions& o, const model::Model& m, const Tokenizer& tokenizer,
                              bool forced) {
-  if (!m.has_encoder())
-    return {.said = {.prefix = "", .source = o.source_language, .target = o.target_language},
-            .target = {m, tokenizer, o.target_language, true}};
-  LineLanguages languages{.said = choose_languages(tokenizer, o.source_language, o.target_language, "--source-language",
-                                                   "--target-language"),
-                          .target = {m, tokenizer, o.target_language, forced}};
+  const bool by_to = o.to && o.target_language.empty();
+  if (!m.has_encoder()) {
+    const std::string& target = by_to ? *o.to : o.target_language;
+    return {.said = {.prefix = "", .source = o.source_language, .target = target},
+            .target = {m, tokenizer, target, true}};
+  }
+  const std::string target = by_to ? told_language(*o.to, tokenizer) : o.target_language;
+  LineLanguages languages{.said = choose_languages(tokenizer, o.source_language, target, "--source-language",
+                                                   by_to ? "--to" : "--target-language"),
+                          .target = {m, tokenizer, target, forced}};
   languages.target.check_tokens();
   warn_of_assumed_language(o.decoding.model, tokenizer, languages.said);
   return languages;
@@ -304,8 +287,20 @@ void check_split(const TranslateOptions& o) {
     fail_usage("--alignment", "is that of each part of a split line", "pass --json, or leave out --split");
 }
 
+// Everything that affects the translation of a document.
+std::string work_of_document(const TranslateOptions& o, const Fields& fields) {
+  const WorkPlan plan = work_plan(o, fields, "");
+  std::string work;
+  for (const auto* list : {&plan.options, &plan.contents})
+    for (const auto& [name, value] : *list) work += name + "=" + value + "\n";
+  return work;
+}
+
 int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   check_split(o);
+  const std::unique_ptr<DocumentJob> document =
+      o.document ? open_document({*o.document, o.output, o.source_language, o.to.value_or(o.target_language)})
+                 : nullptr;
   if (o.target_prefix && *o.target_prefix == "-" && o.input == "-")
     fail_usage("--target-prefix", "standard input is already the text to translate", "pass a file");
   if (o.output != "-" && same_file(o.input, o.output))
@@ -313,7 +308,7 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   const dist::Launch ranks = dist::launch_of_environment();
   const std::optional<std::string> together = work_directory(o.corpus, ranks, o.input, o.target_prefix, o.output);
   const Passage passage = passage_of(o.corpus, o.input, o.target_prefix);
-  if (!together) check_output(o.output);
+  if (!together && !document) check_output(o.output);
   const StopSignal stop;
   const auto source = model::ModelSource::open(o.decoding.model);
   const std::unique_ptr<model::Model> model = load_model(source, o.decoding);
@@ -324,6 +319,8 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
     fail_usage("--context", "the blocks of a text that several processes translate have no order", "leave it out");
   const LineLanguages languages = line_languages(o, *model, *tokenizer, published.forced_bos_token_id.has_value());
   search::TranslatorOptions options = settled(o, published, *model, *tokenizer, languages.said);
+  if (document && document->has_marks() && model->has_encoder())
+    options.decoding.search.attention = attention_heads(o.alignment, *model, true);
   const ModelSet others(o.others, o.decoding, *model, tokenizer.get());
   others.give_to(options.decoding);
   search::Translator translator(
@@ -337,7 +334,16 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
 
   const std::size_t window = lines_at_a_time(options.decoding.batch_size, options.decoding.threads);
   std::int64_t invalid = 0;
-  if (together) {
+  if (document) {
+    const bool finished =
+        document->run({.translate = [&](const auto& texts, std::int64_t first) { return lines.best(texts, first); },
+                       .tokenizer = *tokenizer,
+                       .work = work_of_document(o, fields),
+                       .window = window,
+                       .progress = !quiet && stderr_is_terminal()},
+                      stop);
+    if (!finished) return exit_failure;
+  } else if (together) {
     const CorpusResult result =
         work_on_corpus({.plan = work_plan(o, fields, *together),
                         .ranks = ranks,
@@ -363,12 +369,14 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
 void add_translate(App& app) {
   auto o = std::make_shared<TranslateOptions>();
   app.add({.name = "translate",
-           .summary = "translate text, line by line",
+           .summary = "translate text, line by line, or a document",
            .description = "Takes any model that `tril families` lists. A language model gets each line in a prompt, "
                           "and what it writes around the translation is removed. Options override the model's "
                           "generation_config.json. An empty line stays empty. A line is one sentence, unless --split "
-                          "says otherwise.",
-           .examples = {{"tril translate --model de -i test.en -o test.de", "a file"},
+                          "says otherwise. A document keeps everything but its texts; if the command is stopped, "
+                          "running it again continues it.",
+           .examples = {{"tril translate -m de notes.md --to de", "a document, to notes.de.md"},
+                        {"tril translate --model de -i test.en -o test.de", "a file"},
                         {"echo \"A dog runs.\" | tril translate -m de -b 8 --n-best 8",
                          "the eight best translations, with scores"},
                         {"tril translate -m de -b 1 --json < test.en", "greedy, as JSON lines"},

@@ -1,0 +1,66 @@
+// One document as `tril translate FILE` translates it: read, translated window by window, written beside its source.
+//
+// Finished sentences go to a file OUTPUT.part, so that a run that was stopped or killed is continued by the same command.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/io/stop_signal.h"
+#include "decode/texts/translation_text.h"
+#include "document/document_sentences.h"
+
+namespace tril::cli {
+
+struct DocumentPlan {
+  std::string input, output;
+  std::string source_language, target_language;  ///< in any form; "": not known
+};
+
+class DocumentJob {
+ public:
+  /// Reads the document. @throws Error if its format is not known, or it is not of this format
+  explicit DocumentJob(DocumentPlan plan);
+
+  /// True if its translation needs attention weights.
+  bool has_marks() const { return sentences_.any_marks(); }
+
+  struct Run {
+    /// The best translation of each text; fewer if the search was stopped. @param first  the number of the first text
+    std::function<std::vector<search::Translation>(const std::vector<std::string>& texts, std::int64_t first)>
+        translate;
+    const Tokenizer& tokenizer;
+    std::string work;    ///< what affects the translations: a part of other work is not continued
+    std::size_t window;  ///< sentences at a time
+    bool progress;
+  };
+  /// Translates and writes it. @return false if it was stopped
+  bool run(const Run& run, const StopSignal& stop);
+
+ private:
+  std::string part_path() const { return plan_.output + ".part"; }
+  std::string header(const std::string& work) const;
+  void read_part(const std::string& header);
+
+  DocumentPlan plan_;
+  std::string bytes_;
+  std::unique_ptr<document::Document> document_;
+  document::DocumentSentences sentences_;
+  std::vector<document::Translated> done_;
+};
+
+/// Opens a document. @param plan  output "-": beside the input, under a name with the target language
+/// @throws Error(usage) if there is none
+std::unique_ptr<DocumentJob> open_document(DocumentPlan plan);
+
+/// The target language as the model has to be told it; "": a model of one language pair is not told.
+/// @throws Error(usage) if its directory states another one
+std::string told_language(const std::string& to, const Tokenizer& tokenizer);
+
+/// The most bytes of a document.
+inline constexpr std::uint64_t most_document_bytes = std::uint64_t{64} << 20;
+
+}  // namespace tril::cli

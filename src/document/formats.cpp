@@ -1,0 +1,84 @@
+#include "document/formats.h"
+
+#include <array>
+
+#include "base/error.h"
+#include "base/printable.h"
+#include "document/gettext.h"
+#include "document/html.h"
+#include "document/json_strings.h"
+#include "document/markdown.h"
+#include "document/plain_text.h"
+#include "document/properties.h"
+#include "document/subtitles.h"
+#include "unicode/letter_case.h"
+
+namespace tril::document {
+namespace {
+
+constexpr std::array<std::string_view, 2> text_names{"txt", "text"};
+constexpr std::array<std::string_view, 3> html_names{"html", "htm", "xhtml"};
+constexpr std::array<std::string_view, 2> markdown_names{"md", "markdown"};
+constexpr std::array<std::string_view, 1> srt_names{"srt"};
+constexpr std::array<std::string_view, 1> vtt_names{"vtt"};
+constexpr std::array<std::string_view, 2> gettext_names{"po", "pot"};
+constexpr std::array<std::string_view, 2> json_names{"json", "arb"};
+constexpr std::array<std::string_view, 1> properties_names{"properties"};
+
+// The end of a name after its last dot, in small letters.
+std::string extension_of(std::string_view path) {
+  const std::string_view name = path.substr(path.find_last_of('/') + 1);
+  const std::size_t dot = name.find_last_of('.');
+  return dot == std::string_view::npos || dot == 0 ? "" : lower_case(name.substr(dot + 1));
+}
+
+}  // namespace
+
+std::span<const DocumentFormat> document_formats() {
+  static constexpr std::array<DocumentFormat, 8> formats{
+      {{"plain text", text_names,
+        [](std::string bytes, const std::string&) { return read_plain_text(std::move(bytes)); }},
+       {"HTML", html_names, [](std::string bytes, const std::string&) { return read_html(std::move(bytes)); }},
+       {"Markdown", markdown_names,
+        [](std::string bytes, const std::string&) { return read_markdown(std::move(bytes)); }},
+       {"SubRip", srt_names,
+        [](std::string bytes, const std::string& where) { return read_srt(std::move(bytes), where); }},
+       {"WebVTT", vtt_names,
+        [](std::string bytes, const std::string& where) { return read_vtt(std::move(bytes), where); }},
+       {"gettext", gettext_names,
+        [](std::string bytes, const std::string& where) { return read_gettext(std::move(bytes), where); }},
+       {"JSON", json_names,
+        [](std::string bytes, const std::string& where) { return read_json_strings(std::move(bytes), where); }},
+       {"Java properties", properties_names,
+        [](std::string bytes, const std::string&) { return read_properties(std::move(bytes)); }}}};
+  return formats;
+}
+
+std::string known_extensions() {
+  std::string all;
+  for (const DocumentFormat& f : document_formats())
+    for (const std::string_view e : f.extensions) all += (all.empty() ? "" : ", ") + std::string(e);
+  return all;
+}
+
+const DocumentFormat& format_of(std::string_view path) {
+  const std::string extension = extension_of(path);
+  for (const DocumentFormat& f : document_formats())
+    for (const std::string_view e : f.extensions)
+      if (e == extension) return f;
+  fail_usage(printable(path, 400), "its name does not end like a document that tril reads",
+             "expected one of: " + known_extensions());
+}
+
+std::unique_ptr<Document> read_document(std::string bytes, const std::string& path) {
+  const DocumentFormat& format = format_of(path);
+  check_encoding(bytes, path);
+  return format.read(std::move(bytes), path);
+}
+
+std::string translated_path(std::string_view path, std::string_view language) {
+  const std::size_t dot = path.find_last_of('.');
+  return std::string(path.substr(0, dot)) + "." + std::string(language) + std::string(path.substr(dot));
+}
+
+}  // namespace tril::document

@@ -1,0 +1,35 @@
+// The formats of documents, by the ends of their names.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "document/document.h"
+
+namespace tril::document {
+
+struct DocumentFormat {
+  std::string_view name;                         ///< "Markdown"
+  std::span<const std::string_view> extensions;  ///< "md", "markdown"
+  std::unique_ptr<Document> (*read)(std::string bytes, const std::string& where);
+};
+
+std::span<const DocumentFormat> document_formats();
+/// "html, htm, md, ..."
+std::string known_extensions();
+
+/// The format of a file by its name, in capital or small letters.
+/// @throws Error(usage) that lists the known ones
+const DocumentFormat& format_of(std::string_view path);
+
+/// Reads a document in the format of its name.
+/// @param path  its name, also in errors
+/// @throws Error if the format is not known, or the bytes are not of this format or not UTF-8
+std::unique_ptr<Document> read_document(std::string bytes, const std::string& path);
+
+/// "notes.en.md" -> "notes.en.de.md"
+std::string translated_path(std::string_view path, std::string_view language);
+
+}  // namespace tril::document

@@ -1,0 +1,100 @@
+// tril translate FILE: a document is translated beside its source, and a stopped run is continued.
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include "support/contains.h"
+#include "support/translate.h"
+
+namespace tril::translate_document_test {
+namespace {
+
+class TranslateDocument : public Translate {};
+
+std::string first_line(const std::string& text) {
+  return lines_of(text).at(0);
+}
+
+TEST_F(TranslateDocument, IsWrittenBesideItsSource) {
+  const std::string page =
+      folder->write("page.en.html", "<p>a dog <b>runs</b></p>\n<pre>the red\n ball</pre><p>two men</p>\n");
+  const Ran ran = translate({page, "--to", "de", "-b", "2"}, "");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const std::string out = file_text(folder->at("page.en.de.html"));
+  const std::string men = first_line(translate({"-b", "2"}, "two men\n").out);
+  EXPECT_TRUE(contains(out, "<p>", "<b>", "</b>", "</p>\n<pre>the red\n ball</pre><p>" + men + "</p>\n")) << out;
+  EXPECT_FALSE(std::filesystem::exists(folder->at("page.en.de.html.part")));
+  // The sentence is the same as of a line: tags do not cut it.
+  std::string sentence = out.substr(3, out.find("</p>") - 3);
+  for (const std::string tag : {"<b>", "</b>"}) sentence.erase(sentence.find(tag), tag.size());
+  EXPECT_EQ(sentence, first_line(translate({"-b", "2"}, "a dog runs\n").out));
+}
+
+TEST_F(TranslateDocument, EveryFormatKeepsItsForm) {
+  const std::string dog = first_line(translate({"-b", "1"}, "a dog runs\n").out);
+  const std::vector<std::pair<std::string, std::string>> files{
+      {"x.txt", "  a dog runs\n"},
+      {"x.md", "# a dog runs\n"},
+      {"x.srt", "1\n00:00:01,000 --> 00:00:02,000\na dog runs\n"},
+      {"x.po", "msgid \"a dog runs\"\nmsgstr \"\"\n"},
+      {"x.json", "{\"a\": \"a dog runs\"}"},
+      {"x.properties", "a = a dog runs\n"}};
+  for (const auto& [name, source] : files) {
+    const std::string path = folder->write(name, source), out = folder->at("out-" + name);
+    const Ran ran = translate({path, "-o", out, "-b", "1"}, "");
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    std::string expected = source;
+    if (name == "x.po")
+      expected.insert(expected.size() - 2, dog);
+    else
+      expected.replace(expected.find("a dog runs"), 10, dog);
+    EXPECT_EQ(file_text(out), expected);
+  }
+}
+
+TEST_F(TranslateDocument, AStoppedRunIsContinued) {
+  std::string many;
+  for (int i = 0; i < 4000; ++i) many += text;
+  const std::string path = folder->write("long.txt", many), part = folder->at("long.de.txt.part");
+  Launch launch;
+  launch.meanwhile = [&](pid_t child) {
+    for (int i = 0; i < 6000; ++i) {
+      std::error_code error;
+      if (std::filesystem::file_size(part, error) > 20'000 && !error) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    kill(child, SIGKILL);
+  };
+  const std::vector<std::string> args{"translate", "--model", model, path, "--to", "de", "-b", "1"};
+  run_tril(args, launch);
+  ASSERT_TRUE(std::filesystem::exists(part));
+  EXPECT_FALSE(std::filesystem::exists(folder->at("long.de.txt")));
+  {
+    std::ofstream cut(part, std::ios::app);
+    cut << "{\"text\": \"half of a li";
+  }
+  const Ran again = run_tril(args, "");
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_TRUE(contains(again.err, "continued after sentence")) << again.err;
+  const auto lines = lines_of(file_text(folder->at("long.de.txt"))), four = lines_of(translate({"-b", "1"}, text).out);
+  ASSERT_EQ(lines.size(), 16'000u);
+  for (std::size_t i = 0; i < lines.size(); ++i) ASSERT_EQ(lines[i], four[i % 4]) << i;
+}
+
+TEST_F(TranslateDocument, MistakesAreNamed) {
+  const std::string page = folder->write("a.html", "<p>a dog</p>"), other = folder->write("a.exe", "x");
+  const auto fails = [&](const std::vector<std::string>& args, int code) {
+    const Ran ran = translate(args, "");
+    EXPECT_EQ(ran.code, code) << ran.err;
+    return ran.err;
+  };
+  EXPECT_TRUE(contains(fails({page}, 2), "--to"));
+  EXPECT_TRUE(contains(fails({other, "--to", "de"}, 2), "a.exe", "html"));
+  EXPECT_TRUE(contains(fails({page, "-o", page}, 2), "is the document"));
+  EXPECT_TRUE(contains(fails({page, "--to", "de", "--json"}, 2), "--json"));
+  EXPECT_TRUE(contains(fails({"--to", "de"}, 2), "--to"));
+  EXPECT_TRUE(contains(fails({folder->write("bad.srt", "x"), "--to", "de"}, 1), "bad.srt", "-->"));
+}
+
+}  // namespace
+}  // namespace tril::translate_document_test

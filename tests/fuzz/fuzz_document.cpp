@@ -1,0 +1,60 @@
+// libFuzzer: any bytes as a document of each format. An Error is fine; what is accepted is written as it was, and can be translated
+// to any text, with each mark once.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/error.h"
+#include "document/document_sentences.h"
+#include "document/formats.h"
+#include "must.h"
+
+namespace {
+
+// The parts of a segment's rendering that are marks: each once.
+void check_marks(const tril::document::Segment& source, const tril::document::Segment& placed) {
+  tril::fuzz::must(source.marks.size() == placed.marks.size(), "no mark is lost");
+  for (std::size_t m = 0; m < source.marks.size(); ++m) {
+    const tril::document::Mark &a = source.marks[m], &b = placed.marks[m];
+    tril::fuzz::must(a.open == b.open && a.close == b.close && a.parent == b.parent, "a mark stays itself");
+    tril::fuzz::must(b.at.begin <= b.at.end && b.at.end <= placed.text.size(), "a mark is within the text");
+    if (b.parent >= 0)
+      tril::fuzz::must(placed.marks[static_cast<std::size_t>(b.parent)].at.contains(b.at),
+                       "a mark is within its parent");
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 2) return 0;
+  const auto formats = tril::document::document_formats();
+  const tril::document::DocumentFormat& format = formats[data[0] % formats.size()];
+  const std::string name = "x." + std::string(format.extensions[0]);
+  const std::size_t seed = data[1];
+  const std::string bytes(reinterpret_cast<const char*>(data + 2), size - 2);
+  try {
+    const auto document = tril::document::read_document(bytes, name);
+    if (format.name != "gettext")
+      tril::fuzz::must(document->write(document->segments()) == bytes, "an untranslated document stays as it is");
+    // The translation: words of the source in another order, with some missing.
+    std::vector<tril::document::Segment> placed;
+    for (const tril::document::Segment& s : document->segments()) {
+      const auto sentences = tril::document::sentences_of(s, {});
+      std::vector<tril::document::Translated> list;
+      for (const tril::document::Range& at : sentences) {
+        const std::string text = tril::document::sentence_text(s, at);
+        const std::size_t cut = text.empty() ? 0 : seed % text.size();
+        std::size_t begin = cut;
+        while (begin < text.size() && (static_cast<unsigned char>(text[begin]) & 0xc0) == 0x80) ++begin;
+        list.push_back({seed % 3 == 0 ? text.substr(begin) : text.substr(begin) + " " + text.substr(0, begin), {}});
+      }
+      placed.push_back(tril::document::joined(s, sentences, list, "en"));
+      check_marks(s, placed.back());
+    }
+    document->write(placed);
+  } catch (const tril::Error&) {
+  }
+  return 0;
+}
