@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "serve/api/model_choice.h"
 #include "tokenizer/files/language_tag.h"
 
 namespace tril::serve {
@@ -64,8 +65,7 @@ class Pivoting : public std::enable_shared_from_this<Pivoting> {
 
   static Languages languages_of(const ServedModel& model, const Hop& hop) {
     if (!model.languages().told) return {};
-    return choose_languages(model.tokenizer(), model.languages().from_each ? hop.source : "", hop.target, "source",
-                            "target");
+    return languages_for(model, model.languages().from_each ? hop.source : "", hop.target);
   }
 
   // In a thread of the engine.

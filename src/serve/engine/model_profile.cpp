@@ -20,9 +20,8 @@ void set_standard_target(ServedLanguages& l, const Loaded& loaded) {
     if (forced >= 0 && loaded.tokenizer->language_id(code) == forced) l.standard = code;
 }
 
-ServedLanguages languages_of(const Loaded& loaded) {
-  if (!loaded.model->has_encoder())
-    return {.source = "", .targets = loaded.languages, .from_each = true, .told = true, .wants_target = true};
+// Those of a model with an encoder, as its vocabulary lists them.
+ServedLanguages languages_of_vocabulary(const Loaded& loaded) {
   ServedLanguages l{loaded.source_language, loaded.tokenizer->languages()};
   l.from_each = !l.targets.empty();
   if (l.targets.empty()) l.targets = tagged_languages(*loaded.tokenizer);
@@ -30,6 +29,17 @@ ServedLanguages languages_of(const Loaded& loaded) {
   l.told = !l.targets.empty();
   if (l.targets.empty() && !loaded.target_language.empty()) l.targets.push_back(loaded.target_language);
   set_standard_target(l, loaded);
+  return l;
+}
+
+ServedLanguages languages_of(const Loaded& loaded) {
+  ServedLanguages l;
+  if (loaded.model->has_encoder()) {
+    l = languages_of_vocabulary(loaded);
+  } else {
+    l.targets = loaded.languages;
+    l.from_each = l.told = l.wants_target = true;
+  }
   l.from = KnownLanguages(l.sources());
   l.into = KnownLanguages(l.targets);
   return l;

@@ -107,7 +107,6 @@ TEST_F(PromptedServing, RefusesWhatThePromptCannotSay) {
   };
   refused({{"alignment", true}}, "alignment");
   refused({{"target", "fr"}}, "target");
-  refused({{"source", "auto"}}, "source");
   refused({{"model", "de"}, {"style", "formal"}}, "style");
   refused({{"model", "de"}, {"context", 1}}, "context");
 }
