@@ -1,6 +1,7 @@
 #include "cli/commands/line_translator.h"
 
 #include <fmt/format.h>
+#include <cmath>
 
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -40,6 +41,14 @@ std::string alignment_of(const LineForm& form, const search::Translation& t) {
   return form.alignment.alignment.empty() ? "" : " ||| " + alignment_text(form.alignment, t.attention, t.tokens.size());
 }
 
+// The detected language of a text that is translated by itself.
+void tell_source(nlohmann::ordered_json& json, const LineLanguages& languages, const std::string& text) {
+  if (!languages.sources) return;
+  const LineSources::Source source = languages.sources->of(text);
+  json["source_language"] = source.name.empty() ? nlohmann::json() : nlohmann::json(source.name);
+  json["confidence"] = std::round(source.confidence);
+}
+
 }  // namespace
 
 LineTranslator::LineTranslator(LineForm form, const LineLanguages& languages, search::Translator& translator,
@@ -52,8 +61,9 @@ LineTranslator::LineTranslator(LineForm form, const LineLanguages& languages, se
 
 std::string LineTranslator::json_line(std::int64_t number, const std::string& source,
                                       const std::vector<search::Translation>& list) const {
-  const nlohmann::ordered_json line{
-      {"line", number}, {"source", source}, {"translations", json_of(form_, tokenizer(), list)}};
+  nlohmann::ordered_json line{{"line", number}, {"source", source}};
+  tell_source(line, languages_, source);
+  line["translations"] = json_of(form_, tokenizer(), list);
   return json_text(line) + "\n";
 }
 
@@ -61,9 +71,12 @@ std::string LineTranslator::json_line(std::int64_t number, const std::string& so
                                       const search::SplitTranslation& t) const {
   nlohmann::ordered_json line{
       {"line", number}, {"source", source}, {"text", t.text}, {"segments", nlohmann::json::array()}};
-  for (const auto& part : t.parts)
-    line["segments"].push_back(nlohmann::ordered_json{
-        {"source", part.source}, {"translations", json_of(form_, tokenizer(), part.translations)}});
+  for (const auto& part : t.parts) {
+    nlohmann::ordered_json segment{{"source", part.source}};
+    tell_source(segment, languages_, part.source);
+    segment["translations"] = json_of(form_, tokenizer(), part.translations);
+    line["segments"].push_back(std::move(segment));
+  }
   return json_text(line) + "\n";
 }
 

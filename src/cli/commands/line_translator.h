@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "cli/commands/translated_lines.h"
 #include "cli/options/alignment_options.h"
 #include "cli/options/assumed_language.h"
+#include "cli/options/line_sources.h"
 #include "decode/texts/split_translator.h"
 #include "decode/texts/translator.h"
 #include "tokenizer/files/language_tag.h"
@@ -20,6 +22,7 @@ namespace tril::cli {
 struct LineLanguages {
   Languages said;
   TargetLanguage target;
+  std::shared_ptr<LineSources> sources = nullptr;  ///< for --source-language auto
 };
 
 /// What is printed of a line.

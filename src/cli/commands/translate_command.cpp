@@ -265,11 +265,15 @@ LineLanguages line_languages(const TranslateOptions& o, const model::Model& m, c
             .target = {m, tokenizer, target, true}};
   }
   const std::string target = by_to ? told_language(*o.to, tokenizer) : o.target_language;
-  LineLanguages languages{.said = choose_languages(tokenizer, o.source_language, target, "--source-language",
-                                                   by_to ? "--to" : "--target-language"),
+  const bool detects = o.source_language == "auto";
+  LineLanguages languages{.said = choose_languages(tokenizer, detects ? "" : o.source_language, target,
+                                                   "--source-language", by_to ? "--to" : "--target-language"),
                           .target = {m, tokenizer, target, forced}};
   languages.target.check_tokens();
-  warn_of_assumed_language(o.decoding.model, tokenizer, languages.said);
+  if (detects)
+    languages.sources = std::make_shared<LineSources>(tokenizer);
+  else
+    warn_of_assumed_language(o.decoding.model, tokenizer, languages.said);
   return languages;
 }
 
@@ -319,6 +323,8 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
     fail_usage("--context", "the blocks of a text that several processes translate have no order", "leave it out");
   const LineLanguages languages = line_languages(o, *model, *tokenizer, published.forced_bos_token_id.has_value());
   search::TranslatorOptions options = settled(o, published, *model, *tokenizer, languages.said);
+  if (languages.sources)
+    options.source_of = [sources = languages.sources](const std::string& line) { return sources->counted(line); };
   if (document && document->has_marks() && model->has_encoder())
     options.decoding.search.attention = attention_heads(o.alignment, *model, true);
   const ModelSet others(o.others, o.decoding, *model, tokenizer.get());
@@ -361,6 +367,9 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   }
   report_speculation(translator.speculation());
   warn_of_lines(translator, lines.tally(), *model, invalid);
+  if (languages.sources && languages.sources->uncertain() > 0)
+    spdlog::warn("lines whose language is uncertain, translated as if they were in the likeliest one: {}",
+                 format_count(languages.sources->uncertain()));
   return exit_success;
 }
 

@@ -63,8 +63,7 @@ Field& add_threads_field(Fields& f, std::int64_t& threads) {
 void add_language_fields(Fields& f, std::string& source, std::string& target) {
   f.add("source-language", &source,
         "source language in any form (en, eng, eng_Latn, en_XX), for a model with language tokens; unset: as its "
-        "directory "
-        "says, else English, with a warning")
+        "directory says, else English, with a warning; auto: detected for each line, in `tril translate`")
       .value_name("NAME");
   f.add("target-language", &target,
         "target language, for a multilingual model: its tag, >>de<< or <2de>, is put in front of the source, or the "

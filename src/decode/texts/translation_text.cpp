@@ -148,7 +148,8 @@ TextToTranslate EncodedText::prepare(TextInput input, std::uint64_t number, cons
       .text = std::move(input.text), .prefix = std::move(input.prefix), .source = {}, .request = {}, .terms = {}};
   t.source = tokenizer().encode(t.text, Side::source);
   t.blank = t.source.empty();
-  const TextFrame frame = sentence_frame(tokenizer(), Side::source, options.source_language);
+  const std::string own = options.source_of && !t.blank ? options.source_of(t.text) : "";
+  const TextFrame frame = sentence_frame(tokenizer(), Side::source, own.empty() ? options.source_language : own);
   t.truncated = put_into_frame(t.source, frame, model().max_positions());
   if (t.is_empty()) return t;
   const std::int64_t around = std::ssize(frame.prefix) + std::ssize(frame.suffix);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -41,6 +42,8 @@ struct TextOptions {
   /// Codes of Tokenizer::languages(); "": the default of the model's directory. For a prompt: any codes ("de", "pt-BR"); only
   /// the source may be "".
   std::string source_language = {}, target_language = {};
+  /// Gives the source language of each text, in place of source_language if it is not ""; for a model with an encoder. May be empty.
+  std::function<std::string(const std::string& text)> source_of = {};
   std::int32_t context = 0;  ///< for a prompt: the number of texts before each text that it shows
   std::string style = {};    ///< for a prompt: the style of the translation
   /// Replaces an unknown token of the output by the source word with the most attention; needs SearchPlan::attention.

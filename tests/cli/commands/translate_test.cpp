@@ -228,6 +228,31 @@ TEST(TranslateLanguages, TheOneThatIsAssumedIsTold) {
   EXPECT_EQ(silent.err.find(told), silent.err.rfind(told)) << "once";
   EXPECT_EQ(asked.err.find("is assumed"), std::string::npos) << asked.err;
   EXPECT_EQ(silent.out, asked.out);
+  // Each line from its own language.
+  std::string warnings;
+  const auto json_of = [&](const std::string& source, const std::string& text) {
+    const Ran r = run_tril({"translate", "--model", model, "--target-language", "de", "--max-length", "4", "--json",
+                            "--source-language", source},
+                           text);
+    EXPECT_EQ(r.code, 0) << r.err;
+    warnings = r.err;
+    std::vector<nlohmann::json> lines;
+    for (const std::string& line : lines_of(r.out)) lines.push_back(nlohmann::json::parse(line));
+    return lines;
+  };
+  const std::string english = "We went home early because of the rain.\n",
+                    other = "Il faisait très beau et nous sommes rentrés tôt à la maison.\n";
+  const std::vector<nlohmann::json> each = json_of("auto", english + other + "OK\n");
+  ASSERT_EQ(each.size(), 3u);
+  EXPECT_NE(warnings.find("lines whose language is uncertain, translated as if they were in the likeliest one: 1"),
+            std::string::npos)
+      << warnings;
+  EXPECT_EQ(each[0]["source_language"], "en");
+  EXPECT_EQ(each[1]["source_language"], "fr");
+  EXPECT_GT(each[1]["confidence"], 90);
+  EXPECT_EQ(each[0]["translations"], json_of("eng", english)[0]["translations"]);
+  EXPECT_EQ(each[1]["translations"], json_of("fra_Latn", other)[0]["translations"]);
+  EXPECT_NE(each[1]["translations"], json_of("en", other)[0]["translations"]);
   folder.write("model/tokenizer_config.json", R"({"tokenizer_class": "M2M100Tokenizer", "src_lang": "fr"})");
   const Ran french = ran({});
   EXPECT_EQ(french.err.find("is assumed"), std::string::npos) << french.err;
