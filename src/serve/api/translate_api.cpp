@@ -389,7 +389,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
         }
         list.push_back(std::move(j));
       }
-      sentences.push_back({{"source", t.sentences.text(k)}, {"translations", std::move(list)}});
+      sentences.push_back({{"source", t.sources[k]}, {"translations", std::move(list)}});
     }
     return sentences;
   }
