@@ -82,6 +82,7 @@ function(tril_layer folder sentence)
   set_target_properties(tril_${name} PROPERTIES LINKER_LANGUAGE CXX)
   if(NOT folder STREQUAL "kern")  # Highway compiles its sources once for each instruction set
     tril_unity(tril_${name})
+    target_compile_options(tril_${name} PRIVATE $<$<CONFIG:Release>:-O2>)  # only kernels gain from -O3
     if(TARGET tril_pch)
       tril_use_precompiled(tril_${name} tril_pch)
     endif()
@@ -89,6 +90,8 @@ function(tril_layer folder sentence)
     target_compile_options(tril_${name} PRIVATE -O1)
     if(TRIL_SANITIZE STREQUAL "thread")  # races show in any instruction set; to compile three takes a minute more
       target_compile_definitions(tril_${name} PRIVATE TRIL_GENERIC_KERNELS)
+    elseif(TRIL_SANITIZE)  # the programs that run there use the best table of the machine, and none compares tables
+      target_compile_definitions(tril_${name} PRIVATE TRIL_NO_AVX2_KERNELS)
     endif()
   endif()
   target_include_directories(tril_${name} PUBLIC ${root})

@@ -25,8 +25,8 @@ run() { # preset, targets, tests that it runs, tests of these that it leaves out
 # Random rounds are a fifth of those without a sanitizer.
 costly='^(tokenizer\..*(TimeGrows|ALongRun)|chat\..*(WhatTakesLong|SearchesPay|GeneratorsAndFormatsStay)|grammar\.SchemaWork|search\.Soak|model\.PublishedLlamaLike)'
 # What the address sanitizer leaves out besides: tests that take it ten seconds or more and run no code of their own. They repeat a
-# formula for many sizes, train every family with the same ops, or decode with several workers, where threads are looked at.
-repeats='^train\.(Kinds/OptimizerTwin|NewFamily)|^grammar\.JsonSchema\.RefusesByName|^ops\.CrossEntropy\.FusedInMixedPrecisionWhole|^decode\.GoldenEncoderDecoder\.Batches'
+# formula for many sizes, train every family with the same ops, or draw as many lines as the demo trains on.
+repeats='^train\.(Kinds/OptimizerTwin|NewFamily)|^grammar\.JsonSchema\.RefusesByName|^ops\.CrossEntropy\.FusedInMixedPrecisionWhole|^demo\.(DemoTasks\.GiveAsMany|DemoCorpus\.Refuses)'
 most="base format tensor ops nn model unicode tokenizer chat model_io corpus align metrics grammar search decode train report demo perf serve"
 
 for what in "$@"; do
@@ -34,9 +34,10 @@ for what in "$@"; do
     address) run asan "$(printf 'test_%s ' $most)" "^($(printf %s "$most" | tr ' ' '|'))\." "$costly|$repeats" ;;
     # OpenMP's own synchronisation is invisible to the thread sanitizer, so it runs where threads are the project's own:
     # not in training, whose products are OpenBLAS's and oneDNN's by OpenMP. Of decoding, the tests with several workers,
-    # threads inside ops or callbacks from other threads. All of the service. Hashing a large file takes one thread.
+    # threads inside ops or callbacks from other threads. All of the service. Hashing a large file and reading
+    # a long prompt take one thread.
     thread) run tsan "test_base test_tensor test_corpus test_align test_decode test_serve" \
-      '^(base|tensor|corpus|align)\..*(Arena|Corpus|Team)|^decode\.(Deterministic\.Nothing|Ensemble|Generator|GoldenEncoderDecoder\.Batches|PromptSession|ContinuousSession|ContinuousBatch|Shortlist|Speculative|TokenAttention|Watched|WatchedModel|WorkerPool)|^serve\.(Engine|HttpServer|LargeBodies|Serving|SideWorker|Statistics)' "$costly|^corpus\.Corpus\.LargeFiles" ;;
+      '^(base|tensor|corpus|align)\..*(Arena|Corpus|Team)|^decode\.(Deterministic\.Nothing|Ensemble|Generator|GoldenEncoderDecoder\.Batches|PromptSession|ContinuousSession|ContinuousBatch|Shortlist|Speculative|TokenAttention|Watched|WatchedModel|WorkerPool)|^serve\.(Engine|HttpServer|LargeBodies|Serving|SideWorker|Statistics)' "$costly|^corpus\.Corpus\.LargeFiles|^decode\.PromptSession\.LongTexts" ;;
     *) echo "sanitize: '$what' is not one of address, thread" >&2; exit 2 ;;
   esac
 done

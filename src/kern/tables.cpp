@@ -73,10 +73,12 @@ struct Tables {
   Tables() {
 #ifndef TRIL_GENERIC_KERNELS
     const auto supported = hwy::SupportedTargets();
+#ifndef TRIL_NO_AVX2_KERNELS
     if (supported & HWY_AVX2) {
       avx2 = named("avx2", N_AVX2::fill_all);
       usable[count++] = &avx2;
     }
+#endif
     if (supported & HWY_AVX3) add_avx512();
 #endif
   }

@@ -14,6 +14,7 @@
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/golden.h"
+#include "support/rounds.h"
 
 namespace tril::search {
 namespace {
@@ -133,7 +134,7 @@ TEST(GoldenEncoderDecoder, BeamSearchIsThatOfTransformers) {
 TEST(GoldenEncoderDecoder, BatchesAndWorkersDoNotMatter) {
   for_each_model([](Reference& m) {
     std::vector<Ids> many;
-    for (std::size_t i = 0; i < 50; ++i) {
+    for (std::size_t i = 0; i < test::round_count(50); ++i) {
       Ids source = m.sources[i % m.sources.size()];
       source.erase(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(i % (source.size() - 1)));
       many.push_back(source);
