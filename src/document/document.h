@@ -19,7 +19,7 @@ class Document {
 
   /// The texts to translate, in the order of the document.
   const std::vector<Segment>& segments() const { return segments_; }
-  /// The bytes of the file with translations in place of its texts. A segment that is as it was keeps its bytes.
+  /// The bytes of the file with translations in place of its texts. An unchanged segment keeps its bytes.
   /// @param translated  one for each segment (sentences.h)
   virtual std::string write(std::span<const Segment> translated) const = 0;
 
@@ -29,7 +29,7 @@ class Document {
 
 struct Slot;
 
-/// The bytes of a file for a text of a slot.
+/// Escapes the text of a slot for its file.
 using Escape = std::string (*)(std::string_view text, const Slot& slot);
 
 /// Where a segment stands in a file, and how the file spells characters in it.
@@ -42,7 +42,7 @@ struct Slot {
   std::map<std::string, std::string> spelling = {};
 };
 
-/// A file of text. Whatever is not in a slot stays.
+/// A text file. Everything outside of its slots stays.
 class TextDocument final : public Document {
  public:
   explicit TextDocument(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -57,8 +57,8 @@ class TextDocument final : public Document {
   std::vector<Slot> slots_;
 };
 
-/// Checks that a file of text is UTF-8, with or without a byte order mark. @param where  names the file in errors
-/// @throws Error naming the first byte that is not, or the encoding that the file has instead
+/// Checks that a text file is UTF-8, with or without a byte order mark. @param where  names the file in errors
+/// @throws Error naming the first byte that is not UTF-8, or the encoding of the file
 void check_encoding(std::string_view bytes, const std::string& where);
 
 }  // namespace tril::document

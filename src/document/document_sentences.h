@@ -1,4 +1,4 @@
-// All sentences of a document, numbered through, and the document of their translations.
+// All sentences of a document, numbered consecutively, and the document with their translations.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ class DocumentSentences {
   DocumentSentences(const Document& document, const SegmentOptions& options);
 
   std::size_t size() const { return sentences_.size(); }
-  /// What a model reads.
+  /// A sentence as a model reads it.
   std::string text(std::size_t sentence) const;
   /// True if the translation should come with links.
   bool has_marks(std::size_t sentence) const { return !segment_of(sentence).marks.empty(); }

@@ -1,4 +1,4 @@
-// The formats of documents, by the ends of their names.
+// The formats of documents, by the extensions of their names.
 #pragma once
 
 #include <memory>
@@ -20,11 +20,11 @@ std::span<const DocumentFormat> document_formats();
 /// "html, htm, md, ..."
 std::string known_extensions();
 
-/// The format of a file by its name, in capital or small letters.
-/// @throws Error(usage) that lists the known ones
+/// The format of a file by its extension, in upper or lower case.
+/// @throws Error(usage) that lists the known extensions
 const DocumentFormat& format_of(std::string_view path);
 
-/// Reads a document in the format of its name.
+/// Reads a document in the format of its extension.
 /// @param path  its name, also in errors
 /// @throws Error if the format is not known, or the bytes are not of this format or not UTF-8
 std::unique_ptr<Document> read_document(std::string bytes, const std::string& path);

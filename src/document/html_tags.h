@@ -1,7 +1,7 @@
 // The tags of HTML text, found without building a tree: in one pass, whatever the nesting.
 //
-// A library that builds the tree of the standard (gumbo 0.10) takes time in the square of the nesting: minutes for 100,000 nested
-// elements, which are half a megabyte. To replace texts, only their places are needed.
+// A library that builds the tree of the standard (gumbo 0.10) takes time quadratic in the depth of nesting: minutes for
+// 100,000 nested elements, which are half a megabyte. To replace texts, only their places are needed.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace tril::document {
 
 struct HtmlTag {
-  std::string name;      ///< in small letters; empty: a comment, a declaration or a processing instruction
+  std::string name;      ///< in lower case; empty: a comment, a declaration or a processing instruction
   bool closing = false;  ///< </b>
   bool alone = false;    ///< <br/>
   bool kept = false;     ///< translate="no" or class="notranslate"

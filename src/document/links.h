@@ -15,13 +15,13 @@ struct Link {
   float weight = 1;  ///< positive; higher is more certain
 };
 
-/// A translated sentence. Without links, they are guessed.
+/// A translated sentence. If it has no links, guessed_links() supplies them.
 struct Translated {
   std::string text;
   std::vector<Link> links = {};
 };
 
-/// Links for a translation that came without: equal words correspond, and the others by their place in the text.
+/// Links for a translation without any: equal words correspond, and the others by their relative position.
 std::vector<Link> guessed_links(std::string_view source, std::string_view target);
 
 }  // namespace tril::document

@@ -11,8 +11,9 @@
 
 namespace tril::document {
 
-/// What stays: code, formulas, addresses, link definitions, front matter, tags, and everything between texts. A reference such
-/// as "[text]" or "[text][]" keeps its label: its translation is written as "[Text][text]". HTML blocks are read as HTML.
+/// These stay unchanged: code, formulas, addresses, link definitions, front matter, tags, and everything between texts. A
+/// reference such as "[text]" or "[text][]" keeps its label: its translation is written as "[Text][text]". HTML blocks are
+/// read as HTML.
 std::unique_ptr<Document> read_markdown(std::string markdown);
 
 }  // namespace tril::document

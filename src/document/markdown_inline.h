@@ -20,7 +20,7 @@ struct MarkdownContext {
 std::string link_label(std::string_view label);
 
 /// Adds the segments of a block.
-/// @param lines  its bytes, line by line, without line ends and without what stands before each line in the file ("> ")
+/// @param lines  its bytes, line by line, without line ends and without the prefix of each line in the file ("> ")
 void add_markdown_inlines(TextDocument& document, std::span<const Range> lines, const MarkdownContext& context);
 
 }  // namespace tril::document

@@ -1,8 +1,9 @@
 // Puts the marks of a segment into its translation, by word alignment.
 //
-// Each word of the translation belongs to the marks around the source word that it corresponds to. A pair of tags is put around
-// the longest run of its words, in which few others may stand; a mark without words is put where its neighbours have gone.
-// Whatever the alignment, every mark comes out exactly once, within the same parent as in the source, and beside its siblings.
+// Each word of the translation belongs to the marks around the source word that it corresponds to. A pair of tags is put
+// around the longest run of its words, which may contain a few others; a mark without words is put beside the words that
+// correspond to its neighbours. Whatever the alignment, every mark occurs exactly once, within the same parent as in the
+// source, and beside its siblings.
 #pragma once
 
 #include "document/links.h"

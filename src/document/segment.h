@@ -1,4 +1,4 @@
-// Segments: the texts of a document that are translated, each with the marks that stand in it, such as tags around words.
+// Segments: the texts of a document that are translated, each with its marks, such as tags around words.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct Mark {
   Range at;                  ///< of the segment's text
   std::string open, close;   ///< bytes of the file; a point and fixed words have no `close`
   std::int32_t parent = -1;  ///< number of the innermost pair around it; -1: none. Parents come before their children
-  bool variable = false;     ///< of fixed words: a program replaces them, so that no copy of them may be left over
+  bool variable = false;     ///< of fixed words: a program replaces them, so no surplus copy may remain
   bool before_word = false;  ///< of a point: it belongs to a word, and stands before it, as in "&File"
 };
 
@@ -54,7 +54,7 @@ std::string rendered(const Segment& segment, const std::function<std::string(std
 
 /// Marks that are nested deeper than this are not read as marks.
 inline constexpr std::size_t most_nested_marks = 48;
-/// Most marks of one segment.
+/// Maximum number of marks in one segment.
 inline constexpr std::size_t most_marks = 400;
 
 }  // namespace tril::document

@@ -1,4 +1,4 @@
-// Builds a segment from the pieces of a file between two boundaries: words, white space, tags and words that stay.
+// Builds a segment from the pieces of a file between two boundaries: words, white space, tags and fixed words.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tril::document {
 
-/// What becomes of line ends within a segment.
+/// How line ends within a segment are read.
 enum class LineEnds : std::uint8_t {
   break_lines,  ///< they are blanks to a translator, and kept as Segment::breaks
   are_text,     ///< they are characters of the text
@@ -34,7 +34,7 @@ class SegmentBuilder {
   /// @param document  gets the segments
   SegmentBuilder(TextDocument& document, const SegmentStyle& style) : document_(document), style_(style) {}
 
-  /// Text that the file spells as it is.
+  /// Text that the file writes without escapes.
   void plain(Range raw);
   /// A reference or an escape, and the text that it means. @param is_spelling  the file prefers to spell the text this way
   void character(Range raw, std::string_view text, bool is_spelling = true);
@@ -43,13 +43,12 @@ class SegmentBuilder {
   /// @param written  its bytes in a translation; "": as they are
   void close(Range raw, std::string_view name, std::string_view written = {});
   void point(Range raw);
-  /// Words that stay; blank ones are a point. @param variable  see Mark
+  /// Fixed words; blank ones are a point. @param variable  see Mark
   void fixed(Range raw, std::string_view text, bool variable);
   /// A line end with the white space around it, as in "\n> " of a quotation.
   void line_break(Range raw);
 
-  /// Ends the segment. What stands at its edges and needs no translation is not part of it: white space, points, and pairs around
-  /// all of it.
+  /// Ends the segment. White space and points at its edges, and pairs around all of it, are not part of it.
   void end();
 
   /// True if the next tag has to end the segment.

@@ -1,7 +1,8 @@
 // Subtitles: SubRip (.srt) and WebVTT (.vtt).
 //
-// A sentence may go over several cues: these are one segment, and the translation is divided at the same shares of its text, so
-// that every cue keeps its time. A cue with two speakers, whose lines begin with a dash, has a segment for each line.
+// A sentence may span several cues. These are one segment, and the translation is divided among them in proportion to their
+// source text, so that every cue keeps its time. A cue with two speakers, whose lines begin with a dash, has a segment for
+// each line.
 #pragma once
 
 #include <memory>
@@ -11,8 +12,8 @@
 
 namespace tril::document {
 
-/// Translated cues are wrapped at 42 characters, or at the length of the source's longest line. Tags (<i>, <v Anna>, {\an8}) are
-/// marks; one that reaches over cues is closed and opened again between them.
+/// Translated cues are wrapped at 42 characters, or at the length of the source's longest line. Tags (<i>, <v Anna>, {\an8})
+/// are marks; one that spans several cues is closed and opened again between them.
 /// @throws Error if no line has the form of a cue's time
 std::unique_ptr<Document> read_srt(std::string text, const std::string& where);
 /// Likewise; notes, styles and regions stay. @throws Error if the first line is not WEBVTT

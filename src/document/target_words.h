@@ -1,5 +1,5 @@
-// The words of a translation, each with the word of the source that it corresponds to, and with the words that must stay
-// (MarkKind::fixed) restored: each of them occurs exactly once for each mark.
+// The words of a translation, each with the source word that it corresponds to. Fixed words (MarkKind::fixed) are restored:
+// they occur exactly once for each mark.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ struct TargetText {
 };
 
 /// Restores fixed words. A translation may have them as they are or garbled ("% s"), in several copies, or not at all: then
-/// they replace what corresponds to them, or are put where the words next to them have gone. Other copies of a placeholder that
-/// a program replaces (Mark::variable) are removed.
+/// they replace what corresponds to them, or are put beside the words that correspond to their neighbours. Other copies of a
+/// placeholder that a program replaces (Mark::variable) are removed.
 TargetText target_words(const Segment& source, const std::vector<SourceWord>& from, const Translated& translated);
 
 }  // namespace tril::document

@@ -14,8 +14,8 @@ class Alphabet {
   ~Alphabet();
   Alphabet(Alphabet&&) noexcept;
 
-  /// What the letters of a text beyond ASCII say against the language, in the unit of gram_scores(): 16 for each that it does not
-  /// use, 4 for each that it uses in foreign words only. 0 if CLDR does not have its letters.
+  /// The penalty of the language for the letters of a text beyond ASCII, in the unit of gram_scores(): 16 for each letter
+  /// that the language does not use, 4 for each that it uses only in foreign words. 0 if CLDR does not list its letters.
   double foreign_letters(std::string_view text) const;
 
  private:

@@ -1,5 +1,5 @@
-// Language codes. Models, services and standards name one language in many ways; a code in any of these forms becomes one
-// Language:
+// Language codes. Models, services and standards write the code of one language in many ways; a code in any of these forms
+// becomes one Language:
 //   ISO 639-1, 639-2 (B and T) and 639-3       de, ger, deu
 //   BCP 47 and POSIX, with script and region   zh-Hans, zh-CN, zh_TW, pt-BR, sr-Latn, es-419
 //   tokens and tags of models                  deu_Latn (NLLB), de_DE and en_XX (mBART), __de__ (M2M100), >>de<< (OPUS-MT),
@@ -31,7 +31,7 @@ std::optional<Language> find_language(std::string_view code);
 Language language_of(std::string_view code, const std::string& where);
 
 /// The BCP 47 code: "de", "zh-Hans", "pt-BR". A script or region is left out if it is the usual one (deu_Latn and de_DE are
-/// "de"), except for languages of which clients tell several: zh-Hans, en-US and pt-BR are given in full.
+/// "de"), except where clients distinguish variants of a language: zh-Hans, en-US and pt-BR are given in full.
 std::string code_of(const Language& language);
 
 /// The script in which the language is written: the stated one, else the usual one in the region; "" if unknown.
@@ -43,8 +43,8 @@ std::string region_of(const Language& language);
 /// The code between the marks of a model's token or tag: "de" for ">>de<<", "__de__" and "<2de>", else the text itself.
 std::string_view without_marks(std::string_view code);
 
-/// What to try instead of a text that is no code, by the names of languages in English and in themselves: "for German it is
-/// de"; "" if nothing is near.
+/// A hint for a text that is not a code, by the names of languages in English and in themselves: "for German it is de"; ""
+/// if nothing is near.
 std::string nearest_language(std::string_view text);
 
 }  // namespace tril

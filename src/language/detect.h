@@ -1,5 +1,5 @@
-// Tells what language a text is in, among given languages, with a calibrated confidence: of answers with a confidence of 80, about
-// 80 in 100 are right (docs/languages.md has the measurements).
+// Detects the language of a text, among given languages, with a calibrated confidence: of answers with a confidence of 80,
+// about 80 in 100 are right (docs/languages.md has the measurements).
 #pragma once
 
 #include <optional>
@@ -45,7 +45,7 @@ class LanguageDetector {
   explicit LanguageDetector(std::vector<Language> languages);
 
   const std::vector<Language>& languages() const { return languages_; }
-  /// Any bytes; the first 10,000 are read. What is not UTF-8 is left out.
+  /// Any bytes; the first 10,000 are read. Invalid UTF-8 is left out.
   Detection detect(std::string_view text) const;
 
  private:

@@ -37,7 +37,7 @@ class KnownLanguages {
   std::optional<std::size_t> find(std::string_view wanted) const;
   std::optional<std::size_t> find(const Language& wanted) const;
 
-  /// What to try instead of a code that find() does not find: what is near, and which languages there are (20 at most).
+  /// A hint for a code that find() does not find: near codes, and a list of the languages (20 at most).
   std::string hint(std::string_view wanted) const;
 
  private:

@@ -15,8 +15,8 @@ std::string language_name(const Language& language, const std::string& in);
 /// The name of a language in itself: "Deutsch", "日本語".
 std::string own_name(const Language& language);
 
-/// The locale of ICU that a reader prefers by the HTTP header Accept-Language (RFC 9110, section 12.5.4), or that a code names:
-/// "de-CH, fr;q=0.5" is "de_CH". "en" if the text names none that ICU has names in.
+/// The locale of ICU that a reader prefers by the HTTP header Accept-Language (RFC 9110, section 12.5.4), or that a code
+/// names: "de-CH, fr;q=0.5" is "de_CH". "en" if ICU has no names in any of the languages.
 std::string preferred_locale(std::string_view accept_language);
 
 }  // namespace tril

@@ -31,10 +31,11 @@ class Places {
   /// @param where  names the module in errors
   /// @throws Error if the model has no such module, or if it cannot be adapted
   Place find(const std::string& module, const std::string& where) const;
-  /// The matrices of the parameter `name`, such as "model.layers.0.mlp.experts.down_proj"; empty: it is not one of experts.
+  /// The matrices of the parameter `name`, such as "model.layers.0.mlp.experts.down_proj"; empty: it is not a parameter of
+  /// experts.
   std::vector<ExpertPlace> find_experts(const std::string& name, const std::string& where) const;
   /// True for the module `shared` of an encoder-decoder: `transformers` ties its table to those that it reads, and does not
-  /// read it itself.
+  /// read `shared` itself.
   bool is_unread(const std::string& module) const;
 
   /// A weight's own values, in the model's layout.

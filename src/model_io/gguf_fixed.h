@@ -1,5 +1,5 @@
 // Properties that llama.cpp's code for an architecture fixes, so that a GGUF file has no key for them. A config.json that is
-// made of a file gets them; a model whose config.json says otherwise cannot be written.
+// made from a file gets them; a model whose config.json says otherwise cannot be written.
 #pragma once
 
 #include <cstdint>

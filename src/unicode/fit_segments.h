@@ -1,4 +1,4 @@
-// Cuts a sentence that is too long for a model into parts, at the places that hurt least.
+// Cuts a sentence that is too long for a model into parts, at the least harmful places.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace tril {
 
 /// The parts of a text, each with at most `most` tokens, unless a single character has more. The white space between two
-/// parts belongs to neither. tokens() is asked for texts of a few times that length at most, except the first.
+/// parts belongs to neither. tokens() is called with texts of at most a few times that length, except for the first call.
 /// @param most  > 0
 std::vector<std::string_view> parts_that_fit(std::string_view text,
                                              const std::function<std::int64_t(std::string_view)>& tokens,

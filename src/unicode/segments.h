@@ -37,7 +37,7 @@ struct SegmentOptions {
   std::string_view language = {};
   /// Line ends are white space, as in HTML: only sentences are split. Not for Split::none.
   bool one_paragraph = false;
-  /// The length of a segment in tokens, as the model counts it. It is asked for parts of the text.
+  /// The length of a segment in tokens, as the model counts it. It is called with parts of the text.
   std::function<std::int64_t(std::string_view)> tokens = {};
   /// A longer segment is cut: after a semicolon or colon or before a dash, after a comma, at white space, between
   /// words, between graphemes. 0: nothing is cut. Nothing is cut for Split::none.

@@ -1,4 +1,4 @@
-// A line of text, with navigation by words: what stands before and after a full stop.
+// A line of text, with navigation by words: those before and after a full stop.
 #pragma once
 
 #include <cstddef>

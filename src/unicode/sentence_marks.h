@@ -6,7 +6,7 @@
 
 namespace tril {
 
-/// What a character says about the end of a sentence.
+/// The role of a character at the end of a sentence.
 enum class SentenceMark : std::uint8_t {
   none,
   stop,   ///< a full stop, which abbreviations and numbers also have

@@ -1,5 +1,5 @@
-// What is known of words that stand beside a full stop: abbreviations, and words that begin sentences, in about thirty
-// languages. The lists are in sentence_word_lists.h.
+// The words that matter beside a full stop: abbreviations, and words that begin sentences, in 34 languages. The lists are in
+// sentence_word_lists.h.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
-// Finds the ends of sentences in any language: after the marks of Unicode's Sentence_Break property [UAX #29] and
-// closing quotes or brackets, unless the text shows that the sentence continues: a small letter, an abbreviation, an
-// initial, an ordinal or numbered item ("3. Oktober", "No. 5"). Rules common to all languages decide, and word lists
-// where these are not enough (sentence_words.h).
+// Finds the ends of sentences in any language: after the marks of Unicode's Sentence_Break property [UAX #29] and closing
+// quotes or brackets, unless the text shows that the sentence continues: a small letter, an abbreviation, an initial, an
+// ordinal or numbered item ("3. Oktober", "No. 5"). Rules common to all languages decide and, where these are not enough,
+// word lists (sentence_words.h).
 #pragma once
 
 #include <cstddef>

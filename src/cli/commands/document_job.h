@@ -1,6 +1,6 @@
-// One document as `tril translate FILE` translates it: read, translated window by window, written beside its source.
+// Translates one document for `tril translate FILE`: reads it, translates it window by window, and writes the result.
 //
-// Finished sentences go to a file OUTPUT.part, so that a run that was stopped or killed is continued by the same command.
+// Finished sentences go to a file OUTPUT.part, so that the same command continues a run that was stopped or killed.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct DocumentPlan {
 
 class DocumentJob {
  public:
-  /// Reads the document. @throws Error if its format is not known, or it is not of this format
+  /// Reads the document. @throws Error if its format is unknown, or if its bytes are not of that format
   explicit DocumentJob(DocumentPlan plan);
 
   /// True if its translation needs attention weights.
@@ -33,7 +33,7 @@ class DocumentJob {
     std::function<std::vector<search::Translation>(const std::vector<std::string>& texts, std::int64_t first)>
         translate;
     const Tokenizer& tokenizer;
-    std::string work;    ///< what affects the translations: a part of other work is not continued
+    std::string work;    ///< everything that affects the translations; a .part of other work is not continued
     std::size_t window;  ///< sentences at a time
     bool progress;
   };
@@ -56,11 +56,11 @@ class DocumentJob {
 /// @throws Error(usage) if there is none
 std::unique_ptr<DocumentJob> open_document(DocumentPlan plan);
 
-/// The target language as the model has to be told it; "": a model of one language pair is not told.
+/// The target language in the form that the model takes; "" for a model of one language pair.
 /// @throws Error(usage) if its directory states another one
 std::string told_language(const std::string& to, const Tokenizer& tokenizer);
 
-/// The most bytes of a document.
+/// Maximum size of a document in bytes.
 inline constexpr std::uint64_t most_document_bytes = std::uint64_t{64} << 20;
 
 }  // namespace tril::cli

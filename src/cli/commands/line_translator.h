@@ -25,7 +25,7 @@ struct LineLanguages {
   std::shared_ptr<LineSources> sources = nullptr;  ///< for --source-language auto
 };
 
-/// What is printed of a line.
+/// What is printed for a line.
 struct LineForm {
   bool json = false;
   std::int64_t n_best = 1;
@@ -43,7 +43,7 @@ class LineTranslator {
   /// @param first  the number of the first line in the whole text, from 0
   std::string translate(const std::vector<std::string>& texts, const std::vector<std::string>& prefixes,
                         std::int64_t first);
-  /// The best translation of each text, which is not split; fewer if the search was stopped. @param first  as above
+  /// The best translation of each text as a whole; fewer if the search was stopped. @param first  as above
   std::vector<search::Translation> best(const std::vector<std::string>& texts, std::int64_t first);
   const LineTally& tally() const { return tally_; }
   /// Lines so far, except those whose search was stopped.

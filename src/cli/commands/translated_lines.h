@@ -21,7 +21,7 @@ struct LineTally {
   void add(const search::Translation& best);
 };
 
-/// Warns about lines that were not translated as they are. @param invalid  lines that are not UTF-8
+/// Warns about lines whose translation may be incomplete or altered. @param invalid  lines that are not UTF-8
 void warn_of_lines(const search::Translator& translator, const LineTally& tally, const model::Model& model,
                    std::int64_t invalid);
 

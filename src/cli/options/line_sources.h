@@ -17,12 +17,12 @@ class LineSources {
   explicit LineSources(const Tokenizer& tokenizer);
 
   struct Source {
-    std::string name;  ///< the model's own; "": nothing is known, as of a line without letters
+    std::string name;  ///< the model's own name; "": unknown, as for a line without letters
     double confidence = 0;
   };
-  /// The likeliest language of the model for a line, which may be uncertain (least_confidence).
+  /// The likeliest of the model's languages for a line. It may be uncertain (least_confidence).
   Source of(const std::string& line) const;
-  /// The same, and counts uncertain lines.
+  /// Likewise, only the name. Counts uncertain lines.
   std::string counted(const std::string& line);
   std::int64_t uncertain() const { return uncertain_; }
 

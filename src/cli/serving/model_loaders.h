@@ -13,7 +13,7 @@
 
 namespace tril::cli {
 
-/// An error of one thread that another thread ends with.
+/// Carries an error from one thread to another, which rethrows it.
 class Refused {
  public:
   void say(std::exception_ptr error) {
@@ -39,7 +39,7 @@ std::vector<std::string> models_of(const ServeOptions& o);
 /// @throws Error(usage) for a value without a name, or a path that is no model
 std::vector<serve::ModelLoader> model_loaders(const ServeOptions& o, Refused& refused);
 
-/// The pivots of translations. @throws Error(usage) for a text that is no language's code
+/// The pivots of translations. @throws Error(usage) for a text that is not a language code
 serve::PivotOptions pivot_options(const ServeOptions& o);
 
 /// When models are loaded and unloaded. @throws Error(usage) for options that contradict each other

@@ -19,7 +19,7 @@ struct ServeOptions {
   std::vector<std::string> models, model_directories, adapters, languages, prompt_templates, cors_origins;
   std::vector<std::string> pivot;
   std::int64_t max_pivots = serve::PivotOptions{}.most;
-  std::optional<std::string> load;  ///< "at-start", "on-demand"; none: by the next two
+  std::optional<std::string> load;  ///< "at-start", "on-demand"; unset: follows from the next two
   std::int64_t model_memory = 0;    ///< bytes; 0: no bound
   double idle_unload = 0;           ///< seconds; 0: never
   DecodingOptions decoding;

@@ -1,5 +1,5 @@
-// The translation in a language model's answer, and what the model wrote around it. Rules that cut are narrow: each needs a
-// form that the source text does not have, so that a translation which contains such phrases stays whole.
+// Separates the translation in a language model's answer from the text around it. The rules are narrow: each applies only to
+// a form that the source text does not have, so a translation that contains such phrases stays whole.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ enum class AroundAnswer : std::uint8_t { reasoning, preamble, label, quotes, cod
 /// "preamble"
 std::string_view name_of(AroundAnswer kind);
 
-/// What was cut off. The quotes and fences of one pair are together.
+/// A part that was cut off. Both quotes or fences of a pair are one part.
 struct RemovedPart {
   AroundAnswer kind = AroundAnswer::preamble;
   std::string text;
@@ -25,7 +25,7 @@ struct AnswerParts {
   std::vector<RemovedPart> removed;
 };
 
-/// What a translation answers.
+/// The task that an answer belongs to.
 struct AnswerTo {
   std::string_view source;         ///< the text to translate
   std::string_view language = {};  ///< the English name of the target language

@@ -1,4 +1,4 @@
-// Which prompt a model's directory takes.
+// Chooses the prompt for a model.
 #pragma once
 
 #include <optional>
@@ -14,12 +14,12 @@ namespace tril::search {
 struct ChosenPrompt {
   PromptDescription prompt;
   std::string reason;    ///< "its chat template takes source_lang_code", for a message
-  bool general = false;  ///< a chat model that is not known gets general_prompt()
+  bool general = false;  ///< it is general_prompt(), for an unknown chat model
 };
 
-/// The prompt of a model without an encoder. It is known by, in this order: a chat template that takes source_lang_code;
-/// the model's name together with its model_type; a chat template, which gets general_prompt(). The name is
-/// `_name_or_path` of config.json, or the name of the directory, file or hub repository.
+/// The prompt of a model without an encoder. It is found by, in this order: a chat template that takes source_lang_code; the
+/// model's name together with its model_type; a chat template, which gets general_prompt(). The name is `_name_or_path` of
+/// config.json, or the name of the directory, file or hub repository.
 /// @param asked  a key of known_prompts(), "general", a template (a text with {{ or {%), or a file that holds one; "":
 ///               not given. A template is a user's message if the model has a chat template, and a text otherwise
 /// @throws Error(usage) at `prompt_template` if there is no such prompt; Error(usage) if the model is not known and has no

@@ -15,12 +15,12 @@ struct KnownPrompt {
   std::string_view key;  ///< its name as an option's value: "tower-plus"
   /// Parts of the names of its models, in lower case: "hunyuan-mt"; * is any text.
   std::vector<std::string_view> names;
-  std::vector<std::string_view> without;  ///< parts of names that it does not have: "chimera"
+  std::vector<std::string_view> without;  ///< parts that exclude a name: "chimera"
   std::vector<std::string_view> types;    ///< `model_type` of its models
   PromptDescription prompt;
 };
 
-/// All of them. Where two would fit a name, the first one does.
+/// All known prompts. If several fit a name, the first one is used.
 const std::vector<KnownPrompt>& known_prompts();
 
 /// The prompt with this key, or null.

@@ -1,4 +1,4 @@
-// The reasoning that a model writes before its answer, by the tokens around it.
+// Finds the reasoning that a model writes before its answer, by the tokens that enclose it.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,11 @@ class ReasoningMarks {
  public:
   explicit ReasoningMarks(const Tokenizer& tokenizer);
 
-  /// Tokens to skip in a generated text. Reasoning stands only at its beginning, so a source text that contains such marks
-  /// does no harm.
-  /// @param prompt  if its last mark opens reasoning, the text begins inside
+  /// Tokens to skip in a generated text. Reasoning is recognised only at its beginning, so a source text that contains such
+  /// marks does no harm.
+  /// @param prompt  if its last mark opens reasoning, the text begins inside reasoning
   Reasoning before_answer(std::span<const std::int32_t> prompt, std::span<const std::int32_t> tokens) const;
-  /// True if the model reasons in channels, as gpt-oss does, so that it needs room for this.
+  /// True if the model reasons in channels, as gpt-oss does. It then needs more room.
   bool has_channels() const { return channel_ && message_; }
   /// True if the prompt ends inside reasoning.
   bool is_opened(std::span<const std::int32_t> prompt) const { return opened_by(prompt) != nullptr; }

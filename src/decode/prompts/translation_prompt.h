@@ -34,7 +34,7 @@ std::string name_in_prompts(std::string_view code, const std::string& where);
 /// How a model reads what the template of a prompt writes.
 enum class PromptForm : std::uint8_t {
   message,     ///< as a user's message, in the model's chat template
-  structured,  ///< not used: the chat template itself asks for the translation, as TranslateGemma's does
+  structured,  ///< there is none: the chat template itself asks for the translation, as TranslateGemma's does
   text,        ///< as it is, after the tokens that begin a text
 };
 
@@ -65,7 +65,7 @@ class TranslationPrompt {
   std::string written(const PromptInput& input) const;
   /// The whole prompt and a given answer with the tokens that end it; nullopt with PromptForm::text.
   std::optional<std::string> answered(const PromptInput& input, const std::string& answer) const;
-  /// What stands between the prompt and the answer: after a text that ends with a colon, one space.
+  /// The text between the prompt and the answer: one space after a text that ends with a colon.
   std::string_view joint(std::string_view prompt) const;
 
  private:

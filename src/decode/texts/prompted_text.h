@@ -1,5 +1,5 @@
-// Translation with a language model: a text becomes a prompt (decode/prompts/), and the translation is cut out of what
-// the model answers.
+// Translation with a language model: a text becomes a prompt (decode/prompts/), and the translation is extracted from the
+// model's answer.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Translates texts of any length: splits each into segments that fit the model (unicode/segments.h), translates these,
-// and joins the translations as the segments stood in the text.
+// Translates texts of any length: splits each into segments that fit the model (unicode/segments.h), translates these, and
+// joins the translations with the white space of the text.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace tril::search {
 /// How texts are split.
 struct SplitOptions {
   Split split = Split::sentences;
-  /// In codes of ISO 639 or BCP 47, for the ends of sentences and for the blanks between translations; "": not known.
+  /// Codes of ISO 639 or BCP 47, for the ends of sentences and for the blanks between translations; "": not known.
   std::string source_language = {}, target_language = {};
 };
 

@@ -60,7 +60,7 @@ struct Translation {
   std::vector<Term> unsatisfied = {};     ///< terms of the source whose target phrase is missing
   std::vector<float> attention = {};      ///< [tokens, source tokens], if recorded
   std::vector<std::int32_t> source = {};  ///< source ids with EOS, if attention is recorded
-  std::vector<RemovedPart> removed = {};  ///< of a prompt's answer: what stood around the translation
+  std::vector<RemovedPart> removed = {};  ///< of a prompt's answer: text around the translation
 };
 
 /// A text to translate.
@@ -101,8 +101,8 @@ class TranslationText {
   /// @throws Error(usage) naming the text whose prefix leaves no position free
   virtual TextToTranslate prepare(TextInput input, std::uint64_t number, const TextOptions& options,
                                   const SearchPlan& search) const = 0;
-  /// The positions that a text takes, with all that is around it and, if one sequence holds both, its translation. A text
-  /// of more than the model's is truncated.
+  /// The positions that a text takes, with its special tokens or prompt and, if one sequence holds both, its translation. A
+  /// text that takes more positions than the model has is truncated.
   virtual std::int64_t positions_of(const TextInput& input, const TextOptions& options) const = 0;
   /// The translations, best first. A blank text has one translation, which is its prefix.
   std::vector<Translation> finish(const TextToTranslate& t, std::span<const Hypothesis> hypotheses,

@@ -33,9 +33,9 @@ class LanguageGraph {
   /// @param models  those that do not state their languages, or do not translate, are left out
   LanguageGraph(const std::vector<Models::Offer>& models, const PivotOptions& options);
 
-  /// The shortest path between two languages in any form of their codes (language/code.h); of several shortest ones that with
-  /// the most preferred pivots, and then that with the models that the server lists first. Empty: there is no path with at most
-  /// PivotOptions::most pivots, or the languages are the same.
+  /// The shortest path between two languages in any form of their codes (language/code.h); of several shortest ones, the one
+  /// with the most preferred pivots, and then the one with the models that the server lists first. Empty: there is no path
+  /// with at most PivotOptions::most pivots, or the languages are the same.
   std::vector<Hop> path(std::string_view source, std::string_view target) const;
   /// The languages that can be reached from one, by the names of the models that translate into them; without the language
   /// itself, unless a model translates from it into itself.

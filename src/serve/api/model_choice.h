@@ -17,14 +17,14 @@ struct TranslationWish {
 /// @throws HttpError (400) for a target of "auto", or a text that is no code of a language, with the nearest one
 TranslationWish checked_wish(const Service& service, const TranslationWish& asked);
 
-/// The models that may satisfy a wish, which checked_wish() gives: the named one, or all that fit, in the server's order.
+/// The models that may satisfy a wish from checked_wish(): the named one, or all that fit, in the server's order.
 /// @throws HttpError if there is none; 503 while models that may matter are loading
 std::vector<Models::Offer> possible_models(const Service& service, const TranslationWish& wish);
 
 /// The languages that the models read.
 struct PossibleSources {
   std::vector<std::string> codes;   ///< public codes (KnownLanguages::code())
-  std::vector<std::string> silent;  ///< names of models that do not state theirs
+  std::vector<std::string> silent;  ///< names of models that do not state their source
   bool several() const { return codes.size() > 1 || (codes.size() == 1 && !silent.empty()); }
 };
 PossibleSources possible_sources(const std::vector<Models::Offer>& models);
@@ -38,8 +38,8 @@ struct DetectedSource {
 struct ModelChoice {
   Models::Offer model;
   std::string source, target;            ///< by the model's own names; "": unset
-  std::vector<Hop> before;               ///< the way to the source language of `model`, if no model translates directly
-  std::string assumed;                   ///< the language of the source, if it is not given but the only one
+  std::vector<Hop> before;               ///< the path to the source of `model`, if no model translates directly
+  std::string assumed;                   ///< the source language, if it is not given and only one is possible
   std::vector<DetectedSource> detected;  ///< of each text; empty: the source is given or assumed
 };
 

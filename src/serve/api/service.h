@@ -55,7 +55,7 @@ struct Call {
   std::shared_ptr<Responder> out;
   std::shared_ptr<CallIdentity> caller = std::make_shared<CallIdentity>();
   bool admin = false;
-  bool waited = false;  ///< for a model, or used another before: it was admitted then, and needs no room in queues
+  bool waited = false;  ///< it waited for a model or used another: it was admitted then, and needs no room now
   Clock::time_point begun = Clock::now(), deadline;
   std::string id;     ///< also sent to the client
   Warnings warnings;  ///< included in the answer
@@ -114,8 +114,8 @@ class Service {
   /// continues text). It may not be loaded yet.
   /// @throws HttpError if there is none, or it cannot be used now
   Models::Offer find_model(const std::string& name, std::optional<bool> translates) const;
-  /// Runs `job` with the offered model, which answers the call: at once if it is loaded, else in another thread once it is;
-  /// then an exception becomes the answer.
+  /// Runs `job` with the offered model; the job answers the call. If the model is loaded, the job runs at once. Otherwise it
+  /// runs in another thread once the model is loaded, and an exception becomes the answer.
   /// @throws HttpError if it cannot be loaded now, or too many requests wait already
   using ModelJob = std::function<void(const ModelPtr& model)>;
   void with_model(const CallPtr& call, const Models::Offer& offer, ModelJob job);

@@ -21,8 +21,8 @@ struct ModelUse {
 enum class Unload : std::uint8_t { idle, any };  ///< any: also those with running requests
 
 /// The models to unload so that at least `excess` bytes become free, in this order: those without running requests before
-/// those with, the least recently used first. All that `which` allows if they do not suffice; none if nothing is to become
-/// free.
+/// those with, the least recently used first. All that `which` allows if they do not suffice; none if `excess` is not
+/// positive.
 std::vector<std::size_t> models_to_unload(std::vector<ModelUse> loaded, std::int64_t excess, Unload which);
 
 /// Seconds until a load is tried again, after this many failures in a row: doubles from `first` up to `longest`.

@@ -4,7 +4,7 @@
 //
 // With ModelsOptions::on_demand, a request for a model that is not loaded waits until it is. Models are unloaded when they
 // have been idle for long, and the least recently used ones when another model needs their memory. A model is unloaded once
-// its running requests have ended: whoever has a ModelPtr keeps the model.
+// its running requests have ended: a ModelPtr keeps the model loaded.
 #pragma once
 
 #include <condition_variable>
@@ -65,7 +65,7 @@ class Models {
     bool disabled = false;               ///< unloaded by unload(): requests do not load it
     bool offered = false;                ///< requests may use it (offers())
     std::time_t created = 0;             ///< when it was loaded, or else when the server began
-    ModelPtr model;                      ///< null unless it is ready; holding it is no use of the model
+    ModelPtr model;                      ///< null unless it is ready; holding it does not count as a use
     ProfilePtr profile;                  ///< null: not known yet
     std::int64_t bytes = 0;              ///< memory that it takes now, with its KV cache
     std::optional<double> idle_seconds;  ///< since the last use; 0: in use; nothing: never used
@@ -74,7 +74,7 @@ class Models {
   };
   /// In the order of the loaders.
   std::vector<Status> status() const;
-  /// The models that are ready; holding them is no use.
+  /// The models that are ready; holding them does not count as a use.
   std::vector<ModelPtr> ready() const;
   /// A model that requests may use: it is ready, or will be loaded for them.
   struct Offer {
@@ -120,7 +120,7 @@ class Models {
   /// Takes no more requests, and returns once all have ended, also those that wait for a model or use one that was replaced.
   /// No new ones may arrive.
   void drain();
-  /// Looks at the clock at once: for a test with a clock of its own.
+  /// Checks deadlines and idle times at once, for a test with its own clock.
   void look();
 
  private:
