@@ -282,7 +282,14 @@ void read_llama_like(GgufReader& r, const std::string& family, Json& config) {
     config["sliding_window"] = 4096;
   if (const std::int64_t pattern = usual_gguf_pattern(family); pattern != 0) read_window_layers(r, pattern, config);
   if (family == "nemotron") r.ignore("attention.layer_norm_rms_epsilon");  // the converter writes both
-  if (family == "olmo3")                                                   // llama.cpp rotates all layers alike
+  if (family == "granite")                                                 // of a hybrid model without such layers
+    for (const char* key : {"ssm.conv_kernel", "ssm.state_size", "ssm.group_count", "ssm.inner_size",
+                            "ssm.time_step_rank", "expert_shared_feed_forward_length"})
+      r.ignore(key);
+  if (family == "afmoe")
+    for (const char* key : {"expert_group_count", "expert_group_used_count"})
+      if (r.count(key).value_or(1) != 1) r.fail_at(key, "is not supported: the family has one group of experts");
+  if (family == "olmo3")  // llama.cpp rotates all layers alike
     if (const auto theta = r.number("rope.freq_base_swa"); theta && *theta != config.at("rope_theta").get<double>())
       r.fail_at("rope.freq_base_swa", fmt::format("{} is not supported: rope.freq_base is {}", *theta,
                                                   config.at("rope_theta").get<double>()));

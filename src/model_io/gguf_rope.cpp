@@ -123,7 +123,7 @@ Json yarn(GgufReader& r, double factor, std::int64_t original) {
 
 // Whether llama.cpp reads rope_freqs.weight for an architecture.
 bool has_rope_factors(std::string_view architecture) {
-  return is_any(architecture, {"llama", "mistral3", "granite", "granitemoe", "arcee", "apertus"});
+  return is_any(architecture, {"llama", "mistral3", "granite", "granitemoe", "arcee", "apertus", "exaone4"});
 }
 
 // Whether llama.cpp rotates only a part of each head if rope.dimension_count says so.
@@ -151,7 +151,8 @@ void read_gguf_rope(GgufReader& r, Json& config) {
     r.fail_at(
         "rope.dimension_count",
         fmt::format("{} values of a head of {} are not supported: the family rotates whole heads", dim, head_dim));
-  if (dim != head_dim) config["partial_rotary_factor"] = partial_factor(dim, head_dim);
+  // Of these, some families rotate a part of each head if their config does not say how large a part.
+  if (rotates_parts(r.architecture())) config["partial_rotary_factor"] = partial_factor(dim, head_dim);
   const double theta = config.at("rope_theta").get<double>();
 
   // llama.cpp defaults to linear, falls back to an old key for a missing factor, and takes 0 for none.

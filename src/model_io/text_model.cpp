@@ -26,6 +26,9 @@ constexpr std::string_view multimodal =
 // they then are.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> without_pictures{
     {{"qwen2_vl_text", "qwen2"}, {"qwen2_5_vl_text", "qwen2"}, {"qwen3_vl_text", "qwen3"}}};
+// Names of language models in directories of their publishers, and the families that they are.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> published{
+    {{"exaone4_5_text", "exaone4"}, {"kimi_k2", "deepseek_v3"}}};
 // Directories whose config.json may have the keys of the language model at its top, beside those of the pictures.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> flat{
     {{"qwen2_vl", "qwen2_vl_text"}, {"qwen2_5_vl", "qwen2_5_vl_text"}}};
@@ -105,11 +108,14 @@ ConfigDocument text_config(const ConfigDocument& whole, const WeightNamesOf& wei
     for (const char* key : picture_keys) text.json.erase(key);
     text.json["model_type"] = found_in(flat, whole.json.at("model_type").get<std::string>());
   }
-  if (const auto type = text.json.find("model_type"); type != text.json.end() && type->is_string())
-    if (const std::string_view family = found_in(without_pictures, type->get<std::string>()); !family.empty()) {
+  if (const auto type = text.json.find("model_type"); type != text.json.end() && type->is_string()) {
+    const std::string name = type->get<std::string>();
+    if (const std::string_view family = found_in(published, name); !family.empty()) *type = family;
+    if (const std::string_view family = found_in(without_pictures, name); !family.empty()) {
       *type = family;
       rotate_by_one_position(text.json);
     }
+  }
   for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id", "tie_word_embeddings", "quantization_config"})
     if (const auto at = whole.json.find(key); at != whole.json.end() && !at->is_null()) text.json[key] = *at;
   if (!whole.json.contains("tie_word_embeddings"))

@@ -45,6 +45,7 @@ nlohmann::json config_of(const char* name) {
 TEST(TextModel, IsFoundUnderTheNamesOfPublishers) {
   struct Form {
     const char *type, *text, *prefix, *head, *other;
+    const char* published = nullptr;  ///< the name of the text model in the publisher's directory
   };
   for (const Form& f : {Form{"llava", "llama", "language_model.model.", "language_model.", "vision_tower.a"},
                         Form{"llava_next", "mistral_swa", "model.language_model.", "", "model.image_newline"},
@@ -54,10 +55,12 @@ TEST(TextModel, IsFoundUnderTheNamesOfPublishers) {
                         Form{"granite_speech", "granite", "language_model.model.", "language_model.", "encoder.a"},
                         Form{"janus", "llama", "model.language_model.", "", "model.vqmodel.a"},
                         Form{"exaone4_5", "exaone4", "model.language_model.", "", "model.visual.a"},
+                        Form{"exaone4_5", "exaone4", "model.language_model.", "", "model.visual.a", "exaone4_5_text"},
                         Form{"aya_vision", "cohere2", "model.language_model.", "", "model.multi_modal_projector.a"}}) {
     SCOPED_TRACE(f.type);
     const TemporaryDirectory at;
     nlohmann::json text = config_of(f.text);
+    if (f.published) text["model_type"] = f.published;
     nlohmann::json whole{{"model_type", f.type}, {"vision_config", {{"depth", 2}}}, {"text_config", text}};
     whole["tie_word_embeddings"] = text.value("tie_word_embeddings", false);
     at.write("config.json", whole.dump());

@@ -9,7 +9,7 @@ namespace tril::model {
 namespace {
 
 LlamaLikeConfig read_llama_of(ConfigReader& reader, LlamaLikeConfig defaults) {
-  defaults.architecture = "LlamaForCausalLM", defaults.norm_eps = 1e-5, defaults.num_attention_heads = 32;
+  defaults.architecture = "LlamaForCausalLM", defaults.norm_eps = 1e-5;
   return read_llama_like(reader, std::move(defaults));
 }
 
@@ -21,6 +21,7 @@ std::unique_ptr<Model> make_internlm3(const JsonObject& config) {
                                              .vocab_size = 128512,
                                              .intermediate_size = 10240,
                                              .num_hidden_layers = 48,
+                                             .num_attention_heads = 32,
                                              .num_key_value_heads = 2,
                                              .head_dim = 128,
                                              .max_position_embeddings = 32768,
@@ -41,6 +42,7 @@ std::unique_ptr<Model> make_iquestcoder(const JsonObject& config) {
                                              .hidden_size = 5120,
                                              .intermediate_size = 27648,
                                              .num_hidden_layers = 80,
+                                             .num_attention_heads = 40,
                                              .num_key_value_heads = 8,
                                              .head_dim = 128,
                                              .max_position_embeddings = 131072});
