@@ -228,14 +228,16 @@ class MarkdownInlines {
         return true;
       }
     }
+    if (unclosed_tags_ >= most_open) return take_bare(1);
     const auto tag = context_.tags.at(at_);
-    if (!tag || tag->size > text.size()) return take_bare(1);
+    if (!tag) return take_bare(1);
+    if (tag->size > text.size()) return ++unclosed_tags_, take_bare(1);
     const Range raw{at_, at_ + tag->size};
     if (tag->name == "br")
       add({Found::end, raw});
     else if (is_code_element(tag->name) && !tag->closing && !tag->alone) {
       const Range element = context_.tags.element(at_, *tag);
-      if (element.end > lines_.back().end) return take_bare(1);
+      if (element.end > lines_.back().end) return ++unclosed_tags_, take_bare(1);
       add({Found::fixed, element, context_.tags.text_of(element)});
     } else if (tag->name.empty() || tag->alone || is_void_element(tag->name))
       add({Found::point, raw});
@@ -465,7 +467,7 @@ class MarkdownInlines {
   std::vector<std::size_t> brackets_;  ///< numbers in found_ of openings
   std::vector<bool> no_code_ends_;     ///< by the length of a run of backticks
   bool no_formula_ends_ = false;
-  std::size_t emphases_ = 0, open_addresses_ = 0;
+  std::size_t emphases_ = 0, open_addresses_ = 0, unclosed_tags_ = 0;
 };
 
 }  // namespace

@@ -90,6 +90,9 @@ std::unique_ptr<Document> read_properties(std::string text) {
       if (value < end && (bytes[value] == '=' || bytes[value] == ':'))
         value = bytes.find_first_not_of(" \t\f", value + 1);
       if (value < end) {
+        // A reader drops blanks at the start that are not escaped, so the escaped ones stay as they are.
+        while (value + 2 < end && bytes[value] == '\\' && (bytes[value + 1] == ' ' || bytes[value + 1] == 't'))
+          value += 2;
         Segment segment = string_segment(unescaped_property(bytes.substr(value, end - value)), escape_property);
         if (is_worth_translating(segment))
           document->add({.at = {value, end}, .escape = &escape_property_slot}, std::move(segment));

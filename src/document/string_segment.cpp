@@ -12,7 +12,8 @@
 namespace tril::document {
 namespace {
 
-constexpr std::size_t most_shortcut_text = 60;  // bytes of a menu's entry
+constexpr std::size_t most_shortcut_text = 60;      // bytes of a menu's entry
+constexpr std::size_t longest_placeholder = 16384;  // bytes; a message of ICU is the longest
 
 bool is_ascii_letter(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0;
@@ -23,6 +24,7 @@ bool is_ascii_digit(char c) {
 
 // The bytes of a balanced {...} at the start of a text; 0: none.
 std::size_t braces(std::string_view text) {
+  text = text.substr(0, longest_placeholder);
   int depth = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (text[at] == '{') ++depth;

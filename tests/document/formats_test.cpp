@@ -141,6 +141,7 @@ TEST(JsonStrings, ValuesAreTranslated) {
 TEST(Properties, ValuesAreTranslated) {
   EXPECT_EQ(capitals("# note = no\n! no\na=x\nb.c : y {0}\\\n   z\nd e\\u00e4\nf=\n\\=g = h\n", "x.properties"),
             "# note = no\n! no\na=X\nb.c : Y {0}Z\nd E\u00c4\nf=\n\\=g = H\n");
+  EXPECT_EQ(capitals("a=\\ \\tx y\nb=\\ \n", "x.properties"), "a=\\ \\tX Y\nb=\\ \n");
 }
 
 // Any bytes are read or refused, and what is read is written as it was.
