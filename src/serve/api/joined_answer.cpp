@@ -54,7 +54,8 @@ CallPtr JoinedAnswer::part(std::vector<std::size_t> places) {
   auto call = std::make_shared<Call>();
   call->request.path = call_->request.path;
   call->request.method = call_->request.method;
-  call->caller = call_->caller;
+  call->request.body = call_->request.body;                       // its size counts while the part waits for a model
+  call->caller = std::make_shared<CallIdentity>(*call_->caller);  // parts run in different threads
   call->admin = call_->admin;
   call->begun = call_->begun;
   call->deadline = call_->deadline;

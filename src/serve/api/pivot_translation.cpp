@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "serve/api/model_choice.h"
+#include "serve/api/search_fields.h"
 #include "tokenizer/files/language_tag.h"
 
 namespace tril::serve {
@@ -32,17 +33,11 @@ class Pivoting : public std::enable_shared_from_this<Pivoting> {
   void translate(const ModelPtr& model) {
     service_.check_room(call_, *model);
     const Hop& hop = task_.hops[hop_];
-    const Languages languages = languages_of(*model, hop);
-    search::TextOptions text = model->loaded().text;
-    text.source_language = languages.source, text.target_language = languages.target;
-    const auto plan = model->options("pivot", [&] {
-      search::SearchPlan best = model->loaded().search;
-      best.n_best = 1;
-      return best;
-    });
+    const auto [text, tag] = text_of(*model, hop);
+    const auto plan = model->options("pivot", [&] { return search_plan({}, model->asked_to_translate(), 1, *model); });
     std::vector<WorkPtr> works;
     for (std::size_t i = 0; i < task_.sentences.size(); ++i) {
-      const std::string source = prepend_language_tag(languages.prefix, task_.sentences[i]);
+      const std::string source = prepend_language_tag(tag, task_.sentences[i]);
       auto prepared =
           std::make_shared<search::TextToTranslate>(model->translation().prepare({.text = source}, i, text, *plan));
       if (prepared->is_empty()) {
@@ -54,18 +49,13 @@ class Pivoting : public std::enable_shared_from_this<Pivoting> {
       work->request = prepared->request;
       work->options = plan;
       set_schedule(task_.schedule, *work);
-      work->on_end = [self = shared_from_this(), model, i, prepared, text](Outcome&& outcome) {
+      work->on_end = [self = shared_from_this(), model, i, prepared, text = text](Outcome&& outcome) {
         self->take(*model, i, *prepared, text, std::move(outcome));
       };
       works.push_back(std::move(work));
     }
     left_ = works.size();
     works.empty() ? finish() : service_.submit(call_, model, std::move(works));
-  }
-
-  static Languages languages_of(const ServedModel& model, const Hop& hop) {
-    if (!model.languages().told) return {};
-    return languages_for(model, model.languages().from_each ? hop.source : "", hop.target);
   }
 
   // In a thread of the engine.
@@ -112,6 +102,15 @@ class Pivoting : public std::enable_shared_from_this<Pivoting> {
 };
 
 }  // namespace
+
+HopText text_of(const ServedModel& model, const Hop& hop) {
+  HopText t{.options = model.loaded().text, .tag = ""};
+  if (!model.languages().told) return t;
+  const Languages languages = languages_for(model, model.languages().from_each ? hop.source : "", hop.target);
+  t.options.source_language = languages.source, t.options.target_language = languages.target;
+  t.tag = languages.prefix;
+  return t;
+}
 
 void translate_through(Service& service, const CallPtr& call, PivotTask task) {
   std::make_shared<Pivoting>(service, call, std::move(task))->start();

@@ -22,6 +22,14 @@ struct PivotTask {
   std::function<void(std::vector<std::string> sentences)> then;
 };
 
+/// How a hop's model reads sentences: its options with the hop's languages, and the tag before each sentence.
+struct HopText {
+  search::TextOptions options;
+  std::string tag;
+};
+
+HopText text_of(const ServedModel& model, const Hop& hop);
+
 /// Starts the task. Each hop takes the best translation of each sentence, by the server's search options for the model.
 /// @throws HttpError if the first hop refuses the request
 void translate_through(Service& service, const CallPtr& call, PivotTask task);

@@ -402,15 +402,16 @@ void Service::push(SideWorker& worker, const CallPtr& call, std::function<void(s
   // The client may go away while the job waits; later stages handle that themselves.
   const auto gone = std::make_shared<std::atomic<bool>>(false);
   call->out->on_gone([gone] { *gone = true; });
-  const bool taken = worker.push(call->client(), [this, call, gone, job = std::move(job)](search::WorkerPool& pool) {
-    if (*gone) return;
-    try {
-      if (call->deadline <= Clock::now()) throw HttpError(503, "the request waited too long", "server_error");
-      job(pool);
-    } catch (...) {
-      fail(call, std::current_exception());
-    }
-  });
+  const bool taken = worker.push(
+      call->client(), [this, call, gone, open = models_.keep_open(), job = std::move(job)](search::WorkerPool& pool) {
+        if (*gone) return;
+        try {
+          if (call->deadline <= Clock::now()) throw HttpError(503, "the request waited too long", "server_error");
+          job(pool);
+        } catch (...) {
+          fail(call, std::current_exception());
+        }
+      });
   if (taken) return;
   HttpError error(429, "too many requests are waiting", "rate_limit_error");
   error.code = "rate_limit_exceeded";

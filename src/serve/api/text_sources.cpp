@@ -100,7 +100,7 @@ std::vector<TextGroup> choose_models(Service& service, const TranslationWish& as
     for (std::size_t i = 0; i < texts.size(); ++i) groups[0].texts.push_back(i);
     return groups;
   };
-  if (!wish.source.empty()) return group_of_all();
+  if (!wish.source.empty() || texts.empty()) return group_of_all();
   PossibleSources possible = possible_sources(possible_models(service, wish));
   if (wish.model.empty() && !wish.target.empty()) add_sources_over_pivots(service, wish.target, possible);
   if (possible.codes.empty() || (asked.source != "auto" && !possible.several())) return group_of_all();

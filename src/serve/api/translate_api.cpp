@@ -5,135 +5,19 @@
 #include <mutex>
 
 #include "decode/texts/sentence_links.h"
-#include "document/document_sentences.h"
-#include "document/html.h"
-#include "document/plain_text.h"
 #include "serve/api/error_answer.h"
 #include "serve/api/joined_answer.h"
 #include "serve/api/model_choice.h"
 #include "serve/api/pivot_translation.h"
-#include "serve/api/schedule.h"
 #include "serve/api/search_fields.h"
 #include "serve/api/service.h"
+#include "serve/api/split_text.h"
 #include "serve/api/text_sources.h"
+#include "serve/api/translate_request.h"
 #include "tokenizer/files/language_tag.h"
 
 namespace tril::serve {
 namespace {
-
-struct TranslateRequest {
-  std::vector<std::string> q;
-  std::string model, source, target, format = "text", api_key, split = "sentences", prefix;
-  std::string style;
-  std::int64_t alternatives = 0, context = 0;
-  Schedule schedule;
-  bool scores = false, alignment = false, replace_unknowns = false, stream = false;
-  SearchOptions search;
-};
-
-Fields fields_of(TranslateRequest& r) {
-  Fields f;
-  f.add("q", &r.q, "a text or a list of texts to translate").required();
-  f.add("source", &r.source,
-        "language of the text, by its code in any form; auto: it is detected, for each text of a list; unset: the only "
-        "possible one, or else as for auto");
-  f.add("target", &r.target,
-        "target language, likewise; unset: the only possible one, or as the model's directory says");
-  f.add("format", &r.format, "text, or html, whose markup is kept").choices({"text", "html"});
-  f.add("alternatives", &r.alternatives, "number of further translations of each text").at_least(0).at_most(31);
-  f.add("api-key", &r.api_key, "the key, which may also be sent in the header");
-  f.add("model", &r.model, "name of the model; unset: one for these languages");
-  f.add("split", &r.split, "how a text is split before it is translated").choices({"sentences", "lines", "none"});
-  f.add("prefix", &r.prefix, "what the translation begins with; needs split none");
-  f.add("context", &r.context,
-        "for a language model: the number of sentences before each sentence that its prompt shows")
-      .at_least(0)
-      .at_most(100);
-  f.add("style", &r.style, "for a language model: the style that its prompt asks for, such as formal");
-  f.add("scores", &r.scores, "return scores, log-probabilities and tokens too");
-  f.add("alignment", &r.alignment, "return the source tokens of each output token, by cross-attention, too");
-  f.add("replace-unknowns", &r.replace_unknowns, "replace an unknown token with the source word it attends to most");
-  f.add("stream", &r.stream, "report progress by server-sent events");
-  add_schedule_fields(f, r.schedule, "the best translation so far is the answer; 503 if a sentence has none");
-  add_search_fields(f, r.search, true);
-  return f;
-}
-
-TranslateRequest read_translate_request(const Json& body, Warnings& warnings) {
-  // LibreTranslate's own page sends "secret".
-  thread_local RequestForm<TranslateRequest> form([](TranslateRequest& r) { return fields_of(r); },
-                                                  {"terminology", "secret"});
-  TranslateRequest r = form.read(body, warnings);
-  if (!form.given("q")) throw HttpError(400, "Invalid request: missing q parameter").of_field("q");
-  return r;
-}
-
-Json translate_schema() {
-  Json schema = schema_of_request<TranslateRequest>();
-  schema["properties"]["terminology"] = {{"type", "object"},
-                                         {"description", "source phrases and the translations they must have"}};
-  return schema;
-}
-
-// {"dog": "Hund"} or [["dog", "Hund"], ...]
-std::shared_ptr<const search::Terminology> terminology_of(const Json& body) {
-  const auto given = body.find("terminology");
-  if (given == body.end() || given->is_null()) return nullptr;
-  const HttpError wrong =
-      field_error("terminology", "expected {\"phrase\": \"translation\", ...} or [[phrase, translation], ...]");
-  std::vector<search::Term> terms;
-  if (given->is_object()) {
-    for (const auto& [source, target] : given->items()) {
-      if (!target.is_string()) throw wrong;
-      terms.push_back({source, target.get<std::string>()});
-    }
-  } else if (given->is_array()) {
-    for (const Json& pair : *given) {
-      if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_string()) throw wrong;
-      terms.push_back({pair[0].get<std::string>(), pair[1].get<std::string>()});
-    }
-  } else {
-    throw wrong;
-  }
-  if (terms.size() > 1000) throw field_error("terminology", "at most 1000 phrases are allowed");
-  if (terms.empty()) return nullptr;
-  return std::make_shared<const search::Terminology>(std::move(terms));
-}
-
-// The segments of a text, by the request's format and how it is split.
-std::unique_ptr<document::Document> read_text(const TranslateRequest& r, const std::string& text) {
-  if (r.format == "html") return document::read_html(text);
-  return document::read_plain_text(text,
-                                   r.split == "none" ? document::PlainSegments::whole : document::PlainSegments::lines);
-}
-
-// A text of the request: its sentences, and the translations of each.
-struct SplitText {
-  SplitText(std::unique_ptr<document::Document> d, const SegmentOptions& options)
-      : document(std::move(d)), sentences(*document, options), translations(sentences.size()) {
-    for (std::size_t k = 0; k < sentences.size(); ++k) sources.push_back(sentences.text(k));
-  }
-
-  std::unique_ptr<document::Document> document;
-  document::DocumentSentences sentences;
-  std::vector<std::string> sources;  ///< what the last model reads: the sentences, or their translations into a pivot
-  std::vector<std::vector<search::Translation>> translations;
-  std::string told;                  ///< of a stream: what has been sent
-  Clock::time_point next_told = {};  ///< the next event is not sent before
-};
-
-using SplitTexts = std::shared_ptr<std::vector<SplitText>>;
-
-SplitTexts split_texts(const TranslateRequest& r, const std::string& language) {
-  // Line ends mean nothing in HTML.
-  const Split split = r.split == "sentences"                    ? Split::sentences
-                      : r.split == "none" || r.format == "html" ? Split::none
-                                                                : Split::lines;
-  auto texts = std::make_shared<std::vector<SplitText>>();
-  for (const std::string& q : r.q)
-    texts->emplace_back(read_text(r, q), SegmentOptions{.split = split, .language = language});
-  return texts;
-}
 
 // The languages between, in the order of the path.
 std::vector<std::string> pivots_of(const ModelChoice& choice) {
@@ -165,8 +49,8 @@ class Translating : public std::enable_shared_from_this<Translating> {
         r_(std::move(request)),
         list_(list) {}
 
+  /// @param texts  as the pivots have left them; null: the model reads the request's texts
   void start(Service& service, const Json& body, SplitTexts texts) {
-    split_ = std::move(texts);
     text_ = model_->loaded().text;
     text_.terminology = terminology_of(body);
     text_.replace_unknowns = r_.replace_unknowns;
@@ -179,11 +63,12 @@ class Translating : public std::enable_shared_from_this<Translating> {
       s.beam_size = 8;
       if (!r_.search.sampling) s.sampling.on = false;  // the publisher's choice, which the terms overrule
     }
+    const std::string tag = set_languages();
+    split_ = texts ? std::move(texts) : split_texts(r_, source_language(), {*model_, tag, text_});
     links_ = needs_links();
     if (r_.alignment || text_.replace_unknowns || s.attention || links_)
       s.attention = model_->loaded().engine.session.attention;
     s.scores = true;
-    const std::string tag = set_languages();
     model_->translation().check(text_, s);
     const std::string key = s.sampling.on ? "" : key_of(body) + (links_ ? ",marks" : "");
     options_ = model_->options(key, [&] { return std::move(s); });
@@ -215,11 +100,13 @@ class Translating : public std::enable_shared_from_this<Translating> {
            std::any_of(split_->begin(), split_->end(), [](const SplitText& t) { return t.sentences.any_marks(); });
   }
 
+  const std::string& source_language() const { return choice_.source.empty() ? choice_.assumed : choice_.source; }
+
   // Sets the languages of the options. @return the tag before each sentence, or ""
   std::string set_languages() {
     if (!model_->languages().told) return "";
     const bool from_each = model_->languages().from_each;
-    const std::string& source = choice_.source.empty() ? choice_.assumed : choice_.source;
+    const std::string& source = source_language();
     // For a model with language tokens, the search follows the directory's default by itself.
     const bool by_standard = choice_.target.empty() && !from_each;
     const bool encodes = model_->model().has_encoder();
@@ -457,7 +344,7 @@ struct Translation {
   Json body;
 };
 
-// Translates the sentences of the texts by the last model.
+// Translates the sentences of the texts by the last model. Without texts, these are the request's.
 void translate_by_last(Service& service, const CallPtr& call, Translation t, SplitTexts texts) {
   const Models::Offer offer = t.choice.model;
   service.with_model(call, offer, [&service, call, t = std::move(t), texts](const ModelPtr& model) mutable {
@@ -468,34 +355,29 @@ void translate_by_last(Service& service, const CallPtr& call, Translation t, Spl
   });
 }
 
-void translate_texts(Service& service, const CallPtr& call, Translation t) {
-  SplitTexts texts = split_texts(t.request, t.choice.source);
-  if (t.choice.before.empty()) return translate_by_last(service, call, std::move(t), std::move(texts));
+void translate_over_pivots(Service& service, const CallPtr& call, Translation t) {
   check_over_pivots(t.request, t.body, pivots_of(t.choice));
   check_priority(t.request.schedule, call->admin);
-  PivotTask task{.hops = t.choice.before, .sentences = {}, .schedule = t.request.schedule, .then = {}};
-  for (const SplitText& text : *texts)
-    task.sentences.insert(task.sentences.end(), text.sources.begin(), text.sources.end());
-  task.then = [&service, call, t = std::move(t), texts](std::vector<std::string> sentences) mutable {
-    auto next = sentences.begin();
-    for (SplitText& text : *texts)
-      for (std::string& source : text.sources) source = std::move(*next++);
-    translate_by_last(service, call, std::move(t), std::move(texts));
-  };
-  translate_through(service, call, std::move(task));
+  const Models::Offer first = t.choice.before.front().model;
+  service.with_model(call, first, [&service, call, t = std::move(t)](const ModelPtr& model) mutable {
+    const HopText hop = text_of(*model, t.choice.before.front());
+    SplitTexts texts = split_texts(t.request, t.choice.before.front().source, {*model, hop.tag, hop.options});
+    PivotTask task{.hops = t.choice.before, .sentences = {}, .schedule = t.request.schedule, .then = {}};
+    for (const SplitText& one : *texts)
+      task.sentences.insert(task.sentences.end(), one.sources.begin(), one.sources.end());
+    task.then = [&service, call, t = std::move(t), texts](std::vector<std::string> sentences) mutable {
+      auto next = sentences.begin();
+      for (SplitText& one : *texts)
+        for (std::string& source : one.sources) source = std::move(*next++);
+      translate_by_last(service, call, std::move(t), std::move(texts));
+    };
+    translate_through(service, call, std::move(task));
+  });
 }
 
-// The texts without markup.
-std::vector<std::string> plain_texts(const TranslateRequest& r) {
-  if (r.format != "html") return r.q;
-  std::vector<std::string> plain;
-  for (const std::string& q : r.q) {
-    const std::unique_ptr<document::Document> read = document::read_html(q);
-    const document::DocumentSentences parts(*read, {.split = Split::none});
-    plain.emplace_back();
-    for (std::size_t k = 0; k < parts.size(); ++k) plain.back() += parts.text(k) + "\n";
-  }
-  return plain;
+void translate_texts(Service& service, const CallPtr& call, Translation t) {
+  if (t.choice.before.empty()) return translate_by_last(service, call, std::move(t), nullptr);
+  translate_over_pivots(service, call, std::move(t));
 }
 
 // Translates each text from its own language.
@@ -506,16 +388,18 @@ void translate(Service& service, const CallPtr& call, TranslateRequest r, Json b
   const auto joined = std::make_shared<JoinedAnswer>(call, groups.size());
   std::vector<CallPtr> parts;
   for (const TextGroup& group : groups) parts.push_back(joined->part(group.texts));
-  try {
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      TranslateRequest own = r;
-      own.q.clear();
-      for (const std::size_t i : groups[g].texts) own.q.push_back(r.q[i]);
+  call->caller->model = groups[0].choice.model.name;  // for the log
+  body["q"] = Json::array();                          // only its being a list is still read
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    TranslateRequest own = r;
+    own.q.clear();
+    for (const std::size_t i : groups[g].texts) own.q.push_back(r.q[i]);
+    parts[g]->waited = call->waited || g > 0;  // the others are admitted with the first
+    try {
       translate_texts(service, parts[g], {std::move(groups[g].choice), std::move(own), body});
+    } catch (...) {
+      return service.fail(parts[g], std::current_exception());  // answers once, and cancels the others
     }
-  } catch (...) {
-    joined->cancel();
-    throw;
   }
 }
 

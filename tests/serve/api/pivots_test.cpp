@@ -121,6 +121,13 @@ TEST_F(ServingPivots, APairWithoutAModelGoesThroughAnother) {
   EXPECT_EQ(got["translatedText"], Json({translated(english, 1)[0].text, twice(french)}));
   EXPECT_EQ(got["detectedLanguage"][1]["language"], "fr");
   EXPECT_EQ(got["pivot"], Json({nullptr, {"en"}}));
+  // What one group may not have is the answer to all; no texts are no translations.
+  EXPECT_TRUE(
+      contains(post("/translate", {{"q", {english, french}}, {"source", "auto"}, {"target", "de"}, {"alignment", true}},
+                    400)["error"],
+               "alignment", "en"));
+  EXPECT_EQ(post("/translate", {{"q", Json::array()}, {"source", "auto"}, {"target", "de"}})["translatedText"],
+            Json::array());
   EXPECT_EQ(
       post("/translate", {{"q", text}, {"source", "fr"}, {"target", "cs"}}, 400)["error"],
       "no model here translates from fr into cs; available: a from fr into en; b from en into de; c from de into cs");

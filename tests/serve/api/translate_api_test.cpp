@@ -153,6 +153,21 @@ TEST_F(Serving, LengthsThatContradictEachOtherAreRefused) {
   EXPECT_EQ(got["details"][0]["translations"][0]["tokens"].size(), 7u);
 }
 
+TEST_F(Serving, ATextLongerThanThePositionsIsTranslatedInParts) {
+  serve();
+  std::string text = "a dog runs";
+  for (int i = 0; i < 100; ++i) text += i % 10 == 9 ? ", the ball" : " and a dog";
+  for (const char* split : {"lines", "sentences"}) {
+    const Json got =
+        post("/translate",
+             {{"q", text}, {"source", "en"}, {"target", "de"}, {"split", split}, {"beam_size", 1}, {"scores", true}});
+    std::string sources;
+    for (const Json& part : got["details"]) sources += (sources.empty() ? "" : " ") + part["source"].get<std::string>();
+    EXPECT_EQ(sources, text);
+    EXPECT_GT(got["details"].size(), 1u);
+  }
+}
+
 TEST_F(Serving, MarkupStaysAsItWas) {
   serve();
   const auto one = [&](const std::string& text) { return document::html_escaped(translated(text, 1)[0].text); };

@@ -1,0 +1,48 @@
+#include "serve/api/split_text.h"
+
+#include "document/html.h"
+#include "document/plain_text.h"
+
+namespace tril::serve {
+namespace {
+
+// The segments of a text, by the request's format and how it is split.
+std::unique_ptr<document::Document> read_text(const TranslateRequest& r, const std::string& text) {
+  if (r.format == "html") return document::read_html(text);
+  return document::read_plain_text(text,
+                                   r.split == "none" ? document::PlainSegments::whole : document::PlainSegments::lines);
+}
+
+}  // namespace
+
+SplitTexts split_texts(const TranslateRequest& r, const std::string& language, const SentencesFor& reader) {
+  // Line ends mean nothing in HTML.
+  const Split split = r.split == "sentences"                    ? Split::sentences
+                      : r.split == "none" || r.format == "html" ? Split::none
+                                                                : Split::lines;
+  const auto tokens = [&](std::string_view part) {
+    return reader.model.translation().positions_of({.text = reader.tag + std::string(part)}, reader.options);
+  };
+  // If not even an empty text fits, the model refuses each of them.
+  const std::int64_t positions = reader.model.model().max_positions();
+  const bool cuts = positions > 0 && tokens("") < positions;
+  const SegmentOptions options{
+      .split = split, .language = language, .tokens = tokens, .max_tokens = cuts ? positions : 0};
+  auto texts = std::make_shared<std::vector<SplitText>>();
+  for (const std::string& q : r.q) texts->emplace_back(read_text(r, q), options);
+  return texts;
+}
+
+std::vector<std::string> plain_texts(const TranslateRequest& r) {
+  if (r.format != "html") return r.q;
+  std::vector<std::string> plain;
+  for (const std::string& q : r.q) {
+    const std::unique_ptr<document::Document> read = document::read_html(q);
+    const document::DocumentSentences parts(*read, {.split = Split::none});
+    plain.emplace_back();
+    for (std::size_t k = 0; k < parts.size(); ++k) plain.back() += parts.text(k) + "\n";
+  }
+  return plain;
+}
+
+}  // namespace tril::serve

@@ -1,0 +1,75 @@
+#include "serve/api/translate_request.h"
+
+#include <utility>
+
+namespace tril::serve {
+
+Fields fields_of(TranslateRequest& r) {
+  Fields f;
+  f.add("q", &r.q, "a text or a list of texts to translate").required();
+  f.add("source", &r.source,
+        "language of the text, by its code in any form; auto: it is detected, for each text of a list; unset: the only "
+        "possible one, or else as for auto");
+  f.add("target", &r.target,
+        "target language, likewise; unset: the only possible one, or as the model's directory says");
+  f.add("format", &r.format, "text, or html, whose markup is kept").choices({"text", "html"});
+  f.add("alternatives", &r.alternatives, "number of further translations of each text").at_least(0).at_most(31);
+  f.add("api-key", &r.api_key, "the key, which may also be sent in the header");
+  f.add("model", &r.model, "name of the model; unset: one for these languages");
+  f.add("split", &r.split, "how a text is split before it is translated").choices({"sentences", "lines", "none"});
+  f.add("prefix", &r.prefix, "what the translation begins with; needs split none");
+  f.add("context", &r.context,
+        "for a language model: the number of sentences before each sentence that its prompt shows")
+      .at_least(0)
+      .at_most(100);
+  f.add("style", &r.style, "for a language model: the style that its prompt asks for, such as formal");
+  f.add("scores", &r.scores, "return scores, log-probabilities and tokens too");
+  f.add("alignment", &r.alignment, "return the source tokens of each output token, by cross-attention, too");
+  f.add("replace-unknowns", &r.replace_unknowns, "replace an unknown token with the source word it attends to most");
+  f.add("stream", &r.stream, "report progress by server-sent events");
+  add_schedule_fields(f, r.schedule, "the best translation so far is the answer; 503 if a sentence has none");
+  add_search_fields(f, r.search, true);
+  return f;
+}
+
+TranslateRequest read_translate_request(const Json& body, Warnings& warnings) {
+  // LibreTranslate's own page sends "secret".
+  thread_local RequestForm<TranslateRequest> form([](TranslateRequest& r) { return fields_of(r); },
+                                                  {"terminology", "secret"});
+  TranslateRequest r = form.read(body, warnings);
+  if (!form.given("q")) throw HttpError(400, "Invalid request: missing q parameter").of_field("q");
+  return r;
+}
+
+Json translate_schema() {
+  Json schema = schema_of_request<TranslateRequest>();
+  schema["properties"]["terminology"] = {{"type", "object"},
+                                         {"description", "source phrases and the translations they must have"}};
+  return schema;
+}
+
+std::shared_ptr<const search::Terminology> terminology_of(const Json& body) {
+  const auto given = body.find("terminology");
+  if (given == body.end() || given->is_null()) return nullptr;
+  const HttpError wrong =
+      field_error("terminology", "expected {\"phrase\": \"translation\", ...} or [[phrase, translation], ...]");
+  std::vector<search::Term> terms;
+  if (given->is_object()) {
+    for (const auto& [source, target] : given->items()) {
+      if (!target.is_string()) throw wrong;
+      terms.push_back({source, target.get<std::string>()});
+    }
+  } else if (given->is_array()) {
+    for (const Json& pair : *given) {
+      if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_string()) throw wrong;
+      terms.push_back({pair[0].get<std::string>(), pair[1].get<std::string>()});
+    }
+  } else {
+    throw wrong;
+  }
+  if (terms.size() > 1000) throw field_error("terminology", "at most 1000 phrases are allowed");
+  if (terms.empty()) return nullptr;
+  return std::make_shared<const search::Terminology>(std::move(terms));
+}
+
+}  // namespace tril::serve

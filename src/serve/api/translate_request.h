@@ -1,0 +1,39 @@
+// The request of POST /translate: LibreTranslate's fields and tril's own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "decode/texts/terminology.h"
+#include "serve/api/request_fields.h"
+#include "serve/api/schedule.h"
+#include "serve/api/search_fields.h"
+
+namespace tril::serve {
+
+struct TranslateRequest {
+  std::vector<std::string> q;
+  std::string model, source, target, format = "text", api_key, split = "sentences", prefix;
+  std::string style;
+  std::int64_t alternatives = 0, context = 0;
+  Schedule schedule;
+  bool scores = false, alignment = false, replace_unknowns = false, stream = false;
+  SearchOptions search;
+};
+
+/// The request's fields.
+Fields fields_of(TranslateRequest& request);
+
+/// @throws HttpError (400) naming a field with an invalid value; `warnings` receives unknown fields
+TranslateRequest read_translate_request(const Json& body, Warnings& warnings);
+
+/// The request's JSON schema.
+Json translate_schema();
+
+/// The field "terminology" of a request: {"dog": "Hund"} or [["dog", "Hund"], ...]; null if it has no terms.
+/// @throws HttpError (400) for any other form
+std::shared_ptr<const search::Terminology> terminology_of(const Json& body);
+
+}  // namespace tril::serve
