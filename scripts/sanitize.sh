@@ -25,8 +25,9 @@ run() { # preset, targets, tests that it runs, tests of these that it leaves out
 # Random rounds are a fifth of those without a sanitizer.
 costly='^(tokenizer\..*(TimeGrows|ALongRun)|chat\..*(WhatTakesLong|SearchesPay|GeneratorsAndFormatsStay)|grammar\.SchemaWork|search\.Soak|model\.PublishedLlamaLike)'
 # What the address sanitizer leaves out besides: tests that take it ten seconds or more and run no code of their own. They repeat a
-# formula for many sizes, train every family with the same ops, or draw as many lines as the demo trains on.
-repeats='^train\.(Kinds/OptimizerTwin|NewFamily)|^grammar\.JsonSchema\.RefusesByName|^ops\.CrossEntropy\.FusedInMixedPrecisionWhole|^demo\.(DemoTasks\.GiveAsMany|DemoCorpus\.Refuses)'
+# formula for many sizes, train every family with the same ops, or draw as many lines as the demo trains on, or train
+# on until two runs can be compared.
+repeats='^train\.(Kinds/OptimizerTwin|NewFamily|Trainer\.Resumed|Announced)|^grammar\.JsonSchema\.RefusesByName|^ops\.CrossEntropy\.FusedInMixedPrecisionWhole|^demo\.(DemoTasks\.GiveAsMany|DemoCorpus\.Refuses)'
 most="base format tensor ops nn model unicode tokenizer chat model_io corpus align metrics grammar search decode train report demo perf serve"
 
 for what in "$@"; do
