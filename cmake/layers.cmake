@@ -82,7 +82,6 @@ function(tril_layer folder sentence)
   set_target_properties(tril_${name} PROPERTIES LINKER_LANGUAGE CXX)
   if(NOT folder STREQUAL "kern")  # Highway compiles its sources once for each instruction set
     tril_unity(tril_${name})
-    target_compile_options(tril_${name} PRIVATE $<$<CONFIG:Release>:-O2>)  # only kernels gain from -O3
     if(TARGET tril_pch)
       tril_use_precompiled(tril_${name} tril_pch)
     endif()
