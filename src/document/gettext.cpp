@@ -13,27 +13,7 @@ namespace tril::document {
 namespace {
 
 std::string escape_c(std::string_view text) {
-  std::string s;
-  for (const char c : text) switch (c) {
-      case '"':
-        s += "\\\"";
-        break;
-      case '\\':
-        s += "\\\\";
-        break;
-      case '\n':
-        s += "\\n";
-        break;
-      case '\t':
-        s += "\\t";
-        break;
-      case '\r':
-        s += "\\r";
-        break;
-      default:
-        s += c;
-    }
-  return s;
+  return escaped_controls(text, "\"");
 }
 std::string escape_slot(std::string_view text, const Slot&) {
   return escape_c(text);

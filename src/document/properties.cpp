@@ -11,24 +11,7 @@ namespace tril::document {
 namespace {
 
 std::string escape_property(std::string_view text) {
-  std::string s;
-  for (const char c : text) switch (c) {
-      case '\\':
-        s += "\\\\";
-        break;
-      case '\n':
-        s += "\\n";
-        break;
-      case '\r':
-        s += "\\r";
-        break;
-      case '\t':
-        s += "\\t";
-        break;
-      default:
-        s += c;
-    }
-  return s;
+  return escaped_controls(text);
 }
 std::string escape_property_slot(std::string_view text, const Slot&) {
   return escape_property(text);

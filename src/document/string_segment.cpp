@@ -173,6 +173,17 @@ Segment string_segment(std::string_view text, const std::function<std::string(st
   return StringReader(text, escape).run();
 }
 
+std::string escaped_controls(std::string_view text, std::string_view others) {
+  constexpr std::string_view controls = "\n\r\t", letters = "nrt";
+  std::string s;
+  for (const char c : text) {
+    const std::size_t control = controls.find(c);
+    if (control != std::string_view::npos || c == '\\' || others.find(c) != std::string_view::npos) s += '\\';
+    s += control != std::string_view::npos ? letters[control] : c;
+  }
+  return s;
+}
+
 bool is_worth_translating(const Segment& segment) {
   const CharacterKinds& kinds = CharacterKinds::table();
   std::size_t at = 0;

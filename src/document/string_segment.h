@@ -15,6 +15,10 @@ namespace tril::document {
 /// @param escape  how the file writes text
 Segment string_segment(std::string_view text, const std::function<std::string(std::string_view)>& escape);
 
+/// The text as files with backslashes write it: \n, \r and \t by their letters, a backslash before backslashes and before the
+/// characters of `others`.
+std::string escaped_controls(std::string_view text, std::string_view others = {});
+
 /// Whether a string has anything to translate: a letter outside of marks.
 bool is_worth_translating(const Segment& segment);
 

@@ -5,6 +5,7 @@
 
 #include "document/document_sentences.h"
 #include "support/contains.h"
+#include "support/document_text.h"
 #include "support/error_of.h"
 #include "support/rounds.h"
 #include "unicode/letter_case.h"
@@ -23,10 +24,7 @@ std::string capitals(const std::string& bytes, const std::string& name) {
   return translated(bytes, name, [](const std::string& text) { return upper_case(text); });
 }
 std::vector<std::string> texts(const std::string& bytes, const std::string& name) {
-  const auto document = read_document(bytes, name);
-  std::vector<std::string> list;
-  for (const Segment& s : document->segments()) list.push_back(s.text);
-  return list;
+  return texts_of(*read_document(bytes, name));
 }
 
 TEST(Formats, AreKnownByTheirNames) {

@@ -4,36 +4,19 @@
 #include <gtest/gtest.h>
 
 #include "document/sentences.h"
+#include "support/document_text.h"
 #include "support/rounds.h"
 #include "unicode/letter_case.h"
 
 namespace tril::document::markdown_test {
 namespace {
 
-// The text in capital letters: a "translation" that shows what is translated.
 std::string capitals(const std::string& markdown) {
-  const auto document = read_markdown(markdown);
-  std::vector<Segment> translated;
-  for (const Segment& s : document->segments()) {
-    const std::vector<Range> sentences = sentences_of(s, {});
-    std::vector<Translated> list;
-    for (const Range at : sentences) {
-      const std::string text = sentence_text(s, at);
-      Translated t{upper_case(text), {}};
-      for (std::size_t i = 0; i < text.size() && t.text.size() == text.size(); ++i)
-        t.links.push_back({{i, i + 1}, {i, i + 1}, 1});
-      list.push_back(std::move(t));
-    }
-    translated.push_back(joined(s, sentences, list, "en"));
-  }
-  return document->write(translated);
+  return capitals_of(*read_markdown(markdown));
 }
 
 std::vector<std::string> texts(const std::string& markdown) {
-  const auto document = read_markdown(markdown);
-  std::vector<std::string> list;
-  for (const Segment& s : document->segments()) list.push_back(s.text);
-  return list;
+  return texts_of(*read_markdown(markdown));
 }
 
 TEST(Markdown, BlocksKeepTheirMarks) {
