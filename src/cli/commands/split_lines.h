@@ -16,7 +16,7 @@ struct SplitLineOptions {
 
 void add_split_fields(Fields& f, SplitLineOptions& o);
 
-/// @param said    the languages that the model is told
+/// @param said    the source and target languages of the search
 /// @param target  --target-language
 /// @throws Error(usage) if the option names no language
 search::SplitOptions split_options(const SplitLineOptions& o, const Languages& said, const std::string& target,

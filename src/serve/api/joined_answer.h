@@ -18,11 +18,11 @@ class JoinedAnswer : public std::enable_shared_from_this<JoinedAnswer> {
   /// together by their places; the first error is the answer, and the other parts are cancelled.
   /// @param places  of the group's texts in the request
   CallPtr part(std::vector<std::size_t> places);
-  /// Cancels all parts; none of them answers any more.
-  void cancel();
 
  private:
   class Part;
+  /// Cancels all parts; none of them answers any more.
+  void cancel();
   void begin();
   void take(const std::vector<std::size_t>& places, const Json& body);
   void fail(HttpResponse response);

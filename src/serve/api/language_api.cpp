@@ -74,7 +74,7 @@ Json languages_of(const Models& models, const PivotOptions& pivots, const std::s
   return list;
 }
 
-// The likeliest languages of a text, as LibreTranslate gives them. A likelier one that no model reads is told too.
+// The likeliest languages of a text, as LibreTranslate gives them. The list includes likelier languages that no model reads.
 Json guesses_of(const LanguageDetector& detector, const std::string& text) {
   const Detection found = detector.detect(text);
   if (!found.has_letters) throw field_error("q", "a text without letters has no language");

@@ -91,24 +91,24 @@ std::shared_ptr<const LanguageDetector> Detectors::of(const std::vector<std::str
   return made;
 }
 
-std::vector<TextGroup> choose_models(Service& service, const TranslationWish& asked,
-                                     const std::vector<std::string>& texts) {
+std::vector<TextGroup> choose_models(Service& service, const TranslationWish& asked, std::size_t count,
+                                     const std::function<std::vector<std::string>()>& texts) {
   const TranslationWish wish = checked_wish(service, asked);
   std::vector<TextGroup> groups;
   const auto group_of_all = [&] {
     groups.push_back({choose_model(service, wish), {}});
-    for (std::size_t i = 0; i < texts.size(); ++i) groups[0].texts.push_back(i);
+    for (std::size_t i = 0; i < count; ++i) groups[0].texts.push_back(i);
     return groups;
   };
-  if (!wish.source.empty() || texts.empty()) return group_of_all();
+  if (!wish.source.empty() || count == 0) return group_of_all();
   PossibleSources possible = possible_sources(possible_models(service, wish));
   if (wish.model.empty() && !wish.target.empty()) add_sources_over_pivots(service, wish.target, possible);
   if (possible.codes.empty() || (asked.source != "auto" && !possible.several())) return group_of_all();
 
-  const std::vector<std::optional<DetectedSource>> sources = detected(service, texts, possible);
+  const std::vector<std::optional<DetectedSource>> sources = detected(service, texts(), possible);
   const DetectedSource usual{usual_language(sources, possible), 0};
   std::map<std::string, std::size_t> known;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     const DetectedSource source = sources[i].value_or(usual);
     const auto [at, is_new] = known.emplace(source.language, groups.size());
     if (is_new) groups.push_back({choose_model(service, {wish.model, source.language, wish.target}), {}});

@@ -1,6 +1,7 @@
 // Finds the source language of each text of a request that does not give it, among the languages that the models read.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -32,9 +33,10 @@ struct TextGroup {
 /// The models for the texts of a request; usually one for all. The languages of the texts are detected if the source is "auto", or
 /// not given although there are several. A text without letters goes with the others.
 /// @param asked  as in the request
-/// @param texts  without markup
+/// @param count  of the texts
+/// @param texts  gives them without markup; called only if languages are detected
 /// @throws HttpError like choose_model(), and (400) for a text whose language is uncertain, naming the candidates
-std::vector<TextGroup> choose_models(Service& service, const TranslationWish& asked,
-                                     const std::vector<std::string>& texts);
+std::vector<TextGroup> choose_models(Service& service, const TranslationWish& asked, std::size_t count,
+                                     const std::function<std::vector<std::string>()>& texts);
 
 }  // namespace tril::serve

@@ -382,7 +382,8 @@ void translate_texts(Service& service, const CallPtr& call, Translation t) {
 
 // Translates each text from its own language.
 void translate(Service& service, const CallPtr& call, TranslateRequest r, Json body) {
-  std::vector<TextGroup> groups = choose_models(service, {r.model, r.source, r.target}, plain_texts(r));
+  std::vector<TextGroup> groups =
+      choose_models(service, {r.model, r.source, r.target}, r.q.size(), [&] { return plain_texts(r); });
   if (groups.size() == 1)
     return translate_texts(service, call, {std::move(groups[0].choice), std::move(r), std::move(body)});
   const auto joined = std::make_shared<JoinedAnswer>(call, groups.size());
