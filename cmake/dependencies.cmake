@@ -8,6 +8,7 @@ find_package(spdlog REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(yaml-cpp REQUIRED)
+find_package(pugixml REQUIRED)
 find_package(ICU REQUIRED COMPONENTS uc i18n)
 find_package(Boost 1.74 REQUIRED)  # Asio and Beast, headers alone
 find_package(OpenSSL REQUIRED)

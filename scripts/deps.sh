@@ -18,7 +18,7 @@ for p in "$@"; do
   fi
 done
 packages="$packages g++ cmake ninja-build make pkg-config
-  libdnnl-dev libhwy-dev libsentencepiece-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libfmt-dev libyaml-cpp-dev libicu-dev libcld2-dev libonig-dev zlib1g-dev
+  libdnnl-dev libhwy-dev libsentencepiece-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libfmt-dev libyaml-cpp-dev libicu-dev libcld2-dev libonig-dev libpugixml-dev zlib1g-dev
   libboost-dev libssl-dev libcurl4-openssl-dev libopenmpi-dev openmpi-bin libgtest-dev libbenchmark-dev"
 
 missing=""

@@ -1,0 +1,51 @@
+#include "format/xml_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace tril {
+namespace {
+
+std::string place_of(std::string_view bytes, std::ptrdiff_t offset, const std::string& where) {
+  const std::string_view before = bytes.substr(0, static_cast<std::size_t>(std::max<std::ptrdiff_t>(offset, 0)));
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  return fmt::format("{}: line {}, column {}", where, line, before.size() - (before.rfind('\n') + 1) + 1);
+}
+
+// A declared entity could expand without bound, or name another file.
+void check_declarations(const pugi::xml_document& file, const std::string& where) {
+  for (const pugi::xml_node node : file.children())
+    if (node.type() == pugi::node_doctype && std::string_view(node.value()).find("<!ENTITY") != std::string_view::npos)
+      fail(where, "its DOCTYPE declares entities, which tril does not expand",
+           "write the characters instead of the entities, and remove the declarations");
+}
+
+class Depth final : public pugi::xml_tree_walker {
+ public:
+  bool for_each(pugi::xml_node&) override { return static_cast<std::size_t>(depth()) < most_nested_elements; }
+};
+
+}  // namespace
+
+pugi::xml_document parse_xml(std::string_view bytes, const std::string& where, XmlText text) {
+  unsigned flags = pugi::parse_full | pugi::parse_ws_pcdata;
+  if (text == XmlText::verbatim) flags &= ~(pugi::parse_escapes | pugi::parse_eol | pugi::parse_wconv_attribute);
+  pugi::xml_document file;
+  const auto encoding = text == XmlText::verbatim ? pugi::encoding_utf8 : pugi::encoding_auto;
+  const pugi::xml_parse_result result = file.load_buffer(bytes.data(), bytes.size(), flags, encoding);
+  if (!result)
+    fail(place_of(bytes, result.offset, where), fmt::format("is not well-formed XML: {}", result.description()));
+  check_declarations(file, where);
+  Depth depth;
+  if (!file.traverse(depth)) fail(where, fmt::format("its elements are nested deeper than {}", most_nested_elements));
+  return file;
+}
+
+std::string_view local_name(std::string_view qualified_name) {
+  return qualified_name.substr(qualified_name.find(':') + 1);
+}
+
+}  // namespace tril
