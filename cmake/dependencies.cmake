@@ -38,15 +38,19 @@ endif()
 
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(ONIGURUMA REQUIRED IMPORTED_TARGET oniguruma)
-pkg_check_modules(SENTENCEPIECE REQUIRED IMPORTED_TARGET sentencepiece)
 find_library(DNNL_LIBRARY dnnl REQUIRED)
 find_path(DNNL_INCLUDE_DIR dnnl.h REQUIRED)
 
 add_library(tril_hwy INTERFACE)
 target_link_libraries(tril_hwy INTERFACE PkgConfig::HWY)
 
+# Not by pkg-config: Ubuntu's file asks for protobuf-lite's, which its package does not install and a shared library does not need.
+find_library(SENTENCEPIECE_LIBRARY sentencepiece REQUIRED)
+find_library(SENTENCEPIECE_TRAIN_LIBRARY sentencepiece_train REQUIRED)
+find_path(SENTENCEPIECE_INCLUDE_DIR sentencepiece_processor.h REQUIRED)
 add_library(tril_sentencepiece INTERFACE)
-target_link_libraries(tril_sentencepiece INTERFACE PkgConfig::SENTENCEPIECE)
+target_include_directories(tril_sentencepiece SYSTEM INTERFACE ${SENTENCEPIECE_INCLUDE_DIR})
+target_link_libraries(tril_sentencepiece INTERFACE ${SENTENCEPIECE_LIBRARY} ${SENTENCEPIECE_TRAIN_LIBRARY})
 
 add_library(tril_dnnl INTERFACE)
 target_include_directories(tril_dnnl INTERFACE ${DNNL_INCLUDE_DIR})
