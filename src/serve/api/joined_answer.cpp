@@ -52,6 +52,7 @@ class JoinedAnswer::Part : public Responder {
 CallPtr JoinedAnswer::part(std::vector<std::size_t> places) {
   auto out = std::make_shared<Part>(shared_from_this(), std::move(places));
   auto call = std::make_shared<Call>();
+  call->route = call_->route;
   call->request.path = call_->request.path;
   call->request.method = call_->request.method;
   call->request.body = call_->request.body;                       // its size counts while the part waits for a model

@@ -164,7 +164,7 @@ void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) 
   std::exception_ptr error;
   if (!preflight) {
     try {
-      route = &route_of(request);
+      call->route = route = &route_of(request);
       check_origin(request, options_.origins);
     } catch (...) {
       error = std::current_exception();
@@ -212,23 +212,15 @@ void Service::take(const CallPtr& call, const Route& route) {
   });
 }
 
-const Route* Service::route_at(std::string_view path) const {
-  const auto found =
-      std::find_if(routes_.begin(), routes_.end(), [&](const Route& route) { return is_at(route, path); });
-  return found == routes_.end() ? nullptr : &*found;
-}
-
-ErrorAnswer Service::answer_to(const Call& call, const std::exception_ptr& error) const {
-  const Route* const route = route_at(call.request.path);
-  const Json fields = route && !route->request_schema.is_null() ? route->request_schema["properties"] : Json::object();
+ErrorAnswer Service::answer_to(const Call& call, const std::exception_ptr& error) {
+  const Json fields =
+      call.route && !call.route->request_schema.is_null() ? call.route->request_schema["properties"] : Json::object();
   return error_answer(error, call.request.path, fields);
 }
 
-void Service::fail(const CallPtr& call, const std::exception_ptr& error) const {
+void Service::fail(const CallPtr& call, const std::exception_ptr& error) {
   ErrorAnswer answer = answer_to(*call, error);
-  const Route* const route = route_at(call->request.path);
-  const bool libretranslate = route && route->errors == ErrorStyle::libretranslate;
-  const Json body{{"error", libretranslate ? Json(answer.message) : openai_error(answer)}};
+  const Json body = error_body(answer, call->route ? call->route->errors : ErrorStyle::openai);
   call->out->send({.status = answer.status, .body = json_text(body) + "\n", .headers = std::move(answer.headers)});
 }
 
@@ -303,8 +295,7 @@ void Service::with_model(const CallPtr& call, const Models::Offer& offer, ModelJ
   const auto gone = std::make_shared<std::atomic<bool>>(false);
   call->out->on_gone([gone] { *gone = true; });
   const auto shared_job = std::make_shared<ModelJob>(std::move(job));
-  const auto run = [this, call, gone, shared_job, with = adapter](const ModelPtr& model,
-                                                                  const std::exception_ptr& error) {
+  const auto run = [call, gone, shared_job, with = adapter](const ModelPtr& model, const std::exception_ptr& error) {
     if (*gone) return;
     try {
       if (error) std::rethrow_exception(error);
@@ -403,7 +394,7 @@ void Service::push(SideWorker& worker, const CallPtr& call, std::function<void(s
   const auto gone = std::make_shared<std::atomic<bool>>(false);
   call->out->on_gone([gone] { *gone = true; });
   const bool taken = worker.push(
-      call->client(), [this, call, gone, open = models_.keep_open(), job = std::move(job)](search::WorkerPool& pool) {
+      call->client(), [call, gone, open = models_.keep_open(), job = std::move(job)](search::WorkerPool& pool) {
         if (*gone) return;
         try {
           if (call->deadline <= Clock::now()) throw HttpError(503, "the request waited too long", "server_error");

@@ -49,9 +49,12 @@ struct CallIdentity {
   std::optional<std::string> body;  ///< for the access log; nothing: it is unread, or must not be logged
 };
 
+struct Route;
+
 /// A request in progress.
 struct Call {
   HttpRequest request;
+  const Route* route = nullptr;  ///< null: there is none
   std::shared_ptr<Responder> out;
   std::shared_ptr<CallIdentity> caller = std::make_shared<CallIdentity>();
   bool admin = false;
@@ -67,9 +70,6 @@ struct Call {
   }
 };
 using CallPtr = std::shared_ptr<Call>;
-
-/// The format of a route's errors.
-enum class ErrorStyle : std::uint8_t { openai, libretranslate };
 
 struct Route {
   std::string method, path, summary;
@@ -137,9 +137,9 @@ class Service {
     push(side_, call, std::move(job));
   }
   /// The answer to a failed call.
-  ErrorAnswer answer_to(const Call& call, const std::exception_ptr& error) const;
-  /// Answers with the error.
-  void fail(const CallPtr& call, const std::exception_ptr& error) const;
+  static ErrorAnswer answer_to(const Call& call, const std::exception_ptr& error);
+  /// Answers with the error, in the format of the call's route.
+  static void fail(const CallPtr& call, const std::exception_ptr& error);
   /// Checks the number, the size and the encoding of a field's texts. @throws HttpError (400, 413)
   void check_texts(const std::vector<std::string>& texts, const std::string& name) const;
 
@@ -151,7 +151,6 @@ class Service {
   void add_model_routes();
   void add_status_routes();
   const Route& route_of(const HttpRequest& request) const;
-  const Route* route_at(std::string_view path) const;
   void take(const CallPtr& call, const Route& route);
   void authorise(Call& call, const Route& route, const std::string& key) const;
   std::shared_ptr<const Keys> keys_now() const;

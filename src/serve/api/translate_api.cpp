@@ -5,7 +5,6 @@
 #include <mutex>
 
 #include "decode/texts/sentence_links.h"
-#include "serve/api/error_answer.h"
 #include "serve/api/joined_answer.h"
 #include "serve/api/model_choice.h"
 #include "serve/api/pivot_translation.h"
@@ -13,7 +12,7 @@
 #include "serve/api/service.h"
 #include "serve/api/split_text.h"
 #include "serve/api/text_sources.h"
-#include "serve/api/translate_request.h"
+#include "serve/api/translate_api.h"
 #include "tokenizer/files/language_tag.h"
 
 namespace tril::serve {
@@ -287,9 +286,8 @@ class Translating : public std::enable_shared_from_this<Translating> {
       if (error_) std::rethrow_exception(error_);
       answer();
     } catch (...) {
-      const ErrorAnswer wrong = error_answer(std::current_exception(), call_->request.path, Json::object());
-      if (!r_.stream) return call_->send({{"error", wrong.message}}, wrong.status);
-      event({{"error", wrong.message}});
+      if (!r_.stream) return Service::fail(call_, std::current_exception());
+      event({{"error", Service::answer_to(*call_, std::current_exception()).message}});
       call_->out->finish();
     }
   }
@@ -380,7 +378,8 @@ void translate_texts(Service& service, const CallPtr& call, Translation t) {
   translate_over_pivots(service, call, std::move(t));
 }
 
-// Translates each text from its own language.
+}  // namespace
+
 void translate(Service& service, const CallPtr& call, TranslateRequest r, Json body) {
   std::vector<TextGroup> groups =
       choose_models(service, {r.model, r.source, r.target}, r.q.size(), [&] { return plain_texts(r); });
@@ -403,8 +402,6 @@ void translate(Service& service, const CallPtr& call, TranslateRequest r, Json b
     }
   }
 }
-
-}  // namespace
 
 void Service::add_translate_routes() {
   routes_.push_back({.method = "POST",

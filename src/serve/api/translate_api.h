@@ -1,0 +1,15 @@
+// The translation of a request's texts: the one path of all routes that translate.
+#pragma once
+
+#include "serve/api/service.h"
+#include "serve/api/translate_request.h"
+
+namespace tril::serve {
+
+/// Translates each text from its own language, and answers the call as POST /translate does. An error that is found later becomes
+/// the answer.
+/// @param request  read from `body` (translate_request.h), with texts that Service::check_texts() accepts
+/// @throws HttpError, or Error(usage), for a request that cannot be satisfied
+void translate(Service& service, const CallPtr& call, TranslateRequest request, Json body);
+
+}  // namespace tril::serve
