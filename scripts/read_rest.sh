@@ -6,10 +6,9 @@ set -euo pipefail
 cd "$1"
 grep -q '^ *"command": ' compile_commands.json || { echo "read_rest: $1 has no commands to compile anything" >&2; exit 1; }
 
-rest() { # the commands, each ended by a NUL; a fuzzer's own copy of a source of src/ is left out
+rest() { # the commands, each ended by a NUL
   sed -nE 's/^ *"command": "(.*)",$/\1/p' compile_commands.json | sed 's/\\"/"/g; s/\\\\/\\/g' | while IFS= read -r command; do
     object=${command##* -o } object=${object%% *}
-    case $object in */fuzz_*/__/*) continue ;; esac
     [ -e "$object" ] || printf '%s -fsyntax-only\0' "$command"
   done
 }

@@ -21,10 +21,8 @@ shift "$(($# < 2 ? $# : 2))"
 [ $# -gt 0 ] || for program in "$source"/tests/fuzz/fuzz_*.cpp; do set -- "$@" "$(basename "$program" .cpp)"; done
 compiler=$(command -v clang++ || command -v clang++-14) || { echo "run.sh: clang++ is not installed; try: make deps" >&2; exit 2; }
 
-# A source that is compiled into a fuzzer must not come from a library as well, beside another one that is needed from there: each
-# source is an object of its own.
-cmake -S "$source" -B "$build" -DTRIL_FUZZ=ON -DTRIL_UNITY=OFF -DTRIL_BENCH=OFF -DCMAKE_BUILD_TYPE=Release \
-  -DCMAKE_CXX_COMPILER="$compiler" >"$build.log" 2>&1 || { cat "$build.log" >&2; exit 2; }
+cmake -S "$source" -B "$build" -G Ninja -DTRIL_FUZZ=ON -DTRIL_SANITIZE=fuzzer-no-link,address,undefined -DTRIL_BENCH=OFF \
+  -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER="$compiler" >"$build.log" 2>&1 || { cat "$build.log" >&2; exit 2; }
 mkdir -p "$build/findings"
 status=0
 for name in "$@"; do
