@@ -52,6 +52,7 @@ class Client {
   }
   /// Whether all of it was taken.
   bool send(const std::string& bytes) {
+    sent_ = bytes.substr(0, 300);
     std::size_t sent = 0;
     while (sent < bytes.size()) {
       const ssize_t n = ::send(socket_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
@@ -69,7 +70,8 @@ class Client {
     do {
       ready = poll(&p, 1, static_cast<int>(seconds * 1000));
     } while (ready < 0 && errno == EINTR);  // a fuzzer uses alarms
-    if (ready <= 0) throw std::runtime_error("nothing comes");
+    if (ready <= 0)
+      throw std::runtime_error("nothing comes for " + std::to_string(seconds) + " seconds after: " + sent_);
     char buffer[65536];
     const ssize_t n = ::recv(socket_, buffer, sizeof(buffer), 0);
     return n > 0 ? std::string(buffer, static_cast<std::size_t>(n)) : std::string();
@@ -148,11 +150,12 @@ class Client {
  private:
   void more() {
     const std::string text = receive();
-    if (text.empty()) throw std::runtime_error("the connection ended");
+    if (text.empty()) throw std::runtime_error("the connection ended after: " + sent_);
     read_ += text;
   }
   int socket_;
   std::string read_;
+  std::string sent_;  ///< the beginning of what was sent last, for messages
 };
 
 }  // namespace tril::serve::testing

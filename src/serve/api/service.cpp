@@ -374,6 +374,9 @@ void Service::submit(const CallPtr& call, const ModelPtr& model, std::vector<Wor
     work->on_partial = after_gate(gate, std::move(work->on_partial));
     work->on_end = after_gate(gate, std::move(work->on_end));
   }
+  // Set before the works are submitted: they may end at once, and then a translation over pivots sets the callback of its
+  // next hop. If this one replaced that, it would keep the model in memory for which the next model waits.
+  call->out->on_gone([model, works] { model->engine().cancel(works); });
   switch (model->engine().submit(works, call->waited ? Admission::given : Admission::asked)) {
     case Engine::Answer::taken:
       break;
@@ -385,7 +388,6 @@ void Service::submit(const CallPtr& call, const ModelPtr& model, std::vector<Wor
       throw error;
     }
   }
-  call->out->on_gone([model, works = std::move(works)] { model->engine().cancel(works); });
   if (begin) begin();
 }
 

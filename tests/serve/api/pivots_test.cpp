@@ -1,4 +1,7 @@
 // Translations through pivots: the path between two languages, and requests that take it, over sockets.
+#include <condition_variable>
+#include <optional>
+
 #include "support/contains.h"
 #include "support/polyglot.h"
 #include "support/serving.h"
@@ -70,17 +73,30 @@ TEST(LanguageGraph, ModelsNameLanguagesDifferently) {
   EXPECT_EQ(public_code("my own"), "my own");
 }
 
+// Each hop has to be loaded.
+ModelsOptions on_demand() {
+  return {.at_start = false, .on_demand = true};
+}
+// There is memory for one model, so it is unloaded for the next hop.
+ModelsOptions one_at_a_time() {
+  ModelsOptions o = on_demand();
+  o.memory = std::int64_t{150} << 20;
+  return o;
+}
+
 struct ServingPivots : Serving {
-  // Models of the same weights; on demand, so that each hop has to be loaded.
-  void begin(const std::vector<std::array<std::string, 3>>& list, ServiceOptions o = {}, bool on_demand = true) {
+  // Models of the same weights, of 100 MiB each.
+  void begin(const std::vector<std::array<std::string, 3>>& list, ServiceOptions o = {},
+             ModelsOptions of_models = on_demand()) {
     server.reset(), service.reset(), models.reset();
     std::vector<ModelLoader> loaders;
     for (const auto& [name, source, target] : list) {
       Loaded l = translator;
       l.source_language = source, l.target_language = target;
+      l.bytes = 100 << 20;
       loaders.push_back({.name = name, .load = [l] { return l; }, .describe = [l] { return profile_of(l); }});
     }
-    models = std::make_unique<Models>(loaders, ModelsOptions{.at_start = !on_demand, .on_demand = on_demand});
+    models = std::make_unique<Models>(loaders, of_models);
     service = std::make_unique<Service>(o, *models);
     server = std::make_unique<HttpServer>(
         HttpServerOptions{.port = 0},
@@ -166,7 +182,7 @@ TEST_F(ServingPivots, WhatNeedsTheSourcesWordsIsRefused) {
 }
 
 TEST_F(ServingPivots, AStreamTellsThem) {
-  begin({{"a", "fr", "en"}, {"b", "en", "de"}}, {}, false);
+  begin({{"a", "fr", "en"}, {"b", "en", "de"}}, {}, ModelsOptions());
   const Answer a =
       ask("POST", "/translate", Json{{"q", "a dog"}, {"source", "fr"}, {"target", "de"}, {"stream", true}}.dump());
   EXPECT_TRUE(contains(a.body, R"("pivot":["en"])", "[DONE]"));
@@ -182,24 +198,58 @@ TEST_F(ServingPivots, AHopThatFailsIsTold) {
   EXPECT_EQ(a.status, 503) << a.body;
 }
 
+// An answer for which this thread sets callbacks slowly, so that other threads may set theirs before.
+class SlowlyWatched : public Responder {
+ public:
+  void send(HttpResponse response) override {
+    const std::lock_guard lock(mutex_);
+    response_ = std::move(response);
+    on_gone_ = {};
+    changed_.notify_all();
+  }
+  void begin(HttpResponse) override {}
+  void write(std::string_view) override {}
+  void finish() override {}
+  void on_gone(std::function<void()> f) override {
+    if (std::this_thread::get_id() == slow_) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    const std::lock_guard lock(mutex_);
+    on_gone_.swap(f);
+  }
+  /// The answer; nothing after this many seconds without one.
+  std::optional<HttpResponse> wait(int seconds) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, std::chrono::seconds(seconds), [&] { return response_.has_value(); });
+    on_gone_ = {};
+    return response_;
+  }
+
+ private:
+  const std::thread::id slow_ = std::this_thread::get_id();
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<HttpResponse> response_;
+  std::function<void()> on_gone_;
+};
+
+// The first model may have translated before the thread that submitted the sentences continues. This thread must not keep
+// the model loaded, since the next model waits for its memory.
+TEST_F(ServingPivots, AHopThatEndsAtOnceLeavesItsMemoryToTheNext) {
+  begin({{"a", "fr", "en"}, {"b", "en", "de"}}, {}, one_at_a_time());
+  post("/translate", {{"q", "a dog"}, {"source", "fr"}, {"target", "en"}});  // loads a
+  HttpRequest request;
+  request.method = "POST", request.path = "/translate";
+  request.body = R"({"q": "a dog", "source": "fr", "target": "de"})";
+  const auto out = std::make_shared<SlowlyWatched>();
+  service->handle(std::move(request), out);
+  const std::optional<HttpResponse> got = out->wait(30);
+  ASSERT_TRUE(got) << "no answer";
+  EXPECT_EQ(got->status, 200) << got->body;
+  EXPECT_EQ(Json::parse(got->body)["translatedText"], twice("a dog"));
+}
+
 // Many at once, while models make room for each other; a server that stops finishes the last hops.
 TEST_F(ServingPivots, SoakLosesNoHop) {
-  server.reset(), service.reset(), models.reset();
-  std::vector<ModelLoader> loaders;
-  for (const auto& [name, source, target] :
-       {std::array{"a", "fr", "en"}, std::array{"b", "en", "de"}, std::array{"c", "de", "cs"}}) {
-    Loaded l = translator;
-    l.source_language = source, l.target_language = target;
-    l.bytes = 100 << 20;
-    loaders.push_back({.name = name, .load = [l] { return l; }, .describe = [l] { return profile_of(l); }});
-  }
-  models = std::make_unique<Models>(
-      loaders, ModelsOptions{.at_start = false, .on_demand = true, .memory = std::int64_t{150} << 20});
-  service = std::make_unique<Service>(ServiceOptions{.pivots = {2, {}}}, *models);
-  server = std::make_unique<HttpServer>(
-      HttpServerOptions{.port = 0},
-      [this](HttpRequest r, std::shared_ptr<Responder> out) { service->handle(std::move(r), std::move(out)); });
-  models->wait();
+  begin({{"a", "fr", "en"}, {"b", "en", "de"}, {"c", "de", "cs"}}, {.pivots = {2, {}}}, one_at_a_time());
   const std::string expected = twice("a dog");
   std::vector<std::thread> clients;
   for (int t = 0; t < 4; ++t)
