@@ -1,5 +1,7 @@
 #include "document/document.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/utf8.h"
 
@@ -10,6 +12,22 @@ void TextDocument::add(Slot slot, Segment segment) {
   segments_.push_back(std::move(segment));
 }
 
+void TextDocument::replace(Range at, std::string bytes) {
+  replaced_.emplace_back(at, std::move(bytes));
+}
+
+// Appends bytes of the file to `out`, with what replaces some of them.
+void TextDocument::copy(Range at, std::string& out) const {
+  const auto before = [](const auto& r, std::size_t place) { return r.first.begin < place; };
+  for (auto r = std::lower_bound(replaced_.begin(), replaced_.end(), at.begin, before);
+       r != replaced_.end() && r->first.end <= at.end; ++r) {
+    out.append(bytes_, at.begin, r->first.begin - at.begin);
+    out += r->second;
+    at.begin = r->first.end;
+  }
+  out.append(bytes_, at.begin, at.size());
+}
+
 std::string TextDocument::write(std::span<const Segment> translated) const {
   std::string out;
   std::size_t done = 0;
@@ -17,15 +35,18 @@ std::string TextDocument::write(std::span<const Segment> translated) const {
     const Slot& slot = slots_[s];
     if (translated[s] == segments_[s] && !slot.always) continue;
     if (slot.without) {
-      out.append(bytes_, done, slot.without->begin - done);
+      copy({done, slot.without->begin}, out);
       done = slot.without->end;
     }
-    out.append(bytes_, done, slot.at.begin - done);
-    out += rendered(translated[s],
-                    [&](std::string_view text) { return slot.escape ? slot.escape(text, slot) : std::string(text); });
+    copy({done, slot.at.begin}, out);
+    std::string text = rendered(translated[s], [&](std::string_view part) {
+      return slot.escape ? slot.escape(part, slot) : std::string(part);
+    });
+    out += slot.finish ? slot.finish(std::move(text)) : text;
     done = slot.at.end;
   }
-  return out.append(bytes_, done);
+  copy({done, bytes_.size()}, out);
+  return out;
 }
 
 void check_encoding(std::string_view bytes, const std::string& where) {

@@ -1,17 +1,26 @@
 // Documents: files whose texts are translated while everything else in them stays as it is, byte for byte.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "document/segment.h"
 
 namespace tril::document {
+
+/// What a reader may have to know besides the bytes.
+struct DocumentOptions {
+  std::string where;  ///< names the document in errors
+  /// Of the document and its translation, in any form (language/code.h); "": not known.
+  std::string source_language = {}, target_language = {};
+};
 
 class Document {
  public:
@@ -40,6 +49,8 @@ struct Slot {
   Escape escape = nullptr;  ///< null: the text is written as it is
   /// The character references and escapes that the segment has: "\u00e4" -> "&auml;"
   std::map<std::string, std::string> spelling = {};
+  /// What the file has for the rendered segment, such as the text in quotes; empty: the segment itself.
+  std::function<std::string(std::string rendered)> finish = {};
 };
 
 /// A text file. Everything outside of its slots stays.
@@ -50,11 +61,16 @@ class TextDocument final : public Document {
   const std::string& bytes() const { return bytes_; }
   /// Slots are added in the order of the file and do not overlap.
   void add(Slot slot, Segment segment);
+  /// Replaces bytes outside of all slots, whatever is translated: a language's code. Places are added in the order of the file.
+  void replace(Range at, std::string bytes);
   std::string write(std::span<const Segment> translated) const override;
 
  private:
+  void copy(Range at, std::string& out) const;
+
   std::string bytes_;
   std::vector<Slot> slots_;
+  std::vector<std::pair<Range, std::string>> replaced_;
 };
 
 /// Checks that a text file is UTF-8, with or without a byte order mark. @param where  names the file in errors

@@ -37,20 +37,20 @@ std::string extension_of(std::string_view path) {
 std::span<const DocumentFormat> document_formats() {
   static constexpr std::array<DocumentFormat, 8> formats{
       {{"plain text", text_names,
-        [](std::string bytes, const std::string&) { return read_plain_text(std::move(bytes)); }},
-       {"HTML", html_names, [](std::string bytes, const std::string&) { return read_html(std::move(bytes)); }},
+        [](std::string bytes, const DocumentOptions&) { return read_plain_text(std::move(bytes)); }},
+       {"HTML", html_names, [](std::string bytes, const DocumentOptions&) { return read_html(std::move(bytes)); }},
        {"Markdown", markdown_names,
-        [](std::string bytes, const std::string&) { return read_markdown(std::move(bytes)); }},
+        [](std::string bytes, const DocumentOptions&) { return read_markdown(std::move(bytes)); }},
        {"SubRip", srt_names,
-        [](std::string bytes, const std::string& where) { return read_srt(std::move(bytes), where); }},
+        [](std::string bytes, const DocumentOptions& o) { return read_srt(std::move(bytes), o.where); }},
        {"WebVTT", vtt_names,
-        [](std::string bytes, const std::string& where) { return read_vtt(std::move(bytes), where); }},
+        [](std::string bytes, const DocumentOptions& o) { return read_vtt(std::move(bytes), o.where); }},
        {"gettext", gettext_names,
-        [](std::string bytes, const std::string& where) { return read_gettext(std::move(bytes), where); }},
+        [](std::string bytes, const DocumentOptions& o) { return read_gettext(std::move(bytes), o.where); }},
        {"JSON", json_names,
-        [](std::string bytes, const std::string& where) { return read_json_strings(std::move(bytes), where); }},
+        [](std::string bytes, const DocumentOptions& o) { return read_json_strings(std::move(bytes), o.where); }},
        {"Java properties", properties_names,
-        [](std::string bytes, const std::string&) { return read_properties(std::move(bytes)); }}}};
+        [](std::string bytes, const DocumentOptions&) { return read_properties(std::move(bytes)); }}}};
   return formats;
 }
 
@@ -70,10 +70,10 @@ const DocumentFormat& format_of(std::string_view path) {
              "expected one of: " + known_extensions());
 }
 
-std::unique_ptr<Document> read_document(std::string bytes, const std::string& path) {
-  const DocumentFormat& format = format_of(path);
-  check_encoding(bytes, path);
-  return format.read(std::move(bytes), path);
+std::unique_ptr<Document> read_document(std::string bytes, const DocumentOptions& options) {
+  const DocumentFormat& format = format_of(options.where);
+  check_encoding(bytes, options.where);
+  return format.read(std::move(bytes), options);
 }
 
 std::string translated_path(std::string_view path, std::string_view language) {

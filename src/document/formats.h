@@ -13,7 +13,7 @@ namespace tril::document {
 struct DocumentFormat {
   std::string_view name;                         ///< "Markdown"
   std::span<const std::string_view> extensions;  ///< "md", "markdown"
-  std::unique_ptr<Document> (*read)(std::string bytes, const std::string& where);
+  std::unique_ptr<Document> (*read)(std::string bytes, const DocumentOptions& options);
 };
 
 std::span<const DocumentFormat> document_formats();
@@ -25,9 +25,9 @@ std::string known_extensions();
 const DocumentFormat& format_of(std::string_view path);
 
 /// Reads a document in the format of its extension.
-/// @param path  its name, also in errors
+/// @param options  `where` is its name
 /// @throws Error if the format is not known, or the bytes are not of this format or not UTF-8
-std::unique_ptr<Document> read_document(std::string bytes, const std::string& path);
+std::unique_ptr<Document> read_document(std::string bytes, const DocumentOptions& options);
 
 /// "notes.en.md" -> "notes.en.de.md"
 std::string translated_path(std::string_view path, std::string_view language);

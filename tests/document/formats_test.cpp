@@ -15,7 +15,7 @@ namespace {
 
 std::string translated(const std::string& bytes, const std::string& name,
                        const std::function<std::string(const std::string&)>& translate) {
-  const auto document = read_document(bytes, name);
+  const auto document = read_document(bytes, {name});
   const DocumentSentences sentences(*document, {});
   return sentences.write("en", [&](std::size_t s) { return Translated{translate(sentences.text(s)), {}}; });
 }
@@ -24,7 +24,7 @@ std::string capitals(const std::string& bytes, const std::string& name) {
   return translated(bytes, name, [](const std::string& text) { return upper_case(text); });
 }
 std::vector<std::string> texts(const std::string& bytes, const std::string& name) {
-  return texts_of(*read_document(bytes, name));
+  return texts_of(*read_document(bytes, {name}));
 }
 
 TEST(Formats, AreKnownByTheirNames) {
@@ -32,7 +32,7 @@ TEST(Formats, AreKnownByTheirNames) {
   EXPECT_EQ(translated_path("a/notes.en.md", "de"), "a/notes.en.de.md");
   for (const char* const path : {"x", "x.exe", ".md", "a.md/x", "x."})
     EXPECT_TRUE(contains(error_of([&] { format_of(path); }), path, "html", "srt")) << path;
-  EXPECT_TRUE(contains(error_of([] { read_document("\xff", "x.md"); }), "x.md", "UTF-8"));
+  EXPECT_TRUE(contains(error_of([] { read_document("\xff", {"x.md"}); }), "x.md", "UTF-8"));
 }
 
 const std::string srt =
@@ -75,8 +75,8 @@ TEST(Subtitles, LinesAreWrappedAndTagsStayWithinCues) {
   EXPECT_EQ(translated(one, "x.srt",
                        [](const std::string&) { return "eleven long words of text which do not fit into one line"; }),
             "1\n00:00:01,000 --> 00:00:02,000\neleven long words of text\nwhich do not fit into one line\n");
-  EXPECT_TRUE(contains(error_of([] { read_document("hello\n", "x.srt"); }), "x.srt", "-->"));
-  EXPECT_TRUE(contains(error_of([&] { read_document(one, "x.vtt"); }), "WEBVTT"));
+  EXPECT_TRUE(contains(error_of([] { read_document("hello\n", {"x.srt"}); }), "x.srt", "-->"));
+  EXPECT_TRUE(contains(error_of([&] { read_document(one, {"x.vtt"}); }), "WEBVTT"));
 }
 
 const std::string po =
@@ -105,8 +105,8 @@ TEST(Gettext, MessagesWithoutTranslationGetOne) {
   EXPECT_EQ(capitals("msgid \"x\"\nmsgid_plural \"xs\"\nmsgstr[0] \"\"\n", "x.po"),
             "msgid \"x\"\nmsgid_plural \"xs\"\nmsgstr[0] \"XS\"\n")
       << "one form for all numbers";
-  EXPECT_TRUE(contains(error_of([] { read_document("msgid \"x\"\nmsgstr x\n", "x.po"); }), "line 2", "quotes"));
-  EXPECT_TRUE(contains(error_of([] { read_document("msgid \"x\"\nhello\n", "x.po"); }), "line 2", "msgid"));
+  EXPECT_TRUE(contains(error_of([] { read_document("msgid \"x\"\nmsgstr x\n", {"x.po"}); }), "line 2", "quotes"));
+  EXPECT_TRUE(contains(error_of([] { read_document("msgid \"x\"\nhello\n", {"x.po"}); }), "line 2", "msgid"));
 }
 
 TEST(Placeholders, OccurOnce) {
@@ -132,8 +132,8 @@ TEST(JsonStrings, ValuesAreTranslated) {
             "{ \"a\" : \"X \u00c4\\n\", \"b\": [\"Y\", {\"c\": \"Z\", \"d\": 1}], \"e\": \"12\",\n \"@a\": "
             "{\"description\": \"no\", \"x\": [\"no\"]}}");
   EXPECT_EQ(capitals("\"a\"", "x.json"), "\"A\"");
-  EXPECT_TRUE(contains(error_of([] { read_document("{\"a\": }", "x.json"); }), "x.json"));
-  EXPECT_TRUE(contains(error_of([] { read_document(std::string(100'000, '['), "x.json"); }), "x.json"));
+  EXPECT_TRUE(contains(error_of([] { read_document("{\"a\": }", {"x.json"}); }), "x.json"));
+  EXPECT_TRUE(contains(error_of([] { read_document(std::string(100'000, '['), {"x.json"}); }), "x.json"));
 }
 
 TEST(Properties, ValuesAreTranslated) {
@@ -186,14 +186,14 @@ TEST(Formats, RandomFilesStayThemselves) {
     for (std::uint64_t n = random.below(30); n > 0; --n) text += parts[random.below(parts.size())];
     for (const char* const name : {"x.srt", "x.vtt", "x.po", "x.json", "x.properties"}) {
       std::unique_ptr<Document> document;
-      error_of([&] { document = read_document(text, name); });
+      error_of([&] { document = read_document(text, {name}); });
       if (!document) continue;
       if (std::string(name) != "x.po") {
         ASSERT_EQ(document->write(document->segments()), text);
       }
       const std::string again = capitals(text, name);
       if (std::string(name) == "x.json" || std::string(name) == "x.po")
-        read_document(again, name);  // it is of the same format
+        read_document(again, {name});  // it is of the same format
     }
   });
 }

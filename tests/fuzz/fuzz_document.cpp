@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t seed = data[1];
   const std::string bytes(reinterpret_cast<const char*>(data + 2), size - 2);
   try {
-    const auto document = tril::document::read_document(bytes, name);
+    const auto document = tril::document::read_document(bytes, {name});
     if (format.name != "gettext")
       tril::fuzz::must(document->write(document->segments()) == bytes, "an untranslated document stays as it is");
     // The translation: words of the source in another order, with some missing.

@@ -45,17 +45,15 @@ std::vector<document::Link> links_of(const nlohmann::json& list, std::size_t sou
   return links;
 }
 
-SegmentOptions segment_options(const DocumentPlan& plan) {
-  return {.language = plan.source_language};
-}
-
 }  // namespace
 
-DocumentJob::DocumentJob(DocumentPlan plan)
+DocumentJob::DocumentJob(DocumentPlan plan, const SegmentOptions& options)
     : plan_(std::move(plan)),
       bytes_(read_text(plan_.input, most_document_bytes)),
-      document_(document::read_document(bytes_, plan_.input)),
-      sentences_(*document_, segment_options(plan_)) {}
+      document_(document::read_document(
+          bytes_,
+          {.where = plan_.input, .source_language = plan_.source_language, .target_language = plan_.target_language})),
+      sentences_(*document_, options) {}
 
 std::string DocumentJob::header(const std::string& work) const {
   const std::uint64_t input = content_hash(std::as_bytes(std::span(bytes_.data(), bytes_.size())));
@@ -125,7 +123,7 @@ bool DocumentJob::run(const Run& run, const StopSignal& stop) {
   return true;
 }
 
-std::unique_ptr<DocumentJob> open_document(DocumentPlan plan) {
+DocumentPlan checked(DocumentPlan plan) {
   if (plan.output == "-" && plan.target_language.empty())
     fail_usage("document", "the name of its translation is not known", "pass --to LANGUAGE or --output FILE");
   document::format_of(plan.input);
@@ -133,7 +131,7 @@ std::unique_ptr<DocumentJob> open_document(DocumentPlan plan) {
   if (same_file(plan.input, plan.output))
     fail_usage("--output", fmt::format("{} is the document to translate", plan.output), "pass another output file");
   check_output(plan.output);
-  return std::make_unique<DocumentJob>(std::move(plan));
+  return plan;
 }
 
 std::string told_language(const std::string& to, const Tokenizer& tokenizer) {

@@ -20,10 +20,16 @@ struct DocumentPlan {
   std::string source_language, target_language;  ///< in any form; "": not known
 };
 
+/// Checks a plan before long work. @param plan  output "-": beside the input, under a name with the target language
+/// @return the plan with the name of the output
+/// @throws Error(usage) if it has none, or if the format of the document is unknown
+DocumentPlan checked(DocumentPlan plan);
+
 class DocumentJob {
  public:
-  /// Reads the document. @throws Error if its format is unknown, or if its bytes are not of that format
-  explicit DocumentJob(DocumentPlan plan);
+  /// Reads the document. @param options  used only here
+  /// @throws Error if its bytes are not of its format
+  DocumentJob(DocumentPlan plan, const SegmentOptions& options);
 
   /// True if its translation needs attention weights.
   bool has_marks() const { return sentences_.any_marks(); }
@@ -51,10 +57,6 @@ class DocumentJob {
   document::DocumentSentences sentences_;
   std::vector<document::Translated> done_;
 };
-
-/// Opens a document. @param plan  output "-": beside the input, under a name with the target language
-/// @throws Error(usage) if there is none
-std::unique_ptr<DocumentJob> open_document(DocumentPlan plan);
 
 /// The target language in the form that the model takes; "" for a model of one language pair.
 /// @throws Error(usage) if its directory states another one

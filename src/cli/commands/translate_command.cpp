@@ -302,9 +302,8 @@ std::string work_of_document(const TranslateOptions& o, const Fields& fields) {
 
 int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   check_split(o);
-  const std::unique_ptr<DocumentJob> document =
-      o.document ? open_document({*o.document, o.output, o.source_language, o.to.value_or(o.target_language)})
-                 : nullptr;
+  std::optional<DocumentPlan> plan;
+  if (o.document) plan = checked({*o.document, o.output, o.source_language, o.to.value_or(o.target_language)});
   if (o.target_prefix && *o.target_prefix == "-" && o.input == "-")
     fail_usage("--target-prefix", "standard input is already the text to translate", "pass a file");
   if (o.output != "-" && same_file(o.input, o.output))
@@ -312,7 +311,7 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   const dist::Launch ranks = dist::launch_of_environment();
   const std::optional<std::string> together = work_directory(o.corpus, ranks, o.input, o.target_prefix, o.output);
   const Passage passage = passage_of(o.corpus, o.input, o.target_prefix);
-  if (!together && !document) check_output(o.output);
+  if (!together && !plan) check_output(o.output);
   const StopSignal stop;
   const auto source = model::ModelSource::open(o.decoding.model);
   const std::unique_ptr<model::Model> model = load_model(source, o.decoding);
@@ -325,17 +324,25 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   search::TranslatorOptions options = settled(o, published, *model, *tokenizer, languages.said);
   if (languages.sources)
     options.source_of = [sources = languages.sources](const std::string& line) { return sources->counted(line); };
-  if (document && document->has_marks() && model->has_encoder())
-    options.decoding.search.attention = attention_heads(o.alignment, *model, true);
   const ModelSet others(o.others, o.decoding, *model, tokenizer.get());
   others.give_to(options.decoding);
-  search::Translator translator(
-      search::make_translation_text(*model, tokenizer, load_prompt(source, *model, o.prompt.prompt_template)), options);
+  auto texts = search::make_translation_text(*model, tokenizer, load_prompt(source, *model, o.prompt.prompt_template));
+  search::SplitOptions split = split_options(o.split, languages.said, o.target_language, *tokenizer);
+  std::optional<DocumentJob> document;
+  if (plan) {
+    split.split = Split::sentences;
+    if (languages.sources || plan->source_language.empty())
+      plan->source_language = languages.sources ? "" : split.source_language;
+    document.emplace(*plan, search::segments_that_fit(split, languages.said.prefix, *texts, options));
+    if (document->has_marks() && model->has_encoder())
+      options.decoding.search.attention = attention_heads(o.alignment, *model, true);
+  }
+  search::Translator translator(std::move(texts), options);
   const LineForm form{.json = o.json,
                       .n_best = o.decoding.search.n_best,
                       .terms = o.terminology.has_value(),
                       .alignment = o.alignment,
-                      .split = split_options(o.split, languages.said, o.target_language, *tokenizer)};
+                      .split = split};
   LineTranslator lines(form, languages, translator, stop.token());
 
   const std::size_t window = lines_at_a_time(options.decoding.batch_size, options.decoding.threads);

@@ -23,15 +23,17 @@ std::string_view without_tag(std::string_view text, std::string_view tag) {
 
 }  // namespace
 
-std::vector<Segment> segments_that_fit(std::string_view text, std::string_view tag, const SplitOptions& split,
-                                       const TranslationText& model, const TextOptions& options) {
-  const auto positions = [&](std::string_view part) {
-    return model.positions_of({.text = std::string(tag).append(part)}, options);
+SegmentOptions segments_that_fit(const SplitOptions& split, std::string_view tag, const TranslationText& model,
+                                 const TextOptions& options) {
+  const auto positions_of = [&model, &options, tag = std::string(tag)](std::string_view part) {
+    return model.positions_of({.text = tag + std::string(part)}, options);
   };
-  return segments_of(text, {.split = split.split,
-                            .language = split.source_language,
-                            .tokens = positions,
-                            .max_tokens = model.model().max_positions()});
+  const std::int64_t positions = model.model().max_positions();
+  const bool cuts = positions > 0 && positions_of("") < positions;
+  return {.split = split.split,
+          .language = split.source_language,
+          .tokens = positions_of,
+          .max_tokens = cuts ? positions : 0};
 }
 
 std::vector<SplitTranslation> SplitTranslator::translate(std::span<const std::string> texts, const std::string& tag,
@@ -45,7 +47,7 @@ std::vector<SplitTranslation> SplitTranslator::translate(std::span<const std::st
     const std::string own = may_be_tagged ? leading_tag(model.tokenizer(), texts[i]) : std::string();
     const std::string& before = tag.empty() ? own : tag;
     const std::string_view text = without_tag(texts[i], own);
-    sources.push_back({text, segments_that_fit(text, before, options_, model, translator_->options())});
+    sources.push_back({text, segments_of(text, segments_that_fit(options_, before, model, translator_->options()))});
     std::uint64_t place = 0;
     for (const Segment& s : sources.back().segments) {
       if (!s.translated) continue;

@@ -20,10 +20,12 @@ struct SplitOptions {
   std::string source_language = {}, target_language = {};
 };
 
-/// The segments of a text, each of which fits the model's positions with its frame and tag, unless Split::none.
+/// Options for segments_of() and for the sentences of documents: each segment fits the model's positions with its frame and tag,
+/// unless Split::none. If not even an empty text fits, the model refuses every text, and nothing is cut.
+/// @param split, model, options  must outlive the result
 /// @param tag  before each segment: Languages::prefix
-std::vector<Segment> segments_that_fit(std::string_view text, std::string_view tag, const SplitOptions& split,
-                                       const TranslationText& model, const TextOptions& options);
+SegmentOptions segments_that_fit(const SplitOptions& split, std::string_view tag, const TranslationText& model,
+                                 const TextOptions& options);
 
 /// A text translated in segments.
 struct SplitTranslation {

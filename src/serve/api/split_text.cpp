@@ -1,5 +1,6 @@
 #include "serve/api/split_text.h"
 
+#include "decode/texts/split_translator.h"
 #include "document/html.h"
 #include "document/plain_text.h"
 
@@ -20,14 +21,8 @@ SplitTexts split_texts(const TranslateRequest& r, const std::string& language, c
   const Split split = r.split == "sentences"                    ? Split::sentences
                       : r.split == "none" || r.format == "html" ? Split::none
                                                                 : Split::lines;
-  const auto tokens = [&](std::string_view part) {
-    return reader.model.translation().positions_of({.text = reader.tag + std::string(part)}, reader.options);
-  };
-  // If not even an empty text fits, the model refuses each of them.
-  const std::int64_t positions = reader.model.model().max_positions();
-  const bool cuts = positions > 0 && tokens("") < positions;
-  const SegmentOptions options{
-      .split = split, .language = language, .tokens = tokens, .max_tokens = cuts ? positions : 0};
+  const search::SplitOptions how{.split = split, .source_language = language};
+  const SegmentOptions options = search::segments_that_fit(how, reader.tag, reader.model.translation(), reader.options);
   auto texts = std::make_shared<std::vector<SplitText>>();
   for (const std::string& q : r.q) texts->emplace_back(read_text(r, q), options);
   return texts;

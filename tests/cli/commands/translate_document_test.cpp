@@ -52,6 +52,16 @@ TEST_F(TranslateDocument, EveryFormatKeepsItsForm) {
   }
 }
 
+TEST_F(TranslateDocument, ALongSentenceIsCutAtClauses) {
+  std::string long_sentence = "the dog";  // about three times the model's 64 positions
+  for (int i = 0; i < 100; ++i) long_sentence += i % 10 == 9 ? ", the ball" : " and a dog";
+  const std::string path = folder->write("clauses.txt", long_sentence + "\n"), out = folder->at("clauses.de.txt");
+  const Ran ran = translate({path, "--to", "de", "-b", "1"}, "");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.err.find("truncated"), std::string::npos) << ran.err;
+  EXPECT_EQ(file_text(out), translate({"--split", "sentences", "-b", "1"}, long_sentence + "\n").out);
+}
+
 TEST_F(TranslateDocument, AStoppedRunIsContinued) {
   std::string many;
   for (int i = 0; i < 4000; ++i) many += text;
