@@ -11,6 +11,8 @@
 #include "document/plain_text.h"
 #include "document/properties.h"
 #include "document/subtitles.h"
+#include "document/tmx.h"
+#include "document/xliff.h"
 #include "unicode/letter_case.h"
 
 namespace tril::document {
@@ -24,6 +26,8 @@ constexpr std::array<std::string_view, 1> vtt_names{"vtt"};
 constexpr std::array<std::string_view, 2> gettext_names{"po", "pot"};
 constexpr std::array<std::string_view, 2> json_names{"json", "arb"};
 constexpr std::array<std::string_view, 1> properties_names{"properties"};
+constexpr std::array<std::string_view, 3> xliff_names{"xlf", "xliff", "sdlxliff"};
+constexpr std::array<std::string_view, 1> tmx_names{"tmx"};
 
 // The end of a name after its last dot, in small letters.
 std::string extension_of(std::string_view path) {
@@ -35,7 +39,7 @@ std::string extension_of(std::string_view path) {
 }  // namespace
 
 std::span<const DocumentFormat> document_formats() {
-  static constexpr std::array<DocumentFormat, 8> formats{
+  static constexpr std::array<DocumentFormat, 10> formats{
       {{"plain text", text_names,
         [](std::string bytes, const DocumentOptions&) { return read_plain_text(std::move(bytes)); }},
        {"HTML", html_names, [](std::string bytes, const DocumentOptions&) { return read_html(std::move(bytes)); }},
@@ -50,7 +54,9 @@ std::span<const DocumentFormat> document_formats() {
        {"JSON", json_names,
         [](std::string bytes, const DocumentOptions& o) { return read_json_strings(std::move(bytes), o.where); }},
        {"Java properties", properties_names,
-        [](std::string bytes, const DocumentOptions&) { return read_properties(std::move(bytes)); }}}};
+        [](std::string bytes, const DocumentOptions&) { return read_properties(std::move(bytes)); }},
+       {"XLIFF", xliff_names, read_xliff},
+       {"TMX", tmx_names, read_tmx}}};
   return formats;
 }
 

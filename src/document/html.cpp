@@ -20,7 +20,7 @@ class HtmlReader {
   HtmlReader(TextDocument& document, const HtmlTags& tags, Range part)
       : html_(std::string_view(document.bytes()).substr(0, part.end)),
         tags_(tags),
-        builder_(document, {LineEnds::break_lines, Worth::letters, &escape}),
+        builder_(document, {LineEnds::break_lines, Worth::letters, &escape_markup}),
         at_(part.begin),
         text_(part.begin) {}
 
@@ -36,17 +36,6 @@ class HtmlReader {
   }
 
  private:
-  static std::string escape(std::string_view text, const Slot& slot) {
-    std::string s;
-    for (std::size_t at = 0; at < text.size();) {
-      const std::string c(text.substr(at, character_at(text, at).length));
-      const auto spelled = slot.spelling.find(c);
-      s += spelled != slot.spelling.end() ? spelled->second : html_escaped(c);
-      at += c.size();
-    }
-    return s;
-  }
-
   // Plain text up to the current place.
   void flush() {
     if (text_ < at_) builder_.plain({text_, std::min(at_, html_.size())});
@@ -114,6 +103,17 @@ class HtmlReader {
 std::string html_escaped(std::string_view text) {
   std::string s;
   for (const char c : text) c == '&' ? s += "&amp;" : c == '<' ? s += "&lt;" : c == '>' ? s += "&gt;" : s += c;
+  return s;
+}
+
+std::string escape_markup(std::string_view text, const Slot& slot) {
+  std::string s;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string c(text.substr(at, character_at(text, at).length));
+    const auto spelled = slot.spelling.find(c);
+    s += spelled != slot.spelling.end() ? spelled->second : html_escaped(c);
+    at += c.size();
+  }
   return s;
 }
 

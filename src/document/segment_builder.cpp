@@ -118,44 +118,51 @@ bool SegmentBuilder::is_worth(Range pieces) const {
                      });
 }
 
-void SegmentBuilder::end() {
+std::optional<SlottedSegment> SegmentBuilder::take() {
   match_tags();
-  const Range left = trimmed();
-  if (is_worth(left)) {
-    Slot slot{.at = {pieces_[left.begin].raw.begin, pieces_[left.end - 1].raw.end}, .escape = style_.escape};
-    Segment segment;
-    std::vector<std::size_t> open;  // marks
-    for (std::size_t p = left.begin; p < left.end; ++p) {
-      const Piece& piece = pieces_[p];
-      const std::size_t at = segment.text.size();
-      if (piece.spelled) {
-        std::string& spelling = slot.spelling[piece.text];
-        if (piece.raw.size() > spelling.size()) spelling = raw_text(piece.raw);  // an escape rather than none
-      }
-      if (piece.breaks) segment.breaks.emplace_back(raw_text(piece.raw));
-      const bool is_text = piece.kind == Piece::blank || piece.kind == Piece::word || piece.kind == Piece::fixed;
-      if (is_text) segment.text += piece.text;
-      if (piece.kind == Piece::close) {
-        Mark& m = segment.marks[open.back()];
-        m.close = piece.written.empty() ? raw_text(piece.raw) : piece.written, m.at.end = at;
-        open.pop_back();
-      } else if (piece.kind != Piece::blank && piece.kind != Piece::word) {
-        const MarkKind kind = piece.kind == Piece::open    ? MarkKind::pair
-                              : piece.kind == Piece::point ? MarkKind::point
-                                                           : MarkKind::fixed;
-        segment.marks.push_back({kind,
-                                 {at, segment.text.size()},
-                                 std::string(raw_text(piece.raw)),
-                                 {},
-                                 open.empty() ? -1 : static_cast<std::int32_t>(open.back()),
-                                 piece.variable});
-        if (kind == MarkKind::pair) open.push_back(segment.marks.size() - 1);
-      }
-    }
-    document_.add(std::move(slot), std::move(segment));
-  }
+  std::optional<SlottedSegment> taken;
+  if (const Range left = trimmed(); is_worth(left)) taken = segment_of(left);
   pieces_.clear();
   marks_ = 0;
+  return taken;
+}
+
+void SegmentBuilder::end() {
+  if (std::optional<SlottedSegment> taken = take()) document_->add(std::move(taken->slot), std::move(taken->segment));
+}
+
+SlottedSegment SegmentBuilder::segment_of(Range left) const {
+  Slot slot{.at = {pieces_[left.begin].raw.begin, pieces_[left.end - 1].raw.end}, .escape = style_.escape};
+  Segment segment;
+  std::vector<std::size_t> open;  // marks
+  for (std::size_t p = left.begin; p < left.end; ++p) {
+    const Piece& piece = pieces_[p];
+    const std::size_t at = segment.text.size();
+    if (piece.spelled) {
+      std::string& spelling = slot.spelling[piece.text];
+      if (piece.raw.size() > spelling.size()) spelling = raw_text(piece.raw);  // an escape rather than none
+    }
+    if (piece.breaks) segment.breaks.emplace_back(raw_text(piece.raw));
+    const bool is_text = piece.kind == Piece::blank || piece.kind == Piece::word || piece.kind == Piece::fixed;
+    if (is_text) segment.text += piece.text;
+    if (piece.kind == Piece::close) {
+      Mark& m = segment.marks[open.back()];
+      m.close = piece.written.empty() ? raw_text(piece.raw) : piece.written, m.at.end = at;
+      open.pop_back();
+    } else if (piece.kind != Piece::blank && piece.kind != Piece::word) {
+      const MarkKind kind = piece.kind == Piece::open    ? MarkKind::pair
+                            : piece.kind == Piece::point ? MarkKind::point
+                                                         : MarkKind::fixed;
+      segment.marks.push_back({kind,
+                               {at, segment.text.size()},
+                               std::string(raw_text(piece.raw)),
+                               {},
+                               open.empty() ? -1 : static_cast<std::int32_t>(open.back()),
+                               piece.variable});
+      if (kind == MarkKind::pair) open.push_back(segment.marks.size() - 1);
+    }
+  }
+  return {std::move(slot), std::move(segment)};
 }
 
 }  // namespace tril::document

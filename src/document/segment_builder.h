@@ -1,6 +1,7 @@
 // Builds a segment from the pieces of a file between two boundaries: words, white space, tags and fixed words.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,11 +29,20 @@ struct SegmentStyle {
   Escape escape = nullptr;  ///< see Slot
 };
 
+/// A segment with its place.
+struct SlottedSegment {
+  Slot slot;
+  Segment segment;
+};
+
 /// Pieces are added in the order of the file, each with its bytes there.
 class SegmentBuilder {
  public:
   /// @param document  gets the segments
-  SegmentBuilder(TextDocument& document, const SegmentStyle& style) : document_(document), style_(style) {}
+  SegmentBuilder(TextDocument& document, const SegmentStyle& style)
+      : bytes_(document.bytes()), document_(&document), style_(style) {}
+  /// For segments that are only taken. @param bytes  of the file; must outlive the object
+  SegmentBuilder(std::string_view bytes, const SegmentStyle& style) : bytes_(bytes), style_(style) {}
 
   /// Text that the file writes without escapes.
   void plain(Range raw);
@@ -50,6 +60,8 @@ class SegmentBuilder {
 
   /// Ends the segment. White space and points at its edges, and pairs around all of it, are not part of it.
   void end();
+  /// Likewise, and returns the segment instead of adding it to the document. Nothing if there is nothing to translate.
+  std::optional<SlottedSegment> take();
 
   /// True if the next tag has to end the segment.
   bool is_full() const { return marks_ >= most_marks; }
@@ -66,14 +78,14 @@ class SegmentBuilder {
   };
 
   void add(Piece::Kind kind, Range raw, std::string_view text);
-  std::string_view raw_text(Range raw) const {
-    return std::string_view(document_.bytes()).substr(raw.begin, raw.size());
-  }
+  std::string_view raw_text(Range raw) const { return bytes_.substr(raw.begin, raw.size()); }
   void match_tags();
   Range trimmed() const;  ///< numbers of the pieces that are left
   bool is_worth(Range pieces) const;
+  SlottedSegment segment_of(Range pieces) const;
 
-  TextDocument& document_;
+  std::string_view bytes_;
+  TextDocument* document_ = nullptr;
   SegmentStyle style_;
   std::vector<Piece> pieces_;
   std::size_t marks_ = 0;

@@ -1,9 +1,12 @@
 // libFuzzer: any bytes as a document of each format. An Error is fine; what is accepted is written as it was, and can be translated
 // to any text, with each mark once.
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "document/document_sentences.h"
@@ -25,7 +28,42 @@ void check_marks(const tril::document::Segment& source, const tril::document::Se
   }
 }
 
+// A translation stands beside its source, so that text that equals its source is written, too.
+bool is_bilingual(std::string_view format) {
+  return format == "gettext" || format == "XLIFF" || format == "TMX";
+}
+
+// The first inputs: small documents, each of the format with this number.
+struct Sample {
+  std::string_view extension, bytes;
+};
+constexpr std::array<Sample, 3> samples{
+    {{"xlf",
+      "<xliff version='1.2'><file source-language='en'><body><trans-unit><source>a <g id='1'>dog</g><x id='2'/> &amp; "
+      "<bpt id='3'/>cat<ept id='3'/></source><target state='new'/></trans-unit></body></file></xliff>"},
+     {"xlf",
+      "<xliff version='2.0' srcLang='en' trgLang='de'><file><unit><segment><source>a <pc id='1'>dog</pc><ph "
+      "id='2'/></source></segment></unit></file></xliff>"},
+     {"tmx",
+      "<tmx version='1.4'><header srclang='en'/><body><tu><tuv xml:lang='en'><seg>a <hi>dog</hi><ph "
+      "x='1'>b</ph></seg></tuv></tu></body></tmx>"}}};
+
 }  // namespace
+
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
+
+// Mutates the input, or begins again with a sample.
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+  const Sample& sample = samples[seed / 64 % samples.size()];
+  if (seed % 64 != 0 || sample.bytes.size() + 2 > most) return LLVMFuzzerMutate(data, size, most);
+  const auto formats = tril::document::document_formats();
+  std::uint8_t number = 0;
+  for (std::size_t f = 0; f < formats.size(); ++f)
+    if (formats[f].extensions[0] == sample.extension) number = static_cast<std::uint8_t>(f);
+  data[0] = number, data[1] = static_cast<std::uint8_t>(seed / 7);
+  std::copy(sample.bytes.begin(), sample.bytes.end(), data + 2);
+  return LLVMFuzzerMutate(data, sample.bytes.size() + 2, most);
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
@@ -35,8 +73,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t seed = data[1];
   const std::string bytes(reinterpret_cast<const char*>(data + 2), size - 2);
   try {
-    const auto document = tril::document::read_document(bytes, {name});
-    if (format.name != "gettext")
+    const auto document = tril::document::read_document(bytes, {name, "en", "de"});
+    if (!is_bilingual(format.name))
       tril::fuzz::must(document->write(document->segments()) == bytes, "an untranslated document stays as it is");
     // The translation: words of the source in another order, with some missing.
     std::vector<tril::document::Segment> placed;

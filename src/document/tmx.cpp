@@ -1,0 +1,135 @@
+#include "document/tmx.h"
+
+#include <map>
+
+#include "base/error.h"
+#include "base/printable.h"
+#include "document/document_languages.h"
+#include "document/words.h"
+#include "document/xml_text.h"
+#include "format/xml_file.h"
+
+namespace tril::document {
+namespace {
+
+pugi::xml_document tmx_file(std::string_view bytes, const std::string& where, XmlText text) {
+  pugi::xml_document file = parse_xml(bytes, where, text);
+  if (local_name(file.document_element().name()) != "tmx")
+    fail(where, "is not TMX: its first element is not <tmx>", "export the memory as TMX 1.4");
+  return file;
+}
+
+std::string language_of(const pugi::xml_node& tuv) {
+  const std::string code = tuv.attribute("xml:lang").value();
+  return code.empty() ? tuv.attribute("lang").value() : code;  // as before TMX 1.4
+}
+
+XmlRole role_of_tmx(const pugi::xml_node& element) {
+  const std::string_view name = local_name(element.name());
+  const std::string number = std::string(" ") + element.attribute("i").value();
+  if (name == "hi") return {XmlRole::pair};
+  if (name == "bpt") return {XmlRole::begins, number};
+  if (name == "ept") return {XmlRole::ends, number};
+  return {XmlRole::point};
+}
+
+// The text of a <seg> without its codes.
+std::string text_of_seg(const pugi::xml_node& seg) {
+  std::string text;
+  for (const pugi::xml_node node : seg.children()) {
+    if (node.type() == pugi::node_pcdata || node.type() == pugi::node_cdata) text += node.value();
+    if (local_name(node.name()) == "hi") text += text_of_seg(node);
+  }
+  return text;
+}
+
+// Finds the texts of a language in units. A code is compared once.
+class TuvFinder {
+ public:
+  explicit TuvFinder(std::string language) : language_(std::move(language)) {}
+
+  /// The first <tuv> of the language; the null node if there is none.
+  pugi::xml_node find(const pugi::xml_node& tu) {
+    for (const pugi::xml_node tuv : tu.children()) {
+      if (local_name(tuv.name()) != "tuv") continue;
+      const std::string code = language_of(tuv);
+      const auto known = same_.find(code);
+      if (known != same_.end() ? known->second : (same_[code] = is_same_language(code, language_))) return tuv;
+    }
+    return {};
+  }
+
+ private:
+  std::string language_;
+  std::map<std::string, bool> same_;
+};
+
+pugi::xml_node seg_of(const pugi::xml_node& tuv) {
+  for (const pugi::xml_node node : tuv.children())
+    if (local_name(node.name()) == "seg") return node;
+  return {};
+}
+
+template <class Unit>
+void for_each_tu(const pugi::xml_document& file, const Unit& unit) {
+  for (const pugi::xml_node part : file.document_element().children())
+    if (local_name(part.name()) == "body")
+      for (const pugi::xml_node tu : part.children())
+        if (local_name(tu.name()) == "tu") unit(tu);
+}
+
+// The language to translate from: of the options, else of the header.
+std::string source_of(const pugi::xml_document& file, const DocumentOptions& options) {
+  if (!options.source_language.empty()) return options.source_language;
+  for (const pugi::xml_node part : file.document_element().children())
+    if (local_name(part.name()) == "header")
+      if (const std::string stated = part.attribute("srclang").value(); !stated.empty() && stated != "*all*")
+        return stated;
+  fail_usage(options.where, "it names no source language", "name the language to translate from");
+}
+
+std::string white_space(const pugi::xml_node& node) {
+  return node.type() == pugi::node_pcdata && is_blank(node.value()) ? node.value() : "";
+}
+
+}  // namespace
+
+std::vector<MemoryUnit> read_tmx_memory(std::string_view bytes, const DocumentOptions& options) {
+  const pugi::xml_document file = tmx_file(bytes, options.where, XmlText::unescaped);
+  TuvFinder sources(options.source_language), targets(options.target_language);
+  std::vector<MemoryUnit> units;
+  for_each_tu(file, [&](const pugi::xml_node& tu) {
+    MemoryUnit unit{text_of_seg(seg_of(sources.find(tu))), text_of_seg(seg_of(targets.find(tu)))};
+    if (!is_blank(unit.source) && !is_blank(unit.target)) units.push_back(std::move(unit));
+  });
+  return units;
+}
+
+std::unique_ptr<Document> read_tmx(std::string bytes, const DocumentOptions& options) {
+  auto document = std::make_unique<TextDocument>(std::move(bytes));
+  const pugi::xml_document file = tmx_file(document->bytes(), options.where, XmlText::verbatim);
+  const XmlPlaces places(document->bytes());
+  const std::string source = source_of(file, options), target = target_language(options);
+  TuvFinder sources(source), targets(target);
+  bool any = false;
+  for_each_tu(file, [&](const pugi::xml_node& tu) {
+    const pugi::xml_node tuv = sources.find(tu), seg = seg_of(tuv);
+    any = any || seg;
+    if (!seg || targets.find(tu)) return;
+    // The new element is laid out like that of the source.
+    const std::size_t end = places.whole(tu.last_child()).end - white_space(tu.last_child()).size();
+    const std::string tag = tuv.attribute("xml:lang") || !tuv.attribute("lang") ? "xml:lang" : "lang";
+    XmlCopy copy{.content = places.content(seg), .at = {end, end}, .before = {}, .after = {}};
+    copy.before = white_space(tuv.previous_sibling()) + "<" + tuv.name() + " " + tag + "=\"" + target + "\">" +
+                  white_space(seg.previous_sibling()) + "<" + seg.name() + ">";
+    copy.after =
+        std::string("</") + seg.name() + ">" + white_space(tuv.last_child()) + "</" + std::string(tuv.name()) + ">";
+    add_copy(*document, xml_segments(*document, seg, role_of_tmx, true), std::move(copy));
+  });
+  if (!any)
+    fail(options.where, fmt::format("has no text in the source language \"{}\"", printable(source)),
+         "name the language to translate from");
+  return document;
+}
+
+}  // namespace tril::document
