@@ -73,7 +73,9 @@ Service::Service(const ServiceOptions& options, Models& models)
 }
 
 Service::~Service() {
-  models_.stop_waiting();  // those that wait would call this object
+  // Requests that wait or run would call this object.
+  models_.stop_waiting();
+  models_.cancel_running();
 }
 
 void Service::set_keys(Keys keys) {

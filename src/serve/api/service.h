@@ -85,8 +85,9 @@ class Detectors;  // text_sources.h
 
 class Service {
  public:
-  /// The models must outlive this object.
+  /// The models must outlive this object, and take no requests after it.
   Service(const ServiceOptions& options, Models& models);
+  /// Cancels all requests. No new ones may arrive.
   ~Service();
 
   /// For the server: answers, immediately or later.

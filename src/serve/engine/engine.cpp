@@ -215,7 +215,7 @@ void Engine::cancel(std::span<const WorkPtr> works) {
 void Engine::drain() {
   std::unique_lock lock(mutex_);
   closed_ = true;
-  ended_.wait(lock, [&] { return queue_.size() == 0 && live_ == 0; });
+  ended_.wait(lock, [&] { return queue_.size() == 0 && live_ == 0 && leaving_ == 0; });
 }
 
 void Engine::cancel_all() {
@@ -267,6 +267,7 @@ void Engine::run(Worker& worker) {
                      work->cancelled || cancelling_ ? search::StopReason::cancelled : search::StopReason::time_limit});
     if (!gone.empty()) {
       const std::lock_guard lock(mutex_);
+      leaving_ -= gone.size();
       ended_.notify_all();
     }
     join(worker, std::move(arrivals));
@@ -314,6 +315,7 @@ void Engine::take(Worker& worker, std::unique_lock<std::mutex>& lock, std::vecto
       gone = queue_.take_gone(now);
       next_look_ = now + look_every;
     }
+    leaving_ += gone.size();
     std::int64_t read = 0;  // source tokens, limited so that running works do not wait long for the encoder
     const bool room = worker.count == 0 || worker.count <= batch - batch / join_share;
     while (room && worker.count + arrivals.size() < share() && grows() && read < options_.session.prompt_tokens) {

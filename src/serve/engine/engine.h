@@ -94,6 +94,7 @@ class Engine {
   std::condition_variable arrived_, ended_;
   FairQueue queue_;
   std::size_t live_ = 0;       ///< running works of all workers
+  std::size_t leaving_ = 0;    ///< works that left the queue without having run, and whose end is not reported yet
   std::int64_t reserved_ = 0;  ///< their reserved tokens
   bool closed_ = false, stopping_ = false;
   std::atomic<bool> cancelling_ = false;

@@ -37,6 +37,7 @@ void check_model_size(const std::string& name, std::int64_t bytes, std::int64_t 
 
 std::string memory_text(std::int64_t bytes) {
   const double mib = static_cast<double>(bytes) / (1 << 20);
+  if (mib < 0.1) return fmt::format("{:.1f} KiB", mib * 1024);
   if (mib < 10) return fmt::format("{:.2f} MiB", mib);
   return mib < 1024 ? fmt::format("{:.0f} MiB", mib) : fmt::format("{:.2f} GiB", mib / 1024);
 }

@@ -31,7 +31,7 @@ double seconds_until_retry(int failures, double first, double longest);
 /// Refuses a model that takes more than the bound of all models, `most`; 0: no bound. @throws Error(usage) naming both sizes
 void check_model_size(const std::string& name, std::int64_t bytes, std::int64_t most);
 
-/// "1.50 GiB", "70 MiB"
+/// "1.50 GiB", "70 MiB", "1.0 KiB"
 std::string memory_text(std::int64_t bytes);
 
 }  // namespace tril::serve

@@ -262,6 +262,18 @@ void Models::stop_waiting() {
   changed_.wait(lock, [&] { return calls_.empty() && !calling_; });
 }
 
+void Models::cancel_running() {
+  std::vector<ModelPtr> running = ready();
+  {
+    const std::lock_guard lock(mutex_);
+    running.reserve(running.size() + retiring_.size());
+    for (const ResidentPtr& resident : retiring_)
+      if (resident->holders > 0) running.push_back(hold(resident, Holding::look));
+  }
+  for (const ModelPtr& model : running) model->engine().cancel_all();
+  for (const ModelPtr& model : running) model->engine().drain();
+}
+
 void Models::drain() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return waiting_.size() == 0 && calls_.empty() && !calling_ && open_ == 0; });

@@ -110,6 +110,8 @@ class Models {
   std::shared_ptr<const void> keep_open();
   /// From now on no request may wait. Those that wait get an error; returns once all have it.
   void stop_waiting();
+  /// Cancels all running requests, and returns once all have ended. No new ones may arrive; call stop_waiting() before.
+  void cancel_running();
 
   /// Loads a model again in the background; an empty name: all models, of which those that are not loaded on demand only
   /// have their profile read. @return false if there is no such model

@@ -293,6 +293,30 @@ TEST_F(Serving, SaysThatItIsLoading) {
   EXPECT_EQ(ask("POST", "/translate", R"({"q":"a"})").status, 200);
 }
 
+// The callbacks of running requests use the service.
+TEST_F(Serving, NoRequestRunsWhenItHasEnded) {
+  struct Unread : Responder {
+    void send(HttpResponse) override {}
+    void begin(HttpResponse) override {}
+    void write(std::string_view) override {}
+    void finish() override {}
+    void on_gone(std::function<void()>) override {}
+  };
+  Loaded endless = writer;
+  endless.search.suppress_ids.push_back(endless.search.eos_ids[0]);
+  endless.engine.batch_size = 2;
+  serve({}, translator, endless);
+  HttpRequest request;
+  request.method = "POST", request.path = "/v1/completions";
+  request.body = Json{{"prompt", std::vector<std::string>(64, "a")}, {"max_tokens", 190}}.dump();
+  service->handle(std::move(request), std::make_shared<Unread>());
+  const ModelPtr plays = models->find("plays");
+  EXPECT_GT(plays->engine().running() + plays->engine().waiting(), 0u);
+  service.reset();
+  EXPECT_EQ(plays->engine().running() + plays->engine().waiting(), 0u);
+  EXPECT_GT(plays->statistics().cancelled.value(), 0u);
+}
+
 TEST_F(Serving, MutatedBodiesAreAnswered) {
   serve();
   const std::vector<std::pair<std::string, std::string>> seeds{

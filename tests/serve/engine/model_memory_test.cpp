@@ -43,6 +43,7 @@ TEST(ModelMemory, AModelAboveTheBoundIsRefusedWithBothSizes) {
   check_model_size("de", 100, 100);
   const std::string error = error_of([] { check_model_size("de", 3 << 29, 1 << 30); });
   EXPECT_TRUE(contains(error, "model_memory", "model de takes 1.50 GiB", "1.00 GiB")) << error;
+  EXPECT_EQ(memory_text(1024), "1.0 KiB");
   EXPECT_EQ(memory_text(5 << 20), "5.00 MiB");
   EXPECT_EQ(memory_text(1000 << 20), "1000 MiB");
 }
