@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/printable.h"
@@ -116,26 +117,32 @@ class DirectoryReader {
     if (fields.number<std::uint32_t>(in_directory) != entry_signature)
       refuse("its directory holds something other than members");
     ZipMember member;
-    fields.take(4, in_directory);  // versions
-    const auto flags = fields.number<std::uint16_t>(in_directory);
+    ZipHeader& header = member.header;
+    header.made_by = fields.number<std::uint16_t>(in_directory);
+    fields.take(2, in_directory);  // version needed
+    header.flags = fields.number<std::uint16_t>(in_directory);
     member.method = fields.number<std::uint16_t>(in_directory);
-    fields.take(4, in_directory);  // time
+    header.time = fields.number<std::uint32_t>(in_directory);
     member.checksum = fields.number<std::uint32_t>(in_directory);
     std::uint64_t packed = fields.number<std::uint32_t>(in_directory);
     member.size = fields.number<std::uint32_t>(in_directory);
     const auto name_bytes = fields.number<std::uint16_t>(in_directory),
                extra_bytes = fields.number<std::uint16_t>(in_directory),
                comment_bytes = fields.number<std::uint16_t>(in_directory);
-    fields.take(8, in_directory);  // disk, attributes
+    fields.take(2, in_directory);  // disk
+    header.internal_attributes = fields.number<std::uint16_t>(in_directory);
+    header.external_attributes = fields.number<std::uint32_t>(in_directory);
     std::uint64_t offset = fields.number<std::uint32_t>(in_directory);
     member.name = fields.characters(name_bytes, in_directory);
-    read_zip64(fields.part(extra_bytes, in_directory), {&member.size, &packed, &offset});
-    fields.take(comment_bytes, in_directory);
+    ByteCursor extra = fields.part(extra_bytes, in_directory);
+    header.extra = extra.rest();
+    read_zip64(std::move(extra), {&member.size, &packed, &offset});
+    header.comment = fields.take(comment_bytes, in_directory);
     const std::string where = fmt::format("{}: {}", where_, printable(member.name, 200));
-    if (flags & encrypted_flag) fail(where, "is encrypted, which is not supported");
+    if (header.flags & encrypted_flag) fail(where, "is encrypted, which is not supported");
     if (member.method != 0 && member.method != 8)
       fail(where, fmt::format("is compressed by method {}, expected stored or deflated", member.method));
-    member.packed = content(offset, packed);
+    std::tie(header.own_extra, member.packed) = content(offset, packed);
     if (member.is_stored() && member.size != packed) fail(where, "is stored uncompressed, but its two sizes differ");
     return member;
   }
@@ -152,15 +159,17 @@ class DirectoryReader {
     }
   }
 
-  // The bytes after the member's own header; its lengths count, because the directory's may differ.
-  std::span<const std::byte> content(std::uint64_t offset, std::uint64_t bytes) const {
+  // The extra fields of the member's own header, and the bytes after it; its lengths count, because the directory's may differ.
+  std::pair<std::span<const std::byte>, std::span<const std::byte>> content(std::uint64_t offset,
+                                                                            std::uint64_t bytes) const {
     ByteCursor header = cursor(offset, 30);
     if (header.number<std::uint32_t>(in_header) != member_signature)
       refuse("a member is not at the offset that the directory gives");
     header.take(22, in_header);
     const auto name_bytes = header.number<std::uint16_t>(in_header),
                extra_bytes = header.number<std::uint16_t>(in_header);
-    return part(offset + 30 + name_bytes + extra_bytes, bytes);
+    const std::uint64_t extra = offset + 30 + name_bytes;
+    return {part(extra, extra_bytes), part(extra + extra_bytes, bytes)};
   }
 
   std::span<const std::byte> file_;

@@ -16,12 +16,20 @@
 
 namespace tril {
 
+/// What an archive says of a member beside its name and content, as APPNOTE 4.4 numbers and names it.
+struct ZipHeader {
+  std::uint16_t made_by = 20, flags = 0, internal_attributes = 0;
+  std::uint32_t time = 0, external_attributes = 0;       ///< time and date as MS-DOS writes them
+  std::span<const std::byte> extra, own_extra, comment;  ///< extra fields of the directory, and before the content
+};
+
 struct ZipMember {
   std::string name;
   std::uint16_t method = 0;           ///< 0: stored, 8: deflated
   std::uint32_t checksum = 0;         ///< CRC-32 of the content
   std::uint64_t size = 0;             ///< bytes of the content
   std::span<const std::byte> packed;  ///< the content as stored in the file
+  ZipHeader header = {};
 
   bool is_stored() const { return method == 0; }
 };
