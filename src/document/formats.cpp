@@ -4,10 +4,12 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "document/epub.h"
 #include "document/gettext.h"
 #include "document/html.h"
 #include "document/json_strings.h"
 #include "document/markdown.h"
+#include "document/office.h"
 #include "document/plain_text.h"
 #include "document/properties.h"
 #include "document/subtitles.h"
@@ -28,6 +30,11 @@ constexpr std::array<std::string_view, 2> json_names{"json", "arb"};
 constexpr std::array<std::string_view, 1> properties_names{"properties"};
 constexpr std::array<std::string_view, 3> xliff_names{"xlf", "xliff", "sdlxliff"};
 constexpr std::array<std::string_view, 1> tmx_names{"tmx"};
+constexpr std::array<std::string_view, 4> docx_names{"docx", "docm", "dotx", "dotm"};
+constexpr std::array<std::string_view, 4> pptx_names{"pptx", "pptm", "ppsx", "ppsm"};
+constexpr std::array<std::string_view, 2> xlsx_names{"xlsx", "xlsm"};
+constexpr std::array<std::string_view, 4> opendocument_names{"odt", "ott", "odp", "ods"};
+constexpr std::array<std::string_view, 1> epub_names{"epub"};
 
 // The end of a name after its last dot, in small letters.
 std::string extension_of(std::string_view path) {
@@ -36,10 +43,14 @@ std::string extension_of(std::string_view path) {
   return dot == std::string_view::npos || dot == 0 ? "" : lower_case(name.substr(dot + 1));
 }
 
+bool is_old_office(std::string_view extension) {
+  return extension == "doc" || extension == "xls" || extension == "ppt";
+}
+
 }  // namespace
 
 std::span<const DocumentFormat> document_formats() {
-  static constexpr std::array<DocumentFormat, 10> formats{
+  static constexpr std::array<DocumentFormat, 15> formats{
       {{"plain text", text_names,
         [](std::string bytes, const DocumentOptions&) { return read_plain_text(std::move(bytes)); }},
        {"HTML", html_names, [](std::string bytes, const DocumentOptions&) { return read_html(std::move(bytes)); }},
@@ -56,7 +67,12 @@ std::span<const DocumentFormat> document_formats() {
        {"Java properties", properties_names,
         [](std::string bytes, const DocumentOptions&) { return read_properties(std::move(bytes)); }},
        {"XLIFF", xliff_names, read_xliff},
-       {"TMX", tmx_names, read_tmx}}};
+       {"TMX", tmx_names, read_tmx},
+       {"DOCX", docx_names, read_office_open_xml, Encoding::packed},
+       {"PPTX", pptx_names, read_office_open_xml, Encoding::packed},
+       {"XLSX", xlsx_names, read_office_open_xml, Encoding::packed},
+       {"OpenDocument", opendocument_names, read_open_document, Encoding::packed},
+       {"EPUB", epub_names, read_epub, Encoding::packed}}};
   return formats;
 }
 
@@ -72,13 +88,16 @@ const DocumentFormat& format_of(std::string_view path) {
   for (const DocumentFormat& f : document_formats())
     for (const std::string_view e : f.extensions)
       if (e == extension) return f;
+  if (is_old_office(extension))
+    fail_usage(printable(path, 400), "is a document of Office 97 to 2003, which tril does not read",
+               fmt::format("open it with its program or LibreOffice, and save it as .{}x", extension));
   fail_usage(printable(path, 400), "its name does not end like a document that tril reads",
              "expected one of: " + known_extensions());
 }
 
 std::unique_ptr<Document> read_document(std::string bytes, const DocumentOptions& options) {
   const DocumentFormat& format = format_of(options.where);
-  check_encoding(bytes, options.where);
+  if (format.encoding == Encoding::utf8) check_encoding(bytes, options.where);
   return format.read(std::move(bytes), options);
 }
 

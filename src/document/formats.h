@@ -1,6 +1,7 @@
 // The formats of documents, by the extensions of their names.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,10 +11,17 @@
 
 namespace tril::document {
 
+/// How the bytes of a file are text.
+enum class Encoding : std::uint8_t {
+  utf8,
+  packed,  ///< a ZIP archive
+};
+
 struct DocumentFormat {
   std::string_view name;                         ///< "Markdown"
   std::span<const std::string_view> extensions;  ///< "md", "markdown"
   std::unique_ptr<Document> (*read)(std::string bytes, const DocumentOptions& options);
+  Encoding encoding = Encoding::utf8;
 };
 
 std::span<const DocumentFormat> document_formats();

@@ -1,0 +1,98 @@
+#include <algorithm>
+
+#include "document/paragraph_content.h"
+#include "document/words.h"
+
+namespace tril::document {
+namespace {
+
+// Longer texts of fields are points: a model would lose them.
+constexpr std::size_t most_odf_field_words = 200;
+// Likewise elements of more parts, so that nested ones take linear time.
+constexpr std::size_t most_odf_field_parts = 2000;
+
+class OdfReader {
+ public:
+  OdfReader(const XmlNodes& nodes, std::size_t paragraph) : nodes_(nodes), node_(paragraph) {}
+
+  ParagraphContent run() {
+    content_.paragraph.at = nodes_[node_].inside;
+    add_children(node_);
+    match_ranges(content_.inlines, names_);
+    return std::move(content_);
+  }
+
+ private:
+  bool is_text(std::size_t n, std::initializer_list<std::string_view> names) const {
+    return nodes_[n].kind == XmlNode::element && nodes_[n].space == Vocabulary::odf_text &&
+           std::find(names.begin(), names.end(), nodes_.local(n)) != names.end();
+  }
+  void add(Inline part, std::string name = {}) {
+    content_.inlines.push_back(std::move(part));
+    names_.push_back(std::move(name));
+  }
+
+  void add_children(std::size_t parent) {
+    for (std::size_t n = parent + 1; n < nodes_[parent].next; n = nodes_[n].next) {
+      const XmlNode& node = nodes_[n];
+      if (node.kind == XmlNode::text || node.kind == XmlNode::cdata) {
+        add({.kind = Inline::text, .words = nodes_.text(n)});
+      } else if (is_text(n, {"span", "a", "meta", "meta-field"})) {
+        if (node.inside.empty()) {
+          add({.kind = Inline::point, .raw = node.at});
+          continue;
+        }
+        add({.kind = Inline::open, .raw = {node.at.begin, node.inside.begin}});
+        add_children(n);
+        add({.kind = Inline::close, .raw = {node.inside.end, node.at.end}});
+      } else if (is_text(n, {"tab"})) {
+        add({.kind = Inline::boundary, .raw = node.at});
+      } else if (is_text(n, {"line-break"}) || (is_text(n, {"s"}) && !ends_blank())) {
+        add({.kind = Inline::line_break, .raw = node.at});  // <text:s> is blanks, which often follow one in the text
+      } else if (is_text(n, {"bookmark-start", "reference-mark-start"})) {
+        add({.kind = Inline::open, .raw = node.at}, range_name(n));
+      } else if (is_text(n, {"bookmark-end", "reference-mark-end"})) {
+        add({.kind = Inline::close, .raw = node.at}, range_name(n));
+      } else {
+        add_other(n);
+      }
+    }
+  }
+  bool ends_blank() const {
+    const auto before = std::find_if(content_.inlines.rbegin(), content_.inlines.rend(),
+                                     [](const Inline& x) { return x.kind != Inline::point; });
+    return before != content_.inlines.rend() && before->kind == Inline::text && is_blank(before->words.back());
+  }
+  std::string range_name(std::size_t n) const {
+    return std::string(nodes_.local(n).substr(0, 4)) + ":" + nodes_.attribute(n, "name");
+  }
+
+  // Fields are fixed words; notes, frames, changes and comments are points.
+  void add_other(std::size_t n) {
+    const bool is_field = nodes_[n].kind == XmlNode::element && nodes_[n].space == Vocabulary::odf_text &&
+                          nodes_[n].next - n <= most_odf_field_parts && !has_paragraph(n);
+    const std::size_t base = is_text(n, {"ruby"}) ? nodes_.child(n, "ruby-base") : n;
+    const std::string words = is_field && base != 0 ? nodes_.text(base) : "";
+    const bool fits = !is_blank(words) && words.size() <= most_odf_field_words;
+    add({.kind = fits ? Inline::fixed : Inline::point, .raw = nodes_[n].at, .words = fits ? words : ""});
+    content_.others.push_back(n);
+  }
+  bool has_paragraph(std::size_t n) const {
+    for (std::size_t c = n + 1; c < nodes_[n].next; ++c)
+      if (is_text(c, {"p", "h"})) return true;
+    return false;
+  }
+
+  const XmlNodes& nodes_;
+  std::size_t node_;
+  ParagraphContent content_;
+  std::vector<std::string> names_;  ///< of each inline, for match_ranges()
+};
+
+}  // namespace
+
+ParagraphContent odf_paragraph(const XmlNodes& nodes, std::size_t paragraph) {
+  return OdfReader(nodes, paragraph).run();
+}
+
+}  // namespace tril::document

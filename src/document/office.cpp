@@ -1,0 +1,107 @@
+#include "document/office.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "document/office_part.h"
+#include "document/package.h"
+#include "document/xml_nodes.h"
+
+namespace tril::document {
+namespace {
+
+// The ends of the content types of members that are read (ECMA-376 part 1, annex A).
+constexpr std::array<std::string_view, 20> read_types{
+    "wordprocessingml.document.main+xml", "word.document.macroEnabled.main+xml",
+    "wordprocessingml.template.main+xml", "word.template.macroEnabledTemplate.main+xml",
+    "wordprocessingml.header+xml",        "wordprocessingml.footer+xml",
+    "wordprocessingml.footnotes+xml",     "wordprocessingml.endnotes+xml",
+    "wordprocessingml.comments+xml",      "presentationml.slide+xml",
+    "presentationml.notesSlide+xml",      "drawingml.diagramData+xml",
+    "drawingml.diagramDrawing+xml",       "drawingml.chart+xml",
+    "drawingml.chartshapes+xml",          "officedocument.drawing+xml",
+    "spreadsheetml.sharedStrings+xml",    "spreadsheetml.comments+xml",
+    "spreadsheetml.worksheet+xml",        "ms-excel.sheet.macroEnabled.worksheet+xml"};
+
+constexpr std::string_view types_name = "[Content_Types].xml";
+
+// The content types of an OOXML package's members, by name.
+class ContentTypes {
+ public:
+  explicit ContentTypes(Package& package) {
+    const std::string bytes = package.read(types_name);
+    const XmlNodes nodes(bytes, package.place_of(types_name));
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      if (nodes.is(n, Vocabulary::content_types, "Override"))
+        of_part_[nodes.attribute(n, "PartName")] = nodes.attribute(n, "ContentType");
+      if (nodes.is(n, Vocabulary::content_types, "Default"))
+        of_extension_[nodes.attribute(n, "Extension")] = nodes.attribute(n, "ContentType");
+    }
+  }
+
+  std::string of(const std::string& member) const {
+    if (const auto part = of_part_.find("/" + member); part != of_part_.end()) return part->second;
+    const auto extension = of_extension_.find(member.substr(member.find_last_of('.') + 1));
+    return extension == of_extension_.end() ? "" : extension->second;
+  }
+
+ private:
+  std::map<std::string, std::string> of_part_, of_extension_;
+};
+
+// Texts of cells by which tables and pivot tables name their columns: the file is damaged if only one of the two changes.
+void add_column_names(std::set<std::string>& names, Package& package, const ZipMember& member) {
+  const std::string bytes = package.read(member);
+  const XmlNodes nodes(bytes, package.place_of(member.name));
+  for (std::size_t n = 0; n < nodes.size(); ++n)
+    if (nodes.is(n, Vocabulary::sheet, "tableColumn") || nodes.is(n, Vocabulary::sheet, "cacheField"))
+      names.insert(nodes.attribute(n, "name"));
+}
+
+bool is_office_text(std::string_view type) {
+  return std::any_of(read_types.begin(), read_types.end(), [&](std::string_view t) { return type.ends_with(t); });
+}
+
+}  // namespace
+
+std::unique_ptr<Document> read_office_open_xml(std::string bytes, const DocumentOptions& options) {
+  auto document = std::make_unique<PackageDocument>(Package(std::move(bytes), options.where));
+  Package& package = document->package();
+  const ContentTypes types(package);
+  std::set<std::string> kept;
+  for (const ZipMember* const m : package.members()) {
+    const std::string type = types.of(m->name);
+    if (m->name.starts_with("_xmlsignatures/") && type.find("digital-signature") != std::string::npos)
+      package.refuse_signature();
+    if (type.ends_with("spreadsheetml.table+xml") || type.ends_with("spreadsheetml.pivotCacheDefinition+xml"))
+      add_column_names(kept, package, *m);
+  }
+  for (const ZipMember* const m : package.members()) {
+    const std::string type = types.of(m->name);
+    if (!is_office_text(type)) continue;
+    std::string content = package.read(*m);
+    if (type.ends_with("worksheet+xml") && content.find("inlineStr") == std::string::npos) continue;
+    document->add(*m, read_office_part(std::move(content), package.place_of(m->name), kept));
+  }
+  return document;
+}
+
+std::unique_ptr<Document> read_open_document(std::string bytes, const DocumentOptions& options) {
+  auto document = std::make_unique<PackageDocument>(Package(std::move(bytes), options.where));
+  Package& package = document->package();
+  if (package.has("META-INF/documentsignatures.xml")) package.refuse_signature();
+  const std::string manifest = package.read("META-INF/manifest.xml");
+  const XmlNodes nodes(manifest, package.place_of("META-INF/manifest.xml"));
+  for (std::size_t n = 0; n < nodes.size(); ++n)
+    if (nodes[n].kind == XmlNode::element && nodes.local(n) == "encryption-data") package.refuse_encryption();
+  for (const ZipMember* const m : package.members()) {
+    const std::string name = m->name.substr(m->name.find_last_of('/') + 1);
+    if (name == "content.xml" || name == "styles.xml")
+      document->add(*m, read_office_part(package.read(*m), package.place_of(m->name)));
+  }
+  return document;
+}
+
+}  // namespace tril::document

@@ -1,0 +1,87 @@
+#include "document/office_part.h"
+
+#include "document/paragraph_content.h"
+
+namespace tril::document {
+namespace {
+
+class OfficePartReader {
+ public:
+  OfficePartReader(XmlPart& part, const XmlNodes& nodes, const std::set<std::string>& kept)
+      : part_(part), nodes_(nodes), kept_(kept) {}
+
+  void read(std::size_t begin, std::size_t end) {
+    for (std::size_t n = begin; n < end;) {
+      if (stays(n)) {
+        n = nodes_[n].next;
+        continue;
+      }
+      const auto content = paragraph_at(n);
+      if (!content) {
+        ++n;
+        continue;
+      }
+      add_paragraph(part_, std::move(content->paragraph), std::move(content->inlines));
+      for (const std::size_t other : content->others) read(other + 1, nodes_[other].next);
+      n = nodes_[n].next;
+    }
+  }
+
+ private:
+  std::optional<ParagraphContent> paragraph_at(std::size_t n) const {
+    const std::string_view name = nodes_[n].kind == XmlNode::element ? nodes_.local(n) : std::string_view();
+    switch (nodes_[n].space) {
+      case Vocabulary::word:
+        if (name == "p") return word_paragraph(nodes_, n);
+        break;
+      case Vocabulary::drawing:
+        if (name == "p") return drawing_paragraph(nodes_, n);
+        break;
+      case Vocabulary::sheet:
+        if (name == "si" || name == "is" || name == "text") return sheet_string(nodes_, n);
+        break;
+      case Vocabulary::odf_text:
+        if (name == "p" || name == "h") return odf_paragraph(nodes_, n);
+        break;
+      case Vocabulary::ncx:
+        if (name == "text") return plain_element(nodes_, n);
+        break;
+      case Vocabulary::dublin_core:
+        if (name == "title") return plain_element(nodes_, n);
+        break;
+      default:
+        break;
+    }
+    return std::nullopt;
+  }
+
+  // Elements without anything to translate.
+  bool stays(std::size_t n) const {
+    if (nodes_[n].kind != XmlNode::element) return false;
+    if (nodes_.is(n, Vocabulary::odf_text, "tracked-changes")) return true;
+    if (nodes_.is(n, Vocabulary::sheet, "si") || nodes_.is(n, Vocabulary::sheet, "is"))
+      return !kept_.empty() && kept_.contains(nodes_.text(n));
+    if (!nodes_.is(n, Vocabulary::odf_table, "table-cell")) return false;
+    // A cell's value is its text only if nothing else says so; the text of a number or a date is how it is shown.
+    const std::string type = nodes_.attribute(n, "value-type");
+    return (!type.empty() && type != "string") || !nodes_.attribute(n, "formula").empty() ||
+           !nodes_.attribute(n, "string-value").empty();
+  }
+
+  XmlPart& part_;
+  const XmlNodes& nodes_;
+  const std::set<std::string>& kept_;
+};
+
+}  // namespace
+
+std::unique_ptr<Document> read_office_part(std::string bytes, const std::string& where,
+                                           const std::set<std::string>& kept) {
+  check_encoding(bytes, where);
+  auto part = std::make_unique<XmlPart>(std::move(bytes));
+  const XmlNodes nodes(part->bytes(), where);
+  OfficePartReader(*part, nodes, kept).read(0, nodes.size());
+  return part;
+}
+
+}  // namespace tril::document

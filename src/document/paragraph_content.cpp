@@ -1,0 +1,59 @@
+#include "document/paragraph_content.h"
+
+#include <set>
+
+namespace tril::document {
+
+std::size_t RunProperties::number(Range raw, std::string key) {
+  const auto [known, is_new] = numbers_.emplace(std::move(key), numbers_.size());
+  if (is_new) paragraph_.properties.push_back(raw);
+  return known->second;
+}
+
+void match_ranges(std::vector<Inline>& inlines, const std::vector<std::string>& names) {
+  std::vector<std::size_t> open;               // tags of pairs, and first ends that have not met their second
+  std::set<std::string, std::less<>> waiting;  // names of first ends
+  const auto give_up = [&] {
+    inlines[open.back()].kind = Inline::point;
+    waiting.erase(names[open.back()]);
+    open.pop_back();
+  };
+  for (std::size_t i = 0; i < inlines.size(); ++i) {
+    const bool is_range = !names[i].empty();
+    if (inlines[i].kind == Inline::open) {
+      if (is_range && !waiting.insert(names[i]).second)
+        inlines[i].kind = Inline::point;  // a second one of the same name
+      else
+        open.push_back(i);
+    } else if (inlines[i].kind == Inline::close && !is_range) {
+      while (!names[open.back()].empty()) give_up();
+      open.pop_back();
+    } else if (is_range && waiting.erase(names[i]) == 0) {
+      inlines[i].kind = Inline::point;
+    } else if (is_range) {
+      while (!open.empty() && !names[open.back()].empty() && names[open.back()] != names[i]) give_up();
+      if (!open.empty() && names[open.back()] == names[i])
+        open.pop_back();
+      else
+        inlines[i].kind = Inline::point;  // its first end is outside of a pair that it is in
+    }
+  }
+  while (!open.empty())
+    if (names[open.back()].empty())
+      open.pop_back();
+    else
+      give_up();
+}
+
+ParagraphContent plain_element(const XmlNodes& nodes, std::size_t element) {
+  ParagraphContent content{.paragraph = {.at = nodes[element].inside}};
+  for (std::size_t n = element + 1; n < nodes[element].next; n = nodes[n].next) {
+    if (nodes[n].kind == XmlNode::text || nodes[n].kind == XmlNode::cdata)
+      content.inlines.push_back({.kind = Inline::text, .words = nodes.text(n)});
+    else
+      content.inlines.push_back({.kind = Inline::point, .raw = nodes[n].at});
+  }
+  return content;
+}
+
+}  // namespace tril::document

@@ -1,0 +1,48 @@
+// The content of the paragraphs of each format, for paragraph_builder.h.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "document/paragraph_builder.h"
+#include "document/xml_nodes.h"
+
+namespace tril::document {
+
+struct ParagraphContent {
+  Paragraph paragraph = {};
+  std::vector<Inline> inlines = {};
+  std::vector<std::size_t> others = {};  ///< nodes that stay, in which there may be further paragraphs
+};
+
+/// <w:p> of WordprocessingML. Deleted text and the codes of fields stay. The result of a field is fixed words, that of a
+/// hyperlink is text. Marks of the spelling checker and of earlier page breaks are left out.
+ParagraphContent word_paragraph(const XmlNodes& nodes, std::size_t paragraph);
+/// <a:p> of DrawingML.
+ParagraphContent drawing_paragraph(const XmlNodes& nodes, std::size_t paragraph);
+/// <si>, <is> or a comment's <text> of SpreadsheetML. A line end of a cell divides it. Phonetic guides are left out.
+ParagraphContent sheet_string(const XmlNodes& nodes, std::size_t item);
+/// <text:p> or <text:h> of OpenDocument.
+ParagraphContent odf_paragraph(const XmlNodes& nodes, std::size_t paragraph);
+/// An element that has only text, such as a title.
+ParagraphContent plain_element(const XmlNodes& nodes, std::size_t element);
+
+/// The properties of a paragraph's runs. Those that look the same are one.
+class RunProperties {
+ public:
+  explicit RunProperties(Paragraph& paragraph) : paragraph_(paragraph) {}
+  /// @param key  what is equal for properties that look the same
+  std::size_t number(Range raw, std::string key);
+
+ private:
+  Paragraph& paragraph_;
+  std::map<std::string, std::size_t> numbers_;  ///< by key
+};
+
+/// Makes pairs of tags that need not be nested, such as the two ends of a bookmark. Ends without a counterpart, and those that cross
+/// others, become points. @param names  for each inline: "" or its name, the same for both ends
+void match_ranges(std::vector<Inline>& inlines, const std::vector<std::string>& names);
+
+}  // namespace tril::document
