@@ -59,13 +59,6 @@ std::size_t percent(std::string_view text) {
   return numbered && digits == 1 ? size : 0;  // Qt's %1
 }
 
-std::size_t placeholder(std::string_view text) {
-  if (text[0] == '%') return percent(text);
-  if (text[0] == '{') return braces(text);
-  if (text.starts_with("${")) return braces(text.substr(1)) > 0 ? 1 + braces(text.substr(1)) : 0;
-  return 0;
-}
-
 // The place of the only sign of a shortcut key: '&' or '_' before a letter.
 std::optional<std::size_t> shortcut(std::string_view text) {
   if (text.size() > most_shortcut_text) return std::nullopt;
@@ -91,7 +84,7 @@ class StringReader {
     const auto key = shortcut(text_);
     for (std::size_t at = 0; at < text_.size() && segment_.marks.size() < most_marks;) {
       const auto tag = text_[at] == '<' ? tags_.at(at) : std::nullopt;
-      const std::size_t size = tag ? 0 : placeholder(text_.substr(at));
+      const std::size_t size = tag ? 0 : placeholder_size(text_.substr(at));
       if (tag) {
         take(*tag, at);
       } else if (size > 0) {
@@ -168,6 +161,13 @@ class StringReader {
 };
 
 }  // namespace
+
+std::size_t placeholder_size(std::string_view text) {
+  if (text.starts_with('%')) return percent(text);
+  if (text.starts_with('{')) return braces(text);
+  if (text.starts_with("${")) return braces(text.substr(1)) > 0 ? 1 + braces(text.substr(1)) : 0;
+  return 0;
+}
 
 Segment string_segment(std::string_view text, const std::function<std::string(std::string_view)>& escape) {
   return StringReader(text, escape).run();

@@ -15,6 +15,9 @@ namespace tril::document {
 /// @param escape  how the file writes text
 Segment string_segment(std::string_view text, const std::function<std::string(std::string_view)>& escape);
 
+/// The bytes of the placeholder at the start of a text; 0: there is none.
+std::size_t placeholder_size(std::string_view text);
+
 /// The text as files with backslashes write it: \n, \r and \t by their letters, a backslash before backslashes and before the
 /// characters of `others`.
 std::string escaped_controls(std::string_view text, std::string_view others = {});

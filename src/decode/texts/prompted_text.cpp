@@ -133,6 +133,7 @@ TextToTranslate PromptedText::prepare(TextInput input, std::uint64_t number, con
                                       const SearchPlan& search) const {
   TextToTranslate t{.text = input.text, .prefix = input.prefix, .source = {}, .request = {}, .terms = {}};
   t.blank = trim(t.text).empty();
+  t.recalled = recalled(t, o);
   if (t.is_empty()) return t;
   t.source = tokenizer().encode(t.text, Side::target);
   const auto find_terms = [&] {

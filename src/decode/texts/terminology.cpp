@@ -11,14 +11,6 @@
 namespace tril::search {
 namespace {
 
-// The text from `at` to the next word boundary: a word, or a character that is not part of one.
-std::string_view word_at(std::string_view text, std::size_t at) {
-  std::size_t end = at + 1;
-  while (end < text.size() && ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80 || !is_word_boundary(text, end)))
-    ++end;
-  return text.substr(at, end - at);
-}
-
 std::size_t places(std::string_view phrase, std::string_view text) {
   std::size_t n = 0;
   for (std::size_t at = text.find(phrase); at != std::string_view::npos; at = text.find(phrase, at + 1))
@@ -29,41 +21,39 @@ std::size_t places(std::string_view phrase, std::string_view text) {
 }  // namespace
 
 Terminology::Terminology(std::vector<Term> terms) {
-  for (Term& term : terms) {
-    term = {std::string(trim(term.source)), std::string(trim(term.target))};
-    if (term.source.empty() || term.target.empty())
-      fail_usage("terminology", fmt::format("\"{}\" -> \"{}\": a phrase is empty", term.source, term.target));
-    auto& list = by_first_word_[std::string(word_at(term.source, 0))];
-    const auto same = std::find_if(list.begin(), list.end(), [&](const Term& t) { return t.source == term.source; });
-    if (same == list.end()) {
-      list.push_back(std::move(term));
-      ++size_;
-    } else if (same->target != term.target) {
-      fail_usage("terminology",
-                 fmt::format("\"{}\" has two translations, \"{}\" and \"{}\"", term.source, same->target, term.target),
-                 "keep only one of them");
-    }
-  }
-  for (auto& [word, list] : by_first_word_)
-    std::stable_sort(list.begin(), list.end(),
-                     [](const Term& a, const Term& b) { return a.source.size() > b.source.size(); });
+  std::vector<terms::Entry> entries;
+  for (Term& term : terms) entries.push_back({std::move(term.source), std::move(term.target), terms::Match::exact});
+  matchers_.push_back(std::make_shared<const terms::TermMatcher>(std::move(entries), terms::MatchOptions{}));
 }
 
 std::vector<Term> Terminology::find(std::string_view text) const {
-  std::vector<Term> found;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::string_view word = word_at(text, at);
-    std::size_t length = word.size();
-    if (const auto list = by_first_word_.find(std::string(word)); list != by_first_word_.end())
-      for (const Term& term : list->second)
-        if (text.substr(at).starts_with(term.source) && is_word_boundary(text, at + term.source.size())) {
-          found.push_back(term);
-          length = term.source.size();
-          break;
-        }
-    at += length;
+  struct Found {
+    std::size_t begin, end;
+    const terms::Entry* entry;
+  };
+  std::vector<Found> all;  // in order, without overlaps
+  for (const auto& matcher : matchers_) {
+    std::vector<Found> more;
+    auto next = all.begin();
+    for (const terms::FoundTerm& one : matcher->find(text)) {
+      while (next != all.end() && next->end <= one.begin) ++next;
+      if (next == all.end() || next->begin >= one.end)
+        more.push_back({one.begin, one.end, &matcher->entries()[one.entry]});
+    }
+    const auto old = static_cast<std::ptrdiff_t>(all.size());
+    all.insert(all.end(), more.begin(), more.end());
+    std::inplace_merge(all.begin(), all.begin() + old, all.end(),
+                       [](const Found& a, const Found& b) { return a.begin < b.begin; });
   }
+  std::vector<Term> found;
+  for (const Found& one : all) found.push_back({one.entry->source, one.entry->target});
   return found;
+}
+
+std::size_t Terminology::size() const {
+  std::size_t size = 0;
+  for (const auto& matcher : matchers_) size += matcher->entries().size();
+  return size;
 }
 
 Terminology read_terminology(const std::string& path) {

@@ -1,32 +1,33 @@
-// Terminology: source phrases with prescribed translations.
+// Terminology: source phrases with prescribed translations, and whether they are in a translation.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "terms/term_matcher.h"
 #include "tokenizer/files/tokenizer.h"
 
 namespace tril::search {
 
-struct Term {
-  std::string source, target;
-};
+using terms::Term;
 
 class Terminology {
  public:
+  /// Phrases that are compared exactly (terms::Match::exact).
   /// @throws Error(usage) if a phrase is empty, or one source phrase has two translations
   explicit Terminology(std::vector<Term> terms);
+  /// Phrases of several matchers. Where they overlap in a text, those of the first one are taken.
+  explicit Terminology(std::vector<std::shared_ptr<const terms::TermMatcher>> matchers)
+      : matchers_(std::move(matchers)) {}
 
-  /// The terms in a text, in order; repeated terms are repeated. At each word, from left to right, the longest phrase that
-  /// begins there is taken; terms do not overlap. Phrases begin and end at word boundaries and are case-sensitive.
+  /// The terms in a text, in order; repeated terms are repeated (TermMatcher::find()).
   std::vector<Term> find(std::string_view text) const;
-  std::size_t size() const { return size_; }
+  std::size_t size() const;
 
  private:
-  std::unordered_map<std::string, std::vector<Term>> by_first_word_;  // longest source phrases first
-  std::size_t size_ = 0;
+  std::vector<std::shared_ptr<const terms::TermMatcher>> matchers_;
 };
 
 /// Reads lines "source phrase<TAB>target phrase"; skips empty lines. @throws Error naming file and line

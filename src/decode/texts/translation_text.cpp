@@ -148,6 +148,7 @@ TextToTranslate EncodedText::prepare(TextInput input, std::uint64_t number, cons
       .text = std::move(input.text), .prefix = std::move(input.prefix), .source = {}, .request = {}, .terms = {}};
   t.source = tokenizer().encode(t.text, Side::source);
   t.blank = t.source.empty();
+  t.recalled = recalled(t, options);
   const std::string own = options.source_of && !t.blank ? options.source_of(t.text) : "";
   const TextFrame frame = sentence_frame(tokenizer(), Side::source, own.empty() ? options.source_language : own);
   t.truncated = put_into_frame(t.source, frame, model().max_positions());
@@ -207,17 +208,22 @@ Translation EncodedText::translation(const TextToTranslate& t, const Hypothesis&
   return one;
 }
 
+std::optional<std::string> TranslationText::recalled(const TextToTranslate& t, const TextOptions& options) {
+  return options.recall && !t.blank && t.prefix.empty() ? options.recall(t.text) : std::nullopt;
+}
+
 std::vector<Translation> TranslationText::finish(const TextToTranslate& t, std::span<const Hypothesis> hypotheses,
                                                  const TextOptions& options) const {
   std::vector<Translation> list;
   if (t.is_empty()) {
-    list.push_back({.text = t.prefix});
+    list.push_back({.text = t.recalled ? *t.recalled : t.prefix, .recalled = t.recalled.has_value()});
     return list;
   }
   for (const Hypothesis& h : hypotheses) {
     list.push_back(translation(t, h, options));
     Translation& one = list.back();
     one.cut_by_factor = one.at_length && t.by_factor;
+    one.terms = t.terms;
     one.unsatisfied = missing_terms(t.terms, one.text, *tokenizer_);
   }
   if (options.mbr_best > 0) list = least_risk(std::move(list), options.mbr_best);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,6 +37,9 @@ struct TextOptions {
   double max_length_factor = 3;
   /// Prescribed translations of source phrases; may be null. Needs beam search, or a prompt that lists them.
   std::shared_ptr<const Terminology> terminology = {};
+  /// Gives the translation of a text that needs no search, such as that of a translation memory; nothing: the model translates.
+  /// Called with the text as it is given to prepare(), unless it has a prefix. May be empty.
+  std::function<std::optional<std::string>(const std::string& text)> recall = {};
   /// Minimum Bayes risk (mbr.h): returns the `mbr_best` samples with the highest expected chrF, which becomes their score; 0:
   /// returns all samples.
   std::int32_t mbr_best = 0;
@@ -57,10 +61,12 @@ struct Translation {
   StopReason stop_reason = StopReason::length;
   bool at_length = false;                 ///< ended because it reached its maximum length
   bool cut_by_factor = false;             ///< this maximum was set by max_length_factor
-  std::vector<Term> unsatisfied = {};     ///< terms of the source whose target phrase is missing
+  std::vector<Term> terms = {};           ///< terms of the source
+  std::vector<Term> unsatisfied = {};     ///< those whose target phrase is missing
   std::vector<float> attention = {};      ///< [tokens, source tokens], if recorded
   std::vector<std::int32_t> source = {};  ///< source ids with EOS, if attention is recorded
   std::vector<RemovedPart> removed = {};  ///< of a prompt's answer: text around the translation
+  bool recalled = false;                  ///< TextOptions::recall gave it
 };
 
 /// A text to translate.
@@ -81,8 +87,10 @@ struct TextToTranslate {
   bool by_factor = false;    ///< the maximum length was set by max_length_factor
   bool forced_end = false;   ///< an output of the maximum length is forced to end with EOS
   std::int64_t unknown = 0;  ///< tokens of text and prefix for characters that are not in the vocabulary
+  std::optional<std::string> recalled = {};  ///< TextOptions::recall
 
-  bool is_empty() const { return blank; }
+  /// True if there is nothing to search: finish() needs no hypotheses.
+  bool is_empty() const { return blank || recalled; }
 };
 
 class TranslationText {
@@ -104,7 +112,7 @@ class TranslationText {
   /// The positions that a text takes, with its special tokens or prompt and, if one sequence holds both, its translation. A
   /// text that takes more positions than the model has is truncated.
   virtual std::int64_t positions_of(const TextInput& input, const TextOptions& options) const = 0;
-  /// The translations, best first. A blank text has one translation, which is its prefix.
+  /// The translations, best first. A blank text has one translation, its prefix; a recalled text has the recalled one.
   std::vector<Translation> finish(const TextToTranslate& t, std::span<const Hypothesis> hypotheses,
                                   const TextOptions& options) const;
   /// The text of a running hypothesis.
@@ -115,6 +123,10 @@ class TranslationText {
 
   const model::Model& model() const { return *model_; }
   const Tokenizer& tokenizer() const { return *tokenizer_; }
+
+ protected:
+  /// TextOptions::recall of a text.
+  static std::optional<std::string> recalled(const TextToTranslate& t, const TextOptions& options);
 
  private:
   /// The translation of one hypothesis.

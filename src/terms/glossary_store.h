@@ -1,0 +1,86 @@
+// The glossaries that clients of a server upload: named, of one language pair each, owned by a key, and kept in a directory.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/lock_file.h"
+#include "terms/glossary.h"
+
+namespace tril::terms {
+
+/// For whom glossaries are listed, used and removed.
+struct Viewer {
+  std::string owner;   ///< owner_of_key(); "" without a key
+  bool admin = false;  ///< sees and removes all
+};
+
+/// A key's name in files: the first 32 hexadecimal digits of its SHA-256. The key cannot be found from it. "" for "".
+std::string owner_of_key(std::string_view key);
+
+struct StoredGlossary {
+  std::string id;              ///< random, as a UUID: "0b0f3f5e-…"
+  std::string owner;           ///< Viewer::owner
+  std::int64_t created = 0;    ///< seconds since 1970, UTC
+  std::uint64_t revision = 0;  ///< different for each change of a running server
+  Glossary glossary;           ///< its name is chosen by the client and need not be unique
+};
+using StoredGlossaryPtr = std::shared_ptr<const StoredGlossary>;
+
+struct StoreLimits {
+  std::size_t most_glossaries = 1000;               ///< of all owners
+  std::size_t most_entries = 100'000;               ///< of one glossary
+  std::size_t most_bytes = std::size_t{256} << 20;  ///< phrases of all glossaries
+};
+
+/// Thread-safe. Changes are on disk when a call returns: each glossary is a file ID.json, written under a temporary name and renamed.
+class GlossaryStore {
+ public:
+  /// @param directory  created if it does not exist; "": glossaries are kept in memory only
+  /// @throws Error if it cannot be used, or (usage) another process uses it
+  explicit GlossaryStore(std::string directory = {}, const StoreLimits& limits = {});
+  ~GlossaryStore();
+
+  /// Adds a glossary, which gets an id. @param replaces  takes the place of the owner's glossary with this name and pair, if there is
+  /// one, at the same moment
+  /// @throws Error(usage) at `name`, `source`, `target` or `entries` if these are empty, invalid or exceed a limit
+  StoredGlossaryPtr add(Glossary glossary, const Viewer& viewer, bool replaces);
+  /// Removes the glossary with this id. @return false if the viewer does not see it
+  bool remove(const std::string& id, const Viewer& viewer);
+
+  /// By id; null if the viewer does not see it.
+  StoredGlossaryPtr find(const std::string& id, const Viewer& viewer) const;
+  /// All that the viewer sees, the oldest first.
+  std::vector<StoredGlossaryPtr> list(const Viewer& viewer) const;
+
+  bool is_lasting() const { return !directory_.empty(); }
+  /// Files of the directory that could not be read, with the reason; they are left as they are.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  static bool sees(const Viewer& viewer, const StoredGlossary& one) {
+    return viewer.admin || viewer.owner == one.owner;
+  }
+  std::string path_of(const std::string& id) const { return directory_ + "/" + id + ".json"; }
+  void load();
+  void check_limits(const Glossary& glossary, const StoredGlossary* replaced) const;
+
+  std::string directory_;
+  StoreLimits limits_;
+  std::vector<std::string> notes_;
+  std::unique_ptr<LockFile> file_;
+  std::optional<LockFile::Lock> lock_;
+  std::mutex changing_;                                  ///< held while a file changes; taken before mutex_
+  mutable std::mutex mutex_;                             ///< guards what follows
+  std::map<std::string, StoredGlossaryPtr> glossaries_;  ///< by id
+  std::size_t bytes_ = 0;                                ///< of all phrases
+  std::uint64_t revisions_ = 0;
+};
+
+}  // namespace tril::terms

@@ -1,0 +1,85 @@
+// Reads translation memories: TMX 1.4 (Localization Industry Standards Association, 2005) and TSV.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/printable.h"
+#include "base/utf8.h"
+#include "document/tmx.h"
+#include "language/code.h"
+#include "terms/translation_memory.h"
+#include "unicode/letter_case.h"
+
+namespace tril::terms {
+namespace {
+
+void read_pairs(const std::string& path, std::string_view text, TranslationMemory& memory) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  std::int64_t number = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line = text.substr(at, end - at);
+    at = end + 1;
+    ++number;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty()) continue;
+    const auto where = [&] { return fmt::format("{}: line {}", path, number); };
+    if (!is_utf8(line)) fail(where(), "is not UTF-8", "convert the file, for example with iconv -t UTF-8");
+    const std::size_t tab = line.find('\t');
+    if (tab == line.npos) fail(where(), "has no tab", "write a sentence, a tab and its translation on each line");
+    const std::string_view target = line.substr(tab + 1);
+    memory.add(line.substr(0, tab), target.substr(0, target.find('\t')));
+  }
+}
+
+void read_units(const std::string& path, std::string_view bytes, const LanguagePair& pair, TranslationMemory& memory) {
+  for (const document::MemoryUnit& unit : document::read_tmx_memory(
+           bytes, {.where = path, .source_language = pair.source, .target_language = pair.target}))
+    memory.add(unit.source, unit.target);
+  if (memory.size() == 0)
+    fail_usage(path, fmt::format("has no unit with both {} and {}", printable(pair.source), printable(pair.target)),
+               "use a memory of these languages");
+}
+
+std::string_view text_of(const MappedFile& file) {
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+}  // namespace
+
+TranslationMemory read_memory(const std::string& path, const LanguagePair& pair, std::vector<std::string>& notes) {
+  const std::string end = lower_case(std::filesystem::path(path).extension().string());
+  const bool tmx = end == ".tmx";
+  if (!tmx && end != ".tsv" && end != ".tab" && end != ".txt")
+    fail_usage(path, "the format of this translation memory is not known by its name", "call it .tmx or .tsv");
+  if (tmx)
+    for (const auto& [code, name] : {std::pair{pair.source, "source"}, std::pair{pair.target, "target"}})
+      if (!find_language(code))
+        fail_usage(path,
+                   fmt::format("the {} language of the translation is not known, so its units cannot be chosen", name),
+                   fmt::format("give the {} language, or use a .tsv memory", name));
+  const MappedFile file = MappedFile::open(path);
+  if (file.bytes().size() > most_memory_bytes)
+    fail(path, fmt::format("has {} bytes, but at most {} are possible", file.bytes().size(), most_memory_bytes),
+         "split the memory");
+  TranslationMemory memory;
+  try {
+    if (tmx)
+      read_units(path, text_of(file), pair, memory);
+    else
+      read_pairs(path, text_of(file), memory);
+  } catch (const Error& e) {
+    if (e.where() == "memory") throw e.within(path).as_failure();  // it is too large
+    throw;
+  }
+  memory.finish();
+  if (memory.replaced() > 0)
+    notes.push_back(fmt::format("{}: sentences with several translations, of which the last one counts: {}", path,
+                                memory.replaced()));
+  return memory;
+}
+
+}  // namespace tril::terms

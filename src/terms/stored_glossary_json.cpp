@@ -1,0 +1,53 @@
+#include "terms/stored_glossary_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "format/json_file.h"
+#include "format/json_text.h"
+
+namespace tril::terms {
+
+std::string stored_json(const StoredGlossary& stored) {
+  nlohmann::ordered_json entries = nlohmann::ordered_json::array();
+  for (const Entry& entry : stored.glossary.entries) {
+    entries.push_back({entry.source, entry.target});
+    if (entry.match) entries.back().push_back(name_of(*entry.match));
+  }
+  return json_text(nlohmann::ordered_json{{"id", stored.id},
+                                          {"name", stored.glossary.name},
+                                          {"owner", stored.owner},
+                                          {"created", stored.created},
+                                          {"source", stored.glossary.languages.source},
+                                          {"target", stored.glossary.languages.target},
+                                          {"entries", std::move(entries)}}) +
+         "\n";
+}
+
+StoredGlossary read_stored_json(std::string_view text, const std::string& where) {
+  const nlohmann::json json =
+      parse_json(text, where, {.bytes = std::uint64_t{512} << 20, .depth = 8, .values = 4'000'000});
+  const JsonObject object(json, where);
+  StoredGlossary stored{
+      .id = object.get<std::string>("id"),
+      .owner = object.get<std::string>("owner"),
+      .created = object.get<std::int64_t>("created"),
+      .glossary = {.name = object.get<std::string>("name"),
+                   .languages = {object.get<std::string>("source"), object.get<std::string>("target")},
+                   .entries = {},
+                   .notes = {}}};
+  const auto entries = json.find("entries");
+  if (entries == json.end() || !entries->is_array()) object.fail_at("entries", "expected a list");
+  for (const nlohmann::json& entry : *entries) {
+    const bool sound = entry.is_array() && (entry.size() == 2 || entry.size() == 3) &&
+                       std::all_of(entry.begin(), entry.end(), [](const auto& part) { return part.is_string(); });
+    if (!sound) object.fail_at("entries", "expected lists of two or three texts");
+    stored.glossary.entries.push_back({entry[0].get<std::string>(), entry[1].get<std::string>()});
+    if (entry.size() < 3) continue;
+    stored.glossary.entries.back().match = find_match(entry[2].get<std::string>());
+    if (!stored.glossary.entries.back().match) object.fail_at("entries", "has an unknown match");
+  }
+  return stored;
+}
+
+}  // namespace tril::terms

@@ -1,0 +1,133 @@
+// The glossaries of a server: owners, limits, files that survive a restart, and use by many threads.
+#include "terms/glossary_store.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "support/temporary.h"
+#include "terms/glossary_library.h"
+
+namespace tril::terms::store_test {
+namespace {
+
+Glossary glossary(const std::string& name, const std::string& target = "Hund",
+                  const LanguagePair& pair = {"en", "de"}) {
+  return {name, pair, {{"dog", target}, {"NASA", "NASA", Match::ignore_case}}, {}};
+}
+
+const Viewer anna{owner_of_key("anna's key")}, bert{owner_of_key("bert's key")}, admin{owner_of_key("root"), true};
+
+TEST(GlossaryStore, EachKeySeesItsOwn) {
+  GlossaryStore store;
+  const std::string id = store.add(glossary("animals"), anna, true)->id;
+  EXPECT_EQ(store.list(anna).size(), 1u);
+  EXPECT_EQ(store.list(bert).size(), 0u);
+  EXPECT_EQ(store.list(admin).size(), 1u);
+  EXPECT_EQ(store.find(id, bert), nullptr);
+  EXPECT_FALSE(store.remove(id, bert));
+  EXPECT_TRUE(store.remove(id, admin));
+  EXPECT_EQ(store.list(anna).size(), 0u);
+  EXPECT_EQ(owner_of_key("a").size(), 32u);
+  EXPECT_EQ(owner_of_key(""), "");
+}
+
+TEST(GlossaryStore, GlossariesSurviveARestart) {
+  const TemporaryDirectory folder;
+  const std::string directory = folder.path("glossaries");
+  std::string id;
+  {
+    GlossaryStore store(directory);
+    id = store.add(glossary("animals"), anna, true)->id;
+    store.remove(store.add(glossary("gone"), anna, true)->id, anna);
+    EXPECT_EQ(store.add(glossary("animals", "Hündchen"), anna, true)->id, id) << "it is replaced";
+    EXPECT_NE(store.add(glossary("animals", "Köter"), anna, false)->id, id) << "names need not be unique";
+  }
+  folder.write("glossaries/broken.json", "{");
+  const GlossaryStore again(directory);
+  ASSERT_EQ(again.list(anna).size(), 2u);
+  const StoredGlossaryPtr one = again.find(id, anna);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->glossary.name, "animals");
+  EXPECT_EQ(one->glossary.entries.at(0).target, "Hündchen");
+  EXPECT_EQ(one->glossary.entries.at(1).match, Match::ignore_case);
+  EXPECT_EQ(one->glossary.languages.target, "de");
+  EXPECT_GT(one->created, 1'600'000'000);
+  ASSERT_EQ(again.notes().size(), 1u);
+  EXPECT_TRUE(contains(again.notes()[0], "broken.json"));
+  EXPECT_EQ(again.list(bert).size(), 0u);
+}
+
+TEST(GlossaryStore, LimitsAreKept) {
+  GlossaryStore store("", {.most_glossaries = 2, .most_entries = 3, .most_bytes = 60});
+  const auto error = [&](const Glossary& g) { return error_of([&] { store.add(g, anna, true); }); };
+  EXPECT_TRUE(contains(error(glossary("")), "name"));
+  EXPECT_TRUE(contains(error(glossary("a\nb")), "name"));
+  EXPECT_TRUE(contains(error(glossary("a", "b", {"en", "xx"})), "target", "xx"));
+  EXPECT_TRUE(contains(error({"a", {"en", "de"}, {}, {}}), "entries"));
+  EXPECT_TRUE(
+      contains(error({"a", {"en", "de"}, {{"a", "b"}, {"c", "d"}, {"e", "f"}, {"g", "h"}}, {}}), "entries", "4", "3"));
+  EXPECT_TRUE(contains(error(glossary("a", std::string(55, 'x'))), "60 bytes"));
+  store.add(glossary("a"), anna, true);
+  store.add(glossary("b"), anna, true);
+  EXPECT_TRUE(contains(error(glossary("c")), "no more"));
+  EXPECT_EQ(error(glossary("b", "Köter")), "") << "replacing takes no room";
+}
+
+TEST(GlossaryLibrary, NamesAndPairsAreChecked) {
+  GlossaryLibrary library;
+  library.add("house", read_term_table("en,de,fr\nhouse,Haus,maison\n", TableFormat::csv, "house.csv"));
+  EXPECT_TRUE(contains(error_of([&] { library.add("x", read_term_table("a\tb\n", TableFormat::tsv, "x.tsv")); }),
+                       "x.tsv", "languages"));
+  library.store().add(glossary("animals"), anna, true);
+  const auto targets = [&](const std::vector<std::string>& names, const LanguagePair& pair, const Viewer& viewer) {
+    std::string list;
+    const auto matcher = library.matcher({names, pair, Match::ignore_case}, viewer);
+    if (!matcher) return std::string("none");
+    for (const FoundTerm& one : matcher->find("the dog in the House"))
+      list += matcher->entries()[one.entry].target + ";";
+    return list;
+  };
+  const auto error = [&](const std::vector<std::string>& names, const LanguagePair& pair, const Viewer& viewer) {
+    return error_of([&] { targets(names, pair, viewer); });
+  };
+  EXPECT_EQ(targets({}, {"en", "de"}, anna), "none");
+  EXPECT_EQ(targets({"house", "animals"}, {"en-GB", "de"}, anna), "Hund;Haus;");
+  EXPECT_EQ(targets({"house"}, {"en", "fr"}, bert), "maison;");
+  EXPECT_EQ(targets({library.store().list(anna)[0]->id}, {"", ""}, anna), "Hund;");
+  EXPECT_TRUE(contains(error({"animals"}, {"en", "de"}, bert), "glossary", "animals", "house"));
+  EXPECT_TRUE(contains(error({"animal"}, {"en", "de"}, anna), "animals"));
+  EXPECT_TRUE(contains(error({"animals"}, {"en", "fr"}, anna), "en to de", "en to fr"));
+  EXPECT_TRUE(contains(error({"house"}, {"en", "ja"}, anna), "glossary", "house", "ja"));
+  library.store().add(glossary("animals"), anna, false);
+  EXPECT_TRUE(contains(error({"animals"}, {"en", "de"}, anna), "2", "id"));
+}
+
+TEST(GlossaryLibrary, UploadsDuringUse) {
+  const TemporaryDirectory folder;
+  GlossaryLibrary library(std::make_unique<GlossaryStore>(folder.path("g")));
+  library.store().add(glossary("animals", "T0"), anna, true);
+  std::vector<std::thread> threads;
+  threads.emplace_back([&] {
+    for (int i = 1; i < 60; ++i) library.store().add(glossary("animals", fmt::format("T{}", i)), anna, true);
+  });
+  threads.emplace_back([&] {
+    for (int i = 0; i < 30; ++i) library.store().remove(library.store().add(glossary("other"), bert, true)->id, bert);
+  });
+  for (int t = 0; t < 2; ++t)
+    threads.emplace_back([&] {
+      int last = 0;
+      for (int i = 0; i < 300; ++i) {
+        const auto matcher = library.matcher({{"animals"}, {"en", "de"}, Match::exact}, anna);
+        const int now = std::stoi(matcher->entries().at(0).target.substr(1));
+        EXPECT_GE(now, last);
+        last = now;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(library.matcher({{"animals"}, {"en", "de"}, Match::exact}, anna)->entries().at(0).target, "T59");
+}
+
+}  // namespace
+}  // namespace tril::terms::store_test
