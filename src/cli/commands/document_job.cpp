@@ -12,13 +12,13 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "base/progress.h"
-#include "cli/commands/translated_lines.h"
 #include "cli/io/partial_output.h"
 #include "decode/texts/sentence_links.h"
 #include "document/formats.h"
 #include "format/json_text.h"
 #include "language/match.h"
 #include "tokenizer/files/language_tag.h"
+#include "unicode/one_line.h"
 
 namespace tril::cli {
 namespace {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "format/json_text.h"
+#include "unicode/one_line.h"
 
 namespace tril::cli {
 namespace {

@@ -10,20 +10,6 @@
 
 namespace tril::cli {
 
-std::string one_line(const std::string& text) {
-  std::string line;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find_first_of("\r\n", at), text.size());
-    std::string_view part = std::string_view(text).substr(at, end - at);
-    if (end < text.size()) part = part.substr(0, part.find_last_not_of(" \t") + 1);
-    if (at > 0) part = part.substr(std::min(part.size(), part.find_first_not_of(" \t")));
-    if (!line.empty() && !part.empty()) line += ' ';
-    line += part;
-    at = end + 1;
-  }
-  return line;
-}
-
 void LineTally::add(const search::Translation& best) {
   at_length += best.at_length && !best.cut_by_factor ? 1 : 0;
   const auto is_reasoning = [](const search::RemovedPart& p) { return p.kind == search::AroundAnswer::reasoning; };

@@ -8,9 +8,6 @@
 
 namespace tril::cli {
 
-/// A translation on one line: line ends, with the white space around them, become blanks.
-std::string one_line(const std::string& text);
-
 /// Counts of what happened to the best translations, for warnings at the end.
 struct LineTally {
   std::int64_t late = 0, stuck = 0, too_long = 0, at_length = 0;

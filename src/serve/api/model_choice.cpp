@@ -192,6 +192,12 @@ std::vector<Models::Offer> possible_models(const Service& service, const Transla
   return models;
 }
 
+std::vector<std::string> pivots_of(const ModelChoice& choice) {
+  std::vector<std::string> pivots;
+  for (const Hop& hop : choice.before) pivots.push_back(public_code(hop.target));
+  return pivots;
+}
+
 ModelChoice choose_model(const Service& service, const TranslationWish& wish) {
   if (wish.model.empty() && !wish.source.empty() && !wish.target.empty() && !service.models().loading() &&
       fitting(service, wish).empty())

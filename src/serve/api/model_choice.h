@@ -43,6 +43,9 @@ struct ModelChoice {
   std::vector<DetectedSource> detected;  ///< of each text; empty: the source is given or assumed
 };
 
+/// The public codes of the languages between, in the order of the path.
+std::vector<std::string> pivots_of(const ModelChoice& choice);
+
 /// The first of possible_models(), preferring one with known languages. It may not be loaded yet.
 /// If no model translates between two given languages, the last model of the shortest path between them (LanguageGraph).
 /// @throws HttpError likewise, and naming the field that leaves an ambiguity (and the choices)

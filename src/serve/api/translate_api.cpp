@@ -1,14 +1,13 @@
 // Translates for LibreTranslate's clients, with all search options as further fields:
 //   POST /translate
 #include <algorithm>
-#include <array>
 #include <mutex>
+#include <optional>
 
-#include "decode/texts/sentence_links.h"
 #include "serve/api/joined_answer.h"
 #include "serve/api/model_choice.h"
 #include "serve/api/pivot_translation.h"
-#include "serve/api/search_fields.h"
+#include "serve/api/sentence_plan.h"
 #include "serve/api/service.h"
 #include "serve/api/split_text.h"
 #include "serve/api/text_sources.h"
@@ -17,26 +16,6 @@
 
 namespace tril::serve {
 namespace {
-
-// The languages between, in the order of the path.
-std::vector<std::string> pivots_of(const ModelChoice& choice) {
-  std::vector<std::string> pivots;
-  for (const Hop& hop : choice.before) pivots.push_back(public_code(hop.target));
-  return pivots;
-}
-
-// Refuses what refers to the words of the source, which the last model does not read.
-void check_over_pivots(const TranslateRequest& r, const Json& body, const std::vector<std::string>& pivots) {
-  const auto terms = body.find("terminology");
-  const char* const field = r.alignment                                ? "alignment"
-                            : r.replace_unknowns                       ? "replace_unknowns"
-                            : terms != body.end() && !terms->is_null() ? "terminology"
-                                                                       : nullptr;
-  if (field)
-    throw field_error(field, fmt::format("is not possible for a translation through {}, because no model reads the "
-                                         "source and writes the target; leave it out",
-                                         fmt::join(pivots, ", ")));
-}
 
 // A request in progress: the sentences of its texts, and the translations of each.
 class Translating : public std::enable_shared_from_this<Translating> {
@@ -50,34 +29,18 @@ class Translating : public std::enable_shared_from_this<Translating> {
 
   /// @param texts  as the pivots have left them; null: the model reads the request's texts
   void start(Service& service, const Json& body, SplitTexts texts) {
-    text_ = model_->loaded().text;
-    text_.terminology = terminology_of(body);
-    text_.replace_unknowns = r_.replace_unknowns;
-    set_lengths();
-    const auto n = r_.alternatives + 1;
-    search::SearchPlan s = search_plan(r_.search, model_->asked_to_translate(), n, *model_);
-    text_.context = static_cast<std::int32_t>(r_.context);
-    text_.style = r_.style;
-    if (text_.terminology && model_->translation().places_terms() && !s.has_beam()) {
-      s.beam_size = 8;
-      if (!r_.search.sampling) s.sampling.on = false;  // the publisher's choice, which the terms overrule
-    }
-    const std::string tag = set_languages();
-    split_ = texts ? std::move(texts) : split_texts(r_, source_language(), {*model_, tag, text_});
-    links_ = needs_links();
-    if (r_.alignment || text_.replace_unknowns || s.attention || links_)
-      s.attention = model_->loaded().engine.session.attention;
-    s.scores = true;
-    model_->translation().check(text_, s);
-    const std::string key = s.sampling.on ? "" : key_of(body) + (links_ ? ",marks" : "");
-    options_ = model_->options(key, [&] { return std::move(s); });
+    plan_.emplace(model_, choice_, r_, body);
+    split_ =
+        texts ? std::move(texts) : split_texts(r_, plan_->source_language(), {*model_, plan_->tag(), plan_->text()});
+    plan_->settle(
+        std::any_of(split_->begin(), split_->end(), [](const SplitText& t) { return t.sentences.any_marks(); }));
     check_priority(r_.schedule, call_->admin);
     if (!r_.prefix.empty() && r_.split != "none") throw field_error("prefix", "needs \"split\": \"none\"");
 
     std::uint64_t number = 0;
     std::vector<WorkPtr> works;
     for (std::size_t i = 0; i < split_->size(); ++i) {
-      TagsOfText tags(*model_, tag, "target");
+      TagsOfText tags(*model_, plan_->tag(), "target");
       for (std::size_t p = 0; p < (*split_)[i].sentences.size(); ++p) {
         const std::string source = tags.put_before((*split_)[i].sources[p]);
         if (WorkPtr work = work_for(i, p, source, number++)) works.push_back(std::move(work));
@@ -92,29 +55,6 @@ class Translating : public std::enable_shared_from_this<Translating> {
   }
 
  private:
-  // True if marks are placed by the model's alignment: that of a language model is unknown, and the last model of a path over
-  // pivots does not read the sentences with the marks.
-  bool needs_links() const {
-    return choice_.before.empty() && model_->model().has_encoder() &&
-           std::any_of(split_->begin(), split_->end(), [](const SplitText& t) { return t.sentences.any_marks(); });
-  }
-
-  const std::string& source_language() const { return choice_.source.empty() ? choice_.assumed : choice_.source; }
-
-  // Sets the languages of the options. @return the tag before each sentence, or ""
-  std::string set_languages() {
-    if (!model_->languages().told) return "";
-    const bool from_each = model_->languages().from_each;
-    const std::string& source = source_language();
-    // For a model with language tokens, the search follows the directory's default by itself.
-    const bool by_standard = choice_.target.empty() && !from_each;
-    const bool encodes = model_->model().has_encoder();
-    const Languages languages = languages_for(*model_, from_each ? (encodes ? choice_.source : source) : "",
-                                              by_standard ? model_->languages().standard : choice_.target);
-    text_.source_language = languages.source, text_.target_language = languages.target;
-    return languages.prefix;
-  }
-
   // The sentences of a text before sentence p that its prompt shows.
   std::vector<std::string> context_of(std::size_t i, std::size_t p) const {
     const std::vector<std::string>& sources = (*split_)[i].sources;
@@ -122,62 +62,20 @@ class Translating : public std::enable_shared_from_this<Translating> {
     return {sources.begin() + static_cast<std::ptrdiff_t>(first), sources.begin() + static_cast<std::ptrdiff_t>(p)};
   }
 
-  void set_lengths() {
-    const std::int64_t positions = model_->model().max_positions();
-    if (r_.search.min_length && positions > 0 && *r_.search.min_length > positions)
-      throw field_error("min_length",
-                        fmt::format("{} is above the model's {} positions", *r_.search.min_length, positions));
-    if (r_.search.max_length)
-      text_.max_length = static_cast<std::int32_t>(*r_.search.max_length), text_.max_counts = search::Counted::output;
-    if (r_.search.min_length) {
-      text_.min_length = static_cast<std::int32_t>(*r_.search.min_length), text_.min_counts = search::Counted::output;
-      text_.min_raises_max = true;
-    }
-    if (r_.search.max_length_factor) text_.max_length_factor = *r_.search.max_length_factor;
-    if (text_.min_length <= text_.max_length) return;
-    if (r_.search.min_length)
-      throw field_error("min_length",
-                        fmt::format("{} is above the longest output of {}", text_.min_length, text_.max_length));
-    throw field_error("max_length",
-                      fmt::format("{} is below the shortest output of {}", text_.max_length, text_.min_length));
-  }
-
-  // A key of everything that affects the search options: the whole request except what differs by text.
-  std::string key_of(const Json& body) const {
-    static constexpr std::array own{"q",           "source",     "target",     "format",     "api_key",
-                                    "model",       "split",      "prefix",     "scores",     "stream",
-                                    "priority",    "time_limit", "min_length", "max_length", "max_length_factor",
-                                    "terminology", "context",    "style"};
-    static const Json known = translate_schema()["properties"];
-    std::string key = text_.terminology ? "terms" : "plain";
-    for (const auto& [name, schema] : known.items())  // in a fixed order, whatever the request's is
-      if (body.contains(name) && std::find(own.begin(), own.end(), name) == own.end())
-        key += "," + json_text(Json(name)) + ":" + json_text(body[name]);
-    return key;
-  }
-
   // The work for sentence p of text i, whose source (with its tag) is the request's `number`-th; null if it is empty.
   WorkPtr work_for(std::size_t i, std::size_t p, const std::string& source, std::uint64_t number) {
-    auto prepared = std::make_shared<search::TextToTranslate>(model_->translation().prepare(
-        {.text = source, .prefix = r_.prefix, .context = context_of(i, p)}, number, text_, *options_));
-    if (prepared->is_empty()) {
-      (*split_)[i].translations[p] = model_->translation().finish(*prepared, {}, text_);
+    const auto [text, work] =
+        plan_->sentence({.text = source, .prefix = r_.prefix, .context = context_of(i, p)}, number);
+    if (!work) {
+      (*split_)[i].translations[p] = plan_->translations(*text, {});
       return nullptr;
     }
-    if (r_.search.min_length && prepared->request.min_length < *r_.search.min_length)
-      throw field_error("min_length", fmt::format("{} is above the {} positions that are left after the prefix",
-                                                  *r_.search.min_length, prepared->request.min_length));
-    auto work = std::make_shared<Work>();
-    work->source = prepared->source;
-    work->request = prepared->request;
-    work->options = options_;
-    set_schedule(r_.schedule, *work);
     if (r_.stream)
-      work->on_partial = [self = shared_from_this(), i, p, prepared](std::span<const std::int32_t> tokens) {
+      work->on_partial = [self = shared_from_this(), i, p, prepared = text](std::span<const std::int32_t> tokens) {
         self->tell(i, p, *prepared, tokens);
       };
-    work->on_end = [self = shared_from_this(), i, p, prepared](Outcome&& outcome) {
-      self->take(i, p, *prepared, std::move(outcome));
+    work->on_end = [self = shared_from_this(), i, p, prepared = text](Outcome&& outcome) {
+      self->take(i, p, *prepared, outcome);
     };
     return work;
   }
@@ -200,13 +98,9 @@ class Translating : public std::enable_shared_from_this<Translating> {
     event({{"index", i}, {"partial", text}});
   }
 
-  void take(std::size_t i, std::size_t p, const search::TextToTranslate& prepared, Outcome outcome) {
+  void take(std::size_t i, std::size_t p, const search::TextToTranslate& prepared, const Outcome& outcome) {
     try {
-      if (outcome.error) std::rethrow_exception(outcome.error);
-      if (outcome.hypotheses.empty())
-        throw HttpError(outcome.stop_reason == search::StopReason::cancelled ? 499 : 503, "the request waited too long",
-                        "server_error");
-      auto list = model_->translation().finish(prepared, outcome.hypotheses, text_);
+      auto list = plan_->translations(prepared, outcome);
       const std::lock_guard lock(mutex_);
       (*split_)[i].translations[p] = std::move(list);
     } catch (...) {
@@ -223,8 +117,8 @@ class Translating : public std::enable_shared_from_this<Translating> {
       const std::vector<search::Translation>& list = t.translations[k];
       if (list.empty()) return {so_far && k == p ? *so_far : std::string(), {}};
       const search::Translation& one = list[std::min(n, list.size() - 1)];
-      if (!links_ || !t.sentences.has_marks(k)) return {one.text, {}};
-      return {one.text, search::sentence_links(one, t.sentences.text(k), model_->tokenizer())};
+      if (!t.sentences.has_marks(k)) return {one.text, {}};
+      return plan_->linked(one, t.sentences.text(k));
     });
   }
 
@@ -255,7 +149,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
         if (search::is_cut(one.stop_reason)) j["cut"] = search::name_of(one.stop_reason);
         for (const search::RemovedPart& part : one.removed)
           j["removed"].push_back({{"kind", search::name_of(part.kind)}, {"text", part.text}});
-        if (text_.terminology) {
+        if (plan_->text().terminology) {
           j["unsatisfied"] = Json::array();
           for (const search::Term& term : one.unsatisfied)
             j["unsatisfied"].push_back({{"source", term.source}, {"target", term.target}});
@@ -326,10 +220,8 @@ class Translating : public std::enable_shared_from_this<Translating> {
   ModelChoice choice_;
   TranslateRequest r_;
   bool list_;
-  search::TextOptions text_;
-  std::shared_ptr<const search::SearchPlan> options_;
+  std::optional<SentencePlan> plan_;
   SplitTexts split_;
-  bool links_ = false;  ///< see needs_links()
   std::atomic<std::size_t> left_ = 0;
   std::mutex mutex_;
   std::exception_ptr error_;

@@ -72,4 +72,16 @@ std::shared_ptr<const search::Terminology> terminology_of(const Json& body) {
   return std::make_shared<const search::Terminology>(std::move(terms));
 }
 
+void check_over_pivots(const TranslateRequest& r, const Json& body, const std::vector<std::string>& pivots) {
+  const auto terms = body.find("terminology");
+  const char* const field = r.alignment                                ? "alignment"
+                            : r.replace_unknowns                       ? "replace_unknowns"
+                            : terms != body.end() && !terms->is_null() ? "terminology"
+                                                                       : nullptr;
+  if (field)
+    throw field_error(field, fmt::format("is not possible for a translation through {}, because no model reads the "
+                                         "source and writes the target; leave it out",
+                                         fmt::join(pivots, ", ")));
+}
+
 }  // namespace tril::serve

@@ -36,4 +36,9 @@ Json translate_schema();
 /// @throws HttpError (400) for any other form
 std::shared_ptr<const search::Terminology> terminology_of(const Json& body);
 
+/// Refuses what refers to the words of the source in a translation through pivots, whose last model does not read the source.
+/// @param pivots  public codes
+/// @throws HttpError (400) naming the field
+void check_over_pivots(const TranslateRequest& request, const Json& body, const std::vector<std::string>& pivots);
+
 }  // namespace tril::serve
