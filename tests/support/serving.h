@@ -37,7 +37,9 @@ struct Serving : ::testing::Test {
     };
     service = std::make_unique<Service>(o, *models);
     server = std::make_unique<HttpServer>(
-        HttpServerOptions{.port = 0},
+        HttpServerOptions{.port = 0,
+                          .takes_uploads = [this](std::string_view path) { return service->takes_files(path); },
+                          .upload_bytes = service->most_upload_bytes()},
         [this](HttpRequest r, std::shared_ptr<Responder> out) { service->handle(std::move(r), std::move(out)); });
     service->set_connections([this] { return server ? server->connections() : 0; });
     models->wait();

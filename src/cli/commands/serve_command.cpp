@@ -92,6 +92,7 @@ int serve(ServeOptions o) {
   options.most_texts = o.max_texts;
   options.most_characters = o.max_characters;
   options.most_new_tokens = o.max_new_tokens;
+  options.documents = document_limits(o);
 
   o.models = models_of(o);
   const std::vector<LanguagePair> languages = language_pairs(o.languages);
@@ -126,6 +127,9 @@ int serve(ServeOptions o) {
                             .key_file = o.tls_key,
                             .most_connections = o.max_connections,
                             .most_body_bytes = options.most_body_bytes,
+                            .takes_uploads = [&](std::string_view path) { return service.takes_files(path); },
+                            .upload_bytes = service.most_upload_bytes(),
+                            .most_upload_bytes = static_cast<std::size_t>(options.documents.memory),
                             .idle_seconds = o.idle_timeout,
                             .crowded = [&] { return models.crowded(); }},
                            [&](serve::HttpRequest request, std::shared_ptr<serve::Responder> responder) {

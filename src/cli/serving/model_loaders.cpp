@@ -112,6 +112,13 @@ serve::PivotOptions pivot_options(const ServeOptions& o) {
   return {o.max_pivots, o.pivot};
 }
 
+serve::DocumentLimits document_limits(const ServeOptions& o) {
+  return {.most_bytes = static_cast<std::size_t>(o.max_document),
+          .memory = o.document_memory,
+          .keep_seconds = o.keep_documents,
+          .timeout_seconds = o.document_timeout};
+}
+
 serve::ModelsOptions models_options(const ServeOptions& o) {
   const bool bounded = o.model_memory > 0 || o.idle_unload > 0;
   return {.at_start = o.load ? *o.load == "at-start" : !bounded,

@@ -42,6 +42,9 @@ std::vector<serve::ModelLoader> model_loaders(const ServeOptions& o, Refused& re
 /// The pivots of translations. @throws Error(usage) for a text that is not a language code
 serve::PivotOptions pivot_options(const ServeOptions& o);
 
+/// The limits of files to translate.
+serve::DocumentLimits document_limits(const ServeOptions& o);
+
 /// When models are loaded and unloaded. @throws Error(usage) for options that contradict each other
 serve::ModelsOptions models_options(const ServeOptions& o);
 

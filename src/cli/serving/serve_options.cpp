@@ -113,6 +113,20 @@ Fields fields_of(ServeOptions& o) {
   f.add("max-characters", &o.max_characters, "maximum number of bytes in a request's texts")
       .at_least(1)
       .at_most(60'000'000);
+  f.add("max-document", &o.max_document, "maximum size of a file to translate, such as 16MiB; 0: no files",
+        memory_form())
+      .value_name("SIZE");
+  f.add("document-memory", &o.document_memory,
+        "bound of the size of all files that are translated or wait for their download, with their translations, of "
+        "which one client may use half; and of all files that are arriving",
+        memory_form())
+      .value_name("SIZE");
+  f.add("keep-documents", &o.keep_documents,
+        "time after which a translated file is deleted if it is not downloaded, such as 10m", time_form())
+      .value_name("TIME");
+  f.add("document-timeout", &o.document_timeout, "time after which the translation of a file fails, such as 1h",
+        time_form())
+      .value_name("TIME");
   f.add("max-new-tokens", &o.max_new_tokens, "maximum number of new tokens that a request may ask for")
       .at_least(1)
       .at_most(1'000'000);

@@ -35,6 +35,10 @@ struct ServeOptions {
   std::uint64_t max_connections = 1024, max_body_kib = serve::ServiceOptions{}.most_body_bytes / 1024,
                 max_texts = serve::ServiceOptions{}.most_texts,
                 max_characters = serve::ServiceOptions{}.most_characters;
+  std::int64_t max_document = static_cast<std::int64_t>(serve::DocumentLimits{}.most_bytes),
+               document_memory = serve::DocumentLimits{}.memory;
+  double document_timeout = serve::DocumentLimits{}.timeout_seconds,
+         keep_documents = serve::DocumentLimits{}.keep_seconds;
   double request_timeout = serve::ServiceOptions{}.request_seconds, idle_timeout = 75;
   serve::UnknownFields unknown_fields = serve::ServiceOptions{}.unknown_fields;
   bool allow_anyone = false, log_texts = false;

@@ -51,6 +51,11 @@ std::string key_of_head(const HttpRequest& request) {
 std::string key_of_body(const HttpRequest& request) {
   if (request.body.find("api_key") == std::string::npos) return "";
   try {
+    if (const std::string type = request.header("content-type").value_or(""); is_multipart(type)) {
+      for (const FormPart& part : read_parts(type, request.body))
+        if (part.name == "api_key" && !part.file_name) return std::string(part.value);
+      return "";
+    }
     const Json body = body_of(request);
     const auto key = body.find("api_key");
     return key != body.end() && key->is_string() ? key->get<std::string>() : "";

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/printable.h"
@@ -15,7 +16,8 @@
 namespace tril::serve {
 namespace {
 
-constexpr std::string_view multipart = "multipart/form-data", url_encoded = "application/x-www-form-urlencoded";
+constexpr std::string_view multipart_form = "multipart/form-data",
+                           url_encoded_form = "application/x-www-form-urlencoded";
 constexpr std::size_t most_head_bytes = 4096, most_boundary = 70;  // most_boundary is from RFC 2046
 constexpr std::size_t most_names = 200;                            // fields; no route has that many
 constexpr std::size_t longest_number = 64;
@@ -60,9 +62,10 @@ std::optional<std::string> parameter_of(std::string_view value, std::string_view
   return std::nullopt;
 }
 
-// The headers of a part, one "Name: value" a line. @return the name of the field
-std::string field_of(std::string_view head) {
-  std::optional<std::string> field;
+// The headers of a part, one "Name: value" a line. @return the part without its value
+FormPart part_of(std::string_view head) {
+  std::optional<std::string> field, file_name;
+  std::optional<HttpError> unfit;  // as a field
   while (!head.empty()) {
     const std::size_t end = std::min(head.find("\r\n"), head.size());
     const std::string_view line = head.substr(0, end);
@@ -76,21 +79,22 @@ std::string field_of(std::string_view head) {
       if (kind != "form-data") throw malformed("a part is not form-data but " + printable(kind));
       if (field) throw malformed("a part has two names");
       field = parameter_of(value, "name");
-      if (parameter_of(value, "filename") || parameter_of(value, "filename*"))
-        throw HttpError(
-            415, fmt::format("{}: files are not accepted; send the text as a field", printable(field.value_or(""))))
-            .of_field(field.value_or(""));
+      file_name = parameter_of(value, "filename");
+      // RFC 7578, 4.2, forbids this form of a name, but some clients use it.
+      if (const auto extended = parameter_of(value, "filename*"); extended && !file_name)
+        file_name = url_decoded(std::string_view(*extended).substr(extended->rfind('\'') + 1)).value_or("");
     } else if (name == "content-type") {
       const std::string charset = lower(parameter_of(value, "charset").value_or("utf-8"));
       if (kind != "text/plain" || (charset != "utf-8" && charset != "us-ascii"))
-        throw HttpError(415, fmt::format("expected parts of type text/plain in UTF-8, got {}", printable(value)));
+        unfit = HttpError(415, fmt::format("expected parts of type text/plain in UTF-8, got {}", printable(value)));
     } else if (name == "content-transfer-encoding") {
       if (kind != "7bit" && kind != "8bit" && kind != "binary")
         throw HttpError(415, fmt::format("expected parts encoded as 8bit, got {}", printable(kind)));
     }
   }
   if (!field) throw malformed("a part has no name");
-  return *field;
+  if (unfit && !file_name) throw *unfit;
+  return {.name = *field, .value = {}, .file_name = std::move(file_name)};
 }
 
 Json value_of(const std::string& text, const Json& properties, const std::string& name) {
@@ -115,44 +119,97 @@ Json value_of(const std::string& text, const Json& properties, const std::string
 
 bool is_form(std::string_view content_type) {
   const std::string kind = kind_of(content_type);
-  return kind == multipart || kind == url_encoded;
+  return kind == multipart_form || kind == url_encoded_form;
 }
 
 FormFields read_url_encoded(std::string_view text) {
   return url_encoded_fields(text);
 }
 
-FormFields read_multipart(std::string_view content_type, std::string_view body) {
+bool is_multipart(std::string_view content_type) {
+  return kind_of(content_type) == multipart_form;
+}
+
+std::vector<FormPart> read_parts(std::string_view content_type, std::string_view body) {
   const std::string boundary = parameter_of(content_type, "boundary").value_or("");
   if (boundary.empty() || boundary.size() > most_boundary)
     throw malformed(fmt::format("its Content-Type has no boundary of 1 to {} characters", most_boundary));
   const std::string dashes = "--" + boundary, separator = "\r\n" + dashes;
-  FormFields fields;
+  std::vector<FormPart> parts;
   // Lines before the first part are ignored.
   std::size_t at = body.starts_with(dashes) ? dashes.size() : body.find(separator);
   if (at == std::string_view::npos) throw malformed("its boundary does not occur in the body");
   if (!body.starts_with(dashes)) at += separator.size();
   for (;;) {
-    if (body.substr(at).starts_with("--")) return fields;  // everything after the end is ignored too
+    if (body.substr(at).starts_with("--")) return parts;  // everything after the end is ignored too
     while (at < body.size() && (body[at] == ' ' || body[at] == '\t')) ++at;
     if (!body.substr(at).starts_with("\r\n")) throw malformed("a boundary is not followed by a line end");
     // The last header's line end also begins the empty line; a part without headers begins with the empty line.
     const std::size_t head_end = body.substr(0, at + most_head_bytes).find("\r\n\r\n", at);
     if (head_end == std::string_view::npos)
       throw malformed(fmt::format("the header of a part does not end within {} bytes", most_head_bytes));
-    std::string name = field_of(body.substr(std::min(at + 2, head_end), head_end - std::min(at + 2, head_end)));
+    FormPart part = part_of(body.substr(std::min(at + 2, head_end), head_end - std::min(at + 2, head_end)));
     const std::size_t begin = head_end + 4, end = body.find(separator, begin - 2);
     if (end == std::string_view::npos) throw malformed("its last boundary is missing");
-    fields.emplace_back(std::move(name), std::string(body.substr(std::min(begin, end), end - std::min(begin, end))));
+    part.value = body.substr(std::min(begin, end), end - std::min(begin, end));
+    parts.push_back(std::move(part));
     at = end + separator.size();
   }
 }
 
-FormFields read_form(const HttpRequest& request) {
+FormFields read_multipart(std::string_view content_type, std::string_view body) {
+  FormFields fields;
+  for (FormPart& part : read_parts(content_type, body)) {
+    if (part.file_name)
+      throw HttpError(415, fmt::format("{}: files are not accepted; send the text as a field", printable(part.name)))
+          .of_field(part.name);
+    fields.emplace_back(std::move(part.name), std::string(part.value));
+  }
+  return fields;
+}
+
+namespace {
+
+FormFields fields_of_address(const HttpRequest& request) {
   FormFields fields = read_url_encoded(request.query_text);
   std::erase_if(fields, [](const auto& field) { return field.first == "api_key"; });  // not for the route
+  return fields;
+}
+
+// A file's name without directories.
+std::string base_name(std::string_view name) {
+  std::string base(name.substr(name.find_last_of("/\\") + 1));
+  std::erase_if(base, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  return is_utf8(base) ? base : printable(base);
+}
+
+}  // namespace
+
+FileForm read_file_form(const HttpRequest& request, const std::string& field) {
   const std::string type = request.header("content-type").value_or("");
-  FormFields more = kind_of(type) == multipart ? read_multipart(type, request.body) : read_url_encoded(request.body);
+  if (!is_multipart(type))
+    throw HttpError(415, fmt::format("expected a form of type {} with a file in its field {}", multipart_form, field));
+  FileForm form{.fields = fields_of_address(request), .name = {}, .bytes = {}};
+  bool found = false;
+  for (FormPart& part : read_parts(type, request.body)) {
+    if (!part.file_name) {
+      form.fields.emplace_back(std::move(part.name), std::string(part.value));
+      continue;
+    }
+    if (part.name != field)
+      throw HttpError(400, fmt::format("{}: is a file; expected one file, in {}", printable(part.name), field))
+          .of_field(part.name);
+    if (std::exchange(found, true)) throw field_error(field, "there are several files; expected one");
+    form.name = base_name(*part.file_name), form.bytes = part.value;
+  }
+  if (!found) throw HttpError(400, fmt::format("Invalid request: missing {} parameter", field)).of_field(field);
+  return form;
+}
+
+FormFields read_form(const HttpRequest& request) {
+  FormFields fields = fields_of_address(request);
+  const std::string type = request.header("content-type").value_or("");
+  FormFields more = is_multipart(type) ? read_multipart(type, request.body) : read_url_encoded(request.body);
   fields.insert(fields.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   return fields;
 }

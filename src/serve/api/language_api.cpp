@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "document/formats.h"
 #include "language/name.h"
 #include "serve/api/text_sources.h"
 
@@ -71,6 +72,15 @@ Json languages_of(const Models& models, const PivotOptions& pivots, const std::s
     list.push_back(described(code, locale));
     list.back()["targets"] = targets;
   }
+  return list;
+}
+
+// The extensions of the files that can be translated, with their dots.
+Json file_formats(const DocumentLimits& documents) {
+  Json list = Json::array();
+  if (documents.most_bytes == 0) return list;
+  for (const document::DocumentFormat& format : document::document_formats())
+    for (const std::string_view extension : format.extensions) list.push_back("." + std::string(extension));
   return list;
 }
 
@@ -144,12 +154,12 @@ void Service::add_language_routes() {
                            const bool keys = !keys_now()->api.empty();
                            call->send({{"apiKeys", keys},
                                        {"charLimit", options_.most_characters},
-                                       {"filesTranslation", false},
+                                       {"filesTranslation", options_.documents.most_bytes > 0},
                                        {"frontendTimeout", 500},
                                        {"keyRequired", keys},
                                        {"language", {{"source", source}, {"target", target}}},
                                        {"suggestions", false},
-                                       {"supportedFilesFormat", Json::array()}});
+                                       {"supportedFilesFormat", file_formats(options_.documents)}});
                          },
                      .errors = ErrorStyle::libretranslate});
 }

@@ -29,11 +29,12 @@ Json Service::openapi() const {
                 {{"description", "what is wrong with the request"},
                  {"content", {{"application/json", {{"schema", error_schema(route.errors)}}}}}}}}}};
     if (!route.request_schema.is_null()) {
-      one["requestBody"] = {{"required", true},
-                            {"content", {{"application/json", {{"schema", route.request_schema}}}}}};
+      std::vector<std::string> types{"application/json"};
       if (route.errors == ErrorStyle::libretranslate)
-        for (const char* form : {"application/x-www-form-urlencoded", "multipart/form-data"})
-          one["requestBody"]["content"][form] = {{"schema", route.request_schema}};
+        types.insert(types.end(), {"application/x-www-form-urlencoded", "multipart/form-data"});
+      if (route.takes_file) types = {"multipart/form-data"};
+      one["requestBody"]["required"] = true;
+      for (const std::string& type : types) one["requestBody"]["content"][type] = {{"schema", route.request_schema}};
     }
     if (const std::size_t name = route.path.find('{'); name != std::string::npos)
       one["parameters"] = Json::array({Json{{"name", route.path.substr(name + 1, route.path.size() - name - 2)},

@@ -62,10 +62,14 @@ bool is_at(const Route& route, std::string_view path) {
 }  // namespace
 
 Service::Service(const ServiceOptions& options, Models& models)
-    : options_(options), models_(models), detectors_(std::make_unique<Detectors>()) {
+    : options_(options),
+      models_(models),
+      detectors_(std::make_unique<Detectors>()),
+      documents_(std::make_unique<Documents>(*this, options.documents)) {
   set_keys(options.keys);
   run_id_ = fmt::format("{:08x}", std::random_device()());
   add_translate_routes();
+  add_document_routes();
   add_language_routes();
   add_openai_routes();
   add_model_routes();
@@ -96,6 +100,7 @@ std::shared_ptr<const Keys> Service::keys_now() const {
 
 void Service::drain() {
   reading_.drain();  // its jobs may still use the side worker and the models
+  documents_->stop();
   side_.drain();
   models_.drain();
 }
@@ -120,6 +125,7 @@ void Service::authorise(Call& call, const Route& route, const std::string& key) 
   const auto keys = keys_now();
   const std::size_t admin = place_of(key, keys->admin), api = place_of(key, keys->api);
   call.admin = admin > 0;
+  if (admin > 0 || api > 0) call.key = key;
   const bool known = admin > 0 || api > 0;
   // A client is identified by its key, or else by its address.
   if (known) call.caller->client = admin > 0 ? fmt::format("admin-key-{}", admin) : fmt::format("key-{}", api);
@@ -200,18 +206,30 @@ void Service::take(const CallPtr& call, const Route& route) {
     stopping.retry_after = 5;
     throw stopping;
   }
-  const auto read = [this, call, &route, key_may_follow] {
-    if (options_.log && options_.log_texts) call->caller->body = body_without_key(call->request);
-    if (key_may_follow) authorise(*call, route, key_of_body(call->request));
-    if (!route.request_schema.is_null())
-      check_where_fields_are(call->request, route.errors == ErrorStyle::libretranslate, call->warnings);
-    route.handle(call);
-  };
-  if (unpack_if_small(call->request, options_.most_body_bytes)) return read();
-  push(reading_, call, [this, call, read](search::WorkerPool&) {
-    unpack_body(call->request, options_.most_body_bytes);
-    read();
+  const std::size_t most = route.takes_file ? most_upload_bytes() : options_.most_body_bytes;
+  if (unpack_if_small(call->request, most)) return read_body(call, route, key_may_follow);
+  push(reading_, call, [this, call, &route, most, key_may_follow](search::WorkerPool&) {
+    unpack_body(call->request, most);
+    read_body(call, route, key_may_follow);
   });
+}
+
+void Service::read_body(const CallPtr& call, const Route& route, bool key_may_follow) {
+  if (options_.log && options_.log_texts && !route.takes_file) call->caller->body = body_without_key(call->request);
+  if (key_may_follow) authorise(*call, route, key_of_body(call->request));
+  if (!route.request_schema.is_null())
+    check_where_fields_are(call->request, route.errors == ErrorStyle::libretranslate, call->warnings);
+  route.handle(call);
+}
+
+bool Service::takes_files(std::string_view path) const {
+  return std::any_of(routes_.begin(), routes_.end(),
+                     [&](const Route& route) { return route.takes_file && is_at(route, path); });
+}
+
+std::size_t Service::most_upload_bytes() const {
+  constexpr std::size_t fields_bytes = std::size_t{64} << 10;  // of the form's other fields, and of what separates them
+  return std::max(options_.documents.most_bytes + fields_bytes, options_.most_body_bytes);
 }
 
 ErrorAnswer Service::answer_to(const Call& call, const std::exception_ptr& error) {

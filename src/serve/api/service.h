@@ -1,5 +1,5 @@
 // The server's core: the table of its routes, authorisation, error answers, and the access log. The routes themselves
-// are in separate files (translate_api.cpp, language_api.cpp, openai_api.cpp, model_api.cpp, status_api.cpp).
+// are in separate files (translate_api.cpp, document_api.cpp, language_api.cpp, openai_api.cpp, model_api.cpp, status_api.cpp).
 #pragma once
 
 #include <atomic>
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "serve/api/documents.h"
 #include "serve/api/error_answer.h"
 #include "serve/api/language_graph.h"
 #include "serve/api/request_fields.h"
@@ -39,6 +40,7 @@ struct ServiceOptions {
   double request_seconds = 120;                             ///< after which a request's decoding is cut off
   std::size_t most_texts = 256, most_characters = 200'000;  ///< per request
   PivotOptions pivots;
+  DocumentLimits documents;
   std::int64_t most_hypotheses = 1024, most_new_tokens = 4096;
 };
 
@@ -58,6 +60,7 @@ struct Call {
   std::shared_ptr<Responder> out;
   std::shared_ptr<CallIdentity> caller = std::make_shared<CallIdentity>();
   bool admin = false;
+  std::string key;      ///< by which it was admitted; "": without one
   bool waited = false;  ///< it waited for a model or used another: it was admitted then, and needs no room now
   Clock::time_point begun = Clock::now(), deadline;
   std::string id;     ///< also sent to the client
@@ -79,6 +82,7 @@ struct Route {
   ErrorStyle errors = ErrorStyle::openai;
   enum class Who : std::uint8_t { anybody, keyholders, admins } who = Who::keyholders;
   std::string response_type = "application/json";
+  bool takes_file = false;  ///< in a multipart form, whose size is limited by Service::most_upload_bytes()
 };
 
 class Detectors;  // text_sources.h
@@ -108,6 +112,10 @@ class Service {
   const ServiceOptions& options() const { return options_; }
   Models& models() const { return models_; }
   Detectors& detectors() { return *detectors_; }
+  Documents& documents() { return *documents_; }
+  /// For HttpServerOptions::takes_uploads and upload_bytes.
+  bool takes_files(std::string_view path) const;
+  std::size_t most_upload_bytes() const;
 
   // --- for the routes ---
 
@@ -147,6 +155,7 @@ class Service {
  private:
   void push(SideWorker& worker, const CallPtr& call, std::function<void(search::WorkerPool& worker)> job);
   void add_translate_routes();
+  void add_document_routes();
   void add_language_routes();
   void add_openai_routes();
   void add_model_routes();
@@ -154,6 +163,7 @@ class Service {
   const Route& route_of(const HttpRequest& request) const;
   void take(const CallPtr& call, const Route& route);
   void authorise(Call& call, const Route& route, const std::string& key) const;
+  void read_body(const CallPtr& call, const Route& route, bool key_may_follow);
   std::shared_ptr<const Keys> keys_now() const;
   ServerNumbers numbers() const;
   std::string begun_line(const HttpRequest& request, const std::string& id) const;
@@ -173,6 +183,7 @@ class Service {
   Histogram seconds_;
   SideWorker side_;
   SideWorker reading_;  ///< for large bodies (body_reading.h)
+  const std::unique_ptr<Documents> documents_;
 };
 
 /// Whether two texts are equal, in a time that does not depend on where they differ.

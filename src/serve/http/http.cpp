@@ -106,6 +106,16 @@ std::optional<std::string> url_decoded(std::string_view text) {
   return out;
 }
 
+std::string url_encoded(std::string_view text) {
+  std::string encoded;
+  for (const char c : text) {
+    const bool plain = static_cast<unsigned char>(c) < 0x80 && (std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                                                                std::string_view("-._~").find(c) != std::string::npos);
+    encoded += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return encoded;
+}
+
 std::vector<std::pair<std::string, std::string>> url_encoded_fields(std::string_view text) {
   std::vector<std::pair<std::string, std::string>> fields;
   while (!text.empty()) {

@@ -57,6 +57,8 @@ std::string_view reason_of(int status);
 std::string lower(std::string_view text);
 /// Decodes a path: "%41" -> "A"; nothing if it is malformed.
 std::optional<std::string> url_decoded(std::string_view text);
+/// Encodes a part of a path, or a value: all but RFC 3986's unreserved characters are written as %41.
+std::string url_encoded(std::string_view text);
 /// "a=1&b=x%20y": names and values, decoded, in order. As in browsers (WHATWG URL, 5.1), a % without two hexadecimal
 /// digits is literal.
 std::vector<std::pair<std::string, std::string>> url_encoded_fields(std::string_view text);

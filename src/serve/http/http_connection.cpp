@@ -90,7 +90,10 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     if (!error) address_ = end.address().to_string();
     transport_->socket().set_option(tcp::no_delay(true), error);
   }
-  ~Connection() override { server_->forget(this); }
+  ~Connection() override {
+    end_upload();  // one that was not closed
+    server_->forget(this);
+  }
 
   void start() override {
     net::dispatch(strand_, [self = shared_from_this()] {
@@ -153,7 +156,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     state_ = State::idle;
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(options().most_head_bytes));
-    parser_->body_limit(options().most_body_bytes);
+    parser_->body_limit(most_of_any_body());  // until the address is known
     parser_->eager(true);
     told_to_go_on_ = false;
     deadline(options().idle_seconds);
@@ -218,13 +221,14 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     }
     if (error == http::error::need_more) error = {};
     if (error == http::error::header_limit) return refuse(431, "the request header is too large");
-    if (error == http::error::body_limit)
-      return refuse(413, fmt::format("the request body is larger than {} bytes", options().most_body_bytes));
+    if (error == http::error::body_limit) return refuse_large();
     if (error) return refuse(400, "this is not HTTP: " + error.message());
     if (!had_head && parser_->is_header_done())
       if (const char* const wrong = unclear_body(parser_->get())) return refuse(400, wrong);
+    if (!had_head && parser_->is_header_done() && !begin_body()) return;
+    if (parser_->is_header_done() && parser_->get().body().size() > most_of_body()) return refuse_large();
     if (!had_head && parser_->is_header_done() && !parser_->is_done()) {
-      deadline(options().body_seconds);
+      deadline(upload_ > 0 ? options().upload_seconds : options().body_seconds);
       if (!told_to_go_on_ && beast::iequals(parser_->get()[http::field::expect], "100-continue")) {
         told_to_go_on_ = true;
         out_ += "HTTP/1.1 100 Continue\r\n\r\n";
@@ -236,6 +240,38 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     if (parser_->is_header_done() && buffer_.size() > options().most_head_bytes)
       return refuse(431, "the chunk extensions of the request body are too large");
     if (!reading_) read();
+  }
+
+  std::size_t most_of_any_body() const {
+    return options().takes_uploads ? std::max(options().most_body_bytes, options().upload_bytes)
+                                   : options().most_body_bytes;
+  }
+  // The limit of the body for its address.
+  std::size_t most_of_body() const {
+    const std::string_view target(parser_->get().target().data(), parser_->get().target().size());
+    return options().takes_uploads && options().takes_uploads(target.substr(0, target.find('?')))
+               ? most_of_any_body()
+               : options().most_body_bytes;
+  }
+  void refuse_large() { refuse(413, fmt::format("the request body is larger than {} bytes", most_of_body())); }
+
+  // Checks the size of the body, and reserves room for a large one. @return false if it was refused
+  bool begin_body() {
+    const auto length = parser_->content_length();
+    // A body in chunks may become as large as it may.
+    const std::size_t size = length               ? static_cast<std::size_t>(*length)
+                             : parser_->is_done() ? parser_->get().body().size()
+                             : parser_->chunked() ? most_of_body()
+                                                  : 0;
+    if (size <= options().most_body_bytes) return true;
+    if (size > most_of_body()) return refuse_large(), false;
+    if (!server_->reserve_upload(size))
+      return refuse(503, "too many files are being translated; try again later"), false;
+    upload_ = size;
+    return true;
+  }
+  void end_upload() {
+    if (upload_ > 0) server_->release_upload(std::exchange(upload_, 0));
   }
 
   void dispatch();
@@ -281,6 +317,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     if (number == number_ && state_ == State::answering) close();
   }
   void complete() {
+    end_upload();
     complete_ = true;
     on_gone_ = {};
     write();
@@ -345,6 +382,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
   void close() {
     if (state_ == State::closed) return;
     state_ = State::closed;
+    end_upload();
     no_deadline();
     error_code ignored;
     transport_->socket().shutdown(tcp::socket::shutdown_both, ignored);
@@ -365,6 +403,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
   beast::flat_buffer buffer_;               ///< read but not yet parsed; at most most_ahead and one read
   std::optional<Parser> parser_;
   bool reading_ = false, told_to_go_on_ = false;
+  std::size_t upload_ = 0;  ///< bytes reserved for the body of the current request
 
   std::uint64_t number_ = 0;  // of the request being answered
   bool keep_alive_ = false, chunked_ = false, head_only_ = false;

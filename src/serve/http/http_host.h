@@ -30,6 +30,15 @@ class HttpHost {
   bool draining() const { return draining_; }
   void begin_draining() { draining_ = true; }
 
+  /// Reserves room for a large body. @return whether there is room
+  bool reserve_upload(std::size_t bytes) {
+    std::size_t used = upload_bytes_;
+    while (used + bytes <= options.most_upload_bytes)
+      if (upload_bytes_.compare_exchange_weak(used, used + bytes)) return true;
+    return false;
+  }
+  void release_upload(std::size_t bytes) { upload_bytes_ -= bytes; }
+
   /// Calls f in `strand`, unless stop_posting() was called.
   template <class F>
   void post(const boost::asio::any_io_executor& strand, F f) {
@@ -46,6 +55,7 @@ class HttpHost {
 
  private:
   std::atomic<bool> draining_ = false;
+  std::atomic<std::size_t> upload_bytes_ = 0;
   std::shared_mutex gate_;
   bool stopped_ = false;  ///< guarded by gate_: no more calls are queued
   mutable std::mutex mutex_;

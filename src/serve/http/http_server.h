@@ -4,7 +4,8 @@
 //   * a connection without a request is closed after idle_seconds, sooner if others need its place;
 //   * an answer is aborted if the client takes none of it for write_seconds, or if more than most_unsent bytes of a stream
 //     are waiting;
-//   * heads and bodies have maximum sizes, connections a maximum number.
+//   * heads and bodies have maximum sizes, connections a maximum number. Some addresses take larger bodies, such as files; the
+//     size of all larger bodies together is limited too.
 // The read side of a connection is watched during an answer, so that a client's departure is noticed at once.
 #pragma once
 
@@ -12,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "serve/http/http.h"
 
@@ -26,8 +28,14 @@ struct HttpServerOptions {
   std::size_t most_connections = 1024;
   std::size_t most_head_bytes = std::size_t{16} << 10;
   std::size_t most_body_bytes = std::size_t{4} << 20;
+  /// True if an address (its path, as it was sent) takes bodies of up to upload_bytes. Unset: no address does.
+  std::function<bool(std::string_view path)> takes_uploads = {};
+  std::size_t upload_bytes = 0;
+  /// Maximum size of all bodies above most_body_bytes together, from their heads to the ends of their answers.
+  std::size_t most_upload_bytes = std::size_t{256} << 20;
   std::size_t most_unsent_bytes = std::size_t{1} << 20;  ///< of a stream
   double head_seconds = 10, body_seconds = 30, idle_seconds = 75, write_seconds = 30;
+  double upload_seconds = 300;  ///< of a body above most_body_bytes
 
   /// True if new requests have to wait anyway. Then each thread polls its sockets only about a hundred times a second,
   /// since each poll takes a core away from decoding. Unset: never.

@@ -1,0 +1,420 @@
+#include "serve/api/document_translation.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "decode/texts/split_translator.h"
+#include "document/formats.h"
+#include "serve/api/pivot_translation.h"
+#include "serve/api/sentence_plan.h"
+#include "serve/api/split_text.h"
+#include "serve/api/text_sources.h"
+#include "unicode/one_line.h"
+#include "unicode/trim.h"
+
+namespace tril::serve {
+namespace {
+
+constexpr std::size_t most_sample_bytes = 20'000;  // of a text whose language is detected
+
+// The beginning of a document without markup.
+std::string sample_of(const document::Document& document) {
+  std::string sample;
+  for (const document::Segment& segment : document.segments()) {
+    sample += segment.text + "\n";
+    if (sample.size() > most_sample_bytes) break;
+  }
+  return sample;
+}
+
+std::unique_ptr<document::Document> read_file(std::string bytes, const document::DocumentOptions& options) {
+  try {
+    return document::read_document(std::move(bytes), options);
+  } catch (const Error& error) {  // the file is at fault, not the server
+    throw HttpError(400, error.what()).of_field("file");
+  }
+}
+
+// The source language of a document, by the name of the model that reads it, or as the request says; "": not known.
+std::string source_of(const ModelChoice& choice, const TranslateRequest& r) {
+  const std::string& by_model = choice.before.empty() ? choice.source : choice.before.front().source;
+  return !by_model.empty() ? by_model : !choice.assumed.empty() ? choice.assumed : r.source == "auto" ? "" : r.source;
+}
+
+std::string target_of(const ModelChoice& choice, const TranslateRequest& r) {
+  return choice.target.empty() ? r.target : choice.target;
+}
+
+// A language in the name of a file.
+std::string file_language(const ModelChoice& choice, const TranslateRequest& r) {
+  std::string code = public_code(target_of(choice, r));
+  const auto is_odd = [](unsigned char c) { return c >= 0x80 || !(std::isalnum(c) || c == '-' || c == '_'); };
+  std::replace_if(code.begin(), code.end(), is_odd, '-');
+  return code.empty() ? "translated" : code;
+}
+
+}  // namespace
+
+struct DocumentTranslation::Sentences {
+  std::unique_ptr<document::Document> document;
+  std::optional<document::DocumentSentences> list;
+  std::vector<document::Translated> done;
+  ModelChoice choice;
+
+  const Models::Offer& first_model() const {
+    return choice.before.empty() ? choice.model : choice.before.front().model;
+  }
+};
+
+// Consecutive sentences that are submitted together.
+struct DocumentTranslation::Window {
+  std::shared_ptr<Sentences> all;
+  std::size_t lane = 0, first = 0;
+  std::vector<std::string> sources;  ///< in the language that the last model reads
+  std::optional<SentencePlan> plan;
+  std::atomic<std::size_t> left = 0;
+};
+
+// The end of the calls of a lane: receives errors, and cancels what is running.
+class DocumentTranslation::Lane : public Responder {
+ public:
+  explicit Lane(std::weak_ptr<DocumentTranslation> document) : document_(std::move(document)) {}
+
+  void send(HttpResponse response) override {
+    const auto document = document_.lock();
+    if (!document) return;
+    // In the format of Service::fail() for a call without a route.
+    const Json::json_pointer message("/error/message");
+    const Json body = Json::parse(response.body, nullptr, false);
+    document->fail(DocumentFailure{response.status,
+                                   body.contains(message) ? body[message].get<std::string>() : "internal error",
+                                   std::move(response.headers)});
+  }
+  void begin(HttpResponse) override {}
+  void write(std::string_view) override {}
+  void finish() override {}
+  void on_gone(std::function<void()> f) override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!gone_) {
+        cancel_ = std::move(f);
+        return;
+      }
+    }
+    f();
+  }
+  void cancel() {
+    std::function<void()> f;
+    {
+      const std::lock_guard lock(mutex_);
+      gone_ = true;
+      f = std::exchange(cancel_, {});
+    }
+    if (f) f();
+  }
+
+ private:
+  std::weak_ptr<DocumentTranslation> document_;
+  std::mutex mutex_;
+  std::function<void()> cancel_;
+  bool gone_ = false;
+};
+
+DocumentTranslation::DocumentTranslation(std::string id, Service& service, SideWorker& worker, const Call& call,
+                                         DocumentTask task, Clock::time_point deadline)
+    : service_(service),
+      models_(service.models()),
+      worker_(worker),
+      id_(std::move(id)),
+      client_(call.client()),
+      request_id_(call.id),
+      admin_(call.admin),
+      deadline_(deadline),
+      task_(std::move(task)) {}
+
+DocumentTranslation::~DocumentTranslation() = default;
+
+void DocumentTranslation::start() {
+  open_ = models_.keep_open();
+  for (std::size_t i = 0; i < lanes; ++i) lane_ends_.push_back(std::make_shared<Lane>(weak_from_this()));
+  aside([this] { read(); });
+}
+
+CallPtr DocumentTranslation::call_of(std::size_t lane) const {
+  auto call = std::make_shared<Call>();
+  call->request.path = "/translate_file";  // for the log
+  call->request.method = "POST";
+  call->out = lane_ends_[lane];
+  call->caller->client = client_;
+  call->admin = admin_;
+  call->waited = true;  // the document was admitted as a whole
+  call->deadline = deadline_;
+  call->id = request_id_;
+  return call;
+}
+
+void DocumentTranslation::aside(std::function<void()> job) {
+  const auto run = [self = shared_from_this(), job = std::move(job)](search::WorkerPool&) { self->guarded(job); };
+  if (!worker_.push(client_, run)) fail(DocumentFailure{503, "too many documents are being translated"});
+}
+
+void DocumentTranslation::guarded(const std::function<void()>& job) {
+  if (state() == State::done || state() == State::failed) return;
+  try {
+    if (Clock::now() > deadline_) throw HttpError(503, "the translation of the file took too long", "server_error");
+    job();
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+void DocumentTranslation::read() {
+  const auto all = std::make_shared<Sentences>();
+  const TranslateRequest& r = task_.request;
+  std::string bytes;
+  {
+    const std::lock_guard lock(mutex_);
+    bytes = std::move(task_.bytes);
+  }
+  // The formats of some documents depend on the languages; so a document whose language is detected is read twice.
+  all->choice = choose_models(service_, {r.model, r.source, r.target}, 1,
+                              [&] {
+                                return std::vector{sample_of(*read_file(bytes, {task_.name, "", r.target}))};
+                              })
+                    .at(0)
+                    .choice;
+  const ModelChoice& choice = all->choice;
+  all->document = read_file(std::move(bytes), {task_.name, source_of(choice, r), target_of(choice, r)});
+  const std::vector<std::string> pivots = pivots_of(choice);
+  if (!pivots.empty()) {
+    check_over_pivots(r, task_.body, pivots);
+    if (r.context > 0)
+      throw field_error("context",
+                        "is not possible for a file that is translated through other languages; leave it out");
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    path_.pivots = pivots;
+    path_.assumed = choice.assumed;
+    if (!choice.detected.empty())
+      path_.detected = choice.detected[0].language, path_.confidence = choice.detected[0].confidence;
+  }
+  service_.with_model(call_of(0), all->first_model(), [self = shared_from_this(), all](const ModelPtr& model) {
+    self->aside([self, all, model] { self->split(all, model); });
+  });
+}
+
+void DocumentTranslation::split(const std::shared_ptr<Sentences>& all, const ModelPtr& model) {
+  const ModelChoice& choice = all->choice;
+  if (choice.before.empty()) {
+    const SentencePlan plan(model, choice, task_.request, task_.body);
+    const search::SplitOptions how{.source_language = plan.source_language()};
+    all->list.emplace(*all->document, search::segments_that_fit(how, plan.tag(), model->translation(), plan.text()));
+  } else {
+    const HopText hop = text_of(*model, choice.before.front());
+    const search::SplitOptions how{.source_language = choice.before.front().source};
+    all->list.emplace(*all->document, search::segments_that_fit(how, hop.tag, model->translation(), hop.options));
+  }
+  all->done.resize(all->list->size());
+  std::size_t characters = 0;
+  for (std::size_t k = 0; k < all->list->size(); ++k) characters += characters_in(all->list->text(k));
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ != State::waiting) return;
+    state_ = State::translating;
+    sentences_ = all;
+    path_.characters = characters;
+    total_ = all->list->size();
+    begun_ = Clock::now();
+  }
+  tell_progress();
+  for (std::size_t lane = 0; lane < lanes; ++lane) aside([this, lane] { next_window(lane); });
+}
+
+std::shared_ptr<DocumentTranslation::Sentences> DocumentTranslation::sentences() const {
+  const std::lock_guard lock(mutex_);
+  return sentences_;
+}
+
+void DocumentTranslation::next_window(std::size_t lane) {
+  const auto window = std::make_shared<Window>();
+  std::size_t count = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ != State::translating) return;
+    window->all = sentences_, window->lane = lane, window->first = next_;
+    count = std::min(window_sentences, total_ - next_);
+    next_ += count;
+    if (count == 0 && --lanes_left_ > 0) return;
+  }
+  if (count == 0) return write();
+  for (std::size_t k = 0; k < count; ++k) window->sources.push_back(window->all->list->text(window->first + k));
+  const ModelChoice& choice = window->all->choice;
+  const CallPtr call = call_of(lane);
+  const auto by_last = [self = shared_from_this(), window, call] {
+    self->service_.with_model(call, window->all->choice.model,
+                              [self, window](const ModelPtr& model) { self->translate(window, model); });
+  };
+  if (choice.before.empty()) return by_last();
+  translate_through(service_, call,
+                    {.hops = choice.before,
+                     .sentences = window->sources,
+                     .schedule = task_.request.schedule,
+                     .then = [window, by_last](std::vector<std::string> sentences) {
+                       window->sources = std::move(sentences);
+                       by_last();
+                     }});
+}
+
+void DocumentTranslation::translate(const std::shared_ptr<Window>& window, const ModelPtr& model) {
+  const Sentences& all = *window->all;
+  const TranslateRequest& r = task_.request;
+  window->plan.emplace(model, all.choice, r, task_.body);
+  window->plan->settle(all.list->any_marks());
+  std::vector<WorkPtr> works;
+  for (std::size_t k = 0; k < window->sources.size(); ++k) {
+    const std::size_t number = window->first + k;
+    search::TextInput input{.text = TagsOfText(*model, window->plan->tag(), "target").put_before(window->sources[k])};
+    for (std::size_t at = number - std::min(number, static_cast<std::size_t>(r.context)); at < number; ++at)
+      input.context.push_back(all.list->text(at));
+    const auto [text, work] = window->plan->sentence(std::move(input), number);
+    if (!work) {
+      const std::lock_guard lock(mutex_);
+      window->all->done[number].text = window->plan->translations(*text, {}).at(0).text;
+      ++done_;
+      continue;
+    }
+    work->on_end = [self = shared_from_this(), window, k, prepared = text](Outcome&& outcome) {
+      self->take(window, k, *prepared, outcome);
+    };
+    works.push_back(work);
+  }
+  window->left = works.size();
+  if (works.empty()) return aside([this, lane = window->lane] { next_window(lane); });
+  service_.submit(call_of(window->lane), model, std::move(works));
+}
+
+// In a thread of the engine.
+void DocumentTranslation::take(const std::shared_ptr<Window>& window, std::size_t k,
+                               const search::TextToTranslate& text, const Outcome& outcome) {
+  const std::size_t number = window->first + k;
+  try {
+    const search::Translation best = window->plan->translations(text, outcome).at(0);
+    if (best.stop_reason == search::StopReason::time_limit || best.stop_reason == search::StopReason::cancelled)
+      throw HttpError(503, "the translation of the file took too long", "server_error");
+    document::Translated translated{one_line(best.text), {}};
+    if (window->all->list->has_marks(number) && translated.text == best.text)
+      translated = window->plan->linked(best, window->all->list->text(number));
+    const std::lock_guard lock(mutex_);
+    if (state_ != State::translating) return;
+    window->all->done[number] = std::move(translated);
+    ++done_;
+  } catch (...) {
+    return fail(std::current_exception());
+  }
+  tell_progress();
+  // The next window has to be split into tokens, so an engine's thread leaves it to another.
+  if (--window->left == 0)
+    models_.post(
+        [self = shared_from_this(), lane = window->lane] { self->aside([self, lane] { self->next_window(lane); }); });
+}
+
+void DocumentTranslation::write() {
+  const std::shared_ptr<Sentences> all = sentences();
+  if (!all) return;
+  DocumentResult result;
+  result.name = document::translated_path(task_.name, file_language(all->choice, task_.request));
+  result.bytes = all->list->write(all->choice.target, [&](std::size_t k) { return std::move(all->done[k]); });
+  end([&] { state_ = State::done, result_ = std::move(result); });
+}
+
+void DocumentTranslation::fail(const std::exception_ptr& error) {
+  // Not by the service, which may have ended before the engine has.
+  ErrorAnswer answer = error_answer(error, "/translate_file", Json::object());
+  fail(DocumentFailure{answer.status, std::move(answer.message), std::move(answer.headers)});
+}
+
+void DocumentTranslation::fail(DocumentFailure failure) {
+  end([&] { state_ = State::failed, failure_ = std::move(failure); });
+}
+
+void DocumentTranslation::cancel() {
+  fail(DocumentFailure{499, "the translation was cancelled"});
+  const std::lock_guard ended(ending_);  // on_end has returned, whoever has called it
+}
+
+// Ends it once. @param settle  sets the result, with the lock held
+void DocumentTranslation::end(const std::function<void()>& settle) {
+  const std::lock_guard ending(ending_);
+  std::shared_ptr<Sentences> old;
+  std::function<void(const DocumentTranslation&)> tell;
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ == State::done || state_ == State::failed) return;
+    settle();
+    old = std::exchange(sentences_, nullptr);
+    task_.bytes = {};
+    task_.on_progress = {};
+    tell = std::exchange(task_.on_end, {});
+  }
+  for (const auto& lane : lane_ends_) lane->cancel();
+  open_.reset();
+  if (tell) tell(*this);
+}
+
+void DocumentTranslation::tell_progress() {
+  DocumentProgress now;
+  std::function<void(const DocumentProgress&)> tell;
+  {
+    const std::lock_guard lock(mutex_);
+    tell = task_.on_progress;
+    now = progress_with_lock();
+  }
+  if (tell) tell(now);
+}
+
+DocumentProgress DocumentTranslation::progress_with_lock() const {
+  DocumentProgress now{.done = done_, .total = total_, .seconds_left = {}};
+  if (done_ > 0) {
+    const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
+    now.seconds_left = seconds / static_cast<double>(done_) * static_cast<double>(total_ - done_);
+  }
+  return now;
+}
+
+DocumentTranslation::State DocumentTranslation::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+DocumentProgress DocumentTranslation::progress() const {
+  const std::lock_guard lock(mutex_);
+  return progress_with_lock();
+}
+
+DocumentPath DocumentTranslation::path() const {
+  const std::lock_guard lock(mutex_);
+  return path_;
+}
+
+DocumentFailure DocumentTranslation::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+std::string DocumentTranslation::result_name() const {
+  const std::lock_guard lock(mutex_);
+  return result_.name;
+}
+
+std::size_t DocumentTranslation::result_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return result_.bytes.size();
+}
+
+DocumentResult DocumentTranslation::take_result() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(result_, {});
+}
+
+}  // namespace tril::serve

@@ -1,0 +1,180 @@
+#include "serve/api/documents.h"
+
+#include <algorithm>
+#include <random>
+
+#include "base/error.h"
+#include "document/formats.h"
+#include "serve/api/service.h"
+
+namespace tril::serve {
+namespace {
+
+constexpr std::size_t most_documents = 64;  // that are translated at the same time
+constexpr std::int64_t most_jobs = 1024;    // of the worker: more than the documents can have
+
+// 128 random bits.
+std::string secret_name() {
+  std::random_device random;  // the system's own source, which cannot be predicted
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+}
+
+HttpError too_many() {
+  HttpError error(429, "too many files are being translated, or wait for their download; try again later",
+                  "rate_limit_error");
+  error.code = "rate_limit_exceeded";
+  error.retry_after = 5;
+  return error;
+}
+
+}  // namespace
+
+Documents::Documents(Service& service, const DocumentLimits& limits)
+    : service_(service), limits_(limits), worker_(most_jobs), keeper_([this] { forget_expired(); }) {}
+
+Documents::~Documents() {
+  std::vector<DocumentPtr> all;
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = ending_ = true;
+    for (const auto& [id, entry] : entries_) all.push_back(entry.document);
+  }
+  changed_.notify_all();
+  keeper_.join();
+  for (const DocumentPtr& document : all) document->cancel();
+}
+
+// With mutex_ held.
+void Documents::check(const Call& call, const DocumentTask& task) const {
+  std::size_t running = 0, own_running = 0;
+  std::int64_t used = 0, own_used = 0;
+  for (const auto& [id, entry] : entries_) {
+    const bool own = entry.client == call.client(), runs = entry.expires == Clock::time_point::max();
+    used += entry.bytes, own_used += own ? entry.bytes : 0;
+    running += runs ? 1 : 0, own_running += own && runs ? 1 : 0;
+  }
+  const auto bytes = 2 * static_cast<std::int64_t>(task.bytes.size());
+  if (stopped_ || running >= most_documents || own_running >= most_documents / 2 || used + bytes > limits_.memory ||
+      (own_used > 0 && own_used + bytes > limits_.memory / 2))
+    throw too_many();
+}
+
+Documents::Ticket Documents::begin(const CallPtr& call, DocumentTask task, Lifetime lifetime) {
+  if (limits_.most_bytes == 0) throw HttpError(403, "Files translation are disabled on this server.");
+  if (task.name.empty() || task.bytes.empty()) throw HttpError(400, "Invalid request: empty file").of_field("file");
+  if (task.bytes.size() > limits_.most_bytes)
+    throw HttpError(
+        413, fmt::format("the file has {} bytes, but at most {} are allowed", task.bytes.size(), limits_.most_bytes))
+        .of_field("file");
+  try {
+    document::format_of(task.name);
+  } catch (const Error&) {
+    throw HttpError(400, "Invalid request: file format not supported; expected one of: " + document::known_extensions())
+        .of_field("file");
+  }
+  service_.check_room(call, true);
+  Ticket ticket{.id = secret_name(), .key = secret_name(), .document = {}};
+  const auto bytes = 2 * static_cast<std::int64_t>(task.bytes.size());
+  {
+    const std::lock_guard lock(mutex_);
+    check(*call, task);
+    task.on_end = [this, then = std::move(task.on_end)](const DocumentTranslation& document) {
+      ended(document);
+      if (then) then(document);
+    };
+    ticket.document = std::make_shared<DocumentTranslation>(ticket.id, service_, worker_, *call, std::move(task),
+                                                            Clock::now() + duration_of(limits_.timeout_seconds));
+    entries_[ticket.id] = {.document = ticket.document,
+                           .owner = call->key,
+                           .key = ticket.key,
+                           .client = call->client(),
+                           .lifetime = lifetime,
+                           .bytes = bytes,
+                           .expires = Clock::time_point::max()};
+  }
+  ticket.document->start();
+  return ticket;
+}
+
+void Documents::ended(const DocumentTranslation& document) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(document.id());
+    if (found == entries_.end()) return;
+    if (found->second.lifetime == Lifetime::request && document.state() != DocumentTranslation::State::done) {
+      entries_.erase(found);
+      return;
+    }
+    found->second.bytes = static_cast<std::int64_t>(document.result_bytes());
+    found->second.expires = Clock::now() + duration_of(limits_.keep_seconds);
+  }
+  changed_.notify_all();
+}
+
+DocumentPtr Documents::find(const Call& call, std::string_view id) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(id);
+  if (found == entries_.end() || found->second.expires <= Clock::now() ||
+      !equal_in_constant_time(found->second.owner, call.key))
+    return nullptr;
+  return found->second.document;
+}
+
+bool Documents::has_key(std::string_view id, std::string_view key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(id);
+  return found != entries_.end() && equal_in_constant_time(found->second.key, key);
+}
+
+DocumentResult Documents::take(std::string_view id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(id);
+  if (found == entries_.end() || found->second.document->state() != DocumentTranslation::State::done)
+    throw HttpError(404, "there is no such file; it was downloaded or deleted, or it belongs to another API key");
+  DocumentResult result = found->second.document->take_result();
+  entries_.erase(found);
+  return result;
+}
+
+void Documents::remove(std::string_view id) {
+  DocumentPtr document;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(id);
+    if (found == entries_.end()) return;
+    document = found->second.document;
+    entries_.erase(found);
+  }
+  document->cancel();
+}
+
+void Documents::stop() {
+  std::vector<DocumentPtr> unattended;
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    for (const auto& [id, entry] : entries_)
+      if (entry.lifetime == Lifetime::document) unattended.push_back(entry.document);
+  }
+  for (const DocumentPtr& document : unattended) document->cancel();
+}
+
+std::size_t Documents::size() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.size();
+}
+
+void Documents::forget_expired() {
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    Clock::time_point next = Clock::time_point::max();
+    std::erase_if(entries_, [now = Clock::now()](const auto& one) { return one.second.expires <= now; });
+    for (const auto& [id, entry] : entries_) next = std::min(next, entry.expires);
+    if (next == Clock::time_point::max())
+      changed_.wait(lock);
+    else
+      changed_.wait_until(lock, next);
+  }
+}
+
+}  // namespace tril::serve
