@@ -22,7 +22,7 @@ shift "$(($# < 2 ? $# : 2))"
 compiler=$(command -v clang++ || command -v clang++-14) || { echo "run.sh: clang++ is not installed; try: make deps" >&2; exit 2; }
 
 cmake -S "$source" -B "$build" -G Ninja -DTRIL_FUZZ=ON -DTRIL_SANITIZE=fuzzer-no-link,address,undefined -DTRIL_BENCH=OFF \
-  -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER="$compiler" >"$build.log" 2>&1 || { cat "$build.log" >&2; exit 2; }
+  -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS=-g1 -DCMAKE_CXX_COMPILER="$compiler" >"$build.log" 2>&1 || { cat "$build.log" >&2; exit 2; }
 mkdir -p "$build/findings"
 status=0
 for name in "$@"; do
