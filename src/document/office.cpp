@@ -8,6 +8,7 @@
 #include "document/office_part.h"
 #include "document/package.h"
 #include "document/xml_nodes.h"
+#include "unicode/letter_case.h"
 
 namespace tril::document {
 namespace {
@@ -27,7 +28,7 @@ constexpr std::array<std::string_view, 20> read_types{
 
 constexpr std::string_view types_name = "[Content_Types].xml";
 
-// The content types of an OOXML package's members, by name.
+// The content types of an OOXML package's members, by name. Names and extensions are compared without case.
 class ContentTypes {
  public:
   explicit ContentTypes(Package& package) {
@@ -35,13 +36,14 @@ class ContentTypes {
     const XmlNodes nodes(bytes, package.place_of(types_name));
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       if (nodes.is(n, Vocabulary::content_types, "Override"))
-        of_part_[nodes.attribute(n, "PartName")] = nodes.attribute(n, "ContentType");
+        of_part_[lower_case(nodes.attribute(n, "PartName"))] = nodes.attribute(n, "ContentType");
       if (nodes.is(n, Vocabulary::content_types, "Default"))
-        of_extension_[nodes.attribute(n, "Extension")] = nodes.attribute(n, "ContentType");
+        of_extension_[lower_case(nodes.attribute(n, "Extension"))] = nodes.attribute(n, "ContentType");
     }
   }
 
-  std::string of(const std::string& member) const {
+  std::string of(const std::string& name) const {
+    const std::string member = lower_case(name);
     if (const auto part = of_part_.find("/" + member); part != of_part_.end()) return part->second;
     const auto extension = of_extension_.find(member.substr(member.find_last_of('.') + 1));
     return extension == of_extension_.end() ? "" : extension->second;
@@ -73,8 +75,7 @@ std::unique_ptr<Document> read_office_open_xml(std::string bytes, const Document
   std::set<std::string> kept;
   for (const ZipMember* const m : package.members()) {
     const std::string type = types.of(m->name);
-    if (m->name.starts_with("_xmlsignatures/") && type.find("digital-signature") != std::string::npos)
-      package.refuse_signature();
+    if (type.find("digital-signature") != std::string::npos) package.refuse_signature();
     if (type.ends_with("spreadsheetml.table+xml") || type.ends_with("spreadsheetml.pivotCacheDefinition+xml"))
       add_column_names(kept, package, *m);
   }

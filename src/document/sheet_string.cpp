@@ -1,21 +1,32 @@
+#include <algorithm>
+
 #include "document/paragraph_content.h"
 
 namespace tril::document {
 namespace {
 
+// Bytes of a line end at the start of a text: a character, or Excel's escape of one ("_x000D_"); 0: none.
+std::size_t line_end(std::string_view text) {
+  if (text.starts_with('\n') || text.starts_with('\r')) return 1;
+  return text.starts_with("_x000D_") || text.starts_with("_x000A_") ? 7 : 0;
+}
+
 // Adds a cell's text, with a boundary for each line end.
 void add_lines(ParagraphContent& content, std::string_view words, std::size_t properties) {
-  while (!words.empty()) {
-    const std::size_t line = std::min(words.find_first_of("\r\n"), words.size());
-    if (line > 0)
-      content.inlines.push_back(
-          {.kind = Inline::text, .properties = properties, .words = std::string(words.substr(0, line))});
-    const std::size_t end = std::min(words.find_first_not_of("\r\n", line), words.size());
-    if (end > line)
-      content.inlines.push_back(
-          {.kind = Inline::boundary, .properties = properties, .words = std::string(words.substr(line, end - line))});
-    words.remove_prefix(end);
+  const auto add = [&](Inline::Kind kind, std::string_view part) {
+    if (!part.empty()) content.inlines.push_back({.kind = kind, .properties = properties, .words = std::string(part)});
+  };
+  std::size_t done = 0;
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t size = line_end(words.substr(at));
+    if (size > 0) {
+      add(Inline::text, words.substr(done, at - done));
+      add(Inline::boundary, words.substr(at, size));
+      done = at + size;
+    }
+    at += std::max<std::size_t>(size, 1);
   }
+  add(Inline::text, words.substr(done));
 }
 
 }  // namespace

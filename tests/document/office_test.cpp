@@ -1,6 +1,8 @@
 // Office documents: paragraphs are whole across runs, marks and fields travel, everything else stays byte for byte.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "document/document_sentences.h"
 #include "document/formats.h"
 #include "format/xml_file.h"
@@ -147,7 +149,7 @@ TEST(Pptx, TextOfShapes) {
 TEST(Xlsx, StringsOfCells) {
   EXPECT_EQ(strings("<si><t>a dog</t></si><si><t>12</t></si><si><t xml:space=\"preserve\"> x </t></si>"),
             "<si><t>A DOG</t></si><si><t>12</t></si><si><t xml:space=\"preserve\"> X </t></si>");
-  EXPECT_EQ(strings("<si><t>one\ntwo</t></si>"), "<si><t>ONE\nTWO</t></si>");
+  EXPECT_EQ(strings("<si><t>one\ntwo_x000D_\nthree</t></si>"), "<si><t>ONE\nTWO_x000D_\nTHREE</t></si>");
   EXPECT_EQ(strings("<si><r><t>and a </t></r><r><rPr><b/></rPr><t>dog</t></r><rPh sb=\"0\"><t>x</t></rPh></si>"),
             "<si><r><t xml:space=\"preserve\">AND A </t></r><r><rPr><b/></rPr><t>DOG</t></r></si>");
   const std::string sheet =
@@ -234,6 +236,33 @@ TEST(Packages, HostileFilesAreRefused) {
   EXPECT_TRUE(
       contains(refused(raw_zip({{"META-INF/encryption.xml", "<a><EncryptionMethod Algorithm=\"x\"/></a>"}}), "x.epub"),
                "is encrypted"));
+}
+
+// Paragraphs that would take minutes in quadratic time.
+TEST(Docx, ManyPartsTakeNoLongerThanText) {
+  const auto many = [](const std::function<std::string(int)>& part) {
+    std::string all;
+    for (int i = 0; i < 15'000; ++i) all += part(i);
+    return all;
+  };
+  const auto id = [](int i) { return " w:id=\"" + std::to_string(i) + "\"/>"; };
+  const std::string begins = many([](int) { return "<w:r><w:fldChar w:fldCharType=\"begin\"/></w:r>"; });
+  const std::string ends = many([](int) { return "<w:r><w:fldChar w:fldCharType=\"end\"/></w:r>"; });
+  for (const std::string& body :
+       {many([&](int i) { return "<w:bookmarkStart" + id(i); }) + many([&](int i) { return "<w:bookmarkEnd" + id(i); }),
+        many([&](int i) { return "<w:bookmarkStart" + id(i); }) + "<w:hyperlink>" +
+            many([&](int i) { return "<w:bookmarkEnd" + id(i); }) + "</w:hyperlink>",
+        begins + r("a") + ends, begins + "<w:hyperlink>" + ends + "</w:hyperlink>",
+        many([&](int i) { return r("a", "<w:u" + id(i)); }), many([](int) { return "<w:r><w:x/><w:tab/></w:r>"; }),
+        many([](int i) {
+          return "<w:hyperlink xmlns:a" + std::to_string(i) + "=\"b\">" + r("a") + "</w:hyperlink>";
+        })}) {
+    const std::string xml = word_xml(p(r("begin") + body + r("end")));
+    const std::string file = ooxml_file({{"word/document.xml", "wordprocessingml.document.main+xml", xml, false}});
+    const auto document = read_document(file, {"x.docx"});
+    EXPECT_EQ(document->write(document->segments()), file);
+    EXPECT_NE(capitals_of(*document), file);
+  }
 }
 
 // A random paragraph: runs of some properties, links, bookmarks, breaks and notes, properly nested.

@@ -12,6 +12,7 @@
 #include "document/document_sentences.h"
 #include "document/formats.h"
 #include "must.h"
+#include "support/office_file.h"
 
 namespace {
 
@@ -37,7 +38,7 @@ bool is_bilingual(std::string_view format) {
 struct Sample {
   std::string_view extension, bytes;
 };
-constexpr std::array<Sample, 3> samples{
+constexpr std::array<Sample, 8> samples{
     {{"xlf",
       "<xliff version='1.2'><file source-language='en'><body><trans-unit><source>a <g id='1'>dog</g><x id='2'/> &amp; "
       "<bpt id='3'/>cat<ept id='3'/></source><target state='new'/></trans-unit></body></file></xliff>"},
@@ -46,7 +47,38 @@ constexpr std::array<Sample, 3> samples{
       "id='2'/></source></segment></unit></file></xliff>"},
      {"tmx",
       "<tmx version='1.4'><header srclang='en'/><body><tu><tuv xml:lang='en'><seg>a <hi>dog</hi><ph "
-      "x='1'>b</ph></seg></tuv></tu></body></tmx>"}}};
+      "x='1'>b</ph></seg></tuv></tu></body></tmx>"},
+     {"docx",
+      "<w:document xmlns:w='http://schemas.openxmlformats.org/wordprocessingml/2006/main'><w:p><w:pPr/><w:r><w:t>a "
+      "</w:t></w:r><w:hyperlink><w:r><w:rPr><w:b/></w:rPr><w:t>dog</w:t><w:br/><w:tab/></w:r></"
+      "w:hyperlink><w:bookmarkStart "
+      "w:id='1'/><w:r><w:fldChar w:fldCharType='begin'/></w:r><w:r><w:instrText>REF</w:instrText></w:r><w:r><w:fldChar "
+      "w:fldCharType='separate'/></w:r><w:r><w:t>x</w:t></w:r><w:r><w:fldChar "
+      "w:fldCharType='end'/></w:r><w:bookmarkEnd "
+      "w:id='1'/><w:r><w:pict><w:p><w:r><w:t>cat</w:t></w:r></w:p></w:pict></w:r></w:p></w:document>"},
+     {"pptx",
+      "<p:sld xmlns:a='http://schemas.openxmlformats.org/drawingml/2006/main'><a:p><a:pPr/><a:r><a:rPr b='1'/><a:t>a "
+      "</a:t></a:r><a:fld><a:t>5</a:t></a:fld><a:br/><a:r><a:t>dog</a:t></a:r><a:endParaRPr/></a:p></p:sld>"},
+     {"xlsx",
+      "<sst xmlns='http://schemas.openxmlformats.org/spreadsheetml/2006/main'><si><t>a "
+      "dog\nb</t></si><si><r><rPr><b/></rPr><t> "
+      "a</t></r><r><t>cat</t></r><rPh><t>x</t></rPh></si></sst>"},
+     {"odt",
+      "<o:x xmlns:text='urn:oasis:names:tc:opendocument:xmlns:text:1.0'><text:p>a <text:span>dog</text:span><text:s "
+      "text:c='2'/>b<text:note><text:p>cat</text:p></text:note><text:tab/><text:line-break/>c<text:bookmark-start "
+      "text:name='b'/>d<text:bookmark-end text:name='b'/></text:p></o:x>"},
+     {"epub", "<html><p>a <b>dog</b> &amp; <img/></p></html>"}}};
+
+// A package in which the input is the member that is read. An input that begins like an archive is one.
+std::string packed_as(std::string_view format, const std::string& input) {
+  using namespace tril::testing;
+  if (input.starts_with("PK")) return input;
+  if (format == "DOCX") return ooxml_file({{"a.xml", "wordprocessingml.document.main+xml", input}});
+  if (format == "PPTX") return ooxml_file({{"a.xml", "presentationml.slide+xml", input}});
+  if (format == "XLSX") return ooxml_file({{"a.xml", "spreadsheetml.sharedStrings+xml", input}});
+  if (format == "EPUB") return epub_file(input);
+  return raw_zip({{"content.xml", input}, {"META-INF/manifest.xml", "<manifest/>"}});
+}
 
 }  // namespace
 
@@ -71,7 +103,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const tril::document::DocumentFormat& format = formats[data[0] % formats.size()];
   const std::string name = "x." + std::string(format.extensions[0]);
   const std::size_t seed = data[1];
-  const std::string bytes(reinterpret_cast<const char*>(data + 2), size - 2);
+  std::string bytes(reinterpret_cast<const char*>(data + 2), size - 2);
+  const bool is_packed = format.encoding == tril::document::Encoding::packed;
+  if (is_packed) bytes = packed_as(format.name, bytes);
   try {
     const auto document = tril::document::read_document(bytes, {name, "en", "de"});
     if (!is_bilingual(format.name))
@@ -91,7 +125,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       placed.push_back(tril::document::joined(s, sentences, list, "en"));
       check_marks(s, placed.back());
     }
-    document->write(placed);
+    const std::string written = document->write(placed);
+    if (is_packed)
+      tril::fuzz::must_read("the translation", [&] {
+        return tril::document::read_document(written, {name, "en", "de"});
+      });
   } catch (const tril::Error&) {
   }
   return 0;

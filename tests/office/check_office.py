@@ -71,7 +71,7 @@ def docx_words(path):
         for run in paragraph._p.iter("{*}r"):
             run = docx.text.run.Run(run, paragraph)
             words += [(c, run.bold, run.italic, run.underline, run.style and run.style.name) for c in upper(run.text) if not c.isspace()]
-        return paragraph.style.name, words
+        return paragraph.style and paragraph.style.name, words
     document = docx.Document(path)
     lists = [document.paragraphs]
     lists += [c.paragraphs for t in document.tables for row in t.rows for c in row.cells]

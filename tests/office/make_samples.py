@@ -35,7 +35,7 @@ def make_docx(path):
     document.save(path)
 
 
-def make_pptx(path):
+def make_pptx(path, notes=True):
     slides = pptx.Presentation()
     slide = slides.slides.add_slide(slides.slide_layouts[1])
     slide.shapes.title.text = "The dog and the snow"
@@ -45,7 +45,16 @@ def make_pptx(path):
     for text, bold in (("Two ", None), ("men", True), (" play.", None)):
         run = paragraph.add_run()
         run.text, run.font.bold = text, bold
-    slide.notes_slide.notes_text_frame.text = "A note for the speaker."
+    if notes:
+        slide.notes_slide.notes_text_frame.text = "A note for the speaker."
+    else:  # a small file: without what python-pptx's template has besides
+        for layout in list(slides.slide_layouts):
+            if layout.name != slide.slide_layout.name:
+                slides.slide_layouts.remove(layout)
+        package = slides.part.package
+        for part, name in ((slides.part, "printerSettings"), (package, "thumbnail")):
+            for number in [n for n, r in part._rels.items() if r.reltype.endswith(name)]:
+                part._rels.pop(number)
     slides.save(path)
 
 

@@ -15,6 +15,7 @@ inline const std::string word_space = "http://schemas.openxmlformats.org/wordpro
 /// Members of an OOXML package, each with its content type's end.
 struct OfficeMember {
   std::string name, type, content;
+  bool packed = true;
 };
 inline std::string ooxml_file(const std::vector<OfficeMember>& members) {
   std::string types = "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\">";
@@ -22,7 +23,7 @@ inline std::string ooxml_file(const std::vector<OfficeMember>& members) {
   for (const OfficeMember& m : members) {
     types += "<Override PartName=\"/" + m.name + "\" ContentType=\"application/vnd.openxmlformats-officedocument." +
              m.type + "\"/>";
-    all.push_back({m.name, m.content, true});
+    all.push_back({m.name, m.content, m.packed});
   }
   all[0].content = types + "</Types>";
   return raw_zip(all);
