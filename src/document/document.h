@@ -20,6 +20,8 @@ struct DocumentOptions {
   std::string where;  ///< names the document in errors
   /// Of the document and its translation, in any form (language/code.h); "": not known.
   std::string source_language = {}, target_language = {};
+  std::vector<std::string> columns = {};  ///< of a table: the columns to translate, by number or header
+  std::string separator = {};             ///< of a table: one byte between cells; "": found out
 };
 
 class Document {

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "document/csv.h"
 #include "document/epub.h"
 #include "document/gettext.h"
 #include "document/html.h"
@@ -15,6 +16,7 @@
 #include "document/subtitles.h"
 #include "document/tmx.h"
 #include "document/xliff.h"
+#include "document/yaml_strings.h"
 #include "unicode/letter_case.h"
 
 namespace tril::document {
@@ -35,6 +37,15 @@ constexpr std::array<std::string_view, 4> pptx_names{"pptx", "pptm", "ppsx", "pp
 constexpr std::array<std::string_view, 2> xlsx_names{"xlsx", "xlsm"};
 constexpr std::array<std::string_view, 4> opendocument_names{"odt", "ott", "odp", "ods"};
 constexpr std::array<std::string_view, 1> epub_names{"epub"};
+constexpr std::array<std::string_view, 2> yaml_names{"yaml", "yml"};
+constexpr std::array<std::string_view, 1> csv_names{"csv"};
+constexpr std::array<std::string_view, 2> tsv_names{"tsv", "tab"};
+
+std::unique_ptr<Document> read_tsv(std::string bytes, const DocumentOptions& options) {
+  DocumentOptions o = options;
+  if (o.separator.empty()) o.separator = "\t";
+  return read_csv(std::move(bytes), o);
+}
 
 // The end of a name after its last dot, in small letters.
 std::string extension_of(std::string_view path) {
@@ -47,10 +58,18 @@ bool is_old_office(std::string_view extension) {
   return extension == "doc" || extension == "xls" || extension == "ppt";
 }
 
+const DocumentFormat* find_format(std::string_view path) {
+  const std::string extension = extension_of(path);
+  for (const DocumentFormat& f : document_formats())
+    for (const std::string_view e : f.extensions)
+      if (e == extension) return &f;
+  return nullptr;
+}
+
 }  // namespace
 
 std::span<const DocumentFormat> document_formats() {
-  static constexpr std::array<DocumentFormat, 15> formats{
+  static constexpr std::array<DocumentFormat, 18> formats{
       {{"plain text", text_names,
         [](std::string bytes, const DocumentOptions&) { return read_plain_text(std::move(bytes)); }},
        {"HTML", html_names, [](std::string bytes, const DocumentOptions&) { return read_html(std::move(bytes)); }},
@@ -68,6 +87,9 @@ std::span<const DocumentFormat> document_formats() {
         [](std::string bytes, const DocumentOptions&) { return read_properties(std::move(bytes)); }},
        {"XLIFF", xliff_names, read_xliff},
        {"TMX", tmx_names, read_tmx},
+       {"YAML", yaml_names, read_yaml_strings},
+       {"CSV", csv_names, read_csv},
+       {"TSV", tsv_names, read_tsv},
        {"DOCX", docx_names, read_office_open_xml, Encoding::packed},
        {"PPTX", pptx_names, read_office_open_xml, Encoding::packed},
        {"XLSX", xlsx_names, read_office_open_xml, Encoding::packed},
@@ -84,15 +106,16 @@ std::string known_extensions() {
 }
 
 const DocumentFormat& format_of(std::string_view path) {
-  const std::string extension = extension_of(path);
-  for (const DocumentFormat& f : document_formats())
-    for (const std::string_view e : f.extensions)
-      if (e == extension) return f;
-  if (is_old_office(extension))
+  if (const DocumentFormat* const format = find_format(path)) return *format;
+  if (const std::string extension = extension_of(path); is_old_office(extension))
     fail_usage(printable(path, 400), "is a document of Office 97 to 2003, which tril does not read",
                fmt::format("open it with its program or LibreOffice, and save it as .{}x", extension));
   fail_usage(printable(path, 400), "its name does not end like a document that tril reads",
              "expected one of: " + known_extensions());
+}
+
+bool is_known(std::string_view path) {
+  return find_format(path) != nullptr;
 }
 
 std::unique_ptr<Document> read_document(std::string bytes, const DocumentOptions& options) {

@@ -28,6 +28,9 @@ std::span<const DocumentFormat> document_formats();
 /// "html, htm, md, ..."
 std::string known_extensions();
 
+/// True if a name has one of these extensions, in upper or lower case.
+bool is_known(std::string_view path);
+
 /// The format of a file by its extension, in upper or lower case.
 /// @throws Error(usage) that lists the known extensions
 const DocumentFormat& format_of(std::string_view path);
