@@ -50,9 +50,11 @@ std::vector<document::Link> links_of(const nlohmann::json& list, std::size_t sou
 DocumentJob::DocumentJob(DocumentPlan plan, const SegmentOptions& options)
     : plan_(std::move(plan)),
       bytes_(read_text(plan_.input, most_document_bytes)),
-      document_(document::read_document(
-          bytes_,
-          {.where = plan_.input, .source_language = plan_.source_language, .target_language = plan_.target_language})),
+      document_(document::read_document(bytes_, {.where = plan_.input,
+                                                 .source_language = plan_.source_language,
+                                                 .target_language = plan_.target_language,
+                                                 .columns = plan_.columns,
+                                                 .separator = plan_.separator})),
       sentences_(*document_, options) {}
 
 std::string DocumentJob::header(const std::string& work) const {

@@ -17,7 +17,9 @@ namespace tril::cli {
 
 struct DocumentPlan {
   std::string input, output;
-  std::string source_language, target_language;  ///< in any form; "": not known
+  std::string source_language = {}, target_language = {};  ///< in any form; "": not known
+  std::vector<std::string> columns = {};                   ///< see document::DocumentOptions
+  std::string separator = {};
 };
 
 /// Checks a plan before long work. @param plan  output "-": beside the input, under a name with the target language
@@ -33,6 +35,7 @@ class DocumentJob {
 
   /// True if its translation needs attention weights.
   bool has_marks() const { return sentences_.any_marks(); }
+  std::int64_t sentences() const { return static_cast<std::int64_t>(sentences_.size()); }
 
   struct Run {
     /// The best translation of each text; fewer if the search was stopped. @param first  the number of the first text

@@ -10,11 +10,13 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/commands/commands.h"
-#include "cli/commands/document_job.h"
+#include "cli/commands/document_options.h"
+#include "cli/commands/document_translator.h"
 #include "cli/commands/line_translator.h"
 #include "cli/commands/shortlist_option.h"
 #include "cli/commands/split_lines.h"
 #include "cli/commands/translated_lines.h"
+#include "cli/commands/watch_documents.h"
 #include "cli/corpus_work/corpus_work.h"
 #include "cli/io/line_stream.h"
 #include "cli/io/matching_lines.h"
@@ -28,7 +30,6 @@
 #include "cli/options/model_set.h"
 #include "cli/options/prompt_options.h"
 #include "decode/texts/prompted_text.h"
-#include "document/formats.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "tokenizer/files/language_tag.h"
@@ -44,7 +45,7 @@ struct TranslateOptions {
   AlignmentOptions alignment;
   bool replace_unknowns = false;
   std::vector<std::string> shortlist;
-  std::optional<std::string> document, to;
+  DocumentFields documents;
   std::string input = "-", output = "-";
   std::string source_language, target_language;
   std::optional<std::string> target_prefix, terminology;
@@ -59,13 +60,7 @@ Fields fields_of(TranslateOptions& o) {
   f.group("Model");
   add_model_fields(f, o.decoding);
   f.group("Text");
-  f.add("document", &o.document,
-        "document to translate, by the end of its name: " + document::known_extensions() +
-            "; everything but its texts stays (docs/documents.md)")
-      .value_name("FILE")
-      .positional();
-  f.add("to", &o.to, "language of a document's translation, which is written beside it: notes.md to notes.de.md")
-      .value_name("LANGUAGE");
+  add_document_fields(f, o.documents);
   f.add("input", &o.input, "text to translate, line by line (see --split), plain or gzip; - is standard input")
       .letter('i')
       .value_name("FILE")
@@ -116,10 +111,7 @@ Fields fields_of(TranslateOptions& o) {
   f.group("Several models");
   add_ensemble_fields(f, o.others);
   add_speculative_fields(f, o.others);
-  f.needs("to", "document", "it names the language of a document's translation");
-  for (const char* of_lines : {"input", "n-best", "json", "target-prefix", "skip-invalid", "alignment", "shard",
-                               "work-dir", "block-lines", "keep-blocks", "split"})
-    f.excludes("document", of_lines, "a document has no lines");
+  add_document_rules(f);
   for (const char* ranks : {"length-penalty", "coverage-penalty"})
     f.excludes("mbr", ranks, "samples are ranked only by their similarity to the others");
   return f;
@@ -258,13 +250,14 @@ void check_kind(const Fields& fields, const model::Model& m) {
 // The languages of the lines. A prompt takes any; the vocabulary of a model with an encoder lists its own.
 LineLanguages line_languages(const TranslateOptions& o, const model::Model& m, const Tokenizer& tokenizer,
                              bool forced) {
-  const bool by_to = o.to && o.target_language.empty();
+  const std::optional<std::string>& to = o.documents.to;
+  const bool by_to = to && o.target_language.empty();
   if (!m.has_encoder()) {
-    const std::string& target = by_to ? *o.to : o.target_language;
+    const std::string& target = by_to ? *to : o.target_language;
     return {.said = {.prefix = "", .source = o.source_language, .target = target},
             .target = {m, tokenizer, target, true}};
   }
-  const std::string target = by_to ? told_language(*o.to, tokenizer) : o.target_language;
+  const std::string target = by_to ? told_language(*to, tokenizer) : o.target_language;
   const bool detects = o.source_language == "auto";
   LineLanguages languages{.said = choose_languages(tokenizer, detects ? "" : o.source_language, target,
                                                    "--source-language", by_to ? "--to" : "--target-language"),
@@ -302,8 +295,10 @@ std::string work_of_document(const TranslateOptions& o, const Fields& fields) {
 
 int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   check_split(o);
-  std::optional<DocumentPlan> plan;
-  if (o.document) plan = checked({*o.document, o.output, o.source_language, o.to.value_or(o.target_language)});
+  DocumentPlan plan = document_plan(o.documents, o.output);
+  plan.source_language = o.source_language, plan.target_language = o.documents.to.value_or(o.target_language);
+  if (o.documents.document) plan = checked(plan);
+  if (o.documents.watch) check_watch({plan, o.json});
   if (o.target_prefix && *o.target_prefix == "-" && o.input == "-")
     fail_usage("--target-prefix", "standard input is already the text to translate", "pass a file");
   if (o.output != "-" && same_file(o.input, o.output))
@@ -311,7 +306,7 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   const dist::Launch ranks = dist::launch_of_environment();
   const std::optional<std::string> together = work_directory(o.corpus, ranks, o.input, o.target_prefix, o.output);
   const Passage passage = passage_of(o.corpus, o.input, o.target_prefix);
-  if (!together && !plan) check_output(o.output);
+  if (!together && !o.documents.any()) check_output(o.output);
   const StopSignal stop;
   const auto source = model::ModelSource::open(o.decoding.model);
   const std::unique_ptr<model::Model> model = load_model(source, o.decoding);
@@ -326,37 +321,46 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
     options.source_of = [sources = languages.sources](const std::string& line) { return sources->counted(line); };
   const ModelSet others(o.others, o.decoding, *model, tokenizer.get());
   others.give_to(options.decoding);
-  auto texts = search::make_translation_text(*model, tokenizer, load_prompt(source, *model, o.prompt.prompt_template));
-  search::SplitOptions split = split_options(o.split, languages.said, o.target_language, *tokenizer);
-  std::optional<DocumentJob> document;
-  if (plan) {
-    split.split = Split::sentences;
-    if (languages.sources || plan->source_language.empty())
-      plan->source_language = languages.sources ? "" : split.source_language;
-    document.emplace(*plan, search::segments_that_fit(split, languages.said.prefix, *texts, options));
-    if (document->has_marks() && model->has_encoder())
-      options.decoding.search.attention = attention_heads(o.alignment, *model, true);
-  }
-  search::Translator translator(std::move(texts), options);
-  const LineForm form{.json = o.json,
-                      .n_best = o.decoding.search.n_best,
-                      .terms = o.terminology.has_value(),
-                      .alignment = o.alignment,
-                      .split = split};
-  LineTranslator lines(form, languages, translator, stop.token());
-
+  const auto make_text = [&] {
+    return search::make_translation_text(*model, tokenizer, load_prompt(source, *model, o.prompt.prompt_template));
+  };
+  LineForm form{.json = o.json,
+                .n_best = o.decoding.search.n_best,
+                .terms = o.terminology.has_value(),
+                .alignment = o.alignment,
+                .split = split_options(o.split, languages.said, o.target_language, *tokenizer)};
   const std::size_t window = lines_at_a_time(options.decoding.batch_size, options.decoding.threads);
+  const auto warn_of_sources = [&] {
+    if (languages.sources && languages.sources->uncertain() > 0)
+      spdlog::warn("lines whose language is uncertain, translated as if they were in the likeliest one: {}",
+                   format_count(languages.sources->uncertain()));
+  };
+  if (o.documents.any()) {
+    form.split.split = Split::sentences;
+    if (languages.sources || plan.source_language.empty())
+      plan.source_language = languages.sources ? "" : form.split.source_language;
+    search::TranslatorOptions with_links = options;
+    if (model->has_encoder()) with_links.decoding.search.attention = attention_heads(o.alignment, *model, true);
+    DocumentTranslator documents({.make_text = make_text,
+                                  .plain = options,
+                                  .with_links = with_links,
+                                  .form = form,
+                                  .work = work_of_document(o, fields),
+                                  .window = window,
+                                  .progress = !quiet && stderr_is_terminal()},
+                                 languages, stop);
+    if (o.documents.watch)
+      watch_documents({plan, o.json}, documents, stop);
+    else if (documents.translate(plan) < 0)
+      return exit_failure;
+    documents.report(*model);
+    warn_of_sources();
+    return exit_success;
+  }
+  search::Translator translator(make_text(), options);
+  LineTranslator lines(form, languages, translator, stop.token());
   std::int64_t invalid = 0;
-  if (document) {
-    const bool finished =
-        document->run({.translate = [&](const auto& texts, std::int64_t first) { return lines.best(texts, first); },
-                       .tokenizer = *tokenizer,
-                       .work = work_of_document(o, fields),
-                       .window = window,
-                       .progress = !quiet && stderr_is_terminal()},
-                      stop);
-    if (!finished) return exit_failure;
-  } else if (together) {
+  if (together) {
     const CorpusResult result =
         work_on_corpus({.plan = work_plan(o, fields, *together),
                         .ranks = ranks,
@@ -374,9 +378,7 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   }
   report_speculation(translator.speculation());
   warn_of_lines(translator, lines.tally(), *model, invalid);
-  if (languages.sources && languages.sources->uncertain() > 0)
-    spdlog::warn("lines whose language is uncertain, translated as if they were in the likeliest one: {}",
-                 format_count(languages.sources->uncertain()));
+  warn_of_sources();
   return exit_success;
 }
 
@@ -392,6 +394,7 @@ void add_translate(App& app) {
                           "says otherwise. A document keeps everything but its texts; if the command is stopped, "
                           "running it again continues it.",
            .examples = {{"tril translate -m de notes.md --to de", "a document, to notes.de.md"},
+                        {"tril translate -m de --watch docs --to de", "each document that appears in a directory"},
                         {"tril translate --model de -i test.en -o test.de", "a file"},
                         {"echo \"A dog runs.\" | tril translate -m de -b 8 --n-best 8",
                          "the eight best translations, with scores"},

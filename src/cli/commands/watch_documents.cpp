@@ -1,0 +1,89 @@
+#include "cli/commands/watch_documents.h"
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "cli/io/directory_watch.h"
+#include "cli/io/standard_output.h"
+#include "document/formats.h"
+#include "format/json_text.h"
+
+namespace tril::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Watching {
+ public:
+  Watching(const WatchPlan& plan, DocumentTranslator& translator, const StopSignal& stop)
+      : plan_(plan),
+        translator_(translator),
+        stop_(stop),
+        output_(plan.documents.output == "-" ? plan.documents.input : plan.documents.output) {}
+
+  void run() {
+    DirectoryWatch watch(plan_.documents.input);
+    spdlog::info("{}: watched for documents to translate; press Ctrl-C to end", plan_.documents.input);
+    while (!stop_.came())
+      for (const std::string& name : watch.next(stop_.token()))
+        if (is_document(name) && !stop_.came()) translate(name);
+  }
+
+ private:
+  bool is_document(const std::string& name) const {
+    if (name.starts_with('.') || !document::is_known(name)) return false;
+    const std::string stem = name.substr(0, name.find_last_of('.'));
+    return !stem.ends_with("." + plan_.documents.target_language);
+  }
+
+  void translate(const std::string& name) {
+    const fs::path source = fs::path(plan_.documents.input) / name;
+    const fs::path target = fs::path(output_) / document::translated_path(name, plan_.documents.target_language);
+    const auto before = stamp_of(source), made = stamp_of(target);
+    if (!before || (made && made->time >= before->time)) return;
+    DocumentPlan plan = plan_.documents;
+    plan.input = source.string(), plan.output = target.string();
+    const auto begun = std::chrono::steady_clock::now();
+    nlohmann::ordered_json told{{"document", plan.input}};
+    try {
+      const std::int64_t sentences = translator_.translate(plan);
+      if (sentences < 0) return;
+      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
+      told["translation"] = plan.output, told["sentences"] = sentences, told["seconds"] = taken.count();
+      spdlog::info("{}: {} sentences, {:.1f} s, to {}", plan.input, format_count(sentences), taken.count(),
+                   plan.output);
+      // If it changed meanwhile, its translation is marked as older, so that also a later run translates it again.
+      std::error_code ignored;
+      if (stamp_of(source) != before) fs::last_write_time(target, before->time - std::chrono::seconds(1), ignored);
+    } catch (const Error& e) {
+      told["error"] = e.what();
+      spdlog::error("{}", e.what());
+    }
+    if (plan_.json) write_stdout(json_text(told) + "\n");
+  }
+
+  const WatchPlan& plan_;
+  DocumentTranslator& translator_;
+  const StopSignal& stop_;
+  std::string output_;
+};
+
+}  // namespace
+
+void check_watch(const WatchPlan& plan) {
+  for (const auto& [path, option] :
+       {std::pair{&plan.documents.input, "--watch"}, std::pair{&plan.documents.output, "--output"}})
+    if (std::error_code error; *path != "-" && !fs::is_directory(*path, error))
+      fail_usage(option, fmt::format("{} is not a directory", *path), "create it, or name another one");
+}
+
+void watch_documents(const WatchPlan& plan, DocumentTranslator& translator, const StopSignal& stop) {
+  Watching(plan, translator, stop).run();
+}
+
+}  // namespace tril::cli
