@@ -14,6 +14,12 @@ std::unique_ptr<Document> read_plain_text(std::string text, PlainSegments segmen
     if (!is_blank(bytes)) document->add({.at = {0, bytes.size()}}, {bytes, {}, {}});
     return document;
   }
+  if (segments == PlainSegments::prose) {
+    SegmentBuilder builder(*document, {LineEnds::break_lines, Worth::anything, nullptr});
+    builder.plain({0, bytes.size()});
+    builder.end();
+    return document;
+  }
   SegmentBuilder builder(*document, {LineEnds::are_text, Worth::anything, nullptr});
   constexpr std::string_view mark = "\xef\xbb\xbf";
   for (std::size_t at = bytes.starts_with(mark) ? mark.size() : 0; at < bytes.size();) {

@@ -18,6 +18,7 @@
 #include "cli/serving/server_keys.h"
 #include "model_io/adapter.h"
 #include "serve/api/service.h"
+#include "serve/dialects/dialects.h"
 #include "serve/http/http_server.h"
 
 namespace tril::cli {
@@ -120,6 +121,7 @@ int serve(ServeOptions o) {
                                               : std::clamp(thread_count(o.decoding.threads) / 4, 1, most_http_threads);
   serve::Models models(std::move(loaders), models_options(o));
   serve::Service service(options, models);
+  serve::add_dialects(service);
   serve::HttpServer server({.address = o.host == "localhost" ? "127.0.0.1" : o.host,
                             .port = static_cast<std::uint16_t>(o.port),
                             .threads = http_threads,

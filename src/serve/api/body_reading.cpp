@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::size_t largest_small_body = std::size_t{16} << 10;
 
+bool is_key(std::string_view name, ErrorStyle style) {
+  return name == "api_key" || (!key_field(style).empty() && lower(name) == lower(key_field(style)));
+}
+
 }  // namespace
 
 bool unpack_if_small(HttpRequest& request, std::size_t most) {
@@ -23,55 +27,63 @@ bool unpack_if_small(HttpRequest& request, std::size_t most) {
   return true;
 }
 
-void check_where_fields_are(const HttpRequest& request, bool takes_forms, Warnings& warnings) {
-  const bool as_form = is_read_as_form(request);
-  if (takes_forms && as_form) return;
+void check_where_fields_are(const HttpRequest& request, ErrorStyle style, Warnings& warnings) {
+  const bool as_form = is_read_as_form(request), forms = takes_forms(style);
+  if (reads_address(style) || (forms && as_form)) return;
   // A body that is a form only by a client's default (`curl -d '{...}'`) is JSON.
   if (as_form && is_form(request.header("content-type").value_or("")) && !trim(request.body).starts_with('['))
     throw HttpError(415, "this route takes JSON, but the body is a form");
   for (const auto& [key, value] : request.query) {
-    if (key == "api_key") continue;
+    if (key == "api_key" || key == key_field(style)) continue;
     const std::string name = printable(key, 64);
     warnings.pass_over(
-        name,
-        fmt::format("{}: is in the query string, {}", name,
-                    takes_forms ? "where fields are read only if the body is a form or empty; put it into the body"
+        name, fmt::format("{}: is in the query string, {}", name,
+                          forms ? "where fields are read only if the body is a form or empty; put it into the body"
                                 : "where this route reads no fields; put it into the body"));
   }
 }
 
-std::string key_of_head(const HttpRequest& request) {
-  if (const auto bearer = request.header("authorization"))
-    if (bearer->size() > 7 && lower(bearer->substr(0, 7)) == "bearer ") return bearer->substr(7);
-  if (const auto key = request.header("x-api-key")) return *key;
-  const auto key = request.query.find("api_key");
-  return key == request.query.end() ? "" : key->second;
+std::string key_of_head(const HttpRequest& request, ErrorStyle style) {
+  if (const auto given = request.header("authorization"))
+    for (const std::string_view scheme : {"bearer ", "deepl-auth-key "})
+      if (given->size() > scheme.size() && lower(given->substr(0, scheme.size())) == scheme)
+        return given->substr(scheme.size());
+  for (const char* name : {"x-api-key", "x-goog-api-key", "ocp-apim-subscription-key"})
+    if (auto key = request.header(name)) return *std::move(key);
+  for (const auto& [name, value] : request.query)
+    if (is_key(name, style)) return value;
+  return "";
 }
 
-std::string key_of_body(const HttpRequest& request) {
-  if (request.body.find("api_key") == std::string::npos) return "";
+std::string key_of_body(const HttpRequest& request, ErrorStyle style) {
+  const auto has = [&](std::string_view name) { return request.body.find(name) != std::string::npos; };
+  const std::string_view own = key_field(style);
+  if (!has("api_key") && (own.empty() || !has(own))) return "";
   try {
     if (const std::string type = request.header("content-type").value_or(""); is_multipart(type)) {
       for (const FormPart& part : read_parts(type, request.body))
-        if (part.name == "api_key" && !part.file_name) return std::string(part.value);
+        if (is_key(part.name, style) && !part.file_name) return std::string(part.value);
       return "";
     }
     const Json body = body_of(request);
-    const auto key = body.find("api_key");
-    return key != body.end() && key->is_string() ? key->get<std::string>() : "";
+    for (const auto& [name, value] : body.items())
+      if (is_key(name, style) && value.is_string()) return value.get<std::string>();
   } catch (const HttpError&) {
-    return "";
   }
+  return "";
 }
 
-std::string body_without_key(const HttpRequest& request) {
+std::string body_without_key(const HttpRequest& request, ErrorStyle style) {
   const auto has = [&](std::string_view part) { return request.body.find(part) != std::string::npos; };
-  if (!has("api_key") && !has("%") && !has("\\u")) return request.body;  // in any spelling of the name
+  const std::string_view own = key_field(style);
+  // In any spelling of the name.
+  if (!has("api_key") && (own.empty() || !has(own)) && !has("%") && !has("\\u")) return request.body;
   try {
     Json body = body_of(request);
-    if (!body.contains("api_key")) return request.body;
-    body["api_key"] = "...";
-    return json_text(body);
+    bool found = false;
+    for (auto& [name, value] : body.items())
+      if (is_key(name, style)) value = "...", found = true;
+    return found ? json_text(body) : request.body;
   } catch (const HttpError&) {
     return "";  // it may still contain a key
   }

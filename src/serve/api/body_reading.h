@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "serve/api/error_style.h"
 #include "serve/api/warnings.h"
 #include "serve/http/http.h"
 
@@ -17,17 +18,16 @@ namespace tril::serve {
 bool unpack_if_small(HttpRequest& request, std::size_t most);
 
 /// Warns of fields where the route does not look: those in the address of a request with a JSON body.
-/// @param takes_forms  whether the route accepts fields in a form and in the address, beside a form or alone
 /// @throws HttpError: 415 for a form that is not accepted, 400 like Warnings::pass_over()
-void check_where_fields_are(const HttpRequest& request, bool takes_forms, Warnings& warnings);
+void check_where_fields_are(const HttpRequest& request, ErrorStyle style, Warnings& warnings);
 
 /// The key in a request's headers or address; empty if none.
-std::string key_of_head(const HttpRequest& request);
-/// The key in an unpacked body, as in LibreTranslate (`api_key`); empty if there is none or the body is
-/// malformed.
-std::string key_of_body(const HttpRequest& request);
+std::string key_of_head(const HttpRequest& request, ErrorStyle style);
+/// The key in an unpacked body: `api_key`, as in LibreTranslate, or the name that the API has for it (key_field()). Empty if there
+/// is none or the body is malformed.
+std::string key_of_body(const HttpRequest& request, ErrorStyle style);
 
 /// An unpacked body for the log, without a key. Empty if it might contain a key that cannot be found.
-std::string body_without_key(const HttpRequest& request);
+std::string body_without_key(const HttpRequest& request, ErrorStyle style);
 
 }  // namespace tril::serve

@@ -47,8 +47,4 @@ Json openai_error(const ErrorAnswer& a) {
   return {{"message", a.message}, {"type", a.type}, {"param", told(a.parameter)}, {"code", told(a.code)}};
 }
 
-Json error_body(const ErrorAnswer& a, ErrorStyle style) {
-  return {{"error", style == ErrorStyle::libretranslate ? Json(a.message) : openai_error(a)}};
-}
-
 }  // namespace tril::serve

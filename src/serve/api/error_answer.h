@@ -1,7 +1,6 @@
 // The answer to a failed request: its status and contents.
 #pragma once
 
-#include <cstdint>
 #include <exception>
 #include <string>
 
@@ -9,9 +8,6 @@
 #include "serve/http/http.h"
 
 namespace tril::serve {
-
-/// The format of a route's errors.
-enum class ErrorStyle : std::uint8_t { openai, libretranslate };
 
 struct ErrorAnswer {
   int status = 500;
@@ -28,8 +24,5 @@ ErrorAnswer error_answer(const std::exception_ptr& error, const std::string& pat
 
 /// {"message": ..., "type": ..., "param": ..., "code": ...}, OpenAI's error format.
 Json openai_error(const ErrorAnswer& answer);
-
-/// The body of an answer with an error: {"error": ...}.
-Json error_body(const ErrorAnswer& answer, ErrorStyle style);
 
 }  // namespace tril::serve

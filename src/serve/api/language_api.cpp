@@ -2,10 +2,10 @@
 //   GET /languages   POST /detect   GET /frontend/settings
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "document/formats.h"
 #include "language/name.h"
+#include "serve/api/language_pairs.h"
 #include "serve/api/text_sources.h"
 
 namespace tril::serve {
@@ -35,40 +35,9 @@ Json described(const std::string& code, const std::string& locale) {
   return {{"code", code}, {"name", language_name(*language, locale)}, {"nativeName", own_name(*language)}};
 }
 
-std::vector<std::string> codes_of(const KnownLanguages& languages) {
-  std::vector<std::string> codes;
-  for (std::size_t i = 0; i < languages.names().size(); ++i)
-    if (std::string code = languages.code(i); std::find(codes.begin(), codes.end(), code) == codes.end())
-      codes.push_back(std::move(code));
-  return codes;
-}
-
-std::vector<std::string> public_codes(std::vector<std::string> names) {
-  for (std::string& name : names) name = public_code(name);
-  return names;
-}
-
-void add(std::vector<std::string>& list, const std::vector<std::string>& more) {
-  for (const std::string& one : more)
-    if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(one);
-}
-
 Json languages_of(const Models& models, const PivotOptions& pivots, const std::string& locale) {
-  const LanguageGraph graph(models.offers(), pivots);
-  std::map<std::string, std::vector<std::string>> known;
-  for (const Models::Offer& model : models.offers()) {
-    if (!model.profile->translates) continue;
-    const std::vector<std::string> targets = codes_of(model.profile->languages.into);
-    std::vector<std::string> sources = codes_of(model.profile->languages.from);
-    if (sources.empty()) sources.push_back(unknown_language);
-    for (const std::string& source : sources) {
-      add(known[source], targets);
-      if (source != unknown_language) add(known[source], public_codes(graph.targets_of(source)));
-    }
-    for (const std::string& target : targets) known[target];
-  }
   Json list = Json::array();
-  for (const auto& [code, targets] : known) {
+  for (const auto& [code, targets] : language_pairs(models, pivots)) {
     list.push_back(described(code, locale));
     list.back()["targets"] = targets;
   }

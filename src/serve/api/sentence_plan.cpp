@@ -11,10 +11,28 @@ namespace {
 
 // A key of everything that affects the search options: the whole request except what differs by text.
 std::string search_key(const search::TextOptions& text, const Json& body) {
-  static constexpr std::array own{"q",           "source",     "target",     "format",     "api_key",
-                                  "model",       "split",      "prefix",     "scores",     "stream",
-                                  "priority",    "time_limit", "min_length", "max_length", "max_length_factor",
-                                  "terminology", "context",    "style"};
+  static constexpr std::array own{"q",
+                                  "source",
+                                  "target",
+                                  "format",
+                                  "api_key",
+                                  "model",
+                                  "split",
+                                  "prefix",
+                                  "scores",
+                                  "stream",
+                                  "priority",
+                                  "time_limit",
+                                  "min_length",
+                                  "max_length",
+                                  "max_length_factor",
+                                  "terminology",
+                                  "context",
+                                  "style",
+                                  "ignore_tags",
+                                  "splitting_tags",
+                                  "non_splitting_tags",
+                                  "outline_detection"};
   static const Json known = translate_schema()["properties"];
   std::string key = text.terminology ? "terms" : "plain";
   for (const auto& [name, schema] : known.items())  // in a fixed order, whatever the request's is
@@ -38,7 +56,7 @@ SentencePlan::SentencePlan(ModelPtr model, const ModelChoice& choice, const Tran
   set_lengths(r.search);
   search_ = search_plan(r.search, model_->asked_to_translate(), r.alternatives + 1, *model_);
   text_.context = static_cast<std::int32_t>(r.context);
-  text_.style = r.style;
+  if (model_->profile().takes_style || !r.style_may_be_left_out) text_.style = r.style;
   if (text_.terminology && model_->translation().places_terms() && !search_.has_beam()) {
     search_.beam_size = 8;
     if (!r.search.sampling) search_.sampling.on = false;  // the publisher's choice, which the terms overrule

@@ -11,6 +11,7 @@
 #include "serve/api/body_reading.h"
 #include "serve/api/error_answer.h"
 #include "serve/api/text_sources.h"
+#include "serve/api/translate_request.h"
 #include "serve/http/content_coding.h"
 #include "unicode/trim.h"
 
@@ -52,11 +53,20 @@ std::size_t place_of(const std::string& key, const std::vector<std::string>& key
   return key.empty() ? 0 : place;
 }
 
-// Whether the route matches this path; a final {name} matches any non-empty text.
-bool is_at(const Route& route, std::string_view path) {
-  const std::size_t name = route.path.find('{');
-  if (name == std::string::npos) return route.path == path;
-  return path.size() > name && path.substr(0, name) == std::string_view(route.path).substr(0, name);
+// Whether the route's path matches this one; a {name} matches any non-empty text, one within the path only without a slash.
+bool is_path(std::string_view route, std::string_view path) {
+  const std::size_t begin = route.find('{');
+  if (begin == std::string_view::npos) return route == path;
+  const std::string_view before = route.substr(0, begin), after = route.substr(route.find('}') + 1);
+  if (path.size() <= before.size() + after.size() || !path.starts_with(before) || !path.ends_with(after)) return false;
+  const std::string_view name = path.substr(begin, path.size() - before.size() - after.size());
+  return after.empty() || name.find('/') == std::string_view::npos;
+}
+
+bool is_at(const Route& route, const HttpRequest& request) {
+  if (is_path(route.path, request.path)) return true;
+  return !route.alias.empty() && is_path(route.alias, request.path) &&
+         (route.alias_field.empty() || request.query.contains(route.alias_field));
 }
 
 }  // namespace
@@ -98,6 +108,10 @@ std::shared_ptr<const Keys> Service::keys_now() const {
   return keys_;
 }
 
+void Service::add_routes(std::vector<Route> routes) {
+  routes_.insert(routes_.begin(), std::make_move_iterator(routes.begin()), std::make_move_iterator(routes.end()));
+}
+
 void Service::drain() {
   reading_.drain();  // its jobs may still use the side worker and the models
   documents_->stop();
@@ -108,7 +122,7 @@ void Service::drain() {
 const Route& Service::route_of(const HttpRequest& request) const {
   std::string allowed;
   for (const Route& route : routes_) {
-    if (!is_at(route, request.path)) continue;
+    if (!is_at(route, request)) continue;
     if (route.method == request.method || (request.method == "HEAD" && route.method == "GET")) return route;
     allowed += (allowed.empty() ? "" : ", ") + route.method;
   }
@@ -198,7 +212,7 @@ void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) 
 void Service::take(const CallPtr& call, const Route& route) {
   const auto keys = keys_now();
   const bool wants_key = !keys->api.empty() || !keys->admin.empty();
-  const std::string key = key_of_head(call->request);
+  const std::string key = key_of_head(call->request, route.errors);
   const bool key_may_follow = wants_key && key.empty() && !call->request.body.empty();
   if (!key_may_follow) authorise(*call, route, key);
   if (draining_ && route.who != Route::Who::anybody) {
@@ -215,16 +229,16 @@ void Service::take(const CallPtr& call, const Route& route) {
 }
 
 void Service::read_body(const CallPtr& call, const Route& route, bool key_may_follow) {
-  if (options_.log && options_.log_texts && !route.takes_file) call->caller->body = body_without_key(call->request);
-  if (key_may_follow) authorise(*call, route, key_of_body(call->request));
-  if (!route.request_schema.is_null())
-    check_where_fields_are(call->request, route.errors == ErrorStyle::libretranslate, call->warnings);
+  if (options_.log && options_.log_texts && !route.takes_file)
+    call->caller->body = body_without_key(call->request, route.errors);
+  if (key_may_follow) authorise(*call, route, key_of_body(call->request, route.errors));
+  if (!route.request_schema.is_null()) check_where_fields_are(call->request, route.errors, call->warnings);
   route.handle(call);
 }
 
 bool Service::takes_files(std::string_view path) const {
   return std::any_of(routes_.begin(), routes_.end(),
-                     [&](const Route& route) { return route.takes_file && is_at(route, path); });
+                     [&](const Route& route) { return route.takes_file && is_path(route.path, path); });
 }
 
 std::size_t Service::most_upload_bytes() const {
@@ -233,15 +247,22 @@ std::size_t Service::most_upload_bytes() const {
 }
 
 ErrorAnswer Service::answer_to(const Call& call, const std::exception_ptr& error) {
-  const Json fields =
-      call.route && !call.route->request_schema.is_null() ? call.route->request_schema["properties"] : Json::object();
+  if (call.route && call.route->errors != ErrorStyle::openai) {  // it may become a request of POST /translate
+    static const Json fields = translate_schema()["properties"];
+    return error_answer(error, call.request.path, fields);
+  }
+  const Json fields = call.route && call.route->request_schema.is_object()
+                          ? call.route->request_schema.value("properties", Json::object())
+                          : Json::object();
   return error_answer(error, call.request.path, fields);
 }
 
 void Service::fail(const CallPtr& call, const std::exception_ptr& error) {
   ErrorAnswer answer = answer_to(*call, error);
-  const Json body = error_body(answer, call->route ? call->route->errors : ErrorStyle::openai);
-  call->out->send({.status = answer.status, .body = json_text(body) + "\n", .headers = std::move(answer.headers)});
+  const ErrorStyle style = call->route ? call->route->errors : ErrorStyle::openai;
+  call->out->send({.status = error_status(answer, style),
+                   .body = json_text(error_body(answer, style)) + "\n",
+                   .headers = std::move(answer.headers)});
 }
 
 namespace {

@@ -12,8 +12,10 @@
 
 #include "serve/api/documents.h"
 #include "serve/api/error_answer.h"
+#include "serve/api/error_style.h"
 #include "serve/api/language_graph.h"
 #include "serve/api/request_fields.h"
+#include "serve/api/usage.h"
 #include "serve/engine/metrics.h"
 #include "serve/engine/models.h"
 #include "serve/engine/side_worker.h"
@@ -65,9 +67,12 @@ struct Call {
   Clock::time_point begun = Clock::now(), deadline;
   std::string id;     ///< also sent to the client
   Warnings warnings;  ///< included in the answer
+  /// Turns the answer of POST /translate into that of another API; empty: it stays.
+  std::function<Json(Json body)> shape;
 
   const std::string& client() const { return caller->client; }
   void send(Json body, int status = 200) {
+    if (shape && status == 200) body = shape(std::move(body));
     warnings.put_into(body);
     out->send({.status = status, .body = json_text(body) + "\n"});
   }
@@ -75,7 +80,9 @@ struct Call {
 using CallPtr = std::shared_ptr<Call>;
 
 struct Route {
-  std::string method, path, summary;
+  std::string method;
+  std::string path;  ///< {name} stands for any text: the last one also for a text with slashes
+  std::string summary;
   Json request_schema;   ///< of the body; null: no body
   std::string response;  ///< a description of the answer
   std::function<void(const CallPtr&)> handle;
@@ -83,6 +90,10 @@ struct Route {
   enum class Who : std::uint8_t { anybody, keyholders, admins } who = Who::keyholders;
   std::string response_type = "application/json";
   bool takes_file = false;  ///< in a multipart form, whose size is limited by Service::most_upload_bytes()
+  Json query_schema =
+      nullptr;  ///< of the fields in the address; null: there are none, or those of the body may stand there
+  /// Another path of the route; it counts only for requests with the field `alias_field` in their address, if that is not empty.
+  std::string alias = {}, alias_field = {};
 };
 
 class Detectors;  // text_sources.h
@@ -107,6 +118,8 @@ class Service {
   void set_connections(std::function<std::size_t()> count);
 
   const std::vector<Route>& routes() const { return routes_; }
+  /// Adds routes of other APIs, before the first request. They are preferred to those that are known already.
+  void add_routes(std::vector<Route> routes);
   /// The API's description in OpenAPI 3.
   Json openapi() const;
   const ServiceOptions& options() const { return options_; }
@@ -116,6 +129,7 @@ class Service {
   /// For HttpServerOptions::takes_uploads and upload_bytes.
   bool takes_files(std::string_view path) const;
   std::size_t most_upload_bytes() const;
+  Usage& usage() { return usage_; }
 
   // --- for the routes ---
 
@@ -180,6 +194,7 @@ class Service {
   std::map<std::pair<std::string, int>, std::uint64_t> answers_;  ///< by route and status; guarded by mutex_
   std::function<std::size_t()> connections_;                      ///< guarded by mutex_
   const std::unique_ptr<Detectors> detectors_;
+  Usage usage_;
   Histogram seconds_;
   SideWorker side_;
   SideWorker reading_;  ///< for large bodies (body_reading.h)

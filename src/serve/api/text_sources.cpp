@@ -30,7 +30,7 @@ HttpError uncertain(const LanguageDetector& detector, const Detection& found, co
   what += fmt::format("; give source, one of {}", fmt::join(possible.codes, ", "));
   if (!possible.silent.empty())
     what += fmt::format(", or choose model {}, which does not state its language", fmt::join(possible.silent, ", "));
-  return field_error("source", what);
+  return field_error("source", what).with_code("language_uncertain");
 }
 
 // The language of each text; nothing for one without letters.

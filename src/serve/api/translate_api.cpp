@@ -30,6 +30,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
   /// @param texts  as the pivots have left them; null: the model reads the request's texts
   void start(Service& service, const Json& body, SplitTexts texts) {
     plan_.emplace(model_, choice_, r_, body);
+    shows_context_text_ = model_->profile().takes_context && !r_.context_text.empty();
     split_ =
         texts ? std::move(texts) : split_texts(r_, plan_->source_language(), {*model_, plan_->tag(), plan_->text()});
     plan_->settle(
@@ -55,11 +56,14 @@ class Translating : public std::enable_shared_from_this<Translating> {
   }
 
  private:
-  // The sentences of a text before sentence p that its prompt shows.
+  // What the prompt of sentence p of a text shows: the request's context, and the sentences before.
   std::vector<std::string> context_of(std::size_t i, std::size_t p) const {
     const std::vector<std::string>& sources = (*split_)[i].sources;
     const std::size_t first = p - std::min(p, static_cast<std::size_t>(r_.context));
-    return {sources.begin() + static_cast<std::ptrdiff_t>(first), sources.begin() + static_cast<std::ptrdiff_t>(p)};
+    std::vector<std::string> shown(sources.begin() + static_cast<std::ptrdiff_t>(first),
+                                   sources.begin() + static_cast<std::ptrdiff_t>(p));
+    if (shows_context_text_) shown.insert(shown.begin(), r_.context_text);
+    return shown;
   }
 
   // The work for sentence p of text i, whose source (with its tag) is the request's `number`-th; null if it is empty.
@@ -222,6 +226,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
   bool list_;
   std::optional<SentencePlan> plan_;
   SplitTexts split_;
+  bool shows_context_text_ = false;  ///< TranslateRequest::context_text
   std::atomic<std::size_t> left_ = 0;
   std::mutex mutex_;
   std::exception_ptr error_;
@@ -275,6 +280,7 @@ void translate_texts(Service& service, const CallPtr& call, Translation t) {
 void translate(Service& service, const CallPtr& call, TranslateRequest r, Json body) {
   std::vector<TextGroup> groups =
       choose_models(service, {r.model, r.source, r.target}, r.q.size(), [&] { return plain_texts(r); });
+  for (const std::string& q : r.q) service.usage().add(call->client(), characters_in(q));
   if (groups.size() == 1)
     return translate_texts(service, call, {std::move(groups[0].choice), std::move(r), std::move(body)});
   const auto joined = std::make_shared<JoinedAnswer>(call, groups.size());

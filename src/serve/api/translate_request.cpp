@@ -12,11 +12,18 @@ Fields fields_of(TranslateRequest& r) {
         "possible one, or else as for auto");
   f.add("target", &r.target,
         "target language, likewise; unset: the only possible one, or as the model's directory says");
-  f.add("format", &r.format, "text, or html, whose markup is kept").choices({"text", "html"});
+  f.add("format", &r.format, "text, or html or xml, whose markup is kept").choices({"text", "html", "xml"});
+  f.add("ignore-tags", &r.xml.ignored, "for xml: elements whose text is not translated");
+  f.add("splitting-tags", &r.xml.splitting, "for xml: elements that divide the text");
+  f.add("non-splitting-tags", &r.xml.non_splitting, "for xml: elements that stand within a sentence");
+  f.add("outline-detection", &r.xml.outline,
+        "for xml: elements that stand between elements divide the text too; those beside words do not");
   f.add("alternatives", &r.alternatives, "number of further translations of each text").at_least(0).at_most(31);
   f.add("api-key", &r.api_key, "the key, which may also be sent in the header");
   f.add("model", &r.model, "name of the model; unset: one for these languages");
-  f.add("split", &r.split, "how a text is split before it is translated").choices({"sentences", "lines", "none"});
+  f.add("split", &r.split,
+        "how a text is split before it is translated; nonewlines: into sentences, which may go on in the next line")
+      .choices({"sentences", "nonewlines", "lines", "none"});
   f.add("prefix", &r.prefix, "what the translation begins with; needs split none");
   f.add("context", &r.context,
         "for a language model: the number of sentences before each sentence that its prompt shows")

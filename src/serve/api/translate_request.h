@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "decode/texts/terminology.h"
+#include "document/xml_markup.h"
 #include "serve/api/request_fields.h"
 #include "serve/api/schedule.h"
 #include "serve/api/search_fields.h"
@@ -17,10 +18,15 @@ struct TranslateRequest {
   std::vector<std::string> q;
   std::string model, source, target, format = "text", api_key, split = "sentences", prefix;
   std::string style;
+  document::XmlRules xml;
   std::int64_t alternatives = 0, context = 0;
   Schedule schedule;
   bool scores = false, alignment = false, replace_unknowns = false, stream = false;
   SearchOptions search;
+
+  // Not among the fields of POST /translate.
+  bool style_may_be_left_out = false;  ///< by a model that has no place for a style; otherwise it refuses the request
+  std::string context_text;            ///< shown before all texts, by a model that has a place for context; "": none
 };
 
 /// The request's fields.

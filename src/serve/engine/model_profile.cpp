@@ -54,6 +54,10 @@ ModelProfile profile_of(const Loaded& loaded) {
                        .languages = {},
                        .adapters = loaded.adapters};
   if (profile.translates) profile.languages = languages_of(loaded);
+  if (profile.translates && !encodes) {
+    profile.takes_style = loaded.prompt->reads("style");
+    profile.takes_context = loaded.prompt->reads("context");
+  }
   profile.bytes = loaded.bytes;
   return profile;
 }

@@ -30,11 +30,12 @@ struct ServedLanguages {
 };
 
 struct ModelProfile {
-  bool translates = false;            ///< it has an encoder, or a prompt and languages for it
-  bool continues = false;             ///< it is a language model
-  ServedLanguages languages;          ///< of a model that translates
-  std::vector<std::string> adapters;  ///< their names
-  std::int64_t bytes = 0;             ///< memory that it takes once loaded, without its KV cache (Loaded::bytes)
+  bool translates = false;                          ///< it has an encoder, or a prompt and languages for it
+  bool continues = false;                           ///< it is a language model
+  bool takes_style = false, takes_context = false;  ///< its prompt has a place for a style, or for the texts before
+  ServedLanguages languages;                        ///< of a model that translates
+  std::vector<std::string> adapters;                ///< their names
+  std::int64_t bytes = 0;  ///< memory that it takes once loaded, without its KV cache (Loaded::bytes)
 };
 using ProfilePtr = std::shared_ptr<const ModelProfile>;
 

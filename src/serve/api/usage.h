@@ -1,0 +1,26 @@
+// How many characters each client has had translated since the server started.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace tril::serve {
+
+class Usage {
+ public:
+  /// @param client  CallIdentity::client. Clients without a key are counted together
+  void add(const std::string& client, std::int64_t characters);
+  std::int64_t characters_of(const std::string& client) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, std::int64_t> characters_;  ///< by key, "" without one
+};
+
+/// The number of characters (code points) of a text in UTF-8.
+std::int64_t characters_in(std::string_view text);
+
+}  // namespace tril::serve

@@ -1,0 +1,130 @@
+// What DeepL's clients ask besides translations:
+//   GET and POST /v2/languages   GET and POST /v2/usage   GET /v2/glossary-language-pairs
+#include <set>
+
+#include "language/name.h"
+#include "serve/api/language_pairs.h"
+#include "serve/dialects/dialects.h"
+#include "serve/dialects/language_codes.h"
+
+namespace tril::serve {
+namespace {
+
+// DeepL's number for accounts without a limit.
+constexpr std::int64_t no_limit = 1'000'000'000'000;
+
+struct LanguagesRequest {
+  std::string type = "source";
+};
+Fields fields_of(LanguagesRequest& r) {
+  Fields f;
+  f.add("type", &r.type, "whether source or target languages are listed").choices({"source", "target"});
+  return f;
+}
+
+// DeepL's clients ask for a variant of English and Portuguese as targets, and refuse the language itself.
+std::vector<std::string> deepl_targets(const std::string& code) {
+  if (code == "en") return {"en-GB", "en-US"};
+  if (code == "pt") return {"pt-BR", "pt-PT"};
+  return {code};
+}
+
+Json described(const std::string& code) {
+  const std::optional<Language> language = find_language(code);
+  return {{"language", deepl_code(code)}, {"name", language ? language_name(*language, "en") : code}};
+}
+
+Json source_languages(const Service& service) {
+  std::set<std::string> codes;
+  for (const auto& [source, targets] : language_pairs(service.models(), service.options().pivots))
+    if (source != unknown_language && !targets.empty()) codes.insert(deepl_source_code(source));
+  Json list = Json::array();
+  for (const std::string& code : codes) list.push_back(described(code));
+  return list;
+}
+
+// Whether some model that translates into the language has a place for a style.
+bool has_formality(const Service& service, const std::string& code) {
+  for (const Models::Offer& model : service.models().offers())
+    if (model.profile->takes_style && model.profile->languages.into.find(code)) return true;
+  return false;
+}
+
+Json target_languages(const Service& service) {
+  std::set<std::string> codes;
+  for (const auto& [source, targets] : language_pairs(service.models(), service.options().pivots))
+    for (const std::string& target : targets)
+      for (const std::string& code : deepl_targets(target)) codes.insert(code);
+  Json list = Json::array();
+  for (const std::string& code : codes) {
+    list.push_back(described(code));
+    list.back()["supports_formality"] = has_formality(service, code);
+  }
+  return list;
+}
+
+// The fields of a request without required ones: in the address, in a form or in a JSON body, which may be empty.
+template <class Request>
+Request read_from_anywhere(const CallPtr& call) {
+  const bool empty = call->request.body.empty() && call->request.query_text.empty();
+  Json body = empty ? Json::object() : body_of(call->request);
+  if (!is_read_as_form(call->request))
+    for (const auto& [name, value] : call->request.query)
+      if (!body.contains(name)) body[name] = value;
+  body.erase("auth_key");
+  return read_request<Request>(body, call->warnings);
+}
+
+Json pairs_for_glossaries(const Service& service) {
+  std::set<std::pair<std::string, std::string>> pairs;
+  for (const auto& [source, targets] : language_pairs(service.models(), service.options().pivots))
+    for (const std::string& target : targets)
+      if (source != unknown_language && deepl_source_code(source) != deepl_source_code(target))
+        pairs.emplace(lower(deepl_source_code(source)), lower(deepl_source_code(target)));
+  Json list = Json::array();
+  for (const auto& [source, target] : pairs) list.push_back({{"source_lang", source}, {"target_lang", target}});
+  return {{"supported_languages", std::move(list)}};
+}
+
+}  // namespace
+
+void add_deepl_account_routes(Service& service) {
+  std::vector<Route> routes;
+  for (const char* method : {"GET", "POST"}) {
+    const bool get = method == std::string_view("GET");
+    const Json fields = schema_of_request<LanguagesRequest>();
+    routes.push_back({.method = method,
+                      .path = "/v2/languages",
+                      .summary = "Lists the source or target languages, as DeepL does",
+                      .request_schema = get ? Json(nullptr) : fields,
+                      .response = "a list of languages with their names; supports_formality of target languages",
+                      .handle =
+                          [&service](const CallPtr& call) {
+                            const auto r = read_from_anywhere<LanguagesRequest>(call);
+                            call->send(r.type == "target" ? target_languages(service) : source_languages(service));
+                          },
+                      .errors = ErrorStyle::deepl,
+                      .query_schema = get ? fields : Json(nullptr)});
+    routes.push_back({.method = method,
+                      .path = "/v2/usage",
+                      .summary = "Counts the characters that the key has had translated since the server started",
+                      .request_schema = nullptr,
+                      .response = "character_count, and character_limit, which is always 10^12: there is no limit",
+                      .handle =
+                          [&service](const CallPtr& call) {
+                            call->send({{"character_count", service.usage().characters_of(call->client())},
+                                        {"character_limit", no_limit}});
+                          },
+                      .errors = ErrorStyle::deepl});
+  }
+  routes.push_back({.method = "GET",
+                    .path = "/v2/glossary-language-pairs",
+                    .summary = "Lists the pairs of languages for glossaries, as DeepL does",
+                    .request_schema = nullptr,
+                    .response = "supported_languages: the pairs that are translated",
+                    .handle = [&service](const CallPtr& call) { call->send(pairs_for_glossaries(service)); },
+                    .errors = ErrorStyle::deepl});
+  service.add_routes(std::move(routes));
+}
+
+}  // namespace tril::serve

@@ -1,0 +1,12 @@
+#include "serve/dialects/dialects.h"
+
+namespace tril::serve {
+
+void add_dialects(Service& service) {
+  add_deepl_text_routes(service);
+  add_deepl_account_routes(service);
+  add_google_routes(service);
+  add_microsoft_routes(service);
+}
+
+}  // namespace tril::serve

@@ -1,0 +1,103 @@
+// Microsoft's Translator API, version 3: what its clients ask, and what they are told.
+#include "support/contains.h"
+#include "support/dialects.h"
+#include "support/polyglot.h"
+
+namespace tril::serve::microsoft_test {
+namespace {
+
+using MicrosoftApi = ServingDialects;
+
+Json list_of(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts) list.push_back({{"Text", text}});
+  return list;
+}
+
+TEST_F(MicrosoftApi, TranslatesBesideLibreTranslate) {
+  begin();
+  const std::string one = "a dog runs", best = translated(one, 1)[0].text;
+  Json got = post("/translate?api-version=3.0&from=en&to=de", list_of({one, "the old dog"}));
+  EXPECT_EQ(got[0], Json({{"translations", Json::array({Json{{"text", best}, {"to", "de"}}})}}));
+  EXPECT_EQ(got[1]["translations"][0]["text"], translated("the old dog", 1)[0].text);
+  EXPECT_EQ(post("/translate", {{"q", one}, {"target", "de"}})["translatedText"], best);
+  got = post("/translator/text/v3.0/translate?to=de", list_of({one}));
+  EXPECT_EQ(got[0]["detectedLanguage"]["language"], "en");
+  EXPECT_EQ(got[0]["translations"][0]["text"], best);
+  got = post("/translate?api-version=3.0&to=de&textType=html&category=general", list_of({"<p>a dog runs</p>"}));
+  EXPECT_EQ(got[0]["translations"][0]["text"], "<p>" + best + "</p>");
+}
+
+TEST_F(MicrosoftApi, SeveralTargetsAndSources) {
+  begin({}, testing::small_polyglot(), writer);
+  const std::vector<std::string> texts{"Il faisait beau et nous sommes rentr\u00e9s t\u00f4t.",
+                                       "We went home early because of the rain.", "12:30"};
+  const auto one_by_one = [&](const std::string& text, const std::string& source, const std::string& target) {
+    return post("/translate", {{"q", text}, {"source", source}, {"target", target}})["translatedText"];
+  };
+  const Json got = post("/translate?api-version=3.0&to=de&to=es", list_of(texts));
+  ASSERT_EQ(got.size(), 3u);
+  EXPECT_EQ(got[0]["detectedLanguage"]["language"], "fr");
+  EXPECT_EQ(got[1]["detectedLanguage"]["language"], "en");
+  for (std::size_t i = 0; i < 2; ++i)
+    for (std::size_t t = 0; t < 2; ++t) {
+      const std::string to = t == 0 ? "de" : "es";
+      EXPECT_EQ(got[i]["translations"][t]["to"], to);
+      EXPECT_EQ(got[i]["translations"][t]["text"], one_by_one(texts[i], i == 0 ? "fr" : "en", to));
+    }
+  const Json error = post("/translate?api-version=3.0&to=de&to=german", list_of(texts), 400)["error"];
+  EXPECT_EQ(error["code"], 400'036);
+  EXPECT_TRUE(contains(error["message"], "to: ", "german"));
+}
+
+TEST_F(MicrosoftApi, LanguagesDetectionsAndSentences) {
+  begin({}, testing::small_polyglot(), writer);
+  const Json languages = request("GET", "/languages?api-version=3.0&scope=translation", "", "Accept-Language: de\r\n");
+  EXPECT_EQ(languages["translation"]["en"], Json({{"name", "Englisch"}, {"nativeName", "English"}, {"dir", "ltr"}}));
+  EXPECT_EQ(languages.size(), 1u);
+  EXPECT_EQ(request("GET", "/languages?api-version=3.0").size(), 3u);
+  EXPECT_TRUE(request("GET", "/languages").is_array()) << "LibreTranslate's";
+  const Json detected = post("/detect?api-version=3.0", list_of({"We went home early because of the rain.", "12:30"}));
+  EXPECT_EQ(detected[0]["language"], "en");
+  EXPECT_EQ(detected[0]["isTranslationSupported"], true);
+  EXPECT_EQ(detected[1]["language"], "und");
+  const Json broken = post("/breaksentence?api-version=3.0&language=en",
+                           list_of({"How are you? I am fine. What did you do today?", " \U0001f600 a.  B. ", ""}));
+  EXPECT_EQ(broken[0], Json({{"sentLen", {13, 11, 22}}}));
+  EXPECT_EQ(broken[2]["sentLen"], Json::array());
+  std::size_t sum = 0;
+  for (const Json& one : broken[1]["sentLen"]) sum += one.get<std::size_t>();
+  EXPECT_EQ(sum, 11u) << "an emoji is two units";
+  EXPECT_EQ(post("/breaksentence?api-version=3.0",
+                 list_of({"It was late. We went home early because of the rain."}))[0]["detectedLanguage"]["language"],
+            "en");
+}
+
+TEST_F(MicrosoftApi, ErrorsHaveItsForm) {
+  ServiceOptions o;
+  o.keys.api = {"secret"};
+  begin(o);
+  const std::string key = "Ocp-Apim-Subscription-Key: secret\r\n", body = list_of({"a dog"}).dump();
+  for (const char* name :
+       {"translate?api-version=3.0&to=de", "detect?api-version=3.0", "breaksentence?api-version=3.0"})
+    EXPECT_EQ(request("POST", std::string("/") + name, body, "", 401)["error"]["code"], 401'000);
+  EXPECT_EQ(request("GET", "/languages?api-version=3.0", "", "", 401)["error"]["code"], 401'000);
+  request("POST", "/translate?api-version=3.0&to=de", body, key);
+  request("POST", "/translate?api-version=3.0&to=de&Subscription-Key=secret", body);
+  const auto message = [&](const std::string& query, const std::string& wrong, int code = 400'000) {
+    const Json error = request("POST", "/translate?api-version=3.0" + query, wrong, key, 400)["error"];
+    EXPECT_EQ(error["code"], code) << error;
+    return error["message"].get<std::string>();
+  };
+  EXPECT_TRUE(contains(message("", body, 400'036), "to", "missing"));
+  EXPECT_TRUE(contains(message("&to=de&from=xx", body, 400'035), "xx"));
+  EXPECT_TRUE(contains(message("&to=de&textType=pdf", body), "textType", "pdf"));
+  EXPECT_TRUE(contains(message("&to=de&includeAlignment=true", body), "includeAlignment"));
+  EXPECT_TRUE(contains(message("&to=de&profanityAction=Deleted", body), "profanityAction"));
+  for (const char* wrong : {"{}", "[]", "[1]", "[{}]", R"([{"Text": 1}])", "", "[", "Text=a"})
+    (void)message("&to=de", wrong);
+  EXPECT_TRUE(contains(request("POST", "/translate?api-version=2.0&to=de", body, key, 400)["error"]["message"], "3.0"));
+}
+
+}  // namespace
+}  // namespace tril::serve::microsoft_test
