@@ -1,18 +1,28 @@
-"""The published Python clients against a running server: `openai` and `libretranslatepy` (pip install both).
+"""The published Python clients against a running server: `openai`, `libretranslatepy`, `deepl`, `google-cloud-translate` and
+`azure-ai-translation-text<2`. Those that are not installed are left out.
 
-  tril serve -m de=DIR plays=DIR --port 8080 &
+  tril serve -m de=DIR plays=DIR --languages de=en:de --port 8080 &
   python3 scripts/check_clients.py --port 8080 --translator de --writer plays
 
-Not part of the tests, which need no Python; exits 77 where a client is not installed.
+Not part of the tests, which need no Python; exits 77 if no client is installed.
 """
 import argparse
+import importlib
+import io
 import sys
 
-try:
-    import openai
-    from libretranslatepy import LibreTranslateAPI
-except ImportError as missing:
-    print(f"check_clients: {missing}; left out", file=sys.stderr)
+
+def installed(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError as missing:
+        print(f"check_clients: {missing}; left out", file=sys.stderr)
+        return None
+
+
+openai, libretranslatepy, deepl = installed("openai"), installed("libretranslatepy"), installed("deepl")
+google, azure = installed("google.cloud.translate_v2"), installed("azure.ai.translation.text")
+if not any((openai, libretranslatepy, deepl, google, azure)):
     sys.exit(77)
 
 parser = argparse.ArgumentParser()
@@ -31,11 +41,12 @@ def check(ok, what):
         sys.exit(1)
 
 
-client = openai.OpenAI(base_url=base + "/v1", api_key=args.key, max_retries=0)
-names = [m.id for m in client.models.list()]
-check(all(n in names for n in (args.translator, args.writer) if n), f"models.list: {names}")
+if openai:
+    client = openai.OpenAI(base_url=base + "/v1", api_key=args.key, max_retries=0)
+    names = [m.id for m in client.models.list()]
+    check(all(n in names for n in (args.translator, args.writer) if n), f"models.list: {names}")
 
-if args.writer:
+if openai and args.writer:
     ask = dict(model=args.writer, prompt="The king", max_tokens=12, temperature=0)
     whole = client.completions.create(**ask)
     check(whole.choices[0].finish_reason in ("length", "stop"), f"completions: {whole.choices[0].text!r}")
@@ -111,15 +122,107 @@ if args.writer:
         except openai.BadRequestError as error:
             check("chat template" in error.message, "a chat without a template is refused")
 
-if args.translator:
-    api = LibreTranslateAPI(base + "/", None if args.key == "none" else args.key)
+english = "We went home early because of the rain. A dog runs in the snow."
+
+if libretranslatepy and args.translator:
+    api = libretranslatepy.LibreTranslateAPI(base + "/", None if args.key == "none" else args.key)
     languages = api.languages()
     check(isinstance(languages, list) and languages, f"languages: {languages}")
     source = next((l["code"] for l in languages if l.get("targets")), "auto")
     target = next((t for l in languages for t in l.get("targets", [])), "de")
     text = api.translate("A dog runs in the snow.", source, target)
     check(isinstance(text, str) and text, f"translate: {text!r}")
+    detected = api.detect(english)
+    check(detected[0]["language"] == "en" and detected[0]["confidence"] > 50, f"detect: {detected}")
+
+if deepl and args.translator:
+    api = deepl.DeepLClient(args.key, server_url=base)
+    deepl.http_client.max_network_retries = 0
+    source = api.get_source_languages()[0].code
+    targets = api.get_target_languages()
+    target = next(t.code for t in targets if not t.code.startswith(source))
+    check(all(isinstance(t.supports_formality, bool) for t in targets), f"languages: {source} to {[t.code for t in targets]}")
+    before = api.get_usage().character.count
+    one = api.translate_text(english, source_lang=source.lower(), target_lang=target.lower())
+    check(one.detected_source_lang == source and one.billed_characters == len(english), f"translate_text: {one.text!r}")
+    check(api.get_usage().character.count == before + len(english), "usage: counted")
+    list_of = api.translate_text((t for t in [english, "", "A ball."]), source_lang=source, target_lang=target)
+    check([t.text for t in list_of][:2] == [one.text, ""] and len(list_of) == 3, "translate_text: a list in its order")
+    for model_type in deepl.ModelType:
+        used = api.translate_text("A ball.", source_lang=source, target_lang=target, model_type=model_type)
+        check(used.model_type_used is not None, f"model_type_used: {used.model_type_used}")
+    for how in deepl.SplitSentences:
+        api.translate_text("A dog runs.\nIt is old.", source_lang=source, target_lang=target, split_sentences=how)
+    page = "<d><par>A <b>dog</b> runs.</par><raw>stay</raw></d>"
+    kept = api.translate_text(page, source_lang=source, target_lang=target, tag_handling="xml", ignore_tags=["raw"],
+                              splitting_tags="par", non_splitting_tags=["b"], outline_detection=False)
+    check(kept.text.startswith("<d><par>") and kept.text.endswith("</par><raw>stay</raw></d>") and "<b>" in kept.text,
+          f"tag_handling: {kept.text!r}")
+    api.translate_text(english, source_lang=source, target_lang=target, preserve_formatting=True, context="Animals.",
+                       formality=deepl.Formality.PREFER_MORE)
+    for wrong, what in ((dict(target_lang="XX"), "target_lang"), (dict(source_lang="XX", target_lang=target), "source_lang"),
+                        (dict(target_lang=target, source_lang=source, formality="invalid"), "formality"),
+                        (dict(target_lang=target, source_lang=source, split_sentences="invalid"), "split_sentences"),
+                        (dict(target_lang=target, source_lang=source, glossary="no-such-glossary"), "glossary")):
+        try:
+            api.translate_text("A ball.", **wrong)
+            check(False, f"a wrong {what} is refused")
+        except deepl.DeepLException as error:
+            check(what in str(error), f"errors: {error}")
+    if args.key != "none":
+        try:
+            deepl.DeepLClient("wrong", server_url=base).get_usage()
+            check(False, "a wrong key is refused")
+        except deepl.AuthorizationException as error:
+            check(True, f"errors: {error}")
+    translated = io.BytesIO()
+    status = api.translate_document(english.encode(), translated, source_lang=source, target_lang=target,
+                                    filename="notes.txt")
+    check(status.done and translated.getvalue().decode() == one.text, f"translate_document: {status.billed_characters} characters")
     try:
-        check(False, f"detect: {api.detect('A dog runs.')}")
-    except Exception as error:  # no language is detected, and none is made up
-        check("501" in str(error) or "detected" in str(error), f"detect: {error}")
+        api.translate_document(b"x", io.BytesIO(), target_lang=target, filename="notes.exe")
+        check(False, "an unknown format is refused")
+    except deepl.DeepLException as error:
+        check("format" in str(error), f"errors: {error}")
+
+if google and args.translator:
+    from google.auth.credentials import AnonymousCredentials
+    from google.cloud.exceptions import GoogleCloudError
+
+    api = google.Client(credentials=AnonymousCredentials(), client_options={"api_endpoint": base})
+    if args.key != "none":
+        api._connection.extra_headers = {}
+        api._http.headers["X-Goog-Api-Key"] = args.key
+    codes = [l["language"] for l in api.get_languages(target_language="de")]
+    check("en" in codes, f"google: languages {codes}")
+    target = next(c for c in codes if c != "en")
+    several = api.translate([english, "A <b>dog</b> & men"], target_language=target, source_language="en")
+    check(len(several) == 2 and "<b>" in several[1]["translatedText"], f"google: {several[0]['translatedText']!r}")
+    plain = api.translate(english, target_language=target, format_="text", model="nmt")
+    check(plain["detectedSourceLanguage"] == "en" and plain["model"] == "nmt", "google: detectedSourceLanguage, model")
+    check(api.detect_language(english)["language"] == "en", "google: detect")
+    try:
+        api.translate("A ball.", target_language="xx")
+        check(False, "google: a wrong target is refused")
+    except GoogleCloudError as error:
+        check(error.code == 400, f"google: {error.message}")
+
+if azure and args.translator:
+    from azure.core.credentials import AzureKeyCredential
+    from azure.core.exceptions import HttpResponseError
+
+    api = azure.TextTranslationClient(endpoint=base, credential=AzureKeyCredential(args.key))
+    languages = api.get_supported_languages().translation
+    check("en" in languages and languages["en"].dir == "ltr", f"azure: languages {list(languages)}")
+    target = next(c for c in languages if c != "en")
+    got = api.translate(body=[english, "A ball."], to_language=[target, target], from_language="en")
+    check([t.to for t in got[0].translations] == [target, target], f"azure: {got[1].translations[0].text!r}")
+    got = api.translate(body=[english], to_language=[target])
+    check(got[0].detected_language.language == "en", "azure: detected_language")
+    broken = api.find_sentence_boundaries(body=["How are you? I am fine. What did you do today?"], language="en")
+    check(broken[0].sent_len == [13, 11, 22], f"azure: sentences {broken[0].sent_len}")
+    try:
+        api.translate(body=["A ball."], to_language=["xx"])
+        check(False, "azure: a wrong target is refused")
+    except HttpResponseError as error:
+        check(error.error.code in (400036, "400036"), f"azure: {error.error.message}")

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "serve/api/translate_api.h"
+#include "serve/dialects/deepl_style.h"
 #include "serve/dialects/dialects.h"
 #include "serve/dialects/language_codes.h"
 
@@ -12,7 +13,7 @@ namespace {
 struct DeeplRequest {
   std::vector<std::string> text, ignore_tags, splitting_tags, non_splitting_tags;
   std::string source_lang, target_lang, context, split_sentences, formality = "default", model_type;
-  std::string tag_handling, tag_handling_version, glossary_id;
+  std::string tag_handling, tag_handling_version;
   bool preserve_formatting = false, outline_detection = true, show_billed_characters = false;
 };
 
@@ -31,7 +32,7 @@ Fields fields_of(DeeplRequest& r) {
   f.add("formality", &r.formality,
         "formal or informal style, from a language model whose prompt has a place for it; other models refuse more and "
         "less, and do without prefer_more and prefer_less")
-      .choices({"default", "more", "less", "prefer_more", "prefer_less"});
+      .choices(formalities());
   f.add("model-type", &r.model_type, "has no effect, and is given back as model_type_used")
       .choices({"quality_optimized", "prefer_quality_optimized", "latency_optimized"});
   f.add("tag-handling", &r.tag_handling, "how tags in texts are read").choices({"xml", "html"});
@@ -40,7 +41,6 @@ Fields fields_of(DeeplRequest& r) {
   f.add("splitting-tags", &r.splitting_tags, "for xml: elements that divide the text");
   f.add("non-splitting-tags", &r.non_splitting_tags, "for xml: elements that stand within a sentence");
   f.add("ignore-tags", &r.ignore_tags, "for xml: elements whose text is not translated");
-  f.add("glossary-id", &r.glossary_id, "a glossary; needs source_lang");
   f.add("show-billed-characters", &r.show_billed_characters, "return the number of characters of each text too");
   return f;
 }
@@ -73,7 +73,7 @@ void read_as_forms_do(Json& body) {
   }
   if (const auto formality = body.find("formality"); formality != body.end() && formality->is_string())
     *formality = lower(formality->get<std::string>());
-  for (const char* name : {"style_id", "translation_memory_id", "custom_instructions"})
+  for (const char* name : {"glossary_id", "style_id", "translation_memory_id", "custom_instructions"})
     if (const auto field = body.find(name); field != body.end() && !field->is_null())
       throw field_error(name, "is not supported");
 }
@@ -81,9 +81,7 @@ void read_as_forms_do(Json& body) {
 DeeplRequest read_deepl_request(Json& body, Warnings& warnings) {
   read_as_forms_do(body);
   body.erase("auth_key");
-  DeeplRequest r = read_request<DeeplRequest>(body, warnings);
-  if (!r.glossary_id.empty() && r.source_lang.empty()) throw field_error("glossary_id", "needs source_lang");
-  return r;
+  return read_request<DeeplRequest>(body, warnings);
 }
 
 // The same request as one of POST /translate.
@@ -102,8 +100,7 @@ Json as_translate_body(const DeeplRequest& r) {
     body["non_splitting_tags"] = r.non_splitting_tags;
     body["outline_detection"] = r.outline_detection;
   }
-  if (r.formality.ends_with("more")) body["style"] = "formal";
-  if (r.formality.ends_with("less")) body["style"] = "informal";
+  if (const std::string style = style_of(r.formality); !style.empty()) body["style"] = style;
   return body;
 }
 
@@ -148,7 +145,7 @@ void add_deepl_text_routes(Service& service) {
                 call->warnings.tell("ignore_tags: only has an effect if tag_handling is xml");
               Json body = as_translate_body(d);
               TranslateRequest r = read_translate_request(body, call->warnings);
-              r.style_may_be_left_out = d.formality.starts_with("prefer");
+              r.style_may_be_left_out = may_be_left_out(d.formality);
               r.context_text = d.context;
               call->shape = deepl_shape(d);
               translate(service, call, std::move(r), std::move(body));

@@ -12,6 +12,7 @@ void add_dialects(Service& service);
 
 void add_deepl_text_routes(Service& service);
 void add_deepl_account_routes(Service& service);
+void add_deepl_document_routes(Service& service);
 void add_google_routes(Service& service);
 void add_microsoft_routes(Service& service);
 

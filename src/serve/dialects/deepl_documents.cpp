@@ -1,0 +1,148 @@
+// Documents for DeepL's clients, which send a file, ask how far it is, and fetch the translation:
+//   POST /v2/document   POST /v2/document/{document_id}   POST /v2/document/{document_id}/result
+#include <cmath>
+
+#include "document/formats.h"
+#include "serve/api/form_body.h"
+#include "serve/dialects/deepl_style.h"
+#include "serve/dialects/dialects.h"
+
+namespace tril::serve {
+namespace {
+
+struct UploadRequest {
+  std::string source_lang, target_lang, formality = "default", filename, output_format;
+};
+Fields fields_of(UploadRequest& r) {
+  Fields f;
+  f.add("target-lang", &r.target_lang, "target language: DE, EN-GB, ZH-HANS, or a code in any other form").required();
+  f.add("source-lang", &r.source_lang,
+        "source language, likewise; unset: the only possible one, or else it is detected");
+  f.add("formality", &r.formality, "as for POST /v2/translate").choices(formalities());
+  f.add("filename", &r.filename, "name of the file, whose extension gives its format; unset: the name in the form");
+  f.add("output-format", &r.output_format, "the extension of the file; no other format can be written");
+  return f;
+}
+
+Json upload_schema() {
+  Json schema = schema_of_request<UploadRequest>();
+  schema["properties"]["file"] = {
+      {"type", "string"},
+      {"format", "binary"},
+      {"description", "the file; its name ends in one of: " + document::known_extensions()}};
+  schema["required"].push_back("file");
+  return schema;
+}
+
+struct KeyRequest {
+  std::string document_key;
+};
+Fields fields_of(KeyRequest& r) {
+  Fields f;
+  f.add("document-key", &r.document_key, "the key that the upload has returned").required();
+  return f;
+}
+
+std::string extension_of(const std::string& name) {
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string::npos ? "" : lower(name.substr(dot + 1));
+}
+
+void take_document(Service& service, const CallPtr& call) {
+  static const Json properties = upload_schema()["properties"];
+  FileForm form = read_file_form(call->request, "file");
+  Json fields = json_of_form(form.fields, properties);
+  fields.erase("auth_key");
+  if (fields.contains("glossary_id")) throw field_error("glossary_id", "is not supported");
+  const auto d = read_request<UploadRequest>(fields, call->warnings);
+  const std::string name = d.filename.empty() ? form.name : d.filename;
+  if (!d.output_format.empty() && lower(d.output_format) != extension_of(name))
+    throw field_error("output_format", fmt::format("the translation of {} is a file of the same format", name));
+  DocumentTask task{.name = name, .bytes = std::string(form.bytes), .request = {}, .body = Json::object()};
+  task.request.source = d.source_lang;
+  task.request.target = d.target_lang;
+  task.request.style = style_of(d.formality);
+  task.request.style_may_be_left_out = may_be_left_out(d.formality);
+  task.on_end = [&service, client = call->client()](const DocumentTranslation& document) {
+    if (document.state() == DocumentTranslation::State::done)
+      service.usage().add(client, static_cast<std::int64_t>(document.path().characters));
+  };
+  call->request.body = {};
+  const Documents::Ticket ticket = service.documents().begin(call, std::move(task), Documents::Lifetime::document);
+  call->send({{"document_id", ticket.id}, {"document_key", ticket.key}});
+}
+
+// The document that a request names by its address and its key.
+DocumentPtr document_of(Service& service, const CallPtr& call) {
+  static const Json properties = schema_of_request<KeyRequest>()["properties"];
+  Json body = body_of(call->request, properties);
+  body.erase("auth_key");
+  const auto r = read_request<KeyRequest>(body, call->warnings);
+  const std::string rest = call->request.path.substr(std::string_view("/v2/document/").size());
+  const std::string id = rest.substr(0, rest.find('/'));
+  const DocumentPtr document = service.documents().find(*call, id);
+  if (!document || !service.documents().has_key(id, r.document_key))
+    throw HttpError(404,
+                    "there is no document with this document_id and document_key; it was downloaded or has expired");
+  return document;
+}
+
+Json status_of(const DocumentTranslation& document) {
+  using State = DocumentTranslation::State;
+  const State state = document.state();
+  Json answer{{"document_id", document.id()},
+              {"status", state == State::waiting       ? "queued"
+                         : state == State::translating ? "translating"
+                         : state == State::done        ? "done"
+                                                       : "error"}};
+  if (state == State::failed) answer["error_message"] = document.failure().message;
+  if (state == State::done) answer["billed_characters"] = document.path().characters;
+  if (state == State::translating)
+    if (const auto seconds = document.progress().seconds_left) answer["seconds_remaining"] = std::ceil(*seconds);
+  return answer;
+}
+
+void send_document(Service& service, const CallPtr& call) {
+  const DocumentPtr document = document_of(service, call);
+  if (document->state() == DocumentTranslation::State::failed)
+    throw HttpError(document->failure().status, document->failure().message);
+  if (document->state() != DocumentTranslation::State::done) {
+    HttpError waiting(503, "the document is not translated yet", "server_error");
+    waiting.retry_after = 1;
+    throw waiting;
+  }
+  call->out->send({.content_type = "application/octet-stream", .body = service.documents().take(document->id()).bytes});
+}
+
+}  // namespace
+
+void add_deepl_document_routes(Service& service) {
+  const Json key = schema_of_request<KeyRequest>();
+  service.add_routes(
+      {{.method = "POST",
+        .path = "/v2/document",
+        .summary = "Begins to translate a file, as DeepL does",
+        .request_schema = upload_schema(),
+        .response = "document_id and document_key, with which its translation can be fetched",
+        .handle = [&service](const CallPtr& call) { take_document(service, call); },
+        .errors = ErrorStyle::deepl,
+        .takes_file = true},
+       {.method = "POST",
+        .path = "/v2/document/{document_id}/result",
+        .summary = "A translated file, once; 503 if it is not translated yet",
+        .request_schema = key,
+        .response = "the file",
+        .handle = [&service](const CallPtr& call) { send_document(service, call); },
+        .errors = ErrorStyle::deepl,
+        .response_type = "application/octet-stream"},
+       {.method = "POST",
+        .path = "/v2/document/{document_id}",
+        .summary = "How far the translation of a file is",
+        .request_schema = key,
+        .response = "status: queued, translating, done or error; seconds_remaining, billed_characters or "
+                    "error_message",
+        .handle = [&service](const CallPtr& call) { call->send(status_of(*document_of(service, call))); },
+        .errors = ErrorStyle::deepl}});
+}
+
+}  // namespace tril::serve

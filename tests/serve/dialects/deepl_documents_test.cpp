@@ -1,0 +1,93 @@
+// Documents of DeepL's API: upload, status, result.
+#include "support/contains.h"
+#include "support/dialects.h"
+#include "support/file_form.h"
+
+namespace tril::serve::deepl_documents_test {
+namespace {
+
+struct DeeplDocuments : ServingDialects {
+  Answer upload(const testing::FileForm& form, const std::string& headers = "") const {
+    Client client(server->port());
+    client.send(form.request("/v2/document", headers));
+    return client.answer();
+  }
+  // The ticket of a document, once its translation has ended.
+  Json translated_document(const testing::FileForm& form, const std::string& status = "done") const {
+    const Answer a = upload(form);
+    EXPECT_EQ(a.status, 200) << a.body;
+    Json ticket = Json::parse(a.body);
+    const auto begun = Clock::now();
+    Json got;
+    do {
+      got =
+          post("/v2/document/" + ticket["document_id"].get<std::string>(), {{"document_key", ticket["document_key"]}});
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    } while ((got["status"] == "queued" || got["status"] == "translating") &&
+             Clock::now() - begun < std::chrono::seconds(60));
+    EXPECT_EQ(got["status"], status) << got;
+    ticket["status"] = got;
+    return ticket;
+  }
+};
+
+TEST_F(DeeplDocuments, AreTranslatedAsTextsAre) {
+  begin();
+  const std::string html = "<p>a dog runs</p>\n<pre>x</pre>";
+  Json got = translated_document({"page.html", html, {{"source_lang", "EN"}, {"target_lang", "DE"}}});
+  EXPECT_EQ(got["status"]["billed_characters"], 10);
+  const std::string at = "/v2/document/" + got["document_id"].get<std::string>();
+  const std::string key = Json{{"document_key", got["document_key"]}}.dump();
+  const Answer wrong = ask("POST", at + "/result", R"({"document_key": "no"})");
+  EXPECT_EQ(wrong.status, 404);
+  EXPECT_TRUE(Json::parse(wrong.body).contains("message"));
+  const Answer file = ask("POST", at + "/result", key);
+  EXPECT_EQ(file.status, 200);
+  EXPECT_EQ(file.body, "<p>" + translated("a dog runs", 1)[0].text + "</p>\n<pre>x</pre>");
+  EXPECT_EQ(ask("POST", at + "/result", key).status, 404) << "only once";
+  EXPECT_EQ(ask("POST", at, key).status, 404);
+  EXPECT_EQ(request("GET", "/v2/usage")["character_count"], 10);
+  got =
+      translated_document({"x", "a dog", {{"target_lang", "de"}, {"filename", "notes.TXT"}, {"output_format", "txt"}}});
+  EXPECT_EQ(request("POST", "/v2/document/" + got["document_id"].get<std::string>(),
+                    "document_key=" + got["document_key"].get<std::string>(), form_type)["status"],
+            "done");
+}
+
+TEST_F(DeeplDocuments, ErrorsAreTold) {
+  begin();
+  const auto message = [&](const testing::FileForm& form, int status = 400) {
+    const Answer a = upload(form);
+    EXPECT_EQ(a.status, status) << a.body;
+    return Json::parse(a.body)["message"].get<std::string>();
+  };
+  EXPECT_TRUE(contains(message({"a.txt", "a dog"}), "target_lang", "missing"));
+  EXPECT_TRUE(contains(message({"a.exe", "a dog", {{"target_lang", "DE"}}}), "format not supported", "docx"));
+  EXPECT_TRUE(contains(message({"a.txt", "", {{"target_lang", "DE"}}}), "empty file"));
+  EXPECT_TRUE(contains(message({"a.txt", "a", {{"target_lang", "DE"}, {"output_format", "docx"}}}), "output_format"));
+  EXPECT_TRUE(contains(message({"a.txt", "a", {{"target_lang", "DE"}, {"formality", "very"}}}), "formality"));
+  // These are found only when the document is read.
+  const Json failed = translated_document({"a.json", "{", {{"target_lang", "DE"}}}, "error");
+  EXPECT_FALSE(failed["status"]["error_message"].get<std::string>().empty());
+  EXPECT_EQ(post("/v2/document/" + std::string(32, '0'), {{"document_key", "x"}}, 404).size(), 1u);
+  EXPECT_TRUE(contains(post("/v2/document/x/result", Json::object(), 400)["message"], "document_key"));
+  EXPECT_EQ(request("POST", "/v2/document", "a=b", form_type, 415).size(), 1u);
+}
+
+TEST_F(DeeplDocuments, BelongToAKey) {
+  ServiceOptions o;
+  o.keys.api = {"one", "two"};
+  begin(o);
+  const testing::FileForm form{"a.txt", "a dog", {{"target_lang", "DE"}}};
+  EXPECT_EQ(upload(form).status, 403);
+  const Answer a = upload(form, "Authorization: DeepL-Auth-Key one\r\n");
+  ASSERT_EQ(a.status, 200) << a.body;
+  const Json ticket = Json::parse(a.body);
+  const std::string at = "/v2/document/" + ticket["document_id"].get<std::string>();
+  const std::string body = Json{{"document_key", ticket["document_key"]}}.dump();
+  EXPECT_EQ(ask("POST", at, body, "Authorization: DeepL-Auth-Key two\r\n").status, 404);
+  EXPECT_EQ(ask("POST", at, body, "Authorization: DeepL-Auth-Key one\r\n").status, 200);
+}
+
+}  // namespace
+}  // namespace tril::serve::deepl_documents_test
