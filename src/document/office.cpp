@@ -26,6 +26,7 @@ constexpr std::array<std::string_view, 20> read_types{
     "spreadsheetml.sharedStrings+xml",    "spreadsheetml.comments+xml",
     "spreadsheetml.worksheet+xml",        "ms-excel.sheet.macroEnabled.worksheet+xml"};
 
+constexpr std::string_view escaped_line_end = "_x000a_";  // in the name of a column
 constexpr std::string_view types_name = "[Content_Types].xml";
 
 // The content types of an OOXML package's members, by name. Names and extensions are compared without case.
@@ -58,8 +59,12 @@ void add_column_names(std::set<std::string>& names, Package& package, const ZipM
   const std::string bytes = package.read(member);
   const XmlNodes nodes(bytes, package.place_of(member.name));
   for (std::size_t n = 0; n < nodes.size(); ++n)
-    if (nodes.is(n, Vocabulary::sheet, "tableColumn") || nodes.is(n, Vocabulary::sheet, "cacheField"))
-      names.insert(nodes.attribute(n, "name"));
+    if (nodes.is(n, Vocabulary::sheet, "tableColumn") || nodes.is(n, Vocabulary::sheet, "cacheField")) {
+      std::string name = nodes.attribute(n, "name");
+      for (std::size_t at = name.find(escaped_line_end); at != std::string::npos; at = name.find(escaped_line_end, at))
+        name.replace(at, escaped_line_end.size(), "\n");
+      names.insert(std::move(name));
+    }
 }
 
 bool is_office_text(std::string_view type) {

@@ -12,7 +12,9 @@ class OfficePartReader {
 
   void read(std::size_t begin, std::size_t end) {
     for (std::size_t n = begin; n < end;) {
+      if (nodes_[n].kind == XmlNode::element && nodes_.local(n) == "master-page") master_end_ = nodes_[n].next;
       if (stays(n)) {
+        read_comments(n);
         n = nodes_[n].next;
         continue;
       }
@@ -55,10 +57,23 @@ class OfficePartReader {
     return std::nullopt;
   }
 
+  // A cell of a number has comments, too.
+  void read_comments(std::size_t cell) {
+    for (std::size_t n = cell + 1; n < nodes_[cell].next; n = nodes_[n].next)
+      if (nodes_.is(n, Vocabulary::odf_office, "annotation")) read(n + 1, nodes_[n].next);
+  }
+
+  // "Click to edit the title": what the masters of slides have in place of a slide's own text.
+  bool is_prompt(std::size_t n) const {
+    if (n >= master_end_ || nodes_.local(n) != "frame") return false;
+    const std::string kind = nodes_.attribute(n, "class");
+    return kind == "title" || kind == "subtitle" || kind == "outline" || kind == "notes";
+  }
+
   // Elements without anything to translate.
   bool stays(std::size_t n) const {
     if (nodes_[n].kind != XmlNode::element) return false;
-    if (nodes_.is(n, Vocabulary::odf_text, "tracked-changes")) return true;
+    if (nodes_.is(n, Vocabulary::odf_text, "tracked-changes") || is_prompt(n)) return true;
     if (nodes_.is(n, Vocabulary::sheet, "si") || nodes_.is(n, Vocabulary::sheet, "is"))
       return !kept_.empty() && kept_.contains(nodes_.text(n));
     if (!nodes_.is(n, Vocabulary::odf_table, "table-cell")) return false;
@@ -71,6 +86,7 @@ class OfficePartReader {
   XmlPart& part_;
   const XmlNodes& nodes_;
   const std::set<std::string>& kept_;
+  std::size_t master_end_ = 0;  ///< of the master page that was read last
 };
 
 }  // namespace

@@ -98,9 +98,7 @@ class ParagraphBuilder {
   }
 
   std::string code(const Inline& x) const {
-    if (x.kind == Inline::text || (x.kind == Inline::boundary && !x.words.empty()))
-      return properties_code(x.properties) + xml_escaped(x.words);
-    if (x.raw.empty()) return "";
+    if (x.raw.empty()) return x.words.empty() ? "" : properties_code(x.properties) + xml_escaped(x.words);
     return x.within_run ? properties_code(x.properties) + within_run_code(x.raw) : beside_runs_code(x.raw);
   }
   void add_glue(std::size_t begin, std::size_t end) {
