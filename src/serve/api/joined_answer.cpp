@@ -105,10 +105,13 @@ void JoinedAnswer::partial(const std::vector<std::size_t>& places, Json event) {
 void JoinedAnswer::take(const std::vector<std::size_t>& places, const Json& body) {
   {
     const std::lock_guard lock(mutex_);
-    // Each is a list by text, except for the pivots and the assumed source, which all texts of a group have in common.
+    // Each is a list by text, except for warnings, the pivots and the assumed source, which all texts of a group have in common.
     for (const auto& [key, list] : body.items())
-      for (std::size_t i = 0; i < places.size(); ++i)
-        body_[key][places[i]] = key == "pivot" || !list.is_array() ? list : list.at(i);
+      if (key == "warnings")
+        for (const Json& message : list) call_->warnings.tell(message.get<std::string>());
+      else
+        for (std::size_t i = 0; i < places.size(); ++i)
+          body_[key][places[i]] = key == "pivot" || !list.is_array() ? list : list.at(i);
     if (--left_ > 0 || std::exchange(ended_, true)) return;
   }
   const std::lock_guard order(output_mutex_);

@@ -6,6 +6,7 @@
 
 #include "serve/api/model_choice.h"
 #include "serve/api/search_fields.h"
+#include "serve/api/split_text.h"
 #include "tokenizer/files/language_tag.h"
 
 namespace tril::serve {
@@ -44,6 +45,7 @@ class Pivoting : public std::enable_shared_from_this<Pivoting> {
         task_.sentences[i].clear();
         continue;
       }
+      warn_if_truncated(*call_, *prepared, *model);
       auto work = std::make_shared<Work>();
       work->source = prepared->source;
       work->request = prepared->request;

@@ -4,6 +4,7 @@
 #include "document/html.h"
 #include "document/plain_text.h"
 #include "document/xml_markup.h"
+#include "serve/api/service.h"
 
 namespace tril::serve {
 namespace {
@@ -30,6 +31,13 @@ SplitTexts split_texts(const TranslateRequest& r, const std::string& language, c
   auto texts = std::make_shared<std::vector<SplitText>>();
   for (const std::string& q : r.q) texts->emplace_back(read_text(r, q), options);
   return texts;
+}
+
+void warn_if_truncated(Call& call, const search::TextToTranslate& sentence, const ServedModel& model) {
+  if (sentence.truncated)
+    call.warnings.tell(
+        fmt::format("q: model {} has {} positions, and a sentence that it reads is longer; its end was not translated",
+                    model.name(), model.model().max_positions()));
 }
 
 std::vector<std::string> plain_texts(const TranslateRequest& r) {

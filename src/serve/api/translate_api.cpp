@@ -74,6 +74,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
       (*split_)[i].translations[p] = plan_->translations(*text, {});
       return nullptr;
     }
+    warn_if_truncated(*call_, *text, *model_);
     if (r_.stream)
       work->on_partial = [self = shared_from_this(), i, p, prepared = text](std::span<const std::int32_t> tokens) {
         self->tell(i, p, *prepared, tokens);

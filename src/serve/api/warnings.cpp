@@ -29,6 +29,7 @@ void Warnings::pass_over(const std::string& parameter, const std::string& messag
 }
 
 void Warnings::tell(const std::string& message) {
+  if (std::find(messages_.begin(), messages_.end(), message) != messages_.end()) return;
   if (messages_.size() < most_told)
     messages_.push_back(message);
   else

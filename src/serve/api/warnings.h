@@ -1,4 +1,4 @@
-// Warnings in an answer about ignored parts of the request: "warnings" of the answer's object.
+// Warnings in an answer about parts of the request that were ignored or not translated: "warnings" of the answer's object.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ class Warnings {
   /// @param parameter  the field, for an error
   /// @throws HttpError (400)
   void pass_over(const std::string& parameter, const std::string& message);
-  /// Adds a warning in any case: "FIELD: message".
+  /// Adds a warning in any case: "FIELD: message". One that is equal to an earlier one is not repeated.
   void tell(const std::string& message);
   /// pass_over() for each unknown key, suggesting the nearest known one. Null counts as absent, and api_key is always
   /// valid.

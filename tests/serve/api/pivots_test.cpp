@@ -1,5 +1,6 @@
 // Translations through pivots: the path between two languages, and requests that take it, over sockets.
 #include <condition_variable>
+#include <map>
 #include <optional>
 
 #include "support/contains.h"
@@ -94,6 +95,8 @@ struct ServingPivots : Serving {
       Loaded l = translator;
       l.source_language = source, l.target_language = target;
       l.bytes = 100 << 20;
+      if (positions.count(name) > 0)
+        l.model = testing::small_marian(*l.tokenizer, l.tokenizer->special(Side::target).pad, positions.at(name), 5);
       loaders.push_back({.name = name, .load = [l] { return l; }, .describe = [l] { return profile_of(l); }});
     }
     models = std::make_unique<Models>(loaders, of_models);
@@ -106,6 +109,8 @@ struct ServingPivots : Serving {
   static std::string twice(const std::string& text, std::int32_t beam = 3) {
     return translated(translated(text, 1)[0].text, 1, beam)[0].text;
   }
+
+  std::map<std::string, std::int64_t> positions;  ///< of models with fewer than the translator
 };
 
 TEST_F(ServingPivots, APairWithoutAModelGoesThroughAnother) {
@@ -196,6 +201,24 @@ TEST_F(ServingPivots, AHopThatFailsIsTold) {
   begin({{"a", "fr", "en"}, {"b", "en", "de"}}, {.request_seconds = 1e-4});
   const Answer a = ask("POST", "/translate", Json{{"q", "a dog"}, {"source", "fr"}, {"target", "de"}}.dump());
   EXPECT_EQ(a.status, 503) << a.body;
+}
+
+// The translation by one model may be longer than the next model's positions. The answer says so, once, also for texts of several
+// groups.
+TEST_F(ServingPivots, WhatTheNextModelCannotReadIsTold) {
+  positions = {{"b", 4}};
+  begin({{"a", "fr", "en"}, {"b", "en", "de"}, {"c", "de", "cs"}}, {.pivots = {2, {}}});
+  const std::string french = "Il faisait beau et nous sommes rentrés tôt.",
+                    english = "We went home early because of the rain.";
+  const auto warnings = [&](const Json& q, const std::string& source, const std::string& target) {
+    return post("/translate", {{"q", q}, {"source", source}, {"target", target}}).value("warnings", Json());
+  };
+  const Json told{"q: model b has 4 positions, and a sentence that it reads is longer; its end was not translated"};
+  EXPECT_EQ(warnings(french, "fr", "de"), told) << "it is the last model";
+  EXPECT_EQ(warnings(french, "fr", "cs"), told) << "it is a model between";
+  EXPECT_EQ(warnings({french, french}, "fr", "de"), told);
+  EXPECT_EQ(warnings({english, french, french}, "auto", "de"), told) << "two groups";
+  EXPECT_EQ(warnings(english, "en", "de"), Json()) << "a text of the request is split to fit";
 }
 
 // An answer for which this thread sets callbacks slowly, so that other threads may set theirs before.
