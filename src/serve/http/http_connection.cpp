@@ -299,7 +299,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     write();
   }
   void more(std::uint64_t number, std::string_view text) {
-    if (number != number_ || state_ != State::answering || !stream_ || text.empty() || head_only_) return;
+    if (number != number_ || state_ != State::answering || !stream_ || complete_ || text.empty() || head_only_) return;
     if (out_.size() + in_flight_.size() - in_flight_sent_ + text.size() > options().most_unsent_bytes)
       return close();  // the client does not read
     if (chunked_) out_ += fmt::format("{:x}\r\n", text.size());
@@ -308,7 +308,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     write();
   }
   void finish(std::uint64_t number) {
-    if (number != number_ || state_ != State::answering || !stream_) return;
+    if (number != number_ || state_ != State::answering || !stream_ || complete_) return;
     if (chunked_ && !head_only_) out_ += "0\r\n\r\n";
     complete();
   }

@@ -265,6 +265,21 @@ TEST(HttpServer, StreamsAndNoticesWhoGoesAway) {
   EXPECT_EQ(old.answer().body, "apiece 0piece 1piece 2") << "without chunks, which it does not know";
 }
 
+// Several threads may write; what comes after the end of an answer is not part of the next one.
+TEST(HttpServer, WhatIsWrittenAfterTheEndHasNoEffect) {
+  HttpServer server(quick(), [](const HttpRequest& r, const std::shared_ptr<Responder>& out) {
+    if (r.path == "/stream")
+      out->begin({.content_type = "text/event-stream", .body = "a"});
+    else
+      out->send({.body = "a"});
+    out->finish();
+    for (int i = 0; i < 3; ++i) out->write("late"), out->finish(), out->send({.body = "late"});
+  });
+  Client client(server.port());
+  for (int i = 0; i < 20; ++i)
+    for (const char* path : {"/stream", "/whole"}) EXPECT_EQ(client.ask("GET", path).body, "a") << path << i;
+}
+
 TEST(HttpServer, ACrowdedOneAnswersAllTheSame) {
   std::atomic<int> looks = 0;
   HttpServerOptions o = quick();
