@@ -416,8 +416,10 @@ void Service::submit(const CallPtr& call, const ModelPtr& model, std::vector<Wor
     work->on_end = after_gate(gate, std::move(work->on_end));
   }
   // Set before the works are submitted: they may end at once, and then a translation over pivots sets the callback of its
-  // next hop. If this one replaced that, it would keep the model in memory for which the next model waits.
-  call->out->on_gone([model, works] { model->engine().cancel(works); });
+  // next hop. It does not keep the model loaded either, because another model may wait for its memory; running works do.
+  call->out->on_gone([weak = std::weak_ptr(model), works] {
+    if (const ModelPtr running = weak.lock()) running->engine().cancel(works);
+  });
   switch (model->engine().submit(works, call->waited ? Admission::given : Admission::asked)) {
     case Engine::Answer::taken:
       break;

@@ -196,9 +196,9 @@ class Service {
   const std::unique_ptr<Detectors> detectors_;
   Usage usage_;
   Histogram seconds_;
-  SideWorker side_;
-  SideWorker reading_;  ///< for large bodies (body_reading.h)
   const std::unique_ptr<Documents> documents_;
+  SideWorker side_;
+  SideWorker reading_;  ///< for large bodies (body_reading.h), also those of documents
 };
 
 /// Whether two texts are equal, in a time that does not depend on where they differ.

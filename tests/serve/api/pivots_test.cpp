@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "support/contains.h"
+#include "support/file_form.h"
 #include "support/polyglot.h"
 #include "support/serving.h"
 
@@ -268,6 +269,19 @@ TEST_F(ServingPivots, AHopThatEndsAtOnceLeavesItsMemoryToTheNext) {
   ASSERT_TRUE(got) << "no answer";
   EXPECT_EQ(got->status, 200) << got->body;
   EXPECT_EQ(Json::parse(got->body)["translatedText"], twice("a dog"));
+}
+
+// A file is translated in windows, two at a time. One that has ended must not keep the last model loaded, since the next window
+// needs the first one again.
+TEST_F(ServingPivots, AFileLeavesTheMemoryOfItsModelsToItself) {
+  begin({{"a", "fr", "en"}, {"b", "en", "de"}}, {}, one_at_a_time());
+  std::string lines;
+  for (int i = 0; i < 300; ++i) lines += "a dog\n\n";  // three windows
+  Client client(server->port());
+  client.send(testing::FileForm{"notes.txt", lines, {{"source", "fr"}, {"target", "de"}, {"beam_size", "1"}}}.request(
+      "/translate_file"));
+  const Answer a = client.answer();
+  EXPECT_EQ(a.status, 200) << a.body;
 }
 
 // Many at once, while models make room for each other; a server that stops finishes the last hops.
