@@ -1,6 +1,7 @@
 // The activations with their derivatives, as types with value(x) and slope(x): the loops over them are templates.
 //   relu: max(x, 0)      relu_squared: max(x, 0)^2 [So et al. 2021]      gelu: x Phi(x)
 //   silu: x s(x), s the logistic function      sigmoid: s(x)
+//   softplus: ln(1 + e^x)
 //   exp_excess: e^n - 1 - n of n = min(x, 0), the part of xIELU below zero [Huang & Schlag 2025, eq. 6]
 //   gelu_tanh: x/2 (1 + tanh u) = x s(2u),  u = sqrt(2/pi) (x + 0.044715 x^3)        [Hendrycks & Gimpel 2016]
 #if defined(TRIL_KERN_ACTIVATION_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -10,6 +11,7 @@
 #define TRIL_KERN_ACTIVATION_INL_H_
 #endif
 
+#include "hwy/contrib/math/math-inl.h"
 #include "kern/kernels.h"
 #include "kern/math-inl.h"
 
@@ -92,6 +94,14 @@ struct SigmoidOf {
   }
 };
 
+struct Softplus {  // max(x, 0) + ln(1 + e^-|x|), which overflows nowhere
+  static HWY_INLINE Vec value(Vec x) {
+    const Floats d;
+    return hn::Add(Relu::value(x), hn::Log1p(d, FastExp(d, hn::Neg(hn::Abs(x)))));
+  }
+  static HWY_INLINE ValueAndSlope both(Vec x) { return {value(x), Sigmoid(Floats(), x)}; }
+};
+
 struct ExpExcess {
   static HWY_INLINE Vec value(Vec x) { return both(x).value; }
   static HWY_INLINE ValueAndSlope both(Vec x) {
@@ -119,6 +129,8 @@ HWY_INLINE void WithActivation(Activation f, const Body& body) {
       return body(Silu());
     case Activation::sigmoid:
       return body(SigmoidOf());
+    case Activation::softplus:
+      return body(Softplus());
     case Activation::exp_excess:
       return body(ExpExcess());
   }

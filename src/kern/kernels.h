@@ -16,7 +16,7 @@
 
 namespace tril::kern {
 
-enum class Activation : std::uint8_t { none, relu, relu_squared, gelu, gelu_tanh, silu, sigmoid, exp_excess };
+enum class Activation : std::uint8_t { none, relu, relu_squared, gelu, gelu_tanh, silu, sigmoid, softplus, exp_excess };
 
 /// Rows of logits against targets. eps spreads label smoothing over the whole vocabulary:
 ///   loss_i = -(1 - eps) log p_i[target] - eps / V * sum_v log p_i[v],   zero where target == ignore

@@ -15,7 +15,8 @@ namespace {
 // they would without pictures, speech or video. In paligemma, blip and kosmos they do not: a prompt attends to all of itself,
 // or the family is one of its own.
 constexpr std::string_view multimodal =
-    " aya_vision blip-2 cohere2_vision deepseek_vl deepseek_vl_hybrid exaone4_5 fast_vlm fun_asr_nano gemma3 "
+    " aya_vision blip-2 cohere2_vision deepseek_vl deepseek_vl_hybrid exaone4_5 fast_vlm fun_asr_nano gemma3 gemma4 "
+    "gemma4_unified "
     "glmasr got_ocr2 granite_speech granite_speech_plus idefics2 idefics3 instructblip instructblipvideo "
     "internvl janus kimi_k25 lfm2_vl lfm3_vl lighton_ocr llava llava_next llava_next_video llava_onevision "
     "minicpm_ocr minicpmv4_6 minicpmv4_7 mistral3 moss_transcribe_diarize omniasr ovis2 perception_lm "
@@ -27,8 +28,8 @@ constexpr std::string_view multimodal =
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> without_pictures{
     {{"qwen2_vl_text", "qwen2"}, {"qwen2_5_vl_text", "qwen2"}, {"qwen3_vl_text", "qwen3"}}};
 // Names of language models in directories of their publishers, and the families that they are.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 2> published{
-    {{"exaone4_5_text", "exaone4"}, {"kimi_k2", "deepseek_v3"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> published{
+    {{"exaone4_5_text", "exaone4"}, {"gemma4_unified_text", "gemma4_text"}, {"kimi_k2", "deepseek_v3"}}};
 // Directories whose config.json may have the keys of the language model at its top, beside those of the pictures.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> flat{
     {{"qwen2_vl", "qwen2_vl_text"}, {"qwen2_5_vl", "qwen2_5_vl_text"}}};
@@ -46,11 +47,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> renamed{
 
 // The first components of a name, without "model.", of what does not belong to the language model.
 constexpr std::string_view other_parts =
-    " acoustic_tokenizer_encoder aligner audio_tower connector encoder generation_aligner "
+    " acoustic_tokenizer_encoder aligner audio_tower connector embed_audio embed_vision encoder generation_aligner "
     "generation_embeddings generation_head high_res_vision_alpha high_res_vision_model high_res_vision_neck "
     "high_res_vision_proj image_newline image_tower language_projection merger mm_projector "
     "multi_modal_projector projector qformer query_tokens semantic_tokenizer_encoder video_tower "
-    "vision_encoder vision_model vision_projection vision_tower visual visual_embeddings_table vqmodel ";
+    "vision_embedder vision_encoder vision_model vision_projection vision_tower visual visual_embeddings_table "
+    "vqmodel ";
 
 // True if the word is one of those in the list, which have blanks around them.
 bool is_in(std::string_view list, std::string_view word) {
@@ -111,6 +113,10 @@ ConfigDocument text_config(const ConfigDocument& whole, const WeightNamesOf& wei
   if (const auto type = text.json.find("model_type"); type != text.json.end() && type->is_string()) {
     const std::string name = type->get<std::string>();
     if (const std::string_view family = found_in(published, name); !family.empty()) *type = family;
+    if (name == "gemma4_unified_text") {  // its layers have no inputs of their own, and its window has another default
+      text.json["hidden_size_per_layer_input"] = 0;
+      text.json.emplace("sliding_window", 1024);
+    }
     if (const std::string_view family = found_in(without_pictures, name); !family.empty()) {
       *type = family;
       rotate_by_one_position(text.json);

@@ -120,6 +120,10 @@ Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
   check(!o.result_gate || (d_v() == d_k() && !o.linear), prefix, "a gate needs values as wide as queries");
   check(o.gate.empty() || !(o.linear || o.result_gate), prefix,
         "a gate of its own suits neither linear attention nor queries that hold one");
+  const bool alone = o.projections == Projections::q_alone;
+  check(alone == (o.keys_of >= 0) && !(alone && (o.linear || o.keys_are_read)), prefix,
+        "only a layer without keys reads those of another layer");
+  check(o.projections != Projections::q_k || d_v() == d_k(), prefix, "keys as values need values as wide as keys");
   // All three are initialised as parts of one matrix [q; k; v], however they are stored. Initialised separately they
   // would be larger by a factor of sqrt(2), and post-norm decoders would then learn later to attend to the source.
   const Init begin = Init::xavier(o.d_model, q_size() + key_size() + value_size()).at_depth(o.depth);
@@ -141,12 +145,21 @@ Attention::Attention(Parameters& p, const std::string& prefix, const Options& o)
     case Projections::q_kv:
       q_ = make(o.q, q_rows()), kv_ = make(o.kv, key_size() + value_size());
       break;
+    case Projections::q_k:
+      q_ = make(o.q, q_rows()), k_ = make(o.k, key_size());
+      break;
+    case Projections::q_alone:
+      q_ = make(o.q, q_rows());
+      break;
   }
   out_ = Linear(p, prefix + "." + o.out, o.num_heads * d_v(), o.d_model, {.bias = o.out_bias, .depth = o.depth});
   if (const HeadNorms& n = o.head_norms; n.each.over != HeadNorm::Over::none) {
     q_norm_ = HeadNorm(p, prefix + "." + n.q, {o.num_heads, d_k()}, n.each);
-    k_norm_ = HeadNorm(p, prefix + "." + n.k, {kv_heads(), d_k()}, n.each);
+    if (!alone) k_norm_ = HeadNorm(p, prefix + "." + n.k, {kv_heads(), d_k()}, n.each);
   }
+  if (o.norms_values && !alone)
+    v_norm_ = HeadNorm(p, prefix + ".v_norm", {kv_heads(), d_v()},
+                       {.over = HeadNorm::Over::head, .kind = Norm::Kind::rms_plain, .eps = o.head_norms.each.eps});
   if (!o.gate.empty())
     gate_ = Linear(p, prefix + "." + o.gate, o.d_model, o.num_heads * (o.gates_values ? d_v() : 1), {.bias = false});
   if (o.sink_logits) sinks_ = &p.add(prefix + ".sinks", {o.num_heads}, Init::zeros());
@@ -186,6 +199,7 @@ Tensor Attention::result(Context& c, const Tensor& y, const ops::LinearOptions& 
 Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::int64_t layer,
                        const ops::LinearOptions& out) const {
   const auto at = c.scope(name_);
+  const bool alone = o_.projections == Projections::q_alone;
   Tensor q;
   KeysValues kv;
   const bool stacked = stack_ && !stack_->from.empty();
@@ -196,14 +210,20 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
     kv = {all.columns(keys, values), all.columns(values, values + value_size())};
   } else {
     q = q_.forward(c, x);
-    kv = keys_values(c, x);
+    if (!alone) kv = keys_values(c, x);
   }
 
   Tensor gate;
   if (o_.result_gate) gate = ops::dense(c, q.columns(q_size(), q_rows())), q = q.columns(0, q_size());
   q = prepared(c, q, call.query_rotations_, q_norm_, o_.num_heads);
-  kv.keys = prepared(c, kv.keys, call.rotations_, k_norm_, kv_heads());
-  kv.values = clipped(c, kv.values);
+  if (alone) {
+    const SharedKeysValues::Pair& shared = call.shared_->of_layer.at(o_.keys_of);
+    kv = {shared.keys, shared.values};
+  } else {
+    kv.keys = prepared(c, kv.keys, call.rotations_, k_norm_, kv_heads());
+    kv.values = clipped(c, v_norm_ ? v_norm_.forward(c, kv.values) : kv.values);
+    if (o_.keys_are_read) call.shared_->of_layer[layer] = {kv.keys, kv.values};
+  }
   if (o_.linear) return out_.forward(c, linear(c, q, kv, call, layer), out);
   const ops::Mask mask = call.near_ && o_.window > 0 ? *call.near_ : within(call.mask_, o_.window, name_);
   // For keys at their original distances; the cache omits the keys between sinks and window.
@@ -214,23 +234,24 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
     y = ops::attention(c, {q, kv.keys, kv.values}, call.spans_, of_text);
   } else {
     KvCache& cache = *call.cache_;
-    cache.store(c, layer, kv.keys, kv.values);
+    if (!alone) cache.store(c, layer, kv.keys, kv.values);
+    const std::int64_t kept = alone ? o_.keys_of : layer;
     if (call.alone_) {
       y = ops::attention(c, {q, kv.keys, kv.values}, call.spans_, of_text);
     } else if (call.gathered_slots_) {
-      const Tensor keys = ops::embedding(c, cache.keys(layer), call.gathered_slots_, 1.0f, -1);
-      const Tensor values = ops::embedding(c, cache.values(layer), call.gathered_slots_, 1.0f, -1);
+      const Tensor keys = ops::embedding(c, cache.keys(kept), call.gathered_slots_, 1.0f, -1);
+      const Tensor values = ops::embedding(c, cache.values(kept), call.gathered_slots_, 1.0f, -1);
       y = ops::attention(c, {q, keys, values}, call.gathered_spans_, of_text);
     } else {
-      y = ops::cached_attention(c, q, cache.layer(layer), {call.slots_, call.lengths_, call.queries_},
+      y = ops::cached_attention(c, q, cache.layer(kept), {call.slots_, call.lengths_, call.queries_},
                                 op(mask, call.bias_));
     }
   }
   if (gate_.weight()) gate = gate_.forward(c, x);
   if (const bool of_heads = gate_.weight() && !o_.gates_values; of_heads)
-    y = ops::scale_heads(c, y, ops::activate(c, ops::Activation::sigmoid, gate));
+    y = ops::scale_heads(c, y, ops::activate(c, o_.gate_function, gate));
   else if (gate)
-    y = ops::gated(c, ops::Activation::sigmoid, gate, y);
+    y = ops::gated(c, o_.gate_function, gate, y);
   return result(c, y, out);
 }
 
@@ -253,6 +274,10 @@ Tensor Attention::linear(Context& c, const Tensor& q, const KeysValues& kv, cons
 
 Attention::KeysValues Attention::keys_values(Context& c, const Tensor& memory) const {
   const bool stacked = stack_ && !stack_->from.empty();
+  if (o_.projections == Projections::q_k) {
+    const Tensor keys = k_.forward(c, memory);
+    return {keys, keys};
+  }
   if (!stacked && o_.projections != Projections::q_kv) return {k_.forward(c, memory), v_.forward(c, memory)};
   const Tensor both = stacked ? nn::forward(c, memory, *stack_, 1) : kv_.forward(c, memory);
   return {both.columns(0, key_size()), both.columns(key_size(), key_size() + value_size())};

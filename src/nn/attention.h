@@ -2,6 +2,8 @@
 // 2017, 3.2.2].
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +16,15 @@
 #include "nn/rotary.h"
 
 namespace tril::nn {
+
+/// Keys and values, normalised and rotated, that later layers of the same call read: by the number of the layer that computed
+/// them.
+struct SharedKeysValues {
+  struct Pair {
+    Tensor keys, values;
+  };
+  std::map<std::int64_t, Pair> of_layer;
+};
 
 /// Shared by the self-attention of all layers of one call: the rows, the mask, and the cache of earlier keys and
 /// values.
@@ -58,7 +69,8 @@ class SelfCall {
   std::vector<const std::int32_t*> slots_;  // by row, with a cache
   std::vector<std::int32_t> lengths_, queries_;
   std::vector<std::int32_t> states_;  // by row, with a cache that keeps states: the slot, or -1
-  Tensor gathered_slots_;             // for a probe of the weights: the slots of all rows
+  std::shared_ptr<SharedKeysValues> shared_ = std::make_shared<SharedKeysValues>();
+  Tensor gathered_slots_;  // for a probe of the weights: the slots of all rows
   ops::Spans gathered_spans_;
   std::optional<ops::Mask> near_;  // of layers with a window on both sides
   ops::Mask with_sinks_;           // mask_ with sinks, as an explicit mask: of these tokens, or of the gathered ones
@@ -96,6 +108,8 @@ class Attention {
     separate,  ///< q, k, v
     qkv,       ///< one matrix, q's rows first, then k's, then v's (self-attention)
     q_kv,      ///< q, and one matrix for k and v (cross-attention)
+    q_k,       ///< q and k; the values are the keys before their norm and rotation (self-attention)
+    q_alone,   ///< q; keys and values are those of the layer `keys_of` (self-attention)
   };
   /// Norms of queries and keys.
   struct HeadNorms {
@@ -116,12 +130,16 @@ class Attention {
     float softcap = 0;        ///< for self-attention: scaled scores become softcap tanh(scores / softcap); 0: none
     std::int32_t window = 0;  ///< for self-attention: a token sees itself and window - 1 tokens before it; 0: all
     HeadNorms head_norms;
-    std::int32_t rotary = 0;  ///< index among the call's rotary positions; -1: none
-    float clip = 0;           ///< queries, keys and values are clamped to +-clip; 0: no clamping
+    bool norms_values = false;   ///< each head's values are normalised as its keys are, without a weight
+    std::int64_t keys_of = -1;   ///< with q_alone: the number of an earlier layer, whose keys and values this one reads
+    bool keys_are_read = false;  ///< such a layer reads this one's keys and values
+    std::int32_t rotary = 0;     ///< index among the call's rotary positions; -1: none
+    float clip = 0;              ///< queries, keys and values are clamped to +-clip; 0: no clamping
     /// For self-attention: the query matrix has twice as many rows, the second half for a gate: result * sigmoid(gate).
     bool result_gate = false;
-    /// For self-attention: a projection without bias whose sigmoids scale the heads' results; "": none
+    /// For self-attention: a projection without bias; `gate_function` of its values scale the heads' results; "": none
     std::string gate = {};
+    ops::Activation gate_function = ops::Activation::sigmoid;  ///< of `gate`
     bool gates_values = false;  ///< one gate for each value of a head's result; false: one for each head
     bool sink_logits = false;   ///< a learned logit for each head that has a weight but no value: prefix.sinks [heads]
     std::string result_norm = {};  ///< name of an RMSNorm of all heads' results, before the last product; "": none
@@ -155,6 +173,7 @@ class Attention {
 
   /// The cache layout that self-attention needs.
   KvCache::Layer kept() const {
+    if (o_.projections == Projections::q_alone) return {.key_size = 0, .value_size = 0, .num_kv_heads = 0};
     return {.key_size = key_size(),
             .value_size = value_size(),
             .num_kv_heads = kv_heads(),
@@ -179,7 +198,7 @@ class Attention {
   Options o_;
   std::string name_;
   Linear q_, k_, v_, qkv_, kv_, out_, gate_;
-  HeadNorm q_norm_, k_norm_;
+  HeadNorm q_norm_, k_norm_, v_norm_;
   std::optional<Norm> result_norm_;
   Parameter* sinks_ = nullptr;
   const Stack* stack_ = nullptr;  // of q, k, v if they are separate

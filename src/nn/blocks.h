@@ -17,6 +17,7 @@ struct LayerCall {
   const SelfCall* self = nullptr;
   const CrossCall* cross = nullptr;
   RouterTap* routers = nullptr;  ///< receives the router logits of mixtures of experts; null: not recorded
+  Tensor layer_input = {};       ///< this layer's part of LayerInputs (layer_inputs.h), if it has one
 };
 
 /// h = norm1(h + SelfAttention(h)),  h = norm2(h + CrossAttention(h, memory)),  h = norm3(h + FF(h))

@@ -30,14 +30,18 @@ Tensor DecoderLayer::forward(Context& c, const Tensor& h, const LayerCall& call,
     middle = add(middle, after_cross, dropout, [&](const ops::LinearOptions& out) {
       return cross_attention->cross(c, normed(c, before_cross, middle), memory, {*call.cross, layer}, out);
     });
-  return add(middle, after_feed_forward, feed_forward_dropout, [&](const ops::LinearOptions& out) {
+  Tensor result = add(middle, after_feed_forward, feed_forward_dropout, [&](const ops::LinearOptions& out) {
     const Tensor x =
         parallel && !before_feed_forward ? normed_h : normed(c, before_feed_forward, parallel ? h : middle);
     if (const auto* const experts = std::get_if<ExpertFeedForward>(&feed_forward))
       return experts->forward(c, x, out, call.routers);
+    if (const auto* const both = std::get_if<DenseAndExperts>(&feed_forward))
+      return both->forward(c, x, out, call.routers);
     if (const auto* const plain = std::get_if<FeedForward>(&feed_forward)) return plain->forward(c, x, out);
     return std::get<GatedFeedForward>(feed_forward).forward(c, x, out);
   });
+  if (layer_input) result = layer_input->forward(c, result, call.layer_input);
+  return factor ? ops::scale(c, result, host_copy<float>(factor->value)[0]) : result;
 }
 
 }  // namespace tril::nn

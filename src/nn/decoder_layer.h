@@ -6,9 +6,11 @@
 #include <variant>
 
 #include "nn/blocks.h"
+#include "nn/dense_and_experts.h"
 #include "nn/expert_feed_forward.h"
 #include "nn/gated_delta_net.h"
 #include "nn/latent_attention.h"
+#include "nn/layer_inputs.h"
 #include "nn/short_convolution.h"
 
 namespace tril::nn {
@@ -23,7 +25,10 @@ struct DecoderLayer {
   std::variant<Attention, LatentAttention, GatedShortConvolution, GatedDeltaNet> mixer;  ///< reads earlier tokens
   std::optional<Norm> before_cross, after_cross;                                         ///< N5, N6
   std::optional<Attention> cross_attention;
-  std::variant<GatedFeedForward, FeedForward, ExpertFeedForward> feed_forward;
+  std::variant<GatedFeedForward, FeedForward, ExpertFeedForward, DenseAndExperts> feed_forward;
+  std::optional<LayerInput> layer_input;  ///< after the feed-forward
+  Parameter* factor = nullptr;            ///< [1], multiplies the layer's result; null: there is none
+  bool keys_are_read = false;             ///< Attention::Options::keys_are_read of its attention
   /// Both sublayers read h: h += r N2(Mix(N1(h))) + r N4(FF(N3(h))), and without N3 both read N1(h) [GPT-J: Wang &
   /// Komatsuzaki 2021].
   bool parallel = false;

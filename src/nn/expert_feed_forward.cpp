@@ -1,12 +1,18 @@
 #include "nn/expert_feed_forward.h"
 
+#include <cmath>
+
 #include "nn/routed.h"
 #include "ops/experts.h"
+#include "ops/softcap.h"
 
 namespace tril::nn {
 
 ExpertFeedForward::ExpertFeedForward(Parameters& p, const std::string& prefix, const Options& o)
-    : name_(prefix.substr(prefix.rfind('.') + 1)), routing_(o.routing), experts_per_token_(o.experts_per_token) {
+    : name_(prefix.substr(prefix.rfind('.') + 1)),
+      routing_(o.routing),
+      experts_per_token_(o.experts_per_token),
+      router_softcap_(o.router_softcap) {
   check(o.experts_per_token >= 1 && o.experts_per_token <= o.num_experts, prefix,
         "cannot route a token to {} of {} experts", o.experts_per_token, o.num_experts);
   router_ = Linear(p, prefix + "." + o.router, o.expert.d_model, o.num_experts, {.bias = o.router_bias});
@@ -15,6 +21,12 @@ ExpertFeedForward::ExpertFeedForward(Parameters& p, const std::string& prefix, c
     correction_ = &p.add(prefix + "." + o.correction, {o.num_experts}, Init::zeros());
     correction_->trainable = false;
   }
+  const auto norm = [&](const std::string& name) {
+    return Norm(p, prefix + "." + name, o.expert.d_model, o.norm_eps, Norm::Kind::rms);
+  };
+  if (!o.router_norm.empty()) router_norm_ = norm(o.router_norm);
+  if (!o.experts_norm.empty()) experts_norm_ = norm(o.experts_norm);
+  if (!o.expert_scales.empty()) scales_ = &p.add(prefix + "." + o.expert_scales, {o.num_experts}, Init::ones());
   for (std::int64_t e = 0; e < o.num_experts; ++e)
     experts_.emplace_back(p, fmt::format("{}.{}.{}", prefix, o.experts, e), o.expert);
   if (o.shared_d_ff == 0) return;
@@ -37,14 +49,27 @@ Tensor ExpertFeedForward::shared(Context& c, const Tensor& x, const Tensor& rout
   return ops::add(c, routed, ops::combine_experts(c, results, open, all, x.size(1)));
 }
 
+Tensor ExpertFeedForward::router_logits(Context& c, const Tensor& x) const {
+  Tensor of_router = x;
+  if (router_norm_)
+    of_router = ops::scale(c, router_norm_->forward(c, x), 1 / std::sqrt(static_cast<float>(x.size(1))));
+  const Tensor logits = router_.forward(c, of_router);
+  return router_softcap_ > 0 ? ops::softcap(c, logits, router_softcap_) : logits;
+}
+
 Tensor ExpertFeedForward::forward(Context& c, const Tensor& x, const ops::LinearOptions& out, RouterTap* tap) const {
   const auto at = c.scope(name_);
-  const Tensor logits = router_.forward(c, x);
+  const Tensor logits = router_logits(c, x);
   if (tap) tap->logits.push_back(logits);
   const ops::Routing routing =
       ops::route(logits, experts_per_token_, routing_, correction_ ? correction_->value : Tensor());
-  const Tensor weights = ops::expert_weights(c, logits, routing, routing_);
-  Tensor y = routed<GatedFeedForward>(c, x, routing, weights, experts_);
+  Tensor weights = ops::expert_weights(c, logits, routing, routing_);
+  if (scales_) {
+    const Tensor scales = ops::embedding(c, scales_->value.reshape({scales_->value.count(), 1}),
+                                         c.upload(routing.experts), /*scale=*/1.0f, /*padding_id=*/-1);
+    weights = ops::gated(c, ops::Activation::none, weights, scales.reshape(weights.shape()));
+  }
+  Tensor y = routed<GatedFeedForward>(c, experts_norm_ ? experts_norm_->forward(c, x) : x, routing, weights, experts_);
   if (shared_) y = shared(c, x, y);
   return added(c, y, out);
 }

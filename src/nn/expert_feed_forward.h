@@ -30,6 +30,11 @@ class ExpertFeedForward {
     std::string correction;   ///< name of a vector that is added to the scores to choose experts; "": none
     std::string shared_gate;  ///< name of the shared expert's gate, a weight [1, d_model]; "": none
     bool router_bias = false;
+    float router_softcap = 0;  ///< bounds the router's logits: ops::softcap(); 0: none
+    /// Names of RMSNorms of x, for the router and for the experts; "": none. The router's is divided by sqrt(d_model) too.
+    std::string router_norm, experts_norm;
+    std::string expert_scales;  ///< name of a vector [num_experts] of factors of the experts' weights; "": none
+    float norm_eps = 1e-6f;
   };
   ExpertFeedForward() = default;
   /// Declares the router and the experts under `prefix`; its last component is the scope name.
@@ -39,6 +44,7 @@ class ExpertFeedForward {
   Tensor forward(Context& c, const Tensor& x, const ops::LinearOptions& out = {}, RouterTap* tap = nullptr) const;
 
  private:
+  Tensor router_logits(Context& c, const Tensor& x) const;
   Tensor shared(Context& c, const Tensor& x, const Tensor& routed) const;
 
   std::string name_;
@@ -46,9 +52,11 @@ class ExpertFeedForward {
   std::vector<GatedFeedForward> experts_;
   std::optional<GatedFeedForward> shared_;
   std::optional<Linear> shared_gate_;
-  Parameter* correction_ = nullptr;
+  std::optional<Norm> router_norm_, experts_norm_;
+  Parameter *correction_ = nullptr, *scales_ = nullptr;
   ops::RouterOptions routing_;
   std::int64_t experts_per_token_ = 0;
+  float router_softcap_ = 0;
 };
 
 }  // namespace tril::nn

@@ -1,5 +1,5 @@
 // relu: max(x, 0)   relu_squared: its square   gelu: x Phi(x)   gelu_tanh: its tanh form   silu: x / (1 + exp(-x))
-// sigmoid: 1 / (1 + exp(-x))   exp_excess: exp(n) - 1 - n, n = min(x, 0)   [Hendrycks & Gimpel 2016]
+// sigmoid: 1 / (1 + exp(-x))   softplus: ln(1 + exp(x))   exp_excess: exp(n) - 1 - n, n = min(x, 0)   [Hendrycks & Gimpel 2016]
 //   dx = f'(x) dy; saves x (relu: y)
 // gated: y = f(gate) up       d gate = f'(gate) up dy,  d up = f(gate) dy; saves gate, up      [Shazeer 2020, eq. 5-6]
 #include "ops/sizes.h"

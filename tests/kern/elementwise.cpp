@@ -27,6 +27,8 @@ double value_of(Activation f, double x) {
       return x / (1 + std::exp(-x));
     case Activation::sigmoid:
       return 1 / (1 + std::exp(-x));
+    case Activation::softplus:
+      return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
     case Activation::exp_excess:
       return std::expm1(std::min(x, 0.0)) - std::min(x, 0.0);
   }
@@ -93,7 +95,7 @@ std::vector<Map> maps() {
        {std::pair(Activation::none, "none"), std::pair(Activation::relu, "relu"), std::pair(Activation::gelu, "gelu"),
         std::pair(Activation::gelu_tanh, "gelu_tanh"), std::pair(Activation::silu, "silu"),
         std::pair(Activation::relu_squared, "relu_squared"), std::pair(Activation::sigmoid, "sigmoid"),
-        std::pair(Activation::exp_excess, "exp_excess")}) {
+        std::pair(Activation::softplus, "softplus"), std::pair(Activation::exp_excess, "exp_excess")}) {
     const std::string of = std::string(" ") + name;
     const Activation g = f;
     all.push_back({"activate" + of, [g](K k, P a, P, P, float* y, std::size_t n) { k.activate(g, a, y, n); },

@@ -89,7 +89,7 @@ TEST(Arithmetic, DropoutKeepsTheRightShare) {
 
 TEST(Activation, All) {
   for (Activation f : {Activation::relu, Activation::relu_squared, Activation::gelu, Activation::gelu_tanh,
-                       Activation::silu, Activation::sigmoid, Activation::exp_excess})
+                       Activation::silu, Activation::sigmoid, Activation::softplus, Activation::exp_excess})
     for (const Shape& s : odd_shapes) {
       check_op({.name = fmt::format("activation {} {}", static_cast<int>(f), s.text()),
                 .shapes = {s},

@@ -219,6 +219,8 @@ double activation(ops::Activation f, double x) {
       return x / (1 + std::exp(-x));
     case sigmoid:
       return 1 / (1 + std::exp(-x));
+    case softplus:
+      return std::log1p(std::exp(x));
     case exp_excess:
       return std::expm1(std::min(x, 0.0)) - std::min(x, 0.0);
   }

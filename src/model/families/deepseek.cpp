@@ -2,6 +2,8 @@
 // groups. The router has a softmax in v2 [DeepSeek-V2, 2024, section 2], and sigmoids with a correction in v3 [DeepSeek-V3, 2024,
 // section 2.1]. v3's layers that predict further tokens are ignored. glm4_moe_lite, GLM-4.7-Flash, is v3 with other sizes
 // [Z.ai 2026].
+#include "model/families/deepseek.h"
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -11,25 +13,20 @@
 namespace tril::model {
 namespace {
 
-// The values of absent keys in read_latent().
-struct LatentSizes {
-  std::int64_t own = 128, values = 128, query_rank = 1536;
-};
-
 // Reads the sizes of latent attention and the scale of its scores.
 void read_latent(ConfigReader& reader, LlamaLikeConfig& k, const LatentSizes& otherwise) {
   const JsonObject& json = reader.json();
   if (k.num_key_value_heads != k.num_attention_heads)
     json.fail_at("num_key_value_heads", fmt::format("{} is not {}: every head has keys of its own",
                                                     k.num_key_value_heads, k.num_attention_heads));
-  const std::int64_t rotated = read_own_size(reader, k, "qk_rope_head_dim", 64, 1 << 12);
+  const std::int64_t rotated = read_own_size(reader, k, "qk_rope_head_dim", otherwise.rotated, 1 << 12);
   if (k.head_dim != rotated)
     json.fail_at("head_dim", fmt::format("{} is not qk_rope_head_dim, {}", k.head_dim, rotated));
   nn::LatentAttention::Options o{.d_model = k.hidden_size, .num_heads = k.num_attention_heads, .d_rotated = rotated};
   o.d_own = read_own_size(reader, k, "qk_nope_head_dim", otherwise.own, 1 << 12);
   o.d_v = read_own_size(reader, k, "v_head_dim", otherwise.values, 1 << 12);
-  o.rank = read_own_size(reader, k, "kv_lora_rank", 512, 1 << 16);
-  if (!reader.says_null("q_lora_rank"))
+  o.rank = read_own_size(reader, k, "kv_lora_rank", otherwise.rank, 1 << 16);
+  if (!reader.says_null("q_lora_rank") && (reader.has("q_lora_rank") || otherwise.query_rank > 0))
     o.query_rank = read_own_size(reader, k, "q_lora_rank", otherwise.query_rank, 1 << 16);
   if (o.query_rank == 0) k.own_keys["q_lora_rank"] = nullptr;
   o.bias = read_own_bool(reader, k, "attention_bias", false);
@@ -41,15 +38,15 @@ void read_latent(ConfigReader& reader, LlamaLikeConfig& k, const LatentSizes& ot
   reader.ignore({"aux_loss_alpha", "seq_aux", "ep_size", "output_router_logits", "pretraining_tp", "qk_head_dim"});
 }
 
-LlamaLikeConfig read_deepseek(ConfigReader& reader, LlamaLikeConfig defaults, const LatentSizes& otherwise = {}) {
-  defaults.head_dim = reader.size("qk_rope_head_dim", 64);
+}  // namespace
+
+LlamaLikeConfig read_deepseek(ConfigReader& reader, LlamaLikeConfig defaults, const LatentSizes& otherwise) {
+  defaults.head_dim = reader.size("qk_rope_head_dim", otherwise.rotated);
   defaults.rope_defaults.reads_score_factor = true;
   LlamaLikeConfig k = read_llama_like(reader, std::move(defaults));
   read_latent(reader, k, otherwise);
   return k;
 }
-
-}  // namespace
 
 std::unique_ptr<Model> make_deepseek_v2(const JsonObject& config) {
   ConfigReader reader(config, "deepseek_v2");

@@ -18,7 +18,7 @@ std::unique_ptr<Model> make_exaone_moe(const JsonObject& config) {
                                                .norm_eps = 1e-5,
                                                .eos_token_id = 53,
                                                .pad_token_id = 0,
-                                               .left_alone = "mtp."});
+                                               .left_alone = {"mtp."}});
   read_exaone_windows(reader, k);
   k.head_norms = rms_head_norms(k);
   read_experts(reader, k, reader.spelt("num_experts", "n_routed_experts"), 64, 8);
@@ -36,6 +36,8 @@ std::unique_ptr<Model> make_exaone_moe(const JsonObject& config) {
   } else {
     read_dense_layers(reader, k, 1);
   }
+  reader.only<std::string>("scoring_func", "sigmoid");
+  reader.only<std::string>("topk_method", "noaux_tc");
   reader.ignore({"output_router_logits", "num_nextn_predict_layers"});
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));

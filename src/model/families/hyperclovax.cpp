@@ -15,7 +15,8 @@ std::unique_ptr<Model> make_hyperclovax(const JsonObject& config) {
   k.logit_scale = static_cast<float>(read_own_number(reader, k, "logits_scaling", 1));
   if (reader.has("attention_multiplier") && !reader.says_null("attention_multiplier"))
     k.attention_scale = static_cast<float>(read_own_number(reader, k, "attention_multiplier", 1));
-  reader.ignore({"attention_multiplier"});
+  reader.ignore({"attention_multiplier", "end_token_id", "pretraining_tp", "attn_pdrop", "embd_pdrop", "resid_pdrop",
+                 "summary_first_dropout"});
   if (read_own_bool(reader, k, "use_post_norm", true))
     k.norm_names.after_attention = "post_norm1", k.norm_names.after_feed_forward = "post_norm2";
   reader.finish();

@@ -24,7 +24,7 @@ std::unique_ptr<Model> make_mellum(const JsonObject& config) {
                                                .eos_token_id = -1,
                                                .rope_defaults = {.theta = 5e5},
                                                .rope_by_type = true,
-                                               .left_alone = "mtp."});
+                                               .left_alone = {"mtp."}});
   read_attention_bias(reader, k);
   k.head_norms = rms_head_norms(k);
   read_experts(reader, k, reader.spelt("num_local_experts", "num_experts"), 64, 8);

@@ -45,7 +45,7 @@ LlamaLikeConfig read_hybrid(ConfigReader& reader, LlamaLikeConfig k, bool fused)
   reader.only("output_gate_type", std::string("swish"));
   // Keys of the layers that predict further tokens, which tril ignores, and the precision of states, which is float32 here.
   reader.ignore({"mtp_num_hidden_layers", "mtp_use_dedicated_embeddings", "mamba_ssm_dtype"});
-  k.left_alone = "mtp.";
+  k.left_alone = {"mtp."};
   return k;
 }
 

@@ -15,10 +15,19 @@ LlamaLike::LlamaLike(LlamaLikeConfig config) : config_(std::move(config)) {
   nn::Parameters& p = parameters_;
   rotaries_.emplace_back(k.rope);
   if (k.sliding_rope) rotaries_.emplace_back(*k.sliding_rope);
-  embedding_ = nn::Embedding(p, "model.embed_tokens.weight", k.vocab_size, k.hidden_size,
-                             {.scale = k.embedding_scale, .deviation = k.initializer_range});
+  const double deviation = k.embedding_deviation > 0 ? k.embedding_deviation : k.initializer_range;
+  embedding_ = nn::Embedding(p, k.embedding_name + ".weight", k.vocab_size, k.hidden_size,
+                             {.scale = k.embedding_scale, .deviation = deviation});
   const auto eps = static_cast<float>(k.norm_eps);
   if (k.norms_embedding) embedding_norm_ = nn::Norm(p, "embedding norm", k.hidden_size, eps, nn::Norm::Kind::rms_plain);
+  if (k.layer_input_size > 0)
+    layer_inputs_.emplace(p, "model",
+                          nn::LayerInputs::Options{.vocab = k.layer_input_vocab,
+                                                   .d_model = k.hidden_size,
+                                                   .layers = k.num_hidden_layers,
+                                                   .size = k.layer_input_size,
+                                                   .norm_eps = eps,
+                                                   .deviation = k.initializer_range});
   for (std::int64_t i = 0; i < k.num_hidden_layers; ++i) layers_.push_back(make_layer(i));
   final_norm_ = nn::Norm(p, k.norm_names.last, k.hidden_size, eps, k.norm);
   output_ = k.tie_word_embeddings
@@ -27,7 +36,7 @@ LlamaLike::LlamaLike(LlamaLikeConfig config) : config_(std::move(config)) {
   output_->in_products = true;
   if (k.output_bias) output_bias_ = &p.add("lm_head.bias", {k.vocab_size}, nn::Init::zeros());
   for (nn::Parameter& w : p.all())
-    if (w.in_products || w.hidden_matrix) w.init = nn::Init::normal(k.initializer_range);
+    if (&w != embedding_.table() && (w.in_products || w.hidden_matrix)) w.init = nn::Init::normal(k.initializer_range);
 }
 
 nn::DecoderLayer LlamaLike::make_layer(std::int64_t i) {
@@ -51,39 +60,65 @@ nn::DecoderLayer LlamaLike::make_layer(std::int64_t i) {
   else
     make_attention(layer, i);
   make_norm(layer.after_attention, k.norm_names.after_attention);
-  make_norm(layer.before_feed_forward, k.norm_names.before_feed_forward);
+  const bool experts = k.has_experts(i);
+  if (!(experts && k.experts.beside_dense)) make_norm(layer.before_feed_forward, k.norm_names.before_feed_forward);
   make_feed_forward(layer, i);
-  make_norm(layer.after_feed_forward, k.norm_names.after_feed_forward);
+  const NormNames& names = k.norm_names;
+  make_norm(layer.after_feed_forward,
+            experts && !names.after_experts.empty() ? names.after_experts : names.after_feed_forward);
+  make_layer_input(layer);
   return layer;
+}
+
+void LlamaLike::make_layer_input(nn::DecoderLayer& layer) {
+  const auto& k = config_;
+  if (k.layer_input_size > 0)
+    layer.layer_input.emplace(parameters_, layer.name,
+                              nn::LayerInput::Options{.d_model = k.hidden_size,
+                                                      .size = k.layer_input_size,
+                                                      .activation = function_of(k.hidden_act),
+                                                      .norm_eps = static_cast<float>(k.norm_eps)});
+  if (!k.layer_factors) return;
+  layer.factor = &parameters_.add(layer.name + ".layer_scalar", {1}, nn::Init::ones());
+  layer.factor->trainable = false;
 }
 
 void LlamaLike::make_attention(nn::DecoderLayer& layer, std::int64_t i) {
   using Fused = LlamaLikeConfig::Fused;
+  using nn::Attention;
   const auto& k = config_;
-  layer.mixer = nn::Attention(
-      parameters_, layer.name + ".self_attn",
-      {.d_model = k.hidden_size,
-       .num_heads = k.num_attention_heads,
-       .num_kv_heads = k.kv_heads(),
-       .d_k = k.d_head(),
-       .projections = k.fused == Fused::none ? nn::Attention::Projections::separate : nn::Attention::Projections::qkv,
-       .bias = k.attention_bias,
-       .out_bias = k.attention_out_bias,
-       .dropout = k.attention_dropout,
-       .scale = k.attention_scale,
-       .softcap = k.attention_softcap,
-       .window = k.window(i),
-       .head_norms = k.head_norms,
-       .rotary = k.rotary(i),
-       .clip = k.clip_qkv,
-       .result_gate = k.result_gate,
-       .gate = k.attention_gate,
-       .gates_values = k.gates_values,
-       .sink_logits = k.sink_logits,
-       .result_norm = k.attention_result_norm,
-       .result_norm_eps = static_cast<float>(k.norm_eps),
-       .qkv = k.qkv_name,
-       .out = k.out_name});
+  layer.keys_are_read = k.keys_are_read(i);
+  const bool keys_as_values = !k.keys_as_values.empty() && element(k.keys_as_values, i);
+  layer.mixer = nn::Attention(parameters_, layer.name + "." + k.attention_name,
+                              {.d_model = k.hidden_size,
+                               .num_heads = k.query_heads(i),
+                               .num_kv_heads = k.kv_heads(i),
+                               .d_k = k.d_head(i),
+                               .projections = k.reads_keys(i)          ? Attention::Projections::q_alone
+                                              : keys_as_values         ? Attention::Projections::q_k
+                                              : k.fused == Fused::none ? Attention::Projections::separate
+                                                                       : Attention::Projections::qkv,
+                               .bias = k.attention_bias,
+                               .out_bias = k.attention_out_bias,
+                               .dropout = k.attention_dropout,
+                               .scale = k.attention_scale,
+                               .softcap = k.attention_softcap,
+                               .window = k.window(i),
+                               .head_norms = k.head_norms,
+                               .norms_values = k.norms_values,
+                               .keys_of = k.reads_keys(i) ? element(k.keys_of, i) : -1,
+                               .keys_are_read = layer.keys_are_read,
+                               .rotary = k.rotary(i),
+                               .clip = k.clip_qkv,
+                               .result_gate = k.result_gate,
+                               .gate = k.attention_gate,
+                               .gate_function = k.gate_function,
+                               .gates_values = k.gates_values,
+                               .sink_logits = k.sink_logits,
+                               .result_norm = k.attention_result_norm,
+                               .result_norm_eps = static_cast<float>(k.norm_eps),
+                               .qkv = k.qkv_name,
+                               .out = k.out_name});
   if (k.fused == Fused::head_by_head)
     for (const char* part : {".weight", ".bias"}) {
       const std::string name = layer.name + ".self_attn." + k.qkv_name + part;
@@ -140,7 +175,7 @@ void LlamaLike::make_feed_forward(nn::DecoderLayer& layer, std::int64_t i) {
   if (xielu || k.feed_forward == LlamaLikeConfig::FeedForward::plain) {
     layer.feed_forward = nn::FeedForward(p, layer.name + "." + k.feed_forward_name,
                                          {.d_model = k.hidden_size,
-                                          .d_ff = k.intermediate_size,
+                                          .d_ff = k.d_ff(i),
                                           .activation = activation,
                                           .bias = k.mlp_bias,
                                           .first = k.up_name,
@@ -149,7 +184,7 @@ void LlamaLike::make_feed_forward(nn::DecoderLayer& layer, std::int64_t i) {
     return;
   }
   nn::GatedFeedForward::Options gated{.d_model = k.hidden_size,
-                                      .d_ff = k.intermediate_size,
+                                      .d_ff = k.d_ff(i),
                                       .activation = activation,
                                       .bias = k.mlp_bias,
                                       .gate = k.gate_name,
@@ -158,32 +193,49 @@ void LlamaLike::make_feed_forward(nn::DecoderLayer& layer, std::int64_t i) {
                                       .inner_norm = k.feed_forward_inner_norm,
                                       .norm_eps = static_cast<float>(k.norm_eps),
                                       .gate_up = k.gate_up_name};
-  const ExpertsConfig& e = k.experts;
-  if (e.count > 0 && (e.sparse.empty() || element(e.sparse, i)))
+  if (k.has_experts(i))
     make_experts(layer, gated);
   else
     layer.feed_forward = nn::GatedFeedForward(p, layer.name + "." + k.feed_forward_name, gated);
 }
 
-void LlamaLike::make_experts(nn::DecoderLayer& layer, nn::GatedFeedForward::Options expert) {
+nn::ExpertFeedForward::Options LlamaLike::experts_of(const nn::GatedFeedForward::Options& dense) const {
   const ExpertsConfig& e = config_.experts;
-  const std::string prefix = layer.name + "." + e.block;
+  nn::GatedFeedForward::Options expert = dense;
   expert.gate = e.gate, expert.up = e.up, expert.down = e.down;
   if (e.d_ff > 0) expert.d_ff = e.d_ff;
   if (!e.fused_gate_up.empty()) expert.gate_up = "gate_up_proj";
   expert.bias |= e.bias, expert.clamp = e.clamp;
-  layer.feed_forward = nn::ExpertFeedForward(parameters_, prefix,
-                                             {.num_experts = e.count,
-                                              .experts_per_token = e.per_token,
-                                              .routing = e.routing,
-                                              .expert = expert,
-                                              .shared_d_ff = e.shared_d_ff,
-                                              .router = e.router,
-                                              .shared = e.shared,
-                                              .correction = e.correction,
-                                              .shared_gate = e.shared_gate,
-                                              .router_bias = e.router_bias});
-  if (!e.fused_gate_up.empty()) store_fused(prefix, expert);
+  return {.num_experts = e.count,
+          .experts_per_token = e.per_token,
+          .routing = e.routing,
+          .expert = expert,
+          .shared_d_ff = e.shared_d_ff,
+          .router = e.router,
+          .shared = e.shared,
+          .correction = e.correction,
+          .shared_gate = e.shared_gate,
+          .router_bias = e.router_bias,
+          .router_softcap = e.router_softcap};
+}
+
+void LlamaLike::make_experts(nn::DecoderLayer& layer, const nn::GatedFeedForward::Options& dense) {
+  const ExpertsConfig& e = config_.experts;
+  nn::ExpertFeedForward::Options o = experts_of(dense);
+  std::string prefix = layer.name + "." + e.block;
+  if (e.beside_dense) {
+    prefix = layer.name;
+    o.router_norm = "router.norm", o.experts_norm = "pre_feedforward_layernorm_2";
+    o.expert_scales = "router.per_expert_scale", o.norm_eps = static_cast<float>(config_.norm_eps);
+    stored_[prefix + ".router.norm.weight"] = {.names = {prefix + ".router.scale"}};
+    layer.feed_forward =
+        nn::DenseAndExperts(parameters_, prefix, {.dense = dense, .experts = o, .norm_eps = o.norm_eps});
+  } else {
+    layer.feed_forward = nn::ExpertFeedForward(parameters_, prefix, o);
+  }
+  if (!e.fused_gate_up.empty()) store_fused(prefix, o.expert);
+  if (const std::string name = prefix + "." + e.correction; e.optional_correction)
+    stored_[name] = {.names = {name}, .optional = true};
 }
 
 void LlamaLike::store_fused(const std::string& prefix, const nn::GatedFeedForward::Options& expert) {
@@ -230,7 +282,8 @@ StoredAs LlamaLike::stored_as(const nn::Parameter& p) const {
 // The tied output, layers that propose further tokens, and the frequencies that older files store.
 Redundant LlamaLike::redundant(std::string_view name) const {
   if (name == "lm_head.weight") return config_.tie_word_embeddings ? Redundant::embedding_copy : Redundant::no;
-  const bool left_alone = !config_.left_alone.empty() && name.starts_with(config_.left_alone);
+  const bool left_alone =
+      std::ranges::any_of(config_.left_alone, [&](const std::string& begin) { return name.starts_with(begin); });
   return left_alone || name.ends_with(".rotary_emb.inv_freq") ? Redundant::unused : Redundant::no;
 }
 
@@ -241,8 +294,9 @@ Tensor LlamaLike::decode(Context& c, const DecoderInput& input) const {
   const auto call = decoder_call(c, input, /*bias=*/nullptr, rotaries_);
   Tensor embedded = ops::dropout(c, embedding_.forward(c, input.ids), config_.embedding_dropout);
   if (embedding_norm_) embedded = embedding_norm_->forward(c, embedded);
-  const Tensor h =
-      final_norm_.forward(c, run_layers(c, layers_, embedded, call, {.checkpointing = gradient_checkpointing_}));
+  const Tensor inputs = layer_inputs_ ? layer_inputs_->forward(c, input.ids, embedded) : Tensor();
+  const Tensor h = final_norm_.forward(
+      c, run_layers(c, layers_, embedded, call, {.checkpointing = gradient_checkpointing_, .layer_inputs = inputs}));
   return config_.logit_scale == 1 ? h : ops::scale(c, h, config_.logit_scale);
 }
 

@@ -49,7 +49,9 @@ class LlamaLike : public Model {
   void make_latent_attention(nn::DecoderLayer& layer);
   void make_recurrence(nn::DecoderLayer& layer);
   void make_feed_forward(nn::DecoderLayer& layer, std::int64_t i);
-  void make_experts(nn::DecoderLayer& layer, nn::GatedFeedForward::Options expert);
+  void make_experts(nn::DecoderLayer& layer, const nn::GatedFeedForward::Options& dense);
+  nn::ExpertFeedForward::Options experts_of(const nn::GatedFeedForward::Options& dense) const;
+  void make_layer_input(nn::DecoderLayer& layer);
   void store_fused(const std::string& prefix, const nn::GatedFeedForward::Options& expert);
 
   LlamaLikeConfig config_;
@@ -58,6 +60,7 @@ class LlamaLike : public Model {
   std::vector<nn::DecoderLayer> layers_;
   nn::Norm final_norm_;
   std::optional<nn::Norm> embedding_norm_;
+  std::optional<nn::LayerInputs> layer_inputs_;
   nn::Parameter *output_ = nullptr, *output_bias_ = nullptr;
   std::map<std::string, StoredAs> stored_;  // by name: the weights that files store in another order or tensor
 };

@@ -51,7 +51,7 @@ nlohmann::ordered_json llama_like_json(const LlamaLikeConfig& k) {
   j[k.hidden_act_key] = xielu ? "xielu" : name_of(k.hidden_act);
   if (!k.norm_eps_key.empty()) j[k.norm_eps_key] = k.norm_eps;
   if (k.sliding_rope)
-    write_rotary_by_type(j, {k.rope, *k.sliding_rope}, k.d_head());
+    write_rotary_by_type(j, {k.rope, *k.sliding_rope}, k.full_head_dim ? k.full_head_dim : k.d_head(), k.d_head());
   else
     write_rotary(j, k.rope, k.d_head(), k.rope_defaults.partial);
   for (const auto& [key, value] : k.own_keys.items()) j[key] = value;
@@ -173,7 +173,7 @@ void read_further_layers(ConfigReader& config, LlamaLikeConfig& k) {
   if (layers > 1)
     config.json().fail_at(key, fmt::format("{} is not supported", layers),
                           "at most one layer for further tokens is supported");
-  if (layers == 1) k.left_alone = fmt::format("model.layers.{}.", k.num_hidden_layers);
+  if (layers == 1) k.left_alone.push_back(fmt::format("model.layers.{}.", k.num_hidden_layers));
 }
 
 void read_deepseek_router(ConfigReader& config, LlamaLikeConfig& k, const DeepseekRouter& otherwise) {

@@ -2,6 +2,7 @@
 // several families share.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -20,6 +21,7 @@ namespace tril::model {
 struct NormNames {
   std::string before_attention = "input_layernorm", after_attention;
   std::string before_feed_forward = "post_attention_layernorm", after_feed_forward;
+  std::string after_experts;  ///< in place of after_feed_forward in layers with experts; "": the same
   std::string last = "model.norm";
 };
 /// A norm after each sublayer instead of before it [OLMo 2, 2025].
@@ -45,6 +47,9 @@ struct ExpertsConfig {
     std::string bias_suffix;   ///< a tensor's name plus this is the tensor of all experts' biases
   } fused_form;
   bool bias = false, router_bias = false;
+  bool optional_correction = false;     ///< files may lack `correction`, which is then zero
+  float router_softcap = 0;             ///< nn::ExpertFeedForward::Options
+  bool beside_dense = false;            ///< nn::DenseAndExperts, under Gemma 4's names
   std::optional<ops::GateClamp> clamp;  ///< nn::GatedFeedForward::Options
 };
 
@@ -53,11 +58,15 @@ struct LlamaLikeConfig {
 
   std::int64_t vocab_size = 32000, hidden_size = 4096, intermediate_size = 11008;
   std::int64_t num_hidden_layers = 32, num_attention_heads = 32;
-  std::int64_t num_key_value_heads = 0;  ///< 0: num_attention_heads
-  std::int64_t head_dim = 0;             ///< 0: hidden_size / num_attention_heads
+  std::int64_t num_key_value_heads = 0;               ///< 0: num_attention_heads
+  std::int64_t head_dim = 0;                          ///< 0: hidden_size / num_attention_heads
+  std::int64_t full_head_dim = 0, full_kv_heads = 0;  ///< in layers without a window; 0: the same as in the others
+  std::vector<std::int64_t> heads;                    ///< by layer; empty: num_attention_heads in all
+  std::vector<std::int64_t> intermediate_sizes;       ///< by layer; empty: intermediate_size in all
   std::int64_t max_position_embeddings = 2048;
   HiddenAct hidden_act = HiddenAct::silu;  ///< unless feed_forward is xielu
   double norm_eps = 1e-6, initializer_range = 0.02;
+  double embedding_deviation = 0;  ///< standard deviation of a new embedding; 0: initializer_range
   bool tie_word_embeddings = false, output_bias = false;
   float attention_dropout = 0;
   std::int32_t bos_token_id = 1, eos_token_id = 2, pad_token_id = -1;
@@ -71,16 +80,24 @@ struct LlamaLikeConfig {
   bool attention_bias = false, attention_out_bias = false, mlp_bias = false;
   /// One matrix holds queries, keys and values: all q, all k, all v, or q, k, v of one head after the other.
   enum class Fused : std::uint8_t { none, qkv, head_by_head } fused = Fused::none;
-  std::string qkv_name = "qkv_proj", out_name = "o_proj";
-  bool result_gate = false;             ///< nn::Attention::Options::result_gate
-  std::string attention_gate;           ///< nn::Attention::Options::gate
-  bool gates_values = false;            ///< nn::Attention::Options::gates_values
-  float clip_qkv = 0;                   ///< nn::Attention::Options::clip
-  bool sink_logits = false;             ///< nn::Attention::Options::sink_logits
-  std::string attention_result_norm;    ///< nn::Attention::Options::result_norm
-  std::vector<std::int32_t> windows;    ///< by layer; 0: no window; empty: none in any layer
-  nn::Attention::HeadNorms head_norms;  ///< of queries and keys
-  float attention_scale = 0;            ///< of scores; 0: 1 / sqrt(head_dim)
+  std::string attention_name = "self_attn", qkv_name = "qkv_proj", out_name = "o_proj";
+  std::string embedding_name = "model.embed_tokens";
+  bool result_gate = false;                                  ///< nn::Attention::Options::result_gate
+  std::string attention_gate;                                ///< nn::Attention::Options::gate
+  ops::Activation gate_function = ops::Activation::sigmoid;  ///< nn::Attention::Options::gate_function
+  bool gates_values = false;                                 ///< nn::Attention::Options::gates_values
+  float clip_qkv = 0;                                        ///< nn::Attention::Options::clip
+  bool sink_logits = false;                                  ///< nn::Attention::Options::sink_logits
+  std::string attention_result_norm;                         ///< nn::Attention::Options::result_norm
+  std::vector<std::int32_t> windows;                         ///< by layer; 0: no window; empty: none in any layer
+  nn::Attention::HeadNorms head_norms;                       ///< of queries and keys
+  bool norms_values = false;                                 ///< nn::Attention::Options::norms_values
+  std::vector<bool> keys_as_values;                          ///< by layer: true if its values are its keys; empty: none
+  std::vector<std::int32_t> keys_of;   ///< by layer: nn::Attention::Options::keys_of; empty: -1 in all
+  std::int64_t layer_input_size = 0;   ///< nn::LayerInputs::Options::size; 0: layers have no inputs of their own
+  std::int64_t layer_input_vocab = 0;  ///< nn::LayerInputs::Options::vocab
+  bool layer_factors = false;          ///< nn::DecoderLayer::factor, under the name layer_scalar
+  float attention_scale = 0;           ///< of scores; 0: 1 / sqrt(head_dim)
   /// Latent attention in every layer, with head_dim rotated values in each head; none: ordinary attention.
   std::optional<nn::LatentAttention::Options> latent;
   float embedding_scale = 1, residual_scale = 1, logit_scale = 1;
@@ -99,10 +116,10 @@ struct LlamaLikeConfig {
 
   nn::Norm::Kind norm = nn::Norm::Kind::rms;  ///< of all norms except those of heads
   NormNames norm_names;
-  bool norms_store_offset = false;  ///< files store norm weights minus one
-  bool norms_embedding = false;     ///< a norm without weights after the embedding
-  bool parallel_sublayers = false;  ///< nn::DecoderLayer::parallel
-  std::string left_alone;           ///< tensors whose names begin so are ignored, as by transformers; "": none
+  bool norms_store_offset = false;      ///< files store norm weights minus one
+  bool norms_embedding = false;         ///< a norm without weights after the embedding
+  bool parallel_sublayers = false;      ///< nn::DecoderLayer::parallel
+  std::vector<std::string> left_alone;  ///< tensors whose names begin with one of these are ignored, as by transformers
   float embedding_dropout = 0, residual_dropout = 0;
   float feed_forward_dropout = 0;  ///< on the feed-forward's result, if residual_dropout is 0
 
@@ -113,6 +130,24 @@ struct LlamaLikeConfig {
 
   std::int64_t d_head() const { return head_dim ? head_dim : hidden_size / num_attention_heads; }
   std::int64_t kv_heads() const { return num_key_value_heads ? num_key_value_heads : num_attention_heads; }
+  std::int64_t d_head(std::int64_t layer) const {
+    return full_head_dim && window(layer) == 0 ? full_head_dim : d_head();
+  }
+  std::int64_t kv_heads(std::int64_t layer) const {
+    return full_kv_heads && window(layer) == 0 ? full_kv_heads : kv_heads();
+  }
+  std::int64_t query_heads(std::int64_t layer) const {
+    return heads.empty() ? num_attention_heads : element(heads, layer);
+  }
+  std::int64_t d_ff(std::int64_t layer) const {
+    return intermediate_sizes.empty() ? intermediate_size : element(intermediate_sizes, layer);
+  }
+  bool has_experts(std::int64_t layer) const {
+    return experts.count > 0 && (experts.sparse.empty() || element(experts.sparse, layer));
+  }
+  bool reads_keys(std::int64_t layer) const { return !keys_of.empty() && element(keys_of, layer) >= 0; }
+  /// True if a later layer reads the keys and values of this one.
+  bool keys_are_read(std::int64_t layer) const { return std::ranges::find(keys_of, layer) != keys_of.end(); }
   /// The number of a layer's rotary positions: nn::Attention::Options::rotary.
   std::int32_t rotary(std::int64_t layer) const {
     if (!rotated.empty() && !element(rotated, layer)) return -1;

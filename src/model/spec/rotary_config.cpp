@@ -220,7 +220,9 @@ RotaryByType read_rotary_by_type(ConfigReader& config, const RotaryDefaults& d, 
       if (by_type.has(u.key))
         by_type.fail_at(u.key, "is not a layer type", "expected full_attention or sliding_attention");
   const auto of = [&](const char* type) { return by_type.has(type) ? by_type.object(type) : nothing; };
-  return {.full = read_object(config, old_scaling ? json.object("rope_scaling") : of("full_attention"), d, theta, 1),
+  RotaryDefaults full = d;
+  if (d.full_head_dim > 0) full.head_dim = d.full_head_dim;
+  return {.full = read_object(config, old_scaling ? json.object("rope_scaling") : of("full_attention"), full, theta, 1),
           .sliding = read_object(config, of("sliding_attention"), d, sliding_theta, 1)};
 }
 
@@ -291,12 +293,14 @@ void write_rotary(nlohmann::ordered_json& config, const nn::RotaryOptions& o, st
   }
 }
 
-void write_rotary_by_type(nlohmann::ordered_json& config, const RotaryByType& rotary, std::int64_t head_dim) {
-  const auto one = [&](const nn::RotaryOptions& o) {
+void write_rotary_by_type(nlohmann::ordered_json& config, const RotaryByType& rotary, std::int64_t full_dim,
+                          std::int64_t sliding_dim) {
+  const auto one = [](const nn::RotaryOptions& o, std::int64_t head_dim) {
     const double partial = share_rotated(o, head_dim);
     return object_of(o, partial != 1, partial);
   };
-  config["rope_parameters"] = {{"full_attention", one(rotary.full)}, {"sliding_attention", one(rotary.sliding)}};
+  config["rope_parameters"] = {{"full_attention", one(rotary.full, full_dim)},
+                               {"sliding_attention", one(rotary.sliding, sliding_dim)}};
 }
 
 }  // namespace tril::model

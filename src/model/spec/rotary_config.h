@@ -11,6 +11,7 @@ namespace tril::model {
 
 struct RotaryDefaults {
   std::int64_t head_dim = 0;
+  std::int64_t full_head_dim = 0;  ///< in layers of full attention, for read_rotary_by_type(); 0: head_dim
   std::int64_t max_positions = 0;  ///< max_position_embeddings
   double theta = 10000, partial = 1;
   /// True if the family rotates the share partial_rotary_factor of each head. For the others `transformers` rotates whole
@@ -47,8 +48,9 @@ nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& defaul
 /// rope_scaling for full attention, and `sliding_theta_key`, if the family has one, for sliding attention.
 RotaryByType read_rotary_by_type(ConfigReader& config, const RotaryDefaults& full, double sliding_theta,
                                  const std::string& sliding_theta_key = {});
-/// Adds both to a config.
-void write_rotary_by_type(nlohmann::ordered_json& config, const RotaryByType& rotary, std::int64_t head_dim);
+/// Adds both to a config. @param full_dim, sliding_dim  the widths of heads in the two kinds of layers
+void write_rotary_by_type(nlohmann::ordered_json& config, const RotaryByType& rotary, std::int64_t full_dim,
+                          std::int64_t sliding_dim);
 
 /// The partial_rotary_factor that rotates `dim` values of a head: readers multiply it by head_dim and round down.
 double partial_factor(std::int64_t dim, std::int64_t head_dim);

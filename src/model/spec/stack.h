@@ -44,13 +44,14 @@ struct StackOptions {
   const Memory* memory = nullptr;  ///< the memory of decoder layers; null without cross-attention
   bool checkpointing = false;      ///< Model::gradient_checkpointing()
   double layer_drop = 0;           ///< the probability p of left_out()
+  Tensor layer_inputs = {};        ///< nn::LayerInputs::forward() of the tokens; none if the layers read nothing of it
 };
 
 /// Passes h through all layers in order.
 template <class Layer>
 Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const std::shared_ptr<const StackCall>& call,
                   const StackOptions& options) {
-  const auto& [memory, checkpointing, layer_drop] = options;
+  const auto& [memory, checkpointing, layer_drop, layer_inputs] = options;
   check(!checkpointing || !call->routers, "gradient checkpointing",
         "the routers of recomputed layers are not recorded");
   for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -74,11 +75,19 @@ Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const 
         }
       }
     }
-    const auto forward = [&layer, call, kv, i](Context& k, const Tensor& x) {
-      return layer.forward(k, x, {.self = &call->self, .cross = &call->cross, .routers = call->routers},
-                           static_cast<std::int64_t>(i), kv);
+    Tensor of_layer;
+    if (layer_inputs) {
+      const std::int64_t size = layer_inputs.size(1) / std::ssize(layers), begin = static_cast<std::int64_t>(i) * size;
+      of_layer = layer_inputs.columns(begin, begin + size);
+    }
+    const auto forward = [&layer, call, kv, i, of_layer](Context& k, const Tensor& x) {
+      return layer.forward(
+          k, x, {.self = &call->self, .cross = &call->cross, .routers = call->routers, .layer_input = of_layer},
+          static_cast<std::int64_t>(i), kv);
     };
-    h = checkpointing && !tapped ? ops::checkpoint(c, forward, h) : forward(c, h);
+    bool runs_once = tapped;  // the tape must know the keys that later layers read
+    if constexpr (requires { layer.keys_are_read; }) runs_once = runs_once || layer.keys_are_read;
+    h = checkpointing && !runs_once ? ops::checkpoint(c, forward, h) : forward(c, h);
     leave_layer(c, layer.name, h);
   }
   return h;

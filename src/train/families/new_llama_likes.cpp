@@ -28,6 +28,36 @@ Json gemma(std::string_view model_type, M m, Json own) {
   return llama_config(model_type, m, with_activation("hidden_activation", m, std::move(own)));
 }
 
+// Gemma 4's smallest models: the upper half of the layers reads the keys and values of earlier ones, and each token has an input of
+// an eighth of the width for every layer. Windows are in all layers but every sixth, and at least the last of each half.
+Json gemma4(M m) {
+  const std::int64_t shared = m.dec_depth >= 4 ? m.dec_depth / 2 : 0, own = m.dec_depth - shared;
+  Json types = Json::array();
+  for (std::int64_t i = 0; i < m.dec_depth; ++i)
+    types.push_back((i + 1) % 6 == 0 || i + 1 == own || i + 1 == m.dec_depth ? "full_attention" : "sliding_attention");
+  return llama_config("gemma4_text", m,
+                      with_activation("hidden_activation", m,
+                                      {{"head_dim", m.d_head()},
+                                       {"global_head_dim", m.d_head()},
+                                       {"sliding_window", m.window()},
+                                       {"layer_types", types},
+                                       {"num_kv_shared_layers", shared},
+                                       {"vocab_size_per_layer_input", m.target_vocab},
+                                       {"hidden_size_per_layer_input", std::max<std::int64_t>(1, m.d_model / 8)},
+                                       {"final_logit_softcapping", 30.0}}));
+}
+
+// Latent attention: ranks of a quarter of the width for queries, and of an eighth for keys and values.
+Json latent(std::string_view model_type, M m, Json own) {
+  own.update({{"num_key_value_heads", m.num_heads},
+              {"q_lora_rank", std::max<std::int64_t>(1, m.d_model / 4)},
+              {"kv_lora_rank", std::max<std::int64_t>(1, m.d_model / 8)},
+              {"qk_rope_head_dim", m.part_of_head(2)},
+              {"qk_nope_head_dim", m.d_head()},
+              {"v_head_dim", m.d_head()}});
+  return llama_config(model_type, m, hidden_act(m, std::move(own)));
+}
+
 // Granite 3's factors [Granite team 2024].
 Json granite_factors(M m) {
   return {{"embedding_multiplier", 12.0},
@@ -164,6 +194,18 @@ std::span<const NewFamily> new_llama_likes() {
              return gemma("gemma3_text", m, {{"sliding_window_pattern", std::min<std::int64_t>(6, m.dec_depth)}});
            },
        .activation = "gelu_pytorch_tanh",
+       .dropouts = attention_only},
+      {.arch = "gemma4_text", .config = gemma4, .activation = "gelu_pytorch_tanh", .dropouts = attention_only},
+      {.arch = "minicpm3",
+       .config =
+           [](M m) {
+             return latent("minicpm3", m, {{"dim_model_base", std::max<std::int64_t>(1, m.d_model / 10)}});
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "youtu",
+       .config = [](M m) { return latent("youtu", m, Json::object()); },
+       .activation = "silu",
        .dropouts = attention_only},
       {.arch = "smollm3",
        .config = [](M m) { return llama_config("smollm3", m, hidden_act(m)); },

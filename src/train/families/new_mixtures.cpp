@@ -159,6 +159,56 @@ std::span<const NewFamily> new_mixtures() {
        .activation = "silu",
        .dropouts = only_attention,
        .experts = true},
+      {.arch = "axk1",
+       .config =
+           [](M m) {
+             return deepseek("axk1", m,
+                             {{"q_lora_rank", std::max<std::int64_t>(1, m.d_model / 4)},
+                              {"kv_lora_rank", std::max<std::int64_t>(1, m.d_model / 8)},
+                              {"n_group", 4},
+                              {"topk_group", 2}});
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true},
+      {.arch = "sarvam_mla",
+       .config =
+           [](M m) {
+             return deepseek("sarvam_mla", m, {{"kv_lora_rank", std::max<std::int64_t>(1, m.d_model / 8)}});
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true},
+      {.arch = "sarvam_moe",
+       .config =
+           [](M m) {
+             return llama_config("sarvam_moe", m,
+                                 mixture(m, "n_routed_experts", "moe_intermediate_size",
+                                         {{"head_dim", m.d_head()}, {"n_shared_experts", 1}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true},
+      {.arch = "laguna",
+       .config =
+           [](M m) {
+             Json types = Json::array();
+             for (std::int64_t i = 0; i < m.dec_depth; ++i)
+               types.push_back(i % 4 == 0 ? "full_attention" : "sliding_attention");
+             return llama_config(
+                 "laguna", m,
+                 mixture(m, "num_experts", "moe_intermediate_size",
+                         {{"head_dim", m.d_head()},
+                          {"shared_expert_intermediate_size", m.expert_dim()},
+                          {"layer_types", types},
+                          {"sliding_window", m.window()},
+                          {"rope_parameters",
+                           {{"full_attention", rotary_json(5e5)}, {"sliding_attention", rotary_json(1e4)}}}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true,
+       .router_aux_loss = 0.001},
       {.arch = "dots1",
        .config =
            [](M m) {

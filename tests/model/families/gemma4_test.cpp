@@ -1,0 +1,62 @@
+// Gemma 4: what its config.json may not say, and what its cache keeps.
+#include <gtest/gtest.h>
+
+#include "format/json_file.h"
+#include "model_io/registry.h"
+#include "support/contains.h"
+#include "support/error_of.h"
+#include "support/small_decoders.h"
+
+namespace tril::model::gemma4_test {
+namespace {
+
+using Json = nlohmann::json;
+
+Json small(const Json& changes) {
+  Json config;
+  for (const Json& j : testing::small_decoders())
+    if (j.at("model_type") == "gemma4_text" && config.is_null()) config = j;
+  config.update(changes);
+  return config;
+}
+
+std::string refusal(const Json& changes) {
+  const Json config = small(changes);
+  return error_of([&] { make(JsonObject(config, "config.json")); });
+}
+
+TEST(Gemma4, RefusesSizesThatDoNotFit) {
+  EXPECT_TRUE(contains(refusal({{"num_kv_shared_layers", 4}}), "num_kv_shared_layers", "4 of 4"));
+  EXPECT_TRUE(contains(refusal({{"num_kv_shared_layers", 3}}), "num_kv_shared_layers", "layer 1"));
+  EXPECT_TRUE(contains(refusal({{"vocab_size_per_layer_input", 12}}), "vocab_size_per_layer_input", "12"));
+  EXPECT_TRUE(
+      contains(refusal({{"num_attention_heads", 4}, {"attention_k_eq_v", true}, {"num_global_key_value_heads", 3}}),
+               "num_global_key_value_heads", "3"));
+  EXPECT_TRUE(contains(refusal({{"layer_types", Json::array({"full_attention", "sliding_attention", "full_attention",
+                                                             "sliding_attention"})}}),
+                       "layer_types", "last layer"));
+  EXPECT_TRUE(contains(refusal({{"use_bidirectional_attention", "all"}}), "use_bidirectional_attention"));
+  EXPECT_EQ(refusal({{"use_bidirectional_attention", "vision"}}), "");
+}
+
+TEST(Gemma4, ReadsSizesOfSingleLayersIfLayersOfOneTypeAgree) {
+  const Json wide{{"head_dim", 10}};
+  EXPECT_EQ(refusal({{"global_head_dim", nullptr}, {"per_layer_config", {{"1", wide}, {"3", wide}}}}), "");
+  EXPECT_TRUE(contains(refusal({{"per_layer_config", {{"1", wide}}}}), "per_layer_config", "layer 3"));
+  EXPECT_TRUE(contains(refusal({{"per_layer_config", {{"0", wide}, {"1", wide}, {"3", wide}}}}), "layer 0"));
+  EXPECT_TRUE(contains(refusal({{"per_layer_config", {{"1", {{"heads", 2}}}}}}), "heads"));
+}
+
+TEST(Gemma4, KeepsNoKeysOfLayersThatReadOthers) {
+  const auto m = make(JsonObject(small(Json::object()), "config.json"));
+  Arena arena;
+  Context c(arena);
+  const auto cache = m->make_cache(c);
+  cache->reserve(64);
+  std::vector<std::int64_t> widths;
+  for (std::int64_t i = 0; i < cache->num_layers(); ++i) widths.push_back(cache->keys(i).size(1));
+  EXPECT_EQ(widths, (std::vector<std::int64_t>{12, 16, 0, 0}));
+}
+
+}  // namespace
+}  // namespace tril::model::gemma4_test
