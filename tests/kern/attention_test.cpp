@@ -182,7 +182,7 @@ std::vector<Case> mixed_precision() {
       mixed.sink_logits = d == 8 || d == 32;
       mixed.d_v = d == 33 ? 20 : d, mixed.p = d == 32 ? 0.3f : 0.0f, mixed.accumulate = d % 2;
       all.push_back(mixed);
-      mixed.rows.push_back({3, 513}), mixed.name += " and a row too long";
+      mixed.rows = {{1, 1}, {15, 15}, {0, 4}, {2, 33}, {130, 257}, {3, 513}}, mixed.name += " and a row too long";
       all.push_back(mixed);
     }
   return all;
