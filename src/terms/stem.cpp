@@ -16,7 +16,7 @@ struct LanguageEndings {
 };
 
 // Endings of nouns, adjectives and participles, from school grammars.
-constexpr std::array<LanguageEndings, 23> table{{
+constexpr std::array<LanguageEndings, 23> endings_table{{
     {"en", "s es y ies e ed ied ing"},
     {"de", "e en em er ern es n nen s"},
     {"nl", "e en n s eren ë ën"},
@@ -72,7 +72,7 @@ struct Endings {
 const std::vector<Endings>& all_endings() {
   static const std::vector<Endings> all = [] {
     std::vector<Endings> list;
-    for (const LanguageEndings& row : table)
+    for (const LanguageEndings& row : endings_table)
       for (const std::string_view language : parts_of(row.languages)) {
         list.push_back({language, parts_of(row.endings)});
         std::stable_sort(list.back().endings.begin(), list.back().endings.end(),

@@ -80,7 +80,9 @@ void expect_translated(const YAML::Node& before, const YAML::Node& after, const 
   if (!before.IsMap()) return;
   ASSERT_EQ(before.size(), after.size()) << text;
   for (auto a = before.begin(), b = after.begin(); a != before.end(); ++a, ++b) {
-    if (a->first.IsScalar()) EXPECT_EQ(a->first.Scalar(), b->first.Scalar()) << text;
+    if (a->first.IsScalar()) {
+      EXPECT_EQ(a->first.Scalar(), b->first.Scalar()) << text;
+    }
     expect_translated(a->second, b->second, text);
   }
 }
