@@ -229,9 +229,9 @@ class XmlMarkupReader {
   // The characters of a reference that needs no declaration.
   std::optional<std::string> known_reference(Range raw) const {
     const std::string_view text = xml_.substr(raw.begin, raw.size());
-    const bool own = text[1] == '#' || text == "&amp;" || text == "&lt;" || text == "&gt;" || text == "&quot;";
+    const bool is_xml = text[1] == '#' || text == "&amp;" || text == "&lt;" || text == "&gt;" || text == "&quot;";
     if (text == "&apos;") return "'";
-    const auto known = own ? character_reference(text) : std::nullopt;
+    const auto known = is_xml ? character_reference(text) : std::nullopt;
     return known && known->bytes == raw.size() ? std::optional<std::string>(known->text) : std::nullopt;
   }
 
