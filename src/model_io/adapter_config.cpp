@@ -127,11 +127,10 @@ void refuse_unsupported(const JsonObject& o) {
                                                 "fan_in_fan_out"};
   // Keys of training, of the adapter's origin, and details of options that are refused.
   static const std::vector<std::string> idle = {
-      "task_type",      "auto_mapping",   "peft_version",        "base_model_name_or_path",
-      "revision",       "inference_mode", "lora_dropout",        "megatron_core",
-      "loftq_config",   "eva_config",     "qalora_group_size",   "corda_config",
-      "lora_ga_config", "runtime_config", "ensure_weight_tying", "enable_lora",
-      "merge_weights"};
+      "task_type",      "auto_mapping",   "peft_version",      "base_model_name_or_path",
+      "revision",       "inference_mode", "lora_dropout",      "megatron_core",
+      "loftq_config",   "eva_config",     "qalora_group_size", "corda_config",
+      "lora_ga_config", "runtime_config", "enable_lora",       "merge_weights"};
   for (const std::string& key : o.keys()) {
     const auto in = [&](const auto& list) { return std::find(list.begin(), list.end(), key) != list.end(); };
     if (!in(read) && !in(idle) && !is_unset(o.json().at(key)))

@@ -65,6 +65,13 @@ ByName stored_names(const Model& m) {
   return by_name;
 }
 
+// The number of rows of in_proj_qkvz that a tensor of GGUF has: those of the inputs, or those of the gates.
+std::int64_t delta_rows(const GgufRule& rule, const nlohmann::json& config) {
+  const auto [queries, keys, values, gates] = delta_input_rows(config);
+  return config.at("linear_num_key_heads").get<std::int64_t>() *
+         (rule.form == Form::delta_inputs ? queries + keys + values : gates);
+}
+
 // The shape of a tensor that is made of weights of shape `one`.
 std::vector<std::int64_t> shape_of(const GgufRule& rule, std::vector<std::int64_t> one, const nlohmann::json& config) {
   const auto sizes = [&](std::initializer_list<std::int64_t> s) { return std::vector<std::int64_t>(s); };
@@ -81,6 +88,9 @@ std::vector<std::int64_t> shape_of(const GgufRule& rule, std::vector<std::int64_
     case Form::taps:
     case Form::delta_taps:
       return sizes({one.front(), one.back()});
+    case Form::delta_inputs:
+    case Form::delta_gates:
+      return sizes({delta_rows(rule, config), one[1]});
     case Form::latent_keys:
       return sizes({heads_of(config), one[1], config.at("qk_nope_head_dim")});
     case Form::latent_values:
@@ -120,7 +130,8 @@ std::vector<float> values_of(const Model& m, const nn::Parameter& p, const Weigh
   const StoredWeight stored = from_files([&] { return find_weight(m, p, files); });
   if (!stored.values) return std::vector<float>(static_cast<std::size_t>(p.shape.count()));
   std::vector<float> values = floats_of(p, stored);
-  if (rule.form == Form::grouped || rule.has_parts()) return values;
+  const bool of_model = rule.form == Form::grouped || rule.form == Form::delta_inputs || rule.form == Form::delta_gates;
+  if (of_model || rule.has_parts()) return values;  // GGUF has the model's order
   return values_to_store(values, p.shape, {.names = {}, .row_order = m.stored_as(p).row_order});
 }
 
@@ -147,6 +158,13 @@ std::vector<float> form_of_gguf(std::vector<float> values, const GgufRule& rule,
       return {values.begin(), half};
     case Form::expert_ups:
       return {half, values.end()};
+    case Form::delta_inputs:
+    case Form::delta_gates: {
+      const std::int64_t taken = delta_rows(rule, config) * d_model_of(config);
+      return rule.form == Form::delta_inputs ? std::vector<float>(values.begin(), values.begin() + taken)
+                                             : std::vector<float>(values.end() - taken, values.end());
+    }
+    case Form::rates:
     case Form::delta_rates:
       for (float& v : values) v = -std::exp(v);
       return values;

@@ -34,7 +34,8 @@ Json gguf_fixed(std::string_view family) {
   if (is_any(family,
              {"cohere", "deepseek_v2", "deepseek_v3", "granitemoe", "hunyuan_v1_dense", "hunyuan_v1_moe", "olmo"}))
     add({{"attention_bias", false}});
-  if (is_any(family, {"glm4_moe_lite", "apertus", "afmoe", "dots1", "hy_v3", "qwen3_5_text", "qwen3_5_moe_text"}))
+  if (is_any(family,
+             {"glm4_moe_lite", "apertus", "afmoe", "dots1", "hy_v3", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text"}))
     add({{"attention_bias", false}});
   if (is_any(family, {"gpt_oss", "gpt_neox", "jais2"})) add({{"attention_bias", true}});
   if (is_any(family, {"gemma", "gemma2", "cohere", "cohere2", "gpt2", "falcon", "bloom", "mpt", "gpt_bigcode"}))
@@ -48,7 +49,7 @@ Json gguf_fixed(std::string_view family) {
   if (family == "afmoe") add({{"mup_enabled", true}});
   if (has_short_convolutions(family)) add({{"conv_bias", false}});
   if (family == "lfm2_moe") add({{"norm_topk_prob", true}, {"use_expert_bias", true}, {"routed_scaling_factor", 1}});
-  if (family == "qwen3_moe") add({{"norm_topk_prob", true}});
+  if (is_any(family, {"qwen3_moe", "qwen3_next"})) add({{"norm_topk_prob", true}});
   if (family == "gpt_oss") add({{"swiglu_alpha", 1.702}, {"swiglu_limit", 7}});
   // llama.cpp chooses groups by their two best experts, v2 by the best one.
   if (family == "deepseek_v2") add({{"topk_method", "greedy"}});

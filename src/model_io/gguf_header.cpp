@@ -57,7 +57,9 @@ void check_supported(const Json& config, const std::string& family) {
   if (has_window(config) && usual_gguf_pattern(family) == 0 && !is_any(family, {"gemma2", "phi3"}))
     need(config.at("sliding_window").get<std::int64_t>() >= config.at("max_position_embeddings").get<std::int64_t>(),
          "sliding_window");
-  if (is_any(family, {"qwen2_moe", "qwen3_moe", "olmoe"})) {
+  if (family == "qwen3_next")
+    need(config.at("linear_value_head_dim") == config.at("linear_key_head_dim"), "linear_value_head_dim");
+  if (is_any(family, {"qwen2_moe", "qwen3_moe", "qwen3_next", "olmoe"})) {
     need(is("decoder_sparse_step", 1), "decoder_sparse_step");
     need(is("mlp_only_layers", Json::array()), "mlp_only_layers");
     need(is("clip_qkv", nullptr), "clip_qkv");
@@ -150,6 +152,7 @@ void add_delta_rule(const Json& config, GgufHeader& h) {
   }
   h.metadata.add(h.architecture + ".attention.recurrent_layers", recurrent);
   if (usual) h.metadata.add(h.architecture + ".full_attention_interval", std::uint32_t{4});
+  if (h.architecture == "qwen3next") return;  // of texts alone
   const auto pairs = static_cast<std::int32_t>(size("head_dim") * config.value("partial_rotary_factor", 1.0) / 2);
   const std::array<std::int32_t, 4> sections{(pairs + 2) / 3, (pairs + 1) / 3, pairs / 3,
                                              0};  // pair i is of section i % 3

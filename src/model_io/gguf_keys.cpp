@@ -21,6 +21,7 @@ constexpr std::pair<std::string_view, std::string_view> kArchitectures[] = {{"ll
                                                                             {"qwen2_moe", "qwen2moe"},
                                                                             {"qwen3", "qwen3"},
                                                                             {"qwen3_moe", "qwen3moe"},
+                                                                            {"qwen3_next", "qwen3next"},
                                                                             {"qwen3_5_text", "qwen35"},
                                                                             {"qwen3_5_moe_text", "qwen35moe"},
                                                                             {"gemma", "gemma"},
@@ -146,19 +147,20 @@ std::vector<GgufKey> expert_keys(std::string_view model_type) {
   const bool grouped = has_deepseek_router(model_type);
   std::vector<GgufKey> keys;
   const auto add = [&](const GgufKey& key) { keys.push_back(key); };
-  if (is_any(model_type,
-             {"qwen2_moe", "qwen3_moe", "olmoe", "hunyuan_v1_moe", "afmoe", "hy_v3", "lfm2_moe", "qwen3_5_moe_text"}))
+  if (is_any(model_type, {"qwen2_moe", "qwen3_moe", "olmoe", "hunyuan_v1_moe", "afmoe", "hy_v3", "lfm2_moe",
+                          "qwen3_next", "qwen3_5_moe_text"}))
     add({"expert_count", "num_experts"});
   if (is_any(model_type, {"mixtral", "gpt_oss", "granitemoe", "minimax_m2"}))
     add({"expert_count", "num_local_experts"});
   if (grouped) add({"expert_count", "n_routed_experts"});
   if (keys.empty()) return keys;
   add({"expert_used_count", model_type == "hunyuan_v1_moe" ? "moe_topk" : "num_experts_per_tok"});
-  if (grouped || is_any(model_type, {"qwen2_moe", "qwen3_moe", "afmoe", "hy_v3", "lfm2_moe", "qwen3_5_moe_text"}))
+  if (grouped ||
+      is_any(model_type, {"qwen2_moe", "qwen3_moe", "afmoe", "hy_v3", "lfm2_moe", "qwen3_next", "qwen3_5_moe_text"}))
     add({"expert_feed_forward_length", "moe_intermediate_size"});
   if (is_any(model_type, {"gpt_oss", "hunyuan_v1_moe", "minimax_m2"}))
     add({"expert_feed_forward_length", "intermediate_size"});
-  if (is_any(model_type, {"qwen2_moe", "qwen3_5_moe_text"}))
+  if (is_any(model_type, {"qwen2_moe", "qwen3_next", "qwen3_5_moe_text"}))
     add({"expert_shared_feed_forward_length", "shared_expert_intermediate_size"});
   if (model_type == "hunyuan_v1_moe") {
     add({"expert_shared_feed_forward_length", "intermediate_size", Kind::count, false});
@@ -206,7 +208,7 @@ bool has_deepseek_router(std::string_view model_type) {
 }
 
 bool has_delta_rule(std::string_view model_type) {
-  return is_any(model_type, {"qwen3_5_text", "qwen3_5_moe_text"});
+  return is_any(model_type, {"qwen3_next", "qwen3_5_text", "qwen3_5_moe_text"});
 }
 
 bool has_short_convolutions(std::string_view model_type) {

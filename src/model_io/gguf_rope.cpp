@@ -129,7 +129,7 @@ bool has_rope_factors(std::string_view architecture) {
 // Whether llama.cpp rotates only a part of each head if rope.dimension_count says so.
 bool rotates_parts(std::string_view architecture) {
   return is_any(architecture, {"phi2", "phi3", "nemotron", "chatglm", "glm4", "glm4moe", "stablelm", "minimax-m2",
-                               "gptneox", "qwen35", "qwen35moe"});
+                               "gptneox", "qwen3next", "qwen35", "qwen35moe"});
 }
 
 std::int64_t head_dim_of(const Json& config) {
@@ -140,7 +140,10 @@ std::int64_t head_dim_of(const Json& config) {
 }  // namespace
 
 void read_gguf_rope(GgufReader& r, Json& config) {
-  r.ignore("rope.scaling.finetuned");
+  const bool rotates = r.get<bool>("rope.scaling.finetuned").value_or(true);
+  if (!rotates && is_any(r.architecture(), {"granite", "granitemoe"}))
+    r.fail_at("rope.scaling.finetuned",
+              "false is not supported: llama.cpp then rotates no queries and keys of granite");
   const std::int64_t head_dim = head_dim_of(config),
                      positions = config.at("max_position_embeddings").get<std::int64_t>();
   const std::int64_t dim = r.count("rope.dimension_count").value_or(head_dim);

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -222,8 +223,8 @@ std::vector<GgufRule> minimax_m2() {
   return rules;
 }
 
-// A gated delta rule instead of attention in some layers. The experts may be fused in Hugging Face's files.
-std::vector<GgufRule> qwen3_5(bool has_experts) {
+// All but the gated delta rule of the families that have it. The experts may be fused in Hugging Face's files.
+std::vector<GgufRule> around_delta_rule(bool has_experts) {
   std::vector<GgufRule> rules = llama_like({.norms_offset = true});
   remove(rules, "attn_qkv");
   if (has_experts) {
@@ -236,6 +237,11 @@ std::vector<GgufRule> qwen3_5(bool has_experts) {
     rules.push_back({"blk.{}.ffn_gate_inp_shexp.weight", "model.layers.{}.mlp.shared_expert_gate.weight", Form::row});
   }
   for (GgufRule& r : rules) r.gguf = replaced(r.gguf, "ffn_norm", "post_attention_norm");
+  return rules;
+}
+
+std::vector<GgufRule> qwen3_5(bool has_experts) {
+  std::vector<GgufRule> rules = around_delta_rule(has_experts);
   for (const auto& [gguf, hf, form] : {std::tuple{"attn_qkv.weight", "in_proj_qkv.weight", Form::delta_qkv},
                                        {"attn_gate.weight", "in_proj_z.weight", Form::delta_values},
                                        {"ssm_alpha.weight", "in_proj_a.weight", Form::delta_heads},
@@ -246,6 +252,23 @@ std::vector<GgufRule> qwen3_5(bool has_experts) {
                                        {"ssm_norm.weight", "norm.weight", Form::same},
                                        {"ssm_out.weight", "out_proj.weight", Form::delta_columns}})
     rules.push_back({fmt::format("blk.{{}}.{}", gguf), fmt::format("model.layers.{{}}.linear_attn.{}", hf), form});
+  return rules;
+}
+
+// The heads of values are in the order of Hugging Face's files. Older files have their matrix of inputs, too.
+std::vector<GgufRule> qwen3_next() {
+  std::vector<GgufRule> rules = around_delta_rule(/*has_experts=*/true);
+  for (const auto& [gguf, hf, form] : {std::tuple{"attn_qkv.weight", "in_proj_qkvz.weight", Form::delta_inputs},
+                                       {"attn_gate.weight", "in_proj_qkvz.weight", Form::delta_gates},
+                                       {"ssm_in.weight", "in_proj_qkvz.weight", Form::same},
+                                       {"ssm_ba.weight", "in_proj_ba.weight", Form::same},
+                                       {"ssm_conv1d.weight", "conv1d.weight", Form::taps},
+                                       {"ssm_dt.bias", "dt_bias", Form::same},
+                                       {"ssm_a", "A_log", Form::rates},
+                                       {"ssm_norm.weight", "norm.weight", Form::same},
+                                       {"ssm_out.weight", "out_proj.weight", Form::same}})
+    rules.push_back({fmt::format("blk.{{}}.{}", gguf), fmt::format("model.layers.{{}}.linear_attn.{}", hf), form,
+                     /*only_read=*/std::string_view(gguf) == "ssm_in.weight"});
   return rules;
 }
 
@@ -347,6 +370,7 @@ std::string GgufRule::hf_name(std::int64_t layer, std::int64_t part) const {
 
 std::string GgufRule::partner_name(std::int64_t layer) const {
   if (form == Form::expert_gates) return replaced(gguf_name(layer), "ffn_gate_exps", "ffn_up_exps");
+  if (form == Form::delta_inputs) return replaced(gguf_name(layer), "attn_qkv", "attn_gate");
   if (form == Form::latent_keys) return replaced(gguf_name(layer), "attn_k_b", "attn_v_b");
   return "";
 }
@@ -373,6 +397,14 @@ std::vector<std::int64_t> delta_order(Form form, std::int64_t size, const nlohma
 }
 
 }  // namespace
+
+std::array<std::int64_t, 4> delta_input_rows(const nlohmann::json& config) {
+  const auto get = [&](const char* key) { return config.at(key).get<std::int64_t>(); };
+  const std::int64_t key = get("linear_key_head_dim"),
+                     values =
+                         get("linear_num_value_heads") / get("linear_num_key_heads") * get("linear_value_head_dim");
+  return {key, key, values, values};
+}
 
 std::int64_t gguf_parts(const GgufRule& rule, const nlohmann::json& config) {
   switch (rule.form) {
@@ -438,6 +470,7 @@ std::vector<GgufRule> gguf_rules(const nlohmann::json& config) {
   if (model_type == "afmoe") return afmoe();
   if (model_type == "hy_v3") return hy_v3();
   if (model_type == "apertus") return apertus();
+  if (model_type == "qwen3_next") return qwen3_next();
   if (has_delta_rule(model_type)) return qwen3_5(model_type == "qwen3_5_moe_text");
   if (has_short_convolutions(model_type)) return lfm2(model_type == "lfm2_moe");
   if (model_type == "hunyuan_v1_dense") return with_head_norms(llama_like({}), "query_layernorm", "key_layernorm");

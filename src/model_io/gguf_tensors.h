@@ -7,6 +7,7 @@
 // order: in a head of d rows, row 2 i + t of the GGUF file is row t d/2 + i of Hugging Face's.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -39,7 +40,11 @@ struct GgufRule {
     delta_heads,    ///< one row or value for each head
     delta_rates,    ///< the same; Hugging Face's files have log(-a)
     delta_columns,  ///< columns in that order
-    metadata        ///< `gguf` is a key of the metadata with a number for each layer
+    rates,          ///< Hugging Face's files have log(-a)
+    delta_inputs,  ///< all queries, all keys, all values; the tensor of `partner` has the rows of the gates. Hugging Face's files
+                   ///< have those of one head of keys after the other
+    delta_gates,  ///< those gates
+    metadata      ///< `gguf` is a key of the metadata with a number for each layer
   };
   std::string gguf,
       hf;  ///< "{}" stands for the layer: "blk.{}.attn_q.weight", "model.layers.{}.self_attn.q_proj.weight"
@@ -64,6 +69,9 @@ std::int64_t gguf_parts(const GgufRule& rule, const nlohmann::json& config);
 /// The row of Hugging Face's matrix that is row i of GGUF's, for each i; empty if the order is the same. A bias has rows of one
 /// value. @throws Error if the rows do not fit the heads
 std::vector<std::int64_t> gguf_row_order(const GgufRule& rule, std::int64_t rows, const nlohmann::json& config);
+
+/// Of form delta_inputs: the numbers of rows of one head of keys' queries, keys, values and gates in Hugging Face's matrix.
+std::array<std::int64_t, 4> delta_input_rows(const nlohmann::json& config);
 
 /// The head of values of the gated delta rule that is llama.cpp's head i. Hugging Face's files have those of one head of keys
 /// side by side, GGUF the first of all heads of keys, then the second.

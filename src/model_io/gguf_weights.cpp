@@ -6,10 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/as_size.h"
 #include "base/element.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "kern/gguf_blocks.h"
+#include "model/spec/fused_rows.h"
 #include "model_io/gguf_config.h"
 #include "model_io/gguf_tensors.h"
 #include "model_io/quantized_files.h"
@@ -86,7 +88,11 @@ void reorder_columns(WeightView& view, const GgufTensor& t, std::vector<std::int
 }
 
 // The values a, which are negative, become log(-a).
-void take_logarithms(WeightView& view) {
+void take_logarithms(WeightView& view, const GgufTensor& t) {
+  if (!view.read) {
+    view.dtype = StoredType::blocks;
+    view.read = [&t](std::span<float> out) { kern::dequantize_blocks(t.type, t.bytes.data(), out.size(), out.data()); };
+  }
   view.read = [read = view.read](std::span<float> out) {
     read(out);
     for (float& v : out) v = std::log(-v);
@@ -175,6 +181,23 @@ WeightView latent_view(const GgufTensor& keys, const GgufTensor& values, std::st
   return view;
 }
 
+// in_proj_qkvz of the gated delta rule. Row i of `inputs` and then `gates` is row order[i].
+WeightView delta_view(const GgufTensor& inputs, const GgufTensor& gates, std::string name,
+                      std::vector<std::int32_t> order) {
+  const std::int64_t width = inputs.shape[1];
+  WeightView view{.name = std::move(name), .shape = {std::ssize(order), width}, .bytes = {}, .form = {}};
+  view.form = name_of(inputs.type);
+  view.dtype = StoredType::blocks;
+  view.bytes = inputs.bytes;
+  view.read = [&inputs, &gates, width, order = std::move(order)](std::span<float> out) {
+    auto row = order.begin();
+    for (const GgufTensor* t : {&inputs, &gates})
+      for (std::int64_t i = 0; i < t->shape[0]; ++i)
+        kern::dequantize_blocks(t->type, rows_of(*t, i, i + 1).data(), as_size(width), &out[as_size(*row++ * width)]);
+  };
+  return view;
+}
+
 // Finds the tensors of each rule for one layer.
 class Finder {
  public:
@@ -184,8 +207,9 @@ class Finder {
     if (rule.form == Form::metadata) return add_number(rule, layer);
     const GgufTensor* const t = file_.find_tensor(rule.gguf_name(layer));
     if (!t) return;
-    if (!used_.insert(t->name).second) return;                                      // of an earlier rule
-    if (rule.form == Form::expert_ups || rule.form == Form::latent_values) return;  // added with the partner
+    if (!used_.insert(t->name).second) return;  // of an earlier rule
+    using enum GgufRule::Form;
+    if (rule.form == expert_ups || rule.form == latent_values || rule.form == delta_gates) return;  // with the partner
     if (const std::string partner = rule.partner_name(layer); !partner.empty())
       return add_pair(rule, layer, *t, file_.tensor(partner));
     if (rule.form == Form::fused_qkv) return add_qkv(rule, layer, *t);
@@ -199,7 +223,7 @@ class Finder {
         reorder_columns(view, *t, std::move(order));
       else if (!order.empty())
         reorder(view, *t, std::move(order));
-      if (rule.form == Form::delta_rates) take_logarithms(view);
+      if (rule.form == Form::delta_rates || rule.form == Form::rates) take_logarithms(view, *t);
       if (rule.form == Form::row) make_row(view);
       if (rule.form == Form::taps || rule.form == Form::delta_taps) spread_taps(view);
       if (rule.form == Form::transposed) transpose(view, *t);
@@ -265,7 +289,18 @@ class Finder {
     }
   }
 
+  // The inputs of the gated delta rule, and its gates.
+  void add_delta_inputs(const GgufRule& rule, std::int64_t layer, const GgufTensor& t, const GgufTensor& gates) {
+    const std::array<std::int64_t, 4> rows = delta_input_rows(config_);
+    const std::int64_t heads = config_.at("linear_num_key_heads"), d_model = d_model_of(config_);
+    for (const auto& [tensor, size] : {std::pair{&t, heads * (rows[0] + rows[1] + rows[2])}, {&gates, heads * rows[3]}})
+      if (tensor->shape != std::vector<std::int64_t>{size, d_model})
+        fail_shape(*tensor, fmt::format("[{}, {}]", size, d_model));
+    tensors_.push_back({delta_view(t, gates, rule.hf_name(layer), grouped_rows(heads, rows)), file_.file_of(t)});
+  }
+
   void add_pair(const GgufRule& rule, std::int64_t layer, const GgufTensor& t, const GgufTensor& partner) {
+    if (rule.form == Form::delta_inputs) return add_delta_inputs(rule, layer, t, partner);
     if (rule.form == Form::latent_keys) {
       const std::int64_t heads = heads_of(config_);
       if (t.shape.size() != 3 || t.shape[0] != heads) fail_shape(t, fmt::format("the matrices of {} heads", heads));

@@ -212,6 +212,7 @@ TEST(Adapter, RefusesWhatItDoesNotKnowByName) {
       {{{"alora_invocation_tokens", {1, 2}}}, "alora_invocation_tokens"},
       {{{"layer_replication", {{0, 1}}}}, "layer_replication"},
       {{{"something_new", 1}}, "something_new"},
+      {{{"ensure_weight_tying", true}}, "ensure_weight_tying"},
       {{{"init_lora_weights", "pissa"}}, "pissa"},
       {{{"bias", "some"}}, "bias"},
       {{{"r", 5}}, "rank of 5"},

@@ -88,6 +88,11 @@ std::vector<json> written_variants() {
                               {"moe_intermediate_size", 6},
                               {"mup_enabled", true},
                               {"num_hidden_layers", 4}}),
+      testing::delta_variant("qwen3_next", {{"linear_value_head_dim", 3},
+                                            {"num_experts", 3},
+                                            {"num_experts_per_tok", 2},
+                                            {"moe_intermediate_size", 8},
+                                            {"shared_expert_intermediate_size", 6}}),
       llama_variant("lfm2", {{"layer_types", {"conv", "full_attention"}}, {"block_ffn_dim_multiplier", nullptr}}),
       llama_variant("ministral", {{"sliding_window", nullptr}}), llama_variant("cohere", cohere),
       llama_variant("cohere", with(cohere, {{"use_qk_norm", true}, {"num_hidden_layers", 64}})),
@@ -304,6 +309,21 @@ TEST(GgufRoundTrip, AnOlderDeepseekIsRead) {
   writer.commit();
   EXPECT_EQ(logits_of(*load(ModelSource::open(to.path("m.gguf")))),
             logits_of(*load(ModelSource::open(exported.path()))));
+}
+
+// llama.cpp does not rotate then.
+TEST(GgufRoundTrip, AGraniteThatDoesNotRotateIsRefused) {
+  const auto error = [](const json& config, bool finetuned) {
+    const Exported file(config);
+    const TemporaryDirectory to;
+    GgufMetadata more;
+    more.add(config.at("model_type").get<std::string>() + ".rope.scaling.finetuned", finetuned);
+    const std::string path = extended(file.path(), to, more, {});
+    return error_of([&] { load(ModelSource::open(path)); });
+  };
+  EXPECT_TRUE(contains(error(llama_variant("granite"), false), "granite.rope.scaling.finetuned", "false"));
+  EXPECT_EQ(error(llama_variant("granite"), true), "");
+  EXPECT_EQ(error(llama_variant("llama"), false), "");
 }
 
 TEST(GgufRoundTrip, KeysThatDoNotFitTheFamilyAreRefusedByName) {
