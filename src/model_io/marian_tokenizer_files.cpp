@@ -6,6 +6,7 @@
 #include "format/yaml_file.h"
 #include "tokenizer/files/marian_tokenizer.h"
 #include "tokenizer/files/tokenizer_files.h"
+#include "tokenizer/files/word_tokenizer.h"
 
 namespace tril::model {
 namespace {
@@ -36,28 +37,37 @@ MarianVocabulary of_spm(const FileShelf& shelf, const std::string& name, std::in
   return v;
 }
 
-// Older models of OPUS-MT have source.bpe and target.bpe, and a preprocess.sh that runs Moses before subword-nmt.
-[[noreturn]] void fail_without_spm(const FileShelf& shelf, const std::string& vocabulary) {
+// Fails unless the vocabulary has whole words, which need no file that splits text. Older models of OPUS-MT have source.bpe and
+// target.bpe, and a preprocess.sh that runs Moses before subword-nmt.
+void check_has_words(const FileShelf& shelf, const std::string& where, const nlohmann::json& pieces) {
   for (const char* codes : {"source.bpe", "target.bpe"})
     if (shelf.has(codes))
       fail(shelf.place_of(codes), "splits words like subword-nmt, after Moses' tokenizer, which is not supported",
            "use a release of the model that has source.spm and target.spm, as OPUS-MT has for most languages");
-  fail(vocabulary, "has ids for pieces, but no file next to it splits text into pieces",
-       "put the SentencePiece models source.spm and target.spm there, as OPUS-MT has them; a vocabulary of whole words "
-       "is "
-       "not supported");
+  for (const auto& [piece, id] : pieces.items()) {
+    if (piece.find("\u2581") != piece.npos)
+      fail(where, "has ids for SentencePiece's pieces, but no file next to it splits text into pieces",
+           "put the SentencePiece models source.spm and target.spm there, as OPUS-MT has them");
+    if (piece.size() > 2 && piece.ends_with("@@"))
+      fail(where, "has ids for subword-nmt's pieces (\"@@\"), which are not supported",
+           "use a release of the model that has source.spm and target.spm");
+  }
 }
 
+// Without an spm: a vocabulary of whole words.
 MarianVocabulary of_yaml(const FileShelf& shelf, const std::string& name, const std::optional<std::string>& spm,
                          std::int64_t rows) {
   MarianVocabulary v;
   v.where = shelf.place_of(name);
   if (!name.ends_with(".yml") && !name.ends_with(".yaml") && !name.ends_with(".json"))
     fail(v.where, "is a vocabulary of another form, expected .spm, .yml or .json");
-  if (!spm) fail_without_spm(shelf, v.where);
   const nlohmann::json pieces = parse_yaml(shelf.text(name, largest_tokenizer_file), v.where, vocabulary_limits);
   if (!pieces.is_object() || pieces.empty()) fail(v.where, "is not a mapping of pieces to ids");
   v.table = PieceTable::of(within(pieces, rows), v.where);
+  if (!spm) {
+    check_has_words(shelf, v.where, pieces);
+    return v;
+  }
   v.spm = shelf.text(*spm, largest_tokenizer_file);
   v.spm_where = shelf.place_of(*spm);
   return v;
@@ -74,11 +84,25 @@ std::shared_ptr<const Tokenizer> load_marian_vocabularies(const MarianFiles& fil
     const std::int64_t rows = marian_vocabulary(yml, i);
     return is_spm(name) ? of_spm(files.shelf, name, rows) : of_yaml(files.shelf, name, spm, rows);
   };
-  return make_marian_tokenizer({.source = side(0, files.source_spm),
-                                .target = side(1, files.target_spm),
-                                .shared = files.vocabularies[0] == files.vocabularies[1],
+  MarianVocabulary source = side(0, files.source_spm), target = side(1, files.target_spm);
+  const bool shared = files.vocabularies[0] == files.vocabularies[1];
+  const auto pad = static_cast<std::int32_t>(marian_rows(yml) - 1);
+  if (source.spm.empty() != target.spm.empty())
+    fail(source.spm.empty() ? source.where : target.where,
+         "has whole words, but the vocabulary of the other side has SentencePiece's pieces, which is not supported");
+  if (source.spm.empty())
+    return make_word_tokenizer({.source = std::move(source.table),
+                                .target = std::move(target.table),
+                                .source_where = source.where,
+                                .target_where = target.where,
+                                .shared = shared,
+                                .pad = pad,
+                                .model_max_length = longest_text});
+  return make_marian_tokenizer({.source = std::move(source),
+                                .target = std::move(target),
+                                .shared = shared,
                                 .splits_special_tokens = is_spm(files.vocabularies[0]),
-                                .pad = static_cast<std::int32_t>(marian_rows(yml) - 1),
+                                .pad = pad,
                                 .model_max_length = longest_text});
 }
 

@@ -7,6 +7,7 @@ spm/       one .spm for both sides, all embeddings tied, post-norm, swish
 opus/      as OPUS-MT publishes: vocab.yml beside source.spm and target.spm, decoder.yml, relu
 student/   a student as Bergamot has them: an SSRU in the decoder, one .spm, all embeddings tied, a layer of guided alignment; beside
            model.npz the same as model.bin and model.int8.bin (intgemm8)
+words/     vocab.yml of whole words, one for each side, post-norm, relu
 pre_norm/  a .spm for each side, of other sizes, nothing tied, pre-norm, gelu
 expected.json of each: sources; translations and their log-probabilities by greedy search; the scores of these pairs.
 
@@ -114,6 +115,17 @@ def main(out):
         expect(out / "student", [one, one], asked, True)
         for kind, name in (("float32", "model.bin"), ("intgemm8", "model.int8.bin")):
             marian("convert", "-f", out / "student" / "model.npz", "-t", out / "student" / name, "-g", kind)
+
+        # A vocabulary of whole words for each side, which Marian makes itself.
+        words = out / "words"
+        words.mkdir(parents=True, exist_ok=True)
+        vocabs = []
+        for name, text in (("source.vocab.yml", s), ("target.vocab.yml", t)):
+            vocabs.append(words / name)
+            vocabs[-1].write_text(subprocess.run(["pymarian", "vocab"], input=text.read_text(), check=True, capture_output=True, text=True).stdout)
+        train(words, s, t, vocabs, ["--transformer-ffn-activation", "relu"])
+        expect(words, vocabs, asked[:12] + [" the  dog\tsees </s> a zebra."], True)
+        (words / "decoder.yml").write_text("vocabs: [source.vocab.yml, target.vocab.yml]\n")
 
         # OPUS-MT cuts text before Marian sees it, and joins pieces behind it.
         opus = out / "opus"

@@ -35,7 +35,7 @@ class Model:
         p.n_ctx = p.n_batch = p.n_ubatch = 64
         p.n_threads = p.n_threads_batch = 1
         p.type_k = p.type_v = p.flash_attn_type = 0  # F32, F32, off
-        self.context, self.position = self.lib.llama_init_from_model(model, p), 0
+        self.model, self.context, self.position = model, self.lib.llama_init_from_model(model, p), 0
 
     def logits(self, ids):
         batch = self.lib.llama_batch_init(len(ids), 0, 1)

@@ -104,7 +104,30 @@ TEST_P(MarianModels, GiveMariansScores) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MarianModels, ::testing::Values("spm", "opus", "pre_norm", "student"));
+INSTANTIATE_TEST_SUITE_P(All, MarianModels, ::testing::Values("spm", "opus", "pre_norm", "student", "words"));
+
+TEST(MarianFiles, AVocabularyOfWordsIsSplitAtSpacesAlone) {
+  const auto t = ModelSource::open(golden("words")).tokenizer();
+  const auto source = [&](const char* word) { return t->find(word, Side::source).value(); };
+  const std::int32_t unk = t->special(Side::source).unk, eos = t->special(Side::source).eos;
+  EXPECT_EQ(t->encode(" the  dog\tsees </s> a zebra. "),
+            (std::vector<std::int32_t>{source("the"), unk, eos, source("a"), unk}));
+  const std::string text = "Der alte hund findet ein alte hengst.";
+  EXPECT_EQ(t->decode(t->encode(text, Side::target)), text);
+  EXPECT_FALSE(t->shared_vocabulary());
+  const TemporaryDirectory directory;
+  save_tokenizer(*t, directory.path());
+  const auto again = load_tokenizer(directory.path());
+  EXPECT_EQ(again->encode(text, Side::target), t->encode(text, Side::target));
+  EXPECT_EQ(again->special(Side::target).pad, t->special(Side::target).pad);
+}
+
+TEST(MarianFiles, PiecesOfSubwordNmtAreRefused) {
+  const TemporaryDirectory directory;
+  copy_to(directory, "words");
+  directory.write("source.vocab.yml", "</s>: 0\n<unk>: 1\nth@@: 2\ne: 3\n");
+  EXPECT_TRUE(contains(error_of([&] { ModelSource::open(directory.path()).tokenizer(); }), "source.vocab.yml", "@@"));
+}
 
 using Values = std::vector<float>;
 Values values_of(const fs::path& path) {
@@ -348,7 +371,8 @@ TEST(MarianFiles, FilesThatAreMissingOrManyAreNamed) {
     return error_of([&] { ModelSource::open(directory.path()).tokenizer(); });
   };
   EXPECT_TRUE(contains(error_of_files({"source.spm"}, {}), "source.spm and target.spm"));
-  EXPECT_TRUE(contains(error_of_files({"source.spm", "target.spm"}, {}), "a vocabulary of whole words"));
+  EXPECT_TRUE(
+      contains(error_of_files({"source.spm", "target.spm"}, {}), "opus.vocab.yml", "source.spm and target.spm"));
   EXPECT_TRUE(contains(error_of_files({"source.spm", "target.spm"}, {"source.bpe"}), "source.bpe: ", "Moses"));
   EXPECT_TRUE(contains(error_of_files({"opus.vocab.yml"}, {}), "lacks the vocabulary opus.vocab.yml"));
   EXPECT_TRUE(contains(error_of_files({"decoder.yml"}, {"other.npz"}), "holds 2 files of weights"));

@@ -17,6 +17,7 @@
 #include "tokenizer/files/tiktoken_tokenizer.h"
 #include "tokenizer/files/tokenizer_files.h"
 #include "tokenizer/files/tokenizer_json.h"
+#include "tokenizer/files/word_tokenizer.h"
 
 namespace tril {
 
@@ -58,6 +59,7 @@ std::int64_t count_unknown(const Tokenizer& tokenizer, std::string_view text, st
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& path) {
   return from_files([&]() -> std::shared_ptr<const Tokenizer> {
     if (is_marian_directory(path)) return load_marian_tokenizer(path);
+    if (is_word_directory(path)) return load_word_tokenizer(path);
     TokenizerDescription d = describe_tokenizer(path);
     return make_pipeline_tokenizer(std::move(d.parts), std::move(d.settings));
   });
@@ -73,6 +75,7 @@ TokenizerDescription describe_tokenizer(const std::string& path) {
   if (is_byte_directory(path)) return describe_byte_tokenizer(path);
   if (is_marian_directory(path))
     fail_usage(path, "its tokenizer has a separate SentencePiece model for each side, which is not supported here");
+  if (is_word_directory(path)) fail_usage(path, "a vocabulary of whole words is not supported here");
   fail(path, "has no supported tokenizer",
        "supported: tokenizer.json; source.spm, target.spm and vocab.json (Marian); vocab.json and merges.txt (GPT-2); "
        "tekken.json (Mistral); NAME.tiktoken; spiece.model, tokenizer.model or sentencepiece.bpe.model "
@@ -80,9 +83,9 @@ TokenizerDescription describe_tokenizer(const std::string& path) {
 }
 
 bool has_tokenizer(const std::string& path) {
-  return is_marian_directory(path) || is_tokenizer_json_directory(path) || is_gpt2_directory(path) ||
-         is_tekken_directory(path) || is_tiktoken_directory(path) || is_sentencepiece_directory(path) ||
-         is_byte_directory(path);
+  return is_marian_directory(path) || is_word_directory(path) || is_tokenizer_json_directory(path) ||
+         is_gpt2_directory(path) || is_tekken_directory(path) || is_tiktoken_directory(path) ||
+         is_sentencepiece_directory(path) || is_byte_directory(path);
 }
 
 void save_tokenizer(const Tokenizer& tokenizer, const std::string& directory) {
