@@ -9,6 +9,7 @@
 #include "document/gettext.h"
 #include "document/html.h"
 #include "document/json_strings.h"
+#include "document/latex.h"
 #include "document/markdown.h"
 #include "document/office.h"
 #include "document/plain_text.h"
@@ -40,6 +41,7 @@ constexpr std::array<std::string_view, 1> epub_names{"epub"};
 constexpr std::array<std::string_view, 2> yaml_names{"yaml", "yml"};
 constexpr std::array<std::string_view, 1> csv_names{"csv"};
 constexpr std::array<std::string_view, 2> tsv_names{"tsv", "tab"};
+constexpr std::array<std::string_view, 2> latex_names{"tex", "latex"};
 
 std::unique_ptr<Document> read_tsv(std::string bytes, const DocumentOptions& options) {
   DocumentOptions o = options;
@@ -69,7 +71,7 @@ const DocumentFormat* find_format(std::string_view path) {
 }  // namespace
 
 std::span<const DocumentFormat> document_formats() {
-  static constexpr std::array<DocumentFormat, 18> formats{
+  static constexpr std::array<DocumentFormat, 19> formats{
       {{"plain text", text_names,
         [](std::string bytes, const DocumentOptions&) { return read_plain_text(std::move(bytes)); }},
        {"HTML", html_names, [](std::string bytes, const DocumentOptions&) { return read_html(std::move(bytes)); }},
@@ -90,6 +92,7 @@ std::span<const DocumentFormat> document_formats() {
        {"YAML", yaml_names, read_yaml_strings},
        {"CSV", csv_names, read_csv},
        {"TSV", tsv_names, read_tsv},
+       {"LaTeX", latex_names, [](std::string bytes, const DocumentOptions&) { return read_latex(std::move(bytes)); }},
        {"DOCX", docx_names, read_office_open_xml, Encoding::packed},
        {"PPTX", pptx_names, read_office_open_xml, Encoding::packed},
        {"XLSX", xlsx_names, read_office_open_xml, Encoding::packed},

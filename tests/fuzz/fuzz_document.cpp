@@ -38,7 +38,7 @@ bool is_bilingual(std::string_view format) {
 struct Sample {
   std::string_view extension, bytes;
 };
-constexpr std::array<Sample, 8> samples{
+constexpr std::array<Sample, 11> samples{
     {{"xlf",
       "<xliff version='1.2'><file source-language='en'><body><trans-unit><source>a <g id='1'>dog</g><x id='2'/> &amp; "
       "<bpt id='3'/>cat<ept id='3'/></source><target state='new'/></trans-unit></body></file></xliff>"},
@@ -48,6 +48,11 @@ constexpr std::array<Sample, 8> samples{
      {"tmx",
       "<tmx version='1.4'><header srclang='en'/><body><tu><tuv xml:lang='en'><seg>a <hi>dog</hi><ph "
       "x='1'>b</ph></seg></tuv></tu></body></tmx>"},
+     {"yaml",
+      "en:\n  a: dog # x\n  b: 'it''s'\n  c: |\n    one\n    two\n  d: [\"x\", {k: y z}]\n  e: >-\n    x\n    y\n"},
+     {"csv", "a\n\"b \"\"c\"\"\"\n"},
+     {"tex",
+      "\\section{A}\n\\emph{a {\\bf b}} $x$ \\cite{k} \\'e % c\n\\begin{align}x\\end{align}\\item[l] d\\footnote{e}"},
      {"docx",
       "<w:document xmlns:w='http://schemas.openxmlformats.org/wordprocessingml/2006/main'><w:p><w:pPr/><w:r><w:t>a "
       "</w:t></w:r><w:hyperlink><w:r><w:rPr><w:b/></w:rPr><w:t>dog</w:t><w:br/><w:tab/></w:r></"

@@ -1,0 +1,35 @@
+// What the commands and environments of LaTeX are to a translation.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tril::document {
+
+enum class LatexRole : std::uint8_t {
+  pair,      ///< its last argument is text within a sentence: \emph{...}
+  block,     ///< its last argument is a segment of its own: \section{...}
+  fixed,     ///< with its arguments it stands for words: \cite{...}
+  boundary,  ///< it ends a segment: \item, \newpage
+  line,      ///< it ends a segment, and the rest of its line stays: \vskip 1cm, \def
+  unknown,   ///< with its arguments it stays where it is
+};
+
+struct LatexCommand {
+  LatexRole role = LatexRole::unknown;
+  int arguments = 0;  ///< in braces, before the text of a pair or a block
+};
+/// @param name  without the backslash and a star
+LatexCommand latex_command(std::string_view name);
+
+/// Whether the contents of an environment are text. @param name  without a star
+bool is_latex_text(std::string_view environment);
+
+/// The character of an accent such as \"a, \'{e}, \c{c}; nothing if it is none. @param accent  the character or the name of the
+/// command; @param base  the letter
+std::optional<std::string_view> latex_accent(std::string_view accent, std::string_view base);
+/// The character of a command such as \ss or \ldots.
+std::optional<std::string_view> latex_symbol(std::string_view name);
+
+}  // namespace tril::document
