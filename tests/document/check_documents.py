@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Translates small documents with `tril translate` and reads the results with the readers that people use.
+
+  check_documents.py TRIL MODEL [--to de]
+
+Needs lxml, polib, ruamel.yaml, PyYAML, translate-toolkit and TexSoup. MODEL is any directory that translates. For each format, the
+result must be read, must have the structure of its source, and its texts must be the translations of the source's texts, as in a
+document of plain text.
+"""
+import argparse
+import csv
+import io
+import os
+import subprocess
+import sys
+import tempfile
+
+import yaml
+import ruamel.yaml
+import TexSoup
+from lxml import etree
+from translate.storage import tmx, xliff
+
+SENTENCES = ["A dog runs in the snow.", "Two men play football.", "The red ball is on the grass."]
+
+
+def shape(value):
+    """A value of YAML with its strings left out."""
+    if isinstance(value, dict):
+        return {key: shape(v) for key, v in value.items()}
+    if isinstance(value, list):
+        return [shape(v) for v in value]
+    return str if isinstance(value, str) else value
+
+
+def strings(value):
+    if isinstance(value, dict):
+        return [s for v in value.values() for s in strings(v)]
+    if isinstance(value, list):
+        return [s for v in value for s in strings(v)]
+    return [value] if isinstance(value, str) else []
+
+
+class Checks:
+    def __init__(self, options):
+        self.options = options
+        self.folder = tempfile.mkdtemp()
+        self.texts = self.document("lines.txt", "\n".join(SENTENCES) + "\n").splitlines()
+        self.failures = 0
+
+    def file(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8", newline="") as f:
+            f.write(text)
+        return path
+
+    def tril(self, args):
+        ran = subprocess.run([self.options.tril, "translate", "-m", self.options.model, "-b", "1", *args],
+                             capture_output=True, text=True)
+        if ran.returncode:
+            sys.exit(ran.stderr)
+        return ran.stdout
+
+    def document(self, name, text, more=()):
+        out = os.path.join(self.folder, "out-" + name)
+        self.tril([self.file(name, text), "--to", self.options.to, "-o", out, *more])
+        with open(out, encoding="utf-8", newline="") as f:
+            return f.read()
+
+    def equal(self, what, got, expected):
+        good = got == expected
+        print(f"{what}: {'ok' if good else 'DIFFERS'}")
+        if not good:
+            self.failures += 1
+            print(f"  got      {got!r}\n  expected {expected!r}")
+
+    def xliff(self):
+        a, b, c = SENTENCES
+        for version, text in (
+                ("1.2", f'<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file original="a" datatype="plaintext" '
+                        f'source-language="en"><body><trans-unit id="1"><source>{a}</source></trans-unit><trans-unit id="2">'
+                        f'<source>{b}</source><target>kept</target></trans-unit><trans-unit id="3"><source>{c}</source>'
+                        f'<target state="new"/></trans-unit></body></file></xliff>'),
+                ("2.0", f'<xliff version="2.0" xmlns="urn:oasis:names:tc:xliff:document:2.0" srcLang="en"><file id="f">'
+                        f'<unit id="1"><segment><source>{a}</source></segment><segment><source>{b}</source><target>kept</target>'
+                        f'</segment><segment state="initial"><source>{c}</source></segment></unit></file></xliff>')):
+            out = self.document(f"x{version}.xlf", text)
+            tree = etree.fromstring(out.encode())
+            targets = [t.text for t in tree.iter("{*}target")]
+            self.equal(f"XLIFF {version}, lxml", targets, [self.texts[0], "kept", self.texts[2]])
+            if version == "1.2":
+                store = xliff.xlifffile.parsestring(out.encode())
+                self.equal("XLIFF 1.2, translate-toolkit", [u.target for u in store.units], targets)
+                self.equal("XLIFF 1.2, target language", store.gettargetlanguage(), self.options.to)
+
+    def tmx(self):
+        units = "".join(f'<tu><tuv xml:lang="en"><seg>{s}</seg></tuv></tu>' for s in SENTENCES)
+        head = '<header creationtool="x" creationtoolversion="1" segtype="sentence" o-tmf="x" adminlang="en" srclang="en" datatype="x"/>'
+        out = self.document("x.tmx", f'<tmx version="1.4">{head}<body>{units}</body></tmx>')
+        store = tmx.tmxfile.parsestring(out.encode())
+        self.equal("TMX, translate-toolkit", [(u.source, u.target) for u in store.units], list(zip(SENTENCES, self.texts)))
+
+    def yaml(self):
+        a, b, c = SENTENCES
+        text = (f"en:\n  plain: {a}\n  single: '{b}' # note\n  list: [\"{c}\", 12, yes]\n  literal: |\n    {a}\n    {b}\n"
+                f"  folded: >-\n    {c}\n  date: 2001-12-14\n")
+        out = self.document("x.yml", text)
+        for reader, load in (("PyYAML", yaml.safe_load), ("ruamel.yaml", lambda t: ruamel.yaml.YAML(typ="safe").load(t))):
+            before, after = load(text)["en"], load(out)[self.options.to]
+            self.equal(f"YAML, structure, {reader}", shape(after), shape(before))
+            d, e, f = self.texts
+            # "yes" is a string in YAML 1.2.
+            self.equal(f"YAML, texts, {reader}", [s for s in strings(after) if s != "yes"], [d, e, f, f"{d}\n{e}\n", f])
+
+    def csv(self):
+        rows = [["id", "text", "note"]] + [[str(i), s, 'a "b", c'] for i, s in enumerate(SENTENCES)]
+        text = io.StringIO()
+        csv.writer(text).writerows(rows)
+        out = self.document("x.csv", text.getvalue(), ["--columns", "text"])
+        expected = [rows[0]] + [[r[0], t, r[2]] for r, t in zip(rows[1:], self.texts)]
+        self.equal("CSV, Python's csv", list(csv.reader(io.StringIO(out, newline=""))), expected)
+
+    def gettext(self):
+        import polib
+        out = self.document("x.po", 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\n' +
+                            "".join(f'msgid "{s}"\nmsgstr ""\n\n' for s in SENTENCES))
+        self.equal("gettext, polib", [e.msgstr for e in polib.pofile(out)], self.texts)
+
+    def latex(self):
+        a, b, c = SENTENCES
+        text = (f"\\documentclass{{article}}\n\\begin{{document}}\n\\section{{{a}}}\n{b}\n\\begin{{equation}}x\\end{{equation}}\n"
+                f"\\begin{{itemize}}\\item {c}\\end{{itemize}}\n\\end{{document}}\n")
+        out = self.document("x.tex", text)
+        before, after = TexSoup.TexSoup(text), TexSoup.TexSoup(out)
+        names = lambda soup: [d.name for d in soup.descendants if hasattr(d, "name")]
+        self.equal("LaTeX, structure, TexSoup", names(after), names(before))
+        self.equal("LaTeX, texts", [t in out for t in self.texts], [True] * 3)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tril")
+    parser.add_argument("model")
+    parser.add_argument("--to", default="de")
+    checks = Checks(parser.parse_args())
+    for check in (checks.xliff, checks.tmx, checks.yaml, checks.csv, checks.gettext, checks.latex):
+        check()
+    sys.exit(1 if checks.failures else 0)
+
+
+if __name__ == "__main__":
+    main()
