@@ -120,6 +120,9 @@ std::string HtmlTags::text_of(Range element) const {
 }
 
 bool is_inline_element(std::string_view name) {
+  // A letter and a number, as OmegaT and others write the tags of a segment: <g0>, <x12/>.
+  const bool numbered = name.size() > 1 && name.find_first_not_of("0123456789", 1) == std::string_view::npos;
+  if (numbered) return name[0] != 'h' || name.size() > 2 || name[1] < '1' || name[1] > '6';
   static constexpr std::array<std::string_view, 33> names{
       "a",      "abbr", "acronym", "b",    "bdi",   "bdo",  "big",   "cite", "data",   "del",  "dfn",
       "em",     "font", "i",       "ins",  "label", "mark", "q",     "s",    "small",  "span", "strike",

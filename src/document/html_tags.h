@@ -39,7 +39,7 @@ class HtmlTags {
   std::vector<std::uint32_t> unquoted_;  ///< for each byte outside of quotes, the next '>' that is not in quotes
 };
 
-/// Elements that stand within a sentence: <b>, <a>, <span>.
+/// Elements that stand within a sentence: <b>, <a>, <span>, and <g0>, as tools for translators number the tags of a segment.
 bool is_inline_element(std::string_view name);
 /// Elements within a sentence whose text is not language: <code>, <kbd>.
 bool is_code_element(std::string_view name);

@@ -44,6 +44,8 @@ TEST(Html, SentencesAreWholeAcrossInlineTags) {
   EXPECT_EQ(capitals("<p>a <b>red</b> <i><a href=x>ball</a></i>, see <img src=y> it</p>"),
             "<p>A <b>RED</b> <i><a href=x>BALL</a></i>, SEE <img src=y> IT</p>");
   EXPECT_EQ(shown("<b> <i>All of it</i></b>"), "<b> <i>[All of it]</i></b>") << "marks around everything stay outside";
+  EXPECT_EQ(texts("a <g0>b</g0> <x12/>c <h7>d</h7><h2>e</h2>"), (std::vector<std::string>{"a b c d", "e"}))
+      << "numbered tags";
 }
 
 TEST(Html, WhatIsNotLanguageStays) {

@@ -1,33 +1,15 @@
 // A language model that translates, over sockets: LibreTranslate's routes and OpenAI's for the same model.
 #include <gtest/gtest.h>
 
-#include "decode/prompts/choose_prompt.h"
 #include "decode/texts/prompted_text.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
 #include "support/contains.h"
-#include "support/paths.h"
+#include "support/prompted_model.h"
 #include "support/serving.h"
 
 namespace tril::serve::prompted_test {
 namespace {
 
-Loaded prompted(const std::string& name, const std::vector<std::string>& languages) {
-  const std::string directory = test::test_dir() + "/golden/lm_translation/" + name;
-  const auto source = model::ModelSource::open(directory);
-  Loaded l;
-  l.model = model::load(source, nn::Precision::fp32);
-  l.tokenizer = source.tokenizer();
-  l.search.eos_ids = {l.model->special_ids().eos};
-  l.text.max_length = 10;
-  l.engine.deterministic = true;
-  l.engine.session.prefix_tokens = 1000;
-  l.languages = languages;
-  l.prompt = std::make_shared<const search::TranslationPrompt>(search::choose_prompt(source, "").prompt, *l.tokenizer,
-                                                               directory);
-  l.chat = [](const Json&, bool) { return std::string("a"); };
-  return l;
-}
+using testing::prompted;
 
 struct PromptedServing : Serving {
   static void SetUpTestSuite() { translator = small_translator(), writer = prompted("some-chat-model", {"en", "de"}); }
