@@ -35,6 +35,7 @@ class OdfReader {
   void add_children(std::size_t parent) {
     for (std::size_t n = parent + 1; n < nodes_[parent].next; n = nodes_[n].next) {
       const XmlNode& node = nodes_[n];
+      if (nodes_.is(n, Vocabulary::odf_office, "event-listeners")) continue;
       if (node.kind == XmlNode::text || node.kind == XmlNode::cdata) {
         add({.kind = Inline::text, .words = nodes_.text(n)});
       } else if (is_text(n, {"span", "a", "meta", "meta-field"})) {
@@ -42,7 +43,9 @@ class OdfReader {
           add({.kind = Inline::point, .raw = node.at});
           continue;
         }
-        add({.kind = Inline::open, .raw = {node.at.begin, node.inside.begin}});
+        const std::size_t listeners = nodes_.child(n, "event-listeners");  // which have to come first
+        add({.kind = Inline::open,
+             .raw = {node.at.begin, listeners != 0 ? nodes_[listeners].at.end : node.inside.begin}});
         add_children(n);
         add({.kind = Inline::close, .raw = {node.inside.end, node.at.end}});
       } else if (is_text(n, {"tab"})) {

@@ -48,16 +48,19 @@ class WordReader {
   }
   void keep(std::size_t n) { content_.others.push_back(n); }
 
-  // The tag of a pair, from the beginning of `n` to the content of `inner`, and what is in it.
+  // The tag of a pair, from the beginning of `n` to the content of `inner`, and what is in it. Its properties have to come first.
   void add_pair(std::size_t n, std::size_t inner) {
-    add({.kind = Inline::open, .raw = {nodes_[n].at.begin, nodes_[inner].inside.begin}});
+    std::size_t begin = nodes_[inner].inside.begin;
+    for (const char* const name : {"smartTagPr", "customXmlPr"})
+      if (const std::size_t first = nodes_.child(inner, name)) begin = nodes_[first].at.end;
+    add({.kind = Inline::open, .raw = {nodes_[n].at.begin, begin}});
     add_children(inner);
     add({.kind = Inline::close, .raw = {nodes_[inner].inside.end, nodes_[n].at.end}});
   }
 
   void add_children(std::size_t parent) {
     for (std::size_t n = parent + 1; n < nodes_[parent].next; n = nodes_[n].next) {
-      if (nodes_[n].kind != XmlNode::element || is_word(n, {"pPr", "proofErr"})) continue;
+      if (nodes_[n].kind != XmlNode::element || is_word(n, {"pPr", "smartTagPr", "customXmlPr", "proofErr"})) continue;
       if (is_word(n, {"r"})) {
         add_run(n);
       } else if (is_word(n, {"hyperlink", "ins", "moveTo", "smartTag", "customXml", "dir", "bdo"})) {

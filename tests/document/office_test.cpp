@@ -78,6 +78,17 @@ TEST(Docx, MarksTravel) {
             p(r("A DOG") + "<m:oMath><m:r><m:t>x</m:t></m:r></m:oMath>" + r(" RUNS")));
 }
 
+TEST(Docx, PropertiesOfPairsComeFirst) {
+  for (const std::string pair : {"smartTag", "customXml"}) {
+    const std::string open = "<w:" + pair + "><w:" + pair + "Pr/>", close = "</w:" + pair + ">";
+    EXPECT_EQ(word(p(r("see ") + open + r("ann") + close + r(" now"))),
+              p(r("SEE ") + open + r("ANN") + close + r(" NOW")));
+  }
+  const std::string open = "<text:a><office:event-listeners/>";
+  EXPECT_EQ(open_document("<text:p>see " + open + "ann</text:a> now</text:p>"),
+            "<text:p>SEE " + open + "ANN</text:a> NOW</text:p>");
+}
+
 TEST(Docx, ChangesAndFieldsStay) {
   const std::string deleted = "<w:del><w:r><w:delText>old</w:delText></w:r></w:del>";
   EXPECT_EQ(word(p(r("a ") + deleted + "<w:ins>" + r("new") + "</w:ins>" + r(" dog"))),
