@@ -65,9 +65,10 @@ class Pivoting : public std::enable_shared_from_this<Pivoting> {
             const search::TextOptions& text, Outcome outcome) {
     try {
       if (outcome.error) std::rethrow_exception(outcome.error);
-      if (outcome.hypotheses.empty())
-        throw HttpError(outcome.stop_reason == search::StopReason::cancelled ? 499 : 503, "the request waited too long",
-                        "server_error");
+      // The next model must not read what the time limit has left of a sentence.
+      const bool cancelled = outcome.stop_reason == search::StopReason::cancelled;
+      if (outcome.hypotheses.empty() || cancelled || outcome.stop_reason == search::StopReason::time_limit)
+        throw HttpError(cancelled ? 499 : 503, "the request took too long", "server_error");
       std::string best = model.translation().finish(prepared, outcome.hypotheses, text).at(0).text;
       const std::lock_guard lock(mutex_);
       task_.sentences[i] = std::move(best);

@@ -126,7 +126,10 @@ PlannedSentence SentencePlan::sentence(search::TextInput input, std::uint64_t nu
 std::vector<search::Translation> SentencePlan::translations(const search::TextToTranslate& text,
                                                             const Outcome& outcome) const {
   if (outcome.error) std::rethrow_exception(outcome.error);
-  if (outcome.hypotheses.empty() && !text.is_empty())
+  // The time limit may have cut the search before its first token.
+  const bool none = outcome.hypotheses.empty() || (outcome.stop_reason == search::StopReason::time_limit &&
+                                                   outcome.hypotheses.front().tokens.empty());
+  if (none && !text.is_empty())
     throw HttpError(outcome.stop_reason == search::StopReason::cancelled ? 499 : 503, "the request waited too long",
                     "server_error");
   return model_->translation().finish(text, outcome.hypotheses, text_);
