@@ -40,6 +40,12 @@ struct Page : Serving {
          "'); e.focus(); e.value = " + nlohmann::json(text).dump() +
          "; e.dispatchEvent(new Event('input')); e.dispatchEvent(new Event('change')); return 1; })()");
   }
+  /// Chooses a file to translate.
+  void choose_file(const std::string& name, const std::string& text) {
+    eval("(() => { const d = new DataTransfer(), f = document.getElementById('file'); d.items.add(new File([" +
+         nlohmann::json(text).dump() + "], " + nlohmann::json(name).dump() +
+         ")); f.files = d.files; f.dispatchEvent(new Event('change')); return 1; })()");
+  }
   void click(const std::string& selector) {
     eval("(() => { document.querySelector(" + nlohmann::json(selector).dump() + ").click(); return 1; })()");
   }

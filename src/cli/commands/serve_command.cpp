@@ -94,6 +94,8 @@ int serve(ServeOptions o) {
   options.most_characters = o.max_characters;
   options.most_new_tokens = o.max_new_tokens;
   options.documents = document_limits(o);
+  options.suggestions_file = o.suggestions;
+  options.most_suggestion_bytes = static_cast<std::uint64_t>(o.max_suggestions);
 
   o.models = models_of(o);
   const std::vector<LanguagePair> languages = language_pairs(o.languages);

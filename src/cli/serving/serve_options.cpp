@@ -106,6 +106,9 @@ Fields fields_of(ServeOptions& o) {
         "what to do with unknown fields of a request: refuse it with 400, report them in the answer's \"warnings\", or "
         "ignore them",
         serve::unknown_fields_names());
+  f.add("suggestions", &o.suggestions,
+        "file to which POST /suggest appends users' translations, as JSON lines; unset: suggestions are refused")
+      .value_name("FILE");
   f.group("Limits");
   f.add("max-connections", &o.max_connections, "maximum number of connections").at_least(1).at_most(1'000'000);
   f.add("max-body-kib", &o.max_body_kib, "maximum size of a request body in KiB").at_least(1).at_most(60'000);
@@ -127,6 +130,8 @@ Fields fields_of(ServeOptions& o) {
   f.add("document-timeout", &o.document_timeout, "time after which the translation of a file fails, such as 1h",
         time_form())
       .value_name("TIME");
+  f.add("max-suggestions", &o.max_suggestions, "maximum size of the file of --suggestions", memory_form())
+      .value_name("SIZE");
   f.add("max-new-tokens", &o.max_new_tokens, "maximum number of new tokens that a request may ask for")
       .at_least(1)
       .at_most(1'000'000);

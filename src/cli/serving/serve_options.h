@@ -37,6 +37,8 @@ struct ServeOptions {
                 max_characters = serve::ServiceOptions{}.most_characters;
   std::int64_t max_document = static_cast<std::int64_t>(serve::DocumentLimits{}.most_bytes),
                document_memory = serve::DocumentLimits{}.memory;
+  std::string suggestions;
+  std::int64_t max_suggestions = static_cast<std::int64_t>(serve::ServiceOptions{}.most_suggestion_bytes);
   double document_timeout = serve::DocumentLimits{}.timeout_seconds,
          keep_documents = serve::DocumentLimits{}.keep_seconds;
   double request_timeout = serve::ServiceOptions{}.request_seconds, idle_timeout = 75;

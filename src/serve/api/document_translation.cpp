@@ -130,13 +130,17 @@ DocumentTranslation::DocumentTranslation(std::string id, Service& service, SideW
       request_id_(call.id),
       admin_(call.admin),
       deadline_(deadline),
+      open_(models_.keep_open()),
       task_(std::move(task)) {}
 
 DocumentTranslation::~DocumentTranslation() = default;
 
 void DocumentTranslation::start() {
-  open_ = models_.keep_open();
-  for (std::size_t i = 0; i < lanes; ++i) lane_ends_.push_back(std::make_shared<Lane>(weak_from_this()));
+  {
+    const std::lock_guard ending(ending_);
+    if (state() != State::waiting) return;  // it was cancelled while it waited for others
+    for (std::size_t i = 0; i < lanes; ++i) lane_ends_.push_back(std::make_shared<Lane>(weak_from_this()));
+  }
   aside([this] { read(); });
 }
 

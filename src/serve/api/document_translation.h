@@ -75,7 +75,7 @@ class DocumentTranslation : public std::enable_shared_from_this<DocumentTranslat
   ~DocumentTranslation();
 
   const std::string& id() const { return id_; }
-  /// Call it once.
+  /// Call it once; until then it waits.
   void start();
   /// Ends it as failed, unless it has ended.
   void cancel();

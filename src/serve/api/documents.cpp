@@ -10,7 +10,8 @@
 namespace tril::serve {
 namespace {
 
-constexpr std::size_t most_documents = 64;  // that are translated at the same time
+constexpr std::size_t most_documents = 64;  // that wait or are translated
+constexpr std::size_t most_translated = 4;  // that are translated at the same time
 constexpr std::int64_t most_jobs = 1024;    // of the worker: more than the documents can have
 
 // 128 random bits.
@@ -90,24 +91,48 @@ Documents::Ticket Documents::begin(const CallPtr& call, DocumentTask task, Lifet
                            .client = call->client(),
                            .lifetime = lifetime,
                            .bytes = bytes,
-                           .expires = Clock::time_point::max()};
+                           .expires = Clock::time_point::max(),
+                           .number = ++begun_};
   }
-  ticket.document->start();
+  for (const DocumentPtr& document : next_ones()) document->start();
   return ticket;
+}
+
+// The documents to start now: the first of the client that has the fewest in translation, as long as there is room.
+std::vector<DocumentPtr> Documents::next_ones() {
+  std::vector<DocumentPtr> list;
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, std::size_t> running;
+  std::size_t all = 0;
+  for (const auto& [id, entry] : entries_)
+    if (entry.started && entry.expires == Clock::time_point::max()) ++running[entry.client], ++all;
+  for (; all < most_translated && !ending_; ++all) {
+    Entry* next = nullptr;
+    for (auto& [id, entry] : entries_) {
+      if (entry.started || entry.expires != Clock::time_point::max()) continue;
+      const auto rank = [&](const Entry& e) { return std::pair(running[e.client], e.number); };
+      if (!next || rank(entry) < rank(*next)) next = &entry;
+    }
+    if (!next) break;
+    next->started = true;
+    ++running[next->client];
+    list.push_back(next->document);
+  }
+  return list;
 }
 
 void Documents::ended(const DocumentTranslation& document) {
   {
     const std::lock_guard lock(mutex_);
     const auto found = entries_.find(document.id());
-    if (found == entries_.end()) return;
-    if (found->second.lifetime == Lifetime::request && document.state() != DocumentTranslation::State::done) {
-      entries_.erase(found);
-      return;
+    if (found != entries_.end()) {
+      found->second.bytes = static_cast<std::int64_t>(document.result_bytes());
+      found->second.expires = Clock::now() + duration_of(limits_.keep_seconds);
+      if (found->second.lifetime == Lifetime::request && document.state() != DocumentTranslation::State::done)
+        entries_.erase(found);
     }
-    found->second.bytes = static_cast<std::int64_t>(document.result_bytes());
-    found->second.expires = Clock::now() + duration_of(limits_.keep_seconds);
   }
+  for (const DocumentPtr& next : next_ones()) next->start();
   changed_.notify_all();
 }
 

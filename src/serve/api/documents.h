@@ -6,6 +6,7 @@
 //   document->progress(), document->state(), document->failure()
 //   const DocumentResult file = service.documents().take(id);                 // once
 //
+// A few documents are translated at a time, which bounds the memory of their contents; the others wait, and clients take turns.
 // A document is forgotten when its translation is taken, after `keep_seconds` without that, or with remove(). Names of files
 // never become paths: everything is in memory.
 #pragma once
@@ -18,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "serve/api/document_translation.h"
 
@@ -73,9 +75,12 @@ class Documents {
     Lifetime lifetime;
     std::int64_t bytes;         ///< of the file and the translation
     Clock::time_point expires;  ///< max() until it has ended
+    std::uint64_t number = 0;   ///< in the order of arrival
+    bool started = false;
   };
   void check(const Call& call, const DocumentTask& task) const;
   void ended(const DocumentTranslation& document);
+  std::vector<DocumentPtr> next_ones();
   void forget_expired();
 
   Service& service_;
@@ -83,6 +88,7 @@ class Documents {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::string, Entry, std::less<>> entries_;  ///< guarded by mutex_
+  std::uint64_t begun_ = 0;                            ///< likewise: the number of documents so far
   bool stopped_ = false, ending_ = false;              ///< likewise
   SideWorker worker_;
   std::thread keeper_;  ///< forgets expired documents

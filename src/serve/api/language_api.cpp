@@ -6,6 +6,7 @@
 #include "document/formats.h"
 #include "language/name.h"
 #include "serve/api/language_pairs.h"
+#include "serve/api/suggestions.h"
 #include "serve/api/text_sources.h"
 
 namespace tril::serve {
@@ -127,7 +128,7 @@ void Service::add_language_routes() {
                                        {"frontendTimeout", 500},
                                        {"keyRequired", keys},
                                        {"language", {{"source", source}, {"target", target}}},
-                                       {"suggestions", false},
+                                       {"suggestions", suggestions_ != nullptr},
                                        {"supportedFilesFormat", file_formats(options_.documents)}});
                          },
                      .errors = ErrorStyle::libretranslate});

@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "serve/api/body_reading.h"
 #include "serve/api/error_answer.h"
+#include "serve/api/suggestions.h"
 #include "serve/api/text_sources.h"
 #include "serve/api/translate_request.h"
 #include "serve/http/content_coding.h"
@@ -76,10 +77,13 @@ Service::Service(const ServiceOptions& options, Models& models)
       models_(models),
       detectors_(std::make_unique<Detectors>()),
       documents_(std::make_unique<Documents>(*this, options.documents)) {
+  if (!options.suggestions_file.empty())
+    suggestions_ = std::make_unique<Suggestions>(options.suggestions_file, options.most_suggestion_bytes);
   set_keys(options.keys);
   run_id_ = fmt::format("{:08x}", std::random_device()());
   add_translate_routes();
   add_document_routes();
+  add_suggestion_routes();
   add_language_routes();
   add_openai_routes();
   add_model_routes();

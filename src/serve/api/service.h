@@ -43,6 +43,8 @@ struct ServiceOptions {
   std::size_t most_texts = 256, most_characters = 200'000;  ///< per request
   PivotOptions pivots;
   DocumentLimits documents;
+  std::string suggestions_file;  ///< of POST /suggest; "": suggestions are not taken
+  std::uint64_t most_suggestion_bytes = std::uint64_t{64} << 20;
   std::int64_t most_hypotheses = 1024, most_new_tokens = 4096;
 };
 
@@ -96,7 +98,8 @@ struct Route {
   std::string alias = {}, alias_field = {};
 };
 
-class Detectors;  // text_sources.h
+class Detectors;    // text_sources.h
+class Suggestions;  // suggestions.h
 
 class Service {
  public:
@@ -170,6 +173,7 @@ class Service {
   void push(SideWorker& worker, const CallPtr& call, std::function<void(search::WorkerPool& worker)> job);
   void add_translate_routes();
   void add_document_routes();
+  void add_suggestion_routes();
   void add_language_routes();
   void add_openai_routes();
   void add_model_routes();
@@ -195,6 +199,7 @@ class Service {
   std::function<std::size_t()> connections_;                      ///< guarded by mutex_
   const std::unique_ptr<Detectors> detectors_;
   Usage usage_;
+  std::unique_ptr<Suggestions> suggestions_;  ///< null: none are taken
   Histogram seconds_;
   const std::unique_ptr<Documents> documents_;
   SideWorker side_;

@@ -57,6 +57,8 @@ std::string_view reason_of(int status) {
       return "Service Unavailable";
     case 504:
       return "Gateway Timeout";
+    case 507:
+      return "Insufficient Storage";
     default:
       return status < 400 ? "OK" : status < 500 ? "Bad Request" : "Internal Server Error";
   }

@@ -289,6 +289,33 @@ TEST_F(TranslatedFiles, GoOnWithoutTheirRequests) {
   EXPECT_EQ(stopped.document->failure().status, 499);
 }
 
+// A few at a time; the others wait for their turn, also those of other clients.
+TEST_F(TranslatedFiles, WaitForEachOther) {
+  serve();
+  const auto of = [](const std::string& client) {
+    const auto call = std::make_shared<Call>();
+    call->caller->client = client;
+    return call;
+  };
+  const auto one = of("one"), two = of("two");
+  const DocumentTask task{.name = "notes.txt", .bytes = many_lines(2000), .request = {}, .body = Json::object()};
+  std::vector<Documents::Ticket> tickets;
+  for (int i = 0; i < 7; ++i) tickets.push_back(service->documents().begin(one, task, Documents::Lifetime::document));
+  DocumentTask small = task;
+  small.bytes = "a dog";
+  const Documents::Ticket other = service->documents().begin(two, small, Documents::Lifetime::document);
+  EXPECT_EQ(tickets[6].document->state(), DocumentTranslation::State::waiting);
+  EXPECT_EQ(other.document->state(), DocumentTranslation::State::waiting);
+  service->documents().remove(tickets[5].id);  // it was not begun
+  service->documents().remove(tickets[0].id);
+  const auto begun = Clock::now();
+  while (other.document->state() != DocumentTranslation::State::done && Clock::now() - begun < std::chrono::seconds(60))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(other.document->state(), DocumentTranslation::State::done) << "the other client is next";
+  EXPECT_EQ(tickets[6].document->state(), DocumentTranslation::State::waiting);
+  for (const Documents::Ticket& ticket : tickets) service->documents().remove(ticket.id);
+}
+
 TEST_F(TranslatedFiles, FindTheirLanguagesAndPivots) {
   server.reset(), service.reset(), models.reset();
   std::vector<ModelLoader> loaders;

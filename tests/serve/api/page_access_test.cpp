@@ -23,6 +23,10 @@ struct PageAccess : Page {
         type("from", "eng_Latn"), type("into", "deu_Latn");
       type("source", "a dog runs in the snow");
       ASSERT_TRUE(comes(std::string("document.querySelectorAll('#target .word').length > 0 && ") + done));
+      if (eval("document.querySelectorAll('#file-list li').length === 0") == true) {
+        choose_file("notes.txt", "a dog runs");
+        ASSERT_TRUE(comes("document.querySelectorAll('#file-list a').length === 1"));
+      }
       click("#head-show");
       ASSERT_TRUE(comes("document.querySelectorAll('#head-map td[title]').length > 3"));
       click("#target .word");

@@ -100,6 +100,77 @@ TEST_F(Page, TranslatesFromAndIntoChosenLanguages) {
   EXPECT_EQ(browser->console(), "");
 }
 
+TEST_F(Page, TranslatesFiles) {
+  open();
+  ASSERT_TRUE(eval("document.getElementById('files').checkVisibility()").get<bool>());
+  EXPECT_TRUE(contains(eval("document.getElementById('file-formats').textContent").get<std::string>(), "md", "html"));
+  EXPECT_TRUE(contains(eval("document.getElementById('file').accept").get<std::string>(), ".md,"));
+  eval(
+      "(() => { document.getElementById('files').open = true; const make = URL.createObjectURL; "
+      "URL.createObjectURL = b => { b.text().then(t => { window.made = t; }); return make(b); }; return 1; })()");
+  const std::string text = "a dog runs\n\nthe old dog\n";
+  choose_file("notes.txt", text);
+  ASSERT_TRUE(comes("document.querySelectorAll('#file-list a').length === 1")) << browser->console();
+  EXPECT_EQ(eval("document.querySelector('#file-list a').download"), "notes.translated.txt");
+  EXPECT_TRUE(comes("window.made !== undefined"));
+  EXPECT_EQ(eval("window.made"),
+            translated("a dog runs", 1, 4)[0].text + "\n\n" + translated("the old dog", 1, 4)[0].text + "\n");
+  EXPECT_EQ(service->documents().size(), 0u) << "the page has downloaded it";
+  // Dropped; and what cannot be translated.
+  eval(
+      "(() => { const d = new DataTransfer(); for (const n of ['page.html', 'bad.exe']) d.items.add(new File(['<p>a "
+      "<b>dog</b></p>'], n)); document.getElementById('drop').dispatchEvent(new DragEvent('drop', {dataTransfer: d, "
+      "cancelable: true})); return 1; })()");
+  ASSERT_TRUE(
+      comes("document.querySelectorAll('#file-list a').length === 2 && document.querySelector('#file-list .bad')"));
+  EXPECT_TRUE(
+      contains(eval("document.querySelector('#file-list .bad').textContent").get<std::string>(), "not supported"));
+  EXPECT_TRUE(contains(eval("document.getElementById('file-news').textContent").get<std::string>(), "bad.exe"));
+  keep_picture("files");
+  // A long one, which is cancelled.
+  std::string lines;
+  for (int i = 0; i < 3000; ++i) lines += "a dog runs " + std::to_string(i) + "\n";
+  choose_file("long.txt", lines);
+  ASSERT_TRUE(
+      comes("/^[1-9][0-9]* of 3000 sentences/.test(document.querySelector('#file-list "
+            "li:last-child').children[2].textContent)"))
+      << browser->console();
+  click("#file-list li:last-child button");
+  EXPECT_TRUE(comes("document.querySelector('#file-list li:last-child').textContent.includes('cancelled')"));
+  EXPECT_EQ(eval("document.querySelectorAll('#file-list progress, #file-list button').length"), 0);
+  EXPECT_TRUE(contains(browser->console(), "400")) << "the refused file, and nothing else";
+}
+
+// Without a model, the server finds the path, and the page says which it was.
+TEST_F(Page, ShowsPivotsAndDetectedLanguages) {
+  server.reset(), service.reset(), models.reset();
+  std::vector<ModelLoader> loaders;
+  for (const auto& [name, source, target] :
+       std::vector<std::array<std::string, 3>>{{"a", "fr", "en"}, {"b", "en", "de"}}) {
+    Loaded l = translator;
+    l.source_language = source, l.target_language = target;
+    loaders.push_back({name, [l] { return l; }});
+  }
+  models = std::make_unique<Models>(loaders);
+  service = std::make_unique<Service>(ServiceOptions{}, *models);
+  server = std::make_unique<HttpServer>(
+      HttpServerOptions{.port = 0},
+      [this](HttpRequest r, std::shared_ptr<Responder> out) { service->handle(std::move(r), std::move(out)); });
+  models->wait();
+  browser->open("http://127.0.0.1:" + std::to_string(server->port()) + "/", 1280, 900);
+  ASSERT_TRUE(comes("document.getElementById('model').options.length === 3")) << browser->console();
+  EXPECT_TRUE(eval("document.getElementById('how').hidden").get<bool>());
+  type("model", "");
+  ASSERT_TRUE(comes("document.getElementById('into').options.length > 1"));
+  type("into", "de");
+  type("source", "Il faisait beau et nous sommes rentrés tôt.");
+  ASSERT_TRUE(comes("document.getElementById('how').textContent.includes('through English (en)')"))
+      << browser->console();
+  EXPECT_TRUE(
+      contains(eval("document.getElementById('how').textContent").get<std::string>(), "detected: French (fr), "));
+  EXPECT_EQ(browser->console(), "");
+}
+
 TEST_F(Page, ShowsWhatHeadsLookAt) {
   open();
   type("source", "a dog runs");

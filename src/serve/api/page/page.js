@@ -2,11 +2,12 @@
 const $ = id => document.getElementById(id);
 const api = async (path, body, signal) => {
   const headers = {};
-  if (body) headers['Content-Type'] = 'application/json';
+  const form = body instanceof FormData;
+  if (body && !form) headers['Content-Type'] = 'application/json';
   if ($('key').value) headers['Authorization'] = 'Bearer ' + $('key').value;
   let answer;
   try {
-    answer = await fetch(path, {method: body ? 'POST' : 'GET', headers, signal, body: body && JSON.stringify(body)});
+    answer = await fetch(path, {method: body ? 'POST' : 'GET', headers, signal, body: form ? body : body && JSON.stringify(body)});
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     throw new Error('The server does not answer. The next request tries again.');
@@ -20,7 +21,8 @@ const api = async (path, body, signal) => {
 };
 // Server-sent events, one object at a time.
 const events = async (path, body, signal, take) => {
-  const answer = await api(path, {...body, stream: true}, signal);
+  if (body instanceof FormData) body.set('stream', 'true');
+  const answer = await api(path, body instanceof FormData ? body : {...body, stream: true}, signal);
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let held = '';
   for (;;) {
@@ -96,23 +98,44 @@ const tellDetected = (side, detected) => {
   const option = $(side + 'from').options[0], told = detected && detected.confidence > 0;
   if (option) option.textContent = told ? `detect: ${languageName(detected.language)}, ${detected.confidence} %` : 'detect';
 };
+// How a text or a file was translated: "French, 98 % sure; through English".
+const how = answer => {
+  const detected = answer.detectedLanguage;
+  return [detected && detected.confidence > 0 && `detected: ${languageName(detected.language)}, ${detected.confidence} %`, answer.pivot && `through ${answer.pivot.map(languageName).join(', ')}`].filter(Boolean).join('; ');
+};
+const tellHow = answer => {
+  $('how').textContent = answer ? how(answer) : '';
+  $('how').hidden = !$('how').textContent;
+};
 // Language tokens before and after sentences are no words: ">>de<<", "__de__", "de_DE".
 const isLanguage = token => {
   const code = token.replace(/^>>(.*)<<$|^__(.*)__$/, '$1$2');
   return (code !== token || token.includes('_')) && (languages[$('model').value] || {into: []}).into.includes(code);
 };
+// Without a model, the server chooses one, or a path through other languages.
+const anyModel = 'any model';
+const offerAnyModel = async () => {
+  const list = await (await api('/languages')).json();
+  languages[''] = {from: list.filter(l => l.targets.length && l.code !== 'und').map(l => l.code), into: [...new Set(list.flatMap(l => l.targets))]};
+  $('model').append(element('option', anyModel, {value: ''}));
+};
 const begin = async () => {
   try {
     const all = (await (await api('/v1/models')).json()).data;
+    let anyBefore = false;
     for (const [ids, translates] of [[['model', 'left-model', 'right-model'], true], [['writer'], false]])
       for (const id of ids) {
         const names = all.filter(m => translates ? m.translates : m.continues).map(m => m.id);
-        const before = $(id).value;
+        const before = $(id).selectedOptions.length ? $(id).value : undefined;
         $(id).replaceChildren(...names.map(n => element('option', n, {value: n})));
         if (names.includes(before)) $(id).value = before;
+        anyBefore ||= id === 'model' && before === '';
       }
     languages = Object.fromEntries(all.filter(m => m.translates).map(m => [m.id, {from: m.sources, into: m.targets}]));
     publicCodes = Object.assign({}, ...all.map(m => m.codes || {}));
+    if (all.filter(m => m.translates).length > 1) await offerAnyModel();
+    if (anyBefore) $('model').value = '';
+    offerFiles(await (await api('/frontend/settings')).json());
     for (const side of ['', 'left-', 'right-']) offerLanguages(side);
     $('tab-write').disabled = !$('writer').value;
     ready = all.length > 0;
@@ -136,16 +159,18 @@ const translate = async () => {
   closeMenu();
   const text = $('source').value;
   const out = $('target');
-  if (!text.trim()) { out.replaceChildren(); $('source-words').hidden = true; found = null; out.setAttribute('aria-busy', false); return; }
+  if (!text.trim()) { out.replaceChildren(); $('source-words').hidden = true; found = null; tellHow(); out.setAttribute('aria-busy', false); return; }
   out.setAttribute('aria-busy', true);
   out.lang = languageTag($('into').value);
   try {
     tellDetected('');
-    await events('/translate', {q: text, scores: true, alignment: true, ...settings()}, mine.signal, e => {
+    // Without a model, the translation may go through other languages, and has no alignment then.
+    await events('/translate', {q: text, scores: true, alignment: $('model').value ? true : undefined, ...settings()}, mine.signal, e => {
       if (e.partial !== undefined) out.textContent = e.partial;
       if (e.translatedText === undefined) return;
       tellDetected('', e.detectedLanguage);
-      found = {text, detected: e.detectedLanguage && e.detectedLanguage.confidence > 0 && e.detectedLanguage.language, pieces: e.details.map(d => ({source: d.source, best: d.translations[0]}))};
+      tellHow(e);
+      found = {text, pivot: e.pivot && e.pivot.at(-1), detected: e.detectedLanguage && e.detectedLanguage.confidence > 0 && e.detectedLanguage.language, pieces: e.details.map(d => ({source: d.source, best: d.translations[0]}))};
       draw(e.translatedText);
     });
     trouble(null);
@@ -209,7 +234,7 @@ const draw = whole => {
 const light = (p, n) => {
   for (const piece of found ? found.pieces : []) for (const s of piece.sources || []) s.span.style.backgroundColor = '';
   if (p < 0 || !found) return;
-  const piece = found.pieces[p], rows = piece.words[n].tokens.map(t => piece.best.attention[t]).filter(Boolean);
+  const piece = found.pieces[p], rows = piece.words[n].tokens.map(t => (piece.best.attention || [])[t]).filter(Boolean);
   for (const s of piece.sources) {
     const weight = rows.reduce((sum, row) => sum + s.tokens.reduce((x, t) => x + row[t], 0), 0) / Math.max(1, rows.length);
     s.span.style.backgroundColor = `rgba(var(--mark), ${Math.min(0.7, weight).toFixed(2)})`;
@@ -218,7 +243,7 @@ const light = (p, n) => {
 // The model's certainty, word by word.
 const confidence = async signal => {
   const mine = found;
-  if (!mine || !mine.pieces.length) return;
+  if (!mine || !mine.pieces.length || !$('model').value) return;  // scores are those of one model
   const scores = (await (await api('/score', {...scored(), source: mine.pieces.map(p => p.source), target: mine.pieces.map(p => p.best.text)}, signal)).json()).scores;
   if (mine !== found) return;
   mine.pieces.forEach((piece, p) => {
@@ -239,7 +264,7 @@ const branch = async (p, n, begin, button) => {
   closeMenu();
   const piece = found.pieces[p], prefix = piece.best.text.slice(0, begin);
   try {
-    const answer = await (await api('/translate', {q: piece.source, split: 'none', prefix, branch: true, alternatives: 6, ...settings(), terminology: undefined})).json();
+    const answer = await (await api('/translate', {q: piece.source, split: 'none', prefix, branch: true, alternatives: 6, ...settings(), ...(found.pivot && {source: found.pivot}), terminology: undefined})).json();
     const list = [...new Set([answer.translatedText, ...answer.alternatives])].filter(t => t !== piece.best.text);
     const menu = $('choices');
     menu.replaceChildren(...list.map(text => {
@@ -271,7 +296,7 @@ const take = async (p, text) => {
   at = whole.indexOf(piece.best.text, at);
   const rest = whole.slice(0, at) + text + whole.slice(at + piece.best.text.length);
   try {
-    const answer = await (await api('/translate', {q: piece.source, split: 'none', prefix: text, min_length: 0, max_length: 1, scores: true, alignment: true, model: settings().model, ...chosenLanguages(''), beam_size: 1})).json();
+    const answer = await (await api('/translate', {q: piece.source, split: 'none', prefix: text, min_length: 0, max_length: 1, scores: true, alignment: true, model: settings().model, ...chosenLanguages(''), ...(found.pivot && {source: found.pivot}), beam_size: 1})).json();
     const best = answer.details[0].translations[0];
     const tokens = (await (await api('/tokenize', {model: settings().model, text, side: 'target'})).json()).pieces;
     piece.best = {...best, text, tokens, attention: []};
@@ -281,11 +306,62 @@ const take = async (p, text) => {
   confidence().catch(trouble);
 };
 
+// --- files ---
+const offerFiles = set => {
+  $('files').hidden = !set.filesTranslation;
+  $('file').accept = set.supportedFilesFormat.join(',');
+  $('file-formats').textContent = `Formats: ${set.supportedFilesFormat.map(f => f.slice(1)).join(', ')}`;
+};
+const size = bytes => bytes < 1e5 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+// Translates a file, with a line in the list: its name, the progress, and a link in the end.
+const translateFile = async file => {
+  const item = element('li'), bar = element('progress'), news = element('span', 'sending'), stop = element('button', 'Cancel', {type: 'button'}), mine = new AbortController();
+  bar.setAttribute('aria-label', file.name);
+  stop.setAttribute('aria-label', `Cancel ${file.name}`);
+  stop.onclick = () => mine.abort();
+  item.append(element('span', file.name), bar, news, stop);
+  $('file-list').append(item);
+  const end = (...last) => { bar.remove(); stop.remove(); item.append(...last); };
+  try {
+    const form = new FormData(), {model, source, target} = settings();
+    for (const [name, value] of Object.entries({model, source, target})) if (value) form.append(name, value);
+    if (terms()) form.append('terminology', JSON.stringify(terms()));
+    form.append('file', file);
+    let answer = {};
+    await events('/translate_file', form, mine.signal, e => {
+      if (!e.progress) { answer = e; return; }
+      bar.max = e.progress.of || 1, bar.value = e.progress.sentences;
+      news.textContent = `${e.progress.sentences} of ${e.progress.of} sentences` + (e.progress.secondsLeft > 1 ? `, ${e.progress.secondsLeft} seconds left` : '');
+    });
+    // The server gives a translation once, so the page keeps it.
+    const url = new URL(answer.translatedFileUrl, location.href), name = decodeURIComponent(url.pathname.split('/').pop()).replace(/^\w+\./, '');
+    const bytes = await (await api(url.pathname, undefined, mine.signal)).blob();
+    news.textContent = how(answer);
+    end(element('a', `Download ${name} (${size(bytes.size)})`, {href: URL.createObjectURL(bytes), download: name}));
+    $('file-news').textContent = `${file.name} is translated.`;
+  } catch (error) {
+    const cancelled = error.name === 'AbortError';
+    news.textContent = cancelled ? 'cancelled' : error.message;
+    news.className = cancelled ? '' : 'bad';
+    end();
+    $('file-news').textContent = `${file.name}: ${news.textContent}`;
+  }
+};
+const translateFiles = async files => { for (const file of files) await translateFile(file); };
+$('file').onchange = () => { const files = [...$('file').files]; $('file').value = ''; translateFiles(files); };
+for (const [name, over] of [['dragenter', true], ['dragover', true], ['dragleave', false], ['drop', false]])
+  $('drop').addEventListener(name, e => {
+    e.preventDefault();
+    $('drop').classList.toggle('over', over);
+    if (name === 'drop') translateFiles([...e.dataTransfer.files]);
+  });
+
 // --- heads ---
 let maps = null;
 const options = (id, names) => $(id).replaceChildren(...names.map((n, i) => element('option', n, {value: i})));
 const heads = async () => {
   if (!found || !found.pieces.length) { trouble(new Error('There is no translation yet.')); return; }
+  if (!$('model').value) { trouble(new Error('Choose a model to see its attention.')); return; }
   try {
     maps = (await (await api('/attention', {...scored(), source: found.pieces[0].source, target: found.pieces[0].best.text})).json()).maps;
     options('head-kind', maps.map(m => m.kind));
