@@ -1,7 +1,7 @@
-"""The published Python clients against a running server: `openai`, `libretranslatepy`, `deepl`, `google-cloud-translate` and
-`azure-ai-translation-text<2`. Those that are not installed are left out.
+"""The published Python clients against a running server: `openai`, `libretranslatepy`, `libretranslate-aio`, `deep-translator`,
+`deepl`, `google-cloud-translate` and `azure-ai-translation-text<2`. Those that are not installed are left out.
 
-  tril serve -m de=DIR plays=DIR --languages de=en:de --port 8080 &
+  tril serve -m de=DIR plays=DIR --languages de=en:de --port 8080 --suggestions suggestions.jsonl &
   python3 scripts/check_clients.py --port 8080 --translator de --writer plays
 
 Not part of the tests, which need no Python; exits 77 if no client is installed.
@@ -10,6 +10,7 @@ import argparse
 import importlib
 import io
 import sys
+import urllib.request
 
 
 def installed(name):
@@ -22,7 +23,8 @@ def installed(name):
 
 openai, libretranslatepy, deepl = installed("openai"), installed("libretranslatepy"), installed("deepl")
 google, azure = installed("google.cloud.translate_v2"), installed("azure.ai.translation.text")
-if not any((openai, libretranslatepy, deepl, google, azure)):
+aio, deep_translator = installed("libretranslate_aio"), installed("deep_translator")
+if not any((openai, libretranslatepy, aio, deep_translator, deepl, google, azure)):
     sys.exit(77)
 
 parser = argparse.ArgumentParser()
@@ -134,6 +136,61 @@ if libretranslatepy and args.translator:
     check(isinstance(text, str) and text, f"translate: {text!r}")
     detected = api.detect(english)
     check(detected[0]["language"] == "en" and detected[0]["confidence"] > 50, f"detect: {detected}")
+
+if aio and args.translator:
+    key = None if args.key == "none" else args.key
+    with aio.LibreTranslate(base, api_key=key) as api:
+        check(api.health(), "libretranslate_aio: health")
+        pair = next(l for l in api.languages() if l.targets and l.code == "en")
+        target = pair.targets[0]
+        settings = api.frontend_settings()
+        check(".md" in settings.supported_files_format and settings.api_keys == bool(key), f"frontend_settings: {settings.char_limit}")
+        one = api.translate(english, "en", target, alternatives=2)
+        check(isinstance(one.translated_text, str) and isinstance(one.alternatives, list), f"translate: {one.translated_text!r}")
+        several = api.translate([english, "A ball."], "auto", target)
+        check(several.translated_text[0] == one.translated_text and several.detected_language[0].language == "en",
+              f"translate: a list, {several.detected_language}")
+        html = api.translate("<p>A <b>dog</b></p>", "en", target, format="html").translated_text
+        check(html.startswith("<p>") and "<b>" in html, f"translate: {html!r}")
+        file = io.BytesIO(f"# {english}\n\n- A ball.\n".encode())
+        file.name = "notes.md"
+        url = api.translate_file(file, "auto", target).translated_file_url
+        with urllib.request.urlopen(url + (f"?api_key={key}" if key else "")) as got:
+            text = got.read().decode()
+            check(text == f"# {one.translated_text}\n\n- {several.translated_text[1]}\n", f"translate_file: {text!r}")
+            check(f"notes.{target}.md" in got.headers["Content-Disposition"], "download_file: its name")
+        if settings.suggestions:
+            check(api.suggest(english, "Ein Hund.", "en", target), "suggest")
+        else:
+            try:
+                api.suggest(english, "Ein Hund.", "en", target)
+                check(False, "suggest: is refused")
+            except aio.exceptions.ForbiddenError as error:
+                check("disabled" in str(error), f"suggest: {error}")
+        for wrong, what in ((dict(q="A", source="en", target="zz"), "zz"), (dict(q="", source="en", target=target), "q")):
+            try:
+                print(api.translate(**wrong))
+                check(what == "q", f"a wrong {what} is refused")
+            except aio.exceptions.BadRequestError as error:
+                check(what in str(error), f"errors: {error}")
+        file = io.BytesIO(b"x")
+        file.name = "notes.exe"
+        try:
+            api.translate_file(file, "en", target)
+            check(False, "an unknown format is refused")
+        except aio.exceptions.BadRequestError as error:
+            check("file format not supported" in str(error), f"errors: {error}")
+    if key:
+        try:
+            aio.LibreTranslate(base, api_key="wrong").translate("A", "en", target)
+            check(False, "a wrong key is refused")
+        except aio.exceptions.ForbiddenError as error:
+            check(str(error).startswith("Invalid API key"), f"errors: {error}")
+
+if deep_translator and args.translator:
+    target = next(t for l in languages for t in l["targets"]) if libretranslatepy else "de"
+    api = deep_translator.LibreTranslator("en", target, api_key=args.key, custom_url=base + "/")
+    check(api.translate(english) and len(api.translate_batch([english, "A ball."])) == 2, f"deep_translator: {api.translate(english)!r}")
 
 if deepl and args.translator:
     api = deepl.DeepLClient(args.key, server_url=base)

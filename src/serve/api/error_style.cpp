@@ -86,7 +86,10 @@ bool reads_address(ErrorStyle style) {
 }
 
 int error_status(const ErrorAnswer& a, ErrorStyle style) {
-  return style == ErrorStyle::deepl && a.status == 401 ? 403 : a.status;
+  const bool refused = style == ErrorStyle::deepl            ? a.status == 401
+                       : style == ErrorStyle::libretranslate ? a.code == "invalid_api_key"
+                                                             : false;
+  return refused ? 403 : a.status;
 }
 
 Json error_body(const ErrorAnswer& a, ErrorStyle style) {
@@ -94,7 +97,7 @@ Json error_body(const ErrorAnswer& a, ErrorStyle style) {
     case ErrorStyle::openai:
       return {{"error", openai_error(a)}};
     case ErrorStyle::libretranslate:
-      return {{"error", a.message}};
+      return {{"error", a.code == "invalid_api_key" ? "Invalid API key" : a.message}};
     case ErrorStyle::deepl:
       return {{"message", deepl_message(a)}};
     case ErrorStyle::google: {

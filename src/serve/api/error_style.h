@@ -24,7 +24,7 @@ bool takes_forms(ErrorStyle style);
 /// Whether the routes themselves read the fields in the address, even beside a JSON body.
 bool reads_address(ErrorStyle style);
 
-/// The status of an error; DeepL's API has 403 for an unknown key.
+/// The status of an error; DeepL's and LibreTranslate's APIs have 403 for an unknown key.
 int error_status(const ErrorAnswer& answer, ErrorStyle style);
 /// The body of an answer with an error.
 Json error_body(const ErrorAnswer& answer, ErrorStyle style);

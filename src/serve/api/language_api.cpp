@@ -84,7 +84,8 @@ void Service::add_language_routes() {
                          [this](const CallPtr& call) {
                            call->send(languages_of(models_, options_.pivots, locale_of(call->request)));
                          },
-                     .errors = ErrorStyle::libretranslate});
+                     .errors = ErrorStyle::libretranslate,
+                     .who = Route::Who::anybody});
 
   routes_.push_back({.method = "POST",
                      .path = "/detect",
@@ -131,7 +132,8 @@ void Service::add_language_routes() {
                                        {"suggestions", suggestions_ != nullptr},
                                        {"supportedFilesFormat", file_formats(options_.documents)}});
                          },
-                     .errors = ErrorStyle::libretranslate});
+                     .errors = ErrorStyle::libretranslate,
+                     .who = Route::Who::anybody});
 }
 
 }  // namespace tril::serve

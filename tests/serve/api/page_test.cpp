@@ -102,7 +102,7 @@ TEST_F(Page, TranslatesFromAndIntoChosenLanguages) {
 
 TEST_F(Page, TranslatesFiles) {
   open();
-  ASSERT_TRUE(eval("document.getElementById('files').checkVisibility()").get<bool>());
+  ASSERT_TRUE(comes("document.getElementById('files').checkVisibility()"));
   EXPECT_TRUE(contains(eval("document.getElementById('file-formats').textContent").get<std::string>(), "md", "html"));
   EXPECT_TRUE(contains(eval("document.getElementById('file').accept").get<std::string>(), ".md,"));
   eval(

@@ -191,7 +191,7 @@ TEST_F(Serving, KeysOriginsAndLog) {
   serve(o);
   const std::string body = Json{{"q", "a dog"}, {"target", "de"}}.dump();
   EXPECT_EQ(ask("POST", "/translate", body).status, 401);
-  EXPECT_EQ(ask("POST", "/translate", body, "Authorization: Bearer first-keY\r\n").status, 401);
+  EXPECT_EQ(ask("POST", "/translate", body, "Authorization: Bearer first-keY\r\n").status, 403);
   EXPECT_EQ(ask("POST", "/translate", body, "Authorization: Bearer other-key\r\n").status, 200);
   EXPECT_EQ(ask("POST", "/translate", body, "X-API-Key: first-key\r\n").status, 200);
   EXPECT_EQ(ask("POST", "/translate", Json{{"q", "a dog"}, {"target", "de"}, {"api_key", "first-key"}}.dump()).status,
