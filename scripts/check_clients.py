@@ -169,8 +169,8 @@ if aio and args.translator:
                 check("disabled" in str(error), f"suggest: {error}")
         for wrong, what in ((dict(q="A", source="en", target="zz"), "zz"), (dict(q="", source="en", target=target), "q")):
             try:
-                print(api.translate(**wrong))
-                check(what == "q", f"a wrong {what} is refused")
+                empty = api.translate(**wrong)
+                check(what == "q" and empty.translated_text == "", "translate: an empty text" if what == "q" else f"a wrong {what} is refused")
             except aio.exceptions.BadRequestError as error:
                 check(what in str(error), f"errors: {error}")
         file = io.BytesIO(b"x")
