@@ -34,6 +34,12 @@ std::int32_t most_edits(std::size_t n) {
 
 }  // namespace
 
+const std::vector<std::pair<std::string, MemoryUse>>& memory_use_names() {
+  static const std::vector<std::pair<std::string, MemoryUse>> names{{"exact", MemoryUse::exact},
+                                                                    {"tell", MemoryUse::tell}};
+  return names;
+}
+
 TranslationMemory::TranslationMemory() = default;
 
 void TranslationMemory::add(std::string_view source, std::string_view target) {

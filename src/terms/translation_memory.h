@@ -13,6 +13,13 @@
 
 namespace tril::terms {
 
+/// What a translation memory is used for.
+enum class MemoryUse : std::uint8_t {
+  exact,  ///< exact hits are the translation; others are told
+  tell    ///< hits are told
+};
+const std::vector<std::pair<std::string, MemoryUse>>& memory_use_names();
+
 /// A sentence of a memory that resembles a text.
 struct MemoryHit {
   std::string source, target;

@@ -42,7 +42,7 @@ void check_memory(const std::string& bytes) {
   memory.finish();
   for (const auto& unit : units) {
     const auto hits = memory.find(unit.source);
-    tril::fuzz::must(hits.empty() == !memory.exact(unit.source).has_value() || !hits.empty(), "an exact hit is a hit");
+    tril::fuzz::must(!memory.exact(unit.source) || !hits.empty(), "an exact hit is a hit");
   }
 }
 

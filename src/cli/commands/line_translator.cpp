@@ -22,7 +22,11 @@ nlohmann::ordered_json json_of(const LineForm& form, const Tokenizer& tokenizer,
     if (t.at_length) one["cut"] = "length";
     for (const search::RemovedPart& part : t.removed)
       one["removed"].push_back(nlohmann::ordered_json{{"kind", search::name_of(part.kind)}, {"text", part.text}});
+    if (t.recalled) one["from"] = "memory";
     if (form.terms) {
+      one["terms"] = nlohmann::json::array();
+      for (const search::Term& term : t.terms)
+        one["terms"].push_back(nlohmann::ordered_json{{"source", term.source}, {"target", term.target}});
       one["unsatisfied"] = nlohmann::json::array();
       for (const search::Term& term : t.unsatisfied)
         one["unsatisfied"].push_back(nlohmann::ordered_json{{"source", term.source}, {"target", term.target}});
@@ -50,6 +54,15 @@ void tell_source(nlohmann::ordered_json& json, const LineLanguages& languages, c
   json["confidence"] = std::round(source.confidence);
 }
 
+// The sentences of the memory that resemble a text.
+void tell_hits(nlohmann::ordered_json& json, const LineForm& form, const std::string& text) {
+  if (!form.memory) return;
+  json["memory"] = nlohmann::json::array();
+  for (const terms::MemoryHit& hit : form.memory->find(text))
+    json["memory"].push_back(
+        nlohmann::ordered_json{{"source", hit.source}, {"target", hit.target}, {"score", hit.score}});
+}
+
 }  // namespace
 
 LineTranslator::LineTranslator(LineForm form, const LineLanguages& languages, search::Translator& translator,
@@ -64,6 +77,7 @@ std::string LineTranslator::json_line(std::int64_t number, const std::string& so
                                       const std::vector<search::Translation>& list) const {
   nlohmann::ordered_json line{{"line", number}, {"source", source}};
   tell_source(line, languages_, source);
+  tell_hits(line, form_, source);
   line["translations"] = json_of(form_, tokenizer(), list);
   return json_text(line) + "\n";
 }
@@ -75,6 +89,7 @@ std::string LineTranslator::json_line(std::int64_t number, const std::string& so
   for (const auto& part : t.parts) {
     nlohmann::ordered_json segment{{"source", part.source}};
     tell_source(segment, languages_, part.source);
+    tell_hits(segment, form_, part.source);
     segment["translations"] = json_of(form_, tokenizer(), part.translations);
     line["segments"].push_back(std::move(segment));
   }

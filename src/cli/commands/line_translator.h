@@ -14,6 +14,7 @@
 #include "cli/options/line_sources.h"
 #include "decode/texts/split_translator.h"
 #include "decode/texts/translator.h"
+#include "terms/translation_memory.h"
 #include "tokenizer/files/language_tag.h"
 
 namespace tril::cli {
@@ -29,7 +30,8 @@ struct LineLanguages {
 struct LineForm {
   bool json = false;
   std::int64_t n_best = 1;
-  bool terms = false;  ///< JSON lists the terms that are missing
+  bool terms = false;  ///< JSON lists the terms, and those that are missing
+  std::shared_ptr<const terms::TranslationMemory> memory = nullptr;  ///< JSON lists its hits
   AlignmentOptions alignment;
   search::SplitOptions split;
 };

@@ -15,6 +15,7 @@
 #include "cli/serving/model_loaders.h"
 #include "cli/serving/named_values.h"
 #include "cli/serving/serve_options.h"
+#include "cli/serving/served_terms.h"
 #include "cli/serving/server_keys.h"
 #include "model_io/adapter.h"
 #include "serve/api/service.h"
@@ -96,6 +97,8 @@ int serve(ServeOptions o) {
   options.documents = document_limits(o);
   options.suggestions_file = o.suggestions;
   options.most_suggestion_bytes = static_cast<std::uint64_t>(o.max_suggestions);
+  options.glossaries = glossaries_of(o);
+  options.memories = std::make_shared<const serve::ServedMemories>(memories_of(o));
 
   o.models = models_of(o);
   const std::vector<LanguagePair> languages = language_pairs(o.languages);

@@ -15,6 +15,7 @@
 #include "cli/commands/line_translator.h"
 #include "cli/commands/shortlist_option.h"
 #include "cli/commands/split_lines.h"
+#include "cli/commands/term_options.h"
 #include "cli/commands/translated_lines.h"
 #include "cli/commands/watch_documents.h"
 #include "cli/corpus_work/corpus_work.h"
@@ -48,7 +49,8 @@ struct TranslateOptions {
   DocumentFields documents;
   std::string input = "-", output = "-";
   std::string source_language, target_language;
-  std::optional<std::string> target_prefix, terminology;
+  std::optional<std::string> target_prefix;
+  TermOptions terms;
   PromptOptions prompt;
   SplitLineOptions split;
   bool json = false, skip_invalid = false;
@@ -75,10 +77,7 @@ Fields fields_of(TranslateOptions& o) {
         "file with the beginning of each translation, one line per line of text, possibly empty; after a final space a "
         "new word begins")
       .value_name("FILE");
-  f.add("terminology", &o.terminology,
-        "file of required phrase translations, one per line: source phrase, tab, target phrase; needs a beam, or a "
-        "language model whose prompt lists them")
-      .value_name("FILE");
+  add_term_fields(f, o.terms);
   f.add("n-best", &o.decoding.search.n_best, "print this many translations of each line: number ||| text ||| score")
       .at_least(1)
       .at_most(1000);
@@ -112,6 +111,7 @@ Fields fields_of(TranslateOptions& o) {
   add_ensemble_fields(f, o.others);
   add_speculative_fields(f, o.others);
   add_document_rules(f);
+  f.excludes("memory", "alignment", "a translation from the memory has none");
   for (const char* ranks : {"length-penalty", "coverage-penalty"})
     f.excludes("mbr", ranks, "samples are ranked only by their similarity to the others");
   return f;
@@ -132,16 +132,6 @@ DecodingOptions sampled(const TranslateOptions& o) {
   return d;
 }
 
-std::shared_ptr<const search::Terminology> terminology_of(const TranslateOptions& o, const search::SearchPlan& s,
-                                                          bool needs_beam) {
-  if (!o.terminology) return nullptr;
-  if (needs_beam && !s.has_beam())
-    fail_usage("--terminology", "needs a beam search to place phrases", "pass a beam, for example -b 8");
-  auto terminology = std::make_shared<const search::Terminology>(search::read_terminology(*o.terminology));
-  if (terminology->size() == 0) spdlog::warn("{}: contains no phrases", *o.terminology);
-  return terminology;
-}
-
 // The prefix cache of each worker, for the beginning that the prompts share.
 constexpr std::int64_t shared_prompt_tokens = 4096;
 
@@ -154,7 +144,9 @@ search::TranslatorOptions settled(const TranslateOptions& o, const model::Genera
   s.scores = o.json || o.decoding.search.n_best > 1;
   s.attention = attention_heads(o.alignment, m, o.replace_unknowns || s.coverage_penalty > 0);
   t.replace_unknowns = o.replace_unknowns;
-  t.terminology = terminology_of(o, s, m.has_encoder());
+  if (o.terms.has_terms() && m.has_encoder() && !s.has_beam())
+    fail_usage(o.terms.terminology ? "--terminology" : "--glossary", "needs a beam search to place phrases",
+               "pass a beam, for example -b 8");
   t.decoding.deterministic = o.deterministic;
   t.context = static_cast<std::int32_t>(o.prompt.context);
   t.style = o.prompt.style;
@@ -186,7 +178,7 @@ WorkPlan work_plan(const TranslateOptions& o, const Fields& fields, const std::s
   for (const std::string& path : o.others.models) models += (models.empty() ? "" : " ") + directory_identity(path);
   if (!models.empty()) plan.contents.emplace_back("models", models);
   add("draft-model", o.others.draft_model);
-  add("terminology", o.terminology.value_or(""));
+  for (const auto& [name, path] : term_files(o.terms)) add(name.c_str(), path);
   add("shortlist", o.shortlist.empty() ? "" : o.shortlist[0]);
   return plan;
 }
@@ -270,6 +262,18 @@ LineLanguages line_languages(const TranslateOptions& o, const model::Model& m, c
   return languages;
 }
 
+// The languages that glossaries and memories must have; "": not known.
+terms::LanguagePair language_pair(const TranslateOptions& o, const Tokenizer& tokenizer) {
+  const StatedLanguages stated = tokenizer.stated_languages();
+  const auto first = [](std::initializer_list<std::string> codes) {
+    for (const std::string& code : codes)
+      if (!code.empty()) return code;
+    return std::string();
+  };
+  return {first({o.source_language == "auto" ? "" : o.source_language, stated.source}),
+          first({o.target_language, o.documents.to.value_or(""), stated.target})};
+}
+
 // Throws Error(usage) for what has no meaning for a line in parts.
 void check_split(const TranslateOptions& o) {
   if (o.split.split == Split::none) {
@@ -319,6 +323,11 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   search::TranslatorOptions options = settled(o, published, *model, *tokenizer, languages.said);
   if (languages.sources)
     options.source_of = [sources = languages.sources](const std::string& line) { return sources->counted(line); };
+  const terms::LanguagePair pair = language_pair(o, *tokenizer);
+  options.terminology = terminology_of(o.terms, pair);
+  const std::shared_ptr<const terms::TranslationMemory> memory = memory_of(o.terms, pair);
+  if (memory && o.terms.memory_use == terms::MemoryUse::exact)
+    options.recall = recall_of(memory, languages.said.prefix, *tokenizer);
   const ModelSet others(o.others, o.decoding, *model, tokenizer.get());
   others.give_to(options.decoding);
   const auto make_text = [&] {
@@ -326,7 +335,8 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   };
   LineForm form{.json = o.json,
                 .n_best = o.decoding.search.n_best,
-                .terms = o.terminology.has_value(),
+                .terms = o.terms.has_terms(),
+                .memory = memory,
                 .alignment = o.alignment,
                 .split = split_options(o.split, languages.said, o.target_language, *tokenizer)};
   const std::size_t window = lines_at_a_time(options.decoding.batch_size, options.decoding.threads);

@@ -18,7 +18,9 @@ void LineTally::add(const search::Translation& best) {
   late += best.stop_reason == search::StopReason::time_limit ? 1 : 0;
   too_long += best.cut_by_factor ? 1 : 0;
   stuck += best.stop_reason == search::StopReason::dead_end ? 1 : 0;
+  terms += std::ssize(best.terms);
   unsatisfied += std::ssize(best.unsatisfied);
+  recalled += best.recalled ? 1 : 0;
 }
 
 void warn_of_lines(const search::Translator& translator, const LineTally& tally, const model::Model& m,
@@ -35,6 +37,10 @@ void warn_of_lines(const search::Translator& translator, const LineTally& tally,
   if (tally.stuck > 0)
     spdlog::warn("lines whose translation ends early, or is empty, because every next token was forbidden: {}",
                  format_count(tally.stuck));
+  if (tally.recalled > 0) spdlog::info("sentences translated by the memory: {}", format_count(tally.recalled));
+  if (tally.terms > 0)
+    spdlog::info("terms in the text: {}; in the translations: {}", format_count(tally.terms),
+                 format_count(tally.terms - tally.unsatisfied));
   if (tally.unsatisfied > 0)
     spdlog::warn("terminology phrases missing from translations (--json lists them): {}",
                  format_count(tally.unsatisfied));

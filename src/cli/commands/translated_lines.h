@@ -11,9 +11,10 @@ namespace tril::cli {
 /// Counts of what happened to the best translations, for warnings at the end.
 struct LineTally {
   std::int64_t late = 0, stuck = 0, too_long = 0, at_length = 0;
-  std::int64_t unsatisfied = 0;  ///< terms
-  std::int64_t surrounded = 0;   ///< answers with other text than reasoning around the translation
-  std::int64_t unanswered = 0;   ///< answers that end before the translation begins
+  std::int64_t terms = 0, unsatisfied = 0;  ///< terms of the lines, and those that are missing
+  std::int64_t recalled = 0;                ///< translations from the memory
+  std::int64_t surrounded = 0;              ///< answers with other text than reasoning around the translation
+  std::int64_t unanswered = 0;              ///< answers that end before the translation begins
 
   void add(const search::Translation& best);
 };

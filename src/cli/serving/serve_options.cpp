@@ -53,6 +53,17 @@ Fields fields_of(ServeOptions& o) {
       .at_most(serve::most_pivots);
   f.add("pivot", &o.pivot, "languages to prefer as pivots, the best first; unset: the first in the order of --model")
       .value_name("LANGUAGE");
+  f.add("glossary", &o.glossaries,
+        "glossaries for requests with \"glossary\": \"NAME\": .tsv, .csv or .tbx files; a file that does not state its "
+        "languages has them before it: NAME=en:de:FILE")
+      .value_name("NAME=FILE");
+  f.add("glossary-dir", &o.glossary_dir,
+        "directory for the glossaries that clients upload (POST /glossaries); unset: they are kept in memory only")
+      .value_name("DIR");
+  f.add("memory", &o.memories,
+        "translation memories for requests with \"memory\": \"NAME\": .tmx or .tsv files, with their languages before "
+        "them: NAME=en:de:FILE")
+      .value_name("NAME=FROM:TO:FILE");
   f.add("beam-size", &o.decoding.search.beam_size,
         "default beam size of requests; unset: as the model's directory says, or 1")
       .letter('b')

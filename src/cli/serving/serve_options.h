@@ -17,7 +17,8 @@ inline constexpr int most_http_threads = 256;
 
 struct ServeOptions {
   std::vector<std::string> models, model_directories, adapters, languages, prompt_templates, cors_origins;
-  std::vector<std::string> pivot;
+  std::vector<std::string> pivot, glossaries, memories;
+  std::string glossary_dir;
   std::int64_t max_pivots = serve::PivotOptions{}.most;
   std::optional<std::string> load;  ///< "at-start", "on-demand"; unset: follows from the next two
   std::int64_t model_memory = 0;    ///< bytes; 0: no bound

@@ -56,22 +56,22 @@ std::size_t Terminology::size() const {
   return size;
 }
 
-Terminology read_terminology(const std::string& path) {
+std::shared_ptr<const terms::TermMatcher> read_terminology(const std::string& path) {
   LineReader reader(path, {.may_skip = false});
-  std::vector<Term> terms;
+  std::vector<terms::Entry> entries;
   for (std::string line; reader.next(line) == Line::text;) {
     if (trim(line).empty()) continue;
     const std::size_t tab = line.find('\t');
     const auto where = [&] { return fmt::format("{}:{}", reader.name(), reader.line_number()); };
     if (tab == std::string::npos)
       fail(where(), fmt::format("expected \"source phrase<TAB>target phrase\", got \"{}\"", printable(line)));
-    terms.push_back({line.substr(0, tab), line.substr(tab + 1)});
-    if (trim(terms.back().source).empty() || trim(terms.back().target).empty())
+    entries.push_back({line.substr(0, tab), line.substr(tab + 1), terms::Match::exact, reader.line_number()});
+    if (trim(entries.back().source).empty() || trim(entries.back().target).empty())
       fail(where(), "a phrase is empty", "write \"source phrase<TAB>target phrase\"");
-    if (terms.back().target.find('\t') != std::string::npos) fail(where(), "has more than one tab");
+    if (entries.back().target.find('\t') != std::string::npos) fail(where(), "has more than one tab");
   }
   try {
-    return Terminology(std::move(terms));
+    return std::make_shared<const terms::TermMatcher>(std::move(entries), terms::MatchOptions{});
   } catch (const Error& error) {  // a contradiction between lines
     fail(reader.name(), error.message(), error.hint());
   }

@@ -30,8 +30,8 @@ class Terminology {
   std::vector<std::shared_ptr<const terms::TermMatcher>> matchers_;
 };
 
-/// Reads lines "source phrase<TAB>target phrase"; skips empty lines. @throws Error naming file and line
-Terminology read_terminology(const std::string& path);
+/// Reads lines "source phrase<TAB>target phrase", compared exactly; skips empty lines. @throws Error naming file and line
+std::shared_ptr<const terms::TermMatcher> read_terminology(const std::string& path);
 
 /// The terms whose target phrase is missing in a translation. A phrase, as the tokenizer decodes it, must occur at word
 /// boundaries as often as it is listed, and once more for each listed phrase that contains it.

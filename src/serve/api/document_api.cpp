@@ -5,6 +5,7 @@
 
 #include "document/formats.h"
 #include "serve/api/form_body.h"
+#include "serve/api/request_terms.h"
 #include "serve/api/search_fields.h"
 #include "serve/api/service.h"
 
@@ -33,6 +34,7 @@ Fields fields_of(FileRequest& request) {
       .at_least(0)
       .at_most(100);
   f.add("style", &r.style, "for a language model: the style that its prompt asks for, such as formal");
+  add_term_fields(f, r);
   f.add("replace-unknowns", &r.replace_unknowns, "replace an unknown token with the source word it attends to most");
   f.add("stream", &r.stream, "report progress by server-sent events; so does the header Accept: text/event-stream");
   add_search_fields(f, r.search, true);
@@ -134,6 +136,7 @@ void translate_file(Service& service, const CallPtr& call) {
                     .bytes = std::string(form.bytes),
                     .request = read_request<FileRequest>(body, call->warnings, {"terminology", "secret"}).all,
                     .body = std::move(body)};
+  task.request.term_sources = term_sources(service, *call);
   call->request.body = {};
   const bool streams =
       task.request.stream || call->request.header("accept").value_or("").find("text/event-stream") != std::string::npos;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "decode/texts/sentence_links.h"
+#include "serve/api/request_terms.h"
 #include "serve/api/search_fields.h"
 
 namespace tril::serve {
@@ -29,6 +30,10 @@ std::string search_key(const search::TextOptions& text, const Json& body) {
                                   "terminology",
                                   "context",
                                   "style",
+                                  "glossary",
+                                  "glossary_match",
+                                  "memory",
+                                  "memory_use",
                                   "ignore_tags",
                                   "splitting_tags",
                                   "non_splitting_tags",
@@ -51,7 +56,9 @@ SentencePlan::SentencePlan(ModelPtr model, const ModelChoice& choice, const Tran
       min_length_(r.search.min_length),
       aligns_(r.alignment),
       can_link_(choice.before.empty() && model_->model().has_encoder()) {
-  text_.terminology = terminology_of(body);
+  const terms::LanguagePair pair{source_language_, choice.target};
+  text_.terminology = requested_terms(r, body, pair);
+  memory_ = requested_memory(r, pair);
   text_.replace_unknowns = r.replace_unknowns;
   set_lengths(r.search);
   search_ = search_plan(r.search, model_->asked_to_translate(), r.alternatives + 1, *model_);
@@ -62,6 +69,7 @@ SentencePlan::SentencePlan(ModelPtr model, const ModelChoice& choice, const Tran
     if (!r.search.sampling) search_.sampling.on = false;  // the publisher's choice, which the terms overrule
   }
   set_languages(choice);
+  if (memory_ && r.memory_use == terms::MemoryUse::exact) recall_from(memory_, tag_, text_);
   key_ = search_key(text_, body);
 }
 

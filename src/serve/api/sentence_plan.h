@@ -40,6 +40,8 @@ class SentencePlan {
   /// The source language by the model's own name; "": unknown.
   const std::string& source_language() const { return source_language_; }
   bool has_links() const { return links_; }
+  /// The request's translation memory; null: none.
+  const terms::TranslationMemory* memory() const { return memory_.get(); }
 
   /// @param input   the sentence with its tag, and its context
   /// @param number  of the sentence in the request
@@ -60,6 +62,7 @@ class SentencePlan {
 
   ModelPtr model_;
   search::TextOptions text_;
+  std::shared_ptr<const terms::TranslationMemory> memory_;
   search::SearchPlan search_;  ///< moved from by settle()
   std::shared_ptr<const search::SearchPlan> options_;
   std::string tag_, source_language_;

@@ -85,6 +85,7 @@ Service::Service(const ServiceOptions& options, Models& models)
   add_document_routes();
   add_suggestion_routes();
   add_language_routes();
+  add_glossary_routes();
   add_openai_routes();
   add_model_routes();
   add_status_routes();

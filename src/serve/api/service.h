@@ -1,5 +1,6 @@
 // The server's core: the table of its routes, authorisation, error answers, and the access log. The routes themselves
-// are in separate files (translate_api.cpp, document_api.cpp, language_api.cpp, openai_api.cpp, model_api.cpp, status_api.cpp).
+// are in separate files (translate_api.cpp, document_api.cpp, glossary_api.cpp, language_api.cpp, openai_api.cpp, model_api.cpp,
+// status_api.cpp).
 #pragma once
 
 #include <atomic>
@@ -15,6 +16,7 @@
 #include "serve/api/error_style.h"
 #include "serve/api/language_graph.h"
 #include "serve/api/request_fields.h"
+#include "serve/api/term_sources.h"
 #include "serve/api/usage.h"
 #include "serve/engine/metrics.h"
 #include "serve/engine/models.h"
@@ -46,6 +48,8 @@ struct ServiceOptions {
   std::string suggestions_file;  ///< of POST /suggest; "": suggestions are not taken
   std::uint64_t most_suggestion_bytes = std::uint64_t{64} << 20;
   std::int64_t most_hypotheses = 1024, most_new_tokens = 4096;
+  std::shared_ptr<terms::GlossaryLibrary> glossaries = std::make_shared<terms::GlossaryLibrary>();
+  std::shared_ptr<const ServedMemories> memories = std::make_shared<ServedMemories>();
 };
 
 /// The client and the model of a call. Separate, since the access log may outlive the call.
@@ -133,6 +137,7 @@ class Service {
   bool takes_files(std::string_view path) const;
   std::size_t most_upload_bytes() const;
   Usage& usage() { return usage_; }
+  terms::GlossaryLibrary& glossaries() const { return *options_.glossaries; }
 
   // --- for the routes ---
 
@@ -175,6 +180,7 @@ class Service {
   void add_document_routes();
   void add_suggestion_routes();
   void add_language_routes();
+  void add_glossary_routes();
   void add_openai_routes();
   void add_model_routes();
   void add_status_routes();

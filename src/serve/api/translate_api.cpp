@@ -7,6 +7,7 @@
 #include "serve/api/joined_answer.h"
 #include "serve/api/model_choice.h"
 #include "serve/api/pivot_translation.h"
+#include "serve/api/request_terms.h"
 #include "serve/api/sentence_plan.h"
 #include "serve/api/service.h"
 #include "serve/api/split_text.h"
@@ -38,6 +39,11 @@ class Translating : public std::enable_shared_from_this<Translating> {
     check_priority(r_.schedule, call_->admin);
     if (!r_.prefix.empty() && r_.split != "none") throw field_error("prefix", "needs \"split\": \"none\"");
 
+    if (plan_->memory())
+      for (const SplitText& t : *split_) {
+        hits_.push_back(Json::array());
+        for (const std::string& sentence : t.sources) add_hits(*plan_->memory(), sentence, hits_.back());
+      }
     std::uint64_t number = 0;
     std::vector<WorkPtr> works;
     for (std::size_t i = 0; i < split_->size(); ++i) {
@@ -202,6 +208,15 @@ class Translating : public std::enable_shared_from_this<Translating> {
     Json body{{"translatedText", shaped(texts)}};
     if (r_.alternatives > 0) body["alternatives"] = shaped(alternatives);
     if (r_.scores || r_.alignment) body["details"] = shaped(details);
+    if (plan_->text().terminology) {
+      Json terms = Json::array();
+      for (const SplitText& t : *split_) {
+        terms.push_back(Json::array());
+        for (const auto& list : t.translations) add_terms(list.at(0), terms.back());
+      }
+      body["terms"] = shaped(terms);
+    }
+    if (plan_->memory()) body["memory"] = shaped(hits_);
     if (!choice_.before.empty()) body["pivot"] = pivots_of(choice_);
     Json detected = Json::array();
     for (const DetectedSource& one : choice_.detected)
@@ -228,6 +243,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
   std::optional<SentencePlan> plan_;
   SplitTexts split_;
   bool shows_context_text_ = false;  ///< TranslateRequest::context_text
+  Json hits_ = Json::array();        ///< of the memory, by text
   std::atomic<std::size_t> left_ = 0;
   std::mutex mutex_;
   std::exception_ptr error_;
@@ -279,6 +295,7 @@ void translate_texts(Service& service, const CallPtr& call, Translation t) {
 }  // namespace
 
 void translate(Service& service, const CallPtr& call, TranslateRequest r, Json body) {
+  r.term_sources = term_sources(service, *call);
   std::vector<TextGroup> groups =
       choose_models(service, {r.model, r.source, r.target}, r.q.size(), [&] { return plain_texts(r); });
   for (const std::string& q : r.q) service.usage().add(call->client(), characters_in(q));
@@ -308,7 +325,8 @@ void Service::add_translate_routes() {
                      .summary = "Translates a text or a list of texts, as LibreTranslate does",
                      .request_schema = translate_schema(),
                      .response =
-                         "translatedText, the other requested fields, detectedLanguage if the source is auto, "
+                         "translatedText, the other requested fields, terms (of a terminology or a glossary) with "
+                         "whether each is applied, memory (similar sentences), detectedLanguage if the source is auto, "
                          "sourceAssumed if it is not "
                          "given but the only one, and pivot, the languages between, if no model translates directly",
                      .handle =

@@ -4,6 +4,18 @@
 
 namespace tril::serve {
 
+void add_term_fields(Fields& f, TranslateRequest& r) {
+  f.add("glossary", &r.glossary,
+        "name or id of a glossary, or a list of them, the most important first: their phrases get their translations");
+  f.add("glossary-match", &r.glossary_match,
+        "how phrases are compared: exact, case (upper and lower case are equal) or stem (endings may differ)",
+        terms::match_names());
+  f.add("memory", &r.memory, "name of a translation memory; the answer lists similar sentences");
+  f.add("memory-use", &r.memory_use,
+        "exact: a sentence that is in the memory gets its translation from there; tell: not",
+        terms::memory_use_names());
+}
+
 Fields fields_of(TranslateRequest& r) {
   Fields f;
   f.add("q", &r.q, "a text or a list of texts to translate").required();
@@ -30,6 +42,7 @@ Fields fields_of(TranslateRequest& r) {
       .at_least(0)
       .at_most(100);
   f.add("style", &r.style, "for a language model: the style that its prompt asks for, such as formal");
+  add_term_fields(f, r);
   f.add("scores", &r.scores, "return scores, log-probabilities and tokens too");
   f.add("alignment", &r.alignment, "return the source tokens of each output token, by cross-attention, too");
   f.add("replace-unknowns", &r.replace_unknowns, "replace an unknown token with the source word it attends to most");
@@ -55,36 +68,38 @@ Json translate_schema() {
   return schema;
 }
 
-std::shared_ptr<const search::Terminology> terminology_of(const Json& body) {
+std::shared_ptr<const terms::TermMatcher> inline_terminology(const Json& body) {
   const auto given = body.find("terminology");
   if (given == body.end() || given->is_null()) return nullptr;
   const HttpError wrong =
       field_error("terminology", "expected {\"phrase\": \"translation\", ...} or [[phrase, translation], ...]");
-  std::vector<search::Term> terms;
+  std::vector<terms::Entry> entries;
   if (given->is_object()) {
     for (const auto& [source, target] : given->items()) {
       if (!target.is_string()) throw wrong;
-      terms.push_back({source, target.get<std::string>()});
+      entries.push_back({source, target.get<std::string>()});
     }
   } else if (given->is_array()) {
     for (const Json& pair : *given) {
       if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_string()) throw wrong;
-      terms.push_back({pair[0].get<std::string>(), pair[1].get<std::string>()});
+      entries.push_back({pair[0].get<std::string>(), pair[1].get<std::string>()});
     }
   } else {
     throw wrong;
   }
-  if (terms.size() > 1000) throw field_error("terminology", "at most 1000 phrases are allowed");
-  if (terms.empty()) return nullptr;
-  return std::make_shared<const search::Terminology>(std::move(terms));
+  if (entries.size() > 1000) throw field_error("terminology", "at most 1000 phrases are allowed");
+  if (entries.empty()) return nullptr;
+  return std::make_shared<const terms::TermMatcher>(std::move(entries), terms::MatchOptions{});
 }
 
 void check_over_pivots(const TranslateRequest& r, const Json& body, const std::vector<std::string>& pivots) {
-  const auto terms = body.find("terminology");
-  const char* const field = r.alignment                                ? "alignment"
-                            : r.replace_unknowns                       ? "replace_unknowns"
-                            : terms != body.end() && !terms->is_null() ? "terminology"
-                                                                       : nullptr;
+  const auto given = [&](const char* name) { return body.contains(name) && !body[name].is_null(); };
+  const char* const field = r.alignment            ? "alignment"
+                            : r.replace_unknowns   ? "replace_unknowns"
+                            : given("terminology") ? "terminology"
+                            : !r.glossary.empty()  ? "glossary"
+                            : !r.memory.empty()    ? "memory"
+                                                   : nullptr;
   if (field)
     throw field_error(field, fmt::format("is not possible for a translation through {}, because no model reads the "
                                          "source and writes the target; leave it out",

@@ -6,18 +6,22 @@
 #include <string>
 #include <vector>
 
-#include "decode/texts/terminology.h"
 #include "document/xml_markup.h"
 #include "serve/api/request_fields.h"
 #include "serve/api/schedule.h"
 #include "serve/api/search_fields.h"
+#include "serve/api/term_sources.h"
 
 namespace tril::serve {
 
 struct TranslateRequest {
   std::vector<std::string> q;
   std::string model, source, target, format = "text", api_key, split = "sentences", prefix;
-  std::string style;
+  std::string style, memory;
+  std::vector<std::string> glossary;
+  TermSources term_sources;  ///< for `glossary` and `memory`; set by term_sources()
+  terms::Match glossary_match = terms::Match::ignore_case;
+  terms::MemoryUse memory_use = terms::MemoryUse::exact;
   document::XmlRules xml;
   std::int64_t alternatives = 0, context = 0;
   Schedule schedule;
@@ -28,6 +32,9 @@ struct TranslateRequest {
   bool style_may_be_left_out = false;  ///< by a model that has no place for a style; otherwise it refuses the request
   std::string context_text;            ///< shown before all texts, by a model that has a place for context; "": none
 };
+
+/// Adds `glossary`, `glossary_match`, `memory` and `memory_use`.
+void add_term_fields(Fields& f, TranslateRequest& request);
 
 /// The request's fields.
 Fields fields_of(TranslateRequest& request);
@@ -40,7 +47,7 @@ Json translate_schema();
 
 /// The field "terminology" of a request: {"dog": "Hund"} or [["dog", "Hund"], ...]; null if it has no terms.
 /// @throws HttpError (400) for any other form
-std::shared_ptr<const search::Terminology> terminology_of(const Json& body);
+std::shared_ptr<const terms::TermMatcher> inline_terminology(const Json& body);
 
 /// Refuses what refers to the words of the source in a translation through pivots, whose last model does not read the source.
 /// @param pivots  public codes

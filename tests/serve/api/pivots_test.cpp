@@ -175,7 +175,9 @@ TEST_F(ServingPivots, WhatNeedsTheSourcesWordsIsRefused) {
   const Json pair{{"q", "a dog"}, {"source", "fr"}, {"target", "de"}};
   for (const auto& [field, value] : {std::pair<const char*, Json>("alignment", true),
                                      {"replace_unknowns", true},
-                                     {"terminology", {{"dog", "Hund"}}}}) {
+                                     {"terminology", {{"dog", "Hund"}}},
+                                     {"glossary", "x"},
+                                     {"memory", "x"}}) {
     Json request = pair;
     request[field] = value;
     const std::string error = post("/translate", request, 400)["error"];
