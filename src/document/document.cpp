@@ -1,6 +1,7 @@
 #include "document/document.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "base/error.h"
 #include "base/utf8.h"
@@ -13,6 +14,8 @@ void TextDocument::add(Slot slot, Segment segment) {
 }
 
 void TextDocument::replace(Range at, std::string bytes) {
+  if (!replaced_.empty() && at.begin < replaced_.back().first.end)
+    throw std::logic_error("replaced places of a document are out of order");
   replaced_.emplace_back(at, std::move(bytes));
 }
 

@@ -65,8 +65,9 @@ std::optional<YamlScalar> plain(std::string_view bytes, std::size_t begin, std::
     std::size_t end = at;
     while (end < bytes.size() && is_space(bytes[end])) ++end;
     if (end == bytes.size() || !is_end(bytes[end])) {
-      if (at >= bytes.size() || bytes[at] != value[v]) return std::nullopt;
-      ++at, ++v;
+      const std::string_view same = bytes.substr(at, std::max<std::size_t>(end - at, 1));  // blanks, or one byte
+      if (same.empty() || !value.substr(v).starts_with(same)) return std::nullopt;
+      at += same.size(), v += same.size();
       continue;
     }
     std::size_t lines = 0;
@@ -142,16 +143,18 @@ bool is_plain_text(std::string_view text, bool flow) {
   return is_yaml_string(text);
 }
 
-// The lines of a block. @param between  line ends between two of them
-std::string block_text(std::string_view text, std::string_view indent, const std::string& between) {
+// The lines of a block. In a folded one, n + 1 line ends are n of the text.
+std::string block_text(std::string_view text, const YamlScalar& scalar, const std::string& line_end) {
+  const bool folded = scalar.style == YamlStyle::folded;
   std::string s;
   text = without_line_ends(text);
   while (!text.empty() && is_space(text[0])) text.remove_prefix(1);  // it would be indentation
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line = text.substr(begin, end - begin);
-    if (begin > 0) s += between;
-    if (begin > 0 && !line.empty()) s += indent;
+    std::string_view line = text.substr(begin, end - begin);
+    while (folded && !line.empty() && is_space(line[0])) line.remove_prefix(1);  // such a line would not be folded
+    if (begin > 0) s += line_end;
+    if (begin > 0 && !line.empty()) s += (folded ? line_end : "") + scalar.indent;
     s += line;
     begin = end + 1;
   }
@@ -183,9 +186,8 @@ std::string yaml_text(const YamlScalar& scalar, std::string_view text, bool flow
   const std::string end(line_end);
   switch (scalar.style) {
     case YamlStyle::literal:
-      return block_text(text, scalar.indent, end);
     case YamlStyle::folded:
-      return block_text(text, scalar.indent, end + end);
+      return block_text(text, scalar, end);
     case YamlStyle::plain:
       if (is_plain_text(text, flow)) return std::string(text);
       break;

@@ -33,7 +33,7 @@ class YamlStrings : public YAML::EventHandler {
     if (mark.pos == document_begin_)
       fail(fmt::format("{}: line {}", options_.where, mark.line + 1), "is not valid YAML: a value was expected");
     document_begin_ = mark.pos;
-    root_key_.reset(), root_keys_ = 0, levels_.clear();
+    candidate_.reset(), root_key_.reset(), root_keys_ = 0, levels_.clear();
   }
   void OnDocumentEnd() override {
     if (root_keys_ != 1 || !root_key_ || options_.target_language.empty()) return;
@@ -44,10 +44,11 @@ class YamlStrings : public YAML::EventHandler {
   void OnAlias(const YAML::Mark&, YAML::anchor_t) override { next(); }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, const std::string& value) override {
     const bool is_root_key = levels_.size() == 1 && levels_[0].is_map && levels_[0].at_key;
-    if (next())
-      string(mark, tag, value);
-    else if (is_root_key && ++root_keys_ == 1 && is_source_language(value))
+    if (next()) {
+      if (levels_.empty() || !levels_.back().in_key) string(mark, tag, value);
+    } else if (is_root_key && root_keys_ == 1 && is_source_language(value)) {
       candidate_ = find_yaml_scalar(bytes_, place(mark), value);
+    }
   }
   void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
                        YAML::EmitterStyle::value style) override {
@@ -55,7 +56,7 @@ class YamlStrings : public YAML::EventHandler {
   }
   void OnSequenceEnd() override { levels_.pop_back(); }
   void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value style) override {
-    if (levels_.size() == 1 && root_keys_ == 1) root_key_ = std::move(candidate_);
+    if (levels_.size() == 1 && !levels_[0].at_key && root_keys_ == 1) root_key_ = candidate_;
     open(true, style);
   }
   void OnMapEnd() override { levels_.pop_back(); }
@@ -63,6 +64,7 @@ class YamlStrings : public YAML::EventHandler {
  private:
   struct Level {
     bool is_map, at_key, flow;
+    bool in_key;  ///< within a key that is a map or a sequence
   };
 
   std::size_t place(const YAML::Mark& mark) const { return first_ + static_cast<std::size_t>(mark.pos); }
@@ -74,13 +76,15 @@ class YamlStrings : public YAML::EventHandler {
   // Goes past a key or a value. @return whether it was a value
   bool next() {
     if (levels_.empty() || !levels_.back().is_map) return true;
+    if (levels_.size() == 1 && levels_[0].at_key) ++root_keys_;
     levels_.back().at_key = !levels_.back().at_key;
     return levels_.back().at_key;
   }
   void open(bool is_map, YAML::EmitterStyle::value style) {
+    const bool in_key = !levels_.empty() && (levels_.back().in_key || (levels_.back().is_map && levels_.back().at_key));
     next();
     const bool flow = style == YAML::EmitterStyle::Flow || (!levels_.empty() && levels_.back().flow);
-    levels_.push_back({is_map, true, flow});
+    levels_.push_back({is_map, true, flow, in_key});
   }
 
   void string(const YAML::Mark& mark, const std::string& tag, const std::string& value) {
@@ -112,7 +116,7 @@ class YamlStrings : public YAML::EventHandler {
   std::size_t done_ = 0;  ///< the end of the last string
   std::vector<Level> levels_;
   std::optional<YamlScalar> candidate_, root_key_;
-  std::size_t root_keys_ = 0;
+  std::size_t root_keys_ = 0;  ///< that have begun, of the current document
 };
 
 }  // namespace

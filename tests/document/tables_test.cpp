@@ -44,6 +44,25 @@ TEST(Yaml, BlocksKeepTheirLines) {
             "a: |\n  ONE\n   TWO\n\n  THREE\n\nb: >-\n    X Y\n\n    Z\nc: |2\n   kept\n");
 }
 
+TEST(Yaml, FoldedBlocksKeepTheirEmptyLines) {
+  for (const std::string text : {"x\ny", "x\n\ny", "x\n\n\ny z"}) {
+    std::string file = "k: >-\n  ";
+    for (std::size_t at = 0; at < text.size(); ++at)
+      file += text[at] == '\n' ? text[at - 1] == '\n' ? "\n" : "\n\n" : std::string(1, text[at]);
+    for (std::size_t at = file.find("y"); at != std::string::npos; at = std::string::npos) file.insert(at, "  ");
+    ASSERT_EQ(YAML::Load(file)["k"].Scalar(), text) << file;
+    const auto document = read_document(file, {"x.yml"});
+    ASSERT_EQ(document->segments().size(), 1u) << file;
+    for (const std::string translation : {"a\nb", "a\n\nb", "a\n\n\nb\nc"})
+      EXPECT_EQ(YAML::Load(document->write(std::vector<Segment>{{translation, {}, {}}}))["k"].Scalar(), translation);
+  }
+}
+
+TEST(Yaml, ManyBlanksTakeLinearTime) {
+  const std::string blanks(4'000'000, ' ');
+  EXPECT_EQ(yaml("k: a" + blanks + "dog\n"), "k: A" + blanks + "DOG\n");
+}
+
 TEST(Yaml, ValuesStayStrings) {
   for (const std::string text : {"yes", "No",   "12",   "1e5", "0x1f", "null",  "~",  "2001-12-14", "12:30",
                                  "- a", "a: b", "a #b", "a:",  "'a",   "\"a\"", "*a", "&a",         "!a",
@@ -65,6 +84,11 @@ TEST(Yaml, TheRootOfRailsIsTheLanguage) {
   for (const std::string same : {"en:\n  a: 1\nb: 2\n", "en: 1\n", "title:\n  en: 1\n"})
     EXPECT_EQ(rails(same, "de"), same);
   EXPECT_EQ(rails("en:\n  a: 1\n", "de", "fr"), "en:\n  a: 1\n");
+  EXPECT_EQ(rails("en:\n  a: dog\n---\nconfig:\n  b: cat\n", "de"), "de:\n  a: DOG\n---\nconfig:\n  b: CAT\n");
+  EXPECT_EQ(rails("en:\n  a: dog\n---\nen:\n  b: cat\n", "de"), "de:\n  a: DOG\n---\nde:\n  b: CAT\n");
+  for (const std::string same :
+       {"en: 1\n---\nfoo:\n  a: 2\n", "en: 1\n? {a: 1}\n: {b: 2}\n", "en:\n  a: 1\n? [b]\n: 2\n"})
+    EXPECT_EQ(rails(same, "de"), same);
 }
 
 // Every string has its translation in the parser's view of the result, and all other values are the same.
