@@ -39,9 +39,8 @@ ParagraphContent drawing_paragraph(const XmlNodes& nodes, std::size_t paragraph)
       const std::size_t format = nodes.child(n, "rPr"), text = nodes.child(n, "t");
       const std::size_t number =
           format == 0 ? properties.number({}, "") : properties.number(nodes[format].at, look_of(nodes, format));
-      std::string words = text == 0 ? "" : nodes.text(text);
-      if (!words.empty())
-        content.inlines.push_back({.kind = Inline::text, .properties = number, .words = std::move(words)});
+      if (text != 0)
+        for (Inline& part : tabbed_text(nodes.text(text), number)) content.inlines.push_back(std::move(part));
     } else if (is("br")) {
       content.inlines.push_back({.kind = Inline::line_break, .raw = nodes[n].at});
     } else {

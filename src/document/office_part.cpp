@@ -70,12 +70,19 @@ class OfficePartReader {
     return kind == "title" || kind == "subtitle" || kind == "outline" || kind == "notes";
   }
 
+  // The text of a spreadsheet's string as a cell shows it, without phonetic guides.
+  std::string words_of(std::size_t string) const {
+    std::string words;
+    for (const Inline& x : sheet_string(nodes_, string).inlines) words += x.words;
+    return words;
+  }
+
   // Elements without anything to translate.
   bool stays(std::size_t n) const {
     if (nodes_[n].kind != XmlNode::element) return false;
     if (nodes_.is(n, Vocabulary::odf_text, "tracked-changes") || is_prompt(n)) return true;
     if (nodes_.is(n, Vocabulary::sheet, "si") || nodes_.is(n, Vocabulary::sheet, "is"))
-      return !kept_.empty() && kept_.contains(nodes_.text(n));
+      return !kept_.empty() && kept_.contains(words_of(n));
     if (!nodes_.is(n, Vocabulary::odf_table, "table-cell")) return false;
     // A cell's value is its text only if nothing else says so; the text of a number or a date is how it is shown.
     const std::string type = nodes_.attribute(n, "value-type");

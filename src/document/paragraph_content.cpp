@@ -1,5 +1,6 @@
 #include "document/paragraph_content.h"
 
+#include <algorithm>
 #include <set>
 
 namespace tril::document {
@@ -8,6 +9,33 @@ std::size_t RunProperties::number(Range raw, std::string key) {
   const auto [known, is_new] = numbers_.emplace(std::move(key), numbers_.size());
   if (is_new) paragraph_.properties.push_back(raw);
   return known->second;
+}
+
+std::vector<Inline> divided_text(std::string_view words, std::size_t properties,
+                                 std::size_t (*size_of_mark)(std::string_view)) {
+  std::vector<Inline> parts;
+  const auto add = [&](Inline::Kind kind, std::string_view part) {
+    if (!part.empty()) parts.push_back({.kind = kind, .properties = properties, .words = std::string(part)});
+  };
+  std::size_t done = 0;
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t size = size_of_mark(words.substr(at));
+    if (size > 0) {
+      add(Inline::text, words.substr(done, at - done));
+      add(Inline::boundary, words.substr(at, size));
+      done = at + size;
+    }
+    at += std::max<std::size_t>(size, 1);
+  }
+  add(Inline::text, words.substr(done));
+  return parts;
+}
+
+std::vector<Inline> tabbed_text(std::string_view words, std::size_t properties) {
+  const bool in_lines = words.find_first_of("\r\n") != std::string_view::npos;
+  const auto tab = [](std::string_view text) -> std::size_t { return text.starts_with('\t') ? 1 : 0; };
+  const auto none = [](std::string_view) -> std::size_t { return 0; };
+  return in_lines ? divided_text(words, properties, none) : divided_text(words, properties, tab);
 }
 
 void match_ranges(std::vector<Inline>& inlines, const std::vector<std::string>& names) {

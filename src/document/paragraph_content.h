@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "document/paragraph_builder.h"
@@ -40,6 +41,12 @@ class RunProperties {
   Paragraph& paragraph_;
   std::map<std::string, std::size_t> numbers_;  ///< by key
 };
+
+/// A text with a boundary at each mark that divides it. @param size_of_mark  bytes of a mark at the start of a text; 0: none
+std::vector<Inline> divided_text(std::string_view words, std::size_t properties,
+                                 std::size_t (*size_of_mark)(std::string_view));
+/// A text of WordprocessingML or DrawingML. A tab is a boundary, unless the text is laid out in lines, where white space is a blank.
+std::vector<Inline> tabbed_text(std::string_view words, std::size_t properties);
 
 /// Makes pairs of tags that need not be nested, such as the two ends of a bookmark. Ends without a counterpart, and those that cross
 /// others, become points. @param names  for each inline: "" or its name, the same for both ends

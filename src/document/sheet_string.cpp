@@ -1,32 +1,12 @@
-#include <algorithm>
-
 #include "document/paragraph_content.h"
 
 namespace tril::document {
 namespace {
 
 // Bytes of a line end at the start of a text: a character, or Excel's escape of one ("_x000D_"); 0: none.
-std::size_t line_end(std::string_view text) {
+std::size_t line_end_size(std::string_view text) {
   if (text.starts_with('\n') || text.starts_with('\r')) return 1;
   return text.starts_with("_x000D_") || text.starts_with("_x000A_") ? 7 : 0;
-}
-
-// Adds a cell's text, with a boundary for each line end.
-void add_lines(ParagraphContent& content, std::string_view words, std::size_t properties) {
-  const auto add = [&](Inline::Kind kind, std::string_view part) {
-    if (!part.empty()) content.inlines.push_back({.kind = kind, .properties = properties, .words = std::string(part)});
-  };
-  std::size_t done = 0;
-  for (std::size_t at = 0; at < words.size();) {
-    const std::size_t size = line_end(words.substr(at));
-    if (size > 0) {
-      add(Inline::text, words.substr(done, at - done));
-      add(Inline::boundary, words.substr(at, size));
-      done = at + size;
-    }
-    at += std::max<std::size_t>(size, 1);
-  }
-  add(Inline::text, words.substr(done));
 }
 
 }  // namespace
@@ -48,7 +28,8 @@ ParagraphContent sheet_string(const XmlNodes& nodes, std::size_t item) {
     const Range inside = nodes[format].inside;
     const std::string key = format == 0 ? "" : std::string(nodes.bytes().substr(inside.begin, inside.size()));
     const std::size_t number = properties.number(format == 0 ? Range{} : nodes[format].at, key);
-    add_lines(content, nodes.text(text), number);
+    for (Inline& part : divided_text(nodes.text(text), number, line_end_size))
+      content.inlines.push_back(std::move(part));
   }
   return content;
 }

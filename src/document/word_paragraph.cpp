@@ -113,8 +113,7 @@ class WordReader {
       if (nodes_[n].kind == XmlNode::element && !is_word(n, {"rPr", "lastRenderedPageBreak"})) parts.push_back(n);
     for (const std::size_t n : parts) {
       if (is_word(n, {"t"})) {
-        if (std::string words = nodes_.text(n); !words.empty())
-          add({.kind = Inline::text, .properties = properties, .words = std::move(words)});
+        for (Inline& part : tabbed_text(nodes_.text(n), properties)) add(std::move(part));
         continue;
       }
       if (is_word(n, {"noBreakHyphen"})) {

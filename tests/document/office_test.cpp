@@ -157,6 +157,14 @@ TEST(Pptx, TextOfShapes) {
                 "<a:r><a:t> OF IT</a:t></a:r><a:br/><a:r><a:t>END</a:t></a:r></a:p>");
 }
 
+TEST(Pptx, TabsOfTextAreBoundaries) {
+  const auto file = [](const std::string& text) { return pptx_file("<a:p><a:r><a:t>" + text + "</a:t></a:r></a:p>"); };
+  EXPECT_EQ(texts(file("name:\tann"), "x.pptx"), (std::vector<std::string>{"name:", "ann"}));
+  EXPECT_EQ(texts(file("a\n\tdog"), "x.pptx"), std::vector<std::string>{"a \tdog"}) << "white space of a layout";
+  EXPECT_EQ(slide("<a:p><a:r><a:t>name:\tann</a:t></a:r></a:p>"), "<a:p><a:r><a:t>NAME:\tANN</a:t></a:r></a:p>");
+  EXPECT_EQ(texts(docx_file(p(r("name:\tann"))), "x.docx"), (std::vector<std::string>{"name:", "ann"}));
+}
+
 TEST(Xlsx, StringsOfCells) {
   EXPECT_EQ(strings("<si><t>a dog</t></si><si><t>12</t></si><si><t xml:space=\"preserve\"> x </t></si>"),
             "<si><t>A DOG</t></si><si><t>12</t></si><si><t xml:space=\"preserve\"> X </t></si>");
@@ -177,6 +185,9 @@ TEST(Xlsx, NamesOfColumnsStay) {
   EXPECT_EQ(strings("<si><t>a &amp; b</t></si><si><t>c</t></si><si><t>d\ne</t></si>",
                     {{"t.xml", "spreadsheetml.table+xml", table}}),
             "<si><t>a &amp; b</t></si><si><t>C</t></si><si><t>d\ne</t></si>");
+  const std::string parts =
+      "<si><r><t>a &amp; </t></r>\n <r><t>b</t></r><rPh sb=\"0\"><t>x</t></rPh><phoneticPr/></si>";
+  EXPECT_EQ(strings(parts, {{"t.xml", "spreadsheetml.table+xml", table}}), parts);
 }
 
 TEST(OpenDocument, TextMarksAndWhiteSpace) {
