@@ -22,6 +22,11 @@ bool is_command_letter(char c) {
 
 std::string escape_latex(std::string_view text, const Slot& slot) {
   std::string s;
+  // Behind "\item", "\\" and other commands, these would begin an argument.
+  if (text.starts_with('[') || text.starts_with('*')) {
+    s = "{" + std::string(text.substr(0, 1)) + "}";
+    text.remove_prefix(1);
+  }
   for (std::size_t at = 0; at < text.size();) {
     const std::string c(text.substr(at, character_at(text, at).length));
     at += c.size();
@@ -66,7 +71,7 @@ class LatexReader {
 
  private:
   // What a closing brace ends.
-  enum class Group : std::uint8_t { pair, block };
+  enum class Group : std::uint8_t { pair, block, title };
 
   char byte(std::size_t at) const { return at < bytes_.size() ? bytes_[at] : '\0'; }
   void flush() {
@@ -176,7 +181,16 @@ class LatexReader {
     }
     const Group group = groups_.back();
     groups_.pop_back();
-    group == Group::pair ? builder_.close(take(at_ + 1), "{") : skip(at_ + 1);
+    if (group == Group::pair) return builder_.close(take(at_ + 1), "{");
+    skip(at_ + 1);
+    if (group == Group::title) title();
+  }
+
+  // A title in braces at the current place.
+  void title() {
+    if (byte(at_) != '{' || past_bracket(at_) == std::string_view::npos) return;
+    skip(at_ + 1);
+    groups_.push_back(Group::title);
   }
 
   // Finds the closing brace of each opening one, in one pass.
@@ -212,8 +226,8 @@ class LatexReader {
     }
     return std::string_view::npos;
   }
-  // Behind the arguments that begin at `from`. @param most  of those in braces
-  std::size_t past_arguments(std::size_t from, int most) const {
+  // Behind the arguments that begin at `from`. @param most  of those in braces; @param apart  blanks may precede a brace
+  std::size_t past_arguments(std::size_t from, int most, bool apart = true) const {
     std::size_t at = from;
     for (;;) {
       const std::size_t next = bytes_.find_first_not_of(' ', at);
@@ -222,7 +236,7 @@ class LatexReader {
         at = next + 1;
         continue;
       }
-      if ((c != '[' && c != '{') || (c == '{' && most == 0) || (c == '[' && next != at)) return at;
+      if ((c != '[' && c != '{') || (c == '{' && most == 0) || ((c == '[' || !apart) && next != at)) return at;
       const std::size_t end = past_bracket(next);
       if (end == std::string_view::npos) return at;
       most -= c == '{' ? 1 : 0;
@@ -258,9 +272,10 @@ class LatexReader {
   }
   std::size_t line_of_definition(std::size_t from) const { return std::min(bytes_.find('\n', from), bytes_.size()); }
 
-  // The blank behind a command without arguments belongs to it: no letter of a translation may follow the name.
+  // The blank behind a command without arguments belongs to it: no letter of a translation may follow the name. A group behind
+  // a blank may be text, as in "\noindent {\bf Note}".
   void unknown(std::size_t name_end) {
-    const std::size_t arguments = past_arguments(name_end, 9);
+    const std::size_t arguments = past_arguments(name_end, 9, false);
     if (byte(arguments) == '{') {  // without an end
       end();
       ended_ = true;
@@ -272,6 +287,8 @@ class LatexReader {
   }
 
   void text_argument(const LatexCommand& known, std::size_t name_end) {
+    // \hyperref{URL}{category}{name}{text} is the other form of \hyperref[label]{text}.
+    if (bytes_.substr(at_, name_end - at_) == "\\hyperref" && byte(name_end) != '[') return unknown(name_end);
     std::size_t at = past_arguments(name_end, known.arguments);
     at = std::min(bytes_.find_first_not_of(' ', at), bytes_.size());
     if (byte(at) != '{' || past_bracket(at) == std::string_view::npos) return unknown(name_end);
@@ -351,7 +368,13 @@ class LatexReader {
       ended_ = name == "document";
       return;
     }
-    if (is_latex_text(bare)) return skip(past_arguments(close + 1, 9));
+    if (const auto text = latex_text(bare)) {
+      const std::size_t overlay = byte(close + 1) == '<' ? bytes_.find_first_of(">\n", close + 1) : close;
+      const bool has_overlay = text->has_title && overlay != close && byte(overlay) == '>';  // of beamer: <1->
+      skip(past_arguments((has_overlay ? overlay : close) + 1, text->arguments));
+      if (text->has_title) title();
+      return;
+    }
     const std::string ending = "\\end{" + std::string(name) + "}";
     const std::size_t last = bytes_.find(ending, close);
     skip(last == std::string_view::npos ? bytes_.size() : last + ending.size());

@@ -11,8 +11,8 @@ using Names = std::string_view;  // between blanks, with one at each end
 
 constexpr Names pairs =
     " emph textbf textit textsl textsc textsf textrm textup textmd textnormal underline uline mbox enquote alert text "
-    "hl so textsuperscript textsubscript ";
-constexpr Names pairs_after_one = " href textcolor colorbox hyperref foreignlanguage ";
+    "hl so textsuperscript textsubscript hyperref ";
+constexpr Names pairs_after_one = " href textcolor colorbox foreignlanguage ";
 constexpr Names blocks =
     " part chapter section subsection subsubsection paragraph subparagraph caption footnote footnotetext marginpar "
     "frametitle framesubtitle title subtitle abstract ";
@@ -28,9 +28,11 @@ constexpr Names lines =
     "providecommand newenvironment ";
 constexpr Names text_environments =
     " document abstract itemize enumerate description quote quotation verse center flushleft flushright figure table "
-    "wrapfigure sidewaysfigure sidewaystable minipage tabular tabularx longtable frame block exampleblock alertblock "
-    "columns column landscape multicols theorem lemma proof definition corollary remark example proposition claim note "
-    "titlepage appendices spacing small footnotesize large ";
+    "sidewaysfigure sidewaystable columns landscape theorem lemma proof definition corollary remark example "
+    "proposition claim note titlepage appendices small footnotesize large ";
+constexpr Names environments_of_one = " minipage tabular longtable column multicols spacing ";
+constexpr Names environments_of_two = " wrapfigure tabularx ";
+constexpr Names titled_environments = " frame block exampleblock alertblock ";
 
 bool lists(Names names, std::string_view name) {
   const std::size_t at = names.find(name);
@@ -80,8 +82,12 @@ LatexCommand latex_command(std::string_view name) {
   return {};
 }
 
-bool is_latex_text(std::string_view environment) {
-  return lists(text_environments, environment);
+std::optional<LatexText> latex_text(std::string_view environment) {
+  if (lists(text_environments, environment)) return LatexText{};
+  if (lists(environments_of_one, environment)) return LatexText{.arguments = 1};
+  if (lists(environments_of_two, environment)) return LatexText{.arguments = 2};
+  if (lists(titled_environments, environment)) return LatexText{.has_title = true};
+  return std::nullopt;
 }
 
 std::optional<std::string_view> latex_accent(std::string_view accent, std::string_view base) {

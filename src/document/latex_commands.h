@@ -23,8 +23,13 @@ struct LatexCommand {
 /// @param name  without the backslash and a star
 LatexCommand latex_command(std::string_view name);
 
-/// Whether the contents of an environment are text. @param name  without a star
-bool is_latex_text(std::string_view environment);
+/// An environment whose contents are text.
+struct LatexText {
+  int arguments = 0;       ///< in braces, behind its name; they stay
+  bool has_title = false;  ///< behind its name, it has texts in braces: its title and subtitle
+};
+/// Nothing if the contents of the environment are not text. @param environment  without a star
+std::optional<LatexText> latex_text(std::string_view environment);
 
 /// The character of an accent such as \"a, \'{e}, \c{c}; nothing if it is none. @param accent  the character or the name of the
 /// command; @param base  the letter

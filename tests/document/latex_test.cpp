@@ -43,6 +43,24 @@ TEST(Latex, CommandsAreMarks) {
   EXPECT_EQ(capitals("one % note\n two"), "ONE % note\n TWO");
 }
 
+TEST(Latex, TextInBracesIsNoArgument) {
+  EXPECT_EQ(
+      texts("\\begin{frame}<1->[fragile]{A title}{Below it}\nOne.\n\\begin{block}{Note}Two.\\end{block}\\end{frame}"),
+      (Texts{"A title", "Below it", "One.", "Note", "Two."}));
+  EXPECT_EQ(texts("\\begin{center}{\\Large Hello} you\\end{center}"), Texts{"Hello you"});
+  EXPECT_EQ(texts("\\begin{wrapfigure}[3]{r}{5cm}{\\it One}\\end{wrapfigure}"), Texts{"One"});
+  EXPECT_EQ(texts("\\begin{minipage}[t]{5cm}{\\it One}\\end{minipage}"), Texts{"One"});
+  EXPECT_EQ(capitals("\\noindent {\\bf Note} that"), "\\noindent {\\bf NOTE} THAT");
+  EXPECT_EQ(capitals("see \\hyperref[sec:a]{this section} or \\hyperref{u}{c}{n}{that}"),
+            "SEE \\hyperref[sec:a]{THIS SECTION} OR \\hyperref{u}{c}{n}{that}");
+}
+
+TEST(Latex, ATranslationBeginsNoArgument) {
+  for (const std::string before : {"\\item ", "\\\\\n", "\\today "})
+    for (const auto& [text, written] : {std::pair{"[a] b", "{[}a] b"}, {"*a", "{*}a"}, {"a [b] *", "a [b] *"}})
+      EXPECT_EQ(read_latex(before + "dog")->write(std::vector<Segment>{{text, {}, {}}}), before + written);
+}
+
 TEST(Latex, CharactersAreReadAndWritten) {
   EXPECT_EQ(texts("50\\,\\% of ``it'' --- na\\\"{\\i}ve \\c{c}a \\'etude stra\\ss e B\\&B~x\\_y\\dots"),
             Texts{"50\u202f% of \u201cit\u201d \u2014 na\u00efve \u00e7a \u00e9tude stra\u00dfe B&B\u00a0x_y\u2026"});
