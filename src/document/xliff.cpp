@@ -93,8 +93,9 @@ class XliffReader {
   bool wants_translation(const pugi::xml_node& unit, const pugi::xml_node& target) const {
     if (inherited_attribute(unit, "translate") == "no" || attribute(unit, "approved") == "yes") return false;
     const std::string state = attribute(is_version_2_ ? unit : target, "state");
-    if (is_version_2_ ? state == "initial" : state == "new" || state == "needs-translation") return true;
-    return state.empty() && (!target || is_blank(places_.text(places_.content(target))));
+    // Tools write empty targets with the inline elements of the source, and in any state but the last ones.
+    if (!target || is_blank(xml_text_of(target))) return state != "final" && state != "signed-off";
+    return is_version_2_ ? state == "initial" : state == "new" || state == "needs-translation";
   }
 
   // A <trans-unit>, or a <segment> of XLIFF 2.

@@ -36,7 +36,8 @@ TEST(Xliff, UnitsWithoutATranslationGetOne) {
             de("  <trans-unit id=\"1\">\n    <source>a &amp; dog</source>\n    <target" + written +
                ">A &amp; DOG</target>\n    <note>n</note>\n  </trans-unit>\n"));
   for (const std::string target : {"<target/>", "<target></target>", "<target state=\"new\">x</target>",
-                                   "<target state='needs-translation'>x</target>"}) {
+                                   "<target state='needs-translation'>x</target>", "<target state='needs-adaptation'/>",
+                                   "<target><mrk mtype='seg' mid='1'/></target>", "<target><g id='1'></g></target>"}) {
     const std::string out = capitals(de("<trans-unit><source>dog</source>" + target + "</trans-unit>"), "x.xliff");
     EXPECT_EQ(out, de("<trans-unit><source>dog</source><target" + written + ">DOG</target></trans-unit>"));
   }
@@ -49,6 +50,8 @@ TEST(Xliff, OthersStay) {
         "<group translate=\"no\"><trans-unit><source>dog</source></trans-unit></group>",
         "<trans-unit approved=\"yes\"><source>dog</source><target state=\"new\">Hund</target></trans-unit>",
         "<trans-unit><source>dog</source><target state=\"final\">Hund</target></trans-unit>",
+        "<trans-unit><source>dog</source><target state=\"final\"/></trans-unit>",
+        "<trans-unit><source>dog</source><target><g id='1'>Hund</g></target></trans-unit>",
         "<trans-unit><source>12 <x id='1'/></source></trans-unit>",
         "<trans-unit><alt-trans><source>dog</source></alt-trans><source/></trans-unit>"})
     EXPECT_EQ(capitals(de(unit), "x.xlf"), de(unit));
