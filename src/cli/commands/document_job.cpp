@@ -121,7 +121,8 @@ bool DocumentJob::run(const Run& run, const StopSignal& stop) {
   }
   write_file_atomic(plan_.output, sentences_.write(plan_.target_language, [&](std::size_t s) { return done_[s]; }));
   part.close();
-  std::filesystem::remove(part_path());
+  std::error_code left;  // the translation is complete, whether or not its .part file can be removed
+  std::filesystem::remove(part_path(), left);
   return true;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/io/standard_output.h"
 #include "document/formats.h"
 #include "format/json_text.h"
+#include "language/code.h"
 
 namespace tril::cli {
 namespace {
@@ -37,8 +38,18 @@ class Watching {
  private:
   bool is_document(const std::string& name) const {
     if (name.starts_with('.') || !document::is_known(name)) return false;
-    const std::string stem = name.substr(0, name.find_last_of('.'));
-    return !stem.ends_with("." + plan_.documents.target_language);
+    const std::size_t extension = name.find_last_of('.');
+    const std::string stem = name.substr(0, extension);
+    return !stem.ends_with("." + plan_.documents.target_language) && !is_translation_of_another(stem, extension, name);
+  }
+
+  // Whether another run translated it: notes.fr.md, if there is notes.md.
+  bool is_translation_of_another(const std::string& stem, std::size_t extension, const std::string& name) const {
+    const std::size_t point = stem.find_last_of('.');
+    if (point == std::string::npos || !find_language(stem.substr(point + 1))) return false;
+    std::error_code error;
+    return fs::is_regular_file(fs::path(plan_.documents.input) / (stem.substr(0, point) + name.substr(extension)),
+                               error);
   }
 
   void translate(const std::string& name) {
@@ -60,7 +71,7 @@ class Watching {
       // If it changed meanwhile, its translation is marked as older, so that also a later run translates it again.
       std::error_code ignored;
       if (stamp_of(source) != before) fs::last_write_time(target, before->time - std::chrono::seconds(1), ignored);
-    } catch (const Error& e) {
+    } catch (const std::exception& e) {
       told["error"] = e.what();
       spdlog::error("{}", e.what());
     }

@@ -10,11 +10,12 @@ struct WatchPlan {
   bool json = false;       ///< a JSON object on standard output for each document
 };
 
-/// Checks a plan before long work. @throws Error if a directory does not exist, or the plan has no target language
+/// Checks a plan before long work. @throws Error(usage) if a directory does not exist
 void check_watch(const WatchPlan& plan);
 
 /// Returns when it is stopped. A document whose translation is not older than itself is not translated again, and neither is one
-/// whose name says that it is a translation (notes.de.md). A failure is reported, and ends only its document.
+/// whose name says that it is a translation: notes.de.md if `de` is the target language, and notes.fr.md if there is notes.md. A
+/// failure is reported, and ends only its document.
 /// @throws Error if the directory is gone
 void watch_documents(const WatchPlan& plan, DocumentTranslator& translator, const StopSignal& stop);
 

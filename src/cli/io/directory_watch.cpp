@@ -37,7 +37,7 @@ class DirectoryWatch::Events {
   Events& operator=(const Events&) = delete;
   bool work() const { return queue_ >= 0; }
 
-  /// Waits for events, and takes all that came. @return whether one came
+  /// Waits for events, and takes all that came. @return whether a file was closed or moved there
   bool take(std::set<std::string>& writing, std::set<std::string>& closed) {
     pollfd ready{.fd = queue_, .events = POLLIN, .revents = 0};
     if (poll(&ready, 1, static_cast<int>(longest_wait.count())) <= 0) return false;
@@ -57,7 +57,7 @@ class DirectoryWatch::Events {
           closed.insert(name);
         }
       }
-    return true;
+    return !closed.empty();
   }
 
  private:

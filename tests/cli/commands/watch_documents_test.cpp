@@ -46,6 +46,7 @@ TEST_F(WatchDocuments, EachDocumentIsTranslatedOnce) {
   docs.write("ignored.exe", "x");
   docs.write("kept.txt", "two men\n");
   docs.write("kept.de.txt", "meins\n");
+  docs.write("kept.fr.txt", "deux hommes\n");
   const Ran ran = watch(docs.at(""), {"--json"}, [&] {
     EXPECT_TRUE(appears(docs.at("before.de.txt")));
     docs.write("bad.srt", "no cue\n");
@@ -71,7 +72,7 @@ TEST_F(WatchDocuments, EachDocumentIsTranslatedOnce) {
   EXPECT_EQ(file_text(docs.at("kept.de.txt")), "meins\n");
   std::size_t files = 0;
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator(docs.at(""))) ++files;
-  EXPECT_EQ(files, 8u) << "no translation of a translation, and no .part";
+  EXPECT_EQ(files, 9u) << "no translation of a translation, and no .part";
 }
 
 TEST_F(WatchDocuments, TranslationsGoToAnotherDirectoryAndAStoppedOneIsContinued) {
