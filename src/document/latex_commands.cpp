@@ -9,21 +9,21 @@ namespace {
 
 using Names = std::string_view;  // between blanks, with one at each end
 
-constexpr Names pairs =
+constexpr Names pair_commands =
     " emph textbf textit textsl textsc textsf textrm textup textmd textnormal underline uline mbox enquote alert text "
     "hl so textsuperscript textsubscript hyperref ";
-constexpr Names pairs_after_one = " href textcolor colorbox foreignlanguage ";
-constexpr Names blocks =
+constexpr Names pair_commands_after_one = " href textcolor colorbox foreignlanguage ";
+constexpr Names block_commands =
     " part chapter section subsection subsubsection paragraph subparagraph caption footnote footnotetext marginpar "
     "frametitle framesubtitle title subtitle abstract ";
-constexpr Names fixed =
+constexpr Names fixed_commands =
     " cite citep citet citeauthor citeyear parencite textcite autocite footcite nocite ref eqref pageref autoref cref "
     "Cref nameref vref url nolinkurl texttt gls Gls ac ";
-constexpr Names boundaries =
+constexpr Names boundary_commands =
     " item newpage clearpage cleardoublepage pagebreak newline linebreak par hline toprule midrule bottomrule "
     "maketitle "
     "tableofcontents centering appendix bigskip medskip smallskip ";
-constexpr Names lines =
+constexpr Names line_commands =
     " vskip hskip kern def edef gdef xdef let catcode input include setlength newcommand renewcommand "
     "providecommand newenvironment ";
 constexpr Names text_environments =
@@ -44,41 +44,41 @@ bool lists(Names names, std::string_view name) {
 struct Accent {
   std::string_view accent, bases, characters;  // one letter, and one character of two bytes, after the other
 };
-constexpr std::array<Accent, 9> accents{{{"\"", "aeiouyAEIOU", "äëïöüÿÄËÏÖÜ"},
-                                         {"'", "aeiouyAEIOUYcnsz", "áéíóúýÁÉÍÓÚÝćńśź"},
-                                         {"`", "aeiouAEIOU", "àèìòùÀÈÌÒÙ"},
-                                         {"^", "aeiouAEIOU", "âêîôûÂÊÎÔÛ"},
-                                         {"~", "anoANO", "ãñõÃÑÕ"},
-                                         {"c", "cCsS", "çÇşŞ"},
-                                         {"v", "cCsSzZeErR", "čČšŠžŽěĚřŘ"},
-                                         {"r", "aAuU", "åÅůŮ"},
-                                         {"H", "oOuU", "őŐűŰ"}}};
-constexpr std::array<std::pair<std::string_view, std::string_view>, 15> symbols{{{"ss", "ß"},
-                                                                                 {"ae", "æ"},
-                                                                                 {"AE", "Æ"},
-                                                                                 {"oe", "œ"},
-                                                                                 {"OE", "Œ"},
-                                                                                 {"o", "ø"},
-                                                                                 {"O", "Ø"},
-                                                                                 {"aa", "å"},
-                                                                                 {"AA", "Å"},
-                                                                                 {"l", "ł"},
-                                                                                 {"L", "Ł"},
-                                                                                 {"ldots", "…"},
-                                                                                 {"dots", "…"},
-                                                                                 {"textbackslash", "\\"},
-                                                                                 {"S", "§"}}};
+constexpr std::array<Accent, 9> latex_accents{{{"\"", "aeiouyAEIOU", "äëïöüÿÄËÏÖÜ"},
+                                               {"'", "aeiouyAEIOUYcnsz", "áéíóúýÁÉÍÓÚÝćńśź"},
+                                               {"`", "aeiouAEIOU", "àèìòùÀÈÌÒÙ"},
+                                               {"^", "aeiouAEIOU", "âêîôûÂÊÎÔÛ"},
+                                               {"~", "anoANO", "ãñõÃÑÕ"},
+                                               {"c", "cCsS", "çÇşŞ"},
+                                               {"v", "cCsSzZeErR", "čČšŠžŽěĚřŘ"},
+                                               {"r", "aAuU", "åÅůŮ"},
+                                               {"H", "oOuU", "őŐűŰ"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 15> latex_symbols{{{"ss", "ß"},
+                                                                                       {"ae", "æ"},
+                                                                                       {"AE", "Æ"},
+                                                                                       {"oe", "œ"},
+                                                                                       {"OE", "Œ"},
+                                                                                       {"o", "ø"},
+                                                                                       {"O", "Ø"},
+                                                                                       {"aa", "å"},
+                                                                                       {"AA", "Å"},
+                                                                                       {"l", "ł"},
+                                                                                       {"L", "Ł"},
+                                                                                       {"ldots", "…"},
+                                                                                       {"dots", "…"},
+                                                                                       {"textbackslash", "\\"},
+                                                                                       {"S", "§"}}};
 
 }  // namespace
 
 LatexCommand latex_command(std::string_view name) {
-  if (lists(pairs, name)) return {LatexRole::pair, 0};
-  if (lists(pairs_after_one, name)) return {LatexRole::pair, 1};
-  if (lists(blocks, name)) return {LatexRole::block, 0};
+  if (lists(pair_commands, name)) return {LatexRole::pair, 0};
+  if (lists(pair_commands_after_one, name)) return {LatexRole::pair, 1};
+  if (lists(block_commands, name)) return {LatexRole::block, 0};
   if (name == "multicolumn" || name == "multirow") return {LatexRole::block, 2};
-  if (lists(fixed, name)) return {LatexRole::fixed, 0};
-  if (lists(boundaries, name)) return {LatexRole::boundary, 0};
-  if (lists(lines, name)) return {LatexRole::line, 0};
+  if (lists(fixed_commands, name)) return {LatexRole::fixed, 0};
+  if (lists(boundary_commands, name)) return {LatexRole::boundary, 0};
+  if (lists(line_commands, name)) return {LatexRole::line, 0};
   return {};
 }
 
@@ -91,7 +91,7 @@ std::optional<LatexText> latex_text(std::string_view environment) {
 }
 
 std::optional<std::string_view> latex_accent(std::string_view accent, std::string_view base) {
-  for (const Accent& a : accents) {
+  for (const Accent& a : latex_accents) {
     const std::size_t at = a.accent == accent && base.size() == 1 ? a.bases.find(base) : std::string_view::npos;
     if (at != std::string_view::npos) return a.characters.substr(2 * at, 2);
   }
@@ -99,7 +99,7 @@ std::optional<std::string_view> latex_accent(std::string_view accent, std::strin
 }
 
 std::optional<std::string_view> latex_symbol(std::string_view name) {
-  for (const auto& [symbol, character] : symbols)
+  for (const auto& [symbol, character] : latex_symbols)
     if (symbol == name) return character;
   return std::nullopt;
 }
