@@ -47,6 +47,35 @@ TEST(Gemma4, ReadsSizesOfSingleLayersIfLayersOfOneTypeAgree) {
   EXPECT_TRUE(contains(refusal({{"per_layer_config", {{"1", {{"heads", 2}}}}}}), "heads"));
 }
 
+// `transformers` pads the numbers of layers with zeros, so that they are as long as the largest.
+TEST(Gemma4, ReadsNumbersOfLayersThatArePaddedWithZeros) {
+  const auto twelve = [](const Json& layers) {
+    Json types = Json::array();
+    for (int i = 0; i < 12; ++i) types.push_back(i % 6 == 5 ? "full_attention" : "sliding_attention");
+    return small({{"num_hidden_layers", 12},
+                  {"layer_types", types},
+                  {"num_kv_shared_layers", 0},
+                  {"global_head_dim", nullptr},
+                  {"per_layer_config", layers}});
+  };
+  const Json wide{{"head_dim", 10}};
+  const Json config = twelve({{"05", wide}, {"11", wide}});
+  const auto m = make(JsonObject(config, "config.json"));
+  const auto rows = [&](const char* layer) {
+    return m->parameters().find(fmt::format("model.layers.{}.self_attn.q_proj.weight", layer))->shape[0];
+  };
+  EXPECT_EQ(rows("5"), rows("11"));
+  EXPECT_EQ(rows("5") * 6, rows("4") * 10);
+  const auto problem = [&](const Json& layers) {
+    const Json wrong = twelve(layers);
+    return error_of([&] { make(JsonObject(wrong, "config.json")); });
+  };
+  EXPECT_TRUE(contains(problem({{"05", wide}, {"5", wide}, {"11", wide}}), "per_layer_config", "layer 5 has two"));
+  EXPECT_TRUE(contains(problem({{"05", wide}, {"12", wide}}), "12: is not the number of a layer", "0 to 11"));
+  EXPECT_TRUE(contains(problem({{"five", wide}}), "five: is not the number of a layer"));
+  EXPECT_TRUE(contains(problem({{"-1", wide}}), "-1: is not the number of a layer"));
+}
+
 TEST(Gemma4, KeepsNoKeysOfLayersThatReadOthers) {
   const auto m = make(JsonObject(small(Json::object()), "config.json"));
   Arena arena;
