@@ -23,7 +23,16 @@ std::string without_component(std::string module, std::string_view component) {
   return at == module.npos ? module : module.erase(at, component.size());
 }
 
-// An expert's matrix by its name in tril: LAYER.BLOCK.experts.NUMBER.MATRIX.weight
+// The layer of a module that holds experts: "layers.0" for "layers.0.mlp", whose last part differs between files and versions, and
+// for "layers.0", as Gemma 4 has no such part.
+std::string_view without_block(std::string_view module) {
+  const std::size_t dot = module.rfind('.');
+  if (dot == module.npos) return {};
+  const std::string_view last = module.substr(dot + 1);
+  return std::ranges::all_of(last, [](char c) { return c >= '0' && c <= '9'; }) ? module : module.substr(0, dot);
+}
+
+// An expert's matrix by its name in tril: LAYER.BLOCK.experts.NUMBER.MATRIX.weight or LAYER.experts.NUMBER.MATRIX.weight
 struct ExpertName {
   std::string_view layer, matrix;
   std::int64_t number = 0;
@@ -33,9 +42,8 @@ std::optional<ExpertName> expert_name_of(std::string_view weight) {
   constexpr std::string_view list = ".experts.";
   const std::size_t at = weight.find(list);
   if (at == weight.npos || !weight.ends_with(end_of_weight)) return std::nullopt;
-  const std::size_t block = weight.rfind('.', at - 1);
   std::string_view rest = weight.substr(at + list.size());
-  ExpertName name{.layer = weight.substr(0, block == weight.npos ? 0 : block), .matrix = {}};
+  ExpertName name{.layer = without_block(weight.substr(0, at)), .matrix = {}};
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), name.number);
   rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
   if (error != std::errc() || !rest.starts_with('.') || rest.size() <= end_of_weight.size()) return std::nullopt;
@@ -70,7 +78,7 @@ Place Places::find(const std::string& module, const std::string& where) const {
 std::vector<ExpertPlace> Places::find_experts(const std::string& name, const std::string& where) const {
   const std::size_t dot = name.rfind('.'), list = dot == name.npos ? dot : name.rfind('.', dot - 1);
   if (list == name.npos || name.substr(list + 1, dot - list - 1) != "experts") return {};
-  const std::string layer = without_component(name.substr(0, name.rfind('.', list - 1)), "language_model.");
+  const std::string layer(without_block(without_component(name.substr(0, list), "language_model.")));
   const std::vector<std::string_view>& matrices = matrices_of(std::string_view(name).substr(dot + 1));
   std::map<std::int64_t, std::vector<ExpertPlace>> experts;  // by number
   for (const std::string_view matrix : matrices)

@@ -54,6 +54,8 @@ CASES = {
                                             target_parameters=["experts.down_proj"])),
     "qwen3_5_moe_experts": ("qwen3_5_moe_text", dict(r=2, lora_alpha=4, target_modules=["o_proj"],
                                                      target_parameters=["gate_up_proj", "down_proj"])),
+    "gemma4_experts": ("gemma4_experts", dict(r=2, lora_alpha=4, target_modules=["q_proj"],
+                                              target_parameters=["experts.gate_up_proj", "experts.down_proj"])),
     "bart_bin": ("bart", dict(r=4, lora_alpha=8, target_modules=["q_proj", "out_proj", "fc2"])),
 }
 
