@@ -113,9 +113,10 @@ ConfigDocument text_config(const ConfigDocument& whole, const WeightNamesOf& wei
   if (const auto type = text.json.find("model_type"); type != text.json.end() && type->is_string()) {
     const std::string name = type->get<std::string>();
     if (const std::string_view family = found_in(published, name); !family.empty()) *type = family;
-    if (name == "gemma4_unified_text") {  // its layers have no inputs of their own, and its window has another default
+    if (name == "gemma4_unified_text") {  // its layers have no inputs of their own, and two defaults differ
       text.json["hidden_size_per_layer_input"] = 0;
       text.json.emplace("sliding_window", 1024);
+      text.json.emplace("max_position_embeddings", 262144);
     }
     if (const std::string_view family = found_in(without_pictures, name); !family.empty()) {
       *type = family;

@@ -87,6 +87,16 @@ TEST(TextModel, MayHaveItsKeysAtTheTop) {
   EXPECT_EQ(host_copy<float>(m->parameters().flat()), values_of(plain("qwen2")));
 }
 
+// The defaults of gemma4_unified_text differ from those of gemma4_text.
+TEST(TextModel, OfGemma4UnifiedHasDefaultsOfItsOwn) {
+  nlohmann::json config = config_of("gemma4_unified");
+  for (const char* key : {"max_position_embeddings", "sliding_window"}) config["text_config"].erase(key);
+  const ConfigDocument text =
+      text_config({.json = config, .where = "config.json"}, [] { return std::vector<std::string>(); });
+  EXPECT_EQ(text.json.at("max_position_embeddings"), 262144);
+  EXPECT_EQ(text.json.at("sliding_window"), 1024);
+}
+
 TEST(TextModel, OfAnUnknownFamilyIsRefusedByName) {
   const TemporaryDirectory at;
   nlohmann::json text = config_of("llama");
