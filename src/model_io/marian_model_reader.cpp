@@ -43,7 +43,7 @@ class MarianModelReader : public ModelReader {
     return tokenizer_.get([&] { return from_files([&] { return load_marian_vocabularies(files_, model_yml()); }); });
   }
   TokenizerDescription tokenizer_description() const override {
-    fail_usage(path_.string(), "its tokenizer has a SentencePiece model for each side, which is not supported here");
+    fail_usage(path_.string(), "its tokenizer has a vocabulary for each side, which is not supported here");
   }
 
   nn::Precision stored_precision(const JsonObject&) const override {

@@ -1,5 +1,9 @@
 #include "model_io/marian_tokenizer_files.h"
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
 #include "base/error.h"
 #include "base/printable.h"
 #include "format/sentencepiece_file.h"
@@ -24,6 +28,33 @@ nlohmann::json within(const nlohmann::json& pieces, std::int64_t rows) {
   for (const auto& [piece, id] : pieces.items())
     if (!id.is_number_integer() || id.get<std::int64_t>() < rows) kept[piece] = id;
   return kept;
+}
+
+// As in Marian, id 0 is the end of sentence if it is unused or has the name that Nematus gives it; id 1 likewise is the unknown
+// word. These ids get Marian's names.
+void name_special_ids(nlohmann::json& pieces, const std::string& where) {
+  const std::array<std::array<std::string, 2>, 2> names{{{"</s>", "eos"}, {"<unk>", "UNK"}}};
+  std::int64_t largest = 0;
+  std::array<std::string, 2> used;
+  for (const auto& [piece, id] : pieces.items()) {
+    if (!id.is_number_integer()) continue;
+    const auto number = id.get<std::int64_t>();
+    largest = std::max(largest, number);
+    if (number == 0 || number == 1) used[static_cast<std::size_t>(number)] = piece;
+  }
+  for (std::size_t id = 0; id < 2; ++id) {
+    const auto& [name, of_nematus] = names[id];
+    const bool is_unused = used[id].empty() && std::cmp_less_equal(id, largest);
+    if (!is_unused && used[id] != of_nematus) continue;
+    if (const auto other = pieces.find(name); other != pieces.end())
+      fail(
+          where,
+          fmt::format("\"{}\" has the id {}, but Marian takes id {} for it, which {}", name,
+                      printable(other->dump(), 40), id, is_unused ? "is unused" : fmt::format("is \"{}\"", of_nematus)),
+          fmt::format("give \"{}\" the id {} in the vocabulary", name, id));
+    pieces.erase(of_nematus);
+    pieces[name] = id;
+  }
 }
 
 MarianVocabulary of_spm(const FileShelf& shelf, const std::string& name, std::int64_t rows) {
@@ -61,8 +92,9 @@ MarianVocabulary of_yaml(const FileShelf& shelf, const std::string& name, const 
   v.where = shelf.place_of(name);
   if (!name.ends_with(".yml") && !name.ends_with(".yaml") && !name.ends_with(".json"))
     fail(v.where, "is a vocabulary of another form, expected .spm, .yml or .json");
-  const nlohmann::json pieces = parse_yaml(shelf.text(name, largest_tokenizer_file), v.where, vocabulary_limits);
+  nlohmann::json pieces = parse_yaml(shelf.text(name, largest_tokenizer_file), v.where, vocabulary_limits);
   if (!pieces.is_object() || pieces.empty()) fail(v.where, "is not a mapping of pieces to ids");
+  name_special_ids(pieces, v.where);
   v.table = PieceTable::of(within(pieces, rows), v.where);
   if (!spm) {
     check_has_words(shelf, v.where, pieces);

@@ -122,6 +122,41 @@ TEST(MarianFiles, AVocabularyOfWordsIsSplitAtSpacesAlone) {
   EXPECT_EQ(again->special(Side::target).pad, t->special(Side::target).pad);
 }
 
+// marian-decoder prints "<unk>" where a model with allow-unk translates to the unknown word.
+TEST(MarianFiles, UnknownWordsOfAVocabularyOfWordsAreDecodedAsMarianDoes) {
+  const auto t = ModelSource::open(golden("words")).tokenizer();
+  const SpecialIds& ids = t->special(Side::target);
+  const std::int32_t old = t->find("alte", Side::target).value();
+  EXPECT_EQ(t->decode(std::vector<std::int32_t>{ids.pad, old, ids.unk, old, ids.eos}, Side::target), "alte <unk> alte");
+  EXPECT_EQ(t->encode("the " + t->piece(t->special(Side::source).pad, Side::source)),
+            (std::vector<std::int32_t>{t->find("the", Side::source).value(), t->special(Side::source).unk}));
+}
+
+// DefaultVocab's rule for the ids 0 and 1 of vocabularies of Nematus.
+TEST(MarianFiles, TheFirstIdsOfAVocabularyMayHaveTheNamesOfNematus) {
+  const auto special_ids = [](const std::string& first_lines, std::string& problem) {
+    const TemporaryDirectory directory;
+    copy_to(directory, "words");
+    const fs::path path = directory.path("source.vocab.yml");
+    std::string text = file_text(path);
+    const std::string usual = "</s>: 0\n<unk>: 1\n";
+    EXPECT_TRUE(text.starts_with(usual)) << text;
+    directory.write("source.vocab.yml", first_lines + text.substr(usual.size()));
+    SpecialIds ids;
+    problem = error_of([&] { ids = ModelSource::open(directory.path()).tokenizer()->special(Side::source); });
+    return std::pair(ids.eos, ids.unk);
+  };
+  std::string problem;
+  for (const char* lines : {"eos: 0\nUNK: 1\n", "eos: 0\n<unk>: 1\n", "UNK: 1\n", "</s>: 0\n", ""}) {
+    EXPECT_EQ(special_ids(lines, problem), std::pair(0, 1)) << lines;
+    EXPECT_EQ(problem, "") << lines;
+  }
+  special_ids("other: 0\nUNK: 1\n", problem);
+  EXPECT_TRUE(contains(problem, "source.vocab.yml", "has no \"</s>\"")) << problem;
+  special_ids("eos: 0\nUNK: 1\n</s>: 2\n", problem);
+  EXPECT_TRUE(contains(problem, "source.vocab.yml", "\"</s>\" has the id 2", "id 0")) << problem;
+}
+
 TEST(MarianFiles, PiecesOfSubwordNmtAreRefused) {
   const TemporaryDirectory directory;
   copy_to(directory, "words");

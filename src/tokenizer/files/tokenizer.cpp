@@ -77,9 +77,9 @@ TokenizerDescription describe_tokenizer(const std::string& path) {
     fail_usage(path, "its tokenizer has a separate SentencePiece model for each side, which is not supported here");
   if (is_word_directory(path)) fail_usage(path, "a vocabulary of whole words is not supported here");
   fail(path, "has no supported tokenizer",
-       "supported: tokenizer.json; source.spm, target.spm and vocab.json (Marian); vocab.json and merges.txt (GPT-2); "
-       "tekken.json (Mistral); NAME.tiktoken; spiece.model, tokenizer.model or sentencepiece.bpe.model "
-       "(SentencePiece); ByT5Tokenizer needs no file");
+       "supported: tokenizer.json; source.spm, target.spm and vocab.json (Marian); vocab.json of a WordTokenizer; "
+       "vocab.json and merges.txt (GPT-2); tekken.json (Mistral); NAME.tiktoken; spiece.model, tokenizer.model or "
+       "sentencepiece.bpe.model (SentencePiece); ByT5Tokenizer needs no file");
 }
 
 bool has_tokenizer(const std::string& path) {

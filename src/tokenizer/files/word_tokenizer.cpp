@@ -32,7 +32,10 @@ class WordTokenizer : public Tokenizer {
     const OneSide& side = at(which);
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t end = std::min(text.find(' ', begin), text.size());
-      if (end > begin) ids.push_back(side.table->find(text.substr(begin, end - begin)).value_or(side.special.unk));
+      if (end > begin) {
+        const std::int32_t id = side.table->find(text.substr(begin, end - begin)).value_or(side.special.unk);
+        ids.push_back(id == side.special.pad ? side.special.unk : id);  // Marian has no padding token
+      }
       begin = end + 1;
     }
   }
@@ -47,7 +50,7 @@ class WordTokenizer : public Tokenizer {
     const OneSide& side = at(which);
     std::string text;
     for (const std::int32_t id : ids) {
-      if (id == side.special.eos || id == side.special.unk || id == side.special.pad) continue;
+      if (id == side.special.eos || id == side.special.pad) continue;
       if (!text.empty()) text += ' ';
       text += side.table->piece(id);
     }

@@ -17,8 +17,9 @@ struct WordVocabularies {
   std::int32_t pad = 0;                    ///< the id of padding and of the decoder's start, beyond both tables
   std::int32_t model_max_length = 512;
 };
-/// Words are separated by one or more spaces (U+0020) and by nothing else. A word without an id is "<unk>". Texts that are
-/// tokenised, with punctuation apart from words, are up to the caller.
+/// Words are separated by one or more spaces (U+0020) and by nothing else. A word without an id is "<unk>", and
+/// so is the padding token's name. Decoded texts have "<unk>" for the unknown word, as Marian's have. Texts that are tokenised,
+/// with punctuation apart from words, are up to the caller.
 std::shared_ptr<const Tokenizer> make_word_tokenizer(WordVocabularies vocabularies);
 
 /// Whether `directory` holds a tokenizer of this kind, in tril's own form: tokenizer_config.json names WordTokenizer, and vocab.json
