@@ -39,7 +39,9 @@ struct Serving : ::testing::Test {
     server = std::make_unique<HttpServer>(
         HttpServerOptions{.port = 0,
                           .takes_uploads = [this](std::string_view path) { return service->takes_files(path); },
-                          .upload_bytes = service->most_upload_bytes()},
+                          .upload_bytes = service->most_upload_bytes(),
+                          .refusal = [this](std::string_view path, int status,
+                                            const std::string& why) { return service->refusal(path, status, why); }},
         [this](HttpRequest r, std::shared_ptr<Responder> out) { service->handle(std::move(r), std::move(out)); });
     service->set_connections([this] { return server ? server->connections() : 0; });
     models->wait();

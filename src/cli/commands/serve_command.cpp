@@ -127,21 +127,24 @@ int serve(ServeOptions o) {
   serve::Models models(std::move(loaders), models_options(o));
   serve::Service service(options, models);
   serve::add_dialects(service);
-  serve::HttpServer server({.address = o.host == "localhost" ? "127.0.0.1" : o.host,
-                            .port = static_cast<std::uint16_t>(o.port),
-                            .threads = http_threads,
-                            .certificate_file = o.tls_certificate,
-                            .key_file = o.tls_key,
-                            .most_connections = o.max_connections,
-                            .most_body_bytes = options.most_body_bytes,
-                            .takes_uploads = [&](std::string_view path) { return service.takes_files(path); },
-                            .upload_bytes = service.most_upload_bytes(),
-                            .most_upload_bytes = static_cast<std::size_t>(options.documents.memory),
-                            .idle_seconds = o.idle_timeout,
-                            .crowded = [&] { return models.crowded(); }},
-                           [&](serve::HttpRequest request, std::shared_ptr<serve::Responder> responder) {
-                             service.handle(std::move(request), std::move(responder));
-                           });
+  serve::HttpServer server(
+      {.address = o.host == "localhost" ? "127.0.0.1" : o.host,
+       .port = static_cast<std::uint16_t>(o.port),
+       .threads = http_threads,
+       .certificate_file = o.tls_certificate,
+       .key_file = o.tls_key,
+       .most_connections = o.max_connections,
+       .most_body_bytes = options.most_body_bytes,
+       .takes_uploads = [&](std::string_view path) { return service.takes_files(path); },
+       .upload_bytes = service.most_upload_bytes(),
+       .refusal = [&](std::string_view path, int status,
+                      const std::string& message) { return service.refusal(path, status, message); },
+       .most_upload_bytes = static_cast<std::size_t>(options.documents.memory),
+       .idle_seconds = o.idle_timeout,
+       .crowded = [&] { return models.crowded(); }},
+      [&](serve::HttpRequest request, std::shared_ptr<serve::Responder> responder) {
+        service.handle(std::move(request), std::move(responder));
+      });
   service.set_connections([&] { return server.connections(); });
   Drainer drainer([&] {
     service.drain();
@@ -196,11 +199,13 @@ void add_serve(App& app) {
       {.name = "serve",
        .summary = "serve translation and text generation over HTTP",
        .description =
-           "Implements the APIs of LibreTranslate (/translate) and OpenAI (/v1/completions, /v1/chat/completions), and "
-           "gives scores, tokens and attention; /openapi.json describes all routes. Continuous batching: requests join "
+           "Implements the APIs of LibreTranslate (/translate, and /translate_file for files), DeepL (/v2), Google "
+           "(/language/translate/v2), Microsoft (/translator/text/v3.0) and OpenAI (/v1/completions, "
+           "/v1/chat/completions), and gives scores, tokens and attention; /openapi.json describes all routes. "
+           "Continuous batching: requests join "
            "and leave the running batch at every step. Options may also be set in the environment: TRIL_PORT is "
-           "--port. SIGHUP reloads the models without dropping a request; SIGTERM finishes the running requests and "
-           "exits, a second one exits at once.",
+           "--port. SIGHUP reloads the models without dropping a request; SIGTERM cancels files, finishes the other "
+           "requests and exits; a second one exits at once.",
        .examples =
            {{"tril serve --model models/de", "only on this machine, port 8080"},
             {"tril serve -m de=models/de plays=models/plays --precision int8 --port 9000", "two models"},

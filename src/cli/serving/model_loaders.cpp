@@ -11,6 +11,7 @@
 #include "cli/serving/served_model.h"
 #include "language/code.h"
 #include "model_io/model_source.h"
+#include "serve/api/form_body.h"
 
 namespace tril::cli {
 namespace {
@@ -113,6 +114,17 @@ serve::PivotOptions pivot_options(const ServeOptions& o) {
 }
 
 serve::DocumentLimits document_limits(const ServeOptions& o) {
+  const std::int64_t largest =
+      serve::Documents::bytes_of(static_cast<std::size_t>(o.max_document), serve::most_field_bytes);
+  if (o.max_document > 0 && largest > o.document_memory)
+    fail_usage(
+        "--document-memory",
+        fmt::format("one file of --max-document counts {} bytes, but {} are allowed", largest, o.document_memory),
+        "pass more than twice --max-document, or --max-document 0 for a server without files");
+  for (const auto& [option, seconds] :
+       {std::pair("--keep-documents", o.keep_documents), std::pair("--document-timeout", o.document_timeout)})
+    if (o.max_document > 0 && seconds <= 0)
+      fail_usage(option, "expected more than 0 seconds, got 0", "pass 10m, for example");
   return {.most_bytes = static_cast<std::size_t>(o.max_document),
           .memory = o.document_memory,
           .keep_seconds = o.keep_documents,

@@ -131,15 +131,15 @@ Fields fields_of(ServeOptions& o) {
         memory_form())
       .value_name("SIZE");
   f.add("document-memory", &o.document_memory,
-        "bound of the size of all files that are translated or wait for their download, with their translations, of "
-        "which one client may use half; and of all files that are arriving",
+        "maximum size of all files in translation (each counted twice) and of all translations not yet downloaded; one "
+        "client may use half; files that are arriving have a limit of the same size of their own",
         memory_form())
       .value_name("SIZE");
   f.add("keep-documents", &o.keep_documents,
         "time after which a translated file is deleted if it is not downloaded, such as 10m", time_form())
       .value_name("TIME");
-  f.add("document-timeout", &o.document_timeout, "time after which the translation of a file fails, such as 1h",
-        time_form())
+  f.add("document-timeout", &o.document_timeout,
+        "time after which the translation of a file fails, including its waiting time, such as 1h", time_form())
       .value_name("TIME");
   f.add("max-suggestions", &o.max_suggestions, "maximum size of the file of --suggestions", memory_form())
       .value_name("SIZE");

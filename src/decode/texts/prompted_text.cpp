@@ -142,6 +142,14 @@ TextToTranslate PromptedText::prepare(TextInput input, std::uint64_t number, con
   find_terms();
   std::vector<std::int32_t> ids = prompt_ids(input, o, t.terms);
   if (const std::int64_t positions = model().max_positions(); positions > 0) {
+    const auto excess = [&] { return std::ssize(ids) + std::ssize(t.source) - positions; };
+    while (excess() > 0 && !input.context.empty()) {
+      std::string& oldest = input.context.front();
+      const std::int64_t kept = std::ssize(tokenizer().encode(oldest, Side::target)) - excess();
+      oldest = kept > 0 ? ending_of(tokenizer(), std::move(oldest), static_cast<std::size_t>(kept)) : "";
+      if (oldest.empty()) input.context.erase(input.context.begin());
+      ids = prompt_ids(input, o, t.terms);
+    }
     const std::int64_t around = std::max<std::int64_t>(0, std::ssize(ids) - std::ssize(t.source));
     for (std::int64_t kept = (positions - around) / 2; std::ssize(ids) + std::ssize(t.source) > positions; kept -= 8) {
       const std::int64_t least = 1;
@@ -223,6 +231,19 @@ PromptedText::Given PromptedText::given_translation(const std::string& source, c
   }
   if (end >= 0) given.ids.push_back(end);
   return given;
+}
+
+std::string ending_of(const Tokenizer& tokenizer, std::string text, std::size_t tokens) {
+  while (!text.empty()) {
+    const std::size_t now = tokenizer.encode(text, Side::target).size();
+    if (now <= tokens) break;
+    const std::size_t kept = std::min(text.size() * tokens / now, text.size() - 1);
+    std::size_t from = text.size() - kept;
+    while (from < text.size() && (static_cast<std::uint8_t>(text[from]) & 0xc0) == 0x80) ++from;
+    if (const std::size_t space = text.find(' ', from); space != std::string::npos) from = space + 1;
+    text.erase(0, from);
+  }
+  return text;
 }
 
 std::unique_ptr<const TranslationText> make_translation_text(const model::Model& model,

@@ -20,7 +20,8 @@ class PromptedText : public TranslationText {
                std::shared_ptr<const TranslationPrompt> prompt);
 
   void check(const TextOptions& options, const SearchPlan& search) const override;
-  /// A text that is too long is truncated, so that the prompt leaves as many positions free as the text takes.
+  /// If the prompt does not leave as many positions free as the text takes, its context is shortened, the oldest text first. A text
+  /// that is too long without any context is truncated.
   TextToTranslate prepare(TextInput input, std::uint64_t number, const TextOptions& options,
                           const SearchPlan& search) const override;
   std::int64_t positions_of(const TextInput& input, const TextOptions& options) const override;
@@ -52,6 +53,9 @@ class PromptedText : public TranslationText {
   std::shared_ptr<const TranslationPrompt> prompt_;
   ReasoningMarks marks_;
 };
+
+/// The end of a text that has at most this many tokens. It begins with a whole word, where the text has spaces.
+std::string ending_of(const Tokenizer& tokenizer, std::string text, std::size_t tokens);
 
 /// The text form of a model's translations. @param prompt  null: the model has an encoder
 std::unique_ptr<const TranslationText> make_translation_text(const model::Model& model,

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/printable.h"
+#include "format/json_file.h"
 #include "serve/api/form_body.h"
 #include "serve/api/request_fields.h"
 #include "serve/http/content_coding.h"
@@ -78,14 +80,23 @@ std::string body_without_key(const HttpRequest& request, ErrorStyle style) {
   const std::string_view own = key_field(style);
   // In any spelling of the name.
   if (!has("api_key") && (own.empty() || !has(own)) && !has("%") && !has("\\u")) return request.body;
-  try {
-    Json body = body_of(request);
-    bool found = false;
-    for (auto& [name, value] : body.items())
+  bool found = false;
+  const auto hide = [&](Json& object) {
+    for (auto& [name, value] : object.items())
       if (is_key(name, style)) value = "...", found = true;
+  };
+  try {
+    Json body =
+        style == ErrorStyle::microsoft ? parse_ordered_json(request.body, "the body", {.depth = 8}) : body_of(request);
+    if (body.is_object()) hide(body);
+    if (body.is_array())
+      for (Json& one : body)
+        if (one.is_object()) hide(one);
     return found ? json_text(body) : request.body;
   } catch (const HttpError&) {
     return "";  // it may still contain a key
+  } catch (const Error&) {
+    return "";
   }
 }
 

@@ -78,12 +78,13 @@ class FileAnswer {
     told_ = now.done, next_ = Clock::now() + between_events;
     if (!std::exchange(begun_, true)) call_->out->begin({.content_type = "text/event-stream", .body = {}});
     Json progress{{"sentences", now.done}, {"of", now.total}};
-    if (now.seconds_left) progress["secondsLeft"] = std::ceil(*now.seconds_left);
+    if (now.seconds_left) progress["secondsLeft"] = std::llround(std::ceil(*now.seconds_left));
     event({{"progress", std::move(progress)}});
   }
 
   void end(const DocumentTranslation& document) {
     const std::lock_guard lock(mutex_);
+    call_->caller->model = document.path().model;  // for the log
     if (document.state() == DocumentTranslation::State::failed) {
       DocumentFailure failure = document.failure();
       Json body{{"error", failure.message}};
@@ -94,6 +95,7 @@ class FileAnswer {
       return call_->out->finish();
     }
     Json body = answer(document);
+    call_->warnings.add(document.warnings());
     if (!begun_) return call_->send(std::move(body));
     call_->warnings.put_into(body);
     event(body);
@@ -135,7 +137,8 @@ void translate_file(Service& service, const CallPtr& call) {
   DocumentTask task{.name = form.name,
                     .bytes = std::string(form.bytes),
                     .request = read_request<FileRequest>(body, call->warnings, {"terminology", "secret"}).all,
-                    .body = std::move(body)};
+                    .body = std::move(body),
+                    .field_bytes = form.field_bytes};
   task.request.term_sources = term_sources(service, *call);
   call->request.body = {};
   const bool streams =
@@ -166,7 +169,8 @@ void download_file(Service& service, const CallPtr& call) {
   HttpResponse response{.content_type = "application/octet-stream",
                         .body = {},
                         .headers = {{"Content-Disposition", attachment(document->result_name())}}};
-  if (call->request.method != "HEAD") response.body = service.documents().take(id).bytes;
+  // A HEAD request gets the length of the file, which stays.
+  response.body = call->request.method == "HEAD" ? document->result().bytes : service.documents().take(id).bytes;
   call->out->send(std::move(response));
 }
 
@@ -177,10 +181,9 @@ void Service::add_document_routes() {
                      .path = "/translate_file",
                      .summary = "Translates a file, as LibreTranslate does, and keeps its form",
                      .request_schema = file_schema(),
-                     .response =
-                         "translatedFileUrl, the address of the translation; detectedLanguage, sourceAssumed and "
-                         "pivot as for /translate. With stream, events before it: {\"progress\": "
-                         "{\"sentences\": 12, \"of\": 40, \"secondsLeft\": 3}}",
+                     .response = "translatedFileUrl, the address of the translation; detectedLanguage, sourceAssumed, "
+                                 "pivot and warnings as for /translate. With stream, events before it: {\"progress\": "
+                                 "{\"sentences\": 12, \"of\": 40, \"secondsLeft\": 3}}",
                      .handle = [this](const CallPtr& call) { translate_file(*this, call); },
                      .errors = ErrorStyle::libretranslate,
                      .takes_file = true});

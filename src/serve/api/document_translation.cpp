@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "decode/texts/split_translator.h"
-#include "document/formats.h"
+#include "serve/api/document_reading.h"
 #include "serve/api/pivot_translation.h"
 #include "serve/api/sentence_plan.h"
 #include "serve/api/split_text.h"
@@ -13,47 +12,6 @@
 #include "unicode/trim.h"
 
 namespace tril::serve {
-namespace {
-
-constexpr std::size_t most_sample_bytes = 20'000;  // of a text whose language is detected
-
-// The beginning of a document without markup.
-std::string sample_of(const document::Document& document) {
-  std::string sample;
-  for (const document::Segment& segment : document.segments()) {
-    sample += segment.text + "\n";
-    if (sample.size() > most_sample_bytes) break;
-  }
-  return sample;
-}
-
-std::unique_ptr<document::Document> read_file(std::string bytes, const document::DocumentOptions& options) {
-  try {
-    return document::read_document(std::move(bytes), options);
-  } catch (const Error& error) {  // the file is at fault, not the server
-    throw HttpError(400, error.what()).of_field("file");
-  }
-}
-
-// The source language of a document, by the name of the model that reads it, or as the request says; "": not known.
-std::string source_of(const ModelChoice& choice, const TranslateRequest& r) {
-  const std::string& by_model = choice.before.empty() ? choice.source : choice.before.front().source;
-  return !by_model.empty() ? by_model : !choice.assumed.empty() ? choice.assumed : r.source == "auto" ? "" : r.source;
-}
-
-std::string target_of(const ModelChoice& choice, const TranslateRequest& r) {
-  return choice.target.empty() ? r.target : choice.target;
-}
-
-// A language in the name of a file.
-std::string file_language(const ModelChoice& choice, const TranslateRequest& r) {
-  std::string code = public_code(target_of(choice, r));
-  const auto is_odd = [](unsigned char c) { return c >= 0x80 || !(std::isalnum(c) || c == '-' || c == '_'); };
-  std::replace_if(code.begin(), code.end(), is_odd, '-');
-  return code.empty() ? "translated" : code;
-}
-
-}  // namespace
 
 struct DocumentTranslation::Sentences {
   std::unique_ptr<document::Document> document;
@@ -131,7 +89,10 @@ DocumentTranslation::DocumentTranslation(std::string id, Service& service, SideW
       admin_(call.admin),
       deadline_(deadline),
       open_(models_.keep_open()),
-      task_(std::move(task)) {}
+      bytes_(std::move(task.bytes)),
+      on_progress_(std::exchange(task.on_progress, {})),
+      on_end_(std::exchange(task.on_end, {})),
+      task_(std::make_shared<const DocumentTask>(std::move(task))) {}
 
 DocumentTranslation::~DocumentTranslation() = default;
 
@@ -174,24 +135,28 @@ void DocumentTranslation::guarded(const std::function<void()>& job) {
 
 void DocumentTranslation::read() {
   const auto all = std::make_shared<Sentences>();
-  const TranslateRequest& r = task_.request;
+  const std::shared_ptr<const DocumentTask> task = this->task();
+  if (!task) return;
+  const TranslateRequest& r = task->request;
   std::string bytes;
   {
     const std::lock_guard lock(mutex_);
-    bytes = std::move(task_.bytes);
+    bytes = std::exchange(bytes_, {});
   }
   // The formats of some documents depend on the languages; so a document whose language is detected is read twice.
-  all->choice = choose_models(service_, {r.model, r.source, r.target}, 1,
-                              [&] {
-                                return std::vector{sample_of(*read_file(bytes, {task_.name, "", r.target}))};
-                              })
-                    .at(0)
-                    .choice;
+  all->choice =
+      choose_models(service_, {r.model, r.source, r.target}, 1,
+                    [&] {
+                      return std::vector{sample_of_document(*read_document_file(bytes, {task->name, "", r.target}))};
+                    })
+          .at(0)
+          .choice;
   const ModelChoice& choice = all->choice;
-  all->document = read_file(std::move(bytes), {task_.name, source_of(choice, r), target_of(choice, r)});
+  all->document =
+      read_document_file(std::move(bytes), {task->name, document_source(choice, r), document_target(choice, r)});
   const std::vector<std::string> pivots = pivots_of(choice);
   if (!pivots.empty()) {
-    check_over_pivots(r, task_.body, pivots);
+    check_over_pivots(r, task->body, pivots);
     if (r.context > 0)
       throw field_error("context",
                         "is not possible for a file that is translated through other languages; leave it out");
@@ -199,6 +164,7 @@ void DocumentTranslation::read() {
   {
     const std::lock_guard lock(mutex_);
     path_.pivots = pivots;
+    path_.model = choice.model.name;
     path_.assumed = choice.assumed;
     if (!choice.detected.empty())
       path_.detected = choice.detected[0].language, path_.confidence = choice.detected[0].confidence;
@@ -210,8 +176,10 @@ void DocumentTranslation::read() {
 
 void DocumentTranslation::split(const std::shared_ptr<Sentences>& all, const ModelPtr& model) {
   const ModelChoice& choice = all->choice;
+  const std::shared_ptr<const DocumentTask> task = this->task();
+  if (!task) return;
   if (choice.before.empty()) {
-    const SentencePlan plan(model, choice, task_.request, task_.body);
+    const SentencePlan plan(model, choice, task->request, task->body);
     const search::SplitOptions how{.source_language = plan.source_language()};
     all->list.emplace(*all->document, search::segments_that_fit(how, plan.tag(), model->translation(), plan.text()));
   } else {
@@ -219,6 +187,7 @@ void DocumentTranslation::split(const std::shared_ptr<Sentences>& all, const Mod
     const search::SplitOptions how{.source_language = choice.before.front().source};
     all->list.emplace(*all->document, search::segments_that_fit(how, hop.tag, model->translation(), hop.options));
   }
+  check_document_size(all->list->size());
   all->done.resize(all->list->size());
   std::size_t characters = 0;
   for (std::size_t k = 0; k < all->list->size(); ++k) characters += characters_in(all->list->text(k));
@@ -235,6 +204,12 @@ void DocumentTranslation::split(const std::shared_ptr<Sentences>& all, const Mod
   for (std::size_t lane = 0; lane < lanes; ++lane) aside([this, lane] { next_window(lane); });
 }
 
+// For a job, which may outlast the document's end.
+std::shared_ptr<const DocumentTask> DocumentTranslation::task() const {
+  const std::lock_guard lock(mutex_);
+  return task_;
+}
+
 std::shared_ptr<DocumentTranslation::Sentences> DocumentTranslation::sentences() const {
   const std::lock_guard lock(mutex_);
   return sentences_;
@@ -243,9 +218,11 @@ std::shared_ptr<DocumentTranslation::Sentences> DocumentTranslation::sentences()
 void DocumentTranslation::next_window(std::size_t lane) {
   const auto window = std::make_shared<Window>();
   std::size_t count = 0;
+  Schedule schedule;
   {
     const std::lock_guard lock(mutex_);
     if (state_ != State::translating) return;
+    schedule = task_->request.schedule;
     window->all = sentences_, window->lane = lane, window->first = next_;
     count = std::min(window_sentences, total_ - next_);
     next_ += count;
@@ -263,8 +240,12 @@ void DocumentTranslation::next_window(std::size_t lane) {
   translate_through(service_, call,
                     {.hops = choice.before,
                      .sentences = window->sources,
-                     .schedule = task_.request.schedule,
-                     .then = [window, by_last](std::vector<std::string> sentences) {
+                     .schedule = schedule,
+                     .then = [self = shared_from_this(), window, call, by_last](std::vector<std::string> sentences) {
+                       {
+                         const std::lock_guard lock(self->mutex_);
+                         self->warnings_.add(call->warnings);
+                       }
                        window->sources = std::move(sentences);
                        by_last();
                      }});
@@ -272,8 +253,10 @@ void DocumentTranslation::next_window(std::size_t lane) {
 
 void DocumentTranslation::translate(const std::shared_ptr<Window>& window, const ModelPtr& model) {
   const Sentences& all = *window->all;
-  const TranslateRequest& r = task_.request;
-  window->plan.emplace(model, all.choice, r, task_.body);
+  const std::shared_ptr<const DocumentTask> task = this->task();
+  if (!task) return;
+  const TranslateRequest& r = task->request;
+  window->plan.emplace(model, all.choice, r, task->body);
   window->plan->settle(all.list->any_marks());
   std::vector<WorkPtr> works;
   for (std::size_t k = 0; k < window->sources.size(); ++k) {
@@ -287,6 +270,10 @@ void DocumentTranslation::translate(const std::shared_ptr<Window>& window, const
       window->all->done[number].text = window->plan->translations(*text, {}).at(0).text;
       ++done_;
       continue;
+    }
+    if (text->truncated) {
+      const std::lock_guard lock(mutex_);
+      warn_if_truncated(warnings_, *text, *model);
     }
     work->on_end = [self = shared_from_this(), window, k, prepared = text](Outcome&& outcome) {
       self->take(window, k, *prepared, outcome);
@@ -325,9 +312,10 @@ void DocumentTranslation::take(const std::shared_ptr<Window>& window, std::size_
 
 void DocumentTranslation::write() {
   const std::shared_ptr<Sentences> all = sentences();
-  if (!all) return;
+  const std::shared_ptr<const DocumentTask> task = this->task();
+  if (!all || !task) return;
   DocumentResult result;
-  result.name = document::translated_path(task_.name, file_language(all->choice, task_.request));
+  result.name = translated_name(task->name, all->choice, task->request);
   result.bytes = all->list->write(all->choice.target, [&](std::size_t k) { return std::move(all->done[k]); });
   end([&] { state_ = State::done, result_ = std::move(result); });
 }
@@ -335,15 +323,16 @@ void DocumentTranslation::write() {
 void DocumentTranslation::fail(const std::exception_ptr& error) {
   // Not by the service, which may have ended before the engine has.
   ErrorAnswer answer = error_answer(error, "/translate_file", Json::object());
-  fail(DocumentFailure{answer.status, std::move(answer.message), std::move(answer.headers)});
+  fail(DocumentFailure{answer.status, std::move(answer.message), std::move(answer.headers), std::move(answer.parameter),
+                       std::move(answer.code)});
 }
 
 void DocumentTranslation::fail(DocumentFailure failure) {
   end([&] { state_ = State::failed, failure_ = std::move(failure); });
 }
 
-void DocumentTranslation::cancel() {
-  fail(DocumentFailure{499, "the translation was cancelled"});
+void DocumentTranslation::cancel(DocumentFailure why) {
+  fail(std::move(why));
   const std::lock_guard ended(ending_);  // on_end has returned, whoever has called it
 }
 
@@ -351,19 +340,21 @@ void DocumentTranslation::cancel() {
 void DocumentTranslation::end(const std::function<void()>& settle) {
   const std::lock_guard ending(ending_);
   std::shared_ptr<Sentences> old;
+  std::shared_ptr<const DocumentTask> task;
   std::function<void(const DocumentTranslation&)> tell;
   {
     const std::lock_guard lock(mutex_);
     if (state_ == State::done || state_ == State::failed) return;
     settle();
     old = std::exchange(sentences_, nullptr);
-    task_.bytes = {};
-    task_.on_progress = {};
-    tell = std::exchange(task_.on_end, {});
+    task = std::exchange(task_, nullptr);
+    bytes_ = {};
+    on_progress_ = {};
+    tell = std::exchange(on_end_, {});
   }
   for (const auto& lane : lane_ends_) lane->cancel();
-  open_.reset();
   if (tell) tell(*this);
+  open_.reset();  // only now, so that a server that stops waits for the answer
 }
 
 void DocumentTranslation::tell_progress() {
@@ -371,7 +362,7 @@ void DocumentTranslation::tell_progress() {
   std::function<void(const DocumentProgress&)> tell;
   {
     const std::lock_guard lock(mutex_);
-    tell = task_.on_progress;
+    tell = on_progress_;
     now = progress_with_lock();
   }
   if (tell) tell(now);
@@ -401,6 +392,11 @@ DocumentPath DocumentTranslation::path() const {
   return path_;
 }
 
+Warnings DocumentTranslation::warnings() const {
+  const std::lock_guard lock(mutex_);
+  return warnings_;
+}
+
 DocumentFailure DocumentTranslation::failure() const {
   const std::lock_guard lock(mutex_);
   return failure_;
@@ -414,6 +410,11 @@ std::string DocumentTranslation::result_name() const {
 std::size_t DocumentTranslation::result_bytes() const {
   const std::lock_guard lock(mutex_);
   return result_.bytes.size();
+}
+
+DocumentResult DocumentTranslation::result() const {
+  const std::lock_guard lock(mutex_);
+  return result_;
 }
 
 DocumentResult DocumentTranslation::take_result() {

@@ -40,6 +40,7 @@ struct DocumentPath {
   double confidence = 0;            ///< of the detection, 0 to 100
   std::string assumed;              ///< the source language, if it was not given and only one is possible
   std::vector<std::string> pivots;  ///< public codes of the languages between
+  std::string model;                ///< name of the (last) model
   std::size_t characters = 0;       ///< of the sentences to translate
 };
 
@@ -48,6 +49,7 @@ struct DocumentFailure {
   int status = 500;  ///< an HTTP status; 499: it was cancelled
   std::string message;
   Headers headers = {};
+  std::string parameter = {}, code = {};  ///< as of HttpError
 };
 
 class DocumentTranslation;
@@ -55,8 +57,9 @@ class DocumentTranslation;
 struct DocumentTask {
   std::string name;  ///< of the file, whose extension says its format (document/formats.h)
   std::string bytes;
-  TranslateRequest request;  ///< model, languages and search; the fields of texts have no effect
-  Json body;                 ///< the request's fields, for those that TranslateRequest does not hold
+  TranslateRequest request;     ///< model, languages and search; the fields of texts have no effect
+  Json body;                    ///< the request's fields, for those that TranslateRequest does not hold
+  std::size_t field_bytes = 0;  ///< size of the form's other fields, which counts towards the limits of memory
   /// Called in any thread, which they must not block: with every change of the progress; once at the end. May be empty. on_end
   /// must not cancel the document.
   std::function<void(const DocumentProgress&)> on_progress = {};
@@ -78,17 +81,20 @@ class DocumentTranslation : public std::enable_shared_from_this<DocumentTranslat
   /// Call it once; until then it waits.
   void start();
   /// Ends it as failed, unless it has ended.
-  void cancel();
+  void cancel(DocumentFailure why = {499, "the translation was cancelled"});
 
   State state() const;
   DocumentProgress progress() const;
   /// Known from the state `translating` on.
   DocumentPath path() const;
+  /// What was not translated. Complete once it has ended.
+  Warnings warnings() const;
   /// Of the state `failed`.
   DocumentFailure failure() const;
   /// Of the state `done`.
   std::string result_name() const;
   std::size_t result_bytes() const;  ///< 0 once it is taken
+  DocumentResult result() const;
   DocumentResult take_result();
 
  private:
@@ -110,6 +116,7 @@ class DocumentTranslation : public std::enable_shared_from_this<DocumentTranslat
   void fail(const std::exception_ptr& error);
   void fail(DocumentFailure failure);
   void end(const std::function<void()>& settle);
+  std::shared_ptr<const DocumentTask> task() const;
   std::shared_ptr<Sentences> sentences() const;
   std::shared_ptr<Call> call_of(std::size_t lane) const;
   DocumentProgress progress_with_lock() const;
@@ -126,7 +133,11 @@ class DocumentTranslation : public std::enable_shared_from_this<DocumentTranslat
   std::mutex ending_;                 ///< held during on_end
 
   mutable std::mutex mutex_;  ///< guards all that follows
-  DocumentTask task_;
+  std::string bytes_;         ///< the file, until it is read
+  std::function<void(const DocumentProgress&)> on_progress_;
+  std::function<void(const DocumentTranslation&)> on_end_;
+  std::shared_ptr<const DocumentTask> task_;  ///< without the three above; null after its end
+  Warnings warnings_;
   std::shared_ptr<Sentences> sentences_;  ///< null before it is read, and after its end
   State state_ = State::waiting;
   DocumentPath path_;

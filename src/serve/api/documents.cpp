@@ -12,12 +12,21 @@ namespace {
 
 constexpr std::size_t most_documents = 64;  // that wait or are translated
 constexpr std::size_t most_translated = 4;  // that are translated at the same time
+constexpr std::size_t most_of_client = 3;   // of these: a large file of one client must not delay all others
+constexpr std::size_t most_entries = 256;   // of one client, with those that have ended
+constexpr std::int64_t entry_bytes = 4096;  // of a document beside its contents
 constexpr std::int64_t most_jobs = 1024;    // of the worker: more than the documents can have
 
 // 128 random bits.
 std::string secret_name() {
   std::random_device random;  // the system's own source, which cannot be predicted
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+}
+
+HttpError stopping() {
+  HttpError error(503, "the server is shutting down", "server_error");
+  error.retry_after = 5;
+  return error;
 }
 
 HttpError too_many() {
@@ -45,18 +54,22 @@ Documents::~Documents() {
   for (const DocumentPtr& document : all) document->cancel();
 }
 
+std::int64_t Documents::bytes_of(std::size_t file, std::size_t fields) {
+  return entry_bytes + 2 * static_cast<std::int64_t>(file) + static_cast<std::int64_t>(fields);
+}
+
 // With mutex_ held.
-void Documents::check(const Call& call, const DocumentTask& task) const {
-  std::size_t running = 0, own_running = 0;
+void Documents::check(const Call& call, std::int64_t bytes) const {
+  std::size_t running = 0, own = 0, own_running = 0;
   std::int64_t used = 0, own_used = 0;
   for (const auto& [id, entry] : entries_) {
-    const bool own = entry.client == call.client(), runs = entry.expires == Clock::time_point::max();
-    used += entry.bytes, own_used += own ? entry.bytes : 0;
-    running += runs ? 1 : 0, own_running += own && runs ? 1 : 0;
+    const bool runs = entry.expires == Clock::time_point::max();
+    used += entry.bytes, running += runs ? 1 : 0;
+    if (entry.client == call.client()) own_used += entry.bytes, ++own, own_running += runs ? 1 : 0;
   }
-  const auto bytes = 2 * static_cast<std::int64_t>(task.bytes.size());
-  if (stopped_ || running >= most_documents || own_running >= most_documents / 2 || used + bytes > limits_.memory ||
-      (own_used > 0 && own_used + bytes > limits_.memory / 2))
+  const bool holds_contents = own_used > static_cast<std::int64_t>(own) * entry_bytes;
+  if (running >= most_documents || own_running >= most_documents / 2 || own >= most_entries ||
+      used + bytes > limits_.memory || (holds_contents && own_used + bytes > limits_.memory / 2))
     throw too_many();
 }
 
@@ -75,10 +88,11 @@ Documents::Ticket Documents::begin(const CallPtr& call, DocumentTask task, Lifet
   }
   service_.check_room(call, true);
   Ticket ticket{.id = secret_name(), .key = secret_name(), .document = {}};
-  const auto bytes = 2 * static_cast<std::int64_t>(task.bytes.size());
+  const std::int64_t bytes = bytes_of(task.bytes.size(), task.field_bytes);
   {
     const std::lock_guard lock(mutex_);
-    check(*call, task);
+    if (stopped_) throw stopping();
+    check(*call, bytes);
     task.on_end = [this, then = std::move(task.on_end)](const DocumentTranslation& document) {
       ended(document);
       if (then) then(document);
@@ -106,10 +120,11 @@ std::vector<DocumentPtr> Documents::next_ones() {
   std::size_t all = 0;
   for (const auto& [id, entry] : entries_)
     if (entry.started && entry.expires == Clock::time_point::max()) ++running[entry.client], ++all;
-  for (; all < most_translated && !ending_; ++all) {
+  for (; all < most_translated && !stopped_; ++all) {
     Entry* next = nullptr;
     for (auto& [id, entry] : entries_) {
       if (entry.started || entry.expires != Clock::time_point::max()) continue;
+      if (running[entry.client] >= most_of_client) continue;
       const auto rank = [&](const Entry& e) { return std::pair(running[e.client], e.number); };
       if (!next || rank(entry) < rank(*next)) next = &entry;
     }
@@ -126,7 +141,9 @@ void Documents::ended(const DocumentTranslation& document) {
     const std::lock_guard lock(mutex_);
     const auto found = entries_.find(document.id());
     if (found != entries_.end()) {
-      found->second.bytes = static_cast<std::int64_t>(document.result_bytes());
+      if (document.state() == DocumentTranslation::State::done)
+        service_.usage().add(found->second.client, static_cast<std::int64_t>(document.path().characters));
+      found->second.bytes = entry_bytes + static_cast<std::int64_t>(document.result_bytes());
       found->second.expires = Clock::now() + duration_of(limits_.keep_seconds);
       if (found->second.lifetime == Lifetime::request && document.state() != DocumentTranslation::State::done)
         entries_.erase(found);
@@ -161,27 +178,16 @@ DocumentResult Documents::take(std::string_view id) {
   return result;
 }
 
-void Documents::remove(std::string_view id) {
-  DocumentPtr document;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = entries_.find(id);
-    if (found == entries_.end()) return;
-    document = found->second.document;
-    entries_.erase(found);
-  }
-  document->cancel();
-}
-
 void Documents::stop() {
-  std::vector<DocumentPtr> unattended;
+  std::vector<DocumentPtr> all;
   {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
-    for (const auto& [id, entry] : entries_)
-      if (entry.lifetime == Lifetime::document) unattended.push_back(entry.document);
+    for (const auto& [id, entry] : entries_) all.push_back(entry.document);
   }
-  for (const DocumentPtr& document : unattended) document->cancel();
+  const HttpError why = stopping();
+  for (const DocumentPtr& document : all)
+    document->cancel({why.status(), why.what(), {{"Retry-After", std::to_string(*why.retry_after)}}});
 }
 
 std::size_t Documents::size() const {

@@ -6,9 +6,9 @@
 //   document->progress(), document->state(), document->failure()
 //   const DocumentResult file = service.documents().take(id);                 // once
 //
-// A few documents are translated at a time, which bounds the memory of their contents; the others wait, and clients take turns.
-// A document is forgotten when its translation is taken, after `keep_seconds` without that, or with remove(). Names of files
-// never become paths: everything is in memory.
+// Four documents are translated at a time, at most three of one client, which bounds the memory of their contents; the others wait,
+// and clients take turns. A document is forgotten when its translation is taken, or `keep_seconds` after its end. Names of files never
+// become paths: everything is in memory.
 #pragma once
 
 #include <condition_variable>
@@ -27,7 +27,7 @@ namespace tril::serve {
 
 struct DocumentLimits {
   std::size_t most_bytes = std::size_t{16} << 20;  ///< of one document; 0: none are taken
-  std::int64_t memory = std::int64_t{256} << 20;   ///< bytes of all documents and translations
+  std::int64_t memory = std::int64_t{256} << 20;   ///< bytes of all documents and translations (Documents::bytes_of())
   double keep_seconds = 600, timeout_seconds = 3600;
 };
 
@@ -43,8 +43,8 @@ class Documents {
 
   /// Whether a document's translation outlives the request that has sent it.
   enum class Lifetime : std::uint8_t {
-    request,   ///< it is cancelled when the client goes away, and a server that stops waits for it
-    document,  ///< it goes on; a server that stops cancels it
+    request,   ///< it is cancelled when the client goes away
+    document,  ///< it goes on
   };
   struct Ticket {
     std::string id, key;  ///< 32 hexadecimal digits each, which cannot be guessed
@@ -60,25 +60,26 @@ class Documents {
   bool has_key(std::string_view id, std::string_view key) const;
   /// Takes the translation of a document that is done, and forgets the document. @throws HttpError (404) if there is none
   DocumentResult take(std::string_view id);
-  /// Cancels a document, and forgets it.
-  void remove(std::string_view id);
 
-  /// Cancels the documents that no request waits for. None begin from now on.
+  /// Cancels all documents with a 503 error, since nobody could download their translations. None begin from now on.
   void stop();
   std::size_t size() const;
   const DocumentLimits& limits() const { return limits_; }
+  /// What a document counts towards DocumentLimits::memory while it is translated: its file twice, its form, and a constant.
+  /// @param file  size of the file in bytes; fields: of the form's other fields
+  static std::int64_t bytes_of(std::size_t file, std::size_t fields);
 
  private:
   struct Entry {
     DocumentPtr document;
     std::string owner, key, client;
     Lifetime lifetime;
-    std::int64_t bytes;         ///< of the file and the translation
+    std::int64_t bytes;         ///< bytes_of(); after its end of the translation, with the constant
     Clock::time_point expires;  ///< max() until it has ended
     std::uint64_t number = 0;   ///< in the order of arrival
     bool started = false;
   };
-  void check(const Call& call, const DocumentTask& task) const;
+  void check(const Call& call, std::int64_t bytes) const;
   void ended(const DocumentTranslation& document);
   std::vector<DocumentPtr> next_ones();
   void forget_expired();

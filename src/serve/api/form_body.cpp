@@ -190,9 +190,17 @@ FileForm read_file_form(const HttpRequest& request, const std::string& field) {
   if (!is_multipart(type))
     throw HttpError(415, fmt::format("expected a form of type {} with a file in its field {}", multipart_form, field));
   FileForm form{.fields = fields_of_address(request), .name = {}, .bytes = {}};
+  const auto count = [&](std::size_t bytes) {
+    form.field_bytes += bytes;
+    if (form.field_bytes > most_field_bytes)
+      throw HttpError(413, fmt::format("the fields besides {} have more than {} bytes", field, most_field_bytes));
+  };
+  for (const auto& [name, value] : form.fields) count(name.size() + value.size());
   bool found = false;
   for (FormPart& part : read_parts(type, request.body)) {
+    count(part.name.size());
     if (!part.file_name) {
+      count(part.value.size());
       form.fields.emplace_back(std::move(part.name), std::string(part.value));
       continue;
     }

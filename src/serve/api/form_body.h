@@ -43,11 +43,14 @@ FormFields read_form(const HttpRequest& request);
 /// The only file of a request's form, and its fields likewise.
 struct FileForm {
   FormFields fields;
-  std::string name;        ///< without directories; "": the client gives none
-  std::string_view bytes;  ///< within the request's body
+  std::string name;             ///< without directories; "": the client gives none
+  std::string_view bytes;       ///< within the request's body
+  std::size_t field_bytes = 0;  ///< of the names and values of the fields
 };
+inline constexpr std::size_t most_field_bytes = std::size_t{64} << 10;  ///< FileForm::field_bytes
 /// @param field  the file's name in the form
-/// @throws HttpError: 415 if the body is not a multipart form, 400 if it is malformed or does not have this file, and no other
+/// @throws HttpError: 415 if the body is not a multipart form, 400 if it is malformed or does not have this file, and no other, 413 if
+///         the fields have more than most_field_bytes
 FileForm read_file_form(const HttpRequest& request, const std::string& field);
 
 /// Whether the content type is that of a form that may have files.

@@ -116,6 +116,7 @@ void JoinedAnswer::take(const std::vector<std::size_t>& places, const Json& body
   }
   const std::lock_guard order(output_mutex_);
   if (!begun_) return call_->send(body_);
+  if (call_->on_success) call_->on_success();
   call_->warnings.put_into(body_);
   call_->out->write("data: " + json_text(body_) + "\n\ndata: [DONE]\n\n");
   call_->out->finish();

@@ -45,7 +45,7 @@ class Pivoting : public std::enable_shared_from_this<Pivoting> {
         task_.sentences[i].clear();
         continue;
       }
-      warn_if_truncated(*call_, *prepared, *model);
+      warn_if_truncated(call_->warnings, *prepared, *model);
       auto work = std::make_shared<Work>();
       work->source = prepared->source;
       work->request = prepared->request;

@@ -1,6 +1,6 @@
-// The server's core: the table of its routes, authorisation, error answers, and the access log. The routes themselves
-// are in separate files (translate_api.cpp, document_api.cpp, glossary_api.cpp, language_api.cpp, openai_api.cpp, model_api.cpp,
-// status_api.cpp).
+// The server's core: the table of its routes, authorisation, error answers, the access log (service.cpp), and the way to the models
+// (service_work.cpp). The routes themselves
+// are in separate files: *_api.cpp, page.cpp, and those of other APIs in serve/dialects.
 #pragma once
 
 #include <atomic>
@@ -64,7 +64,8 @@ struct Route;
 /// A request in progress.
 struct Call {
   HttpRequest request;
-  const Route* route = nullptr;  ///< null: there is none
+  const Route* route = nullptr;            ///< null: there is none
+  ErrorStyle errors = ErrorStyle::openai;  ///< of a call without a route
   std::shared_ptr<Responder> out;
   std::shared_ptr<CallIdentity> caller = std::make_shared<CallIdentity>();
   bool admin = false;
@@ -75,12 +76,17 @@ struct Call {
   Warnings warnings;  ///< included in the answer
   /// Turns the answer of POST /translate into that of another API; empty: it stays.
   std::function<Json(Json body)> shape;
+  std::function<void()> on_success = {};  ///< called once the answer is complete and no error
 
   const std::string& client() const { return caller->client; }
   void send(Json body, int status = 200) {
+    if (on_success && status == 200) on_success();
     if (shape && status == 200) body = shape(std::move(body));
     warnings.put_into(body);
-    out->send({.status = status, .body = json_text(body) + "\n"});
+    Headers headers;
+    if (!body.is_object())
+      if (std::string told = warnings.header(); !told.empty()) headers.emplace_back("X-Tril-Warnings", std::move(told));
+    out->send({.status = status, .body = json_text(body) + "\n", .headers = std::move(headers)});
   }
 };
 using CallPtr = std::shared_ptr<Call>;
@@ -135,8 +141,12 @@ class Service {
   Documents& documents() { return *documents_; }
   /// For HttpServerOptions::takes_uploads and upload_bytes.
   bool takes_files(std::string_view path) const;
+  /// For HttpServerOptions::refusal: the body of an error that the server answers by itself.
+  std::string refusal(std::string_view path, int status, const std::string& message) const;
   std::size_t most_upload_bytes() const;
-  Usage& usage() { return usage_; }
+  Usage& usage() { return *usage_; }
+  /// For answers that may outlive this object.
+  std::shared_ptr<Usage> shared_usage() const { return usage_; }
   terms::GlossaryLibrary& glossaries() const { return *options_.glossaries; }
 
   // --- for the routes ---
@@ -185,6 +195,7 @@ class Service {
   void add_model_routes();
   void add_status_routes();
   const Route& route_of(const HttpRequest& request) const;
+  ErrorStyle errors_at(std::string_view path) const;
   void take(const CallPtr& call, const Route& route);
   void authorise(Call& call, const Route& route, const std::string& key) const;
   void read_body(const CallPtr& call, const Route& route, bool key_may_follow);
@@ -204,7 +215,7 @@ class Service {
   std::map<std::pair<std::string, int>, std::uint64_t> answers_;  ///< by route and status; guarded by mutex_
   std::function<std::size_t()> connections_;                      ///< guarded by mutex_
   const std::unique_ptr<Detectors> detectors_;
-  Usage usage_;
+  const std::shared_ptr<Usage> usage_ = std::make_shared<Usage>();
   std::unique_ptr<Suggestions> suggestions_;  ///< null: none are taken
   Histogram seconds_;
   const std::unique_ptr<Documents> documents_;

@@ -33,10 +33,10 @@ SplitTexts split_texts(const TranslateRequest& r, const std::string& language, c
   return texts;
 }
 
-void warn_if_truncated(Call& call, const search::TextToTranslate& sentence, const ServedModel& model) {
+void warn_if_truncated(Warnings& warnings, const search::TextToTranslate& sentence, const ServedModel& model) {
   if (sentence.truncated)
-    call.warnings.tell(
-        fmt::format("q: model {} has {} positions, and a sentence that it reads is longer; its end was not translated",
+    warnings.tell(
+        fmt::format("model {} has {} positions, and a sentence that it reads is longer; its end was not translated",
                     model.name(), model.model().max_positions()));
 }
 

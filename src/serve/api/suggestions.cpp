@@ -1,6 +1,7 @@
 #include "serve/api/suggestions.h"
 
 #include <fcntl.h>
+#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,6 +35,15 @@ Suggestions::~Suggestions() {
 }
 
 void Suggestions::add(const Suggestion& s) {
+  try {
+    append(s);
+  } catch (const Error& error) {  // it names the file, which is none of the client's business
+    spdlog::error("{}", error.what());
+    throw HttpError(500, "the suggestion could not be stored", "server_error");
+  }
+}
+
+void Suggestions::append(const Suggestion& s) {
   const std::string line =
       json_text(nlohmann::ordered_json{
           {"time", now_as_text()}, {"q", s.text}, {"s", s.translation}, {"source", s.source}, {"target", s.target}}) +

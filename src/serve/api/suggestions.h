@@ -23,10 +23,12 @@ class Suggestions {
   Suggestions& operator=(const Suggestions&) = delete;
 
   /// Appends a line {"time", "q", "s", "source", "target"}, whole or not at all.
-  /// @throws HttpError (507) if the file is full, Error if it cannot be written
+  /// @throws HttpError: 507 if the file is full, 500 if it cannot be written
   void add(const Suggestion& suggestion);
 
  private:
+  void append(const Suggestion& suggestion);
+
   const std::string path_;
   const std::uint64_t most_bytes_;
   std::mutex mutex_;

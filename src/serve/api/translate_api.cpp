@@ -4,6 +4,7 @@
 #include <mutex>
 #include <optional>
 
+#include "decode/texts/prompted_text.h"
 #include "serve/api/joined_answer.h"
 #include "serve/api/model_choice.h"
 #include "serve/api/pivot_translation.h"
@@ -17,6 +18,9 @@
 
 namespace tril::serve {
 namespace {
+
+constexpr std::int64_t most_context_tokens =
+    1024;  // of TranslateRequest::context_text, which is read with each sentence
 
 // A request in progress: the sentences of its texts, and the translations of each.
 class Translating : public std::enable_shared_from_this<Translating> {
@@ -32,6 +36,12 @@ class Translating : public std::enable_shared_from_this<Translating> {
   void start(Service& service, const Json& body, SplitTexts texts) {
     plan_.emplace(model_, choice_, r_, body);
     shows_context_text_ = model_->profile().takes_context && !r_.context_text.empty();
+    if (shows_context_text_) {
+      const std::int64_t positions = model_->model().max_positions();
+      const std::int64_t most = positions > 0 ? std::min(positions / 4, most_context_tokens) : most_context_tokens;
+      r_.context_text =
+          search::ending_of(model_->tokenizer(), std::move(r_.context_text), static_cast<std::size_t>(most));
+    }
     split_ =
         texts ? std::move(texts) : split_texts(r_, plan_->source_language(), {*model_, plan_->tag(), plan_->text()});
     plan_->settle(
@@ -80,7 +90,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
       (*split_)[i].translations[p] = plan_->translations(*text, {});
       return nullptr;
     }
-    warn_if_truncated(*call_, *text, *model_);
+    warn_if_truncated(call_->warnings, *text, *model_);
     if (r_.stream)
       work->on_partial = [self = shared_from_this(), i, p, prepared = text](std::span<const std::int32_t> tokens) {
         self->tell(i, p, *prepared, tokens);
@@ -229,6 +239,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
       body["sourceAssumed"] = choice_.assumed;
     }
     if (!r_.stream) return call_->send(body);
+    if (call_->on_success) call_->on_success();
     call_->warnings.put_into(body);
     event(body);
     call_->out->write("data: [DONE]\n\n");
@@ -298,7 +309,11 @@ void translate(Service& service, const CallPtr& call, TranslateRequest r, Json b
   r.term_sources = term_sources(service, *call);
   std::vector<TextGroup> groups =
       choose_models(service, {r.model, r.source, r.target}, r.q.size(), [&] { return plain_texts(r); });
-  for (const std::string& q : r.q) service.usage().add(call->client(), characters_in(q));
+  std::int64_t characters = 0;
+  for (const std::string& q : r.q) characters += characters_in(q);
+  call->on_success = [usage = service.shared_usage(), client = call->client(), characters] {
+    usage->add(client, characters);
+  };
   if (groups.size() == 1)
     return translate_texts(service, call, {std::move(groups[0].choice), std::move(r), std::move(body)});
   const auto joined = std::make_shared<JoinedAnswer>(call, groups.size());

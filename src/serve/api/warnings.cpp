@@ -36,6 +36,11 @@ void Warnings::tell(const std::string& message) {
     ++left_out_;
 }
 
+void Warnings::add(const Warnings& others) {
+  for (const std::string& message : others.messages_) tell(message);
+  left_out_ += others.left_out_;
+}
+
 void Warnings::check_keys(const Json& object, const std::vector<std::string>& known, const std::string& within) {
   if (on_unknown_ == UnknownFields::ignore) return;
   for (const auto& [key, value] : object.items()) {
@@ -55,11 +60,18 @@ void Warnings::check_keys(const Json& object, const std::vector<std::string>& kn
   }
 }
 
+Json Warnings::list() const {
+  Json all = messages_;
+  if (left_out_ > 0) all.push_back(fmt::format("and {} more", left_out_));
+  return all;
+}
+
 void Warnings::put_into(Json& answer) const {
-  if (messages_.empty() || !answer.is_object()) return;
-  Json list = messages_;
-  if (left_out_ > 0) list.push_back(fmt::format("and {} more", left_out_));
-  answer["warnings"] = std::move(list);
+  if (!messages_.empty() && answer.is_object()) answer["warnings"] = list();
+}
+
+std::string Warnings::header() const {
+  return messages_.empty() ? "" : list().dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
 }  // namespace tril::serve

@@ -31,6 +31,8 @@ class Warnings {
   void pass_over(const std::string& parameter, const std::string& message);
   /// Adds a warning in any case: "FIELD: message". One that is equal to an earlier one is not repeated.
   void tell(const std::string& message);
+  /// Adds those of another answer likewise.
+  void add(const Warnings& others);
   /// pass_over() for each unknown key, suggesting the nearest known one. Null counts as absent, and api_key is always
   /// valid.
   /// @param within  the prefix of nested keys ("response_format."); empty: the request's own
@@ -38,8 +40,12 @@ class Warnings {
 
   /// Adds "warnings", a list of texts, to an answer's object, if there are any.
   void put_into(Json& answer) const;
+  /// The list as JSON in ASCII, for the header X-Tril-Warnings of an answer that is no object; "": there are none.
+  std::string header() const;
 
  private:
+  Json list() const;
+
   UnknownFields on_unknown_;
   std::vector<std::string> messages_;
   std::size_t left_out_ = 0;  ///< warnings beyond the limit

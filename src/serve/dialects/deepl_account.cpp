@@ -93,7 +93,7 @@ void add_deepl_account_routes(Service& service) {
                             call->send(r.type == "target" ? target_languages(service) : source_languages(service));
                           },
                       .errors = ErrorStyle::deepl,
-                      .query_schema = get ? fields : Json(nullptr)});
+                      .query_schema = fields});
     routes.push_back({.method = method,
                       .path = "/v2/usage",
                       .summary = "Counts the characters that the key has had translated since the server started",

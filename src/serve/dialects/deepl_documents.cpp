@@ -1,9 +1,11 @@
 // Documents for DeepL's clients, which send a file, ask how far it is, and fetch the translation:
 //   POST /v2/document   POST /v2/document/{document_id}   POST /v2/document/{document_id}/result
+#include <algorithm>
 #include <cmath>
 
 #include "document/formats.h"
 #include "serve/api/form_body.h"
+#include "serve/api/model_choice.h"
 #include "serve/dialects/deepl_style.h"
 #include "serve/dialects/dialects.h"
 
@@ -48,6 +50,21 @@ std::string extension_of(const std::string& name) {
   return dot == std::string::npos ? "" : lower(name.substr(dot + 1));
 }
 
+// Refuses at once what no document can have; DeepL's clients expect such errors from the upload.
+void check_languages(const Service& service, const UploadRequest& d) {
+  const TranslationWish wish = checked_wish(service, {"", d.source_lang, d.target_lang});
+  if (wish.source.empty())
+    (void)possible_models(service, wish);
+  else
+    (void)choose_model(service, wish);
+  if (style_of(d.formality).empty() || may_be_left_out(d.formality)) return;
+  const std::vector<Models::Offer> models = service.models().offers();
+  const bool has_style = std::any_of(models.begin(), models.end(), [&](const Models::Offer& model) {
+    return model.profile->takes_style && model.profile->languages.into.find(wish.target);
+  });
+  if (!has_style) throw HttpError(400, "no model here has a place for a style").of_field("style");
+}
+
 void take_document(Service& service, const CallPtr& call) {
   static const Json properties = upload_schema()["properties"];
   FileForm form = read_file_form(call->request, "file");
@@ -58,15 +75,16 @@ void take_document(Service& service, const CallPtr& call) {
   const std::string name = d.filename.empty() ? form.name : d.filename;
   if (!d.output_format.empty() && lower(d.output_format) != extension_of(name))
     throw field_error("output_format", fmt::format("the translation of {} is a file of the same format", name));
-  DocumentTask task{.name = name, .bytes = std::string(form.bytes), .request = {}, .body = Json::object()};
+  check_languages(service, d);
+  DocumentTask task{.name = name,
+                    .bytes = std::string(form.bytes),
+                    .request = {},
+                    .body = Json::object(),
+                    .field_bytes = form.field_bytes};
   task.request.source = d.source_lang;
   task.request.target = d.target_lang;
   task.request.style = style_of(d.formality);
   task.request.style_may_be_left_out = may_be_left_out(d.formality);
-  task.on_end = [&service, client = call->client()](const DocumentTranslation& document) {
-    if (document.state() == DocumentTranslation::State::done)
-      service.usage().add(client, static_cast<std::int64_t>(document.path().characters));
-  };
   call->request.body = {};
   const Documents::Ticket ticket = service.documents().begin(call, std::move(task), Documents::Lifetime::document);
   call->send({{"document_id", ticket.id}, {"document_key", ticket.key}});
@@ -87,6 +105,18 @@ DocumentPtr document_of(Service& service, const CallPtr& call) {
   return document;
 }
 
+// Why a document has failed, by DeepL's names of the fields.
+Json error_of(const DocumentTranslation& document) {
+  DocumentFailure failure = document.failure();
+  return error_body({.status = failure.status,
+                     .message = std::move(failure.message),
+                     .type = {},
+                     .parameter = std::move(failure.parameter),
+                     .code = std::move(failure.code),
+                     .headers = {}},
+                    ErrorStyle::deepl);
+}
+
 Json status_of(const DocumentTranslation& document) {
   using State = DocumentTranslation::State;
   const State state = document.state();
@@ -95,17 +125,18 @@ Json status_of(const DocumentTranslation& document) {
                          : state == State::translating ? "translating"
                          : state == State::done        ? "done"
                                                        : "error"}};
-  if (state == State::failed) answer["error_message"] = document.failure().message;
+  if (state == State::failed) answer["error_message"] = error_of(document)["message"];
   if (state == State::done) answer["billed_characters"] = document.path().characters;
   if (state == State::translating)
-    if (const auto seconds = document.progress().seconds_left) answer["seconds_remaining"] = std::ceil(*seconds);
+    if (const auto seconds = document.progress().seconds_left)
+      answer["seconds_remaining"] = std::llround(std::ceil(*seconds));
   return answer;
 }
 
 void send_document(Service& service, const CallPtr& call) {
   const DocumentPtr document = document_of(service, call);
   if (document->state() == DocumentTranslation::State::failed)
-    throw HttpError(document->failure().status, document->failure().message);
+    throw HttpError(document->failure().status, error_of(*document)["message"].get<std::string>());
   if (document->state() != DocumentTranslation::State::done) {
     HttpError waiting(503, "the document is not translated yet", "server_error");
     waiting.retry_after = 1;
@@ -141,7 +172,12 @@ void add_deepl_document_routes(Service& service) {
         .request_schema = key,
         .response = "status: queued, translating, done or error; seconds_remaining, billed_characters or "
                     "error_message",
-        .handle = [&service](const CallPtr& call) { call->send(status_of(*document_of(service, call))); },
+        .handle =
+            [&service](const CallPtr& call) {
+              const DocumentPtr document = document_of(service, call);
+              call->warnings.add(document->warnings());
+              call->send(status_of(*document));
+            },
         .errors = ErrorStyle::deepl}});
 }
 

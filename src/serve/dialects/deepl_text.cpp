@@ -141,6 +141,7 @@ void add_deepl_text_routes(Service& service) {
               Json asked = body_of(call->request, properties);
               const DeeplRequest d = read_deepl_request(asked, call->warnings);
               service.check_texts(d.text, "text");
+              service.check_texts({d.context}, "context");
               if (!d.ignore_tags.empty() && d.tag_handling != "xml")
                 call->warnings.tell("ignore_tags: only has an effect if tag_handling is xml");
               Json body = as_translate_body(d);

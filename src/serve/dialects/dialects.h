@@ -6,7 +6,7 @@
 
 namespace tril::serve {
 
-/// DeepL's API, versions 2 and 3; Google's Cloud Translation API, version 2 (Basic); Microsoft's Translator API, version 3.
+/// DeepL's API, version 2; Google's Cloud Translation API, version 2 (Basic); Microsoft's Translator API, version 3.
 /// Adds their routes, before the first request. The service must outlive its requests.
 void add_dialects(Service& service);
 

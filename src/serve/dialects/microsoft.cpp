@@ -64,12 +64,13 @@ void check_version(const std::string& version) {
 // The fields in an address by name, without those that only identify the client. A route under /translator/text/v3.0 states the
 // version by its path.
 std::vector<std::pair<std::string, std::string>> fields_in_address(const HttpRequest& request) {
-  std::vector<std::pair<std::string, std::string>> fields = url_encoded_fields(request.query_text);
-  std::erase_if(fields, [](const auto& field) {
+  std::vector<std::pair<std::string, std::string>> fields;
+  for (auto& field : url_encoded_fields(request.query_text)) {
     const std::string name = lower(field.first);
     if (name == "api-version") check_version(field.second);
-    return name == "api-version" || name == "subscription-key" || name == "api_key" || name == "clienttraceid";
-  });
+    if (name != "api-version" && name != "subscription-key" && name != "api_key" && name != "clienttraceid")
+      fields.push_back(std::move(field));
+  }
   return fields;
 }
 
@@ -116,7 +117,10 @@ MicrosoftRequest read_translate_fields(const CallPtr& call) {
 std::string only_field(const CallPtr& call, const std::string& wanted) {
   std::string found;
   for (const auto& [name, value] : fields_in_address(call->request))
-    lower(name) == wanted ? found = value : (pass_over_unknown(call, name), found);
+    if (lower(name) == wanted)
+      found = value;
+    else
+      pass_over_unknown(call, name);
   return found;
 }
 
@@ -168,6 +172,12 @@ void translate_for_microsoft(Service& service, const CallPtr& call) {
   if (texts.size() * m.to.size() > service.options().most_texts)
     throw field_error("to", fmt::format("{} texts into {} languages are more than {} translations", texts.size(),
                                         m.to.size(), service.options().most_texts));
+  std::size_t bytes = 0;
+  for (const std::string& text : texts) bytes += text.size();
+  if (bytes * m.to.size() > service.options().most_characters)
+    throw HttpError(413, fmt::format("Text: {} bytes into {} languages are more than {} bytes in a request", bytes,
+                                     m.to.size(), service.options().most_characters))
+        .of_field("Text");
   call->shape = [to = m.to, detects = m.from.empty()](const Json& body) {
     return microsoft_translations(body, to, detects);
   };

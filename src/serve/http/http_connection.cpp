@@ -248,10 +248,13 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
   }
   // The limit of the body for its address.
   std::size_t most_of_body() const {
+    return options().takes_uploads && options().takes_uploads(path()) ? most_of_any_body() : options().most_body_bytes;
+  }
+  // The path of the request that is read, as it was sent; "" before its first line is complete.
+  std::string_view path() const {
+    if (!parser_) return "";
     const std::string_view target(parser_->get().target().data(), parser_->get().target().size());
-    return options().takes_uploads && options().takes_uploads(target.substr(0, target.find('?')))
-               ? most_of_any_body()
-               : options().most_body_bytes;
+    return target.substr(0, target.find('?'));
   }
   void refuse_large() { refuse(413, fmt::format("the request body is larger than {} bytes", most_of_body())); }
 
@@ -265,13 +268,13 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
                                                   : 0;
     if (size <= options().most_body_bytes) return true;
     if (size > most_of_body()) return refuse_large(), false;
-    if (!server_->reserve_upload(size))
+    if (!server_->reserve_upload(address_, size))
       return refuse(503, "too many files are being translated; try again later"), false;
     upload_ = size;
     return true;
   }
   void end_upload() {
-    if (upload_ > 0) server_->release_upload(std::exchange(upload_, 0));
+    if (upload_ > 0) server_->release_upload(address_, std::exchange(upload_, 0));
   }
 
   void dispatch();
@@ -366,7 +369,9 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     keep_alive_ = head_only_ = false;
     refused_ = true;
     const std::string body =
-        fmt::format("{{\"error\":{{\"message\":\"{}\",\"type\":\"invalid_request_error\"}}}}", quotable(why));
+        options().refusal
+            ? options().refusal(path(), status, quotable(why))
+            : fmt::format("{{\"error\":{{\"message\":\"{}\",\"type\":\"invalid_request_error\"}}}}", quotable(why));
     send(number_, {.status = status, .body = body});
   }
 

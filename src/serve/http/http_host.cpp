@@ -7,6 +7,23 @@ void HttpHost::stop_posting() {
   stopped_ = true;
 }
 
+bool HttpHost::reserve_upload(const std::string& address, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto found = uploads_from_.find(address);
+  const std::size_t own = found == uploads_from_.end() ? 0 : found->second;
+  if (upload_bytes_ + bytes > options.most_upload_bytes) return false;
+  if (own > 0 && own + bytes > options.most_upload_bytes / 2) return false;
+  upload_bytes_ += bytes, uploads_from_[address] += bytes;
+  return true;
+}
+
+void HttpHost::release_upload(const std::string& address, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  upload_bytes_ -= bytes;
+  const auto found = uploads_from_.find(address);
+  if ((found->second -= bytes) == 0) uploads_from_.erase(found);
+}
+
 void HttpHost::add(const std::shared_ptr<HttpConnection>& connection) {
   const std::lock_guard lock(mutex_);
   connections_.emplace_back(connection.get(), connection);

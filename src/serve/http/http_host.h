@@ -6,9 +6,11 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/post.hpp>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,14 +32,9 @@ class HttpHost {
   bool draining() const { return draining_; }
   void begin_draining() { draining_ = true; }
 
-  /// Reserves room for a large body. @return whether there is room
-  bool reserve_upload(std::size_t bytes) {
-    std::size_t used = upload_bytes_;
-    while (used + bytes <= options.most_upload_bytes)
-      if (upload_bytes_.compare_exchange_weak(used, used + bytes)) return true;
-    return false;
-  }
-  void release_upload(std::size_t bytes) { upload_bytes_ -= bytes; }
+  /// Reserves room for a large body. One address may have half of all room, or one body. @return whether there is room
+  bool reserve_upload(const std::string& address, std::size_t bytes);
+  void release_upload(const std::string& address, std::size_t bytes);
 
   /// Calls f in `strand`, unless stop_posting() was called.
   template <class F>
@@ -55,10 +52,11 @@ class HttpHost {
 
  private:
   std::atomic<bool> draining_ = false;
-  std::atomic<std::size_t> upload_bytes_ = 0;
   std::shared_mutex gate_;
   bool stopped_ = false;  ///< guarded by gate_: no more calls are queued
   mutable std::mutex mutex_;
+  std::size_t upload_bytes_ = 0;                     ///< reserved; guarded by mutex_
+  std::map<std::string, std::size_t> uploads_from_;  ///< likewise, by address
   std::list<std::pair<HttpConnection*, std::weak_ptr<HttpConnection>>> connections_;
 };
 

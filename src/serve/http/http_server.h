@@ -31,6 +31,9 @@ struct HttpServerOptions {
   /// True if an address (its path, as it was sent) takes bodies of up to upload_bytes. Unset: no address does.
   std::function<bool(std::string_view path)> takes_uploads = {};
   std::size_t upload_bytes = 0;
+  /// The body of an error that the server answers by itself (a large body, a slow one), as JSON. @param path  as it was sent; "":
+  /// unknown. Unset: {"error": {"message", "type"}}.
+  std::function<std::string(std::string_view path, int status, const std::string& message)> refusal = {};
   /// Maximum size of all bodies above most_body_bytes together, from their heads to the ends of their answers.
   std::size_t most_upload_bytes = std::size_t{256} << 20;
   std::size_t most_unsent_bytes = std::size_t{1} << 20;  ///< of a stream

@@ -73,6 +73,10 @@ TEST(Serve, ModelsAndTheirMemoryAreReadOrRefused) {
   EXPECT_TRUE(contains(refused({"--models", folder.at("odd")}), "--models: \"a=b\" contains ="));
   EXPECT_TRUE(contains(refused({"-m", model, "--model-memory", "2"}), "--model-memory: expected", "2GiB", "got \"2\""));
   EXPECT_TRUE(contains(refused({"-m", model, "--model-memory", "-2GiB"}), "--model-memory", "-2GiB"));
+  EXPECT_TRUE(contains(refused({"-m", model, "--max-document", "32MiB", "--document-memory", "64MiB"}),
+                       "--document-memory: one file of --max-document counts", "twice"));
+  EXPECT_TRUE(contains(refused({"-m", model, "--keep-documents", "0"}), "--keep-documents: expected more than 0"));
+  EXPECT_TRUE(contains(refused({"-m", model, "--document-timeout", "0"}), "--document-timeout: expected more than 0"));
   EXPECT_TRUE(contains(refused({"-m", model, "--idle-unload", "10"}), "--idle-unload: expected", "10m", "got \"10\""));
   EXPECT_TRUE(contains(refused({"-m", model, "--pivot", "en", "german"}), "--pivot: ", "german"));
   EXPECT_TRUE(contains(refused({"-m", model, "--max-pivots", "4"}), "--max-pivots", "4"));

@@ -52,6 +52,12 @@ std::string many_lines(std::size_t n) {
   return lines;
 }
 
+std::string lines_of_one_letter(std::size_t n) {
+  std::string lines;
+  for (std::size_t i = 0; i < n; ++i) lines += "a\n\n";
+  return lines;
+}
+
 TEST_F(TranslatedFiles, AreThoseOfTexts) {
   Loaded l = translator;
   l.source_language = "en", l.target_language = "de";
@@ -74,13 +80,22 @@ TEST_F(TranslatedFiles, AreThoseOfTexts) {
                                             {"terminology", {{"dog", "the ball"}}}})["translatedText"]))
       << "the fields of /translate";
   EXPECT_EQ(service->documents().size(), 0u) << "a downloaded file is forgotten";
+  const std::int64_t before = service->usage().characters_of("");
+  (void)translation_of(file("notes.txt", "a d\u00f6g"));
+  EXPECT_EQ(service->usage().characters_of(""), before + 5);
+  (void)error_of(file("notes.json", "{"), 400);
+  EXPECT_EQ(service->usage().characters_of(""), before + 5) << "what is not translated is not counted";
 }
 
 TEST_F(TranslatedFiles, AreDownloadedOnce) {
   serve();
   const std::string path = path_of(send({"../../etc/Öl \\\"x\\\".md", "a dog", {}}));
   EXPECT_TRUE(contains(path, "/download_file/", ".%C3%96l%20%22x%22.translated.md")) << path;
-  EXPECT_EQ(ask("HEAD", path).status, 200);
+  {
+    Client client(server->port());
+    client.send("HEAD " + path + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    EXPECT_TRUE(contains(client.receive(), "200 OK", fmt::format("Content-Length: {}\r\n", text("a dog").size())));
+  }
   EXPECT_EQ(ask("GET", path.substr(0, path.size() - 3) + ".txt").status, 404);
   const Answer a = ask("GET", path);
   EXPECT_EQ(a.status, 200);
@@ -163,6 +178,7 @@ TEST_F(TranslatedFiles, TellTheirProgress) {
     ASSERT_GE(events.size(), 3u);
     EXPECT_EQ(events[0]["progress"], (Json{{"sentences", 0}, {"of", 200}}));
     const Json last = events[events.size() - 2]["progress"];
+    EXPECT_FALSE(contains(a.body, ".0")) << "seconds are whole numbers";
     EXPECT_EQ(last, (Json{{"sentences", 200}, {"of", 200}, {"secondsLeft", 0}}));
     const std::string url = events.back()["translatedFileUrl"];
     EXPECT_EQ(ask("GET", url.substr(url.find("/download"))).body, text(many));
@@ -181,15 +197,23 @@ TEST_F(TranslatedFiles, AreCancelledWithTheirRequests) {
   }
   await_documents(0);
   EXPECT_EQ(text("a dog"), translated("a dog", 1)[0].text);
-  // A server that stops waits for it.
+  // A server that stops cancels it too, since it would refuse the download.
   Client client(server->port());
-  client.send(file("many.txt", many_lines(300)).request("/translate_file", "Accept: text/event-stream\r\n"));
+  client.send(file("many.txt", many_lines(3000)).request("/translate_file", "Accept: text/event-stream\r\n"));
   client.head();
+  Client waits(server->port());
+  waits.send(file("many.txt", many_lines(3000)).request("/translate_file"));
+  await_documents(2);
   service->stop_taking();
   service->drain();
   std::string events;
   for (std::string chunk = client.next_chunk(); !chunk.empty(); chunk = client.next_chunk()) events += chunk;
-  EXPECT_TRUE(contains(events, "translatedFileUrl"));
+  EXPECT_TRUE(contains(events, R"("error":"the server is shutting down")")) << events;
+  EXPECT_FALSE(contains(events, "translatedFileUrl"));
+  const Answer a = waits.answer();
+  EXPECT_EQ(a.status, 503) << a.body;
+  EXPECT_EQ(a.headers.at("retry-after"), "5");
+  EXPECT_EQ(service->documents().size(), 0u);
 }
 
 TEST_F(TranslatedFiles, AreLimited) {
@@ -199,6 +223,14 @@ TEST_F(TranslatedFiles, AreLimited) {
   EXPECT_EQ(send(file("notes.txt", std::string(10'000, '\n'))).status, 429) << "more than half of it for one client";
   await_documents(0);
   EXPECT_EQ(ask("GET", first).status, 404) << "it has expired";
+  FileForm wide = file("notes.txt", "a dog");
+  wide.fields.emplace_back("x", std::string(64 << 10, 'x'));
+  EXPECT_EQ(send(wide).status, 413) << "the other fields are limited too";
+  serve({.documents = {.memory = 50'000}});
+  wide.fields.back().second.resize(60'000);
+  EXPECT_EQ(send(wide).status, 429) << "and they count";
+  serve();
+  EXPECT_TRUE(contains(error_of(file("notes.txt", lines_of_one_letter(200'001)), 413), "200001", "200000"));
   serve({.documents = {.timeout_seconds = 0.01}});
   EXPECT_TRUE(contains(error_of(file("notes.txt", many_lines(500)), 503), "too long"));
 }
@@ -210,13 +242,17 @@ TEST_F(TranslatedFiles, MayBeLargerThanOtherBodies) {
                         .most_body_bytes = 5'000,
                         .takes_uploads = [this](std::string_view path) { return service->takes_files(path); },
                         .upload_bytes = service->most_upload_bytes(),
+                        .refusal = [this](std::string_view path, int status,
+                                          const std::string& why) { return service->refusal(path, status, why); },
                         .most_upload_bytes = 500'000},
       [this](HttpRequest r, std::shared_ptr<Responder> out) { service->handle(std::move(r), std::move(out)); });
   EXPECT_EQ(send(file("notes.txt", std::string(300'000, '\n'))).status, 200);
   EXPECT_EQ(ask("POST", "/translate", std::string(6'000, ' ')).status, 413);
   Answer large = send(file("notes.txt", std::string(600'000, '\n')));
   EXPECT_EQ(large.status, 413);
-  EXPECT_TRUE(contains(large.body, std::to_string(service->most_upload_bytes()))) << large.body;
+  EXPECT_TRUE(
+      contains(Json::parse(large.body)["error"].get<std::string>(), std::to_string(service->most_upload_bytes())))
+      << "in LibreTranslate's form";
   // In chunks, whose number is not known.
   const FileForm form = file("notes.txt", std::string(300'000, '\n'));
   const std::string body = form.body(), head =
@@ -241,11 +277,13 @@ TEST_F(TranslatedFiles, MayBeLargerThanOtherBodies) {
     client.send(head + chunks(std::string(600'000, 'a')));
     EXPECT_EQ(client.answer().status, 413);
   }
-  // All uploads together are limited, until they have ended.
+  // All uploads together are limited, until they have ended. One address may have half of the room, or one upload.
   Client slow(server->port());
   slow.send("POST /translate_file HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 300000\r\n\r\n");
   EXPECT_TRUE(contains(slow.receive(), "100 Continue"));
   EXPECT_EQ(send(form).status, 503);
+  EXPECT_EQ(send(file("notes.txt", std::string(100'000, '\n'))).status, 503)
+      << "there is room, but not for this address";
   slow.close();
   const auto begun = Clock::now();
   int status = 503;
@@ -279,17 +317,33 @@ TEST_F(TranslatedFiles, GoOnWithoutTheirRequests) {
   EXPECT_EQ(result.bytes, text("<p>A dog. Two men</p>", "html"));
   EXPECT_EQ(service->documents().find(*call, ticket.id), nullptr);
   EXPECT_THROW(service->documents().take(ticket.id), HttpError);
-  // A running one can be removed, and ends when the server does.
+  // A running one can be cancelled, and ends when the server does.
   task.name = "notes.txt", task.bytes = many_lines(3000);
-  const Documents::Ticket removed = service->documents().begin(call, task, Documents::Lifetime::document);
-  service->documents().remove(removed.id);
-  EXPECT_EQ(removed.document->failure().status, 499);
+  const Documents::Ticket cancelled = service->documents().begin(call, task, Documents::Lifetime::document);
+  cancelled.document->cancel();
+  EXPECT_EQ(cancelled.document->failure().status, 499);
   const Documents::Ticket stopped = service->documents().begin(call, task, Documents::Lifetime::document);
   service->drain();
-  EXPECT_EQ(stopped.document->failure().status, 499);
+  EXPECT_EQ(stopped.document->failure().status, 503);
 }
 
-// A few at a time; the others wait for their turn, also those of other clients.
+// Those that have failed stay until their clients have asked for them, so they are limited too.
+TEST_F(TranslatedFiles, ThatHaveFailedCount) {
+  serve();
+  const auto begin = [this](const std::string& client) {
+    const auto call = std::make_shared<Call>();
+    call->caller->client = client;
+    const Documents::Ticket ticket =
+        service->documents().begin(call, {.name = "a.txt", .bytes = "a dog", .request = {}, .body = Json::object()},
+                                   Documents::Lifetime::document);
+    ticket.document->cancel();
+  };
+  for (int i = 0; i < 256; ++i) begin("one");
+  EXPECT_THROW(begin("one"), HttpError);
+  begin("two");
+}
+
+// Three of one client and four of all at a time; the others wait for their turn.
 TEST_F(TranslatedFiles, WaitForEachOther) {
   serve();
   const auto of = [](const std::string& client) {
@@ -297,44 +351,67 @@ TEST_F(TranslatedFiles, WaitForEachOther) {
     call->caller->client = client;
     return call;
   };
-  const auto one = of("one"), two = of("two");
+  const auto one = of("one"), two = of("two"), three = of("three");
   const DocumentTask task{.name = "notes.txt", .bytes = many_lines(2000), .request = {}, .body = Json::object()};
   std::vector<Documents::Ticket> tickets;
   for (int i = 0; i < 7; ++i) tickets.push_back(service->documents().begin(one, task, Documents::Lifetime::document));
   DocumentTask small = task;
   small.bytes = "a dog";
-  const Documents::Ticket other = service->documents().begin(two, small, Documents::Lifetime::document);
+  const auto await_end = [](const Documents::Ticket& ticket) {
+    const auto begun = Clock::now();
+    while (ticket.document->state() != DocumentTranslation::State::done &&
+           Clock::now() - begun < std::chrono::seconds(60))
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(ticket.document->state(), DocumentTranslation::State::done);
+  };
+  await_end(service->documents().begin(two, small, Documents::Lifetime::document));  // there is a place for others
+  for (const std::size_t i : {3, 6}) EXPECT_EQ(tickets[i].document->state(), DocumentTranslation::State::waiting) << i;
+  const Documents::Ticket large = service->documents().begin(two, task, Documents::Lifetime::document);
+  const Documents::Ticket third = service->documents().begin(three, small, Documents::Lifetime::document);
+  EXPECT_EQ(third.document->state(), DocumentTranslation::State::waiting) << "four are in translation";
+  tickets[5].document->cancel();  // it was not begun
+  large.document->cancel();
+  await_end(third);
   EXPECT_EQ(tickets[6].document->state(), DocumentTranslation::State::waiting);
-  EXPECT_EQ(other.document->state(), DocumentTranslation::State::waiting);
-  service->documents().remove(tickets[5].id);  // it was not begun
-  service->documents().remove(tickets[0].id);
-  const auto begun = Clock::now();
-  while (other.document->state() != DocumentTranslation::State::done && Clock::now() - begun < std::chrono::seconds(60))
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_EQ(other.document->state(), DocumentTranslation::State::done) << "the other client is next";
-  EXPECT_EQ(tickets[6].document->state(), DocumentTranslation::State::waiting);
-  for (const Documents::Ticket& ticket : tickets) service->documents().remove(ticket.id);
+  for (const Documents::Ticket& ticket : tickets) ticket.document->cancel();
 }
 
-TEST_F(TranslatedFiles, FindTheirLanguagesAndPivots) {
-  server.reset(), service.reset(), models.reset();
-  std::vector<ModelLoader> loaders;
-  for (const auto& [name, source, target] :
-       std::vector<std::array<std::string, 3>>{{"a", "fr", "en"}, {"b", "en", "de"}}) {
-    Loaded l = translator;
-    l.source_language = source, l.target_language = target;
-    loaders.push_back({.name = name, .load = [l] { return l; }, .describe = [l] { return profile_of(l); }});
+struct FilesOverPivots : TranslatedFiles {
+  /// With models a from fr into en, and b from en into de, of so many positions (0: as many as the translator).
+  void begin(std::int64_t positions = 0) {
+    server.reset(), service.reset(), models.reset();
+    std::vector<ModelLoader> loaders;
+    for (const auto& [name, source, target] :
+         std::vector<std::array<std::string, 3>>{{"a", "fr", "en"}, {"b", "en", "de"}}) {
+      Loaded l = translator;
+      l.source_language = source, l.target_language = target;
+      if (name == "b" && positions > 0)
+        l.model = testing::small_marian(*l.tokenizer, l.tokenizer->special(Side::target).pad, positions, 5);
+      loaders.push_back({.name = name, .load = [l] { return l; }, .describe = [l] { return profile_of(l); }});
+    }
+    models = std::make_unique<Models>(loaders, ModelsOptions{.at_start = false, .on_demand = true});
+    service = std::make_unique<Service>(ServiceOptions{}, *models);
+    server = std::make_unique<HttpServer>(
+        HttpServerOptions{.port = 0},
+        [this](HttpRequest r, std::shared_ptr<Responder> out) { service->handle(std::move(r), std::move(out)); });
+    models->wait();
   }
-  models = std::make_unique<Models>(loaders, ModelsOptions{.at_start = false, .on_demand = true});
-  service = std::make_unique<Service>(ServiceOptions{}, *models);
-  server = std::make_unique<HttpServer>(
-      HttpServerOptions{.port = 0},
-      [this](HttpRequest r, std::shared_ptr<Responder> out) { service->handle(std::move(r), std::move(out)); });
-  models->wait();
+};
+
+TEST_F(FilesOverPivots, TellWhatTheNextModelCannotRead) {
+  begin(4);
+  const Answer a = send({"a.txt", "Il faisait beau et nous sommes rentrés tôt.", {{"source", "fr"}, {"target", "de"}}});
+  EXPECT_EQ(Json::parse(a.body)["warnings"],
+            Json{"model b has 4 positions, and a sentence that it reads is longer; its end was not translated"});
+}
+
+TEST_F(FilesOverPivots, FindTheirLanguagesAndPivots) {
+  begin();
   const std::string html = "<p>Il faisait <b>beau</b> et nous sommes rentrés tôt.</p><p>Un chien court.</p>";
   const Answer a = send({"page.html", html, {{"source", "auto"}, {"target", "de"}}});
   const Json got = Json::parse(a.body);
   EXPECT_EQ(got["pivot"], Json({"en"})) << a.body;
+  EXPECT_FALSE(got.contains("warnings")) << a.body;
   EXPECT_EQ(got["detectedLanguage"]["language"], "fr");
   EXPECT_EQ(
       ask("GET", path_of(a)).body,

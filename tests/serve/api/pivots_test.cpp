@@ -216,7 +216,7 @@ TEST_F(ServingPivots, WhatTheNextModelCannotReadIsTold) {
   const auto warnings = [&](const Json& q, const std::string& source, const std::string& target) {
     return post("/translate", {{"q", q}, {"source", source}, {"target", target}}).value("warnings", Json());
   };
-  const Json told{"q: model b has 4 positions, and a sentence that it reads is longer; its end was not translated"};
+  const Json told{"model b has 4 positions, and a sentence that it reads is longer; its end was not translated"};
   EXPECT_EQ(warnings(french, "fr", "de"), told) << "it is the last model";
   EXPECT_EQ(warnings(french, "fr", "cs"), told) << "it is a model between";
   EXPECT_EQ(warnings({french, french}, "fr", "de"), told);

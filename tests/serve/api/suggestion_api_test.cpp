@@ -24,6 +24,13 @@ TEST_F(Suggesting, AreRefusedByDefault) {
   EXPECT_EQ(Json::parse(ask("GET", "/frontend/settings").body)["suggestions"], false);
 }
 
+TEST_F(Suggesting, ThatCannotBeStoredAreToldWithoutTheFile) {
+  ServiceOptions o;
+  o.suggestions_file = "/dev/full";
+  serve(o);
+  EXPECT_EQ(post("/suggest", good, 500)["error"], "the suggestion could not be stored");
+}
+
 TEST_F(Suggesting, AreAppended) {
   take_suggestions();
   EXPECT_EQ(Json::parse(ask("GET", "/frontend/settings").body)["suggestions"], true);

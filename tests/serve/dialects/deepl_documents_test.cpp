@@ -66,6 +66,11 @@ TEST_F(DeeplDocuments, ErrorsAreTold) {
   EXPECT_TRUE(contains(message({"a.txt", "", {{"target_lang", "DE"}}}), "empty file"));
   EXPECT_TRUE(contains(message({"a.txt", "a", {{"target_lang", "DE"}, {"output_format", "docx"}}}), "output_format"));
   EXPECT_TRUE(contains(message({"a.txt", "a", {{"target_lang", "DE"}, {"formality", "very"}}}), "formality"));
+  EXPECT_TRUE(contains(message({"a.txt", "a", {{"target_lang", "XX"}}}), "Value for 'target_lang' not supported"));
+  EXPECT_TRUE(contains(message({"a.txt", "a", {{"target_lang", "DE"}, {"source_lang", "XX"}}}),
+                       "Value for 'source_lang' not supported"));
+  EXPECT_TRUE(contains(message({"a.txt", "a", {{"target_lang", "DE"}, {"formality", "more"}}}),
+                       "Target language does not support formality"));
   // These are found only when the document is read.
   const Json failed = translated_document({"a.json", "{", {{"target_lang", "DE"}}}, "error");
   EXPECT_FALSE(failed["status"]["error_message"].get<std::string>().empty());

@@ -40,6 +40,14 @@ TEST_F(DeeplFormality, IsAStyleOfThePrompt) {
   EXPECT_EQ(asked({{"formality", "less"}}), expected("informal"));
   EXPECT_EQ(asked({{"context", "The sky is grey."}}), expected("", {"The sky is grey."}));
   EXPECT_NE(expected("formal"), expected(""));
+  EXPECT_NE(expected("formal"), expected("informal"));
+  EXPECT_NE(expected("", {"The sky is grey."}), expected(""));
+  std::string book;
+  for (int i = 0; i < 5000; ++i) book += "The sky is grey. ";
+  EXPECT_FALSE(
+      post("/v2/translate", {{"text", {"It rains."}}, {"source_lang", "EN"}, {"target_lang", "DE"}, {"context", book}})
+          .contains("warnings"))
+      << "a long context is shortened, not the text";
   EXPECT_EQ(request("GET", "/v2/languages?type=target")[0]["supports_formality"], true);
 }
 

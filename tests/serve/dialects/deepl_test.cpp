@@ -98,12 +98,17 @@ TEST_F(DeeplApi, ErrorsHaveItsForm) {
   EXPECT_TRUE(contains(message({{"text", {"a"}}, {"target_lang", "DE"}, {"custom_instructions", {"x"}}}),
                        "custom_instructions", "not supported"));
   EXPECT_TRUE(contains(message({{"text", {std::string(300'000, 'a')}}, {"target_lang", "DE"}}, 413), "text"));
+  EXPECT_TRUE(contains(message({{"text", {"a"}}, {"context", std::string(300'000, 'a')}, {"target_lang", "DE"}}, 413),
+                       "context"));
+  EXPECT_TRUE(
+      contains(request("POST", "/v2/translate", "text=a&context=%ff&target_lang=DE", key + form_type, 400)["message"],
+               "context", "UTF-8"));
   EXPECT_EQ(request("POST", "/v2/translate",
                     Json{{"text", {"a dog"}}, {"target_lang", "DE"}, {"formality", "prefer_less"}}.dump(), key)
                 .size(),
             1u)
       << "a model without a style does without";
-  EXPECT_TRUE(contains(request("GET", "/v2/translate", "", key, 405)["error"]["message"], "POST"));
+  EXPECT_TRUE(contains(request("GET", "/v2/translate", "", key, 405)["message"], "POST"));
 }
 
 TEST_F(DeeplApi, UsageIsCountedByKey) {

@@ -1,4 +1,5 @@
 // All APIs together: keys, the description, and hostile requests.
+#include <algorithm>
 #include <set>
 
 #include "support/contains.h"
@@ -32,7 +33,8 @@ TEST_F(Dialects, NoRouteAnswersWithoutAKey) {
         ask(route.method, route.alias + (route.alias_field.empty() ? "" : "?api-version=3.0"), "{}").status;
     EXPECT_EQ(other, status) << route.alias;
   }
-  EXPECT_EQ(open, (std::set<std::string>{"/", "/health", "/ready", "/openapi.json"}));
+  EXPECT_EQ(open, (std::set<std::string>{"/", "/health", "/ready", "/openapi.json", "/languages", "/frontend/settings",
+                                         "/spec"}));
 }
 
 TEST_F(Dialects, TheDescriptionListsEveryRoute) {
@@ -52,6 +54,23 @@ TEST_F(Dialects, TheDescriptionListsEveryRoute) {
   EXPECT_EQ(api["paths"]["/language/translate/v2"]["get"]["parameters"][0]["name"], "q");
 }
 
+TEST_F(Dialects, ErrorsWithoutARouteHaveTheFormOfTheirApi) {
+  begin({.most_body_bytes = 1000});
+  EXPECT_TRUE(request("GET", "/v2/nothing", "", "", 404)["message"].is_string());
+  EXPECT_EQ(request("DELETE", "/language/translate/v2", "", "", 405)["error"]["errors"].size(), 1u);
+  EXPECT_EQ(request("GET", "/translator/text/v3.0/x", "", "", 404)["error"]["code"], 404'000);
+  EXPECT_TRUE(request("GET", "/translate/x", "", "", 404)["error"].is_string());
+  EXPECT_EQ(request("GET", "/nothing", "", "", 404)["error"]["type"], "invalid_request_error");
+  // Also those of the server below.
+  const std::string large(5 << 20, ' ');
+  EXPECT_TRUE(request("POST", "/v2/translate", large, "", 413)["message"].is_string());
+  EXPECT_EQ(request("POST", "/language/translate/v2", large, "", 413)["error"]["code"], 413);
+  EXPECT_TRUE(request("POST", "/translate", large, "", 413)["error"].is_string());
+  EXPECT_EQ(ask("GET", "/v2/document").headers.at("allow"), "POST");
+  EXPECT_EQ(ask("DELETE", "/v2/usage").headers.at("allow"), "GET, POST");
+  request("POST", "/translate?Api-Version=3.0&to=de", R"([{"Text": "a dog"}])");
+}
+
 TEST_F(Dialects, KeysAreNotLogged) {
   ServiceOptions o;
   o.log_texts = true, o.keys.api = {"some-secret"};
@@ -61,12 +80,16 @@ TEST_F(Dialects, KeysAreNotLogged) {
             Json{{"text", "a dog"}, {"target_lang", "DE"}, {"auth_key", "some-secret"}}.dump());
   (void)ask("POST", "/language/translate/v2", "q=a+dog&target=de&k%65y=some-secret", form_type);
   (void)ask("GET", "/language/translate/v2?q=a+dog&target=de&key=some-secret");
+  (void)ask("POST", "/translate?api-version=3.0&to=de",
+            R"([{"Text": "100 % \u00e4", "Subscription-Key": "some-secret"}])");
   server.reset();  // flushes the log
   const std::lock_guard lock(mutex);
-  ASSERT_EQ(log.size(), 4u);
+  ASSERT_EQ(log.size(), 5u);
   for (const std::string& line : log) {
     EXPECT_EQ(line.find("some-secret"), std::string::npos) << line;
   }
+  const auto has_list = [](const std::string& line) { return line.find("100 %") != std::string::npos; };
+  EXPECT_EQ(std::count_if(log.begin(), log.end(), has_list), 1) << "Microsoft's body is a list";
 }
 
 TEST_F(Dialects, UnknownFieldsAreTold) {
@@ -80,6 +103,13 @@ TEST_F(Dialects, UnknownFieldsAreTold) {
   EXPECT_TRUE(contains(
       request("POST", "/translate?api-version=3.0&to=de&too=fr", R"([{"Text": "a"}])", "", 400)["error"]["message"],
       "too"));
+  // An answer that is a list has a header instead.
+  begin();
+  const Answer list = ask("POST", "/translate?api-version=3.0&to=de&t\u00f6o=fr", R"([{"Text": "a"}])");
+  EXPECT_EQ(list.status, 200);
+  EXPECT_TRUE(contains(list.headers.at("x-tril-warnings"), R"(["t\u00f6o: there is no such field)"));
+  EXPECT_FALSE(ask("POST", "/v2/languages?type=target", "{}").headers.contains("x-tril-warnings"))
+      << "this route reads its address";
 }
 
 // Whatever comes is answered, with an error in the API's form, and the server lives on.

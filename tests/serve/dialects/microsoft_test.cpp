@@ -84,6 +84,9 @@ TEST_F(MicrosoftApi, ErrorsHaveItsForm) {
   EXPECT_EQ(request("GET", "/languages?api-version=3.0", "", "", 401)["error"]["code"], 401'000);
   request("POST", "/translate?api-version=3.0&to=de", body, key);
   request("POST", "/translate?api-version=3.0&to=de&Subscription-Key=secret", body);
+  const std::string large = list_of({std::string(150'000, 'a')}).dump();
+  EXPECT_EQ(request("POST", "/translate?api-version=3.0&to=de&to=de", large, key, 413)["error"]["code"], 413'000)
+      << "each target counts";
   const auto message = [&](const std::string& query, const std::string& wrong, int code = 400'000) {
     const Json error = request("POST", "/translate?api-version=3.0" + query, wrong, key, 400)["error"];
     EXPECT_EQ(error["code"], code) << error;
