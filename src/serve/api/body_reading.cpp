@@ -75,6 +75,18 @@ std::string key_of_body(const HttpRequest& request, ErrorStyle style) {
   return "";
 }
 
+Json fields_of_request(const HttpRequest& request, ErrorStyle style, const Json& properties, bool reads_address) {
+  const bool none = request.body.empty() && request.query_text.empty();
+  Json fields = none && reads_address ? Json::object() : body_of(request, properties);
+  if (reads_address && !request.body.empty() && !is_read_as_form(request)) {
+    const Json more = json_of_form(read_url_encoded(request.query_text), properties);
+    for (const auto& [name, value] : more.items())
+      if (!fields.contains(name)) fields[name] = value;
+  }
+  fields.erase(std::string(key_field(style)));
+  return fields;
+}
+
 std::string body_without_key(const HttpRequest& request, ErrorStyle style) {
   const auto has = [&](std::string_view part) { return request.body.find(part) != std::string::npos; };
   const std::string_view own = key_field(style);

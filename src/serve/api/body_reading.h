@@ -27,6 +27,12 @@ std::string key_of_head(const HttpRequest& request, ErrorStyle style);
 /// is none or the body is malformed.
 std::string key_of_body(const HttpRequest& request, ErrorStyle style);
 
+/// The fields of an unpacked request as JSON, without the key: those of its body (body_of()) and, for a route that reads its address,
+/// those of the address, which count less. Such a request may have no fields at all.
+/// @param properties  of schema_of(): the types of a form's fields
+/// @throws HttpError like body_of()
+Json fields_of_request(const HttpRequest& request, ErrorStyle style, const Json& properties, bool reads_address);
+
 /// An unpacked body for the log, without a key. Empty if it might contain a key that cannot be found.
 std::string body_without_key(const HttpRequest& request, ErrorStyle style);
 

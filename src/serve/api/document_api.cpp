@@ -22,22 +22,8 @@ struct FileRequest {
 Fields fields_of(FileRequest& request) {
   TranslateRequest& r = request.all;
   Fields f;
-  f.add("source", &r.source,
-        "language of the file, by its code in any form; auto: it is detected; unset: the only possible one, or else as "
-        "for auto");
-  f.add("target", &r.target,
-        "target language, likewise; unset: the only possible one, or as the model's directory says");
-  f.add("api-key", &r.api_key, "the key, which may also be sent in the header");
-  f.add("model", &r.model, "name of the model; unset: one for these languages");
-  f.add("context", &r.context,
-        "for a language model: the number of sentences before each sentence that its prompt shows")
-      .at_least(0)
-      .at_most(100);
-  f.add("style", &r.style, "for a language model: the style that its prompt asks for, such as formal");
-  add_term_fields(f, r);
-  f.add("replace-unknowns", &r.replace_unknowns, "replace an unknown token with the source word it attends to most");
+  add_common_fields(f, r);
   f.add("stream", &r.stream, "report progress by server-sent events; so does the header Accept: text/event-stream");
-  add_search_fields(f, r.search, true);
   return f;
 }
 

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t most_sample_bytes = 20'000;  // of a text whose language is detected
 constexpr std::size_t most_sentences = 200'000;    // of a document: each takes memory beside its text
+constexpr std::int64_t most_lines = 1'000'000;     // of a file, so that reading it takes no more than some hundred MB
 
 // A language in the name of a file.
 std::string file_language(const ModelChoice& choice, const TranslateRequest& r) {
@@ -42,6 +43,10 @@ void check_document_size(std::size_t sentences) {
 }
 
 std::unique_ptr<document::Document> read_document_file(std::string bytes, const document::DocumentOptions& options) {
+  if (const auto lines = std::count(bytes.begin(), bytes.end(), '\n'); lines > most_lines)
+    throw HttpError(413,
+                    fmt::format("the file has {} lines, but at most {} are allowed; split the file", lines, most_lines))
+        .of_field("file");
   std::unique_ptr<document::Document> read;
   try {
     read = document::read_document(std::move(bytes), options);

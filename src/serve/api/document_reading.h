@@ -11,7 +11,7 @@
 
 namespace tril::serve {
 
-/// @throws HttpError: 400 if the file is malformed, 413 as check_document_size()
+/// @throws HttpError: 400 if the file is malformed, 413 for more than a million lines, and as check_document_size()
 std::unique_ptr<document::Document> read_document_file(std::string bytes, const document::DocumentOptions& options);
 
 /// @throws HttpError (413) for more sentences than a document may have

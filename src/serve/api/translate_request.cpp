@@ -16,14 +16,27 @@ void add_term_fields(Fields& f, TranslateRequest& r) {
         terms::memory_use_names());
 }
 
-Fields fields_of(TranslateRequest& r) {
-  Fields f;
-  f.add("q", &r.q, "a text or a list of texts to translate").required();
+void add_common_fields(Fields& f, TranslateRequest& r) {
   f.add("source", &r.source,
         "language of the text, by its code in any form; auto: it is detected, for each text of a list; unset: the only "
         "possible one, or else as for auto");
   f.add("target", &r.target,
         "target language, likewise; unset: the only possible one, or as the model's directory says");
+  f.add("api-key", &r.api_key, "the key, which may also be sent in the header");
+  f.add("model", &r.model, "name of the model; unset: one for these languages");
+  f.add("context", &r.context,
+        "for a language model: the number of sentences before each sentence that its prompt shows")
+      .at_least(0)
+      .at_most(100);
+  f.add("style", &r.style, "for a language model: the style that its prompt asks for, such as formal");
+  add_term_fields(f, r);
+  f.add("replace-unknowns", &r.replace_unknowns, "replace an unknown token with the source word it attends to most");
+  add_search_fields(f, r.search, true);
+}
+
+Fields fields_of(TranslateRequest& r) {
+  Fields f;
+  f.add("q", &r.q, "a text or a list of texts to translate").required();
   f.add("format", &r.format, "text, or html or xml, whose markup is kept").choices({"text", "html", "xml"});
   f.add("ignore-tags", &r.xml.ignored, "for xml: elements whose text is not translated");
   f.add("splitting-tags", &r.xml.splitting, "for xml: elements that divide the text");
@@ -31,24 +44,15 @@ Fields fields_of(TranslateRequest& r) {
   f.add("outline-detection", &r.xml.outline,
         "for xml: elements that stand between elements divide the text too; those beside words do not");
   f.add("alternatives", &r.alternatives, "number of further translations of each text").at_least(0).at_most(31);
-  f.add("api-key", &r.api_key, "the key, which may also be sent in the header");
-  f.add("model", &r.model, "name of the model; unset: one for these languages");
   f.add("split", &r.split,
         "how a text is split before it is translated; nonewlines: into sentences, which may go on in the next line")
       .choices({"sentences", "nonewlines", "lines", "none"});
   f.add("prefix", &r.prefix, "what the translation begins with; needs split none");
-  f.add("context", &r.context,
-        "for a language model: the number of sentences before each sentence that its prompt shows")
-      .at_least(0)
-      .at_most(100);
-  f.add("style", &r.style, "for a language model: the style that its prompt asks for, such as formal");
-  add_term_fields(f, r);
   f.add("scores", &r.scores, "return scores, log-probabilities and tokens too");
   f.add("alignment", &r.alignment, "return the source tokens of each output token, by cross-attention, too");
-  f.add("replace-unknowns", &r.replace_unknowns, "replace an unknown token with the source word it attends to most");
   f.add("stream", &r.stream, "report progress by server-sent events");
   add_schedule_fields(f, r.schedule, "the best translation so far is the answer; 503 if a sentence has none");
-  add_search_fields(f, r.search, true);
+  add_common_fields(f, r);
   return f;
 }
 

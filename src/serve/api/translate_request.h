@@ -36,6 +36,10 @@ struct TranslateRequest {
 /// Adds `glossary`, `glossary_match`, `memory` and `memory_use`.
 void add_term_fields(Fields& f, TranslateRequest& request);
 
+/// Adds the fields that texts and files have in common: languages, key, model, context, style, those of add_term_fields(),
+/// `replace_unknowns` and the search options.
+void add_common_fields(Fields& f, TranslateRequest& request);
+
 /// The request's fields.
 Fields fields_of(TranslateRequest& request);
 

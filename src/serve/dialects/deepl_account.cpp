@@ -3,6 +3,7 @@
 #include <set>
 
 #include "language/name.h"
+#include "serve/api/body_reading.h"
 #include "serve/api/language_pairs.h"
 #include "serve/dialects/dialects.h"
 #include "serve/dialects/language_codes.h"
@@ -66,12 +67,8 @@ Json target_languages(const Service& service) {
 // The fields of a request without required ones: in the address, in a form or in a JSON body, which may be empty.
 template <class Request>
 Request read_from_anywhere(const CallPtr& call) {
-  const bool empty = call->request.body.empty() && call->request.query_text.empty();
-  Json body = empty ? Json::object() : body_of(call->request);
-  if (!is_read_as_form(call->request))
-    for (const auto& [name, value] : call->request.query)
-      if (!body.contains(name)) body[name] = value;
-  body.erase("auth_key");
+  static const Json properties = schema_of_request<Request>()["properties"];
+  const Json body = fields_of_request(call->request, ErrorStyle::deepl, properties, true);
   return read_request<Request>(body, call->warnings);
 }
 

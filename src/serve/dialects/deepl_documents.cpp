@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "document/formats.h"
+#include "serve/api/body_reading.h"
 #include "serve/api/form_body.h"
 #include "serve/api/model_choice.h"
 #include "serve/dialects/deepl_style.h"
@@ -69,7 +70,7 @@ void take_document(Service& service, const CallPtr& call) {
   static const Json properties = upload_schema()["properties"];
   FileForm form = read_file_form(call->request, "file");
   Json fields = json_of_form(form.fields, properties);
-  fields.erase("auth_key");
+  fields.erase(std::string(key_field(ErrorStyle::deepl)));
   if (fields.contains("glossary_id")) throw field_error("glossary_id", "is not supported");
   const auto d = read_request<UploadRequest>(fields, call->warnings);
   const std::string name = d.filename.empty() ? form.name : d.filename;
@@ -93,8 +94,7 @@ void take_document(Service& service, const CallPtr& call) {
 // The document that a request names by its address and its key.
 DocumentPtr document_of(Service& service, const CallPtr& call) {
   static const Json properties = schema_of_request<KeyRequest>()["properties"];
-  Json body = body_of(call->request, properties);
-  body.erase("auth_key");
+  const Json body = fields_of_request(call->request, ErrorStyle::deepl, properties, false);
   const auto r = read_request<KeyRequest>(body, call->warnings);
   const std::string rest = call->request.path.substr(std::string_view("/v2/document/").size());
   const std::string id = rest.substr(0, rest.find('/'));

@@ -2,6 +2,7 @@
 //   POST /v2/translate
 #include <algorithm>
 
+#include "serve/api/body_reading.h"
 #include "serve/api/translate_api.h"
 #include "serve/dialects/deepl_style.h"
 #include "serve/dialects/dialects.h"
@@ -80,7 +81,6 @@ void read_as_forms_do(Json& body) {
 
 DeeplRequest read_deepl_request(Json& body, Warnings& warnings) {
   read_as_forms_do(body);
-  body.erase("auth_key");
   return read_request<DeeplRequest>(body, warnings);
 }
 
@@ -138,7 +138,7 @@ void add_deepl_text_routes(Service& service) {
             [&service](const CallPtr& call) {
               service.check_room(call, true);
               static const Json properties = schema_of_request<DeeplRequest>()["properties"];
-              Json asked = body_of(call->request, properties);
+              Json asked = fields_of_request(call->request, ErrorStyle::deepl, properties, false);
               const DeeplRequest d = read_deepl_request(asked, call->warnings);
               service.check_texts(d.text, "text");
               service.check_texts({d.context}, "context");

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "language/name.h"
-#include "serve/api/form_body.h"
+#include "serve/api/body_reading.h"
 #include "serve/api/translate_api.h"
 #include "serve/dialects/dialects.h"
 #include "serve/dialects/language_codes.h"
@@ -51,16 +51,8 @@ Fields fields_of(GoogleDetectRequest& r) {
 template <class Request>
 Request read_google_request(const CallPtr& call) {
   static const Json properties = schema_of_request<Request>()["properties"];
-  const HttpRequest& request = call->request;
-  const bool in_address = request.body.empty() || is_read_as_form(request);
-  Json body = request.body.empty() && request.query_text.empty() ? Json::object() : body_of(request, properties);
-  if (!in_address) {
-    const Json more = json_of_form(read_url_encoded(request.query_text), properties);
-    for (const auto& [name, value] : more.items())
-      if (!body.contains(name)) body[name] = value;
-  }
-  for (const char* name : {"key", "prettyPrint", "alt", "fields", "quotaUser", "userIp", "callback", "cid"})
-    body.erase(name);
+  Json body = fields_of_request(call->request, ErrorStyle::google, properties, true);
+  for (const char* name : {"prettyPrint", "alt", "fields", "quotaUser", "userIp", "callback", "cid"}) body.erase(name);
   return read_request<Request>(body, call->warnings);
 }
 

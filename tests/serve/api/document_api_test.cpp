@@ -231,6 +231,7 @@ TEST_F(TranslatedFiles, AreLimited) {
   EXPECT_EQ(send(wide).status, 429) << "and they count";
   serve();
   EXPECT_TRUE(contains(error_of(file("notes.txt", lines_of_one_letter(200'001)), 413), "200001", "200000"));
+  EXPECT_TRUE(contains(error_of(file("notes.txt", std::string(1'000'001, '\n')), 413), "1000001 lines"));
   serve({.documents = {.timeout_seconds = 0.01}});
   EXPECT_TRUE(contains(error_of(file("notes.txt", many_lines(500)), 503), "too long"));
 }
