@@ -183,7 +183,7 @@ TEST(ServeRun, AModelLargerThanTheMemoryEndsIt) {
   const ScratchFolder folder;
   const Ran ran = serve_in_vain({"-m", "de=" + write_tiny_marian(folder), "--model-memory", "10KiB"});
   EXPECT_EQ(ran.code, 2) << ran.err;
-  EXPECT_TRUE(contains(ran.err, "--model-memory: model de takes ", "MiB, more than the 0.01 MiB for all models"));
+  EXPECT_TRUE(contains(ran.err, "--model-memory: model de takes ", "MiB, more than the 10.0 KiB for all models"));
 }
 
 // Each thread has its own address space, for thousands of them; a machine with fewer threads reports how many.
