@@ -102,7 +102,10 @@ class HtmlReader {
 
 std::string html_escaped(std::string_view text) {
   std::string s;
-  for (const char c : text) c == '&' ? s += "&amp;" : c == '<' ? s += "&lt;" : c == '>' ? s += "&gt;" : s += c;
+  for (const char c : text) {
+    const bool control = static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r';
+    c == '&' ? s += "&amp;" : c == '<' ? s += "&lt;" : c == '>' ? s += "&gt;" : s += control ? ' ' : c;
+  }
   return s;
 }
 

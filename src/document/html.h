@@ -14,7 +14,7 @@ namespace tril::document {
 /// the segment had them; those that only browsers know are points.
 std::unique_ptr<Document> read_html(std::string html);
 
-/// Escapes text for HTML: & < > become entities.
+/// Escapes text for HTML or XML: & < > become entities, and control characters, which XML forbids, blanks.
 std::string html_escaped(std::string_view text);
 /// Replaces references (character_references.h) by their characters; anything else stays.
 std::string html_unescaped(std::string_view text);

@@ -52,9 +52,10 @@ class OdfReader {
         add({.kind = Inline::boundary, .raw = node.at});
       } else if (is_text(n, {"line-break"}) || (is_text(n, {"s"}) && !ends_blank())) {
         add({.kind = Inline::line_break, .raw = node.at});  // <text:s> is blanks, which often follow one in the text
-      } else if (is_text(n, {"bookmark-start", "reference-mark-start"})) {
+      } else if (begins_range(n)) {
         add({.kind = Inline::open, .raw = node.at}, range_name(n));
-      } else if (is_text(n, {"bookmark-end", "reference-mark-end"})) {
+        content_.others.push_back(n);  // a comment's text
+      } else if (ends_range(n)) {
         add({.kind = Inline::close, .raw = node.at}, range_name(n));
       } else {
         add_other(n);
@@ -66,8 +67,25 @@ class OdfReader {
                                      [](const Inline& x) { return x.kind != Inline::point; });
     return before != content_.inlines.rend() && before->kind == Inline::text && is_blank(before->words.back());
   }
+  // Ranges of bookmarks, references, changes, entries of indexes and comments.
+  bool begins_range(std::size_t n) const {
+    if (nodes_[n].kind != XmlNode::element) return false;
+    if (nodes_.is(n, Vocabulary::odf_office, "annotation")) return !nodes_.attribute(n, "name").empty();
+    return nodes_[n].space == Vocabulary::odf_text && nodes_.local(n).ends_with("-start");
+  }
+  bool ends_range(std::size_t n) const {
+    if (nodes_[n].kind != XmlNode::element) return false;
+    return nodes_.is(n, Vocabulary::odf_office, "annotation-end") ||
+           (nodes_[n].space == Vocabulary::odf_text && nodes_.local(n).ends_with("-end"));
+  }
   std::string range_name(std::size_t n) const {
-    return std::string(nodes_.local(n).substr(0, 4)) + ":" + nodes_.attribute(n, "name");
+    std::string_view kind = nodes_.local(n);
+    for (const std::string_view end : {"-start", "-end"})
+      if (kind.ends_with(end)) kind.remove_suffix(end.size());
+    std::string name = std::string(kind) + ":";
+    for (const char* const attribute : {"name", "change-id", "id"})
+      if (const std::string value = nodes_.attribute(n, attribute); !value.empty()) return name + value;
+    return name;
   }
 
   // Fields are fixed words; notes, frames, changes and comments are points.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "document/html.h"
 #include "document/string_segment.h"
 #include "document/words.h"
 
@@ -98,7 +99,7 @@ class ParagraphBuilder {
   }
 
   std::string code(const Inline& x) const {
-    if (x.raw.empty()) return x.words.empty() ? "" : properties_code(x.properties) + xml_escaped(x.words);
+    if (x.raw.empty()) return x.words.empty() ? "" : properties_code(x.properties) + html_escaped(x.words);
     return x.within_run ? properties_code(x.properties) + within_run_code(x.raw) : beside_runs_code(x.raw);
   }
   void add_glue(std::size_t begin, std::size_t end) {
@@ -133,6 +134,7 @@ class ParagraphBuilder {
     const Range left = trimmed(piece);
     add_glue(piece.begin, left.begin);
     segment_ = {};
+    mark_of_.clear();
     const std::size_t context = context_of(left, 0);
     add_level(left, -1, context);
     segment_.keeps_breaks = !segment_.breaks.empty();
@@ -210,8 +212,11 @@ class ParagraphBuilder {
         continue;
       }
       const std::int32_t mark = add_mark(x.kind == Inline::fixed ? MarkKind::fixed : MarkKind::point,
-                                         group >= 0 ? group : parent, code(x) + properties_code(current), "");
+                                         group >= 0 ? group : parent, code(x), properties_code(current));
       if (x.kind == Inline::fixed) segment_.text += x.words;
+      mark_of_[i + 1] = mark;
+      if (const auto begin = mark_of_.find(x.begin); begin != mark_of_.end())
+        segment_.marks[static_cast<std::size_t>(mark)].begin = begin->second;
       end_mark(mark);
     }
     if (group >= 0) end_mark(group);
@@ -222,6 +227,7 @@ class ParagraphBuilder {
   std::vector<std::size_t> counterpart_;  ///< of each tag
   std::string glue_;                      ///< since the last segment
   Segment segment_;
+  std::map<std::size_t, std::int32_t> mark_of_;  ///< of the segment's points and fixed words, by their numbers + 1
   std::vector<Segment> segments_;
 };
 

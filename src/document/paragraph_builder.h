@@ -28,6 +28,7 @@ struct Inline {
   std::size_t properties = 0;  ///< in Paragraph::properties
   std::string words =
       {};  ///< of text and fixed words, unescaped; of a boundary: text that stands for it instead of `raw`
+  std::size_t begin = 0;  ///< of a point that ends a range: the number + 1 of the one that begins it; 0: none
 };
 
 /// Adds the paragraph if it has anything to translate.

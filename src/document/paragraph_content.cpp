@@ -38,7 +38,10 @@ std::vector<Inline> tabbed_text(std::string_view words, std::size_t properties) 
   return in_lines ? divided_text(words, properties, none) : divided_text(words, properties, tab);
 }
 
-void match_ranges(std::vector<Inline>& inlines, const std::vector<std::string>& names) {
+namespace {
+
+// Makes pairs of ends that are properly nested; the others become points.
+void match_nested_ranges(std::vector<Inline>& inlines, const std::vector<std::string>& names) {
   std::vector<std::size_t> open;               // tags of pairs, and first ends that have not met their second
   std::set<std::string, std::less<>> waiting;  // names of first ends
   const auto give_up = [&] {
@@ -71,6 +74,22 @@ void match_ranges(std::vector<Inline>& inlines, const std::vector<std::string>& 
       open.pop_back();
     else
       give_up();
+}
+
+}  // namespace
+
+void match_ranges(std::vector<Inline>& inlines, const std::vector<std::string>& names) {
+  std::vector<Inline::Kind> before;
+  for (const Inline& x : inlines) before.push_back(x.kind);
+  match_nested_ranges(inlines, names);
+  std::map<std::string_view, std::size_t> begins;
+  for (std::size_t i = 0; i < inlines.size(); ++i) {
+    if (names[i].empty() || inlines[i].kind != Inline::point) continue;
+    if (before[i] == Inline::open)
+      begins[names[i]] = i + 1;
+    else if (const auto begin = begins.find(names[i]); begin != begins.end())
+      inlines[i].begin = begin->second, begins.erase(begin);
+  }
 }
 
 ParagraphContent plain_element(const XmlNodes& nodes, std::size_t element) {

@@ -49,7 +49,7 @@ std::vector<Inline> divided_text(std::string_view words, std::size_t properties,
 std::vector<Inline> tabbed_text(std::string_view words, std::size_t properties);
 
 /// Makes pairs of tags that need not be nested, such as the two ends of a bookmark. Ends without a counterpart, and those that cross
-/// others, become points. @param names  for each inline: "" or its name, the same for both ends
+/// others, become points; the two ends of a range that crosses others keep their order. @param names  for each inline: "" or its name, the same for both ends
 void match_ranges(std::vector<Inline>& inlines, const std::vector<std::string>& names);
 
 }  // namespace tril::document

@@ -335,6 +335,16 @@ class Writing {
   Segment result_;
 };
 
+// Exchanges the two ends of a range where the second one would come first.
+void order_ends(Segment& segment) {
+  if (std::none_of(segment.marks.begin(), segment.marks.end(), [](const Mark& m) { return m.begin >= 0; })) return;
+  std::vector<std::size_t> place(segment.marks.size());
+  for (std::size_t p = 0; const std::size_t m : marks_as_written(segment)) place[m] = p++;
+  for (std::size_t m = 0; m < segment.marks.size(); ++m)
+    if (const std::int32_t begin = segment.marks[m].begin; begin >= 0 && place[m] < place[as_size(begin)])
+      std::swap(segment.marks[m].open, segment.marks[as_size(begin)].open);
+}
+
 }  // namespace
 
 Segment place_marks(const Segment& source, const Translated& translated) {
@@ -342,7 +352,9 @@ Segment place_marks(const Segment& source, const Translated& translated) {
   const std::vector<SourceWord> from = source_words(source);
   const TargetText target = target_words(source, from, translated);
   const std::vector<Event> events = Layout(source, from, target.words).run();
-  return Writing(source, target, events).run();
+  Segment result = Writing(source, target, events).run();
+  order_ends(result);
+  return result;
 }
 
 }  // namespace tril::document

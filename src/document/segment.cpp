@@ -8,15 +8,29 @@
 namespace tril::document {
 namespace {
 
+// The marks directly in the text, and in each mark, in the order in which they are written.
+std::vector<std::vector<std::size_t>> children_of(const Segment& segment) {
+  std::vector<std::vector<std::size_t>> children(segment.marks.size() + 1);
+  for (std::size_t m = 0; m < segment.marks.size(); ++m) children[as_size(segment.marks[m].parent + 1)].push_back(m);
+  const auto key = [&](std::size_t m) { return std::tuple{segment.marks[m].at.begin, segment.marks[m].at.end, m}; };
+  for (auto& list : children)
+    std::sort(list.begin(), list.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  return children;
+}
+
+void add_as_written(const std::vector<std::vector<std::size_t>>& children, std::size_t node,
+                    std::vector<std::size_t>& order) {
+  for (const std::size_t m : children[node]) {
+    order.push_back(m);
+    add_as_written(children, m + 1, order);
+  }
+}
+
 // Writes a segment's bytes. Marks are nested at most most_nested_marks deep, so that recursion is bounded.
 class Rendering {
  public:
   Rendering(const Segment& segment, const std::function<std::string(std::string_view)>& escape)
-      : segment_(segment), escape_(escape), children_(segment.marks.size() + 1) {
-    for (std::size_t m = 0; m < segment.marks.size(); ++m) children_[as_size(segment.marks[m].parent + 1)].push_back(m);
-    for (auto& list : children_)
-      std::sort(list.begin(), list.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
-  }
+      : segment_(segment), escape_(escape), children_(children_of(segment)) {}
 
   std::string run() {
     inside(0, {0, segment_.text.size()});
@@ -24,20 +38,14 @@ class Rendering {
   }
 
  private:
-  std::tuple<std::size_t, std::size_t, std::size_t> key(std::size_t m) const {
-    return {segment_.marks[m].at.begin, segment_.marks[m].at.end, m};
-  }
-
   void inside(std::size_t node, Range at) {
     std::size_t done = at.begin;
     for (const std::size_t m : children_[node]) {
       const Mark& mark = segment_.marks[m];
       text(done, mark.at.begin);
       out_ += mark.open;
-      if (mark.kind == MarkKind::pair) {
-        inside(m + 1, mark.at);
-        out_ += mark.close;
-      }
+      if (mark.kind == MarkKind::pair) inside(m + 1, mark.at);
+      out_ += mark.close;
       done = mark.at.end;
     }
     text(done, at.end);
@@ -70,6 +78,12 @@ bool operator==(const Segment& a, const Segment& b) {
   };
   return a.text == b.text && a.breaks == b.breaks &&
          std::equal(a.marks.begin(), a.marks.end(), b.marks.begin(), b.marks.end(), same);
+}
+
+std::vector<std::size_t> marks_as_written(const Segment& segment) {
+  std::vector<std::size_t> order;
+  add_as_written(children_of(segment), 0, order);
+  return order;
 }
 
 std::string rendered(const Segment& segment, const std::function<std::string(std::string_view)>& escape) {

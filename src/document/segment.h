@@ -30,10 +30,12 @@ enum class MarkKind : std::uint8_t {
 struct Mark {
   MarkKind kind = MarkKind::pair;
   Range at;                  ///< of the segment's text
-  std::string open, close;   ///< bytes of the file; a point and fixed words have no `close`
+  std::string open, close;   ///< bytes of the file; of a point and of fixed words `close` directly follows `open`
   std::int32_t parent = -1;  ///< number of the innermost pair around it; -1: none. Parents come before their children
   bool variable = false;     ///< of fixed words: a program replaces them, so no surplus copy may remain
   bool before_word = false;  ///< of a point: it belongs to a word, and stands before it, as in "&File"
+  /// Of a point that ends a range, such as a comment's: the point that begins it, and must stand before it. -1: none
+  std::int32_t begin = -1;
 };
 
 /// A text to be translated: a paragraph, a heading, a cell.
@@ -51,6 +53,9 @@ struct Segment {
 
 /// The bytes of a file for a segment: its text, escaped, with its marks and line breaks.
 std::string rendered(const Segment& segment, const std::function<std::string(std::string_view text)>& escape);
+
+/// The numbers of the marks in the order in which rendered() writes their beginnings.
+std::vector<std::size_t> marks_as_written(const Segment& segment);
 
 /// Marks that are nested deeper than this are not read as marks.
 inline constexpr std::size_t most_nested_marks = 48;

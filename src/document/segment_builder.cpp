@@ -1,6 +1,7 @@
 #include "document/segment_builder.h"
 
 #include <algorithm>
+#include <map>
 
 #include "document/words.h"
 #include "unicode/characters.h"
@@ -84,8 +85,16 @@ void SegmentBuilder::match_tags() {
     pieces_[*first].match = p + 1, pieces_[p].match = *first + 1;
     open.erase(std::prev(first.base()), open.end());
   }
-  for (Piece& p : pieces_)
-    if ((p.kind == Piece::open || p.kind == Piece::close) && p.match == 0) p.kind = Piece::point;
+  std::map<std::string_view, std::size_t> begins;  // tags without a counterpart: they cross others
+  for (std::size_t p = 0; p < pieces_.size(); ++p) {
+    Piece& piece = pieces_[p];
+    if ((piece.kind != Piece::open && piece.kind != Piece::close) || piece.match != 0) continue;
+    if (piece.kind == Piece::open)
+      begins[piece.text] = p + 1;
+    else if (const auto begin = begins.find(piece.text); begin != begins.end())
+      piece.begin = begin->second, begins.erase(begin);
+    piece.kind = Piece::point;
+  }
 }
 
 Range SegmentBuilder::trimmed() const {
@@ -134,7 +143,8 @@ void SegmentBuilder::end() {
 SlottedSegment SegmentBuilder::segment_of(Range left) const {
   Slot slot{.at = {pieces_[left.begin].raw.begin, pieces_[left.end - 1].raw.end}, .escape = style_.escape};
   Segment segment;
-  std::vector<std::size_t> open;  // marks
+  std::vector<std::size_t> open;                // marks
+  std::map<std::size_t, std::int32_t> mark_of;  // of pieces that are points
   for (std::size_t p = left.begin; p < left.end; ++p) {
     const Piece& piece = pieces_[p];
     const std::size_t at = segment.text.size();
@@ -160,6 +170,9 @@ SlottedSegment SegmentBuilder::segment_of(Range left) const {
                                open.empty() ? -1 : static_cast<std::int32_t>(open.back()),
                                piece.variable});
       if (kind == MarkKind::pair) open.push_back(segment.marks.size() - 1);
+      if (kind == MarkKind::point) mark_of[p + 1] = static_cast<std::int32_t>(segment.marks.size() - 1);
+      if (const auto begin = mark_of.find(piece.begin); begin != mark_of.end())
+        segment.marks.back().begin = begin->second;
     }
   }
   return {std::move(slot), std::move(segment)};

@@ -75,6 +75,7 @@ class SegmentBuilder {
     bool variable = false, spelled = false, breaks = false;
     std::string written = {};  ///< of a tag its bytes in a translation, if not those of the file
     std::size_t match = 0;     ///< of a tag its counterpart's number + 1; 0: none
+    std::size_t begin = 0;     ///< of a tag that became a point: likewise that of Mark::begin
   };
 
   void add(Piece::Kind kind, Range raw, std::string_view text);

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t most_shortcut_text = 60;      // bytes of a menu's entry
 constexpr std::size_t longest_placeholder = 16384;  // bytes; a message of ICU is the longest
+constexpr std::size_t short_placeholder = 200;      // bytes; after many brackets without an end, which would take long
+constexpr std::size_t many_without_end = 64;
 
 bool is_ascii_letter(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0;
@@ -84,7 +86,7 @@ class StringReader {
     const auto key = shortcut(text_);
     for (std::size_t at = 0; at < text_.size() && segment_.marks.size() < most_marks;) {
       const auto tag = text_[at] == '<' ? tags_.at(at) : std::nullopt;
-      const std::size_t size = tag ? 0 : placeholder_size(text_.substr(at));
+      const std::size_t size = tag ? 0 : placeholder_at(at);
       if (tag) {
         take(*tag, at);
       } else if (size > 0) {
@@ -114,6 +116,17 @@ class StringReader {
     std::size_t mark;
     std::string name;
   };
+
+  // The bytes of a placeholder; 0: none. Bounds the time for brackets without an end.
+  std::size_t placeholder_at(std::size_t at) {
+    const std::string_view rest =
+        text_.substr(at, without_end_ < many_without_end ? longest_placeholder : short_placeholder);
+    const std::size_t size = placeholder_size(rest);
+    if (size == 0 &&
+        (rest.starts_with('{') || rest.starts_with("${") || rest.starts_with("%{") || rest.starts_with("%(")))
+      ++without_end_;
+    return size;
+  }
 
   void add(MarkKind kind, std::size_t at, std::size_t size) {
     const std::size_t place = segment_.text.size();
@@ -158,6 +171,7 @@ class StringReader {
   Segment segment_;
   std::vector<Open> open_;
   std::size_t done_ = 0;
+  std::size_t without_end_ = 0;  ///< brackets that begin no placeholder
 };
 
 }  // namespace

@@ -120,8 +120,8 @@ std::unique_ptr<Document> read_tmx(std::string bytes, const DocumentOptions& opt
     const std::size_t end = places.whole(tu.last_child()).end - white_space(tu.last_child()).size();
     const std::string tag = tuv.attribute("xml:lang") || !tuv.attribute("lang") ? "xml:lang" : "lang";
     XmlCopy copy{.content = places.content(seg), .at = {end, end}, .before = {}, .after = {}};
-    copy.before = white_space(tuv.previous_sibling()) + "<" + tuv.name() + " " + tag + "=\"" + target + "\">" +
-                  white_space(seg.previous_sibling()) + "<" + seg.name() + ">";
+    copy.before = white_space(tuv.previous_sibling()) + "<" + tuv.name() + " " + tag + "=\"" +
+                  attribute_escaped(target) + "\">" + white_space(seg.previous_sibling()) + "<" + seg.name() + ">";
     copy.after =
         std::string("</") + seg.name() + ">" + white_space(tuv.last_child()) + "</" + std::string(tuv.name()) + ">";
     add_copy(*document, xml_segments(*document, seg, role_of_tmx, true), std::move(copy));

@@ -69,18 +69,25 @@ class WordReader {
         add_pair(n, inner);
       } else if (is_word(n, {"fldSimple"})) {
         add_fixed(n, short_text(n));
-      } else if (is_word(n, {"bookmarkStart", "commentRangeStart", "permStart"})) {
-        add({.kind = Inline::open, .raw = nodes_[n].at}, range_name(n));
-      } else if (is_word(n, {"bookmarkEnd", "commentRangeEnd", "permEnd"})) {
-        add({.kind = Inline::close, .raw = nodes_[n].at}, range_name(n));
+      } else if (ends_range(n, "Start")) {
+        add({.kind = Inline::open, .raw = nodes_[n].at}, range_name(n, "Start"));
+      } else if (ends_range(n, "End")) {
+        add({.kind = Inline::close, .raw = nodes_[n].at}, range_name(n, "End"));
       } else {
         add({.kind = Inline::point, .raw = nodes_[n].at});
         keep(n);
       }
     }
   }
-  std::string range_name(std::size_t n) const {
-    return std::string(nodes_.local(n).substr(0, 4)) + ":" + nodes_.attribute(n, "id");
+  // Whether it is this end of a range: of a bookmark, a comment, a permission, moved text or a change of custom XML.
+  bool ends_range(std::size_t n, std::string_view end) const {
+    const std::string_view name = nodes_.local(n);
+    return nodes_[n].space == Vocabulary::word && name.ends_with(end) &&
+           (name.ends_with("Range" + std::string(end)) || name.starts_with("bookmark") || name.starts_with("perm"));
+  }
+  std::string range_name(std::size_t n, std::string_view end) const {
+    const std::string_view name = nodes_.local(n);
+    return std::string(name.substr(0, name.size() - end.size())) + ":" + nodes_.attribute(n, "id");
   }
 
   // The text of a node; "" if it has many parts, so that nested ones take linear time.
@@ -161,7 +168,8 @@ class WordReader {
     std::size_t pairs;  ///< that are open around its beginning
   };
 
-  // Fields that begin and end within the same tags become fixed words, or pairs if they are hyperlinks.
+  // Fields that begin and end within the same tags become fixed words, or pairs if they are hyperlinks. The parts of other fields
+  // must keep their order: they end a segment.
   void join_fields() {
     std::vector<Inline>& all = content_.inlines;
     std::vector<Field> open;
@@ -185,6 +193,7 @@ class WordReader {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (dead[i]) continue;
+      if (fields_[i] != FieldPart::none) all[i].kind = Inline::boundary;
       left.push_back(std::move(all[i]));
       names.push_back(std::move(names_[i]));
     }
@@ -206,6 +215,7 @@ class WordReader {
     if (end - field.begin > most_field_parts) return;
     if (all[field.begin].within_run || all[result].within_run || all[end].within_run) return;
     const bool link = field.separate && code_of(field.begin, result).starts_with("HYPERLINK");
+    fields_[field.begin] = fields_[end] = FieldPart::none;
     std::string words;
     bool is_short = true;
     for (std::size_t i = result + 1; i < end; ++i) {

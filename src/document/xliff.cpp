@@ -110,7 +110,8 @@ class XliffReader {
     if (segments.empty()) return;
     if (is_version_2_) {
       const Range tag = places_.open_tag(unit);
-      document_.replace(tag, with_attribute(places_.text(tag), "state", "translated"));
+      // A writer that changes the state has to update or delete the state of the tool that was there [XLIFF 2.1, attribute subState].
+      document_.replace(tag, with_attribute(without_attribute(places_.text(tag), "subState"), "state", "translated"));
     }
     const std::string name = std::string(prefix_of(source.name())) + "target";
     XmlCopy copy{.content = places_.content(original), .at = {}, .before = {}, .after = "</" + name + ">"};

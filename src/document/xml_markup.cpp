@@ -8,9 +8,9 @@
 #include "base/printable.h"
 #include "document/character_references.h"
 #include "document/html.h"
+#include "document/html_reader.h"
 #include "document/segment_builder.h"
 #include "document/words.h"
-#include "unicode/characters.h"
 
 namespace tril::document {
 namespace {
@@ -131,7 +131,7 @@ class XmlMarkupReader {
       : xml_(document.bytes()),
         rules_(rules),
         tags_(xml_, rules, where),
-        builder_(document, {LineEnds::break_lines, Worth::letters, &escape}) {}
+        builder_(document, {LineEnds::break_lines, Worth::letters, &escape_markup}) {}
 
   void run() {
     std::size_t at = 0;
@@ -153,17 +153,6 @@ class XmlMarkupReader {
   }
 
  private:
-  static std::string escape(std::string_view text, const Slot& slot) {
-    std::string s;
-    for (std::size_t at = 0; at < text.size();) {
-      const std::string c(text.substr(at, character_at(text, at).length));
-      const auto spelled = slot.spelling.find(c);
-      s += spelled != slot.spelling.end() ? spelled->second : html_escaped(c);
-      at += c.size();
-    }
-    return s;
-  }
-
   bool is_ignored(const XmlPiece& p) const {
     return std::find(rules_.ignored.begin(), rules_.ignored.end(), p.name) != rules_.ignored.end();
   }

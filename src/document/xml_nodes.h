@@ -45,7 +45,7 @@ struct XmlNode {
 class XmlNodes {
  public:
   /// @param bytes  UTF-8; must outlive the object
-  /// @throws Error if the file is not well-formed (xml_file.h), or has more than most_xml_nodes
+  /// @throws Error if parse_xml() does (xml_file.h)
   XmlNodes(std::string_view bytes, const std::string& where);
 
   /// The root element and everything in it.
@@ -73,8 +73,5 @@ class XmlNodes {
   pugi::xml_document file_;
   std::vector<XmlNode> nodes_;
 };
-
-/// Tags, comments and texts of one file: more would take gigabytes of memory.
-inline constexpr std::size_t most_xml_nodes = 8'000'000;
 
 }  // namespace tril::document

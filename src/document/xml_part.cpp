@@ -38,13 +38,6 @@ std::string within_run_code(Range raw) {
   return ranged(within_sign, raw);
 }
 
-std::string xml_escaped(std::string_view text) {
-  std::string s = html_escaped(text);
-  for (char& c : s)
-    if (static_cast<unsigned char>(c) < 0x20 && !is_xml_space(c)) c = ' ';
-  return s;
-}
-
 // Turns codes and escaped text into XML. Runs are opened when something stands in them, so none is empty.
 class ParagraphWriter {
  public:
@@ -138,7 +131,7 @@ void XmlPart::write(Range raw, std::span<const Segment> translated, std::string&
     ParagraphWriter writer(*this, paragraph, translated, out);
     writer.add(paragraph.glue[0]);
     for (std::size_t s = 1; s < paragraph.glue.size(); ++s) {
-      writer.add(rendered(translated[slot->first + s - 1], [](std::string_view text) { return xml_escaped(text); }));
+      writer.add(rendered(translated[slot->first + s - 1], [](std::string_view text) { return html_escaped(text); }));
       writer.add(paragraph.glue[s]);
     }
     writer.end_run();

@@ -28,9 +28,6 @@ std::string properties_code(std::size_t number);
 std::string beside_runs_code(Range raw);
 /// Bytes of the file that stand within a run: a line break, a drawing.
 std::string within_run_code(Range raw);
-/// Text as XML: & < > become entities. Control characters, which XML does not allow, become blanks.
-std::string xml_escaped(std::string_view text);
-
 /// The content of a paragraph: glue[0] segments[0] glue[1] segments[1] ... glue[n].
 struct Paragraph {
   Range at = {};  ///< of the file

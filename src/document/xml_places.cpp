@@ -28,6 +28,30 @@ std::size_t behind(std::string_view bytes, std::string_view mark, std::size_t fr
   return at == std::string_view::npos ? bytes.size() : at + mark.size();
 }
 
+// An attribute in a tag.
+struct TagAttribute {
+  std::size_t end;   ///< of what stands before it; of all attributes if there is none of the name
+  Range value = {};  ///< with its quotes; empty: there is none of the name
+};
+TagAttribute find_attribute(std::string_view tag, std::string_view name) {
+  std::size_t at = 1;
+  while (at < tag.size() && !is_blank(tag[at]) && tag[at] != '/' && tag[at] != '>') ++at;
+  std::size_t end = at;
+  while (at < tag.size()) {
+    while (at < tag.size() && is_blank(tag[at])) ++at;
+    const std::size_t equals = tag.find('=', at);
+    if (equals == std::string_view::npos) break;
+    std::size_t key = at;
+    while (key < equals && !is_blank(tag[key])) ++key;
+    const std::size_t quote = tag.find_first_of("\"'", equals);
+    const std::size_t close = quote == std::string_view::npos ? quote : tag.find(tag[quote], quote + 1);
+    if (close == std::string_view::npos) break;
+    if (tag.substr(at, key - at) == name) return {end, {quote, close + 1}};
+    end = at = close + 1;
+  }
+  return {end};
+}
+
 }  // namespace
 
 Range XmlPlaces::open_tag(const pugi::xml_node& element) const {
@@ -61,25 +85,25 @@ Range XmlPlaces::whole(const pugi::xml_node& node) const {
   }
 }
 
+std::string attribute_escaped(std::string_view value) {
+  std::string s;
+  for (const char c : html_escaped(value)) c == '"' ? s += "&quot;" : s += c;
+  return s;
+}
+
 std::string with_attribute(std::string_view tag, std::string_view name, std::string_view value) {
-  const std::string text = html_escaped(value);
-  std::size_t at = 1;
-  while (at < tag.size() && !is_blank(tag[at]) && tag[at] != '/' && tag[at] != '>') ++at;
-  std::size_t end = at;  // of the attributes
-  while (at < tag.size()) {
-    while (at < tag.size() && is_blank(tag[at])) ++at;
-    const std::size_t equals = tag.find('=', at);
-    if (equals == std::string_view::npos) break;
-    std::size_t key = at;
-    while (key < equals && !is_blank(tag[key])) ++key;
-    const std::size_t quote = tag.find_first_of("\"'", equals);
-    const std::size_t close = quote == std::string_view::npos ? quote : tag.find(tag[quote], quote + 1);
-    if (close == std::string_view::npos) break;
-    if (tag.substr(at, key - at) == name)
-      return std::string(tag.substr(0, quote)) + '"' + text + '"' + std::string(tag.substr(close + 1));
-    end = at = close + 1;
-  }
-  return std::string(tag.substr(0, end)) + " " + std::string(name) + "=\"" + text + "\"" + std::string(tag.substr(end));
+  const std::string text = '"' + attribute_escaped(value) + '"';
+  const TagAttribute found = find_attribute(tag, name);
+  if (!found.value.empty())
+    return std::string(tag.substr(0, found.value.begin)) + text + std::string(tag.substr(found.value.end));
+  return std::string(tag.substr(0, found.end)) + " " + std::string(name) + "=" + text +
+         std::string(tag.substr(found.end));
+}
+
+std::string without_attribute(std::string_view tag, std::string_view name) {
+  const TagAttribute found = find_attribute(tag, name);
+  if (found.value.empty()) return std::string(tag);
+  return std::string(tag.substr(0, found.end)) + std::string(tag.substr(found.value.end));
 }
 
 std::string opening(std::string_view tag) {

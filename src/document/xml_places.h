@@ -32,6 +32,10 @@ class XmlPlaces {
 
 /// A tag with one more attribute, or with another value of it. @param tag  "<a x='1'>" or "<a/>"
 std::string with_attribute(std::string_view tag, std::string_view name, std::string_view value);
+/// A tag without an attribute and the white space before it.
+std::string without_attribute(std::string_view tag, std::string_view name);
+/// A value in double quotes, for an attribute.
+std::string attribute_escaped(std::string_view value);
 /// "<a/>" -> "<a>"
 std::string opening(std::string_view tag);
 /// The prefix of a qualified name: "mt:" of "mt:name", "" of "name".

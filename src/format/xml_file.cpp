@@ -31,6 +31,11 @@ class Depth final : public pugi::xml_tree_walker {
 }  // namespace
 
 pugi::xml_document parse_xml(std::string_view bytes, const std::string& where, XmlText text) {
+  const auto parts =
+      static_cast<std::size_t>(std::count_if(bytes.begin(), bytes.end(), [](char c) { return c == '<' || c == '='; }));
+  if (parts > most_xml_parts)
+    fail(where, fmt::format("has {} tags and attributes, expected at most {}", parts, most_xml_parts),
+         "divide the file");
   unsigned flags = pugi::parse_full | pugi::parse_ws_pcdata;
   if (text == XmlText::verbatim) flags &= ~(pugi::parse_escapes | pugi::parse_eol | pugi::parse_wconv_attribute);
   pugi::xml_document file;

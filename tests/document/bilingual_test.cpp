@@ -1,8 +1,10 @@
 // XLIFF and TMX: which units get a translation, what stays, and that hostile files do no harm.
 #include <gtest/gtest.h>
 
+#include "document/document_sentences.h"
 #include "document/formats.h"
 #include "document/tmx.h"
+#include "document/words.h"
 #include "document/xml_places.h"
 #include "support/contains.h"
 #include "support/document_text.h"
@@ -81,20 +83,22 @@ TEST(Xliff, InlineElementsAreMarks) {
 
 TEST(Xliff, Version2) {
   const std::string head = "<xliff version='2.0' srcLang='en-US'", rest = "><file id='f'><unit id='1'>\n <segment";
-  EXPECT_EQ(capitals(head + rest +
-                         " canResegment=\"no\">\n  <source>a <pc id='1'>dog</pc> <sc id='2'/>runs<ec startRef='2'/><cp "
-                         "hex='0001'/>.</source>\n </segment>\n "
-                         "<ignorable><source> </source></ignorable><segment state='final'><source>x</source></segment>"
-                         "<segment state=\"initial\"><source>cat</source><target order='1'>x</target></segment>"
-                         "</unit></file></xliff>",
-                     "x.xlf"),
-            head + " trgLang=\"de\"" + rest +
-                " canResegment=\"no\" state=\"translated\">\n  <source>a <pc id='1'>dog</pc> <sc id='2'/>runs<ec "
-                "startRef='2'/><cp hex='0001'/>.</source>\n  <target>A <pc id='1'>DOG</pc> <sc id='2'/>RUNS<ec "
-                "startRef='2'/><cp hex='0001'/>.</target>\n </segment>\n "
-                "<ignorable><source> </source></ignorable><segment state='final'><source>x</source></segment>"
-                "<segment state=\"translated\"><source>cat</source><target order='1'>CAT</target></segment>"
-                "</unit></file></xliff>");
+  EXPECT_EQ(
+      capitals(
+          head + rest +
+              " canResegment=\"no\">\n  <source>a <pc id='1'>dog</pc> <sc id='2'/>runs<ec startRef='2'/><cp "
+              "hex='0001'/>.</source>\n </segment>\n "
+              "<ignorable><source> </source></ignorable><segment state='final'><source>x</source></segment>"
+              "<segment subState='x:y' state=\"initial\"><source>cat</source><target order='1'>x</target></segment>"
+              "</unit></file></xliff>",
+          "x.xlf"),
+      head + " trgLang=\"de\"" + rest +
+          " canResegment=\"no\" state=\"translated\">\n  <source>a <pc id='1'>dog</pc> <sc id='2'/>runs<ec "
+          "startRef='2'/><cp hex='0001'/>.</source>\n  <target>A <pc id='1'>DOG</pc> <sc id='2'/>RUNS<ec "
+          "startRef='2'/><cp hex='0001'/>.</target>\n </segment>\n "
+          "<ignorable><source> </source></ignorable><segment state='final'><source>x</source></segment>"
+          "<segment state=\"translated\"><source>cat</source><target order='1'>CAT</target></segment>"
+          "</unit></file></xliff>");
 }
 
 TEST(Xliff, ContradictionsAreRefused) {
@@ -134,10 +138,61 @@ TEST(Tmx, IsReadAsAMemory) {
   EXPECT_EQ(units[0].target, "ein Hund & l\u00e4uft");
 }
 
+TEST(Xliff, ControlCharactersAreNotWritten) {
+  const std::string unit = "<trans-unit><source>dog</source>";
+  const auto document = read_document(de(unit + "</trans-unit>"), {"x.xlf", "en", "de"});
+  EXPECT_TRUE(contains(document->write(std::vector<Segment>{{"a\1b<", {}, {}}}), ">a b&lt;</target>"));
+}
+
+TEST(Xliff, TooManyAttributesAreRefused) {
+  std::string file = "<xliff version='1.2'";
+  while (file.size() < 41'000'000) file += " a=''";
+  EXPECT_TRUE(contains(refusal(file + "/>", "x.xlf"), "x.xlf", "attributes", "8000000"));
+}
+
 TEST(XmlPlaces, AttributesAreSet) {
   EXPECT_EQ(with_attribute("<a/>", "x", "1<"), "<a x=\"1&lt;\"/>");
   EXPECT_EQ(with_attribute("<a b='x=1' x = '2' >", "x", "3"), "<a b='x=1' x = \"3\" >");
+  EXPECT_EQ(with_attribute("<a/>", "x", "a\"b\1"), "<a x=\"a&quot;b \"/>");
+  EXPECT_EQ(without_attribute("<a b='1' x = '2' c=''/>", "x"), "<a b='1' c=''/>");
+  EXPECT_EQ(without_attribute("<a b='1' >", "x"), "<a b='1' >");
   EXPECT_EQ(with_attribute("<a b=\"1\" >", "x", "3"), "<a b=\"1\" x=\"3\" >");
+}
+
+std::string with_words_in_any_order(const Document& document, RandomSequence& random) {
+  const DocumentSentences sentences(document, {});
+  return sentences.write("de", [&](std::size_t s) {
+    const std::string text = sentences.text(s);
+    Translated t;
+    for (std::vector<Range> words = words_of(text); !words.empty();) {
+      const auto w = words.begin() + static_cast<std::ptrdiff_t>(random.below(words.size()));
+      const std::size_t at = t.text.size();
+      t.text += text.substr(w->begin, w->size()) + " ";
+      t.links.push_back({*w, {at, t.text.size() - 1}, 1});
+      words.erase(w);
+    }
+    return t;
+  });
+}
+
+// In each unit of XLIFF 1, the ends of ranges stand in the target as they do in the source, if each occurs once.
+void expect_ordered_ranges(const std::string& xml) {
+  const auto content = [](const std::string& unit, const std::string& name) {
+    const std::size_t open = unit.find("<" + name), begin = unit.find('>', open) + 1;
+    const std::size_t end = unit.find("</" + name + ">", begin);
+    return open == std::string::npos || end == std::string::npos ? "" : unit.substr(begin, end - begin);
+  };
+  for (std::size_t at = xml.find("<trans-unit>"); at != std::string::npos; at = xml.find("<trans-unit>", at + 1)) {
+    const std::string unit = xml.substr(at, xml.find("</trans-unit>", at) - at);
+    const std::string source = content(unit, "source"), target = content(unit, "target");
+    for (const std::string id : {"3", "4"}) {
+      const std::string begin = "<bx id='" + id + "'/>", end = "<ex id='" + id + "'/>";
+      if (source.find(begin) != source.rfind(begin) || source.find(end) != source.rfind(end)) continue;
+      if (source.find(begin) < source.find(end) && source.find(end) != std::string::npos) {
+        EXPECT_LE(target.find(begin), target.find(end)) << unit;
+      }
+    }
+  }
 }
 
 // What is written is of the same format, and translated completely.
@@ -154,6 +209,8 @@ TEST(Xliff, RandomFilesAreReadAgain) {
                                        "<x id='2'/>",
                                        "<bx id='3'/>",
                                        "<ex id='3'/>",
+                                       "<bx id='4'/>",
+                                       "<ex id='4'/>",
                                        "<mrk mtype='seg'>",
                                        "</mrk>",
                                        "<seg-source>",
@@ -188,6 +245,9 @@ TEST(Xliff, RandomFilesAreReadAgain) {
     const auto again = read_document(out, {"x.xlf", "en", "de"});
     EXPECT_TRUE(again->segments().empty()) << text << "\n" << out;
     EXPECT_EQ(again->write({}), out);
+    const std::string shuffled = with_words_in_any_order(*document, random);
+    EXPECT_TRUE(read_document(shuffled, {"x.xlf", "en", "de"})->segments().empty()) << text << "\n" << shuffled;
+    if (!two) expect_ordered_ranges(shuffled);
   });
   EXPECT_GT(read, 1000);
 }

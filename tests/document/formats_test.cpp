@@ -125,6 +125,14 @@ TEST(Placeholders, OccurOnce) {
   EXPECT_EQ(written("100% of it", "alles"), "{\"k\":\"alles\"}");
 }
 
+TEST(Placeholders, HostileStringsTakeLinearTime) {
+  for (const std::string part : {"%(", "{", "%{", "${", "{}{"}) {
+    std::string text = "dog ";
+    while (text.size() < 300'000) text += part;
+    EXPECT_FALSE(texts("[\"" + text + "\"]", "x.json").empty());
+  }
+}
+
 TEST(JsonStrings, ValuesAreTranslated) {
   EXPECT_EQ(capitals("{ \"a\" : \"x \\u00e4\\n\", \"b\": [\"y\", {\"c\": \"z\", \"d\": 1}], \"e\": \"12\",\n \"@a\": "
                      "{\"description\": \"no\", \"x\": [\"no\"]}}",

@@ -5,6 +5,7 @@
 
 #include "document/document_sentences.h"
 #include "document/formats.h"
+#include "document/words.h"
 #include "format/xml_file.h"
 #include "support/contains.h"
 #include "support/document_text.h"
@@ -112,6 +113,16 @@ TEST(Docx, ChangesAndFieldsStay) {
             p(toc + r("ENTRY")) + p("<w:r><w:fldChar w:fldCharType=\"end\"/></w:r>"));
 }
 
+TEST(Docx, FieldsThatShareARunEndASegment) {
+  const std::string field =
+      "<w:r><w:fldChar w:fldCharType=\"begin\"/><w:instrText>REF a</w:instrText><w:fldChar "
+      "w:fldCharType=\"separate\"/></w:r>";
+  const std::string end = "<w:r><w:fldChar w:fldCharType=\"end\"/></w:r>";
+  const std::string written = word(p(r("see ") + field + r("this") + end + r(" there")));
+  EXPECT_EQ(written, p("<w:r><w:t xml:space=\"preserve\">SEE </w:t>" + field.substr(5, field.size() - 11) +
+                       "<w:t>THIS</w:t></w:r>" + end + r(" THERE")));
+}
+
 TEST(Docx, ParagraphsWithinParagraphsAreSegments) {
   const std::string box =
       "<w:r><w:pict><x><w:txbxContent>" + p(r("in the box")) + "</w:txbxContent></x></w:pict></w:r>";
@@ -202,6 +213,46 @@ TEST(OpenDocument, TextMarksAndWhiteSpace) {
                           "<text:page-number>4a</text:page-number> of it</text:p>"),
             "<text:tracked-changes><text:p>gone</text:p></text:tracked-changes><text:p>ON PAGE "
             "<text:page-number>4a</text:page-number> OF IT</text:p>");
+}
+
+// A file whose sentences become their words in reverse order.
+std::string reversed(const std::string& bytes, const std::string& name) {
+  const auto document = read_document(bytes, {name});
+  const DocumentSentences sentences(*document, {});
+  return sentences.write("de", [&](std::size_t s) {
+    const std::string text = sentences.text(s);
+    const std::vector<Range> words = words_of(text);
+    Translated t;
+    for (std::size_t w = words.size(); w-- > 0;) {
+      if (!t.text.empty()) t.text += ' ';
+      const std::size_t at = t.text.size();
+      t.text += text.substr(words[w].begin, words[w].size());
+      t.links.push_back({words[w], {at, t.text.size()}, 1});
+    }
+    return t;
+  });
+}
+
+TEST(OpenDocument, RangesBeginBeforeTheyEnd) {
+  const auto text = [](const std::string& body) {
+    return between(member_of(reversed(opendocument_file("<text:p>" + body + "</text:p>"), "x.odt"), "content.xml"),
+                   "<text:p>", "</text:p></office");
+  };
+  for (const auto& [begin, end] :
+       {std::pair{"<text:change-start text:change-id=\"1\"/>", "<text:change-end text:change-id=\"1\"/>"},
+        {"<text:bookmark-start text:name=\"1\"/>", "<text:bookmark-end text:name=\"1\"/>"},
+        {"<text:toc-mark-start text:id=\"1\"/>", "<text:toc-mark-end text:id=\"1\"/>"},
+        {"<text:alphabetical-index-mark-start text:id=\"1\"/>", "<text:alphabetical-index-mark-end text:id=\"1\"/>"},
+        {"<office:annotation office:name=\"1\"><text:p>note</text:p></office:annotation>",
+         "<office:annotation-end office:name=\"1\"/>"}})
+    EXPECT_EQ(text(std::string("a ") + begin + "b c d" + end + " e"), std::string("e ") + begin + "d c b" + end + " a");
+  // Of two that cross, one is a pair.
+  const std::string crossing = text(
+      "a <text:bookmark-start text:name=\"1\"/>b <text:bookmark-start text:name=\"2\"/>c<text:bookmark-end "
+      "text:name=\"1\"/> d<text:bookmark-end text:name=\"2\"/> e");
+  for (const std::string name : {"1", "2"})
+    EXPECT_LT(crossing.find("bookmark-start text:name=\"" + name), crossing.find("bookmark-end text:name=\"" + name))
+        << crossing;
 }
 
 TEST(OpenDocument, CellsOfTextOnly) {
@@ -366,6 +417,26 @@ TEST(Docx, ManyPartsTakeNoLongerThanText) {
   }
 }
 
+// The deepest end of a field that has no beginning; and whether all ranges begin before they end that did.
+int least_depth(const std::string& xml) {
+  int depth = 0, least = 0;
+  for (std::size_t at = xml.find("fldCharType=\""); at != std::string::npos; at = xml.find("fldCharType=\"", at + 1)) {
+    depth += xml.compare(at + 13, 5, "begin") == 0 ? 1 : -1;
+    least = std::min(least, depth);
+  }
+  return least;
+}
+void expect_ordered_ranges(const std::string& before, const std::string& after) {
+  for (const char id : {'0', '1', '2', '3'}) {
+    const std::string begin = std::string("<w:bookmarkStart w:id=\"") + id + "\"/>",
+                      end = std::string("<w:bookmarkEnd w:id=\"") + id + "\"/>";
+    if (before.find(begin) != before.rfind(begin) || before.find(end) != before.rfind(end)) continue;
+    if (before.find(begin) < before.find(end)) {
+      EXPECT_LE(after.find(begin), after.find(end)) << before << "\n" << after;
+    }
+  }
+}
+
 TEST(Docx, NothingIsLostWhateverTheNesting) {
   test::rounds(3000, [](RandomSequence& random) {
     const std::string source = docx_file(p(random_inlines(random, 3)));
@@ -384,6 +455,8 @@ TEST(Docx, NothingIsLostWhateverTheNesting) {
     });
     const std::string before = member_of(source, "word/document.xml"), after = member_of(written, "word/document.xml");
     ASSERT_EQ(elements_of(after), elements_of(before)) << before << "\n" << after;
+    EXPECT_EQ(least_depth(after), least_depth(before)) << before << "\n" << after;
+    expect_ordered_ranges(before, after);
     read_document(written, {"x.docx"});
   });
 }

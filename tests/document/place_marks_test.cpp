@@ -77,6 +77,19 @@ TEST(PlaceMarks, PointsStayBesideTheirNeighbours) {
   EXPECT_EQ(placed("[a* b] c", "z x y", {{0, 1}, {1, 2}, {2, 0}}), "z [x* y]") << "within its parent";
 }
 
+TEST(PlaceMarks, RangesBeginBeforeTheyEnd) {
+  Segment source = marked("a *b c d* e");
+  source.marks[0].open = "<", source.marks[1].open = ">";
+  const auto written = [&] {
+    const std::string target = "d c b";
+    const auto links = word_links(source, target, {{1, 2}, {2, 1}, {3, 0}});
+    return rendered(place_marks(source, {target, links}), as_it_is);
+  };
+  EXPECT_EQ(written(), "d> c <b") << "points beside their words";
+  source.marks[1].begin = 0;
+  EXPECT_EQ(written(), "d< c >b");
+}
+
 TEST(PlaceMarks, FixedWordsOccurOnce) {
   EXPECT_EQ(placed("Hello {name}!", "Hallo {name}!", {}), "Hallo {name}!");
   EXPECT_EQ(placed("Hello {name}!", "Hallo { Name }!", {}), "Hallo {name}!") << "garbled";

@@ -59,7 +59,7 @@ TEST(Yaml, FoldedBlocksKeepTheirEmptyLines) {
 }
 
 TEST(Yaml, ManyBlanksTakeLinearTime) {
-  const std::string blanks(4'000'000, ' ');
+  const std::string blanks(1'000'000, ' ');
   EXPECT_EQ(yaml("k: a" + blanks + "dog\n"), "k: A" + blanks + "DOG\n");
 }
 
