@@ -21,6 +21,8 @@ import numpy as np
 import check_gguf_logits as logits
 
 TOKENIZERS = logits.GOLDEN / "tokenizers"
+REFUSED = {"bytelevel_llama3": "it adds more than one token at an end of a text", "spm_unigram": "its model is unigram",
+           "unigram_t5": "it is neither byte-level BPE nor SentencePiece"}  # what a GGUF file cannot express
 PARTS = ["the", "The", " quick", "brown\u2019s", "fox", "12", "1234567", "\u00fcber", "Stra\u00dfe", "\u654f\u6377\u7684", "\u68d5\u8272\u72d0\u72f8",
          "\u3053\u3093\u306b\u3061\u306f", "\uc548\ub155", "\u0417\u0434\u0440\u0430\u0432", "\u0645\u0631\u062d\u0628\u0627", "\U0001f600", "\U0001f44d\U0001f3fd",
          "\U0001f468\u200d\U0001f469\u200d\U0001f467", " ", "  ", "   ", "\t", "\u00a0", "\u3000", "\u200b", "\x01", "\x07", "\x7f", "\x1b[0m", "don't",
@@ -91,8 +93,13 @@ def check(build, tokenizer, work):
         for kind in ("f32", "f16", "bf16", "q8_0", "q4_0"):
             tril(build, "export", "--model", folder, "--to", work / f"{tokenizer.name}.{kind}.gguf", "--type", kind)
     except ValueError as reason:
-        print(f"{tokenizer.name:<20} {reason}")
-        return True
+        expected = REFUSED.get(tokenizer.name)
+        fine = expected is not None and f"{expected}: a GGUF file cannot express this" in str(reason)
+        print(f"{tokenizer.name:<20} {'' if fine else 'UNEXPECTED: '}{reason}")
+        return fine
+    if tokenizer.name in REFUSED:
+        print(f"{tokenizer.name:<20} UNEXPECTED: is written, but should be refused")
+        return False
     file = work / f"{tokenizer.name}.f32.gguf"
     model = logits.Model(file, size)
     of_llama = [ids_of_llama(model, line) for line in lines]
@@ -117,8 +124,12 @@ def check(build, tokenizer, work):
 
 def main(build):
     with tempfile.TemporaryDirectory() as work:
-        results = [check(pathlib.Path(build), t, pathlib.Path(work)) for t in sorted(TOKENIZERS.iterdir())]
-    return 0 if all(results) else 1
+        tokenizers = sorted(TOKENIZERS.iterdir())
+        results = [check(pathlib.Path(build), t, pathlib.Path(work)) for t in tokenizers]
+    compared = [t.name for t in tokenizers if t.name not in REFUSED]
+    if len(compared) < 5:
+        print(f"only {len(compared)} vocabularies were compared")
+    return 0 if all(results) and len(compared) >= 5 else 1
 
 
 if __name__ == "__main__":
