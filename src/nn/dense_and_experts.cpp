@@ -11,7 +11,9 @@ DenseAndExperts::DenseAndExperts(Parameters& p, const std::string& prefix, const
   before_dense_ = norm(o.before_dense);
   dense_ = GatedFeedForward(p, prefix + "." + o.dense_name, o.dense);
   after_dense_ = norm(o.after_dense);
-  experts_ = ExpertFeedForward(p, prefix, o.experts);
+  ExpertFeedForward::Options experts = o.experts;
+  experts.scope = experts.experts;  // the last component of the prefix is the layer's number
+  experts_ = ExpertFeedForward(p, prefix, experts);
   after_experts_ = norm(o.after_experts);
 }
 

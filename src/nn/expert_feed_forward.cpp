@@ -9,7 +9,7 @@
 namespace tril::nn {
 
 ExpertFeedForward::ExpertFeedForward(Parameters& p, const std::string& prefix, const Options& o)
-    : name_(prefix.substr(prefix.rfind('.') + 1)),
+    : name_(o.scope.empty() ? prefix.substr(prefix.rfind('.') + 1) : o.scope),
       routing_(o.routing),
       experts_per_token_(o.experts_per_token),
       router_softcap_(o.router_softcap) {

@@ -35,9 +35,10 @@ class ExpertFeedForward {
     std::string router_norm, experts_norm;
     std::string expert_scales;  ///< name of a vector [num_experts] of factors of the experts' weights; "": none
     float norm_eps = 1e-6f;
+    std::string scope;  ///< name of the scope; "": the last component of the prefix
   };
   ExpertFeedForward() = default;
-  /// Declares the router and the experts under `prefix`; its last component is the scope name.
+  /// Declares the router and the experts under `prefix`.
   ExpertFeedForward(Parameters& p, const std::string& prefix, const Options& options);
 
   /// @param tap  null: not wanted
