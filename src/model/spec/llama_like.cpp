@@ -121,7 +121,7 @@ void LlamaLike::make_attention(nn::DecoderLayer& layer, std::int64_t i) {
                                .out = k.out_name});
   if (k.fused == Fused::head_by_head)
     for (const char* part : {".weight", ".bias"}) {
-      const std::string name = layer.name + ".self_attn." + k.qkv_name + part;
+      const std::string name = layer.name + "." + k.attention_name + "." + k.qkv_name + part;
       stored_[name] = {.names = {name},
                        .row_order = fused_rows({.groups = k.num_attention_heads,
                                                 .query_rows = k.num_attention_heads * k.d_head(),
@@ -129,7 +129,7 @@ void LlamaLike::make_attention(nn::DecoderLayer& layer, std::int64_t i) {
     }
   if (k.result_gate)  // files have each head's query and gate next to each other
     for (const char* part : {".weight", ".bias"}) {
-      const std::string name = layer.name + ".self_attn.q_proj" + part;
+      const std::string name = layer.name + "." + k.attention_name + ".q_proj" + part;
       stored_[name] = {.names = {name},
                        .row_order = grouped_rows(k.num_attention_heads, std::array{k.d_head(), k.d_head()})};
     }
@@ -137,7 +137,7 @@ void LlamaLike::make_attention(nn::DecoderLayer& layer, std::int64_t i) {
 
 void LlamaLike::make_latent_attention(nn::DecoderLayer& layer) {
   const nn::LatentAttention::Options& o = *config_.latent;
-  const std::string prefix = layer.name + ".self_attn";
+  const std::string prefix = layer.name + "." + config_.attention_name;
   layer.mixer = nn::LatentAttention(parameters_, prefix, o);
   const std::string q = prefix + (o.query_rank > 0 ? ".q_b_proj.weight" : ".q_proj.weight");
   std::vector<std::int32_t> rotated_first;  // in files the rotated part of each head comes last
