@@ -9,7 +9,7 @@ namespace tril::model {
 
 std::unique_ptr<Model> make_axk1(const JsonObject& config) {
   ConfigReader reader(config, "axk1");
-  const bool interleaved = reader.get<bool>("rope_interleave", true);
+  const bool interleaved = reader.flag("rope_interleave", true);
   LlamaLikeConfig k = read_deepseek(reader, {.family = "axk1",
                                              .architecture = "AXK1ForCausalLM",
                                              .vocab_size = 163840,
@@ -33,6 +33,7 @@ std::unique_ptr<Model> make_axk1(const JsonObject& config) {
   } else {
     read_dense_layers(reader, k, 1);
   }
+  read_further_layers(reader, k);
   k.norm_names.after_experts = "post_mlp_layernorm";
   for (std::int64_t i = 0; i < k.num_hidden_layers; ++i)  // published in all layers
     if (!k.has_experts(i)) k.left_alone.push_back(fmt::format("model.layers.{}.post_mlp_layernorm.", i));

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
+#include "model/spec/decoder_keys.h"
 #include "model/spec/llama_like.h"
 
 namespace tril::model {
@@ -42,6 +43,7 @@ void read_latent(ConfigReader& reader, LlamaLikeConfig& k, const LatentSizes& ot
 
 LlamaLikeConfig read_deepseek(ConfigReader& reader, LlamaLikeConfig defaults, const LatentSizes& otherwise) {
   defaults.head_dim = reader.size("qk_rope_head_dim", otherwise.rotated);
+  defaults.reads_head_dim = otherwise.reads_head_dim;
   defaults.rope_defaults.reads_score_factor = true;
   LlamaLikeConfig k = read_llama_like(reader, std::move(defaults));
   read_latent(reader, k, otherwise);
@@ -55,6 +57,7 @@ std::unique_ptr<Model> make_deepseek_v2(const JsonObject& config) {
                                              .vocab_size = 102400,
                                              .max_position_embeddings = 2048,
                                              .rope_defaults = {.interleaved = true}});
+  check_heads_divide(reader, k);
   k.mlp_bias = read_own_bool(reader, k, "mlp_bias", false);
   if (k.mlp_bias) config.fail_at("mlp_bias", "true is not supported for deepseek_v2");
   const std::string count = reader.spelt("n_routed_experts", "num_experts");
@@ -85,7 +88,7 @@ std::unique_ptr<Model> make_deepseek_v2(const JsonObject& config) {
 
 std::unique_ptr<Model> make_deepseek_v3(const JsonObject& config) {
   ConfigReader reader(config, "deepseek_v3");
-  const bool interleaved = reader.get<bool>("rope_interleave", true);
+  const bool interleaved = reader.flag("rope_interleave", true);
   LlamaLikeConfig k = read_deepseek(reader, {.family = "deepseek_v3",
                                              .architecture = "DeepseekV3ForCausalLM",
                                              .vocab_size = 129280,
@@ -111,7 +114,7 @@ std::unique_ptr<Model> make_deepseek_v3(const JsonObject& config) {
 
 std::unique_ptr<Model> make_glm4_moe_lite(const JsonObject& config) {
   ConfigReader reader(config, "glm4_moe_lite");
-  const bool interleaved = reader.get<bool>("rope_interleave", true);
+  const bool interleaved = reader.flag("rope_interleave", true);
   LlamaLikeConfig k = read_deepseek(reader,
                                     {.family = "glm4_moe_lite",
                                      .architecture = "Glm4MoeLiteForCausalLM",
@@ -125,7 +128,7 @@ std::unique_ptr<Model> make_glm4_moe_lite(const JsonObject& config) {
                                      .bos_token_id = 0,
                                      .eos_token_id = 1,
                                      .rope_defaults = {.interleaved = interleaved}},
-                                    {.own = 192, .values = 256, .query_rank = 768});
+                                    {.own = 192, .values = 256, .query_rank = 768, .reads_head_dim = true});
   k.own_keys["rope_interleave"] = interleaved;
   read_experts(reader, k, reader.spelt("n_routed_experts", "num_local_experts"), 64, 4);
   k.experts.d_ff = read_own_size(reader, k, "moe_intermediate_size", 1536, 1 << 20);

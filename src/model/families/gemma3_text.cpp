@@ -35,7 +35,7 @@ std::unique_ptr<Model> make_gemma3_text(const JsonObject& config) {
   reader.only("attn_logit_softcapping", 0.0);  // `transformers` stores it and does not use it
   k.logit_softcap = read_softcap(reader, k, "final_logit_softcapping", 0);
   read_window_pattern(reader, k, 4096, reader.get<std::int64_t>("sliding_window_pattern", 6));
-  const RotaryByType rotary = read_rotary_by_type(reader, k.rope_defaults, 1e4, "rope_local_base_freq");
+  const RotaryByType rotary = read_rotary_by_type(reader, k.rope_defaults, "rope_local_base_freq", 1e4);
   k.rope = rotary.full, k.sliding_rope = rotary.sliding;
   k.embedding_scale = std::sqrt(static_cast<float>(k.hidden_size));
   k.head_norms = rms_head_norms(k);

@@ -118,13 +118,6 @@ void read_experts_beside_dense(ConfigReader& reader, LlamaLikeConfig& k) {
 }  // namespace
 
 std::unique_ptr<Model> make_gemma4_text(const JsonObject& config) {
-  if (!config.has("rope_parameters")) {
-    nlohmann::json with_default = config.json();
-    with_default["rope_parameters"] = {
-        {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 1e4}}},
-        {"full_attention", {{"rope_type", "proportional"}, {"partial_rotary_factor", 0.25}, {"rope_theta", 1e6}}}};
-    return make_gemma4_text(JsonObject(with_default, config.where()));
-  }
   ConfigReader reader(config, "gemma4_text");
   LlamaLikeConfig k = read_llama_like(reader, {.family = "gemma4_text",
                                                .architecture = "Gemma4ForCausalLM",
@@ -157,7 +150,10 @@ std::unique_ptr<Model> make_gemma4_text(const JsonObject& config) {
   read_layer_inputs(reader, k);
   read_experts_beside_dense(reader, k);
   k.rope_defaults.full_head_dim = k.full_head_dim;
-  const RotaryByType rotary = read_rotary_by_type(reader, k.rope_defaults, 1e4);
+  const nlohmann::json default_rotary{
+      {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 1e4}}},
+      {"full_attention", {{"rope_type", "proportional"}, {"partial_rotary_factor", 0.25}, {"rope_theta", 1e6}}}};
+  const RotaryByType rotary = read_nested_rotary(reader, k.rope_defaults, default_rotary, k.windows);
   k.rope = rotary.full, k.sliding_rope = rotary.sliding;
   k.embedding_scale = std::sqrt(static_cast<float>(k.hidden_size));
   k.attention_scale = 1;

@@ -52,9 +52,6 @@ void read_laguna_experts(ConfigReader& reader, LlamaLikeConfig& k) {
 }  // namespace
 
 std::unique_ptr<Model> make_laguna(const JsonObject& config) {
-  if (!config.has("rope_parameters"))
-    config.fail_at("rope_parameters", "is missing",
-                   "a laguna config.json must have the rotary positions of each kind of layer");
   ConfigReader reader(config, "laguna");
   LlamaLikeConfig k = read_llama_like(reader, {.family = "laguna",
                                                .architecture = "LagunaForCausalLM",
@@ -68,7 +65,7 @@ std::unique_ptr<Model> make_laguna(const JsonObject& config) {
                                                .max_position_embeddings = 131072,
                                                .bos_token_id = -1,
                                                .eos_token_id = -1,
-                                               .rope_defaults = {.theta = 5e5, .turns_part = true},
+                                               .rope_defaults = {.turns_part = true},
                                                .rope_by_type = true});
   read_attention_bias(reader, k);
   k.head_norms = rms_head_norms(k);
@@ -76,7 +73,10 @@ std::unique_ptr<Model> make_laguna(const JsonObject& config) {
   read_gating(reader, k);
   read_own_windows(reader, k, read_window(reader, 512), [](std::int64_t) { return false; });
   read_laguna_experts(reader, k);
-  const RotaryByType rotary = read_rotary_by_type(reader, k.rope_defaults, 1e4);
+  const nlohmann::json default_rotary{
+      {"full_attention", {{"rope_type", "default"}, {"rope_theta", 5e5}, {"partial_rotary_factor", 0.5}}},
+      {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 1e4}}}};
+  const RotaryByType rotary = read_nested_rotary(reader, k.rope_defaults, default_rotary, k.windows);
   k.rope = rotary.full, k.sliding_rope = rotary.sliding;
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));

@@ -6,6 +6,7 @@
 
 #include "model/families/decoder_families.h"
 #include "model/families/deepseek.h"
+#include "model/spec/decoder_keys.h"
 #include "model/spec/llama_like.h"
 
 namespace tril::model {
@@ -28,6 +29,7 @@ std::unique_ptr<Model> make_minicpm3(const JsonObject& config) {
   LlamaLikeConfig k = read_deepseek(
       reader, defaults,
       {.own = 64, .values = std::max<std::int64_t>(1, width / heads), .query_rank = 768, .rank = 256, .rotated = 32});
+  check_heads_divide(reader, k);
   k.mlp_bias = read_own_bool(reader, k, "mlp_bias", false);
   const double depth = std::sqrt(static_cast<double>(k.num_hidden_layers));
   k.embedding_scale = static_cast<float>(read_own_number(reader, k, "scale_emb", 12));
@@ -42,7 +44,7 @@ std::unique_ptr<Model> make_minicpm3(const JsonObject& config) {
 
 std::unique_ptr<Model> make_youtu(const JsonObject& config) {
   ConfigReader reader(config, "youtu");
-  const bool interleaved = reader.get<bool>("rope_interleave", true);
+  const bool interleaved = reader.flag("rope_interleave", true);
   const auto width = static_cast<double>(reader.size("hidden_size", 2048));
   LlamaLikeConfig k = read_deepseek(reader, {.family = "youtu",
                                              .architecture = "YoutuForCausalLM",

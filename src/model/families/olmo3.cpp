@@ -18,7 +18,7 @@ std::unique_ptr<Model> make_olmo3(const JsonObject& config) {
                                                .norm_names = post_norms()});
   read_attention_bias(reader, k);
   read_window_pattern(reader, k, 4096, 4);
-  const RotaryByType rotary = read_rotary_by_type(reader, k.rope_defaults, 5e5);
+  const RotaryByType rotary = read_rotary_by_type(reader, k.rope_defaults);
   k.rope = rotary.full, k.sliding_rope = rotary.sliding;
   k.head_norms = {.each = {.over = nn::HeadNorm::Over::projection, .eps = static_cast<float>(k.norm_eps)}};
   reader.finish();

@@ -56,11 +56,10 @@ void read_sarvam_experts(ConfigReader& reader, LlamaLikeConfig& k, std::int64_t 
 }  // namespace
 
 std::unique_ptr<Model> make_sarvam_mla(const JsonObject& config) {
-  Renamed renamed = with_common_keys(config);
-  renamed.json.erase("head_dim");  // of the cache in the publisher's files: it follows from the other sizes
+  const Renamed renamed = with_common_keys(config);
   const JsonObject json(renamed.json, config.where(), &renamed.names);
   ConfigReader reader(json, "sarvam_mla");
-  const bool interleaved = reader.get<bool>("rope_interleave", true);
+  const bool interleaved = reader.flag("rope_interleave", true);
   LlamaLikeConfig k = read_deepseek(reader,
                                     {.family = "sarvam_mla",
                                      .architecture = "DeepseekV3ForCausalLM",

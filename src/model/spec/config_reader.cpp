@@ -91,6 +91,10 @@ bool ConfigReader::says_null(const std::string& key) {
   return at != config_->json().end() && at->is_null();
 }
 
+bool ConfigReader::flag(const std::string& key, bool otherwise) {
+  return !says_null(key) && get<bool>(key, otherwise);
+}
+
 std::int64_t ConfigReader::size(const std::string& key) {
   known_.insert(key);
   return config_->size(key);

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/error.h"
@@ -29,6 +31,8 @@ class ConfigReader {
     known_.insert(key);
     return config_->get<T>(key, std::move(otherwise));
   }
+  /// A boolean. Null is false, because `transformers` tests such a value for truth.
+  bool flag(const std::string& key, bool otherwise);
   /// A required size.
   std::int64_t size(const std::string& key);
   std::int64_t size(const std::string& key, std::int64_t otherwise);
@@ -47,11 +51,14 @@ class ConfigReader {
 
   /// The activation of this name in `transformers`.
   HiddenAct hidden_act(const std::string& key, HiddenAct otherwise);
-  /// If the key is present, it must have this value: other values are not supported.
+  /// If the key is present, it must have this value: other values are not supported. Null is false, as for flag().
   template <class T>
   void only(const std::string& key, const T& supported) {
     known_.insert(key);
-    if (const auto value = config_->find<T>(key); value && *value != supported)
+    std::optional<T> value = config_->find<T>(key);
+    if constexpr (std::is_same_v<T, bool>)
+      if (says_null(key)) value = false;
+    if (value && *value != supported)
       config_->fail_at(key, fmt::format("{} is not supported for {}", *value, family_),
                        fmt::format("only {} is", supported));
   }

@@ -31,7 +31,7 @@ LlamaLikeConfig read_llama_like(ConfigReader& config, LlamaLikeConfig k) {
     json.fail_at("num_key_value_heads",
                  fmt::format("{} key heads do not divide {} heads", k.num_key_value_heads, k.num_attention_heads));
   if (!config.has("head_dim") && k.head_dim == 0) check_heads_divide(config, k);
-  k.head_dim = config.size("head_dim", k.d_head());
+  k.head_dim = k.reads_head_dim ? config.size("head_dim", k.d_head()) : k.d_head();
   check_size(json, "head_dim", k.head_dim, 1 << 12);
 
   if (k.feed_forward != LlamaLikeConfig::FeedForward::xielu)
@@ -59,7 +59,7 @@ nlohmann::ordered_json llama_like_json(const LlamaLikeConfig& k) {
 }
 
 bool read_own_bool(ConfigReader& config, LlamaLikeConfig& k, const std::string& key, bool otherwise) {
-  const bool value = config.get<bool>(key, otherwise);
+  const bool value = config.flag(key, otherwise);
   k.own_keys[key] = value;
   return value;
 }

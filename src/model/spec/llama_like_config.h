@@ -60,6 +60,7 @@ struct LlamaLikeConfig {
   std::int64_t num_hidden_layers = 32, num_attention_heads = 32;
   std::int64_t num_key_value_heads = 0;               ///< 0: num_attention_heads
   std::int64_t head_dim = 0;                          ///< 0: hidden_size / num_attention_heads
+  bool reads_head_dim = true;                         ///< false: the key head_dim has no effect
   std::int64_t full_head_dim = 0, full_kv_heads = 0;  ///< in layers without a window; 0: the same as in the others
   std::vector<std::int64_t> heads;                    ///< by layer; empty: num_attention_heads in all
   std::vector<std::int64_t> intermediate_sizes;       ///< by layer; empty: intermediate_size in all

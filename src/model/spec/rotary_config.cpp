@@ -1,5 +1,6 @@
 #include "model/spec/rotary_config.h"
 
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -61,10 +62,10 @@ std::vector<std::string> all_keys() {
   return all;
 }
 
-// The model's context length before scaling. A top-level key takes precedence.
+// The model's context length before scaling.
 std::int64_t original_of(ConfigReader& config, const JsonObject& rope, const RotaryDefaults& d, Scaling scaling) {
   constexpr const char* key = "original_max_position_embeddings";
-  const bool at_top = config.has(key);  // no effect for the other kinds
+  const bool at_top = config.has(key) && d.original_at_top;  // no effect for the other kinds
   if (d.original > 0) return d.original;
   if (scaling == Scaling::dynamic) return d.max_positions;
   const bool counts = scaling == Scaling::llama3 || scaling == Scaling::yarn || scaling == Scaling::longrope;
@@ -202,28 +203,53 @@ nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& d) {
   return read_object(config, rope, d, theta, partial);
 }
 
-RotaryByType read_rotary_by_type(ConfigReader& config, const RotaryDefaults& d, double sliding_theta,
-                                 const std::string& sliding_theta_key) {
+namespace {
+
+// One object of rope_parameters for each type of layers. In these, as in `transformers`, top-level keys have no precedence.
+RotaryByType read_both(ConfigReader& config, RotaryDefaults d, const JsonObject& by_type,
+                       const std::array<double, 2>& thetas) {
+  for (const UnknownKey& u : unknown_keys(by_type, {"full_attention", "sliding_attention"}))
+    if (by_type.has(u.key))
+      by_type.fail_at(u.key, "is not a layer type", "expected full_attention or sliding_attention");
+  const nlohmann::json none = nlohmann::json::object();
+  const JsonObject nothing(none, config.json().where());
+  const auto of = [&](const char* type) { return by_type.has(type) ? by_type.object(type) : nothing; };
+  d.original_at_top = false;
+  RotaryDefaults full = d;
+  if (d.full_head_dim > 0) full.head_dim = d.full_head_dim;
+  return {.full = read_object(config, of("full_attention"), full, thetas[0], 1),
+          .sliding = read_object(config, of("sliding_attention"), d, thetas[1], 1)};
+}
+
+}  // namespace
+
+RotaryByType read_rotary_by_type(ConfigReader& config, const RotaryDefaults& d, const std::string& sliding_theta_key,
+                                 double sliding_theta) {
   const JsonObject& json = config.json();
   const bool old_scaling = says_anything(config, "rope_scaling"),
              new_spelling = says_anything(config, "rope_parameters");
   const double theta = config.get<double>("rope_theta", d.theta);
-  if (sliding_theta_key.empty())
-    sliding_theta = theta;
-  else
-    sliding_theta = config.get<double>(sliding_theta_key, sliding_theta);
+  sliding_theta = sliding_theta_key.empty() ? theta : config.get<double>(sliding_theta_key, sliding_theta);
   const nlohmann::json none = nlohmann::json::object();
-  const JsonObject nothing(none, json.where());
-  const JsonObject by_type = new_spelling ? json.object("rope_parameters") : nothing;
-  if (new_spelling)
-    for (const UnknownKey& u : unknown_keys(by_type, {"full_attention", "sliding_attention"}))
-      if (by_type.has(u.key))
-        by_type.fail_at(u.key, "is not a layer type", "expected full_attention or sliding_attention");
-  const auto of = [&](const char* type) { return by_type.has(type) ? by_type.object(type) : nothing; };
-  RotaryDefaults full = d;
-  if (d.full_head_dim > 0) full.head_dim = d.full_head_dim;
-  return {.full = read_object(config, old_scaling ? json.object("rope_scaling") : of("full_attention"), full, theta, 1),
-          .sliding = read_object(config, of("sliding_attention"), d, sliding_theta, 1)};
+  RotaryByType both =
+      read_both(config, d, new_spelling ? json.object("rope_parameters") : JsonObject(none, json.where()),
+                {theta, sliding_theta});
+  if (old_scaling) both.full = read_object(config, json.object("rope_scaling"), d, theta, 1);
+  return both;
+}
+
+RotaryByType read_nested_rotary(ConfigReader& config, const RotaryDefaults& d, const nlohmann::json& otherwise,
+                                const std::vector<std::int32_t>& windows) {
+  const JsonObject& json = config.json();
+  if (says_anything(config, "rope_scaling"))
+    json.fail_at("rope_scaling", "is not a key of this family",
+                 "rope_parameters has the rotary positions of each type of layers");
+  config.ignore({"rope_theta", "partial_rotary_factor"});
+  const JsonObject by_type = config.has("rope_parameters") ? json.object("rope_parameters")
+                                                           : JsonObject(otherwise, json.place_of("rope_parameters"));
+  for (const std::int32_t window : windows)
+    needed(by_type.object(window > 0 ? "sliding_attention" : "full_attention"), "rope_theta");
+  return read_both(config, d, by_type, {d.theta, d.theta});
 }
 
 double partial_factor(std::int64_t dim, std::int64_t head_dim) {

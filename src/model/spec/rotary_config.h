@@ -22,6 +22,8 @@ struct RotaryDefaults {
   /// True if rope_theta and partial_rotary_factor are read outside rope_parameters. GPT-NeoX has its own names
   /// for them, and `transformers` ignores these.
   bool reads_top_level = true;
+  /// True if a top-level original_max_position_embeddings takes precedence.
+  bool original_at_top = true;
   /// True if the family has a fixed `alpha` with rope_type "dynamic".
   bool reads_alpha = false;
   /// True if longrope's factor of cosines and sines has the keys `short_mscale` and `long_mscale`, which must be equal.
@@ -45,9 +47,16 @@ struct RotaryByType {
 nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& defaults);
 
 /// Reads rope_parameters.full_attention and rope_parameters.sliding_attention. Older files have rope_theta and
-/// rope_scaling for full attention, and `sliding_theta_key`, if the family has one, for sliding attention.
-RotaryByType read_rotary_by_type(ConfigReader& config, const RotaryDefaults& full, double sliding_theta,
-                                 const std::string& sliding_theta_key = {});
+/// rope_scaling for full attention. For sliding attention they have `sliding_theta_key`, whose default is `sliding_theta`, or
+/// rope_theta if `sliding_theta_key` is empty.
+RotaryByType read_rotary_by_type(ConfigReader& config, const RotaryDefaults& full,
+                                 const std::string& sliding_theta_key = {}, double sliding_theta = 0);
+/// Reads rope_parameters for families without older files: `transformers` reads neither rope_theta nor rope_scaling.
+/// @param otherwise  the rope_parameters of a file without them
+/// @param windows  by layer; 0: full attention
+/// @throws Error for rope_scaling, or if the type of a layer has no rope_theta
+RotaryByType read_nested_rotary(ConfigReader& config, const RotaryDefaults& full, const nlohmann::json& otherwise,
+                                const std::vector<std::int32_t>& windows);
 /// Adds both to a config. @param full_dim, sliding_dim  the widths of heads in the two kinds of layers
 void write_rotary_by_type(nlohmann::ordered_json& config, const RotaryByType& rotary, std::int64_t full_dim,
                           std::int64_t sliding_dim);

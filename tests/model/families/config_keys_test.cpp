@@ -1,0 +1,112 @@
+// Keys of config.json that families read differently from the rest: null, head_dim, rotary positions by layer type.
+#include <gtest/gtest.h>
+
+#include "format/json_file.h"
+#include "model_io/registry.h"
+#include "support/contains.h"
+#include "support/error_of.h"
+#include "support/small_decoders.h"
+
+namespace tril::model::config_keys_test {
+namespace {
+
+using Json = nlohmann::json;
+
+// The first small model of a family, with changes.
+Json small(const std::string& family, const Json& changes, const std::vector<std::string>& erased = {}) {
+  Json config;
+  for (const Json& j : testing::small_decoders())
+    if (j.at("model_type") == family && config.is_null()) config = j;
+  config.update(changes);
+  for (const std::string& key : erased) config.erase(key);
+  return config;
+}
+
+Json written(const Json& config) {
+  return Json::parse(make(JsonObject(config, "config.json"))->config_json());
+}
+
+std::string refusal(const Json& config) {
+  return error_of([&] { make(JsonObject(config, "config.json")); });
+}
+
+// `transformers` tests these values for truth.
+TEST(ConfigKeys, NullIsFalse) {
+  for (const char* family : {"deepseek_v3", "sarvam_mla", "axk1"}) {
+    const Json j = written(small(family, {{"rope_interleave", nullptr}, {"norm_topk_prob", nullptr}}));
+    EXPECT_EQ(j.at("rope_interleave"), false) << family;
+    EXPECT_EQ(j.at("norm_topk_prob"), false) << family;
+    EXPECT_EQ(written(small(family, Json::object(), {"rope_interleave"})).at("rope_interleave"), true) << family;
+  }
+  EXPECT_TRUE(
+      contains(refusal(small("sarvam_moe", {{"use_rmsnorm", nullptr}})), "use_rmsnorm: false is not supported"));
+}
+
+TEST(ConfigKeys, HeadDimFollowsFromOtherSizesOfLatentAttention) {
+  for (const char* family : {"deepseek_v2", "deepseek_v3", "minicpm3", "youtu", "axk1", "sarvam_mla"}) {
+    const Json j = written(small(family, {{"head_dim", 100}}));
+    EXPECT_EQ(j.at("head_dim"), j.at("qk_rope_head_dim")) << family;
+  }
+  EXPECT_TRUE(contains(refusal(small("glm4_moe_lite", {{"head_dim", 100}})), "head_dim: 100 is not qk_rope_head_dim"))
+      << "another name of qk_rope_head_dim there";
+  for (const char* family : {"deepseek_v2", "minicpm3"})
+    EXPECT_TRUE(contains(refusal(small(family, {{"hidden_size", 18}})), "18 is not divisible by 4 heads")) << family;
+}
+
+TEST(ConfigKeys, LayersThatPredictFurtherTokensAreIgnored) {
+  for (const char* family : {"deepseek_v3", "axk1"}) {
+    const Json config = small(family, {{"num_nextn_predict_layers", 1}});
+    const auto m = make(JsonObject(config, "config.json"));
+    EXPECT_EQ(m->redundant("model.layers.2.input_layernorm.weight"), Redundant::unused) << family;
+    EXPECT_EQ(m->redundant("model.layers.3.input_layernorm.weight"), Redundant::no) << family;
+  }
+}
+
+TEST(ConfigKeys, RotaryPositionsOfNewFamiliesAreNestedByLayerType) {
+  const Json both{"sliding_attention", "full_attention"}, full{"full_attention", "full_attention"};
+  const Json plain{{"rope_type", "default"}, {"rope_theta", 100.0}};
+  for (const char* family : {"gemma4_text", "laguna"}) {
+    SCOPED_TRACE(family);
+    const auto with = [&](const Json& changes) {
+      Json config = small(family, {{"num_hidden_layers", 2}, {"layer_types", both}, {"sliding_window", 3}});
+      if (config.contains("num_kv_shared_layers")) config["num_kv_shared_layers"] = 0;
+      config.update(changes);
+      return config;
+    };
+    EXPECT_TRUE(contains(refusal(with({{"rope_scaling", {{"type", "linear"}, {"factor", 2.0}}}})), "rope_scaling"));
+    EXPECT_TRUE(contains(refusal(with({{"rope_parameters", {{"full_attention", plain}}}})), "rope_parameters",
+                         "sliding_attention"));
+    EXPECT_TRUE(contains(
+        refusal(with(
+            {{"rope_parameters", {{"full_attention", {{"rope_type", "default"}}}, {"sliding_attention", plain}}}})),
+        "full_attention", "rope_theta"));
+    EXPECT_EQ(refusal(with({{"layer_types", full}, {"rope_parameters", {{"full_attention", plain}}}})), "");
+    Json yarn = plain;
+    yarn.update({{"rope_type", "yarn"}, {"factor", 4.0}, {"original_max_position_embeddings", 3}});
+    const Json j = written(with({{"original_max_position_embeddings", 8},
+                                 {"rope_theta", 7.0},
+                                 {"rope_parameters", {{"full_attention", yarn}, {"sliding_attention", plain}}}}));
+    const Json& rope = j.at("rope_parameters").at("full_attention");
+    EXPECT_EQ(rope.at("original_max_position_embeddings"), 3) << "the key outside has no effect";
+    EXPECT_EQ(rope.at("rope_theta"), 100.0);
+  }
+}
+
+// LagunaConfig's and Gemma4TextConfig's rope_parameters.
+TEST(ConfigKeys, RotaryPositionsOfNewFamiliesHaveDefaults) {
+  const auto defaults = [](const char* family) {
+    const Json config = small(family, {{"head_dim", 8}}, {"rope_parameters"});
+    return written(config).at("rope_parameters");
+  };
+  const Json laguna = defaults("laguna"), gemma = defaults("gemma4_text");
+  EXPECT_EQ(laguna.at("full_attention").at("rope_theta"), 5e5);
+  EXPECT_EQ(laguna.at("full_attention").at("partial_rotary_factor"), 0.5);
+  EXPECT_EQ(laguna.at("sliding_attention").at("rope_theta"), 1e4);
+  EXPECT_EQ(laguna.at("sliding_attention").value("partial_rotary_factor", 1.0), 1.0);
+  EXPECT_EQ(gemma.at("full_attention").at("rope_type"), "proportional");
+  EXPECT_EQ(gemma.at("full_attention").at("rope_theta"), 1e6);
+  EXPECT_EQ(gemma.at("sliding_attention").at("rope_theta"), 1e4);
+}
+
+}  // namespace
+}  // namespace tril::model::config_keys_test
