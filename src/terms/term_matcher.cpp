@@ -12,8 +12,10 @@
 #include "terms/protected_text.h"
 #include "terms/stem.h"
 #include "terms/units.h"
+#include "unicode/characters.h"
 #include "unicode/letter_case.h"
 #include "unicode/trim.h"
+#include "unicode/word_boundary.h"
 
 namespace tril::terms {
 namespace {
@@ -29,6 +31,26 @@ std::vector<std::string_view> endings_for(const MatchOptions& options) {
   const std::optional<Language> language = find_language(options.language);
   const auto endings = language ? endings_of(language->language) : std::span<const std::string_view>{};
   return {endings.begin(), endings.end()};
+}
+
+bool is_word_at(std::string_view text, std::size_t at) {
+  return at < text.size() && begins_with_word_character(text.substr(at, character_at(text, at).length));
+}
+
+// Whether a word goes on beside a place in a text: "foo_bar", and "can't". Other apostrophes divide words: "l'eau", "dog's".
+bool goes_on_behind(std::string_view text, std::size_t end) {
+  const std::string_view rest = text.substr(end);
+  if (rest.starts_with('_')) return is_word_at(text, end + 1);
+  const std::size_t apostrophe = rest.starts_with('\'') ? 1 : rest.starts_with("\u2019") ? 3 : 0;
+  const char last = end > 0 ? text[end - 1] : '\0', next = apostrophe < rest.size() ? rest[apostrophe] : '\0';
+  return apostrophe > 0 && (last == 'n' || last == 'N') && (next == 't' || next == 'T') &&
+         !is_word_at(text, end + apostrophe + 1);
+}
+bool goes_on_before(std::string_view text, std::size_t begin) {
+  if (begin < 2 || text[begin - 1] != '_') return false;
+  std::size_t letter = begin - 2;
+  while (letter > 0 && (static_cast<unsigned char>(text[letter]) & 0xc0) == 0x80) --letter;
+  return is_word_at(text, letter);
 }
 
 }  // namespace
@@ -131,6 +153,10 @@ std::vector<FoundTerm> TermMatcher::find(std::string_view text) const {
       continue;
     }
     const std::size_t end = i + as_size(best.length);
+    if (goes_on_before(text, units[i].begin) || goes_on_behind(text, units[end - 1].end)) {
+      ++i;
+      continue;
+    }
     found.push_back({units[i].begin, units[end - 1].end, as_size(best.phrase), match});
     i = end;
   }

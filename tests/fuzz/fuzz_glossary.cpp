@@ -24,9 +24,9 @@ void check_glossary(const std::string& bytes, tril::terms::TableFormat format) {
       tril::fuzz::must(one.begin < one.end && one.end <= entry.source.size(), "a term is within the text");
   }
   if (glossary.entries.empty()) return;
-  const std::string written = "source\ttarget\tmatch\n" + written_as_tsv(glossary);
-  if (written_as_tsv(glossary).starts_with("source\ttarget")) return;
-  if (written.find("\n#") != std::string::npos) return;  // a comment
+  for (const Entry& entry : glossary.entries)
+    if (entry.source.starts_with('#')) return;  // TSV cannot have it
+  const std::string written = written_as_tsv(glossary);
   tril::fuzz::must_read("a written glossary", [&] {
     const TermTable table = read_term_table(written, TableFormat::tsv, "y");
     tril::fuzz::must(table.concepts.size() == glossary.entries.size(), "every entry is written");

@@ -68,6 +68,10 @@ void add_document_rules(Fields& f) {
 DocumentPlan document_plan(const DocumentFields& o, const std::string& output) {
   for (const auto& [field, name] : {std::pair{&o.to, "--to"}, {&o.columns, "--columns"}, {&o.separator, "--separator"}})
     if (*field && !o.any()) fail_usage(name, "has an effect only on documents", "name a FILE, or pass --watch DIR");
+  if (o.document && o.columns)
+    if (const std::string_view format = document::format_of(*o.document).name; format != "CSV" && format != "TSV")
+      fail_usage("--columns", fmt::format("has an effect only on CSV and TSV, but {} is {}", *o.document, format),
+                 "leave it out");
   DocumentPlan plan{.input = o.document ? *o.document : o.watch.value_or(""), .output = output};
   if (o.columns) plan.columns = names_in(*o.columns);
   if (o.separator) plan.separator = separator_named(*o.separator);

@@ -102,6 +102,7 @@ TEST_F(TranslateDocument, MistakesAreNamed) {
   EXPECT_TRUE(contains(fails({other, "--to", "de"}, 2), "a.exe", "html"));
   EXPECT_TRUE(contains(fails({page, "-o", page}, 2), "is the document"));
   EXPECT_TRUE(contains(fails({page, "--to", "de", "--json"}, 2), "--json"));
+  EXPECT_TRUE(contains(fails({page, "--to", "de", "--columns", "1"}, 2), "--columns", "CSV"));
   EXPECT_TRUE(contains(fails({"--to", "de"}, 2), "--to"));
   EXPECT_TRUE(contains(fails({folder->write("bad.srt", "x"), "--to", "de"}, 1), "bad.srt", "-->"));
 }
