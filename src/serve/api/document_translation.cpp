@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "decode/texts/split_translator.h"
+#include "serve/api/cancellable_responder.h"
 #include "serve/api/document_reading.h"
 #include "serve/api/pivot_translation.h"
 #include "serve/api/sentence_plan.h"
@@ -34,7 +35,7 @@ struct DocumentTranslation::Window {
 };
 
 // The end of the calls of a lane: receives errors, and cancels what is running.
-class DocumentTranslation::Lane : public Responder {
+class DocumentTranslation::Lane : public CancellableResponder {
  public:
   explicit Lane(std::weak_ptr<DocumentTranslation> document) : document_(std::move(document)) {}
 
@@ -51,31 +52,9 @@ class DocumentTranslation::Lane : public Responder {
   void begin(HttpResponse) override {}
   void write(std::string_view) override {}
   void finish() override {}
-  void on_gone(std::function<void()> f) override {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!gone_) {
-        cancel_ = std::move(f);
-        return;
-      }
-    }
-    f();
-  }
-  void cancel() {
-    std::function<void()> f;
-    {
-      const std::lock_guard lock(mutex_);
-      gone_ = true;
-      f = std::exchange(cancel_, {});
-    }
-    if (f) f();
-  }
 
  private:
   std::weak_ptr<DocumentTranslation> document_;
-  std::mutex mutex_;
-  std::function<void()> cancel_;
-  bool gone_ = false;
 };
 
 DocumentTranslation::DocumentTranslation(std::string id, Service& service, SideWorker& worker, const Call& call,

@@ -2,10 +2,12 @@
 
 #include <utility>
 
+#include "serve/api/cancellable_responder.h"
+
 namespace tril::serve {
 
 // Receives the answer to a group.
-class JoinedAnswer::Part : public Responder {
+class JoinedAnswer::Part : public CancellableResponder {
  public:
   Part(std::shared_ptr<JoinedAnswer> whole, std::vector<std::size_t> places)
       : whole_(std::move(whole)), places_(std::move(places)) {}
@@ -26,27 +28,10 @@ class JoinedAnswer::Part : public Responder {
     whole_->take(places_, event);
   }
   void finish() override {}
-  void on_gone(std::function<void()> f) override {
-    const std::lock_guard lock(mutex_);
-    if (gone_) return f();
-    cancel_ = std::move(f);
-  }
-  void cancel() {
-    std::function<void()> f;
-    {
-      const std::lock_guard lock(mutex_);
-      gone_ = true;
-      f = std::exchange(cancel_, {});
-    }
-    if (f) f();
-  }
 
  private:
   std::shared_ptr<JoinedAnswer> whole_;
   std::vector<std::size_t> places_;
-  std::mutex mutex_;
-  std::function<void()> cancel_;
-  bool gone_ = false;
 };
 
 CallPtr JoinedAnswer::part(std::vector<std::size_t> places) {
