@@ -52,10 +52,20 @@ void check_name(const std::string& name) {
         printable(name, longest_name));
 }
 
+void check_head(const Glossary& glossary) {
+  check_name(glossary.name);
+  language_of(glossary.languages.source, "source");
+  language_of(glossary.languages.target, "target");
+}
+
+bool is_same_pair(const Glossary& a, const Glossary& b) {
+  return find_language(a.languages.source) == find_language(b.languages.source) &&
+         find_language(a.languages.target) == find_language(b.languages.target);
+}
+
 // True if both glossaries have the same name and pair of languages.
 bool is_same(const Glossary& a, const Glossary& b) {
-  return a.name == b.name && find_language(a.languages.source) == find_language(b.languages.source) &&
-         find_language(a.languages.target) == find_language(b.languages.target);
+  return a.name == b.name && is_same_pair(a, b);
 }
 
 void check_entries(const Glossary& glossary, std::size_t most) {
@@ -134,32 +144,53 @@ void GlossaryStore::check_limits(const Glossary& glossary, const StoredGlossary*
         bytes_ - before);
 }
 
-StoredGlossaryPtr GlossaryStore::add(Glossary glossary, const Viewer& viewer, bool replaces) {
-  check_name(glossary.name);
-  language_of(glossary.languages.source, "source");
-  language_of(glossary.languages.target, "target");
-  auto stored = std::make_shared<StoredGlossary>();
-  stored->id = random_id();
-  stored->owner = viewer.owner;
-  stored->created =
-      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-  stored->glossary = std::move(glossary);
-  const std::lock_guard change(changing_);
-  StoredGlossaryPtr replaced;
+// Puts it in the place of the other one, if there is one, whose id it has. `changing_` is held.
+StoredGlossaryPtr GlossaryStore::keep(std::shared_ptr<StoredGlossary> stored, const StoredGlossary* replaced) {
   {
     const std::lock_guard lock(mutex_);
-    if (replaces)
-      for (const auto& [id, one] : glossaries_)
-        if (one->owner == viewer.owner && is_same(one->glossary, stored->glossary)) replaced = one;
-    check_limits(stored->glossary, replaced.get());
+    check_limits(stored->glossary, replaced);
   }
-  if (replaced) stored->id = replaced->id;  // its file is replaced
   if (is_lasting()) write_file_atomic(path_of(stored->id), stored_json(*stored));
   const std::lock_guard lock(mutex_);
   stored->revision = ++revisions_;
   bytes_ += bytes_of(stored->glossary) - (replaced ? bytes_of(replaced->glossary) : 0);
   glossaries_[stored->id] = stored;
   return stored;
+}
+
+StoredGlossaryPtr GlossaryStore::add(Glossary glossary, const Viewer& viewer, bool replaces, const std::string& group) {
+  check_head(glossary);
+  auto stored = std::make_shared<StoredGlossary>();
+  stored->id = random_id();
+  stored->owner = viewer.owner;
+  stored->created =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  stored->glossary = std::move(glossary);
+  stored->group = group;
+  const std::lock_guard change(changing_);
+  StoredGlossaryPtr replaced;
+  if (replaces) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, one] : glossaries_)
+      if (one->owner == viewer.owner &&
+          (group.empty() ? is_same(one->glossary, stored->glossary)
+                         : one->group_id() == group && is_same_pair(one->glossary, stored->glossary)))
+        replaced = one;
+  }
+  if (replaced) stored->id = replaced->id, stored->group = replaced->group;  // its file is replaced
+  if (replaced && !group.empty()) stored->created = replaced->created;
+  return keep(std::move(stored), replaced.get());
+}
+
+StoredGlossaryPtr GlossaryStore::change(const std::string& id, const Viewer& viewer,
+                                        const std::function<void(Glossary&)>& edit) {
+  const std::lock_guard change(changing_);
+  const StoredGlossaryPtr before = find(id, viewer);
+  if (!before) return nullptr;
+  auto stored = std::make_shared<StoredGlossary>(*before);
+  edit(stored->glossary);
+  check_head(stored->glossary);
+  return keep(std::move(stored), before.get());
 }
 
 bool GlossaryStore::remove(const std::string& id, const Viewer& viewer) {

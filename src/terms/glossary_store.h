@@ -30,6 +30,10 @@ struct StoredGlossary {
   std::int64_t created = 0;    ///< seconds since 1970, UTC
   std::uint64_t revision = 0;  ///< different for each change of a running server
   Glossary glossary;           ///< its name is chosen by the client and need not be unique
+  /// The id of the first of several glossaries that belong together, which may be gone; "": there is no other one.
+  std::string group = {};
+
+  const std::string& group_id() const { return group.empty() ? id : group; }
 };
 using StoredGlossaryPtr = std::shared_ptr<const StoredGlossary>;
 
@@ -48,9 +52,13 @@ class GlossaryStore {
   ~GlossaryStore();
 
   /// Adds a glossary, which gets an id. @param replaces  takes the place of the owner's glossary with this name and pair, if there is
-  /// one, at the same moment
+  /// one, at the same moment; in a group: of the group's glossary with this pair
+  /// @param group  StoredGlossary::group
   /// @throws Error(usage) at `name`, `source`, `target` or `entries` if these are empty, invalid or exceed a limit
-  StoredGlossaryPtr add(Glossary glossary, const Viewer& viewer, bool replaces);
+  StoredGlossaryPtr add(Glossary glossary, const Viewer& viewer, bool replaces, const std::string& group = {});
+  /// Changes the glossary with this id, which keeps its id and its owner. @param edit  no other change happens meanwhile
+  /// @return null if the viewer does not see it @throws Error(usage) as add()
+  StoredGlossaryPtr change(const std::string& id, const Viewer& viewer, const std::function<void(Glossary&)>& edit);
   /// Removes the glossary with this id. @return false if the viewer does not see it
   bool remove(const std::string& id, const Viewer& viewer);
 
@@ -69,6 +77,7 @@ class GlossaryStore {
   }
   std::string path_of(const std::string& id) const { return directory_ + "/" + id + ".json"; }
   void load();
+  StoredGlossaryPtr keep(std::shared_ptr<StoredGlossary> stored, const StoredGlossary* replaced);
   void check_limits(const Glossary& glossary, const StoredGlossary* replaced) const;
 
   std::string directory_;

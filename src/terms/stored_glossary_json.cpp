@@ -14,14 +14,15 @@ std::string stored_json(const StoredGlossary& stored) {
     entries.push_back({entry.source, entry.target});
     if (entry.match) entries.back().push_back(name_of(*entry.match));
   }
-  return json_text(nlohmann::ordered_json{{"id", stored.id},
-                                          {"name", stored.glossary.name},
-                                          {"owner", stored.owner},
-                                          {"created", stored.created},
-                                          {"source", stored.glossary.languages.source},
-                                          {"target", stored.glossary.languages.target},
-                                          {"entries", std::move(entries)}}) +
-         "\n";
+  nlohmann::ordered_json json{{"id", stored.id},
+                              {"name", stored.glossary.name},
+                              {"owner", stored.owner},
+                              {"created", stored.created},
+                              {"source", stored.glossary.languages.source},
+                              {"target", stored.glossary.languages.target}};
+  if (!stored.group.empty()) json["group"] = stored.group;
+  json["entries"] = std::move(entries);
+  return json_text(json) + "\n";
 }
 
 StoredGlossary read_stored_json(std::string_view text, const std::string& where) {
@@ -36,6 +37,7 @@ StoredGlossary read_stored_json(std::string_view text, const std::string& where)
                    .languages = {object.get<std::string>("source"), object.get<std::string>("target")},
                    .entries = {},
                    .notes = {}}};
+  if (json.contains("group")) stored.group = object.get<std::string>("group");
   const auto entries = json.find("entries");
   if (entries == json.end() || !entries->is_array()) object.fail_at("entries", "expected a list");
   for (const nlohmann::json& entry : *entries) {

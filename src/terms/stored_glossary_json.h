@@ -8,7 +8,8 @@
 
 namespace tril::terms {
 
-/// {"id", "name", "owner", "created", "source", "target", "entries": [[source, target] or [source, target, match], ...]}
+/// {"id", "name", "owner", "created", "source", "target", "group" (unless empty),
+/// "entries": [[source, target] or [source, target, match], ...]}
 std::string stored_json(const StoredGlossary& stored);
 /// @throws Error for a file that was not written by stored_json()
 StoredGlossary read_stored_json(std::string_view text, const std::string& where);

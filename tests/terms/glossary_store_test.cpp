@@ -59,6 +59,32 @@ TEST(GlossaryStore, GlossariesSurviveARestart) {
   EXPECT_EQ(again.list(bert).size(), 0u);
 }
 
+TEST(GlossaryStore, GroupsKeepTheirId) {
+  const TemporaryDirectory folder;
+  const std::string directory = folder.path("glossaries");
+  std::string first, french;
+  {
+    GlossaryStore store(directory);
+    first = store.add(glossary("animals"), anna, false)->id;
+    french = store.add(glossary("animals", "chien", {"en", "fr"}), anna, true, first)->id;
+    EXPECT_NE(french, first);
+    EXPECT_EQ(store.add(glossary("renamed", "toutou", {"en", "fr"}), anna, true, first)->id, french) << "same pair";
+    EXPECT_EQ(store.add(glossary("renamed", "chien", {"en", "fr"}), anna, true)->group, first) << "same name and pair";
+    const auto rename = [](Glossary& g) { g.name = "beasts"; };
+    EXPECT_EQ(store.change(french, bert, rename), nullptr);
+    EXPECT_EQ(store.change(french, anna, rename)->glossary.name, "beasts");
+    EXPECT_TRUE(
+        contains(error_of([&] { store.change(french, anna, [](Glossary& g) { g.entries.clear(); }); }), "none"));
+    EXPECT_TRUE(store.remove(first, anna));
+  }
+  const GlossaryStore again(directory);
+  const StoredGlossaryPtr one = again.find(french, anna);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->group_id(), first);
+  EXPECT_EQ(one->glossary.name, "beasts");
+  EXPECT_EQ(one->glossary.entries.at(0).target, "chien");
+}
+
 TEST(GlossaryStore, LimitsAreKept) {
   GlossaryStore store("", {.most_glossaries = 2, .most_entries = 3, .most_bytes = 60});
   const auto error = [&](const Glossary& g) { return error_of([&] { store.add(g, anna, true); }); };
