@@ -226,6 +226,59 @@ if deepl and args.translator:
             check(False, f"a wrong {what} is refused")
         except deepl.DeepLException as error:
             check(what in str(error), f"errors: {error}")
+    pairs = [(p.source_lang, p.target_lang) for p in api.get_glossary_languages()]
+    base_target = target.split("-")[0]
+    check((source.lower(), base_target.lower()) in pairs, f"get_glossary_languages: {pairs}")
+    entries = {"dog": "ball", "men": "snow"}
+    made = api.create_glossary("pets", source, target, entries)
+    check(made.ready and made.entry_count == 2 and (made.source_lang, made.target_lang) == (source, base_target),
+          f"create_glossary: {made} of {made.creation_time}")
+    check(api.get_glossary(made.glossary_id).name == "pets" and api.get_glossary_entries(made) == entries, "get_glossary_entries")
+    csv = api.create_glossary_from_csv("csv", source, target, f'"a ""dog""",ball,{source},{base_target}\n')
+    check(api.get_glossary_entries(csv) == {'a "dog"': "ball"}, "create_glossary_from_csv")
+    check({g.glossary_id for g in api.list_glossaries()} >= {made.glossary_id, csv.glossary_id}, "list_glossaries")
+    with_terms = api.translate_text_with_glossary("A dog runs.", made, target_lang=target).text
+    check("ball" in with_terms, f"translate_text_with_glossary: {with_terms!r}")
+    also = api.translate_text("A dog runs.", source_lang=source, target_lang=target, glossary_ids=[csv, made]).text
+    check("ball" in also, f"glossary_ids: {also!r}")
+    paper = io.BytesIO()
+    api.translate_document(b"A dog runs.", paper, source_lang=source, target_lang=target, filename="a.txt", glossary=made)
+    check("ball" in paper.getvalue().decode(), f"translate_document, glossary: {paper.getvalue().decode()!r}")
+    api.delete_glossary(csv)
+    api.delete_glossary(made)
+    for ask in (api.get_glossary, api.get_multilingual_glossary, api.delete_glossary):
+        try:
+            ask(made.glossary_id)
+            check(False, "a deleted glossary is refused")
+        except deepl.GlossaryNotFoundException as error:
+            check("404" in str(error) or "not found" in str(error), f"errors: {error}")
+
+    def dictionary(into, entries):
+        return deepl.api_data.MultilingualGlossaryDictionaryEntries(source, into, entries)
+
+    other = next(code for code in ("FR", "ES") if code not in (source, base_target))
+    both = api.create_multilingual_glossary("pets", [dictionary(target, {"dog": "ball"}), dictionary(other, {"dog": "x"})])
+
+    def counts(glossary):
+        return {d.target_lang: d.entry_count for d in glossary.dictionaries}
+
+    check(counts(both) == {base_target: 1, other: 1}, f"create_multilingual_glossary: {both}")
+    check(any(g.glossary_id == both.glossary_id for g in api.list_multilingual_glossaries()), "list_multilingual_glossaries")
+    text = api.translate_text("A dog runs.", source_lang=source, target_lang=target, glossary=both).text
+    check("ball" in text, f"translate_text, a multilingual glossary: {text!r}")
+    check(api.update_multilingual_glossary_name(both, "animals").name == "animals", "update_multilingual_glossary_name")
+    more = api.update_multilingual_glossary_dictionary(both, dictionary(target, {"men": "snow"}))
+    check(counts(more)[base_target] == 2, "update_multilingual_glossary_dictionary")
+    more = api.update_multilingual_glossary_dictionary_from_csv(both, source, target, "king,snow\n")
+    check(counts(more)[base_target] == 3, "update_multilingual_glossary_dictionary_from_csv")
+    less = api.replace_multilingual_glossary_dictionary(both, dictionary(target, {"king": "snow"}))
+    check(less.entry_count == 1, "replace_multilingual_glossary_dictionary")
+    got = api.get_multilingual_glossary_entries(both, source, target).dictionaries[0].entries
+    check(got in ("king\tsnow", {"king": "snow"}), f"get_multilingual_glossary_entries: {got!r}")
+    api.delete_multilingual_glossary_dictionary(both, source_lang=source, target_lang=base_target)
+    check(len(api.get_multilingual_glossary(both.glossary_id).dictionaries) == 1, "delete_multilingual_glossary_dictionary")
+    api.delete_multilingual_glossary(both)
+    check(all(g.glossary_id != both.glossary_id for g in api.list_multilingual_glossaries()), "delete_multilingual_glossary")
     if args.key != "none":
         try:
             deepl.DeepLClient("wrong", server_url=base).get_usage()

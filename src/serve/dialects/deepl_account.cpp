@@ -1,5 +1,5 @@
 // What DeepL's clients ask besides translations:
-//   GET and POST /v2/languages   GET and POST /v2/usage   GET /v2/glossary-language-pairs
+//   GET and POST /v2/languages   GET and POST /v2/usage
 #include <set>
 
 #include "language/name.h"
@@ -103,16 +103,6 @@ void add_deepl_account_routes(Service& service) {
                           },
                       .errors = ErrorStyle::deepl});
   }
-  routes.push_back({.method = "GET",
-                    .path = "/v2/glossary-language-pairs",
-                    .summary = "Lists the pairs of languages for glossaries, as DeepL does: none",
-                    .request_schema = nullptr,
-                    .response = "supported_languages, an empty list: clients then do without glossaries",
-                    .handle =
-                        [](const CallPtr& call) {
-                          call->send({{"supported_languages", Json::array()}});
-                        },
-                    .errors = ErrorStyle::deepl});
   service.add_routes(std::move(routes));
 }
 

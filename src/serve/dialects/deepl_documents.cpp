@@ -7,6 +7,8 @@
 #include "serve/api/body_reading.h"
 #include "serve/api/form_body.h"
 #include "serve/api/model_choice.h"
+#include "serve/api/request_terms.h"
+#include "serve/dialects/deepl_glossary.h"
 #include "serve/dialects/deepl_style.h"
 #include "serve/dialects/dialects.h"
 
@@ -14,7 +16,8 @@ namespace tril::serve {
 namespace {
 
 struct UploadRequest {
-  std::string source_lang, target_lang, formality = "default", filename, output_format;
+  std::string source_lang, target_lang, formality = "default", filename, output_format, glossary_id;
+  std::vector<std::string> glossary_ids;
 };
 Fields fields_of(UploadRequest& r) {
   Fields f;
@@ -22,6 +25,8 @@ Fields fields_of(UploadRequest& r) {
   f.add("source-lang", &r.source_lang,
         "source language, likewise; unset: the only possible one, or else it is detected");
   f.add("formality", &r.formality, "as for POST /v2/translate").choices(formalities());
+  f.add("glossary-id", &r.glossary_id, "as for POST /v2/translate");
+  f.add("glossary-ids", &r.glossary_ids, "likewise, with commas between the ids");
   f.add("filename", &r.filename, "name of the file, whose extension gives its format; unset: the name in the form");
   f.add("output-format", &r.output_format, "the extension of the file; no other format can be written");
   return f;
@@ -71,7 +76,6 @@ void take_document(Service& service, const CallPtr& call) {
   FileForm form = read_file_form(call->request, "file");
   Json fields = json_of_form(form.fields, properties);
   fields.erase(std::string(key_field(ErrorStyle::deepl)));
-  if (fields.contains("glossary_id")) throw field_error("glossary_id", "is not supported");
   const auto d = read_request<UploadRequest>(fields, call->warnings);
   const std::string name = d.filename.empty() ? form.name : d.filename;
   if (!d.output_format.empty() && lower(d.output_format) != extension_of(name))
@@ -84,6 +88,9 @@ void take_document(Service& service, const CallPtr& call) {
                     .field_bytes = form.field_bytes};
   task.request.source = d.source_lang;
   task.request.target = d.target_lang;
+  task.request.glossary =
+      chosen_glossaries(service, *call, {d.glossary_id, d.glossary_ids, d.source_lang, d.target_lang});
+  task.request.term_sources = term_sources(service, *call);
   task.request.style = style_of(d.formality);
   task.request.style_may_be_left_out = may_be_left_out(d.formality);
   call->request.body = {};

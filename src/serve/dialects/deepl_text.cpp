@@ -4,6 +4,7 @@
 
 #include "serve/api/body_reading.h"
 #include "serve/api/translate_api.h"
+#include "serve/dialects/deepl_glossary.h"
 #include "serve/dialects/deepl_style.h"
 #include "serve/dialects/dialects.h"
 #include "serve/dialects/language_codes.h"
@@ -12,9 +13,9 @@ namespace tril::serve {
 namespace {
 
 struct DeeplRequest {
-  std::vector<std::string> text, ignore_tags, splitting_tags, non_splitting_tags;
+  std::vector<std::string> text, ignore_tags, splitting_tags, non_splitting_tags, glossary_ids;
   std::string source_lang, target_lang, context, split_sentences, formality = "default", model_type;
-  std::string tag_handling, tag_handling_version;
+  std::string tag_handling, tag_handling_version, glossary_id;
   bool preserve_formatting = false, outline_detection = true, show_billed_characters = false;
 };
 
@@ -42,6 +43,8 @@ Fields fields_of(DeeplRequest& r) {
   f.add("splitting-tags", &r.splitting_tags, "for xml: elements that divide the text");
   f.add("non-splitting-tags", &r.non_splitting_tags, "for xml: elements that stand within a sentence");
   f.add("ignore-tags", &r.ignore_tags, "for xml: elements whose text is not translated");
+  f.add("glossary-id", &r.glossary_id, "glossary whose phrases get their translations; it needs source_lang");
+  f.add("glossary-ids", &r.glossary_ids, "up to five glossaries, the most important first, in place of glossary_id");
   f.add("show-billed-characters", &r.show_billed_characters, "return the number of characters of each text too");
   return f;
 }
@@ -74,7 +77,7 @@ void read_as_forms_do(Json& body) {
   }
   if (const auto formality = body.find("formality"); formality != body.end() && formality->is_string())
     *formality = lower(formality->get<std::string>());
-  for (const char* name : {"glossary_id", "style_id", "translation_memory_id", "custom_instructions"})
+  for (const char* name : {"style_id", "translation_memory_id", "custom_instructions"})
     if (const auto field = body.find(name); field != body.end() && !field->is_null())
       throw field_error(name, "is not supported");
 }
@@ -145,6 +148,9 @@ void add_deepl_text_routes(Service& service) {
               if (!d.ignore_tags.empty() && d.tag_handling != "xml")
                 call->warnings.tell("ignore_tags: only has an effect if tag_handling is xml");
               Json body = as_translate_body(d);
+              const std::vector<std::string> glossaries =
+                  chosen_glossaries(service, *call, {d.glossary_id, d.glossary_ids, d.source_lang, d.target_lang});
+              if (!glossaries.empty()) body["glossary"] = glossaries;
               TranslateRequest r = read_translate_request(body, call->warnings);
               r.style_may_be_left_out = may_be_left_out(d.formality);
               r.context_text = d.context;

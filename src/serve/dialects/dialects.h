@@ -13,6 +13,8 @@ void add_dialects(Service& service);
 void add_deepl_text_routes(Service& service);
 void add_deepl_account_routes(Service& service);
 void add_deepl_document_routes(Service& service);
+void add_deepl_glossary_routes(Service& service);
+void add_deepl_multilingual_routes(Service& service);
 void add_google_routes(Service& service);
 void add_microsoft_routes(Service& service);
 

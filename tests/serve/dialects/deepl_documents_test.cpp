@@ -54,6 +54,28 @@ TEST_F(DeeplDocuments, AreTranslatedAsTextsAre) {
             "done");
 }
 
+TEST_F(DeeplDocuments, GlossariesAreApplied) {
+  begin();
+  const Json made = post("/v2/glossaries",
+                         {{"name", "x"},
+                          {"source_lang", "en"},
+                          {"target_lang", "de"},
+                          {"entries", "dog\tsnow"},
+                          {"entries_format", "tsv"}},
+                         201);
+  const std::string id = made["glossary_id"];
+  for (const char* name : {"glossary_id", "glossary_ids"}) {
+    const Json got =
+        translated_document({"a.txt", "a dog", {{"source_lang", "EN"}, {"target_lang", "DE"}, {name, id}}});
+    const Answer file = ask("POST", "/v2/document/" + got["document_id"].get<std::string>() + "/result",
+                            Json{{"document_key", got["document_key"]}}.dump());
+    EXPECT_TRUE(contains(file.body, "snow"));
+  }
+  EXPECT_EQ(upload({"a.txt", "a dog", {{"target_lang", "DE"}, {"glossary_id", id}}}).status, 400);
+  EXPECT_EQ(upload({"a.txt", "a dog", {{"source_lang", "EN"}, {"target_lang", "DE"}, {"glossary_id", "no"}}}).status,
+            404);
+}
+
 TEST_F(DeeplDocuments, ErrorsAreTold) {
   begin();
   const auto message = [&](const testing::FileForm& form, int status = 400) {

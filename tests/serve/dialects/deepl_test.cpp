@@ -141,7 +141,8 @@ TEST_F(DeeplApi, LanguagesAreListed) {
   EXPECT_EQ(request("POST", "/v2/languages", "type=target&auth_key=x", form_type), targets);
   EXPECT_EQ(request("GET", "/v2/languages", "type=target", form_type), targets) << "as its Python client asks";
   EXPECT_TRUE(contains(request("GET", "/v2/languages?type=all", "", "", 400)["message"], "type"));
-  EXPECT_EQ(request("GET", "/v2/glossary-language-pairs")["supported_languages"], Json::array());
+  EXPECT_EQ(request("GET", "/v2/glossary-language-pairs")["supported_languages"],
+            Json::parse(R"([{"source_lang": "de", "target_lang": "en"}, {"source_lang": "en", "target_lang": "de"}])"));
   EXPECT_EQ(post("/v2/translate", {{"text", {"der Hund"}}, {"source_lang", "DE"}, {"target_lang", "EN-GB"}}).size(),
             1u);
 }
