@@ -4,6 +4,7 @@
 #include <set>
 
 #include "language/name.h"
+#include "serve/api/body_reading.h"
 #include "serve/api/language_pairs.h"
 #include "serve/api/request_terms.h"
 #include "serve/dialects/deepl_glossary.h"
@@ -85,8 +86,7 @@ Route create_route(Service& service) {
           .handle =
               [&service](const CallPtr& call) {
                 static const Json properties = schema_of_request<MonolingualRequest>()["properties"];
-                Json body = body_of(call->request, properties);
-                body.erase("auth_key");
+                Json body = fields_of_request(call->request, ErrorStyle::deepl, properties, false);
                 service.aside(call, [&service, call, body = std::move(body)](search::WorkerPool&) {
                   create(service, call, body);
                 });

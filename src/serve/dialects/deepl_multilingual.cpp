@@ -5,6 +5,7 @@
 
 #include "base/printable.h"
 #include "language/code.h"
+#include "serve/api/body_reading.h"
 #include "serve/api/request_terms.h"
 #include "serve/dialects/deepl_glossary.h"
 #include "serve/dialects/dialects.h"
@@ -60,9 +61,8 @@ DeeplGlossary addressed_glossary(const Service& service, const Call& call) {
 
 // The dictionary of source_lang and target_lang in the address.
 terms::StoredGlossaryPtr addressed_dictionary(const Service& service, const CallPtr& call) {
-  Json fields = Json::object();
-  for (const auto& [name, value] : call->request.query)
-    if (name != "auth_key") fields[name] = value;
+  static const Json properties = schema_of_request<DictionaryPairRequest>()["properties"];
+  const Json fields = fields_of_request(call->request, ErrorStyle::deepl, properties, true);
   const auto r = read_request<DictionaryPairRequest>(fields, call->warnings);
   (void)language_of(r.source_lang, "source_lang");
   (void)language_of(r.target_lang, "target_lang");
@@ -190,8 +190,7 @@ void list_multilingual(const Service& service, const CallPtr& call) {
 using BodyJob = void (*)(const Service&, const CallPtr&, const Json&);
 std::function<void(const CallPtr&)> with_body(Service& service, BodyJob job) {
   return [&service, job](const CallPtr& call) {
-    Json body = body_of(call->request);
-    body.erase("auth_key");
+    Json body = fields_of_request(call->request, ErrorStyle::deepl, Json::object(), false);
     service.aside(call,
                   [&service, job, call, body = std::move(body)](search::WorkerPool&) { job(service, call, body); });
   };
