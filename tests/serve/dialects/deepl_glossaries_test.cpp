@@ -27,7 +27,9 @@ struct DeeplGlossaries : ServingDialects {
             int status = 200) const {
     const Answer a = ask(method, path, body.is_null() ? "" : body.dump(), key);
     EXPECT_EQ(a.status, status) << method << " " << path << " " << a.body;
-    if (a.status == 204) EXPECT_EQ(a.body, "");
+    if (a.status == 204) {
+      EXPECT_EQ(a.body, "");
+    }
     return a.body.empty() ? Json(nullptr) : Json::parse(a.body);
   }
   static Json dictionary(const std::string& target, const std::string& entries) {
