@@ -152,23 +152,4 @@ std::vector<Entry> merged_entries(std::span<const Glossary* const> glossaries, s
   return all;
 }
 
-std::string written_as_tsv(const Glossary& glossary) {
-  std::string text;
-  bool matches = false;
-  for (const Entry& entry : glossary.entries) matches = matches || entry.match.has_value();
-  text = matches ? "source\ttarget\tmatch\n" : "source\ttarget\n";  // a first entry such as "en", "de" is no header
-  for (const Entry& entry : glossary.entries) {
-    const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
-    if (entry.source.starts_with('#') || std::any_of(entry.source.begin(), entry.source.end(), is_control) ||
-        std::any_of(entry.target.begin(), entry.target.end(), is_control))
-      fail(glossary.name,
-           fmt::format("\"{}\" -> \"{}\" cannot be written as TSV", printable(entry.source), printable(entry.target)),
-           "remove tabs, line ends and a # at the beginning");
-    text += entry.source + "\t" + entry.target;
-    if (matches) text += "\t" + std::string(entry.match ? name_of(*entry.match) : "");
-    text += "\n";
-  }
-  return text;
-}
-
 }  // namespace tril::terms

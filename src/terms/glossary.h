@@ -34,8 +34,4 @@ Glossary glossary_of(const TermTable& table, const LanguagePair& pair);
 /// of contradicting entries
 std::vector<Entry> merged_entries(std::span<const Glossary* const> glossaries, std::size_t& left_out);
 
-/// A glossary as TSV with a header: source, tab, target; with a third column if an entry has its own match.
-/// @throws Error if a phrase has a control character, or a source phrase begins with #: TSV cannot have them
-std::string written_as_tsv(const Glossary& glossary);
-
 }  // namespace tril::terms

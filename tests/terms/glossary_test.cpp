@@ -168,15 +168,6 @@ TEST(Glossary, FormatsAreKnownByNames) {
   EXPECT_NE(error_of([&] { read_term_table(folder.path("none.csv")); }), "");
 }
 
-TEST(Glossary, WrittenTsvIsReadBack) {
-  const Glossary g = read("source,target,match\ndog,Hund,\nIT,EDV,stem\n", TableFormat::csv);
-  EXPECT_EQ(entries(written_as_tsv(g), TableFormat::tsv), text_of(g));
-  const Glossary codes = read("source,target\nen,de\ndog,Hund\n", TableFormat::csv);
-  EXPECT_EQ(entries(written_as_tsv(codes), TableFormat::tsv), text_of(codes)) << "no header of languages";
-  const Glossary comment = read("#1,Nr. 1\n", TableFormat::csv);
-  EXPECT_TRUE(contains(error_of([&] { written_as_tsv(comment); }), "#1", "TSV"));
-}
-
 // Damaged files give an Error or a glossary, and nothing else.
 TEST(Glossary, DamagedFilesAreReadOrRefused) {
   test::rounds(2000, [](RandomSequence& random) {
