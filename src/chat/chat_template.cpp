@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/line_of.h"
 #include "base/utf8.h"
 #include "chat/template_evaluator.h"
 #include "chat/template_syntax.h"
@@ -24,11 +25,9 @@ ChatTemplate::ChatTemplate(std::string_view source, std::string where) {
   if (source.size() > largest_template)
     fail(where, fmt::format("has {} bytes; a chat template has at most {} (4 MiB)", source.size(), largest_template),
          "is this file a chat template?");
-  if (const auto fault = find_utf8_fault(source)) {
-    const std::string_view before = source.substr(0, fault->offset);
-    fail(fmt::format("{}: line {}", where, 1 + std::count(before.begin(), before.end(), '\n')),
+  if (const auto fault = find_utf8_fault(source))
+    fail(fmt::format("{}: line {}", where, line_of(source, fault->offset)),
          fmt::format("is not valid UTF-8 (byte 0x{:02X})", fault->byte));
-  }
   chat::Block block = chat::parse_template(source, where);
   impl_ = std::make_unique<const Impl>(Impl{std::move(where), std::move(block)});
 }

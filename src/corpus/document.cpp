@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/line_of.h"
 #include "corpus/input.h"
 #include "unicode/trim.h"
 
@@ -19,16 +20,13 @@ std::string read_document(const std::string& path, std::int64_t most) {
   }
   if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
   if (text.empty()) fail(input.name(), "is empty", "pass a UTF-8 text file");
-  const auto line_at = [&](std::size_t offset) {
-    return 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n');
-  };
   if (const std::size_t nul = text.find('\0'); nul != text.npos)
     fail(input.name(), fmt::format("is a binary file (a NUL byte at offset {})", nul), "pass a UTF-8 text file");
   if (const auto fault = find_utf8_fault(text)) {
     const std::size_t newline = text.rfind('\n', fault->offset);
     const std::size_t line_begin = newline == text.npos || fault->offset == 0 ? 0 : newline + 1;
     const auto in_line = find_utf8_fault(std::string_view(text).substr(line_begin));
-    fail(fmt::format("{}: line {}", input.name(), line_at(fault->offset)),
+    fail(fmt::format("{}: line {}", input.name(), line_of(text, fault->offset)),
          fmt::format("is not valid UTF-8 (byte 0x{:02X} at column {})", fault->byte,
                      in_line ? in_line->column : fault->column),
          "fix it");

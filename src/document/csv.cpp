@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/line_of.h"
 #include "base/printable.h"
 #include "document/string_segment.h"
 
@@ -82,8 +83,8 @@ class CsvReader {
       cell.value += bytes_[at_++];
     }
     const auto refuse = [&](const char* what) {
-      const auto line = std::count(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(cell.at.begin), '\n');
-      fail(fmt::format("{}: line {}", options_.where, line + 1), what, "write a quote within a cell twice");
+      fail(fmt::format("{}: line {}", options_.where, line_of(bytes_, cell.at.begin)), what,
+           "write a quote within a cell twice");
     };
     if (at_ >= bytes_.size()) refuse("its quote is not closed");
     cell.at.end = ++at_;

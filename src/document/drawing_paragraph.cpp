@@ -24,8 +24,7 @@ ParagraphContent drawing_paragraph(const XmlNodes& nodes, std::size_t paragraph)
   ParagraphContent content;
   Paragraph& p = content.paragraph;
   RunProperties properties(p);
-  const std::string_view name = nodes[paragraph].tag.name();
-  const std::string prefix(name.substr(0, name.size() - nodes.local(paragraph).size()));
+  const std::string prefix = nodes.prefix(paragraph);
   p.names = {.run = prefix + "r", .text = prefix + "t", .says_space = false};
   p.at = nodes[paragraph].inside;
   for (std::size_t n = paragraph + 1; n < nodes[paragraph].next; n = nodes[n].next) {

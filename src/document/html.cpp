@@ -12,9 +12,6 @@
 namespace tril::document {
 namespace {
 
-// Longer words that stay end a segment: a model would lose them.
-constexpr std::size_t most_fixed = 200;
-
 class HtmlReader {
  public:
   HtmlReader(TextDocument& document, const HtmlTags& tags, Range part)
@@ -69,7 +66,7 @@ class HtmlReader {
       const bool fits = is_inline_element(tag.name) || code;
       const std::string text = fits ? tags_.text_of(element) : "";
       const Range raw = take_bytes(element.size());
-      if (fits && text.size() <= most_fixed && text.find('\n') == std::string::npos)
+      if (fits && text.size() <= longest_fixed_words && text.find('\n') == std::string::npos)
         return builder_.fixed(raw, text, false);
       return builder_.end();
     }

@@ -6,11 +6,6 @@
 namespace tril::document {
 namespace {
 
-// Longer texts of fields are points: a model would lose them.
-constexpr std::size_t most_odf_field_words = 200;
-// Likewise elements of more parts, so that nested ones take linear time.
-constexpr std::size_t most_odf_field_parts = 2000;
-
 class OdfReader {
  public:
   OdfReader(const XmlNodes& nodes, std::size_t paragraph) : nodes_(nodes), node_(paragraph) {}
@@ -91,10 +86,10 @@ class OdfReader {
   // Fields are fixed words; notes, frames, changes and comments are points.
   void add_other(std::size_t n) {
     const bool is_field = nodes_[n].kind == XmlNode::element && nodes_[n].space == Vocabulary::odf_text &&
-                          nodes_[n].next - n <= most_odf_field_parts && !has_paragraph(n);
+                          nodes_[n].next - n <= most_field_parts && !has_paragraph(n);
     const std::size_t base = is_text(n, {"ruby"}) ? nodes_.child(n, "ruby-base") : n;
     const std::string words = is_field && base != 0 ? nodes_.text(base) : "";
-    const bool fits = !is_blank(words) && words.size() <= most_odf_field_words;
+    const bool fits = !is_blank(words) && words.size() <= longest_fixed_words;
     add({.kind = fits ? Inline::fixed : Inline::point, .raw = nodes_[n].at, .words = fits ? words : ""});
     content_.others.push_back(n);
   }

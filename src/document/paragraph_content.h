@@ -30,6 +30,10 @@ ParagraphContent odf_paragraph(const XmlNodes& nodes, std::size_t paragraph);
 /// An element that has only text, such as a title.
 ParagraphContent plain_element(const XmlNodes& nodes, std::size_t element);
 
+/// Nodes of the largest field, or element of OpenDocument, that is read as fixed words. Larger ones are text and points, so that
+/// nested ones take linear time.
+inline constexpr std::size_t most_field_parts = 2000;
+
 /// The properties of a paragraph's runs. Those that look the same are one.
 class RunProperties {
  public:

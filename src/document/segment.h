@@ -57,6 +57,8 @@ std::string rendered(const Segment& segment, const std::function<std::string(std
 /// The numbers of the marks in the order in which rendered() writes their beginnings.
 std::vector<std::size_t> marks_as_written(const Segment& segment);
 
+/// Bytes of the longest fixed words. A model would lose longer ones: they are points, or end the segment.
+inline constexpr std::size_t longest_fixed_words = 200;
 /// Marks that are nested deeper than this are not read as marks.
 inline constexpr std::size_t most_nested_marks = 48;
 /// Maximum number of marks in one segment.

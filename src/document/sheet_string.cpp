@@ -15,8 +15,7 @@ ParagraphContent sheet_string(const XmlNodes& nodes, std::size_t item) {
   ParagraphContent content;
   Paragraph& p = content.paragraph;
   RunProperties properties(p);
-  const std::string_view name = nodes[item].tag.name();
-  const std::string prefix(name.substr(0, name.size() - nodes.local(item).size()));
+  const std::string prefix = nodes.prefix(item);
   p.names = {.run = nodes.child(item, "r") != 0 ? prefix + "r" : "", .text = prefix + "t"};
   p.at = nodes[item].inside;
   for (std::size_t n = item + 1; n < nodes[item].next; n = nodes[n].next) {

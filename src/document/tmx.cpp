@@ -64,12 +64,6 @@ class TuvFinder {
   std::map<std::string, bool> same_;
 };
 
-pugi::xml_node seg_of(const pugi::xml_node& tuv) {
-  for (const pugi::xml_node node : tuv.children())
-    if (local_name(node.name()) == "seg") return node;
-  return {};
-}
-
 template <class Unit>
 void for_each_tu(const pugi::xml_document& file, const Unit& unit) {
   for (const pugi::xml_node part : file.document_element().children())
@@ -99,7 +93,8 @@ std::vector<MemoryUnit> read_tmx_memory(std::string_view bytes, const DocumentOp
   TuvFinder sources(options.source_language), targets(options.target_language);
   std::vector<MemoryUnit> units;
   for_each_tu(file, [&](const pugi::xml_node& tu) {
-    MemoryUnit unit{text_of_seg(seg_of(sources.find(tu))), text_of_seg(seg_of(targets.find(tu)))};
+    MemoryUnit unit{text_of_seg(child_element(sources.find(tu), "seg")),
+                    text_of_seg(child_element(targets.find(tu), "seg"))};
     if (!is_blank(unit.source) && !is_blank(unit.target)) units.push_back(std::move(unit));
   });
   return units;
@@ -113,7 +108,7 @@ std::unique_ptr<Document> read_tmx(std::string bytes, const DocumentOptions& opt
   TuvFinder sources(source), targets(target);
   bool any = false;
   for_each_tu(file, [&](const pugi::xml_node& tu) {
-    const pugi::xml_node tuv = sources.find(tu), seg = seg_of(tuv);
+    const pugi::xml_node tuv = sources.find(tu), seg = child_element(tuv, "seg");
     any = any || seg;
     if (!seg || targets.find(tu)) return;
     // The new element is laid out like that of the source.

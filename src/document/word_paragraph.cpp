@@ -7,11 +7,6 @@
 namespace tril::document {
 namespace {
 
-// Longer results of fields are points: a model would lose them.
-constexpr std::size_t most_field_words = 200;
-// Fields of more parts are read as text and points, so that nested fields take linear time.
-constexpr std::size_t most_field_parts = 2000;
-
 bool is_any(std::string_view name, std::initializer_list<std::string_view> list) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
@@ -25,8 +20,7 @@ class WordReader {
       : nodes_(nodes), node_(paragraph), properties_(content_.paragraph) {}
 
   ParagraphContent run() {
-    const std::string_view name = nodes_[node_].tag.name();
-    const std::string prefix(name.substr(0, name.size() - nodes_.local(node_).size()));
+    const std::string prefix = nodes_.prefix(node_);
     content_.paragraph.names = {prefix + "r", prefix + "t"};
     content_.paragraph.at = nodes_[node_].inside;
     if (const std::size_t format = nodes_.child(node_, "pPr")) content_.paragraph.at.begin = nodes_[format].at.end;
@@ -94,7 +88,7 @@ class WordReader {
   std::string short_text(std::size_t n) const { return nodes_[n].next - n > most_field_parts ? "" : nodes_.text(n); }
 
   void add_fixed(std::size_t n, const std::string& words) {
-    const bool fits = !is_blank(words) && words.size() <= most_field_words;
+    const bool fits = !is_blank(words) && words.size() <= longest_fixed_words;
     add({.kind = fits ? Inline::fixed : Inline::point, .raw = nodes_[n].at, .words = fits ? words : ""});
     keep(n);
   }
@@ -144,7 +138,7 @@ class WordReader {
   void set_ruby(Inline& part, std::size_t n) const {
     const std::size_t base = nodes_.child(n, "rubyBase");
     const std::string words = base != 0 ? short_text(base) : "";
-    if (is_blank(words) || words.size() > most_field_words) return;
+    if (is_blank(words) || words.size() > longest_fixed_words) return;
     part.kind = Inline::fixed, part.words = words;
   }
 
@@ -229,7 +223,7 @@ class WordReader {
       all[end].kind = Inline::close;
       return;
     }
-    const bool fits = is_short && !is_blank(words) && words.size() <= most_field_words;
+    const bool fits = is_short && !is_blank(words) && words.size() <= longest_fixed_words;
     for (std::size_t i = field.begin + 1; i <= end; ++i) dead[i] = true;
     Inline& whole = all[field.begin];
     whole.kind = fits ? Inline::fixed : Inline::point;

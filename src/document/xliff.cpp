@@ -84,12 +84,6 @@ class XliffReader {
     }
   }
 
-  static pugi::xml_node child(const pugi::xml_node& parent, std::string_view name) {
-    for (const pugi::xml_node element : parent.children())
-      if (local_name(element.name()) == name) return element;
-    return {};
-  }
-
   bool wants_translation(const pugi::xml_node& unit, const pugi::xml_node& target) const {
     if (inherited_attribute(unit, "translate") == "no" || attribute(unit, "approved") == "yes") return false;
     const std::string state = attribute(is_version_2_ ? unit : target, "state");
@@ -100,9 +94,9 @@ class XliffReader {
 
   // A <trans-unit>, or a <segment> of XLIFF 2.
   void unit(const pugi::xml_node& unit) {
-    const pugi::xml_node source = child(unit, "source"), target = child(unit, "target");
+    const pugi::xml_node source = child_element(unit, "source"), target = child_element(unit, "target");
     if (!source || !wants_translation(unit, target)) return;
-    const pugi::xml_node segmented = is_version_2_ ? pugi::xml_node() : child(unit, "seg-source");
+    const pugi::xml_node segmented = is_version_2_ ? pugi::xml_node() : child_element(unit, "seg-source");
     const pugi::xml_node& original = segmented ? segmented : source;
     const bool keeps_space = inherited_attribute(source, "xml:space") == "preserve";
     std::vector<SlottedSegment> segments =

@@ -15,8 +15,6 @@
 namespace tril::document {
 namespace {
 
-// Longer words that stay end a segment: a model would lose them.
-constexpr std::size_t most_fixed_bytes = 200;
 constexpr std::size_t no_element = static_cast<std::size_t>(-1);
 
 // A tag, or anything else between < and >.
@@ -173,14 +171,14 @@ class XmlMarkupReader {
   void add_ignored(const XmlPiece& first, Range element) {
     if (!first.within_text) return builder_.end();
     const std::string text = text_of(element);
-    if (text.size() > most_fixed_bytes || text.find('\n') != std::string::npos) return builder_.end();
+    if (text.size() > longest_fixed_words || text.find('\n') != std::string::npos) return builder_.end();
     builder_.fixed(element, text, false);
   }
 
   std::string text_of(Range element) const {
     std::string text;
     bool tag = false;
-    for (std::size_t at = element.begin; at < element.end && text.size() <= most_fixed_bytes; ++at) {
+    for (std::size_t at = element.begin; at < element.end && text.size() <= longest_fixed_words; ++at) {
       if (xml_[at] == '<') tag = true;
       if (!tag) text += xml_[at];
       if (xml_[at] == '>') tag = false;

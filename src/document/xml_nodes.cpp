@@ -86,6 +86,10 @@ void XmlNodes::add(pugi::xml_node from, std::size_t& at, Prefixes& prefixes, con
   for (const std::string_view prefix : declared) prefixes[prefix].pop_back();
 }
 
+std::string XmlNodes::prefix(std::size_t node) const {
+  return std::string(prefix_of(nodes_[node].tag.name()));
+}
+
 std::size_t XmlNodes::child(std::size_t node, std::string_view name) const {
   for (std::size_t c = node + 1; c < nodes_[node].next; c = nodes_[c].next)
     if (nodes_[c].kind == XmlNode::element && local(c) == name) return c;

@@ -58,6 +58,8 @@ class XmlNodes {
   }
   /// "t" of an element <w:t>
   std::string_view local(std::size_t node) const { return local_name(nodes_[node].tag.name()); }
+  /// "w:" of an element <w:t>
+  std::string prefix(std::size_t node) const;
   /// The first child element of this name; 0: none.
   std::size_t child(std::size_t node, std::string_view local) const;
   /// An attribute by its name without prefix, unescaped; "" if there is none.

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/line_of.h"
 #include "base/printable.h"
 
 namespace tril {
@@ -19,9 +20,9 @@ using Json = nlohmann::json;
 // "line 3, column 7" of the byte at `offset`; columns count bytes from 1.
 std::string place_in(std::string_view text, std::size_t offset) {
   const std::string_view before = text.substr(0, std::min(offset, text.size()));
-  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
   const std::size_t newline = before.rfind('\n');
-  return fmt::format("line {}, column {}", line, before.size() - (newline == before.npos ? 0 : newline + 1) + 1);
+  return fmt::format("line {}, column {}", line_of(text, offset),
+                     before.size() - (newline == before.npos ? 0 : newline + 1) + 1);
 }
 
 // Builds the document from the parser's events, and stops at the first violation of a limit. The parser itself does

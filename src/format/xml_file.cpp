@@ -5,14 +5,15 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/line_of.h"
 
 namespace tril {
 namespace {
 
 std::string place_of(std::string_view bytes, std::ptrdiff_t offset, const std::string& where) {
   const std::string_view before = bytes.substr(0, static_cast<std::size_t>(std::max<std::ptrdiff_t>(offset, 0)));
-  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-  return fmt::format("{}: line {}, column {}", where, line, before.size() - (before.rfind('\n') + 1) + 1);
+  return fmt::format("{}: line {}, column {}", where, line_of(bytes, before.size()),
+                     before.size() - (before.rfind('\n') + 1) + 1);
 }
 
 // A declared entity could expand without bound, or name another file.
@@ -47,6 +48,10 @@ pugi::xml_document parse_xml(std::string_view bytes, const std::string& where, X
   Depth depth;
   if (!file.traverse(depth)) fail(where, fmt::format("its elements are nested deeper than {}", most_nested_elements));
   return file;
+}
+
+pugi::xml_node child_element(const pugi::xml_node& parent, std::string_view name) {
+  return parent.find_child([&](const pugi::xml_node& node) { return local_name(node.name()) == name; });
 }
 
 std::string_view local_name(std::string_view qualified_name) {

@@ -28,6 +28,8 @@ enum class XmlText {
 /// more than most_xml_parts
 pugi::xml_document parse_xml(std::string_view bytes, const std::string& where, XmlText text = XmlText::unescaped);
 
+/// The first child element of this local name; null if there is none.
+pugi::xml_node child_element(const pugi::xml_node& parent, std::string_view name);
 /// "mt:name" -> "name". The prefixes of XML names are chosen by each file.
 std::string_view local_name(std::string_view qualified_name);
 

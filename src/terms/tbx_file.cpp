@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/line_of.h"
 #include "base/printable.h"
 #include "format/xml_file.h"
 #include "language/code.h"

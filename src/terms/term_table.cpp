@@ -180,10 +180,6 @@ TableFormat table_format(const std::string& path) {
   fail_usage(path, "the format of this glossary is not known by its name", "call it .tsv, .csv or .tbx");
 }
 
-std::int64_t line_of(std::string_view bytes, std::size_t at) {
-  return 1 + std::count(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(std::min(at, bytes.size())), '\n');
-}
-
 TermTable read_term_table(std::string_view bytes, TableFormat format, const std::string& where,
                           const TableOptions& options) {
   if (format == TableFormat::tbx) return read_tbx(bytes, where);

@@ -65,7 +65,4 @@ TermTable read_term_table(const std::string& path);
 inline constexpr std::uint64_t most_glossary_bytes = std::uint64_t{256} << 20;
 inline constexpr std::size_t most_phrases = 2'000'000;
 
-/// The line of byte `at`, from 1.
-std::int64_t line_of(std::string_view bytes, std::size_t at);
-
 }  // namespace tril::terms
