@@ -92,17 +92,22 @@ std::vector<TextRow> read_csv(std::string_view text, const std::string& where) {
   return CsvReader(text, where).rows();
 }
 
-std::vector<TextRow> read_tsv(std::string_view text, bool comments) {
+void for_each_line(std::string_view text, const std::function<void(std::string_view line, std::int64_t number)>& use) {
   text = without_mark(text);
-  std::vector<TextRow> list;
   std::int64_t number = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     std::string_view line = text.substr(at, end - at);
     at = end + 1;
-    ++number;
     if (line.ends_with('\r')) line.remove_suffix(1);
-    if (comments && line.starts_with('#')) continue;
+    use(line, ++number);
+  }
+}
+
+std::vector<TextRow> read_tsv(std::string_view text, bool comments) {
+  std::vector<TextRow> list;
+  for_each_line(text, [&](std::string_view line, std::int64_t number) {
+    if (comments && line.starts_with('#')) return;
     TextRow row{number, {}};
     for (std::size_t cell = 0; cell <= line.size();) {
       const std::size_t tab = std::min(line.find('\t', cell), line.size());
@@ -110,7 +115,7 @@ std::vector<TextRow> read_tsv(std::string_view text, bool comments) {
       cell = tab + 1;
     }
     if (!is_blank_row(row)) list.push_back(std::move(row));
-  }
+  });
   return list;
 }
 

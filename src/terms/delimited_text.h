@@ -20,6 +20,10 @@ struct TextRow {
 /// @throws Error naming `where` and the line: a quotation mark that is not closed, or text around a quoted cell
 std::vector<TextRow> read_csv(std::string_view text, const std::string& where);
 
+/// Calls use(line, number) for each line of a text, without its line end; numbers begin at 1. A byte order mark at the beginning is
+/// skipped.
+void for_each_line(std::string_view text, const std::function<void(std::string_view line, std::int64_t number)>& use);
+
 /// The rows of TSV text: one on each line, with tabs between the cells, which are taken as they are. Lines without any text are
 /// left out. @param comments  whether lines that begin with # are comments
 std::vector<TextRow> read_tsv(std::string_view text, bool comments);

@@ -131,7 +131,16 @@ class GlossaryMaker {
   Lines twice_, homonyms_, alone_;
 };
 
+bool fits(const std::string& have, const std::string& wanted) {
+  const std::optional<Language> a = find_language(wanted), b = find_language(have);
+  return !a || !b || language_distance(*a, *b);
+}
+
 }  // namespace
+
+bool serves(const LanguagePair& have, const LanguagePair& wanted) {
+  return fits(have.source, wanted.source) && fits(have.target, wanted.target);
+}
 
 Glossary glossary_of(const TermTable& table, const LanguagePair& pair) {
   return GlossaryMaker(table, pair).make();

@@ -14,6 +14,9 @@ namespace tril::terms {
 struct LanguagePair {
   std::string source, target;
 };
+/// True if a glossary or a memory of one pair serves a translation of another: the languages fit (language_distance()). An unknown
+/// code fits any.
+bool serves(const LanguagePair& have, const LanguagePair& wanted);
 
 struct Glossary {
   std::string name;  ///< of its file or of the server's list, for messages
@@ -25,7 +28,7 @@ struct Glossary {
 
 /// The entries of a table for a pair. All phrases of a concept in the source language, also forbidden ones, get its preferred phrase
 /// in the target language, or else the first that is not forbidden. Equal entries are merged. A phrase with different translations
-/// is an error in TSV and CSV; in TBX it is a homonym, which is left out. `notes` tells of entries that are left out.
+/// is an error in TSV and CSV; in TBX it is a homonym, which is left out. `notes` names the entries that are left out.
 /// @param pair  a language that is not known may be "" if the table has two languages: they are source and target in their order
 /// @throws Error(usage) at the table's name if it does not have a language of the pair; Error with both lines for a contradiction
 Glossary glossary_of(const TermTable& table, const LanguagePair& pair);

@@ -6,23 +6,12 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "language/match.h"
 
 namespace tril::terms {
 namespace {
 
 constexpr std::size_t most_matchers = 64;
 constexpr std::size_t most_names_told = 20;
-
-// True if a glossary of language `have` serves a translation that asks for `wanted`; "" is not known.
-bool serves(const std::string& have, const std::string& wanted) {
-  const std::optional<Language> a = find_language(wanted), b = find_language(have);
-  return !a || !b || language_distance(*a, *b);
-}
-
-bool serves(const LanguagePair& have, const LanguagePair& wanted) {
-  return serves(have.source, wanted.source) && serves(have.target, wanted.target);
-}
 
 // A table's entries for a pair; the request is wrong if it has none.
 Glossary glossary_in(const TermTable& table, const std::string& name, const LanguagePair& pair) {

@@ -1,7 +1,6 @@
 // Reads translation memories: TMX 1.4 (Localization Industry Standards Association, 2005) and TSV.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
@@ -10,6 +9,7 @@
 #include "base/utf8.h"
 #include "document/tmx.h"
 #include "language/code.h"
+#include "terms/delimited_text.h"
 #include "terms/translation_memory.h"
 #include "unicode/letter_case.h"
 
@@ -17,22 +17,15 @@ namespace tril::terms {
 namespace {
 
 void read_pairs(const std::string& path, std::string_view text, TranslationMemory& memory) {
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  std::int64_t number = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    std::string_view line = text.substr(at, end - at);
-    at = end + 1;
-    ++number;
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty()) continue;
+  for_each_line(text, [&](std::string_view line, std::int64_t number) {
+    if (line.empty()) return;
     const auto where = [&] { return fmt::format("{}: line {}", path, number); };
     if (!is_utf8(line)) fail(where(), "is not UTF-8", "convert the file, for example with iconv -t UTF-8");
     const std::size_t tab = line.find('\t');
     if (tab == line.npos) fail(where(), "has no tab", "write a sentence, a tab and its translation on each line");
     const std::string_view target = line.substr(tab + 1);
     memory.add(line.substr(0, tab), target.substr(0, target.find('\t')));
-  }
+  });
 }
 
 void read_units(const std::string& path, std::string_view bytes, const LanguagePair& pair, TranslationMemory& memory) {

@@ -8,12 +8,15 @@
 
 namespace tril::terms {
 
+nlohmann::ordered_json entry_json(const Entry& entry) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array({entry.source, entry.target});
+  if (entry.match) json.push_back(name_of(*entry.match));
+  return json;
+}
+
 std::string stored_json(const StoredGlossary& stored) {
   nlohmann::ordered_json entries = nlohmann::ordered_json::array();
-  for (const Entry& entry : stored.glossary.entries) {
-    entries.push_back({entry.source, entry.target});
-    if (entry.match) entries.back().push_back(name_of(*entry.match));
-  }
+  for (const Entry& entry : stored.glossary.entries) entries.push_back(entry_json(entry));
   nlohmann::ordered_json json{{"id", stored.id},
                               {"name", stored.glossary.name},
                               {"owner", stored.owner},

@@ -7,7 +7,6 @@
 
 #include "base/progress.h"
 #include "terms/glossary.h"
-#include "tokenizer/files/language_tag.h"
 
 namespace tril::cli {
 
@@ -74,14 +73,6 @@ std::shared_ptr<const terms::TranslationMemory> memory_of(const TermOptions& o, 
   spdlog::info("{}: {} sentences, {} MB, read in {:.1f} s", *o.memory,
                format_count(static_cast<std::int64_t>(memory->size())), memory->bytes() / 1'000'000, seconds);
   return memory;
-}
-
-std::function<std::optional<std::string>(const std::string&)> recall_of(
-    std::shared_ptr<const terms::TranslationMemory> memory, const std::string& tag, const Tokenizer& tokenizer) {
-  return [memory = std::move(memory), tag, &tokenizer](const std::string& text) -> std::optional<std::string> {
-    if (!text.starts_with(tag) || (tag.empty() && !leading_tag(tokenizer, text).empty())) return std::nullopt;
-    return memory->exact(std::string_view(text).substr(tag.size()));
-  };
 }
 
 std::vector<std::pair<std::string, std::string>> term_files(const TermOptions& o) {

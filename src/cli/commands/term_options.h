@@ -26,18 +26,12 @@ struct TermOptions {
 
 void add_term_fields(Fields& f, TermOptions& o);
 
-/// The terms of all files; null if there are none. Logs what the files' readers tell.
+/// The terms of all files; null if there are none. Logs the readers' warnings.
 /// @throws Error naming a file and a line, or (usage) a file that has other languages
 std::shared_ptr<const search::Terminology> terminology_of(const TermOptions& o, const terms::LanguagePair& pair);
 
 /// The memory; null if there is none. @throws Error likewise
 std::shared_ptr<const terms::TranslationMemory> memory_of(const TermOptions& o, const terms::LanguagePair& pair);
-
-/// TextOptions::recall for a memory. A line with a language tag of its own is not recalled.
-/// @param tag  of the target language, before each line; may be ""
-/// @param tokenizer  must outlive the result
-std::function<std::optional<std::string>(const std::string&)> recall_of(
-    std::shared_ptr<const terms::TranslationMemory> memory, const std::string& tag, const Tokenizer& tokenizer);
 
 /// The files, each with what it is called in messages.
 std::vector<std::pair<std::string, std::string>> term_files(const TermOptions& o);

@@ -31,6 +31,7 @@
 #include "cli/options/model_set.h"
 #include "cli/options/prompt_options.h"
 #include "decode/texts/prompted_text.h"
+#include "decode/texts/recall.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "tokenizer/files/language_tag.h"
@@ -327,7 +328,7 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   options.terminology = terminology_of(o.terms, pair);
   const std::shared_ptr<const terms::TranslationMemory> memory = memory_of(o.terms, pair);
   if (memory && o.terms.memory_use == terms::MemoryUse::exact)
-    options.recall = recall_of(memory, languages.said.prefix, *tokenizer);
+    options.recall = search::recall_from(memory, languages.said.prefix, *tokenizer);
   const ModelSet others(o.others, o.decoding, *model, tokenizer.get());
   others.give_to(options.decoding);
   const auto make_text = [&] {

@@ -4,6 +4,7 @@
 
 #include "base/printable.h"
 #include "serve/api/request_terms.h"
+#include "terms/stored_glossary_json.h"
 
 namespace tril::serve {
 namespace {
@@ -98,10 +99,7 @@ terms::StoredGlossaryPtr addressed(const Service& service, const Call& call) {
 Json with_entries(const terms::StoredGlossary& one) {
   Json json = described(one);
   json["entries"] = Json::array();
-  for (const terms::Entry& entry : one.glossary.entries) {
-    json["entries"].push_back({entry.source, entry.target});
-    if (entry.match) json["entries"].back().push_back(std::string(terms::name_of(*entry.match)));
-  }
+  for (const terms::Entry& entry : one.glossary.entries) json["entries"].push_back(terms::entry_json(entry));
   return json;
 }
 

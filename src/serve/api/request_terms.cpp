@@ -3,18 +3,8 @@
 #include <algorithm>
 
 #include "base/printable.h"
-#include "language/match.h"
 
 namespace tril::serve {
-namespace {
-
-// True if a memory of language `have` serves a translation that asks for `wanted`; "" is not known.
-bool is_of(const std::string& have, const std::string& wanted) {
-  const std::optional<Language> a = find_language(wanted), b = find_language(have);
-  return !a || !b || language_distance(*a, *b);
-}
-
-}  // namespace
 
 terms::Viewer viewer_of(const Call& call) {
   return {terms::owner_of_key(call.key), call.admin};
@@ -48,18 +38,10 @@ std::shared_ptr<const terms::TranslationMemory> requested_memory(const Translate
                                                           : fmt::format("there are {}", fmt::join(names, ", "))));
   }
   const ServedMemory& memory = found->second;
-  if (!is_of(memory.pair.source, pair.source) || !is_of(memory.pair.target, pair.target))
+  if (!terms::serves(memory.pair, pair))
     throw field_error("memory", fmt::format("\"{}\" is for {} to {}, not for {} to {}", printable(request.memory),
                                             memory.pair.source, memory.pair.target, pair.source, pair.target));
   return memory.memory;
-}
-
-void recall_from(std::shared_ptr<const terms::TranslationMemory> memory, const std::string& tag,
-                 search::TextOptions& options) {
-  options.recall = [memory = std::move(memory), tag](const std::string& text) {
-    // A text with a tag of its own is not in the memory's languages.
-    return text.starts_with(tag) ? memory->exact(std::string_view(text).substr(tag.size())) : std::nullopt;
-  };
 }
 
 void add_terms(const search::Translation& translation, Json& list) {

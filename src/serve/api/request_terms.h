@@ -1,5 +1,5 @@
-// The terms and the translation memory of a request: the fields `terminology`, `glossary` and `memory`, and what the answer tells of
-// them.
+// The terms and the translation memory of a request: the fields `terminology`, `glossary` and `memory`, and the terms and hits in the
+// answer.
 #pragma once
 
 #include <memory>
@@ -26,10 +26,6 @@ std::shared_ptr<const search::Terminology> requested_terms(const TranslateReques
 /// The memory that `memory` names; null if it is absent. @throws HttpError (400) for an unknown one, or one of other languages
 std::shared_ptr<const terms::TranslationMemory> requested_memory(const TranslateRequest& request,
                                                                  const terms::LanguagePair& pair);
-
-/// Exact hits become translations. @param tag  before the texts that the model reads, may be ""
-void recall_from(std::shared_ptr<const terms::TranslationMemory> memory, const std::string& tag,
-                 search::TextOptions& options);
 
 /// Adds a sentence's terms: {"source", "target", "applied"}.
 void add_terms(const search::Translation& translation, Json& list);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "decode/texts/recall.h"
 #include "decode/texts/sentence_links.h"
 #include "serve/api/request_terms.h"
 #include "serve/api/search_fields.h"
@@ -69,7 +70,8 @@ SentencePlan::SentencePlan(ModelPtr model, const ModelChoice& choice, const Tran
     if (!r.search.sampling) search_.sampling.on = false;  // the publisher's choice, which the terms overrule
   }
   set_languages(choice);
-  if (memory_ && r.memory_use == terms::MemoryUse::exact) recall_from(memory_, tag_, text_);
+  if (memory_ && r.memory_use == terms::MemoryUse::exact)
+    text_.recall = search::recall_from(memory_, tag_, model_->tokenizer());
   key_ = search_key(text_, body);
 }
 
