@@ -23,18 +23,8 @@ std::string secret_name() {
   return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
 }
 
-HttpError stopping() {
-  HttpError error(503, "the server is shutting down", "server_error");
-  error.retry_after = 5;
-  return error;
-}
-
 HttpError too_many() {
-  HttpError error(429, "too many files are being translated, or wait for their download; try again later",
-                  "rate_limit_error");
-  error.code = "rate_limit_exceeded";
-  error.retry_after = 5;
-  return error;
+  return no_room("too many files are being translated, or wait for their download; try again later", 5);
 }
 
 }  // namespace
@@ -91,7 +81,7 @@ Documents::Ticket Documents::begin(const CallPtr& call, DocumentTask task, Lifet
   const std::int64_t bytes = bytes_of(task.bytes.size(), task.field_bytes);
   {
     const std::lock_guard lock(mutex_);
-    if (stopped_) throw stopping();
+    if (stopped_) throw shutting_down();
     check(*call, bytes);
     task.on_end = [this, then = std::move(task.on_end)](const DocumentTranslation& document) {
       ended(document);
@@ -185,7 +175,7 @@ void Documents::stop() {
     stopped_ = true;
     for (const auto& [id, entry] : entries_) all.push_back(entry.document);
   }
-  const HttpError why = stopping();
+  const HttpError why = shutting_down();
   for (const DocumentPtr& document : all)
     document->cancel({why.status(), why.what(), {{"Retry-After", std::to_string(*why.retry_after)}}});
 }

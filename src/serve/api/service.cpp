@@ -243,11 +243,7 @@ void Service::take(const CallPtr& call, const Route& route) {
   const std::string key = key_of_head(call->request, route.errors);
   const bool key_may_follow = wants_key && key.empty() && !call->request.body.empty();
   if (!key_may_follow) authorise(*call, route, key);
-  if (draining_ && route.who != Route::Who::anybody) {
-    HttpError stopping(503, "the server is shutting down", "server_error");
-    stopping.retry_after = 5;
-    throw stopping;
-  }
+  if (draining_ && route.who != Route::Who::anybody) throw shutting_down();
   const std::size_t most = route.takes_file ? most_upload_bytes() : options_.most_body_bytes;
   if (unpack_if_small(call->request, most)) return read_body(call, route, key_may_follow);
   push(reading_, call, [this, call, &route, most, key_may_follow](search::WorkerPool&) {

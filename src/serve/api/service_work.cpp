@@ -34,9 +34,14 @@ ModelPtr with_adapter(const ModelPtr& model, const std::string& adapter) {
   fail_unknown_adapter(model->name(), adapter, model->profile().adapters);
 }
 
+// For Retry-After.
+int whole_seconds(double seconds) {
+  return std::clamp(static_cast<int>(std::ceil(seconds)), 1, 60);
+}
+
 HttpError not_ready(const std::string& message, double seconds) {
   HttpError error = HttpError(503, message, "server_error").of_field("model");
-  error.retry_after = std::clamp(static_cast<int>(std::ceil(seconds)), 1, 60);
+  error.retry_after = whole_seconds(seconds);
   return error;
 }
 
@@ -120,10 +125,7 @@ std::function<void(Value)> after_gate(const std::shared_ptr<std::mutex>& gate, s
 }
 
 HttpError full(const Engine& engine) {
-  HttpError error(429, "too many requests are waiting", "rate_limit_error");
-  error.code = "rate_limit_exceeded";
-  error.retry_after = std::clamp(static_cast<int>(std::ceil(engine.expected_wait())), 1, 60);
-  return error;
+  return no_room("too many requests are waiting", whole_seconds(engine.expected_wait()));
 }
 
 }  // namespace
@@ -191,10 +193,7 @@ void Service::push(SideWorker& worker, const CallPtr& call, std::function<void(s
         }
       });
   if (taken) return;
-  HttpError error(429, "too many requests are waiting", "rate_limit_error");
-  error.code = "rate_limit_exceeded";
-  error.retry_after = 1;
-  throw error;
+  throw no_room("too many requests are waiting", 1);
 }
 
 }  // namespace tril::serve

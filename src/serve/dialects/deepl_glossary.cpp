@@ -7,6 +7,7 @@
 #include "base/printable.h"
 #include "language/match.h"
 #include "serve/api/request_terms.h"
+#include "serve/dialects/deepl_lists.h"
 
 namespace tril::serve {
 namespace {
@@ -44,11 +45,7 @@ std::vector<std::string> ids_of(const GlossaryChoice& choice) {
   if (!choice.glossary_id.empty()) return {choice.glossary_id};
   std::vector<std::string> ids;
   for (const std::string& text : choice.glossary_ids)
-    for (std::size_t at = 0; at <= text.size();) {
-      const std::size_t end = std::min(text.find(',', at), text.size());
-      if (end > at) ids.push_back(text.substr(at, end - at));
-      at = end + 1;
-    }
+    for (std::string& id : names_between_commas(text)) ids.push_back(std::move(id));
   if (ids.size() > most_glossaries)
     throw field_error("glossary_ids",
                       fmt::format("has {} glossaries; at most {} are allowed", ids.size(), most_glossaries));

@@ -5,6 +5,7 @@
 #include "serve/api/body_reading.h"
 #include "serve/api/translate_api.h"
 #include "serve/dialects/deepl_glossary.h"
+#include "serve/dialects/deepl_lists.h"
 #include "serve/dialects/deepl_style.h"
 #include "serve/dialects/dialects.h"
 #include "serve/dialects/language_codes.h"
@@ -66,12 +67,7 @@ void read_as_forms_do(Json& body) {
         list.push_back(one);  // its own error says what is expected
         continue;
       }
-      const std::string text = one.get<std::string>();
-      for (std::size_t at = 0; at <= text.size();) {
-        const std::size_t end = std::min(text.find(',', at), text.size());
-        if (end > at) list.push_back(text.substr(at, end - at));
-        at = end + 1;
-      }
+      for (std::string& tag : names_between_commas(one.get<std::string>())) list.push_back(std::move(tag));
     }
     *field = std::move(list);
   }

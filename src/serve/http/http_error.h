@@ -50,4 +50,18 @@ inline HttpError field_error(const std::string& field, const std::string& proble
   return HttpError(400, field + ": " + problem).of_field(field);
 }
 
+/// There is no room for the request now: 429. @param seconds  after which to try again
+inline HttpError no_room(const std::string& message, int seconds) {
+  HttpError error(429, message, "rate_limit_error");
+  error.code = "rate_limit_exceeded";
+  error.retry_after = seconds;
+  return error;
+}
+/// The server stops, and another one may take its place: 503.
+inline HttpError shutting_down() {
+  HttpError error(503, "the server is shutting down", "server_error");
+  error.retry_after = 5;
+  return error;
+}
+
 }  // namespace tril::serve

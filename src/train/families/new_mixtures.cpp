@@ -31,6 +31,15 @@ Json deepseek(std::string_view model_type, M m, Json own) {
   return llama_config(model_type, m, mixture(m, "n_routed_experts", "moe_intermediate_size", own));
 }
 
+// Latent queries, and experts that are chosen by groups, as in DeepSeek V3.
+Json deepseek_with_groups(std::string_view model_type, M m) {
+  return deepseek(model_type, m,
+                  {{"q_lora_rank", std::max<std::int64_t>(1, m.d_model / 4)},
+                   {"kv_lora_rank", std::max<std::int64_t>(1, m.d_model / 8)},
+                   {"n_group", 4},
+                   {"topk_group", 2}});
+}
+
 Json next_layers(M m) {
   Json own = delta_rule_config(m);
   own["shared_expert_intermediate_size"] = m.expert_dim();
@@ -160,14 +169,7 @@ std::span<const NewFamily> new_mixtures() {
        .dropouts = only_attention,
        .experts = true},
       {.arch = "axk1",
-       .config =
-           [](M m) {
-             return deepseek("axk1", m,
-                             {{"q_lora_rank", std::max<std::int64_t>(1, m.d_model / 4)},
-                              {"kv_lora_rank", std::max<std::int64_t>(1, m.d_model / 8)},
-                              {"n_group", 4},
-                              {"topk_group", 2}});
-           },
+       .config = [](M m) { return deepseek_with_groups("axk1", m); },
        .activation = "silu",
        .dropouts = only_attention,
        .experts = true},
@@ -313,14 +315,7 @@ std::span<const NewFamily> new_mixtures() {
        .dropouts = only_attention,
        .experts = true},
       {.arch = "deepseek_v3",
-       .config =
-           [](M m) {
-             return deepseek("deepseek_v3", m,
-                             {{"q_lora_rank", std::max<std::int64_t>(1, m.d_model / 4)},
-                              {"kv_lora_rank", std::max<std::int64_t>(1, m.d_model / 8)},
-                              {"n_group", 4},
-                              {"topk_group", 2}});
-           },
+       .config = [](M m) { return deepseek_with_groups("deepseek_v3", m); },
        .activation = "silu",
        .dropouts = only_attention,
        .experts = true},
