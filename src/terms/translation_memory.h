@@ -15,8 +15,8 @@ namespace tril::terms {
 
 /// What a translation memory is used for.
 enum class MemoryUse : std::uint8_t {
-  exact,  ///< exact hits are the translation; others are told
-  tell    ///< hits are told
+  exact,  ///< exact hits are the translation; similar sentences are only reported
+  tell    ///< all hits are only reported
 };
 const std::vector<std::pair<std::string, MemoryUse>>& memory_use_names();
 

@@ -1,4 +1,4 @@
-// Glossary files: TSV, CSV and TBX, their languages, and what is told about their mistakes.
+// Glossary files: TSV, CSV and TBX, their languages, and errors in them.
 #include "terms/glossary.h"
 
 #include <gtest/gtest.h>

@@ -26,7 +26,7 @@ std::optional<FileStamp> stamp_of(const std::filesystem::path& path);
 class DirectoryWatch {
  public:
   enum class By : std::uint8_t {
-    events,  ///< the system tells that a file was closed or moved there (inotify); without that system, by polling
+    events,  ///< the system reports a file that was closed or moved there (inotify); on other systems, by polling
     polling  ///< the directory is listed again and again
   };
   struct Options {

@@ -52,7 +52,7 @@ std::shared_ptr<terms::GlossaryLibrary> glossaries_of(const ServeOptions& o) {
       fail_usage("--glossary", fmt::format("{} does not state its languages", file.path),
                  fmt::format("put them before the file: --glossary {}=en:de:{}", name, file.path));
     if (!stated) table.languages = {file.pair.source, file.pair.target};
-    if (table.languages.size() == 2)  // its contradictions are told now
+    if (table.languages.size() == 2)  // reports contradictions at the start
       for (const std::string& note : terms::glossary_of(table, {table.languages[0], table.languages[1]}).notes)
         spdlog::warn("{}", note);
     library->add(name, std::move(table));

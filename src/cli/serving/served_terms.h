@@ -10,7 +10,7 @@
 
 namespace tril::cli {
 
-/// The values of --glossary, and the directory of --glossary-dir. Logs what their readers tell.
+/// The values of --glossary, and the directory of --glossary-dir. Logs the readers' warnings.
 /// @throws Error naming a file and a line, or (usage) at --glossary or --glossary-dir
 std::shared_ptr<terms::GlossaryLibrary> glossaries_of(const ServeOptions& o);
 

@@ -312,7 +312,7 @@ void DocumentTranslation::fail(DocumentFailure failure) {
 
 void DocumentTranslation::cancel(DocumentFailure why) {
   fail(std::move(why));
-  const std::lock_guard ended(ending_);  // on_end has returned, whoever has called it
+  const std::lock_guard ended(ending_);  // waits until on_end has returned, in any thread
 }
 
 // Ends it once. @param settle  sets the result, with the lock held

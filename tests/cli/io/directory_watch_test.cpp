@@ -1,4 +1,4 @@
-// Files of a watched directory are told once they are complete, and again when they change.
+// Files of a watched directory are reported when they are complete, and again when they change.
 #include "cli/io/directory_watch.h"
 
 #include <gtest/gtest.h>

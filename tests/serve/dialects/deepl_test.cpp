@@ -1,4 +1,4 @@
-// DeepL's API: what its clients ask, and what they are told.
+// DeepL's API: requests of its clients, and their answers.
 #include "support/contains.h"
 #include "support/dialects.h"
 #include "support/polyglot.h"

@@ -1,4 +1,4 @@
-// Google's Cloud Translation API, version 2: what its clients ask, and what they are told.
+// Google's Cloud Translation API, version 2: requests of its clients, and their answers.
 #include "support/contains.h"
 #include "support/dialects.h"
 #include "support/polyglot.h"

@@ -1,4 +1,4 @@
-// Microsoft's Translator API, version 3: what its clients ask, and what they are told.
+// Microsoft's Translator API, version 3: requests of its clients, and their answers.
 #include "support/contains.h"
 #include "support/dialects.h"
 #include "support/polyglot.h"
