@@ -17,8 +17,8 @@ std::span<const std::byte> bytes_of(const std::string& text) {
 void check_kind(const std::string& bytes, const std::string& where) {
   if (begins_as_zip(bytes_of(bytes))) return;
   if (!bytes.starts_with("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"))
-    fail(printable(where, 400), "is not a ZIP archive, which such documents are",
-         "is its name right, and is it complete?");
+    fail(printable(where, 400), "is not a ZIP archive, as such documents must be",
+         "check that its name is right and that it is complete");
   const std::string_view name = "EncryptedPackage";
   std::string wide;  // UTF-16
   for (const char c : name) wide += c, wide += '\0';
@@ -57,7 +57,7 @@ std::string Package::read(const ZipMember& member) {
                                             member.packed.size(), member.size, most_unpacked_times));
   if (member.size > most_unpacked_bytes - unpacked_)
     fail(place_of(member.name),
-         fmt::format("the document's texts have more than {} bytes unpacked", most_unpacked_bytes),
+         fmt::format("the document's texts have more than {} bytes when unpacked", most_unpacked_bytes),
          "divide the document");
   unpacked_ += member.size;
   return archive_.read(member, most_unpacked_bytes);

@@ -69,7 +69,7 @@ void RepoCache::link(const std::string& commit, const RemoteFile& file) const {
     fs::create_symlink(to, beside, problem);
     if (!problem) return rename_durably(beside, at.string());
   }
-  fail(printable(at.string(), 400), fmt::format("cannot be made a link: {}", problem.message()),
+  fail(printable(at.string(), 400), fmt::format("cannot be created as a link: {}", problem.message()),
        "HF_HUB_CACHE must be on a file system with symbolic links");
 }
 

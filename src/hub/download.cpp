@@ -48,7 +48,7 @@ class Download {
         fail(
             asked_.where, fmt::format("{} does not have the checksum that the hub lists", printable(file_.name, 300)),
             "a proxy may have changed it, or the hub's file is damaged: try again, or try another network or revision");
-      spdlog::warn("{}: the part of {} from an earlier try is damaged; it is downloaded again", asked_.where,
+      spdlog::warn("{}: the part of {} from an earlier attempt is damaged; it is downloaded again", asked_.where,
                    printable(file_.name, 300));
       resumed = false;
     }
@@ -109,15 +109,15 @@ class Download {
   bool begin(const HttpAnswer& head, std::uint64_t wanted) {
     if (!head.linked_size.empty() && head.linked_size != fmt::format("{}", file_.size))
       fail(asked_.where,
-           fmt::format("{} has {} bytes by the server's answer, but {} by the list of files",
+           fmt::format("{} has {} bytes according to the server, but {} according to the list of files",
                        printable(file_.name, 300), printable(head.linked_size), file_.size),
-           "run the command again; if the error stays, do not use this model");
+           "run the command again; if the error persists, do not use this model");
     if (wanted == 0) return true;
     const bool continues = head.status == 206 && first_of_range(head.header("content-range")) == wanted;
     if (continues) return false;
     if (head.status == 206)
       fail(asked_.where,
-           fmt::format("{}: bytes from {} were requested, but the answer has \"{}\"", printable(file_.name, 300),
+           fmt::format("{}: bytes from {} were requested, but the response has \"{}\"", printable(file_.name, 300),
                        wanted, printable(head.header("content-range"))),
            "a proxy may be at fault; remove the .incomplete files of the cache and try again");
     partial_.clear();  // the server ignores ranges

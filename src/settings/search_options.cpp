@@ -151,8 +151,8 @@ void add_sampling_fields(Fields& f, SearchOptions& o, const UnsetText& unset) {
       .value_name("P")
       .within(limits::probability);
   f.add("typical-p", &o.typical_p,
-        "draw from the tokens whose information is nearest to its expected value: the fewest that sum to at least P; "
-        "1: from all")
+        "draw from the tokens whose information is nearest to the entropy: the fewest whose probabilities sum to at "
+        "least P; 1: from all")
       .value_name("P")
       .within(limits::typical_p);
   f.add("seed", &o.seed, "seed of the random draws" + unset("seed", ""));

@@ -32,7 +32,7 @@ class CsvReader {
       do row.cells.push_back(cell());
       while (take(','));
       if (!end_row())
-        fail_at(where_, line_, "there is text behind a quoted cell",
+        fail_at(where_, line_, "there is text after a quoted cell",
                 "double each quotation mark within a cell, and quote whole cells only");
       if (!is_blank_row(row)) list.push_back(std::move(row));
     }

@@ -85,7 +85,7 @@ class GlossaryMaker {
   Glossary make() {
     for (const Concept& one : table_.concepts) add(one);
     std::erase_if(glossary_.entries, [](const Entry& e) { return e.target.empty(); });  // homonyms
-    tell(twice_, "entries that are there twice count once");
+    tell(twice_, "duplicate entries count once");
     tell(homonyms_, "phrases with different translations are left out");
     tell(alone_, "concepts without a usable phrase in both languages are left out");
     return std::move(glossary_);
@@ -113,8 +113,8 @@ class GlossaryMaker {
     if (first.target == entry.target) return twice_.add(entry.line);
     if (!table_.has_homonyms)
       fail(fmt::format("{}: line {}", table_.name, entry.line),
-           fmt::format("\"{}\" is \"{}\" here, but \"{}\" in line {}", printable(entry.source), printable(entry.target),
-                       printable(first.target), first.line),
+           fmt::format("\"{}\" is translated as \"{}\" here, but as \"{}\" in line {}", printable(entry.source),
+                       printable(entry.target), printable(first.target), first.line),
            "keep one of the two lines");
     homonyms_.add(entry.line);
     first.target.clear();

@@ -30,7 +30,8 @@ void GlossaryLibrary::add(const std::string& name, TermTable table) {
   if (!stated)
     fail_usage(table.name, "does not state its languages, which a server needs",
                "name the columns by their languages in the first line, for example en and de");
-  check(tables_.emplace(name, std::move(table)).second, "glossary", "two are called \"{}\"", printable(name));
+  check(tables_.emplace(name, std::move(table)).second, "glossary", "two glossaries are called \"{}\"",
+        printable(name));
 }
 
 void GlossaryLibrary::fail_unknown(const std::string& name, const Viewer& viewer) const {

@@ -102,7 +102,7 @@ GlossaryStore::GlossaryStore(std::string directory, const StoreLimits& limits)
   create_directories(directory_);
   file_ = std::make_unique<LockFile>(directory_ + "/lock");
   std::optional<LockFile::Lock> lock = file_->try_lock(0);
-  if (!lock) fail_usage(directory_, "another server keeps its glossaries there", "give each server its own directory");
+  if (!lock) fail_usage(directory_, "another server uses this directory", "give each server its own directory");
   lock_.emplace(std::move(*lock));
   load();
 }
@@ -118,7 +118,7 @@ void GlossaryStore::load() {
       auto stored = std::make_shared<StoredGlossary>(
           read_stored_json(read_text(path.string(), std::uint64_t{512} << 20), path.string()));
       if (stored->id != path.stem().string() || !is_id(stored->id))
-        fail(path.string(), "its name is not its id", "restore the name");
+        fail(path.string(), "the file name differs from the id in the file", "restore the name");
       check_name(stored->glossary.name);
       check_entries(stored->glossary, limits_.most_entries);
       stored->revision = ++revisions_;

@@ -47,13 +47,16 @@ TranslationMemory read_memory(const std::string& path, const LanguagePair& pair,
   const std::string end = lower_case(std::filesystem::path(path).extension().string());
   const bool tmx = end == ".tmx";
   if (!tmx && end != ".tsv" && end != ".tab" && end != ".txt")
-    fail_usage(path, "the format of this translation memory is not known by its name", "call it .tmx or .tsv");
+    fail_usage(path, "the file name does not show the format of this translation memory",
+               "give it the extension .tmx or .tsv");
   if (tmx)
     for (const auto& [code, name] : {std::pair{pair.source, "source"}, std::pair{pair.target, "target"}})
       if (!find_language(code))
-        fail_usage(path,
-                   fmt::format("the {} language of the translation is not known, so its units cannot be chosen", name),
-                   fmt::format("give the {} language, or use a .tsv memory", name));
+        fail_usage(
+            path,
+            fmt::format(
+                "the {} language of the translation is not known, so the units of the memory cannot be selected", name),
+            fmt::format("give the {} language, or use a .tsv memory", name));
   const MappedFile file = MappedFile::open(path);
   if (file.bytes().size() > most_memory_bytes)
     fail(path, fmt::format("has {} bytes, but at most {} are possible", file.bytes().size(), most_memory_bytes),
@@ -70,7 +73,7 @@ TranslationMemory read_memory(const std::string& path, const LanguagePair& pair,
   }
   memory.finish();
   if (memory.replaced() > 0)
-    notes.push_back(fmt::format("{}: sentences with several translations, of which the last one counts: {}", path,
+    notes.push_back(fmt::format("{}: sentences with several translations, of which the last one is used: {}", path,
                                 memory.replaced()));
   return memory;
 }

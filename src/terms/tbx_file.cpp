@@ -77,7 +77,7 @@ class TbxReader {
            "expected <martif> (version 2) or <tbx> (version 3)");
     const std::string style = root.attribute("style").value();
     if (!style.empty() && style != "dca" && style != "dct")
-      fail(at(root), fmt::format("there is no style \"{}\" of TBX", printable(style)), "expected dca or dct");
+      fail(at(root), fmt::format("TBX has no style \"{}\"", printable(style)), "expected dca or dct");
     read_children(root);
     return std::move(table_);
   }
@@ -138,7 +138,7 @@ class TbxReader {
     if (phrase.text.size() > longest_phrase)
       fail(at(node),
            fmt::format("a term has {} bytes, but at most {} are possible", phrase.text.size(), longest_phrase),
-           "a glossary is for terms; sentences belong into a translation memory");
+           "a glossary is for terms; sentences belong in a translation memory");
     one.phrases.push_back(std::move(phrase));
   }
 
@@ -161,7 +161,7 @@ class TbxReader {
     if (name.ends_with("-admn-sts")) name.remove_suffix(9);
     for (const StandingName& one : standings)
       if (one.name == name) return one.standing;
-    fail(at(node), fmt::format("there is no status of a term \"{}\"", printable(text)),
+    fail(at(node), fmt::format("TBX has no term status \"{}\"", printable(text)),
          "expected preferredTerm, admittedTerm, deprecatedTerm, supersededTerm, legalTerm, regulatedTerm or "
          "standardizedTerm, each with or without -admn-sts");
   }

@@ -90,7 +90,7 @@ std::string checked_phrase(const std::string& cell, const std::string& at) {
   std::string phrase(trim(cell));
   if (phrase.size() > longest_phrase)
     fail(at, fmt::format("a phrase has {} bytes, but at most {} are possible", phrase.size(), longest_phrase),
-         "a glossary is for terms; sentences belong into a translation memory");
+         "a glossary is for terms; sentences belong in a translation memory");
   for (const char c : phrase)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
       fail(at, fmt::format("\"{}\" has a control character or a line end", printable(phrase)), "remove it");
@@ -130,7 +130,7 @@ class RowReader {
     if (name.empty()) return std::nullopt;
     const std::optional<Match> match = find_match(name);
     if (!match)
-      fail(at, fmt::format("there is no match \"{}\"", printable(name)), "write exact, case, stem or nothing");
+      fail(at, fmt::format("there is no kind of match \"{}\"", printable(name)), "write exact, case, stem or nothing");
     return match;
   }
   void add_phrase(Concept& entry, std::size_t language, const std::string& cell, const std::string& at) const {
@@ -142,11 +142,12 @@ class RowReader {
   // All rows have the same pair of languages.
   void check_language(std::size_t side, const std::string& cell, const std::string& at) {
     const std::string code(trim(cell));
-    if (!find_language(code)) fail(at, fmt::format("\"{}\" is no language", printable(code)), nearest_language(code));
+    if (!find_language(code))
+      fail(at, fmt::format("\"{}\" is not a language code", printable(code)), nearest_language(code));
     std::string& known = table_.languages[side];
     if (known.empty()) known = code;
     if (find_language(known) != find_language(code))
-      fail(at, fmt::format("the language is {}, but {} in the lines before", printable(code), printable(known)),
+      fail(at, fmt::format("the language is {}, but {} in earlier lines", printable(code), printable(known)),
            "put each pair of languages into its own file, or name columns by languages in the first line");
   }
 
@@ -177,7 +178,8 @@ TableFormat table_format(const std::string& path) {
   if (end == ".tsv" || end == ".tab" || end == ".txt") return TableFormat::tsv;
   if (end == ".csv") return TableFormat::csv;
   if (end == ".tbx") return TableFormat::tbx;
-  fail_usage(path, "the format of this glossary is not known by its name", "call it .tsv, .csv or .tbx");
+  fail_usage(path, "the file name does not show the format of this glossary",
+             "give it the extension .tsv, .csv or .tbx");
 }
 
 TermTable read_term_table(std::string_view bytes, TableFormat format, const std::string& where,

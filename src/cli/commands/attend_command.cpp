@@ -32,7 +32,8 @@ Fields fields_of(AttendOptions& o) {
   add_model_fields(f, o.decoding);
   f.group("Text");
   f.add("source", &o.source, "source sentence; unset: the first line of standard input").letter('s').value_name("TEXT");
-  f.add("target", &o.target, "its translation; unset: the model's own translation; not with a language model")
+  f.add("target", &o.target,
+        "translation of the source sentence; unset: the model's own translation; not with a language model")
       .letter('t')
       .value_name("TEXT");
   add_language_fields(f, o.source_language, o.target_language);

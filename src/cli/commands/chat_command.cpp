@@ -185,7 +185,7 @@ class Chat {
     }
     if (terminal_) write_stdout("\n");
     if (answers_ > 0)
-      spdlog::info("{} of {}, {:.1f} tokens/s; {} read, {} had been", counted(answers_, "answer"),
+      spdlog::info("{} of {}, {:.1f} tokens/s; {} read, {} reused from the cache", counted(answers_, "answer"),
                    counted(format_count(new_tokens_), "token"),
                    static_cast<double>(new_tokens_) / std::max(seconds_, 1e-9),
                    counted(format_count(read_), "token was", "tokens were"), format_count(reused_));

@@ -73,11 +73,11 @@ void add_detect(App& app) {
   auto o = std::make_shared<DetectOptions>();
   app.add(
       {.name = "detect",
-       .summary = "tell the languages of texts",
+       .summary = "detect the languages of texts",
        .description =
            "Prints the code of each text's language and the confidence from 0 to 100, or und if it is below 50. The "
            "fewer languages are possible, the more often the answer is right.",
-       .examples = {{"tril detect \"Il fait beau\"", "fr 100"},
+       .examples = {{"tril detect \"Il fait beau\"", "one text, with the answer fr 100"},
                     {"tril detect --languages de fr en -i mixed.txt", "one of three languages for each line"}},
        .fields = fields_of(*o),
        .models = {},

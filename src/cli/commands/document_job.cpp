@@ -115,7 +115,7 @@ bool DocumentJob::run(const Run& run, const StopSignal& stop) {
   }
   progress.finish();
   if (done_.size() < sentences_.size()) {
-    spdlog::warn("stopped; sentences in {}: {} of {}; the same command goes on from there", part_path(),
+    spdlog::warn("stopped; sentences in {}: {} of {}; the same command continues from there", part_path(),
                  format_count(std::ssize(done_)), format_count(static_cast<std::int64_t>(sentences_.size())));
     return false;
   }

@@ -34,19 +34,20 @@ std::string separator_named(const std::string& name) {
 
 void add_document_fields(Fields& f, DocumentFields& o) {
   f.add("document", &o.document,
-        "document to translate, by the end of its name: " + document::known_extensions() +
-            "; everything but its texts stays (docs/documents.md)")
+        "document to translate; the extension gives its format: " + document::known_extensions() +
+            "; only the text changes (docs/documents.md)")
       .value_name("FILE")
       .positional();
   f.add("watch", &o.watch,
         "translate the documents in this directory, and those that appear or change there, until the command is "
         "stopped; --output names another directory for the translations")
       .value_name("DIR");
-  f.add("to", &o.to, "language of a document's translation, which is written beside it: notes.md to notes.de.md")
+  f.add("to", &o.to,
+        "target language of a document; the translation is written beside the document: notes.md to notes.de.md")
       .value_name("LANGUAGE");
   f.add("columns", &o.columns,
         "columns of a CSV or TSV document to translate: numbers from 1, for all rows, or names in the first row, which "
-        "then stays; separated by commas")
+        "is then not translated; separated by commas")
       .value_name("LIST");
   f.add("separator", &o.separator,
         "character between the cells of a CSV document, or tab; unset: the most frequent one of comma, semicolon and "
@@ -62,7 +63,7 @@ void add_document_rules(Fields& f) {
   }
   f.excludes("document", "json", "a document has no lines");
   f.excludes("document", "watch", "one names a document, the other a directory of documents");
-  f.needs("watch", "to", "the translations have its name");
+  f.needs("watch", "to", "the names of the translations contain it");
 }
 
 DocumentPlan document_plan(const DocumentFields& o, const std::string& output) {

@@ -113,11 +113,10 @@ void add_find_rate(App& app) {
   auto o = std::make_shared<FindRateOptions>();
   app.add({.name = "find-rate",
            .summary = "try learning rates from low to high and suggest one for training",
-           .description =
-               "Takes the options of `tril train`, so that a training command can be tried as it is: --model is "
-               "required here too, although nothing is written to it and it need not exist. Trains some updates "
-               "with an exponentially rising learning rate and shows the loss of each (the learning-rate range "
-               "test). Options for validation, saving and the schedule have no effect.",
+           .description = "Takes the options of `tril train`, so that a training command can be tried unchanged: "
+                          "--model is required here too, but it need not exist, and nothing is written to it. Trains "
+                          "some updates with an exponentially rising learning rate and shows the loss of each (the "
+                          "learning-rate range test). Options for validation, saving and the schedule have no effect.",
            .examples = {{"tril find-rate --model de --train-sets train.en train.de", "a table and a suggestion"},
                         {"tril find-rate --config run.yml --plot rates.html", "the same with a picture"}},
            .fields = find_rate_fields(*o),

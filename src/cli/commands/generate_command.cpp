@@ -49,9 +49,10 @@ Fields fields_of(GenerateOptions& o) {
   add_model_fields(f, o.decoding);
   f.group("Text");
   f.add("prompt", &o.prompts, "prompts to continue; an empty prompt starts a new text").letter('p').value_name("TEXT");
-  f.add("prompt-file", &o.prompt_file, "one prompt instead: the whole file, newlines included; - is standard input")
+  f.add("prompt-file", &o.prompt_file,
+        "file that is one prompt as a whole, newlines included, instead of --prompt; - is standard input")
       .value_name("FILE");
-  f.add("input", &o.input, "prompts instead, one per line, plain or gzip; - is standard input")
+  f.add("input", &o.input, "file of prompts, one per line, instead of --prompt; plain or gzip; - is standard input")
       .letter('i')
       .value_name("FILE");
   f.add("n", &o.decoding.search.n_best, "number of generations for each prompt: samples, or the best of a beam")
@@ -61,8 +62,8 @@ Fields fields_of(GenerateOptions& o) {
   f.add("stream", &o.stream, "print text while it is generated; the default on a terminal");
   f.add("json", &o.json, "print a JSON object for each prompt, with scores and stop reasons");
   f.add("logprobs", &o.logprobs,
-        "print after the text the log-probability of each token, and of this many of the likeliest tokens at its "
-        "place; with --json as \"logprobs\"")
+        "print, after the text, the log-probability of each token, and of the N likeliest tokens at its position; with "
+        "--json as \"logprobs\"")
       .at_least(0)
       .at_most(1000)
       .value_name("N");

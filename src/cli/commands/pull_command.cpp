@@ -93,7 +93,7 @@ void add_pull(App& app) {
                "as safetensors if there are any. They go into the cache of Hugging Face's Python libraries, "
                "which find them there too. After an interruption, the same command resumes the download. Sizes "
                "and checksums are checked. Nothing that is downloaded is run. Prints the path of the model. "
-               "HF_ENDPOINT, HF_HOME, HF_HUB_CACHE, HF_TOKEN, HF_HUB_OFFLINE and https_proxy are obeyed.",
+               "HF_ENDPOINT, HF_HOME, HF_HUB_CACHE, HF_TOKEN, HF_HUB_OFFLINE and https_proxy apply.",
            .examples = {{"tril pull Helsinki-NLP/opus-mt-en-de",
                          "a model, for use as `tril translate -m Helsinki-NLP/opus-mt-en-de`"},
                         {"tril pull facebook/nllb-200-distilled-600M@refs/pr/19",

@@ -57,7 +57,8 @@ Fields fields_of(ScoreOptions& o) {
       .value_name("FILE")
       .required();
   f.add("target", &o.target,
-        "their translations, one per line; a language model scores them after its prompt for the source")
+        "translations of the source sentences, one per line; a language model scores them after its prompt for the "
+        "source")
       .letter('t')
       .value_name("FILE");
   add_language_fields(f, o.source_language, o.target_language);

@@ -201,11 +201,10 @@ void add_serve(App& app) {
        .description =
            "Implements the APIs of LibreTranslate (/translate, and /translate_file for files), DeepL (/v2), Google "
            "(/language/translate/v2), Microsoft (/translator/text/v3.0) and OpenAI (/v1/completions, "
-           "/v1/chat/completions), and gives scores, tokens and attention; /openapi.json describes all routes. "
-           "Continuous batching: requests join "
-           "and leave the running batch at every step. Options may also be set in the environment: TRIL_PORT is "
-           "--port. SIGHUP reloads the models without dropping a request; SIGTERM cancels files, finishes the other "
-           "requests and exits; a second one exits at once.",
+           "/v1/chat/completions), and returns scores, tokens and attention; /openapi.json describes all routes. "
+           "Continuous batching: requests join and leave the running batch at every step. Options may also be set in "
+           "the environment: TRIL_PORT is --port. SIGHUP reloads the models without dropping a request; SIGTERM "
+           "cancels files, finishes the other requests and exits; a second SIGTERM exits at once.",
        .examples =
            {{"tril serve --model models/de", "only on this machine, port 8080"},
             {"tril serve -m de=models/de plays=models/plays --precision int8 --port 9000", "two models"},

@@ -40,7 +40,7 @@ void add_split_fields(Fields& f, SplitLineOptions& o) {
   f.add("split", &o.split,
         "none: translate each line whole, and cut off what exceeds the model's positions, with a warning; lines: "
         "translate a line that exceeds them in parts, cut at clauses; sentences: translate each sentence of a line by "
-        "itself, and cut long ones too. The translations of a line are joined with the white space that was between",
+        "itself, and cut long ones too. The translations of a line are joined with the white space of the source",
         TextForm<Split>{split_named, name_of_split})
       .choices(std::move(choices))
       .value_name("HOW");

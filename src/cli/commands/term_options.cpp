@@ -17,8 +17,8 @@ void add_term_fields(Fields& f, TermOptions& o) {
        "a beam, or a language model whose prompt lists them")
       .value_name("FILE");
   f.add("glossary", &o.glossary,
-        "glossaries: .tsv, .csv or .tbx; their phrases get their translations, as with --terminology; of contradicting "
-        "files the first one is right (docs/terms.md)")
+        "glossaries: .tsv, .csv or .tbx; their phrases get their translations, as with --terminology; if files "
+        "contradict each other, the first one takes precedence (docs/terms.md)")
       .value_name("FILE");
   f.add("glossary-match", &o.match,
         "how phrases of glossaries are compared: exact, case (upper and lower case are equal) or stem (endings of "
@@ -28,7 +28,8 @@ void add_term_fields(Fields& f, TermOptions& o) {
         "translation memory, .tmx or .tsv; a line that is in it gets its translation from there, and --json lists "
         "similar ones")
       .value_name("FILE");
-  f.add("memory-use", &o.memory_use, "exact: a line that is in the memory is not translated by the model; tell: it is",
+  f.add("memory-use", &o.memory_use,
+        "exact: a line that is in the memory gets its translation from there; tell: the model translates it too",
         terms::memory_use_names());
   f.needs("glossary-match", "glossary", "it says how its phrases are compared");
   f.needs("memory-use", "memory", "it says what the memory is for");

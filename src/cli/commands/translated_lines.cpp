@@ -37,7 +37,7 @@ void warn_of_lines(const search::Translator& translator, const LineTally& tally,
   if (tally.stuck > 0)
     spdlog::warn("lines whose translation ends early, or is empty, because every next token was forbidden: {}",
                  format_count(tally.stuck));
-  if (tally.recalled > 0) spdlog::info("sentences translated by the memory: {}", format_count(tally.recalled));
+  if (tally.recalled > 0) spdlog::info("sentences translated from the memory: {}", format_count(tally.recalled));
   if (tally.terms > 0)
     spdlog::info("terms in the text: {}; in the translations: {}", format_count(tally.terms),
                  format_count(tally.terms - tally.unsatisfied));

@@ -53,9 +53,8 @@ Fields fields_of(VocabOptions& o) {
       .required();
   f.add("size", &v.size, "number of pieces").at_least(4).at_most(1'000'000);
   f.add("type", &v.model,
-        "byte-pair encoding, a unigram language model, single characters, of which --size are kept at most, or "
-        "byte-level BPE as "
-        "GPT-2's, written as tokenizer.json",
+        "byte-pair encoding; a unigram language model; single characters, at most --size of them; or byte-level BPE as "
+        "in GPT-2, written as tokenizer.json",
         subword_names())
       .value_name("NAME");
   f.add("min-frequency", &o.min_frequency, "byte_bpe: pairs of pieces that occur more rarely are not merged")
@@ -65,7 +64,7 @@ Fields fields_of(VocabOptions& o) {
         normalization_names())
       .value_name("NAME");
   f.add("keep-spaces", &v.keep_spaces, "keep repeated, leading and trailing spaces, and do not add one in front");
-  f.add("symbols", &v.symbols, "texts that are pieces of their own and never split; \\n is the end of a line")
+  f.add("symbols", &v.symbols, "texts that each become a piece and are never split; \\n is the end of a line")
       .value_name("TEXT");
   f.add("character-coverage", &v.character_coverage,
         "share of the text's characters that must get a piece of their own")

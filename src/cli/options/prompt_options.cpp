@@ -12,9 +12,8 @@ Field& add_prompt_template_field(Fields& f, std::string& prompt_template) {
       .add("prompt-template", &prompt_template,
            "prompt for a language model: a template in the language of chat templates with {{ text }}, {{ "
            "source_language }}, {{ target_language }}, {{ context }}, {{ terms }} and {{ style }}; a file that holds "
-           "one; "
-           "or the name of a known prompt (general, hunyuan-mt, tower-plus, ...); unset: by the model's name and chat "
-           "template")
+           "one; or the name of a known prompt (general, hunyuan-mt, tower-plus, ...); unset: chosen by the model's "
+           "name and chat template")
       .value_name("TEXT|FILE|NAME");
 }
 

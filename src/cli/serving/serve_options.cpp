@@ -15,15 +15,16 @@ Fields fields_of(ServeOptions& o) {
       .value_name("[NAME=]DIR")
       .letter('m');
   f.add("models", &o.model_directories,
-        "directories of models: each directory and model file in them is one model, by its name")
+        "directories of models: each directory and each model file in them is served as a model of that name")
       .value_name("DIR");
   f.add("load", &o.load,
         "when to load a model: at-start, or on-demand for its first request; unset: at-start, but on-demand with "
         "--model-memory or --idle-unload")
       .choices({"at-start", "on-demand"});
   f.add("model-memory", &o.model_memory,
-        "bound of the memory of all loaded models, such as 2GiB, for weights, tokenizers and KV caches; the least "
-        "recently used models are unloaded for others; with --load at-start, as many are loaded as fit; 0: no bound",
+        "maximum memory of all loaded models, such as 2GiB: weights, tokenizers and KV caches; the least recently used "
+        "models are unloaded to make room for others; with --load at-start, as many models are loaded as fit; 0: no "
+        "limit",
         memory_form())
       .value_name("SIZE");
   f.add("idle-unload", &o.idle_unload, "unload a model after this time without requests, such as 10m; 0: never",
@@ -54,15 +55,15 @@ Fields fields_of(ServeOptions& o) {
   f.add("pivot", &o.pivot, "languages to prefer as pivots, the best first; unset: the first in the order of --model")
       .value_name("LANGUAGE");
   f.add("glossary", &o.glossaries,
-        "glossaries for requests with \"glossary\": \"NAME\": .tsv, .csv or .tbx files; a file that does not state its "
-        "languages has them before it: NAME=en:de:FILE")
+        "glossaries for requests with \"glossary\": \"NAME\": .tsv, .csv or .tbx files; if a file does not state its "
+        "languages, put them before it: NAME=en:de:FILE")
       .value_name("NAME=FILE");
   f.add("glossary-dir", &o.glossary_dir,
         "directory for the glossaries that clients upload (POST /glossaries); unset: they are kept in memory only")
       .value_name("DIR");
   f.add("memory", &o.memories,
-        "translation memories for requests with \"memory\": \"NAME\": .tmx or .tsv files, with their languages before "
-        "them: NAME=en:de:FILE")
+        "translation memories for requests with \"memory\": \"NAME\": .tmx or .tsv files, each after its languages: "
+        "NAME=en:de:FILE")
       .value_name("NAME=FROM:TO:FILE");
   f.add("beam-size", &o.decoding.search.beam_size,
         "default beam size of requests; unset: as the model's directory says, or 1")
@@ -114,8 +115,8 @@ Fields fields_of(ServeOptions& o) {
       .value_name("FILE");
   f.add("log-texts", &o.log_texts, "include the texts of requests in the access log");
   f.add("unknown-fields", &o.unknown_fields,
-        "what to do with unknown fields of a request: refuse it with 400, report them in the answer's \"warnings\", or "
-        "ignore them",
+        "what to do with unknown fields of a request: refuse it with 400, report them in the response's \"warnings\", "
+        "or ignore them",
         serve::unknown_fields_names());
   f.add("suggestions", &o.suggestions,
         "file to which POST /suggest appends users' translations, as JSON lines; unset: suggestions are refused")
@@ -132,7 +133,7 @@ Fields fields_of(ServeOptions& o) {
       .value_name("SIZE");
   f.add("document-memory", &o.document_memory,
         "maximum size of all files in translation (each counted twice) and of all translations not yet downloaded; one "
-        "client may use half; files that are arriving have a limit of the same size of their own",
+        "client may use half; files that are arriving have a separate limit of the same size",
         memory_form())
       .value_name("SIZE");
   f.add("keep-documents", &o.keep_documents,
@@ -146,7 +147,8 @@ Fields fields_of(ServeOptions& o) {
   f.add("max-new-tokens", &o.max_new_tokens, "maximum number of new tokens that a request may ask for")
       .at_least(1)
       .at_most(1'000'000);
-  f.add("request-timeout", &o.request_timeout, "seconds after which the decoding of a request ends where it is")
+  f.add("request-timeout", &o.request_timeout,
+        "seconds after which the decoding of a request ends with the result so far")
       .value_name("SECONDS")
       .within(serve::served_seconds);
   f.add("idle-timeout", &o.idle_timeout, "seconds after which an idle connection is closed")

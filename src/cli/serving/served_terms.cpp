@@ -76,7 +76,8 @@ std::map<std::string, serve::ServedMemory> memories_of(const ServeOptions& o) {
                  format_count(static_cast<std::int64_t>(memory->size())), memory->bytes() / 1'000'000,
                  std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
     if (!memories.emplace(name, serve::ServedMemory{file.pair, std::move(memory)}).second)
-      fail_usage("--memory", fmt::format("two are called \"{}\"", printable(name)), "give each a different name");
+      fail_usage("--memory", fmt::format("two memories are called \"{}\"", printable(name)),
+                 "give each a different name");
   }
   return memories;
 }

@@ -25,11 +25,11 @@ Fields fields_of(CompletionRequest& r, bool chat) {
   if (chat)
     f.add("max-completion-tokens", &r.max_completion_tokens, "the same as max_tokens").within(limits::some_tokens);
   f.add("min-tokens", &r.min_tokens, "minimum number of tokens before the end token").within(limits::tokens);
-  f.add("n", &r.n, "number of answers to each prompt; with temperature 0, all are the same").within(answer_counts);
+  f.add("n", &r.n, "number of completions of each prompt; with temperature 0, all are the same").within(answer_counts);
   if (!chat) {
-    f.add("best-of", &r.best_of, "draw this many answers and return the n most probable; not with stream")
+    f.add("best-of", &r.best_of, "draw this many completions and return the n most probable; not with stream")
         .within(answer_counts);
-    f.add("echo", &r.echo, "begin the answer with the prompt, and with logprobs its log-probabilities");
+    f.add("echo", &r.echo, "return the prompt before the completion, and with logprobs its log-probabilities too");
     f.add("logprobs", &r.logprobs, "return log-probabilities, and this many of the likeliest tokens")
         .within(likeliest_counts);
   } else {
@@ -37,9 +37,9 @@ Fields fields_of(CompletionRequest& r, bool chat) {
     f.add("top-logprobs", &r.top_logprobs, "with logprobs: return this many of the likeliest tokens")
         .within(likeliest_counts);
   }
-  f.add("stop", &r.stop, "stop strings: an answer ends before them");
+  f.add("stop", &r.stop, "stop strings: a completion ends before them");
   f.add("stream", &r.stream, "send the text as server-sent events while it is generated");
-  add_schedule_fields(f, r.schedule, "the answer ends where it is");
+  add_schedule_fields(f, r.schedule, "the completion ends with what has been generated");
   add_search_fields(f, r.search, false);
   return f;
 }
@@ -190,8 +190,8 @@ Json completion_schema(bool chat) {
     schema["properties"]["prompt"] = {{"description", "a text, a list of token ids, or a list of either"}};
   schema["properties"]["response_format"] = {{"type", "object"},
                                              {"description",
-                                              "form of the answer: text, json_object or json_schema; json_object may "
-                                              "have a schema too. Properties come in the schema's order"}};
+                                              "format of the completion: text, json_object or json_schema; json_object "
+                                              "may have a schema too. Properties come in the schema's order"}};
   schema["properties"]["logit_bias"] = {
       {"type", "object"},
       {"description", "maps token ids to what is added to their logits; -100 forbids a token: {\"5\": -100}"}};

@@ -165,7 +165,7 @@ void download_file(Service& service, const CallPtr& call) {
 void Service::add_document_routes() {
   routes_.push_back({.method = "POST",
                      .path = "/translate_file",
-                     .summary = "Translates a file, as LibreTranslate does, and keeps its form",
+                     .summary = "Translates a file, as LibreTranslate does, and keeps its layout",
                      .request_schema = file_schema(),
                      .response = "translatedFileUrl, the address of the translation; detectedLanguage, sourceAssumed, "
                                  "pivot and warnings as for /translate. With stream, events before it: {\"progress\": "
@@ -175,7 +175,7 @@ void Service::add_document_routes() {
                      .takes_file = true});
   routes_.push_back({.method = "GET",
                      .path = "/download_file/{name}",
-                     .summary = "A translated file, once, for the API key that has sent it",
+                     .summary = "A translated file, once, for the API key that sent it",
                      .request_schema = nullptr,
                      .response = "the file",
                      .handle = [this](const CallPtr& call) { download_file(*this, call); },

@@ -89,7 +89,7 @@ void Service::add_language_routes() {
 
   routes_.push_back({.method = "POST",
                      .path = "/detect",
-                     .summary = "Tells the language of a text, among those that the models read",
+                     .summary = "Detects the language of a text, among those that the models read",
                      .request_schema = schema_of_request<DetectRequest>(),
                      .response = "a list of languages with their confidences from 0 to 100, the likeliest first",
                      .handle =

@@ -178,7 +178,7 @@ Fields fields_of(AttentionRequest& r) {
   f.add("target", &r.target, "its translation");
   f.add("text", &r.text, "for a language model: a text; source is accepted too");
   add_language_fields(f, r.source_language, r.target_language);
-  f.add("max-tokens", &r.max_tokens, "maximum number of tokens of each side in the answer").at_least(1).at_most(200);
+  f.add("max-tokens", &r.max_tokens, "maximum number of tokens of each side in the response").at_least(1).at_most(200);
   return f;
 }
 
@@ -283,9 +283,8 @@ void Service::add_model_routes() {
                      .path = "/tokenize",
                      .summary = "Splits a text into tokens",
                      .request_schema = schema_of_request<TokenizeRequest>(),
-                     .response =
-                         "ids and pieces, and their places [begin, end) in the text in bytes and in characters; "
-                         "null for a token that is not in the text",
+                     .response = "ids and pieces, and their positions [begin, end) in the text in bytes and in "
+                                 "characters; null for a token that is not in the text",
                      .handle = [this](const CallPtr& call) {
                        const auto r = read_request<TokenizeRequest>(parse_object(call->request.body), call->warnings);
                        check_texts({r.text}, "text");

@@ -64,7 +64,7 @@ void Service::add_openai_routes() {
                      }});
   routes_.push_back({.method = "POST",
                      .path = "/v1/chat/completions",
-                     .summary = "Gives the next message of a chat",
+                     .summary = "Generates the next message of a chat",
                      .request_schema = completion_schema(true),
                      .response = "the choices; with stream, events of them",
                      .handle = [this](const CallPtr& call) {

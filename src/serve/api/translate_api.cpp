@@ -339,11 +339,10 @@ void Service::add_translate_routes() {
                      .path = "/translate",
                      .summary = "Translates a text or a list of texts, as LibreTranslate does",
                      .request_schema = translate_schema(),
-                     .response =
-                         "translatedText, the other requested fields, terms (of a terminology or a glossary) with "
-                         "whether each is applied, memory (similar sentences), detectedLanguage if the source is auto, "
-                         "sourceAssumed if it is not "
-                         "given but the only one, and pivot, the languages between, if no model translates directly",
+                     .response = "translatedText; the other requested fields; terms of a terminology or a glossary, "
+                                 "each with applied; memory, the similar sentences; detectedLanguage if the source is "
+                                 "auto; sourceAssumed if the source is not given and only one is possible; pivot, the "
+                                 "languages between source and target, if no model translates directly",
                      .handle =
                          [this](const CallPtr& call) {
                            check_room(call, true);

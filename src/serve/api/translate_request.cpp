@@ -10,18 +10,18 @@ void add_term_fields(Fields& f, TranslateRequest& r) {
   f.add("glossary-match", &r.glossary_match,
         "how phrases are compared: exact, case (upper and lower case are equal) or stem (endings may differ)",
         terms::match_names());
-  f.add("memory", &r.memory, "name of a translation memory; the answer lists similar sentences");
+  f.add("memory", &r.memory, "name of a translation memory; the response lists similar sentences");
   f.add("memory-use", &r.memory_use,
-        "exact: a sentence that is in the memory gets its translation from there; tell: not",
+        "exact: a sentence that is in the memory gets its translation from there; tell: the model translates it too",
         terms::memory_use_names());
 }
 
 void add_common_fields(Fields& f, TranslateRequest& r) {
   f.add("source", &r.source,
-        "language of the text, by its code in any form; auto: it is detected, for each text of a list; unset: the only "
-        "possible one, or else as for auto");
+        "language of the text, by its code in any form; auto: the detected one of each text; unset: the only possible "
+        "one, or else as for auto");
   f.add("target", &r.target,
-        "target language, likewise; unset: the only possible one, or as the model's directory says");
+        "target language, in the same forms; unset: the only possible one, or as the model's directory says");
   f.add("api-key", &r.api_key, "the key, which may also be sent in the header");
   f.add("model", &r.model, "name of the model; unset: one for these languages");
   f.add("context", &r.context,
@@ -42,16 +42,16 @@ Fields fields_of(TranslateRequest& r) {
   f.add("splitting-tags", &r.xml.splitting, "for xml: elements that divide the text");
   f.add("non-splitting-tags", &r.xml.non_splitting, "for xml: elements that stand within a sentence");
   f.add("outline-detection", &r.xml.outline,
-        "for xml: elements that stand between elements divide the text too; those beside words do not");
-  f.add("alternatives", &r.alternatives, "number of further translations of each text").at_least(0).at_most(31);
+        "for xml: elements between elements divide the text too; elements beside words do not");
+  f.add("alternatives", &r.alternatives, "number of alternative translations of each text").at_least(0).at_most(31);
   f.add("split", &r.split,
-        "how a text is split before it is translated; nonewlines: into sentences, which may go on in the next line")
+        "how a text is split before it is translated; nonewlines: into sentences, which may continue in the next line")
       .choices({"sentences", "nonewlines", "lines", "none"});
-  f.add("prefix", &r.prefix, "what the translation begins with; needs split none");
-  f.add("scores", &r.scores, "return scores, log-probabilities and tokens too");
-  f.add("alignment", &r.alignment, "return the source tokens of each output token, by cross-attention, too");
+  f.add("prefix", &r.prefix, "beginning of the translation; needs split none");
+  f.add("scores", &r.scores, "also return scores, log-probabilities and tokens");
+  f.add("alignment", &r.alignment, "also return the source tokens of each output token, by cross-attention");
   f.add("stream", &r.stream, "report progress by server-sent events");
-  add_schedule_fields(f, r.schedule, "the best translation so far is the answer; 503 if a sentence has none");
+  add_schedule_fields(f, r.schedule, "the best translation so far is returned; 503 if a sentence has none");
   add_common_fields(f, r);
   return f;
 }
@@ -105,8 +105,8 @@ void check_over_pivots(const TranslateRequest& r, const Json& body, const std::v
                             : !r.memory.empty()    ? "memory"
                                                    : nullptr;
   if (field)
-    throw field_error(field, fmt::format("is not possible for a translation through {}, because no model reads the "
-                                         "source and writes the target; leave it out",
+    throw field_error(field, fmt::format("is not possible for a translation through {}, because no model both reads "
+                                         "the source and writes the target; leave it out",
                                          fmt::join(pivots, ", ")));
 }
 

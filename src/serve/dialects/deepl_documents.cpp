@@ -23,7 +23,7 @@ Fields fields_of(UploadRequest& r) {
   Fields f;
   f.add("target-lang", &r.target_lang, "target language: DE, EN-GB, ZH-HANS, or a code in any other form").required();
   f.add("source-lang", &r.source_lang,
-        "source language, likewise; unset: the only possible one, or else it is detected");
+        "source language, in the same forms; unset: the only possible one, or else the detected one");
   f.add("formality", &r.formality, "as for POST /v2/translate").choices(formalities());
   f.add("glossary-id", &r.glossary_id, "as for POST /v2/translate");
   f.add("glossary-ids", &r.glossary_ids, "likewise, with commas between the ids");

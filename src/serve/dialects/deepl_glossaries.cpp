@@ -80,7 +80,7 @@ void list(const Service& service, const CallPtr& call) {
 Route create_route(Service& service) {
   return {.method = "POST",
           .path = "/v2/glossaries",
-          .summary = "Makes a glossary of one language pair, as DeepL does",
+          .summary = "Creates a glossary of one language pair, as DeepL does",
           .request_schema = schema_of_request<MonolingualRequest>(),
           .response = "glossary_id, ready, name, source_lang, target_lang, creation_time, entry_count",
           .handle =
@@ -110,7 +110,7 @@ void add_deepl_glossary_routes(Service& service) {
         .path = "/v2/glossaries",
         .summary = "Lists the key's glossaries of one language pair",
         .request_schema = nullptr,
-        .response = "glossaries, each as the answer to its creation",
+        .response = "glossaries, each as in the response to its creation",
         .handle = [&service](const CallPtr& call) { list(service, call); },
         .errors = ErrorStyle::deepl},
        {.method = "GET",

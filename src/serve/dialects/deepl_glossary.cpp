@@ -96,7 +96,8 @@ Fields fields_of(DictionaryRequest& r) {
                                                                                {"csv", terms::TableFormat::csv}};
   Fields f;
   f.add("source-lang", &r.source_lang, "source language of the entries").required();
-  f.add("target-lang", &r.target_lang, "target language of the entries; its variants are served, too").required();
+  f.add("target-lang", &r.target_lang, "target language of the entries; the glossary also applies to its variants")
+      .required();
   f.add("entries", &r.entries, "a line for each entry: a phrase and its translation").required();
   f.add("entries-format", &r.entries_format, "format of the entries", formats).required();
   return f;

@@ -85,7 +85,7 @@ std::vector<terms::Glossary> dictionaries_in(const Json& body, const std::string
     terms::Glossary dictionary = dictionary_of(read_request<DictionaryRequest>(one, warnings), name);
     for (const terms::Glossary& other : dictionaries)
       if (is_for(other, dictionary.languages))
-        throw field_error("dictionaries", fmt::format("there are two for {} to {}", dictionary.languages.source,
+        throw field_error("dictionaries", fmt::format("two dictionaries are for {} to {}", dictionary.languages.source,
                                                       dictionary.languages.target));
     for (const std::string& note : dictionary.notes) warnings.tell(note);
     dictionaries.push_back(std::move(dictionary));
@@ -207,7 +207,7 @@ std::vector<Route> dictionary_routes(Service& service) {
            .errors = ErrorStyle::deepl},
           {.method = "DELETE",
            .path = "/v3/glossaries/{glossary_id}/dictionaries",
-           .summary = "Removes a dictionary of a glossary; with the last one the glossary is gone",
+           .summary = "Removes a dictionary of a glossary; removing the last one removes the glossary",
            .request_schema = nullptr,
            .response = "nothing, with status 204",
            .handle = [&service](const CallPtr& call) { remove_dictionary(service, call); },
@@ -229,7 +229,7 @@ void add_deepl_multilingual_routes(Service& service) {
   std::vector<Route> routes = dictionary_routes(service);  // before the shorter paths
   routes.push_back({.method = "POST",
                     .path = "/v3/glossaries",
-                    .summary = "Makes a glossary with a dictionary for each language pair, as DeepL does",
+                    .summary = "Creates a glossary with a dictionary for each language pair, as DeepL does",
                     .request_schema = multilingual_schema(true),
                     .response = "glossary_id, name, creation_time, and dictionaries with their entry_count",
                     .handle = with_body(service, create_multilingual),

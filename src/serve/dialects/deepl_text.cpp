@@ -25,26 +25,26 @@ Fields fields_of(DeeplRequest& r) {
   f.add("text", &r.text, "a text or a list of texts to translate").required();
   f.add("target-lang", &r.target_lang, "target language: DE, EN-GB, ZH-HANS, or a code in any other form").required();
   f.add("source-lang", &r.source_lang,
-        "source language, likewise; unset: the only possible one, or else it is detected, for each text");
-  f.add("context", &r.context, "text before the texts, which a language model's prompt shows; other models do without");
+        "source language, in the same forms; unset: the only possible one, or else the detected one of each text");
+  f.add("context", &r.context, "text before the texts, for the prompt of a language model; other models ignore it");
   f.add("split-sentences", &r.split_sentences,
-        "1: at line ends and at ends of sentences; nonewlines: sentences may go on in the next line; 0: not at all. "
+        "1: at line ends and at ends of sentences; nonewlines: sentences may continue in the next line; 0: not at all. "
         "Unset: 1, and nonewlines for html")
       .choices({"0", "1", "nonewlines"});
   f.add("preserve-formatting", &r.preserve_formatting, "has no effect: punctuation and case are never corrected");
   f.add("formality", &r.formality,
         "formal or informal style, from a language model whose prompt has a place for it; other models refuse more and "
-        "less, and do without prefer_more and prefer_less")
+        "less, and ignore prefer_more and prefer_less")
       .choices(formalities());
-  f.add("model-type", &r.model_type, "has no effect, and is given back as model_type_used")
+  f.add("model-type", &r.model_type, "has no effect; returned as model_type_used")
       .choices({"quality_optimized", "prefer_quality_optimized", "latency_optimized"});
   f.add("tag-handling", &r.tag_handling, "how tags in texts are read").choices({"xml", "html"});
   f.add("tag-handling-version", &r.tag_handling_version, "has no effect: there is one version").choices({"v1", "v2"});
-  f.add("outline-detection", &r.outline_detection, "for xml: elements that stand between elements divide the text");
+  f.add("outline-detection", &r.outline_detection, "for xml: elements between elements divide the text");
   f.add("splitting-tags", &r.splitting_tags, "for xml: elements that divide the text");
-  f.add("non-splitting-tags", &r.non_splitting_tags, "for xml: elements that stand within a sentence");
+  f.add("non-splitting-tags", &r.non_splitting_tags, "for xml: elements that never divide the text");
   f.add("ignore-tags", &r.ignore_tags, "for xml: elements whose text is not translated");
-  f.add("glossary-id", &r.glossary_id, "glossary whose phrases get their translations; it needs source_lang");
+  f.add("glossary-id", &r.glossary_id, "glossary whose phrases get their translations; needs source_lang");
   f.add("glossary-ids", &r.glossary_ids, "up to five glossaries, the most important first, in place of glossary_id");
   f.add("show-billed-characters", &r.show_billed_characters, "return the number of characters of each text too");
   return f;

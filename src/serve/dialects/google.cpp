@@ -127,7 +127,7 @@ void add_google_routes(Service& service) {
        schema_of_request<GoogleRequest>(), translate_for_google},
       {"/languages", "Lists the languages, as Google does", "data.languages: codes, and names if there was a target",
        schema_of_request<GoogleLanguagesRequest>(), list_languages_for_google},
-      {"/detect", "Tells the languages of texts, as Google does",
+      {"/detect", "Detects the languages of texts, as Google does",
        "data.detections: for each text a list with its likeliest language; und: unknown",
        schema_of_request<GoogleDetectRequest>(), detect_for_google}};
   std::vector<Route> routes;

@@ -311,7 +311,7 @@ void add_microsoft_routes(Service& service) {
   one.response = "for each text its translations, and detectedLanguage if there was no from";
   one.query_schema = translate_query();
   Route two = route("POST", "detect", detect_for_microsoft);
-  two.summary = "Tells the languages of texts, as Microsoft does";
+  two.summary = "Detects the languages of texts, as Microsoft does";
   two.response = "for each text its likeliest language with a score from 0 to 1, and alternatives";
   two.query_schema = query_with("api-version", "3.0");
   Route three = route("GET", "languages", list_languages_for_microsoft);
@@ -319,9 +319,9 @@ void add_microsoft_routes(Service& service) {
   three.response = "translation: for each language its name, its name in itself, and the direction of its script";
   three.query_schema = query_with("scope", "translation, transliteration, dictionary; unset: all");
   Route four = route("POST", "breaksentence", break_sentences_for_microsoft);
-  four.summary = "Tells the lengths of the sentences of texts, as Microsoft does";
+  four.summary = "Returns the lengths of the sentences of texts, as Microsoft does";
   four.response = "for each text sentLen, in units of UTF-16";
-  four.query_schema = query_with("language", "of the texts; unset: it is detected");
+  four.query_schema = query_with("language", "language of the texts; unset: the detected one");
   service.add_routes({std::move(one), std::move(two), std::move(three), std::move(four)});
 }
 

@@ -60,7 +60,7 @@ void loading_of_models(Text& text, const std::vector<Models::Status>& models) {
       text.value(fmt::format("model={},state=\"{}\"", quoted(s.name), name_of(state)), s.state == state ? 1 : 0);
   of_all("model_memory_bytes", "gauge", "Memory of a loaded model: weights, tokenizer and KV cache.",
          [](const Models::Status& s) { return s.bytes; });
-  text.begin("model_idle_seconds", "gauge", "Seconds since the last use of a model that was used.");
+  text.begin("model_idle_seconds", "gauge", "Seconds since a model was last used; absent if it never was.");
   for (const Models::Status& s : models)
     if (s.idle_seconds) text.value("model=" + quoted(s.name), *s.idle_seconds);
   of_all("model_waiting", "gauge", "Requests that wait for a model to be loaded.",
@@ -92,7 +92,7 @@ std::string metrics_text(const std::vector<Models::Status>& models, const Server
   text.begin("requests_total", "counter", "Responses, by route and status.");
   for (const auto& [what, count] : server.answers)
     text.value(fmt::format("route={},status=\"{}\"", quoted(what.first), what.second), count);
-  text.begin("request_seconds", "histogram", "Seconds from a request to the end of its answer.");
+  text.begin("request_seconds", "histogram", "Seconds from a request to the end of its response.");
   text.histogram("", seconds, seconds_bounds);
 
   const auto each = [&](const std::string& name, const char* type, const char* help, auto value_of) {

@@ -32,7 +32,7 @@ void check_model_size(const std::string& name, std::int64_t bytes, std::int64_t 
     fail_usage(
         "model_memory",
         fmt::format("model {} takes {}, more than the {} for all models", name, memory_text(bytes), memory_text(most)),
-        "raise the bound, serve the model in a lower `precision`, or leave it out");
+        "raise the limit, serve the model in a lower `precision`, or leave it out");
 }
 
 std::string memory_text(std::int64_t bytes) {

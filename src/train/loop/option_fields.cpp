@@ -106,7 +106,7 @@ void data_fields(Fields& f, DataOptions& d) {
       .letter('t')
       .value_name("FILE")
       .required();
-  f.add("valid-sets", &d.valid_sets, "the same, for validation").value_name("FILE");
+  f.add("valid-sets", &d.valid_sets, "files for validation, as for `train_sets`").value_name("FILE");
   f.add("tsv", &d.tsv, "each set is one file with lines of source, tab, target");
   f.add("data-weighting", &d.data_weighting, "for each corpus, a file with the loss weight of each pair, one per line")
       .value_name("FILE");
@@ -124,10 +124,12 @@ void data_fields(Fields& f, DataOptions& d) {
         "for each corpus, the language of the tag put before its source texts (de: >>de<<); - for none", tags_form())
       .value_name("NAME");
   f.add("corpus-temperature", &d.corpus_temperature,
-        "sample a corpus of n pairs in proportion to n^(1/T); 1: in proportion to its size, large: all alike")
+        "sample a corpus of n pairs in proportion to n^(1/T); 1: in proportion to its size; large values: all equally")
       .at_least(1)
       .at_most(1e6);
-  f.add("corpus-weights", &d.corpus_weights, "sampling weights of the corpora instead, one number each").above(0);
+  f.add("corpus-weights", &d.corpus_weights,
+        "sampling weights of the corpora, one number each, instead of a temperature")
+      .above(0);
   f.add("bpe-dropout", &d.bpe_dropout, "probability that a BPE merge is skipped, drawn again in each epoch")
       .at_least(0)
       .at_most(1);
@@ -197,7 +199,7 @@ void learning_fields(Fields& f, LearningOptions& l) {
         "decoder layer whose cross-attention learns the alignments: a number from 1, or last", layer_form())
       .value_name("N");
   f.add("guided-alignment-heads", &l.guided_alignment_heads,
-        "number of heads of that layer, from the first, whose mean learns the alignments; 0: all")
+        "number of heads of this layer, from the first, whose mean learns the alignments; 0: all")
       .at_least(0);
   for (const char* name :
        {"guided-alignment-cost", "guided-alignment-weight", "guided-alignment-layer", "guided-alignment-heads"})
@@ -224,7 +226,7 @@ void learning_fields(Fields& f, LearningOptions& l) {
         "temperature of the teacher's and the student's distributions")
       .at_least(0.01)
       .at_most(1000);
-  f.add("distillation-mix", &l.distillation_mix, "weight of the teacher in the loss; the targets have the rest")
+  f.add("distillation-mix", &l.distillation_mix, "weight of the teacher in the loss; the targets get the rest")
       .at_least(0)
       .at_most(1);
   f.needs("r-drop-start", "r-drop", "it has no effect without R-Drop");
@@ -249,7 +251,8 @@ void learning_fields(Fields& f, LearningOptions& l) {
         "decay of the squared gradient's moving average (lion: of the gradient's; adafactor: its own)")
       .at_least(0)
       .at_most(0.999999);
-  f.add("epsilon", &l.epsilon, "added to the square root of that average (adam, adamw, muon)").above(0);
+  f.add("epsilon", &l.epsilon, "added to the square root of the squared gradient's average (adam, adamw, muon)")
+      .above(0);
   f.add("momentum", &l.momentum, "muon: decay of the matrices' momentum").at_least(0).at_most(0.999999);
   f.add("weight-decay", &l.weight_decay, "weight decay, multiplied by the learning rate; adam: L2 penalty").at_least(0);
   f.add("decay-matrices-only", &l.decay_matrices_only, "do not decay norms and biases");
@@ -270,8 +273,9 @@ void learning_fields(Fields& f, LearningOptions& l) {
         "checkpoint and continue with other data",
         {{"stop", NanGuard::stop}, {"skip", NanGuard::skip}, {"rollback", NanGuard::rollback}})
       .free_to_change();
-  f.add("spike-guard", &l.spike_guard,
-        "do the same if the loss or gradient norm is N standard deviations above its running average; 0: off")
+  f.add(
+       "spike-guard", &l.spike_guard,
+       "apply `nan_guard` also if the loss or gradient norm is N standard deviations above its running average; 0: off")
       .at_least(0)
       .free_to_change();
   f.add("max-rollbacks", &l.max_rollbacks, "stop after this many rollbacks").at_least(1).free_to_change();
@@ -322,7 +326,7 @@ void validation_fields(Fields& f, ValidationOptions& v) {
       .at_least(0)
       .at_most(100)
       .free_to_change();
-  f.add("valid-attention", &v.valid_attention, "number of those sentences shown with attention maps")
+  f.add("valid-attention", &v.valid_attention, "number of these sentences that are shown with attention maps")
       .at_least(0)
       .at_most(20)
       .free_to_change();

@@ -51,7 +51,7 @@ TEST_F(Translate, AMemoryTranslatesItsLines) {
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_EQ(lines_of(ran.out).at(0), "Ein Hund rennt");
   EXPECT_EQ(lines_of(ran.out).at(1), lines_of(plain.out).at(1));
-  EXPECT_TRUE(contains(ran.err, "translated by the memory: 1"));
+  EXPECT_TRUE(contains(ran.err, "translated from the memory: 1"));
   EXPECT_EQ(translate({"--memory", memory, "--memory-use", "tell"}, text).out, plain.out);
   const Ran json = translate({"--memory", memory, "--json"}, "a dog runs\na cat runs\nmen\n");
   EXPECT_EQ(line_json(json, 0).at("translations").at(0).at("from"), "memory");
