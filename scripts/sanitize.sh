@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # The tests under the address, undefined-behaviour and thread sanitizers, each on the programs where it has something to find.
-# usage: sanitize.sh [address] [thread]      (default: both)
+# usage: sanitize.sh [--build] [address] [thread]      (default: both; --build: compiles the programs and runs nothing)
 set -euo pipefail
 cd "$(dirname "$0")/.."
+only_build=
+[ "${1-}" != --build ] || { only_build=yes; shift; }
 [ $# -gt 0 ] || set -- address thread
 
 scripts/deps.sh sanitizers
@@ -29,6 +31,7 @@ run() { # preset, targets, tests that it runs, tests of these that it leaves out
   cmake --preset "$1" -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O0 -g0" > "/tmp/tril-$1.log" 2>&1 || { cat "/tmp/tril-$1.log"; exit 1; }
   cmake --build "build-$1" -j "$(nproc)" --target $2 > "/tmp/tril-$1.log" 2>&1 || { tail -50 "/tmp/tril-$1.log"; exit 1; }
   built=$SECONDS
+  [ -z "$only_build" ] || { echo "ci: $1 took $((built - begun)) s to build"; return 0; }
   rm -f "build-$1"/tests/*.part*.log
   for program in $2; do
     program=build-$1/tests/$program
@@ -41,15 +44,15 @@ run() { # preset, targets, tests that it runs, tests of these that it leaves out
 }
 
 # `most`: the rooms whose tests run: all that read bytes or compute, except the kernels and the programs, which would take an hour.
-# `costly`: tests left out because they need seconds even without a sanitizer. They are those of what long texts, templates and
-# schemas may cost (the fuzzers of these run with sanitizers in `make soak`), a soak that measures memory, of which a sanitizer uses
-# more, and one that only counts the weights of large models, whose memory the address sanitizer marks byte by byte.
+# `costly`: tests left out because they need seconds even without a sanitizer. They are those of what long texts, templates,
+# documents and schemas may cost (the fuzzers of these run with sanitizers in `make soak`), a soak that measures memory, of which a
+# sanitizer uses more, and one that only counts the weights of large models, whose memory the address sanitizer marks byte by byte.
 # Random rounds are a fifth of those without a sanitizer.
-costly='^(tokenizer\..*(TimeGrows|ALongRun)|chat\..*(WhatTakesLong|SearchesPay|GeneratorsAndFormatsStay)|grammar\.SchemaWork|search\.Soak|model\.PublishedLlamaLike)'
+costly='^(tokenizer\..*(TimeGrows|ALongRun)|(document|terms|unicode)\..*(TimeGrows|LinearTime|TimeIsLinear|NoLongerThan)|chat\..*(WhatTakesLong|SearchesPay|GeneratorsAndFormatsStay)|grammar\.(SchemaWork|SchemaWords\.WhatMultiplies)|search\.Soak|model\.PublishedLlamaLike)'
 # What the address sanitizer leaves out besides: tests that take it ten seconds or more and run no code of their own. They repeat a
-# formula for many sizes, train every family with the same ops, or draw as many lines as the demo trains on, or train
-# on until two runs can be compared.
-repeats='^train\.(Kinds/OptimizerTwin|NewFamily|Trainer\.Resumed|Announced)|^grammar\.JsonSchema\.RefusesByName|^ops\.CrossEntropy\.FusedInMixedPrecisionWhole|^demo\.(DemoTasks\.GiveAsMany|DemoCorpus\.Refuses)'
+# formula for many sizes, train every family with the same ops, draw as many lines as the demo trains on, train on until two runs
+# can be compared, hash a large file, or read a long prompt.
+repeats='^train\.(Kinds/OptimizerTwin|NewFamily|Trainer\.Resumed|Announced)|^grammar\.JsonSchema\.RefusesByName|^ops\.CrossEntropy\.FusedInMixedPrecisionWhole|^demo\.(DemoTasks\.GiveAsMany|DemoCorpus\.Refuses)|^corpus\.Corpus\.LargeFiles|^decode\.PromptSession\.LongTexts'
 most="base format tensor ops nn model unicode language document terms tokenizer chat model_io corpus align metrics grammar search decode train report demo perf serve"
 
 for what in "$@"; do
