@@ -15,13 +15,13 @@
 
 namespace tril::document {
 
-/// What a reader may have to know besides the bytes.
+/// What a reader may need besides the bytes.
 struct DocumentOptions {
   std::string where;  ///< names the document in errors
   /// Of the document and its translation, in any form (language/code.h); "": not known.
   std::string source_language = {}, target_language = {};
   std::vector<std::string> columns = {};  ///< of a table: the columns to translate, by number or header
-  std::string separator = {};             ///< of a table: one byte between cells; "": found out
+  std::string separator = {};             ///< of a table: one byte between cells; "": detected
 };
 
 class Document {
@@ -43,11 +43,11 @@ struct Slot;
 /// Escapes the text of a slot for its file.
 using Escape = std::string (*)(std::string_view text, const Slot& slot);
 
-/// Where a segment stands in a file, and how the file spells characters in it.
+/// The place of a segment in a file, and how the file spells characters in it.
 struct Slot {
   Range at;                           ///< of the file's bytes
   std::optional<Range> without = {};  ///< bytes before it that a translation leaves out
-  bool always = false;      ///< a translation that equals its source is written too: it stands elsewhere in the file
+  bool always = false;      ///< a translation that equals its source is written too: its place is elsewhere in the file
   Escape escape = nullptr;  ///< null: the text is written as it is
   /// The character references and escapes that the segment has: "\u00e4" -> "&auml;"
   std::map<std::string, std::string> spelling = {};
@@ -55,7 +55,7 @@ struct Slot {
   std::function<std::string(std::string rendered)> finish = {};
 };
 
-/// A text file. Everything outside of its slots stays.
+/// A text file. Everything outside of its slots is kept.
 class TextDocument final : public Document {
  public:
   explicit TextDocument(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -63,7 +63,8 @@ class TextDocument final : public Document {
   const std::string& bytes() const { return bytes_; }
   /// Slots are added in the order of the file and do not overlap.
   void add(Slot slot, Segment segment);
-  /// Replaces bytes outside of all slots, whatever is translated: a language's code. Places are added in the order of the file.
+  /// Replaces bytes outside of all slots in every translation, such as the code of a language. Places are added in the
+  /// order of the file.
   void replace(Range at, std::string bytes);
   std::string write(std::span<const Segment> translated) const override;
 

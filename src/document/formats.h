@@ -11,7 +11,7 @@
 
 namespace tril::document {
 
-/// How the bytes of a file are text.
+/// How the bytes of a file represent text.
 enum class Encoding : std::uint8_t {
   utf8,
   packed,  ///< a ZIP archive

@@ -8,9 +8,10 @@
 
 namespace tril::document {
 
-/// Each message without a translation gets one; so do fuzzy ones, whose flag is removed. Translations that exist stay, and so do
-/// comments, contexts and obsolete messages. A message with plural forms has a segment for the singular and one for the plural:
-/// the first form is the translation of the singular if there are others, and the others that of the plural.
+/// Messages without a translation and fuzzy messages get one; the fuzzy flag is removed. Existing translations,
+/// comments, contexts and obsolete messages are kept. A message with plural forms has a segment for the singular and
+/// one for the plural. If there are several forms, the first is the translation of the singular and the others are that
+/// of the plural.
 /// @throws Error naming the line that is not of this format
 std::unique_ptr<Document> read_gettext(std::string text, const std::string& where);
 

@@ -1,4 +1,4 @@
-// The tags of HTML text, found without building a tree: in one pass, whatever the nesting.
+// The tags of HTML text, found without building a tree: in one pass, at any depth of nesting.
 //
 // A library that builds the tree of the standard (gumbo 0.10) takes time quadratic in the depth of nesting: minutes for
 // 100,000 nested elements, which are half a megabyte. To replace texts, only their places are needed.
@@ -31,7 +31,7 @@ class HtmlTags {
   std::optional<HtmlTag> at(std::size_t begin) const;
   /// The bytes of the element that an opening tag at byte `begin` begins: to its end tag or, without one, to the end of the text.
   Range element(std::size_t begin, const HtmlTag& first) const;
-  /// Likewise the text between its tags, with references replaced, without tags.
+  /// The text between the tags of such an element, with references replaced, without tags.
   std::string text_of(Range element) const;
 
  private:
@@ -39,7 +39,7 @@ class HtmlTags {
   std::vector<std::uint32_t> unquoted_;  ///< for each byte outside of quotes, the next '>' that is not in quotes
 };
 
-/// Elements that stand within a sentence: <b>, <a>, <span>, and <g0>, as tools for translators number the tags of a segment.
+/// Elements within a sentence: <b>, <a>, <span>, and <g0>, as tools for translators number the tags of a segment.
 bool is_inline_element(std::string_view name);
 /// Elements within a sentence whose text is not language: <code>, <kbd>.
 bool is_code_element(std::string_view name);

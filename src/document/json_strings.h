@@ -8,8 +8,8 @@
 
 namespace tril::document {
 
-/// Keys, numbers, layout and the order of keys stay, and so do the values of keys that begin with "@" (the notes of ARB files).
-/// Placeholders are marks (string_segment.h).
+/// Keys, numbers, layout, the order of keys, and the values of keys that begin with "@" (the notes of ARB files) are
+/// kept. Placeholders are marks (string_segment.h).
 /// @throws Error if the text is not JSON within limits (format/json_file.h)
 std::unique_ptr<Document> read_json_strings(std::string json, const std::string& where);
 

@@ -1,4 +1,4 @@
-// What the commands and environments of LaTeX are to a translation.
+// The roles of LaTeX's commands and environments in a translation.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ enum class LatexRole : std::uint8_t {
   block,     ///< its last argument is a segment of its own: \section{...}
   fixed,     ///< with its arguments it stands for words: \cite{...}
   boundary,  ///< it ends a segment: \item, \newpage
-  line,      ///< it ends a segment, and the rest of its line stays: \vskip 1cm, \def
-  unknown,   ///< with its arguments it stays where it is
+  line,      ///< it ends a segment, and the rest of its line is kept: \vskip 1cm, \def
+  unknown,   ///< it and its arguments are kept in place
 };
 
 struct LatexCommand {
@@ -25,14 +25,14 @@ LatexCommand latex_command(std::string_view name);
 
 /// An environment whose contents are text.
 struct LatexText {
-  int arguments = 0;       ///< in braces, behind its name; they stay
-  bool has_title = false;  ///< behind its name, it has texts in braces: its title and subtitle
+  int arguments = 0;       ///< in braces, after its name; they are kept
+  bool has_title = false;  ///< its name is followed by texts in braces: its title and subtitle
 };
 /// Nothing if the contents of the environment are not text. @param environment  without a star
 std::optional<LatexText> latex_text(std::string_view environment);
 
-/// The character of an accent such as \"a, \'{e}, \c{c}; nothing if it is none. @param accent  the character or the name of the
-/// command; @param base  the letter
+/// The character of an accent such as \"a, \'{e}, \c{c}; nothing if there is no such character. @param accent  the
+/// character or the name of the command; @param base  the letter
 std::optional<std::string_view> latex_accent(std::string_view accent, std::string_view base);
 /// The character of a command such as \ss or \ldots.
 std::optional<std::string_view> latex_symbol(std::string_view name);

@@ -1,5 +1,5 @@
-// Documents that are ZIP archives of files: office documents and books. Some members are documents themselves; the others are
-// copied as they are, packed, in their order and with their times.
+// Documents that are ZIP archives of files: office documents and books. Some members are documents themselves; the
+// others are copied as compressed bytes, in their order and with their times.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,18 @@
 
 namespace tril::document {
 
-/// Maximum size of the members that are read, unpacked, together.
+/// Maximum total unpacked size of the members that are read.
 inline constexpr std::uint64_t most_unpacked_bytes = std::uint64_t{256} << 20;
-/// A member of more than a mebibyte may be this many times as large as its packed bytes. Texts are some 10 times as large.
+/// A member of more than a mebibyte may be this many times as large as its packed bytes. Members with text are about 10
+/// times as large.
 inline constexpr std::uint64_t most_unpacked_times = 200;
 
 /// An archive whose members are read within limits.
 class Package {
  public:
   /// @param where  names the file in errors
-  /// @throws Error if it is no ZIP archive, is encrypted, is a document of an old Office, or a member's name leads out of it
+  /// @throws Error if it is not a ZIP archive, is encrypted, is a document of Office 97 to 2003, or a member's name
+  /// leads out of it
   Package(std::string bytes, const std::string& where);
 
   const std::string& bytes() const { return *bytes_; }

@@ -1,7 +1,7 @@
-// Divides the content of an XML paragraph into segments with marks, and what stands between them.
+// Divides the content of an XML paragraph into segments with marks, and the parts between them.
 //
-// Text of the same properties is joined, however many runs it has. The properties of most text in a segment are its context and no
-// mark; text of other properties is a pair.
+// Adjacent runs of text with the same properties are joined. The properties that most text of a segment has are its
+// context and no mark; text with other properties is a pair.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace tril::document {
 struct Inline {
   enum Kind : std::uint8_t {
     text,
-    line_break,  ///< white space to a translator, put back at the same share of the text
+    line_break,  ///< read as white space by a translator; put back at the same relative position of the text
     point,       ///< between words: a footnote's reference, a picture
     fixed,       ///< words that stay: the result of a field
     open,        ///< the tags of a pair: a hyperlink; properly nested

@@ -18,8 +18,8 @@ struct ParagraphContent {
   std::vector<std::size_t> others = {};  ///< nodes that stay, in which there may be further paragraphs
 };
 
-/// <w:p> of WordprocessingML. Deleted text and the codes of fields stay. The result of a field is fixed words, that of a
-/// hyperlink is text. Marks of the spelling checker and of earlier page breaks are left out.
+/// <w:p> of WordprocessingML. Deleted text and the codes of fields are kept. The result of a field is fixed words, that
+/// of a hyperlink is text. Marks of the spelling checker and of earlier page breaks are left out.
 ParagraphContent word_paragraph(const XmlNodes& nodes, std::size_t paragraph);
 /// <a:p> of DrawingML.
 ParagraphContent drawing_paragraph(const XmlNodes& nodes, std::size_t paragraph);
@@ -49,7 +49,8 @@ class RunProperties {
 /// A text with a boundary at each mark that divides it. @param size_of_mark  bytes of a mark at the start of a text; 0: none
 std::vector<Inline> divided_text(std::string_view words, std::size_t properties,
                                  std::size_t (*size_of_mark)(std::string_view));
-/// A text of WordprocessingML or DrawingML. A tab is a boundary, unless the text is laid out in lines, where white space is a blank.
+/// A text of WordprocessingML or DrawingML. A tab is a boundary, unless the text is laid out in lines, where white
+/// space is a space.
 std::vector<Inline> tabbed_text(std::string_view words, std::size_t properties);
 
 /// Makes pairs of tags that need not be nested, such as the two ends of a bookmark. Ends without a counterpart, and those that cross

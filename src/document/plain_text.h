@@ -11,7 +11,7 @@ namespace tril::document {
 enum class PlainSegments : std::uint8_t {
   lines,  ///< without the white space around them
   whole,  ///< with everything in it
-  prose,  ///< likewise, but line ends are blanks to a translator, and kept as Segment::breaks
+  prose,  ///< as `whole`, but a translator reads line ends as spaces, and they are kept as Segment::breaks
 };
 
 std::unique_ptr<Document> read_plain_text(std::string text, PlainSegments segments = PlainSegments::lines);

@@ -46,7 +46,7 @@ struct Segment {
   /// line ends as they are leaves this empty.
   std::vector<std::string> breaks;
   bool keeps_breaks =
-      false;  ///< each break occurs in the translation, even where it has no blank: they divide subtitles
+      false;  ///< each break occurs in the translation, even where it has no space: breaks divide subtitles
 
   friend bool operator==(const Segment& a, const Segment& b);
 };

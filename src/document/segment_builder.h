@@ -12,7 +12,7 @@ namespace tril::document {
 
 /// How line ends within a segment are read.
 enum class LineEnds : std::uint8_t {
-  break_lines,  ///< they are blanks to a translator, and kept as Segment::breaks
+  break_lines,  ///< a translator reads them as spaces; they are kept as Segment::breaks
   are_text,     ///< they are characters of the text
 };
 
@@ -60,7 +60,7 @@ class SegmentBuilder {
 
   /// Ends the segment. White space and points at its edges, and pairs around all of it, are not part of it.
   void end();
-  /// Likewise, and returns the segment instead of adding it to the document. Nothing if there is nothing to translate.
+  /// Ends the segment and returns it instead of adding it to the document. Nothing if there is nothing to translate.
   std::optional<SlottedSegment> take();
 
   /// True if the next tag has to end the segment.

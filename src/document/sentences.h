@@ -19,8 +19,8 @@ std::vector<Range> sentences_of(const Segment& segment, const SegmentOptions& op
 std::string sentence_text(const Segment& segment, Range sentence);
 
 /// The segment of translations: white space between sentences is that of the source, as the target language writes it
-/// (gap_between_translations()), marks are placed (place_marks.h), and line
-/// breaks within a sentence replace blanks at the same share of its text. Links count bytes of the sentences.
+/// (gap_between_translations()), marks are placed (place_marks.h), and line breaks within a sentence replace spaces at
+/// the same relative position of its text. Links count bytes of the sentences.
 /// @param sentences  sentences_of() the source; one translation for each
 /// @param language   of the translations, as for has_spaces_between_sentences()
 Segment joined(const Segment& source, std::span<const Range> sentences, std::span<const Translated> translations,

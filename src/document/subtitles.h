@@ -16,7 +16,7 @@ namespace tril::document {
 /// are marks; one that spans several cues is closed and opened again between them.
 /// @throws Error if no line has the form of a cue's time
 std::unique_ptr<Document> read_srt(std::string text, const std::string& where);
-/// Likewise; notes, styles and regions stay. @throws Error if the first line is not WEBVTT
+/// As above; notes, styles and regions are kept. @throws Error if the first line is not WEBVTT
 std::unique_ptr<Document> read_vtt(std::string text, const std::string& where);
 
 }  // namespace tril::document

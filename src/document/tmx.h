@@ -20,8 +20,8 @@ struct MemoryUnit {
 /// @throws Error if it is not TMX
 std::vector<MemoryUnit> read_tmx_memory(std::string_view bytes, const DocumentOptions& options);
 
-/// Each unit (<tu>) without a text in the target language gets one: a <tuv> behind the others. Existing texts stay. The source
-/// language is that of the options, else the file's `srclang`. Inline codes are marks.
+/// Each unit (<tu>) without a text in the target language gets one: a <tuv> after the others. Existing texts are kept.
+/// The source language is that of the options, else the file's `srclang`. Inline codes are marks.
 /// @throws Error if it is not TMX, the target language is not known, or no unit has a text in the source language
 std::unique_ptr<Document> read_tmx(std::string bytes, const DocumentOptions& options);
 

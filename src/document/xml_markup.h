@@ -1,5 +1,5 @@
 // Texts in XML: a document, or a part of one, such as a sentence with its tags. The places of the tags are found in the text itself,
-// so that everything that is not translated stays byte for byte.
+// so that everything that is not translated is kept byte for byte.
 //
 // A text is cut into segments at elements that divide it. Such an element stands between other elements, as <par> does in a
 // document. An element beside words, as <i> in a sentence, is a mark (segment.h), and so is everything within it.

@@ -12,7 +12,8 @@
 
 namespace tril::document {
 
-/// The namespaces that readers know, whatever prefix a file gives them. Those of OOXML exist in two forms (transitional, strict).
+/// The namespaces that readers know, under any prefix that a file gives them. Those of OOXML exist in two forms
+/// (transitional, strict).
 enum class Vocabulary : std::uint8_t {
   other,
   word,          ///< WordprocessingML (ECMA-376 part 1, 17)

@@ -1,4 +1,4 @@
-// An XML file whose paragraphs are translated. Everything outside of changed paragraphs stays, byte for byte.
+// An XML file whose paragraphs are translated. Everything outside of changed paragraphs is kept byte for byte.
 //
 // OOXML wraps all text in runs, <w:r><w:rPr>...</w:rPr><w:t>text</w:t></w:r>, which cannot be nested. So the marks of a segment do
 // not hold bytes of the file, but codes: characters that XML does not allow in a text. A writer turns text and codes into runs.

@@ -12,7 +12,7 @@
 
 namespace tril::document {
 
-/// What an element within a text is to its translation.
+/// The role of an element within a text in its translation.
 struct XmlRole {
   enum Kind : std::uint8_t {
     pair,      ///< around words: <g>...</g>

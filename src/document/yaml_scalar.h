@@ -18,8 +18,8 @@ struct YamlScalar {
   std::string indent;  ///< of a block scalar's lines
 };
 
-/// Finds a scalar. @param begin  its place, or that of its anchor or tag; @param value  what it means
-/// @return nothing if its bytes do not mean this value, as far as they are understood: then it must stay
+/// Finds a scalar. @param begin  its place, or that of its anchor or tag; @param value  its value
+/// @return nothing if this code cannot read this value from its bytes: then the scalar must not be changed
 std::optional<YamlScalar> find_yaml_scalar(std::string_view bytes, std::size_t begin, std::string_view value);
 
 /// Whether a plain scalar is a string in YAML 1.1 and 1.2, not a number, a date, null or a boolean.

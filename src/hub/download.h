@@ -31,13 +31,14 @@ struct Surroundings {
   std::stop_token stop;
 };
 
-/// Downloads the file's content into the cache under its checksum, unless it is there. Resumes a broken transfer, until five
-/// tries in a row bring no data.
-/// @throws Error after these tries; Stopped
+/// Downloads the file's content into the cache under its checksum, unless it is there. Resumes a broken transfer, until
+/// five consecutive attempts bring no data.
+/// @throws Error after these attempts; Stopped
 void download(HttpClient& client, const Surroundings& s, const RemoteFile& file, const std::string& url,
               const Asked& asked);
 
-/// Waits before try number `tries`: the time of a Retry-After header, else twice as long as before the last try.
+/// Waits before attempt number `tries`: the time of a Retry-After header, else twice as long as before the last
+/// attempt.
 /// @return false, without waiting, for more than two minutes: then the answer is an error  @throws Stopped
 bool wait_to_retry(const HttpAnswer& answer, int tries, const HubSettings& settings, const std::stop_token& stop);
 

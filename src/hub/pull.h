@@ -30,7 +30,8 @@ struct Pulled {
 
 struct PullProgress {
   std::uint64_t done = 0,
-                total = 0;    ///< bytes of the files that were not in the cache; done includes what an earlier try left
+                total =
+                    0;  ///< bytes of the files that were not in the cache; done includes what an earlier attempt left
   std::uint64_t fetched = 0;  ///< bytes downloaded now
 };
 

@@ -16,7 +16,7 @@ struct HubSettings {
   bool offline = false;       ///< HF_HUB_OFFLINE: nothing is downloaded
   std::string certificates;   ///< CURL_CA_BUNDLE or SSL_CERT_FILE: a file; empty: the system's
   double stall_seconds = 10;  ///< HF_HUB_DOWNLOAD_TIMEOUT: a transfer without data for this time ends
-  double first_wait = 1;      ///< seconds before the second try; later ones wait twice as long each
+  double first_wait = 1;      ///< seconds before the second attempt; the wait doubles before each later one
 };
 
 /// @param variable  the value of an environment variable; "" if it is unset

@@ -1,7 +1,7 @@
 // Downloads a single-file model from a URL: an archive of OPUS-MT, an .argosmodel, a GGUF file.
 //
-// There is no listing with size and checksum. The size is HTTP's Content-Length; a later try recognises the same file by its
-// ETag (RFC 9110, If-Range). An archive gets its name only if it opens, so a truncated one never gets it.
+// There is no listing with size and checksum. The size is HTTP's Content-Length; a later attempt recognises the same
+// file by its ETag (RFC 9110, If-Range). An archive gets its name only if it opens, so a truncated one never gets it.
 #pragma once
 
 #include <optional>

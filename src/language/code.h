@@ -27,7 +27,7 @@ struct Language {
 /// Upper and lower case are equal, as are "-" and "_". Variants are not accepted ("de-1996").
 std::optional<Language> find_language(std::string_view code);
 
-/// Likewise. @throws Error(usage) at `where`, with the nearest code, if there is no such language
+/// The same language. @throws Error(usage) at `where`, with the nearest code, if there is no such language
 Language language_of(std::string_view code, const std::string& where);
 
 /// The BCP 47 code: "de", "zh-Hans", "pt-BR". A script or region is left out if it is the usual one (deu_Latn and de_DE are

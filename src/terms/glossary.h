@@ -22,7 +22,7 @@ struct Glossary {
   std::string name;  ///< of its file or of the server's list, for messages
   LanguagePair languages;
   std::vector<Entry> entries;  ///< each source phrase once
-  /// What its author should know, in full sentences: entries that are left out, with their lines.
+  /// Notes for its author, in full sentences: entries that are left out, with their lines.
   std::vector<std::string> notes;
 };
 
@@ -33,8 +33,8 @@ struct Glossary {
 /// @throws Error(usage) at the table's name if it does not have a language of the pair; Error with both lines for a contradiction
 Glossary glossary_of(const TermTable& table, const LanguagePair& pair);
 
-/// One list of the entries of several glossaries. If they contradict each other, the first one is right. @param left_out  the number
-/// of contradicting entries
+/// One list of the entries of several glossaries. If they contradict each other, the first one takes precedence.
+/// @param left_out  the number of contradicting entries
 std::vector<Entry> merged_entries(std::span<const Glossary* const> glossaries, std::size_t& left_out);
 
 }  // namespace tril::terms

@@ -13,9 +13,9 @@
 
 namespace tril::terms {
 
-/// What a translation asks for.
+/// The glossaries that a translation requests.
 struct GlossaryWish {
-  std::vector<std::string> names;  ///< names or ids; if entries contradict each other, the first glossary is right
+  std::vector<std::string> names;  ///< names or ids; for contradicting entries, the first glossary takes precedence
   LanguagePair pair;               ///< of the translation
   Match match = Match::ignore_case;
 };
@@ -39,7 +39,7 @@ class GlossaryLibrary {
   const std::map<std::string, TermTable>& tables() const { return tables_; }
 
  private:
-  /// A glossary of the operator or of a client, and what its matcher is kept under.
+  /// A glossary of the operator or of a client, and the key under which its matcher is kept.
   struct Chosen {
     std::string key;
     const TermTable* table = nullptr;

@@ -15,13 +15,13 @@
 
 namespace tril::terms {
 
-/// For whom glossaries are listed, used and removed.
+/// The client for whom glossaries are listed, used and removed.
 struct Viewer {
   std::string owner;   ///< owner_of_key(); "" without a key
   bool admin = false;  ///< sees and removes all
 };
 
-/// A key's name in files: the first 32 hexadecimal digits of its SHA-256. The key cannot be found from it. "" for "".
+/// A key's name in files: the first 32 hexadecimal digits of its SHA-256. It does not reveal the key. "" for "".
 std::string owner_of_key(std::string_view key);
 
 struct StoredGlossary {
@@ -30,7 +30,8 @@ struct StoredGlossary {
   std::int64_t created = 0;    ///< seconds since 1970, UTC
   std::uint64_t revision = 0;  ///< different for each change of a running server
   Glossary glossary;           ///< its name is chosen by the client and need not be unique
-  /// The id of the first of several glossaries that belong together, which may be gone; "": there is no other one.
+  /// The id of the first of several glossaries that belong together, which may have been removed; "": there is no other
+  /// one.
   std::string group = {};
 
   const std::string& group_id() const { return group.empty() ? id : group; }

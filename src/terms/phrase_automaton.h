@@ -25,7 +25,7 @@ class PhraseAutomaton {
   /// Adds a phrase of at least one unit, before finish(). @return the number of the phrase that has these units already, else
   /// `phrase`; -1 if they are blocked
   std::int32_t add(std::span<const std::string> units, std::int32_t phrase);
-  /// From now on, no phrase has these units; shorter ones are still found in their place.
+  /// Blocks these units: from now on, no phrase has them; shorter phrases are still found at their place.
   void block(std::span<const std::string> units);
   /// Ends the additions.
   void finish();

@@ -1,4 +1,5 @@
-// The parts of a text that are no words of its language: addresses, placeholders of programs, tags. No term is found in them.
+// The parts of a text that are not words of its language: addresses, placeholders of programs, tags. No term is found
+// in them.
 #pragma once
 
 #include <string_view>

@@ -15,9 +15,9 @@ std::span<const std::string_view> endings_of(std::string_view language);
 /// The languages with endings, by their ISO 639-1 codes.
 std::span<const std::string_view> languages_with_endings();
 
-/// A folded word without its endings. The longest ending of the list is removed, again and again, as long as three characters
-/// remain (of Hangul: two). This is coarser than a morphology ("news" is "new"), and knows no change within a word
-/// ("Haus", "Häuser"). Two words match if the results are equal.
+/// A folded word without its endings. The longest ending of the list is removed repeatedly, as long as three characters
+/// remain (of Hangul: two). This is coarser than morphological analysis ("news" is "new"), and does not undo changes
+/// within a word ("Haus", "Häuser"). Two words match if the results are equal.
 std::string stem_of(std::string_view folded, std::span<const std::string_view> endings);
 
 }  // namespace tril::terms

@@ -25,21 +25,21 @@ struct FoundTerm {
   Match match = Match::exact;      ///< the strictest kind by which it matches
 };
 
-/// A set of entries, ready to be found. Finding takes time linear in the text, however many entries there are; thread-safe.
+/// A set of entries, ready to be found. Finding takes time linear in the text, for any number of entries; thread-safe.
 class TermMatcher {
  public:
-  /// Phrases are trimmed; an entry that is there twice counts once.
+  /// Phrases are trimmed; duplicate entries count once.
   /// @throws Error(usage) for an empty phrase, for two exact translations of one source phrase, and for Match::stem in a language
   ///   that stem.h does not know
   TermMatcher(std::vector<Entry> entries, const MatchOptions& options);
 
-  /// At each place from left to right, the longest term that begins there is taken, and the search goes on behind it. A term begins
-  /// and ends where a unit does (units.h): at word boundaries, or anywhere in scripts without spaces. Of equally long ones, the
-  /// strictest Match counts. Nothing is found within protected_ranges() (protected_text.h).
+  /// At each place from left to right, the longest term that begins there is taken, and the search continues after it.
+  /// A term begins and ends where a unit does (units.h): at word boundaries, or anywhere in scripts without spaces. Of
+  /// equally long ones, the strictest Match counts. Nothing is found within protected_ranges() (protected_text.h).
   std::vector<FoundTerm> find(std::string_view text) const;
 
   const std::vector<Entry>& entries() const { return entries_; }
-  /// What its author should know: entries that are equal without regard to case, or without endings, but have different
+  /// Notes for its author: entries that are equal without regard to case, or without endings, but have different
   /// translations. These match only as strictly as they differ.
   const std::vector<std::string>& notes() const { return notes_; }
 

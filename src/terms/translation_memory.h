@@ -28,10 +28,10 @@ struct MemoryHit {
 
 /// An index of sentence pairs. It is filled once, then only read: thread-safe.
 ///
-/// A hit is exact if the texts are equal after Unicode normalisation (NFC) with each run of white space as one blank and none at the
-/// ends; upper and lower case and punctuation count. The similarity of other texts is that of CAT tools: with words and punctuation
-/// marks as units, 100 * (1 - edit distance / units of the longer text), at most 99. In scripts without spaces, each character is a
-/// unit.
+/// A hit is exact if the texts are equal after Unicode normalisation (NFC) with each run of white space as one space
+/// and none at the ends; upper and lower case and punctuation count. The similarity of other texts is that of CAT
+/// tools: with words and punctuation marks as units, 100 * (1 - edit distance / units of the longer text), at most 99.
+/// In scripts without spaces, each character is a unit.
 ///
 /// Candidates are found by a prefix filter [Chaudhuri et al. 2006, "A primitive operator for similarity joins in data cleaning"]:
 /// texts that are at least 75% similar share one of their rarest units, so each text is listed only under those.
@@ -48,13 +48,13 @@ class TranslationMemory {
   /// Builds the index. Call it once.
   void finish();
 
-  /// The translation of this very text.
+  /// The translation of exactly this text.
   std::optional<std::string> exact(std::string_view text) const;
   /// The best hits, first the exact one, then by their scores.
   std::vector<MemoryHit> find(std::string_view text) const;
 
   std::size_t size() const { return pairs_.size(); }
-  /// Pairs whose source came again later with another translation.
+  /// Pairs whose source occurred again later with another translation.
   std::size_t replaced() const { return replaced_; }
   /// Memory of texts and index in bytes.
   std::size_t bytes() const;

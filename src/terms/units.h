@@ -19,11 +19,11 @@ struct Unit {
 ///   a word of a script with spaces, by unicode/word_boundary.h: letters, digits and their marks
 ///   a run of white space
 ///   any other character with the marks behind it: punctuation, and characters of scripts without spaces (Han, kana, Thai)
-/// Characters that are not shown (soft hyphen, joiners: Default_Ignorable_Code_Point) belong to the unit before them and do not
+/// Invisible characters (soft hyphen, joiners: Default_Ignorable_Code_Point) belong to the unit before them and do not
 /// divide a word.
 std::vector<Unit> units_of(std::string_view text);
 
-/// The unit's text for exact comparison: NFC, without characters that are not shown; white space is " ".
+/// The unit's text for exact comparison: NFC, without invisible characters; white space is " ".
 std::string exact_form(std::string_view unit);
 /// Without regard to case: NFKC_Casefold; white space is " ".
 std::string folded_form(std::string_view unit);

@@ -17,7 +17,7 @@ struct DocumentFields {
 
 /// FILE, --watch, --to, --columns, --separator.
 void add_document_fields(Fields& f, DocumentFields& o);
-/// What the fields do not go together with.
+/// Declares the options that these fields exclude or need.
 void add_document_rules(Fields& f);
 
 /// The plan of the document, or of all documents in the watched directory: then its input and output are directories.

@@ -26,7 +26,7 @@ struct LineLanguages {
   std::shared_ptr<LineSources> sources = nullptr;  ///< for --source-language auto
 };
 
-/// What is printed for a line.
+/// The parts that are printed for a line.
 struct LineForm {
   bool json = false;
   std::int64_t n_best = 1;

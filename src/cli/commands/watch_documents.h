@@ -14,8 +14,8 @@ struct WatchPlan {
 void check_watch(const WatchPlan& plan);
 
 /// Returns when it is stopped. A document whose translation is not older than itself is not translated again, and neither is one
-/// whose name says that it is a translation: notes.de.md if `de` is the target language, and notes.fr.md if there is notes.md. A
-/// failure is reported, and ends only its document.
+/// whose name says that it is a translation: notes.de.md if `de` is the target language, and notes.fr.md if there is
+/// notes.md. A failure is reported, and stops only its document.
 /// @throws Error if the directory is gone
 void watch_documents(const WatchPlan& plan, DocumentTranslator& translator, const StopSignal& stop);
 

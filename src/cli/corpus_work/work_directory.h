@@ -42,8 +42,8 @@ class WorkDirectory {
     std::size_t block;
     LockFile::Lock lock;
   };
-  /// Claims a block that is neither done nor claimed, for the lifetime of the claim. Waits while other processes do all
-  /// that is left. Nothing once all are done, or if `stop` is requested.
+  /// Claims a block that is neither done nor claimed, for the lifetime of the claim. Waits while other processes
+  /// translate the last blocks. Nothing once all are done, or if `stop` is requested.
   std::optional<Claim> claim(const std::stop_token& stop);
 
   /// Assembles the output, unless another process did; waits while another does.

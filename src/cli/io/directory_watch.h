@@ -1,4 +1,4 @@
-// Tells which files of a directory are complete: those that are there, and those that appear or change later.
+// Finds the complete files of a directory: those that exist, and those that appear or change later.
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@ class DirectoryWatch {
  public:
   enum class By : std::uint8_t {
     events,  ///< the system reports a file that was closed or moved there (inotify); on other systems, by polling
-    polling  ///< the directory is listed again and again
+    polling  ///< the directory is listed repeatedly
   };
   struct Options {
     By by = By::events;

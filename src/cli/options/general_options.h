@@ -15,7 +15,7 @@ struct GeneralOptions {
   bool pull = false;
 };
 
-/// What a command does, as far as it decides which general options it has.
+/// The properties of a command that determine its general options.
 struct CommandTraits {
   bool reads_config = false;  ///< --config and --dump-config
   bool opens_models = false;  ///< --pull

@@ -1,5 +1,5 @@
-// Reads a request's body before its route does: its compression, an API key in it, and the part that may be logged. A small
-// body is read at once; a large one takes so long that it is read outside of the server's threads (Service::handle).
+// Reads a request's body before its route does: its compression, an API key in it, and the part that may be logged. A
+// small body is read at once. A large one takes long, so it is read outside of the server's threads (Service::handle).
 #pragma once
 
 #include <cstddef>

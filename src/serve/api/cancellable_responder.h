@@ -18,7 +18,7 @@ class CancellableResponder : public Responder {
  private:
   std::mutex mutex_;
   std::function<void()> cancel_;  ///< guarded by mutex_
-  bool gone_ = false;             ///< likewise
+  bool gone_ = false;             ///< guarded by mutex_
 };
 
 }  // namespace tril::serve

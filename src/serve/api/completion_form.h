@@ -36,7 +36,7 @@ class CompletionForm {
   std::shared_ptr<const std::vector<std::string>> bytes;       ///< by token; for log-probabilities
   std::vector<std::vector<search::TokenScore>> prompt_scores;  ///< of each prompt, if the request asks for them
 
-  /// The log-probabilities of tokens of an answer to this prompt; null if they are not asked for.
+  /// The log-probabilities of tokens of an answer to this prompt; null if they are not requested.
   Json logprobs(std::span<const ScoredToken> tokens, std::size_t prompt) const;
   /// Those of the prompt itself. The first token has no predecessor.
   Json logprobs_of_prompt(std::size_t prompt) const;

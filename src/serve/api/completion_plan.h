@@ -24,7 +24,7 @@ CompletionPlan plan_completion(const CompletionRequest& r, std::int64_t prompts,
                                const ServiceOptions& server);
 
 /// Sets the answer's format and biases. May take seconds for a schema.
-/// @param warnings  receives the parts of the schema that are not obeyed
+/// @param warnings  receives the parts of the schema that have no effect
 void set_constraint(const CompletionRequest& r, ServedModel& model, Warnings& warnings, search::SearchPlan& plan);
 
 /// Refuses a token limit below the shortest text of the answer's format. @throws HttpError

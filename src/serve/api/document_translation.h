@@ -34,12 +34,12 @@ struct DocumentResult {
   std::string bytes;
 };
 
-/// Which way a document was translated.
+/// The models and languages of a document's translation.
 struct DocumentPath {
   std::string detected;             ///< the public code of its language, if it was detected; else ""
   double confidence = 0;            ///< of the detection, 0 to 100
   std::string assumed;              ///< the source language, if it was not given and only one is possible
-  std::vector<std::string> pivots;  ///< public codes of the languages between
+  std::vector<std::string> pivots;  ///< public codes of the pivots
   std::string model;                ///< name of the (last) model
   std::size_t characters = 0;       ///< of the sentences to translate
 };
@@ -55,7 +55,7 @@ struct DocumentFailure {
 class DocumentTranslation;
 
 struct DocumentTask {
-  std::string name;  ///< of the file, whose extension says its format (document/formats.h)
+  std::string name;  ///< of of the file, whose extension gives its format (document/formats.h)
   std::string bytes;
   TranslateRequest request;     ///< model, languages and search; the fields of texts have no effect
   Json body;                    ///< the request's fields, for those that TranslateRequest does not hold

@@ -1,5 +1,5 @@
-// The documents of the server: those in translation, and translations that wait for their download. For routes that answer when
-// a document is translated (/translate_file), and for routes that answer at once and are asked again:
+// The documents of the server: those in translation, and translations that wait for their download. For routes that
+// respond when a document is translated (/translate_file), and for routes that respond at once and are polled:
 //
 //   const Documents::Ticket ticket = service.documents().begin(call, task);   // the id and the key go to the client
 //   const DocumentPtr document = service.documents().find(*call, id);         // null: unknown, expired, or another client's
@@ -41,10 +41,10 @@ class Documents {
   Documents(const Documents&) = delete;
   Documents& operator=(const Documents&) = delete;
 
-  /// Whether a document's translation outlives the request that has sent it.
+  /// Whether a document's translation outlives the request that sent it.
   enum class Lifetime : std::uint8_t {
-    request,   ///< it is cancelled when the client goes away
-    document,  ///< it goes on
+    request,   ///< it is cancelled when the client disconnects
+    document,  ///< it continues
   };
   struct Ticket {
     std::string id, key;  ///< 32 hexadecimal digits each, which cannot be guessed

@@ -21,7 +21,7 @@ class JoinedAnswer : public std::enable_shared_from_this<JoinedAnswer> {
 
  private:
   class Part;
-  /// Cancels all parts; none of them answers any more.
+  /// Cancels all parts; none of them responds after this.
   void cancel();
   void begin();
   void take(const std::vector<std::size_t>& places, const Json& body);

@@ -65,7 +65,7 @@ class LanguageGraph {
   std::vector<Edges> models_;
 };
 
-/// The public code of a language by its name: "de" for "deu_Latn"; a name that is no code stays as it is.
+/// The public code of a language by its name: "de" for "deu_Latn"; a name that is not a code is returned unchanged.
 std::string public_code(const std::string& name);
 
 }  // namespace tril::serve

@@ -43,7 +43,7 @@ struct ModelChoice {
   std::vector<DetectedSource> detected;  ///< of each text; empty: the source is given or assumed
 };
 
-/// The public codes of the languages between, in the order of the path.
+/// The public codes of the pivots, in the order of the path.
 std::vector<std::string> pivots_of(const ModelChoice& choice);
 
 /// The first of possible_models(), preferring one with known languages. It may not be loaded yet.

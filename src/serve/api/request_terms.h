@@ -13,11 +13,11 @@
 
 namespace tril::serve {
 
-/// Whose uploaded glossaries a call may use.
+/// The client whose uploaded glossaries a call may use.
 terms::Viewer viewer_of(const Call& call);
 TermSources term_sources(const Service& service, const Call& call);
 
-/// The terms of `terminology`, and behind them those of `glossary`; null if there are none.
+/// The terms of `terminology`, followed by those of `glossary`; null if there are none.
 /// @param pair  the languages of the translation; "": not known
 /// @throws HttpError (400), or Error(usage) as GlossaryLibrary::matcher()
 std::shared_ptr<const search::Terminology> requested_terms(const TranslateRequest& request, const Json& body,

@@ -25,7 +25,7 @@ class Warnings {
  public:
   explicit Warnings(UnknownFields on_unknown = UnknownFields::warn) : on_unknown_(on_unknown) {}
 
-  /// Records that a part of the request is not obeyed: as a warning, or as an error if the server is configured so.
+  /// Records that a part of the request has no effect: as a warning, or as an error if the server is configured so.
   /// @param parameter  the field, for an error
   /// @throws HttpError (400)
   void pass_over(const std::string& parameter, const std::string& message);

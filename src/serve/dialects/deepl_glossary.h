@@ -24,7 +24,7 @@ void sort_dictionaries(DeeplGlossary& glossary);
 /// The glossary with this id. @throws HttpError (404) if there is none, or it is another key's
 DeeplGlossary deepl_glossary(const Service& service, const Call& call, const std::string& id);
 
-/// What a translation says of glossaries.
+/// The fields of a translation request that name glossaries.
 struct GlossaryChoice {
   std::string glossary_id;
   std::vector<std::string> glossary_ids;  ///< also several in one text, with commas between them
@@ -53,7 +53,7 @@ std::string creation_time(const DeeplGlossary& glossary);
 std::string entries_as_tsv(const terms::Glossary& glossary);
 /// The part of the address behind `before`, up to the next slash.
 std::string id_in_address(const Call& call, std::string_view before);
-/// Tells that the glossary is lost with the server, if it has no directory for glossaries.
+/// Warns that the glossary is lost when the server stops, if the server has no directory for glossaries.
 void warn_if_not_lasting(const Service& service, Call& call);
 
 }  // namespace tril::serve

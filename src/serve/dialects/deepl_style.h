@@ -14,7 +14,7 @@ inline std::vector<std::string> formalities() {
 inline std::string style_of(const std::string& formality) {
   return formality.ends_with("more") ? "formal" : formality.ends_with("less") ? "informal" : "";
 }
-/// True if a model without a place for a style does without.
+/// True if a model without a place for a style translates without one.
 inline bool may_be_left_out(const std::string& formality) {
   return formality.starts_with("prefer");
 }

@@ -1,7 +1,7 @@
 // The queue of waiting works. The highest priority comes first. Clients of one priority take turns by deficit round robin
 // over tokens [Shreedhar and Varghese 1995]: each turn adds a quantum to a client's balance, and its next work starts when
 // the balance covers the work's cost; the rest of the balance is kept. So every client gets the same share of tokens,
-// however many works it has and however large they are. The works of one client stay in order.
+// regardless of the number and the size of its works. The works of one client stay in order.
 //
 // Not thread-safe: the owner locks.
 #pragma once

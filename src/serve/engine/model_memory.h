@@ -25,10 +25,11 @@ enum class Unload : std::uint8_t { idle, any };  ///< any: also those with runni
 /// positive.
 std::vector<std::size_t> models_to_unload(std::vector<ModelUse> loaded, std::int64_t excess, Unload which);
 
-/// Seconds until a load is tried again, after this many failures in a row: doubles from `first` up to `longest`.
+/// Seconds until a load is tried again, after this many consecutive failures: doubles from `first` up to `longest`.
 double seconds_until_retry(int failures, double first, double longest);
 
-/// Refuses a model that takes more than the bound of all models, `most`; 0: no bound. @throws Error(usage) naming both sizes
+/// Refuses a model that takes more than the limit of all models, `most`; 0: no limit. @throws Error(usage) naming both
+/// sizes
 void check_model_size(const std::string& name, std::int64_t bytes, std::int64_t most);
 
 /// "1.50 GiB", "70 MiB", "1.0 KiB"

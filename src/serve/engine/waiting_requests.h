@@ -19,7 +19,7 @@ namespace tril::serve {
 struct Waiter {
   std::string client;
   std::size_t bytes = 0;                                  ///< memory of the request
-  Clock::time_point deadline = Clock::time_point::max();  ///< it gets an error then
+  Clock::time_point deadline = Clock::time_point::max();  ///< the request gets an error then
   bool admitted = false;                                  ///< it has waited before, and needs no room now
   /// Called once, outside of the server's threads, with the loaded model or with an error. Must not throw.
   std::function<void(ModelPtr, std::exception_ptr)> call = {};
