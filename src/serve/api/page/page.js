@@ -379,7 +379,7 @@ const heat = () => {
   const map = maps[$('head-kind').value || 0], all = map.layers[$('head-layer').value || 0].heads, h = +$('head-head').value;
   const weight = (q, k) => h ? all[h - 1][q][k] : all.reduce((s, one) => s + one[q][k], 0) / all.length;
   const table = element('table'), head = table.createTHead().insertRow();
-  table.createCaption().textContent = `${map.kind}, layer ${+$('head-layer').value + 1}, ${h ? 'head ' + h : 'mean of all heads'}: each row is a token that looks, each column one that is looked at`;
+  table.createCaption().textContent = `${map.kind}, layer ${+$('head-layer').value + 1}, ${h ? 'head ' + h : 'mean of all heads'}: each row is a query token, each column a key token`;
   head.append(element('td'), ...map.keys.map(k => element('th', k, {scope: 'col'})));
   const body = table.createTBody();
   map.queries.forEach((query, q) => {
@@ -485,7 +485,7 @@ const look = async () => {
       return card;
     });
     $('status-cards').replaceChildren(...cards);
-    $('status-note').textContent = `${of(now, 'peak_memory_bytes', {}) / 1048576 | 0} MiB at most; asked every two seconds`;
+    $('status-note').textContent = `peak memory ${of(now, 'peak_memory_bytes', {}) / 1048576 | 0} MiB; updated every two seconds`;
     earlier = now;
     trouble(null);
   } catch (error) { trouble(error); }
