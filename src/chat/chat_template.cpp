@@ -80,4 +80,22 @@ std::string ChatTemplate::render(const ChatInput& input, std::size_t work) const
   }
 }
 
+std::vector<std::string> ChatTemplate::table_keys(std::string_view name) const {
+  for (const chat::Statement& statement : impl_->block) {
+    if (statement.kind != chat::Statement::set || statement.target.name != name || !statement.target.member.empty())
+      continue;
+    const chat::Expression* table = statement.expression.get();
+    if (!table || table->kind != chat::Expression::dict) return {};
+    std::vector<std::string> keys;
+    for (std::size_t i = 0; i < table->parts.size(); i += 2) {
+      const chat::Expression& key = *table->parts[i];
+      const auto* text = key.kind == chat::Expression::constant ? key.value.get<std::string>() : nullptr;
+      if (!text) return {};
+      keys.push_back(*text);
+    }
+    return keys;
+  }
+  return {};
+}
+
 }  // namespace tril

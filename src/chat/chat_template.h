@@ -43,6 +43,10 @@ class ChatTemplate {
   /// @throws Error with the line for an error, also if the template itself raises one (raise_exception)
   std::string render(const ChatInput& input, std::size_t work = 100'000'000) const;
 
+  /// The keys of a table that the template sets outside of loops and conditions: {% set NAME = {"de": "German"} %} has "de".
+  /// Empty if there is no such table, or if one of its keys is not written as a string.
+  std::vector<std::string> table_keys(std::string_view name) const;
+
  private:
   struct Impl;
   std::unique_ptr<const Impl> impl_;

@@ -192,5 +192,14 @@ TEST(ChatTemplate, RoundsToTheFirstDigitOfANumber) {
   EXPECT_EQ(rendered("{{ 0.05 | round(1) }} {{ 0.005 | round(2) }} {{ 0.04 | round(1) }}"), "0.1 0.01 0.0");
 }
 
+TEST(ChatTemplate, ListsTheKeysOfItsTables) {
+  using Keys = std::vector<std::string>;
+  const ChatTemplate chat(
+      "{%- set names = {'de': 'German', \"pt-BR\": 1} -%}{% set other = {1: 2} %}{% set one = 'x' %}"
+      "{% if true %}{% set inner = {'a': 'b'} %}{% endif %}");
+  EXPECT_EQ(chat.table_keys("names"), (Keys{"de", "pt-BR"}));
+  for (const char* none : {"other", "one", "inner", "missing"}) EXPECT_EQ(chat.table_keys(none), Keys{}) << none;
+}
+
 }  // namespace
 }  // namespace tril::chat_test

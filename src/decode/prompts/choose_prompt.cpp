@@ -47,10 +47,20 @@ std::string listed_keys() {
   return keys + "translategemma, general";
 }
 
-PromptDescription asked_prompt(const std::string& asked, bool has_chat_template) {
+// The prompt of a family, with the languages of the model of these names.
+PromptDescription prompt_for(const KnownPrompt& known, const std::vector<std::string>& names) {
+  PromptDescription prompt = known.prompt;
+  for (const NamedLanguages& group : known.languages_of)
+    if (std::any_of(names.begin(), names.end(), [&](const auto& name) { return contains_pattern(name, group.part); }))
+      prompt.languages = group.languages;
+  return prompt;
+}
+
+PromptDescription asked_prompt(const std::string& asked, const model::ModelSource& source,
+                               const std::optional<std::string>& chat) {
   if (asked == "general") return general_prompt();
-  if (asked == "translategemma") return structured_prompt();
-  if (const KnownPrompt* known = find_prompt(asked)) return known->prompt;
+  if (asked == "translategemma") return structured_prompt(chat.value_or(""));
+  if (const KnownPrompt* known = find_prompt(asked)) return prompt_for(*known, names_of(source));
   std::string text = asked;
   if (asked.find("{{") == asked.npos && asked.find("{%") == asked.npos) {
     if (!std::filesystem::exists(asked))
@@ -62,8 +72,7 @@ PromptDescription asked_prompt(const std::string& asked, bool has_chat_template)
   }
   if (text.find("text") == text.npos)
     fail_usage("prompt_template", "does not contain the text to translate", "write {{ text }} where it belongs");
-  return {
-      .name = "the given", .form = has_chat_template ? PromptForm::message : PromptForm::text, .user = std::move(text)};
+  return {.name = "the given", .form = chat ? PromptForm::message : PromptForm::text, .user = std::move(text)};
 }
 
 }  // namespace
@@ -85,17 +94,17 @@ const KnownPrompt* prompt_of_names(const std::vector<std::string>& names, const 
 std::optional<ChosenPrompt> known_prompt(const model::ModelSource& source) {
   const std::optional<std::string> chat = source.tokenizer()->chat_template();
   if (chat && chat->find("source_lang_code") != chat->npos && chat->find("target_lang_code") != chat->npos)
-    return ChosenPrompt{structured_prompt(), "the chat template takes source_lang_code"};
+    return ChosenPrompt{structured_prompt(*chat), "the chat template takes source_lang_code"};
   const std::vector<std::string> names = names_of(source);
   const std::string type = source.config().get<std::string>("model_type", std::string());
   if (const KnownPrompt* known = prompt_of_names(names, type))
-    return ChosenPrompt{known->prompt, fmt::format("a {} model with this name", type)};
+    return ChosenPrompt{prompt_for(*known, names), fmt::format("a {} model with this name", type)};
   return std::nullopt;
 }
 
 ChosenPrompt choose_prompt(const model::ModelSource& source, const std::string& asked) {
   const std::optional<std::string> chat = source.tokenizer()->chat_template();
-  if (!asked.empty()) return {asked_prompt(asked, chat.has_value()), "it was asked for"};
+  if (!asked.empty()) return {asked_prompt(asked, source, chat), "it was asked for"};
   if (std::optional<ChosenPrompt> known = known_prompt(source)) return *known;
   if (chat) return {general_prompt(), "the model is not among those whose prompt is known", true};
   fail_usage(

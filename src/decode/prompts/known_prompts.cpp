@@ -2,6 +2,11 @@
 #include "decode/prompts/known_prompts.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+
+#include "chat/chat_template.h"
+#include "language/match.h"
 
 namespace tril::search {
 namespace {
@@ -18,11 +23,22 @@ constexpr const char* source_text =
     "{{ source_language }}: {{ text }}\n"
     "{{ target_language }}: ";
 
+// Some publishers' names of languages differ from CLDR's, and their models expect exactly these names. The codes are those of
+// code_of(): "fil" for "tl".
+constexpr const char* given_names =
+    "{%- set source_language = names.get(source_code, source_language) -%}"
+    "{%- set target_language = names.get(target_code, target_language) -%}";
+constexpr const char* gemmax2_names = "{%- set names = {'zh-Hans': 'Chinese', 'fil': 'Tagalog'} -%}";
+constexpr const char* milmmt_names =
+    "{%- set names = {'zh': 'Chinese (Simplified)', 'zh-Hans': 'Chinese (Simplified)', "
+    "'zh-Hant': 'Chinese (Traditional)', 'fil': 'Tagalog'} -%}";
+
 // The target languages' names in Chinese prompts [github.com/Tencent-Hunyuan/HY-MT, README].
 constexpr const char* chinese_names =
-    "{%- set names = {'zh': '中文', 'en': '英语', 'fr': '法语', 'pt': '葡萄牙语', 'es': '西班牙语', 'ja': '日语', "
+    "{%- set names = {'zh': '中文', 'zh-Hans': '中文', 'en': '英语', 'fr': '法语', 'pt': '葡萄牙语', 'es': '西班牙语', "
+    "'ja': '日语', "
     "'tr': '土耳其语', 'ru': '俄语', 'ar': '阿拉伯语', 'ko': '韩语', 'th': '泰语', 'it': '意大利语', 'de': '德语', "
-    "'vi': '越南语', 'ms': '马来语', 'id': '印尼语', 'tl': '菲律宾语', 'hi': '印地语', 'zh-Hant': '繁体中文', "
+    "'vi': '越南语', 'ms': '马来语', 'id': '印尼语', 'fil': '菲律宾语', 'hi': '印地语', 'zh-Hant': '繁体中文', "
     "'pl': '波兰语', 'cs': '捷克语', 'nl': '荷兰语', 'km': '高棉语', 'my': '缅甸语', 'fa': '波斯语', 'gu': "
     "'古吉拉特语', "
     "'ur': '乌尔都语', 'te': '泰卢固语', 'mr': '马拉地语', 'he': '希伯来语', 'bn': '孟加拉语', 'ta': '泰米尔语', "
@@ -44,6 +60,26 @@ const std::vector<std::string> eurollm_languages{"bg", "hr", "cs", "da", "nl", "
 const std::vector<std::string> seed_x_languages{"ar", "cs", "da", "de", "en", "es", "fi", "fr", "hr", "hu",
                                                 "id", "it", "ja", "ko", "ms", "nb", "nl", "no", "pl", "pt",
                                                 "ro", "ru", "sv", "th", "tr", "uk", "vi", "zh"};
+// [github.com/xiaomi-research/gemmax, README]
+const std::vector<std::string> milmmt_languages{
+    "ar", "az", "bg", "bn", "ca", "cs", "da", "de", "el", "en", "es", "fa",  "fi", "fr",     "he", "hi",
+    "hr", "hu", "id", "it", "ja", "kk", "km", "ko", "lo", "ms", "my", "no",  "nl", "pl",     "pt", "ro",
+    "ru", "sk", "sl", "sv", "ta", "th", "tl", "tr", "ur", "uz", "vi", "yue", "zh", "zh-Hant"};
+// [sarvam.ai/blogs/sarvam-translate]: English and the 22 languages of India's constitution
+const std::vector<std::string> sarvam_languages{"en", "hi", "bn",  "mr",  "te",  "ta",  "gu",  "ur",
+                                                "kn", "or", "ml",  "pa",  "as",  "mai", "sat", "ks",
+                                                "ne", "sd", "doi", "kok", "mni", "brx", "sa"};
+// Of each merged model [haoranxu/X-ALMA-13B-Group1 to Group8, model cards].
+const std::vector<NamedLanguages> x_alma_groups{
+    {"group1", {"en", "da", "nl", "de", "is", "no", "sv", "af"}},
+    {"group2", {"en", "ca", "ro", "gl", "it", "pt", "es"}},
+    {"group3", {"en", "bg", "mk", "sr", "uk", "ru"}},
+    {"group4", {"en", "id", "ms", "th", "vi", "mg", "fr"}},
+    {"group5", {"en", "hu", "el", "cs", "pl", "lt", "lv"}},
+    {"group6", {"en", "ka", "zh", "ja", "ko", "fi", "et"}},
+    {"group7", {"en", "gu", "hi", "mr", "ne", "ur"}},
+    {"group8", {"en", "az", "kk", "ky", "tr", "uz", "ar", "he", "fa"}},
+};
 
 const std::vector<KnownPrompt>& table() {
   static const std::vector<KnownPrompt> all{
@@ -122,7 +158,8 @@ const std::vector<KnownPrompt>& table() {
        .names = {"x-alma"},
        .without = {"pretrain"},
        .types = {"llama"},
-       .prompt = {.name = "X-ALMA", .user = alma_text, .needs_source = true}},
+       .prompt = {.name = "X-ALMA", .user = alma_text, .needs_source = true},
+       .languages_of = x_alma_groups},
       // github.com/fe1ixxu/ALMA, README; also ALMA-R
       {.key = "alma",
        .names = {"alma-7b", "alma-13b"},
@@ -140,7 +177,7 @@ const std::vector<KnownPrompt>& table() {
        .types = {"gemma2"},
        .prompt = {.name = "GemmaX2",
                   .form = PromptForm::text,
-                  .user = alma_text,
+                  .user = std::string(gemmax2_names) + given_names + alma_text,
                   .needs_source = true,
                   .languages = gemmax2_languages}},
       // the same card: GemmaX2's v0.2 takes the instructions of MiLMMT-46
@@ -148,7 +185,11 @@ const std::vector<KnownPrompt>& table() {
        .names = {"milmmt-46"},
        .without = {"pretrain"},
        .types = {"gemma3", "gemma3_text"},
-       .prompt = {.name = "MiLMMT", .form = PromptForm::text, .user = alma_text, .needs_source = true}},
+       .prompt = {.name = "MiLMMT",
+                  .form = PromptForm::text,
+                  .user = std::string(milmmt_names) + given_names + alma_text,
+                  .needs_source = true,
+                  .languages = milmmt_languages}},
       // utter-project/EuroLLM-1.7B-Instruct, model card: an empty system message
       {.key = "eurollm",
        .names = {"eurollm-*-instruct"},
@@ -177,7 +218,8 @@ const std::vector<KnownPrompt>& table() {
        .types = {"gemma3", "gemma3_text"},
        .prompt = {.name = "Sarvam-Translate",
                   .system = "Translate the text below to {{ target_language }}.",
-                  .user = "{{ text }}"}},
+                  .user = "{{ text }}",
+                  .languages = sarvam_languages}},
   };
   return all;
 }
@@ -205,8 +247,21 @@ PromptDescription general_prompt() {
               "Answer with the translation alone, without explanations.\n\n{{ text }}"};
 }
 
-PromptDescription structured_prompt() {
-  return {.name = "TranslateGemma", .form = PromptForm::structured, .needs_source = true};
+PromptDescription structured_prompt(const std::string& chat_template) {
+  const KnownLanguages table(ChatTemplate(chat_template).table_keys(languages_table));
+  // The first code of each language and script, one without a region if there is one: "de" and not "de-AT".
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
+  for (std::size_t i = 0; i < table.names().size(); ++i) {
+    const std::optional<Language>& language = table.language(i);
+    if (!language) continue;
+    const auto [at, is_new] = places.try_emplace({language->language, script_of(*language)}, i);
+    if (!is_new && language->region.empty() && !table.language(at->second)->region.empty()) at->second = i;
+  }
+  std::set<std::size_t> chosen;
+  for (const auto& [language, place] : places) chosen.insert(place);
+  PromptDescription prompt{.name = "TranslateGemma", .form = PromptForm::structured, .needs_source = true};
+  for (const std::size_t place : chosen) prompt.languages.push_back(table.names()[place]);
+  return prompt;
 }
 
 }  // namespace tril::search

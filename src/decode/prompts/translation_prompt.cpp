@@ -4,6 +4,8 @@
 #include <regex>
 
 #include "base/error.h"
+#include "base/printable.h"
+#include "decode/prompts/known_prompts.h"
 #include "language/code.h"
 #include "language/name.h"
 #include "unicode/trim.h"
@@ -67,10 +69,21 @@ TranslationPrompt::TranslationPrompt(PromptDescription description, const Tokeni
                "pass a prompt that is a text with `prompt_template`");
   chat_source_ = *chat;
   chat_.emplace(chat_source_, where + ": chat template");
+  if (description_.form == PromptForm::structured) table_ = KnownLanguages(chat_->table_keys(languages_table));
 }
 
 bool TranslationPrompt::reads(std::string_view variable) const {
   return mentions(description_.user, variable) || (description_.system && mentions(*description_.system, variable));
+}
+
+// The chat template's own code: "tl" for "fil".
+std::string TranslationPrompt::code_in_table(const std::string& code, const std::string& where) const {
+  if (table_.empty()) return code_in_prompts(code, where);
+  const std::optional<std::size_t> found = table_.find(code);
+  if (!found)
+    fail_usage(where, fmt::format("the model's chat template has no language \"{}\"", printable(code)),
+               table_.hint(code));
+  return table_.names()[*found];
 }
 
 Messages TranslationPrompt::messages(const PromptInput& input) const {
@@ -78,8 +91,8 @@ Messages TranslationPrompt::messages(const PromptInput& input) const {
     return {{{"role", "user"},
              {"content",
               {{{"type", "text"},
-                {"source_lang_code", code_in_prompts(input.source, "source_language")},
-                {"target_lang_code", code_in_prompts(input.target, "target_language")},
+                {"source_lang_code", code_in_table(input.source, "source_language")},
+                {"target_lang_code", code_in_table(input.target, "target_language")},
                 {"text", input.text}}}}}};
   const Messages variables = variables_of(input);
   Messages list = Messages::array();

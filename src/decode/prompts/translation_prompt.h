@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "chat/chat_template.h"
+#include "language/match.h"
 #include "tokenizer/files/tokenizer.h"
 
 namespace tril::search {
@@ -61,7 +62,8 @@ class TranslationPrompt {
 
   /// The whole prompt. With PromptForm::text, the model expects Tokenizer::frame() before it; otherwise special tokens are
   /// spelled out.
-  /// @throws Error if a template fails; Error(usage) for a language without a name
+  /// @throws Error if a template fails; Error(usage) for a language without a name, or one that the table of a chat
+  ///   template of PromptForm::structured does not have
   std::string written(const PromptInput& input) const;
   /// The whole prompt and a given answer with the tokens that end it; nullopt with PromptForm::text.
   std::optional<std::string> answered(const PromptInput& input, const std::string& answer) const;
@@ -69,12 +71,14 @@ class TranslationPrompt {
   std::string_view joint(std::string_view prompt) const;
 
  private:
+  std::string code_in_table(const std::string& code, const std::string& where) const;
   nlohmann::ordered_json messages(const PromptInput& input) const;
   std::string rendered(const nlohmann::ordered_json& messages, bool asks) const;
 
   PromptDescription description_;
   std::optional<ChatTemplate> system_, user_, chat_;
   std::string chat_source_;
+  KnownLanguages table_;  // of the chat template, with PromptForm::structured
   std::vector<std::pair<std::string, std::string>> special_tokens_;
 };
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "language/code.h"
 #include "support/contains.h"
 #include "support/error_of.h"
 #include "support/paths.h"
@@ -46,6 +47,42 @@ TEST(ChoosePrompt, KnowsModelsByNameAndType) {
   }
 }
 
+TEST(ChoosePrompt, ListedLanguagesAreLanguagesOnce) {
+  const auto check_list = [](std::string_view key, const std::vector<std::string>& languages) {
+    std::set<std::string> codes;
+    for (const std::string& code : languages) {
+      const std::optional<Language> language = find_language(code);
+      ASSERT_TRUE(language) << key << ": " << code;
+      EXPECT_TRUE(codes.insert(code_of(*language)).second) << key << ": " << code;
+    }
+  };
+  for (const KnownPrompt& known : known_prompts()) {
+    check_list(known.key, known.prompt.languages);
+    for (const NamedLanguages& group : known.languages_of) check_list(group.part, group.languages);
+    EXPECT_NE(known.prompt.languages.empty(), known.languages_of.empty()) << known.key;
+  }
+  EXPECT_EQ(find_prompt("milmmt")->prompt.languages.size(), 46U);
+  EXPECT_EQ(find_prompt("sarvam-translate")->prompt.languages.size(), 23U);
+  std::size_t of_groups = 1;  // English is in each
+  for (const NamedLanguages& group : find_prompt("x-alma")->languages_of) of_groups += group.languages.size() - 1;
+  EXPECT_EQ(of_groups, 50U);
+}
+
+TEST(ChoosePrompt, LanguagesOfTranslateGemmaAreThoseOfItsTable) {
+  const auto languages = [](const std::string& table) {
+    return structured_prompt("{%- set languages = {" + table + "} -%}{{ messages }}").languages;
+  };
+  using Codes = std::vector<std::string>;
+  EXPECT_EQ(languages("'de-AT': 'German', 'de': 'German', 'de-CH': 'German'"), Codes{"de"});
+  EXPECT_EQ(languages("'fil-PH': 'Filipino', 'be': 'Belarusian', 'be-tarask': 'Belarusian'"), (Codes{"fil-PH", "be"}));
+  EXPECT_EQ(languages("'sr-RS': 'Serbian', 'sr': 'Serbian', 'sr-Cyrl': 'Serbian', 'sr-Latn-BA': 'Serbian', "
+                      "'sr-Latn': 'Serbian', 'zh': 'Chinese', 'zh-TW': 'Chinese', 'zh-Hans': 'Chinese', "
+                      "'zh-Hant': 'Chinese'"),
+            (Codes{"sr", "sr-Latn", "zh", "zh-Hant"}));
+  EXPECT_EQ(languages("'de': 'German', bos_token: 'x'"), Codes{});
+  EXPECT_EQ(structured_prompt("{{ messages }}").languages, Codes{});
+}
+
 class Directories : public ::testing::Test {
  protected:
   static model::ModelSource opened(const std::string& name) {
@@ -68,6 +105,39 @@ TEST_F(Directories, ChoosesByTemplateNameAndOption) {
   const TemporaryDirectory folder;
   const std::string file = folder.write("prompt.jinja", "Into {{ target_language }}: {{ text }}\n");
   EXPECT_EQ(choose_prompt(opened("ALMA-7B-R"), file).prompt.user, "Into {{ target_language }}: {{ text }}");
+}
+
+TEST_F(Directories, ListTheLanguagesOfTheModel) {
+  const auto languages = [](const std::string& name) { return known_prompt(opened(name))->prompt.languages; };
+  using Codes = std::vector<std::string>;
+  EXPECT_EQ(languages("X-ALMA-13B-Group1"), (Codes{"en", "da", "nl", "de", "is", "no", "sv", "af"}));
+  EXPECT_EQ(languages("translategemma-4b-it"), (Codes{"en", "de", "pt-BR"}));
+  EXPECT_EQ(choose_prompt(opened("ALMA-7B-R"), "x-alma").prompt.languages, Codes{});
+  EXPECT_EQ(choose_prompt(opened("X-ALMA-13B-Group1"), "x-alma").prompt.languages.size(), 8U);
+}
+
+TEST_F(Directories, NameLanguagesAsThePublisherDoes) {
+  const auto written = [&](const std::string& key, const std::string& from, const std::string& to) {
+    const TranslationPrompt prompt(find_prompt(key)->prompt, *opened("some-chat-model").tokenizer(), "x");
+    return prompt.written({.text = "x", .source = from, .target = to, .context = {}, .terms = {}, .style = ""});
+  };
+  EXPECT_EQ(written("milmmt", "zh-TW", "tl"),
+            "Translate this from Chinese (Traditional) to Tagalog:\nChinese (Traditional): x\nTagalog:");
+  EXPECT_EQ(written("milmmt", "zh", "yue"),
+            "Translate this from Chinese (Simplified) to Cantonese:\nChinese (Simplified): x\nCantonese:");
+  EXPECT_EQ(written("gemmax2", "zh-CN", "fil"), "Translate this from Chinese to Tagalog:\nChinese: x\nTagalog:");
+  EXPECT_TRUE(contains(written("hunyuan-mt", "zh", "tl"), "翻译成菲律宾语"));
+  EXPECT_TRUE(contains(written("hunyuan-mt", "en", "zh-CN"), "翻译成中文"));
+}
+
+TEST_F(Directories, TranslateGemmaGetsTheCodesOfItsTable) {
+  const model::ModelSource source = opened("translategemma-4b-it");
+  const TranslationPrompt prompt(known_prompt(source)->prompt, *source.tokenizer(), "x");
+  const auto written = [&](const std::string& from, const std::string& to) {
+    return prompt.written({.text = "x", .source = from, .target = to, .context = {}, .terms = {}, .style = ""});
+  };
+  EXPECT_TRUE(contains(written("eng_Latn", "pt-PT"), "English (en)", "Portuguese (pt-BR)"));
+  EXPECT_TRUE(contains(error_of([&] { written("en", "fr"); }), "target_language", "chat template", "\"fr\"", "pt-BR"));
 }
 
 TEST_F(Directories, RefusesWhatItDoesNotKnow) {
