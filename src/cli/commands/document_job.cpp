@@ -137,9 +137,8 @@ DocumentPlan checked(DocumentPlan plan) {
   return plan;
 }
 
-std::string told_language(const std::string& to, const Tokenizer& tokenizer) {
+std::string told_language(const std::string& to, const Tokenizer& tokenizer, const std::string& stated) {
   if (!tokenizer.languages().empty() || !tagged_languages(tokenizer).empty()) return to;
-  const std::string stated = tokenizer.stated_languages().target;
   if (!stated.empty() && !KnownLanguages({stated}).find(to))
     fail_usage("--to", fmt::format("the model translates into \"{}\", not into \"{}\"", stated, printable(to)),
                "pass another model, or another language");

@@ -62,8 +62,9 @@ class DocumentJob {
 };
 
 /// The target language in the form that the model takes; "" for a model of one language pair.
-/// @throws Error(usage) if its directory states another one
-std::string told_language(const std::string& to, const Tokenizer& tokenizer);
+/// @param stated  the language into which the model translates; "": not known
+/// @throws Error(usage) if that is another one
+std::string told_language(const std::string& to, const Tokenizer& tokenizer, const std::string& stated);
 
 /// Maximum size of a document in bytes.
 inline constexpr std::uint64_t most_document_bytes = std::uint64_t{64} << 20;

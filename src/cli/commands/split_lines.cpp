@@ -51,8 +51,7 @@ void add_split_fields(Fields& f, SplitLineOptions& o) {
 }
 
 search::SplitOptions split_options(const SplitLineOptions& o, const Languages& said, const std::string& target,
-                                   const Tokenizer& tokenizer) {
-  const StatedLanguages stated = tokenizer.stated_languages();
+                                   const StatedLanguages& stated) {
   const std::string told = o.language.empty() ? "" : language_of(o.language, "--split-language").language;
   return {.split = o.split,
           .source_language = first_given({told, said.source, stated.source}),

@@ -18,8 +18,9 @@ void add_split_fields(Fields& f, SplitLineOptions& o);
 
 /// @param said    the source and target languages of the search
 /// @param target  --target-language
+/// @param stated  those of the model
 /// @throws Error(usage) if the option names no language
 search::SplitOptions split_options(const SplitLineOptions& o, const Languages& said, const std::string& target,
-                                   const Tokenizer& tokenizer);
+                                   const StatedLanguages& stated);
 
 }  // namespace tril::cli

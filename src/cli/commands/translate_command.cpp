@@ -28,6 +28,7 @@
 #include "cli/options/corpus_options.h"
 #include "cli/options/decoding_options.h"
 #include "cli/options/model_identity.h"
+#include "cli/options/model_languages.h"
 #include "cli/options/model_set.h"
 #include "cli/options/prompt_options.h"
 #include "decode/texts/prompted_text.h"
@@ -241,8 +242,9 @@ void check_kind(const Fields& fields, const model::Model& m) {
 }
 
 // The languages of the lines. A prompt takes any; the vocabulary of a model with an encoder lists its own.
-LineLanguages line_languages(const TranslateOptions& o, const model::Model& m, const Tokenizer& tokenizer,
-                             bool forced) {
+// @param stated  the target language of a model with one
+LineLanguages line_languages(const TranslateOptions& o, const model::Model& m, const Tokenizer& tokenizer, bool forced,
+                             const std::string& stated) {
   const std::optional<std::string>& to = o.documents.to;
   const bool by_to = to && o.target_language.empty();
   if (!m.has_encoder()) {
@@ -250,7 +252,7 @@ LineLanguages line_languages(const TranslateOptions& o, const model::Model& m, c
     return {.said = {.prefix = "", .source = o.source_language, .target = target},
             .target = {m, tokenizer, target, true}};
   }
-  const std::string target = by_to ? told_language(*to, tokenizer) : o.target_language;
+  const std::string target = by_to ? told_language(*to, tokenizer, stated) : o.target_language;
   const bool detects = o.source_language == "auto";
   LineLanguages languages{.said = choose_languages(tokenizer, detects ? "" : o.source_language, target,
                                                    "--source-language", by_to ? "--to" : "--target-language"),
@@ -264,8 +266,7 @@ LineLanguages line_languages(const TranslateOptions& o, const model::Model& m, c
 }
 
 // The languages that glossaries and memories must have; "": not known.
-terms::LanguagePair language_pair(const TranslateOptions& o, const Tokenizer& tokenizer) {
-  const StatedLanguages stated = tokenizer.stated_languages();
+terms::LanguagePair language_pair(const TranslateOptions& o, const StatedLanguages& stated) {
   const auto first = [](std::initializer_list<std::string> codes) {
     for (const std::string& code : codes)
       if (!code.empty()) return code;
@@ -320,11 +321,13 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   check_kind(fields, *model);
   if (together && o.prompt.context > 0)
     fail_usage("--context", "the blocks of a text that several processes translate have no order", "leave it out");
-  const LineLanguages languages = line_languages(o, *model, *tokenizer, published.forced_bos_token_id.has_value());
+  const StatedLanguages stated = model->has_encoder() ? model_languages(source) : tokenizer->stated_languages();
+  const LineLanguages languages =
+      line_languages(o, *model, *tokenizer, published.forced_bos_token_id.has_value(), stated.target);
   search::TranslatorOptions options = settled(o, published, *model, *tokenizer, languages.said);
   if (languages.sources)
     options.source_of = [sources = languages.sources](const std::string& line) { return sources->counted(line); };
-  const terms::LanguagePair pair = language_pair(o, *tokenizer);
+  const terms::LanguagePair pair = language_pair(o, stated);
   options.terminology = terminology_of(o.terms, pair);
   const std::shared_ptr<const terms::TranslationMemory> memory = memory_of(o.terms, pair);
   if (memory && o.terms.memory_use == terms::MemoryUse::exact)
@@ -339,7 +342,7 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
                 .terms = o.terms.has_terms(),
                 .memory = memory,
                 .alignment = o.alignment,
-                .split = split_options(o.split, languages.said, o.target_language, *tokenizer)};
+                .split = split_options(o.split, languages.said, o.target_language, stated)};
   const std::size_t window = lines_at_a_time(options.decoding.batch_size, options.decoding.threads);
   const auto warn_of_sources = [&] {
     if (languages.sources && languages.sources->uncertain() > 0)

@@ -9,6 +9,7 @@
 #include "base/printable.h"
 #include "chat/chat_template.h"
 #include "cli/options/decoding_options.h"
+#include "cli/options/model_languages.h"
 #include "cli/serving/named_values.h"
 #include "decode/prompts/choose_prompt.h"
 #include "decode/texts/search_setup.h"
@@ -65,6 +66,19 @@ void set_prompt(const ServeOptions& o, const std::string& name, const model::Mod
   l.prompt = std::make_shared<const search::TranslationPrompt>(chosen->prompt, *l.tokenizer, source.name());
 }
 
+// The languages of a model with an encoder: those of --languages, or those that its files or its name state.
+void set_pair(const ServeOptions& o, const std::string& name, const model::ModelSource& source, serve::Loaded& l) {
+  for (const LanguagePair& pair : language_pairs(o.languages))
+    if (pair.model == name) {
+      l.source_language = pair.from, l.target_language = pair.to;
+      return;
+    }
+  const StatedLanguages stated = model_languages(source);
+  l.source_language = stated.source;
+  // For a model with tags, the file gives one code for all of them ("roa"), which puts no tag before a text.
+  if (tagged_languages(*l.tokenizer).empty()) l.target_language = stated.target;
+}
+
 // The memory of a tokenizer for each piece of each side, rounded up: a Marian tokenizer of 32,000 pieces takes 22 MiB.
 constexpr std::int64_t bytes_of_piece = 400;
 
@@ -102,10 +116,7 @@ serve::Loaded load_served(const ServeOptions& o, const std::string& name, const 
     search::TranslatorOptions t = translator_options(d, published, *l.model, *l.tokenizer);
     decoding = t.decoding;
     l.text = t;
-    const StatedLanguages stated = l.tokenizer->stated_languages();
-    l.source_language = stated.source;
-    // For a model with tags, the file gives one code for all of them ("roa"), which puts no tag before a text.
-    if (tagged_languages(*l.tokenizer).empty()) l.target_language = stated.target;
+    set_pair(o, name, source, l);
   } else {
     d.search.beam_size.reset();
     search::GeneratorOptions g = generator_options(d, published, *l.model, *l.tokenizer);
@@ -121,8 +132,6 @@ serve::Loaded load_served(const ServeOptions& o, const std::string& name, const 
   }
   l.asked = search::combined(d.search, published);
   l.search = decoding.search;
-  for (const LanguagePair& pair : language_pairs(o.languages))
-    if (pair.model == name) l.source_language = pair.from, l.target_language = pair.to;
   l.engine = {.threads = decoding.threads,
               .batch_size = decoding.batch_size,
               .queue_size = o.queue_size,

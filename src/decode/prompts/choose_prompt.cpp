@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "base/streams.h"
+#include "model_io/model_names.h"
 #include "unicode/letter_case.h"
 
 namespace tril::search {
@@ -33,11 +34,7 @@ bool contains_pattern(std::string_view text, std::string_view pattern) {
 std::vector<std::string> names_of(const model::ModelSource& source) {
   std::vector<std::string> names;
   if (const auto name = source.config().find<std::string>("_name_or_path")) names.push_back(lower_case(*name));
-  std::filesystem::path path = std::filesystem::absolute(source.path()).lexically_normal();
-  if (!path.has_filename()) path = path.parent_path();
-  names.push_back(lower_case(path.filename().string()));
-  if (const std::filesystem::path above = path.parent_path(); above.filename() == "snapshots")
-    names.push_back(lower_case(above.parent_path().filename().string()));
+  for (const std::string& name : model::names_in_path(source.path())) names.push_back(lower_case(name));
   return names;
 }
 

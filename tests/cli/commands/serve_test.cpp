@@ -178,5 +178,27 @@ TEST(Serve, OnlyNamesThatNobodyReadsAreToldOf) {
   EXPECT_GE(seen, 10);
 }
 
+TEST(Serve, TheNameOfAModelGivesItsLanguagesIfNothingElseDoes) {
+  const ScratchFolder folder;
+  const std::string model = folder.at("opus-mt-tc-big-en-de");
+  std::filesystem::rename(write_tiny_marian(folder), model);
+  const auto log = [&](std::vector<std::string> more) {
+    std::vector<std::string> args{"-m", "m=" + model, "--port", "0", "--threads", "1", "--access-log", "none"};
+    args.insert(args.end(), more.begin(), more.end());
+    const Ran ran = serve_until_ready(args);
+    EXPECT_EQ(ran.code, exit_success) << ran.err;
+    EXPECT_FALSE(contains(ran.err, "source language is unknown")) << ran.err;
+    return ran.err;
+  };
+  EXPECT_TRUE(contains(log({}), model + ": languages en -> de taken from the name"));
+  EXPECT_FALSE(contains(log({"--languages", "m=en:fr"}), "taken from the name"));
+  // The command line knows them too.
+  const std::string text = folder.write("a.txt", "A dog runs.\n");
+  EXPECT_EQ(run_tril({"translate", "-m", model, text, "--to", "de"}).code, exit_success);
+  const Ran other = run_tril({"translate", "-m", model, text, "--to", "fr"});
+  EXPECT_EQ(other.code, exit_usage);
+  EXPECT_TRUE(contains(other.err, "--to: the model translates into \"de\", not into \"fr\"")) << other.err;
+}
+
 }  // namespace
 }  // namespace tril::cli
