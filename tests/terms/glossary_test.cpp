@@ -87,7 +87,7 @@ TEST(Glossary, ContradictionsAndRepetitionsAreTold) {
   EXPECT_TRUE(contains(wrong("e\u0301\ta\n\u00e9\tb\n", TableFormat::tsv), "line 2")) << "equal after normalisation";
   const Glossary twice = read("dog\tHund\ndog\tHund\n", TableFormat::tsv);
   EXPECT_EQ(text_of(twice), "dog>Hund;");
-  EXPECT_TRUE(contains(twice.notes.at(0), "twice", "line 2"));
+  EXPECT_TRUE(contains(twice.notes.at(0), "duplicate", "line 2"));
 }
 
 TEST(Glossary, TheFirstOfSeveralIsRight) {
