@@ -43,6 +43,7 @@ for name in "$@"; do
     fuzz_hub_listing) seeds=$(find "$source/tests/fuzz/listings" -type f) ;;
     fuzz_yaml) seeds=$(find "$source/tests/golden/marian" "$source/examples" -name '*.yml') ;;
     fuzz_request) seeds=$(find "$source/tests/fuzz/requests" -type f) ;;
+    fuzz_detection) seeds=$(find "$source/tests/fuzz/texts" -type f) ;;
     fuzz_json) seeds=$(find "$source/tests/golden" -name '*config.json') ;;
     fuzz_tokenizer_json) seeds=$(find "$source/tests" -name tokenizer.json -size -64k) ;;
     fuzz_ranks) seeds=$(find "$source/tests/tokenizer/files/rank_cases" -name 'tekken.json' -o -name '*.tiktoken') ;;
