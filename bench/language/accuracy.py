@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Measures `tril detect` on the texts of make_texts.py, beside Python packages that are installed (langdetect, lingua, langid,
-py3langid): the share of right answers by the length of the text, and whether the confidence is calibrated.
+"""Measures `tril detect` on the texts of make_texts.py, beside Python packages that are installed (pycld2, lingua, langid,
+py3langid, langdetect): the share of right answers by the length of the text, and whether the confidence is calibrated.
 
-  accuracy.py TRIL TEXTS [--tools tril,lingua,langid,py3langid,langdetect]
+  accuracy.py TRIL TEXTS [--tools tril,pycld2,lingua,langid,py3langid,langdetect]
 
-TEXTS is OUT/test of make_texts.py. All tools choose among the same 20 languages, except langdetect, which cannot be limited.
+TEXTS is OUT/test of make_texts.py. All tools choose among the same 20 languages, except pycld2 and langdetect, which
+cannot be limited.
 """
 import argparse
 import json
@@ -38,6 +39,11 @@ def tool(name, program):
         def one(text):
             found = detector.detect_language_of(text)
             return found.iso_code_639_1.name.lower() if found else "und"
+    elif name == "pycld2":
+        import pycld2
+
+        def one(text):
+            return pycld2.detect(text, isPlainText=True, bestEffort=True)[2][0][1]
     elif name == "langdetect":
         import langdetect
         langdetect.DetectorFactory.seed = 0
@@ -105,7 +111,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tril")
     parser.add_argument("texts")
-    parser.add_argument("--tools", default="tril,lingua,langid,py3langid,langdetect")
+    parser.add_argument("--tools", default="tril,pycld2,lingua,langid,py3langid,langdetect")
     args = parser.parse_args()
     texts = {code: open(os.path.join(args.texts, code), encoding="utf-8").read().splitlines() for code in [*MAIN, *MORE]}
     print("| tool | <20 | 20-50 | 50-100 | >100 | all | seconds |\n|---|---:|---:|---:|---:|---:|---:|")
