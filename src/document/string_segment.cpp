@@ -1,112 +1,20 @@
 #include "document/string_segment.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
-#include <optional>
 
-#include "document/html_tags.h"
-#include "document/words.h"
+#include "document/string_tokens.h"
 #include "unicode/characters.h"
 
 namespace tril::document {
 namespace {
 
-constexpr std::size_t most_shortcut_text = 60;      // bytes of a menu's entry
-constexpr std::size_t longest_placeholder = 16384;  // bytes; a message of ICU is the longest
-constexpr std::size_t short_placeholder = 200;      // bytes; after many brackets without an end, which would take long
-constexpr std::size_t many_without_end = 64;
-
-bool is_ascii_letter(char c) {
-  return std::isalpha(static_cast<unsigned char>(c)) != 0;
-}
-bool is_ascii_digit(char c) {
-  return std::isdigit(static_cast<unsigned char>(c)) != 0;
-}
-
-// The bytes of a balanced {...} at the start of a text; 0: none.
-std::size_t braces(std::string_view text) {
-  text = text.substr(0, longest_placeholder);
-  int depth = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '{') ++depth;
-    if (text[at] == '}' && --depth == 0) return at + 1;
-  }
-  return 0;
-}
-
-// The bytes of printf's, Python's, Ruby's or Qt's placeholder at the start of a text; 0: none.
-std::size_t percent(std::string_view text) {
-  const auto at = [&](std::size_t i) { return i < text.size() ? text[i] : '\0'; };
-  if (at(1) == '%') return 2;
-  if (at(1) == '{') return braces(text.substr(1)) > 0 ? 1 + braces(text.substr(1)) : 0;
-  std::size_t i = 1;
-  if (at(i) == '(') {
-    const std::size_t close = text.find(')', i);
-    if (close == std::string_view::npos) return 0;
-    i = close + 1;
-  }
-  const std::size_t digits = i;
-  while (is_ascii_digit(at(i))) ++i;
-  const bool numbered = i > digits;
-  if (at(i) == '$') ++i;
-  while (std::string_view("-+#0'").find(at(i)) != std::string_view::npos && at(i) != '\0') ++i;
-  while (is_ascii_digit(at(i)) || at(i) == '*') ++i;
-  if (at(i) == '.')
-    for (++i; is_ascii_digit(at(i)) || at(i) == '*';) ++i;
-  std::size_t size = i;
-  while (std::string_view("hlLqjzt").find(at(i)) != std::string_view::npos && at(i) != '\0') ++i;
-  if (std::string_view("diouxXeEfFgGaAcsSpn@").find(at(i)) != std::string_view::npos && at(i) != '\0') return i + 1;
-  while (size > 0 && !is_ascii_digit(at(size - 1))) --size;
-  return numbered && digits == 1 ? size : 0;  // Qt's %1
-}
-
-// The place of the only sign of a shortcut key: '&' or '_' before a letter.
-std::optional<std::size_t> shortcut(std::string_view text) {
-  if (text.size() > most_shortcut_text) return std::nullopt;
-  std::optional<std::size_t> place;
-  for (std::size_t at = 0; at + 1 < text.size(); ++at) {
-    if (text[at] != '&' && text[at] != '_') continue;
-    const bool before_letter = is_ascii_letter(text[at + 1]) || static_cast<unsigned char>(text[at + 1]) >= 0xc3;
-    const std::size_t word_end =
-        text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789#", at + 1);
-    if (text[at] == '&' && word_end != std::string_view::npos && text[word_end] == ';') return std::nullopt;
-    if (place || !before_letter || (text[at] == '_' && at > 0 && !is_blank(text[at - 1]))) return std::nullopt;
-    place = at;
-  }
-  return place;
-}
-
 class StringReader {
  public:
   StringReader(std::string_view text, const std::function<std::string(std::string_view)>& escape)
-      : text_(text), escape_(escape), tags_(text) {}
+      : text_(text), escape_(escape) {}
 
   Segment run() {
-    const auto key = shortcut(text_);
-    for (std::size_t at = 0; at < text_.size() && segment_.marks.size() < most_marks;) {
-      const auto tag = text_[at] == '<' ? tags_.at(at) : std::nullopt;
-      const std::size_t size = tag ? 0 : placeholder_at(at);
-      if (tag) {
-        take(*tag, at);
-      } else if (size > 0) {
-        add(MarkKind::fixed, at, size);
-        segment_.marks.back().variable = true;
-        segment_.text += text_.substr(at, size);
-        segment_.marks.back().at.end = segment_.text.size();
-      } else if (key && at == *key) {
-        add(MarkKind::point, at, 1);
-        segment_.marks.back().before_word = true;
-      } else {
-        segment_.text += text_[at];
-        ++at;
-        done_ = at;
-        continue;
-      }
-      at += tag ? tag->size : std::max<std::size_t>(size, 1);
-      done_ = at;
-    }
-    segment_.text += text_.substr(done_);
+    for (const StringToken& token : string_tokens(text_)) take(token);
     close_rest();
     return std::move(segment_);
   }
@@ -117,15 +25,22 @@ class StringReader {
     std::string name;
   };
 
-  // The bytes of a placeholder; 0: none. Bounds the time for brackets without an end.
-  std::size_t placeholder_at(std::size_t at) {
-    const std::string_view rest =
-        text_.substr(at, without_end_ < many_without_end ? longest_placeholder : short_placeholder);
-    const std::size_t size = placeholder_size(rest);
-    if (size == 0 &&
-        (rest.starts_with('{') || rest.starts_with("${") || rest.starts_with("%{") || rest.starts_with("%(")))
-      ++without_end_;
-    return size;
+  void take(const StringToken& token) {
+    const Range at = token.at;
+    const std::string_view text = text_.substr(at.begin, at.size());
+    if (token.kind == StringToken::words || segment_.marks.size() >= most_marks) {
+      segment_.text += text;
+    } else if (token.kind == StringToken::tag) {
+      take(token.html, at.begin);
+    } else if (token.kind == StringToken::placeholder) {
+      add(MarkKind::fixed, at.begin, at.size());
+      segment_.marks.back().variable = true;
+      segment_.text += text;
+      segment_.marks.back().at.end = segment_.text.size();
+    } else {
+      add(MarkKind::point, at.begin, at.size());
+      segment_.marks.back().before_word = true;
+    }
   }
 
   void add(MarkKind kind, std::size_t at, std::size_t size) {
@@ -167,21 +82,11 @@ class StringReader {
 
   std::string_view text_;
   const std::function<std::string(std::string_view)>& escape_;
-  HtmlTags tags_;
   Segment segment_;
   std::vector<Open> open_;
-  std::size_t done_ = 0;
-  std::size_t without_end_ = 0;  ///< brackets that begin no placeholder
 };
 
 }  // namespace
-
-std::size_t placeholder_size(std::string_view text) {
-  if (text.starts_with('%')) return percent(text);
-  if (text.starts_with('{')) return braces(text);
-  if (text.starts_with("${")) return braces(text.substr(1)) > 0 ? 1 + braces(text.substr(1)) : 0;
-  return 0;
-}
 
 Segment string_segment(std::string_view text, const std::function<std::string(std::string_view)>& escape) {
   return StringReader(text, escape).run();

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
-#include <unordered_map>
 
 #include "document/html_tags.h"
-#include "document/string_segment.h"
+#include "document/string_tokens.h"
 
 namespace tril::terms {
 namespace {
-
-constexpr std::size_t longest_placeholder = 200;  // bytes of %(name)s; bounds the time
 
 bool is_alnum(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0;
@@ -65,28 +62,6 @@ std::vector<document::Range> addresses(std::string_view text) {
   return list;
 }
 
-// Balanced {...}, each found in one pass over the text.
-class Braces {
- public:
-  explicit Braces(std::string_view text) {
-    std::vector<std::size_t> open;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-      if (text[at] == '{') open.push_back(at);
-      if (text[at] != '}' || open.empty()) continue;
-      ends_.emplace(open.back(), at + 1);
-      open.pop_back();
-    }
-  }
-  // The bytes of {...} at `at`; 0: none.
-  std::size_t size_at(std::size_t at) const {
-    const auto found = ends_.find(at);
-    return found == ends_.end() ? 0 : found->second - at;
-  }
-
- private:
-  std::unordered_map<std::size_t, std::size_t> ends_;
-};
-
 }  // namespace
 
 std::vector<document::Range> protected_ranges(std::string_view text) {
@@ -94,7 +69,7 @@ std::vector<document::Range> protected_ranges(std::string_view text) {
   if (text.find_first_of("%{$<@:wW") == text.npos) return list;
   const std::vector<document::Range> sites = addresses(text);
   const document::HtmlTags tags(text);
-  const Braces braces(text);
+  const document::Placeholders placeholders(text);
   auto site = sites.begin();
   for (std::size_t at = 0; at < text.size();) {
     while (site != sites.end() && site->end <= at) ++site;
@@ -104,12 +79,8 @@ std::vector<document::Range> protected_ranges(std::string_view text) {
     } else if (text[at] == '<') {
       const auto tag = tags.at(at);
       if (tag) size = tag->size;
-    } else if (text[at] == '{') {
-      size = braces.size_at(at);
-    } else if ((text[at] == '$' || text[at] == '%') && text.substr(at + 1).starts_with('{')) {
-      size = braces.size_at(at + 1) > 0 ? 1 + braces.size_at(at + 1) : 0;
-    } else if (text[at] == '%') {
-      size = document::placeholder_size(text.substr(at, longest_placeholder));
+    } else {
+      size = placeholders.size_at(at);
     }
     if (size == 0) {
       ++at;

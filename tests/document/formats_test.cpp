@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "document/document_sentences.h"
+#include "document/string_tokens.h"
 #include "support/contains.h"
 #include "support/document_text.h"
 #include "support/error_of.h"
+#include "support/linear_time.h"
 #include "support/rounds.h"
 #include "unicode/letter_case.h"
 
@@ -125,11 +127,25 @@ TEST(Placeholders, OccurOnce) {
   EXPECT_EQ(written("100% of it", "alles"), "{\"k\":\"alles\"}");
 }
 
+TEST(Placeholders, AreThoseOfManyLanguages) {
+  for (const std::string placeholder :
+       {"%s", "%1$d", "%-5.2f", "%(name)s", "%@", "%1$@", "%lld", "%#@files@", "%1$#@files@", "%arg", "{name}",
+        "{0:.2f}", "{{name}}", "${name}", "%{name}", "%1", "%n", "%%"}) {
+    const auto tokens = string_tokens("a " + placeholder + " b");
+    ASSERT_EQ(tokens.size(), 3u) << placeholder;
+    EXPECT_EQ(tokens[1].at, (Range{2, 2 + placeholder.size()})) << placeholder;
+    EXPECT_EQ(tokens[1].kind, StringToken::placeholder);
+  }
+  for (const std::string text : {"100 % of", "{", "}", "a } b {", "%(", "$x", "${", "%{", "% (N) S"})
+    EXPECT_EQ(string_tokens(text).size(), 1u) << text;
+}
+
 TEST(Placeholders, HostileStringsTakeLinearTime) {
-  for (const std::string part : {"%(", "{", "%{", "${", "{}{"}) {
-    std::string text = "dog ";
-    while (text.size() < 300'000) text += part;
-    EXPECT_FALSE(texts("[\"" + text + "\"]", "x.json").empty());
+  for (const std::string part : {"%(", "{", "%{", "${", "{}{", "%1$#@a", "<a ", "%111", "{}"}) {
+    SCOPED_TRACE(part);
+    test::expect_linear_time(
+        2000, [&](std::size_t n) { return "dog " + test::repeated(part, n); },
+        [](const std::string& text) { EXPECT_FALSE(string_tokens(text).empty()); });
   }
 }
 
