@@ -1,8 +1,7 @@
-// Tables as text: CSV (RFC 4180) and TSV.
+// Tables of terms as text: CSV [RFC 4180] and TSV. The reader of cells is document/delimited_text.h.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,10 +18,6 @@ struct TextRow {
 /// quotation marks. Rows without any text are left out. A byte order mark at the beginning is skipped.
 /// @throws Error naming `where` and the line: a quotation mark that is not closed, or text around a quoted cell
 std::vector<TextRow> read_csv(std::string_view text, const std::string& where);
-
-/// Calls use(line, number) for each line of a text, without its line end; numbers begin at 1. A byte order mark at the beginning is
-/// skipped.
-void for_each_line(std::string_view text, const std::function<void(std::string_view line, std::int64_t number)>& use);
 
 /// The rows of TSV text: one on each line, with tabs between the cells, which are taken as they are. Lines without any text are
 /// left out. @param comments  whether lines that begin with # are comments

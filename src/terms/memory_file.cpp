@@ -7,9 +7,9 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "base/utf8.h"
+#include "document/delimited_text.h"
 #include "document/tmx.h"
 #include "language/code.h"
-#include "terms/delimited_text.h"
 #include "terms/translation_memory.h"
 #include "unicode/letter_case.h"
 
@@ -17,15 +17,16 @@ namespace tril::terms {
 namespace {
 
 void read_pairs(const std::string& path, std::string_view text, TranslationMemory& memory) {
-  for_each_line(text, [&](std::string_view line, std::int64_t number) {
-    if (line.empty()) return;
-    const auto where = [&] { return fmt::format("{}: line {}", path, number); };
-    if (!is_utf8(line)) fail(where(), "is not UTF-8", "convert the file, for example with iconv -t UTF-8");
-    const std::size_t tab = line.find('\t');
-    if (tab == line.npos) fail(where(), "has no tab", "write a sentence, a tab and its translation on each line");
-    const std::string_view target = line.substr(tab + 1);
-    memory.add(line.substr(0, tab), target.substr(0, target.find('\t')));
-  });
+  document::DelimitedText table(text, '\t', document::CellQuotes::none, path);
+  while (const auto row = table.row()) {
+    const std::vector<document::TextCell>& cells = row->cells;
+    if (cells.size() == 1 && cells[0].value.empty()) continue;
+    const auto where = [&] { return fmt::format("{}: line {}", path, row->line); };
+    if (!is_utf8(text.substr(cells[0].at.begin, cells.back().at.end - cells[0].at.begin)))
+      fail(where(), "is not UTF-8", "convert the file, for example with iconv -t UTF-8");
+    if (cells.size() < 2) fail(where(), "has no tab", "write a sentence, a tab and its translation on each line");
+    memory.add(cells[0].value, cells[1].value);
+  }
 }
 
 void read_units(const std::string& path, std::string_view bytes, const LanguagePair& pair, TranslationMemory& memory) {

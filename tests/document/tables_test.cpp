@@ -156,6 +156,37 @@ TEST(Csv, ColumnsAreTranslated) {
   EXPECT_EQ(comma->write(std::vector<Segment>{{"b, \"c\"", {}, {}}}), "\"b, \"\"c\"\"\"\n");
 }
 
+TEST(Csv, QuotesInTsvMeanWhatTheFileSays) {
+  const auto tsv = [](const std::string& bytes, const std::string& column) {
+    return capitals(bytes, table("x.tsv", {column}));
+  };
+  EXPECT_EQ(tsv("1\t\"Hello\" he said\r\n2\ta \"dog\"\r\n", "2"), "1\t\"HELLO\" HE SAID\r\n2\tA \"DOG\"\r\n");
+  EXPECT_EQ(tsv("1\t\"a dog\n2\tit ran\"\n", "2"), "1\t\"A DOG\n2\tIT RAN\"\n") << "one quotation in two rows";
+  EXPECT_EQ(tsv("1\t\"a dog\n2\tit ran\"\t3\n", "2"), "1\t\"A DOG\n2\tIT RAN\"\t3\n");
+  EXPECT_EQ(tsv("1\t\"a \"\"b\"\"\tc\"\n2\td\n", "2"), "1\t\"A \"\"B\"\"\tC\"\n2\tD\n") << "quoted, as Excel writes it";
+  EXPECT_EQ(tsv("1\t\"a\nb\"\n2\td\n", "2"), "1\t\"A\nB\"\n2\tD\n");
+  // A tab or a line end in a translation would divide the cell.
+  const auto written = [](const std::string& bytes) {
+    return read_document(bytes, table("x.tsv", {}))->write(std::vector<Segment>{{"x\ty\nz \"q\"", {}, {}}});
+  };
+  EXPECT_EQ(written("\"a\" dog\n"), "x y z \"q\"\n");
+  EXPECT_EQ(written("dog\n"), "\"x\ty\nz \"\"q\"\"\"\n");
+}
+
+TEST(Csv, RandomTsvStaysItself) {
+  const std::vector<std::string> parts{"a", "dog ", "\"", "\"\"", "\t", "\n", "\r\n", "\r", "{x}"};
+  test::rounds(5000, [&](RandomSequence& random) {
+    std::string text;
+    for (std::uint64_t n = random.below(12); n > 0; --n) text += parts[random.below(parts.size())];
+    std::unique_ptr<Document> document;
+    error_of([&] { document = read_document(text, table("x.tsv", {"1"})); });
+    if (!document) return;
+    ASSERT_EQ(document->write(document->segments()), text);
+    const std::string out = capitals(text, table("x.tsv", {"1"}));
+    EXPECT_EQ(texts_of(*read_document(out, table("x.tsv", {"1"}))).size(), document->segments().size()) << text;
+  });
+}
+
 TEST(Csv, MistakesAreNamed) {
   const auto refusal = [](const std::string& bytes, const std::vector<std::string>& columns) {
     return error_of([&] { read_document(bytes, table("x.csv", columns)); });
@@ -163,6 +194,7 @@ TEST(Csv, MistakesAreNamed) {
   EXPECT_TRUE(contains(refusal("id,title\n", {}), "columns", "x.csv", "1 (id)", "2 (title)"));
   EXPECT_TRUE(contains(refusal("id,title\n", {"3"}), "columns", "\"3\"", "2 (title)"));
   EXPECT_TRUE(contains(refusal("id,title\n", {"name"}), "columns", "\"name\"", "2 (title)"));
+  EXPECT_TRUE(contains(refusal("id,title,body\n", {"titel"}), "\"titel\"", "did you mean \"title\"?", "3 (body)"));
   EXPECT_TRUE(contains(refusal("a\n\"b\n", {}), "line 2", "not closed"));
   EXPECT_TRUE(contains(refusal("a\n\"b\"c\n", {}), "line 2", "follows"));
   EXPECT_EQ(refusal("", {}), "");
