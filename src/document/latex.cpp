@@ -47,10 +47,18 @@ std::string escape_latex(std::string_view text, const Slot& slot) {
   return s;
 }
 
+// In an argument in brackets.
+std::string escape_label(std::string_view text, const Slot& slot) {
+  std::string s;
+  for (const char c : escape_latex(text, slot)) s += c == ']' ? std::string("{]}") : std::string(1, c);
+  return s;
+}
+
 class LatexReader {
  public:
   explicit LatexReader(TextDocument& document)
-      : bytes_(document.bytes()),
+      : document_(document),
+        bytes_(document.bytes()),
         builder_(document, {LineEnds::break_lines, Worth::letters, &escape_latex}),
         closing_(bytes_.size()) {
     constexpr std::string_view begin = "\\begin{document}";
@@ -86,7 +94,11 @@ class LatexReader {
   }
   void end() {
     flush();
-    builder_.end();
+    if (label_end_ == 0 || at_ > label_end_) return builder_.end();
+    auto taken = builder_.take();
+    if (!taken) return;
+    taken->slot.escape = &escape_label;
+    document_.add(std::move(taken->slot), std::move(taken->segment));
   }
   // Goes past bytes that stay and end a segment.
   void skip(std::size_t to) {
@@ -121,6 +133,8 @@ class LatexReader {
         return group();
       case '}':
         return close();
+      case ']':
+        return at_ == label_end_ ? skip(at_ + 1) : static_cast<void>(++at_);
       case '\n':
         return line_end();
       case '`':
@@ -253,6 +267,11 @@ class LatexReader {
     if (name == "begin" || name == "end") return environment(name == "begin", name_end);
     if (name == "verb" || name == "lstinline") return verbatim(name_end);
     if (accent(name, name_end) || symbol(name, name_end)) return;
+    if (name == "item" && has_label(name_end)) {
+      skip(name_end + 1);
+      label_end_ = past_bracket(name_end) - 1;
+      return;
+    }
     const LatexCommand known = latex_command(name);
     switch (known.role) {
       case LatexRole::pair:
@@ -269,6 +288,15 @@ class LatexReader {
       case LatexRole::unknown:
         return unknown(name_end);
     }
+  }
+  // \item[label] with a text; a letter or a number such as "[a)]" stays.
+  bool has_label(std::size_t from) const {
+    const std::size_t end = byte(from) == '[' ? past_bracket(from) : std::string_view::npos;
+    if (end == std::string_view::npos) return false;
+    const std::string_view label = bytes_.substr(from, end - from);
+    return std::count_if(label.begin(), label.end(), [](char c) {
+             return std::isalpha(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 0x80;
+           }) > 1;
   }
   std::size_t line_of_definition(std::size_t from) const { return std::min(bytes_.find('\n', from), bytes_.size()); }
 
@@ -380,11 +408,13 @@ class LatexReader {
     skip(last == std::string_view::npos ? bytes_.size() : last + ending.size());
   }
 
+  TextDocument& document_;
   std::string_view bytes_;
   SegmentBuilder builder_;
   std::size_t at_ = 0, done_ = 0;  ///< the current place, and where text begins that has not been added
   std::vector<Group> groups_;
   std::vector<std::uint32_t> closing_;  ///< of each opening brace: the place of the closing one; 0: there is none
+  std::size_t label_end_ = 0;           ///< of the last \item[label]: the place of its closing bracket
   bool ended_ = false;
 };
 

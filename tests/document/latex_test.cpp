@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/document_text.h"
+#include "support/linear_time.h"
 #include "support/rounds.h"
 
 namespace tril::document::latex_test {
@@ -55,6 +56,15 @@ TEST(Latex, TextInBracesIsNoArgument) {
             "SEE \\hyperref[sec:a]{THIS SECTION} OR \\hyperref{u}{c}{n}{that}");
 }
 
+TEST(Latex, LabelsOfItemsAreTexts) {
+  EXPECT_EQ(capitals("\\item[A \\emph{dog}:] It runs.\n\\item[{a [b]}] two\n\\item[a)] three\n\\item[--] four"),
+            "\\item[A \\emph{DOG}:] IT RUNS.\n\\item[{A [B{]}}] TWO\n\\item[a)] THREE\n\\item[--] FOUR");
+  EXPECT_EQ(texts("\\item[The dog] It runs [fast]."), (Texts{"The dog", "It runs [fast]."}));
+  EXPECT_EQ(read_latex("\\item[dog] x")->write(std::vector<Segment>{{"a [b] c", {}, {}}, {"[y]", {}, {}}}),
+            "\\item[a [b{]} c] {[}y]");
+  EXPECT_EQ(texts("\\item[dog"), Texts{"[dog"}) << "without an end";
+}
+
 TEST(Latex, ATranslationBeginsNoArgument) {
   for (const std::string before : {"\\item ", "\\\\\n", "\\today "})
     for (const auto& [text, written] : {std::pair{"[a] b", "{[}a] b"}, {"*a", "{*}a"}, {"a [b] *", "a [b] *"}})
@@ -75,6 +85,7 @@ TEST(Latex, RandomFilesStayThemselvesWithBalancedBraces) {
                                        "{",
                                        "\\section{",
                                        "\\item ",
+                                       "\\item[to do",
                                        "\\foo ",
                                        "\\foo{x}",
                                        "$",
@@ -120,10 +131,11 @@ TEST(Latex, RandomFilesStayThemselvesWithBalancedBraces) {
 }
 
 TEST(Latex, HostileInputTakesLinearTime) {
-  for (const std::string part : {"{", "\\emph{", "\\foo[", "$x", "\\begin{a}", "\\(", "%", "\\verb|", "}", "\\item["}) {
-    std::string many;
-    while (many.size() < 400'000) many += part;
-    read_latex(many);
+  for (const std::string part :
+       {"{", "\\emph{", "\\foo[", "$x", "\\begin{a}", "\\(", "%", "\\verb|", "}", "\\item[", "\\item[ab"}) {
+    SCOPED_TRACE(part);
+    test::expect_linear_time(
+        500, [&](std::size_t n) { return test::repeated(part, n); }, [](const std::string& text) { read_latex(text); });
   }
 }
 
