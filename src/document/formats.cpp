@@ -4,7 +4,10 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "document/android_strings.h"
+#include "document/apple_strings.h"
 #include "document/csv.h"
+#include "document/dotnet_resources.h"
 #include "document/epub.h"
 #include "document/gettext.h"
 #include "document/html.h"
@@ -14,6 +17,8 @@
 #include "document/office.h"
 #include "document/plain_text.h"
 #include "document/properties.h"
+#include "document/qt_linguist.h"
+#include "document/string_catalog.h"
 #include "document/subtitles.h"
 #include "document/tmx.h"
 #include "document/xliff.h"
@@ -42,6 +47,11 @@ constexpr std::array<std::string_view, 2> yaml_names{"yaml", "yml"};
 constexpr std::array<std::string_view, 1> csv_names{"csv"};
 constexpr std::array<std::string_view, 2> tsv_names{"tsv", "tab"};
 constexpr std::array<std::string_view, 2> latex_names{"tex", "latex"};
+constexpr std::array<std::string_view, 1> android_names{"xml"};
+constexpr std::array<std::string_view, 1> strings_names{"strings"};
+constexpr std::array<std::string_view, 1> catalog_names{"xcstrings"};
+constexpr std::array<std::string_view, 1> qt_names{"ts"};
+constexpr std::array<std::string_view, 2> resource_names{"resx", "resw"};
 
 std::unique_ptr<Document> read_tsv(std::string bytes, const DocumentOptions& options) {
   DocumentOptions o = options;
@@ -71,7 +81,7 @@ const DocumentFormat* find_format(std::string_view path) {
 }  // namespace
 
 std::span<const DocumentFormat> document_formats() {
-  static constexpr std::array<DocumentFormat, 19> formats{
+  static constexpr std::array<DocumentFormat, 24> formats{
       {{"plain text", text_names,
         [](std::string bytes, const DocumentOptions&) { return read_plain_text(std::move(bytes)); }},
        {"HTML", html_names, [](std::string bytes, const DocumentOptions&) { return read_html(std::move(bytes)); }},
@@ -87,6 +97,11 @@ std::span<const DocumentFormat> document_formats() {
         [](std::string bytes, const DocumentOptions& o) { return read_json_strings(std::move(bytes), o.where); }},
        {"Java properties", properties_names,
         [](std::string bytes, const DocumentOptions&) { return read_properties(std::move(bytes)); }},
+       {"Android strings", android_names, read_android_strings},
+       {"Apple strings", strings_names, read_apple_strings, Encoding::own},
+       {"Apple string catalogue", catalog_names, read_string_catalog},
+       {"Qt Linguist", qt_names, read_qt_linguist, Encoding::own},
+       {".NET resources", resource_names, read_dotnet_resources},
        {"XLIFF", xliff_names, read_xliff},
        {"TMX", tmx_names, read_tmx},
        {"YAML", yaml_names, read_yaml_strings},

@@ -15,6 +15,7 @@ namespace tril::document {
 enum class Encoding : std::uint8_t {
   utf8,
   packed,  ///< a ZIP archive
+  own,     ///< its reader checks it
 };
 
 struct DocumentFormat {

@@ -8,12 +8,8 @@
 namespace tril::document {
 namespace {
 
-std::string escape_json(std::string_view text) {
-  const std::string quoted = nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  return quoted.substr(1, quoted.size() - 2);
-}
 std::string escape_json_slot(std::string_view text, const Slot&) {
-  return escape_json(text);
+  return json_escaped(text);
 }
 
 // Finds the strings of a valid JSON text.
@@ -64,7 +60,7 @@ class JsonStrings {
       levels_.back().kept = above || raw.starts_with('@');
     } else if (levels_.empty() || !levels_.back().kept) {
       Segment segment =
-          string_segment(nlohmann::json::parse(bytes_.substr(begin, end + 1 - begin)).get<std::string>(), escape_json);
+          string_segment(nlohmann::json::parse(bytes_.substr(begin, end + 1 - begin)).get<std::string>(), json_escaped);
       if (is_worth_translating(segment)) document_.add({.at = inside, .escape = &escape_json_slot}, std::move(segment));
     }
     return end;
@@ -76,6 +72,11 @@ class JsonStrings {
 };
 
 }  // namespace
+
+std::string json_escaped(std::string_view text) {
+  const std::string quoted = nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return quoted.substr(1, quoted.size() - 2);
+}
 
 std::unique_ptr<Document> read_json_strings(std::string json, const std::string& where) {
   parse_json(std::string_view(json).substr(json.starts_with("\xef\xbb\xbf") ? 3 : 0), where);

@@ -3,10 +3,14 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "document/document.h"
 
 namespace tril::document {
+
+/// The text as it stands between a JSON string's quotes.
+std::string json_escaped(std::string_view text);
 
 /// Keys, numbers, layout, the order of keys, and the values of keys that begin with "@" (the notes of ARB files) are
 /// kept. Placeholders are marks (string_segment.h).

@@ -1,11 +1,10 @@
 #include "document/properties.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "document/string_segment.h"
+#include "document/unicode_escape.h"
 #include "document/words.h"
-#include "unicode/characters.h"
 
 namespace tril::document {
 namespace {
@@ -17,14 +16,6 @@ std::string escape_property_slot(std::string_view text, const Slot&) {
   return escape_property(text);
 }
 
-// The UTF-16 unit of "\uXXXX" at the start of a text.
-std::uint32_t unit_of(std::string_view text) {
-  std::uint32_t unit = 0;
-  if (text.size() < 6 || !text.starts_with("\\u")) return 0;
-  const auto [end, error] = std::from_chars(text.data() + 2, text.data() + 6, unit, 16);
-  return error == std::errc() && end == text.data() + 6 ? unit : 0;
-}
-
 // What the value means.
 std::string unescaped_property(std::string_view raw) {
   std::string s;
@@ -33,12 +24,9 @@ std::string unescaped_property(std::string_view raw) {
       s += raw[at];
       continue;
     }
-    std::uint32_t unit = unit_of(raw.substr(at));
-    if (unit != 0) {
-      at += 5;
-      const std::uint32_t low = unit >= 0xd800 && unit < 0xdc00 ? unit_of(raw.substr(at + 1)) : 0;
-      if (low >= 0xdc00 && low < 0xe000) unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00), at += 6;
-      append_utf8(s, unit >= 0xd800 && unit < 0xe000 ? 0xfffd : static_cast<char32_t>(unit));
+    if (const auto escape = unicode_escape(raw.substr(at))) {
+      s += escape->text;
+      at += escape->bytes - 1;
       continue;
     }
     const char c = raw[++at];

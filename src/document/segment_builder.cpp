@@ -69,6 +69,10 @@ void SegmentBuilder::fixed(Range raw, std::string_view text, bool variable) {
   add(Piece::fixed, raw, text);
   pieces_.back().variable = variable;
 }
+void SegmentBuilder::shortcut(Range raw) {
+  point(raw);
+  pieces_.back().before_word = true;
+}
 void SegmentBuilder::line_break(Range raw) {
   add(Piece::blank, raw, "\n");
   pieces_.back().breaks = true;
@@ -99,7 +103,9 @@ void SegmentBuilder::match_tags() {
 
 Range SegmentBuilder::trimmed() const {
   std::size_t begin = 0, end = pieces_.size();
-  const auto may_go = [&](std::size_t p) { return pieces_[p].kind == Piece::blank || pieces_[p].kind == Piece::point; };
+  const auto may_go = [&](std::size_t p) {
+    return pieces_[p].kind == Piece::blank || (pieces_[p].kind == Piece::point && !pieces_[p].before_word);
+  };
   for (bool changed = true; changed && begin < end;) {
     changed = false;
     const auto drop = [&](std::size_t from_begin, std::size_t from_end) {
@@ -168,7 +174,8 @@ SlottedSegment SegmentBuilder::segment_of(Range left) const {
                                std::string(raw_text(piece.raw)),
                                {},
                                open.empty() ? -1 : static_cast<std::int32_t>(open.back()),
-                               piece.variable});
+                               piece.variable,
+                               piece.before_word});
       if (kind == MarkKind::pair) open.push_back(segment.marks.size() - 1);
       if (kind == MarkKind::point) mark_of[p + 1] = static_cast<std::int32_t>(segment.marks.size() - 1);
       if (const auto begin = mark_of.find(piece.begin); begin != mark_of.end())

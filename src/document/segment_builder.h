@@ -55,6 +55,8 @@ class SegmentBuilder {
   void point(Range raw);
   /// Fixed words; blank ones are a point. @param variable  see Mark
   void fixed(Range raw, std::string_view text, bool variable);
+  /// The sign of a shortcut key: a point that stands before a word, also at the edge of the segment.
+  void shortcut(Range raw);
   /// A line end with the white space around it, as in "\n> " of a quotation.
   void line_break(Range raw);
 
@@ -72,7 +74,7 @@ class SegmentBuilder {
     enum Kind : std::uint8_t { blank, word, open, close, point, fixed } kind;
     Range raw;
     std::string text;  ///< of a word, a blank, fixed words; of a tag its name
-    bool variable = false, spelled = false, breaks = false;
+    bool variable = false, spelled = false, breaks = false, before_word = false;
     std::string written = {};  ///< of a tag its bytes in a translation, if not those of the file
     std::size_t match = 0;     ///< of a tag its counterpart's number + 1; 0: none
     std::size_t begin = 0;     ///< of a tag that became a point: likewise that of Mark::begin

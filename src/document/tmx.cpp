@@ -82,10 +82,6 @@ std::string source_of(const pugi::xml_document& file, const DocumentOptions& opt
   fail_usage(options.where, "it names no source language", "name the language to translate from");
 }
 
-std::string white_space(const pugi::xml_node& node) {
-  return node.type() == pugi::node_pcdata && is_blank(node.value()) ? node.value() : "";
-}
-
 }  // namespace
 
 std::vector<MemoryUnit> read_tmx_memory(std::string_view bytes, const DocumentOptions& options) {
@@ -115,11 +111,11 @@ std::unique_ptr<Document> read_tmx(std::string bytes, const DocumentOptions& opt
     const std::size_t end = places.whole(tu.last_child()).end - white_space(tu.last_child()).size();
     const std::string tag = tuv.attribute("xml:lang") || !tuv.attribute("lang") ? "xml:lang" : "lang";
     XmlCopy copy{.content = places.content(seg), .at = {end, end}, .before = {}, .after = {}};
-    copy.before = white_space(tuv.previous_sibling()) + "<" + tuv.name() + " " + tag + "=\"" +
-                  attribute_escaped(target) + "\">" + white_space(seg.previous_sibling()) + "<" + seg.name() + ">";
+    copy.before = indentation_of(tuv) + "<" + tuv.name() + " " + tag + "=\"" + attribute_escaped(target) + "\">" +
+                  indentation_of(seg) + "<" + seg.name() + ">";
     copy.after =
         std::string("</") + seg.name() + ">" + white_space(tuv.last_child()) + "</" + std::string(tuv.name()) + ">";
-    add_copy(*document, xml_segments(*document, seg, role_of_tmx, true), std::move(copy));
+    add_copy(*document, xml_segments(*document, seg, {.role_of = role_of_tmx, .keeps_space = true}), std::move(copy));
   });
   if (!any)
     fail(options.where, fmt::format("has no text in the source language \"{}\"", printable(source)),

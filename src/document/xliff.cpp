@@ -100,7 +100,8 @@ class XliffReader {
     const pugi::xml_node& original = segmented ? segmented : source;
     const bool keeps_space = inherited_attribute(source, "xml:space") == "preserve";
     std::vector<SlottedSegment> segments =
-        xml_segments(document_, original, is_version_2_ ? role_of_version_2 : role_of_version_1, keeps_space);
+        xml_segments(document_, original,
+                     {.role_of = is_version_2_ ? role_of_version_2 : role_of_version_1, .keeps_space = keeps_space});
     if (segments.empty()) return;
     if (is_version_2_) {
       const Range tag = places_.open_tag(unit);
@@ -121,15 +122,8 @@ class XliffReader {
       copy.before = with_attribute(copy.before, "state", "needs-review-translation");
       copy.before = with_attribute(copy.before, "state-qualifier", "mt-suggestion");
     }
-    if (!target) copy.before = space_before(source) + copy.before;
+    if (!target) copy.before = indentation_of(source) + copy.before;
     add_copy(document_, std::move(segments), std::move(copy));
-  }
-
-  // The line end and the indentation before an element.
-  std::string space_before(const pugi::xml_node& element) const {
-    const pugi::xml_node before = element.previous_sibling();
-    const bool space = before.type() == pugi::node_pcdata && is_blank(before.value());
-    return space ? before.value() : "";
   }
 
   TextDocument& document_;

@@ -59,6 +59,11 @@ Range XmlPlaces::open_tag(const pugi::xml_node& element) const {
   return {begin, end_of_tag(bytes_, begin)};
 }
 
+Range XmlPlaces::attribute_value(Range tag, std::string_view name) const {
+  const Range value = find_attribute(text(tag), name).value;
+  return value.empty() ? Range{} : Range{tag.begin + value.begin + 1, tag.begin + value.end - 1};
+}
+
 Range XmlPlaces::content(const pugi::xml_node& element) const {
   const Range tag = open_tag(element);
   if (is_alone(tag)) return {tag.end, tag.end};
@@ -114,6 +119,10 @@ std::string opening(std::string_view tag) {
 
 std::string_view prefix_of(std::string_view qualified_name) {
   return qualified_name.substr(0, qualified_name.find(':') + 1);
+}
+
+std::string white_space(const pugi::xml_node& node) {
+  return node.type() == pugi::node_pcdata && is_blank(node.value()) ? node.value() : "";
 }
 
 std::string inherited_attribute(pugi::xml_node node, const char* name) {

@@ -22,6 +22,9 @@ class XmlPlaces {
   /// All bytes of an element, text, CDATA section, comment or processing instruction.
   Range whole(const pugi::xml_node& node) const;
 
+  /// The value of an attribute in a tag, between its quotes; empty if there is none.
+  Range attribute_value(Range tag, std::string_view name) const;
+
   std::string_view text(Range at) const { return bytes_.substr(at.begin, at.size()); }
 
  private:
@@ -40,6 +43,12 @@ std::string attribute_escaped(std::string_view value);
 std::string opening(std::string_view tag);
 /// The prefix of a qualified name: "mt:" of "mt:name", "" of "name".
 std::string_view prefix_of(std::string_view qualified_name);
+/// The text of a node if it is white space; else "".
+std::string white_space(const pugi::xml_node& node);
+/// The line end and the white space before an element.
+inline std::string indentation_of(const pugi::xml_node& element) {
+  return white_space(element.previous_sibling());
+}
 /// The attribute of the innermost element, the node itself first, that has it; "" if none has.
 std::string inherited_attribute(pugi::xml_node node, const char* name);
 

@@ -4,19 +4,18 @@
 
 #include "document/character_references.h"
 #include "document/html.h"
-#include "document/html_reader.h"
 
 namespace tril::document {
 namespace {
 
 class XmlTextReader {
  public:
-  XmlTextReader(const TextDocument& document, XmlRoleOf role_of, bool keeps_space)
-      : places_(document.bytes()),
-        role_of_(role_of),
-        keeps_space_(keeps_space),
-        builder_(document.bytes(),
-                 {keeps_space ? LineEnds::are_text : LineEnds::break_lines, Worth::letters, &escape_markup}) {}
+  XmlTextReader(const TextDocument& document, const XmlTextStyle& style)
+      : bytes_(document.bytes()),
+        places_(bytes_),
+        style_(style),
+        builder_(bytes_,
+                 {style.keeps_space ? LineEnds::are_text : LineEnds::break_lines, Worth::letters, style.escape}) {}
 
   std::vector<SlottedSegment> run(const pugi::xml_node& element) {
     inside(element);
@@ -34,7 +33,7 @@ class XmlTextReader {
       const Range at = places_.whole(node);
       if (builder_.is_full()) end();
       if (node.type() == pugi::node_pcdata)
-        words(at);
+        style_.words(builder_, bytes_, at);
       else if (node.type() == pugi::node_cdata)
         cdata(at, node.value());
       else if (node.type() == pugi::node_element)
@@ -44,36 +43,24 @@ class XmlTextReader {
     }
   }
 
-  void words(Range at) {
-    std::size_t done = at.begin;
-    const auto plain = [&](std::size_t end) {
-      if (done < end) builder_.plain({done, end});
-    };
-    for (std::size_t place = at.begin; place < at.end;) {
-      const std::string_view rest = places_.text({place, at.end});
-      const auto known = rest[0] == '&' ? character_reference(rest) : std::nullopt;
-      const std::size_t other = rest[0] == '&' && !known ? other_reference(rest) : 0;
-      if (!known && other == 0) {
-        ++place;
-        continue;
-      }
-      plain(place);
-      const Range raw{place, place + (known ? known->bytes : other)};
-      known ? builder_.character(raw, known->text) : builder_.point(raw);
-      done = place = raw.end;
-    }
-    plain(at.end);
-  }
-
-  // One piece, so that no translation begins within it.
   void cdata(Range at, std::string text) {
-    if (!keeps_space_)
+    if (style_.cdata_words) {
+      end();
+      style_.cdata_words(builder_, bytes_, {at.begin + 9, at.end - 3});
+      auto segment = builder_.take();
+      if (!segment) return;
+      segment->slot.escape = style_.cdata_escape;
+      segments_.push_back(std::move(*segment));
+      return;
+    }
+    // One piece, so that no translation begins within it.
+    if (!style_.keeps_space)
       for (const char end : {'\n', '\r'}) std::replace(text.begin(), text.end(), end, ' ');
     builder_.character(at, text, false);
   }
 
   void take(const pugi::xml_node& element, Range at) {
-    const XmlRole role = role_of_(element);
+    const XmlRole role = style_.role_of(element);
     const Range open = places_.open_tag(element), close{places_.content(element).end, at.end};
     const bool alone = open == at;
     switch (role.kind) {
@@ -97,18 +84,39 @@ class XmlTextReader {
     }
   }
 
+  std::string_view bytes_;
   XmlPlaces places_;
-  XmlRoleOf role_of_;
-  bool keeps_space_;
+  const XmlTextStyle& style_;
   SegmentBuilder builder_;
   std::vector<SlottedSegment> segments_;
 };
 
 }  // namespace
 
-std::vector<SlottedSegment> xml_segments(const TextDocument& document, const pugi::xml_node& element, XmlRoleOf role_of,
-                                         bool keeps_space) {
-  return XmlTextReader(document, role_of, keeps_space).run(element);
+void add_xml_words(SegmentBuilder& builder, std::string_view bytes, Range at) {
+  std::size_t done = at.begin;
+  const auto plain = [&](std::size_t end) {
+    if (done < end) builder.plain({done, end});
+  };
+  for (std::size_t place = at.begin; place < at.end;) {
+    const std::string_view rest = bytes.substr(place, at.end - place);
+    const auto known = rest[0] == '&' ? character_reference(rest) : std::nullopt;
+    const std::size_t other = rest[0] == '&' && !known ? other_reference(rest) : 0;
+    if (!known && other == 0) {
+      ++place;
+      continue;
+    }
+    plain(place);
+    const Range raw{place, place + (known ? known->bytes : other)};
+    known ? builder.character(raw, known->text) : builder.point(raw);
+    done = place = raw.end;
+  }
+  plain(at.end);
+}
+
+std::vector<SlottedSegment> xml_segments(const TextDocument& document, const pugi::xml_node& element,
+                                         const XmlTextStyle& style) {
+  return XmlTextReader(document, style).run(element);
 }
 
 void add_copy(TextDocument& document, std::vector<SlottedSegment> segments, XmlCopy copy) {

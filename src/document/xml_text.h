@@ -1,12 +1,15 @@
-// Reads texts of XML files that are written to another place: sources of bilingual files, whose translations stand beside them.
+// Reads texts of XML files. A translation replaces its text, or is written to another place, as in bilingual files.
 #pragma once
 
 #include <pugixml.hpp>
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "document/document.h"
+#include "document/html_reader.h"
 #include "document/segment_builder.h"
 #include "document/xml_places.h"
 
@@ -26,10 +29,25 @@ struct XmlRole {
 };
 using XmlRoleOf = XmlRole (*)(const pugi::xml_node& element);
 
+/// Adds the text at some bytes of the file to a segment.
+using AddWords = std::function<void(SegmentBuilder& builder, std::string_view bytes, Range at)>;
+/// Text with references of XML.
+void add_xml_words(SegmentBuilder& builder, std::string_view bytes, Range at);
+
+/// How a format writes texts.
+struct XmlTextStyle {
+  XmlRoleOf role_of;
+  bool keeps_space = false;  ///< line ends are text, as for xml:space="preserve"; else they are white space
+  AddWords words = &add_xml_words;
+  Escape escape = &escape_markup;
+  /// Of a CDATA section, which then is a segment of its own. Empty: a section is a piece of the text around it
+  AddWords cdata_words = {};
+  Escape cdata_escape = nullptr;
+};
+
 /// Reads the content of an element as segments.
-/// @param keeps_space  line ends are text, as for xml:space="preserve"; else they are white space
-std::vector<SlottedSegment> xml_segments(const TextDocument& document, const pugi::xml_node& element, XmlRoleOf role_of,
-                                         bool keeps_space);
+std::vector<SlottedSegment> xml_segments(const TextDocument& document, const pugi::xml_node& element,
+                                         const XmlTextStyle& style);
 
 /// Where a copy of a content is written, with its segments translated.
 struct XmlCopy {

@@ -10,6 +10,7 @@ document of plain text.
 import argparse
 import csv
 import io
+import json
 import os
 import subprocess
 import sys
@@ -19,7 +20,7 @@ import yaml
 import ruamel.yaml
 import TexSoup
 from lxml import etree
-from translate.storage import tmx, xliff
+from translate.storage import aresource, properties, resx, tmx, ts2, xliff
 
 SENTENCES = ["A dog runs in the snow.", "Two men play football.", "The red ball is on the grass."]
 
@@ -48,9 +49,9 @@ class Checks:
         self.texts = self.document("lines.txt", "\n".join(SENTENCES) + "\n").splitlines()
         self.failures = 0
 
-    def file(self, name, text):
+    def file(self, name, text, encoding):
         path = os.path.join(self.folder, name)
-        with open(path, "w", encoding="utf-8", newline="") as f:
+        with open(path, "w", encoding=encoding, newline="") as f:
             f.write(text)
         return path
 
@@ -61,10 +62,10 @@ class Checks:
             sys.exit(ran.stderr)
         return ran.stdout
 
-    def document(self, name, text, more=()):
+    def document(self, name, text, more=(), encoding="utf-8"):
         out = os.path.join(self.folder, "out-" + name)
-        self.tril([self.file(name, text), "--to", self.options.to, "-o", out, *more])
-        with open(out, encoding="utf-8", newline="") as f:
+        self.tril([self.file(name, text, encoding), "--to", self.options.to, "-o", out, *more])
+        with open(out, encoding=encoding, newline="") as f:
             return f.read()
 
     def equal(self, what, got, expected):
@@ -126,6 +127,56 @@ class Checks:
                             "".join(f'msgid "{s}"\nmsgstr ""\n\n' for s in SENTENCES))
         self.equal("gettext, polib", [e.msgstr for e in polib.pofile(out)], self.texts)
 
+    def android(self):
+        a, b, c = SENTENCES
+        text = (f'<?xml version="1.0" encoding="utf-8"?>\n<resources xmlns:tools="http://schemas.android.com/tools">\n'
+                f'    <string name="a" tools:ignore="x">{a}</string>\n    <string name="id" translatable="false">kept id</string>\n'
+                f'    <plurals name="p">\n        <item quantity="one">{b}</item>\n        <item quantity="other">{c}</item>\n'
+                f'    </plurals>\n</resources>\n')
+        out = self.document("strings.xml", text)
+        store = aresource.AndroidResourceFile()
+        store.parse(out.encode())
+        d, e, f = self.texts
+        # The toolkit undoes Android's escapes.
+        self.equal("Android, translate-toolkit", [u.target for u in store.units if u.istranslatable()], [d, [e, f]])
+        strings = [s.text for s in etree.fromstring(out.encode()).iter("string")]
+        self.equal("Android, lxml", strings, [d.replace("'", "\\'").replace('"', '\\"'), "kept id"])
+
+    def apple(self):
+        text = "/* a note */\n" + "".join(f'"k{i}" = "{s}"; // x\n' for i, s in enumerate(SENTENCES))
+        for encoding, personality in (("utf-8", "strings-utf8"), ("utf-16", "strings")):
+            out = self.document(f"{encoding}.strings", text, encoding=encoding)
+            store = properties.propfile(personality=personality)
+            store.parse(out.encode(encoding))
+            self.equal(f"Apple strings in {encoding}, translate-toolkit", [u.source for u in store.units if u.name], self.texts)
+
+    def catalogue(self):
+        text = {"sourceLanguage": "en", "strings": {s: {} for s in sorted(SENTENCES)}, "version": "1.0"}
+        out = json.loads(self.document("x.xcstrings", json.dumps(text, indent=2)))
+        got = {key: s["localizations"][self.options.to]["stringUnit"]["value"] for key, s in out["strings"].items()}
+        self.equal("Apple string catalogue, Python's json", got, dict(zip(SENTENCES, self.texts)))
+
+    def qt(self):
+        messages = "".join(f"<message><source>{s}</source><translation type=\"unfinished\"></translation></message>"
+                           for s in SENTENCES[:2])
+        done = "<message><source>kept</source><translation>behalten</translation></message>"
+        plural = (f'<message numerus="yes"><source>{SENTENCES[2]}</source><translation type="unfinished"><numerusform></numerusform>'
+                  f"<numerusform></numerusform></translation></message>")
+        out = self.document("x.ts", f'<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE TS>\n<TS version="2.1"><context><name>M</name>'
+                                    f"{messages}{done}{plural}</context></TS>\n")
+        store = ts2.tsfile.parsestring(out.encode())
+        d, e, f = self.texts
+        self.equal("Qt Linguist, translate-toolkit", [u.target for u in store.units], [d, e, "behalten", [f, f]])
+        self.equal("Qt Linguist, for review", [u.isfuzzy() for u in store.units], [True, True, False, True])
+        self.equal("Qt Linguist, target language", store.gettargetlanguage(), self.options.to)
+
+    def dotnet(self):
+        data = "".join(f'<data name="k{i}" xml:space="preserve"><value>{s}</value></data>' for i, s in enumerate(SENTENCES))
+        other = '<data name="f" type="System.Int32"><value>7</value></data>'
+        out = self.document("x.resx", f'<?xml version="1.0" encoding="utf-8"?>\n<root>{data}{other}</root>\n')
+        store = resx.RESXFile.parsestring(out.encode())
+        self.equal(".NET resources, translate-toolkit", [u.target for u in store.units][:3], self.texts)
+
     def latex(self):
         a, b, c = SENTENCES
         text = (f"\\documentclass{{article}}\n\\begin{{document}}\n\\section{{{a}}}\n{b}\n\\begin{{equation}}x\\end{{equation}}\n"
@@ -143,7 +194,8 @@ def main():
     parser.add_argument("model")
     parser.add_argument("--to", default="de")
     checks = Checks(parser.parse_args())
-    for check in (checks.xliff, checks.tmx, checks.yaml, checks.csv, checks.gettext, checks.latex):
+    for check in (checks.xliff, checks.tmx, checks.yaml, checks.csv, checks.gettext, checks.latex, checks.android,
+                  checks.apple, checks.catalogue, checks.qt, checks.dotnet):
         check()
     sys.exit(1 if checks.failures else 0)
 

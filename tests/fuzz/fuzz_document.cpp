@@ -29,16 +29,19 @@ void check_marks(const tril::document::Segment& source, const tril::document::Se
   }
 }
 
-// A translation stands beside its source, so that text that equals its source is written, too.
+// A translation stands beside its source, so that text that equals its source is written, too; or plural forms are added.
 bool is_bilingual(std::string_view format) {
-  return format == "gettext" || format == "XLIFF" || format == "TMX";
+  for (const std::string_view f :
+       {"gettext", "XLIFF", "TMX", "Qt Linguist", "Apple string catalogue", "Android strings"})
+    if (f == format) return true;
+  return false;
 }
 
 // The first inputs: small documents, each of the format with this number.
 struct Sample {
   std::string_view extension, bytes;
 };
-constexpr std::array<Sample, 11> samples{
+constexpr std::array<Sample, 17> samples{
     {{"xlf",
       "<xliff version='1.2'><file source-language='en'><body><trans-unit><source>a <g id='1'>dog</g><x id='2'/> &amp; "
       "<bpt id='3'/>cat<ept id='3'/></source><target state='new'/></trans-unit></body></file></xliff>"},
@@ -51,6 +54,19 @@ constexpr std::array<Sample, 11> samples{
      {"yaml",
       "en:\n  a: dog # x\n  b: 'it''s'\n  c: |\n    one\n    two\n  d: [\"x\", {k: y z}]\n  e: >-\n    x\n    y\n"},
      {"csv", "a\n\"b \"\"c\"\"\"\n"},
+     {"tsv", "\"a\" dog\n\"b \"\"c\"\"\"\n"},
+     {"xml",
+      "<resources><string name='a'>it\\'s <b>\\u00e4 %1$s</b>\\n \"x  y\" <xliff:g>z</xliff:g></string><plurals><item "
+      "quantity='other'>%d <![CDATA[<i>dogs</i>]]></item></plurals></resources>"},
+     {"strings", "/* c */ \"a\" = \"b \\\"c\\\" \\U00e4 %@\";\nd.e = f; // g\n\"h\";"},
+     {"xcstrings",
+      "{\"sourceLanguage\":\"en\",\"strings\":{\"a "
+      "dog\":{},\"k\":{\"localizations\":{\"en\":{\"variations\":{\"plural\":"
+      "{\"other\":{\"stringUnit\":{\"value\":\"%lld dogs\"}}}},\"substitutions\":{\"a\":{\"argNum\":1}}}}}}}"},
+     {"ts",
+      "<TS language='de'><message numerus='yes'><source>a &amp;dog %n<byte value='x1'/></source><translation "
+      "type='unfinished'><numerusform/></translation></message></TS>"},
+     {"resx", "<root><data name='a'><value>a {0} &lt;b&gt;c&lt;/b&gt; &amp;d</value></data></root>"},
      {"tex",
       "\\section{A}\n\\emph{a {\\bf b}} $x$ \\cite{k} \\'e % c\n\\begin{align}x\\end{align}\\item[l] d\\footnote{e}"},
      {"docx",

@@ -1,0 +1,149 @@
+#include "document/apple_strings.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/error.h"
+#include "base/line_of.h"
+#include "document/string_segment.h"
+#include "document/unicode_escape.h"
+#include "document/utf16_text.h"
+#include "document/words.h"
+
+namespace tril::document {
+namespace {
+
+std::string escape_apple(std::string_view text) {
+  return escaped_controls(text, "\"");
+}
+std::string escape_apple_slot(std::string_view text, const Slot&) {
+  return escape_apple(text);
+}
+
+std::string unescaped_apple(std::string_view raw) {
+  std::string s;
+  for (std::size_t at = 0; at < raw.size(); ++at) {
+    if (raw[at] != '\\' || at + 1 == raw.size()) {
+      s += raw[at];
+      continue;
+    }
+    auto known = unicode_escape(raw.substr(at), 'U');
+    if (!known) known = unicode_escape(raw.substr(at));
+    if (known) {
+      s += known->text;
+      at += known->bytes - 1;
+      continue;
+    }
+    const char c = raw[++at];
+    s += c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
+  }
+  return s;
+}
+
+// A key or a value.
+struct AppleString {
+  Range at;  ///< within its quotes
+  bool is_quoted = false;
+};
+
+class AppleReader {
+ public:
+  AppleReader(TextDocument& document, const std::string& where)
+      : document_(document), bytes_(document.bytes()), where_(where), at_(bytes_.starts_with("\xef\xbb\xbf") ? 3 : 0) {}
+
+  void run() {
+    for (skip_comments(); at_ < bytes_.size(); skip_comments()) {
+      const AppleString key = string("a key");
+      skip_comments();
+      const std::size_t key_end = key.at.end + (key.is_quoted ? 1 : 0);
+      if (take('=')) {
+        skip_comments();
+        const AppleString value = string("a value");
+        add(value.at, value, value.is_quoted ? "" : "\"");
+        skip_comments();
+      } else {
+        add({key_end, key_end}, key, " = \"");
+      }
+      if (!take(';')) refuse("expected ; behind an entry");
+    }
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const {
+    fail(fmt::format("{}: line {}", where_, line_of(bytes_, at_)), what, "an entry has the form \"key\" = \"value\";");
+  }
+  bool take(char c) {
+    if (at_ >= bytes_.size() || bytes_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  void skip_comments() {
+    while (at_ < bytes_.size()) {
+      const std::string_view rest = bytes_.substr(at_);
+      if (is_blank(rest[0])) {
+        ++at_;
+      } else if (rest.starts_with("//")) {
+        at_ = std::min(bytes_.find('\n', at_), bytes_.size());
+      } else if (rest.starts_with("/*")) {
+        const std::size_t end = bytes_.find("*/", at_ + 2);
+        if (end == std::string_view::npos) refuse("its comment is not closed");
+        at_ = end + 2;
+      } else {
+        return;
+      }
+    }
+  }
+
+  AppleString string(const std::string& what) {
+    const auto is_plain = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+             std::string_view("_$/:.-").find(c) != std::string_view::npos;
+    };
+    if (take('"')) {
+      const std::size_t begin = at_;
+      while (at_ < bytes_.size() && bytes_[at_] != '"') at_ += bytes_[at_] == '\\' ? 2 : 1;
+      if (at_ >= bytes_.size()) {
+        at_ = begin;
+        refuse("a string is not closed");
+      }
+      return {{begin, at_++}, true};
+    }
+    const std::size_t begin = at_;
+    while (at_ < bytes_.size() && is_plain(bytes_[at_])) ++at_;
+    if (at_ == begin) refuse("expected " + what);
+    return {{begin, at_}, false};
+  }
+
+  // @param at  where the translation is written @param quote  what it gets before it if it is not within quotes
+  void add(Range at, const AppleString& source, const std::string& quote) {
+    const std::string_view raw = bytes_.substr(source.at.begin, source.at.size());
+    Segment segment = string_segment(source.is_quoted ? unescaped_apple(raw) : std::string(raw), escape_apple);
+    if (!is_worth_translating(segment)) return;
+    Slot slot{.at = at, .escape = &escape_apple_slot};
+    if (!quote.empty()) slot.finish = [quote](const std::string& text) { return quote + text + "\""; };
+    document_.add(std::move(slot), std::move(segment));
+  }
+
+  TextDocument& document_;
+  std::string_view bytes_;
+  const std::string& where_;
+  std::size_t at_;
+};
+
+}  // namespace
+
+std::unique_ptr<Document> read_apple_strings(std::string bytes, const DocumentOptions& options) {
+  const auto read = [&](std::string text) {
+    auto document = std::make_unique<TextDocument>(std::move(text));
+    AppleReader(*document, options.where).run();
+    return document;
+  };
+  if (bytes.starts_with("bplist") || bytes.find("<plist") < 1000)
+    fail(options.where, "is a property list in binary or XML form, expected lines such as \"key\" = \"value\";",
+         "translate the file that it was made from");
+  if (is_utf16(bytes)) return read_utf16(bytes, options.where, read);
+  check_encoding(bytes, options.where);
+  return read(std::move(bytes));
+}
+
+}  // namespace tril::document

@@ -1,0 +1,103 @@
+#include "document/qt_linguist.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "document/document_languages.h"
+#include "document/words.h"
+#include "document/xml_string.h"
+#include "format/xml_file.h"
+
+namespace tril::document {
+namespace {
+
+// <byte value="x1b"/> is a character that XML forbids.
+XmlRole role_of_qt(const pugi::xml_node&) {
+  return {XmlRole::point};
+}
+
+class QtReader {
+ public:
+  QtReader(TextDocument& document, const DocumentOptions& options)
+      : document_(document),
+        options_(options),
+        places_(document.bytes()),
+        file_(parse_xml(document.bytes(), options.where, XmlText::verbatim)) {}
+
+  void run() {
+    const pugi::xml_node root = file_.document_element();
+    if (std::string_view(root.name()) != "TS") refuse_other_file(options_.where);
+    const std::string stated = root.attribute("language").value();
+    check_languages(root.attribute("sourcelanguage").value(), stated, options_);
+    if (stated.empty()) {
+      std::string code = target_language(options_);
+      std::replace(code.begin(), code.end(), '-', '_');
+      const Range tag = places_.open_tag(root);
+      document_.replace(tag, with_attribute(places_.text(tag), "language", code));
+    }
+    messages_of(root);
+  }
+
+  [[noreturn]] static void refuse_other_file(const std::string& where) {
+    fail(where, "is not a file of Qt Linguist, which has a root element <TS>",
+         "tril does not read TypeScript or video; is the name right?");
+  }
+
+ private:
+  // Messages stand in contexts or, with identifiers, also beside them.
+  void messages_of(const pugi::xml_node& parent) {
+    for (const pugi::xml_node element : parent.children()) {
+      const std::string_view name = element.name();
+      if (name == "context") messages_of(element);
+      if (name == "message") message(element);
+    }
+  }
+
+  static bool is_empty(const pugi::xml_node& form) { return is_blank(xml_text_of(form)) && !form.child("byte"); }
+
+  void message(const pugi::xml_node& message) {
+    const pugi::xml_node source = message.child("source"), translation = message.child("translation");
+    const std::string_view type = translation.attribute("type").value();
+    if (!source || !is_empty(translation) || (!type.empty() && type != "unfinished") ||
+        std::string_view(translation.attribute("variants").value()) == "yes")
+      return;
+    if (!translation) {
+      const std::size_t end = places_.whole(last_element(message)).end;
+      return form(source, {end, end}, indentation_of(source) + "<translation type=\"unfinished\">", "</translation>");
+    }
+    const std::string first = opening(places_.text(places_.open_tag(translation)));
+    const std::string tag = type.empty() ? with_attribute(first, "type", "unfinished") : first;
+    if (!translation.child("numerusform")) return form(source, places_.whole(translation), tag, "</translation>");
+    if (type.empty()) document_.replace(places_.open_tag(translation), tag);
+    for (const pugi::xml_node f : translation.children("numerusform"))
+      form(source, places_.whole(f), opening(places_.text(places_.open_tag(f))), "</numerusform>");
+  }
+
+  void form(const pugi::xml_node& source, Range at, std::string before, std::string after) {
+    add_copy(document_, xml_segments(document_, source, xml_string_style(role_of_qt)),
+             {.content = places_.content(source), .at = at, .before = std::move(before), .after = std::move(after)});
+  }
+
+  static pugi::xml_node last_element(const pugi::xml_node& parent) {
+    pugi::xml_node last = parent.last_child();
+    while (last && last.type() != pugi::node_element) last = last.previous_sibling();
+    return last;
+  }
+
+  TextDocument& document_;
+  const DocumentOptions& options_;
+  XmlPlaces places_;
+  pugi::xml_document file_;
+};
+
+}  // namespace
+
+std::unique_ptr<Document> read_qt_linguist(std::string bytes, const DocumentOptions& options) {
+  if (bytes.find("<TS") == std::string::npos) QtReader::refuse_other_file(options.where);
+  check_encoding(bytes, options.where);
+  auto document = std::make_unique<TextDocument>(std::move(bytes));
+  QtReader(*document, options).run();
+  return document;
+}
+
+}  // namespace tril::document
