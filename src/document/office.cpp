@@ -14,7 +14,7 @@ namespace tril::document {
 namespace {
 
 // The ends of the content types of members that are read (ECMA-376 part 1, annex A).
-constexpr std::array<std::string_view, 20> read_types{
+constexpr std::array<std::string_view, 21> read_types{
     "wordprocessingml.document.main+xml", "word.document.macroEnabled.main+xml",
     "wordprocessingml.template.main+xml", "word.template.macroEnabledTemplate.main+xml",
     "wordprocessingml.header+xml",        "wordprocessingml.footer+xml",
@@ -24,7 +24,8 @@ constexpr std::array<std::string_view, 20> read_types{
     "drawingml.diagramDrawing+xml",       "drawingml.chart+xml",
     "drawingml.chartshapes+xml",          "officedocument.drawing+xml",
     "spreadsheetml.sharedStrings+xml",    "spreadsheetml.comments+xml",
-    "spreadsheetml.worksheet+xml",        "ms-excel.sheet.macroEnabled.worksheet+xml"};
+    "spreadsheetml.worksheet+xml",        "ms-excel.sheet.macroEnabled.worksheet+xml",
+    "package.core-properties+xml"};
 
 constexpr std::string_view escaped_line_end = "_x000a_";  // in the name of a column
 constexpr std::string_view types_name = "[Content_Types].xml";
@@ -104,7 +105,7 @@ std::unique_ptr<Document> read_open_document(std::string bytes, const DocumentOp
     if (nodes[n].kind == XmlNode::element && nodes.local(n) == "encryption-data") package.refuse_encryption();
   for (const ZipMember* const m : package.members()) {
     const std::string name = m->name.substr(m->name.find_last_of('/') + 1);
-    if (name == "content.xml" || name == "styles.xml")
+    if (name == "content.xml" || name == "styles.xml" || name == "meta.xml")
       document->add(*m, read_office_part(package.read(*m), package.place_of(m->name)));
   }
   return document;

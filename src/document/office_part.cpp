@@ -1,5 +1,7 @@
 #include "document/office_part.h"
 
+#include <algorithm>
+
 #include "document/paragraph_content.h"
 
 namespace tril::document {
@@ -8,7 +10,7 @@ namespace {
 class OfficePartReader {
  public:
   OfficePartReader(XmlPart& part, const XmlNodes& nodes, const std::set<std::string>& kept)
-      : part_(part), nodes_(nodes), kept_(kept) {}
+      : part_(part), nodes_(nodes), kept_(kept), is_book_(nodes[0].space == Vocabulary::opf) {}
 
   void read(std::size_t begin, std::size_t end) {
     for (std::size_t n = begin; n < end;) {
@@ -18,6 +20,7 @@ class OfficePartReader {
         n = nodes_[n].next;
         continue;
       }
+      add_alternative_texts(n);
       const auto content = paragraph_at(n);
       if (!content) {
         ++n;
@@ -49,12 +52,38 @@ class OfficePartReader {
         if (name == "text") return plain_element(nodes_, n);
         break;
       case Vocabulary::dublin_core:
-        if (name == "title") return plain_element(nodes_, n);
+        if (name == "title" || (!is_book_ && (name == "subject" || name == "description")))
+          return plain_element(nodes_, n);
+        break;
+      case Vocabulary::core_properties:
+        if (name == "keywords") return plain_element(nodes_, n);
+        break;
+      case Vocabulary::odf_meta:
+        if (name == "keyword") return plain_element(nodes_, n);
+        break;
+      case Vocabulary::odf_svg:
+        if (name == "title" || name == "desc") return plain_element(nodes_, n);
         break;
       default:
         break;
     }
     return std::nullopt;
+  }
+
+  // What stands for a picture if it is not seen.
+  void add_alternative_texts(std::size_t n) {
+    if (nodes_[n].kind != XmlNode::element) return;
+    const std::string_view name = nodes_.local(n);
+    const bool is_drawing = name == "docPr" || name == "cNvPr";
+    if (!is_drawing && nodes_[n].space != Vocabulary::vml) return;
+    std::vector<ParagraphContent> texts;
+    for (const std::string_view attribute : {"title", "descr", "alt"})
+      if (is_drawing != (attribute == "alt"))
+        if (auto text = attribute_paragraph(nodes_, n, attribute)) texts.push_back(std::move(*text));
+    std::sort(texts.begin(), texts.end(), [](const ParagraphContent& a, const ParagraphContent& b) {
+      return a.paragraph.at.begin < b.paragraph.at.begin;
+    });
+    for (ParagraphContent& t : texts) add_paragraph(part_, std::move(t.paragraph), std::move(t.inlines));
   }
 
   // A cell of a number has comments, too.
@@ -93,6 +122,7 @@ class OfficePartReader {
   XmlPart& part_;
   const XmlNodes& nodes_;
   const std::set<std::string>& kept_;
+  bool is_book_;
   std::size_t master_end_ = 0;  ///< of the master page that was read last
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,10 @@ ParagraphContent sheet_string(const XmlNodes& nodes, std::size_t item);
 ParagraphContent odf_paragraph(const XmlNodes& nodes, std::size_t paragraph);
 /// An element that has only text, such as a title.
 ParagraphContent plain_element(const XmlNodes& nodes, std::size_t element);
+
+/// The value of an attribute, such as the alternative text of a picture. Each of its lines is a segment. Nothing if the
+/// element lacks the attribute, or if its value is the name of a file.
+std::optional<ParagraphContent> attribute_paragraph(const XmlNodes& nodes, std::size_t element, std::string_view name);
 
 /// Nodes of the largest field, or element of OpenDocument, that is read as fixed words. Larger ones are text and points, so that
 /// nested ones take linear time.

@@ -14,7 +14,7 @@ struct Namespace {
   std::string_view uri;
   Vocabulary vocabulary;
 };
-constexpr std::array<Namespace, 14> namespaces{
+constexpr std::array<Namespace, 18> namespaces{
     {{"http://schemas.openxmlformats.org/wordprocessingml/2006/main", Vocabulary::word},
      {"http://purl.oclc.org/ooxml/wordprocessingml/main", Vocabulary::word},
      {"http://schemas.openxmlformats.org/drawingml/2006/main", Vocabulary::drawing},
@@ -28,6 +28,10 @@ constexpr std::array<Namespace, 14> namespaces{
      {"http://purl.org/dc/elements/1.1/", Vocabulary::dublin_core},
      {"http://www.idpf.org/2007/opf", Vocabulary::opf},
      {"http://schemas.openxmlformats.org/package/2006/content-types", Vocabulary::content_types},
+     {"http://schemas.openxmlformats.org/package/2006/metadata/core-properties", Vocabulary::core_properties},
+     {"urn:oasis:names:tc:opendocument:xmlns:meta:1.0", Vocabulary::odf_meta},
+     {"urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0", Vocabulary::odf_svg},
+     {"urn:schemas-microsoft-com:vml", Vocabulary::vml},
      {"urn:oasis:names:tc:opendocument:xmlns:manifest:1.0", Vocabulary::odf_office}}};
 
 Vocabulary vocabulary_of(std::string_view uri) {

@@ -16,16 +16,20 @@ namespace tril::document {
 /// (transitional, strict).
 enum class Vocabulary : std::uint8_t {
   other,
-  word,          ///< WordprocessingML (ECMA-376 part 1, 17)
-  drawing,       ///< DrawingML (ECMA-376 part 1, 20 and 21)
-  sheet,         ///< SpreadsheetML (ECMA-376 part 1, 18)
-  odf_text,      ///< OpenDocument 1.3 part 3
-  odf_table,     ///< the same, tables
-  odf_office,    ///< the same, the document itself
-  ncx,           ///< EPUB 2's table of contents
-  dublin_core,   ///< titles, in EPUB's package file
-  opf,           ///< EPUB's package file
-  content_types  ///< the types of an OOXML package's members (ECMA-376 part 2)
+  word,             ///< WordprocessingML (ECMA-376 part 1, 17)
+  drawing,          ///< DrawingML (ECMA-376 part 1, 20 and 21)
+  sheet,            ///< SpreadsheetML (ECMA-376 part 1, 18)
+  odf_text,         ///< OpenDocument 1.3 part 3
+  odf_table,        ///< the same, tables
+  odf_office,       ///< the same, the document itself
+  ncx,              ///< EPUB 2's table of contents
+  dublin_core,      ///< titles, in EPUB's package file
+  opf,              ///< EPUB's package file
+  content_types,    ///< the types of an OOXML package's members (ECMA-376 part 2)
+  core_properties,  ///< properties of an OOXML document (the same, 11)
+  odf_meta,         ///< OpenDocument's properties of a document
+  odf_svg,          ///< titles and descriptions of OpenDocument's pictures
+  vml               ///< the older drawings of WordprocessingML (ECMA-376 part 4)
 };
 
 struct XmlNode {

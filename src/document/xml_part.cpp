@@ -22,6 +22,17 @@ std::size_t take_number(std::string_view& codes) {
   return number;
 }
 
+// @param quote  around the text, if it is the value of an attribute
+std::string escaped(std::string_view text, char quote) {
+  std::string s;
+  for (const char c : html_escaped(text))
+    if (quote == '\0' || (c != quote && !(c == '\n' || c == '\r')))
+      s += c;
+    else
+      s += c == quote ? (c == '"' ? "&quot;" : "&apos;") : " ";
+  return s;
+}
+
 bool is_xml_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -131,7 +142,8 @@ void XmlPart::write(Range raw, std::span<const Segment> translated, std::string&
     ParagraphWriter writer(*this, paragraph, translated, out);
     writer.add(paragraph.glue[0]);
     for (std::size_t s = 1; s < paragraph.glue.size(); ++s) {
-      writer.add(rendered(translated[slot->first + s - 1], [](std::string_view text) { return html_escaped(text); }));
+      writer.add(rendered(translated[slot->first + s - 1],
+                          [&](std::string_view text) { return escaped(text, paragraph.quote); }));
       writer.add(paragraph.glue[s]);
     }
     writer.end_run();

@@ -34,6 +34,7 @@ struct Paragraph {
   RunNames names = {};
   std::vector<Range> properties = {};  ///< the elements of runs' properties; empty: a run without
   std::vector<std::string> glue = {};  ///< codes and escaped text; one more than segments
+  char quote = '\0';                   ///< of an attribute's value: the mark around it
 };
 
 class XmlPart final : public Document {
