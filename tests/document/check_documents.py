@@ -143,7 +143,7 @@ class Checks:
         self.equal("Android, lxml", strings, [d.replace("'", "\\'").replace('"', '\\"'), "kept id"])
 
     def apple(self):
-        text = "/* a note */\n" + "".join(f'"k{i}" = "{s}"; // x\n' for i, s in enumerate(SENTENCES))
+        text = "/* a note */\n" + "".join(f'// {i}\n"k{i}" = "{s}";\n' for i, s in enumerate(SENTENCES))
         for encoding, personality in (("utf-8", "strings-utf8"), ("utf-16", "strings")):
             out = self.document(f"{encoding}.strings", text, encoding=encoding)
             store = properties.propfile(personality=personality)

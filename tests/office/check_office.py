@@ -10,6 +10,7 @@ bytes of members without text; each XML member's elements without runs, and its 
 python-docx, python-pptx and openpyxl read; the text that LibreOffice reads from both. Prints one line for each document.
 """
 import collections
+import io
 import pathlib
 import shutil
 import subprocess
@@ -26,6 +27,10 @@ import make_samples
 
 # Elements that joining and dividing runs changes, and what a changed paragraph leaves out.
 RUNS = {"r", "t", "rPr", "proofErr", "lastRenderedPageBreak", "rPh"}
+# Attributes that are translated.
+TEXTS = {"descr", "title", "alt"}
+PICTURE = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c4944415408d763f8ffff3f0005fe02fe"
+                        "dccc59e70000000049454e44ae426082")
 MARKDOWN = """# A short *letter*
 
 The dog runs in the **deep** snow.[^1] Two men [play football](http://example.org) now.
@@ -49,7 +54,8 @@ def elements(xml):
     """How often each element with its attributes occurs."""
     root = lxml.etree.fromstring(xml)
     local = lambda e: lxml.etree.QName(e).localname
-    return collections.Counter((local(e), tuple(sorted(e.attrib.items()))) for e in root.iter(lxml.etree.Element)
+    written = lambda e: tuple(sorted((a, upper(v) if a in TEXTS else v) for a, v in e.attrib.items()))
+    return collections.Counter((local(e), written(e)) for e in root.iter(lxml.etree.Element)
                                if local(e) not in RUNS and not any(local(a) == "rPr" for a in e.iterancestors()))
 
 
@@ -64,6 +70,11 @@ def check_members(source, result):
             assert elements(old) == elements(new), f"{name}: elements differ"
 
 
+def properties(document):
+    p = document.core_properties
+    return [upper(t) for t in (p.title, p.subject, p.keywords, p.comments)], p.author, p.created, p.category
+
+
 def docx_words(path):
     """Each paragraph's style and characters with their formats, without white space."""
     def of(paragraph):
@@ -76,17 +87,18 @@ def docx_words(path):
     lists = [document.paragraphs]
     lists += [c.paragraphs for t in document.tables for row in t.rows for c in row.cells]
     lists += [part.paragraphs for s in document.sections for part in (s.header, s.footer)]
-    return [[of(p) for p in paragraphs] for paragraphs in lists]
+    return [[of(p) for p in paragraphs] for paragraphs in lists], properties(document)
 
 
 def pptx_words(path):
     def of(frame):
         return [[(c, r.font.bold, r.font.italic) for r in p.runs for c in upper(r.text) if not c.isspace()]
                 for p in frame.paragraphs]
-    slides = pptx.Presentation(path).slides
+    document = pptx.Presentation(path)
+    slides = document.slides
     frames = [s.text_frame for slide in slides for s in slide.shapes if s.has_text_frame]
     frames += [slide.notes_slide.notes_text_frame for slide in slides if slide.has_notes_slide]
-    return [of(f) for f in frames if f is not None]
+    return [of(f) for f in frames if f is not None], properties(document)
 
 
 def xlsx_cells(path):
@@ -118,8 +130,30 @@ def office_text(path, directory):
     return [upper("".join("".join(e.itertext()).split())) for e in root.iter("{*}p", "{*}h")]
 
 
+def describe(document):
+    p = document.core_properties
+    p.title, p.subject, p.keywords, p.comments, p.author = "The dog & the snow", "Two men", "dog, snow", "A note.", "Ann Smith"
+
+
+def make_described(directory):
+    """Documents with properties, and with pictures that have alternative texts."""
+    document = docx.Document()
+    document.add_paragraph("A red ball: ").add_run().add_picture(io.BytesIO(PICTURE))
+    for drawing in document.element.body.iter("{*}docPr", "{*}cNvPr"):
+        drawing.set("descr", 'A "red" ball\nin the snow')
+    describe(document)
+    document.save(directory / "described.docx")
+    document = pptx.Presentation()
+    slide = document.slides.add_slide(document.slide_layouts[5])
+    slide.shapes.title.text = "A red ball"
+    slide.shapes.add_picture(io.BytesIO(PICTURE), 0, 0)._element.nvPicPr.cNvPr.set("descr", 'A "red" ball\nin the snow')
+    describe(document)
+    document.save(directory / "described.pptx")
+    return [directory / "described.docx", directory / "described.pptx"]
+
+
 def make_documents(directory):
-    made = make_samples.make(directory)
+    made = make_samples.make(directory) + make_described(directory)
     if shutil.which("pandoc"):
         for kind in ("docx", "odt", "epub", "pptx"):
             path = directory / f"pandoc.{kind}"
