@@ -63,11 +63,6 @@ bool is_same_pair(const Glossary& a, const Glossary& b) {
          find_language(a.languages.target) == find_language(b.languages.target);
 }
 
-// True if both glossaries have the same name and pair of languages.
-bool is_same(const Glossary& a, const Glossary& b) {
-  return a.name == b.name && is_same_pair(a, b);
-}
-
 void check_entries(const Glossary& glossary, std::size_t most) {
   check(!glossary.entries.empty(), "entries", "there are none");
   check(glossary.entries.size() <= most, "entries", "{} are more than the {} that are allowed", glossary.entries.size(),
@@ -84,6 +79,10 @@ void check_entries(const Glossary& glossary, std::size_t most) {
 }
 
 }  // namespace
+
+bool is_same(const Glossary& a, const Glossary& b) {
+  return a.name == b.name && is_same_pair(a, b);
+}
 
 std::string owner_of_key(std::string_view key) {
   if (key.empty()) return "";

@@ -24,6 +24,9 @@ struct Viewer {
 /// A key's name in files: the first 32 hexadecimal digits of its SHA-256. It does not reveal the key. "" for "".
 std::string owner_of_key(std::string_view key);
 
+/// True if both glossaries have the same name and pair of languages, whatever form their codes have.
+bool is_same(const Glossary& a, const Glossary& b);
+
 struct StoredGlossary {
   std::string id;              ///< random, as a UUID: "0b0f3f5e-…"
   std::string owner;           ///< Viewer::owner

@@ -40,11 +40,17 @@ struct Page : Serving {
          "'); e.focus(); e.value = " + nlohmann::json(text).dump() +
          "; e.dispatchEvent(new Event('input')); e.dispatchEvent(new Event('change')); return 1; })()");
   }
-  /// Chooses a file to translate.
-  void choose_file(const std::string& name, const std::string& text) {
-    eval("(() => { const d = new DataTransfer(), f = document.getElementById('file'); d.items.add(new File([" +
+  /// Chooses a file to translate, or for another field.
+  void choose_file(const std::string& name, const std::string& text, const std::string& field = "file") {
+    eval("(() => { const d = new DataTransfer(), f = document.getElementById('" + field + "'); d.items.add(new File([" +
          nlohmann::json(text).dump() + "], " + nlohmann::json(name).dump() +
          ")); f.files = d.files; f.dispatchEvent(new Event('change')); return 1; })()");
+  }
+  /// Uploads an English-German glossary, which gets the file's name without its ending.
+  void upload_glossary(const std::string& file, const std::string& text) {
+    choose_file(file, text, "upload-file");
+    type("upload-from", "en"), type("upload-into", "de");
+    click("#upload");
   }
   void click(const std::string& selector) {
     eval("(() => { document.querySelector(" + nlohmann::json(selector).dump() + ").click(); return 1; })()");

@@ -1,5 +1,5 @@
 // Glossaries that clients upload, and those of the operator:
-//   GET /glossaries   POST /glossaries   GET /glossaries/{id}   DELETE /glossaries/{id}
+//   GET /glossaries   POST /glossaries   GET /glossaries/{id}   PATCH /glossaries/{id}   DELETE /glossaries/{id}
 #include <algorithm>
 
 #include "base/printable.h"
@@ -14,17 +14,50 @@ struct GlossaryRequest {
   terms::TableFormat format = terms::TableFormat::tsv;
 };
 
-Fields fields_of(GlossaryRequest& r) {
-  static const std::vector<std::pair<std::string, terms::TableFormat>> formats{
+const std::vector<std::pair<std::string, terms::TableFormat>>& formats() {
+  static const std::vector<std::pair<std::string, terms::TableFormat>> list{
       {"tsv", terms::TableFormat::tsv}, {"csv", terms::TableFormat::csv}, {"tbx", terms::TableFormat::tbx}};
+  return list;
+}
+
+Fields fields_of(GlossaryRequest& r) {
   Fields f;
   f.add("name", &r.name, "name of the glossary; it replaces the key's glossary of this name and pair").required();
   f.add("source", &r.source, "source language, by its code in any form").required();
   f.add("target", &r.target, "target language, likewise").required();
   f.add("entries", &r.entries, "the text of a glossary file, in the format; or a list of [phrase, translation]")
       .required();
-  f.add("format", &r.format, "format of the entries", formats);
+  f.add("format", &r.format, "format of the entries", formats());
   return f;
+}
+
+// What is absent or empty stays as it is.
+struct GlossaryChange {
+  GlossaryRequest to;
+};
+Fields fields_of(GlossaryChange& change) {
+  GlossaryRequest& r = change.to;
+  Fields f;
+  f.add("name", &r.name, "new name of the glossary");
+  f.add("source", &r.source, "new source language");
+  f.add("target", &r.target, "new target language");
+  f.add("entries", &r.entries, "the new entries in place of the old ones, in a form of POST /glossaries");
+  f.add("format", &r.format, "format of the entries", formats());
+  return f;
+}
+
+// The schema of a request whose entries are a text or a list.
+template <class Request>
+Json schema_with_entries() {
+  Json schema = schema_of_request<Request>();
+  schema["properties"]["entries"]["type"] = {"string", "array"};
+  return schema;
+}
+
+// Takes a list of entries out of a body, whose field then is a text.
+Json take_list(Json& body) {
+  if (body.contains("entries") && body["entries"].is_array()) return std::exchange(body["entries"], "list");
+  return nullptr;
 }
 
 Json described(const terms::StoredGlossary& one) {
@@ -96,6 +129,38 @@ terms::StoredGlossaryPtr addressed(const Service& service, const Call& call) {
   throw HttpError(404, fmt::format("there is no glossary \"{}\"", printable(name)));
 }
 
+// Refuses a change after which two glossaries of one owner have the same name and pair.
+void check_unused(const terms::GlossaryStore& store, const terms::StoredGlossary& one, const terms::Glossary& changed) {
+  for (const terms::StoredGlossaryPtr& other : store.list({one.owner}))
+    if (other->id != one.id && terms::is_same(other->glossary, changed))
+      throw HttpError(409, fmt::format("there is another glossary \"{}\" for these languages; delete it, or choose "
+                                       "another name",
+                                       printable(changed.name)))
+          .of_field("name");
+}
+
+void change(const Service& service, const CallPtr& call, const GlossaryRequest& to, const Json& list) {
+  const terms::StoredGlossaryPtr one = addressed(service, *call);
+  terms::GlossaryStore& store = service.glossaries().store();
+  const auto edit = [&](terms::Glossary& glossary) {
+    GlossaryRequest all = to;
+    if (all.name.empty()) all.name = glossary.name;
+    if (all.source.empty()) all.source = glossary.languages.source;
+    if (all.target.empty()) all.target = glossary.languages.target;
+    if (list.is_array() || !to.entries.empty()) {
+      glossary = glossary_of_request(all, list);
+      for (const std::string& note : glossary.notes) call->warnings.tell(note);
+    } else {
+      glossary.name = all.name;
+      glossary.languages = {all.source, all.target};
+    }
+    check_unused(store, *one, glossary);
+  };
+  const terms::StoredGlossaryPtr changed = store.change(one->id, viewer_of(*call), edit);
+  if (!changed) throw HttpError(404, "the glossary has been removed by another request");
+  call->send(described(*changed));
+}
+
 Json with_entries(const terms::StoredGlossary& one) {
   Json json = described(one);
   json["entries"] = Json::array();
@@ -124,19 +189,15 @@ void Service::add_glossary_routes() {
                          },
                      .errors = ErrorStyle::libretranslate});
 
-  Json schema = schema_of_request<GlossaryRequest>();
-  schema["properties"]["entries"]["type"] = {"string", "array"};
   routes_.push_back({.method = "POST",
                      .path = "/glossaries",
                      .summary = "Uploads a glossary of one language pair for the key's requests",
-                     .request_schema = schema,
+                     .request_schema = schema_with_entries<GlossaryRequest>(),
                      .response = "the glossary's id, name, source, target, number of entries and time of creation",
                      .handle =
                          [this](const CallPtr& call) {
                            Json body = body_of(call->request);
-                           Json list;
-                           if (body.contains("entries") && body["entries"].is_array())
-                             list = std::exchange(body["entries"], "list");
+                           Json list = take_list(body);
                            aside(call,
                                  [this, call, body = std::move(body), list = std::move(list)](search::WorkerPool&) {
                                    upload(*this, call, read_request<GlossaryRequest>(body, call->warnings), list);
@@ -150,6 +211,22 @@ void Service::add_glossary_routes() {
                      .request_schema = nullptr,
                      .response = "as in the list; entries is a list of [phrase, translation]",
                      .handle = [this](const CallPtr& call) { call->send(with_entries(*addressed(*this, *call))); },
+                     .errors = ErrorStyle::libretranslate});
+
+  routes_.push_back({.method = "PATCH",
+                     .path = "/glossaries/{id}",
+                     .summary = "Changes a glossary of the key, which keeps its id; administrators may change all",
+                     .request_schema = schema_with_entries<GlossaryChange>(),
+                     .response = "as in the list",
+                     .handle =
+                         [this](const CallPtr& call) {
+                           Json body = body_of(call->request);
+                           Json list = take_list(body);
+                           aside(call,
+                                 [this, call, body = std::move(body), list = std::move(list)](search::WorkerPool&) {
+                                   change(*this, call, read_request<GlossaryChange>(body, call->warnings).to, list);
+                                 });
+                         },
                      .errors = ErrorStyle::libretranslate});
 
   routes_.push_back({.method = "DELETE",

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <random>
 
 namespace tril::serve {
@@ -12,6 +13,16 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
     text.replace(at, what.size(), by);
 }
 
+// All parts of the script, one behind the other.
+std::string script() {
+  constexpr std::array parts{"requests.js",        "views.js",   "models.js", "translating.js", "words.js",
+                             "alternatives.js",    "files.js",   "heads.js",  "comparing.js",   "glossaries.js",
+                             "glossary_editor.js", "writing.js", "status.js", "start.js"};
+  std::string text;
+  for (const char* part : parts) text += fmt::format("// {}\n{}\n", part, web_page_part(part));
+  return text;
+}
+
 }  // namespace
 
 HttpResponse web_page() {
@@ -20,7 +31,7 @@ HttpResponse web_page() {
   std::string page(web_page_part("page.html"));
   replace_all(page, "%NONCE%", nonce);
   replace_all(page, "%STYLE%", web_page_part("page.css"));
-  replace_all(page, "%SCRIPT%", web_page_part("page.js"));
+  replace_all(page, "%SCRIPT%", script());
   return {
       .content_type = "text/html; charset=utf-8",
       .body = std::move(page),

@@ -69,6 +69,34 @@ TEST_F(ServingGlossaries, AreUploadedUsedAndRemoved) {
                        "glossary: ", "pets", "house"));
 }
 
+TEST_F(ServingGlossaries, AreChangedWithoutLosingTheirId) {
+  begin();
+  const std::string id = upload(anna, "pets", "dog\tred ball\n")["id"];
+  const auto change = [&](const char* key, const Json& body, int status = 200) {
+    return send(key, "PATCH", "/glossaries/" + id, body, status);
+  };
+  Json got = change(anna, {{"name", "animals"}});
+  EXPECT_EQ(got["id"], id);
+  EXPECT_EQ(got["name"], "animals");
+  EXPECT_EQ(got["entries"], 1);
+  EXPECT_EQ(change(anna, {{"entries", Json::parse(R"([["dog", "snow", "exact"], ["men", "x"]])")}})["entries"], 2);
+  EXPECT_EQ(send(anna, "POST", "/translate", request("a dog", "animals"))["terms"][0]["target"], "snow");
+  EXPECT_EQ(change(root, {{"entries", "dog,sun\n"}, {"format", "csv"}})["entries"], 1) << "an administrator";
+  EXPECT_EQ(send(anna, "GET", "/glossaries/animals")["entries"], Json::parse(R"([["dog", "sun"]])")) << "still hers";
+  EXPECT_EQ(change(anna, {{"target", "fr"}})["target"], "fr");
+  send(anna, "POST", "/translate", request("a dog", id), 400);
+  change(anna, {{"target", "deu"}});
+
+  change(bert, {{"name", "mine"}}, 404);
+  EXPECT_TRUE(contains(change(anna, {{"entries", Json::array()}}, 400)["error"].get<std::string>(), "entries"));
+  EXPECT_TRUE(contains(change(anna, {{"source", "xx"}}, 400)["error"].get<std::string>(), "source", "xx"));
+  upload(anna, "others", "cat\tsnow\n");
+  EXPECT_TRUE(contains(change(anna, {{"name", "others"}}, 409)["error"].get<std::string>(), "name", "others"));
+  send(anna, "PATCH", "/glossaries/house", {{"name", "mine"}}, 403);
+  begin();
+  EXPECT_EQ(send(anna, "GET", "/glossaries/animals")["id"], id);
+}
+
 TEST_F(ServingGlossaries, ATermThatCannotBePlacedIsTold) {
   begin();
   upload(anna, "far", "dog\t\u6771\n");

@@ -32,9 +32,25 @@ struct PageAccess : Page {
       click("#target .word");
       ASSERT_TRUE(comes("document.querySelectorAll('#choices [role=option]').length > 1"));
     }
+    if (view == "glossaries") show_glossaries();
     if (view == "status") {
       ASSERT_TRUE(comes("document.querySelectorAll('.card').length === 2"));
     }
+  }
+
+  // An editor with two entries; before it is opened, the list with one glossary is looked at.
+  void show_glossaries() {
+    if (eval("document.getElementById('glossary-editor').hidden") == false) return;
+    if (eval("document.querySelectorAll('#glossary-list li').length === 0") == true) {
+      upload_glossary("pets.tsv", "dog\tred ball\ncat\tsnow\n");
+      ASSERT_TRUE(comes("document.querySelectorAll('#glossary-list li').length === 1")) << browser->console();
+    }
+    expect_told("list of glossaries");
+    expect_contrast("list of glossaries");
+    expect_sound("list of glossaries");
+    expect_keys("list of glossaries");
+    click("#glossary-list button");
+    ASSERT_TRUE(comes("document.querySelectorAll('#glossary-rows tr').length === 2"));
   }
 
   void expect_told(const std::string& where) {
@@ -194,7 +210,7 @@ TEST_F(PageAccess, EveryViewIsForEverybody) {
     for (const int width : {1280, 320}) {
       browser->prefer_dark(dark);
       open(width, 800);
-      for (const std::string view : {"translate", "compare", "write", "status"}) {
+      for (const std::string view : {"translate", "compare", "glossaries", "write", "status"}) {
         const std::string where = fmt::format("{} at {}, {}", view, width, dark ? "dark" : "light");
         expect_for_everybody(view, where, fmt::format("{}-{}-{}", view, width, dark ? "dark" : "light"));
         if (HasFatalFailure()) return;
@@ -221,7 +237,7 @@ TEST_F(PageAccess, LanguagesAreForEverybody) {
 TEST_F(PageAccess, KeysAreEnough) {
   open();
   eval("document.getElementById('tab-translate').focus()");
-  for (const char* next : {"tab-compare", "tab-write", "tab-status", "tab-translate"}) {
+  for (const char* next : {"tab-compare", "tab-glossaries", "tab-write", "tab-status", "tab-translate"}) {
     browser->press("ArrowRight");
     EXPECT_EQ(eval("document.activeElement.id"), next);
     EXPECT_EQ(eval("document.activeElement.getAttribute('aria-selected')"), "true");

@@ -1,0 +1,2 @@
+// Begins once all parts of the page are declared.
+begin();
