@@ -6,6 +6,7 @@
 #include "serve/api/cancellable_responder.h"
 #include "serve/api/document_reading.h"
 #include "serve/api/pivot_translation.h"
+#include "serve/api/request_terms.h"
 #include "serve/api/sentence_plan.h"
 #include "serve/api/split_text.h"
 #include "serve/api/text_sources.h"
@@ -19,6 +20,7 @@ struct DocumentTranslation::Sentences {
   std::optional<document::DocumentSentences> list;
   std::vector<document::Translated> done;
   ModelChoice choice;
+  RequestTerms terms;
 
   const Models::Offer& first_model() const {
     return choice.before.empty() ? choice.model : choice.before.front().model;
@@ -140,6 +142,7 @@ void DocumentTranslation::read() {
       throw field_error("context",
                         "is not possible for a file that is translated through other languages; leave it out");
   }
+  all->terms = request_terms(r, task->body, choice);
   {
     const std::lock_guard lock(mutex_);
     path_.pivots = pivots;
@@ -158,7 +161,7 @@ void DocumentTranslation::split(const std::shared_ptr<Sentences>& all, const Mod
   const std::shared_ptr<const DocumentTask> task = this->task();
   if (!task) return;
   if (choice.before.empty()) {
-    const SentencePlan plan(model, choice, task->request, task->body);
+    const SentencePlan plan(model, choice, task->request, task->body, all->terms);
     const search::SplitOptions how{.source_language = plan.source_language()};
     all->list.emplace(*all->document, search::segments_that_fit(how, plan.tag(), model->translation(), plan.text()));
   } else {
@@ -235,7 +238,7 @@ void DocumentTranslation::translate(const std::shared_ptr<Window>& window, const
   const std::shared_ptr<const DocumentTask> task = this->task();
   if (!task) return;
   const TranslateRequest& r = task->request;
-  window->plan.emplace(model, all.choice, r, task->body);
+  window->plan.emplace(model, all.choice, r, task->body, all.terms);
   window->plan->settle(all.list->any_marks());
   std::vector<WorkPtr> works;
   for (std::size_t k = 0; k < window->sources.size(); ++k) {

@@ -5,14 +5,7 @@
 #include "base/printable.h"
 
 namespace tril::serve {
-
-terms::Viewer viewer_of(const Call& call) {
-  return {terms::owner_of_key(call.key), call.admin};
-}
-
-TermSources term_sources(const Service& service, const Call& call) {
-  return {service.options().glossaries, service.options().memories, viewer_of(call)};
-}
+namespace {
 
 std::shared_ptr<const search::Terminology> requested_terms(const TranslateRequest& request, const Json& body,
                                                            const terms::LanguagePair& pair) {
@@ -42,6 +35,21 @@ std::shared_ptr<const terms::TranslationMemory> requested_memory(const Translate
     throw field_error("memory", fmt::format("\"{}\" is for {} to {}, not for {} to {}", printable(request.memory),
                                             memory.pair.source, memory.pair.target, pair.source, pair.target));
   return memory.memory;
+}
+
+}  // namespace
+
+terms::Viewer viewer_of(const Call& call) {
+  return {terms::owner_of_key(call.key), call.admin};
+}
+
+TermSources term_sources(const Service& service, const Call& call) {
+  return {service.options().glossaries, service.options().memories, viewer_of(call)};
+}
+
+RequestTerms request_terms(const TranslateRequest& request, const Json& body, const ModelChoice& choice) {
+  const terms::LanguagePair pair{choice.source.empty() ? choice.assumed : choice.source, choice.target};
+  return {requested_terms(request, body, pair), requested_memory(request, pair)};
 }
 
 void add_terms(const search::Translation& translation, Json& list) {

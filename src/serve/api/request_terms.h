@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "decode/texts/translation_text.h"
+#include "serve/api/model_choice.h"
 #include "serve/api/service.h"
 #include "serve/api/translate_request.h"
 #include "terms/translation_memory.h"
@@ -17,15 +18,17 @@ namespace tril::serve {
 terms::Viewer viewer_of(const Call& call);
 TermSources term_sources(const Service& service, const Call& call);
 
-/// The terms of `terminology`, followed by those of `glossary`; null if there are none.
-/// @param pair  the languages of the translation; "": not known
-/// @throws HttpError (400), or Error(usage) as GlossaryLibrary::matcher()
-std::shared_ptr<const search::Terminology> requested_terms(const TranslateRequest& request, const Json& body,
-                                                           const terms::LanguagePair& pair);
+/// The terms and the memory of a request, which do not depend on the model.
+struct RequestTerms {
+  std::shared_ptr<const search::Terminology> terminology;  ///< null: none
+  std::shared_ptr<const terms::TranslationMemory> memory;  ///< null: none
+};
 
-/// The memory that `memory` names; null if it is absent. @throws HttpError (400) for an unknown one, or one of other languages
-std::shared_ptr<const terms::TranslationMemory> requested_memory(const TranslateRequest& request,
-                                                                 const terms::LanguagePair& pair);
+/// The terms of `terminology`, followed by those of `glossary`; and the memory that `memory` names.
+/// @param body    of the request, for `terminology`
+/// @param choice  its languages are those of the translation
+/// @throws HttpError (400) for an unknown memory, or one of other languages; Error(usage) as GlossaryLibrary::matcher()
+RequestTerms request_terms(const TranslateRequest& request, const Json& body, const ModelChoice& choice);
 
 /// Adds a sentence's terms: {"source", "target", "applied"}.
 void add_terms(const search::Translation& translation, Json& list);

@@ -49,7 +49,8 @@ std::string search_key(const search::TextOptions& text, const Json& body) {
 
 }  // namespace
 
-SentencePlan::SentencePlan(ModelPtr model, const ModelChoice& choice, const TranslateRequest& r, const Json& body)
+SentencePlan::SentencePlan(ModelPtr model, const ModelChoice& choice, const TranslateRequest& r, const Json& body,
+                           const RequestTerms& terms)
     : model_(std::move(model)),
       text_(model_->loaded().text),
       source_language_(choice.source.empty() ? choice.assumed : choice.source),
@@ -57,9 +58,7 @@ SentencePlan::SentencePlan(ModelPtr model, const ModelChoice& choice, const Tran
       min_length_(r.search.min_length),
       aligns_(r.alignment),
       can_link_(choice.before.empty() && model_->model().has_encoder()) {
-  const terms::LanguagePair pair{source_language_, choice.target};
-  text_.terminology = requested_terms(r, body, pair);
-  memory_ = requested_memory(r, pair);
+  text_.terminology = terms.terminology;
   text_.replace_unknowns = r.replace_unknowns;
   set_lengths(r.search);
   search_ = search_plan(r.search, model_->asked_to_translate(), r.alternatives + 1, *model_);
@@ -70,8 +69,8 @@ SentencePlan::SentencePlan(ModelPtr model, const ModelChoice& choice, const Tran
     if (!r.search.sampling) search_.sampling.on = false;  // the publisher's choice, which the terms overrule
   }
   set_languages(choice);
-  if (memory_ && r.memory_use == terms::MemoryUse::exact)
-    text_.recall = search::recall_from(memory_, tag_, model_->tokenizer());
+  if (terms.memory && r.memory_use == terms::MemoryUse::exact)
+    text_.recall = search::recall_from(terms.memory, tag_, model_->tokenizer());
   key_ = search_key(text_, body);
 }
 

@@ -15,6 +15,8 @@
 
 namespace tril::serve {
 
+struct RequestTerms;
+
 /// A sentence of a request, prepared for the engine.
 struct PlannedSentence {
   std::shared_ptr<const search::TextToTranslate> text;
@@ -23,9 +25,11 @@ struct PlannedSentence {
 
 class SentencePlan {
  public:
-  /// @param body  the request's, for the fields that TranslateRequest does not hold
+  /// @param body   the request's, for the fields that TranslateRequest does not hold
+  /// @param terms  from request_terms()
   /// @throws HttpError, Error(usage) naming a field that the model cannot satisfy
-  SentencePlan(ModelPtr model, const ModelChoice& choice, const TranslateRequest& request, const Json& body);
+  SentencePlan(ModelPtr model, const ModelChoice& choice, const TranslateRequest& request, const Json& body,
+               const RequestTerms& terms);
 
   /// Settles the search. Call it once, before the first sentence.
   /// @param any_marks  whether sentences have marks, which are placed by the model's alignment: not with a language model, and
@@ -40,8 +44,6 @@ class SentencePlan {
   /// The source language by the model's own name; "": unknown.
   const std::string& source_language() const { return source_language_; }
   bool has_links() const { return links_; }
-  /// The request's translation memory; null: none.
-  const terms::TranslationMemory* memory() const { return memory_.get(); }
 
   /// @param input   the sentence with its tag, and its context
   /// @param number  of the sentence in the request
@@ -62,7 +64,6 @@ class SentencePlan {
 
   ModelPtr model_;
   search::TextOptions text_;
-  std::shared_ptr<const terms::TranslationMemory> memory_;
   search::SearchPlan search_;  ///< moved from by settle()
   std::shared_ptr<const search::SearchPlan> options_;
   std::string tag_, source_language_;

@@ -177,6 +177,9 @@ class Service {
   void aside(const CallPtr& call, std::function<void(search::WorkerPool& worker)> job) {
     push(side_, call, std::move(job));
   }
+  /// Runs a part of a request beside its works, which are submitted already. There is always room for it, and a server that stops waits
+  /// for it. @param job  handles its own errors
+  void beside(const CallPtr& call, std::function<void()> job);
   /// The answer to a failed call.
   static ErrorAnswer answer_to(const Call& call, const std::exception_ptr& error);
   /// Answers with the error, in the format of the call's route.

@@ -178,6 +178,12 @@ void Service::submit(const CallPtr& call, const ModelPtr& model, std::vector<Wor
   if (begin) begin();
 }
 
+void Service::beside(const CallPtr& call, std::function<void()> job) {
+  side_.push(
+      call->client(), [open = models_.keep_open(), job = std::move(job)](search::WorkerPool&) { job(); },
+      SideWorker::Room::given);
+}
+
 void Service::push(SideWorker& worker, const CallPtr& call, std::function<void(search::WorkerPool&)> job) {
   // The client may go away while the job waits; later stages handle that themselves.
   const auto gone = std::make_shared<std::atomic<bool>>(false);

@@ -34,7 +34,8 @@ class Translating : public std::enable_shared_from_this<Translating> {
 
   /// @param texts  as the pivots have left them; null: the model reads the request's texts
   void start(Service& service, const Json& body, SplitTexts texts) {
-    plan_.emplace(model_, choice_, r_, body);
+    const RequestTerms terms = request_terms(r_, body, choice_);
+    plan_.emplace(model_, choice_, r_, body, terms);
     shows_context_text_ = model_->profile().takes_context && !r_.context_text.empty();
     if (shows_context_text_) {
       const std::int64_t positions = model_->model().max_positions();
@@ -49,11 +50,6 @@ class Translating : public std::enable_shared_from_this<Translating> {
     check_priority(r_.schedule, call_->admin);
     if (!r_.prefix.empty() && r_.split != "none") throw field_error("prefix", "needs \"split\": \"none\"");
 
-    if (plan_->memory())
-      for (const SplitText& t : *split_) {
-        hits_.push_back(Json::array());
-        for (const std::string& sentence : t.sources) add_hits(*plan_->memory(), sentence, hits_.back());
-      }
     std::uint64_t number = 0;
     std::vector<WorkPtr> works;
     for (std::size_t i = 0; i < split_->size(); ++i) {
@@ -63,15 +59,43 @@ class Translating : public std::enable_shared_from_this<Translating> {
         if (WorkPtr work = work_for(i, p, source, number++)) works.push_back(std::move(work));
       }
     }
-    left_ = works.size();
+    left_ = works.size() + 1;
     std::function<void()> begin;
     if (r_.stream) begin = [this] { call_->out->begin({.content_type = "text/event-stream", .body = {}}); };
-    if (!works.empty()) return service.submit(call_, model_, std::move(works), begin);
-    if (begin) begin();
-    finish();
+    if (!works.empty())
+      service.submit(call_, model_, std::move(works), begin);
+    else if (begin)
+      begin();
+    // Similar sentences take up to milliseconds to find, for which this thread's other clients must not wait.
+    if (!terms.memory) return end_part();
+    service.beside(call_, [self = shared_from_this(), memory = terms.memory] { self->recall(*memory); });
   }
 
  private:
+  // Looks all sentences up in the memory.
+  void recall(const terms::TranslationMemory& memory) {
+    try {
+      Json hits = Json::array();
+      for (const SplitText& t : *split_) {
+        hits.push_back(Json::array());
+        for (const std::string& sentence : t.sources) add_hits(memory, sentence, hits.back());
+      }
+      hits_ = std::move(hits);
+    } catch (...) {
+      note_error();
+    }
+    end_part();
+  }
+
+  void note_error() {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::current_exception();
+  }
+  // After the last one of the works and the looking up, the request is answered.
+  void end_part() {
+    if (--left_ == 0) finish();
+  }
+
   // What the prompt of sentence p of a text shows: the request's context, and the sentences before.
   std::vector<std::string> context_of(std::size_t i, std::size_t p) const {
     const std::vector<std::string>& sources = (*split_)[i].sources;
@@ -125,10 +149,9 @@ class Translating : public std::enable_shared_from_this<Translating> {
       const std::lock_guard lock(mutex_);
       (*split_)[i].translations[p] = std::move(list);
     } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!error_) error_ = std::current_exception();
+      note_error();
     }
-    if (--left_ == 0) finish();
+    end_part();
   }
 
   // Alternative `n` of a text. `so_far` is used for sentence p; unfinished sentences are left out.
@@ -226,7 +249,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
       }
       body["terms"] = shaped(terms);
     }
-    if (plan_->memory()) body["memory"] = shaped(hits_);
+    if (!hits_.is_null()) body["memory"] = shaped(hits_);
     if (!choice_.before.empty()) body["pivot"] = pivots_of(choice_);
     Json detected = Json::array();
     for (const DetectedSource& one : choice_.detected)
@@ -254,7 +277,7 @@ class Translating : public std::enable_shared_from_this<Translating> {
   std::optional<SentencePlan> plan_;
   SplitTexts split_;
   bool shows_context_text_ = false;  ///< TranslateRequest::context_text
-  Json hits_ = Json::array();        ///< of the memory, by text
+  Json hits_ = nullptr;              ///< of the memory, by text; null: there is none
   std::atomic<std::size_t> left_ = 0;
   std::mutex mutex_;
   std::exception_ptr error_;

@@ -1,6 +1,10 @@
 #include "serve/api/translate_request.h"
 
+#include <fmt/format.h>
+
 #include <utility>
+
+#include "serve/http/http_error.h"
 
 namespace tril::serve {
 

@@ -15,11 +15,12 @@ SideWorker::~SideWorker() {
   thread_.join();
 }
 
-bool SideWorker::push(const std::string& client, std::function<void(search::WorkerPool&)> job) {
+bool SideWorker::push(const std::string& client, std::function<void(search::WorkerPool&)> job, Room room) {
   {
     const std::lock_guard lock(mutex_);
     const auto own = std::count_if(jobs_.begin(), jobs_.end(), [&](const Job& j) { return j.client == client; });
-    if (stopping_ || std::ssize(jobs_) >= most_waiting_ || own >= (most_waiting_ + 1) / 2) return false;
+    const bool is_full = std::ssize(jobs_) >= most_waiting_ || own >= (most_waiting_ + 1) / 2;
+    if (stopping_ || (room == Room::asked && is_full)) return false;
     jobs_.push_back({client, std::move(job)});
   }
   changed_.notify_one();

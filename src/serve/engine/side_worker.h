@@ -20,8 +20,13 @@ class SideWorker {
   /// Drops waiting jobs.
   ~SideWorker();
 
+  /// Whether a job needs room among those that wait.
+  enum class Room : std::uint8_t {
+    asked,
+    given,  ///< its request was admitted elsewhere, and must not be lost now
+  };
   /// Adds a job, which must not throw. @return false if there is no room for it
-  bool push(const std::string& client, std::function<void(search::WorkerPool& worker)> job);
+  bool push(const std::string& client, std::function<void(search::WorkerPool& worker)> job, Room room = Room::asked);
   std::size_t waiting() const;
   std::size_t running() const;
   /// Returns once all jobs have ended.

@@ -202,6 +202,19 @@ TEST_F(ServingGlossaries, AMemoryAnswersExactHitsAndTellsOthers) {
   got = post("/translate", body);
   EXPECT_EQ(got["memory"].size(), 2u);
   EXPECT_EQ(got["memory"][1], Json::array());
+  // In a stream; and with more requests at a time than the side worker has places.
+  body["stream"] = true;
+  const std::string events = ask("POST", "/translate", body.dump()).body;
+  EXPECT_TRUE(contains(events, "\"score\":100", "[DONE]")) << events;
+  body.erase("stream");
+  std::atomic<int> answered = 0;
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 48; ++i)
+    clients.emplace_back([&] {
+      if (ask("POST", "/translate", body.dump()).status == 200) ++answered;
+    });
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(answered, 48);
   body["memory"] = "other";
   EXPECT_TRUE(contains(post("/translate", body, 400)["error"].get<std::string>(), "memory: ", "other", "mine"));
 }
