@@ -81,6 +81,7 @@ class FileAnswer {
       return call_->out->finish();
     }
     Json body = answer(document);
+    document.terms().put_into(body, call_->warnings);
     call_->warnings.add(document.warnings());
     if (!begun_) return call_->send(std::move(body));
     call_->warnings.put_into(body);
@@ -168,7 +169,8 @@ void Service::add_document_routes() {
                      .summary = "Translates a file, as LibreTranslate does, and keeps its layout",
                      .request_schema = file_schema(),
                      .response = "translatedFileUrl, the address of the translation; detectedLanguage, sourceAssumed, "
-                                 "pivot and warnings as for /translate. With stream, events before it: {\"progress\": "
+                                 "pivot, terms (with the count of each), memory and warnings as for /translate. With "
+                                 "stream, events before it: {\"progress\": "
                                  "{\"sentences\": 12, \"of\": 40, \"secondsLeft\": 3}}",
                      .handle = [this](const CallPtr& call) { translate_file(*this, call); },
                      .errors = ErrorStyle::libretranslate,

@@ -145,6 +145,7 @@ void DocumentTranslation::read() {
   all->terms = request_terms(r, task->body, choice);
   {
     const std::lock_guard lock(mutex_);
+    terms_ = DocumentTerms(all->terms.terminology != nullptr, all->terms.memory != nullptr);
     path_.pivots = pivots;
     path_.model = choice.model.name;
     path_.assumed = choice.assumed;
@@ -212,6 +213,7 @@ void DocumentTranslation::next_window(std::size_t lane) {
   }
   if (count == 0) return write();
   for (std::size_t k = 0; k < count; ++k) window->sources.push_back(window->all->list->text(window->first + k));
+  recall(*window);
   const ModelChoice& choice = window->all->choice;
   const CallPtr call = call_of(lane);
   const auto by_last = [self = shared_from_this(), window, call] {
@@ -233,6 +235,17 @@ void DocumentTranslation::next_window(std::size_t lane) {
                      }});
 }
 
+// Looks the sentences up in the request's translation memory.
+void DocumentTranslation::recall(const Window& window) {
+  const auto memory = window.all->terms.memory;
+  if (!memory) return;
+  for (std::size_t k = 0; k < window.sources.size(); ++k) {
+    std::vector<terms::MemoryHit> hits = memory->find(window.sources[k]);
+    const std::lock_guard lock(mutex_);
+    terms_.add_hits(window.first + k, window.sources[k], std::move(hits));
+  }
+}
+
 void DocumentTranslation::translate(const std::shared_ptr<Window>& window, const ModelPtr& model) {
   const Sentences& all = *window->all;
   const std::shared_ptr<const DocumentTask> task = this->task();
@@ -249,7 +262,9 @@ void DocumentTranslation::translate(const std::shared_ptr<Window>& window, const
     const auto [text, work] = window->plan->sentence(std::move(input), number);
     if (!work) {
       const std::lock_guard lock(mutex_);
-      window->all->done[number].text = window->plan->translations(*text, {}).at(0).text;
+      const search::Translation best = window->plan->translations(*text, {}).at(0);
+      window->all->done[number].text = best.text;
+      terms_.add(number, best);
       ++done_;
       continue;
     }
@@ -281,6 +296,7 @@ void DocumentTranslation::take(const std::shared_ptr<Window>& window, std::size_
     const std::lock_guard lock(mutex_);
     if (state_ != State::translating) return;
     window->all->done[number] = std::move(translated);
+    terms_.add(number, best);
     ++done_;
   } catch (...) {
     return fail(std::current_exception());
@@ -300,108 +316,6 @@ void DocumentTranslation::write() {
   result.name = translated_name(task->name, all->choice, task->request);
   result.bytes = all->list->write(all->choice.target, [&](std::size_t k) { return std::move(all->done[k]); });
   end([&] { state_ = State::done, result_ = std::move(result); });
-}
-
-void DocumentTranslation::fail(const std::exception_ptr& error) {
-  // Not by the service, which may have ended before the engine has.
-  ErrorAnswer answer = error_answer(error, "/translate_file", Json::object());
-  fail(DocumentFailure{answer.status, std::move(answer.message), std::move(answer.headers), std::move(answer.parameter),
-                       std::move(answer.code)});
-}
-
-void DocumentTranslation::fail(DocumentFailure failure) {
-  end([&] { state_ = State::failed, failure_ = std::move(failure); });
-}
-
-void DocumentTranslation::cancel(DocumentFailure why) {
-  fail(std::move(why));
-  const std::lock_guard ended(ending_);  // waits until on_end has returned, in any thread
-}
-
-// Ends it once. @param settle  sets the result, with the lock held
-void DocumentTranslation::end(const std::function<void()>& settle) {
-  const std::lock_guard ending(ending_);
-  std::shared_ptr<Sentences> old;
-  std::shared_ptr<const DocumentTask> task;
-  std::function<void(const DocumentTranslation&)> tell;
-  {
-    const std::lock_guard lock(mutex_);
-    if (state_ == State::done || state_ == State::failed) return;
-    settle();
-    old = std::exchange(sentences_, nullptr);
-    task = std::exchange(task_, nullptr);
-    bytes_ = {};
-    on_progress_ = {};
-    tell = std::exchange(on_end_, {});
-  }
-  for (const auto& lane : lane_ends_) lane->cancel();
-  if (tell) tell(*this);
-  open_.reset();  // only now, so that a server that stops waits for the answer
-}
-
-void DocumentTranslation::tell_progress() {
-  DocumentProgress now;
-  std::function<void(const DocumentProgress&)> tell;
-  {
-    const std::lock_guard lock(mutex_);
-    tell = on_progress_;
-    now = progress_with_lock();
-  }
-  if (tell) tell(now);
-}
-
-DocumentProgress DocumentTranslation::progress_with_lock() const {
-  DocumentProgress now{.done = done_, .total = total_, .seconds_left = {}};
-  if (done_ > 0) {
-    const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
-    now.seconds_left = seconds / static_cast<double>(done_) * static_cast<double>(total_ - done_);
-  }
-  return now;
-}
-
-DocumentTranslation::State DocumentTranslation::state() const {
-  const std::lock_guard lock(mutex_);
-  return state_;
-}
-
-DocumentProgress DocumentTranslation::progress() const {
-  const std::lock_guard lock(mutex_);
-  return progress_with_lock();
-}
-
-DocumentPath DocumentTranslation::path() const {
-  const std::lock_guard lock(mutex_);
-  return path_;
-}
-
-Warnings DocumentTranslation::warnings() const {
-  const std::lock_guard lock(mutex_);
-  return warnings_;
-}
-
-DocumentFailure DocumentTranslation::failure() const {
-  const std::lock_guard lock(mutex_);
-  return failure_;
-}
-
-std::string DocumentTranslation::result_name() const {
-  const std::lock_guard lock(mutex_);
-  return result_.name;
-}
-
-std::size_t DocumentTranslation::result_bytes() const {
-  const std::lock_guard lock(mutex_);
-  return result_.bytes.size();
-}
-
-DocumentResult DocumentTranslation::result() const {
-  const std::lock_guard lock(mutex_);
-  return result_;
-}
-
-DocumentResult DocumentTranslation::take_result() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(result_, {});
 }
 
 }  // namespace tril::serve

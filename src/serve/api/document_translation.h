@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "serve/api/document_terms.h"
 #include "serve/api/translate_request.h"
 #include "serve/engine/side_worker.h"
 #include "serve/engine/work.h"
@@ -18,6 +19,7 @@
 
 namespace tril::serve {
 
+class CancellableResponder;
 class Service;
 class Models;
 struct Call;
@@ -89,6 +91,8 @@ class DocumentTranslation : public std::enable_shared_from_this<DocumentTranslat
   DocumentPath path() const;
   /// What was not translated. Complete once it has ended.
   Warnings warnings() const;
+  /// Complete when it has ended; empty after on_end.
+  DocumentTerms terms() const;
   /// Of the state `failed`.
   DocumentFailure failure() const;
   /// Of the state `done`.
@@ -109,6 +113,7 @@ class DocumentTranslation : public std::enable_shared_from_this<DocumentTranslat
   void read();
   void split(const std::shared_ptr<Sentences>& all, const std::shared_ptr<class ServedModel>& model);
   void next_window(std::size_t lane);
+  void recall(const Window& window);
   void translate(const std::shared_ptr<Window>& window, const std::shared_ptr<class ServedModel>& model);
   void take(const std::shared_ptr<Window>& window, std::size_t k, const search::TextToTranslate& text,
             const Outcome& outcome);
@@ -128,7 +133,7 @@ class DocumentTranslation : public std::enable_shared_from_this<DocumentTranslat
   const std::string id_, client_, request_id_;
   const bool admin_;
   const Clock::time_point deadline_;
-  std::vector<std::shared_ptr<Lane>> lane_ends_;
+  std::vector<std::shared_ptr<CancellableResponder>> lane_ends_;
   std::shared_ptr<const void> open_;  ///< a server that stops waits for it
   std::mutex ending_;                 ///< held during on_end
 
@@ -138,6 +143,7 @@ class DocumentTranslation : public std::enable_shared_from_this<DocumentTranslat
   std::function<void(const DocumentTranslation&)> on_end_;
   std::shared_ptr<const DocumentTask> task_;  ///< without the three above; null after its end
   Warnings warnings_;
+  DocumentTerms terms_;
   std::shared_ptr<Sentences> sentences_;  ///< null before it is read, and after its end
   State state_ = State::waiting;
   DocumentPath path_;

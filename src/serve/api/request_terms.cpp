@@ -61,9 +61,13 @@ void add_terms(const search::Translation& translation, Json& list) {
   }
 }
 
-void add_hits(const terms::TranslationMemory& memory, const std::string& sentence, Json& list) {
-  for (const terms::MemoryHit& hit : memory.find(sentence))
-    list.push_back({{"text", sentence}, {"source", hit.source}, {"target", hit.target}, {"score", hit.score}});
+void add_hits(const std::vector<terms::MemoryHit>& hits, const std::string& sentence, bool recalled, Json& list) {
+  for (const terms::MemoryHit& hit : hits)
+    list.push_back({{"text", sentence},
+                    {"source", hit.source},
+                    {"target", hit.target},
+                    {"score", hit.score},
+                    {"applied", recalled && hit.score == 100}});
 }
 
 }  // namespace tril::serve

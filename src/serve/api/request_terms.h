@@ -32,7 +32,8 @@ RequestTerms request_terms(const TranslateRequest& request, const Json& body, co
 
 /// Adds a sentence's terms: {"source", "target", "applied"}.
 void add_terms(const search::Translation& translation, Json& list);
-/// Adds a sentence's hits: {"text", "source", "target", "score"}.
-void add_hits(const terms::TranslationMemory& memory, const std::string& sentence, Json& list);
+/// Adds a sentence's hits: {"text", "source", "target", "score", "applied"}.
+/// @param recalled  whether the sentence's translation is that of its exact hit
+void add_hits(const std::vector<terms::MemoryHit>& hits, const std::string& sentence, bool recalled, Json& list);
 
 }  // namespace tril::serve

@@ -72,15 +72,17 @@ class Translating : public std::enable_shared_from_this<Translating> {
   }
 
  private:
+  using HitsOfText = std::vector<std::vector<terms::MemoryHit>>;  ///< by sentence
+
   // Looks all sentences up in the memory.
   void recall(const terms::TranslationMemory& memory) {
     try {
-      Json hits = Json::array();
+      std::vector<HitsOfText> all;
       for (const SplitText& t : *split_) {
-        hits.push_back(Json::array());
-        for (const std::string& sentence : t.sources) add_hits(memory, sentence, hits.back());
+        all.emplace_back();
+        for (const std::string& sentence : t.sources) all.back().push_back(memory.find(sentence));
       }
-      hits_ = std::move(hits);
+      hits_ = std::move(all);
     } catch (...) {
       note_error();
     }
@@ -249,7 +251,16 @@ class Translating : public std::enable_shared_from_this<Translating> {
       }
       body["terms"] = shaped(terms);
     }
-    if (!hits_.is_null()) body["memory"] = shaped(hits_);
+    if (hits_) {
+      Json memory = Json::array();
+      for (std::size_t i = 0; i < split_->size(); ++i) {
+        const SplitText& t = (*split_)[i];
+        memory.push_back(Json::array());
+        for (std::size_t k = 0; k < t.sources.size(); ++k)
+          add_hits((*hits_)[i][k], t.sources[k], t.translations[k].at(0).recalled, memory.back());
+      }
+      body["memory"] = shaped(memory);
+    }
     if (!choice_.before.empty()) body["pivot"] = pivots_of(choice_);
     Json detected = Json::array();
     for (const DetectedSource& one : choice_.detected)
@@ -276,8 +287,8 @@ class Translating : public std::enable_shared_from_this<Translating> {
   bool list_;
   std::optional<SentencePlan> plan_;
   SplitTexts split_;
-  bool shows_context_text_ = false;  ///< TranslateRequest::context_text
-  Json hits_ = nullptr;              ///< of the memory, by text; null: there is none
+  bool shows_context_text_ = false;              ///< TranslateRequest::context_text
+  std::optional<std::vector<HitsOfText>> hits_;  ///< by text; nothing: there is no memory
   std::atomic<std::size_t> left_ = 0;
   std::mutex mutex_;
   std::exception_ptr error_;

@@ -193,8 +193,11 @@ TEST_F(ServingGlossaries, AMemoryAnswersExactHitsAndTellsOthers) {
   EXPECT_EQ(got["translatedText"], "Der Hund rennt. " + translated("A dog walks.", 1, 1)[0].text);
   ASSERT_EQ(got["memory"].size(), 2u);
   EXPECT_EQ(got["memory"][0]["score"], 100);
-  EXPECT_EQ(got["memory"][1],
-            Json::parse(R"({"text":"A dog walks.","source":"A dog runs.","target":"Der Hund rennt.","score":75})"));
+  EXPECT_EQ(got["memory"][0]["applied"], true);
+  EXPECT_EQ(
+      got["memory"][1],
+      Json::parse(
+          R"({"text":"A dog walks.","source":"A dog runs.","target":"Der Hund rennt.","score":75,"applied":false})"));
   body["memory_use"] = "tell";
   EXPECT_EQ(post("/translate", body)["translatedText"],
             translated("A dog runs.", 1, 1)[0].text + " " + translated("A dog walks.", 1, 1)[0].text);
