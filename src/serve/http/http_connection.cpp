@@ -5,10 +5,11 @@
 #include <boost/asio.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <optional>
 
-#include "base/error.h"
+#include "serve/http/deadline.h"
+#include "serve/http/http_message.h"
+#include "serve/http/http_responder.h"
 
 namespace tril::serve {
 namespace {
@@ -23,68 +24,15 @@ using Parser = http::request_parser<http::string_body>;
 constexpr std::size_t read_bytes = std::size_t{16} << 10;
 constexpr std::size_t most_ahead = std::size_t{64} << 10;  // bytes of later requests read while one is answered
 
-// Converts a message to a request; nothing if its address is malformed.
-std::optional<HttpRequest> request_of(http::request<http::string_body> message) {
-  std::string_view target(message.target().data(), message.target().size());
-  // Requests to a proxy may contain the full address (RFC 9112, 3.2.2).
-  for (const std::string_view scheme : {"http://", "https://"})
-    if (target.starts_with(scheme)) {
-      target.remove_prefix(std::min(target.size(), target.find('/', scheme.size())));
-      if (target.empty()) target = "/";
-    }
-  const std::size_t question = target.find('?');
-  const auto path = url_decoded(target.substr(0, question));
-  auto query = parse_query(question == std::string_view::npos ? std::string_view() : target.substr(question + 1));
-  if (!path || target.empty() || target[0] != '/') return std::nullopt;
-  HttpRequest request;
-  request.method = std::string(message.method_string());
-  request.path = *path;
-  request.query = std::move(query);
-  if (question != std::string_view::npos) request.query_text = target.substr(question + 1);
-  for (const auto& field : message) {
-    const auto name = field.name_string();
-    request.headers.emplace_back(lower({name.data(), name.size()}), std::string(field.value()));
-  }
-  request.body = std::move(message.body());
-  return request;
-}
-
-// The fault in how a message marks the end of its body, null if none: another reader, such as a proxy, must not see
-// another end (RFC 9112, 6.1 and 6.3).
-const char* unclear_body(const http::request<http::string_body>& message) {
-  const auto codings = message.count(http::field::transfer_encoding);
-  if (codings > 0 && (codings > 1 || !beast::iequals(message[http::field::transfer_encoding], "chunked")))
-    return "Transfer-Encoding: only chunked is supported";
-  if (codings > 0 && message.count(http::field::content_length) > 0)
-    return "Transfer-Encoding and Content-Length must not be combined";
-  if (message.count(http::field::host) > 1) return "Host is given twice";
-  return nullptr;
-}
-
-std::string head_of(const HttpResponse& r, bool keep_alive, std::optional<std::size_t> length, bool chunked) {
-  std::string head = fmt::format("HTTP/1.1 {} {}\r\n", r.status, reason_of(r.status));
-  if (!r.content_type.empty()) head += "Content-Type: " + r.content_type + "\r\n";
-  for (const auto& [name, value] : r.headers) head += name + ": " + value + "\r\n";
-  if (length) head += fmt::format("Content-Length: {}\r\n", *length);
-  if (chunked) head += "Transfer-Encoding: chunked\r\n";
-  head += keep_alive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
-  return head;
-}
-
-// Replaces characters that cannot be in quotes.
-std::string quotable(std::string text) {
-  std::erase_if(text, [](unsigned char c) { return c < 0x20 || c == '"' || c == '\\' || c > 0x7e; });
-  return text;
-}
-
 // One connection. Everything except the responders runs in its strand.
-class Connection : public HttpConnection, public std::enable_shared_from_this<Connection> {
+class Connection : public HttpConnection, public AnsweringConnection, public std::enable_shared_from_this<Connection> {
  public:
   Connection(std::shared_ptr<HttpHost> server, std::unique_ptr<Transport> transport)
       : server_(std::move(server)),
         transport_(std::move(transport)),
         strand_(transport_->socket().get_executor()),
-        timer_(strand_) {
+        deadline_(strand_),
+        next_probe_(strand_) {
     error_code error;
     const auto end = transport_->socket().remote_endpoint(error);
     if (!error) address_ = end.address().to_string();
@@ -126,22 +74,12 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
 
  private:
   enum class State : std::uint8_t { opening, idle, reading, answering, ending, closed };
-  class Answer;
   const HttpServerOptions& options() const { return server_->options; }
 
   // --- time ---
 
   void deadline(double seconds) {
-    using std::chrono::duration, std::chrono::duration_cast, std::chrono::milliseconds;
-    timer_.expires_after(duration_cast<milliseconds>(duration<double>(seconds)));
-    timer_.async_wait([weak = weak_from_this(), number = ++timer_number_](error_code error) {
-      const auto self = weak.lock();
-      if (!error && self && self->timer_number_ == number) self->late();
-    });
-  }
-  void no_deadline() {
-    ++timer_number_;
-    timer_.cancel();
+    deadline_.set(seconds, weak_from_this(), [this] { late(); });
   }
   void late() {
     if (state_ == State::reading) return refuse(408, "the request took too long to arrive");
@@ -277,11 +215,30 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     if (upload_ > 0) server_->release_upload(address_, std::exchange(upload_, 0));
   }
 
-  void dispatch();
+  void dispatch() {
+    state_ = State::answering;
+    deadline_.clear();
+    HttpMessage message = parser_->release();
+    const auto answer = make_responder(shared_from_this(), number_);
+    keep_alive_ = message.keep_alive();
+    chunked_ = message.version() >= 11;
+    head_only_ = message.method() == http::verb::head;
+    std::optional<HttpRequest> request = request_of(std::move(message));
+    if (!reading_ && buffer_.size() < most_ahead) read();  // detects when the client goes away
+    if (!request) {
+      answer->send(
+          {.status = 400, .body = R"({"error":{"message":"the URL is malformed","type":"invalid_request_error"}})"});
+      return;
+    }
+    request->address = address_;
+    request->secure = transport_->secure();
+    server_->handle(std::move(*request), answer);
+  }
 
-  // --- answering; see Answer ---
+  // --- answering; see http_responder.h ---
 
-  void send(std::uint64_t number, const HttpResponse& r) {
+  void run(std::function<void()> f) override { server_->post(strand_, std::move(f)); }
+  void send(std::uint64_t number, const HttpResponse& r) override {
     if (number != number_ || state_ != State::answering) return;
     if (begun_) {  // the client must not take an incomplete stream for complete
       if (!complete_) close();
@@ -293,7 +250,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     if (!head_only_) out_ += r.body;
     complete();
   }
-  void begin(std::uint64_t number, const HttpResponse& r) {
+  void begin(std::uint64_t number, const HttpResponse& r) override {
     if (number != number_ || state_ != State::answering || begun_) return;
     begun_ = stream_ = true;
     keep_alive_ = keep_alive_ && chunked_ && !server_->draining();
@@ -301,7 +258,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     more(number, r.body);
     write();
   }
-  void more(std::uint64_t number, std::string_view text) {
+  void more(std::uint64_t number, std::string_view text) override {
     if (number != number_ || state_ != State::answering || !stream_ || complete_ || text.empty() || head_only_) return;
     if (out_.size() + in_flight_.size() - in_flight_sent_ + text.size() > options().most_unsent_bytes)
       return close();  // the client does not read
@@ -310,14 +267,19 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     if (chunked_) out_ += "\r\n";
     write();
   }
-  void finish(std::uint64_t number) {
+  void finish(std::uint64_t number) override {
     if (number != number_ || state_ != State::answering || !stream_ || complete_) return;
     if (chunked_ && !head_only_) out_ += "0\r\n\r\n";
     complete();
   }
-  // Aborts a stream that will not be finished: the client must not take it for complete.
-  void abandon(std::uint64_t number) {
+  void abandon(std::uint64_t number) override {
     if (number == number_ && state_ == State::answering) close();
+  }
+  void tell_if_gone(std::uint64_t number, const std::function<void()>& f) override {
+    if (state_ == State::closed)
+      f();
+    else if (number == number_ && !complete_)
+      on_gone_ = f;
   }
   void complete() {
     end_upload();
@@ -329,7 +291,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
   void write() {
     if (writing_ || state_ == State::closed) return;
     if (out_.empty()) {
-      if (state_ == State::answering && !complete_) no_deadline();  // the next step is the server's
+      if (state_ == State::answering && !complete_) deadline_.clear();  // the next step is the server's
       if (complete_) answered();
       return;
     }
@@ -388,7 +350,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
     if (state_ == State::closed) return;
     state_ = State::closed;
     end_upload();
-    no_deadline();
+    deadline_.clear();
     error_code ignored;
     transport_->socket().shutdown(tcp::socket::shutdown_both, ignored);
     transport_->socket().close(ignored);
@@ -398,8 +360,7 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
   std::shared_ptr<HttpHost> server_;
   std::unique_ptr<Transport> transport_;
   net::any_io_executor strand_;  ///< the strand into which the socket was accepted
-  net::steady_timer timer_;
-  std::uint64_t timer_number_ = 0;
+  Deadline deadline_, next_probe_;
   std::string address_;
   std::atomic<State> state_ = State::opening;
   std::atomic<std::chrono::steady_clock::time_point> begun_reading_ = {};
@@ -417,71 +378,6 @@ class Connection : public HttpConnection, public std::enable_shared_from_this<Co
   std::size_t in_flight_sent_ = 0;
   std::function<void()> on_gone_;
 };
-
-// The handler's side of an answer: every call is forwarded to the connection's strand.
-class Connection::Answer : public Responder {
- public:
-  Answer(std::shared_ptr<Connection> connection, std::uint64_t number)
-      : connection_(std::move(connection)), number_(number) {}
-  ~Answer() override {
-    if (!answered_)
-      post([](Connection& c, std::uint64_t n) { c.send(n, {.status = 500, .body = "{}"}); });
-    else if (!finished_)
-      post([](Connection& c, std::uint64_t n) { c.abandon(n); });
-  }
-  void send(HttpResponse r) override {
-    answered_ = finished_ = true;
-    post([r = std::move(r)](Connection& c, std::uint64_t n) { c.send(n, r); });
-  }
-  void begin(HttpResponse r) override {
-    answered_ = true;
-    post([r = std::move(r)](Connection& c, std::uint64_t n) { c.begin(n, r); });
-  }
-  void write(std::string_view more) override {
-    post([text = std::string(more)](Connection& c, std::uint64_t n) { c.more(n, text); });
-  }
-  void finish() override {
-    finished_ = true;
-    post([](Connection& c, std::uint64_t n) { c.finish(n); });
-  }
-  void on_gone(std::function<void()> f) override {
-    post([f = std::move(f)](Connection& c, std::uint64_t n) {
-      if (c.state_ == State::closed)
-        f();
-      else if (c.number_ == n && !c.complete_)
-        c.on_gone_ = f;
-    });
-  }
-
- private:
-  template <class F>
-  void post(F f) {
-    connection_->server_->post(connection_->strand_, [c = connection_, n = number_, f = std::move(f)] { f(*c, n); });
-  }
-  std::shared_ptr<Connection> connection_;
-  std::uint64_t number_;
-  std::atomic<bool> answered_ = false, finished_ = false;
-};
-
-void Connection::dispatch() {
-  state_ = State::answering;
-  no_deadline();
-  http::request<http::string_body> message = parser_->release();
-  const auto answer = std::make_shared<Answer>(shared_from_this(), number_);
-  keep_alive_ = message.keep_alive();
-  chunked_ = message.version() >= 11;
-  head_only_ = message.method() == http::verb::head;
-  std::optional<HttpRequest> request = request_of(std::move(message));
-  if (!reading_ && buffer_.size() < most_ahead) read();  // detects when the client goes away
-  if (!request) {
-    answer->send(
-        {.status = 400, .body = R"({"error":{"message":"the URL is malformed","type":"invalid_request_error"}})"});
-    return;
-  }
-  request->address = address_;
-  request->secure = transport_->secure();
-  server_->handle(std::move(*request), answer);
-}
 
 }  // namespace
 
