@@ -22,6 +22,8 @@ using net::ip::tcp;
 using Parser = http::request_parser<http::string_body>;
 
 constexpr std::size_t read_bytes = std::size_t{16} << 10;
+constexpr double seconds_between_probes = 1;               // of whether a client that sends no more has gone
+constexpr int most_zeros = 8;                              // before the size of a chunk: clients read 16 digits
 constexpr std::size_t most_ahead = std::size_t{64} << 10;  // bytes of later requests read while one is answered
 
 // One connection. Everything except the responders runs in its strand.
@@ -90,7 +92,7 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
 
   void next_request() {
     if (state_ == State::closed) return;
-    if (server_->draining() && buffer_.size() == 0) return close();
+    if ((server_->draining() || sends_no_more_) && buffer_.size() == 0) return close();
     state_ = State::idle;
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(options().most_head_bytes));
@@ -136,12 +138,33 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
       buffer_.consume(buffer_.size());
       return error ? close() : read();
     }
+    if (error == net::error::eof && state_ == State::answering && !transport_->secure()) return sent_last();
     if (error) return close();
     if (state_ == State::answering) {
       if (buffer_.size() < most_ahead) read();
       return;
     }
     parse();
+  }
+
+  // The client sends no more. Either it waits for its answer, or it has gone: both look the same, but only the machine of a client
+  // that has gone resets the connection when more bytes reach it. Before the answer, an interim one is sent, which clients pass over
+  // (RFC 9110, 15.2); in a stream, a zero before the size of the next chunk (RFC 9112, 7.1).
+  void sent_last() {
+    sends_no_more_ = true;
+    transport_->socket().async_wait(tcp::socket::wait_error, [weak = weak_from_this()](error_code error) {
+      if (const auto self = weak.lock(); self && !error) self->close();
+    });
+    probe();
+  }
+  void probe() {
+    if (!sends_no_more_ || state_ != State::answering || complete_) return;
+    if (chunked_ && !begun_)  // HTTP/1.0 has neither interim answers nor chunks
+      out_ += "HTTP/1.1 100 Continue\r\n\r\n";
+    else if (chunked_ && stream_ && !head_only_ && ++zeros_ <= most_zeros)
+      out_ += "0";
+    write();
+    next_probe_.set(seconds_between_probes, weak_from_this(), [this] { probe(); });
   }
 
   void parse() {
@@ -177,6 +200,7 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
     // While a body is read, the buffer holds only an incomplete chunk header or trailer.
     if (parser_->is_header_done() && buffer_.size() > options().most_head_bytes)
       return refuse(431, "the chunk extensions of the request body are too large");
+    if (sends_no_more_) return close();  // the rest will not come
     if (!reading_) read();
   }
 
@@ -224,7 +248,10 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
     chunked_ = message.version() >= 11;
     head_only_ = message.method() == http::verb::head;
     std::optional<HttpRequest> request = request_of(std::move(message));
-    if (!reading_ && buffer_.size() < most_ahead) read();  // detects when the client goes away
+    if (sends_no_more_)
+      probe();
+    else if (!reading_ && buffer_.size() < most_ahead)
+      read();  // detects when the client goes away
     if (!request) {
       answer->send(
           {.status = 400, .body = R"({"error":{"message":"the URL is malformed","type":"invalid_request_error"}})"});
@@ -235,6 +262,9 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
     server_->handle(std::move(*request), answer);
   }
 
+  // Whether no further request can follow.
+  bool is_last() const { return sends_no_more_ && buffer_.size() == 0; }
+
   // --- answering; see http_responder.h ---
 
   void run(std::function<void()> f) override { server_->post(strand_, std::move(f)); }
@@ -244,7 +274,7 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
       if (!complete_) close();
       return;
     }
-    keep_alive_ = keep_alive_ && !server_->draining();
+    keep_alive_ = keep_alive_ && !server_->draining() && !is_last();
     begun_ = true;
     out_ += head_of(r, keep_alive_, r.status == 204 ? std::nullopt : std::optional(r.body.size()), false);
     if (!head_only_) out_ += r.body;
@@ -253,7 +283,7 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
   void begin(std::uint64_t number, const HttpResponse& r) override {
     if (number != number_ || state_ != State::answering || begun_) return;
     begun_ = stream_ = true;
-    keep_alive_ = keep_alive_ && chunked_ && !server_->draining();
+    keep_alive_ = keep_alive_ && chunked_ && !server_->draining() && !is_last();
     out_ += head_of(r, keep_alive_, std::nullopt, chunked_);
     more(number, r.body);
     write();
@@ -263,6 +293,7 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
     if (out_.size() + in_flight_.size() - in_flight_sent_ + text.size() > options().most_unsent_bytes)
       return close();  // the client does not read
     if (chunked_) out_ += fmt::format("{:x}\r\n", text.size());
+    zeros_ = 0;
     out_ += text;
     if (chunked_) out_ += "\r\n";
     write();
@@ -368,7 +399,8 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
   std::array<char, read_bytes> fresh_;      ///< the read in progress
   beast::flat_buffer buffer_;               ///< read but not yet parsed; at most most_ahead and one read
   std::optional<Parser> parser_;
-  bool reading_ = false, told_to_go_on_ = false;
+  bool reading_ = false, told_to_go_on_ = false, sends_no_more_ = false;
+  int zeros_ = 0;           ///< sent before the size of the next chunk
   std::size_t upload_ = 0;  ///< bytes reserved for the body of the current request
 
   std::uint64_t number_ = 0;  // of the request being answered

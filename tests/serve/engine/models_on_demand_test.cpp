@@ -152,6 +152,23 @@ TEST_F(ServingOnDemand, RequestsWaitForTheirModelAndOthersDoNot) {
   EXPECT_EQ(fast.loads, 1);
 }
 
+// A client that sends no more waits for its answer, also while its model is loaded.
+TEST_F(ServingOnDemand, ClientsThatSendNoMoreGetTheirAnswers) {
+  Fake& slow = add("slow", "en", "de");
+  begin();
+  slow.held = true;
+  const std::string body = Json{{"q", "a dog"}, {"model", "slow"}, {"beam_size", 1}}.dump();
+  Client waits(server->port());
+  waits.send(Client::request("POST", "/translate", body));
+  waits.end_sending();
+  EXPECT_TRUE(soon([&] { return status(0).waiting == 1; }));
+  slow.held = false;
+  const Answer a = waits.answer();
+  EXPECT_EQ(a.status, 200);
+  EXPECT_EQ(Json::parse(a.body)["translatedText"], translated("a dog", 1, 1)[0].text);
+  EXPECT_TRUE(waits.is_closed());
+}
+
 TEST_F(ServingOnDemand, TheLeastRecentlyUsedModelMakesRoom) {
   for (const char* name : {"a", "b", "c", "d"}) add(name, "en", name);
   begin({.memory = 350 * mib});

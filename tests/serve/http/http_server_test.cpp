@@ -55,6 +55,109 @@ TEST(HttpServer, TooFewThreadsAreAnErrorAndNotTheEnd) {
               "HTTP threads: only [0-9]+ of 1000 can be started");
 }
 
+// Clients may declare that they send no more, and still wait for their answers.
+TEST(HttpServer, AnswersClientsThatSendNoMore) {
+  std::mutex mutex;
+  std::vector<std::pair<HttpRequest, std::shared_ptr<Responder>>> held;
+  std::atomic<int> gone = 0;
+  HttpServer server(quick(), [&](HttpRequest request, std::shared_ptr<Responder> out) {
+    out->on_gone([&] { ++gone; });
+    const std::lock_guard lock(mutex);
+    held.emplace_back(std::move(request), std::move(out));
+  });
+  const auto take = [&] {
+    const auto begun = std::chrono::steady_clock::now();
+    for (;;) {
+      {
+        const std::lock_guard lock(mutex);
+        if (!held.empty()) {
+          auto first = std::move(held.front());
+          held.erase(held.begin());
+          return first;
+        }
+      }
+      if (std::chrono::steady_clock::now() - begun > std::chrono::seconds(20)) throw std::runtime_error("no request");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  };
+  const auto answer_next = [&] {
+    const auto [request, out] = take();
+    echo(request, out);
+  };
+  const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1200)); };
+
+  Client client(server.port());
+  client.send(Client::request("POST", "/one", "x"));
+  client.end_sending();
+  pause();  // time for several probes
+  answer_next();
+  const Answer one = client.answer();
+  EXPECT_EQ(one.body, "POST /one|x");
+  EXPECT_EQ(one.headers.at("connection"), "close");
+  EXPECT_TRUE(client.is_closed());
+
+  Client pipelined(server.port());
+  pipelined.send(Client::request("GET", "/a") + Client::request("GET", "/b"));
+  pipelined.end_sending();
+  answer_next();
+  EXPECT_EQ(pipelined.answer().body, "GET /a|");
+  answer_next();
+  EXPECT_EQ(pipelined.answer().body, "GET /b|");
+  EXPECT_TRUE(pipelined.is_closed());
+
+  Client old(server.port());
+  old.send("GET /old HTTP/1.0\r\n\r\n");
+  old.end_sending();
+  answer_next();
+  EXPECT_EQ(old.answer().body, "GET /old|");
+
+  Client stream(server.port());
+  stream.send(Client::request("GET", "/stream"));
+  const auto out = take().second;
+  out->begin({.body = "begin "});
+  EXPECT_TRUE(stream.head().starts_with("HTTP/1.1 200"));
+  EXPECT_EQ(stream.next_chunk(), "begin ");
+  stream.end_sending();
+  pause();
+  out->write("more");
+  EXPECT_EQ(stream.next_chunk(), "more");
+  out->finish();
+  EXPECT_EQ(stream.next_chunk(), "");
+  EXPECT_TRUE(stream.is_closed());
+  EXPECT_EQ(gone, 0);
+
+  // Half a request is not answered, and those who close their connection are noticed.
+  Client half(server.port());
+  half.send("GET / HT");
+  half.end_sending();
+  EXPECT_TRUE(half.is_closed());
+  const auto await_gone = [&](int n) {
+    const auto begun = std::chrono::steady_clock::now();
+    while (gone < n && std::chrono::steady_clock::now() - begun < std::chrono::seconds(20)) std::this_thread::yield();
+    EXPECT_EQ(gone, n);
+  };
+  Client leaves(server.port());
+  leaves.send(Client::request("GET", "/leaves"));
+  const auto kept = take().second;
+  leaves.close();
+  await_gone(1);
+  Client leaves_later(server.port());
+  leaves_later.send(Client::request("GET", "/later"));
+  const auto kept_later = take().second;
+  leaves_later.end_sending();
+  pause();
+  EXPECT_EQ(gone, 1);
+  leaves_later.close();
+  await_gone(2);
+  Client leaves_stream(server.port());
+  leaves_stream.send(Client::request("GET", "/stream"));
+  const auto kept_stream = take().second;
+  kept_stream->begin({});
+  (void)leaves_stream.head();
+  leaves_stream.close();
+  await_gone(3);
+}
+
 TEST(HttpServer, AnswersOneAfterTheOther) {
   HttpServer server(quick(), echo);
   Client client(server.port());
