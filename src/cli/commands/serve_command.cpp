@@ -137,6 +137,7 @@ int serve(ServeOptions o) {
        .most_body_bytes = options.most_body_bytes,
        .takes_uploads = [&](std::string_view path) { return service.takes_files(path); },
        .upload_bytes = service.most_upload_bytes(),
+       .refused_by_head = [&](const serve::HttpRequest& head) { return service.refuses_head(head); },
        .refusal = [&](std::string_view path, int status,
                       const std::string& message) { return service.refusal(path, status, message); },
        .most_upload_bytes = static_cast<std::size_t>(options.documents.memory),

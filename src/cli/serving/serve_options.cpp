@@ -100,7 +100,8 @@ Fields fields_of(ServeOptions& o) {
       .at_least(0)
       .at_most(most_http_threads);
   f.add("api-key-file", &o.api_key_file,
-        "file of API keys, one per line; a request needs one of them, or the key in TRIL_API_KEY")
+        "file of API keys, one per line; a request needs one of them, or the key in TRIL_API_KEY; a line KEY "
+        "characters=N limits the characters that the key may have translated until the server stops")
       .value_name("FILE");
   f.add("admin-key-file", &o.admin_key_file,
         "file of administrators' keys, one per line; administrators may load and unload models and set priorities")

@@ -68,6 +68,7 @@ DocumentTranslation::DocumentTranslation(std::string id, Service& service, SideW
       client_(call.client()),
       request_id_(call.id),
       admin_(call.admin),
+      most_characters_(call.most_characters),
       deadline_(deadline),
       open_(models_.keep_open()),
       bytes_(std::move(task.bytes)),
@@ -173,7 +174,9 @@ void DocumentTranslation::split(const std::shared_ptr<Sentences>& all, const Mod
   check_document_size(all->list->size());
   all->done.resize(all->list->size());
   std::size_t characters = 0;
-  for (std::size_t k = 0; k < all->list->size(); ++k) characters += characters_in(all->list->text(k));
+  for (std::size_t k = 0; k < all->list->size(); ++k)
+    characters += static_cast<std::size_t>(characters_in(all->list->text(k)));
+  service_.usage().check(client_, most_characters_, static_cast<std::int64_t>(characters));
   {
     const std::lock_guard lock(mutex_);
     if (state_ != State::waiting) return;

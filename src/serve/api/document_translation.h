@@ -132,6 +132,7 @@ class DocumentTranslation : public std::enable_shared_from_this<DocumentTranslat
   SideWorker& worker_;
   const std::string id_, client_, request_id_;
   const bool admin_;
+  const std::optional<std::int64_t> most_characters_;
   const Clock::time_point deadline_;
   std::vector<std::shared_ptr<CancellableResponder>> lane_ends_;
   std::shared_ptr<const void> open_;  ///< a server that stops waits for it

@@ -77,6 +77,7 @@ Documents::Ticket Documents::begin(const CallPtr& call, DocumentTask task, Lifet
         .of_field("file");
   }
   service_.check_room(call, true);
+  service_.usage().check(call->client(), call->most_characters, 1);  // the file's characters are not known yet
   Ticket ticket{.id = secret_name(), .key = secret_name(), .document = {}};
   const std::int64_t bytes = bytes_of(task.bytes.size(), task.field_bytes);
   {

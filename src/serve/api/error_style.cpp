@@ -86,6 +86,7 @@ bool reads_address(ErrorStyle style) {
 }
 
 int error_status(const ErrorAnswer& a, ErrorStyle style) {
+  if (style == ErrorStyle::deepl && a.code == "quota_exceeded") return 456;  // DeepL's own
   const bool refused = style == ErrorStyle::deepl            ? a.status == 401
                        : style == ErrorStyle::libretranslate ? a.code == "invalid_api_key"
                                                              : false;

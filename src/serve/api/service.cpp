@@ -167,6 +167,8 @@ void Service::authorise(Call& call, const Route& route, const std::string& key) 
   const std::size_t admin = place_of(key, keys->admin), api = place_of(key, keys->api);
   call.admin = admin > 0;
   if (admin > 0 || api > 0) call.key = key;
+  if (const auto limit = keys->most_characters.find(key); limit != keys->most_characters.end())
+    call.most_characters = limit->second;
   const bool known = admin > 0 || api > 0;
   // A client is identified by its key, or else by its address.
   if (known) call.caller->client = admin > 0 ? fmt::format("admin-key-{}", admin) : fmt::format("key-{}", api);
@@ -264,6 +266,20 @@ void Service::read_body(const CallPtr& call, const Route& route, bool key_may_fo
 bool Service::takes_files(std::string_view path) const {
   return std::any_of(routes_.begin(), routes_.end(),
                      [&](const Route& route) { return route.takes_file && is_path(route.path, path); });
+}
+
+bool Service::refuses_head(const HttpRequest& head) const {
+  try {
+    const Route& route = route_of(head);
+    check_origin(head, options_.origins);
+    const auto keys = keys_now();
+    const std::string key = key_of_head(head, route.errors);
+    // Otherwise it may be in the form.
+    if (Call call; !key.empty() || (keys->api.empty() && keys->admin.empty())) authorise(call, route, key);
+    return draining_ && route.who != Route::Who::anybody;
+  } catch (const HttpError&) {
+    return true;
+  }
 }
 
 std::size_t Service::most_upload_bytes() const {

@@ -31,6 +31,8 @@ namespace tril::serve {
 struct Keys {
   std::vector<std::string> api;    ///< a request needs one of them; empty: requests need no key
   std::vector<std::string> admin;  ///< may load and unload models; empty: nobody may
+  /// By key: how many characters it may have translated since the server started. Keys that are not in it have no limit.
+  std::map<std::string, std::int64_t> most_characters = {};
 };
 
 struct ServiceOptions {
@@ -69,7 +71,8 @@ struct Call {
   std::shared_ptr<Responder> out;
   std::shared_ptr<CallIdentity> caller = std::make_shared<CallIdentity>();
   bool admin = false;
-  std::string key;      ///< by which it was admitted; "": without one
+  std::string key;                                   ///< by which it was admitted; "": without one
+  std::optional<std::int64_t> most_characters = {};  ///< Keys::most_characters of the key
   bool waited = false;  ///< it waited for a model or used another: it was admitted then, and needs no room now
   Clock::time_point begun = Clock::now(), deadline;
   std::string id;     ///< also sent to the client
@@ -141,6 +144,8 @@ class Service {
   Documents& documents() { return *documents_; }
   /// For HttpServerOptions::takes_uploads and upload_bytes.
   bool takes_files(std::string_view path) const;
+  /// For HttpServerOptions::refused_by_head: handle() refuses the request whatever its body is.
+  bool refuses_head(const HttpRequest& head) const;
   /// For HttpServerOptions::refusal: the body of an error that the server answers by itself.
   std::string refusal(std::string_view path, int status, const std::string& message) const;
   std::size_t most_upload_bytes() const;

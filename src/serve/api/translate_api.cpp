@@ -345,6 +345,7 @@ void translate(Service& service, const CallPtr& call, TranslateRequest r, Json b
       choose_models(service, {r.model, r.source, r.target}, r.q.size(), [&] { return plain_texts(r); });
   std::int64_t characters = 0;
   for (const std::string& q : r.q) characters += characters_in(q);
+  service.usage().check(call->client(), call->most_characters, characters);
   call->on_success = [usage = service.shared_usage(), client = call->client(), characters] {
     usage->add(client, characters);
   };

@@ -1,6 +1,10 @@
 #include "serve/api/usage.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "serve/http/http_error.h"
 
 namespace tril::serve {
 namespace {
@@ -20,6 +24,16 @@ std::int64_t Usage::characters_of(const std::string& client) const {
   const std::lock_guard lock(mutex_);
   const auto found = characters_.find(key_name(client));
   return found == characters_.end() ? 0 : found->second;
+}
+
+void Usage::check(const std::string& client, std::optional<std::int64_t> most, std::int64_t more) const {
+  if (!most) return;
+  const std::int64_t used = characters_of(client);
+  if (used + more > *most)
+    throw HttpError(429, fmt::format("this key may have {} characters translated, of which {} are used; this request "
+                                     "has {}",
+                                     *most, used, more))
+        .with_code("quota_exceeded");
 }
 
 std::int64_t characters_in(std::string_view text) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,10 @@ class Usage {
   /// @param client  CallIdentity::client. Clients without a key are counted together
   void add(const std::string& client, std::int64_t characters);
   std::int64_t characters_of(const std::string& client) const;
+  /// Refuses a request that would exceed a key's limit. Requests in progress are not counted yet.
+  /// @param most  nothing: no limit
+  /// @throws HttpError (429, "quota_exceeded")
+  void check(const std::string& client, std::optional<std::int64_t> most, std::int64_t more) const;
 
  private:
   mutable std::mutex mutex_;

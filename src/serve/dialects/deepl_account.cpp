@@ -95,11 +95,11 @@ void add_deepl_account_routes(Service& service) {
                       .path = "/v2/usage",
                       .summary = "Counts the characters that the key has had translated since the server started",
                       .request_schema = nullptr,
-                      .response = "character_count, and character_limit, which is always 10^12: there is no limit",
+                      .response = "character_count, and the key's character_limit; 10^12: there is none",
                       .handle =
                           [&service](const CallPtr& call) {
                             call->send({{"character_count", service.usage().characters_of(call->client())},
-                                        {"character_limit", no_limit}});
+                                        {"character_limit", call->most_characters.value_or(no_limit)}});
                           },
                       .errors = ErrorStyle::deepl});
   }

@@ -57,18 +57,21 @@ std::string extension_of(const std::string& name) {
 }
 
 // Refuses at once what no document can have; DeepL's clients expect such errors from the upload.
-void check_languages(const Service& service, const UploadRequest& d) {
+// @return the name of the model, for the log; "" if the language of the document decides
+std::string check_languages(const Service& service, const UploadRequest& d) {
   const TranslationWish wish = checked_wish(service, {"", d.source_lang, d.target_lang});
-  if (wish.source.empty())
-    (void)possible_models(service, wish);
-  else
-    (void)choose_model(service, wish);
-  if (style_of(d.formality).empty() || may_be_left_out(d.formality)) return;
+  std::string model;
+  if (!wish.source.empty())
+    model = choose_model(service, wish).model.name;
+  else if (const std::vector<Models::Offer> possible = possible_models(service, wish); possible.size() == 1)
+    model = possible[0].name;
+  if (style_of(d.formality).empty() || may_be_left_out(d.formality)) return model;
   const std::vector<Models::Offer> models = service.models().offers();
-  const bool has_style = std::any_of(models.begin(), models.end(), [&](const Models::Offer& model) {
-    return model.profile->takes_style && model.profile->languages.into.find(wish.target);
+  const bool has_style = std::any_of(models.begin(), models.end(), [&](const Models::Offer& offer) {
+    return offer.profile->takes_style && offer.profile->languages.into.find(wish.target);
   });
   if (!has_style) throw HttpError(400, "no model here has a place for a style").of_field("style");
+  return model;
 }
 
 void take_document(Service& service, const CallPtr& call) {
@@ -80,7 +83,7 @@ void take_document(Service& service, const CallPtr& call) {
   const std::string name = d.filename.empty() ? form.name : d.filename;
   if (!d.output_format.empty() && lower(d.output_format) != extension_of(name))
     throw field_error("output_format", fmt::format("the translation of {} is a file of the same format", name));
-  check_languages(service, d);
+  call->caller->model = check_languages(service, d);
   DocumentTask task{.name = name,
                     .bytes = std::string(form.bytes),
                     .request = {},
@@ -109,6 +112,7 @@ DocumentPtr document_of(Service& service, const CallPtr& call) {
   if (!document || !service.documents().has_key(id, r.document_key))
     throw HttpError(404,
                     "there is no document with this document_id and document_key; it was downloaded or has expired");
+  call->caller->model = document->path().model;
   return document;
 }
 

@@ -49,6 +49,8 @@ std::string_view reason_of(int status) {
       return "Too Many Requests";
     case 431:
       return "Request Header Fields Too Large";
+    case 456:
+      return "Quota Exceeded";
     case 499:
       return "Client Closed Request";
     case 501:

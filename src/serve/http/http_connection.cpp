@@ -186,7 +186,7 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
     if (error) return refuse(400, "this is not HTTP: " + error.message());
     if (!had_head && parser_->is_header_done())
       if (const char* const wrong = unclear_body(parser_->get())) return refuse(400, wrong);
-    if (!had_head && parser_->is_header_done() && !begin_body()) return;
+    if (!had_head && parser_->is_header_done() && (refuse_by_head() || !begin_body())) return;
     if (parser_->is_header_done() && parser_->get().body().size() > most_of_body()) return refuse_large();
     if (!had_head && parser_->is_header_done() && !parser_->is_done()) {
       deadline(upload_ > 0 ? options().upload_seconds : options().body_seconds);
@@ -196,7 +196,7 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
         write();
       }
     }
-    if (parser_->is_done()) return dispatch();
+    if (parser_->is_done()) return dispatch(parser_->release());
     // While a body is read, the buffer holds only an incomplete chunk header or trailer.
     if (parser_->is_header_done() && buffer_.size() > options().most_head_bytes)
       return refuse(431, "the chunk extensions of the request body are too large");
@@ -220,6 +220,24 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
   }
   void refuse_large() { refuse(413, fmt::format("the request body is larger than {} bytes", most_of_body())); }
 
+  void tell_origin(HttpRequest& request) const {
+    request.address = address_;
+    request.secure = transport_->secure();
+  }
+  // An upload is refused before its body has arrived, if its head is reason enough.
+  bool refuse_by_head() {
+    if (parser_->is_done() || !options().refused_by_head || !options().takes_uploads ||
+        !options().takes_uploads(path()))
+      return false;
+    const HttpMessage message(parser_->get().base());
+    std::optional<HttpRequest> head = request_of(message);
+    if (!head) return false;
+    tell_origin(*head);
+    if (!options().refused_by_head(*head)) return false;
+    refused_ = true;
+    dispatch(message);
+    return true;
+  }
   // Checks the size of the body, and reserves room for a large one. @return false if it was refused
   bool begin_body() {
     const auto length = parser_->content_length();
@@ -239,12 +257,11 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
     if (upload_ > 0) server_->release_upload(address_, std::exchange(upload_, 0));
   }
 
-  void dispatch() {
+  void dispatch(HttpMessage message) {
     state_ = State::answering;
     deadline_.clear();
-    HttpMessage message = parser_->release();
     const auto answer = make_responder(shared_from_this(), number_);
-    keep_alive_ = message.keep_alive();
+    keep_alive_ = message.keep_alive() && !refused_;
     chunked_ = message.version() >= 11;
     head_only_ = message.method() == http::verb::head;
     std::optional<HttpRequest> request = request_of(std::move(message));
@@ -257,8 +274,7 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
           {.status = 400, .body = R"({"error":{"message":"the URL is malformed","type":"invalid_request_error"}})"});
       return;
     }
-    request->address = address_;
-    request->secure = transport_->secure();
+    tell_origin(*request);
     server_->handle(std::move(*request), answer);
   }
 

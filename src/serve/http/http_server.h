@@ -31,6 +31,9 @@ struct HttpServerOptions {
   /// True if an address (its path, as it was sent) takes bodies of up to upload_bytes. Unset: no address does.
   std::function<bool(std::string_view path)> takes_uploads = {};
   std::size_t upload_bytes = 0;
+  /// True if the head of a request for such an address is reason enough to refuse it: it is handled at once, without its body. Unset:
+  /// never.
+  std::function<bool(const HttpRequest& head)> refused_by_head = {};
   /// The body of an error that the server answers by itself (a large body, a slow one), as JSON. @param path  as it was sent; "":
   /// unknown. Unset: {"error": {"message", "type"}}.
   std::function<std::string(std::string_view path, int status, const std::string& message)> refusal = {};

@@ -54,6 +54,75 @@ TEST_F(DeeplDocuments, AreTranslatedAsTextsAre) {
             "done");
 }
 
+// An upload with an unknown key is refused although its body never arrives, as each API does it, and stands in the log.
+TEST_F(DeeplDocuments, KeysAreCheckedBeforeTheBodyIsRead) {
+  begin({.keys = {.api = {"first", "second"}, .admin = {}}});
+  const auto begin_upload = [&](const std::string& path, const std::string& headers) {
+    Client client(server->port());
+    client.send("POST " + path + " HTTP/1.1\r\nHost: a\r\n" + headers +
+                "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 8000000\r\n\r\n--b\r\n");
+    return client.answer();
+  };
+  const Answer deepl = begin_upload("/v2/document", "Authorization: DeepL-Auth-Key wrong\r\n");
+  EXPECT_EQ(deepl.status, 403);
+  EXPECT_TRUE(Json::parse(deepl.body).contains("message"));
+  EXPECT_EQ(deepl.headers.at("connection"), "close");
+  const Answer libretranslate = begin_upload("/translate_file?api_key=wrong", "");
+  EXPECT_EQ(libretranslate.status, 403);
+  EXPECT_EQ(Json::parse(libretranslate.body)["error"], "Invalid API key");
+  EXPECT_EQ(begin_upload("/translate_file", "Authorization: Bearer first\r\nOrigin: https://other.example\r\n").status,
+            403);
+  {
+    const std::lock_guard lock(mutex);
+    ASSERT_EQ(log.size(), 3u);
+    EXPECT_EQ(Json::parse(log[0])["path"], "/v2/document");
+    EXPECT_EQ(Json::parse(log[0])["status"], 403);
+  }
+  EXPECT_EQ(upload({"a.txt", "a dog", {{"target_lang", "DE"}}}, "Authorization: DeepL-Auth-Key second\r\n").status,
+            200);
+  EXPECT_EQ(upload({"a.txt", "a dog", {{"target_lang", "DE"}, {"auth_key", "second"}}}).status, 200) << "in the form";
+  EXPECT_EQ(upload({"a.txt", "a dog", {{"target_lang", "DE"}, {"auth_key", "wrong"}}}).status, 403);
+}
+
+TEST_F(DeeplDocuments, TheLogHasTheirModel) {
+  begin();
+  (void)translated_document({"a.txt", "a dog", {{"source_lang", "EN"}, {"target_lang", "DE"}}});
+  const std::lock_guard lock(mutex);
+  std::vector<Json> lines;
+  for (const std::string& line : log)
+    if (line.find("/v2/document") != std::string::npos) lines.push_back(Json::parse(line));
+  ASSERT_GE(lines.size(), 2u);
+  EXPECT_EQ(lines.front()["model"], "de") << "the upload";
+  EXPECT_EQ(lines.back()["model"], "de") << "the state `done`";
+}
+
+TEST_F(DeeplDocuments, AKeyMayHaveALimitOfCharacters) {
+  begin({.keys = {.api = {"first", "second"}, .admin = {}, .most_characters = {{"first", 12}}}});
+  const std::string first = "Authorization: DeepL-Auth-Key first\r\n", second = "X-API-Key: second\r\n";
+  const auto translate = [&](const std::string& text, const std::string& key, int status = 200) {
+    return request("POST", "/v2/translate", Json{{"text", {text}}, {"target_lang", "DE"}}.dump(), key, status);
+  };
+  translate("a dog", first);
+  EXPECT_EQ(request("GET", "/v2/usage", "", first), (Json{{"character_count", 5}, {"character_limit", 12}}));
+  EXPECT_EQ(request("GET", "/v2/usage", "", second)["character_limit"], 1'000'000'000'000);
+  EXPECT_TRUE(contains(translate("a dog runs", first, 456)["message"].get<std::string>(), "12", "5", "10"));
+  EXPECT_EQ(ask("POST", "/translate", R"({"q": "a dog runs", "target": "de"})", "X-API-Key: first\r\n").status, 429);
+  // A document is counted when it has been read.
+  Answer a = upload({"a.txt", "a dog runs", {{"target_lang", "DE"}}}, first);
+  ASSERT_EQ(a.status, 200) << a.body;
+  const Json ticket = Json::parse(a.body);
+  const std::string at = "/v2/document/" + ticket["document_id"].get<std::string>();
+  const std::string key = Json{{"document_key", ticket["document_key"]}}.dump();
+  Json status;
+  const auto begun = Clock::now();
+  do status = request("POST", at, key, first);
+  while (status["status"] != "error" && Clock::now() - begun < std::chrono::seconds(60));
+  EXPECT_TRUE(contains(status["error_message"].get<std::string>(), "12 characters"));
+  translate("a dog!!", first);
+  EXPECT_EQ(upload({"a.txt", "a", {{"target_lang", "DE"}}}, first).status, 456) << "nothing is left";
+  translate("a dog runs", second);
+}
+
 TEST_F(DeeplDocuments, GlossariesAreApplied) {
   begin();
   const Json made = post("/v2/glossaries",
