@@ -8,21 +8,15 @@
 #include <chrono>
 #include <filesystem>
 #include <random>
+#include <set>
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/printable.h"
-#include "base/utf8.h"
-#include "language/code.h"
-#include "language/match.h"
+#include "terms/glossary_checks.h"
 #include "terms/stored_glossary_json.h"
-#include "terms/units.h"
-#include "unicode/trim.h"
 
 namespace tril::terms {
 namespace {
-
-constexpr std::size_t longest_name = 200;  // bytes
 
 std::string random_id() {
   std::random_device device;
@@ -38,51 +32,19 @@ bool is_id(std::string_view text) {
   return text.size() == 36 && text.find_first_not_of("0123456789abcdef-") == text.npos;
 }
 
-std::size_t bytes_of(const Glossary& glossary) {
+std::size_t bytes_of(const std::vector<StoredGlossaryPtr>& list) {
   std::size_t bytes = 0;
-  for (const Entry& entry : glossary.entries) bytes += entry.source.size() + entry.target.size();
+  for (const StoredGlossaryPtr& one : list) bytes += bytes_of(one->glossary);
   return bytes;
 }
 
-void check_name(const std::string& name) {
-  const bool sound =
-      !name.empty() && name.size() <= longest_name && is_utf8(name) && name == trim(name) &&
-      std::none_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
-  check(sound, "name", "expected a name of at most {} bytes on one line, got \"{}\"", longest_name,
-        printable(name, longest_name));
-}
-
-void check_head(const Glossary& glossary) {
-  check_name(glossary.name);
-  language_of(glossary.languages.source, "source");
-  language_of(glossary.languages.target, "target");
-}
-
-bool is_same_pair(const Glossary& a, const Glossary& b) {
-  return find_language(a.languages.source) == find_language(b.languages.source) &&
-         find_language(a.languages.target) == find_language(b.languages.target);
-}
-
-void check_entries(const Glossary& glossary, std::size_t most) {
-  check(!glossary.entries.empty(), "entries", "there are none");
-  check(glossary.entries.size() <= most, "entries", "{} are more than the {} that are allowed", glossary.entries.size(),
-        most);
-  for (const Entry& entry : glossary.entries)
-    for (const std::string* phrase : {&entry.source, &entry.target})
-      check(!trim(*phrase).empty() && phrase->size() <= longest_phrase && is_utf8(*phrase), "entries",
-            "\"{}\": a phrase has 1 to {} bytes", printable(*phrase), longest_phrase);
-  // DeepL's clients read glossaries as TSV, in which a tab or a line end ends a phrase.
-  for (const Entry& entry : glossary.entries)
-    for (const std::string* phrase : {&entry.source, &entry.target})
-      check(std::none_of(phrase->begin(), phrase->end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }),
-            "entries", "\"{}\" has a control character, a tab or a line end; remove it", printable(*phrase));
+void remove_file(const std::string& path) {
+  std::error_code error;
+  std::filesystem::remove(path, error);  // no error if it does not exist
+  if (error) fail(path, error.message(), "check the directory's permissions");
 }
 
 }  // namespace
-
-bool is_same(const Glossary& a, const Glossary& b) {
-  return a.name == b.name && is_same_pair(a, b);
-}
 
 std::string owner_of_key(std::string_view key) {
   if (key.empty()) return "";
@@ -110,59 +72,109 @@ GlossaryStore::~GlossaryStore() = default;
 
 void GlossaryStore::load() {
   std::error_code error;
+  std::vector<StoredFile> files;
+  std::set<std::string> groups;  // that have a file of their own
   for (const auto& file : std::filesystem::directory_iterator(directory_, error)) {
     const std::filesystem::path path = file.path();
     if (path.extension() != ".json") continue;
     try {
-      auto stored = std::make_shared<StoredGlossary>(
-          read_stored_json(read_text(path.string(), std::uint64_t{512} << 20), path.string()));
-      if (stored->id != path.stem().string() || !is_id(stored->id))
-        fail(path.string(), "the file name differs from the id in the file", "restore the name");
-      check_name(stored->glossary.name);
-      check_entries(stored->glossary, limits_.most_entries);
-      stored->revision = ++revisions_;
-      bytes_ += bytes_of(stored->glossary);
-      glossaries_.emplace(stored->id, std::move(stored));
+      files.push_back(read_checked(path.string(), path.stem().string()));
+      if (files.back().is_group) groups.insert(files.back().id);
     } catch (const Error& e) {
       notes_.push_back(fmt::format("{}: is not used: {}", path.string(), e.what()));
     }
   }
   if (error) fail(directory_, error.message(), "check the directory's permissions");
+  for (StoredFile& file : files) {
+    // A kill has left it between the writing of the group's file and its removal.
+    if (!file.is_group && groups.contains(file.glossaries[0].group_id())) {
+      remove_file(path_of(file.id));
+      continue;
+    }
+    for (StoredGlossary& one : file.glossaries) {
+      one.revision = ++revisions_;
+      bytes_ += bytes_of(one.glossary);
+      const std::string id = one.id;
+      glossaries_.emplace(id, std::make_shared<const StoredGlossary>(std::move(one)));
+    }
+  }
 }
 
-void GlossaryStore::check_limits(const Glossary& glossary, const StoredGlossary* replaced) const {
-  check_entries(glossary, limits_.most_entries);
-  const std::size_t before = replaced ? bytes_of(replaced->glossary) : 0;
-  check(replaced || glossaries_.size() < limits_.most_glossaries, "name",
-        "there are {} glossaries, and no more are allowed; delete one", limits_.most_glossaries);
-  check(bytes_ - before + bytes_of(glossary) <= limits_.most_bytes, "entries",
-        "all glossaries together may have {} bytes, of which {} are used; delete one", limits_.most_bytes,
-        bytes_ - before);
+StoredFile GlossaryStore::read_checked(const std::string& path, const std::string& id) const {
+  StoredFile file = read_stored_json(read_text(path, std::uint64_t{512} << 20), path);
+  if (file.id != id || !is_id(file.id)) fail(path, "the file name differs from the id in the file", "restore the name");
+  for (const StoredGlossary& one : file.glossaries) {
+    if (!is_id(one.id)) fail(path, "a glossary has no id", "restore the file");
+    check_name(one.glossary.name);
+    check_entries(one.glossary, limits_.most_entries);
+  }
+  return file;
 }
 
-// Puts it in the place of the other one, if there is one, whose id it has. `changing_` is held.
-StoredGlossaryPtr GlossaryStore::keep(std::shared_ptr<StoredGlossary> stored, const StoredGlossary* replaced) {
+void GlossaryStore::check_limits(const Group& before, const Group& after) const {
+  for (const StoredGlossaryPtr& one : after)
+    if (std::find(before.begin(), before.end(), one) == before.end())
+      check_entries(one->glossary, limits_.most_entries);
+  check(after.size() <= before.size() || glossaries_.size() - before.size() + after.size() <= limits_.most_glossaries,
+        "name", "there are {} glossaries, and no more are allowed; delete one", limits_.most_glossaries);
+  const std::size_t others = bytes_ - bytes_of(before);
+  check(after.size() < before.size() || others + bytes_of(after) <= limits_.most_bytes, "entries",
+        "all glossaries together may have {} bytes, of which {} are used; delete one", limits_.most_bytes, others);
+}
+
+// Puts these glossaries in the place of the group's. One file is written or removed, so a kill leaves all of the change or none.
+void GlossaryStore::keep(const std::string& group, const Group& before, const Group& after) {
   {
     const std::lock_guard lock(mutex_);
-    check_limits(stored->glossary, replaced);
+    check_limits(before, after);
   }
-  if (is_lasting()) write_file_atomic(path_of(stored->id), stored_json(*stored));
+  if (is_lasting()) write(group, before, after);
   const std::lock_guard lock(mutex_);
-  stored->revision = ++revisions_;
-  bytes_ += bytes_of(stored->glossary) - (replaced ? bytes_of(replaced->glossary) : 0);
-  glossaries_[stored->id] = stored;
-  return stored;
+  for (const StoredGlossaryPtr& one : before) glossaries_.erase(one->id);
+  for (const StoredGlossaryPtr& one : after) glossaries_[one->id] = one;
+  bytes_ += bytes_of(after) - bytes_of(before);
 }
 
-StoredGlossaryPtr GlossaryStore::add(Glossary glossary, const Viewer& viewer, bool replaces, const std::string& group) {
+// A single glossary has a file as it has always had; several have one together.
+void GlossaryStore::write(const std::string& group, const Group& before, const Group& after) const {
+  if (after.empty())
+    remove_file(path_of(group));
+  else if (before.size() <= 1 && after.size() == 1 && after[0]->group.empty())
+    write_file_atomic(path_of(group), stored_json(*after[0]));
+  else
+    write_file_atomic(path_of(group), group_json(group, after));
+  // Files of the time when each dictionary had its own.
+  for (const StoredGlossaryPtr& one : before)
+    if (one->id != group) remove_file(path_of(one->id));
+  sync_directory(directory_);
+}
+
+GlossaryStore::Group GlossaryStore::members(const std::string& group) const {
+  const std::lock_guard lock(mutex_);
+  Group list;
+  for (const auto& [id, one] : glossaries_)
+    if (one->group_id() == group) list.push_back(one);
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a->created < b->created; });
+  return list;
+}
+
+std::shared_ptr<StoredGlossary> GlossaryStore::made(Glossary glossary, const std::string& owner,
+                                                    const std::string& group) {
   check_head(glossary);
   auto stored = std::make_shared<StoredGlossary>();
   stored->id = random_id();
-  stored->owner = viewer.owner;
+  stored->owner = owner;
   stored->created =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   stored->glossary = std::move(glossary);
   stored->group = group;
+  const std::lock_guard lock(mutex_);
+  stored->revision = ++revisions_;
+  return stored;
+}
+
+StoredGlossaryPtr GlossaryStore::add(Glossary glossary, const Viewer& viewer, bool replaces, const std::string& group) {
+  const std::shared_ptr<StoredGlossary> stored = made(std::move(glossary), viewer.owner, group);
   const std::lock_guard change(changing_);
   StoredGlossaryPtr replaced;
   if (replaces) {
@@ -173,35 +185,81 @@ StoredGlossaryPtr GlossaryStore::add(Glossary glossary, const Viewer& viewer, bo
                          : one->group_id() == group && is_same_pair(one->glossary, stored->glossary)))
         replaced = one;
   }
-  if (replaced) stored->id = replaced->id, stored->group = replaced->group;  // its file is replaced
+  if (replaced) stored->id = replaced->id, stored->group = replaced->group;
   if (replaced && !group.empty()) stored->created = replaced->created;
-  return keep(std::move(stored), replaced.get());
+  const Group before = members(stored->group_id());
+  Group after = before;
+  if (replaced)
+    std::replace(after.begin(), after.end(), replaced, StoredGlossaryPtr(stored));
+  else
+    after.push_back(stored);
+  keep(stored->group_id(), before, after);
+  return stored;
+}
+
+GlossaryStore::Group GlossaryStore::add_group(std::vector<Glossary> dictionaries, const Viewer& viewer) {
+  Group all;
+  for (Glossary& one : dictionaries)
+    all.push_back(made(std::move(one), viewer.owner, all.empty() ? "" : all.front()->id));
+  if (all.empty()) return all;
+  const std::lock_guard change(changing_);
+  keep(all.front()->id, {}, all);
+  return all;
+}
+
+GlossaryStore::Group GlossaryStore::change_group(const std::string& group, const Viewer& viewer,
+                                                 const std::function<void(std::vector<Glossary>&)>& edit) {
+  const std::lock_guard change(changing_);
+  const Group before = members(group);
+  if (before.empty() || !sees(viewer, *before.front())) return {};
+  std::vector<Glossary> dictionaries;
+  for (const StoredGlossaryPtr& one : before) dictionaries.push_back(one->glossary);
+  edit(dictionaries);
+  Group after;
+  for (Glossary& one : dictionaries) {
+    const std::shared_ptr<StoredGlossary> stored = made(std::move(one), before.front()->owner, group);
+    if (after.size() < before.size()) {
+      const StoredGlossary& old = *before[after.size()];
+      stored->id = old.id, stored->group = old.group, stored->created = old.created;
+    }
+    after.push_back(stored);
+  }
+  keep(group, before, after);
+  return after;
 }
 
 StoredGlossaryPtr GlossaryStore::change(const std::string& id, const Viewer& viewer,
                                         const std::function<void(Glossary&)>& edit) {
   const std::lock_guard change(changing_);
-  const StoredGlossaryPtr before = find(id, viewer);
-  if (!before) return nullptr;
-  auto stored = std::make_shared<StoredGlossary>(*before);
-  edit(stored->glossary);
-  check_head(stored->glossary);
-  return keep(std::move(stored), before.get());
+  const StoredGlossaryPtr old = find(id, viewer);
+  if (!old) return nullptr;
+  Glossary glossary = old->glossary;
+  edit(glossary);
+  const std::shared_ptr<StoredGlossary> stored = made(std::move(glossary), old->owner, old->group);
+  stored->id = old->id, stored->created = old->created;
+  const Group before = members(old->group_id());
+  Group after = before;
+  std::replace(after.begin(), after.end(), old, StoredGlossaryPtr(stored));
+  keep(old->group_id(), before, after);
+  return stored;
 }
 
 bool GlossaryStore::remove(const std::string& id, const Viewer& viewer) {
   const std::lock_guard change(changing_);
   const StoredGlossaryPtr one = find(id, viewer);
   if (!one) return false;
-  if (is_lasting()) {
-    std::error_code error;
-    std::filesystem::remove(path_of(id), error);
-    if (error) fail(path_of(id), error.message(), "check the directory's permissions");
-    sync_directory(directory_);
-  }
-  const std::lock_guard lock(mutex_);
-  bytes_ -= bytes_of(one->glossary);
-  glossaries_.erase(id);
+  const Group before = members(one->group_id());
+  Group after = before;
+  std::erase(after, one);
+  keep(one->group_id(), before, after);
+  return true;
+}
+
+bool GlossaryStore::remove_group(const std::string& group, const Viewer& viewer) {
+  const std::lock_guard change(changing_);
+  const Group before = members(group);
+  if (before.empty() || !sees(viewer, *before.front())) return false;
+  keep(group, before, {});
   return true;
 }
 

@@ -24,9 +24,6 @@ struct Viewer {
 /// A key's name in files: the first 32 hexadecimal digits of its SHA-256. It does not reveal the key. "" for "".
 std::string owner_of_key(std::string_view key);
 
-/// True if both glossaries have the same name and pair of languages, whatever form their codes have.
-bool is_same(const Glossary& a, const Glossary& b);
-
 struct StoredGlossary {
   std::string id;              ///< random, as a UUID: "0b0f3f5e-…"
   std::string owner;           ///< Viewer::owner
@@ -47,7 +44,10 @@ struct StoreLimits {
   std::size_t most_bytes = std::size_t{256} << 20;  ///< phrases of all glossaries
 };
 
-/// Thread-safe. Changes are on disk when a call returns: each glossary is a file ID.json, written under a temporary name and renamed.
+struct StoredFile;  // stored_glossary_json.h
+
+/// Thread-safe. Changes are on disk when a call returns. Each glossary is a file ID.json, and so are all glossaries of a group together,
+/// under the group's id. Files are written under a temporary name and renamed, so a kill leaves each change done or not begun.
 class GlossaryStore {
  public:
   /// @param directory  created if it does not exist; "": glossaries are kept in memory only
@@ -66,6 +66,16 @@ class GlossaryStore {
   /// Removes the glossary with this id. @return false if the viewer does not see it
   bool remove(const std::string& id, const Viewer& viewer);
 
+  using Group = std::vector<StoredGlossaryPtr>;
+  /// Adds a new group, at the same moment. @return its members in the order of the list; the group's id is that of the first
+  Group add_group(std::vector<Glossary> dictionaries, const Viewer& viewer);
+  /// Changes the glossaries of a group, in any order, at the same moment. @param edit  may change them and append others; no other
+  /// change happens meanwhile. @return the members in the same order; none if the viewer does not see the group
+  Group change_group(const std::string& group, const Viewer& viewer,
+                     const std::function<void(std::vector<Glossary>& dictionaries)>& edit);
+  /// Removes all glossaries of a group at the same moment. @return false if the viewer does not see it
+  bool remove_group(const std::string& group, const Viewer& viewer);
+
   /// By id; null if the viewer does not see it.
   StoredGlossaryPtr find(const std::string& id, const Viewer& viewer) const;
   /// All that the viewer sees, the oldest first.
@@ -81,8 +91,12 @@ class GlossaryStore {
   }
   std::string path_of(const std::string& id) const { return directory_ + "/" + id + ".json"; }
   void load();
-  StoredGlossaryPtr keep(std::shared_ptr<StoredGlossary> stored, const StoredGlossary* replaced);
-  void check_limits(const Glossary& glossary, const StoredGlossary* replaced) const;
+  StoredFile read_checked(const std::string& path, const std::string& id) const;
+  Group members(const std::string& group) const;
+  std::shared_ptr<StoredGlossary> made(Glossary glossary, const std::string& owner, const std::string& group);
+  void keep(const std::string& group, const Group& before, const Group& after);
+  void write(const std::string& group, const Group& before, const Group& after) const;
+  void check_limits(const Group& before, const Group& after) const;
 
   std::string directory_;
   StoreLimits limits_;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
 #include <thread>
 
 #include "support/temporary.h"
@@ -83,6 +84,94 @@ TEST(GlossaryStore, GroupsKeepTheirId) {
   EXPECT_EQ(one->group_id(), first);
   EXPECT_EQ(one->glossary.name, "beasts");
   EXPECT_EQ(one->glossary.entries.at(0).target, "chien");
+}
+
+std::set<std::string> files_in(const std::string& directory) {
+  std::set<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator(directory))
+    if (file.path().extension() == ".json") names.insert(file.path().stem().string());
+  return names;
+}
+
+// A group is one file, so that no kill can leave a part of a change.
+TEST(GlossaryStore, AGroupIsOneFile) {
+  const TemporaryDirectory folder;
+  const std::string directory = folder.path("glossaries");
+  std::string group, single;
+  {
+    GlossaryStore store(directory);
+    single = store.add(glossary("alone"), anna, true)->id;
+    const GlossaryStore::Group made =
+        store.add_group({glossary("animals"), glossary("animals", "chien", {"en", "fr"})}, anna);
+    ASSERT_EQ(made.size(), 2u);
+    group = made[0]->id;
+    EXPECT_EQ(made[1]->group_id(), group);
+    EXPECT_EQ(files_in(directory), (std::set<std::string>{single, group}));
+    // Nothing of a group is kept if one of it is refused.
+    EXPECT_TRUE(contains(error_of([&] {
+                           store.add_group({glossary("x"), {"x", {"en", "fr"}, {}, {}}}, anna);
+                         }),
+                         "none"));
+    EXPECT_EQ(store.list(anna).size(), 3u);
+    // All are renamed, and one is added, at once.
+    const auto edit = [](std::vector<Glossary>& list) {
+      for (Glossary& one : list) one.name = "beasts";
+      list.push_back(glossary("beasts", "perro", {"en", "es"}));
+    };
+    EXPECT_TRUE(store.change_group(group, bert, edit).empty());
+    const GlossaryStore::Group changed = store.change_group(group, anna, edit);
+    ASSERT_EQ(changed.size(), 3u);
+    for (const StoredGlossaryPtr& one : made) {
+      ASSERT_TRUE(store.find(one->id, anna));
+      EXPECT_EQ(store.find(one->id, anna)->glossary.entries.at(0).target, one->glossary.entries.at(0).target);
+    }
+    EXPECT_EQ(files_in(directory), (std::set<std::string>{single, group}));
+    EXPECT_TRUE(store.remove(group, anna)) << "the first one, whose id is that of the group";
+    EXPECT_EQ(files_in(directory), (std::set<std::string>{single, group}));
+  }
+  {
+    GlossaryStore again(directory);
+    EXPECT_TRUE(again.notes().empty());
+    ASSERT_EQ(again.list(anna).size(), 3u);
+    for (const StoredGlossaryPtr& one : again.list(anna))
+      if (one->id != single) {
+        EXPECT_EQ(one->group_id(), group);
+        EXPECT_EQ(one->glossary.name, "beasts");
+      }
+    EXPECT_FALSE(again.remove_group(group, bert));
+    EXPECT_TRUE(again.remove_group(group, admin));
+    EXPECT_FALSE(again.remove_group(group, anna));
+    EXPECT_EQ(files_in(directory), std::set<std::string>{single});
+  }
+  EXPECT_EQ(GlossaryStore(directory).list(anna).size(), 1u);
+}
+
+// Each glossary of a group once had a file of its own. They are read, and become one file with the first change. A kill behind the
+// writing of this file leaves some of them, which do not count any more.
+TEST(GlossaryStore, GroupsOfSeveralFilesAreRead) {
+  const TemporaryDirectory folder;
+  const std::string directory = folder.path("glossaries");
+  std::filesystem::create_directory(directory);
+  const auto id = [](int n) { return fmt::format("00000000-0000-4000-8000-00000000000{}", n); };
+  const auto old_file = [&](int n, const std::string& target) {
+    return fmt::format(R"({{"id": "{}", "name": "animals", "owner": "{}", "created": 170000000{}, "source": "en", )"
+                       R"("target": "{}"{}, "entries": [["dog", "x"]]}})",
+                       id(n), anna.owner, n, target, n == 1 ? "" : fmt::format(R"(, "group": "{}")", id(1)));
+  };
+  const char* const targets[] = {"de", "fr", "es"};
+  for (int n = 1; n <= 3; ++n) folder.write("glossaries/" + id(n) + ".json", old_file(n, targets[n - 1]));
+  {
+    GlossaryStore store(directory);
+    EXPECT_TRUE(store.notes().empty());
+    EXPECT_EQ(store.list(anna).size(), 3u);
+    EXPECT_TRUE(store.remove(id(2), anna));
+    EXPECT_EQ(files_in(directory), std::set<std::string>{id(1)});
+  }
+  folder.write("glossaries/" + id(2) + ".json", old_file(2, "fr"));
+  GlossaryStore again(directory);
+  EXPECT_EQ(again.list(anna).size(), 2u);
+  EXPECT_EQ(again.find(id(2), anna), nullptr);
+  EXPECT_EQ(files_in(directory), std::set<std::string>{id(1)});
 }
 
 TEST(GlossaryStore, LimitsAreKept) {

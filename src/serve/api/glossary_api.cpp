@@ -4,6 +4,7 @@
 
 #include "base/printable.h"
 #include "serve/api/request_terms.h"
+#include "terms/glossary_checks.h"
 #include "terms/stored_glossary_json.h"
 
 namespace tril::serve {
@@ -142,7 +143,7 @@ void check_unused(const terms::GlossaryStore& store, const terms::StoredGlossary
 void change(const Service& service, const CallPtr& call, const GlossaryRequest& to, const Json& list) {
   const terms::StoredGlossaryPtr one = addressed(service, *call);
   terms::GlossaryStore& store = service.glossaries().store();
-  const auto edit = [&](terms::Glossary& glossary) {
+  const auto edit_one = [&](terms::Glossary& glossary) {
     GlossaryRequest all = to;
     if (all.name.empty()) all.name = glossary.name;
     if (all.source.empty()) all.source = glossary.languages.source;
@@ -156,9 +157,17 @@ void change(const Service& service, const CallPtr& call, const GlossaryRequest& 
     }
     check_unused(store, *one, glossary);
   };
-  const terms::StoredGlossaryPtr changed = store.change(one->id, viewer_of(*call), edit);
-  if (!changed) throw HttpError(404, "the glossary has been removed by another request");
-  call->send(described(*changed));
+  // Dictionaries of one glossary of DeepL's clients have different pairs and one name.
+  const auto edit = [&](std::vector<terms::Glossary>& group) {
+    for (terms::Glossary& glossary : group)
+      if (terms::is_same_pair(glossary, one->glossary))
+        edit_one(glossary);
+      else if (!to.name.empty())
+        glossary.name = to.name;
+  };
+  for (const terms::StoredGlossaryPtr& changed : store.change_group(one->group_id(), viewer_of(*call), edit))
+    if (changed->id == one->id) return call->send(described(*changed));
+  throw HttpError(404, "the glossary has been removed by another request");
 }
 
 Json with_entries(const terms::StoredGlossary& one) {

@@ -97,18 +97,9 @@ void create_multilingual(const Service& service, const CallPtr& call, const Json
   const auto r = read_request<MultilingualRequest>(body, call->warnings, {"dictionaries"});
   std::vector<terms::Glossary> dictionaries = dictionaries_in(body, r.name, call->warnings);
   if (dictionaries.empty()) throw field_error("dictionaries", "Glossary dictionaries must be provided");
-  terms::GlossaryStore& store = service.glossaries().store();
-  const terms::Viewer viewer = viewer_of(*call);
   DeeplGlossary made;
-  try {
-    for (terms::Glossary& one : dictionaries) {
-      made.dictionaries.push_back(store.add(std::move(one), viewer, !made.id.empty(), made.id));
-      made.id = made.dictionaries.front()->id;
-    }
-  } catch (...) {  // all or none
-    for (const terms::StoredGlossaryPtr& one : made.dictionaries) store.remove(one->id, viewer);
-    throw;
-  }
+  made.dictionaries = service.glossaries().store().add_group(std::move(dictionaries), viewer_of(*call));
+  made.id = made.dictionaries.front()->id;
   sort_dictionaries(made);
   warn_if_not_lasting(service, *call);
   call->send(described_glossary(made), 201);
@@ -121,32 +112,33 @@ terms::StoredGlossaryPtr put_into(const Service& service, const DeeplGlossary& g
 }
 
 // New entries take the place of those with the same phrase, and the others stay.
-void merge_into(const Service& service, const CallPtr& call, const DeeplGlossary& glossary, terms::Glossary more) {
-  for (const terms::StoredGlossaryPtr& one : glossary.dictionaries) {
-    if (!is_for(one->glossary, more.languages)) continue;
-    const auto merge = [&more](terms::Glossary& known) {
-      const terms::Glossary* const both[] = {&more, &known};
-      std::size_t left_out = 0;
-      known.entries = terms::merged_entries(both, left_out);
-    };
-    if (service.glossaries().store().change(one->id, viewer_of(*call), merge)) return;
+void merge_into(std::vector<terms::Glossary>& dictionaries, terms::Glossary more) {
+  for (terms::Glossary& known : dictionaries) {
+    if (!is_for(known, more.languages)) continue;
+    const terms::Glossary* const both[] = {&more, &known};
+    std::size_t left_out = 0;
+    known.entries = terms::merged_entries(both, left_out);
+    return;
   }
-  put_into(service, glossary, std::move(more));
+  dictionaries.push_back(std::move(more));
 }
 
 void change_multilingual(const Service& service, const CallPtr& call, const Json& body) {
   const auto r = read_request<MultilingualRequest>(body, call->warnings, {"dictionaries"});
   const DeeplGlossary glossary = addressed_glossary(service, *call);
   const std::string name = r.name.empty() ? glossary.name() : r.name;
-  std::vector<terms::Glossary> dictionaries = dictionaries_in(body, name, call->warnings);
-  if (dictionaries.empty() && r.name.empty()) throw field_error("name", "give a name or dictionaries");
-  if (!r.name.empty())
-    for (const terms::StoredGlossaryPtr& one : glossary.dictionaries)
-      service.glossaries().store().change(one->id, viewer_of(*call),
-                                          [&](terms::Glossary& known) { known.name = name; });
-  for (terms::Glossary& one : dictionaries) merge_into(service, call, glossary, std::move(one));
+  std::vector<terms::Glossary> more = dictionaries_in(body, name, call->warnings);
+  if (more.empty() && r.name.empty()) throw field_error("name", "give a name or dictionaries");
+  const auto edit = [&](std::vector<terms::Glossary>& dictionaries) {
+    if (!r.name.empty())
+      for (terms::Glossary& one : dictionaries) one.name = name;
+    for (terms::Glossary& one : more) merge_into(dictionaries, std::move(one));
+  };
+  DeeplGlossary changed{glossary.id, service.glossaries().store().change_group(glossary.id, viewer_of(*call), edit)};
+  if (changed.dictionaries.empty()) throw HttpError(404, "the glossary has been removed by another request");
+  sort_dictionaries(changed);
   warn_if_not_lasting(service, *call);
-  call->send(described_glossary(addressed_glossary(service, *call)));
+  call->send(described_glossary(changed));
 }
 
 void put_dictionary(const Service& service, const CallPtr& call, const Json& body) {
@@ -165,9 +157,7 @@ void remove_dictionary(const Service& service, const CallPtr& call) {
 }
 
 void remove_multilingual(const Service& service, const CallPtr& call) {
-  const DeeplGlossary glossary = addressed_glossary(service, *call);
-  for (const terms::StoredGlossaryPtr& one : glossary.dictionaries)
-    service.glossaries().store().remove(one->id, viewer_of(*call));
+  service.glossaries().store().remove_group(addressed_glossary(service, *call).id, viewer_of(*call));
   call->out->send({.status = 204, .content_type = ""});
 }
 
