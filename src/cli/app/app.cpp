@@ -19,6 +19,7 @@
 #include "cli/app/help.h"
 #include "cli/io/standard_output.h"
 #include "cli/options/environment.h"
+#include "cli/options/file_conflicts.h"
 #include "cli/options/find_models.h"
 #include "cli/options/general_options.h"
 #include "cli/options/option_names.h"
@@ -126,6 +127,7 @@ int App::run_command(Command& command, const std::vector<std::string>& args) {
   try {
     command.fields.check_complete();
     find_models(command.fields, command.models, {.pull = general.pull, .quiet = general.log.quiet});
+    check_file_conflicts(command.fields, {command.models, command.outputs});
     return command.run({*this, command.fields, general.log.quiet});
   } catch (const ReaderGone&) {
     throw;

@@ -47,6 +47,8 @@ struct Command {
   /// The fields whose values name models: paths, or names on a hub, which become paths in the cache before `run`.
   /// With any, the command takes --pull.
   std::vector<std::string> models = {};
+  /// The fields whose values are files that the command writes. They must not be files that it reads.
+  std::vector<std::string> outputs = {};
   /// With a field "preset": called when its value is set, before any other value, so that flags and file override the
   /// preset.
   std::function<void()> apply_preset;

@@ -1,7 +1,6 @@
 // tril align: aligns the words of parallel text, for `tril train --guided-alignment`.
 #include <memory>
 
-#include "base/file.h"
 #include "base/number_text.h"
 #include "cli/commands/commands.h"
 #include "cli/corpus_work/align_progress.h"
@@ -57,8 +56,6 @@ int align(AlignCommandOptions o, bool quiet) {
   train::set_files(corpus, o.train_sets, o.tsv);
   corpus.skip_invalid = o.skip_invalid;
   check(o.out != "-", "--out", "alignments must go to a file, not to standard output");
-  for (const std::string& file : o.train_sets)
-    check(!same_file(file, o.out), "--out", "{} is one of the texts to align", o.out);
   o.aligner.iterations = static_cast<int>(o.iterations);
   const StopSignal stop;
   learn_alignments({.corpus = corpus, .files = {o.out}, .options = o.aligner, .quiet = quiet}, stop);
@@ -79,6 +76,7 @@ void add_align(App& app) {
        .examples = {{"tril align -t train.en train.de -o train.align", "the alignments of a corpus"},
                     {"tril train --guided-alignment train.align -t train.en train.de -m de", "use them in training"}},
        .fields = fields_of(*o),
+       .outputs = {"out"},
        .apply_preset = {},
        .run = [o](const Invocation& i) { return align(*o, i.quiet); }});
 }

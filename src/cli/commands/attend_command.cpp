@@ -134,6 +134,7 @@ void add_attend(App& app) {
                          "with a given translation, and a picture"}},
            .fields = fields_of(*o),
            .models = {"model", "adapter"},
+           .outputs = {"out", "svg"},
            .apply_preset = {},
            .run = [o](const Invocation& i) { return attend(*o, i.fields); }});
 }

@@ -73,6 +73,8 @@ DocumentPlan document_plan(const DocumentFields& o, const std::string& output) {
     if (const std::string_view format = document::format_of(*o.document).name; format != "CSV" && format != "TSV")
       fail_usage("--columns", fmt::format("has an effect only on CSV and TSV, but {} is {}", *o.document, format),
                  "leave it out");
+  if (o.to && o.to->find('/') != std::string::npos)  // the language is a part of the translation's file name
+    fail_usage("--to", fmt::format("expected a language, got \"{}\"", printable(*o.to)), "for example de or pt-BR");
   DocumentPlan plan{.input = o.document ? *o.document : o.watch.value_or(""), .output = output};
   if (o.columns) plan.columns = names_in(*o.columns);
   if (o.separator) plan.separator = separator_named(*o.separator);

@@ -183,6 +183,7 @@ void add_export(App& app) {
                         {"tril export -m llama.Q4_K_M.gguf --to llama", "to continue training, or for `transformers`"}},
            .fields = fields_of(*o),
            .models = {"model", "adapter"},
+           .outputs = {"to"},
            .apply_preset = {},
            .run = [o](const Invocation& i) { return run_export(*o, i.fields); }});
 }

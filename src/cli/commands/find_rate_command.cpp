@@ -122,6 +122,7 @@ void add_find_rate(App& app) {
            .fields = find_rate_fields(*o),
            .reads_config = true,
            .models = {"init-from", "teacher"},
+           .outputs = {"plot"},
            .apply_preset = [o] { apply_preset(o->train); },
            .run = [o](const Invocation& i) { return find_rate(*o, i.fields, i.quiet); }});
 }

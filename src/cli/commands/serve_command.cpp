@@ -217,6 +217,7 @@ void add_serve(App& app) {
        .reads_config = true,
        .reads_environment = true,
        .models = {"model", "adapter"},
+       .outputs = {"access-log", "suggestions"},
        .apply_preset = {},
        .run = [o](const Invocation&) { return serve(*o); }});
 }

@@ -60,8 +60,6 @@ void check_counts_words(const Tokenizer& tokenizer) {
 int make_shortlist(ShortlistCommandOptions o) {
   check(o.train_sets.size() == 2, "--train-sets", "expected a source and a target file, got {}",
         counted(o.train_sets.size(), "file"));
-  for (const std::string& file : {o.train_sets[0], o.train_sets[1], o.alignments})
-    check(!same_file(file, o.out), "--out", "{} is also an input", o.out);
   OutputFile out(o.out);  // opened first, so that an unwritable path is reported at once
   const std::shared_ptr<const Tokenizer> tokenizer = model::ModelSource::open(o.model).tokenizer();
   if (!o.alignments.empty() && o.units == AlignmentUnits::words) check_counts_words(*tokenizer);
@@ -103,6 +101,7 @@ void add_shortlist(App& app) {
                         {"tril translate -m de --shortlist de/lex.s2t 100 100 < test.en", "use it"}},
            .fields = fields_of(*o),
            .models = {"model"},
+           .outputs = {"out"},
            .apply_preset = {},
            .run = [o](const Invocation&) { return make_shortlist(*o); }});
 }

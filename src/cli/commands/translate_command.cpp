@@ -305,10 +305,6 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   plan.source_language = o.source_language, plan.target_language = o.documents.to.value_or(o.target_language);
   if (o.documents.document) plan = checked(plan);
   if (o.documents.watch) check_watch({plan, o.json});
-  if (o.target_prefix && *o.target_prefix == "-" && o.input == "-")
-    fail_usage("--target-prefix", "standard input is already the text to translate", "pass a file");
-  if (o.output != "-" && same_file(o.input, o.output))
-    fail_usage("--output", fmt::format("{} is the text to translate", o.output), "pass another output file");
   const dist::Launch ranks = dist::launch_of_environment();
   const std::optional<std::string> together = work_directory(o.corpus, ranks, o.input, o.target_prefix, o.output);
   const Passage passage = passage_of(o.corpus, o.input, o.target_prefix);
@@ -420,6 +416,7 @@ void add_translate(App& app) {
            .fields = fields_of(*o),
            .reads_config = true,
            .models = {"model", "adapter", "models", "draft-model"},
+           .outputs = {"output"},
            .apply_preset = {},
            .run = [o](const Invocation& invocation) { return translate(*o, invocation.fields, invocation.quiet); }});
 }

@@ -9,6 +9,7 @@
 #include "base/number_text.h"
 #include "base/streams.h"
 #include "cli/commands/commands.h"
+#include "cli/options/new_directory.h"
 #include "corpus/byte_vocabulary.h"
 #include "corpus/extend_vocabulary.h"
 #include "corpus/vocabulary.h"
@@ -104,6 +105,7 @@ void grow_model(const VocabOptions& o, const ExtendedTokenizer& more, const std:
 int extend(const VocabOptions& o) {
   check(o.add > 0 || !o.language_tags.empty(), "--extend", "nothing to add: pass --add or --language-tags");
   std::error_code ignored;
+  if (o.out == "-") fail_usage("--out", "--extend writes a directory, not to standard output", "pass its name");
   if (std::filesystem::exists(o.out, ignored))
     fail_usage(o.out, "already exists", "choose another --out: the extended model is not changed");
   ExtensionRequest request;
@@ -158,8 +160,10 @@ void check_kind(const VocabOptions& o, const Fields& fields) {
 
 int learn_bytes(const VocabOptions& o) {
   std::error_code ignored;
+  if (o.out == "-") fail_usage("--out", "--type byte_bpe writes a directory, not to standard output", "pass its name");
   if (std::filesystem::exists(o.out, ignored) && !std::filesystem::is_directory(o.out, ignored))
     fail_usage("--out", fmt::format("{} is a file, but --type byte_bpe writes a directory", o.out));
+  refuse_models(o.out, "--out");
   const auto tokenizer = train_byte_tokenizer(sources_of(o), {.size = o.vocabulary.size,
                                                               .min_frequency = o.min_frequency,
                                                               .symbols = symbols_of(o),
@@ -171,8 +175,6 @@ int learn_bytes(const VocabOptions& o) {
 }
 
 int learn(const VocabOptions& o) {
-  for (const std::string& file : o.train_sets)
-    check(!same_file(file, o.out), "--out", "{} is one of the texts to learn from", o.out);
   OutputFile file(o.out);  // opened first, so that an unwritable path is reported at once
   const std::vector<TextSource> sources = sources_of(o);
   VocabularyOptions options = o.vocabulary;
@@ -204,6 +206,7 @@ void add_vocab(App& app) {
                          "a model with 1,000 more pieces for another kind of text, to be trained further"}},
            .fields = fields_of(*o),
            .reads_config = true,
+           .outputs = {"out"},
            .apply_preset = {},
            .run = [o](const Invocation& i) {
              if (!o->extend.empty()) return extend(*o);

@@ -61,12 +61,17 @@ const Field* named_by(const std::string& arg, const std::vector<const Fields*>& 
   return nullptr;
 }
 
-// In "--input --json" a value is missing; the next option is not its value.
+// In "--input --json" a value is missing; the next option is not its value. In "--json=" the value is empty, and CLI11
+// would take it for an argument of its own.
 void check_values(const std::vector<std::string>& args, const std::vector<const Fields*>& fields) {
-  for (std::size_t i = 0; i + 1 < args.size(); ++i) {
+  for (std::size_t i = 0; i < args.size(); ++i) {
     if (args[i] == "--") return;
-    const Field* const option = args[i].find('=') == std::string::npos ? named_by(args[i], fields) : nullptr;
-    if (!option || option->is_flag() || !named_by(args[i + 1], fields)) continue;
+    const Field* const option = named_by(args[i], fields);
+    if (option && option->is_flag() && args[i].ends_with('='))
+      fail_usage(args[i].substr(0, args[i].size() - 1), "expected true or false after =, got nothing",
+                 "the option alone means true");
+    if (!option || option->is_flag() || args[i].find('=') != std::string::npos) continue;
+    if (i + 1 == args.size() || !named_by(args[i + 1], fields)) continue;
     fail_usage(dashed(*option),
                fmt::format("needs a value ({}), but {} is an option", option->shown_value(), args[i + 1]),
                fmt::format("write {}={} if you mean it", dashed(*option), args[i + 1]));
