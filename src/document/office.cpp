@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/error.h"
 #include "document/office_part.h"
 #include "document/package.h"
 #include "document/xml_nodes.h"
@@ -79,12 +80,17 @@ std::unique_ptr<Document> read_office_open_xml(std::string bytes, const Document
   Package& package = document->package();
   const ContentTypes types(package);
   std::set<std::string> kept;
+  bool has_main = false;
   for (const ZipMember* const m : package.members()) {
     const std::string type = types.of(m->name);
+    has_main = has_main || type.ends_with(".main+xml");
     if (type.find("digital-signature") != std::string::npos) package.refuse_signature();
     if (type.ends_with("spreadsheetml.table+xml") || type.ends_with("spreadsheetml.pivotCacheDefinition+xml"))
       add_column_names(kept, package, *m);
   }
+  if (!has_main)
+    fail(package.place_of(types_name), "names no main part: no document, presentation or workbook",
+         "is the file's name right, and is it complete?");
   for (const ZipMember* const m : package.members()) {
     const std::string type = types.of(m->name);
     if (!is_office_text(type)) continue;
@@ -103,6 +109,8 @@ std::unique_ptr<Document> read_open_document(std::string bytes, const DocumentOp
   const XmlNodes nodes(manifest, package.place_of("META-INF/manifest.xml"));
   for (std::size_t n = 0; n < nodes.size(); ++n)
     if (nodes[n].kind == XmlNode::element && nodes.local(n) == "encryption-data") package.refuse_encryption();
+  if (!package.has("content.xml"))
+    fail(package.where(), "has no member content.xml", "is its name right, and is it complete?");
   for (const ZipMember* const m : package.members()) {
     const std::string name = m->name.substr(m->name.find_last_of('/') + 1);
     if (name == "content.xml" || name == "styles.xml" || name == "meta.xml")

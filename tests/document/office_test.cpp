@@ -308,6 +308,12 @@ TEST(Packages, HostileFilesAreRefused) {
   EXPECT_TRUE(contains(refused(ole, "x.doc"), "Office 97", ".docx"));
   EXPECT_TRUE(contains(refused("hello", "x.odt"), "x.odt", "ZIP"));
   EXPECT_TRUE(contains(refused(raw_zip({{"a", "b"}}), "x.docx"), "[Content_Types].xml"));
+  // An archive without its main part is no document, rather than one without texts.
+  const std::string no_types = "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"/>";
+  EXPECT_TRUE(
+      contains(refused(raw_zip({{"[Content_Types].xml", no_types}, {"word/document.xml", word_xml("")}}), "x.docx"),
+               "x.docx", "[Content_Types].xml", "main part"));
+  EXPECT_TRUE(contains(refused(raw_zip({{"META-INF/manifest.xml", "<manifest/>"}}), "x.odt"), "x.odt", "content.xml"));
   EXPECT_TRUE(contains(refused(raw_zip({{"../a", "b"}}), "x.docx"), "leads out"));
   const std::string whole = docx_file(p(r("a")));
   EXPECT_NE(refused(whole.substr(0, whole.size() / 2), "x.docx"), "");

@@ -1,6 +1,7 @@
 // Office documents and books put together by hand, for tests and the fuzzer.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,12 +13,15 @@ namespace tril::testing {
 
 inline const std::string word_space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
 
-/// Members of an OOXML package, each with its content type's end.
+/// Members of an OOXML package, each with its content type's end. A package without a main part gets an empty one.
 struct OfficeMember {
   std::string name, type, content;
   bool packed = true;
 };
-inline std::string ooxml_file(const std::vector<OfficeMember>& members) {
+inline std::string ooxml_file(std::vector<OfficeMember> members) {
+  const auto is_main = [](const OfficeMember& m) { return m.type.ends_with(".main+xml"); };
+  if (std::none_of(members.begin(), members.end(), is_main))
+    members.push_back({"main.xml", "presentationml.presentation.main+xml", ""});
   std::string types = "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\">";
   std::vector<RawMember> all{{"[Content_Types].xml", "", true}};
   for (const OfficeMember& m : members) {
