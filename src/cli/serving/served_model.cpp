@@ -62,8 +62,8 @@ void set_prompt(const ServeOptions& o, const std::string& name, const model::Mod
     spdlog::info("{}: --languages {}=en,de,...", why, name);
     return;
   }
-  for (const std::string& code : l.languages) search::name_in_prompts(code, "--languages");
   l.prompt = std::make_shared<const search::TranslationPrompt>(chosen->prompt, *l.tokenizer, source.name());
+  for (const std::string& code : l.languages) l.prompt->check_language(code, "--languages");
 }
 
 // The languages of a model with an encoder: those of --languages, or those that its files or its name state.

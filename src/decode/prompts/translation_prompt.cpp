@@ -86,6 +86,11 @@ std::string TranslationPrompt::code_in_table(const std::string& code, const std:
   return table_.names()[*found];
 }
 
+void TranslationPrompt::check_language(const std::string& code, const std::string& where) const {
+  name_in_prompts(code, where);
+  if (description_.form == PromptForm::structured) code_in_table(code, where);
+}
+
 Messages TranslationPrompt::messages(const PromptInput& input) const {
   if (description_.form == PromptForm::structured)
     return {{{"role", "user"},

@@ -60,10 +60,14 @@ class TranslationPrompt {
   /// True if the template reads a variable, such as "context".
   bool reads(std::string_view variable) const;
 
+  /// @param where  the place in errors
+  /// @throws Error(usage) for a language that the prompt cannot name, or that is not in the table of a chat template of
+  ///   PromptForm::structured
+  void check_language(const std::string& code, const std::string& where) const;
+
   /// The whole prompt. With PromptForm::text, the model expects Tokenizer::frame() before it; otherwise special tokens are
   /// spelled out.
-  /// @throws Error if a template fails; Error(usage) for a language without a name, or one that the table of a chat
-  ///   template of PromptForm::structured does not have
+  /// @throws Error if a template fails; Error(usage) for a language that check_language() refuses
   std::string written(const PromptInput& input) const;
   /// The whole prompt and a given answer with the tokens that end it; nullopt with PromptForm::text.
   std::optional<std::string> answered(const PromptInput& input, const std::string& answer) const;

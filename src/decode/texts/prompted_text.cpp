@@ -69,7 +69,8 @@ void PromptedText::check(const TextOptions& o, const SearchPlan& search) const {
   check(!o.terminology || prompt_->reads("terms") || search.has_beam(), "terminology",
         "{}'s prompt lists no terms, so beam search must place them, but the beam size is {}", name, search.beam_size);
   for (const std::string* code : {&o.source_language, &o.target_language})
-    if (!code->empty()) name_in_prompts(*code, code == &o.source_language ? "source_language" : "target_language");
+    if (!code->empty())
+      prompt_->check_language(*code, code == &o.source_language ? "source_language" : "target_language");
 }
 
 PromptInput PromptedText::input_of(const TextInput& input, const TextOptions& o, const std::vector<Term>& terms) const {

@@ -138,6 +138,8 @@ TEST_F(Directories, TranslateGemmaGetsTheCodesOfItsTable) {
   };
   EXPECT_TRUE(contains(written("eng_Latn", "pt-PT"), "English (en)", "Portuguese (pt-BR)"));
   EXPECT_TRUE(contains(error_of([&] { written("en", "fr"); }), "target_language", "chat template", "\"fr\"", "pt-BR"));
+  prompt.check_language("deu", "x");
+  EXPECT_TRUE(contains(error_of([&] { prompt.check_language("fr", "--languages"); }), "--languages", "\"fr\""));
 }
 
 TEST_F(Directories, RefusesWhatItDoesNotKnow) {
