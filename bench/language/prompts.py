@@ -5,10 +5,10 @@ is computed once, except with --deterministic, which is timed too.
   prompts.py TRIL MODEL LINES [--batches 1,8,32] [--rounds 3] [-- OPTIONS OF TRIL TRANSLATE...]
 
 LINES is a file with a text a line; for example the first 64 lines of a test set. The search is greedy, and a translation has at
-most 32 tokens, so that a model that never ends costs no more than others. Options after -- are added. Each round runs all cases,
-in turn. Times are without loading the model, which a run on no lines gives. Ratios are those of one round: the median, the least
-and the greatest of all rounds. With --deterministic, the translations must be the same for all batch sizes, else the exit status is
-1. Otherwise rounding may change a few, and their number is reported.
+most 32 tokens, so that a model that never ends costs no more than others. Options after --, in their long form, replace these.
+Each round runs all cases, in turn. Times are without loading the model, which a run on no lines gives. Ratios are those of one
+round: the median, the least and the greatest of all rounds. With --deterministic, the translations must be the same for all
+batch sizes, else the exit status is 1. Otherwise rounding may change a few, and their number is reported.
 """
 import argparse
 import statistics
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-GREEDY = ["--source-language", "en", "--target-language", "de", "--beam-size", "1", "--temperature", "0", "--max-length", "32"]
+GREEDY = {"--source-language": "en", "--target-language": "de", "--beam-size": "1", "--temperature": "0", "--max-length": "32"}
 
 
 def run(command, text):
@@ -48,7 +48,8 @@ def main():
     count = sum(1 for line in text.splitlines() if line.strip())
     if not count:
         sys.exit(f"{args.lines}: expected lines of text, found none")
-    command = [args.tril, "translate", "--model", args.model, *GREEDY, *more]
+    greedy = [part for option, value in GREEDY.items() if option not in more for part in (option, value)]
+    command = [args.tril, "translate", "--model", args.model, *greedy, *more]
     sizes = [int(size) for size in args.batches.split(",")]
     cases = [(size, exact) for exact in (False, True) for size in sizes]
     rates = {case: [] for case in cases}
