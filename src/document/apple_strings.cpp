@@ -13,6 +13,8 @@
 namespace tril::document {
 namespace {
 
+constexpr bool no_shortcuts = false;  // Apple's menus have no sign for a key
+
 std::string escape_apple(std::string_view text) {
   return escaped_controls(text, "\"");
 }
@@ -117,7 +119,8 @@ class AppleReader {
   // @param at  where the translation is written @param quote  what it gets before it if it is not within quotes
   void add(Range at, const AppleString& source, const std::string& quote) {
     const std::string_view raw = bytes_.substr(source.at.begin, source.at.size());
-    Segment segment = string_segment(source.is_quoted ? unescaped_apple(raw) : std::string(raw), escape_apple);
+    Segment segment =
+        string_segment(source.is_quoted ? unescaped_apple(raw) : std::string(raw), escape_apple, no_shortcuts);
     if (!is_worth_translating(segment)) return;
     Slot slot{.at = at, .escape = &escape_apple_slot};
     if (!quote.empty()) slot.finish = [quote](const std::string& text) { return quote + text + "\""; };
@@ -138,7 +141,8 @@ std::unique_ptr<Document> read_apple_strings(std::string bytes, const DocumentOp
     AppleReader(*document, options.where).run();
     return document;
   };
-  if (bytes.starts_with("bplist") || bytes.find("<plist") < 1000)
+  const std::string_view start = std::string_view(bytes).substr(bytes.starts_with("\xef\xbb\xbf") ? 3 : 0);
+  if (start.starts_with("bplist") || start.starts_with('<'))
     fail(options.where, "is a property list in binary or XML form, expected lines such as \"key\" = \"value\";",
          "translate the file that it was made from");
   if (is_utf16(bytes)) return read_utf16(bytes, options.where, read);

@@ -13,8 +13,8 @@ class StringReader {
   StringReader(std::string_view text, const std::function<std::string(std::string_view)>& escape)
       : text_(text), escape_(escape) {}
 
-  Segment run() {
-    for (const StringToken& token : string_tokens(text_)) take(token);
+  Segment run(bool shortcuts) {
+    for (const StringToken& token : string_tokens(text_, shortcuts)) take(token);
     close_rest();
     return std::move(segment_);
   }
@@ -88,8 +88,9 @@ class StringReader {
 
 }  // namespace
 
-Segment string_segment(std::string_view text, const std::function<std::string(std::string_view)>& escape) {
-  return StringReader(text, escape).run();
+Segment string_segment(std::string_view text, const std::function<std::string(std::string_view)>& escape,
+                       bool shortcuts) {
+  return StringReader(text, escape).run(shortcuts);
 }
 
 std::string escaped_controls(std::string_view text, std::string_view others) {

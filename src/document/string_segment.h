@@ -12,7 +12,9 @@ namespace tril::document {
 /// Placeholders (string_tokens.h) are fixed words, tags such as <b> are pairs, and the sign of a shortcut key stands before a
 /// word.
 /// @param escape  how the file writes text
-Segment string_segment(std::string_view text, const std::function<std::string(std::string_view)>& escape);
+/// @param shortcuts  whether a short text may have a shortcut key
+Segment string_segment(std::string_view text, const std::function<std::string(std::string_view)>& escape,
+                       bool shortcuts = true);
 
 /// The text as files with backslashes write it: \n, \r and \t by their letters, a backslash before backslashes and before the
 /// characters of `others`.

@@ -10,6 +10,7 @@
 #include "support/contains.h"
 #include "support/document_text.h"
 #include "support/error_of.h"
+#include "support/linear_time.h"
 #include "support/rounds.h"
 
 namespace tril::document::localisation_test {
@@ -111,6 +112,7 @@ TEST(AppleStrings, ValuesAreTranslated) {
   EXPECT_EQ(capitals(file, "Localizable.strings"),
             "/* a note; \"x\" = \"y\"; */\n\"k \\\"1\\\"\" = \"A DOG\";\n// \"no\" = \"no\";\nkey.2=\"IT \u00c4 "
             "\\\"SO\\\"\\n%@\" ;\nplain = \"TEXT\";\n\"My key\" = \"MY KEY\";\n\"n\" = \"12\";");
+  EXPECT_EQ(texts("\"a\" = \"R&D\"; \"b\" = \"see <plist>\";", "x.strings"), (std::vector<std::string>{"R&D", "see "}));
   EXPECT_EQ(capitals("\xef\xbb\xbf\"a\" = \"b\";\n", "x.strings"), "\xef\xbb\xbf\"a\" = \"B\";\n");
   EXPECT_TRUE(contains(refusal("\"a\" = \"b\"\n\"c\" = \"d\";", "x.strings"), "x.strings: line 2", ";"));
   EXPECT_TRUE(contains(refusal("\n\"a\" = \"b;\n", "x.strings"), "line 2", "not closed"));
@@ -303,6 +305,36 @@ TEST(Xml, OtherFilesAreRefused) {
   EXPECT_TRUE(contains(refusal("<resources/>", "x.resx"), "<resources>", "<root>"));
   EXPECT_TRUE(contains(refusal("<!DOCTYPE r [<!ENTITY a 'b'>]><resources/>", "x.xml"), "entities"));
   EXPECT_TRUE(contains(refusal("<resources>", "x.xml"), "x.xml: line 1"));
+}
+
+TEST(Localisation, HostileInputTakesLinearTime) {
+  const auto test_of = [](const std::string& name, const std::string& begin, const std::string& part,
+                          const std::string& end) {
+    SCOPED_TRACE(name + ": " + part);
+    test::expect_linear_time(
+        200, [&](std::size_t n) { return begin + test::repeated(part, n) + end; },
+        [&](const std::string& file) { EXPECT_FALSE(texts(file, name).empty()); });
+  };
+  for (const std::string part :
+       {"\"a ", "\\", "\\'", "&lt;b>", "%(", "{", "<b>x</b>", "<i/>", "\n a", "&x;", "<![CDATA[a]]>"})
+    test_of("x.xml", "<resources><string>a dog", part, "</string></resources>");
+  test_of("x.xml", "<resources>", "<string name=\"a\">dog</string>", "</resources>");
+  test_of("x.xml", "<resources>", "<plurals><item quantity=\"other\">dog</item></plurals>", "</resources>");
+  test_of("x.xml", "<resources><plurals>", "<item quantity=\"other\">dog</item>", "</plurals></resources>");
+  test_of("x.ts", "<TS language=\"de\">", "<message><source>dog</source><translation/></message>", "</TS>");
+  test_of("x.ts", "<TS language=\"de\"><message><source>dog</source><translation>", "<numerusform/>",
+          "</translation></message></TS>");
+  test_of("x.resx", "<root>", "<data name=\"a\"><value>dog</value></data>", "</root>");
+  test_of("x.strings", "", "\"a\" = \"dog\"; /* x */\n", "");
+  test::expect_linear_time(
+      200,
+      [](std::size_t n) {
+        std::string strings;
+        for (std::size_t i = 0; i < n; ++i) strings += (i == 0 ? "\"dog " : ",\"dog ") + std::to_string(i) + "\":{}";
+        return "{\"sourceLanguage\":\"en\",\"strings\":{" + strings + "}}";
+      },
+      [](const std::string& file) { EXPECT_FALSE(texts(file, "x.xcstrings").empty()); });
+  test_of("x.strings", "\"a\" = \"dog", "\\U00e4\\\\", "\";");
 }
 
 // The names of all elements, and how many.
