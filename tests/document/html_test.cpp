@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <set>
 
 #include "document/html_tags.h"
 #include "document/sentences.h"
 #include "support/document_text.h"
+#include "support/linear_time.h"
 #include "support/rounds.h"
 #include "unicode/letter_case.h"
 
@@ -81,27 +83,35 @@ TEST(Html, WhiteSpaceAndLineEndsStay) {
   EXPECT_EQ(shown("<p>&nbsp;&#160; a&nbsp;</p>"), "<p>&nbsp;&#160; [a]&nbsp;</p>");
 }
 
-TEST(Html, HostileInputTakesNoLongerThanOthers) {
-  const std::size_t n = 100'000;
-  std::string deep;
-  for (std::size_t i = 0; i < n; ++i) deep += i % 2 == 0 ? "<b>" : "<i>x";
-  for (const std::string& html : {deep, std::string(n, '<'), std::string(n, '&'),
-                                  "<" + std::string(n, 'a') + " translate=no>" + std::string(n, '<') + "/",
-                                  "<code>" + deep, "<p>" + std::string(n, 'x') + deep})
-    EXPECT_EQ(read_html(html)->write(read_html(html)->segments()), html);
+void expect_kept(const std::string& html) {
+  const auto document = read_html(html);
+  EXPECT_EQ(document->write(document->segments()), html);
 }
 
-// Texts that took quadratic time: each of these would take minutes.
-TEST(Html, ManyTagsWithoutAnEndCostNoMoreThanText) {
-  for (const std::string part :
-       {"<a", "<a '\"", "</a", "<script>", "<script><a ", "<code><b ", "<!", "<p translate=no", "&"}) {
-    std::string text;
-    while (text.size() < 200'000) text += part;
-    for (const char* const end : {"", ">", "'>", "\">", "</script>"}) {
-      const auto document = read_html(text + end);
-      EXPECT_EQ(document->write(document->segments()), text + end);
-    }
+TEST(Html, HostileInputTakesLinearTime) {
+  const auto deep = [](std::size_t n) { return test::repeated("<b><i>x", n); };
+  const std::vector<std::function<std::string(std::size_t)>> inputs{
+      deep,
+      [](std::size_t n) { return std::string(n, '<'); },
+      [](std::size_t n) { return std::string(n, '&'); },
+      [](std::size_t n) { return "<" + std::string(n, 'a') + " translate=no>" + std::string(n, '<') + "/"; },
+      [&](std::size_t n) { return "<code>" + deep(n); },
+      [&](std::size_t n) { return "<p>" + std::string(n, 'x') + deep(n); }};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    SCOPED_TRACE(i);
+    test::expect_linear_time(2000, inputs[i], expect_kept);
   }
+}
+
+// Each of these once took quadratic time.
+TEST(Html, ManyTagsWithoutAnEndTakeLinearTime) {
+  for (const std::string part :
+       {"<a", "<a '\"", "</a", "<script>", "<script><a ", "<code><b ", "<!", "<p translate=no", "&"})
+    for (const std::string end : {"", ">", "'>", "\">", "</script>"}) {
+      SCOPED_TRACE(part + end);
+      test::expect_linear_time(
+          500, [&](std::size_t n) { return test::repeated(part, n) + end; }, expect_kept);
+    }
 }
 
 TEST(Html, WhatIsNotToBeTranslatedMaySaySoInAnyWay) {
