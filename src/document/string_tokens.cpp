@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t most_shortcut_text = 60;      // bytes of a menu's entry
 constexpr std::size_t longest_placeholder = 16384;  // bytes; a message of ICU is the longest
-constexpr std::size_t longest_name = 200;           // bytes of "(name)" in "%(name)s"
+constexpr std::size_t longest_printf_name = 200;    // bytes of "(name)" in "%(name)s"
 
 bool is_ascii_letter(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) != 0;
@@ -74,7 +74,7 @@ std::size_t Placeholders::percent(std::size_t at) const {
   std::size_t i = at + 1;
   if (byte(i) == '%') return 2;
   if (byte(i) == '{' || byte(i) == '(') {
-    const std::size_t size = bracket(i, byte(i) == '{' ? longest_placeholder : longest_name);
+    const std::size_t size = bracket(i, byte(i) == '{' ? longest_placeholder : longest_printf_name);
     if (size == 0 || byte(i) == '{') return size == 0 ? 0 : 1 + size;
     i += size;
   }
