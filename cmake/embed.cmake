@@ -13,7 +13,7 @@ function(tril_embed target header namespace function)
   string(CONCAT source "// Made by cmake/embed.cmake.\n#include <string_view>\n\n#include \"${header}\"\n\n"
          "namespace ${namespace} {\n\nstd::string_view ${function}(std::string_view name) {\n" "${cases}"
          "  return {};\n}\n\n}  // namespace ${namespace}\n")
-  set(path ${CMAKE_BINARY_DIR}/embedded/${function}.cpp)
+  set(path ${PROJECT_BINARY_DIR}/embedded/${function}.cpp)
   file(CONFIGURE OUTPUT ${path} CONTENT "@source@" @ONLY)
   target_sources(${target} PRIVATE ${path})
 endfunction()

@@ -43,6 +43,14 @@ function(tril_unity target)
   endif()
 endfunction()
 
+# tril_position_independent(target): rooms become part of programs, of the shared library, and of modules of other languages. Their
+# names are hidden, so that the compiler may inline across functions as it does for a program, and that a library shows only what
+# include/tril/export.h marks.
+function(tril_position_independent target)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+    C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+endfunction()
+
 # tril_precompile(pch LINK targets... OPTIONS compiler options... HEADERS headers...): precompiles the headers that most sources
 # include, and HEADERS. tril_use_precompiled(target pch): a target uses them; its options must be the same, except for warnings.
 function(tril_precompile pch)
@@ -50,10 +58,13 @@ function(tril_precompile pch)
   if(NOT TRIL_PCH)
     return()
   endif()
-  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${pch}.cpp CONTENT "")
-  add_library(${pch} OBJECT ${CMAKE_BINARY_DIR}/${pch}.cpp)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/${pch}.cpp CONTENT "")
+  add_library(${pch} OBJECT ${PROJECT_BINARY_DIR}/${pch}.cpp)
   target_link_libraries(${pch} PRIVATE ${PCH_LINK})
   target_compile_options(${pch} PRIVATE ${PCH_OPTIONS})
+  if(NOT PROJECT_IS_TOP_LEVEL)
+    set_target_properties(${pch} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
   target_precompile_headers(${pch} PRIVATE
     <algorithm> <array> <charconv> <chrono> <cmath> <cstdint> <cstring> <filesystem> <fstream> <functional> <limits> <map> <memory>
     <mutex> <numeric> <optional> <set> <span> <sstream> <string> <string_view> <thread> <unordered_map> <utility> <variant> <vector>
@@ -73,13 +84,17 @@ function(tril_layer folder sentence)
   string(REPLACE "/" "_" name ${folder})
 
   # include-roots/<name>/<folder> -> src/<folder>
-  set(root ${CMAKE_BINARY_DIR}/include-roots/${name})
+  set(root ${PROJECT_BINARY_DIR}/include-roots/${name})
   get_filename_component(above ${root}/${folder} DIRECTORY)
   file(MAKE_DIRECTORY ${above})
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/src/${folder} ${root}/${folder} SYMBOLIC)
 
   add_library(tril_${name} STATIC ${sources})
   set_target_properties(tril_${name} PROPERTIES LINKER_LANGUAGE CXX)
+  tril_position_independent(tril_${name})
+  if(NOT PROJECT_IS_TOP_LEVEL)  # a project that adds this one builds what it links
+    set_target_properties(tril_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
   if(NOT folder STREQUAL "kern")  # Highway compiles its sources once for each instruction set
     tril_unity(tril_${name})
     if(TARGET tril_pch)
@@ -113,7 +128,7 @@ endfunction()
 # tril_write_rooms(): the list of all rooms, in their order, for those who draw or check it.
 function(tril_write_rooms)
   get_property(rooms GLOBAL PROPERTY TRIL_ROOMS)
-  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/rooms.txt CONTENT "@rooms@" @ONLY)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/rooms.txt CONTENT "@rooms@" @ONLY)
 endfunction()
 
 # tril_leave_out(folder files...): sources of a folder that this build has no use for.

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "tril/tril.h"
+#include "tril/lab.h"
 
 namespace {
 

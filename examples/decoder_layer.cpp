@@ -7,7 +7,7 @@
 // The rectangle (2, 10, 128) is the special case of two rows of ten.
 #include <fmt/format.h>
 
-#include "tril/tril.h"
+#include "tril/lab.h"
 
 namespace {
 

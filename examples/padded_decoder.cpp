@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "tril/tril.h"
+#include "tril/lab.h"
 
 namespace {
 

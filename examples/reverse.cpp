@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "tril/tril.h"
+#include "tril/lab.h"
 
 namespace {
 

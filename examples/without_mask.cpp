@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tril/tril.h"
+#include "tril/lab.h"
 
 namespace {
 

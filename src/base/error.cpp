@@ -44,15 +44,36 @@ size_t distance_to_beginning(std::string_view word, std::string_view name) {
 
 }  // namespace
 
+struct Error::Parts {
+  ErrorKind kind;
+  std::string where, message, hint;
+};
+
 Error::Error(ErrorKind kind, std::string where, std::string what, std::string hint)
     : std::runtime_error(join(where, what, hint)),
-      kind_(kind),
-      where_(std::move(where)),
-      message_(std::move(what)),
-      hint_(std::move(hint)) {}
+      parts_(std::make_shared<const Parts>(Parts{kind, std::move(where), std::move(what), std::move(hint)})) {}
+Error::Error(const Error&) noexcept = default;
+Error& Error::operator=(const Error&) noexcept = default;
+Error::~Error() = default;
+
+ErrorKind Error::kind() const noexcept {
+  return parts_->kind;
+}
+const std::string& Error::where() const noexcept {
+  return parts_->where;
+}
+const std::string& Error::message() const noexcept {
+  return parts_->message;
+}
+const std::string& Error::hint() const noexcept {
+  return parts_->hint;
+}
 
 Error Error::within(std::string_view outer) const {
-  return Error(kind_, where_.empty() ? std::string(outer) : fmt::format("{}: {}", outer, where_), message_, hint_);
+  return Error(kind(), where().empty() ? std::string(outer) : fmt::format("{}: {}", outer, where()), message(), hint());
+}
+Error Error::as_failure() const {
+  return Error(ErrorKind::failure, where(), message(), hint());
 }
 
 void fail_usage(std::string where, std::string what, std::string hint) {

@@ -23,6 +23,12 @@ class MessageText : public spdlog::custom_flag_formatter {
   std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<MessageText>(); }
 };
 
+std::unique_ptr<spdlog::formatter> formatter_of(const char* pattern) {
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<MessageText>('*').set_pattern(pattern);
+  return formatter;
+}
+
 }  // namespace
 
 Fields fields_of(LogOptions& options) {
@@ -53,10 +59,19 @@ void set_up_log(const LogOptions& options) {
   logger->set_level(spdlog::level::from_str(options.quiet ? "warning" : options.level));
   logger->flush_on(spdlog::level::debug);
   // On a terminal each line first clears what a progress line may have left there.
-  auto formatter = std::make_unique<spdlog::pattern_formatter>();
-  formatter->add_flag<MessageText>('*').set_pattern(terminal ? "\r\033[K%H:%M:%S %^%l%$ %*" : "%n: %l: %*");
-  logger->set_formatter(std::move(formatter));
+  logger->set_formatter(formatter_of(terminal ? "\r\033[K%H:%M:%S %^%l%$ %*" : "%n: %l: %*"));
   spdlog::set_default_logger(std::move(logger));
+}
+
+std::shared_ptr<spdlog::logger> logger() {
+  if (std::shared_ptr<spdlog::logger> given = spdlog::default_logger(); given && !given->name().empty()) return given;
+  static const std::shared_ptr<spdlog::logger> own = [] {
+    auto made = std::make_shared<spdlog::logger>("tril", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    made->set_level(spdlog::level::warn);
+    made->set_formatter(formatter_of("%n: %l: %*"));
+    return made;
+  }();
+  return own;
 }
 
 }  // namespace tril

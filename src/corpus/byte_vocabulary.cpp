@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/number_text.h"
 #include "base/progress.h"
 #include "base/utf8.h"
@@ -73,8 +74,8 @@ void count_words(const TextSource& source, const ByteVocabularyOptions& options,
     counter.add(std::string(*text) + "\n");
   });
   if (invalid > 0)
-    spdlog::warn("{}: {} left out", input.name(),
-                 counted(format_count(invalid), "line is not UTF-8 and is", "lines are not UTF-8 and are"));
+    logger()->warn("{}: {} left out", input.name(),
+                   counted(format_count(invalid), "line is not UTF-8 and is", "lines are not UTF-8 and are"));
 }
 
 std::vector<PreTokenizerStep> word_steps(const ByteVocabularyOptions& options) {
@@ -119,8 +120,8 @@ std::shared_ptr<const Tokenizer> train_byte_tokenizer(const std::vector<TextSour
   training.special.insert(training.special.end(), options.symbols.begin(), options.symbols.end());
   const LearnedBpe learned = train_bpe(counter.words(), training);
   if (std::ssize(learned.pieces) < options.size)
-    spdlog::warn("vocabulary: {} pieces instead of {}: no other pair occurs {} times", learned.pieces.size(),
-                 options.size, options.min_frequency);
+    logger()->warn("vocabulary: {} pieces instead of {}: no other pair occurs {} times", learned.pieces.size(),
+                   options.size, options.min_frequency);
   parts.model = model_of(learned);
   for (std::size_t i = 0; i < training.special.size(); ++i)
     parts.added.push_back({.content = training.special[i], .id = static_cast<std::int32_t>(i), .special = i == 0});

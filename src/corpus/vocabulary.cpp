@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/number_text.h"
 #include "base/progress.h"
 #include "corpus/vocabulary_lines.h"
@@ -151,11 +152,11 @@ bool leaves_characters(const std::vector<std::string>& lines, VocabularyOptions 
 // Warns about lines that SentencePiece would have skipped.
 void tell(const LearnableLines& learnable) {
   if (learnable.cut > 0)
-    spdlog::info("vocabulary: {} of more than {} bytes {} split into parts; nothing is left out",
-                 counted(format_count(learnable.cut), "line"), format_count(longest_learnable_line),
-                 learnable.cut == 1 ? "is" : "are");
+    logger()->info("vocabulary: {} of more than {} bytes {} split into parts; nothing is left out",
+                   counted(format_count(learnable.cut), "line"), format_count(longest_learnable_line),
+                   learnable.cut == 1 ? "is" : "are");
   if (learnable.reserved > 0)
-    spdlog::warn(
+    logger()->warn(
         "vocabulary: {} {} (U+2585), which SentencePiece reserves; it gets no piece, but the text around it is used",
         counted(format_count(learnable.reserved), "line holds", "lines hold"), reserved_character);
 }
@@ -179,8 +180,8 @@ std::string train(const std::vector<std::string>& lines, const VocabularyOptions
 
 // Trains again with as many pieces as the text supports, fewer than requested.
 std::string smaller(const std::vector<std::string>& lines, VocabularyOptions options, std::int64_t most) {
-  spdlog::warn("vocabulary: this text yields at most {} pieces, not {}; the vocabulary has {}", most, options.size,
-               most);
+  logger()->warn("vocabulary: this text yields at most {} pieces, not {}; the vocabulary has {}", most, options.size,
+                 most);
   options.size = static_cast<std::int32_t>(most);
   options.may_be_smaller = false;
   return train(lines, options);

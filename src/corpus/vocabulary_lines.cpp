@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/number_text.h"
 #include "base/progress.h"
 #include "base/rng.h"
@@ -43,12 +44,12 @@ class Sample {
 
   std::vector<std::string> take() {
     if (invalid_ > 0)
-      spdlog::warn("vocabulary: {} left out, the first one is {}",
-                   counted(format_count(invalid_), "line is not UTF-8 and is", "lines are not UTF-8 and are"),
-                   first_invalid_);
+      logger()->warn("vocabulary: {} left out, the first one is {}",
+                     counted(format_count(invalid_), "line is not UTF-8 and is", "lines are not UTF-8 and are"),
+                     first_invalid_);
     if (seen_ > limit_)
-      spdlog::info("vocabulary: learning from {}, an even sample of {}", counted(format_count(limit_), "line"),
-                   format_count(seen_));
+      logger()->info("vocabulary: learning from {}, an even sample of {}", counted(format_count(limit_), "line"),
+                     format_count(seen_));
     std::sort(kept_.begin(), kept_.end());
     std::vector<std::string> lines;
     lines.reserve(kept_.size());

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/parent_of.h"
 #include "base/printable.h"
 
@@ -110,7 +111,7 @@ BlobLock::BlobLock(const std::string& path) {
       fail(printable(path, 400), fmt::format("cannot be opened: {}", std::strerror(errno)),
            "check the permissions of the cache, or set HF_HUB_CACHE to another directory");
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK && !told) {
-      spdlog::info("waiting for another process that is downloading the same file");
+      logger()->info("waiting for another process that is downloading the same file");
       told = true;
     }
     int result = 0;

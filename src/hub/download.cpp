@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/printable.h"
 #include "base/progress.h"
 #include "hub/partial_file.h"
@@ -48,8 +49,8 @@ class Download {
         fail(
             asked_.where, fmt::format("{} does not have the checksum that the hub lists", printable(file_.name, 300)),
             "a proxy may have changed it, or the hub's file is damaged: try again, or try another network or revision");
-      spdlog::warn("{}: the part of {} from an earlier attempt is damaged; it is downloaded again", asked_.where,
-                   printable(file_.name, 300));
+      logger()->warn("{}: the part of {} from an earlier attempt is damaged; it is downloaded again", asked_.where,
+                     printable(file_.name, 300));
       resumed = false;
     }
     partial_.commit();
@@ -161,8 +162,8 @@ bool wait_to_retry(const HttpAnswer& answer, int tries, const HubSettings& setti
   const double seconds = retry_after(answer).value_or(doubled);
   if (seconds > longest_wait) return false;
   if (answer.status == 429 && seconds >= 2)
-    spdlog::info("{} has received too many requests from this machine; resuming in {}", settings.endpoint,
-                 format_duration(seconds));
+    logger()->info("{} has received too many requests from this machine; resuming in {}", settings.endpoint,
+                   format_duration(seconds));
   std::mutex mutex;
   std::condition_variable_any never;
   std::unique_lock hold(mutex);

@@ -6,6 +6,7 @@
 
 #include "base/element.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/printable.h"
 #include "model_io/adapter.h"
 #include "model_io/adapter_places.h"
@@ -192,8 +193,8 @@ void leave_alone(const Places& places, const NamedModule& module) {
       fail_usage(module.where, "holds another table than the model's, which is not supported",
                  "merge the adapter into its model with `peft` (merge_and_unload) and use that");
   }
-  spdlog::warn("{}: has no effect, in `transformers` either: it reads encoder.embed_tokens and decoder.embed_tokens",
-               module.where);
+  logger()->warn("{}: has no effect, in `transformers` either: it reads encoder.embed_tokens and decoder.embed_tokens",
+                 module.where);
 }
 
 // Calls take(place, update) for each module of the adapter.

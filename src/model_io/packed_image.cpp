@@ -8,6 +8,7 @@
 
 #include "base/content_hash.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "format/safetensors.h"
 #include "model_io/quantized_files.h"
 #include "model_io/registry.h"
@@ -156,11 +157,11 @@ bool adopt_packed_image(Model& m, const ModelSource& model, nn::Precision precis
   const auto file = std::make_shared<const MappedFile>(MappedFile::open(path));
   const std::span<const std::byte> bytes = file->bytes();
   if (!belongs(m, model.weights(), precision, bytes)) {
-    spdlog::warn("{}: belongs to other weights or another version and is ignored; run `tril pack` again", path);
+    logger()->warn("{}: belongs to other weights or another version and is ignored; run `tril pack` again", path);
     return false;
   }
   if (sample_of(image_of(bytes)) != said(bytes, "sample")) {
-    spdlog::warn("{}: is damaged and is ignored; run `tril pack` again", path);
+    logger()->warn("{}: is damaged and is ignored; run `tril pack` again", path);
     return false;
   }
   madvise(const_cast<std::byte*>(bytes.data()), bytes.size(), MADV_WILLNEED);  // only a hint

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "base/log.h"
 #include "base/printable.h"
 
 namespace tril::model {
@@ -149,8 +150,8 @@ WeightFiles text_weights(const std::shared_ptr<const WeightFiles>& whole) {
   std::string parts;
   for (const auto& [part, count] : ignored) parts += fmt::format("{}{} ({})", parts.empty() ? "" : ", ", part, count);
   if (!parts.empty())
-    spdlog::info("{}: only the language model is used; tensors of other parts are ignored: {}",
-                 printable(contents.where, 400), printable(parts, 400));
+    logger()->info("{}: only the language model is used; tensors of other parts are ignored: {}",
+                   printable(contents.where, 400), printable(parts, 400));
   contents.name_in_file = name_in_file_of(std::move(in_file));
   return WeightFiles(std::move(contents));
 }

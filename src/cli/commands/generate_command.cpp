@@ -18,10 +18,10 @@
 #include "cli/io/standard_output.h"
 #include "cli/io/stop_signal.h"
 #include "cli/options/constraint_options.h"
-#include "cli/options/decoding_options.h"
 #include "cli/options/model_identity.h"
 #include "cli/options/model_set.h"
 #include "corpus/document.h"
+#include "decode/models/decoding_options.h"
 #include "format/json_text.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
@@ -84,8 +84,7 @@ Fields fields_of(GenerateOptions& o) {
   f.excludes("logprobs", "stream", "they are printed only when the text is complete");
   f.group("Search");
   add_continuation_fields(f, o.decoding);
-  f.add("deterministic", &o.deterministic,
-        "give the same output to the last bit for any batching and number of workers; slower");
+  add_deterministic_field(f, o.deterministic);
   f.excludes("deterministic", "prompt-cache", "earlier tokens may have been read in different batches");
   add_choice_fields(f, o.decoding);
   add_constraint_fields(f, o.constraint);

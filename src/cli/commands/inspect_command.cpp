@@ -16,7 +16,7 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/inspect_adapter.h"
 #include "cli/io/standard_output.h"
-#include "cli/options/decoding_options.h"
+#include "decode/models/decoding_options.h"
 #include "format/json_text.h"
 #include "format/safetensors.h"
 #include "model_io/model_source.h"

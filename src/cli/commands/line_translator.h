@@ -10,8 +10,8 @@
 
 #include "cli/commands/translated_lines.h"
 #include "cli/options/alignment_options.h"
-#include "cli/options/assumed_language.h"
 #include "cli/options/line_sources.h"
+#include "decode/models/target_language.h"
 #include "decode/texts/split_translator.h"
 #include "decode/texts/translator.h"
 #include "terms/translation_memory.h"

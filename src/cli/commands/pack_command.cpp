@@ -2,7 +2,7 @@
 #include <spdlog/spdlog.h>
 
 #include "cli/commands/commands.h"
-#include "cli/options/decoding_options.h"
+#include "decode/models/decoding_options.h"
 #include "model_io/model_source.h"
 #include "model_io/packed_image.h"
 #include "model_io/quantized_files.h"

@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,14 +14,13 @@
 #include "cli/io/standard_output.h"
 #include "cli/options/alignment_options.h"
 #include "cli/options/assumed_language.h"
-#include "cli/options/decoding_options.h"
 #include "cli/options/model_set.h"
 #include "cli/options/prompt_options.h"
-#include "cli/options/window_options.h"
 #include "corpus/document.h"
 #include "corpus/reader.h"
-#include "decode/texts/prompted_text.h"
-#include "decode/texts/search_setup.h"
+#include "decode/models/decoding_options.h"
+#include "decode/models/pair_text.h"
+#include "decode/models/window_fields.h"
 #include "decode/texts/text_score.h"
 #include "decode/texts/translation_text.h"
 #include "format/json_text.h"
@@ -126,32 +124,29 @@ void report(const ScoreOptions& o, const Totals& totals) {
     spdlog::info("{}", totals.text());
 }
 
+PairText pair_text(const ScoreOptions& o, const model::ModelSource& opened, const model::Model& model,
+                   const Tokenizer& tokenizer) {
+  if (!model.has_encoder())
+    return {model,
+            opened,
+            {.prefix = "", .source = o.source_language, .target = o.target_language},
+            o.target_language,
+            load_prompt(opened, model, o.prompt_template)};
+  published_generation(opened);  // warns of what is not obeyed
+  const Languages languages =
+      choose_languages(tokenizer, o.source_language, o.target_language, "--source-language", "--target-language");
+  PairText pairs(model, opened, languages, o.target_language, nullptr);
+  warn_of_assumed_language(o.decoding.model, tokenizer, languages);
+  return pairs;
+}
+
 // Reads pairs of lines as ids, a window at a time.
 class PairIds {
  public:
-  PairIds(const ScoreOptions& o, const model::ModelSource& opened, const model::Model& model,
-          const Tokenizer& tokenizer)
-      : tokenizer_(tokenizer),
-        positions_(model.max_positions()),
-        languages_(model.has_encoder() ? choose_languages(tokenizer, o.source_language, o.target_language,
-                                                          "--source-language", "--target-language")
-                                       : Languages{.source = o.source_language, .target = o.target_language}),
-        target_language_(model, tokenizer, o.target_language,
-                         !model.has_encoder() || published_generation(opened).forced_bos_token_id.has_value()),
+  PairIds(const ScoreOptions& o, PairText text)
+      : text_(std::move(text)),
         source_(o.source, {.skip_invalid = o.skip_invalid}),
-        target_(o.target, {.skip_invalid = o.skip_invalid}) {
-    if (model.has_encoder()) {
-      frames_ = {sentence_frame(tokenizer, Side::source, languages_.source),
-                 sentence_frame(tokenizer, Side::target, languages_.target)};
-      warn_of_assumed_language(o.decoding.model, tokenizer, languages_);
-      return;
-    }
-    const search::TranslatorOptions options = search::translator_options({}, opened.generation(), model, tokenizer);
-    eos_ids_ = options.decoding.search.eos_ids;
-    prompted_options_.source_language = languages_.source, prompted_options_.target_language = languages_.target;
-    prompted_.emplace(model, opened.tokenizer(), load_prompt(opened, model, o.prompt_template));
-    prompted_->check(prompted_options_, options.decoding.search);
-  }
+        target_(o.target, {.skip_invalid = o.skip_invalid}) {}
 
   std::vector<std::vector<std::int32_t>> sources, targets;  ///< ids, including EOS, of the valid pairs
   std::vector<std::int64_t> target_characters;              ///< of the same pairs
@@ -159,9 +154,7 @@ class PairIds {
   std::int64_t unknown = 0;                                 ///< unknown tokens so far
 
   /// The decoder's start token.
-  std::int32_t start_of(const model::Model& model) const {
-    return search::decoder_start(model, tokenizer_, languages_.target);
-  }
+  std::int32_t start() const { return text_.start(); }
   /// Replaces the pairs by up to `pairs` new ones; false at the end.
   bool next(std::size_t pairs) {
     sources.clear(), targets.clear(), target_characters.clear(), valid.clear();
@@ -172,39 +165,17 @@ class PairIds {
       if (a == Line::end) break;
       valid.push_back(a == Line::text && b == Line::text);
       if (!valid.back()) continue;
-      if (prompted_) {
-        add_prompted(source, target);
-      } else {
-        target_language_.check_tag(source, fmt::format("{}: line {}", source_.name(), source_.line_number()));
-        sources.push_back(ids_of(source_, prepend_language_tag(languages_.prefix, source), Side::source));
-        targets.push_back(ids_of(target_, target, Side::target));
-      }
+      PairText::Ids ids = text_.ids_of({source, target, line_of(source_), line_of(target_)});
+      sources.push_back(std::move(ids.source)), targets.push_back(std::move(ids.target));
+      unknown += ids.unknown;
       target_characters.push_back(count_characters(target));
     }
     return !valid.empty();
   }
 
  private:
-  std::vector<std::int32_t> ids_of(const LineReader& reader, const std::string& text, Side side) {
-    std::vector<std::int32_t> ids = tokenizer_.encode(text, side);
-    unknown += count_unknown(tokenizer_, text, ids, side);
-    put_into_frame(ids, frames_.at(side == Side::target ? 1 : 0));
-    check(positions_ == 0 || std::ssize(ids) <= positions_,
-          fmt::format("{}: line {}", reader.name(), reader.line_number()),
-          "has {} tokens, but the model has {} positions", ids.size(), positions_);
-    return ids;
-  }
-
-  // The prompt for a source as the source, and the translation after it as the target.
-  void add_prompted(const std::string& source, const std::string& target) {
-    const auto [ids, prompt] = prompted_->given_translation(source, target, prompted_options_, eos_ids_);
-    check(positions_ == 0 || std::ssize(ids) <= positions_,
-          fmt::format("{}: line {}", source_.name(), source_.line_number()),
-          "has {} tokens with its prompt and its translation, but the model has {} positions", ids.size(), positions_);
-    const auto end = ids.begin() + static_cast<std::ptrdiff_t>(prompt);
-    sources.emplace_back(ids.begin(), end);
-    targets.emplace_back(end, ids.end());
-    unknown += count_unknown(tokenizer_, target, targets.back(), Side::target);
+  static std::string line_of(const LineReader& reader) {
+    return fmt::format("{}: line {}", reader.name(), reader.line_number());
   }
 
   [[noreturn]] void fail_unequal(bool source_ended) const {
@@ -215,14 +186,7 @@ class PairIds {
          "each source line needs a translation");
   }
 
-  const Tokenizer& tokenizer_;
-  std::int64_t positions_;
-  Languages languages_;
-  TargetLanguage target_language_;
-  std::array<TextFrame, 2> frames_;  ///< of source and target, for a model with an encoder
-  std::optional<search::PromptedText> prompted_;
-  search::TextOptions prompted_options_;
-  std::vector<std::int32_t> eos_ids_;
+  PairText text_;
   LineReader source_, target_;
 };
 
@@ -283,12 +247,12 @@ int score_pairs(const ScoreOptions& o, const model::ModelSource& opened, const m
   const ModelSet others(o.others, o.decoding, model, &tokenizer);
   check_language(o.target_language, model, tokenizer);
   const std::optional<nn::AttentionHeads> attention = attention_heads(o.alignment, model, false);
-  PairIds pairs(o, opened, model, tokenizer);
+  PairIds pairs(o, pair_text(o, opened, model, tokenizer));
   std::int64_t number = 0, invalid = 0;
   Totals totals;
   while (pairs.next(window)) {
     const std::vector<search::Score> scores = search::score_all(workers, model, {pairs.sources, pairs.targets}, batch,
-                                                                {others.ensemble(), attention, pairs.start_of(model)});
+                                                                {others.ensemble(), attention, pairs.start()});
     std::string out;
     std::size_t i = 0;  // of the scored pairs
     for (const bool valid : pairs.valid) {

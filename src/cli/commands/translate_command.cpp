@@ -14,7 +14,6 @@
 #include "cli/commands/document_translator.h"
 #include "cli/commands/line_translator.h"
 #include "cli/commands/shortlist_option.h"
-#include "cli/commands/split_lines.h"
 #include "cli/commands/term_options.h"
 #include "cli/commands/translated_lines.h"
 #include "cli/commands/watch_documents.h"
@@ -26,11 +25,13 @@
 #include "cli/options/alignment_options.h"
 #include "cli/options/assumed_language.h"
 #include "cli/options/corpus_options.h"
-#include "cli/options/decoding_options.h"
 #include "cli/options/model_identity.h"
-#include "cli/options/model_languages.h"
 #include "cli/options/model_set.h"
 #include "cli/options/prompt_options.h"
+#include "decode/models/decoding_options.h"
+#include "decode/models/model_languages.h"
+#include "decode/models/split_fields.h"
+#include "decode/models/target_language.h"
 #include "decode/texts/prompted_text.h"
 #include "decode/texts/recall.h"
 #include "model_io/model_source.h"
@@ -106,8 +107,7 @@ Fields fields_of(TranslateOptions& o) {
         "similar to the others by chrF; 0: off")
       .at_least(0)
       .at_most(10'000);
-  f.add("deterministic", &o.deterministic,
-        "give the same output to the last bit for any batching and number of workers; slower");
+  add_deterministic_field(f, o.deterministic);
   add_choice_fields(f, o.decoding);
   f.group("Several models");
   add_ensemble_fields(f, o.others);
@@ -133,9 +133,6 @@ DecodingOptions sampled(const TranslateOptions& o) {
   s.n_best = o.mbr;
   return d;
 }
-
-// The prefix cache of each worker, for the beginning that the prompts share.
-constexpr std::int64_t shared_prompt_tokens = 4096;
 
 // The options from flags and directory, except for other models.
 search::TranslatorOptions settled(const TranslateOptions& o, const model::GenerationConfig& published,
@@ -224,21 +221,6 @@ std::optional<std::int64_t> translate_stream(const TranslateOptions& o, const St
   if (prefixes) prefixes->check_end();
   output.commit();
   return lines.invalid();
-}
-
-// Refuses options that have no effect on a model of this kind.
-void check_kind(const Fields& fields, const model::Model& m) {
-  const auto refuse = [&](std::initializer_list<const char*> names, const char* whose) {
-    for (const char* name : names)
-      if (fields.given(name))
-        fail_usage(fmt::format("--{}", name), fmt::format("is for {}, but this is a {} model", whose, m.family()),
-                   "leave it out");
-  };
-  if (m.has_encoder())
-    refuse({"prompt-template", "context", "style"}, "the prompts of language models");
-  else
-    refuse({"alignment", "alignment-layer", "replace-unknowns", "coverage-penalty", "shortlist"},
-           "encoder-decoder models");
 }
 
 // The languages of the lines. A prompt takes any; the vocabulary of a model with an encoder lists its own.

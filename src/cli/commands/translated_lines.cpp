@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/progress.h"
-#include "cli/options/decoding_options.h"
+#include "decode/models/decoding_options.h"
 
 namespace tril::cli {
 

@@ -1,22 +1,17 @@
 #include "cli/options/find_models.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <filesystem>
-#include <optional>
+#include <memory>
 
 #include "base/as_utf8.h"
-#include "base/error.h"
 #include "base/log.h"
-#include "base/printable.h"
 #include "cli/options/pull_display.h"
 #include "hub/cache.h"
-#include "hub/pull.h"
+#include "hub/find_model.h"
 #include "hub/repo_name.h"
-#include "hub/url_model.h"
 
 namespace tril::cli {
 namespace {
@@ -35,41 +30,19 @@ bool agrees(const std::string& question) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-[[noreturn]] void fail_absent(const std::string& text, const hub::HubSettings& settings) {
-  const std::string shown = printable(text, 300);
-  fail(shown,
-       fmt::format("no such file or directory, and no complete model of this name is in {}",
-                   printable(settings.cache, 300)),
-       settings.offline
-           ? "check the path; HF_HUB_OFFLINE is set, so nothing is downloaded"
-           : fmt::format("check the path, or download the model from {}: pass --pull, or run `tril pull {}`",
-                         settings.endpoint, shown));
-}
-
-// The path of a model that is not a path; nothing if it is no name either.
-std::optional<std::string> path_of_name(const std::string& text, const FindOptions& options) {
-  const bool is_url = hub::is_url(text);
-  const auto name = is_url ? std::nullopt : hub::repo_name_of(text);
-  if (!is_url && !name) return std::nullopt;
-  const hub::HubSettings settings = hub::settings_of_process();
-  if (auto path = is_url ? hub::cached_url(settings, text) : hub::cached_model(settings, *name)) return path;
-  // A name without an owner is a mistyped path more often than a model, and asking would tell it to the hub.
-  const bool may_ask = is_url || name->repo.find('/') != std::string::npos;
-  const std::string from = is_url ? "" : " from " + settings.endpoint;
-  if (settings.offline ||
-      !(options.pull ||
-        (may_ask && agrees(fmt::format("{} is not in the cache. Download it{}? [y/N] ", printable(text, 300), from)))))
-    fail_absent(text, settings);
-  spdlog::info("downloading {}{}", printable(text, 300), from);
-  PullDisplay display(printable(text), {.json = false, .quiet = options.quiet});
-  const hub::PullOptions how{.connections = 4, .progress = [&](const hub::PullProgress& p) { display.show(p); }};
-  return (is_url ? hub::pull_url(settings, text, how) : hub::pull(settings, *name, how)).path;
+hub::FindOptions how_to_find(const FindOptions& options) {
+  return {.pull = options.pull,
+          .agrees = agrees,
+          .show =
+              [quiet = options.quiet](const std::string& name) {
+                auto display = std::make_shared<PullDisplay>(name, PullDisplayOptions{.json = false, .quiet = quiet});
+                return [display](const hub::PullProgress& p) { display->show(p); };
+              },
+          .remedy = "pass --pull"};
 }
 
 std::string found(const std::string& text, const FindOptions& options) {
-  std::error_code none;
-  if (fs::exists(fs::symlink_status(text, none))) return text;
-  return path_of_name(text, options).value_or(text);
+  return hub::find_model(text, how_to_find(options));
 }
 
 // A value of "[NAME=]DIR" or "NAME=DIR".

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/options/decoding_options.h"
+#include "decode/models/decoding_options.h"
 
 namespace tril::cli {
 

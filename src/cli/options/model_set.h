@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/fields.h"
-#include "cli/options/decoding_options.h"
 #include "decode/batches/parallel.h"
+#include "decode/models/decoding_options.h"
 #include "model/spec/model.h"
 #include "tokenizer/files/tokenizer.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/fields.h"
-#include "cli/options/decoding_options.h"
+#include "decode/models/decoding_options.h"
 #include "serve/api/service.h"
 #include "serve/engine/engine.h"
 

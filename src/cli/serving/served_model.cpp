@@ -8,9 +8,9 @@
 
 #include "base/printable.h"
 #include "chat/chat_template.h"
-#include "cli/options/decoding_options.h"
-#include "cli/options/model_languages.h"
 #include "cli/serving/named_values.h"
+#include "decode/models/decoding_options.h"
+#include "decode/models/model_languages.h"
 #include "decode/prompts/choose_prompt.h"
 #include "decode/texts/search_setup.h"
 #include "language/match.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "decode/texts/bad_words.h"
 #include "search/resolve.h"
 
@@ -55,14 +56,14 @@ void set_lengths(const SearchOptions& o, const model::GenerationConfig& g, const
   const std::int64_t published_min = g.min_new_tokens.value_or(without_start(g.min_length, 0).value_or(0));
   check_positions(o.min_length, m, "min_length");
   if (!o.min_length && m.max_positions() > 0 && published_min > m.max_positions())
-    spdlog::warn("{}: asks for at least {} tokens, but the model has {} positions", g.where, published_min,
-                 m.max_positions());
+    logger()->warn("{}: asks for at least {} tokens, but the model has {} positions", g.where, published_min,
+                   m.max_positions());
   t.min_length = static_cast<std::int32_t>(o.min_length.value_or(published_min));
   t.min_counts = counted(o.min_length.has_value(), g.min_new_tokens.has_value());
   t.min_raises_max = o.min_length || !(g.max_length || g.max_new_tokens);
   if (!o.min_length && !o.max_length && !t.min_raises_max && published_min > published_max) {
-    spdlog::warn("{}: asks for at least {} tokens and at most {}: using {}", g.where, published_min, published_max,
-                 published_max);
+    logger()->warn("{}: asks for at least {} tokens and at most {}: using {}", g.where, published_min, published_max,
+                   published_max);
     t.min_length = static_cast<std::int32_t>(published_max);
   }
   t.max_length =
@@ -103,8 +104,8 @@ SearchPlan search_plan(const SearchOptions& asked, const model::GenerationConfig
   for (const std::string& text : asked.bad_words) forbid(text, tokenizer, "bad_words", known.bad_words);
   const SearchOptions both = combined(asked, g);
   if (!asked.beam_groups && both.beam_size.value_or(1) > 1 && !groups_divide(g, both))
-    spdlog::warn("{}: asks for {} groups, which do not divide a beam of {}: using one group", g.where,
-                 *g.search.beam_groups, both.beam_size.value_or(1));
+    logger()->warn("{}: asks for {} groups, which do not divide a beam of {}: using one group", g.where,
+                   *g.search.beam_groups, both.beam_size.value_or(1));
   return resolve(both, std::move(known));
 }
 

@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include "cli/options/decoding_options.h"
+#include "decode/models/decoding_options.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "support/tiny_marian.h"

@@ -1,4 +1,4 @@
-// The options of `tril translate` that split lines before they are translated.
+// The options that split texts before they are translated.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 #include "decode/texts/split_translator.h"
 #include "tokenizer/files/language_tag.h"
 
-namespace tril::cli {
+namespace tril {
 
 struct SplitLineOptions {
   Split split = Split::none;
@@ -17,10 +17,10 @@ struct SplitLineOptions {
 void add_split_fields(Fields& f, SplitLineOptions& o);
 
 /// @param said    the source and target languages of the search
-/// @param target  --target-language
+/// @param target  the target language as it was given
 /// @param stated  those of the model
 /// @throws Error(usage) if the option names no language
 search::SplitOptions split_options(const SplitLineOptions& o, const Languages& said, const std::string& target,
                                    const StatedLanguages& stated);
 
-}  // namespace tril::cli
+}  // namespace tril

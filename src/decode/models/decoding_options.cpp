@@ -1,10 +1,11 @@
-#include "cli/options/decoding_options.h"
+#include "decode/models/decoding_options.h"
 
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 
 #include "base/cores.h"
+#include "base/log.h"
 #include "base/progress.h"
 #include "decode/batches/parallel.h"
 #include "decode/texts/logit_bias.h"
@@ -15,7 +16,7 @@
 #include "nn/serving.h"
 #include "search/resolve.h"
 
-namespace tril::cli {
+namespace tril {
 
 Field& precision_field(Field& f) {
   return f.choices({nn::precision_names.begin(), nn::precision_names.end()}).value_name("NAME");
@@ -28,7 +29,7 @@ nn::Precision precision_of(std::string_view name) {
 
 void warn_of_unknown(std::int64_t tokens) {
   if (tokens > 0)
-    spdlog::warn("unknown tokens, for characters that are not in the vocabulary: {}", format_count(tokens));
+    logger()->warn("unknown tokens, for characters that are not in the vocabulary: {}", format_count(tokens));
 }
 
 std::unique_ptr<model::Model> load_model(const model::ModelSource& source, const DecodingOptions& o) {
@@ -92,7 +93,7 @@ void add_search_fields(Fields& f, DecodingOptions& o) {
 void add_cache_precision_field(Fields& f, DecodingOptions& o) {
   f.add("cache-precision", &o.cache_precision,
         "number format of the KV cache: int8, with a scale for each token and head, takes a quarter of the memory; "
-        "unset: int8 with --precision int8 or int4, else fp32")
+        "unset: int8 with `precision` int8 or int4, else fp32")
       .choices({"fp32", "int8"})
       .value_name("NAME");
 }
@@ -115,7 +116,7 @@ void add_batch_fields(Fields& f, DecodingOptions& o) {
       .at_least(0)
       .at_most(1'000'000'000);
   f.add("attention-sinks", &o.attention_sinks,
-        "with --attention-window: the first S tokens stay visible too, which keeps a model fluent beyond its window")
+        "with `attention_window`: the first S tokens stay visible too, which keeps a model fluent beyond its window")
       .value_name("S")
       .at_least(0)
       .at_most(1'000'000);
@@ -135,6 +136,11 @@ void add_continuation_fields(Fields& f, DecodingOptions& o) {
       .at_least(1)
       .at_most(1'000'000);
   f.excludes("prompt-chunk", "no-cache", "without a cache every step reads the whole text");
+}
+
+void add_deterministic_field(Fields& f, bool& deterministic) {
+  f.add("deterministic", &deterministic,
+        "give the same output to the last bit for any batching and number of workers; slower");
 }
 
 void add_choice_fields(Fields& f, DecodingOptions& o) {
@@ -162,7 +168,7 @@ bool keeps_int8(const DecodingOptions& o, const model::Model& m) {
 
 namespace {
 
-// Sets how to decode, and search options that only the command line has.
+// Sets how to decode, and the search options that requests of the server lack.
 void set_decoding(const DecodingOptions& o, const model::Model& m, const Tokenizer& tokenizer,
                   search::ParallelOptions& p) {
   check_all_used(o.search, p.search);
@@ -175,12 +181,25 @@ void set_decoding(const DecodingOptions& o, const model::Model& m, const Tokeniz
                           .sinks = static_cast<std::int32_t>(o.attention_sinks)};
   p.session.cache.prompt_chunk = static_cast<std::int32_t>(o.prompt_chunk);
   if (o.attention_sinks > 0 && o.attention_window == 0)
-    fail_usage("--attention-sinks", "without a window every token stays in sight", "pass --attention-window too");
+    fail_usage("attention_sinks", "without a window every token stays in sight", "pass `attention_window` too");
   if (o.no_cache && o.cache_precision && *o.cache_precision != "fp32")
-    fail_usage("--cache-precision", "has no effect with --no-cache", "leave one of them out");
+    fail_usage("cache_precision", "has no effect with `no_cache`", "leave one of them out");
 }
 
 }  // namespace
+
+void check_kind(const Fields& fields, const model::Model& m) {
+  const auto refuse = [&](std::initializer_list<const char*> names, const char* whose) {
+    for (const char* name : names)
+      if (const Field* field = fields.find(name); field && field->given())
+        fail_usage(name, fmt::format("is for {}, but this is a {} model", whose, m.family()), "leave it out");
+  };
+  if (m.has_encoder())
+    refuse({"prompt-template", "context", "style"}, "the prompts of language models");
+  else
+    refuse({"alignment", "alignment-layer", "replace-unknowns", "coverage-penalty", "shortlist"},
+           "encoder-decoder models");
+}
 
 search::TranslatorOptions translator_options(const DecodingOptions& o, const model::GenerationConfig& g,
                                              const model::Model& m, const Tokenizer& tokenizer) {
@@ -191,7 +210,7 @@ search::TranslatorOptions translator_options(const DecodingOptions& o, const mod
 
 model::GenerationConfig published_generation(const model::ModelSource& source) {
   for (const std::string& key : source.generation().not_obeyed)
-    spdlog::warn("{}: asks for {}, which is not supported and is ignored", source.generation().where, key);
+    logger()->warn("{}: asks for {}, which is not supported and is ignored", source.generation().where, key);
   return source.generation();
 }
 
@@ -202,4 +221,4 @@ search::GeneratorOptions generator_options(const DecodingOptions& o, const model
   return t;
 }
 
-}  // namespace tril::cli
+}  // namespace tril

@@ -1,5 +1,5 @@
-// Decoding options that `translate`, `generate`, `chat`, `serve` and their benchmarks share: the model, the search
-// (settings/search_options.h), and how it runs.
+// How a model is opened and decodes, as declared fields: the model, the search (settings/search_options.h), and how it runs. The
+// commands and the public interface (library/) share them.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 #include "model_io/model_source.h"
 #include "settings/search_options.h"
 
-namespace tril::cli {
+namespace tril {
 
 /// The forms of a model, for the help of options that name one.
 inline constexpr std::string_view forms_of_models =
@@ -36,29 +36,31 @@ struct DecodingOptions {
   std::vector<std::string> logit_bias;
 };
 
-/// Loads the model with --precision and --adapter.
+/// Loads the model with its precision and adapter.
 std::unique_ptr<model::Model> load_model(const model::ModelSource& source, const DecodingOptions& o);
 /// Warns about unknown tokens (count_unknown).
 void warn_of_unknown(std::int64_t tokens);
 /// Makes a field a choice of nn::precision_names.
 Field& precision_field(Field& f);
 nn::Precision precision_of(std::string_view name);
-/// --model, --adapter, --precision, --threads: for every command that runs a model.
+/// model, adapter, precision, threads: for all that runs a model.
 void add_model_fields(Fields& f, DecodingOptions& o);
-/// --source-language, --target-language: for multilingual models.
+/// source-language, target-language: for multilingual models.
 void add_language_fields(Fields& f, std::string& source, std::string& target);
-/// Limits of --batch-size.
+/// Limits of batch-size.
 inline constexpr Range batch_sizes{1, 100'000};
-/// --threads.
+/// threads.
 Field& add_threads_field(Fields& f, std::int64_t& threads);
-/// --cache-precision.
+/// cache-precision.
 void add_cache_precision_field(Fields& f, DecodingOptions& o);
-/// How a search runs: --batch-size, --time-limit, and the options of the KV cache.
+/// How a search runs: batch-size, time-limit, and the options of the KV cache.
 void add_batch_fields(Fields& f, DecodingOptions& o);
 /// Search options for translations, and their lengths.
 void add_translation_fields(Fields& f, DecodingOptions& o);
 /// Search options for continuations, and their lengths.
 void add_continuation_fields(Fields& f, DecodingOptions& o);
+/// deterministic.
+void add_deterministic_field(Fields& f, bool& deterministic);
 /// Sampling options, penalties and forbidden tokens.
 void add_choice_fields(Fields& f, DecodingOptions& o);
 /// The end of a search field's help: the default if it is unset.
@@ -67,11 +69,17 @@ std::string unset_text(std::string_view field, std::string_view fallback);
 /// The number of lines to read at a time, so that every worker finds batches of lines of similar lengths.
 std::size_t lines_at_a_time(std::int64_t batch_size, std::int64_t workers);
 
-/// Whether the KV cache has 8 bits: by --cache-precision, or like the weights.
+/// Whether the KV cache has 8 bits: by cache_precision, or like the weights.
 bool keeps_int8(const DecodingOptions& o, const model::Model& m);
 
 /// The publisher's generation defaults. Warns about unsupported ones.
 model::GenerationConfig published_generation(const model::ModelSource& source);
+
+/// Throws Error(usage) naming a given option of translation that has no effect on a model of this kind.
+void check_kind(const Fields& fields, const model::Model& m);
+
+/// Tokens of the prefix cache of each worker that translates with a language model: its prompts begin alike.
+inline constexpr std::int64_t shared_prompt_tokens = 4096;
 
 /// @throws Error(usage) naming fields that contradict each other or have no effect
 search::TranslatorOptions translator_options(const DecodingOptions& o, const model::GenerationConfig& g,
@@ -79,4 +87,4 @@ search::TranslatorOptions translator_options(const DecodingOptions& o, const mod
 search::GeneratorOptions generator_options(const DecodingOptions& o, const model::GenerationConfig& g,
                                            const model::Model& m, const Tokenizer& tokenizer);
 
-}  // namespace tril::cli
+}  // namespace tril

@@ -1,4 +1,4 @@
-#include "cli/options/model_languages.h"
+#include "decode/models/model_languages.h"
 
 #include <spdlog/spdlog.h>
 
@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
 #include "base/printable.h"
 #include "language/name_pair.h"
 #include "model_io/model_names.h"
 
-namespace tril::cli {
+namespace tril {
 namespace {
 
 // A model may be a file in a directory that has the name.
@@ -32,10 +33,10 @@ StatedLanguages model_languages(const model::ModelSource& source) {
     const std::size_t owner = name.rfind("--");  // "models--Helsinki-NLP--opus-mt-en-de"
     const std::optional<NamedPair> pair = languages_in_name(owner == name.npos ? name : name.substr(owner + 2));
     if (!pair) continue;
-    spdlog::info("{}: languages {} -> {} taken from the name", printable(source.name()), pair->source, pair->target);
+    logger()->info("{}: languages {} -> {} taken from the name", printable(source.name()), pair->source, pair->target);
     return {pair->source, pair->target};
   }
   return stated;
 }
 
-}  // namespace tril::cli
+}  // namespace tril

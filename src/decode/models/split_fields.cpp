@@ -1,4 +1,4 @@
-#include "cli/commands/split_lines.h"
+#include "decode/models/split_fields.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "language/code.h"
 
-namespace tril::cli {
+namespace tril {
 namespace {
 
 Split split_named(const std::string& text, const std::string& where) {
@@ -45,17 +45,17 @@ void add_split_fields(Fields& f, SplitLineOptions& o) {
       .choices(std::move(choices))
       .value_name("HOW");
   f.add("split-language", &o.language,
-        "language of the text (en, eng, eng_Latn), whose abbreviations --split sentences then uses; unset: as "
-        "--source-language or the model's directory says, else the abbreviations of all languages are used")
+        "language of the text (en, eng, eng_Latn), whose abbreviations `split` sentences then uses; unset: as "
+        "`source_language` or the model's directory says, else the abbreviations of all languages are used")
       .value_name("NAME");
 }
 
 search::SplitOptions split_options(const SplitLineOptions& o, const Languages& said, const std::string& target,
                                    const StatedLanguages& stated) {
-  const std::string told = o.language.empty() ? "" : language_of(o.language, "--split-language").language;
+  const std::string told = o.language.empty() ? "" : language_of(o.language, "split_language").language;
   return {.split = o.split,
           .source_language = first_given({told, said.source, stated.source}),
           .target_language = first_given({said.target, target, stated.target})};
 }
 
-}  // namespace tril::cli
+}  // namespace tril
