@@ -43,7 +43,7 @@ golden: configure ## run the golden tests over another directory of cases: make 
 soak: configure ## the long forms of the fuzz, kill and soak tests (SECONDS_EACH=600 for each fuzzer, or RUNS_EACH=100000)
 	@scripts/deps.sh sanitizers
 	@cmake --build $(BUILD) -j $(JOBS)
-	@cd $(BUILD) && TRIL_ROUNDS=100000 TRIL_KILLS=50 TRIL_SOAK_WORK=100000000 TRIL_SOAK_UPDATES=10000 TRIL_SOAK_SENTENCES=200000 TRIL_SOAK_LINES=1000000 ctest --output-on-failure -R '[Ff]uzz|[Kk]ill|Soak'
+	@cd $(BUILD) && TRIL_ROUNDS=100000 TRIL_KILLS=50 TRIL_SOAK_WORK=100000000 TRIL_SOAK_UPDATES=10000 TRIL_SOAK_SENTENCES=200000 TRIL_SOAK_LINES=1000000 TRIL_SOAK_CALLS=10000 TRIL_SOAK_BUILDS=1 ctest --output-on-failure -R '[Ff]uzz|[Kk]ill|Soak'
 	@TRIL_SOAK_SECONDS=1800 TRIL_SLOW_CLIENTS=256 $(BUILD)/tests/test_serve --gtest_filter='*Soak*'
 	@TRIL_SOAK_RANK_SECONDS=1200 $(BUILD)/tests/test_cli --gtest_filter='RankSoak.*'
 	@tests/fuzz/run.sh $(if $(RUNS_EACH),--runs $(RUNS_EACH),$(SECONDS_EACH))

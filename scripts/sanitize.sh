@@ -53,11 +53,13 @@ costly='^(tokenizer\..*(TimeGrows|ALongRun)|(document|terms|unicode)\..*(TimeGro
 # formula for many sizes, train every family with the same ops, draw as many lines as the demo trains on, train on until two runs
 # can be compared, hash a large file, or read a long prompt.
 repeats='^train\.(Kinds/OptimizerTwin|NewFamily|Trainer\.Resumed|Announced)|^grammar\.JsonSchema\.RefusesByName|^ops\.CrossEntropy\.FusedInMixedPrecisionWhole|^demo\.(DemoTasks\.GiveAsMany|DemoCorpus\.Refuses)|^corpus\.Corpus\.LargeFiles|^decode\.PromptSession\.LongTexts'
-most="base format tensor ops nn model unicode language document terms tokenizer chat model_io corpus align metrics grammar search decode train report demo perf serve"
+# Tests that run the program or build other projects.
+outside='^library\.(.*TheProgram|Consumers)'
+most="base format tensor ops nn model unicode language document terms tokenizer chat model_io corpus align metrics grammar search decode train report demo perf serve library"
 
 for what in "$@"; do
   case $what in
-    address) run asan "$(printf 'test_%s ' $most)" "^($(printf %s "$most" | tr ' ' '|'))\." "$costly|$repeats" ;;
+    address) run asan "$(printf 'test_%s ' $most)" "^($(printf %s "$most" | tr ' ' '|'))\." "$costly|$repeats|$outside" ;;
     # OpenMP's own synchronisation is invisible to the thread sanitizer, so it runs where threads are the project's own:
     # not in training, whose products are OpenBLAS's and oneDNN's by OpenMP. Of decoding, the tests with several workers,
     # threads inside ops or callbacks from other threads. All of the service. Hashing a large file and reading

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/error.h"
 #include "decode/texts/text_stream.h"
 
 namespace tril::search {
@@ -27,6 +28,10 @@ Request Generator::next_request(const std::string& prompt) {
   std::vector<std::int32_t> ids = text_.prompt_ids(prompt, fmt::format("prompt {}", number + 1));
   const std::size_t framed = prompt.empty() ? ids.size() : text_.tokenizer()->frame(Side::target).prefix.size();
   unknown_ += count_unknown(*text_.tokenizer(), prompt, std::span(ids).subspan(framed), Side::target);
+  return request_of(std::move(ids), number);
+}
+
+Request Generator::request_of(std::vector<std::int32_t> ids, std::uint64_t number) {
   prompt_tokens_ += std::ssize(ids);
   return text_.request_for(std::move(ids), number, options_);
 }
@@ -85,6 +90,26 @@ std::vector<std::vector<Generation>> Generator::generate(std::span<const std::st
     results[i].push_back({.text = "", .tokens = {}, .stop_reason = StopReason::refused});
     for (std::int32_t sample = 0; on_text && sample < search_.n_best; ++sample) on_text({i, sample, "", true});
   }
+  decode(requests, places, on_text, std::move(stop), results);
+  return results;
+}
+
+std::vector<std::vector<Generation>> Generator::generate_after(std::span<const std::vector<std::int32_t>> prompts,
+                                                               const OnText& on_text, std::stop_token stop) {
+  std::vector<std::vector<Generation>> results(prompts.size());
+  std::vector<Request> requests;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    check(!prompts[i].empty(), fmt::format("prompt {}", i + 1), "has no token");
+    requests.push_back(request_of(prompts[i], prompts_++));
+    places.push_back(i);
+  }
+  decode(requests, places, on_text, std::move(stop), results);
+  return results;
+}
+
+void Generator::decode(std::span<const Request> requests, const std::vector<std::size_t>& places, const OnText& on_text,
+                       std::stop_token stop, std::vector<std::vector<Generation>>& results) {
   Streams streams(*this, requests, places, on_text);
   const auto found = decoder_.decode({}, requests, {.on_token = streams.on_token(), .stop = std::move(stop)});
   for (std::size_t i = 0; i < found.size(); ++i)
@@ -92,7 +117,6 @@ std::vector<std::vector<Generation>> Generator::generate(std::span<const std::st
       new_tokens_ += std::ssize(h.tokens);
       results[places[i]].push_back(text_.finish(h, requests[i], options_));
     }
-  return results;
 }
 
 std::vector<Generation> Generator::generate(PromptSession& kept, const std::string& prompt, const OnText& on_text,

@@ -43,6 +43,10 @@ class Generator {
   std::vector<std::vector<Generation>> generate(std::span<const std::string> prompts, const OnText& on_text = {},
                                                 std::stop_token stop = {});
 
+  /// The same for prompts given as ids, which a chat template may have rendered, for example: nothing is added to them.
+  std::vector<std::vector<Generation>> generate_after(std::span<const std::vector<std::int32_t>> prompts,
+                                                      const OnText& on_text = {}, std::stop_token stop = {});
+
   /// The same for one prompt; reuses what `kept` has already read of it.
   std::vector<Generation> generate(PromptSession& kept, const std::string& prompt, const OnText& on_text = {},
                                    std::stop_token stop = {});
@@ -62,6 +66,10 @@ class Generator {
   class Streams;
   Request next_request(const std::string& prompt);
   std::optional<Request> next_request_if_any(const std::string& prompt);
+  Request request_of(std::vector<std::int32_t> ids, std::uint64_t number);
+  /// @param places  the prompt's number of each request
+  void decode(std::span<const Request> requests, const std::vector<std::size_t>& places, const OnText& on_text,
+              std::stop_token stop, std::vector<std::vector<Generation>>& results);
 
   ContinuationText text_;
   GeneratorOptions options_;

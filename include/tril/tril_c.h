@@ -1,0 +1,208 @@
+/* tril for C, and for every language that calls C: open a model, translate, generate, tokenise, score.
+ *
+ * Ownership: a function that returns a handle or a char* that is not const gives it to the caller, who frees it once with the
+ * function named there; freeing NULL does nothing. A const pointer into a result is valid until the result is freed. Arguments are
+ * copied or only read during the call. A translator, generator, scorer or tokenizer keeps what it needs of its model, so that
+ * the model may be freed first.
+ *
+ * Errors: a function that can fail takes `tril_error** error` as its last argument and returns NULL. *error is then a new error,
+ * for tril_error_free(); after a success it is NULL. `error` may be NULL. No C++ exception leaves a function.
+ *
+ * Threads: functions that take const handles may be called from several threads at once. Calls that take the same translator,
+ * generator or scorer wait for each other. A handle must not be freed while a call uses it.
+ *
+ * Texts are UTF-8 and end with a zero byte. docs/c.md has examples. */
+#ifndef TRIL_C_H
+#define TRIL_C_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <tril/export.h>
+#include <tril/version.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* "0.1.0": the version of the library, which TRIL_VERSION is for the headers. */
+TRIL_API const char* tril_version(void);
+/* The binary interface of the library. A program that loads the library at run time compares it with TRIL_ABI_VERSION. */
+TRIL_API int tril_abi_version(void);
+
+/* --- errors --- */
+
+typedef struct tril_error tril_error;
+
+typedef enum tril_error_kind {
+  TRIL_FAILURE = 1, /* a file or the system is at fault */
+  TRIL_USAGE = 2    /* the call is wrong: an unknown option, a value outside its limits */
+} tril_error_kind;
+
+TRIL_API tril_error_kind tril_error_get_kind(const tril_error* error);
+/* All of it in one line: where, what, and what to try. */
+TRIL_API const char* tril_error_message(const tril_error* error);
+/* The file, option or text that is wrong: "beam_size", "text 3", "model.safetensors"; may be empty. */
+TRIL_API const char* tril_error_where(const tril_error* error);
+/* What to try; may be empty. */
+TRIL_API const char* tril_error_hint(const tril_error* error);
+TRIL_API void tril_error_free(tril_error* error);
+
+/* Frees the char* that a function returned. */
+TRIL_API void tril_string_free(char* text);
+
+/* --- options ---
+ * Those of the program's commands, with the same names, limits and defaults (docs/options.md). They are checked by the function
+ * that takes them. Every function that takes options accepts NULL: none. */
+
+typedef struct tril_options tril_options;
+
+/* NULL only if memory is exhausted. */
+TRIL_API tril_options* tril_options_new(void);
+/* Sets an option, or adds a value to it if it is a list that has some: ("beam-size", "6"), ("stop", "\n"). */
+TRIL_API void tril_options_set(tril_options* options, const char* name, const char* value);
+TRIL_API void tril_options_free(tril_options* options);
+
+/* --- models --- */
+
+typedef struct tril_model tril_model;
+
+/* Opens a model by its path, or by its name on a hub, "Helsinki-NLP/opus-mt-en-de". Options: "precision", "adapter", and "pull":
+ * "true" downloads a model that is not in Hugging Face's cache. For tril_model_free(). */
+TRIL_API tril_model* tril_model_open(const char* path_or_name, const tril_options* options, tril_error** error);
+/* 1: an encoder-decoder model, which translates. 0: a language model. */
+TRIL_API int tril_model_has_encoder(const tril_model* model);
+TRIL_API void tril_model_free(tril_model* model);
+
+/* --- requests to stop --- */
+
+typedef struct tril_stop tril_stop;
+
+/* NULL only if memory is exhausted. One may serve several calls. */
+TRIL_API tril_stop* tril_stop_new(void);
+/* From any thread: calls that got it finish their current step and return what they have. It cannot be taken back. */
+TRIL_API void tril_stop_request(tril_stop* stop);
+TRIL_API void tril_stop_free(tril_stop* stop);
+
+/* Why a text ended. */
+typedef enum tril_stop_reason {
+  TRIL_END_TOKEN = 0,
+  TRIL_STOP_STRING = 1,
+  TRIL_LENGTH = 2,
+  TRIL_POSITIONS = 3,
+  TRIL_DEAD_END = 4,
+  TRIL_TIME_LIMIT = 5,
+  TRIL_CANCELLED = 6,
+  TRIL_REFUSED = 7
+} tril_stop_reason;
+
+/* --- results of translators and generators ---
+ * Lists of texts, one for each input: its translations, best first, or its generations. An index outside the lists gives NULL or
+ * 0. For tril_results_free(). */
+
+typedef struct tril_results tril_results;
+
+/* Number of inputs. */
+TRIL_API size_t tril_results_size(const tril_results* results);
+/* Number of texts for an input. */
+TRIL_API size_t tril_results_count(const tril_results* results, size_t input);
+TRIL_API const char* tril_results_text(const tril_results* results, size_t input, size_t rank);
+/* What texts are ranked by. 0 from greedy search and sampling, unless the option "scores" is "true". */
+TRIL_API double tril_results_score(const tril_results* results, size_t input, size_t rank);
+/* The natural logarithm of the text's probability, with the same exception. */
+TRIL_API double tril_results_log_prob(const tril_results* results, size_t input, size_t rank);
+TRIL_API tril_stop_reason tril_results_stop_reason(const tril_results* results, size_t input, size_t rank);
+/* The generated tokens. @count gets their number. */
+TRIL_API const int32_t* tril_results_tokens(const tril_results* results, size_t input, size_t rank, size_t* count);
+TRIL_API void tril_results_free(tril_results* results);
+
+/* --- translation --- */
+
+typedef struct tril_translator tril_translator;
+
+/* Options: "source-language", "target-language", "threads", "beam-size", "n-best", "split" and more. For tril_translator_free(). */
+TRIL_API tril_translator* tril_translator_new(const tril_model* model, const tril_options* options, tril_error** error);
+/* The best translation of one text. For tril_string_free(). */
+TRIL_API char* tril_translate(tril_translator* translator, const char* text, tril_error** error);
+/* The "n-best" translations of each text. One call with many texts is much faster than many calls. @stop may be NULL. */
+TRIL_API tril_results* tril_translate_batch(tril_translator* translator, const char* const* texts, size_t count,
+                                            const tril_stop* stop, tril_error** error);
+TRIL_API void tril_translator_free(tril_translator* translator);
+
+/* --- generation --- */
+
+typedef struct tril_generator tril_generator;
+
+/* Receives a piece of a text: whole characters, which later tokens cannot change. The last piece of each has `ended` 1. Called
+ * from other threads than the caller's, one at a time, while the caller's thread waits; it must not use the generator. Returns 0 to go
+ * on, anything else to stop all texts of the call. */
+typedef int (*tril_on_text)(void* user, size_t prompt, int32_t sample, const char* text, int ended);
+
+/* How a call is watched. Members that are 0 are not used. */
+typedef struct tril_watch {
+  tril_on_text on_text; /* not called in beam search */
+  void* user;           /* passed to on_text */
+  const tril_stop* stop;
+} tril_watch;
+
+/* A turn of a conversation. */
+typedef struct tril_message {
+  const char* role; /* "system", "user", "assistant" */
+  const char* content;
+} tril_message;
+
+/* Options: "max-new-tokens", "temperature", "top-p", "stop", "seed", "n", "threads" and more. For tril_generator_free(). */
+TRIL_API tril_generator* tril_generator_new(const tril_model* model, const tril_options* options, tril_error** error);
+/* The "n" texts that follow each prompt. @watch may be NULL. */
+TRIL_API tril_results* tril_generate(tril_generator* generator, const char* const* prompts, size_t count,
+                                     const tril_watch* watch, tril_error** error);
+/* The "n" answers to a conversation, by the model's chat template; the result has one input. @watch may be NULL. */
+TRIL_API tril_results* tril_chat(tril_generator* generator, const tril_message* messages, size_t count,
+                                 const tril_watch* watch, tril_error** error);
+TRIL_API void tril_generator_free(tril_generator* generator);
+
+/* --- tokens --- */
+
+typedef struct tril_tokenizer tril_tokenizer;
+typedef struct tril_ids tril_ids;
+
+enum {
+  TRIL_TARGET_SIDE = 1,   /* the vocabulary of translations, where it differs from that of sources */
+  TRIL_SPECIAL_TOKENS = 2 /* encode: add the tokens that the model expects around a text; decode: keep special tokens */
+};
+
+/* Reads only the tokenizer of a model. Options: "pull". For tril_tokenizer_free(). */
+TRIL_API tril_tokenizer* tril_tokenizer_open(const char* path_or_name, const tril_options* options, tril_error** error);
+/* @flags  0, or a sum of the two above. For tril_ids_free(). */
+TRIL_API tril_ids* tril_encode(const tril_tokenizer* tokenizer, const char* text, unsigned flags, tril_error** error);
+TRIL_API const int32_t* tril_ids_data(const tril_ids* ids);
+TRIL_API size_t tril_ids_size(const tril_ids* ids);
+TRIL_API void tril_ids_free(tril_ids* ids);
+/* For tril_string_free(). */
+TRIL_API char* tril_decode(const tril_tokenizer* tokenizer, const int32_t* ids, size_t count, unsigned flags,
+                           tril_error** error);
+TRIL_API void tril_tokenizer_free(tril_tokenizer* tokenizer);
+
+/* --- scores --- */
+
+typedef struct tril_scorer tril_scorer;
+typedef struct tril_scores tril_scores;
+
+/* Options: "source-language", "target-language", "threads", "begin" and more. For tril_scorer_free(). */
+TRIL_API tril_scorer* tril_scorer_new(const tril_model* model, const tril_options* options, tril_error** error);
+/* log p(target | source) of each pair. For tril_scores_free(). */
+TRIL_API tril_scores* tril_score(tril_scorer* scorer, const char* const* sources, const char* const* targets,
+                                 size_t count, tril_error** error);
+/* log p(text) of each text, for a language model. For tril_scores_free(). */
+TRIL_API tril_scores* tril_score_texts(tril_scorer* scorer, const char* const* texts, size_t count, tril_error** error);
+/* Of a pair or text; 0 for an index outside. */
+TRIL_API double tril_scores_log_prob(const tril_scores* scores, size_t index);
+/* The log-probability of each scored token. @count gets their number. */
+TRIL_API const float* tril_scores_tokens(const tril_scores* scores, size_t index, size_t* count);
+TRIL_API void tril_scores_free(tril_scores* scores);
+TRIL_API void tril_scorer_free(tril_scorer* scorer);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,87 @@
+// Tokens and scores for C.
+#include "capi/handles.h"
+
+using tril::capi::check_given;
+using tril::capi::guarded;
+using tril::capi::list_of;
+using tril::capi::texts_of;
+
+namespace {
+
+tril::v0::TokenizeOptions options_of(unsigned flags) {
+  if (flags > (TRIL_TARGET_SIDE | TRIL_SPECIAL_TOKENS))
+    throw tril::Error(tril::ErrorKind::usage, "flags", "has an unknown bit: " + std::to_string(flags));
+  return {.side = (flags & TRIL_TARGET_SIDE) != 0 ? tril::v0::Side::target : tril::v0::Side::source,
+          .special_tokens = (flags & TRIL_SPECIAL_TOKENS) != 0};
+}
+
+}  // namespace
+
+tril_tokenizer* tril_tokenizer_open(const char* path_or_name, const tril_options* options, tril_error** error) {
+  return guarded(error, [&] {
+    check_given(path_or_name, "path_or_name");
+    return new tril_tokenizer{tril::v0::Tokenizer::open(path_or_name, list_of(options))};
+  });
+}
+tril_ids* tril_encode(const tril_tokenizer* tokenizer, const char* text, unsigned flags, tril_error** error) {
+  return guarded(error, [&] {
+    check_given(tokenizer, "tokenizer");
+    check_given(text, "text");
+    return new tril_ids{tokenizer->tokenizer.encode(text, options_of(flags))};
+  });
+}
+const int32_t* tril_ids_data(const tril_ids* ids) {
+  return ids ? ids->list.data() : nullptr;
+}
+size_t tril_ids_size(const tril_ids* ids) {
+  return ids ? ids->list.size() : 0;
+}
+void tril_ids_free(tril_ids* ids) {
+  delete ids;
+}
+char* tril_decode(const tril_tokenizer* tokenizer, const int32_t* ids, size_t count, unsigned flags,
+                  tril_error** error) {
+  return guarded(error, [&] {
+    check_given(tokenizer, "tokenizer");
+    if (count > 0) check_given(ids, "ids");
+    return tril::capi::copy_of(tokenizer->tokenizer.decode({ids, count}, options_of(flags)));
+  });
+}
+void tril_tokenizer_free(tril_tokenizer* tokenizer) {
+  delete tokenizer;
+}
+
+tril_scorer* tril_scorer_new(const tril_model* model, const tril_options* options, tril_error** error) {
+  return guarded(error, [&] {
+    check_given(model, "model");
+    return new tril_scorer{tril::v0::Scorer(model->model, list_of(options))};
+  });
+}
+tril_scores* tril_score(tril_scorer* scorer, const char* const* sources, const char* const* targets, size_t count,
+                        tril_error** error) {
+  return guarded(error, [&] {
+    check_given(scorer, "scorer");
+    return new tril_scores{
+        scorer->scorer.score(texts_of(sources, count, "source"), texts_of(targets, count, "target"))};
+  });
+}
+tril_scores* tril_score_texts(tril_scorer* scorer, const char* const* texts, size_t count, tril_error** error) {
+  return guarded(error, [&] {
+    check_given(scorer, "scorer");
+    return new tril_scores{scorer->scorer.score_texts(texts_of(texts, count, "text"))};
+  });
+}
+double tril_scores_log_prob(const tril_scores* scores, size_t index) {
+  return scores && index < scores->list.size() ? scores->list[index].log_prob : 0;
+}
+const float* tril_scores_tokens(const tril_scores* scores, size_t index, size_t* count) {
+  const bool has = scores && index < scores->list.size();
+  if (count) *count = has ? scores->list[index].token_log_probs.size() : 0;
+  return has ? scores->list[index].token_log_probs.data() : nullptr;
+}
+void tril_scores_free(tril_scores* scores) {
+  delete scores;
+}
+void tril_scorer_free(tril_scorer* scorer) {
+  delete scorer;
+}

@@ -1,0 +1,199 @@
+// The C interface: results, ownership, errors.
+#include <gtest/gtest.h>
+#include <tril/tril.h>
+#include <tril/tril_c.h>
+
+#include <memory>
+#include <thread>
+
+#include "support/contains.h"
+#include "support/tiny_marian.h"
+
+namespace tril {
+namespace {
+
+struct Free {
+  void operator()(tril_error* p) const { tril_error_free(p); }
+  void operator()(tril_options* p) const { tril_options_free(p); }
+  void operator()(tril_model* p) const { tril_model_free(p); }
+  void operator()(tril_stop* p) const { tril_stop_free(p); }
+  void operator()(tril_results* p) const { tril_results_free(p); }
+  void operator()(tril_translator* p) const { tril_translator_free(p); }
+  void operator()(tril_generator* p) const { tril_generator_free(p); }
+  void operator()(tril_tokenizer* p) const { tril_tokenizer_free(p); }
+  void operator()(tril_ids* p) const { tril_ids_free(p); }
+  void operator()(tril_scorer* p) const { tril_scorer_free(p); }
+  void operator()(tril_scores* p) const { tril_scores_free(p); }
+  void operator()(char* p) const { tril_string_free(p); }
+};
+template <class T>
+using Owned = std::unique_ptr<T, Free>;
+
+template <class T>
+Owned<T> own(T* p) {
+  return Owned<T>(p);
+}
+
+/// The error of a call that fails: "2 text 2: ...".
+template <class Call>
+std::string refused(const Call& call) {
+  tril_error* error = nullptr;
+  EXPECT_EQ(call(&error), nullptr);
+  const Owned<tril_error> owned(error);
+  return std::to_string(tril_error_get_kind(error)) + " " + tril_error_message(error);
+}
+
+class CInterface : public ::testing::Test {
+ protected:
+  static const std::string& marian() {
+    static const ScratchFolder folder;
+    static const std::string model = write_tiny_marian(folder);
+    return model;
+  }
+  const std::string language_model = test::test_dir() + "/golden/lm_translation/some-chat-model";
+};
+
+TEST_F(CInterface, Translates) {
+  EXPECT_STREQ(tril_version(), TRIL_VERSION);
+  EXPECT_EQ(tril_abi_version(), TRIL_ABI_VERSION);
+  tril_error* error = nullptr;
+  auto model = own(tril_model_open(marian().c_str(), nullptr, &error));
+  ASSERT_TRUE(model) << tril_error_message(error);
+  EXPECT_EQ(tril_model_has_encoder(model.get()), 1);
+  auto options = own(tril_options_new());
+  tril_options_set(options.get(), "n-best", "2");
+  tril_options_set(options.get(), "beam-size", "4");
+  auto translator = own(tril_translator_new(model.get(), options.get(), &error));
+  ASSERT_TRUE(translator) << tril_error_message(error);
+  options.reset(), model.reset();
+
+  const std::vector<const char*> texts{"a dog runs in the snow", "", "two men play"};
+  v0::Translator expected(v0::Model::open(marian()), {{"n-best", 2}, {"beam-size", 4}});
+  const auto lists = expected.translate_n_best({texts.begin(), texts.end()});
+  const auto results = own(tril_translate_batch(translator.get(), texts.data(), texts.size(), nullptr, &error));
+  ASSERT_TRUE(results) << tril_error_message(error);
+  ASSERT_EQ(tril_results_size(results.get()), texts.size());
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    ASSERT_EQ(tril_results_count(results.get(), i), lists[i].size());
+    for (std::size_t n = 0; n < lists[i].size(); ++n) {
+      EXPECT_EQ(tril_results_text(results.get(), i, n), lists[i][n].text);
+      EXPECT_EQ(tril_results_score(results.get(), i, n), lists[i][n].score);
+      EXPECT_EQ(tril_results_log_prob(results.get(), i, n), lists[i][n].log_prob);
+      EXPECT_EQ(static_cast<int>(tril_results_stop_reason(results.get(), i, n)),
+                static_cast<int>(lists[i][n].stop_reason));
+      std::size_t count = 0;
+      const std::int32_t* tokens = tril_results_tokens(results.get(), i, n, &count);
+      EXPECT_EQ(std::vector<std::int32_t>(tokens, tokens + count), lists[i][n].tokens);
+    }
+  }
+  EXPECT_EQ(tril_results_text(results.get(), 9, 0), nullptr);
+  EXPECT_EQ(tril_results_text(results.get(), 0, 9), nullptr);
+  EXPECT_EQ(tril_results_count(results.get(), 9), 0U);
+  EXPECT_STREQ(own(tril_translate(translator.get(), texts[0], &error)).get(), lists[0][0].text.c_str());
+}
+
+TEST_F(CInterface, ReportsErrorsInsteadOfExceptions) {
+  EXPECT_TRUE(contains(refused([](tril_error** e) { return tril_model_open("/no/such/model", nullptr, e); }),
+                       "1 /no/such/model"));
+  EXPECT_TRUE(contains(refused([](tril_error** e) { return tril_model_open(nullptr, nullptr, e); }), "2 path_or_name"));
+  EXPECT_EQ(tril_model_open("/no/such/model", nullptr, nullptr), nullptr);
+  const auto model = own(tril_model_open(marian().c_str(), nullptr, nullptr));
+  const auto options = own(tril_options_new());
+  tril_options_set(options.get(), "beam-size", "many");
+  EXPECT_TRUE(contains(refused([&](tril_error** e) { return tril_translator_new(model.get(), options.get(), e); }),
+                       "2 beam-size"));
+  EXPECT_TRUE(contains(refused([&](tril_error** e) { return tril_generator_new(model.get(), nullptr, e); }), "2 "));
+  const auto translator = own(tril_translator_new(model.get(), nullptr, nullptr));
+  const std::vector<const char*> texts{"a", "b\xff", nullptr};
+  EXPECT_TRUE(contains(
+      refused([&](tril_error** e) { return tril_translate_batch(translator.get(), texts.data(), 2, nullptr, e); }),
+      "2 text 2", "UTF-8"));
+  EXPECT_TRUE(contains(
+      refused([&](tril_error** e) { return tril_translate_batch(translator.get(), texts.data(), 3, nullptr, e); }),
+      "2 text 3", "NULL"));
+  EXPECT_TRUE(contains(refused([](tril_error** e) { return tril_translate(nullptr, "a", e); }), "2 translator"));
+  for (const auto free_null : {+[] { tril_model_free(nullptr); }, +[] { tril_error_free(nullptr); },
+                               +[] { tril_results_free(nullptr); }, +[] { tril_string_free(nullptr); }})
+    free_null();
+  tril_error* error = nullptr;
+  const auto absent = own(tril_model_open("/no/such/model", nullptr, &error));
+  const Owned<tril_error> owned(error);
+  EXPECT_STREQ(tril_error_where(error), "/no/such/model");
+  const auto back = own(tril_translate(translator.get(), "a", &error));
+  EXPECT_EQ(error, nullptr);  // a success clears it
+}
+
+struct Heard {
+  std::string text;
+  int ended = 0, calls = 0, stop_after = 1000;
+};
+
+int hear(void* user, size_t, int32_t, const char* text, int ended) {
+  auto* heard = static_cast<Heard*>(user);
+  heard->text += text;
+  heard->ended += ended;
+  return ++heard->calls >= heard->stop_after ? 1 : 0;
+}
+
+TEST_F(CInterface, GeneratesAndChats) {
+  const auto model = own(tril_model_open(language_model.c_str(), nullptr, nullptr));
+  const auto options = own(tril_options_new());
+  tril_options_set(options.get(), "max-new-tokens", "12");
+  tril_options_set(options.get(), "beam-size", "1");
+  const auto generator = own(tril_generator_new(model.get(), options.get(), nullptr));
+  const char* prompt = "a dog";
+  Heard heard;
+  const tril_watch watch{hear, &heard, nullptr};
+  const auto results = own(tril_generate(generator.get(), &prompt, 1, &watch, nullptr));
+  ASSERT_TRUE(results);
+  EXPECT_EQ(heard.text, tril_results_text(results.get(), 0, 0));
+  EXPECT_EQ(heard.ended, 1);
+  EXPECT_EQ(
+      heard.text,
+      v0::Generator(v0::Model::open(language_model), {{"max-new-tokens", 12}, {"beam-size", 1}}).generate("a dog"));
+
+  Heard few{.text = {}, .stop_after = 1};
+  const tril_watch stopping{hear, &few, nullptr};
+  const auto stopped = own(tril_generate(generator.get(), &prompt, 1, &stopping, nullptr));
+  EXPECT_EQ(tril_results_stop_reason(stopped.get(), 0, 0), TRIL_CANCELLED);
+  const auto stop = own(tril_stop_new());
+  tril_stop_request(stop.get());
+  const tril_watch from_outside{nullptr, nullptr, stop.get()};
+  const auto none = own(tril_generate(generator.get(), &prompt, 1, &from_outside, nullptr));
+  EXPECT_EQ(tril_results_stop_reason(none.get(), 0, 0), TRIL_CANCELLED);
+
+  const tril_message message{"user", "hello"};
+  const auto answer = own(tril_chat(generator.get(), &message, 1, nullptr, nullptr));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(tril_results_count(answer.get(), 0), 1U);
+}
+
+TEST_F(CInterface, TokenisesAndScores) {
+  const auto tokenizer = own(tril_tokenizer_open(marian().c_str(), nullptr, nullptr));
+  const auto ids = own(tril_encode(tokenizer.get(), "the old dog", TRIL_TARGET_SIDE, nullptr));
+  ASSERT_GT(tril_ids_size(ids.get()), 0U);
+  EXPECT_STREQ(
+      own(tril_decode(tokenizer.get(), tril_ids_data(ids.get()), tril_ids_size(ids.get()), TRIL_TARGET_SIDE, nullptr))
+          .get(),
+      "the old dog");
+  const auto framed = own(tril_encode(tokenizer.get(), "the old dog", TRIL_SPECIAL_TOKENS, nullptr));
+  EXPECT_EQ(tril_ids_size(framed.get()), tril_ids_size(ids.get()) + 1);
+  EXPECT_TRUE(contains(refused([&](tril_error** e) { return tril_encode(tokenizer.get(), "a", 8, e); }), "2 flags"));
+  const std::int32_t outside = 1'000'000;
+  EXPECT_TRUE(
+      contains(refused([&](tril_error** e) { return tril_decode(tokenizer.get(), &outside, 1, 0, e); }), "2 ids"));
+
+  const auto model = own(tril_model_open(marian().c_str(), nullptr, nullptr));
+  const auto scorer = own(tril_scorer_new(model.get(), nullptr, nullptr));
+  const char *source = "two men play", *target = "a red ball";
+  const auto scores = own(tril_score(scorer.get(), &source, &target, 1, nullptr));
+  std::size_t count = 0;
+  const float* each = tril_scores_tokens(scores.get(), 0, &count);
+  ASSERT_GT(count, 1U);
+  double sum = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += each[i];
+  EXPECT_NEAR(tril_scores_log_prob(scores.get(), 0), sum, 1e-4);  // float32 terms
+}
+
+}  // namespace
+}  // namespace tril
