@@ -359,6 +359,13 @@ std::span<const Family> family_list() {
        .sentence =
            "a number of heads for each layer, softplus gates on the output of attention, windows, rotary positions by "
            "kind of layer; experts routed by sigmoid scores with a correction bias, and a shared expert"},
+      {.name = "step3p5",
+       .file = "families/step3p5.cpp",
+       .make = make_step3p5,
+       .sentence =
+           "Step 3.5 Flash: sizes and rotary positions by kind of layer, a gate on the output of each head, some "
+           "layers with bounds after SwiGLU's activation; experts routed by sigmoid scores with a correction bias, "
+           "and a shared expert"},
       {.name = "dots1",
        .file = "families/dots1.cpp",
        .make = make_dots1,

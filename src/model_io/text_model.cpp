@@ -22,7 +22,7 @@ constexpr std::string_view multimodal =
     "internvl janus kimi_k25 lfm2_vl lfm3_vl lighton_ocr llava llava_next llava_next_video llava_onevision "
     "minicpm_ocr minicpmv4_6 minicpmv4_7 mistral3 moss_transcribe_diarize omniasr ovis2 perception_lm "
     "pp_chart2table qianfan_ocr qwen2_5_vl qwen2_audio qwen2_vl qwen3_5 qwen3_5_moe qwen3_asr qwen3_vl "
-    "shieldgemma2 smolvlm vibevoice_asr video_llama_3 video_llava vipllava voxtral ";
+    "shieldgemma2 smolvlm step3p7 vibevoice_asr video_llama_3 video_llava vipllava voxtral ";
 
 // Language models whose texts are rotated by three positions, which are equal where there are no pictures: the families that
 // they then are.
@@ -53,7 +53,7 @@ constexpr std::string_view other_parts =
     "high_res_vision_proj image_newline image_tower language_projection merger mm_projector "
     "multi_modal_projector projector qformer query_tokens semantic_tokenizer_encoder video_tower "
     "vision_embedder vision_encoder vision_model vision_projection vision_tower visual visual_embeddings_table "
-    "vqmodel ";
+    "vit_large_projector vqmodel ";
 
 // True if the word is one of those in the list, which have blanks around them.
 bool is_in(std::string_view list, std::string_view word) {
@@ -124,6 +124,8 @@ ConfigDocument text_config(const ConfigDocument& whole, const WeightNamesOf& wei
       rotate_by_one_position(text.json);
     }
   }
+  if (whole.json.value("model_type", "") == "step3p7")
+    text.json["model_type"] = "step3p5";  // whatever the file calls it
   for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id", "tie_word_embeddings", "quantization_config"})
     if (const auto at = whole.json.find(key); at != whole.json.end() && !at->is_null()) text.json[key] = *at;
   if (!whole.json.contains("tie_word_embeddings"))

@@ -31,7 +31,7 @@ ExpertFeedForward::ExpertFeedForward(Parameters& p, const std::string& prefix, c
     experts_.emplace_back(p, fmt::format("{}.{}.{}", prefix, o.experts, e), o.expert);
   if (o.shared_d_ff == 0) return;
   GatedFeedForward::Options shared = o.expert;
-  shared.d_ff = o.shared_d_ff;
+  shared.d_ff = o.shared_d_ff, shared.limit = o.shared_limit;
   if (!shared.clamp) shared.gate_up.clear();  // files hold the experts' in one tensor, not its
   shared_.emplace(p, prefix + "." + o.shared, shared);
   if (o.shared_gate.empty()) return;

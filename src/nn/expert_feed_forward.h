@@ -26,6 +26,7 @@ class ExpertFeedForward {
     ops::RouterOptions routing;
     GatedFeedForward::Options expert;
     std::int64_t shared_d_ff = 0;  ///< of the shared expert; 0: there is none
+    float shared_limit = 0;        ///< GatedFeedForward::Options::limit of the shared expert
     std::string router = "gate", experts = "experts", shared = "shared_experts";
     std::string correction;   ///< name of a vector that is added to the scores to choose experts; "": none
     std::string shared_gate;  ///< name of the shared expert's gate, a weight [1, d_model]; "": none

@@ -1,12 +1,21 @@
 #include "nn/gated_feed_forward.h"
 
+#include <array>
+
+#include "ops/clamped_swiglu.h"
+#include "ops/concat_columns.h"
 #include "ops/gated_columns.h"
 
 namespace tril::nn {
 
 GatedFeedForward::GatedFeedForward(Parameters& p, const std::string& prefix, const Options& o)
-    : name_(prefix.substr(prefix.rfind('.') + 1)), activation_(o.activation), clamp_(o.clamp), dropout_(o.dropout) {
+    : name_(prefix.substr(prefix.rfind('.') + 1)),
+      activation_(o.activation),
+      clamp_(o.clamp),
+      limit_(o.limit),
+      dropout_(o.dropout) {
   check(!o.clamp || !o.gate_up.empty(), prefix, "a clamped gate needs gate and up as one matrix");
+  check(o.limit == 0 || (!o.clamp && o.activation == ops::Activation::silu), prefix, "only SwiGLU has a limit");
   const auto make = [&](const std::string& name, std::int64_t in, std::int64_t out) {
     return Linear(p, prefix + "." + name, in, out, {.bias = o.bias});
   };
@@ -27,9 +36,14 @@ Tensor GatedFeedForward::forward(Context& c, const Tensor& x, const ops::LinearO
     const Tensor inner = inner_norm_ ? inner_norm_->forward(c, h) : h;
     return down_.forward(c, ops::dropout(c, inner, dropout_), out);
   };
-  if (stack_ && stack_->from.empty()) return end(ops::gated(c, activation_, gate_.forward(c, x), up_.forward(c, x)));
-  const Tensor both = stack_ ? nn::forward(c, x, *stack_, 0) : gate_up_.forward(c, x);
-  return end(clamp_ ? ops::clamped_gate(c, both, *clamp_) : ops::gated_columns(c, activation_, both));
+  const auto end_of = [&](const Tensor& both) {
+    if (limit_ > 0) return end(ops::clamped_swiglu(c, both, limit_));
+    return end(clamp_ ? ops::clamped_gate(c, both, *clamp_) : ops::gated_columns(c, activation_, both));
+  };
+  if (!stack_) return end_of(gate_up_.forward(c, x));
+  if (!stack_->from.empty()) return end_of(nn::forward(c, x, *stack_, 0));
+  const std::array parts{gate_.forward(c, x), up_.forward(c, x)};
+  return limit_ > 0 ? end_of(ops::concat_columns(c, parts)) : end(ops::gated(c, activation_, parts[0], parts[1]));
 }
 
 }  // namespace tril::nn

@@ -21,6 +21,7 @@ class GatedFeedForward {
     float norm_eps = 1e-6f;               ///< of that norm
     std::string gate_up;                  ///< name of one matrix for both, gate's rows first; "": two matrices
     std::optional<ops::GateClamp> clamp;  ///< ops::clamped_gate() in place of f(gate) * up; needs gate_up
+    float limit = 0;                      ///< ops::clamped_swiglu() in place of f(gate) * up; 0: no bounds
   };
   GatedFeedForward() = default;
   /// Declares the projections under `prefix`; its last component is the scope name.
@@ -36,6 +37,7 @@ class GatedFeedForward {
   ops::Activation activation_ = ops::Activation::silu;
   std::optional<Norm> inner_norm_;
   std::optional<ops::GateClamp> clamp_;
+  float limit_ = 0;
   float dropout_ = 0;
 };
 

@@ -12,15 +12,20 @@ import sys
 
 import torch
 from safetensors.torch import load_file
-from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText, AutoModelForSeq2SeqLM
+
+TEXT_OF = {"step3p5": "step3p7"}  # families that transformers has only inside a multimodal one: its vision weights are missing
 
 
 def logits_by_transformers(directory, inputs):
     """Its logits of one row, and what it says of weights that it misses or does not know."""
-    seq2seq = AutoConfig.from_pretrained(directory).is_encoder_decoder
-    auto = AutoModelForSeq2SeqLM if seq2seq else AutoModelForCausalLM
+    config = AutoConfig.from_pretrained(directory)
+    auto = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
+    if config.model_type in TEXT_OF:
+        auto, config = AutoModelForImageTextToText, AutoConfig.for_model(TEXT_OF[config.model_type], text_config=config,
+                                                                         vision_config=dict(width=8, heads=1, layers=1))
     # eager: its other products of experts need rows of a multiple of 16 bytes
-    model, notes = auto.from_pretrained(directory, attn_implementation="eager", experts_implementation="eager",
+    model, notes = auto.from_pretrained(directory, config=config, attn_implementation="eager", experts_implementation="eager",
                                         output_loading_info=True, dtype=torch.float32)
     with torch.no_grad():
         return model.eval()(**inputs).logits[0], {k: sorted(v) for k, v in notes.items() if v}

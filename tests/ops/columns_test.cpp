@@ -4,6 +4,7 @@
 
 #include "ops/clamp.h"
 #include "ops/clamped_gate.h"
+#include "ops/clamped_swiglu.h"
 #include "ops/concat_columns.h"
 #include "ops/join_heads.h"
 #include "ops/latent_heads.h"
@@ -84,6 +85,31 @@ TEST(ClampedGate, AnswersEveryQuestion) {
   Context c(arena);
   expect_error([&] { ops::clamped_gate(c, c.zeros({2, 3}), o); }, "two halves");
   expect_error([&] { ops::clamped_gate(c, c.zeros({2, 4}), {.limit = 0}); }, "a limit of 0");
+}
+
+TEST(ClampedSwiglu, AnswersEveryQuestion) {
+  for (const std::int64_t F : {1, 5, 33})
+    for (const double limit : {0.2, 0.9})
+      check_op(
+          {.name = fmt::format("clamped_swiglu {} {}", F, limit),
+           .shapes = {{4, 2 * F}},
+           .run = [=](Context& c,
+                      std::span<const Tensor> x) { return ops::clamped_swiglu(c, x[0], static_cast<float>(limit)); },
+           .reference =
+               [=](std::span<const Doubles> x) {
+                 Doubles y;
+                 for (std::int64_t i = 0; i < 4; ++i)
+                   for (std::int64_t j = 0; j < F; ++j) {
+                     const double g = at(x[0], i, j, 2 * F), u = at(x[0], i, F + j, 2 * F);
+                     y.push_back(std::min(g / (1 + std::exp(-g)), limit) * std::clamp(u, -limit, limit));
+                   }
+                 return y;
+               },
+           .columns = {0}});
+  Arena arena;
+  Context c(arena);
+  expect_error([&] { ops::clamped_swiglu(c, c.zeros({2, 3}), 1); }, "two halves");
+  expect_error([&] { ops::clamped_swiglu(c, c.zeros({2, 4}), 0); }, "not above 0");
 }
 
 TEST(Xielu, AnswersEveryQuestion) {

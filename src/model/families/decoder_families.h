@@ -80,6 +80,7 @@ std::unique_ptr<Model> make_seed_oss(const JsonObject& config);
 std::unique_ptr<Model> make_smollm3(const JsonObject& config);
 std::unique_ptr<Model> make_stablelm(const JsonObject& config);
 std::unique_ptr<Model> make_starcoder2(const JsonObject& config);
+std::unique_ptr<Model> make_step3p5(const JsonObject& config);
 std::unique_ptr<Model> make_vaultgemma(const JsonObject& config);
 std::unique_ptr<Model> make_youtu(const JsonObject& config);
 // By gpt_like.h:

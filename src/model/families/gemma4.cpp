@@ -1,33 +1,15 @@
 // gemma4_text: gemma3_text with norms of values, unscaled scores, wider heads in the layers without a window, the last layers
 // reading the keys and values of earlier ones, an input of its own for each layer, and a factor for each layer. The larger models
 // use keys as values in the layers without a window, and one has experts beside the feed-forward [Gemma team 2026, "Gemma 4"].
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/printable.h"
 #include "model/families/decoder_families.h"
 #include "model/spec/llama_like.h"
 
 namespace tril::model {
 namespace {
-
-// The objects of per_layer_config by layer. Their keys are numbers that `transformers` pads with zeros: "05" and "11".
-std::map<std::int64_t, JsonObject> read_single_layers(const JsonObject& json, std::int64_t layers) {
-  const JsonObject all = json.object("per_layer_config");
-  std::map<std::int64_t, JsonObject> by_layer;
-  for (const std::string& key : all.keys()) {
-    std::int64_t layer = -1;
-    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), layer);
-    if (error != std::errc() || end != key.data() + key.size() || layer < 0 || layer >= layers)
-      all.fail_at(printable(key, 40), "is not the number of a layer", fmt::format("expected 0 to {}", layers - 1));
-    const auto [at, is_new] = by_layer.emplace(layer, all.object(key));
-    if (!is_new) all.fail_at(key, fmt::format("layer {} has two entries", layer));
-    check_keys(at->second, {"head_dim", "num_key_value_heads"});
-  }
-  return by_layer;
-}
 
 // Reads the sizes of heads in the layers without a window: per_layer_config, as version 5.24 of transformers writes it, or
 // global_head_dim and num_global_key_value_heads.
@@ -39,7 +21,8 @@ void read_full_heads(ConfigReader& reader, LlamaLikeConfig& k, bool keys_as_valu
   if (has_own && keys_as_values) k.full_kv_heads = reader.size(kv_heads_key);
   if (reader.has("per_layer_config")) {
     head_dim_key = kv_heads_key = "per_layer_config";
-    const std::map<std::int64_t, JsonObject> layers = read_single_layers(json, k.num_hidden_layers);
+    const std::map<std::int64_t, JsonObject> layers =
+        read_single_layers(json, k.num_hidden_layers, {"head_dim", "num_key_value_heads"});
     const auto of = [&](std::int64_t layer, const char* key, std::int64_t otherwise) {
       const auto at = layers.find(layer);
       return at == layers.end() ? otherwise : at->second.size(key, otherwise);

@@ -6,6 +6,7 @@
 #include "model/families/decoder_families.h"
 #include "model/families/deepseek.h"
 #include "model/spec/llama_like.h"
+#include "model/spec/renamed_keys.h"
 
 namespace tril::model {
 namespace {
@@ -15,21 +16,8 @@ constexpr std::array<std::pair<const char*, const char*>, 4> renamed_keys{{{"num
                                                                            {"num_shared_experts", "n_shared_experts"},
                                                                            {"use_qkv_bias", "attention_bias"}}};
 
-// A config.json with the keys of the publisher's own code under those of deepseek_v3.
-struct Renamed {
-  nlohmann::json json;
-  KeyNames names;  // what the file calls them
-};
-
-Renamed with_common_keys(const JsonObject& config) {
-  Renamed r{.json = config.json(), .names = {}};
-  for (const auto& [from, to] : renamed_keys) {
-    const auto at = r.json.find(from);
-    if (at == r.json.end()) continue;
-    if (r.json.contains(to) && r.json[to] != *at) config.fail_at(from, fmt::format("differs from {}", to));
-    r.json[to] = *at, r.names[to] = from;
-    r.json.erase(from);
-  }
+RenamedConfig with_common_keys(const JsonObject& config) {
+  RenamedConfig r = rename_keys(config, renamed_keys);
   if (const auto rope = r.json.find("rope_scaling"); rope != r.json.end() && rope->is_object())
     for (const char* key : {"type", "rope_type"})  // another name for the same scaling
       if (const auto type = rope->find(key); type != rope->end() && *type == "deepseek_yarn") *type = "yarn";
@@ -56,7 +44,7 @@ void read_sarvam_experts(ConfigReader& reader, LlamaLikeConfig& k, std::int64_t 
 }  // namespace
 
 std::unique_ptr<Model> make_sarvam_mla(const JsonObject& config) {
-  const Renamed renamed = with_common_keys(config);
+  const RenamedConfig renamed = with_common_keys(config);
   const JsonObject json(renamed.json, config.where(), &renamed.names);
   ConfigReader reader(json, "sarvam_mla");
   const bool interleaved = reader.flag("rope_interleave", true);
@@ -83,7 +71,7 @@ std::unique_ptr<Model> make_sarvam_mla(const JsonObject& config) {
 }
 
 std::unique_ptr<Model> make_sarvam_moe(const JsonObject& config) {
-  const Renamed renamed = with_common_keys(config);
+  const RenamedConfig renamed = with_common_keys(config);
   const JsonObject json(renamed.json, config.where(), &renamed.names);
   ConfigReader reader(json, "sarvam_moe");
   LlamaLikeConfig k = read_llama_like(reader, {.family = "sarvam_moe",

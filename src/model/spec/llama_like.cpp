@@ -167,6 +167,15 @@ void LlamaLike::make_recurrence(nn::DecoderLayer& layer) {
   stored_[ba] = {.names = {ba}, .row_order = grouped_rows(o.num_key_heads, std::array{heads, heads})};
 }
 
+namespace {
+
+// nn::GatedFeedForward::Options::limit of layer i.
+float limit_of(const std::vector<float>& limits, std::int64_t i) {
+  return limits.empty() ? 0 : element(limits, i);
+}
+
+}  // namespace
+
 void LlamaLike::make_feed_forward(nn::DecoderLayer& layer, std::int64_t i) {
   const auto& k = config_;
   nn::Parameters& p = parameters_;
@@ -192,9 +201,10 @@ void LlamaLike::make_feed_forward(nn::DecoderLayer& layer, std::int64_t i) {
                                       .down = k.down_name,
                                       .inner_norm = k.feed_forward_inner_norm,
                                       .norm_eps = static_cast<float>(k.norm_eps),
-                                      .gate_up = k.gate_up_name};
+                                      .gate_up = k.gate_up_name,
+                                      .limit = limit_of(k.feed_forward_limits, i)};
   if (k.has_experts(i))
-    make_experts(layer, gated);
+    make_experts(layer, gated, limit_of(k.experts.limits, i));
   else
     layer.feed_forward = nn::GatedFeedForward(p, layer.name + "." + k.feed_forward_name, gated);
 }
@@ -205,12 +215,13 @@ nn::ExpertFeedForward::Options LlamaLike::experts_of(const nn::GatedFeedForward:
   expert.gate = e.gate, expert.up = e.up, expert.down = e.down;
   if (e.d_ff > 0) expert.d_ff = e.d_ff;
   if (!e.fused_gate_up.empty()) expert.gate_up = "gate_up_proj";
-  expert.bias |= e.bias, expert.clamp = e.clamp;
+  expert.bias |= e.bias, expert.clamp = e.clamp, expert.limit = 0;
   return {.num_experts = e.count,
           .experts_per_token = e.per_token,
           .routing = e.routing,
           .expert = expert,
           .shared_d_ff = e.shared_d_ff,
+          .shared_limit = dense.limit,
           .router = e.router,
           .shared = e.shared,
           .correction = e.correction,
@@ -219,9 +230,10 @@ nn::ExpertFeedForward::Options LlamaLike::experts_of(const nn::GatedFeedForward:
           .router_softcap = e.router_softcap};
 }
 
-void LlamaLike::make_experts(nn::DecoderLayer& layer, const nn::GatedFeedForward::Options& dense) {
+void LlamaLike::make_experts(nn::DecoderLayer& layer, const nn::GatedFeedForward::Options& dense, float limit) {
   const ExpertsConfig& e = config_.experts;
   nn::ExpertFeedForward::Options o = experts_of(dense);
+  o.expert.limit = limit;
   std::string prefix = layer.name + "." + e.block;
   if (e.beside_dense) {
     prefix = layer.name;
@@ -233,9 +245,13 @@ void LlamaLike::make_experts(nn::DecoderLayer& layer, const nn::GatedFeedForward
   } else {
     layer.feed_forward = nn::ExpertFeedForward(parameters_, prefix, o);
   }
-  if (!e.fused_gate_up.empty()) store_fused(prefix, o.expert);
-  if (const std::string name = prefix + "." + e.correction; e.optional_correction)
-    stored_[name] = {.names = {name}, .optional = true};
+  if (!e.fused_down.empty()) store_fused(prefix, o.expert);
+  if (const std::string name = prefix + "." + e.correction; !e.correction.empty())  // without norms_store_offset's 1
+    stored_[name] = {.names = {name}, .optional = e.optional_correction};
+  if (!e.stored_shared.empty())
+    for (const std::string& part : {e.gate, e.up, e.down})
+      stored_[fmt::format("{}.{}.{}.weight", prefix, e.shared, part)] = {
+          .names = {fmt::format("{}.{}.{}.weight", layer.name, e.stored_shared, part)}};
 }
 
 void LlamaLike::store_fused(const std::string& prefix, const nn::GatedFeedForward::Options& expert) {
@@ -244,8 +260,11 @@ void LlamaLike::store_fused(const std::string& prefix, const nn::GatedFeedForwar
   const std::vector<std::int32_t> in_turns =
       interleaved ? grouped_rows(expert.d_ff, std::array<std::int64_t, 2>{1, 1}) : std::vector<std::int32_t>();
   for (std::int64_t i = 0; i < e.count; ++i)
-    for (const auto& [own, fused, order] :
-         {std::tuple{expert.gate_up, e.fused_gate_up, in_turns}, {expert.down, e.fused_down, {}}}) {
+    for (const auto& [own, fused, order] : {std::tuple{expert.gate_up, e.fused_gate_up, in_turns},
+                                            {expert.gate, e.fused_gate, {}},
+                                            {expert.up, e.fused_up, {}},
+                                            {expert.down, e.fused_down, {}}}) {
+      if (fused.empty()) continue;
       const std::string name = fmt::format("{}.experts.{}.{}", prefix, i, own), stored = prefix + "." + fused;
       stored_[name + ".weight"] = {
           .names = {stored}, .transposed = transposed, .row_order = order, .part = {i, e.count}};

@@ -49,7 +49,7 @@ class LlamaLike : public Model {
   void make_latent_attention(nn::DecoderLayer& layer);
   void make_recurrence(nn::DecoderLayer& layer);
   void make_feed_forward(nn::DecoderLayer& layer, std::int64_t i);
-  void make_experts(nn::DecoderLayer& layer, const nn::GatedFeedForward::Options& dense);
+  void make_experts(nn::DecoderLayer& layer, const nn::GatedFeedForward::Options& dense, float limit);
   nn::ExpertFeedForward::Options experts_of(const nn::GatedFeedForward::Options& dense) const;
   void make_layer_input(nn::DecoderLayer& layer);
   void store_fused(const std::string& prefix, const nn::GatedFeedForward::Options& expert);

@@ -1,6 +1,7 @@
 #include "model/spec/llama_like_config.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "base/printable.h"
@@ -56,6 +57,22 @@ nlohmann::ordered_json llama_like_json(const LlamaLikeConfig& k) {
     write_rotary(j, k.rope, k.d_head(), k.rope_defaults.partial);
   for (const auto& [key, value] : k.own_keys.items()) j[key] = value;
   return j;
+}
+
+std::map<std::int64_t, JsonObject> read_single_layers(const JsonObject& json, std::int64_t layers,
+                                                      const std::vector<std::string>& keys) {
+  const JsonObject all = json.object("per_layer_config");
+  std::map<std::int64_t, JsonObject> by_layer;
+  for (const std::string& key : all.keys()) {
+    std::int64_t layer = -1;
+    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), layer);
+    if (error != std::errc() || end != key.data() + key.size() || layer < 0 || layer >= layers)
+      all.fail_at(printable(key, 40), "is not the number of a layer", fmt::format("expected 0 to {}", layers - 1));
+    const auto [at, is_new] = by_layer.emplace(layer, all.object(key));
+    if (!is_new) all.fail_at(key, fmt::format("layer {} has two entries", layer));
+    check_keys(at->second, keys);
+  }
+  return by_layer;
 }
 
 bool read_own_bool(ConfigReader& config, LlamaLikeConfig& k, const std::string& key, bool otherwise) {

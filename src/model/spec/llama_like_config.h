@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -41,6 +42,7 @@ struct ExpertsConfig {
   std::string gate = "gate_proj", up = "up_proj", down = "down_proj";
   /// Tensors of the block that hold all experts, gate over up and down; "": each expert has its own.
   std::string fused_gate_up, fused_down;
+  std::string fused_gate, fused_up;  ///< in place of fused_gate_up: tensors of all gates and of all ups
   struct FusedForm {
     bool transposed = false;   ///< each expert's part is [in, out]
     bool interleaved = false;  ///< rows of gate and up alternate
@@ -51,6 +53,8 @@ struct ExpertsConfig {
   float router_softcap = 0;             ///< nn::ExpertFeedForward::Options
   bool beside_dense = false;            ///< nn::DenseAndExperts, under Gemma 4's names
   std::optional<ops::GateClamp> clamp;  ///< nn::GatedFeedForward::Options
+  std::vector<float> limits;            ///< by layer: nn::GatedFeedForward::Options::limit; empty: no bounds
+  std::string stored_shared;            ///< in files the shared expert has this name in the layer; "": as in the block
 };
 
 struct LlamaLikeConfig {
@@ -109,6 +113,8 @@ struct LlamaLikeConfig {
   std::string gate_up_name;  ///< one matrix of gate and up; "": two
   std::string feed_forward_name = "mlp", gate_name = "gate_proj", up_name = "up_proj", down_name = "down_proj";
   std::string feed_forward_inner_norm;  ///< nn::GatedFeedForward::Options::inner_norm
+  /// By layer: nn::GatedFeedForward::Options::limit of feed-forwards and shared experts; empty: no bounds.
+  std::vector<float> feed_forward_limits;
 
   /// What replaces attention in some layers, its name in a layer, and, by layer, true if it is there; empty: in none.
   std::variant<nn::GatedShortConvolution::Options, nn::GatedDeltaNet::Options> recurrence;
@@ -163,6 +169,11 @@ LlamaLikeConfig read_llama_like(ConfigReader& config, LlamaLikeConfig defaults);
 
 /// The complete config.json of such a model.
 nlohmann::ordered_json llama_like_json(const LlamaLikeConfig& k);
+
+/// The objects of per_layer_config by layer, each with some of `keys`. The names of layers are numbers that `transformers` pads
+/// with zeros: "05" and "11".
+std::map<std::int64_t, JsonObject> read_single_layers(const JsonObject& json, std::int64_t layers,
+                                                      const std::vector<std::string>& keys);
 
 /// Reads a key of this family only, and keeps its value in k.own_keys.
 bool read_own_bool(ConfigReader& config, LlamaLikeConfig& k, const std::string& key, bool otherwise);

@@ -211,6 +211,25 @@ std::span<const NewFamily> new_mixtures() {
        .dropouts = only_attention,
        .experts = true,
        .router_aux_loss = 0.001},
+      {.arch = "step3p5",
+       .config =
+           [](M m) {
+             Json types = Json::array();
+             for (std::int64_t i = 0; i < m.dec_depth; ++i)
+               types.push_back(i % 4 == 0 ? "full_attention" : "sliding_attention");
+             return llama_config(
+                 "step3p5", m,
+                 mixture(m, "n_routed_experts", "moe_intermediate_size",
+                         {{"head_dim", m.d_head()},
+                          {"share_expert_dim", m.expert_dim()},
+                          {"layer_types", types},
+                          {"sliding_window", m.window()},
+                          {"rope_parameters",
+                           {{"full_attention", rotary_json(5e6)}, {"sliding_attention", rotary_json(1e4)}}}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true},
       {.arch = "dots1",
        .config =
            [](M m) {

@@ -398,6 +398,24 @@ PUBLISHED = {
                          "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0,
                                                "partial_rotary_factor": 1.0}},
         router_aux_loss_coef=0.001, shared_expert_intermediate_size=512, sliding_window=512, tie_word_embeddings=False),
+    "stepfun-ai/Step-3.5-Flash, 16 of its 288 experts": llama_like(
+        "step3p5", 4096, 11264, 45, 64, None, 128896, architectures=["Step3p5ForCausalLM"], att_impl_type="GQA",
+        attention_other_setting={"attention_type": "sliding_attention", "head_dim": 128, "num_attention_groups": 8,
+                                 "num_attention_heads": 96, "true_head_dim": 128},
+        bos_token_id=0, eos_token_id=[1, 2, 128007], head_dim=128,
+        layer_types=["sliding_attention" if i % 4 else "full_attention" for i in range(48)],
+        max_position_embeddings=262144, max_seq_len=262144, moe_every_n_layer=1, moe_intermediate_size=1280,
+        moe_layer_offset=0, moe_layers_enum=",".join(str(i) for i in range(3, 45)), moe_num_experts=16,
+        moe_router_activation="sigmoid", moe_router_scaling_factor=3.0, moe_top_k=8, need_fp32_gate=True,
+        norm_expert_weight=True, num_attention_groups=8, num_nextn_predict_layers=3,
+        partial_rotary_factors=[1.0 if i % 4 else 0.5 for i in range(48)], rms_norm_eps=1e-5,
+        rope_scaling={"factor": 2.0, "high_freq_factor": 32.0, "low_freq_factor": 1.0,
+                      "original_max_position_embeddings": 131072, "rope_type": "llama3"},
+        rope_theta=[10000.0 if i % 4 else 5000000.0 for i in range(48)], share_expert_dim=1280, sink=False,
+        sliding_window=512, swiglu_limits=[7.0 if i in (43, 44) else 0.0 for i in range(48)],
+        swiglu_limits_shared=[16.0 if i in (43, 44) else 0.0 for i in range(48)], tie_word_embeddings=False,
+        use_head_wise_attn_gate=True, use_moe=False, use_moe_router_bias=True, use_rope_layers=[],
+        yarn_only_types=["full_attention"], zero_centered=True),
 }
 
 
@@ -405,10 +423,15 @@ def values_of(config):
     config = dict(config)
     made = transformers.AutoConfig.for_model(config.pop("model_type"), **config)
     with torch.device("meta"):
-        model = transformers.AutoModelForCausalLM.from_config(made)
+        if made.model_type == "step3p5":  # transformers has it only inside step3p7
+            made = transformers.AutoConfig.for_model("step3p7", text_config=made)
+            model = transformers.AutoModelForImageTextToText.from_config(made)
+            model.model.vision_model = model.model.multi_modal_projector = None
+        else:
+            model = transformers.AutoModelForCausalLM.from_config(made)
     parameters = dict(model.named_parameters())
     total = sum(p.numel() for p in parameters.values())  # tied ones once
-    tied = set(model._tied_weights_keys or []) if made.tie_word_embeddings else set()
+    tied = set(model._tied_weights_keys or []) if getattr(made, "tie_word_embeddings", False) else set()
     buffers = [v for k, v in model.state_dict().items() if k not in parameters and k not in tied]
     return total + sum(b.numel() for b in buffers)
 
