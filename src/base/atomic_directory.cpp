@@ -97,13 +97,19 @@ void sync_tree(const std::string& path) {
   sync_directory(path);
 }
 
-// If the directory exists, the files are moved into it one by one.
+// If the directory exists, the files are moved into it one by one; so are the files of directories that both have.
 void move_in(const std::string& beside, const std::string& path, const std::string& last) {
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(beside))
     if (const std::string name = entry.path().filename().string(); name != last) names.push_back(name);
-  if (fs::exists(fs::path(beside) / last)) names.push_back(last);
-  for (const std::string& name : names) rename_durably(beside + "/" + name, path + "/" + name);
+  if (!last.empty() && fs::exists(fs::path(beside) / last)) names.push_back(last);
+  for (const std::string& name : names) {
+    const std::string from = beside + "/" + name, to = path + "/" + name;
+    if (fs::is_directory(from) && fs::is_directory(to))
+      move_in(from, to, {});
+    else
+      rename_durably(from, to);
+  }
 }
 
 }  // namespace

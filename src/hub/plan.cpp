@@ -188,6 +188,9 @@ Names files_of_model(const Names& names, const std::string& file, const TextOf& 
   };
   for (const char* name : companions) take(name);
   for (const char* name : tokenizer_file_names) take(name);
+  for (const std::string& name : names)
+    if (name.starts_with("chat_templates/") && name.ends_with(".jinja") && name.find('/') == name.rfind('/'))
+      take(name);
   files.emplace_back(marker);
   return files;
 }

@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "format/pytorch_file.h"
 #include "model_io/quantization.h"
+#include "tokenizer/files/tokenizer_config.h"
 #include "tokenizer/files/tokenizer_files.h"
 
 namespace tril::model {
@@ -153,6 +154,11 @@ class DirectoryReader : public ModelReader {
     };
     copy("generation_config.json");
     for (const char* name : tokenizer_file_names) copy(name);
+    for (const TokenizerFile& file : read_tokenizer_config(directory_.string()).files)
+      if (!has(file.name.c_str()) || file.name.find('/') != file.name.npos) {  // templates of chats
+        create_directories((to / file.name).parent_path().string());
+        write_file_atomic((to / file.name).string(), file.bytes);
+      }
   }
 
  private:

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "tokenizer/files/byte_tokenizer.h"
+#include "tokenizer/files/chat_template_files.h"
 #include "tokenizer/files/gpt2_tokenizer.h"
 #include "tokenizer/files/marian_tokenizer.h"
 #include "tokenizer/files/pipeline_tokenizer.h"
@@ -90,13 +91,18 @@ bool has_tokenizer(const std::string& path) {
 
 void save_tokenizer(const Tokenizer& tokenizer, const std::string& directory) {
   create_directories(directory);
-  for (const TokenizerFile& file : tokenizer.files())
-    write_file_atomic((std::filesystem::path(directory) / file.name).string(), file.bytes);
+  for (const TokenizerFile& file : tokenizer.files()) {
+    const std::filesystem::path path = std::filesystem::path(directory) / file.name;
+    create_directories(path.parent_path().string());
+    write_file_atomic(path.string(), file.bytes);
+  }
 }
 
 void remove_other_tokenizers(const Tokenizer& tokenizer, const std::string& directory, const std::string& kept) {
   const std::vector<TokenizerFile> own = tokenizer.files();
-  for (const char* name : tokenizer_file_names) {
+  std::vector<std::string> names = chat_template_files(directory);
+  names.insert(names.end(), tokenizer_file_names.begin(), tokenizer_file_names.end());
+  for (const std::string& name : names) {
     const std::filesystem::path path = std::filesystem::path(directory) / name;
     if (std::any_of(own.begin(), own.end(), [&](const TokenizerFile& file) { return file.name == name; }) ||
         same_file(path.string(), kept))

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "format/json_text.h"
+#include "tokenizer/files/chat_template_files.h"
 #include "tokenizer/files/config_values.h"
 #include "tokenizer/files/tokenizer_files.h"
 
@@ -101,17 +102,6 @@ void take_special_tokens(const Json& json, TokenizerConfig& config) {
         if (const auto text = token_content(token)) config.additional_special_tokens.push_back(*text);
 }
 
-void take_chat_templates(const Json& json, TokenizerConfig& config) {
-  const auto found = json.find("chat_template");
-  if (found == json.end()) return;
-  if (found->is_string()) config.chat_templates.emplace_back("default", found->get<std::string>());
-  if (!found->is_array()) return;
-  for (const Json& one : *found)
-    if (one.is_object() && one.contains("name") && one["name"].is_string() && one.contains("template") &&
-        one["template"].is_string())
-      config.chat_templates.emplace_back(one["name"], one["template"]);
-}
-
 std::int32_t id_of(const std::string& key, const std::string& where) {
   std::int32_t id = 0;
   for (char c : key) {
@@ -143,7 +133,6 @@ void take_config(const Json& json, const std::string& where, TokenizerConfig& co
   if (const auto added = json.find("added_tokens_decoder"); added != json.end() && added->is_object())
     for (const auto& [key, token] : added->items())
       if (token.is_object()) config.added_tokens.push_back(added_token(token, id_of(key, where)));
-  take_chat_templates(json, config);
 }
 
 }  // namespace
@@ -186,6 +175,7 @@ TokenizerConfig read_tokenizer_config(const std::string& directory) {
   };
   take("tokenizer_config.json", [&](const TokenizerFile& f) {
     take_config(parse_object(f, where("tokenizer_config.json")), where("tokenizer_config.json"), config);
+    config.chat_templates = chat_templates_in(f.bytes, where("tokenizer_config.json"));
   });
   take("special_tokens_map.json",
        [&](const TokenizerFile& f) { take_special_tokens(parse_object(f, where("special_tokens_map.json")), config); });
@@ -207,14 +197,9 @@ TokenizerConfig read_tokenizer_config(const std::string& directory) {
   config.of_model = special_ids_of(file_of_model(directory, "generation_config.json"), model);
   if (config.tokenizer_class.empty()) config.tokenizer_class = class_of_model(model);
   config.keep_ids_of_model(config.added_tokens);
-  take("chat_template.jinja", [&](const TokenizerFile& f) {
-    std::erase_if(config.chat_templates, [](const auto& t) { return t.first == "default"; });
-    config.chat_templates.emplace_back("default", f.bytes);
-  });
-  // Processors of older directories with pictures keep the template in a file of its own.
-  if (config.chat_templates.empty())
-    take("chat_template.json",
-         [&](const TokenizerFile& f) { take_chat_templates(parse_object(f, where("chat_template.json")), config); });
+  ChatTemplateFiles chat = read_chat_templates(directory, std::move(config.chat_templates));
+  config.chat_templates = std::move(chat.templates);
+  std::ranges::move(chat.files, std::back_inserter(config.files));
   return config;
 }
 

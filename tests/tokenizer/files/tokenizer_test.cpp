@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/file.h"
 #include "base/rng.h"
 #include "corpus/vocabulary.h"
+#include "support/contains.h"
+#include "support/error_of.h"
 #include "support/paths.h"
 #include "support/rounds.h"
 #include "support/temporary.h"
@@ -219,12 +222,41 @@ TEST(Tokenizer, ChatTemplateMayHaveAFileOfItsOwn) {
   at.write("tokenizer.json", read_text(golden + "bytelevel_gpt2/tokenizer.json", 1 << 28));
   at.write("chat_template.json", R"({"chat_template": "of json"})");
   EXPECT_EQ(load_tokenizer(at.path())->chat_template("default"), "of json");
+  at.write("processor_config.json", R"({"image_seq_len": 64})");
+  EXPECT_EQ(load_tokenizer(at.path())->chat_template("default"), "of json");
+  at.write("processor_config.json", R"({"chat_template": "of processor"})");
+  EXPECT_EQ(load_tokenizer(at.path())->chat_template("default"), "of processor");
+  const TemporaryDirectory saved;  // without pictures there is no processor
+  save_tokenizer(*load_tokenizer(at.path()), saved.path());
+  EXPECT_EQ(read_text(saved.path() + "/chat_template.jinja", 1 << 10), "of processor");
   at.write("tokenizer_config.json", R"({"chat_template": "of config"})");
   EXPECT_EQ(load_tokenizer(at.path())->chat_template("default"), "of config");
   at.write("chat_template.jinja", "of jinja");
   EXPECT_EQ(load_tokenizer(at.path())->chat_template("default"), "of jinja");
   at.write("chat_template.json", "[");
   EXPECT_EQ(load_tokenizer(at.path())->chat_template("default"), "of jinja");
+}
+
+// As in transformers, the files replace all templates of tokenizer_config.json.
+TEST(Tokenizer, NamedChatTemplatesMayHaveFilesOfTheirOwn) {
+  const std::string golden = test::test_dir() + "/golden/hf/tokenizers/";
+  const TemporaryDirectory at;
+  at.write("tokenizer.json", read_text(golden + "bytelevel_gpt2/tokenizer.json", 1 << 28));
+  at.write("tokenizer_config.json", R"({"chat_template": [{"name": "default", "template": "old"},
+                                                         {"name": "rag", "template": "old rag"}]})");
+  EXPECT_EQ(load_tokenizer(at.path())->chat_template("rag"), "old rag");
+  std::filesystem::create_directory(at.path() + "/chat_templates");
+  at.write("chat_templates/tool_use.jinja", "of tools");
+  at.write("chat_template.jinja", "of jinja");
+  const auto tokenizer = load_tokenizer(at.path());
+  EXPECT_EQ(tokenizer->chat_template(), "of jinja");
+  EXPECT_EQ(tokenizer->chat_template("tool_use"), "of tools");
+  EXPECT_EQ(tokenizer->chat_template("rag"), std::nullopt);
+  const TemporaryDirectory saved;
+  save_tokenizer(*tokenizer, saved.path());
+  EXPECT_EQ(load_tokenizer(saved.path())->chat_template("tool_use"), "of tools");
+  at.write("chat_templates/default.jinja", "another");
+  EXPECT_TRUE(contains(error_of([&] { load_tokenizer(at.path()); }), "default.jinja", "chat_template.jinja too"));
 }
 
 TEST(MarianTokenizer, CleansUpSpacesWhereAsked) {
