@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "model_io/gguf_fixed.h"
+#include "model_io/gguf_gemma4.h"
 #include "model_io/gguf_keys.h"
 #include "model_io/gguf_reader.h"
 #include "model_io/gguf_rope.h"
@@ -200,6 +201,19 @@ void read_latent(GgufReader& r, Json& config) {
   if (!config.contains("q_lora_rank")) config["q_lora_rank"] = nullptr;
 }
 
+// minicpm3: heads with a rotated part, and values as wide as a head of ordinary attention.
+void read_minicpm3_heads(GgufReader& r, Json& config) {
+  const std::int64_t rotated = config.at("qk_rope_head_dim"), d = r.needed_count("attention.key_length"),
+                     heads = heads_of(config);
+  if (d <= rotated)
+    r.fail_at("attention.key_length", fmt::format("{} does not exceed the {} rotated values", d, rotated));
+  if (config.at("num_key_value_heads") != heads)
+    r.fail_at("attention.head_count_kv", fmt::format("must be {}, the number of heads", heads));
+  config["v_head_dim"] = r.count("attention.value_length").value_or(d_model_of(config) / heads);
+  config["qk_nope_head_dim"] = d - rotated;
+  config["head_dim"] = rotated;
+}
+
 // lfm2: the layers without heads of keys have convolutions. The width of the feed-forward is the one that the tensors have.
 void read_head_counts(GgufReader& r, Json& config) {
   constexpr const char* kKey = "attention.head_count_kv";
@@ -272,6 +286,8 @@ void read_llama_like(GgufReader& r, const std::string& family, Json& config) {
   if (family == "deepseek_v2" && config.at("n_group") != 1) config["topk_method"] = "group_limited_greedy";
   if (latent)
     read_latent(r, config);
+  else if (family == "minicpm3")
+    read_minicpm3_heads(r, config);
   else
     read_head_size(r, family, config);
   if (is_any(family, {"gemma", "gemma2", "gemma3_text"})) config["hidden_act"] = config.at("hidden_activation");
@@ -392,7 +408,9 @@ Json config_of_gguf(const GgufFile& file) {
   Json fixed = gguf_fixed(family);
   fixed.erase("tie_word_embeddings");  // the tensors tell
   config.update(fixed);
-  if (has_gpt_structure(family))
+  if (family == "gemma4_text")
+    read_gguf_gemma4(r, config);
+  else if (has_gpt_structure(family))
     read_gpt_like(r, family, config);
   else
     read_llama_like(r, family, config);

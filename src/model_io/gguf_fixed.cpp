@@ -12,7 +12,8 @@ using Json = nlohmann::json;
 
 // The activation, under the family's name of the key.
 Json activation_of(std::string_view family) {
-  if (is_any(family, {"gemma", "gemma2", "gemma3_text"})) return {{"hidden_activation", "gelu_pytorch_tanh"}};
+  if (is_any(family, {"gemma", "gemma2", "gemma3_text", "gemma4_text"}))
+    return {{"hidden_activation", "gelu_pytorch_tanh"}};
   if (is_any(family, {"gpt2"})) return {{"activation_function", "gelu_new"}};
   if (is_any(family, {"gpt_bigcode"})) return {{"activation_function", "gelu_pytorch_tanh"}};
   if (is_any(family, {"falcon"})) return {{"activation", "gelu"}};
@@ -34,8 +35,8 @@ Json gguf_fixed(std::string_view family) {
   if (is_any(family,
              {"cohere", "deepseek_v2", "deepseek_v3", "granitemoe", "hunyuan_v1_dense", "hunyuan_v1_moe", "olmo"}))
     add({{"attention_bias", false}});
-  if (is_any(family,
-             {"glm4_moe_lite", "apertus", "afmoe", "dots1", "hy_v3", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text"}))
+  if (is_any(family, {"glm4_moe_lite", "apertus", "afmoe", "dots1", "gemma4_text", "hy_v3", "qwen3_next",
+                      "qwen3_5_text", "qwen3_5_moe_text"}))
     add({{"attention_bias", false}});
   if (is_any(family, {"gpt_oss", "gpt_neox", "jais2"})) add({{"attention_bias", true}});
   if (is_any(family, {"gemma", "gemma2", "cohere", "cohere2", "gpt2", "falcon", "bloom", "mpt", "gpt_bigcode"}))
@@ -44,6 +45,12 @@ Json gguf_fixed(std::string_view family) {
                       "apertus"}))
     add({{"tie_word_embeddings", false}});
   if (is_any(family, {"qwen2_moe", "olmoe", "deepseek_v2"})) add({{"norm_topk_prob", false}});
+  if (family == "minicpm3")  // llama.cpp has these numbers in its code
+    add({{"attention_bias", false},
+         {"mlp_bias", false},
+         {"scale_emb", 12},
+         {"scale_depth", 1.4},
+         {"dim_model_base", 256}});
   if (family == "jais2") add({{"mlp_bias", true}});
   if (family == "hy_v3") add({{"mlp_bias", false}});
   if (family == "afmoe") add({{"mup_enabled", true}});

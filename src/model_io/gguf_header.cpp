@@ -10,6 +10,7 @@
 #include "model/families/lfm_defaults.h"
 #include "model_io/gguf_config.h"
 #include "model_io/gguf_fixed.h"
+#include "model_io/gguf_gemma4.h"
 #include "model_io/gguf_keys.h"
 #include "model_io/gguf_rope.h"
 
@@ -54,7 +55,7 @@ void check_supported(const Json& config, const std::string& family) {
   const auto gelu_new = [&](const char* key) { return family == "gpt2" && is(key, "gelu_pytorch_tanh"); };  // the same
   const Json fixed = gguf_fixed(family);
   for (const auto& [key, value] : fixed.items()) need(is(key.c_str(), value) || gelu_new(key.c_str()), key.c_str());
-  if (has_window(config) && usual_gguf_pattern(family) == 0 && !is_any(family, {"gemma2", "phi3"}))
+  if (has_window(config) && usual_gguf_pattern(family) == 0 && !is_any(family, {"gemma2", "gemma4_text", "phi3"}))
     need(config.at("sliding_window").get<std::int64_t>() >= config.at("max_position_embeddings").get<std::int64_t>(),
          "sliding_window");
   if (family == "qwen3_next")
@@ -90,6 +91,11 @@ void check_supported(const Json& config, const std::string& family) {
     const Json& types = config.at("mlp_layer_types");
     need(std::find(types.begin() + dense_layers_of(config), types.end(), Json("dense")) == types.end(),
          "mlp_layer_types");
+  }
+  if (family == "minicpm3") {
+    need(!config.at("q_lora_rank").is_null(), "q_lora_rank");
+    need(config.at("num_key_value_heads") == config.at("num_attention_heads"), "num_key_value_heads");
+    need(config.at("v_head_dim") == d_model_of(config) / heads_of(config), "v_head_dim");
   }
   if (family == "mpt") need(!config.at("attn_config").contains("softmax_scale"), "attn_config");
 }
@@ -163,6 +169,9 @@ void add_delta_rule(const Json& config, GgufHeader& h) {
 void add_head_sizes(const Json& config, GgufHeader& h) {
   const std::string at = h.architecture + ".attention.";
   const auto add = [&](const char* key, std::int64_t n) { h.metadata.add(at + key, static_cast<std::uint32_t>(n)); };
+  if (h.architecture == "minicpm3")
+    return add("key_length",
+               config.at("qk_nope_head_dim").get<std::int64_t>() + config.at("qk_rope_head_dim").get<std::int64_t>());
   if (config.contains("kv_lora_rank")) {
     const std::int64_t rank = config.at("kv_lora_rank"), rotated = config.at("qk_rope_head_dim");
     add("head_count_kv", 1);
@@ -211,6 +220,10 @@ GgufHeader gguf_header_of(const Json& config) {
                             config.at("sliding_window").get<std::int64_t>());
   for (const GgufKey& key : gguf_keys(family)) add_key(config, key, h);
   h.metadata.add(h.architecture + ".vocab_size", config.at("vocab_size").get<std::uint32_t>());
+  if (family == "gemma4_text") {
+    write_gguf_gemma4(config, h);
+    return h;
+  }
   if (has_gpt_structure(family)) {
     add_gpt_keys(config, h);
     return h;

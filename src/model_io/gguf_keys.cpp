@@ -27,6 +27,7 @@ constexpr std::pair<std::string_view, std::string_view> kArchitectures[] = {{"ll
                                                                             {"gemma", "gemma"},
                                                                             {"gemma2", "gemma2"},
                                                                             {"gemma3_text", "gemma3"},
+                                                                            {"gemma4_text", "gemma4"},
                                                                             {"gpt_oss", "gpt-oss"},
                                                                             {"olmo", "olmo"},
                                                                             {"olmo2", "olmo2"},
@@ -55,6 +56,7 @@ constexpr std::pair<std::string_view, std::string_view> kArchitectures[] = {{"ll
                                                                             {"glm4_moe_lite", "deepseek2"},
                                                                             {"hunyuan_v1_dense", "hunyuan-dense"},
                                                                             {"hunyuan_v1_moe", "hunyuan-moe"},
+                                                                            {"minicpm3", "minicpm3"},
                                                                             {"minimax_m2", "minimax-m2"},
                                                                             {"stablelm", "stablelm"},
                                                                             {"starcoder2", "starcoder2"},
@@ -237,14 +239,24 @@ std::vector<GgufKey> gguf_keys(std::string_view model_type) {
   std::vector<GgufKey> keys{{"context_length", "max_position_embeddings"},
                             {"embedding_length", "hidden_size"},
                             {"block_count", "num_hidden_layers"},
-                            {"feed_forward_length", "intermediate_size", Kind::count, model_type != "qwen3_5_moe_text"},
                             {"attention.head_count", "num_attention_heads"},
-                            {"rope.freq_base", "rope_theta", Kind::number, false},
                             epsilon_key(model_type)};
   const auto add = [&](const char* gguf, const char* hf, Kind kind, bool required) {
     keys.push_back({gguf, hf, kind, required});
   };
+  if (model_type == "gemma4_text") {  // gguf_gemma4.h has the keys that differ by layer
+    add("final_logit_softcapping", "final_logit_softcapping", Kind::number, false);
+    add("attention.sliding_window", "sliding_window", Kind::count, true);
+    return keys;
+  }
+  add("feed_forward_length", "intermediate_size", Kind::count, model_type != "qwen3_5_moe_text");
+  add("rope.freq_base", "rope_theta", Kind::number, false);
   for (const GgufKey& key : expert_keys(model_type)) keys.push_back(key);
+  if (model_type == "minicpm3") {  // keys and values of each head, whose sizes gguf_config.cpp reads
+    add("attention.q_lora_rank", "q_lora_rank", Kind::count, true);
+    add("attention.kv_lora_rank", "kv_lora_rank", Kind::count, true);
+    add("rope.dimension_count", "qk_rope_head_dim", Kind::count, true);
+  }
   if (has_latent_attention(model_type)) {
     add("attention.q_lora_rank", "q_lora_rank", Kind::count, false);
     add("attention.kv_lora_rank", "kv_lora_rank", Kind::count, true);

@@ -253,6 +253,9 @@ void write_gguf_rope(const Json& config, GgufHeader& h) {
   } else if (type == "longrope" && h.architecture == "phi3") {
     h.rope_factors_long = list("long_factor"), h.rope_factors_short = list("short_factor");
     h.metadata.add(at + "scaling.attn_factor", number("attention_factor"));
+  } else if (type == "longrope" && h.architecture == "minicpm3" && rope.value("attention_factor", 0.0) == 1 &&
+             rope.at("original_max_position_embeddings") == config.at("max_position_embeddings")) {
+    h.rope_factors_long = list("long_factor"), h.rope_factors_short = list("short_factor");
   } else if (type == "longrope" && h.architecture == "llama" && rope.at("long_factor") == rope.at("short_factor") &&
              rope.value("attention_factor", 0.0) == 1) {
     h.rope_factors = list("long_factor");

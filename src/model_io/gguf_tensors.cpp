@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "model/spec/fused_rows.h"
 #include "model_io/gguf_config.h"
+#include "model_io/gguf_gemma4.h"
 #include "model_io/gguf_gpt_tensors.h"
 #include "model_io/gguf_keys.h"
 
@@ -171,9 +172,8 @@ std::vector<GgufRule> glm4_moe() {
   return rules;
 }
 
-// Latent attention.
-std::vector<GgufRule> deepseek() {
-  std::vector<GgufRule> rules = with_deepseek_experts(llama_like({}));
+// Latent attention. @param split  the matrix of keys and values is in two tensors, and in one only in older files
+std::vector<GgufRule> latent(std::vector<GgufRule> rules, bool split) {
   for (const char* name : {"attn_k.", "attn_v.", "attn_qkv.", "attn_q_norm", "attn_k_norm"}) remove(rules, name);
   for (const auto& [gguf, hf] : {std::pair{"attn_q_a", "q_a_proj"},
                                  {"attn_q_a_norm", "q_a_layernorm"},
@@ -182,9 +182,10 @@ std::vector<GgufRule> deepseek() {
                                  {"attn_kv_a_norm", "kv_a_layernorm"}})
     add_linear(rules, gguf, fmt::format("self_attn.{}", hf));
   const std::string kv_b = "model.layers.{}.self_attn.kv_b_proj.weight";
-  append(rules, {{"blk.{}.attn_kv_b.weight", kv_b, Form::same, /*only_read=*/true},
-                 {"blk.{}.attn_k_b.weight", kv_b, Form::latent_keys},
-                 {"blk.{}.attn_v_b.weight", kv_b, Form::latent_values}});
+  rules.push_back({"blk.{}.attn_kv_b.weight", kv_b, Form::same, /*only_read=*/split});
+  if (split)
+    append(rules, {{"blk.{}.attn_k_b.weight", kv_b, Form::latent_keys},
+                   {"blk.{}.attn_v_b.weight", kv_b, Form::latent_values}});
   return rules;
 }
 
@@ -458,6 +459,7 @@ std::vector<GgufRule> gguf_rules(const nlohmann::json& config) {
   if (model_type == "qwen2_moe") return qwen2_moe();
   if (model_type == "gemma") return llama_like({.norms_offset = true});
   if (is({"gemma2", "gemma3_text"})) return llama_like({.norms_offset = true, .norms = Norms::both});
+  if (model_type == "gemma4_text") return gemma4_gguf_rules(llama_like({.norms = Norms::both}), config);
   if (is({"olmo2", "olmo3", "exaone4"})) return llama_like({.norms = Norms::after});
   if (model_type == "gpt_oss") return gpt_oss();
   if (model_type == "granitemoe") return granitemoe();
@@ -465,7 +467,8 @@ std::vector<GgufRule> gguf_rules(const nlohmann::json& config) {
   if (model_type == "phi3") return with_gate_in_up(llama_like({}));
   if (model_type == "glm4") return glm4();
   if (model_type == "glm4_moe") return glm4_moe();
-  if (has_latent_attention(model_type)) return deepseek();
+  if (has_latent_attention(model_type)) return latent(with_deepseek_experts(llama_like({})), /*split=*/true);
+  if (model_type == "minicpm3") return latent(llama_like({}), /*split=*/false);
   if (model_type == "dots1") return with_deepseek_experts(llama_like({}));
   if (model_type == "afmoe") return afmoe();
   if (model_type == "hy_v3") return hy_v3();

@@ -29,7 +29,8 @@ FAMILIES = {
     "minimax_m2": {}, "olmo": {}, "stablelm": {}, "gpt_neox": {}, "bloom": {}, "falcon": {"max_position_embeddings": 2048},
     "falcon_new": {"max_position_embeddings": 2048}, "mpt": {}, "gpt_bigcode": {},
     "afmoe": {"layer_types": WINDOWS}, "apertus": {}, "hy_v3": {}, "jais2": {}, "lfm2": {}, "lfm2_moe": {}, "glm4_moe_lite": {},
-    "qwen3_5_text": {}, "qwen3_5_moe_text": {}}
+    "qwen3_5_text": {}, "qwen3_5_moe_text": {}, "gemma4_text": {}, "gemma4_experts": {}, "gemma4_shared_experts": {},
+    "minicpm3": {"scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 256}}
 # Keys that only the converter gets: those of the publishers' files, which transformers writes otherwise or leaves out.
 FOR_CONVERTER = {
     "glm": {"seq_length": 128, "layernorm_epsilon": 1.5625e-07}, "deepseek_v3": {"scoring_func": "sigmoid"},
