@@ -16,18 +16,23 @@ namespace {
 // they would without pictures, speech or video. In paligemma, blip and kosmos they do not: a prompt attends to all of itself,
 // or the family is one of its own.
 constexpr std::string_view multimodal =
-    " aya_vision blip-2 cohere2_vision deepseek_vl deepseek_vl_hybrid exaone4_5 fast_vlm fun_asr_nano gemma3 gemma4 "
-    "gemma4_unified "
-    "glmasr got_ocr2 granite_speech granite_speech_plus idefics2 idefics3 instructblip instructblipvideo "
-    "internvl janus kimi_k25 lfm2_vl lfm3_vl lighton_ocr llava llava_next llava_next_video llava_onevision "
-    "minicpm_ocr minicpmv4_6 minicpmv4_7 mistral3 moss_transcribe_diarize omniasr ovis2 perception_lm "
+    " aya_vision blip-2 cohere2_vision deepseek_vl deepseek_vl_hybrid exaone4_5 fast_vlm fun_asr_nano gemma3 "
+    "gemma4 gemma4_unified glm46v glm4v glm4v_moe glm_ocr glmasr glmga got_ocr2 granite_speech "
+    "granite_speech_plus hyperclovax_vision_v2 idefics2 idefics3 instructblip instructblipvideo internvl janus "
+    "kimi_k25 lfm2_vl lfm3_vl lighton_ocr llava llava_next llava_next_video llava_onevision minicpm_ocr "
+    "minicpmv4_6 minicpmv4_7 mistral3 moss_transcribe_diarize omniasr ovis2 perception_lm "
     "pp_chart2table qianfan_ocr qwen2_5_vl qwen2_audio qwen2_vl qwen3_5 qwen3_5_moe qwen3_asr qwen3_vl "
     "shieldgemma2 smolvlm step3p7 vibevoice_asr video_llama_3 video_llava vipllava voxtral ";
 
 // Language models whose texts are rotated by three positions, which are equal where there are no pictures: the families that
 // they then are.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> without_pictures{
-    {{"qwen2_vl_text", "qwen2"}, {"qwen2_5_vl_text", "qwen2"}, {"qwen3_vl_text", "qwen3"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> without_pictures{
+    {{"qwen2_vl_text", "qwen2"},
+     {"qwen2_5_vl_text", "qwen2"},
+     {"qwen3_vl_text", "qwen3"},
+     {"glm4v_text", "glm4"},
+     {"glm_ocr_text", "glm4"},
+     {"glm4v_moe_text", "glm4_moe"}}};
 // Names of language models in directories of their publishers, and the families that they are.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> published{
     {{"exaone4_5_text", "exaone4"}, {"gemma4_unified_text", "gemma4_text"}, {"kimi_k2", "deepseek_v3"}}};
@@ -50,9 +55,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> renamed{
 constexpr std::string_view other_parts =
     " acoustic_tokenizer_encoder aligner audio_tower connector embed_audio embed_vision encoder generation_aligner "
     "generation_embeddings generation_head high_res_vision_alpha high_res_vision_model high_res_vision_neck "
-    "high_res_vision_proj image_newline image_tower language_projection merger mm_projector "
+    "high_res_vision_proj image_newline image_tower language_projection merger "
+    "mm_projector "
     "multi_modal_projector projector qformer query_tokens semantic_tokenizer_encoder video_tower "
-    "vision_embedder vision_encoder vision_model vision_projection vision_tower visual visual_embeddings_table "
+    "vision_embedder vision_encoder vision_model vision_projection vision_projector vision_tower visual "
+    "visual_embeddings_table "
     "vit_large_projector vqmodel ";
 
 // True if the word is one of those in the list, which have blanks around them.
@@ -90,6 +97,23 @@ void rotate_by_one_position(nlohmann::json& text) {
   }
 }
 
+// The defaults of GLM's text models, where they differ from those of the families that they are read as.
+void use_glm_defaults(const std::string& name, nlohmann::json& text) {
+  text.emplace("rms_norm_eps", 1e-5);
+  if (name == "glm4v_moe_text") {
+    text.emplace("attention_bias", true);
+    for (const char* key : {"output_router_logits", "router_aux_loss_coef"}) text.erase(key);  // of training
+  } else {
+    text.emplace("partial_rotary_factor", 1.0);
+    text["attention_bias"] = name == "glm4v_text";
+  }
+  if (name == "glm4v_text") text.erase("head_dim");  // transformers does not read it
+  const auto width = text.find("hidden_size"), heads = text.find("num_attention_heads");
+  if (width != text.end() && heads != text.end() && width->is_number_unsigned() && heads->is_number_unsigned() &&
+      *heads != 0)
+    text.emplace("head_dim", width->get<std::uint64_t>() / heads->get<std::uint64_t>());
+}
+
 }  // namespace
 
 bool names_text_model(const WeightFiles& weights) {
@@ -119,6 +143,7 @@ ConfigDocument text_config(const ConfigDocument& whole, const WeightNamesOf& wei
       text.json.emplace("sliding_window", 1024);
       text.json.emplace("max_position_embeddings", 262144);
     }
+    if (name.starts_with("glm")) use_glm_defaults(name, text.json);
     if (const std::string_view family = found_in(without_pictures, name); !family.empty()) {
       *type = family;
       rotate_by_one_position(text.json);

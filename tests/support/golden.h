@@ -13,6 +13,7 @@
 
 #include "format/json_file.h"
 #include "format/safetensors.h"
+#include "model_io/model_source.h"
 #include "model_io/registry.h"
 #include "nn/parameters.h"
 #include "support/paths.h"
@@ -48,9 +49,8 @@ inline std::vector<std::filesystem::path> golden_files(const std::string& kind) 
 
 /// The model_type of a directory's language model.
 inline std::string family_of(const std::filesystem::path& directory) {
-  const nlohmann::json config = read_json((directory / "config.json").string());
-  const auto text = config.find("text_config");  // of a multimodal directory
-  return (text == config.end() ? config : *text).value("model_type", "");
+  const model::ModelSource source = model::ModelSource::open(directory.string());
+  return source.config().get<std::string>("model_type", "");
 }
 
 /// All model directories of known families with expected results below golden_directory() (make_hf.py's layout: flat or
