@@ -68,26 +68,34 @@ MarianVocabulary of_spm(const FileShelf& shelf, const std::string& name, std::in
   return v;
 }
 
-// Fails unless the vocabulary has whole words, which need no file that splits text. Older models of OPUS-MT have source.bpe and
-// target.bpe, and a preprocess.sh that runs Moses before subword-nmt.
-void check_has_words(const FileShelf& shelf, const std::string& where, const nlohmann::json& pieces) {
-  for (const char* codes : {"source.bpe", "target.bpe"})
-    if (shelf.has(codes))
-      fail(shelf.place_of(codes), "splits words like subword-nmt, after Moses' tokenizer, which is not supported",
+// subword-nmt's codes for a side: source.bpe and target.bpe, as older models of OPUS-MT have them, or bpe.codes for both. Marian's
+// own files do not name them. The preprocess.sh of OPUS-MT runs Moses before subword-nmt.
+std::optional<SubwordNmt> codes_of(const FileShelf& shelf, std::size_t side) {
+  for (const std::string name : {side == 0 ? "source.bpe" : "target.bpe", "bpe.codes"}) {
+    if (!shelf.has(name)) continue;
+    if (shelf.has("preprocess.sh"))
+      fail(shelf.place_of("preprocess.sh"), "runs Moses' tokenizer before subword-nmt, which is not supported",
            "use a release of the model that has source.spm and target.spm, as OPUS-MT has for most languages");
+    return SubwordNmt::parse(shelf.text(name, largest_tokenizer_file), shelf.place_of(name));
+  }
+  return std::nullopt;
+}
+
+// Fails unless a vocabulary without codes has whole words, which need no file that splits text.
+void check_has_words(const std::string& where, const nlohmann::json& pieces) {
   for (const auto& [piece, id] : pieces.items()) {
     if (piece.find("\u2581") != piece.npos)
       fail(where, "has ids for SentencePiece's pieces, but no file next to it splits text into pieces",
            "put the SentencePiece models source.spm and target.spm there, as OPUS-MT has them");
     if (piece.size() > 2 && piece.ends_with("@@"))
-      fail(where, "has ids for subword-nmt's pieces (\"@@\"), which are not supported",
-           "use a release of the model that has source.spm and target.spm");
+      fail(where, "has ids for subword-nmt's pieces (\"@@\"), but its codes are not next to it",
+           "put the codes there: source.bpe and target.bpe, or bpe.codes for both sides");
   }
 }
 
 // Without an spm: a vocabulary of whole words.
 MarianVocabulary of_yaml(const FileShelf& shelf, const std::string& name, const std::optional<std::string>& spm,
-                         std::int64_t rows) {
+                         std::int64_t rows, bool has_codes) {
   MarianVocabulary v;
   v.where = shelf.place_of(name);
   if (!name.ends_with(".yml") && !name.ends_with(".yaml") && !name.ends_with(".json"))
@@ -97,7 +105,7 @@ MarianVocabulary of_yaml(const FileShelf& shelf, const std::string& name, const 
   name_special_ids(pieces, v.where);
   v.table = PieceTable::of(within(pieces, rows), v.where);
   if (!spm) {
-    check_has_words(shelf, v.where, pieces);
+    if (!has_codes) check_has_words(v.where, pieces);
     return v;
   }
   v.spm = shelf.text(*spm, largest_tokenizer_file);
@@ -111,10 +119,12 @@ std::shared_ptr<const Tokenizer> load_marian_vocabularies(const MarianFiles& fil
   if (files.vocabularies.empty())
     fail(files.shelf.place_of(files.weights), "has no vocabulary next to it",
          "put the .spm or .yml files there that the model was trained with");
+  std::array<std::optional<SubwordNmt>, 2> codes;
   const auto side = [&](std::size_t i, const std::optional<std::string>& spm) {
     const std::string& name = files.vocabularies[i];
+    if (!is_spm(name) && !spm) codes[i] = codes_of(files.shelf, i);
     const std::int64_t rows = marian_vocabulary(yml, i);
-    return is_spm(name) ? of_spm(files.shelf, name, rows) : of_yaml(files.shelf, name, spm, rows);
+    return is_spm(name) ? of_spm(files.shelf, name, rows) : of_yaml(files.shelf, name, spm, rows, codes[i].has_value());
   };
   MarianVocabulary source = side(0, files.source_spm), target = side(1, files.target_spm);
   const bool shared = files.vocabularies[0] == files.vocabularies[1];
@@ -129,7 +139,9 @@ std::shared_ptr<const Tokenizer> load_marian_vocabularies(const MarianFiles& fil
                                 .target_where = target.where,
                                 .shared = shared,
                                 .pad = pad,
-                                .model_max_length = longest_text});
+                                .model_max_length = longest_text,
+                                .source_codes = std::move(codes[0]),
+                                .target_codes = std::move(codes[1])});
   return make_marian_tokenizer({.source = std::move(source),
                                 .target = std::move(target),
                                 .shared = shared,

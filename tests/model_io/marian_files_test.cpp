@@ -157,11 +157,22 @@ TEST(MarianFiles, TheFirstIdsOfAVocabularyMayHaveTheNamesOfNematus) {
   EXPECT_TRUE(contains(problem, "source.vocab.yml", "\"</s>\" has the id 2", "id 0")) << problem;
 }
 
-TEST(MarianFiles, PiecesOfSubwordNmtAreRefused) {
-  const TemporaryDirectory directory;
+TEST(MarianFiles, PiecesOfSubwordNmtNeedItsCodes) {
+  const TemporaryDirectory directory, saved;
   copy_to(directory, "words");
-  directory.write("source.vocab.yml", "</s>: 0\n<unk>: 1\nth@@: 2\ne: 3\n");
-  EXPECT_TRUE(contains(error_of([&] { ModelSource::open(directory.path()).tokenizer(); }), "source.vocab.yml", "@@"));
+  directory.write("source.vocab.yml", "</s>: 0\n<unk>: 1\nth@@: 2\ne: 3\nbook: 4\n");
+  const auto tokenizer = [&] { return ModelSource::open(directory.path()).tokenizer(); };
+  EXPECT_TRUE(contains(error_of([&] { tokenizer(); }), "source.vocab.yml", "@@", "source.bpe", "bpe.codes"));
+  directory.write("source.bpe", "#version: 0.2\nt h\nb o\nbo o\nboo k</w>\n");
+  const auto expect_split = [](const Tokenizer& t) {
+    EXPECT_EQ(t.encode("the book thx"), (std::vector<std::int32_t>{2, 3, 4, 2, 1}));
+    EXPECT_EQ(t.decode(std::vector<std::int32_t>{2, 3, 4}, Side::source), "the book");
+  };
+  expect_split(*tokenizer());
+  save_tokenizer(*tokenizer(), saved.path());
+  expect_split(*load_tokenizer(saved.path()));
+  fs::rename(directory.path("source.bpe"), directory.path("bpe.codes"));
+  expect_split(*tokenizer());
 }
 
 using Values = std::vector<float>;
@@ -408,7 +419,9 @@ TEST(MarianFiles, FilesThatAreMissingOrManyAreNamed) {
   EXPECT_TRUE(contains(error_of_files({"source.spm"}, {}), "source.spm and target.spm"));
   EXPECT_TRUE(
       contains(error_of_files({"source.spm", "target.spm"}, {}), "opus.vocab.yml", "source.spm and target.spm"));
-  EXPECT_TRUE(contains(error_of_files({"source.spm", "target.spm"}, {"source.bpe"}), "source.bpe: ", "Moses"));
+  EXPECT_TRUE(contains(error_of_files({"source.spm", "target.spm"}, {"source.bpe"}), "source.bpe: line 1", "'x'"));
+  EXPECT_TRUE(contains(error_of_files({"source.spm", "target.spm"}, {"source.bpe", "preprocess.sh"}), "preprocess.sh",
+                       "Moses"));
   EXPECT_TRUE(contains(error_of_files({"opus.vocab.yml"}, {}), "lacks the vocabulary opus.vocab.yml"));
   EXPECT_TRUE(contains(error_of_files({"decoder.yml"}, {"other.npz"}), "holds 2 files of weights"));
   EXPECT_TRUE(

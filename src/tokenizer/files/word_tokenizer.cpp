@@ -1,5 +1,7 @@
 #include "tokenizer/files/word_tokenizer.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -20,6 +22,7 @@ class WordTokenizer : public Tokenizer {
   struct OneSide {
     std::shared_ptr<const PieceTable> table;
     SpecialIds special;
+    std::optional<SubwordNmt> codes;
   };
 
   WordTokenizer(OneSide source, OneSide target, std::int32_t longest)
@@ -30,13 +33,23 @@ class WordTokenizer : public Tokenizer {
 
   void encode(std::string_view text, Side which, std::vector<std::int32_t>& ids) const override {
     const OneSide& side = at(which);
+    const auto add = [&](std::string_view piece) {
+      const std::int32_t id = side.table->find(piece).value_or(side.special.unk);
+      ids.push_back(id == side.special.pad ? side.special.unk : id);  // Marian has no padding token
+    };
+    std::vector<std::string> pieces;
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t end = std::min(text.find(' ', begin), text.size());
-      if (end > begin) {
-        const std::int32_t id = side.table->find(text.substr(begin, end - begin)).value_or(side.special.unk);
-        ids.push_back(id == side.special.pad ? side.special.unk : id);  // Marian has no padding token
-      }
+      const std::string_view word = text.substr(begin, end - begin);
       begin = end + 1;
+      if (word.empty()) continue;
+      if (!side.codes) {
+        add(word);
+        continue;
+      }
+      pieces.clear();
+      side.codes->split(word, pieces);
+      for (const std::string& piece : pieces) add(piece);
     }
   }
 
@@ -48,13 +61,10 @@ class WordTokenizer : public Tokenizer {
 
   std::string decode(std::span<const std::int32_t> ids, Side which) const override {
     const OneSide& side = at(which);
-    std::string text;
-    for (const std::int32_t id : ids) {
-      if (id == side.special.eos || id == side.special.pad) continue;
-      if (!text.empty()) text += ' ';
-      text += side.table->piece(id);
-    }
-    return text;
+    std::vector<std::string> pieces;
+    for (const std::int32_t id : ids)
+      if (id != side.special.eos && id != side.special.pad) pieces.push_back(side.table->piece(id));
+    return side.codes ? SubwordNmt::join(pieces) : fmt::format("{}", fmt::join(pieces, " "));
   }
 
   const std::string& piece(std::int32_t id, Side side) const override { return at(side).table->piece(id); }
@@ -74,6 +84,8 @@ class WordTokenizer : public Tokenizer {
                                         {"model_max_length", longest_},
                                         {"separate_vocabs", !shared_vocabulary()}};
     all.push_back({"tokenizer_config.json", json_text(config, 2) + "\n"});
+    if (source_.codes) all.push_back({"source.bpe", source_.codes->codes()});
+    if (target_.codes) all.push_back({"target.bpe", target_.codes->codes()});
     return all;
   }
 
@@ -85,8 +97,8 @@ class WordTokenizer : public Tokenizer {
 };
 
 WordTokenizer::OneSide side_of(std::shared_ptr<const PieceTable> table, const std::string& where,
-                               const std::string& pad) {
-  WordTokenizer::OneSide side{.table = std::move(table), .special = {}};
+                               const std::string& pad, std::optional<SubwordNmt> codes) {
+  WordTokenizer::OneSide side{.table = std::move(table), .special = {}, .codes = std::move(codes)};
   const auto id = [&](const std::string& word) {
     const auto found = side.table->find(word);
     if (!found) fail(where, fmt::format("has no \"{}\"", word), "every vocabulary of Marian's needs it");
@@ -113,9 +125,9 @@ std::shared_ptr<const Tokenizer> make_word_tokenizer(WordVocabularies v) {
   };
   const auto source = with_pad(v.source);
   const auto target = v.shared ? source : with_pad(v.target);
-  return std::make_shared<WordTokenizer>(side_of(source, v.source_where, pad),
-                                         side_of(target, v.shared ? v.source_where : v.target_where, pad),
-                                         v.model_max_length);
+  return std::make_shared<WordTokenizer>(
+      side_of(source, v.source_where, pad, std::move(v.source_codes)),
+      side_of(target, v.shared ? v.source_where : v.target_where, pad, std::move(v.target_codes)), v.model_max_length);
 }
 
 bool is_word_directory(const std::string& directory) {
@@ -137,9 +149,14 @@ std::shared_ptr<const Tokenizer> load_word_tokenizer(const std::string& director
   const auto source = table("vocab.json");
   const bool separate = config.get<bool>("separate_vocabs", false);
   const auto target = separate ? table("target_vocab.json") : source;
+  const auto codes = [&](const char* name) -> std::optional<SubwordNmt> {
+    const std::string path = path_in(directory, name);
+    if (!is_present(path)) return std::nullopt;
+    return SubwordNmt::parse(read_text(path, largest_tokenizer_file), path);
+  };
   return std::make_shared<WordTokenizer>(
-      side_of(source, path_in(directory, "vocab.json"), pad),
-      side_of(target, path_in(directory, separate ? "target_vocab.json" : "vocab.json"), pad),
+      side_of(source, path_in(directory, "vocab.json"), pad, codes("source.bpe")),
+      side_of(target, path_in(directory, separate ? "target_vocab.json" : "vocab.json"), pad, codes("target.bpe")),
       static_cast<std::int32_t>(config.size("model_max_length", 512)));
 }
 
