@@ -459,6 +459,11 @@ std::span<const Family> family_list() {
        .file = "families/ernie4_5.cpp",
        .make = make_ernie4_5,
        .sentence = "llama with interleaved rotary positions"},
+      {.name = "ernie4_5_moe",
+       .file = "families/ernie4_5_moe.cpp",
+       .make = make_ernie4_5_moe,
+       .sentence =
+           "ernie4_5 with experts in some layers, routed by a softmax with a correction bias, and shared experts"},
       {.name = "helium",
        .file = "families/helium.cpp",
        .make = make_helium,

@@ -18,7 +18,8 @@ ExpertFeedForward::ExpertFeedForward(Parameters& p, const std::string& prefix, c
   router_ = Linear(p, prefix + "." + o.router, o.expert.d_model, o.num_experts, {.bias = o.router_bias});
   router_.weight()->in_products = false;
   if (!o.correction.empty()) {
-    correction_ = &p.add(prefix + "." + o.correction, {o.num_experts}, Init::zeros());
+    const Shape shape = o.correction_is_row ? Shape{1, o.num_experts} : Shape{o.num_experts};
+    correction_ = &p.add(prefix + "." + o.correction, shape, Init::zeros());
     correction_->trainable = false;
   }
   const auto norm = [&](const std::string& name) {
@@ -61,8 +62,8 @@ Tensor ExpertFeedForward::forward(Context& c, const Tensor& x, const ops::Linear
   const auto at = c.scope(name_);
   const Tensor logits = router_logits(c, x);
   if (tap) tap->logits.push_back(logits);
-  const ops::Routing routing =
-      ops::route(logits, experts_per_token_, routing_, correction_ ? correction_->value : Tensor());
+  const ops::Routing routing = ops::route(logits, experts_per_token_, routing_,
+                                          correction_ ? correction_->value.reshape({logits.size(1)}) : Tensor());
   Tensor weights = ops::expert_weights(c, logits, routing, routing_);
   if (scales_) {
     const Tensor scales = ops::embedding(c, scales_->value.reshape({scales_->value.count(), 1}),

@@ -28,8 +28,9 @@ class ExpertFeedForward {
     std::int64_t shared_d_ff = 0;  ///< of the shared expert; 0: there is none
     float shared_limit = 0;        ///< GatedFeedForward::Options::limit of the shared expert
     std::string router = "gate", experts = "experts", shared = "shared_experts";
-    std::string correction;   ///< name of a vector that is added to the scores to choose experts; "": none
-    std::string shared_gate;  ///< name of the shared expert's gate, a weight [1, d_model]; "": none
+    std::string correction;          ///< name of a vector that is added to the scores to choose experts; "": none
+    bool correction_is_row = false;  ///< its shape is [1, num_experts] in place of [num_experts]
+    std::string shared_gate;         ///< name of the shared expert's gate, a weight [1, d_model]; "": none
     bool router_bias = false;
     float router_softcap = 0;  ///< bounds the router's logits: ops::softcap(); 0: none
     /// Names of RMSNorms of x, for the router and for the experts; "": none. The router's is divided by sqrt(d_model) too.

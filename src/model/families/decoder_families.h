@@ -22,6 +22,7 @@ std::unique_ptr<Model> make_deepseek_v2(const JsonObject& config);
 std::unique_ptr<Model> make_deepseek_v3(const JsonObject& config);
 std::unique_ptr<Model> make_dots1(const JsonObject& config);
 std::unique_ptr<Model> make_ernie4_5(const JsonObject& config);
+std::unique_ptr<Model> make_ernie4_5_moe(const JsonObject& config);
 std::unique_ptr<Model> make_exaone4(const JsonObject& config);
 std::unique_ptr<Model> make_gemma(const JsonObject& config);
 std::unique_ptr<Model> make_gemma2(const JsonObject& config);

@@ -225,6 +225,7 @@ nn::ExpertFeedForward::Options LlamaLike::experts_of(const nn::GatedFeedForward:
           .router = e.router,
           .shared = e.shared,
           .correction = e.correction,
+          .correction_is_row = e.correction_is_row,
           .shared_gate = e.shared_gate,
           .router_bias = e.router_bias,
           .router_softcap = e.router_softcap};

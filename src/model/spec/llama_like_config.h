@@ -50,6 +50,7 @@ struct ExpertsConfig {
   } fused_form;
   bool bias = false, router_bias = false;
   bool optional_correction = false;     ///< files may lack `correction`, which is then zero
+  bool correction_is_row = false;       ///< nn::ExpertFeedForward::Options
   float router_softcap = 0;             ///< nn::ExpertFeedForward::Options
   bool beside_dense = false;            ///< nn::DenseAndExperts, under Gemma 4's names
   std::optional<ops::GateClamp> clamp;  ///< nn::GatedFeedForward::Options

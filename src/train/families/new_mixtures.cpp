@@ -211,6 +211,17 @@ std::span<const NewFamily> new_mixtures() {
        .dropouts = only_attention,
        .experts = true,
        .router_aux_loss = 0.001},
+      {.arch = "ernie4_5_moe",
+       .config =
+           [](M m) {
+             return llama_config("ernie4_5_moe", m,
+                                 mixture(m, "moe_num_experts", "moe_intermediate_size",
+                                         {{"head_dim", m.d_head()}, {"moe_num_shared_experts", 1}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true,
+       .router_aux_loss = 0.001},
       {.arch = "step3p5",
        .config =
            [](M m) {

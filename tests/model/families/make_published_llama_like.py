@@ -398,6 +398,13 @@ PUBLISHED = {
                          "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0,
                                                "partial_rotary_factor": 1.0}},
         router_aux_loss_coef=0.001, shared_expert_intermediate_size=512, sliding_window=512, tie_word_embeddings=False),
+    "baidu/ERNIE-4.5-21B-A3B-PT, 16 of its 64 experts": llama_like(
+        "ernie4_5_moe", 2560, 12288, 28, 20, 4, 103424, architectures=["Ernie4_5_MoeForCausalLM"], bos_token_id=1,
+        eos_token_id=2, head_dim=128, hidden_act="silu", max_position_embeddings=131072, moe_capacity=[64, 64, 64],
+        moe_gate="topk", moe_intermediate_size=1536, moe_k=6, moe_layer_end_index=27, moe_layer_interval=1,
+        moe_layer_start_index=1, moe_norm_min=1e-12, moe_num_experts=16, moe_num_shared_experts=2, moe_use_aux_free=True,
+        output_router_logits=False, pad_token_id=0, rms_norm_eps=1e-5, rope_scaling=None, rope_theta=500000.0,
+        router_aux_loss_coef=0.001, tie_word_embeddings=True, use_bias=False),
     "stepfun-ai/Step-3.5-Flash, 16 of its 288 experts": llama_like(
         "step3p5", 4096, 11264, 45, 64, None, 128896, architectures=["Step3p5ForCausalLM"], att_impl_type="GQA",
         attention_other_setting={"attention_type": "sliding_attention", "head_dim": 128, "num_attention_groups": 8,
