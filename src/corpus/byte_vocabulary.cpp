@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/number_text.h"
+#include "base/printable.h"
 #include "base/progress.h"
 #include "base/utf8.h"
 #include "corpus/columns.h"
@@ -89,7 +90,7 @@ void check_symbols(const ByteVocabularyOptions& options) {
   std::set<std::string> seen{end_of_text};
   for (const std::string& symbol : options.symbols) {
     check(!symbol.empty() && is_utf8(symbol), "symbols", "expected texts of UTF-8, got '{}'", symbol);
-    check(seen.insert(symbol).second, "symbols", "'{}' is already a piece; give each text once", symbol);
+    check(seen.insert(symbol).second, "symbols", "'{}' is already a piece; give each text once", printable(symbol));
   }
   const std::int64_t least = 257 + std::ssize(options.symbols);
   check(options.size >= least, "size", "{} is too small: the end of a text, {} and 256 bytes are {} pieces",

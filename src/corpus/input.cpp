@@ -122,10 +122,13 @@ std::string_view Input::unpack() {
       return {};
     }
     if (padding_) {
+      if (unused().find_first_not_of('\0') != std::string_view::npos)
+        fail(name_, "has other data after its gzip data, which may be a damaged part of the text",
+             "download or compress it again");
       begin_ = end_;
       continue;
     }
-    if (!in_member_) {  // another member may follow; padding is skipped, as in gzip
+    if (!in_member_) {  // another member may follow, or padding: zeros
       while (end_ - begin_ < 2 && fill()) {
       }
       if (!unused().starts_with(gzip_begins)) {

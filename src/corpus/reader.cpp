@@ -49,7 +49,7 @@ class LineReader::State {
     const std::optional<Utf8Fault> fault = find_utf8_fault(std::string_view(line).substr(0, nul));
     if (!fault && nul == std::string::npos) return Line::text;
     if (!options_.skip_invalid) {
-      const char* hint = options_.may_skip ? "fix it, or pass `skip_invalid` to leave such lines out" : "fix it";
+      const char* hint = options_.may_skip ? "fix it, or pass `skip_invalid`" : "fix it";
       if (fault)
         fail(at(number_), fmt::format("is not valid UTF-8 (byte 0x{:02X} at column {})", fault->byte, fault->column),
              hint);

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/number_text.h"
+#include "base/printable.h"
 #include "base/progress.h"
 #include "corpus/vocabulary_lines.h"
 #include "tokenizer/files/marian_tokenizer.h"
@@ -171,7 +172,7 @@ void check_options(const VocabularyOptions& options) {
   for (const std::string& symbol : options.symbols) {
     check(!symbol.empty() && is_utf8(symbol) && symbol.find_first_of("\" ") == std::string::npos, "symbols",
           "expected texts without spaces and quotation marks, got '{}'", symbol);
-    check(seen.insert(symbol).second, "symbols", "'{}' is already a piece; give each text once", symbol);
+    check(seen.insert(symbol).second, "symbols", "'{}' is already a piece; give each text once", printable(symbol));
   }
   check(options.max_lines >= 1, "vocabulary", "expected a sample of at least 1 line, got {}", options.max_lines);
 }

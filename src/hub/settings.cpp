@@ -1,9 +1,13 @@
 #include "hub/settings.h"
 
+#include <pwd.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
+#include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -61,6 +65,16 @@ std::string trimmed(std::string_view text) {
   return std::string(text);
 }
 
+// The home directory of the process's user in the system's list of users, as Python's expanduser has it; "" if the user is
+// not in the list.
+std::string home_of_user() {
+  std::vector<char> buffer(1 << 14);
+  struct passwd user {};
+  struct passwd* found = nullptr;
+  if (::getpwuid_r(::getuid(), &user, buffer.data(), buffer.size(), &found) != 0 || !found) return "";
+  return found->pw_dir;
+}
+
 // A token is part of a header line, so it must not contain a line end.
 void set_token(HubSettings& s, std::string_view text, const std::string& origin) {
   s.token = trimmed(text);
@@ -113,6 +127,7 @@ HubSettings read_settings(const Variable& variable) {
 HubSettings settings_of_process() {
   return read_settings([](const std::string& name) {
     const char* const value = std::getenv(name.c_str());
+    if (!value && name == "HOME") return home_of_user();
     return std::string(value ? value : "");
   });
 }

@@ -62,7 +62,7 @@ void check_is_marians(const Model& m, const nlohmann::json& config) {
     fail_usage(m.family(), "is not a family that Marian can run",
                m.family() == "marian"
                    ? "in this family of `transformers`, positions and norms differ from Marian's; train "
-                     "with the `arch` marian_nmt"
+                     "a model of the family marian_nmt"
                    : "only marian_nmt is");
   const auto need = [](bool ok, const char* key, const char* why) {
     if (!ok) fail_usage(key, why, "Marian has no option for it");

@@ -29,10 +29,16 @@ std::shared_ptr<std::byte> lasting_memory(std::size_t bytes) {
                      static_cast<double>(bytes) / gib, static_cast<double>(machine_bytes()) / gib),
          "choose a smaller model or fewer threads");
   };
+  const auto refuse_share = [&] {
+    fail("memory",
+         fmt::format("the system does not grant the {:.1f} GiB of the weights and their buffers",
+                     static_cast<double>(bytes) / (1 << 30)),
+         "choose a smaller model or fewer threads, or raise ulimit -v");
+  };
   // Some systems grant any amount of memory and kill the process when it uses it.
   if (bytes > machine_bytes()) refuse();
   void* p = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);  // zeroed by the system
-  if (p == MAP_FAILED) refuse();
+  if (p == MAP_FAILED) refuse_share();
   madvise(p, mapped, MADV_HUGEPAGE);  // advice only
   return {static_cast<std::byte*>(p), [mapped](std::byte* q) { munmap(q, mapped); }};
 }

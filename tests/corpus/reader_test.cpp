@@ -50,6 +50,9 @@ TEST(Reader, NamesGzipThatIsCutOffOrDamaged) {
   std::string damaged = packed;
   damaged[damaged.size() - 6] = static_cast<char>(damaged[damaged.size() - 6] ^ 1);  // the checksum
   EXPECT_TRUE(contains(error_of([&] { read_lines(at.write("bad.gz", damaged)); }), "damaged"));
+  // A member whose head is damaged is no padding: its text would be lost.
+  EXPECT_TRUE(contains(error_of([&] { read_lines(at.write("tail.gz", packed + "?" + packed.substr(1))); }),
+                       "tail.gz: ", "after its gzip data", "again"));
   EXPECT_TRUE(contains(error_of([&] { read_lines(at.write("plain.gz", "not packed\n")); }), "is not gzip"));
 }
 

@@ -234,8 +234,9 @@ class Chat {
     } else if (name == "set") {
       set(rest);
     } else {
-      fail_usage("/" + name, "there is no such command",
-                 did_you_mean(name, {"help", "reset", "system", "undo", "retry", "save", "load", "set", "exit"}));
+      const std::string near =
+          did_you_mean(name, {"help", "reset", "system", "undo", "retry", "save", "load", "set", "exit"});
+      fail_usage("/" + name, "there is no such command", near.empty() ? "/help lists them" : near);
     }
     return true;
   }

@@ -1,6 +1,7 @@
 // tril eval: scores translations against references with the metrics that papers quote.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -64,7 +65,15 @@ std::string bleu_text(const BleuScore& s, const std::string& signature) {
                      s.brevity_penalty, ratio, s.hypothesis_length, s.reference_length);
 }
 
-int evaluate(const EvalOptions& o) {
+int evaluate(const EvalOptions& o, const Fields& fields) {
+  const auto check_used = [&](const char* name, Score by) {
+    if (fields.given(name) && std::find(o.metrics.begin(), o.metrics.end(), by) == o.metrics.end())
+      fail_usage(fmt::format("--{}", name),
+                 fmt::format("has no effect without {}", by == Score::bleu ? "BLEU" : "chrF"),
+                 fmt::format("add {} to --metrics, or leave it out", by == Score::bleu ? "bleu" : "chrf"));
+  };
+  check_used("tokenize", Score::bleu);
+  check_used("chrf-word-order", Score::chrf);
   constexpr ReadOptions how{.skip_invalid = false, .refuse_empty = false, .may_skip = false};
   std::vector<std::vector<std::string>> references;
   for (const std::string& path : o.references) references.push_back(read_lines(path, how));
@@ -116,7 +125,7 @@ void add_eval(App& app) {
                          "two references for each line, case ignored, as JSON"}},
            .fields = fields_of(*o),
            .apply_preset = {},
-           .run = [o](const Invocation&) { return evaluate(*o); }});
+           .run = [o](const Invocation& i) { return evaluate(*o, i.fields); }});
 }
 
 }  // namespace tril::cli

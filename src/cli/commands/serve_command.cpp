@@ -74,7 +74,22 @@ bool has_begun(const serve::Models& models) {
   throw Error(worst.refused ? ErrorKind::usage : ErrorKind::failure, "--model", what);
 }
 
+// A browser names the origin of a page as scheme://host[:port], in lower case. Any other text would never match.
+void check_origins(const std::vector<std::string>& origins) {
+  for (const std::string& origin : origins) {
+    const std::size_t scheme = origin.find("://");
+    const std::string host = scheme == std::string::npos ? "" : origin.substr(scheme + 3);
+    const bool is_origin = scheme != 0 && !host.empty() && host.find('/') == std::string::npos &&
+                           std::none_of(origin.begin(), origin.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+    if (!is_origin && origin != "*" && origin != "null")
+      fail_usage("--cors-origins",
+                 fmt::format("expected scheme://host[:port] in lower case, got \"{}\"", printable(origin)),
+                 "for example https://example.org or http://localhost:3000");
+  }
+}
+
 int serve(ServeOptions o) {
+  check_origins(o.cors_origins);
   const BlockedSignals signals{SIGINT, SIGTERM, SIGHUP};
   serve::ServiceOptions options;
   options.keys = keys_of(o);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "corpus/alignment.h"
 
 namespace tril::cli {
@@ -15,7 +16,8 @@ std::optional<float> threshold_of(const std::string& alignment) {
   float value = 0;
   const auto [end, error] = std::from_chars(alignment.data(), alignment.data() + alignment.size(), value);
   if (error != std::errc() || end != alignment.data() + alignment.size() || !(value >= 0 && value <= 1))
-    fail_usage("--alignment", fmt::format("expected soft, hard or a number from 0 to 1, got \"{}\"", alignment));
+    fail_usage("--alignment",
+               fmt::format("expected soft, hard or a number from 0 to 1, got \"{}\"", printable(alignment)));
   return value;
 }
 

@@ -13,6 +13,7 @@ const std::vector<std::pair<std::string_view, std::vector<std::string_view>>>& o
       {"n_best", {"n-best", "n"}},
       {"constraint", {"regex", "json-schema", "json-object"}},
       {"regular expression", {"regex"}},
+      {"size", {"vocab-size"}},
       {"GGUF", {"to"}},
       {"language model", {"model"}},
       {"translation", {"model"}},

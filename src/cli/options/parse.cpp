@@ -90,7 +90,8 @@ void check_values(const std::vector<std::string>& args, const std::vector<const 
       if (field.is_flag()) names.push_back("--no-" + field.name());
     }
   const std::string option = dash->substr(0, dash->find('='));
-  fail_usage("", option + " is not an option", did_you_mean(option, names));
+  const std::string near = did_you_mean(option, names);
+  fail_usage("", option + " is not an option", near.empty() ? "--help lists the options" : near);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace tril::search {
 
@@ -18,7 +19,7 @@ void forbid(const std::string& text, const Tokenizer& tokenizer, const std::stri
     if (ids.empty() || std::find(bad_words.begin(), bad_words.end(), ids) != bad_words.end()) continue;
     bad_words.push_back(std::move(ids));
   }
-  check(any, where, "\"{}\" has no token", text);
+  check(any, where, "\"{}\" has no token", printable(text));
 }
 
 }  // namespace tril::search

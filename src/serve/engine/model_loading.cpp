@@ -23,7 +23,7 @@ std::exception_ptr not_ready(const std::string& message, double seconds) {
 
 void warn_of_unknown_language(const ServedModel& m) {
   if (m.translates() && m.languages().sources().empty())
-    spdlog::warn("model {}: its source language is unknown, so it accepts any; set it with `languages` {}=FROM:TO",
+    spdlog::warn("model {}: its source language is unknown, so it accepts any; state its languages: {}=FROM:TO",
                  m.name(), m.name());
 }
 

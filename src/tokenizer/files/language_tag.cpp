@@ -48,7 +48,8 @@ std::vector<std::string> tagged_languages(const Tokenizer& tokenizer) {
 
 std::string language_tag(std::string_view name, const std::string& where) {
   const std::string_view inside = without_marks(name);
-  if (inside.empty() || inside.find_first_of("<> \t") != std::string_view::npos)
+  const auto is_foreign = [](unsigned char c) { return c <= ' ' || c == 0x7f || c == '<' || c == '>'; };
+  if (inside.empty() || std::any_of(inside.begin(), inside.end(), is_foreign))
     fail_usage(where, fmt::format("expected a language name, got \"{}\"", printable(name)), "for example de or >>de<<");
   return opus_mt.tag(inside);
 }

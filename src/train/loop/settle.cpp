@@ -105,6 +105,7 @@ void settle(TrainOptions& o) {
   if (d.valid_sets.empty()) {
     check(v.valid_metrics.empty(), "valid_metrics", "has no effect without `valid_sets`");
     check(v.early_stopping == 0, "early_stopping", "has no effect without `valid_sets`");
+    check(o.learning.average_checkpoints == 1, "average_checkpoints", "has no effect without `valid_sets`");
   }
 
   check(
@@ -141,6 +142,8 @@ void settle(TrainOptions& o) {
       fail_usage("lr_schedule", "a linear or cosine schedule needs a last update, and none is given",
                  "pass `lr_decay_updates` N, or `after` with updates (8000u)");
   }
+  check(l.lr_decay_updates == 0 || needs_end, "lr_decay_updates",
+        "has no effect: only a linear or cosine schedule has an end");
   check(l.lr_min == 0 || needs_end, "lr_min", "has no effect: only a linear or cosine schedule has an end");
   check(l.lr_min <= l.learn_rate, "lr_min", "{} is above the peak of {}", l.lr_min, l.learn_rate);
   check(!needs_end || l.lr_decay_updates > l.warmup, "lr_decay_updates", "{} updates end before the warm-up of {}",

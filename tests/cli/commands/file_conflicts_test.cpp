@@ -78,15 +78,5 @@ TEST_F(FileConflicts, ADirectoryDoesNotGoToStandardOutput) {
   EXPECT_FALSE(fs::exists("-"));
 }
 
-TEST_F(FileConflicts, ALanguageIsNoPath) {
-  expect_refused({"translate", "-m", model, folder.write("a.md", "a dog\n"), "--to", "../b"},
-                 "--to: ", "a language, got \"../b\"", "for example de");
-}
-
-TEST_F(FileConflicts, AFlagHasNoEmptyValue) {
-  expect_refused({"detect", "--json="}, "--json: ", "true or false", "got nothing");
-  EXPECT_EQ(run_tril({"detect", "--json=false", "hello there"}).code, 0);
-}
-
 }  // namespace
 }  // namespace tril::file_conflicts_test
