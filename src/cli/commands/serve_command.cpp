@@ -122,7 +122,7 @@ int serve(ServeOptions o) {
     } catch (const Error& error) {
       fail_usage("--adapter", error.what());
     }
-  Refused refused;
+  Refused refused, late;  // of models at the start, and of those that have appeared later
   std::vector<serve::ModelLoader> loaders = model_loaders(o, refused);
   for (const LanguagePair& pair : languages)
     if (std::none_of(loaders.begin(), loaders.end(), [&](const serve::ModelLoader& l) { return l.name == pair.model; }))
@@ -176,6 +176,7 @@ int serve(ServeOptions o) {
     if (signal == SIGHUP) {
       spdlog::info("reloading the models");
       models.reload();
+      models.add(new_model_loaders(o, models, late));
       // An invalid new value is reported, and the old one stays.
       const auto again = [](const auto& read) {
         try {
@@ -219,8 +220,9 @@ void add_serve(App& app) {
            "(/language/translate/v2), Microsoft (/translator/text/v3.0) and OpenAI (/v1/completions, "
            "/v1/chat/completions), and returns scores, tokens and attention; /openapi.json describes all routes. "
            "Continuous batching: requests join and leave the running batch at every step. Options may also be set in "
-           "the environment: TRIL_PORT is --port. SIGHUP reloads the models without dropping a request; SIGTERM "
-           "cancels files, finishes the other requests and exits; a second SIGTERM exits at once.",
+           "the environment: TRIL_PORT is --port. SIGHUP reloads the models without dropping a request, and finds new "
+           "ones in --models; SIGTERM cancels files, finishes the other requests and exits; a second SIGTERM exits at "
+           "once.",
        .examples =
            {{"tril serve --model models/de", "only on this machine, port 8080"},
             {"tril serve -m de=models/de plays=models/plays --precision int8 --port 9000", "two models"},

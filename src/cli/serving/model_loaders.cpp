@@ -71,6 +71,27 @@ class ModelChecks {
   bool is_first_ = true;
 };
 
+serve::ModelLoader loader_of(const std::shared_ptr<const ServeOptions>& options, const std::string& text,
+                             Refused& refused) {
+  const auto [name, directory] = named(text);
+  check(!name.empty() && !directory.empty(), "--model", "expected [NAME=]DIR, got \"{}\"", text);
+  try {
+    model::ModelSource::open(directory);
+  } catch (const Error& error) {
+    fail_usage("--model", error.what());
+  }
+  // Both are called by one thread.
+  const auto checks = std::make_shared<ModelChecks>(*options, name, refused);
+  const auto loaded = [options, checks, n = name, d = directory](Weights weights) {
+    serve::Loaded l = load_served(*options, n, d, weights);
+    checks->check(l);
+    return l;
+  };
+  return {.name = name,
+          .load = [loaded] { return loaded(Weights::read); },
+          .describe = [loaded] { return serve::profile_of(loaded(Weights::none)); }};
+}
+
 }  // namespace
 
 std::vector<std::string> models_of(const ServeOptions& o) {
@@ -86,25 +107,32 @@ std::vector<std::string> models_of(const ServeOptions& o) {
 std::vector<serve::ModelLoader> model_loaders(const ServeOptions& o, Refused& refused) {
   const auto options = std::make_shared<const ServeOptions>(o);
   std::vector<serve::ModelLoader> loaders;
-  for (const std::string& text : o.models) {
-    const auto [name, directory] = named(text);
-    check(!name.empty() && !directory.empty(), "--model", "expected [NAME=]DIR, got \"{}\"", text);
+  for (const std::string& text : o.models) loaders.push_back(loader_of(options, text, refused));
+  return loaders;
+}
+
+std::vector<serve::ModelLoader> new_model_loaders(const ServeOptions& o, const serve::Models& known, Refused& ignored) {
+  std::vector<std::string> found;
+  const auto or_log = [](const auto& job) {
     try {
-      model::ModelSource::open(directory);
+      job();
     } catch (const Error& error) {
-      fail_usage("--model", error.what());
+      spdlog::error("{}", error.what());
     }
-    // Both are called by one thread.
-    const auto checks = std::make_shared<ModelChecks>(*options, name, refused);
-    const auto loaded = [options, checks, n = name, d = directory](Weights weights) {
-      serve::Loaded l = load_served(*options, n, d, weights);
-      checks->check(l);
-      return l;
-    };
-    loaders.push_back({.name = name,
-                       .load = [loaded] { return loaded(Weights::read); },
-                       .describe = [loaded] { return serve::profile_of(loaded(Weights::none)); }});
-  }
+  };
+  for (const std::string& directory : o.model_directories)
+    or_log([&] {
+      for (std::string& text : models_in(directory)) found.push_back(std::move(text));
+    });
+  std::erase_if(found, [&](const std::string& text) { return known.knows(serve::model_name(named(text).first)); });
+  std::vector<serve::ModelLoader> loaders;
+  or_log([&] {
+    check_names(found, "--models");
+    ServeOptions all = o;
+    all.models.insert(all.models.end(), found.begin(), found.end());
+    const auto options = std::make_shared<const ServeOptions>(std::move(all));
+    for (const std::string& text : found) or_log([&] { loaders.push_back(loader_of(options, text, ignored)); });
+  });
   return loaders;
 }
 

@@ -39,6 +39,11 @@ std::vector<std::string> models_of(const ServeOptions& o);
 /// @throws Error(usage) for a value without a name, or a path that is no model
 std::vector<serve::ModelLoader> model_loaders(const ServeOptions& o, Refused& refused);
 
+/// Loaders of the models that have appeared in the directories of --models. What is no model yet is logged and left out.
+/// @param o        as for model_loaders()
+/// @param ignored  receives errors that would end a server at its start; likewise
+std::vector<serve::ModelLoader> new_model_loaders(const ServeOptions& o, const serve::Models& known, Refused& ignored);
+
 /// The pivots of translations. @throws Error(usage) for a text that is not a language code
 serve::PivotOptions pivot_options(const ServeOptions& o);
 

@@ -52,8 +52,13 @@ void Models::run() {
   }
 }
 
+const ModelLoader& Models::loader_of(std::size_t i) const {
+  const std::lock_guard lock(mutex_);
+  return entries_[i].loader;  // constant
+}
+
 void Models::describe(std::size_t i) {
-  const ModelLoader& loader = entries_[i].loader;  // constant
+  const ModelLoader& loader = loader_of(i);
   try {
     const auto profile = std::make_shared<const ModelProfile>(loader.describe());
     check_model_size(loader.name, profile->bytes, options_.memory);
@@ -81,8 +86,8 @@ bool Models::fits_at_start(std::size_t i) const {
 }
 
 void Models::load(std::size_t i) {
-  const ModelLoader& loader = entries_[i].loader;  // constant
-  std::unique_ptr<ServedModel> fresh;              // if it is not wanted, it is destroyed without the lock
+  const ModelLoader& loader = loader_of(i);
+  std::unique_ptr<ServedModel> fresh;  // if it is not wanted, it is destroyed without the lock
   std::unique_lock lock(mutex_);
   if (options_.on_demand && !entries_[i].disabled && !entries_[i].profile) {
     lock.unlock();

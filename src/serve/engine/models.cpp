@@ -27,14 +27,7 @@ struct Models::Hold {
 
 Models::Models(std::vector<ModelLoader> loaders, ModelsOptions options)
     : options_(std::move(options)), waiting_(options_.most_waiting, options_.most_waiting_bytes) {
-  for (ModelLoader& loader : loaders) {
-    loader.name = model_name(loader.name);
-    check(!loader.name.empty() && !knows(loader.name), "models", "two models have the name \"{}\"", loader.name);
-    check(!options_.on_demand || loader.describe, "models", "model {} cannot be described without loading it",
-          loader.name);
-    entries_.emplace_back().loader = std::move(loader);
-    want(entries_.size() - 1, options_.on_demand ? Task::describe : Task::load);
-  }
+  for (ModelLoader& loader : loaders) enter(std::move(loader));
   try {
     closer_ = std::thread([this] { end_retired(); });
     attendant_ = std::thread([this] { attend(); });
@@ -242,6 +235,24 @@ bool Models::reload(const std::string& name) {
   }
   changed_.notify_all();
   return any;
+}
+
+void Models::enter(ModelLoader loader) {
+  loader.name = model_name(loader.name);
+  check(!loader.name.empty() && !number_of(loader.name), "models", "two models have the name \"{}\"", loader.name);
+  check(!options_.on_demand || loader.describe, "models", "model {} cannot be described without loading it",
+        loader.name);
+  entries_.emplace_back().loader = std::move(loader);
+  want(entries_.size() - 1, options_.on_demand ? Task::describe : Task::load);
+}
+
+void Models::add(std::vector<ModelLoader> loaders) {
+  const std::lock_guard lock(mutex_);
+  for (ModelLoader& loader : loaders) {
+    enter(std::move(loader));
+    entries_.back().tried = true;
+  }
+  changed_.notify_all();
 }
 
 bool Models::unload(const std::string& name) {

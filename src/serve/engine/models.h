@@ -116,6 +116,9 @@ class Models {
   /// Loads a model again in the background; an empty name: all models, of which those that are not loaded on demand only
   /// have their profile read. @return false if there is no such model
   bool reload(const std::string& name = {});
+  /// Adds models, and begins to load them, or with on_demand to read their profiles. The server counts as loaded meanwhile.
+  /// @throws Error(usage) as the constructor
+  void add(std::vector<ModelLoader> loaders);
   /// Unloads a model; its memory is freed once its running requests have ended. No request loads it until reload().
   /// @return false if it is not loaded
   bool unload(const std::string& name);
@@ -157,6 +160,7 @@ class Models {
 
   // Without mutex_.
   void run();
+  const ModelLoader& loader_of(std::size_t i) const;
   void describe(std::size_t i);
   void load(std::size_t i);
   void attend();
@@ -167,6 +171,7 @@ class Models {
   // With mutex_ held.
   enum class Holding : std::uint8_t { use, look };
   ModelPtr hold(const ResidentPtr& resident, Holding how) const;
+  void enter(ModelLoader loader);
   std::optional<std::size_t> number_of(const std::string& name) const;
   State state_of(const Entry& entry) const;
   bool offered(const Entry& entry) const;
@@ -188,7 +193,7 @@ class Models {
   ModelsOptions options_;
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
-  std::vector<Entry> entries_;
+  std::deque<Entry> entries_;  ///< it only grows, so references stay valid
   const std::time_t began_ = std::time(nullptr);
   std::deque<std::size_t> tasks_;
   WaitingRequests waiting_;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -28,8 +29,9 @@ bool has_ended(pid_t child) {
 }
 
 // Runs `tril serve`, calls `ask` with its port once `ready` is among its messages, and stops it. Gives up after a
-// minute.
-Ran serve(std::vector<std::string> args, const std::string& ready, const std::function<void(std::uint16_t)>& ask) {
+// minute. `server` receives its process; may be null.
+Ran serve(std::vector<std::string> args, const std::string& ready, const std::function<void(std::uint16_t)>& ask,
+          pid_t* server = nullptr) {
   using namespace std::chrono_literals;
   const ScratchFolder folder;
   const std::string err = folder.at("err");
@@ -38,6 +40,7 @@ Ran serve(std::vector<std::string> args, const std::string& ready, const std::fu
   Launch launch;
   launch.before = [&] { dup2(open(err.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO); };
   launch.meanwhile = [&](pid_t child) {
+    if (server) *server = child;
     const auto until = std::chrono::steady_clock::now() + 60s;
     const auto is_said = [&](const std::string& text) { return file_text(err).find(text) != std::string::npos; };
     while (!has_ended(child) && !(is_said("listening on") && is_said(ready)) &&
@@ -98,6 +101,59 @@ TEST(ServeRun, UnknownFieldsAreRefusedToldOfOrIgnored) {
   const Ran misspelt = run_tril({"serve", "-m", model, "--unknown-fields", "refuze"});
   EXPECT_EQ(misspelt.code, 2);
   EXPECT_NE(misspelt.err.find("--unknown-fields"), std::string::npos) << misspelt.err;
+}
+
+// Models that appear in --models are found by SIGHUP, while others answer.
+TEST(ServeRun, NewModelsAreServedWithoutARestart) {
+  const ScratchFolder folder;
+  const std::string models = folder.at("models");
+  fs::create_directory(models);
+  const std::string model = write_tiny_marian(folder);
+  fs::copy(model, models + "/first", fs::copy_options::recursive);
+  const auto names = [](Client& client) {
+    std::vector<std::string> list;
+    const json answer = json::parse(client.ask("GET", "/v1/models").body);
+    for (const json& one : answer["data"]) list.push_back(one["id"]);
+    return list;
+  };
+  const auto translate = [](Client& client, const std::string& name) {
+    return client.ask("POST", "/translate", json{{"q", "a dog"}, {"target", "de"}, {"model", name}}.dump()).status;
+  };
+  for (const bool on_demand : {false, true}) {
+    fs::remove_all(models + "/second"), fs::remove_all(models + "/broken");
+    std::vector<std::string> args{"--models", models, "--threads", "1"};
+    if (on_demand) args.insert(args.end(), {"--load", "on-demand"});
+    pid_t server = 0;
+    const auto asking = [&](std::uint16_t port) {
+      Client client(port);
+      const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+      const auto pause = [] { std::this_thread::sleep_for(std::chrono::milliseconds(10)); };
+      while (client.ask("GET", "/health").status != 200 && std::chrono::steady_clock::now() < until) pause();
+      EXPECT_EQ(translate(client, "first"), 200);
+      EXPECT_EQ(translate(client, "second"), 404);
+      fs::create_directory(models + "/broken");
+      fs::copy(model, models + "/.second", fs::copy_options::recursive);
+      fs::rename(models + "/.second", models + "/second");
+      kill(server, SIGHUP);
+      std::atomic<bool> stop = false;
+      std::atomic<int> refused = 0, answered = 0;
+      std::thread other([&] {
+        for (Client one(port); !stop;) translate(one, "first") == 200 ? ++answered : ++refused;
+      });
+      int status = 0;
+      while ((status = translate(client, "second")) != 200 && std::chrono::steady_clock::now() < until) pause();
+      EXPECT_EQ(status, 200);
+      EXPECT_EQ(client.ask("GET", "/health").status, 200);
+      stop = true;
+      other.join();
+      EXPECT_EQ(refused, 0);
+      EXPECT_GT(answered, 0);
+      EXPECT_EQ(names(client), (std::vector<std::string>{"first", "second"}));
+    };
+    const Ran ran = serve(args, on_demand ? "listening on" : "model first is ready", asking, &server);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_NE(ran.err.find("broken"), std::string::npos) << ran.err;
+  }
 }
 
 // A seed gives the same texts in both, for each prompt and sample.

@@ -152,6 +152,21 @@ TEST_F(ServingOnDemand, RequestsWaitForTheirModelAndOthersDoNot) {
   EXPECT_EQ(fast.loads, 1);
 }
 
+TEST_F(ServingOnDemand, ModelsAreAddedLater) {
+  add("de", "en", "de");
+  begin();
+  EXPECT_EQ(translate("fr", 404)["error"].get<std::string>().empty(), false);
+  loaders.clear();
+  const Fake& fr = add("fr", "en", "fr");
+  models->add(loaders);
+  EXPECT_FALSE(models->loading());
+  EXPECT_TRUE(soon([&] { return models->offers().size() == 2; }));
+  EXPECT_EQ(fr.loads, 0);
+  translate("fr");
+  EXPECT_EQ(fr.loads, 1);
+  EXPECT_THROW(models->add(loaders), Error);
+}
+
 // A client that sends no more waits for its answer, also while its model is loaded.
 TEST_F(ServingOnDemand, ClientsThatSendNoMoreGetTheirAnswers) {
   Fake& slow = add("slow", "en", "de");
