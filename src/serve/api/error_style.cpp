@@ -110,7 +110,9 @@ Json error_body(const ErrorAnswer& a, ErrorStyle style) {
     case ErrorStyle::microsoft:
       return {{"error",
                {{"code", microsoft_code(a)},
-                {"message", message_for(a, {{"q", "Text"}, {"source", "from"}, {"target", "to"}})}}}};
+                {"message",
+                 message_for(
+                     a, {{"q", "Text"}, {"source", "from"}, {"target", "to"}, {"word_links", "includeAlignment"}})}}}};
   }
   return {};
 }

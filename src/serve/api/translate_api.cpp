@@ -14,6 +14,7 @@
 #include "serve/api/split_text.h"
 #include "serve/api/text_sources.h"
 #include "serve/api/translate_api.h"
+#include "serve/api/translation_details.h"
 #include "tokenizer/files/language_tag.h"
 
 namespace tril::serve {
@@ -45,8 +46,10 @@ class Translating : public std::enable_shared_from_this<Translating> {
     }
     split_ =
         texts ? std::move(texts) : split_texts(r_, plan_->source_language(), {*model_, plan_->tag(), plan_->text()});
-    plan_->settle(
-        std::any_of(split_->begin(), split_->end(), [](const SplitText& t) { return t.sentences.any_marks(); }));
+    if (r_.word_links && !model_->model().alignment_heads())
+      throw field_error("word_links", fmt::format("is not possible: model {} has no alignment heads", model_->name()));
+    plan_->settle(r_.word_links || std::any_of(split_->begin(), split_->end(),
+                                               [](const SplitText& t) { return t.sentences.any_marks(); }));
     check_priority(r_.schedule, call_->admin);
     if (!r_.prefix.empty() && r_.split != "none") throw field_error("prefix", "needs \"split\": \"none\"");
 
@@ -182,44 +185,6 @@ class Translating : public std::enable_shared_from_this<Translating> {
     return list;
   }
 
-  Json details_of(std::size_t i) const {
-    Json sentences = Json::array();
-    const SplitText& t = (*split_)[i];
-    for (std::size_t k = 0; k < t.sentences.size(); ++k) {
-      Json list = Json::array();
-      for (const search::Translation& one : t.translations[k]) {
-        Json j{{"text", one.text}, {"score", one.score}, {"log_prob", one.log_prob}};
-        Json tokens = Json::array();
-        for (const std::int32_t id : one.tokens) tokens.push_back(model_->tokenizer().piece(id, Side::target));
-        j["tokens"] = std::move(tokens);
-        if (search::is_cut(one.stop_reason)) j["cut"] = search::name_of(one.stop_reason);
-        for (const search::RemovedPart& part : one.removed)
-          j["removed"].push_back({{"kind", search::name_of(part.kind)}, {"text", part.text}});
-        if (plan_->text().terminology) {
-          j["unsatisfied"] = Json::array();
-          for (const search::Term& term : one.unsatisfied)
-            j["unsatisfied"].push_back({{"source", term.source}, {"target", term.target}});
-        }
-        if (r_.alignment && !one.source.empty()) {
-          j["source_tokens"] = Json::array();
-          for (const std::int32_t id : one.source)
-            j["source_tokens"].push_back(model_->tokenizer().piece(id, Side::source));
-          Json rows = Json::array();
-          for (std::size_t at = 0; at + one.source.size() <= one.attention.size(); at += one.source.size()) {
-            Json row = Json::array();
-            for (std::size_t x = 0; x < one.source.size(); ++x)
-              row.push_back(std::round(one.attention[at + x] * 1e4) / 1e4);
-            rows.push_back(std::move(row));
-          }
-          j["attention"] = std::move(rows);
-        }
-        list.push_back(std::move(j));
-      }
-      sentences.push_back({{"source", t.sources[k]}, {"translations", std::move(list)}});
-    }
-    return sentences;
-  }
-
   // Called where no caller can handle an exception.
   void finish() {
     try {
@@ -233,16 +198,19 @@ class Translating : public std::enable_shared_from_this<Translating> {
   }
 
   void answer() {
-    Json texts = Json::array(), alternatives = Json::array(), details = Json::array();
+    Json texts = Json::array(), alternatives = Json::array(), details = Json::array(), places = Json::array();
     for (std::size_t i = 0; i < split_->size(); ++i) {
       texts.push_back(assembled(i, 0));
       if (r_.alternatives > 0) alternatives.push_back(alternatives_of(i));
-      if (r_.scores || r_.alignment) details.push_back(details_of(i));
+      if (r_.scores || r_.alignment) details.push_back(details_of((*split_)[i], *plan_, r_.alignment));
+      if (r_.sentence_places)
+        places.push_back(places_of((*split_)[i], r_.q[i], texts.back().get<std::string>(), *plan_, r_.word_links));
     }
     const auto shaped = [&](Json& all) { return list_ ? std::move(all) : std::move(all[0]); };
     Json body{{"translatedText", shaped(texts)}};
     if (r_.alternatives > 0) body["alternatives"] = shaped(alternatives);
     if (r_.scores || r_.alignment) body["details"] = shaped(details);
+    if (r_.sentence_places) body["sentences"] = shaped(places);
     if (plan_->text().terminology) {
       Json terms = Json::array();
       for (const SplitText& t : *split_) {

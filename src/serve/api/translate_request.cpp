@@ -103,6 +103,7 @@ std::shared_ptr<const terms::TermMatcher> inline_terminology(const Json& body) {
 void check_over_pivots(const TranslateRequest& r, const Json& body, const std::vector<std::string>& pivots) {
   const auto given = [&](const char* name) { return body.contains(name) && !body[name].is_null(); };
   const char* const field = r.alignment            ? "alignment"
+                            : r.word_links         ? "word_links"
                             : r.replace_unknowns   ? "replace_unknowns"
                             : given("terminology") ? "terminology"
                             : !r.glossary.empty()  ? "glossary"

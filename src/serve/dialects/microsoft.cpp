@@ -11,6 +11,7 @@
 #include "serve/api/translate_api.h"
 #include "serve/dialects/dialects.h"
 #include "serve/dialects/language_codes.h"
+#include "serve/dialects/microsoft_places.h"
 #include "unicode/segments.h"
 
 namespace tril::serve {
@@ -20,6 +21,7 @@ namespace {
 struct MicrosoftRequest {
   std::string from, text_type = "plain", category = "general";
   std::vector<std::string> to;
+  bool alignment = false, sentence_lengths = false;
 };
 
 Json text_schema(const char* description) {
@@ -39,6 +41,9 @@ Json translate_query() {
          text_schema("source language, likewise; unset: the only possible one, or else it is detected, for each text")},
         {"textType", text_schema("plain, or html, whose markup is kept")},
         {"category", text_schema("name of the model; unset or general: one for these languages")},
+        {"includeAlignment",
+         text_schema("true: the words of both texts that correspond, of a model with alignment heads")},
+        {"includeSentenceLength", text_schema("true: the lengths of the sentences of both texts")},
         {"suggestedFrom", text_schema("has no effect: a text of uncertain language is refused")},
         {"allowFallback", text_schema("has no effect")}}},
       {"required", Json::array({"to"})}};
@@ -98,8 +103,10 @@ MicrosoftRequest read_translate_fields(const CallPtr& call) {
       r.category = value;
     } else if (key == "profanityaction") {
       if (lower(value) != "noaction") throw field_error(name, "only NoAction is supported");
-    } else if (key == "includealignment" || key == "includesentencelength") {
-      if (says_yes(name, value)) throw field_error(name, "is not supported");
+    } else if (key == "includealignment") {
+      r.alignment = says_yes(name, value);
+    } else if (key == "includesentencelength") {
+      r.sentence_lengths = says_yes(name, value);
     } else if (key == "fromscript" || key == "toscript") {
       throw field_error(name, "is not supported; give the script with the language, as in zh-Hant");
     } else if (key != "suggestedfrom" && key != "allowfallback" && key != "profanitymarker") {
@@ -110,6 +117,8 @@ MicrosoftRequest read_translate_fields(const CallPtr& call) {
   if (r.to.size() > 16) throw field_error("to", fmt::format("{} languages, expected at most 16", r.to.size()));
   if (r.text_type != "plain" && r.text_type != "html")
     throw field_error("textType", fmt::format("expected plain or html, got \"{}\"", printable(r.text_type, 20)));
+  if (r.text_type == "html" && (r.alignment || r.sentence_lengths))
+    throw field_error(r.alignment ? "includeAlignment" : "includeSentenceLength", "is only possible for plain texts");
   return r;
 }
 
@@ -148,18 +157,26 @@ std::vector<std::string> texts_of(Service& service, const CallPtr& call) {
 }
 
 // Turns the answer of POST /translate into Microsoft's. Its texts are all translations into the first language, then all into the next.
-Json microsoft_translations(const Json& body, const std::vector<std::string>& to, bool detects) {
+Json microsoft_translations(const Json& body, const MicrosoftRequest& m, const std::vector<std::string>& texts) {
+  const std::vector<std::string>& to = m.to;
   const Json& all = body["translatedText"];
   const std::size_t count = all.size() / to.size();
   const auto detected = body.find("detectedLanguage");
   Json list = Json::array();
   for (std::size_t i = 0; i < count; ++i) {
     Json one = Json::object();
-    if (detects && detected != body.end())
+    if (m.from.empty() && detected != body.end())
       one["detectedLanguage"] = {{"language", (*detected)[i]["language"]},
                                  {"score", (*detected)[i]["confidence"].get<double>() / 100}};
-    for (std::size_t t = 0; t < to.size(); ++t)
-      one["translations"].push_back({{"text", all[t * count + i]}, {"to", to[t]}});
+    for (std::size_t t = 0; t < to.size(); ++t) {
+      const Json& text = all[t * count + i];
+      Json translation{{"text", text}, {"to", to[t]}};
+      if (m.alignment)
+        translation["alignment"] = word_alignment(body["sentences"][t * count + i], texts[i], text.get<std::string>());
+      if (m.sentence_lengths)
+        translation["sentLen"] = sentence_lengths(body["sentences"][t * count + i], texts[i], text.get<std::string>());
+      one["translations"].push_back(std::move(translation));
+    }
     list.push_back(std::move(one));
   }
   return list;
@@ -178,9 +195,7 @@ void translate_for_microsoft(Service& service, const CallPtr& call) {
     throw HttpError(413, fmt::format("Text: {} bytes into {} languages are more than {} bytes in a request", bytes,
                                      m.to.size(), service.options().most_characters))
         .of_field("Text");
-  call->shape = [to = m.to, detects = m.from.empty()](const Json& body) {
-    return microsoft_translations(body, to, detects);
-  };
+  call->shape = [m, texts](const Json& body) { return microsoft_translations(body, m, texts); };
   const auto joined = m.to.size() > 1 ? std::make_shared<JoinedAnswer>(call, m.to.size()) : nullptr;
   std::vector<CallPtr> parts;
   for (std::size_t t = 0; t < m.to.size(); ++t) {
@@ -195,6 +210,8 @@ void translate_for_microsoft(Service& service, const CallPtr& call) {
               {"format", m.text_type == "html" ? "html" : "text"},
               {"model", lower(m.category) == "general" ? "" : m.category}};
     TranslateRequest r = read_translate_request(body, call->warnings);
+    r.sentence_places = m.alignment || m.sentence_lengths;
+    r.word_links = m.alignment;
     if (!joined) return translate(service, call, std::move(r), std::move(body));
     parts[t]->waited = call->waited || t > 0;  // the others are admitted with the first
     try {
@@ -248,18 +265,8 @@ void detect_for_microsoft(Service& service, const CallPtr& call) {
   call->send(std::move(list));
 }
 
-// The length of a text in UTF-16, which Microsoft's API counts.
-std::size_t utf16_units(std::string_view text) {
-  std::size_t units = 0;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    units += (byte & 0xc0) == 0x80 ? 0 : byte >= 0xf0 ? 2 : 1;
-  }
-  return units;
-}
-
 // The lengths of the sentences of a text, each with the white space after it; white space before the first counts to it.
-std::vector<std::size_t> sentence_lengths(std::string_view text, const std::string& language) {
+std::vector<std::size_t> lengths_of_sentences(std::string_view text, const std::string& language) {
   std::vector<std::size_t> lengths;
   std::size_t before = 0;
   for (const Segment& segment : segments_of(text, {.split = Split::sentences, .language = language})) {
@@ -286,7 +293,7 @@ void break_sentences_for_microsoft(Service& service, const CallPtr& call) {
       language = guesses[0].code;
       one["detectedLanguage"] = {{"language", language}, {"score", std::round(guesses[0].confidence) / 100}};
     }
-    one["sentLen"] = sentence_lengths(text, language);
+    one["sentLen"] = lengths_of_sentences(text, language);
     list.push_back(std::move(one));
   }
   call->send(std::move(list));

@@ -10,7 +10,7 @@ namespace {
 
 using testing::FileForm;
 
-struct TermsOfFiles : Serving {
+struct ServingTermsOfFiles : Serving {
   void begin() {
     ServiceOptions o;
     o.glossaries = std::make_shared<terms::GlossaryLibrary>();
@@ -34,7 +34,7 @@ struct TermsOfFiles : Serving {
   }
 };
 
-TEST_F(TermsOfFiles, AreToldAsForTexts) {
+TEST_F(ServingTermsOfFiles, AreToldAsForTexts) {
   begin();
   std::string text;
   for (int i = 0; i < 150; ++i) text += "a dog runs " + std::to_string(i) + "\n\n";  // several windows
@@ -47,7 +47,7 @@ TEST_F(TermsOfFiles, AreToldAsForTexts) {
   EXPECT_FALSE(none.contains("terms") || none.contains("memory"));
 }
 
-TEST_F(TermsOfFiles, SentencesOfTheMemoryAreTold) {
+TEST_F(ServingTermsOfFiles, SentencesOfTheMemoryAreTold) {
   begin();
   const std::string text = "A dog runs.\n\nA dog walks.\n\nsnow\n";
   const Json hits = Json::parse(

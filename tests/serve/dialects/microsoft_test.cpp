@@ -1,4 +1,8 @@
 // Microsoft's Translator API, version 3: requests of its clients, and their answers.
+#include <cstdio>
+#include <sstream>
+
+#include "serve/dialects/microsoft_places.h"
 #include "support/contains.h"
 #include "support/dialects.h"
 #include "support/polyglot.h"
@@ -48,6 +52,62 @@ TEST_F(MicrosoftApi, SeveralTargetsAndSources) {
   const Json error = post("/translate?api-version=3.0&to=de&to=german", list_of(texts), 400)["error"];
   EXPECT_EQ(error["code"], 400'036);
   EXPECT_TRUE(contains(error["message"], "to: ", "german"));
+}
+
+TEST_F(MicrosoftApi, SentenceLengthsAndAlignment) {
+  Loaded l = small_translator();
+  begin({}, l);
+  const std::string text = "A dog runs. \U0001f600 The old dog!";
+  const auto ask_for = [&](const std::string& more) {
+    return post("/translate?api-version=3.0&from=en&to=de" + more, list_of({text, "a dog", ""}));
+  };
+  EXPECT_FALSE(ask_for("&includeSentenceLength=false")[0]["translations"][0].contains("sentLen"));
+  Json got = ask_for("&includeSentenceLength=true");
+  const auto units = [](const Json& list) {
+    std::size_t sum = 0;
+    for (const Json& one : list) sum += one.get<std::size_t>();
+    return sum;
+  };
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Json& one = got[i]["translations"][0];
+    EXPECT_EQ(units(one["sentLen"]["srcSentLen"]), utf16_units(i == 0 ? text : i == 1 ? "a dog" : "")) << one;
+    EXPECT_EQ(units(one["sentLen"]["transSentLen"]), utf16_units(one["text"].get<std::string>())) << one;
+    EXPECT_EQ(one["sentLen"]["srcSentLen"].size(), one["sentLen"]["transSentLen"].size());
+  }
+  EXPECT_EQ(got[0]["translations"][0]["sentLen"]["srcSentLen"].size(), 2u);
+  EXPECT_TRUE(contains(
+      post("/translate?api-version=3.0&to=de&includeAlignment=true", list_of({"a dog"}), 400)["error"]["message"],
+      "includeAlignment", "alignment heads"));
+  EXPECT_TRUE(contains(post("/translate?api-version=3.0&to=de&textType=html&includeSentenceLength=true",
+                            list_of({"a dog"}), 400)["error"]["message"],
+                       "includeSentenceLength", "plain"));
+
+  std::const_pointer_cast<model::Model>(l.model)->set_alignment_heads(nn::AttentionHeads{});
+  begin({}, l);
+  got = ask_for("&includeAlignment=true");
+  EXPECT_EQ(got[2]["translations"][0]["alignment"]["proj"], "");
+  const std::string proj = got[0]["translations"][0]["alignment"]["proj"];
+  EXPECT_EQ(got[0]["translations"][0]["text"], ask_for("")[0]["translations"][0]["text"]);
+  std::size_t pairs = 0;
+  std::istringstream list(proj);
+  for (std::string pair; list >> pair; ++pairs) {
+    std::size_t s = 0, s_last = 0, t = 0, t_last = 0;
+    ASSERT_EQ(std::sscanf(pair.c_str(), "%zu:%zu-%zu:%zu", &s, &s_last, &t, &t_last), 4) << pair;
+    EXPECT_TRUE(s <= s_last && s_last < utf16_units(text) && t <= t_last) << pair;
+    EXPECT_LT(t_last, utf16_units(got[0]["translations"][0]["text"].get<std::string>())) << pair;
+  }
+  EXPECT_GT(pairs, 0u);
+}
+
+TEST(MicrosoftPlaces, WordsAreWhole) {
+  const std::string source = "\U0001f600 red dogs", target = "rote Hunde";
+  const std::size_t red = source.find("red");
+  const Json links = Json::array({Json::array({red, red + 2, 1, 3}), Json::array({red + 5, red + 7, 5, 6}),
+                                  Json::array({red + 1, red + 3, 0, 2})});
+  const Json places =
+      Json::array({Json{{"source", {0, source.size()}}, {"target", {0, target.size()}}, {"links", links}}});
+  EXPECT_EQ(word_alignment(places, source, target), (Json{{"proj", "3:5-0:3 7:10-5:9"}}));
+  EXPECT_EQ(sentence_lengths(places, source, target), (Json{{"srcSentLen", {11}}, {"transSentLen", {10}}}));
 }
 
 TEST_F(MicrosoftApi, LanguagesDetectionsAndSentences) {
