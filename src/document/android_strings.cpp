@@ -21,12 +21,13 @@ namespace {
 // Reads the characters of one string. White space outside of quotes is one blank to Android.
 class AndroidCharacters {
  public:
-  explicit AndroidCharacters(bool in_cdata) : in_cdata_(in_cdata) {}
+  enum class Place : std::uint8_t { text, cdata };
+  explicit AndroidCharacters(Place place) : place_(place) {}
 
   std::optional<FileCharacter> operator()(std::string_view rest) {
     if (rest[0] == '\\') return escape(rest);
     if (rest[0] == '"') return quote(1);
-    if (!in_cdata_) {
+    if (place_ == Place::text) {
       if (auto reference = reference_at(rest)) return meant(std::move(*reference));
     }
     if (in_quotes_ || (rest[0] != '\n' && rest[0] != '\r')) return std::nullopt;
@@ -58,7 +59,7 @@ class AndroidCharacters {
     return reference;
   }
 
-  bool in_cdata_;
+  Place place_;
   bool in_quotes_ = false;
 };
 
@@ -126,13 +127,14 @@ class AndroidReader {
     const bool is_reference =
         !text.empty() && (text[0] == '@' || text[0] == '?') && text.find_first_of(" \t\n") == std::string_view::npos;
     if (is_reference && !element.first_child().next_sibling()) return {};
-    std::vector<SlottedSegment> segments = xml_segments(document_, element,
-                                                        {.role_of = role_of_android,
-                                                         .keeps_space = true,
-                                                         .words = string_words(AndroidCharacters(false), false),
-                                                         .escape = &escape_android,
-                                                         .cdata_words = string_words(AndroidCharacters(true), false),
-                                                         .cdata_escape = &escape_android_cdata});
+    std::vector<SlottedSegment> segments = xml_segments(
+        document_, element,
+        {.role_of = role_of_android,
+         .keeps_space = true,
+         .words = string_words(AndroidCharacters(AndroidCharacters::Place::text), ShortcutKeys::none),
+         .escape = &escape_android,
+         .cdata_words = string_words(AndroidCharacters(AndroidCharacters::Place::cdata), ShortcutKeys::none),
+         .cdata_escape = &escape_android_cdata});
     for (SlottedSegment& s : segments) s.slot.finish = &without_reference;
     return segments;
   }

@@ -13,8 +13,6 @@
 namespace tril::document {
 namespace {
 
-constexpr bool no_shortcuts = false;  // Apple's menus have no sign for a key
-
 std::string escape_apple(std::string_view text) {
   return escaped_controls(text, "\"");
 }
@@ -120,7 +118,7 @@ class AppleReader {
   void add(Range at, const AppleString& source, const std::string& quote) {
     const std::string_view raw = bytes_.substr(source.at.begin, source.at.size());
     Segment segment =
-        string_segment(source.is_quoted ? unescaped_apple(raw) : std::string(raw), escape_apple, no_shortcuts);
+        string_segment(source.is_quoted ? unescaped_apple(raw) : std::string(raw), escape_apple, ShortcutKeys::none);
     if (!is_worth_translating(segment)) return;
     Slot slot{.at = at, .escape = &escape_apple_slot};
     if (!quote.empty()) slot.finish = [quote](const std::string& text) { return quote + text + "\""; };

@@ -17,8 +17,6 @@
 namespace tril::document {
 namespace {
 
-constexpr bool catalog_shortcuts = false;  // Apple's menus have no sign for a key
-
 std::string escape_catalog_slot(std::string_view text, const Slot&) {
   return json_escaped(text);
 }
@@ -184,7 +182,7 @@ class CatalogReader {
 
   void string_unit(CatalogWriter& out, const JsonPlace* unit, const std::string& key) {
     const std::string value = unit ? string_at(bytes_, unit->find("value")) : "";
-    Segment text = string_segment(value.empty() ? key : value, json_escaped, catalog_shortcuts);
+    Segment text = string_segment(value.empty() ? key : value, json_escaped, ShortcutKeys::none);
     out.key("stringUnit");
     out.open();
     out.key("state");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "document/string_tokens.h"
 #include "unicode/characters.h"
 
 namespace tril::document {
@@ -13,7 +12,7 @@ class StringReader {
   StringReader(std::string_view text, const std::function<std::string(std::string_view)>& escape)
       : text_(text), escape_(escape) {}
 
-  Segment run(bool shortcuts) {
+  Segment run(ShortcutKeys shortcuts) {
     for (const StringToken& token : string_tokens(text_, shortcuts)) take(token);
     close_rest();
     return std::move(segment_);
@@ -89,7 +88,7 @@ class StringReader {
 }  // namespace
 
 Segment string_segment(std::string_view text, const std::function<std::string(std::string_view)>& escape,
-                       bool shortcuts) {
+                       ShortcutKeys shortcuts) {
   return StringReader(text, escape).run(shortcuts);
 }
 

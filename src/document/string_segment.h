@@ -6,15 +6,15 @@
 #include <string_view>
 
 #include "document/segment.h"
+#include "document/string_tokens.h"
 
 namespace tril::document {
 
 /// Placeholders (string_tokens.h) are fixed words, tags such as <b> are pairs, and the sign of a shortcut key stands before a
 /// word.
 /// @param escape  how the file writes text
-/// @param shortcuts  whether a short text may have a shortcut key
 Segment string_segment(std::string_view text, const std::function<std::string(std::string_view)>& escape,
-                       bool shortcuts = true);
+                       ShortcutKeys shortcuts = ShortcutKeys::possible);
 
 /// The text as files with backslashes write it: \n, \r and \t by their letters, a backslash before backslashes and before the
 /// characters of `others`.

@@ -99,11 +99,11 @@ std::size_t Placeholders::percent(std::size_t at) const {
   return numbered && digits == at + 1 ? end - at : 0;  // Qt's %1
 }
 
-std::vector<StringToken> string_tokens(std::string_view text, bool shortcuts) {
+std::vector<StringToken> string_tokens(std::string_view text, ShortcutKeys shortcuts) {
   std::vector<StringToken> list;
   const HtmlTags tags(text);
   const Placeholders placeholders(text);
-  const auto key = shortcuts ? shortcut_in(text) : std::nullopt;
+  const auto key = shortcuts == ShortcutKeys::possible ? shortcut_in(text) : std::nullopt;
   std::size_t done = 0;
   const auto words = [&](std::size_t end) {
     if (done < end) list.push_back({.kind = StringToken::words, .at = {done, end}});

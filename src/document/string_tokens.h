@@ -36,8 +36,10 @@ struct StringToken {
   HtmlTag html = {};  ///< of a tag
 };
 
+/// Whether a short text may have the sign of a shortcut key: Qt, GTK and Windows have them, Android and Apple do not.
+enum class ShortcutKeys : std::uint8_t { possible, none };
+
 /// The tokens of a text, which cover it. A single `&` or `_` before a letter of a short text is a shortcut key's sign.
-/// @param shortcuts  whether a text may have one
-std::vector<StringToken> string_tokens(std::string_view text, bool shortcuts = true);
+std::vector<StringToken> string_tokens(std::string_view text, ShortcutKeys shortcuts = ShortcutKeys::possible);
 
 }  // namespace tril::document

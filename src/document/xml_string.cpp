@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "document/character_references.h"
-#include "document/string_tokens.h"
 #include "document/words.h"
 
 namespace tril::document {
@@ -91,7 +90,7 @@ std::optional<FileCharacter> reference_at(std::string_view rest) {
                     : std::optional(FileCharacter{.kind = FileCharacter::point, .text = {}, .bytes = other});
 }
 
-AddWords string_words(ReadCharacter read, bool shortcuts) {
+AddWords string_words(ReadCharacter read, ShortcutKeys shortcuts) {
   // The two marks of a quotation may stand on different sides of an element.
   return [read = std::move(read), shortcuts, in_quotes = std::make_shared<bool>(false)](
              SegmentBuilder& builder, std::string_view bytes, Range at) {
@@ -129,8 +128,8 @@ XmlTextStyle xml_string_style(XmlRoleOf role_of) {
   const auto none = [](std::string_view) -> std::optional<FileCharacter> { return std::nullopt; };
   return {.role_of = role_of,
           .keeps_space = true,
-          .words = string_words(&reference_at, true),
-          .cdata_words = string_words(none, true),
+          .words = string_words(&reference_at, ShortcutKeys::possible),
+          .cdata_words = string_words(none, ShortcutKeys::possible),
           .cdata_escape = &escape_cdata};
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "document/string_tokens.h"
 #include "document/xml_text.h"
 
 namespace tril::document {
@@ -28,8 +29,8 @@ using ReadCharacter = std::function<std::optional<FileCharacter>(std::string_vie
 /// A character reference of XML.
 std::optional<FileCharacter> reference_at(std::string_view rest);
 
-/// Adds the words and marks of a string to segments. @param shortcuts  whether a short string may have a shortcut key
-AddWords string_words(ReadCharacter read, bool shortcuts);
+/// Adds the words and marks of a string to segments.
+AddWords string_words(ReadCharacter read, ShortcutKeys shortcuts);
 
 /// An Escape for a CDATA section.
 std::string escape_cdata(std::string_view text, const Slot& slot);
