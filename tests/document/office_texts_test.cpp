@@ -73,16 +73,21 @@ TEST(DocumentProperties, TitleSubjectKeywordsAndDescriptionAreTranslated) {
            "</dc:description><cp:lastModifiedBy>Bo Day</cp:lastModifiedBy><dcterms:created>2020-01-01T00:00:00Z"
            "</dcterms:created><cp:category>some kind</cp:category></cp:coreProperties>";
   };
-  const std::string type = "application/vnd.openxmlformats-package.core-properties+xml";
-  const std::string file =
-      raw_zip({{"[Content_Types].xml",
-                "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"><Override "
-                "PartName=\"/docProps/core.xml\" ContentType=\"" +
-                    type + "\"/></Types>",
-                true},
-               {"docProps/core.xml", core("a dog", "b &amp; c"), true}});
-  for (const char* const name : {"x.docx", "x.pptx", "x.xlsx"})
+  const std::string types = "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\">";
+  const auto part = [](const std::string& name, const std::string& type) {
+    return "<Override PartName=\"/" + name + "\" ContentType=\"application/vnd.openxmlformats-" + type + "\"/>";
+  };
+  for (const auto& [name, main_type] : {std::pair{"x.docx", "officedocument.wordprocessingml.document.main+xml"},
+                                        {"x.pptx", "officedocument.presentationml.presentation.main+xml"},
+                                        {"x.xlsx", "officedocument.spreadsheetml.sheet.main+xml"}}) {
+    const std::string file = raw_zip(
+        {{"[Content_Types].xml",
+          types + part("main.xml", main_type) + part("docProps/core.xml", "package.core-properties+xml") + "</Types>",
+          true},
+         {"main.xml", "<x/>", true},
+         {"docProps/core.xml", core("a dog", "b &amp; c"), true}});
     EXPECT_EQ(member_of(capitals_of(*read_document(file, {name})), "docProps/core.xml"), core("A DOG", "B &amp; C"));
+  }
 }
 
 TEST(DocumentProperties, OfOpenDocument) {
@@ -97,6 +102,7 @@ TEST(DocumentProperties, OfOpenDocument) {
            "d</meta:user-defined></office:meta></office:document-meta>";
   };
   const std::string file = raw_zip({{"mimetype", "application/vnd.oasis.opendocument.text"},
+                                    {"content.xml", "<x/>", true},
                                     {"meta.xml", meta("a dog", "one word"), true},
                                     {"META-INF/manifest.xml", "<manifest/>"}});
   EXPECT_EQ(member_of(capitals_of(*read_document(file, {"x.odt"})), "meta.xml"), meta("A DOG", "ONE WORD"));
