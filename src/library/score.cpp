@@ -71,7 +71,7 @@ class ScorerState {
       const std::string source_where = fmt::format("source {}", i + 1), target_where = fmt::format("target {}", i + 1);
       library::check_utf8(sources[i], source_where);
       library::check_utf8(targets[i], target_where);
-      PairText::Ids ids = pairs_->ids_of({sources[i], targets[i], source_where, target_where});
+      PairEncoder::Ids ids = pairs_->ids_of({sources[i], targets[i], source_where, target_where});
       source_ids.push_back(std::move(ids.source)), target_ids.push_back(std::move(ids.target));
     }
     return results(search::score_all(*workers_, *model_->model, {source_ids, target_ids}, o_.decoding.batch_size,
@@ -93,7 +93,7 @@ class ScorerState {
   }
 
  private:
-  PairText pair_text() const {
+  PairEncoder pair_text() const {
     const model::Model& m = *model_->model;
     if (m.has_encoder()) {
       search::check_tokenizer(m, *model_->tokenizer);
@@ -117,7 +117,7 @@ class ScorerState {
   std::shared_ptr<const ModelState> model_;
   library::ScorerFields o_;
   std::optional<search::WorkerPool> workers_;
-  std::optional<PairText> pairs_;  ///< made by the first call
+  std::optional<PairEncoder> pairs_;  ///< made by the first call
   std::mutex mutex_;
 };
 

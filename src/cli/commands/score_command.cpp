@@ -124,8 +124,8 @@ void report(const ScoreOptions& o, const Totals& totals) {
     spdlog::info("{}", totals.text());
 }
 
-PairText pair_text(const ScoreOptions& o, const model::ModelSource& opened, const model::Model& model,
-                   const Tokenizer& tokenizer) {
+PairEncoder pair_text(const ScoreOptions& o, const model::ModelSource& opened, const model::Model& model,
+                      const Tokenizer& tokenizer) {
   if (!model.has_encoder())
     return {model,
             opened,
@@ -135,7 +135,7 @@ PairText pair_text(const ScoreOptions& o, const model::ModelSource& opened, cons
   published_generation(opened);  // warns of what is not obeyed
   const Languages languages =
       choose_languages(tokenizer, o.source_language, o.target_language, "--source-language", "--target-language");
-  PairText pairs(model, opened, languages, o.target_language, nullptr);
+  PairEncoder pairs(model, opened, languages, o.target_language, nullptr);
   warn_of_assumed_language(o.decoding.model, tokenizer, languages);
   return pairs;
 }
@@ -143,7 +143,7 @@ PairText pair_text(const ScoreOptions& o, const model::ModelSource& opened, cons
 // Reads pairs of lines as ids, a window at a time.
 class PairIds {
  public:
-  PairIds(const ScoreOptions& o, PairText text)
+  PairIds(const ScoreOptions& o, PairEncoder text)
       : text_(std::move(text)),
         source_(o.source, {.skip_invalid = o.skip_invalid}),
         target_(o.target, {.skip_invalid = o.skip_invalid}) {}
@@ -165,7 +165,7 @@ class PairIds {
       if (a == Line::end) break;
       valid.push_back(a == Line::text && b == Line::text);
       if (!valid.back()) continue;
-      PairText::Ids ids = text_.ids_of({source, target, line_of(source_), line_of(target_)});
+      PairEncoder::Ids ids = text_.ids_of({source, target, line_of(source_), line_of(target_)});
       sources.push_back(std::move(ids.source)), targets.push_back(std::move(ids.target));
       unknown += ids.unknown;
       target_characters.push_back(count_characters(target));
@@ -186,7 +186,7 @@ class PairIds {
          "each source line needs a translation");
   }
 
-  PairText text_;
+  PairEncoder text_;
   LineReader source_, target_;
 };
 

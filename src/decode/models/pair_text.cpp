@@ -9,8 +9,8 @@
 
 namespace tril {
 
-PairText::PairText(const model::Model& model, const model::ModelSource& opened, Languages languages,
-                   std::string_view target, std::shared_ptr<const search::TranslationPrompt> prompt)
+PairEncoder::PairEncoder(const model::Model& model, const model::ModelSource& opened, Languages languages,
+                         std::string_view target, std::shared_ptr<const search::TranslationPrompt> prompt)
     : model_(&model),
       tokenizer_(opened.tokenizer()),
       languages_(std::move(languages)),
@@ -28,11 +28,11 @@ PairText::PairText(const model::Model& model, const model::ModelSource& opened, 
   prompted_->check(prompted_options_, options.decoding.search);
 }
 
-std::int32_t PairText::start() const {
+std::int32_t PairEncoder::start() const {
   return search::decoder_start(*model_, *tokenizer_, languages_.target);
 }
 
-PairText::Ids PairText::ids_of(const Pair& pair) const {
+PairEncoder::Ids PairEncoder::ids_of(const Pair& pair) const {
   if (prompted_) return prompted_ids(pair);
   target_language_.check_tag(pair.source, pair.source_where);
   Ids ids;
@@ -42,8 +42,8 @@ PairText::Ids PairText::ids_of(const Pair& pair) const {
   return ids;
 }
 
-std::vector<std::int32_t> PairText::framed_ids(const std::string& text, const std::string& where, Side side,
-                                               std::int64_t& unknown) const {
+std::vector<std::int32_t> PairEncoder::framed_ids(const std::string& text, const std::string& where, Side side,
+                                                  std::int64_t& unknown) const {
   std::vector<std::int32_t> ids = tokenizer_->encode(text, side);
   unknown += count_unknown(*tokenizer_, text, ids, side);
   put_into_frame(ids, frames_.at(side == Side::target ? 1 : 0));
@@ -54,7 +54,7 @@ std::vector<std::int32_t> PairText::framed_ids(const std::string& text, const st
 }
 
 // The prompt for a source as the source, and the translation after it as the target.
-PairText::Ids PairText::prompted_ids(const Pair& pair) const {
+PairEncoder::Ids PairEncoder::prompted_ids(const Pair& pair) const {
   const auto [ids, prompt] = prompted_->given_translation(pair.source, pair.target, prompted_options_, eos_ids_);
   const std::int64_t positions = model_->max_positions();
   check(positions == 0 || std::ssize(ids) <= positions, pair.source_where,

@@ -17,7 +17,7 @@
 
 namespace tril {
 
-class PairText {
+class PairEncoder {
  public:
   /// A pair: its texts, and their names in errors.
   struct Pair {
@@ -32,8 +32,8 @@ class PairText {
   /// @param languages  of choose_languages() for a model with an encoder, else as they are given
   /// @param target     the target language as it is given
   /// @param prompt     of a language model, else null
-  PairText(const model::Model& model, const model::ModelSource& opened, Languages languages, std::string_view target,
-           std::shared_ptr<const search::TranslationPrompt> prompt);
+  PairEncoder(const model::Model& model, const model::ModelSource& opened, Languages languages, std::string_view target,
+              std::shared_ptr<const search::TranslationPrompt> prompt);
 
   /// @throws Error(usage) naming a text that has more tokens than the model has positions, or no target language
   Ids ids_of(const Pair& pair) const;
