@@ -176,7 +176,7 @@ void Browser::open(const std::string& address, int width, int height) {
     console_.clear();
     const Json going = call("Page.navigate", {{"url", to}});
     if (going.contains("errorText")) throw std::runtime_error(to + ": " + going["errorText"].get<std::string>());
-    while (loaded_ != going["loaderId"]) note(next_message());
+    while (loaded_ != going["loaderId"].get<std::string>()) note(next_message());
   }
 }
 
