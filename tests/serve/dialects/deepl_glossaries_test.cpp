@@ -183,7 +183,8 @@ TEST_F(DeeplGlossaries, WhatIsWrongIsSaid) {
   EXPECT_TRUE(contains(refused(v3, {{"name", "x"}}), "dictionaries"));
   EXPECT_TRUE(contains(refused(v3, {{"name", "x"}, {"dictionaries", 3}}), "dictionaries"));
   const Json one = dictionary("de", "dog\tsnow");
-  EXPECT_TRUE(contains(refused(v3, {{"name", "x"}, {"dictionaries", {one, one}}}), "two dictionaries are for en to de"));
+  EXPECT_TRUE(
+      contains(refused(v3, {{"name", "x"}, {"dictionaries", {one, one}}}), "two dictionaries are for en to de"));
   EXPECT_TRUE(contains(refused(v3, {{"name", ""}, {"dictionaries", Json::array({one})}}), "name"));
   // The second dictionary is wrong, so that the first one is not kept either.
   EXPECT_TRUE(contains(refused(v3, {{"name", "x"}, {"dictionaries", {one, dictionary("fr", "dog")}}}), "line 1"));
