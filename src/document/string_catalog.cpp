@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "document/document_languages.h"
 #include "document/json_places.h"
 #include "document/json_strings.h"
@@ -69,6 +70,7 @@ class CatalogReader {
  public:
   CatalogReader(TextDocument& document, const DocumentOptions& options)
       : document_(document),
+        where_(options.where),
         bytes_(document.bytes()),
         is_indented_(bytes_.find('\n') != std::string_view::npos),
         language_(target_language(options)),
@@ -206,7 +208,12 @@ class CatalogReader {
       out.open();
       const JsonPlace* const other = by.find("other");
       std::vector<std::pair<std::string, const JsonPlace*>> cases;
+      const bool was_in_plural = in_plural_;
       if (by.key == "plural" && other) {
+        // Each level would multiply the texts.
+        if (std::exchange(in_plural_, true))
+          fail(where_, fmt::format("the string \"{}\" has a plural variation within another", printable(key, 60)),
+               "write one plural variation, or two substitutions");
         // A case "zero" is taken for the number 0 in any language.
         if (const JsonPlace* const zero = by.find("zero")) cases.emplace_back("zero", zero);
         for (const std::string& c : categories_) {
@@ -221,6 +228,7 @@ class CatalogReader {
         out.key(name);
         localization(out, source, key);
       }
+      in_plural_ = was_in_plural;
       out.close();
     }
     out.close();
@@ -241,8 +249,10 @@ class CatalogReader {
   }
 
   TextDocument& document_;
+  const std::string& where_;
   std::string_view bytes_;
   bool is_indented_;
+  bool in_plural_ = false;  ///< within the cases of a plural variation
   std::string language_;
   std::vector<std::string> categories_;
   std::string source_language_;

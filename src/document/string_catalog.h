@@ -14,7 +14,8 @@ namespace tril::document {
 /// of the source, or from "other". Device variations and substitutions keep their structure. Existing texts are kept,
 /// except those with the state "new", and so are strings with shouldTranslate false and those that the program no
 /// longer uses ("stale"). Apple, "Localizing and varying text with a string catalog".
-/// @throws Error if it is not such a catalogue, or the target language is not known
+/// @throws Error if it is not such a catalogue, a plural variation has another within it, or the target language is not
+/// known
 std::unique_ptr<Document> read_string_catalog(std::string bytes, const DocumentOptions& options);
 
 }  // namespace tril::document

@@ -227,6 +227,21 @@ TEST(StringCatalog, VariationsFollowTheLanguage) {
   EXPECT_EQ(substituted["substitutions"]["files"]["variations"]["plural"]["one"]["stringUnit"]["value"], "%arg FILES");
 }
 
+// A case "other" is copied for each category of the language: 6 to the power of the depth.
+TEST(StringCatalog, PluralsWithinPluralsAreRefused) {
+  const std::string unit = R"({"stringUnit":{"state":"translated","value":"dogs"}})";
+  const auto within = [](const std::string& by, const std::string& inner) {
+    return R"({"variations":{")" + by + R"(":{"other":)" + inner + "}}}";
+  };
+  const auto file = [](const std::string& localization) {
+    return R"({"sourceLanguage":"en","strings":{"a dog":{"localizations":{"en":)" + localization + "}}}}";
+  };
+  std::string deep = unit;
+  for (int i = 0; i < 9; ++i) deep = within("plural", deep);
+  EXPECT_TRUE(contains(error_of([&] { read(file(deep), "x.xcstrings", "ar"); }), "x.xcstrings", "a dog", "plural"));
+  EXPECT_EQ(read(file(within("device", within("plural", unit))), "x.xcstrings", "ar")->segments().size(), 6u);
+}
+
 TEST(StringCatalog, OtherFilesAreRefused) {
   EXPECT_TRUE(contains(refusal("{}", "x.xcstrings"), "x.xcstrings", "sourceLanguage"));
   EXPECT_TRUE(contains(refusal("{\"sourceLanguage\":\"fr\",\"strings\":{}}", "x.xcstrings"), "source", "fr", "en"));
