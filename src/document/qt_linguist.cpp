@@ -16,6 +16,15 @@ XmlRole role_of_qt(const pugi::xml_node&) {
   return {XmlRole::point};
 }
 
+// Whether a file may have the element <TS>: TypeScript has <TState>.
+bool has_root(std::string_view bytes) {
+  constexpr std::string_view name = "<TS";
+  std::size_t at = bytes.find(name);
+  while (at != std::string_view::npos && bytes.substr(at + name.size(), 1).find_first_of(" \t\r\n/>") != 0)
+    at = bytes.find(name, at + 1);
+  return at != std::string_view::npos;
+}
+
 class QtReader {
  public:
   QtReader(TextDocument& document, const DocumentOptions& options)
@@ -61,13 +70,17 @@ class QtReader {
     if (!source || !is_empty(translation) || (!type.empty() && type != "unfinished") ||
         std::string_view(translation.attribute("variants").value()) == "yes")
       return;
+    // Qt reads no text in the translation of such a message, only forms.
+    const bool has_forms = std::string_view(message.attribute("numerus").value()) == "yes";
+    const std::string before = has_forms ? "<numerusform>" : "";
+    const std::string after = has_forms ? "</numerusform></translation>" : "</translation>";
     if (!translation) {
       const std::size_t end = places_.whole(last_element(message)).end;
-      return form(source, {end, end}, indentation_of(source) + "<translation type=\"unfinished\">", "</translation>");
+      return form(source, {end, end}, indentation_of(source) + "<translation type=\"unfinished\">" + before, after);
     }
     const std::string first = opening(places_.text(places_.open_tag(translation)));
     const std::string tag = type.empty() ? with_attribute(first, "type", "unfinished") : first;
-    if (!translation.child("numerusform")) return form(source, places_.whole(translation), tag, "</translation>");
+    if (!translation.child("numerusform")) return form(source, places_.whole(translation), tag + before, after);
     if (type.empty()) document_.replace(places_.open_tag(translation), tag);
     for (const pugi::xml_node f : translation.children("numerusform"))
       form(source, places_.whole(f), opening(places_.text(places_.open_tag(f))), "</numerusform>");
@@ -93,7 +106,7 @@ class QtReader {
 }  // namespace
 
 std::unique_ptr<Document> read_qt_linguist(std::string bytes, const DocumentOptions& options) {
-  if (bytes.find("<TS") == std::string::npos) QtReader::refuse_other_file(options.where);
+  if (!has_root(bytes)) QtReader::refuse_other_file(options.where);
   check_encoding(bytes, options.where);
   auto document = std::make_unique<TextDocument>(std::move(bytes));
   QtReader(*document, options).run();

@@ -283,6 +283,13 @@ TEST(QtLinguist, NumerusFormsAreFilled) {
   };
   EXPECT_EQ(capitals(message("", ""), "x.ts"), message("%n DOG(S)", "%n DOG(S)"));
   EXPECT_EQ(capitals(message("ein Hund", ""), "x.ts"), message("ein Hund", ""));
+  // Qt refuses a file with text in the translation of such a message.
+  const auto without = [](const std::string& translation) {
+    return qt("<message numerus=\"yes\">\n<source>%n dog(s)</source>" + translation + "</message>");
+  };
+  const std::string one = "\n<translation type=\"unfinished\"><numerusform>%n DOG(S)</numerusform></translation>";
+  EXPECT_EQ(capitals(without(""), "x.ts"), without(one));
+  EXPECT_EQ(capitals(without("\n<translation type=\"unfinished\"/>"), "x.ts"), without(one));
 }
 
 TEST(QtLinguist, LanguagesAreStatedAndCompared) {
@@ -290,7 +297,8 @@ TEST(QtLinguist, LanguagesAreStatedAndCompared) {
   EXPECT_EQ(capitals(qt("", ""), "x.ts", "pt-BR"), qt("", " language=\"pt_BR\""));
   EXPECT_TRUE(contains(refusal(qt("", " language=\"fr\""), "x.ts"), "target", "fr", "de"));
   EXPECT_TRUE(contains(refusal(qt("", " language=\"de\" sourcelanguage=\"fr\""), "x.ts"), "source", "fr"));
-  for (const std::string other : {"const a: number = 1;\n", "G\xff\x01\x02", "<xml/>", "<p><TS/></p>"})
+  for (const std::string other :
+       {"const a: number = 1;\n", "let a: List<TState>;\n", "G\xff\x01\x02", "<xml/>", "<p><TS/></p>"})
     EXPECT_TRUE(contains(refusal(other, "x.ts"), "x.ts", "Qt Linguist", "TypeScript")) << other;
 }
 
