@@ -129,7 +129,9 @@ void add_copy(TextDocument& document, std::vector<SlottedSegment> segments, XmlC
     done = slot.at.end;
     std::string after;
     if (s + 1 == segments.size()) after = std::string(bytes.substr(done, copy.content.end - done)) + copy.after;
-    slot.finish = [before, after](const std::string& text) { return before + text + after; };
+    slot.finish = [before, after, own = std::move(slot.finish)](std::string text) {
+      return before + (own ? own(std::move(text)) : text) + after;
+    };
     slot.at = s == 0 ? copy.at : Range{copy.at.end, copy.at.end};
     slot.always = true;
     document.add(std::move(slot), std::move(segments[s].segment));

@@ -98,6 +98,11 @@ TEST(Android, PluralsGetTheFormsOfTheLanguage) {
   EXPECT_EQ(capitals(source, "x.xml", "ru"), plurals(item("one", "%d DOG") + item("other", "%d DOGS") +
                                                      item("few", "%d DOGS") + item("many", "%d DOGS")));
   EXPECT_EQ(capitals(source, "x.xml", ""), plurals(item("one", "%d DOG") + item("other", "%d DOGS")));
+  // "@" and "?" at the beginning would be a reference.
+  const auto only = [&](const std::string& text) { return plurals(item("other", text)); };
+  const auto document = read(only("dogs"), "x.xml", "en");
+  EXPECT_EQ(document->write(std::vector<Segment>(2, {"@dogs", {}, {}})),
+            plurals(item("other", "\\@dogs") + item("one", "\\@dogs")));
   EXPECT_EQ(plural_categories("en"), (std::vector<std::string>{"one", "other"}));
   EXPECT_EQ(plural_categories("ja"), std::vector<std::string>{"other"});
   EXPECT_EQ(plural_categories("ara_Arab"), (std::vector<std::string>{"zero", "one", "two", "few", "many", "other"}));
