@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 
 #include "base/error.h"
 #include "base/line_of.h"
+#include "base/printable.h"
 #include "document/string_segment.h"
 #include "document/unicode_escape.h"
 #include "document/utf16_text.h"
@@ -18,6 +20,15 @@ std::string escape_apple(std::string_view text) {
 }
 std::string escape_apple_slot(std::string_view text, const Slot&) {
   return escape_apple(text);
+}
+
+constexpr std::string_view control_letters = "abfnrtv", controls = "\a\b\f\n\r\t\v";
+
+// At most three.
+std::size_t octal_digits(std::string_view text) {
+  std::size_t n = 0;
+  while (n < std::min<std::size_t>(text.size(), 3) && text[n] >= '0' && text[n] <= '7') ++n;
+  return n;
 }
 
 std::string unescaped_apple(std::string_view raw) {
@@ -34,8 +45,17 @@ std::string unescaped_apple(std::string_view raw) {
       at += known->bytes - 1;
       continue;
     }
+    const std::size_t digits = octal_digits(raw.substr(at + 1));
+    if (digits > 0) {
+      int code = 0;
+      std::from_chars(raw.data() + at + 1, raw.data() + at + 1 + digits, code, 8);
+      s += static_cast<char>(code);  // below 128: string() refuses others
+      at += digits;
+      continue;
+    }
     const char c = raw[++at];
-    s += c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c;
+    const std::size_t letter = control_letters.find(c);
+    s += letter == std::string_view::npos ? c : controls[letter];
   }
   return s;
 }
@@ -69,8 +89,9 @@ class AppleReader {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& what) const {
-    fail(fmt::format("{}: line {}", where_, line_of(bytes_, at_)), what, "an entry has the form \"key\" = \"value\";");
+  [[noreturn]] void refuse(const std::string& what,
+                           const char* hint = "an entry has the form \"key\" = \"value\";") const {
+    fail(fmt::format("{}: line {}", where_, line_of(bytes_, at_)), what, hint);
   }
   bool take(char c) {
     if (at_ >= bytes_.size() || bytes_[at_] != c) return false;
@@ -101,7 +122,13 @@ class AppleReader {
     };
     if (take('"')) {
       const std::size_t begin = at_;
-      while (at_ < bytes_.size() && bytes_[at_] != '"') at_ += bytes_[at_] == '\\' ? 2 : 1;
+      while (at_ < bytes_.size() && bytes_[at_] != '"') {
+        const bool is_escape = bytes_[at_] == '\\';
+        if (is_escape && octal_digits(bytes_.substr(at_ + 1)) == 3 && bytes_[at_ + 1] > '1')
+          refuse(fmt::format("{} is a character of NeXTSTEP's encoding", printable(bytes_.substr(at_, 4))),
+                 "write the character itself, or \\U and four hexadecimal digits");
+        at_ += is_escape ? 2 : 1;
+      }
       if (at_ >= bytes_.size()) {
         at_ = begin;
         refuse("a string is not closed");

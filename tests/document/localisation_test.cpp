@@ -121,6 +121,8 @@ TEST(AppleStrings, ValuesAreTranslated) {
   EXPECT_EQ(capitals("\xef\xbb\xbf\"a\" = \"b\";\n", "x.strings"), "\xef\xbb\xbf\"a\" = \"B\";\n");
   EXPECT_TRUE(contains(refusal("\"a\" = \"b\"\n\"c\" = \"d\";", "x.strings"), "x.strings: line 2", ";"));
   EXPECT_TRUE(contains(refusal("\n\"a\" = \"b;\n", "x.strings"), "line 2", "not closed"));
+  EXPECT_EQ(texts("\"a\" = \"x\\fy\\101\\0402\";", "x.strings"), std::vector<std::string>{"x\fyA 2"});
+  EXPECT_TRUE(contains(refusal("\"a\" = \"caf\\351\";", "x.strings"), "line 1", "\\351", "NeXTSTEP"));
   EXPECT_TRUE(contains(refusal("/* a", "x.strings"), "comment", "not closed"));
   EXPECT_TRUE(contains(refusal("<?xml version=\"1.0\"?><plist/>", "x.strings"), "property list"));
 }
