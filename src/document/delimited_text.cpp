@@ -7,15 +7,23 @@
 namespace tril::document {
 namespace {
 
-// Whether all rows have the same number of cells. @throws Error like DelimitedText
-bool is_even(std::string_view text, CellQuotes quotes) {
+// TSV, read with one meaning of quotation marks.
+struct TsvReading {
+  bool is_even = true;            ///< all rows have the same number of cells
+  bool has_marks_within = false;  ///< a cell that is not quoted has a quotation mark
+};
+// @throws Error like DelimitedText
+TsvReading reading_of(std::string_view text, CellQuotes quotes) {
   DelimitedText table(text, '\t', quotes, "");
+  TsvReading reading;
   std::optional<std::size_t> cells;
   while (const std::optional<TextRow> row = table.row()) {
-    if (cells && *cells != row->cells.size()) return false;
+    if (cells && *cells != row->cells.size()) reading.is_even = false;
     cells = row->cells.size();
+    for (const TextCell& cell : row->cells)
+      if (!cell.is_quoted && cell.value.find('"') != std::string::npos) reading.has_marks_within = true;
   }
-  return true;
+  return reading;
 }
 
 }  // namespace
@@ -70,9 +78,10 @@ TextCell DelimitedText::cell() {
 
 CellQuotes quotes_of_tsv(std::string_view text) {
   try {
-    if (text.find('"') == std::string_view::npos || is_even(text, CellQuotes::doubled) ||
-        !is_even(text, CellQuotes::none))
-      return CellQuotes::doubled;
+    if (text.find('"') == std::string_view::npos) return CellQuotes::doubled;
+    const TsvReading quoted = reading_of(text, CellQuotes::doubled), unquoted = reading_of(text, CellQuotes::none);
+    if (quoted.is_even != unquoted.is_even) return quoted.is_even ? CellQuotes::doubled : CellQuotes::none;
+    if (!quoted.has_marks_within) return CellQuotes::doubled;
   } catch (const Error&) {
   }
   return CellQuotes::none;

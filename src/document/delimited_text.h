@@ -57,7 +57,8 @@ class DelimitedText {
 };
 
 /// What quotation marks mean in TSV. They are ordinary characters if some cell begins with one but is not a quoted cell
-/// (`"Hello" he said`), or if only this reading gives all rows the same number of cells. Else they quote cells.
+/// (`"Hello" he said`), if only this reading gives all rows the same number of cells, or if both readings do and a cell
+/// that is not quoted has one (`5" pipe`). Else they quote cells.
 CellQuotes quotes_of_tsv(std::string_view text);
 
 }  // namespace tril::document

@@ -165,6 +165,8 @@ TEST(Csv, QuotesInTsvMeanWhatTheFileSays) {
   EXPECT_EQ(tsv("1\t\"a dog\n2\tit ran\"\t3\n", "2"), "1\t\"A DOG\n2\tIT RAN\"\t3\n");
   EXPECT_EQ(tsv("1\t\"a \"\"b\"\"\tc\"\n2\td\n", "2"), "1\t\"A \"\"B\"\"\tC\"\n2\tD\n") << "quoted, as Excel writes it";
   EXPECT_EQ(tsv("1\t\"a\nb\"\n2\td\n", "2"), "1\t\"A\nB\"\n2\tD\n");
+  EXPECT_EQ(tsv("1\t5\" pipe\n2\t\"dog\"\n", "2"), "1\t5\" PIPE\n2\t\"DOG\"\n") << "no cell is quoted";
+  EXPECT_EQ(tsv("1\ta \"dog\"\n", "2"), "1\tA \"DOG\"\n");
   // A tab or a line end in a translation would divide the cell.
   const auto written = [](const std::string& bytes) {
     return read_document(bytes, table("x.tsv", {}))->write(std::vector<Segment>{{"x\ty\nz \"q\"", {}, {}}});
