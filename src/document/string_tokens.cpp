@@ -73,6 +73,7 @@ std::size_t Placeholders::size_at(std::size_t at) const {
 std::size_t Placeholders::percent(std::size_t at) const {
   std::size_t i = at + 1;
   if (byte(i) == '%') return 2;
+  if (byte(i) == 'L' && is_ascii_digit(byte(i + 1))) return is_ascii_digit(byte(i + 2)) ? 4 : 3;  // Qt's, localized
   if (byte(i) == '{' || byte(i) == '(') {
     const std::size_t size = bracket(i, byte(i) == '{' ? longest_placeholder : longest_printf_name);
     if (size == 0 || byte(i) == '{') return size == 0 ? 0 : 1 + size;

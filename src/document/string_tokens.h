@@ -12,7 +12,7 @@
 namespace tril::document {
 
 /// The placeholders of a text: printf's (`%s`, `%1$d`, `%(name)s`), Apple's (`%@`, `%#@files@`, `%arg`), braces (`{name}`,
-/// `{0:.2f}`, `{{name}}`, `${name}`, `%{name}`, and whole ICU messages such as `{n, plural, ...}`), Qt's (`%1`, `%n`).
+/// `{0:.2f}`, `{{name}}`, `${name}`, `%{name}`, and whole ICU messages such as `{n, plural, ...}`), Qt's (`%1`, `%L1`, `%n`).
 class Placeholders {
  public:
   /// @param text  must outlive the object

@@ -129,8 +129,9 @@ TEST(Placeholders, OccurOnce) {
 
 TEST(Placeholders, AreThoseOfManyLanguages) {
   for (const std::string placeholder :
-       {"%s", "%1$d", "%-5.2f", "%(name)s", "%@", "%1$@", "%lld", "%#@files@", "%1$#@files@", "%arg", "{name}",
-        "{0:.2f}", "{{name}}", "${name}", "%{name}", "%1", "%n", "%%"}) {
+       {"%s",        "%1$d",        "%-5.2f", "%(name)s", "%@",      "%1$@",     "%lld",
+        "%#@files@", "%1$#@files@", "%arg",   "{name}",   "{0:.2f}", "{{name}}", "${name}",
+        "%{name}",   "%1",          "%L1",    "%L12",     "%n",      "%Ln",      "%%"}) {
     const auto tokens = string_tokens("a " + placeholder + " b");
     ASSERT_EQ(tokens.size(), 3u) << placeholder;
     EXPECT_EQ(tokens[1].at, (Range{2, 2 + placeholder.size()})) << placeholder;
