@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 
 #include "document/character_references.h"
 #include "document/html.h"
@@ -7,6 +8,20 @@
 #include "document/xml_places.h"
 
 namespace tril::document {
+namespace {
+
+// A name that ends in ".png" or the like. A sentence of Chinese has no blanks either.
+bool is_file_name(std::string_view text) {
+  constexpr std::size_t longest_extension = 5;
+  const std::size_t dot = text.rfind('.');
+  if (dot == std::string_view::npos || text.find_first_of(" \t\r\n") != std::string_view::npos) return false;
+  const std::string_view extension = text.substr(dot + 1);
+  return !extension.empty() && extension.size() <= longest_extension &&
+         std::all_of(extension.begin(), extension.end(),
+                     [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; });
+}
+
+}  // namespace
 
 std::optional<ParagraphContent> attribute_paragraph(const XmlNodes& nodes, std::size_t element, std::string_view name) {
   const std::string_view bytes = nodes.bytes();
@@ -14,9 +29,7 @@ std::optional<ParagraphContent> attribute_paragraph(const XmlNodes& nodes, std::
   const Range at = places.attribute_value(places.open_tag(nodes[element].tag), name);
   if (at.empty()) return std::nullopt;
   const std::string_view value = places.text(at);
-  const bool is_file =
-      value.find_first_of(" \t\r\n") == std::string_view::npos && value.find('.') != std::string_view::npos;
-  if (is_file) return std::nullopt;  // programs describe a picture by the name of its file
+  if (is_file_name(value)) return std::nullopt;  // programs describe a picture by the name of its file
   ParagraphContent content{.paragraph = {.at = at, .quote = bytes[at.end]}};
   const auto add = [&](Range part) {
     std::string words = html_unescaped(places.text(part));

@@ -37,6 +37,9 @@ TEST(AlternativeTexts, AreTranslatedInWord) {
             "<w:p>" + drawing("descr='A \"DOG\" &amp; IT&apos;S' title=\"\"") + "</w:p>");
   for (const std::string same : {"descr=\"photo.png\"", "descr=\"12\"", ""})
     EXPECT_EQ(word("<w:p>" + drawing(same) + "</w:p>"), "<w:p>" + drawing(same) + "</w:p>");
+  for (const std::string sentence : {"dog.", "图1.两只狗在跑a"})
+    EXPECT_NE(word("<w:p>" + drawing("descr=\"" + sentence + "\"") + "</w:p>"),
+              "<w:p>" + drawing("descr=\"" + sentence + "\"") + "</w:p>");
   const std::string shape = "<w:p><w:r><w:pict xmlns:v=\"urn:schemas-microsoft-com:vml\"><v:shape alt=\"";
   EXPECT_EQ(word(shape + "a dog\"/></w:pict></w:r></w:p>"), shape + "A DOG\"/></w:pict></w:r></w:p>");
 }
