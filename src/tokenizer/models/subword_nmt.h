@@ -8,12 +8,14 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tokenizer/models/merge_table.h"
+
 namespace tril {
 
 class SubwordNmt {
  public:
   /// Reads a file of codes: a line "#version: 0.2" or none, which means 0.1, then one merge "A B" for each line, the most frequent
-  /// first. The end of a word is "</w>".
+  /// first; empty lines at the end have no meaning. The end of a word is "</w>".
   /// @throws Error naming the line that is wrong
   static SubwordNmt parse(std::string_view codes, const std::string& where);
 
@@ -27,7 +29,8 @@ class SubwordNmt {
  private:
   std::string codes_;
   bool end_is_a_symbol_ = false;  // version 0.1: the end of a word is a symbol of its own before the merges
-  std::unordered_map<std::string, std::int32_t> ranks_;  // of "A B"
+  std::unordered_map<std::string, std::int32_t> symbols_;  // ids of the symbols in merges
+  MergeTable merges_{0};
 };
 
 }  // namespace tril
