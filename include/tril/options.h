@@ -1,6 +1,6 @@
 // Options by name: those that the program's commands have, with the same names, limits and defaults. docs/options.md describes
-// them; `beam-size` there is "beam-size" here, and "beam_size" is the same. A name that does not exist, a value outside its
-// limits, and options that contradict each other throw Error (usage) when the object that takes them is made.
+// them; `beam-size` there is "beam-size" here, and "beam_size" is the same. A name that does not exist, a name that is given
+// twice, a value outside its limits, and options that contradict each other throw Error (usage) when the object that takes them is made.
 #pragma once
 
 #include <tril/export.h>

@@ -23,7 +23,9 @@ void set_options(Fields& fields, const v0::Options& options) {
   for (const v0::Option& option : options) {
     std::string name = option.name;
     std::replace(name.begin(), name.end(), '_', '-');
-    fields.at(name, "options").set(option.value.texts(), name);
+    Field& field = fields.at(name, "options");
+    check(!field.given(), name, "is given twice");
+    field.set(option.value.texts(), name);
   }
   fields.check_complete();
 }

@@ -96,6 +96,8 @@ TEST(LibraryTranslator, NamesWhatIsWrong) {
   EXPECT_TRUE(contains(refused({{"beam-size", 0}}), "beam-size", "from 1 to 1000"));
   EXPECT_TRUE(contains(refused({{"beam-size", "many"}}), "beam-size", "an integer"));
   EXPECT_TRUE(contains(refused({{"beam-size", 4}, {"top-k", 3}}), "beam_size", "top_k"));
+  EXPECT_TRUE(contains(refused({{"beam-size", 4}, {"beam_size", 6}}), "beam-size", "twice"));
+  EXPECT_TRUE(contains(refused({{"bad-words", "a"}, {"bad-words", "b"}}), "bad-words", "twice"));
   EXPECT_TRUE(contains(refused({{"context", 2}}), "context", "language models"));
   EXPECT_TRUE(contains(refused({{"split", "lines"}, {"n-best", 2}}), "n_best"));
   EXPECT_TRUE(contains(refused({{"split-language", "de"}}), "split_language"));
