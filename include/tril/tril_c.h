@@ -6,7 +6,7 @@
  * the model may be freed first.
  *
  * Errors: a function that can fail takes `tril_error** error` as its last argument and returns NULL. *error is then a new error,
- * for tril_error_free(); after a success it is NULL. `error` may be NULL. No C++ exception leaves a function.
+ * for tril_error_free(), or NULL if there is no memory for one; after a success it is NULL. `error` may be NULL. No C++ exception leaves a function.
  *
  * Threads: functions that take const handles may be called from several threads at once. Calls that take the same translator,
  * generator or scorer wait for each other. A handle must not be freed while a call uses it.
@@ -58,7 +58,8 @@ typedef struct tril_options tril_options;
 
 /* NULL only if memory is exhausted. */
 TRIL_API tril_options* tril_options_new(void);
-/* Sets an option, or adds a value to it if it is a list that has some: ("beam-size", "6"), ("stop", "\n"). */
+/* Sets an option, or adds a value to it if it is a list that has some: ("beam-size", "6"), ("stop", "\n"). A mistake, such as
+ * NULL, is the error of the function that takes the options. */
 TRIL_API void tril_options_set(tril_options* options, const char* name, const char* value);
 TRIL_API void tril_options_free(tril_options* options);
 

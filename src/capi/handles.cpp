@@ -1,5 +1,8 @@
 #include "capi/handles.h"
 
+#include <algorithm>
+#include <new>
+
 namespace tril::capi {
 
 void check_given(const void* argument, const char* name) {
@@ -23,8 +26,38 @@ char* copy_of(const std::string& text) {
   return copy;
 }
 
-void store(tril_error** error, const Error& e) noexcept {
-  if (error) *error = new (std::nothrow) tril_error{e};
+namespace {
+
+// The exception that is being handled.
+Error current_error() {
+  try {
+    throw;
+  } catch (const Error& e) {
+    return e;
+  } catch (const std::bad_alloc&) {
+    return {ErrorKind::failure, "memory", "is exhausted"};
+  } catch (const std::exception& e) {
+    return {ErrorKind::failure, "", e.what()};
+  } catch (...) {
+    return {ErrorKind::failure, "", "an exception of an unknown kind"};
+  }
+}
+
+}  // namespace
+
+void store_current(tril_error** error) noexcept {
+  if (!error) return;
+  try {
+    *error = new tril_error{current_error()};
+  } catch (const std::exception&) {  // no memory for an error
+    *error = nullptr;
+  }
+}
+
+v0::Options list_of(const tril_options* options) {
+  if (!options) return {};
+  if (options->fault) std::rethrow_exception(options->fault);
+  return options->list;
 }
 
 }  // namespace tril::capi
@@ -61,15 +94,24 @@ tril_options* tril_options_new(void) {
   return new (std::nothrow) tril_options;
 }
 void tril_options_set(tril_options* options, const char* name, const char* value) {
-  if (!options || !name || !value) return;
-  for (tril::v0::Option& option : options->list)
-    if (option.name == name) {
-      std::vector<std::string> texts = option.value.texts();
+  if (!options || options->fault) return;
+  try {
+    tril::capi::check_given(name, "name");
+    tril::capi::check_given(value, name);
+    std::string known = name;
+    std::replace(known.begin(), known.end(), '_', '-');
+    const auto at = std::find_if(options->list.begin(), options->list.end(),
+                                 [&](const tril::v0::Option& option) { return option.name == known; });
+    if (at == options->list.end()) {
+      options->list.push_back({std::move(known), value});
+    } else {
+      std::vector<std::string> texts = at->value.texts();
       texts.emplace_back(value);
-      option.value = std::move(texts);
-      return;
+      at->value = std::move(texts);
     }
-  options->list.push_back({name, value});
+  } catch (...) {
+    options->fault = std::current_exception();
+  }
 }
 void tril_options_free(tril_options* options) {
   delete options;

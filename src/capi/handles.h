@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <new>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -18,6 +17,7 @@ struct tril_error {
 };
 struct tril_options {
   tril::v0::Options list;
+  std::exception_ptr fault;  ///< the first of tril_options_set(), for the function that takes the options
 };
 struct tril_model {
   tril::v0::Model model;
@@ -55,12 +55,11 @@ std::vector<std::string> texts_of(const char* const* texts, std::size_t count, c
 /// A copy for tril_string_free().
 char* copy_of(const std::string& text);
 
-/// Stores an error for the caller, if it wants one.
-void store(tril_error** error, const Error& e) noexcept;
+/// Stores the exception that is being handled for the caller, if it wants an error.
+void store_current(tril_error** error) noexcept;
 
-inline v0::Options list_of(const tril_options* options) {
-  return options ? options->list : v0::Options{};
-}
+/// @throws the exception of tril_options_set()
+v0::Options list_of(const tril_options* options);
 
 /// What `call` returns, a pointer; null after an exception, which becomes *error.
 template <class Call>
@@ -68,14 +67,8 @@ auto guarded(tril_error** error, const Call& call) noexcept -> decltype(call()) 
   if (error) *error = nullptr;
   try {
     return call();
-  } catch (const Error& e) {
-    store(error, e);
-  } catch (const std::bad_alloc&) {
-    store(error, Error(ErrorKind::failure, "memory", "is exhausted"));
-  } catch (const std::exception& e) {
-    store(error, Error(ErrorKind::failure, "", e.what()));
   } catch (...) {
-    store(error, Error(ErrorKind::failure, "", "an exception of an unknown kind"));
+    store_current(error);
   }
   return nullptr;
 }

@@ -123,6 +123,18 @@ TEST_F(CInterface, ReportsErrorsInsteadOfExceptions) {
   EXPECT_EQ(error, nullptr);  // a success clears it
 }
 
+TEST_F(CInterface, OptionsAreNeverIgnored) {
+  const auto model = own(tril_model_open(marian().c_str(), nullptr, nullptr));
+  const auto refused_with = [&](std::initializer_list<std::pair<const char*, const char*>> options) {
+    const auto list = own(tril_options_new());
+    for (const auto& [name, value] : options) tril_options_set(list.get(), name, value);
+    return refused([&](tril_error** e) { return tril_translator_new(model.get(), list.get(), e); });
+  };
+  EXPECT_TRUE(contains(refused_with({{"beam-size", nullptr}, {"n-best", "0"}}), "2 beam-size", "NULL"));
+  EXPECT_TRUE(contains(refused_with({{nullptr, "4"}}), "2 name", "NULL"));
+  EXPECT_TRUE(contains(refused_with({{"beam-size", "4"}, {"beam_size", "6"}}), "2 beam-size", "one value, got 2"));
+}
+
 struct Heard {
   std::string text;
   int ended = 0, calls = 0, stop_after = 1000;
