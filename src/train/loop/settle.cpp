@@ -7,6 +7,7 @@
 #include "base/number_text.h"
 #include "base/printable.h"
 #include "base/utf8.h"
+#include "nn/attention_heads.h"
 #include "train/families/new_family.h"
 
 namespace tril::train {
