@@ -173,7 +173,7 @@ class CatalogReader {
           out.key(m.key);
           out.json.add(bytes_.substr(m.at.begin, m.at.size()));
         }
-        if (const JsonPlace* const own = s.find("variations")) varied(out, *own, key);
+        if (const JsonPlace* const nested = s.find("variations")) varied(out, *nested, key);
         out.close();
       }
       out.close();

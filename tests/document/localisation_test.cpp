@@ -191,7 +191,7 @@ TEST(StringCatalog, ExistingTextsStayUnlessTheyAreNew) {
            "}}},\"version\":\"1.0\"}";
   };
   const std::string fresh = "{\"stringUnit\":{\"state\":\"needs_review\",\"value\":\"DOG\"}}";
-  for (const std::string& old : {"{\"stringUnit\":{\"state\":\"new\",\"value\":\"x\"}}",
+  for (const std::string old : {"{\"stringUnit\":{\"state\":\"new\",\"value\":\"x\"}}",
                                  "{\"stringUnit\":{\"state\":\"translated\",\"value\":\"\"}}", "{}"})
     EXPECT_EQ(capitals(with(old), "x.xcstrings"), with(fresh));
   for (const std::string& kept : {"{\"stringUnit\":{\"state\":\"needs_review\",\"value\":\"Hund\"}}",
