@@ -192,10 +192,10 @@ TEST(StringCatalog, ExistingTextsStayUnlessTheyAreNew) {
   };
   const std::string fresh = "{\"stringUnit\":{\"state\":\"needs_review\",\"value\":\"DOG\"}}";
   for (const std::string old : {"{\"stringUnit\":{\"state\":\"new\",\"value\":\"x\"}}",
-                                 "{\"stringUnit\":{\"state\":\"translated\",\"value\":\"\"}}", "{}"})
+                                "{\"stringUnit\":{\"state\":\"translated\",\"value\":\"\"}}", "{}"})
     EXPECT_EQ(capitals(with(old), "x.xcstrings"), with(fresh));
-  for (const std::string& kept : {"{\"stringUnit\":{\"state\":\"needs_review\",\"value\":\"Hund\"}}",
-                                  "{\"variations\":{\"plural\":{\"other\":{}}}}"})
+  for (const std::string kept : {"{\"stringUnit\":{\"state\":\"needs_review\",\"value\":\"Hund\"}}",
+                                 "{\"variations\":{\"plural\":{\"other\":{}}}}"})
     EXPECT_EQ(capitals(with(kept), "x.xcstrings"), with(kept));
   EXPECT_EQ(capitals(with(fresh, "fr"), "x.xcstrings"), with(fresh + ",\"fr\":" + fresh, "de"));
   EXPECT_EQ(capitals("{\"sourceLanguage\":\"en\",\"strings\":{\"dog\":{}}}", "x.xcstrings"),
