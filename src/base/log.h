@@ -1,5 +1,5 @@
-// The program's log: spdlog's default logger, on stderr, so that stdout holds only results. Libraries below cli/ log
-// through logger(); only main sets it up.
+// The program's log: spdlog's default logger, on stderr, so that the standard output has only results. Libraries
+// below cli/ log through logger(); only main sets it up.
 #pragma once
 
 #include <spdlog/logger.h>
@@ -23,7 +23,7 @@ Fields fields_of(LogOptions& options);
 void set_up_log(const LogOptions& options);
 
 /// Where libraries write messages: spdlog's default logger if somebody gave it a name, as set_up_log() does; else warnings and
-/// errors go to stderr. A library must not print to stdout, as spdlog's own default logger does.
+/// errors go to stderr. A library must not write to the standard output, as spdlog's own default logger does.
 std::shared_ptr<spdlog::logger> logger();
 
 /// True if stderr is a terminal, where a progress line makes sense.

@@ -139,7 +139,7 @@ TEST_F(LanguageModel, OfAnyFamilyLearnsPiecesToo) {
           "has no effect without --type byte_bpe");
   refused(run_tril({"vocab", "--train-sets", train_text, "--type", "byte_bpe", "--size", "200", "--out", never}),
           "200 is too small");
-  refused(run_tril({"vocab", "--train-sets", train_text, "--type", "byte_bpe", "--out", train_text}), "is a file");
+  refused(run_tril({"vocab", "--train-sets", train_text, "--type", "byte_bpe", "--out", valid_text}), "is a file");
 }
 
 TEST_F(LanguageModel, BecomesAGgufFileAndADirectoryAgain) {

@@ -81,7 +81,7 @@ TEST(Program, NamesTheMistakeAndTheRemedy) {
       {{"--versoin"}, "tril: --versoin is not an option here; did you mean --version?"},
       {{"eval", "--refrence", "x"}, "tril eval: --refrence is not an option; did you mean --reference?"},
       {{"eval", "--refrence=x"}, "tril eval: --refrence is not an option; did you mean --reference?"},
-      {{"eval", "-z"}, "tril eval: -z is not an option"},
+      {{"eval", "-z"}, "tril eval: -z is not an option; --help lists the options"},
       {{"eval"},
        "tril eval: --reference: this is required: reference translations; several files are several references for "
        "each "

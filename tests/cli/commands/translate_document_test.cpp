@@ -100,7 +100,7 @@ TEST_F(TranslateDocument, MistakesAreNamed) {
   };
   EXPECT_TRUE(contains(fails({page}, 2), "--to"));
   EXPECT_TRUE(contains(fails({other, "--to", "de"}, 2), "a.exe", "html"));
-  EXPECT_TRUE(contains(fails({page, "-o", page}, 2), "is the document"));
+  EXPECT_TRUE(contains(fails({page, "-o", page}, 2), "is also --document"));
   EXPECT_TRUE(contains(fails({page, "--to", "de", "--json"}, 2), "--json"));
   EXPECT_TRUE(contains(fails({page, "--to", "de", "--columns", "1"}, 2), "--columns", "CSV"));
   EXPECT_TRUE(contains(fails({"--to", "de"}, 2), "--to"));
