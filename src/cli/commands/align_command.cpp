@@ -4,6 +4,7 @@
 #include "base/number_text.h"
 #include "cli/commands/commands.h"
 #include "cli/corpus_work/align_progress.h"
+#include "cli/io/stop_signal.h"
 #include "train/loop/data.h"
 
 namespace tril::cli {
@@ -58,7 +59,7 @@ int align(AlignCommandOptions o, bool quiet) {
   check(o.out != "-", "--out", "alignments must go to a file, not to standard output");
   o.aligner.iterations = static_cast<int>(o.iterations);
   const StopSignal stop;
-  learn_alignments({.corpus = corpus, .files = {o.out}, .options = o.aligner, .quiet = quiet}, stop);
+  learn_alignments({.corpus = corpus, .files = {o.out}, .options = o.aligner, .quiet = quiet}, stop.token());
   return exit_success;
 }
 

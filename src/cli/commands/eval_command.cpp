@@ -3,31 +3,25 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/number_text.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/eval_options.h"
 #include "cli/io/standard_output.h"
 #include "corpus/reader.h"
-#include "format/json_text.h"
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
 
 namespace tril::cli {
 namespace {
 
-enum class Score : std::uint8_t { bleu, chrf };
-
-struct EvalOptions {
+struct EvalCommandOptions : EvalOptions {
   std::string input = "-";
   std::vector<std::string> references;
-  std::vector<Score> metrics{Score::bleu, Score::chrf};
-  BleuTokenizer tokenizer = BleuTokenizer::v13a;
-  std::int64_t chrf_word_order = 0;
-  bool lowercase = false, json = false;
+  bool json = false;
 };
 
-Fields fields_of(EvalOptions& o) {
+Fields fields_of(EvalCommandOptions& o) {
   Fields f;
   f.group("Text");
   f.add("input", &o.input, "translations, one per line; - is standard input").letter('i').value_name("FILE");
@@ -35,26 +29,9 @@ Fields fields_of(EvalOptions& o) {
       .letter('r')
       .value_name("FILE")
       .required();
-  f.group("Scores");
-  f.add("metrics", &o.metrics, "bleu, chrf, or both, separated by a comma",
-        {{"bleu", Score::bleu}, {"chrf", Score::chrf}})
-      .value_name("NAMES");
-  f.add("tokenize", &o.tokenizer, "how BLEU splits words",
-        {{"13a", BleuTokenizer::v13a}, {"none", BleuTokenizer::none}})
-      .value_name("NAME");
-  f.add("chrf-word-order", &o.chrf_word_order, "order of the word n-grams in chrF; 2 is chrF++").at_least(0).at_most(9);
-  f.add("lowercase", &o.lowercase, "ignore case");
+  add_score_fields(f, o);
   f.add("json", &o.json, "print one JSON object");
   return f;
-}
-
-nlohmann::ordered_json bleu_json(const BleuScore& s, const std::string& signature) {
-  return {{"score", s.score},
-          {"precisions", s.precisions},
-          {"brevity_penalty", s.brevity_penalty},
-          {"hypothesis_length", s.hypothesis_length},
-          {"reference_length", s.reference_length},
-          {"signature", signature}};
 }
 
 std::string bleu_text(const BleuScore& s, const std::string& signature) {
@@ -65,7 +42,7 @@ std::string bleu_text(const BleuScore& s, const std::string& signature) {
                      s.brevity_penalty, ratio, s.hypothesis_length, s.reference_length);
 }
 
-int evaluate(const EvalOptions& o, const Fields& fields) {
+int evaluate(const EvalCommandOptions& o, const Fields& fields) {
   const auto check_used = [&](const char* name, Score by) {
     if (fields.given(name) && std::find(o.metrics.begin(), o.metrics.end(), by) == o.metrics.end())
       fail_usage(fmt::format("--{}", name),
@@ -86,34 +63,26 @@ int evaluate(const EvalOptions& o, const Fields& fields) {
            "each line needs a reference");
   if (hypotheses.empty()) fail(input, "is empty, expected at least one line");
 
-  nlohmann::ordered_json result;
+  if (o.json) {
+    write_stdout(scores_json(o, hypotheses, references) + "\n");
+    return exit_success;
+  }
   for (const Score metric : o.metrics) {
     if (metric == Score::bleu) {
-      const BleuOptions options{o.tokenizer, o.lowercase};
-      const BleuScore score = bleu(hypotheses, references, options);
-      const std::string signature = bleu_signature(options, references.size());
-      if (o.json)
-        result["bleu"] = bleu_json(score, signature);
-      else
-        write_stdout(bleu_text(score, signature) + "\n");
+      const BleuOptions options = bleu_options(o);
+      write_stdout(bleu_text(bleu(hypotheses, references, options), bleu_signature(options, references.size())) + "\n");
     } else {
-      const ChrfOptions options{.word_order = static_cast<int>(o.chrf_word_order), .lowercase = o.lowercase};
-      const double score = chrf(hypotheses, references, options);
-      const std::string signature = chrf_signature(options, references.size());
-      if (o.json)
-        result["chrf"] = {{"score", score}, {"signature", signature}};
-      else
-        print_stdout("{} = {:.2f}\n", signature, score);
+      const ChrfOptions options = chrf_options(o);
+      print_stdout("{} = {:.2f}\n", chrf_signature(options, references.size()), chrf(hypotheses, references, options));
     }
   }
-  if (o.json) write_stdout(json_text(result) + "\n");
   return exit_success;
 }
 
 }  // namespace
 
 void add_eval(App& app) {
-  auto o = std::make_shared<EvalOptions>();
+  auto o = std::make_shared<EvalCommandOptions>();
   app.add({.name = "eval",
            .summary = "score translations against references with BLEU and chrF",
            .description = "Scores are the corpus scores of sacrebleu, to the last printed digit; each comes with a "

@@ -103,7 +103,7 @@ std::string LineTranslator::translate(const std::vector<std::string>& texts, con
   return form_.split.split == Split::none ? translate_whole(texts, prefixes, first) : translate_split(texts, first);
 }
 
-std::vector<std::vector<search::Translation>> LineTranslator::translations_of(const std::vector<std::string>& texts,
+std::vector<std::vector<search::Translation>> LineTranslator::translate_texts(const std::vector<std::string>& texts,
                                                                               const std::vector<std::string>& prefixes,
                                                                               std::int64_t first) {
   std::vector<std::string> tagged;
@@ -117,7 +117,7 @@ std::vector<search::Translation> LineTranslator::best(const std::vector<std::str
   for (std::int64_t number = first; const std::string& text : texts)
     languages_.target.check_tag(text, fmt::format("sentence {}", ++number));
   std::vector<search::Translation> list;
-  for (std::vector<search::Translation>& one : translations_of(texts, {}, first)) {
+  for (std::vector<search::Translation>& one : translate_texts(texts, {}, first)) {
     if (one[0].stop_reason == search::StopReason::cancelled) break;
     ++lines_;
     tally_.add(one[0]);
@@ -128,7 +128,7 @@ std::vector<search::Translation> LineTranslator::best(const std::vector<std::str
 
 std::string LineTranslator::translate_whole(const std::vector<std::string>& texts,
                                             const std::vector<std::string>& prefixes, std::int64_t first) {
-  const auto translations = translations_of(texts, prefixes, first);
+  const auto translations = translate_texts(texts, prefixes, first);
   std::string out;
   std::int64_t number = first;
   for (std::size_t i = 0; i < texts.size(); ++i, ++number) {
@@ -151,9 +151,14 @@ std::string LineTranslator::translate_whole(const std::vector<std::string>& text
   return out;
 }
 
+std::vector<search::SplitTranslation> LineTranslator::translate_in_parts(const std::vector<std::string>& texts,
+                                                                         std::int64_t first) {
+  return split_.translate(texts, languages_.said.prefix, static_cast<std::uint64_t>(first),
+                          {.on_partial = {}, .stop = stop_});
+}
+
 std::string LineTranslator::translate_split(const std::vector<std::string>& texts, std::int64_t first) {
-  const auto translations = split_.translate(texts, languages_.said.prefix, static_cast<std::uint64_t>(first),
-                                             {.on_partial = {}, .stop = stop_});
+  const auto translations = translate_in_parts(texts, first);
   std::string out;
   for (std::int64_t number = first; const search::SplitTranslation& t : translations) {
     const std::string& source = texts[static_cast<std::size_t>(number++ - first)];

@@ -45,6 +45,15 @@ class LineTranslator {
   /// @param first  the number of the first line in the whole text, from 0
   std::string translate(const std::vector<std::string>& texts, const std::vector<std::string>& prefixes,
                         std::int64_t first);
+  /// The translations of each text as a whole, best first; those of a text whose search was stopped are cancelled.
+  /// @param first  as above
+  std::vector<std::vector<search::Translation>> translate_texts(const std::vector<std::string>& texts,
+                                                                const std::vector<std::string>& prefixes,
+                                                                std::int64_t first);
+  /// Likewise, in parts as the form's `split` says.
+  std::vector<search::SplitTranslation> translate_in_parts(const std::vector<std::string>& texts, std::int64_t first);
+  /// Replaces what stops the searches that follow.
+  void stop_by(std::stop_token stop) { stop_ = std::move(stop); }
   /// The best translation of each text as a whole; fewer if the search was stopped. @param first  as above
   std::vector<search::Translation> best(const std::vector<std::string>& texts, std::int64_t first);
   const LineTally& tally() const { return tally_; }
@@ -52,9 +61,6 @@ class LineTranslator {
   std::int64_t lines() const { return lines_; }
 
  private:
-  std::vector<std::vector<search::Translation>> translations_of(const std::vector<std::string>& texts,
-                                                                const std::vector<std::string>& prefixes,
-                                                                std::int64_t first);
   std::string translate_whole(const std::vector<std::string>& texts, const std::vector<std::string>& prefixes,
                               std::int64_t first);
   std::string translate_split(const std::vector<std::string>& texts, std::int64_t first);

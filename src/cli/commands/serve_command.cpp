@@ -10,6 +10,7 @@
 #include "base/cores.h"
 #include "base/printable.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/run_server.h"
 #include "cli/io/access_log.h"
 #include "cli/io/blocked_signals.h"
 #include "cli/serving/model_loaders.h"
@@ -88,9 +89,10 @@ void check_origins(const std::vector<std::string>& origins) {
   }
 }
 
-int serve(ServeOptions o) {
+}  // namespace
+
+void run_server(ServeOptions o, const ServerSignals& signals) {
   check_origins(o.cors_origins);
-  const BlockedSignals signals{SIGINT, SIGTERM, SIGHUP};
   serve::ServiceOptions options;
   options.keys = keys_of(o);
   options.origins.own_names_only = is_own_machine(o.host) && options.keys.api.empty();
@@ -170,6 +172,7 @@ int serve(ServeOptions o) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
   });
   spdlog::info("listening on {}://{}:{}", o.tls_certificate.empty() ? "http" : "https", o.host, server.port());
+  if (signals.listening) signals.listening(server.port());
 
   for (bool begun = false;;) {
     const int signal = signals.wait(std::chrono::milliseconds(100));
@@ -205,10 +208,7 @@ int serve(ServeOptions o) {
     if (const int signal = signals.wait(std::chrono::milliseconds(100));
         (signal == SIGINT || signal == SIGTERM) && serve::Clock::now() - began > std::chrono::milliseconds(500))
       signals.end_by(signal);
-  return exit_success;
 }
-
-}  // namespace
 
 void add_serve(App& app) {
   auto o = std::make_shared<ServeOptions>();
@@ -236,7 +236,12 @@ void add_serve(App& app) {
        .models = {"model", "adapter"},
        .outputs = {"access-log", "suggestions"},
        .apply_preset = {},
-       .run = [o](const Invocation&) { return serve(*o); }});
+       .run = [o](const Invocation&) {
+         const BlockedSignals signals{SIGINT, SIGTERM, SIGHUP};
+         run_server(*o, {.wait = [&](std::chrono::milliseconds most) { return signals.wait(most); },
+                         .end_by = [&](int signal) { signals.end_by(signal); }});
+         return exit_success;
+       }});
 }
 
 }  // namespace tril::cli

@@ -13,49 +13,24 @@
 #include "cli/commands/document_options.h"
 #include "cli/commands/document_translator.h"
 #include "cli/commands/line_translator.h"
-#include "cli/commands/shortlist_option.h"
-#include "cli/commands/term_options.h"
 #include "cli/commands/translated_lines.h"
+#include "cli/commands/translation_setup.h"
 #include "cli/commands/watch_documents.h"
 #include "cli/corpus_work/corpus_work.h"
 #include "cli/io/line_stream.h"
 #include "cli/io/matching_lines.h"
 #include "cli/io/partial_output.h"
 #include "cli/io/stop_signal.h"
-#include "cli/options/alignment_options.h"
-#include "cli/options/assumed_language.h"
 #include "cli/options/corpus_options.h"
 #include "cli/options/model_identity.h"
-#include "cli/options/model_set.h"
-#include "cli/options/prompt_options.h"
-#include "decode/models/decoding_options.h"
-#include "decode/models/model_languages.h"
-#include "decode/models/split_fields.h"
-#include "decode/models/target_language.h"
-#include "decode/texts/prompted_text.h"
-#include "decode/texts/recall.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
-#include "tokenizer/files/language_tag.h"
 
 namespace tril::cli {
 namespace {
 
-struct TranslateOptions {
-  DecodingOptions decoding;
-  ModelSetOptions others;
-  std::int64_t mbr = 0;
-  bool deterministic = false;
-  AlignmentOptions alignment;
-  bool replace_unknowns = false;
-  std::vector<std::string> shortlist;
+struct TranslateOptions : TranslationSetup {
   DocumentFields documents;
   std::string input = "-", output = "-";
-  std::string source_language, target_language;
   std::optional<std::string> target_prefix;
-  TermOptions terms;
-  PromptOptions prompt;
-  SplitLineOptions split;
   bool json = false, skip_invalid = false;
   CorpusOptions corpus;
 };
@@ -81,78 +56,18 @@ Fields fields_of(TranslateOptions& o) {
         "new word begins")
       .value_name("FILE");
   add_term_fields(f, o.terms);
-  f.add("n-best", &o.decoding.search.n_best, "print this many translations of each line: number ||| text ||| score")
-      .at_least(1)
-      .at_most(1000);
+  add_n_best_field(f, o);
   f.add("skip-invalid", &o.skip_invalid, "treat a line that is not UTF-8 as empty");
   f.add("json", &o.json, "print a JSON object for each line, with scores");
   f.group("Language models");
   add_prompt_fields(f, o.prompt);
   f.group("Large texts");
   add_corpus_fields(f, o.corpus);
-  f.group("Attention");
-  add_alignment_fields(f, o.alignment);
-  f.add("replace-unknowns", &o.replace_unknowns,
-        "replace an unknown token in the output with the source word it attends to most");
-  add_coverage_field(f, o.decoding.search);
-  f.add("shortlist", &o.shortlist,
-        "vocabulary shortlist: Marian's binary file (lex.*.bin), or a table made by `tril shortlist`, which may be "
-        "followed by the number of most frequent tokens (100), the number of translations of each source token (100) "
-        "and their minimum probability (0)")
-      .value_name("FILE [FIRST [BEST [P]]]");
-  f.group("Search");
-  add_translation_fields(f, o.decoding);
-  f.add("mbr", &o.mbr,
-        "minimum Bayes risk decoding: draw N translations of each line with the sampling options and take the one most "
-        "similar to the others by chrF; 0: off")
-      .at_least(0)
-      .at_most(10'000);
-  add_deterministic_field(f, o.deterministic);
-  add_choice_fields(f, o.decoding);
-  f.group("Several models");
-  add_ensemble_fields(f, o.others);
-  add_speculative_fields(f, o.others);
+  add_attention_fields(f, o);
+  add_translation_search_fields(f, o);
   add_document_rules(f);
-  f.excludes("memory", "alignment", "a translation from the memory has none");
-  for (const char* ranks : {"length-penalty", "coverage-penalty"})
-    f.excludes("mbr", ranks, "samples are ranked only by their similarity to the others");
+  add_translation_rules(f);
   return f;
-}
-
-// The search's options; minimum Bayes risk decoding samples its candidates.
-DecodingOptions sampled(const TranslateOptions& o) {
-  DecodingOptions d = o.decoding;
-  if (o.mbr == 0) return d;
-  SearchOptions& s = d.search;
-  if (s.n_best > o.mbr)
-    fail_usage("--n-best", fmt::format("{} is more than the {} translations that --mbr draws", s.n_best, o.mbr),
-               fmt::format("pass --mbr {} or more", s.n_best));
-  if (s.beam_size.value_or(1) > 1 || s.temperature == 0.0)
-    fail_usage("--mbr", "draws translations and uses no beam", "leave --beam-size and --temperature 0 out");
-  s.sampling = true;
-  s.n_best = o.mbr;
-  return d;
-}
-
-// The options from flags and directory, except for other models.
-search::TranslatorOptions settled(const TranslateOptions& o, const model::GenerationConfig& published,
-                                  const model::Model& m, const Tokenizer& tokenizer, const Languages& languages) {
-  search::TranslatorOptions t = translator_options(sampled(o), published, m, tokenizer);
-  search::SearchPlan& s = t.decoding.search;
-  t.source_language = languages.source, t.target_language = languages.target;
-  s.scores = o.json || o.decoding.search.n_best > 1;
-  s.attention = attention_heads(o.alignment, m, o.replace_unknowns || s.coverage_penalty > 0);
-  t.replace_unknowns = o.replace_unknowns;
-  if (o.terms.has_terms() && m.has_encoder() && !s.has_beam())
-    fail_usage(o.terms.terminology ? "--terminology" : "--glossary", "needs a beam search to place phrases",
-               "pass a beam, for example -b 8");
-  t.decoding.deterministic = o.deterministic;
-  t.context = static_cast<std::int32_t>(o.prompt.context);
-  t.style = o.prompt.style;
-  if (!m.has_encoder() && !o.deterministic) t.decoding.session.prefix_tokens = shared_prompt_tokens;
-  t.mbr_best = o.mbr > 0 ? static_cast<std::int32_t>(o.decoding.search.n_best) : 0;
-  s.shortlist = shortlist_of(o.shortlist, tokenizer, s);
-  return t;
 }
 
 // Everything that affects the translation of a shared text, and must be the same in all processes.
@@ -223,41 +138,6 @@ std::optional<std::int64_t> translate_stream(const TranslateOptions& o, const St
   return lines.invalid();
 }
 
-// The languages of the lines. A prompt takes any; the vocabulary of a model with an encoder lists its own.
-// @param stated  the target language of a model with one
-LineLanguages line_languages(const TranslateOptions& o, const model::Model& m, const Tokenizer& tokenizer, bool forced,
-                             const std::string& stated) {
-  const std::optional<std::string>& to = o.documents.to;
-  const bool by_to = to && o.target_language.empty();
-  if (!m.has_encoder()) {
-    const std::string& target = by_to ? *to : o.target_language;
-    return {.said = {.prefix = "", .source = o.source_language, .target = target},
-            .target = {m, tokenizer, target, true}};
-  }
-  const std::string target = by_to ? told_language(*to, tokenizer, stated) : o.target_language;
-  const bool detects = o.source_language == "auto";
-  LineLanguages languages{.said = choose_languages(tokenizer, detects ? "" : o.source_language, target,
-                                                   "--source-language", by_to ? "--to" : "--target-language"),
-                          .target = {m, tokenizer, target, forced}};
-  languages.target.check_tokens();
-  if (detects)
-    languages.sources = std::make_shared<LineSources>(tokenizer);
-  else
-    warn_of_assumed_language(o.decoding.model, tokenizer, languages.said);
-  return languages;
-}
-
-// The languages that glossaries and memories must have; "": not known.
-terms::LanguagePair language_pair(const TranslateOptions& o, const StatedLanguages& stated) {
-  const auto first = [](std::initializer_list<std::string> codes) {
-    for (const std::string& code : codes)
-      if (!code.empty()) return code;
-    return std::string();
-  };
-  return {first({o.source_language == "auto" ? "" : o.source_language, stated.source}),
-          first({o.target_language, o.documents.to.value_or(""), stated.target})};
-}
-
 // Throws Error(usage) for what has no meaning for a line in parts.
 void check_split(const TranslateOptions& o) {
   if (o.split.split == Split::none) {
@@ -292,35 +172,21 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   const Passage passage = passage_of(o.corpus, o.input, o.target_prefix);
   if (!together && !o.documents.any()) check_output(o.output);
   const StopSignal stop;
-  const auto source = model::ModelSource::open(o.decoding.model);
-  const std::unique_ptr<model::Model> model = load_model(source, o.decoding);
-  const std::shared_ptr<const Tokenizer> tokenizer = source.tokenizer();
-  const model::GenerationConfig published = published_generation(source);
+  const LoadedModel loaded(o.decoding);
+  const std::unique_ptr<model::Model>& model = loaded.model;
   check_kind(fields, *model);
   if (together && o.prompt.context > 0)
     fail_usage("--context", "the blocks of a text that several processes translate have no order", "leave it out");
-  const StatedLanguages stated = model->has_encoder() ? model_languages(source) : tokenizer->stated_languages();
-  const LineLanguages languages =
-      line_languages(o, *model, *tokenizer, published.forced_bos_token_id.has_value(), stated.target);
-  search::TranslatorOptions options = settled(o, published, *model, *tokenizer, languages.said);
-  if (languages.sources)
-    options.source_of = [sources = languages.sources](const std::string& line) { return sources->counted(line); };
-  const terms::LanguagePair pair = language_pair(o, stated);
-  options.terminology = terminology_of(o.terms, pair);
-  const std::shared_ptr<const terms::TranslationMemory> memory = memory_of(o.terms, pair);
-  if (memory && o.terms.memory_use == terms::MemoryUse::exact)
-    options.recall = search::recall_from(memory, languages.said.prefix, *tokenizer);
-  const ModelSet others(o.others, o.decoding, *model, tokenizer.get());
-  others.give_to(options.decoding);
-  const auto make_text = [&] {
-    return search::make_translation_text(*model, tokenizer, load_prompt(source, *model, o.prompt.prompt_template));
-  };
+  const ModelSet others(o.others, o.decoding, *model, loaded.tokenizer.get());
+  const SettledTranslation settled = settle(o, loaded, others, o.json, o.documents.to);
+  const LineLanguages& languages = settled.languages;
+  const search::TranslatorOptions& options = settled.options;
   LineForm form{.json = o.json,
                 .n_best = o.decoding.search.n_best,
                 .terms = o.terms.has_terms(),
-                .memory = memory,
+                .memory = settled.memory,
                 .alignment = o.alignment,
-                .split = split_options(o.split, languages.said, o.target_language, stated)};
+                .split = split_options(o.split, languages.said, o.target_language, loaded.stated)};
   const std::size_t window = lines_at_a_time(options.decoding.batch_size, options.decoding.threads);
   const auto warn_of_sources = [&] {
     if (languages.sources && languages.sources->uncertain() > 0)
@@ -333,7 +199,7 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
       plan.source_language = languages.sources ? "" : form.split.source_language;
     search::TranslatorOptions with_links = options;
     if (model->has_encoder()) with_links.decoding.search.attention = attention_heads(o.alignment, *model, true);
-    DocumentTranslator documents({.make_text = make_text,
+    DocumentTranslator documents({.make_text = [&] { return make_text(o, loaded); },
                                   .plain = options,
                                   .with_links = with_links,
                                   .form = form,
@@ -349,7 +215,7 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
     warn_of_sources();
     return exit_success;
   }
-  search::Translator translator(make_text(), options);
+  search::Translator translator(make_text(o, loaded), options);
   LineTranslator lines(form, languages, translator, stop.token());
   std::int64_t invalid = 0;
   if (together) {

@@ -11,7 +11,7 @@
 
 namespace tril::cli {
 
-void learn_alignments(const AlignmentTask& task, const StopSignal& stop) {
+void learn_alignments(const AlignmentTask& task, const std::stop_token& stop) {
   const std::vector<std::string>& files = task.files;
   ProgressOptions line;
   line.label = "iteration";
@@ -23,7 +23,7 @@ void learn_alignments(const AlignmentTask& task, const StopSignal& stop) {
   std::mutex one_at_a_time;
   std::int64_t done = 0;
   const AlignmentCounts counts = align_corpus(task.corpus, files, task.options, task.tokenizer, [&] {
-    if (stop.came()) fail(files[0], "stopped while learning alignments; nothing is written");
+    if (stop.stop_requested()) fail(files[0], "stopped while learning alignments; nothing is written");
     const std::lock_guard lock(one_at_a_time);
     progress.update(++done);
   });

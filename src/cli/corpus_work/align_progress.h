@@ -1,11 +1,11 @@
 // Learns alignments from a corpus, with progress and a final line.
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "align/word_aligner.h"
-#include "cli/io/stop_signal.h"
 #include "corpus/corpus.h"
 #include "tokenizer/files/tokenizer.h"
 
@@ -20,7 +20,7 @@ struct AlignmentTask {
   bool quiet = false;                    ///< without a progress line
 };
 
-/// align_corpus() with messages; a signal ends it after the current iteration.
-void learn_alignments(const AlignmentTask& task, const StopSignal& stop);
+/// align_corpus() with messages; a request to stop ends it after the current iteration.
+void learn_alignments(const AlignmentTask& task, const std::stop_token& stop);
 
 }  // namespace tril::cli

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "corpus/alignment.h"
 
 namespace tril::cli {
 namespace {
@@ -21,13 +20,13 @@ std::optional<float> threshold_of(const std::string& alignment) {
   return value;
 }
 
+}  // namespace
+
 // 1 means "hard", as in Marian.
-Alignment points_of(const AlignmentOptions& o, std::span<const float> attention, std::size_t tokens) {
+Alignment alignment_points(const AlignmentOptions& o, std::span<const float> attention, std::size_t tokens) {
   const float threshold = threshold_of(o.alignment).value_or(1);
   return threshold == 1 ? hard_alignment(attention, tokens) : alignment_above(attention, tokens, threshold);
 }
-
-}  // namespace
 
 void add_alignment_fields(Fields& f, AlignmentOptions& o) {
   f.add("alignment", &o.alignment,
@@ -63,7 +62,7 @@ std::optional<nn::AttentionHeads> attention_heads(const AlignmentOptions& o, con
 
 std::string alignment_text(const AlignmentOptions& o, std::span<const float> attention, std::size_t tokens) {
   if (o.alignment == "soft") return soft_alignment(attention, tokens);
-  return to_text(points_of(o, attention, tokens));
+  return to_text(alignment_points(o, attention, tokens));
 }
 
 std::string alignment_json(const AlignmentOptions& o, std::span<const float> attention, std::size_t tokens) {
@@ -74,7 +73,7 @@ std::string alignment_json(const AlignmentOptions& o, std::span<const float> att
       list.push_back(std::vector<float>(row.begin(), row.end()));
     }
   } else {
-    for (const AlignmentPoint& p : points_of(o, attention, tokens)) list.push_back({p.source, p.target});
+    for (const AlignmentPoint& p : alignment_points(o, attention, tokens)) list.push_back({p.source, p.target});
   }
   return list.dump();
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "corpus/alignment.h"
 #include "model/spec/model.h"
 #include "search/plan.h"
 #include "tokenizer/files/tokenizer.h"
@@ -22,6 +23,9 @@ void add_alignment_fields(Fields& f, AlignmentOptions& o);
 /// @throws Error(usage) if they do not fit the model. @param wanted  whether attention is also needed otherwise
 /// @return  nothing if attention is not needed
 std::optional<nn::AttentionHeads> attention_heads(const AlignmentOptions& o, const model::Model& m, bool wanted);
+
+/// The pairs of --alignment, if it is "hard" or a number.
+Alignment alignment_points(const AlignmentOptions& o, std::span<const float> attention, std::size_t tokens);
 
 /// The output of --alignment after the text: "0-0 1-1", or weights.
 std::string alignment_text(const AlignmentOptions& o, std::span<const float> attention, std::size_t tokens);
