@@ -66,6 +66,7 @@ DocumentTranslation::DocumentTranslation(std::string id, Service& service, SideW
       worker_(worker),
       id_(std::move(id)),
       client_(call.client()),
+      account_(call.account()),
       request_id_(call.id),
       admin_(call.admin),
       most_characters_(call.most_characters),
@@ -176,7 +177,7 @@ void DocumentTranslation::split(const std::shared_ptr<Sentences>& all, const Mod
   std::size_t characters = 0;
   for (std::size_t k = 0; k < all->list->size(); ++k)
     characters += static_cast<std::size_t>(characters_in(all->list->text(k)));
-  service_.usage().check(client_, most_characters_, static_cast<std::int64_t>(characters));
+  service_.usage().check(account_, most_characters_, static_cast<std::int64_t>(characters));
   {
     const std::lock_guard lock(mutex_);
     if (state_ != State::waiting) return;

@@ -130,7 +130,7 @@ class DocumentTranslation : public std::enable_shared_from_this<DocumentTranslat
   Service& service_;
   Models& models_;  ///< outlives the service
   SideWorker& worker_;
-  const std::string id_, client_, request_id_;
+  const std::string id_, client_, account_, request_id_;
   const bool admin_;
   const std::optional<std::int64_t> most_characters_;
   const Clock::time_point deadline_;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "document/formats.h"
 #include "serve/api/service.h"
+#include "terms/glossary_store.h"
 
 namespace tril::serve {
 namespace {
@@ -77,7 +78,7 @@ Documents::Ticket Documents::begin(const CallPtr& call, DocumentTask task, Lifet
         .of_field("file");
   }
   service_.check_room(call, true);
-  service_.usage().check(call->client(), call->most_characters, 1);  // the file's characters are not known yet
+  service_.usage().check(call->account(), call->most_characters, 1);  // the file's characters are not known yet
   Ticket ticket{.id = secret_name(), .key = secret_name(), .document = {}};
   const std::int64_t bytes = bytes_of(task.bytes.size(), task.field_bytes);
   {
@@ -133,7 +134,8 @@ void Documents::ended(const DocumentTranslation& document) {
     const auto found = entries_.find(document.id());
     if (found != entries_.end()) {
       if (document.state() == DocumentTranslation::State::done)
-        service_.usage().add(found->second.client, static_cast<std::int64_t>(document.path().characters));
+        service_.usage().add(terms::owner_of_key(found->second.owner),
+                             static_cast<std::int64_t>(document.path().characters));
       found->second.bytes = entry_bytes + static_cast<std::int64_t>(document.result_bytes());
       found->second.expires = Clock::now() + duration_of(limits_.keep_seconds);
       if (found->second.lifetime == Lifetime::request && document.state() != DocumentTranslation::State::done)

@@ -43,6 +43,7 @@ CallPtr JoinedAnswer::part(std::vector<std::size_t> places) {
   call->request.body = call_->request.body;                       // its size counts while the part waits for a model
   call->caller = std::make_shared<CallIdentity>(*call_->caller);  // parts run in different threads
   call->admin = call_->admin;
+  call->is_part = true;
   call->begun = call_->begun;
   call->deadline = call_->deadline;
   call->id = call_->id;

@@ -14,6 +14,7 @@
 #include "serve/api/text_sources.h"
 #include "serve/api/translate_request.h"
 #include "serve/http/content_coding.h"
+#include "terms/glossary_store.h"
 #include "unicode/trim.h"
 
 namespace tril::serve {
@@ -160,6 +161,10 @@ std::string Service::refusal(std::string_view path, int status, const std::strin
                            .code = {},
                            .headers = {}};
   return json_text(error_body(answer, errors_at(path))) + "\n";
+}
+
+std::string Call::account() const {
+  return terms::owner_of_key(key);
 }
 
 void Service::authorise(Call& call, const Route& route, const std::string& key) const {

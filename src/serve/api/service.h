@@ -73,6 +73,7 @@ struct Call {
   bool admin = false;
   std::string key;                                   ///< by which it was admitted; "": without one
   std::optional<std::int64_t> most_characters = {};  ///< Keys::most_characters of the key
+  bool is_part = false;                              ///< of another call, with which its characters are counted
   bool waited = false;  ///< it waited for a model or used another: it was admitted then, and needs no room now
   Clock::time_point begun = Clock::now(), deadline;
   std::string id;     ///< also sent to the client
@@ -82,6 +83,8 @@ struct Call {
   std::function<void()> on_success = {};  ///< called once the answer is complete and no error
 
   const std::string& client() const { return caller->client; }
+  /// Names the key in Usage, regardless of its line in the file of keys; "" without a key.
+  std::string account() const;
   void send(Json body, int status = 200) {
     if (on_success && status == 200) on_success();
     if (shape && status == 200) body = shape(std::move(body));

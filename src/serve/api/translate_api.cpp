@@ -307,16 +307,20 @@ void translate_texts(Service& service, const CallPtr& call, Translation t) {
 
 }  // namespace
 
+void count_characters(Service& service, const CallPtr& call, std::int64_t characters) {
+  service.usage().check(call->account(), call->most_characters, characters);
+  call->on_success = [usage = service.shared_usage(), account = call->account(), characters] {
+    usage->add(account, characters);
+  };
+}
+
 void translate(Service& service, const CallPtr& call, TranslateRequest r, Json body) {
   r.term_sources = term_sources(service, *call);
   std::vector<TextGroup> groups =
       choose_models(service, {r.model, r.source, r.target}, r.q.size(), [&] { return plain_texts(r); });
   std::int64_t characters = 0;
   for (const std::string& q : r.q) characters += characters_in(q);
-  service.usage().check(call->client(), call->most_characters, characters);
-  call->on_success = [usage = service.shared_usage(), client = call->client(), characters] {
-    usage->add(client, characters);
-  };
+  if (!call->is_part) count_characters(service, call, characters);
   if (groups.size() == 1)
     return translate_texts(service, call, {std::move(groups[0].choice), std::move(r), std::move(body)});
   const auto joined = std::make_shared<JoinedAnswer>(call, groups.size());

@@ -7,28 +7,21 @@
 #include "serve/http/http_error.h"
 
 namespace tril::serve {
-namespace {
 
-std::string key_name(const std::string& client) {
-  return client.starts_with("key-") || client.starts_with("admin-key-") ? client : "";
+void Usage::add(const std::string& account, std::int64_t characters) {
+  const std::lock_guard lock(mutex_);
+  characters_[account] += characters;
 }
 
-}  // namespace
-
-void Usage::add(const std::string& client, std::int64_t characters) {
+std::int64_t Usage::characters_of(const std::string& account) const {
   const std::lock_guard lock(mutex_);
-  characters_[key_name(client)] += characters;
-}
-
-std::int64_t Usage::characters_of(const std::string& client) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = characters_.find(key_name(client));
+  const auto found = characters_.find(account);
   return found == characters_.end() ? 0 : found->second;
 }
 
-void Usage::check(const std::string& client, std::optional<std::int64_t> most, std::int64_t more) const {
+void Usage::check(const std::string& account, std::optional<std::int64_t> most, std::int64_t more) const {
   if (!most) return;
-  const std::int64_t used = characters_of(client);
+  const std::int64_t used = characters_of(account);
   if (used + more > *most)
     throw HttpError(429, fmt::format("this key may have {} characters translated, of which {} are used; this request "
                                      "has {}",

@@ -1,4 +1,4 @@
-// How many characters each client has had translated since the server started.
+// How many characters the holder of each key has had translated since the server started.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@ namespace tril::serve {
 
 class Usage {
  public:
-  /// @param client  CallIdentity::client. Clients without a key are counted together
-  void add(const std::string& client, std::int64_t characters);
-  std::int64_t characters_of(const std::string& client) const;
+  /// @param account  Call::account(). Clients without a key are counted together
+  void add(const std::string& account, std::int64_t characters);
+  std::int64_t characters_of(const std::string& account) const;
   /// Refuses a request that would exceed a key's limit. Requests in progress are not counted yet.
   /// @param most  nothing: no limit
   /// @throws HttpError (429, "quota_exceeded")
-  void check(const std::string& client, std::optional<std::int64_t> most, std::int64_t more) const;
+  void check(const std::string& account, std::optional<std::int64_t> most, std::int64_t more) const;
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::string, std::int64_t> characters_;  ///< by key, "" without one
+  std::map<std::string, std::int64_t> characters_;  ///< by account
 };
 
 /// The number of characters (code points) of a text in UTF-8.

@@ -98,7 +98,7 @@ void add_deepl_account_routes(Service& service) {
                       .response = "character_count, and the key's character_limit; 10^12: there is none",
                       .handle =
                           [&service](const CallPtr& call) {
-                            call->send({{"character_count", service.usage().characters_of(call->client())},
+                            call->send({{"character_count", service.usage().characters_of(call->account())},
                                         {"character_limit", call->most_characters.value_or(no_limit)}});
                           },
                       .errors = ErrorStyle::deepl});

@@ -195,6 +195,9 @@ void translate_for_microsoft(Service& service, const CallPtr& call) {
     throw HttpError(413, fmt::format("Text: {} bytes into {} languages are more than {} bytes in a request", bytes,
                                      m.to.size(), service.options().most_characters))
         .of_field("Text");
+  std::int64_t characters = 0;
+  for (const std::string& text : texts) characters += characters_in(text);
+  count_characters(service, call, characters * std::ssize(m.to));
   call->shape = [m, texts](const Json& body) { return microsoft_translations(body, m, texts); };
   const auto joined = m.to.size() > 1 ? std::make_shared<JoinedAnswer>(call, m.to.size()) : nullptr;
   std::vector<CallPtr> parts;

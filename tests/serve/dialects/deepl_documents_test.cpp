@@ -123,6 +123,15 @@ TEST_F(DeeplDocuments, AKeyMayHaveALimitOfCharacters) {
   translate("a dog runs", second);
 }
 
+TEST_F(DeeplDocuments, CountsBelongToKeysAndNotToLinesOfTheirFile) {
+  begin({.keys = {.api = {"first", "second"}, .admin = {}}});
+  const std::string first = "X-API-Key: first\r\n", second = "X-API-Key: second\r\n";
+  request("POST", "/v2/translate", Json{{"text", {"a dog"}}, {"target_lang", "DE"}}.dump(), first);
+  service->set_keys({.api = {"second", "first"}, .admin = {}});
+  EXPECT_EQ(request("GET", "/v2/usage", "", first)["character_count"], 5);
+  EXPECT_EQ(request("GET", "/v2/usage", "", second)["character_count"], 0);
+}
+
 TEST_F(DeeplDocuments, GlossariesAreApplied) {
   begin();
   const Json made = post("/v2/glossaries",

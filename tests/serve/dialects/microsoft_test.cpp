@@ -99,6 +99,23 @@ TEST_F(MicrosoftApi, SentenceLengthsAndAlignment) {
   EXPECT_GT(pairs, 0u);
 }
 
+TEST_F(MicrosoftApi, AllTargetsCountForTheLimitOfAKey) {
+  begin({.keys = {.api = {"first"}, .admin = {}, .most_characters = {{"first", 12}}}}, testing::small_polyglot(),
+        writer);
+  const auto status = [&](const std::string& targets) {
+    return ask("POST", "/translate?api-version=3.0&from=en" + targets, R"([{"Text": "a dog"}])", "X-API-Key: first\r\n")
+        .status;
+  };
+  const auto used = [&] {
+    return Json::parse(ask("GET", "/v2/usage", "", "X-API-Key: first\r\n").body)["character_count"];
+  };
+  EXPECT_EQ(status("&to=de&to=es&to=de"), 429) << "15 characters";
+  EXPECT_EQ(used(), 0);
+  EXPECT_EQ(status("&to=de&to=es"), 200);
+  EXPECT_EQ(used(), 10);
+  EXPECT_EQ(status("&to=de"), 429);
+}
+
 TEST(MicrosoftPlaces, WordsAreWhole) {
   const std::string source = "\U0001f600 red dogs", target = "rote Hunde";
   const std::size_t red = source.find("red");
