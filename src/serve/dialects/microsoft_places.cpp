@@ -64,6 +64,7 @@ Json word_alignment(const Json& places, std::string_view source, std::string_vie
     for (const Json& link : sentence["links"]) {
       const auto [s, s_end] = whole_words(source, link[0], link[1]);
       const auto [t, t_end] = whole_words(translation, link[2], link[3]);
+      if (s == s_end || t == t_end) continue;  // a token without text
       pairs.insert({from[s], from[s_end] - 1, to[t], to[t_end] - 1});
     }
   std::vector<std::string> texts;

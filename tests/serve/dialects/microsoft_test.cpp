@@ -120,7 +120,7 @@ TEST(MicrosoftPlaces, WordsAreWhole) {
   const std::string source = "\U0001f600 red dogs", target = "rote Hunde";
   const std::size_t red = source.find("red");
   const Json links = Json::array({Json::array({red, red + 2, 1, 3}), Json::array({red + 5, red + 7, 5, 6}),
-                                  Json::array({red + 1, red + 3, 0, 2})});
+                                  Json::array({red + 1, red + 3, 0, 2}), Json::array({0, 0, 0, 0})});
   const Json places =
       Json::array({Json{{"source", {0, source.size()}}, {"target", {0, target.size()}}, {"links", links}}});
   EXPECT_EQ(word_alignment(places, source, target), (Json{{"proj", "3:5-0:3 7:10-5:9"}}));
