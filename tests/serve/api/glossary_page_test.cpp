@@ -48,7 +48,7 @@ TEST_F(GlossaryPage, CreatesEditsRenamesAndDeletes) {
   browser->press("Enter");
   ASSERT_TRUE(has_rows(2));
   EXPECT_EQ(eval("document.activeElement.getAttribute('aria-label')"), "Phrase of entry 2");
-  paste(1, "# animals\ncat\tsnow\r\nMen\tsun\texact\n");
+  paste(1, "# animals\ncat\tsnow\tconstructor\r\nMen\tsun\texact\n");  // of all objects
   ASSERT_TRUE(has_rows(3));
   EXPECT_TRUE(contains(text_of("#glossary-news"), "2 entries"));
   keep_picture("glossary-editor");

@@ -65,7 +65,7 @@ const sendGlossary = async (path, body, method) => {
 };
 
 // --- a file ---
-const fileFormats = {tsv: 'tsv', tab: 'tsv', txt: 'tsv', csv: 'csv', tbx: 'tbx'};
+const fileFormats = new Map(Object.entries({tsv: 'tsv', tab: 'tsv', txt: 'tsv', csv: 'csv', tbx: 'tbx'}));
 $('upload-file').onchange = () => {
   const file = $('upload-file').files[0];
   if (file && !$('upload-name').value) $('upload-name').value = file.name.replace(/\.\w+$/, '');
@@ -73,7 +73,7 @@ $('upload-file').onchange = () => {
 const uploadGlossary = async () => {
   const file = $('upload-file').files[0];
   if (!file) throw new Error('Choose a file first.');
-  const format = fileFormats[file.name.split('.').pop().toLowerCase()];
+  const format = fileFormats.get(file.name.split('.').pop().toLowerCase());
   if (!format) throw new Error(`${file.name}: expected a file that ends in .tsv, .tab, .txt, .csv or .tbx.`);
   const head = {name: $('upload-name').value.trim(), source: $('upload-from').value.trim(), target: $('upload-into').value.trim()};
   checkHead(head);

@@ -94,7 +94,7 @@ $('glossary-rows').onkeydown = e => {
 // Pasted lines of TSV are entries, which go before the one where they are pasted; that one stays unless it is empty.
 const entriesOfTsv = text => text.split(/\r\n|\r|\n/).filter(line => line.trim() && !line.startsWith('#')).map(line => {
   const [source, target = '', match = ''] = line.split('\t').map(cell => cell.trim());
-  return {source, target, match: match in matches ? match : ''};
+  return {source, target, match: Object.hasOwn(matches, match) ? match : ''};
 });
 $('glossary-rows').onpaste = e => {
   const text = e.clipboardData.getData('text/plain');
