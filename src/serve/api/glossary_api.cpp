@@ -133,7 +133,7 @@ terms::StoredGlossaryPtr addressed(const Service& service, const Call& call) {
 // Refuses a change after which two glossaries of one owner have the same name and pair.
 void check_unused(const terms::GlossaryStore& store, const terms::StoredGlossary& one, const terms::Glossary& changed) {
   for (const terms::StoredGlossaryPtr& other : store.list({one.owner}))
-    if (other->id != one.id && terms::is_same(other->glossary, changed))
+    if (other->group_id() != one.group_id() && terms::is_same(other->glossary, changed))
       throw HttpError(409, fmt::format("there is another glossary \"{}\" for these languages; delete it, or choose "
                                        "another name",
                                        printable(changed.name)))
@@ -155,15 +155,21 @@ void change(const Service& service, const CallPtr& call, const GlossaryRequest& 
       glossary.name = all.name;
       glossary.languages = {all.source, all.target};
     }
-    check_unused(store, *one, glossary);
   };
   // Dictionaries of one glossary of DeepL's clients have different pairs and one name.
   const auto edit = [&](std::vector<terms::Glossary>& group) {
-    for (terms::Glossary& glossary : group)
-      if (terms::is_same_pair(glossary, one->glossary))
-        edit_one(glossary);
-      else if (!to.name.empty())
-        glossary.name = to.name;
+    const auto found = std::find_if(group.begin(), group.end(), [&](const terms::Glossary& glossary) {
+      return terms::is_same_pair(glossary, one->glossary);
+    });
+    if (found == group.end()) throw HttpError(409, "the glossary has been changed by another request");
+    edit_one(*found);
+    for (auto other = group.begin(); other != group.end(); ++other) {
+      if (other == found) continue;
+      if (terms::is_same_pair(*other, *found))
+        throw HttpError(409, "the glossary has another dictionary for these languages").of_field("target");
+      if (!to.name.empty()) other->name = to.name;
+    }
+    for (const terms::Glossary& changed : group) check_unused(store, *one, changed);
   };
   for (const terms::StoredGlossaryPtr& changed : store.change_group(one->group_id(), viewer_of(*call), edit))
     if (changed->id == one->id) return call->send(described(*changed));

@@ -98,6 +98,22 @@ TEST_F(DeeplGlossaries, OfOnePairAreMadeUsedAndRemoved) {
   EXPECT_TRUE(contains(send(anna, "POST", "/v2/translate", asking("a dog", id), 404)["message"], "not found"));
 }
 
+TEST_F(DeeplGlossaries, HaveOneDictionaryOfAPairIfTrilsRouteChangesThem) {
+  start();
+  const auto make = [&](const std::string& name, const std::vector<Json>& dictionaries) {
+    send(anna, "POST", "/v3/glossaries", {{"name", name}, {"dictionaries", dictionaries}}, 201);
+  };
+  make("pets", {dictionary("de", "dog\tsnow"), dictionary("fr", "dog\tchien")});
+  make("others", {dictionary("de", "dog\tsun")});
+  std::string french;
+  for (const Json& one : send(anna, "GET", "/glossaries"))
+    if (one["name"] == "pets" && one["target"] == "fr") french = "/glossaries/" + one["id"].get<std::string>();
+  const Json moved{{"name", "animals"}, {"target", "de"}};
+  EXPECT_TRUE(contains(send(anna, "PATCH", french, moved, 409)["error"], "another dictionary"));
+  EXPECT_TRUE(contains(send(anna, "PATCH", french, {{"name", "others"}}, 409)["error"], "others")) << "into German";
+  EXPECT_EQ(send(anna, "PATCH", french, {{"name", "animals"}})["target"], "fr");
+}
+
 TEST_F(DeeplGlossaries, OfSeveralPairsAreChanged) {
   start();
   const Json body{{"name", "pets"}, {"dictionaries", {dictionary("de", "dog\tsnow"), dictionary("fr", "dog\tchien")}}};
