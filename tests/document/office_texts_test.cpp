@@ -26,7 +26,7 @@ std::string drawing(const std::string& attributes) {
 }
 
 TEST(AlternativeTexts, AreTranslatedInWord) {
-  for (const std::string& before : {"", "<w:r><w:t>a dog</w:t></w:r>"}) {
+  for (const std::string before : {"", "<w:r><w:t>a dog</w:t></w:r>"}) {
     const std::string after = before.empty() ? "" : "<w:r><w:t>A DOG</w:t></w:r>";
     EXPECT_EQ(word("<w:p>" + before +
                    drawing("descr=\"a &quot;red&quot; ball&#xA;&lt; 3&#10;it's\" title=\"the ball\"") + "</w:p>"),
