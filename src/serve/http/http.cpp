@@ -1,5 +1,7 @@
 #include "serve/http/http.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 

@@ -1,5 +1,7 @@
 #include "serve/http/http_connection.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/asio.hpp>
