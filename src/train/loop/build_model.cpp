@@ -75,16 +75,22 @@ void check_ends_sentences(const ModelOptions& options, const Tokenizer& tokenize
              "language models");
 }
 
-NewModel new_model(const ModelOptions& options, const Tokenizer& tokenizer) {
+// The sizes and dropouts of a new model, without its vocabulary.
+NewModel without_vocabulary(const ModelOptions& options) {
   NewModel m;
   m.d_model = options.d_model, m.num_heads = options.num_heads, m.ffn_dim = options.ffn_dim;
   m.enc_depth = options.enc_depth, m.dec_depth = options.dec_depth, m.max_positions = options.max_positions;
-  m.source_vocab = tokenizer.size(Side::source), m.target_vocab = tokenizer.size(Side::target);
-  m.shared_vocabulary = tokenizer.shared_vocabulary();
-  m.special = tokenizer.special(Side::target);
   m.activation = model::name_of(options.activation);
   m.dropout = options.dropout, m.embedding_dropout = options.embedding_dropout.value_or(options.dropout);
   m.attention_dropout = options.attention_dropout, m.activation_dropout = options.activation_dropout;
+  return m;
+}
+
+NewModel new_model(const ModelOptions& options, const Tokenizer& tokenizer) {
+  NewModel m = without_vocabulary(options);
+  m.source_vocab = tokenizer.size(Side::source), m.target_vocab = tokenizer.size(Side::target);
+  m.shared_vocabulary = tokenizer.shared_vocabulary();
+  m.special = tokenizer.special(Side::target);
   return m;
 }
 
@@ -116,6 +122,16 @@ void check_model_keys(const NewFamily& family, const NewModel& m, const ModelOpt
 }
 
 }  // namespace
+
+void check_model_options(const ModelOptions& options, std::int64_t pieces, bool separate) {
+  const NewFamily& family = new_family(options.arch);
+  NewModel sizes = without_vocabulary(options);
+  sizes.source_vocab = sizes.target_vocab = pieces;
+  sizes.shared_vocabulary = !separate;
+  sizes.special = {.pad = 0, .bos = 1, .eos = 2, .unk = 3, .decoder_start = 0};
+  const auto m = make_new(new_config(family, sizes, options.model_keys), options);
+  check_model_keys(family, sizes, options, m->config_json());
+}
 
 std::unique_ptr<model::Model> build_model(const ModelOptions& options, const Tokenizer& tokenizer) {
   const NewFamily& family = new_family(options.arch);

@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "nn/attention_heads.h"
 #include "train/families/new_family.h"
+#include "train/loop/build_model.h"
 
 namespace tril::train {
 namespace {
@@ -149,6 +150,8 @@ void settle(TrainOptions& o) {
   check(l.lr_min <= l.learn_rate, "lr_min", "{} is above the peak of {}", l.lr_min, l.learn_rate);
   check(!needs_end || l.lr_decay_updates > l.warmup, "lr_decay_updates", "{} updates end before the warm-up of {}",
         l.lr_decay_updates, l.warmup);
+
+  if (!m.model_keys.empty() && o.tune.init_from.empty()) check_model_options(m, d.vocab_size, d.separate_vocabs);
 
   check(!o.run.deterministic || o.run.threads <= deterministic_parts, "threads",
         "`deterministic` splits each batch into {} parts, too few for {} threads", deterministic_parts, o.run.threads);

@@ -206,6 +206,19 @@ TEST(NewFamily, WhatAFamilyDoesNotHaveIsRefusedByName) {
   EXPECT_TRUE(contains(unknown, "did you mean llama?")) << unknown;
 }
 
+// A vocabulary may take long to learn.
+TEST(NewFamily, KeysAreCheckedBeforeThereIsAVocabulary) {
+  const Files files;
+  for (const auto& [text, part] : {std::pair{"experts=3", "experts: is not a known key of llama"},
+                                   {"num_key_value_heads=3", "num_key_value_heads"},
+                                   {"rms_norm_eps=1e-4", ""}}) {
+    TrainOptions o = files.options("llama");
+    o.model.model_keys = {text};
+    const std::string e = error_of([&] { settle(o); });
+    EXPECT_TRUE(*part ? contains(e, part) : e.empty()) << text << ": " << e;
+  }
+}
+
 // Of options, as of the preset: nothing is dropped that was not asked for.
 TEST(NewFamily, PresetsDropWhatTheFamilyDrops) {
   const auto preset = [](const std::string& arch) {
