@@ -20,6 +20,7 @@
 #include "cli/serving/server_keys.h"
 #include "model_io/adapter.h"
 #include "serve/api/service.h"
+#include "serve/api/suggestions.h"
 #include "serve/dialects/dialects.h"
 #include "serve/http/http_server.h"
 
@@ -116,6 +117,10 @@ void run_server(ServeOptions o, const ServerSignals& signals) {
   options.most_suggestion_bytes = static_cast<std::uint64_t>(o.max_suggestions);
   options.glossaries = glossaries_of(o);
   options.memories = std::make_shared<const serve::ServedMemories>(memories_of(o));
+
+  // Read again by the server. Mistakes in these files are reported before models are loaded.
+  serve::HttpServer::check_certificate(o.tls_certificate, o.tls_key);
+  if (!o.suggestions.empty()) serve::Suggestions(o.suggestions, options.most_suggestion_bytes);
 
   o.models = models_of(o);
   const std::vector<LanguagePair> languages = language_pairs(o.languages);

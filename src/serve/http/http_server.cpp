@@ -208,6 +208,10 @@ void HttpServer::drain() {
   implementation_->drain();
 }
 
+void HttpServer::check_certificate(const std::string& certificate_file, const std::string& key_file) {
+  static_cast<void>(tls_context(certificate_file, key_file));
+}
+
 void HttpServer::reload_certificate() {
   implementation_->reload_certificate();
 }

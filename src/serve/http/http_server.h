@@ -62,6 +62,8 @@ class HttpServer {
   std::size_t connections() const;
   /// Accepts no more connections, and ends each existing one after its current answer.
   void drain();
+  /// @throws Error for a certificate that is invalid, as the constructor does
+  static void check_certificate(const std::string& certificate_file, const std::string& key_file);
   /// Reads certificate and key again, for new connections; if they are invalid, the old ones stay.
   /// @throws Error naming the fault
   void reload_certificate();

@@ -304,6 +304,17 @@ TEST_F(Hostile, SmallFilesThatAreWrong) {
                  "keys: a key of 3 characters is easy to guess");
   expect_refusal(run_tril({"serve", "-m", model, "--access-log", folder->at("no/log"), "--port", "0"}), 1,
                  "log: the access log cannot be written (No such file or directory)");
+  // These are reported before models are loaded.
+  const std::string no_key = folder->write("key.pem", "none\n");
+  for (const auto& [options, part] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"--tls-certificate", no_key, "--tls-key", no_key}, "key.pem: is not a PEM certificate chain"},
+           {{"--suggestions", folder->at("no/file")}, "no/file: "}}) {
+    std::vector<std::string> words{"serve", "-m", model, "--port", "0"};
+    words.insert(words.end(), options.begin(), options.end());
+    const Ran ran = run_tril(words);
+    expect_refusal(ran, 1, part);
+    EXPECT_EQ(ran.err.find("loaded"), std::string::npos) << ran.err;
+  }
   const std::vector<std::string> shared{"--work-dir", folder->at("work"), "-o", folder->at("shared")};
   ASSERT_EQ(with(shared).code, 0);
   folder->write("work/manifest.json", "{");
