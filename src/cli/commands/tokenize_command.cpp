@@ -133,17 +133,23 @@ std::vector<std::int32_t> ids_of(std::string_view text, const std::string& where
   }
 }
 
+// The ids of a text. @throws Error(usage) naming `where` for an id that is not in the vocabulary
+std::vector<std::int32_t> known_ids(std::string_view text, std::int32_t size, const std::string& where) {
+  std::vector<std::int32_t> ids = ids_of(text, where);
+  for (const std::int32_t id : ids)
+    check(id < size, where, "{} is not in the vocabulary, expected ids below {}", id, size);
+  return ids;
+}
+
 int detokenize(TokenizeOptions o, const Fields& fields) {
   const auto tokenizer = model::ModelSource::open(o.model).tokenizer();
   const TextTokenizer joined(*tokenizer, o.side);
+  const std::int32_t size = tokenizer->size(o.side);
   const bool given = fields.given("ids");
   if (given) o.texts = {fmt::format("{}", fmt::join(o.texts, " "))};
   for_each_text(o, given, [&](const std::string& line, const std::string& place) {
-    const std::string where = given ? "--ids" : place;
-    const std::vector<std::int32_t> ids = ids_of(line, where);
-    for (const std::int32_t id : ids)
-      check(id < tokenizer->size(o.side), where, "{} is not in the vocabulary, expected ids below {}", id,
-            tokenizer->size(o.side));
+    const std::vector<std::int32_t> ids =
+        given ? known_ids(line, size, "--ids") : from_files([&] { return known_ids(line, size, place); });
     const std::string text = joined.text_of(ids, o.special_tokens);
     write_stdout(o.json ? json_text(nlohmann::ordered_json{{"text", text}, {"ids", ids}}) + "\n" : text + "\n");
   });
