@@ -32,9 +32,10 @@ struct BenchTrainOptions {
 Fields fields_of(BenchTrainOptions& o) {
   TrainOptions& t = o.train;
   Fields f;
-  f.include(fields_of(t), {"threads", "seed", "deterministic", "gradient-checkpointing", "precision",
-                           "reduce-precision", "shard-weights", "train-sets", "vocab", "max-tokens", "max-length",
-                           "arch", "preset", "d-model", "num-heads", "ffn-dim", "enc-depth", "dec-depth"});
+  f.include(fields_of(t),
+            {"threads", "seed", "deterministic", "gradient-checkpointing", "precision", "reduce-precision",
+             "shard-weights", "train-sets", "tsv", "vocab", "max-tokens", "max-length", "arch", "preset", "d-model",
+             "num-heads", "ffn-dim", "enc-depth", "dec-depth"});
   f.group("Measurement");
   f.add("updates", &o.updates, "total number of updates").at_least(1);
   f.add("skip", &o.skip, "number of updates before the measurement starts").at_least(0);

@@ -7,6 +7,7 @@
 
 #include "base/atomic_directory.h"
 #include "base/file.h"
+#include "base/printable.h"
 #include "cli/commands/commands.h"
 #include "cli/options/find_models.h"
 #include "cli/options/new_directory.h"
@@ -47,7 +48,8 @@ Fields fields_of(ExportOptions& o) {
       .letter('o')
       .value_name("PATH")
       .required();
-  f.add("format", &o.format, "format of the output directory").choices({"huggingface", "ctranslate2"});
+  f.add("format", &o.format, "format of the output: a directory, or gguf for a FILE.gguf")
+      .choices({"huggingface", "ctranslate2", "gguf"});
   f.add("type", &o.type,
         "number format of the matrices: in a GGUF file any but int8 (vectors stay in 32 bits); for CTranslate2 f32, "
         "f16, bf16 or int8")
@@ -82,7 +84,8 @@ GgufMetadata text_metadata(const model::ModelSource& source, std::int64_t vocab_
 }
 
 void write_gguf(const ExportOptions& o, const Fields& fields) {
-  if (fields.given("format")) fail_usage("--format", "is only for directories", "pass a directory with --to");
+  if (fields.given("format") && o.format != "gguf")
+    fail_usage("--format", fmt::format("{} is only for directories", o.format), "pass a directory with --to");
   if (o.type == "int8") fail_usage("--type", "int8 is only for CTranslate2", "GGUF has q8_0");
   const auto source = model::ModelSource::open(o.model);
   const auto m = model::make(source);
@@ -149,6 +152,9 @@ void export_directory(const ExportOptions& o, const Fields& fields) {
 
 int run_export(const ExportOptions& o, const Fields& fields) {
   const bool wants_marian = fs::path(o.to).extension() == ".npz";
+  if (o.format == "gguf" && !wants_gguf(o))
+    fail_usage("--to", fmt::format("expected FILE.gguf for --format gguf, got \"{}\"", printable(o.to, 300)),
+               fmt::format("pass --to {}.gguf", printable(o.to, 300)));
   if ((wants_gguf(o) || wants_marian || o.format == "ctranslate2") && !o.adapter.empty())
     fail_usage("--adapter", "is only for a Hugging Face directory as output",
                "export a directory with the adapter merged first, then export that directory");

@@ -51,6 +51,18 @@ TEST(BenchTrain, ProfileAsJsonAddsUp) {
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
 }
 
+TEST(BenchTrain, TakesPairsOfOneFile) {
+  const ScratchFolder folder;
+  std::vector<std::string> words = bench(folder, {"--tsv"});
+  std::string pairs;
+  for (int i = 0; i < 200; ++i) pairs += "the dog and the cat run\tthe cat and the dog sleep\n";
+  const auto sets = std::find(words.begin(), words.end(), "--train-sets") + 1;
+  *sets = folder.write("pairs.tsv", pairs);
+  words.erase(sets + 1);
+  const Ran ran = run_tril(words);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+}
+
 TEST(BenchTrain, ProfileIsATableForPeopleBesideTheLineForPrograms) {
   const ScratchFolder folder;
   const Ran ran = run_tril(bench(folder, {"--profile", "--precision", "bf16"}));

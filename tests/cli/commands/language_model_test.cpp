@@ -191,6 +191,10 @@ TEST_F(LanguageModel, BecomesAGgufFileAndADirectoryAgain) {
   const Ran there = run_tril({"export", "-m", model, "--to", at("again")});
   EXPECT_EQ(there.code, 2);
   EXPECT_NE(there.err.find("already holds a model"), std::string::npos) << there.err;
+  const Ran no_file = run_tril({"export", "-m", model, "--to", at("other"), "--format", "gguf"});
+  EXPECT_EQ(no_file.code, 2);
+  EXPECT_NE(no_file.err.find("--to: expected FILE.gguf for --format gguf"), std::string::npos) << no_file.err;
+  EXPECT_NE(no_file.err.find("pass --to " + at("other") + ".gguf"), std::string::npos) << no_file.err;
   const Ran type = run_tril({"export", "-m", model, "--to", at("other"), "--type", "f16"});
   EXPECT_EQ(type.code, 2);
   EXPECT_NE(type.err.find("--type: is not for a Hugging Face directory"), std::string::npos) << type.err;
