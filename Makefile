@@ -5,8 +5,9 @@ TEST_JOBS ?= $(shell expr $(JOBS) + 1)  # many tests of the program wait for wha
 DIR ?= tests/golden
 SECONDS_EACH ?= 600
 RUNS_EACH ?=
+PYTHON ?= python3
 
-.PHONY: help deps configure build demo programs test check golden soak bench cost format check-format layers tidy tidy-changed docs clean
+.PHONY: help deps configure build wheel demo programs test check golden soak bench cost format check-format layers tidy tidy-changed docs clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -21,6 +22,9 @@ configure: deps
 build: configure ## the program, at build/tril
 	@cmake --build $(BUILD) -j $(JOBS) --target tril
 	@echo "built $(BUILD)/tril"
+
+wheel: deps ## the Python package of this machine, in build-wheel/dist: make wheel PYTHON="python3.11 python3.12"
+	@scripts/make_wheel.sh build-wheel/dist $(PYTHON)
 
 demo: build ## train a small model on text made on the spot, and translate with it (two minutes)
 	@$(BUILD)/tril demo

@@ -1,0 +1,49 @@
+// A model that calls share: opened and loaded once, with the options that concern loading.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+#include <string>
+
+#include "arguments.h"
+#include "base/cores.h"
+#include "cli/commands/translation_setup.h"
+#include "cli/options/model_set.h"
+
+namespace tril::python {
+
+/// The options that are given when a model is loaded, and cannot change afterwards.
+struct LoadingOptions {
+  DecodingOptions decoding;
+  cli::ModelSetOptions others;
+  bool pull = true;
+};
+Fields fields_of(LoadingOptions& o);
+
+struct Loaded {
+  explicit Loaded(const LoadingOptions& o, std::shared_ptr<const Tokenizer> tokenizer)
+      : model(o.decoding, std::move(tokenizer)),
+        others(o.others, o.decoding, *model.model, model.tokenizer.get()),
+        threads(thread_count(o.decoding.threads)) {}
+  cli::LoadedModel model;
+  cli::ModelSet others;
+  int threads;
+};
+
+/// The values of the arguments that concern loading, and the other arguments, which are defaults of calls.
+struct SplitArguments {
+  Arguments loading, calls;
+};
+SplitArguments split(const std::string& model, const Arguments& given);
+
+/// Finds and loads the model; the caller holds the interpreter's lock, which others may have meanwhile. Names of models on the hub
+/// are downloaded unless `pull` is false.
+/// @param tokenizer  in place of the model's own; null: that
+std::shared_ptr<const Loaded> load(const Arguments& loading,
+                                   const std::shared_ptr<const Tokenizer>& tokenizer = nullptr);
+
+/// @throws Error(usage) for an argument of a call that concerns loading
+void check_call(const Arguments& given);
+
+}  // namespace tril::python
