@@ -51,7 +51,7 @@ Fields fields_of(GlossaryChange& change) {
 template <class Request>
 Json schema_with_entries() {
   Json schema = schema_of_request<Request>();
-  schema["properties"]["entries"]["type"] = {"string", "array"};
+  schema["properties"]["entries"]["type"] = Json::array({"string", "array"});
   return schema;
 }
 
