@@ -70,6 +70,6 @@ async def awaited(call: Callable[..., Result], *args: Any, **options: Any) -> Re
         return await asyncio.shield(running)
     except asyncio.CancelledError:
         cancel.request()
-        # The thread ends after its current step; whoever cancelled does not wait for it.
+        # The thread ends after its current step; the caller that cancelled does not wait for it.
         running.add_done_callback(lambda done: done.exception() if not done.cancelled() else None)
         raise

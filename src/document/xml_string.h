@@ -23,7 +23,7 @@ struct FileCharacter {
   std::string text = {};  ///< what it means; of a quote '"'
   std::size_t bytes = 0;  ///< of the file
 };
-/// The character at the start of a text; nothing if it stands for itself.
+/// The character that the escape at the start of a text stands for; nothing if there is no escape.
 using ReadCharacter = std::function<std::optional<FileCharacter>(std::string_view rest)>;
 
 /// A character reference of XML.

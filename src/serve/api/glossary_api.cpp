@@ -186,6 +186,12 @@ Json with_entries(const terms::StoredGlossary& one) {
 }  // namespace
 
 void Service::add_glossary_routes() {
+  // Reads a body whose entries are a text or a list, and runs a function of both in the side worker.
+  const auto aside_with_entries = [this](const CallPtr& call, auto work) {
+    Json body = body_of(call->request);
+    Json list = take_list(body);
+    aside(call, [work, body = std::move(body), list = std::move(list)](search::WorkerPool&) { work(body, list); });
+  };
   routes_.push_back({.method = "GET",
                      .path = "/glossaries",
                      .summary = "Lists the key's glossaries and those of the operator",
@@ -210,13 +216,10 @@ void Service::add_glossary_routes() {
                      .request_schema = schema_with_entries<GlossaryRequest>(),
                      .response = "the glossary's id, name, source, target, number of entries and time of creation",
                      .handle =
-                         [this](const CallPtr& call) {
-                           Json body = body_of(call->request);
-                           Json list = take_list(body);
-                           aside(call,
-                                 [this, call, body = std::move(body), list = std::move(list)](search::WorkerPool&) {
-                                   upload(*this, call, read_request<GlossaryRequest>(body, call->warnings), list);
-                                 });
+                         [this, aside_with_entries](const CallPtr& call) {
+                           aside_with_entries(call, [this, call](const Json& body, const Json& list) {
+                             upload(*this, call, read_request<GlossaryRequest>(body, call->warnings), list);
+                           });
                          },
                      .errors = ErrorStyle::libretranslate});
 
@@ -234,13 +237,10 @@ void Service::add_glossary_routes() {
                      .request_schema = schema_with_entries<GlossaryChange>(),
                      .response = "as in the list",
                      .handle =
-                         [this](const CallPtr& call) {
-                           Json body = body_of(call->request);
-                           Json list = take_list(body);
-                           aside(call,
-                                 [this, call, body = std::move(body), list = std::move(list)](search::WorkerPool&) {
-                                   change(*this, call, read_request<GlossaryChange>(body, call->warnings).to, list);
-                                 });
+                         [this, aside_with_entries](const CallPtr& call) {
+                           aside_with_entries(call, [this, call](const Json& body, const Json& list) {
+                             change(*this, call, read_request<GlossaryChange>(body, call->warnings).to, list);
+                           });
                          },
                      .errors = ErrorStyle::libretranslate});
 

@@ -4,6 +4,13 @@
 namespace tril::train {
 namespace {
 
+// The first layer and every fourth after it see all tokens; the others have a sliding window.
+Json full_every_fourth(const NewModel& m) {
+  Json types = Json::array();
+  for (std::int64_t i = 0; i < m.dec_depth; ++i) types.push_back(i % 4 == 0 ? "full_attention" : "sliding_attention");
+  return types;
+}
+
 using Json = nlohmann::json;
 using M = const NewModel&;
 
@@ -194,15 +201,12 @@ std::span<const NewFamily> new_mixtures() {
       {.arch = "laguna",
        .config =
            [](M m) {
-             Json types = Json::array();
-             for (std::int64_t i = 0; i < m.dec_depth; ++i)
-               types.push_back(i % 4 == 0 ? "full_attention" : "sliding_attention");
              return llama_config(
                  "laguna", m,
                  mixture(m, "num_experts", "moe_intermediate_size",
                          {{"head_dim", m.d_head()},
                           {"shared_expert_intermediate_size", m.expert_dim()},
-                          {"layer_types", types},
+                          {"layer_types", full_every_fourth(m)},
                           {"sliding_window", m.window()},
                           {"rope_parameters",
                            {{"full_attention", rotary_json(5e5)}, {"sliding_attention", rotary_json(1e4)}}}}));
@@ -225,15 +229,12 @@ std::span<const NewFamily> new_mixtures() {
       {.arch = "step3p5",
        .config =
            [](M m) {
-             Json types = Json::array();
-             for (std::int64_t i = 0; i < m.dec_depth; ++i)
-               types.push_back(i % 4 == 0 ? "full_attention" : "sliding_attention");
              return llama_config(
                  "step3p5", m,
                  mixture(m, "n_routed_experts", "moe_intermediate_size",
                          {{"head_dim", m.d_head()},
                           {"share_expert_dim", m.expert_dim()},
-                          {"layer_types", types},
+                          {"layer_types", full_every_fourth(m)},
                           {"sliding_window", m.window()},
                           {"rope_parameters",
                            {{"full_attention", rotary_json(5e6)}, {"sliding_attention", rotary_json(1e4)}}}}));
