@@ -4,15 +4,15 @@
 namespace tril::train {
 namespace {
 
+using Json = nlohmann::json;
+using M = const NewModel&;
+
 // The first layer and every fourth after it see all tokens; the others have a sliding window.
 Json full_every_fourth(const NewModel& m) {
   Json types = Json::array();
   for (std::int64_t i = 0; i < m.dec_depth; ++i) types.push_back(i % 4 == 0 ? "full_attention" : "sliding_attention");
   return types;
 }
-
-using Json = nlohmann::json;
-using M = const NewModel&;
 
 constexpr std::int64_t experts = 8, experts_per_token = 2;
 
