@@ -48,11 +48,11 @@ run() { # preset, targets, tests that it runs, tests of these that it leaves out
 # documents and schemas may cost (the fuzzers of these run with sanitizers in `make soak`), a soak that measures memory, of which a
 # sanitizer uses more, and one that only counts the weights of large models, whose memory the address sanitizer marks byte by byte.
 # Random rounds are a fifth of those without a sanitizer.
-costly='^(tokenizer\..*(TimeGrows|ALongRun)|(document|terms|unicode)\..*(TimeGrows|LinearTime|TimeIsLinear|NoLongerThan)|chat\..*(WhatTakesLong|SearchesPay|GeneratorsAndFormatsStay)|grammar\.(SchemaWork|SchemaWords\.WhatMultiplies)|search\.Soak|model\.PublishedLlamaLike)'
+costly='^(tokenizer\..*(TimeGrows|ALongRun)|(document|terms|unicode)\..*(TimeGrows|LinearTime|TimeIsLinear|NoLongerThan)|chat\..*(WhatTakesLong|WhatHasNoEnd|SearchesPay|GeneratorsAndFormatsStay)|grammar\.(SchemaWork|SchemaWords\.WhatMultiplies)|search\.Soak|model\.PublishedLlamaLike)'
 # What the address sanitizer leaves out besides: tests that take it ten seconds or more and run no code of their own. They repeat a
-# formula for many sizes, train every family with the same ops, draw as many lines as the demo trains on, train on until two runs
-# can be compared, hash a large file, or read a long prompt.
-repeats='^train\.(Kinds/OptimizerTwin|NewFamily|Trainer\.Resumed|Announced)|^grammar\.JsonSchema\.RefusesByName|^ops\.CrossEntropy\.FusedInMixedPrecisionWhole|^demo\.(DemoTasks\.GiveAsMany|DemoCorpus\.Refuses)|^corpus\.Corpus\.LargeFiles|^decode\.PromptSession\.LongTexts'
+# formula for many sizes or block types, train every family with the same ops, draw as many lines as the demo trains on, train on
+# until two runs can be compared, hash a large file, or read a long prompt.
+repeats='^train\.(Kinds/OptimizerTwin|NewFamily|Trainer\.Resumed|Announced|Division\.OptimizersOfSeveral)|^grammar\.JsonSchema\.RefusesByName|^ops\.CrossEntropy\.FusedInMixedPrecisionWhole|^demo\.(DemoTasks\.GiveAsMany|DemoCorpus\.(Refuses|SaysWhat))|^model_io\.GgufWeights\.FewerBits|^corpus\.Corpus\.LargeFiles|^decode\.PromptSession\.LongTexts'
 # Tests that run the program or build other projects.
 outside='^library\.(.*TheProgram|Consumers)'
 most="base format tensor ops nn model unicode language document terms tokenizer chat model_io corpus align metrics grammar search decode train report demo perf serve library"
@@ -65,7 +65,7 @@ for what in "$@"; do
     # threads inside ops or callbacks from other threads. All of the service. Hashing a large file and reading
     # a long prompt take one thread.
     thread) run tsan "test_base test_tensor test_corpus test_align test_decode test_serve" \
-      '^(base|tensor|corpus|align)\..*(Arena|Corpus|Team)|^decode\.(Deterministic\.Nothing|Ensemble|Generator|GoldenEncoderDecoder\.Batches|PromptSession|ContinuousSession|ContinuousBatch|Shortlist|Speculative|TokenAttention|Watched|WatchedModel|WorkerPool)|^serve\.(Engine|HttpServer|LargeBodies|Serving|SideWorker|Statistics)' "$costly|^corpus\.Corpus\.LargeFiles|^decode\.PromptSession\.LongTexts" ;;
+      '^(base|tensor|corpus|align)\..*(Arena|Corpus|Team)|^decode\.(Deterministic\.Nothing|Ensemble|Generator|GoldenEncoderDecoder\.Batches|PromptSession|ContinuousSession|ContinuousBatch|Shortlist|Speculative|TokenAttention|Watched|WatchedModel|WorkerPool)|^serve\.(Engine|HttpServer|LargeBodies|Serving|SideWorker|Statistics)' "$costly|^corpus\.(Corpus\.LargeFiles|.*GoesOnExactlyFromAnyBatch/[^0])|^decode\.PromptSession\.LongTexts" ;;
     *) echo "sanitize: '$what' is not one of address, thread" >&2; exit 2 ;;
   esac
 done
