@@ -45,6 +45,8 @@ def class_of(name, base, options):
         told = option["help"] + (f" ({option['range']})" if option["range"] else "")
         told = told.replace("\\", "\\\\")
         lines += ['    """' + line if i == 0 else "    " + line for i, line in enumerate(textwrap.wrap(told, 112))]
+        if lines[-1].endswith('"'):  # the quote would end the string
+            lines[-1] = lines[-1][:-1] + '\\"'
         lines[-1] += '"""'
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"

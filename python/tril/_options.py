@@ -68,7 +68,7 @@ class TranslateOptions(TypedDict, total=False):
     """number of lines before each line that the prompt of a language model shows (from 0 to 1000)"""
 
     style: str
-    """style that the prompt of a language model asks for, such as "formal""""
+    """style that the prompt of a language model asks for, such as "formal\""""
 
     alignment: Union[str, float]
     """print the source tokens of each output token, by cross-attention: all weights (soft), the highest (hard), or
