@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/version.h"
+#include "cli/app/usage.h"
 #include "cli/options/general_options.h"
 #include "cli/options/option_names.h"
 
@@ -32,55 +33,8 @@ std::string wrapped(const std::string& text, std::size_t column) {
   return out;
 }
 
-std::string value_text(const Field& field) {
-  const std::string& shown = field.shown_value();
-  const bool speaks_for_itself = shown.find(' ') != std::string::npos || shown.ends_with("...");
-  return field.is_list() && !speaks_for_itself ? shown + "..." : shown;
-}
-
-std::string usage(const Command& command) {
-  std::string line = "tril " + command.name;
-  for (const Field& field : command.fields) {
-    if (field.is_positional())
-      line += field.is_required() ? " " + value_text(field) : fmt::format(" [{}]", value_text(field));
-    else if (field.is_required())
-      line += fmt::format(" --{} {}", field.name(), value_text(field));
-  }
-  return line + " [options]";
-}
-
-// Calls heading(group) at the start of each group and option(field) for each field.
-template <class Heading, class Option>
-void each_option(const Fields& fields, Heading heading, Option option) {
-  std::string group;
-  for (const Field& field : fields) {
-    if (field.group() != group) heading(group = field.group());
-    option(field);
-  }
-}
-
 std::string in_table(std::string text) {
   for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, "\\");
-  return text;
-}
-
-// What follows a field's help: its choices, its limits, and whether it is required.
-std::vector<std::string> notes_of(const Field& field) {
-  std::vector<std::string> notes;
-  if (const auto allowed = field.allowed(); !allowed.empty())
-    notes.push_back(fmt::format("{}", fmt::join(allowed, ", ")));
-  if (const std::string limits = field.range(); !limits.empty()) notes.push_back(limits);
-  if (field.is_required()) notes.emplace_back("required");
-  return notes;
-}
-
-std::string with_notes(const std::string& help, const std::vector<std::string>& notes) {
-  return notes.empty() ? help : fmt::format("{} ({})", help, fmt::join(notes, "; "));
-}
-
-// The first letter of a sentence; only ASCII letters change.
-std::string capitalised(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text;
 }
 
@@ -101,30 +55,14 @@ void add_tables(std::string& out, const Fields& fields) {
       },
       [&](const Field& field) {
         const std::string& value = field.default_text();
-        const std::string meaning = with_notes(with_options(fields, field.help()), notes_of(field));
         out += fmt::format("| `{}` | {} | {} |\n", in_table(flag_text(field)),
                            value.empty() || field.is_flag() ? (field.is_flag() && value == "true" ? "on" : "")
                                                             : "`" + in_table(value) + "`",
-                           in_table(meaning));
+                           in_table(meaning_of(field, fields)));
       });
 }
 
 }  // namespace
-
-std::string flag_text(const Field& field) {
-  std::string text = field.short_name() ? fmt::format("-{}, ", field.short_name()) : "";
-  if (field.is_flag()) return text + (field.default_text() == "true" ? "--[no-]" : "--") + field.name();
-  if (field.is_positional())
-    return fmt::format("{}{}, --{} {}", text, value_text(field), field.name(), value_text(field));
-  return fmt::format("{}--{} {}", text, field.name(), value_text(field));
-}
-
-std::string described(const Field& field, const Fields& fields) {
-  std::vector<std::string> notes = notes_of(field);
-  if (field.is_flag() ? field.default_text() == "true" : !field.default_text().empty())
-    notes.push_back("default " + (field.is_flag() ? "on" : field.default_text()));
-  return with_notes(with_options(fields, field.help()), notes);
-}
 
 std::string overview(const App& app) {
   std::string out = fmt::format(
@@ -134,7 +72,7 @@ std::string overview(const App& app) {
 }
 
 std::string help_text(const Command& command) {
-  std::string out = fmt::format("tril {}: {}\n\nusage: {}\n", command.name, command.summary, usage(command));
+  std::string out = fmt::format("tril {}: {}\n\nusage: {}\n", command.name, command.summary, usage_of(command));
   if (!command.description.empty()) out += "\n" + wrapped(command.description, 0) + "\n";
 
   GeneralOptions general;
@@ -163,7 +101,7 @@ std::string markdown_reference(const App& app) {
   for (const Command& command : app.commands()) {
     out += fmt::format("\n## tril {}\n\n{}.\n", command.name, capitalised(command.summary));
     if (!command.description.empty()) out += "\n" + command.description + "\n";
-    out += fmt::format("\n```\n{}\n```\n", usage(command));
+    out += fmt::format("\n```\n{}\n```\n", usage_of(command));
     add_tables(out, command.fields);
     if (!command.examples.empty()) out += "\n### Examples\n";
     for (const Example& example : command.examples)

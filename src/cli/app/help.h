@@ -14,9 +14,4 @@ std::string help_text(const Command& command);
 /// The full reference of all commands as Markdown: docs/options.md.
 std::string markdown_reference(const App& app);
 
-/// "-i, --input FILE", "--train-sets FILE...", "--[no-]tie".
-std::string flag_text(const Field& field);
-/// "hypotheses kept (at least 1; default 6)". @param fields  those that its help may mention
-std::string described(const Field& field, const Fields& fields);
-
 }  // namespace tril::cli

@@ -151,7 +151,8 @@ std::string program_path() {
   namespace fs = std::filesystem;
   std::error_code failed;
   const fs::path self = fs::read_symlink("/proc/self/exe", failed);
-  if (failed) return "tril";
+  // The portable archive starts the program by a loader of its own (scripts/packages/launcher.sh).
+  if (failed || self.filename().native().starts_with("ld-")) return "tril";
   const fs::path near = self.lexically_relative(fs::current_path(failed));
   if (near.empty() || near.native().starts_with("..")) return self.string();
   return near.has_parent_path() ? near.string() : "./" + near.string();
