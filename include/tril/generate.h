@@ -50,7 +50,8 @@ struct GenerateOptions {
 class TRIL_API Generator {
  public:
   /// @param model  a language model
-  /// @param options  those of option_list(): "max-new-tokens", "temperature", "top-p", "stop", "seed", "n", "beam-size" and more
+  /// @param options  those of option_list(): "max-new-tokens", "temperature", "top-p", "stop", "seed", "n", "beam-size", "regex",
+  ///                 "json-schema" (a file, or the schema itself) and more
   /// @throws Error (usage) for options that are unknown, contradict each other, or have no effect on this model
   explicit Generator(const Model& model, const Options& options = {});
   ~Generator();

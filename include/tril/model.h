@@ -20,7 +20,8 @@ class TRIL_API Model {
   /// @param path_or_name  a Hugging Face or CTranslate2 directory, a GGUF file, an .argosmodel, Marian's directory or files; or
   ///                      a name such as "Helsinki-NLP/opus-mt-en-de", which is looked up in Hugging Face's cache
   /// @param options  those of option_list(): "precision" ("int8"), "adapter" (a PEFT directory), "pull" (true: download a model
-  ///                 that is not in the cache)
+  ///                 that is not in the cache), "models" (further models, which form an ensemble with this one), "weights",
+  ///                 "draft-model" (speculative decoding) and more
   /// @throws Error naming the first file, key or tensor that is missing or wrong
   static Model open(const std::string& path_or_name, const Options& options = {});
   static std::vector<OptionInfo> option_list();

@@ -1,6 +1,7 @@
 // Translation. With the same options, results are those of `tril translate`, byte for byte.
 #pragma once
 
+#include <tril/alignment.h>
 #include <tril/model.h>
 #include <tril/stop_reason.h>
 
@@ -14,12 +15,24 @@
 TRIL_NAMESPACE_BEGIN
 class TranslatorState;
 
+/// A phrase and the translation that it must have.
+struct Term {
+  std::string source, target;
+};
+
 struct Translation {
   std::string text;
   std::vector<std::int32_t> tokens;  ///< as generated, with the end token
   double log_prob = 0;               ///< sum over the tokens; 0 from a greedy search with one translation
   double score = 0;                  ///< what translations are ranked by: log_prob / tokens^length_penalty
   StopReason stop_reason = StopReason::end_token;  ///< of a split text: of its last segment
+  std::vector<Term> terms = {};                    ///< those of "terminology" and "glossary" that are in the text
+  std::vector<Term> missing_terms = {};            ///< those of them whose translation is not in `text`
+  bool recalled = false;  ///< whether `text` is from "memory"; of a split text: all of its parts
+  // With the option "alignment"; otherwise empty.
+  std::vector<std::int32_t> source_tokens = {};  ///< of the text, with the end token
+  std::vector<float> attention = {};             ///< [tokens, source_tokens]: cross-attention; each row sums to 1
+  std::vector<AlignmentPoint> alignment = {};    ///< if "alignment" is "hard" or a threshold
 };
 
 struct TranslateOptions {
@@ -40,7 +53,8 @@ class TRIL_API Translator {
  public:
   /// @param model  an encoder-decoder model, or a language model, which gets each text in a prompt
   /// @param options  those of option_list(): "source-language", "target-language", "threads" (0: all cores), "beam-size",
-  ///                 "n-best", "split" ("sentences": paragraphs of any length) and more
+  ///                 "n-best", "split" ("sentences": paragraphs of any length), "alignment" ("soft", "hard" or a threshold),
+  ///                 "terminology", "glossary", "memory" (files) and more
   /// @throws Error (usage) for options that are unknown, contradict each other, or have no effect on this model
   explicit Translator(const Model& model, const Options& options = {});
   ~Translator();

@@ -7,6 +7,7 @@
 // Everything wrong is thrown as tril::Error. Link tril::tril (CMake) or `pkg-config --cflags --libs tril`. docs/cpp.md has more.
 #pragma once
 
+#include <tril/alignment.h>
 #include <tril/error.h>
 #include <tril/generate.h>
 #include <tril/model.h>

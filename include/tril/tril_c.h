@@ -67,8 +67,9 @@ TRIL_API void tril_options_free(tril_options* options);
 
 typedef struct tril_model tril_model;
 
-/* Opens a model by its path, or by its name on a hub, "Helsinki-NLP/opus-mt-en-de". Options: "precision", "adapter", and "pull":
- * "true" downloads a model that is not in Hugging Face's cache. For tril_model_free(). */
+/* Opens a model by its path, or by its name on a hub, "Helsinki-NLP/opus-mt-en-de". Options: "precision", "adapter", "models" (further
+ * models, which form an ensemble with this one), "weights", "draft-model" and more, and "pull": "true" downloads a model that is
+ * not in Hugging Face's cache. For tril_model_free(). */
 TRIL_API tril_model* tril_model_open(const char* path_or_name, const tril_options* options, tril_error** error);
 /* 1: an encoder-decoder model, which translates. 0: a language model. */
 TRIL_API int tril_model_has_encoder(const tril_model* model);
@@ -114,13 +115,28 @@ TRIL_API double tril_results_log_prob(const tril_results* results, size_t input,
 TRIL_API tril_stop_reason tril_results_stop_reason(const tril_results* results, size_t input, size_t rank);
 /* The generated tokens. @count gets their number. */
 TRIL_API const int32_t* tril_results_tokens(const tril_results* results, size_t input, size_t rank, size_t* count);
+/* A token of the source and a token of the translation that correspond, counted from 0. */
+typedef struct tril_alignment_point {
+  int32_t source, target;
+} tril_alignment_point;
+
+/* With a translator's option "alignment": the tokens of the source with its end token; otherwise none. */
+TRIL_API const int32_t* tril_results_source_tokens(const tril_results* results, size_t input, size_t rank,
+                                                   size_t* count);
+/* Likewise the cross-attention: for each token of the text, in order, its weights of all source tokens, which sum to 1. @count
+ * gets tokens * source tokens. */
+TRIL_API const float* tril_results_attention(const tril_results* results, size_t input, size_t rank, size_t* count);
+/* Likewise the pairs, if "alignment" is "hard" or a threshold. @count gets their number. */
+TRIL_API const tril_alignment_point* tril_results_alignment(const tril_results* results, size_t input, size_t rank,
+                                                            size_t* count);
 TRIL_API void tril_results_free(tril_results* results);
 
 /* --- translation --- */
 
 typedef struct tril_translator tril_translator;
 
-/* Options: "source-language", "target-language", "threads", "beam-size", "n-best", "split" and more. For tril_translator_free(). */
+/* Options: "source-language", "target-language", "threads", "beam-size", "n-best", "split", "alignment", "terminology",
+ * "glossary", "memory" and more. For tril_translator_free(). */
 TRIL_API tril_translator* tril_translator_new(const tril_model* model, const tril_options* options, tril_error** error);
 /* The best translation of one text. For tril_string_free(). */
 TRIL_API char* tril_translate(tril_translator* translator, const char* text, tril_error** error);
@@ -151,7 +167,8 @@ typedef struct tril_message {
   const char* content;
 } tril_message;
 
-/* Options: "max-new-tokens", "temperature", "top-p", "stop", "seed", "n", "threads" and more. For tril_generator_free(). */
+/* Options: "max-new-tokens", "temperature", "top-p", "stop", "seed", "n", "threads", "regex", "json-schema" and more.
+ * For tril_generator_free(). */
 TRIL_API tril_generator* tril_generator_new(const tril_model* model, const tril_options* options, tril_error** error);
 /* The "n" texts that follow each prompt. @watch may be NULL. */
 TRIL_API tril_results* tril_generate(tril_generator* generator, const char* const* prompts, size_t count,

@@ -7,7 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "cli/options/alignment_options.h"
+#include "decode/models/alignment_fields.h"
 #include "search/stop_reason.h"
 
 namespace tril::python {
@@ -58,7 +58,7 @@ std::shared_ptr<Hypothesis> shown(search::Translation t, const Shown& how) {
   if (!how.alignment.empty() && how.alignment != "soft" && !h->ids.empty()) {
     h->alignment.emplace();
     for (const AlignmentPoint& p :
-         cli::alignment_points({.alignment = how.alignment, .layer = {}}, h->attention, h->ids.size()))
+         alignment_points({.alignment = how.alignment, .layer = {}}, h->attention, h->ids.size()))
       h->alignment->emplace_back(p.source, p.target);
   }
   h->terms = pairs_of(t.terms), h->missing_terms = pairs_of(t.unsatisfied);
@@ -84,7 +84,7 @@ void bind_hypotheses(nb::module_& m) {
       .def_ro("text", &Hypothesis::text, "The text.")
       .def_ro("ids", &Hypothesis::ids, "Ids as generated, with the end token if there is one.")
       .def_prop_ro(
-          "tokens", [](const Hypothesis& h) { return cli::pieces_of(h.ids, *h.tokenizer, Side::target); },
+          "tokens", [](const Hypothesis& h) { return pieces_of(h.ids, *h.tokenizer, Side::target); },
           "The pieces of `ids`.")
       .def_ro("log_prob", &Hypothesis::log_prob,
               "Sum of the log-probabilities of `ids`; None if it was not computed (pass scores=True).")
@@ -99,7 +99,7 @@ void bind_hypotheses(nb::module_& m) {
               "Pairs (source token, token), with alignment=\"hard\" or a threshold; else None.")
       .def_ro("source_ids", &Hypothesis::source_ids, "Ids of the source, if `attention` is there; else empty.")
       .def_prop_ro(
-          "source_tokens", [](const Hypothesis& h) { return cli::pieces_of(h.source_ids, *h.tokenizer, Side::source); },
+          "source_tokens", [](const Hypothesis& h) { return pieces_of(h.source_ids, *h.tokenizer, Side::source); },
           "The pieces of `source_ids`.")
       .def_ro("terms", &Hypothesis::terms, "Phrases of glossaries in the source, with their translations.")
       .def_ro("missing_terms", &Hypothesis::missing_terms, "Those whose translation is missing in `text`.")

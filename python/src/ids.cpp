@@ -67,7 +67,7 @@ search::ParallelOptions parallel(const SharedModel& m, const IdSearch& wanted, c
   s.renormalize = true;  // CTranslate2 excludes tokens and applies penalties before it computes log-probabilities
   if (wanted.token_scores && !s.has_beam()) s.top_log_probs = 0;
   if (wanted.attention || s.coverage_penalty > 0)
-    s.attention = cli::attention_heads({.alignment = "soft", .layer = {}}, m.model(), true);
+    s.attention = attention_heads({.alignment = "soft", .layer = {}}, m.model(), true);
   return p;
 }
 

@@ -25,8 +25,8 @@ Fields fields_of(LoadingOptions& o) {
   add_model_fields(f, o.decoding);
   f.add("pull", &o.pull, "download a model of the hub that is not in the cache");
   f.group("Several models");
-  cli::add_ensemble_fields(f, o.others);
-  cli::add_speculative_fields(f, o.others);
+  add_ensemble_fields(f, o.others);
+  add_speculative_fields(f, o.others);
   return f;
 }
 

@@ -9,14 +9,14 @@
 #include "arguments.h"
 #include "base/cores.h"
 #include "cli/commands/translation_setup.h"
-#include "cli/options/model_set.h"
+#include "decode/models/model_set.h"
 
 namespace tril::python {
 
 /// The options that are given when a model is loaded, and cannot change afterwards.
 struct LoadingOptions {
   DecodingOptions decoding;
-  cli::ModelSetOptions others;
+  ModelSetOptions others;
   bool pull = true;
 };
 Fields fields_of(LoadingOptions& o);
@@ -27,7 +27,7 @@ struct Loaded {
         others(o.others, o.decoding, *model.model, model.tokenizer.get()),
         threads(thread_count(o.decoding.threads)) {}
   cli::LoadedModel model;
-  cli::ModelSet others;
+  ModelSet others;
   int threads;
 };
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "decode/texts/text_form.h"
 #include "errors.h"
 
 namespace tril::python {
@@ -27,7 +26,7 @@ Fields fields_of(GenerateOptions& o) {
   add_continuation_fields(f, o.decoding);
   add_deterministic_field(f, o.deterministic);
   add_choice_fields(f, o.decoding);
-  cli::add_constraint_fields(f, o.constraint);
+  add_constraint_fields(f, o.constraint);
   return f;
 }
 
@@ -52,12 +51,7 @@ void ReadyGenerator::make() {
   s.scores = options_.scores || options_.logprobs;
   if (options_.logprobs) s.top_log_probs = static_cast<std::int32_t>(*options_.logprobs);
   settled_.decoding.deterministic = options_.deterministic;
-  if (options_.constraint.json_schema.starts_with("{")) {  // the schema itself, not a file
-    s.constraint =
-        search::json_schema_constraint(options_.constraint.json_schema, search::token_trie(*m.tokenizer)).constraint;
-  } else {
-    s.constraint = cli::make_constraint(options_.constraint, *m.tokenizer);
-  }
+  s.constraint = make_constraint(options_.constraint, *m.tokenizer, SchemaForm::file_or_text);
   loaded_->others.give_to(settled_.decoding);
   shown_ = {.tokenizer = m.tokenizer, .scores = s.scores || s.has_beam(), .alignment = {}};
   window_ = static_cast<std::size_t>(std::int64_t{settled_.decoding.batch_size} * settled_.decoding.threads * 8);

@@ -11,7 +11,7 @@
 
 #include "arguments.h"
 #include "background.h"
-#include "cli/options/constraint_options.h"
+#include "decode/models/constraint_fields.h"
 #include "decode/texts/generator.h"
 #include "hypotheses.h"
 #include "loaded.h"
@@ -20,7 +20,7 @@ namespace tril::python {
 
 struct GenerateOptions {
   DecodingOptions decoding;
-  cli::ConstraintOptions constraint;
+  ConstraintOptions constraint;
   std::optional<std::int64_t> logprobs;
   bool scores = false, deterministic = false;
 };

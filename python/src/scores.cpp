@@ -12,9 +12,9 @@
 #include "background.h"
 #include "base/cores.h"
 #include "cancel.h"
-#include "cli/options/alignment_options.h"
 #include "cli/options/assumed_language.h"
 #include "decode/batches/score.h"
+#include "decode/models/alignment_fields.h"
 #include "decode/models/target_language.h"
 #include "decode/models/window_fields.h"
 #include "decode/steps/sources.h"
@@ -32,7 +32,7 @@ namespace {
 struct PairOptions {
   DecodingOptions decoding;
   std::string source_language, target_language, prompt_template;
-  cli::AlignmentOptions alignment;
+  AlignmentOptions alignment;
 };
 
 Fields fields_of(PairOptions& o) {
@@ -40,7 +40,7 @@ Fields fields_of(PairOptions& o) {
   f.group("Text");
   add_language_fields(f, o.source_language, o.target_language);
   add_prompt_template_field(f, o.prompt_template);
-  cli::add_alignment_fields(f, o.alignment);
+  add_alignment_fields(f, o.alignment);
   Fields batches;
   add_batch_fields(batches, o.decoding);
   f.include(batches, {"batch-size"});
@@ -155,7 +155,7 @@ std::vector<std::shared_ptr<Score>> score_pairs(const SharedModel& m, const std:
   with_python_words(fields, [&] {
     background.run([&](const std::stop_token& stop) {
       Pairs pairs = m.model().has_encoder() ? encoded(m, o, sources, targets) : prompted(m, o, sources, targets);
-      const auto attention = cli::attention_heads(o.alignment, m.model(), false);
+      const auto attention = attention_heads(o.alignment, m.model(), false);
       search::WorkerPool workers(threads_of(m));
       // As `tril score`: window by window, so that its results are these to the last bit.
       const std::size_t window = lines_at_a_time(o.decoding.batch_size, workers.count());
@@ -247,8 +247,7 @@ void bind_scores(nb::module_& m, nb::class_<SharedModel>& model) {
       .def_ro("log_prob", &Score::log_prob, "Sum of `token_log_probs`.")
       .def_ro("ids", &Score::ids, "The scored ids: of a translation with its end token; of a text without its first.")
       .def_prop_ro(
-          "tokens", [](const Score& s) { return cli::pieces_of(s.ids, *s.tokenizer, Side::target); },
-          "The pieces of `ids`.")
+          "tokens", [](const Score& s) { return pieces_of(s.ids, *s.tokenizer, Side::target); }, "The pieces of `ids`.")
       .def_ro("source_ids", &Score::source_ids, "The ids of the source; empty for a text.")
       .def_prop_ro(
           "token_log_probs",

@@ -35,7 +35,10 @@ Fields fields_of(TranslateOptions& o) {
   f.group("Text");
   add_language_fields(f, o.source_language, o.target_language);
   add_split_fields(f, o.split);
-  cli::add_term_fields(f, o.terms);
+  Fields of_terms;
+  add_term_fields(of_terms, o.terms);
+  f.include(of_terms,
+            {"terminology", "glossary", "glossary-match", "memory"});  // similar sentences are not listed here
   f.add("terms", &o.phrases,
         "required translations of phrases, {source: target}, compared exactly; needs a beam, or a language model whose "
         "prompt lists them");

@@ -35,7 +35,7 @@ class TranslateOptions(TypedDict, total=False):
     beam, or a language model whose prompt lists them"""
 
     glossary: Paths
-    """glossaries: .tsv, .csv or .tbx; their phrases get their translations, as with terminology; if files contradict
+    """glossaries: .tsv, .csv or .tbx; their phrases get their translations, as with `terminology`; if files contradict
     each other, the first one takes precedence (docs/terms.md)"""
 
     glossary_match: Literal["exact", "case", "stem"]
@@ -43,11 +43,8 @@ class TranslateOptions(TypedDict, total=False):
     inflection may differ, too)"""
 
     memory: Path
-    """translation memory, .tmx or .tsv; a line that is in it gets its translation from there, and json lists similar
+    """translation memory, .tmx or .tsv; a line that is in it gets its translation from there, and `json` lists similar
     ones"""
-
-    memory_use: Literal["exact", "tell"]
-    """exact: a line that is in the memory gets its translation from there; tell: the model translates it too"""
 
     terms: Texts
     """required translations of phrases, {source: target}, compared exactly; needs a beam, or a language model whose
@@ -222,25 +219,25 @@ class TranslatorOptions(TranslateOptions, total=False):
     """download a model of the hub that is not in the cache"""
 
     models: Paths
-    """directories of further models with the same vocabulary, which form an ensemble with model"""
+    """directories of further models with the same vocabulary, which form an ensemble with `model`"""
 
     weights: Texts
-    """weights of the models, model first; unset: equal weights"""
+    """weights of the models, `model` first; unset: equal weights"""
 
     ensemble_mean: Literal["log-probabilities", "probabilities"]
     """what is averaged at each step: log-probabilities (all models must agree) or probabilities (one model can
     suffice)"""
 
     draft_model: Path
-    """speculative decoding: directory of a small model with the same vocabulary; it proposes tokens that model checks
-    in one step; the text is the same; needs -b 1"""
+    """speculative decoding: directory of a small model with the same vocabulary; it proposes tokens that `model`
+    checks in one step; the text is the same; needs greedy search"""
 
     draft_precision: Literal["fp32", "bf16", "int8", "int4"]
-    """precision of the draft model's weights: model with fewer bits may be its own draft; unset: as precision"""
+    """precision of the draft model's weights: `model` with fewer bits may be its own draft; unset: as `precision`"""
 
     draft_min_prob: float
-    """stop proposing after a token that the draft model finds less probable than this; 0: always propose draft_tokens
-    (from 0 to 1)"""
+    """stop proposing after a token that the draft model finds less probable than this; 0: always propose
+    `draft_tokens` (from 0 to 1)"""
 
     prompt_lookup: int
     """speculative decoding without a draft model: propose what followed an earlier occurrence of the last N tokens, or
@@ -402,25 +399,25 @@ class GeneratorOptions(GenerateOptions, total=False):
     """download a model of the hub that is not in the cache"""
 
     models: Paths
-    """directories of further models with the same vocabulary, which form an ensemble with model"""
+    """directories of further models with the same vocabulary, which form an ensemble with `model`"""
 
     weights: Texts
-    """weights of the models, model first; unset: equal weights"""
+    """weights of the models, `model` first; unset: equal weights"""
 
     ensemble_mean: Literal["log-probabilities", "probabilities"]
     """what is averaged at each step: log-probabilities (all models must agree) or probabilities (one model can
     suffice)"""
 
     draft_model: Path
-    """speculative decoding: directory of a small model with the same vocabulary; it proposes tokens that model checks
-    in one step; the text is the same; needs -b 1"""
+    """speculative decoding: directory of a small model with the same vocabulary; it proposes tokens that `model`
+    checks in one step; the text is the same; needs greedy search"""
 
     draft_precision: Literal["fp32", "bf16", "int8", "int4"]
-    """precision of the draft model's weights: model with fewer bits may be its own draft; unset: as precision"""
+    """precision of the draft model's weights: `model` with fewer bits may be its own draft; unset: as `precision`"""
 
     draft_min_prob: float
-    """stop proposing after a token that the draft model finds less probable than this; 0: always propose draft_tokens
-    (from 0 to 1)"""
+    """stop proposing after a token that the draft model finds less probable than this; 0: always propose
+    `draft_tokens` (from 0 to 1)"""
 
     prompt_lookup: int
     """speculative decoding without a draft model: propose what followed an earlier occurrence of the last N tokens, or

@@ -2,6 +2,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <type_traits>
+#include <utility>
 
 #include "capi/handles.h"
 
@@ -12,6 +14,9 @@ struct tril_results {
     std::vector<std::int32_t> tokens;
     double log_prob, score;
     tril::v0::StopReason stop_reason;
+    std::vector<std::int32_t> source_tokens = {};
+    std::vector<float> attention = {};
+    std::vector<tril_alignment_point> alignment = {};
   };
   std::vector<std::vector<Text>> lists;
 };
@@ -25,12 +30,29 @@ using tril::capi::list_of;
 template <class Text>
 void append(std::vector<Text>&& list, tril_results& results) {
   std::vector<tril_results::Text>& texts = results.lists.emplace_back();
-  for (Text& t : list) texts.push_back({std::move(t.text), std::move(t.tokens), t.log_prob, t.score, t.stop_reason});
+  for (Text& t : list) {
+    texts.push_back({std::move(t.text), std::move(t.tokens), t.log_prob, t.score, t.stop_reason});
+    if constexpr (std::is_same_v<Text, tril::v0::Translation>) {
+      tril_results::Text& back = texts.back();
+      back.source_tokens = std::move(t.source_tokens);
+      back.attention = std::move(t.attention);
+      for (const tril::v0::AlignmentPoint& p : t.alignment) back.alignment.push_back({p.source, p.target});
+    }
+  }
 }
 
 const tril_results::Text* at(const tril_results* results, std::size_t input, std::size_t rank) {
   if (!results || input >= results->lists.size() || rank >= results->lists[input].size()) return nullptr;
   return &results->lists[input][rank];
+}
+
+// A list of a text, and its size; none for an index outside.
+template <class Item>
+const Item* list_at(const tril_results* results, std::size_t input, std::size_t rank,
+                    std::vector<Item> tril_results::Text::*list, std::size_t* count) {
+  const tril_results::Text* t = at(results, input, rank);
+  if (count) *count = t ? (t->*list).size() : 0;
+  return t ? (t->*list).data() : nullptr;
 }
 
 // What a generator is watched by, on behalf of a tril_watch.
@@ -82,9 +104,17 @@ tril_stop_reason tril_results_stop_reason(const tril_results* results, size_t in
   return t ? static_cast<tril_stop_reason>(t->stop_reason) : TRIL_END_TOKEN;
 }
 const int32_t* tril_results_tokens(const tril_results* results, size_t input, size_t rank, size_t* count) {
-  const tril_results::Text* t = at(results, input, rank);
-  if (count) *count = t ? t->tokens.size() : 0;
-  return t ? t->tokens.data() : nullptr;
+  return list_at(results, input, rank, &tril_results::Text::tokens, count);
+}
+const int32_t* tril_results_source_tokens(const tril_results* results, size_t input, size_t rank, size_t* count) {
+  return list_at(results, input, rank, &tril_results::Text::source_tokens, count);
+}
+const float* tril_results_attention(const tril_results* results, size_t input, size_t rank, size_t* count) {
+  return list_at(results, input, rank, &tril_results::Text::attention, count);
+}
+const tril_alignment_point* tril_results_alignment(const tril_results* results, size_t input, size_t rank,
+                                                   size_t* count) {
+  return list_at(results, input, rank, &tril_results::Text::alignment, count);
 }
 void tril_results_free(tril_results* results) {
   delete results;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "chat/chat_template.h"
+#include "decode/models/constraint_fields.h"
 #include "decode/models/decoding_options.h"
 #include "decode/texts/generator.h"
 #include "library/model_state.h"
@@ -19,6 +20,7 @@ constexpr std::int32_t answer_tokens = 512;
 
 struct GeneratorFields {
   DecodingOptions decoding;
+  ConstraintOptions constraint;
   bool deterministic = false, scores = false;
 };
 
@@ -33,6 +35,7 @@ Fields fields_of(GeneratorFields& o) {
   add_continuation_fields(f, o.decoding);
   add_deterministic_field(f, o.deterministic);
   add_choice_fields(f, o.decoding);
+  add_constraint_fields(f, o.constraint);
   return f;
 }
 
@@ -64,6 +67,8 @@ class GeneratorState {
     options_ = generator_options(o.decoding, published_generation(model_->source), *model_->model, *model_->tokenizer);
     options_.decoding.search.scores = o.scores;
     options_.decoding.deterministic = o.deterministic;
+    options_.decoding.search.constraint = make_constraint(o.constraint, *model_->tokenizer, SchemaForm::file_or_text);
+    model_->others.give_to(options_.decoding);
   }
 
   std::vector<std::vector<Generation>> generate(const std::vector<std::string>& prompts, const GenerateOptions& o) {

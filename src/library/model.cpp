@@ -17,6 +17,7 @@ namespace {
 
 struct OpenOptions {
   DecodingOptions decoding;
+  ModelSetOptions others;
   bool pull = false;
 };
 
@@ -24,6 +25,8 @@ Fields fields_of(OpenOptions& o) {
   Fields f, all;
   add_model_fields(all, o.decoding);
   f.include(all, {"adapter", "precision"});
+  add_ensemble_fields(f, o.others);
+  add_speculative_fields(f, o.others);
   f.add("pull", &o.pull, "download the model from the hub if it is not in the cache");
   return f;
 }
@@ -56,9 +59,14 @@ Model Model::open(const std::string& path_or_name, const Options& options) {
   Fields fields = library::fields_of(o);
   library::set_options(fields, options);
   if (!o.decoding.adapter.empty()) o.decoding.adapter = library::path_of_model(o.decoding.adapter, o.pull);
+  if (!o.others.draft_model.empty()) o.others.draft_model = library::path_of_model(o.others.draft_model, o.pull);
+  for (std::string& other : o.others.models) other = library::path_of_model(other, o.pull);
   const auto source = model::ModelSource::open(library::path_of_model(path_or_name, o.pull));
   std::shared_ptr<const model::Model> model = load_model(source, o.decoding);
-  return Model(std::make_shared<const ModelState>(ModelState{source, std::move(model), source.tokenizer()}));
+  std::shared_ptr<const tril::Tokenizer> tokenizer = source.tokenizer();
+  ModelSet others(o.others, o.decoding, *model, tokenizer.get());
+  return Model(std::make_shared<const ModelState>(
+      ModelState{source, std::move(model), std::move(tokenizer), std::move(others)}));
 }
 
 std::vector<OptionInfo> Model::option_list() {

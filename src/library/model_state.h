@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "decode/models/model_set.h"
 #include "decode/prompts/translation_prompt.h"
 #include "model/spec/model.h"
 #include "model_io/model_source.h"
@@ -27,6 +28,7 @@ struct ModelState {
   model::ModelSource source;
   std::shared_ptr<const model::Model> model;
   std::shared_ptr<const tril::Tokenizer> tokenizer;
+  ModelSet others;  ///< of an ensemble, and a draft model
 };
 
 }  // namespace tril::v0

@@ -11,6 +11,7 @@
 #include "decode/models/prompt_fields.h"
 #include "decode/models/window_fields.h"
 #include "decode/texts/text_score.h"
+#include "library/alignment.h"
 #include "library/model_state.h"
 #include "library/named_options.h"
 
@@ -23,6 +24,7 @@ struct ScorerFields {
   std::string source_language, target_language, prompt_template;
   search::WindowOptions windows;
   bool begin = false;
+  AlignmentOptions alignment;
 };
 
 Fields fields_of(ScorerFields& o) {
@@ -33,11 +35,15 @@ Fields fields_of(ScorerFields& o) {
   add_language_fields(f, o.source_language, o.target_language);
   add_prompt_template_field(f, o.prompt_template);
   add_window_fields(f, o.windows, o.begin);
+  add_alignment_fields(f, o.alignment);
   return f;
 }
 
 v0::Score result(search::Score&& score) {
-  return {score.log_prob, std::move(score.token_log_probs)};
+  v0::Score r;
+  r.log_prob = score.log_prob;
+  r.token_log_probs = std::move(score.token_log_probs);
+  return r;
 }
 
 }  // namespace
@@ -51,11 +57,14 @@ class ScorerState {
     Fields fields = library::fields_of(o_);
     library::set_options(fields, options);
     const model::Model& m = *model_->model;
-    if (m.has_encoder())
-      for (const char* name : {"prompt-template", "begin", "context", "stride"})
-        if (fields.given(name))
-          fail_usage(name, fmt::format("is for language models, but a {} model translates", m.family()),
-                     "leave it out");
+    for (const char* name : {"prompt-template", "begin", "context", "stride"})
+      if (m.has_encoder() && fields.given(name))
+        fail_usage(name, fmt::format("is for language models, but a {} model translates", m.family()), "leave it out");
+    for (const char* name : {"alignment", "alignment-layer"})
+      if (!m.has_encoder() && fields.given(name))
+        fail_usage(name, fmt::format("is for encoder-decoder models, but a {} model is a language model", m.family()),
+                   "leave it out");
+    if (m.has_encoder()) attention_ = attention_heads(o_.alignment, m, false);
     o_.windows.batch_size = o_.decoding.batch_size;
     if (!m.has_encoder()) search::settled(o_.windows, m);  // reports mistakes
     workers_.emplace(thread_count(o_.decoding.threads));
@@ -74,13 +83,26 @@ class ScorerState {
       PairEncoder::Ids ids = pairs_->ids_of({sources[i], targets[i], source_where, target_where});
       source_ids.push_back(std::move(ids.source)), target_ids.push_back(std::move(ids.target));
     }
-    return results(search::score_all(*workers_, *model_->model, {source_ids, target_ids}, o_.decoding.batch_size,
-                                     {.ensemble = {}, .attention = {}, .start_id = pairs_->start()}));
+    auto found = search::score_all(
+        *workers_, *model_->model, {source_ids, target_ids}, o_.decoding.batch_size,
+        {.ensemble = model_->others.ensemble(), .attention = attention_, .start_id = pairs_->start()});
+    std::vector<Score> scores;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      std::vector<float> attention = std::move(found[i].attention);
+      scores.push_back(library::result(std::move(found[i])));
+      if (!attention_) continue;
+      Score& score = scores.back();
+      score.alignment = library::pairs_of(o_.alignment, attention, target_ids[i].size());
+      score.attention = std::move(attention);
+      score.tokens = std::move(target_ids[i]), score.source_tokens = std::move(source_ids[i]);
+    }
+    return scores;
   }
 
   std::vector<Score> score_texts(const std::vector<std::string>& texts) {
     const model::Model& m = *model_->model;
     search::check_language_model(m, *model_->tokenizer);
+    check(model_->others.ensemble().others.empty(), "models", "an ensemble scores translations, not texts");
     std::vector<std::vector<std::int32_t>> ids;
     for (std::size_t i = 0; i < texts.size(); ++i) {
       library::check_utf8(texts[i], fmt::format("text {}", i + 1));
@@ -89,7 +111,10 @@ class ScorerState {
       model_->tokenizer->encode(texts[i], tril::Side::target, ids.back());
     }
     const std::lock_guard lock(mutex_);
-    return results(search::score_texts(*workers_, m, ids, o_.windows));
+    std::vector<Score> scores;
+    for (search::Score& score : search::score_texts(*workers_, m, ids, o_.windows))
+      scores.push_back(library::result(std::move(score)));
+    return scores;
   }
 
  private:
@@ -108,14 +133,9 @@ class ScorerState {
             library::prompt_of(*model_, o_.prompt_template)};
   }
 
-  static std::vector<Score> results(std::vector<search::Score>&& list) {
-    std::vector<Score> scores;
-    for (search::Score& score : list) scores.push_back(library::result(std::move(score)));
-    return scores;
-  }
-
   std::shared_ptr<const ModelState> model_;
   library::ScorerFields o_;
+  std::optional<nn::AttentionHeads> attention_;
   std::optional<search::WorkerPool> workers_;
   std::optional<PairEncoder> pairs_;  ///< made by the first call
   std::mutex mutex_;

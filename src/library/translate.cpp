@@ -9,9 +9,12 @@
 #include "decode/models/prompt_fields.h"
 #include "decode/models/split_fields.h"
 #include "decode/models/target_language.h"
+#include "decode/models/term_fields.h"
 #include "decode/texts/prompted_text.h"
+#include "decode/texts/recall.h"
 #include "decode/texts/split_translator.h"
 #include "decode/texts/translator.h"
+#include "library/alignment.h"
 #include "library/model_state.h"
 #include "library/named_options.h"
 #include "tokenizer/files/language_tag.h"
@@ -25,17 +28,23 @@ struct TranslatorFields {
   std::string source_language, target_language;
   PromptOptions prompt;
   SplitLineOptions split;
+  AlignmentOptions alignment;
+  TermOptions terms;
   bool deterministic = false, scores = false;
 };
 
 Fields fields_of(TranslatorFields& o) {
-  Fields f, of_model;
+  Fields f, of_model, of_terms;
   add_model_fields(of_model, o.decoding);
   f.include(of_model, {"threads"});
   add_language_fields(f, o.source_language, o.target_language);
   add_split_fields(f, o.split);
   f.add("n-best", &o.decoding.search.n_best, "number of translations of each text").at_least(1).at_most(1000);
   f.add("scores", &o.scores, "compute log-probabilities in greedy search and sampling too; a beam always has them");
+  add_term_fields(of_terms, o.terms);
+  f.include(of_terms, {"terminology", "glossary", "glossary-match", "memory"});  // similar sentences are not listed
+  add_alignment_fields(f, o.alignment);
+  f.excludes("memory", "alignment", "a translation from the memory has none");
   add_prompt_fields(f, o.prompt);
   add_coverage_field(f, o.decoding.search);
   add_translation_fields(f, o.decoding);
@@ -49,12 +58,19 @@ Languages languages_of(const TranslatorFields& o, const v0::ModelState& m) {
   return choose_languages(*m.tokenizer, o.source_language, o.target_language, "source_language", "target_language");
 }
 
-search::TranslatorOptions settled(const TranslatorFields& o, const v0::ModelState& m, const Languages& said) {
+search::TranslatorOptions settled(const TranslatorFields& o, const v0::ModelState& m, const Languages& said,
+                                  const StatedLanguages& stated) {
   search::TranslatorOptions t = translator_options(o.decoding, published_generation(m.source), *m.model, *m.tokenizer);
   search::SearchPlan& s = t.decoding.search;
   t.source_language = said.source, t.target_language = said.target;
   s.scores = o.scores || o.decoding.search.n_best > 1;
-  if (s.coverage_penalty > 0) s.attention = m.model->alignment_heads().value_or(nn::AttentionHeads{});
+  s.attention = attention_heads(o.alignment, *m.model, s.coverage_penalty > 0);
+  check_placeable(o.terms, *m.model, s);
+  const terms::LanguagePair pair{o.source_language.empty() ? stated.source : o.source_language,
+                                 o.target_language.empty() ? stated.target : o.target_language};
+  t.terminology = terminology_of(o.terms, pair);
+  if (const auto memory = memory_of(o.terms, pair)) t.recall = search::recall_from(memory, said.prefix, *m.tokenizer);
+  m.others.give_to(t.decoding);
   t.decoding.deterministic = o.deterministic;
   t.context = static_cast<std::int32_t>(o.prompt.context);
   t.style = o.prompt.style;
@@ -62,14 +78,31 @@ search::TranslatorOptions settled(const TranslatorFields& o, const v0::ModelStat
   return t;
 }
 
-v0::Translation result(search::Translation&& t) {
-  return {std::move(t.text), std::move(t.tokens), t.log_prob, t.score, static_cast<v0::StopReason>(t.stop_reason)};
+void append(const std::vector<search::Term>& terms, std::vector<v0::Term>& list) {
+  for (const search::Term& t : terms) list.push_back({t.source, t.target});
+}
+
+v0::Translation result(search::Translation&& t, const AlignmentOptions& alignment) {
+  v0::Translation r{std::move(t.text), std::move(t.tokens), t.log_prob, t.score,
+                    static_cast<v0::StopReason>(t.stop_reason)};
+  append(t.terms, r.terms);
+  append(t.unsatisfied, r.missing_terms);
+  r.recalled = t.recalled;
+  if (alignment.alignment.empty()) return r;
+  r.alignment = pairs_of(alignment, t.attention, r.tokens.size());
+  r.source_tokens = std::move(t.source);
+  r.attention = std::move(t.attention);
+  return r;
 }
 
 v0::Translation result(search::SplitTranslation&& t) {
   v0::Translation all{std::move(t.text), {}, 0, 0, v0::StopReason::end_token};
+  all.recalled = !t.parts.empty();
   for (const search::SplitTranslation::Part& part : t.parts) {
     const search::Translation& best = part.translations.front();
+    append(best.terms, all.terms);
+    append(best.unsatisfied, all.missing_terms);
+    all.recalled = all.recalled && best.recalled;
     all.tokens.insert(all.tokens.end(), best.tokens.begin(), best.tokens.end());
     all.log_prob += best.log_prob, all.score += best.score;
     all.stop_reason = static_cast<v0::StopReason>(best.stop_reason);
@@ -97,13 +130,15 @@ class TranslatorState {
     if (model_->model->has_encoder()) target_->check_tokens();
     splits_ = o.split.split != Split::none;
     check(!splits_ || o.decoding.search.n_best == 1, "n_best", "has no meaning for the parts of a split text");
+    check(!splits_ || o.alignment.alignment.empty(), "alignment", "has no meaning for the parts of a split text");
     check(splits_ || o.split.language.empty(), "split_language", "has an effect only with `split`");
-    const search::TranslatorOptions settled = library::settled(o, *model_, languages_);
+    alignment_ = o.alignment;
+    const StatedLanguages stated =
+        model_->model->has_encoder() ? model_languages(model_->source) : model_->tokenizer->stated_languages();
+    const search::TranslatorOptions settled = library::settled(o, *model_, languages_, stated);
     translator_.emplace(search::make_translation_text(*model_->model, model_->tokenizer,
                                                       library::prompt_of(*model_, o.prompt.prompt_template)),
                         settled);
-    const StatedLanguages stated =
-        model_->model->has_encoder() ? model_languages(model_->source) : model_->tokenizer->stated_languages();
     split_.emplace(*translator_, split_options(o.split, languages_, o.target_language, stated));
   }
 
@@ -135,7 +170,7 @@ class TranslatorState {
     std::vector<std::vector<Translation>> results;
     for (std::vector<search::Translation>& list : found) {
       results.emplace_back();
-      for (search::Translation& t : list) results.back().push_back(library::result(std::move(t)));
+      for (search::Translation& t : list) results.back().push_back(library::result(std::move(t), alignment_));
     }
     return results;
   }
@@ -156,6 +191,7 @@ class TranslatorState {
   Languages languages_;
   std::optional<TargetLanguage> target_;
   bool splits_ = false;
+  AlignmentOptions alignment_;
   std::optional<search::Translator> translator_;
   std::optional<search::SplitTranslator> split_;
   std::uint64_t next_ = 0;  ///< the number of the next text

@@ -92,6 +92,33 @@ TEST_F(CInterface, Translates) {
   EXPECT_STREQ(own(tril_translate(translator.get(), texts[0], &error)).get(), lists[0][0].text.c_str());
 }
 
+TEST_F(CInterface, Aligns) {
+  const auto opening = own(tril_options_new());
+  tril_options_set(opening.get(), "models", marian().c_str());
+  const auto model = own(tril_model_open(marian().c_str(), opening.get(), nullptr));
+  const auto options = own(tril_options_new());
+  tril_options_set(options.get(), "alignment", "hard");
+  const auto translator = own(tril_translator_new(model.get(), options.get(), nullptr));
+  ASSERT_TRUE(translator);
+  const char* text = "a dog runs in the snow";
+  const auto results = own(tril_translate_batch(translator.get(), &text, 1, nullptr, nullptr));
+  v0::Translator expected(v0::Model::open(marian(), {{"models", marian()}}), {{"alignment", "hard"}});
+  const v0::Translation best = expected.translate_n_best({text})[0][0];
+  std::size_t sources = 0, weights = 0, points = 0;
+  const std::int32_t* const source = tril_results_source_tokens(results.get(), 0, 0, &sources);
+  const float* const attention = tril_results_attention(results.get(), 0, 0, &weights);
+  const tril_alignment_point* const alignment = tril_results_alignment(results.get(), 0, 0, &points);
+  EXPECT_EQ(std::vector<std::int32_t>(source, source + sources), best.source_tokens);
+  EXPECT_EQ(std::vector<float>(attention, attention + weights), best.attention);
+  ASSERT_EQ(points, best.alignment.size());
+  for (std::size_t i = 0; i < points; ++i) {
+    EXPECT_EQ(alignment[i].source, best.alignment[i].source);
+    EXPECT_EQ(alignment[i].target, best.alignment[i].target);
+  }
+  EXPECT_EQ(tril_results_alignment(results.get(), 1, 0, &points), nullptr);
+  EXPECT_EQ(points, 0U);
+}
+
 TEST_F(CInterface, ReportsErrorsInsteadOfExceptions) {
   EXPECT_TRUE(contains(refused([](tril_error** e) { return tril_model_open("/no/such/model", nullptr, e); }),
                        "1 /no/such/model"));

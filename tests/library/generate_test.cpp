@@ -17,6 +17,8 @@ const std::vector<std::string> prompts{"a dog", "the", "two men"};
 TEST(LibraryGenerator, GivesTheTextsOfTheProgram) {
   const v0::Model model = v0::Model::open(language_model);
   EXPECT_FALSE(model.has_encoder());
+  const ScratchFolder folder;
+  const std::string schema = folder.write("schema.json", R"({"enum": [10, 200]})");
   struct Case {
     v0::Options options;
     std::vector<std::string> args;
@@ -25,7 +27,11 @@ TEST(LibraryGenerator, GivesTheTextsOfTheProgram) {
            {{{"max-new-tokens", 12}, {"beam-size", 1}}, {"--max-new-tokens", "12", "-b", "1"}},
            {{{"max-new-tokens", 8}, {"sampling", true}, {"seed", 3}, {"n", 2}},
             {"--max-new-tokens", "8", "--sampling", "--seed", "3", "--n", "2"}},
-           {{{"max-new-tokens", 8}, {"beam-size", 3}, {"n", 2}}, {"--max-new-tokens", "8", "-b", "3", "--n", "2"}}}) {
+           {{{"max-new-tokens", 8}, {"beam-size", 3}, {"n", 2}}, {"--max-new-tokens", "8", "-b", "3", "--n", "2"}},
+           {{{"max-new-tokens", 12}, {"regex", "( [a-z]+){2}"}}, {"--max-new-tokens", "12", "--regex", "( [a-z]+){2}"}},
+           {{{"max-new-tokens", 12}, {"json-object", true}, {"json-space", "none"}},
+            {"--max-new-tokens", "12", "--json-object", "--json-space", "none"}},
+           {{{"max-new-tokens", 12}, {"json-schema", schema}}, {"--max-new-tokens", "12", "--json-schema", schema}}}) {
     std::vector<std::string> command{"generate", "-m", language_model, "--json", "--no-echo"};
     command.insert(command.end(), args.begin(), args.end());
     for (const std::string& prompt : prompts) command.insert(command.end(), {"--prompt", prompt});
@@ -47,6 +53,25 @@ TEST(LibraryGenerator, GivesTheTextsOfTheProgram) {
       }
     }
   }
+}
+
+TEST(LibraryGenerator, ObeysSchemasAndOtherModels) {
+  const v0::Model model = v0::Model::open(language_model);
+  v0::Generator by_text(model, {{"max-new-tokens", 12}, {"json-schema", R"({"enum": [10, 200]})"}});
+  const std::string text = by_text.generate("a dog");
+  EXPECT_TRUE(text == "10" || text == "200") << text;
+  EXPECT_EQ(by_text.chat({{"user", "hello"}})[0].text.find_first_not_of("0123456789"), std::string::npos);
+  const auto refused = [&](const v0::Options& options) { return error_of([&] { v0::Generator(model, options); }); };
+  EXPECT_TRUE(contains(refused({{"json-schema", R"({"enum": 3})"}}), "JSON schema", "enum"));
+  EXPECT_TRUE(contains(refused({{"json-space", "lines"}}), "json_space", "no effect"));
+  EXPECT_TRUE(contains(refused({{"regex", "a"}, {"json-object", true}}), "regex", "json-object"));
+
+  const Ran ran = run_tril({"generate", "-m", language_model, "--models", language_model, "--no-echo", "--prompt",
+                            "a dog", "--max-new-tokens", "9", "-b", "1"});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  v0::Generator joined(v0::Model::open(language_model, {{"models", language_model}}),
+                       {{"max-new-tokens", 9}, {"beam-size", 1}});
+  EXPECT_EQ(joined.generate("a dog") + "\n", ran.out);
 }
 
 TEST(LibraryGenerator, StreamsWhatItReturns) {

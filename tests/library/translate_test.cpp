@@ -78,6 +78,103 @@ TEST(LibraryTranslator, GivesTheScoresOfTheProgram) {
   }
 }
 
+// Compares the best translation of each text with the program's JSON.
+void expect_same_as_program(const v0::Options& opening, const v0::Options& options, std::vector<std::string> args) {
+  args.insert(args.begin(), {"translate", "-m", marian(), "--json"});
+  const Ran ran = run_tril(args, joined(texts));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  v0::Translator translator(v0::Model::open(marian(), opening), options);
+  const auto lists = translator.translate_n_best(texts);
+  const std::vector<std::string> lines = lines_of(ran.out);
+  ASSERT_EQ(lists.size(), lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const v0::Translation& best = lists[i][0];
+    const nlohmann::json expected = nlohmann::json::parse(lines[i])["translations"][0];
+    EXPECT_EQ(best.text, expected["text"]);
+    EXPECT_EQ(best.recalled, expected.contains("from"));
+    if (!best.recalled) {
+      EXPECT_EQ(best.score, expected["score"]);
+    }
+    const auto expect_terms = [&](const std::vector<v0::Term>& list, const char* key) {
+      const nlohmann::json all = expected.value(key, nlohmann::json::array());
+      ASSERT_EQ(list.size(), all.size()) << key;
+      for (std::size_t t = 0; t < list.size(); ++t) {
+        EXPECT_EQ(list[t].source, all[t]["source"]);
+        EXPECT_EQ(list[t].target, all[t]["target"]);
+      }
+    };
+    expect_terms(best.terms, "terms");
+    expect_terms(best.missing_terms, "unsatisfied");
+    const nlohmann::json alignment = expected.value("alignment", nlohmann::json::array());
+    if (best.attention.empty()) continue;
+    ASSERT_EQ(best.attention.size(), best.tokens.size() * best.source_tokens.size());
+    if (std::find(args.begin(), args.end(), "soft") != args.end()) {
+      EXPECT_TRUE(best.alignment.empty());
+      ASSERT_EQ(alignment.size(), best.tokens.size());
+      for (std::size_t t = 0; t < best.tokens.size(); ++t)
+        for (std::size_t s = 0; s < best.source_tokens.size(); ++s)
+          EXPECT_EQ(best.attention[t * best.source_tokens.size() + s], alignment[t][s].get<float>());
+    } else {
+      ASSERT_EQ(alignment.size(), best.alignment.size());
+      for (std::size_t p = 0; p < alignment.size(); ++p) {
+        EXPECT_EQ(best.alignment[p].source, alignment[p][0]);
+        EXPECT_EQ(best.alignment[p].target, alignment[p][1]);
+      }
+    }
+  }
+}
+
+TEST(LibraryTranslator, AlignsAsTheProgram) {
+  for (const char* how : {"soft", "hard", "0.1"})
+    expect_same_as_program({}, {{"alignment", how}, {"beam-size", 3}, {"n-best", 2}},
+                           {"--alignment", how, "-b", "3", "--n-best", "2"});
+  v0::Translator translator(v0::Model::open(marian()), {{"alignment", "hard"}, {"alignment-layer", "1"}});
+  const v0::Translation best = translator.translate_n_best({texts[0]})[0][0];
+  EXPECT_EQ(best.alignment.size(), best.tokens.size());
+  const auto refused = [&](const v0::Options& options) {
+    return error_of([&] { v0::Translator(v0::Model::open(marian()), options); });
+  };
+  EXPECT_TRUE(contains(refused({{"alignment", "loose"}}), "alignment", "soft, hard"));
+  EXPECT_TRUE(contains(refused({{"alignment-layer", "last"}}), "alignment_layer", "no effect"));
+  EXPECT_TRUE(contains(refused({{"alignment", "hard"}, {"split", "lines"}}), "alignment", "split"));
+}
+
+TEST(LibraryTranslator, ObeysTermsAsTheProgram) {
+  const ScratchFolder folder;
+  const std::string terms = folder.write("terms.tsv", "dog\tthe ball\nmen\tred\n"),
+                    memory = folder.write("memory.tsv", "a red ball\tBall\n");
+  expect_same_as_program({}, {{"beam-size", 4}, {"terminology", terms}}, {"-b", "4", "--terminology", terms});
+  expect_same_as_program({}, {{"beam-size", 4}, {"glossary", terms}, {"glossary-match", "exact"}},
+                         {"-b", "4", "--glossary", terms, "--glossary-match", "exact"});
+  expect_same_as_program({}, {{"memory", memory}, {"scores", true}}, {"--memory", memory});
+  v0::Translator split(v0::Model::open(marian()), {{"memory", memory}, {"split", "lines"}});
+  EXPECT_TRUE(split.translate_n_best({"a red ball\na red ball"})[0][0].recalled);
+  EXPECT_FALSE(split.translate_n_best({"a red ball\ntwo men play"})[0][0].recalled);
+  const auto refused = [&](const v0::Options& options) {
+    return error_of([&] { v0::Translator(v0::Model::open(marian()), options); });
+  };
+  EXPECT_TRUE(contains(refused({{"beam-size", 1}, {"terminology", terms}}), "terminology", "beam"));
+  EXPECT_TRUE(contains(refused({{"memory", memory}, {"alignment", "soft"}}), "memory", "alignment"));
+}
+
+TEST(LibraryTranslator, JoinsModelsAsTheProgram) {
+  const std::vector<std::string> both{"1", "2.5"};
+  const ScratchFolder folder;
+  const std::string other = folder.at("int8");
+  ASSERT_EQ(run_tril({"quantize", "-m", marian(), "-o", other}).code, 0);
+  expect_same_as_program({{"models", std::vector<std::string>{other}}, {"weights", both}}, {{"n-best", 2}},
+                         {"--models", other, "--weights", "1", "2.5", "--n-best", "2"});
+  expect_same_as_program({{"draft-model", other}}, {{"beam-size", 1}, {"scores", true}},
+                         {"--draft-model", other, "-b", "1"});
+  const auto refused = [&](const v0::Options& opening, const v0::Options& options) {
+    return error_of([&] { v0::Translator(v0::Model::open(marian(), opening), options); });
+  };
+  EXPECT_TRUE(contains(refused({{"models", other}, {"weights", "x"}}, {}), "weights", "1 for 2 models"));
+  EXPECT_TRUE(contains(refused({{"models", other}, {"weights", std::vector<std::string>{"1", "x"}}}, {}), "weights",
+                       "not a positive number"));
+  EXPECT_TRUE(contains(refused({{"draft-model", other}}, {{"beam-size", 4}}), "draft_model", "needs greedy search"));
+}
+
 TEST(LibraryTranslator, CompletesPrefixes) {
   v0::Translator translator(v0::Model::open(marian()));
   const auto lists = translator.translate_n_best({texts[0], texts[2]}, {.prefixes = {"the old ", ""}});
@@ -192,6 +289,24 @@ TEST(LibraryScorer, GivesTheScoresOfTheProgram) {
     const auto expected = nlohmann::json::parse(lines[i]);
     EXPECT_EQ(scores[i].log_prob, expected["log_prob"]);
     ASSERT_EQ(scores[i].token_log_probs.size(), expected["word_scores"].size());
+  }
+  const Ran aligned = run_tril({"score", "-m", marian(), "-s", folder.at("s"), "-t", folder.at("t"), "--json",
+                                "--models", marian(), "--alignment", "hard"});
+  ASSERT_EQ(aligned.code, 0) << aligned.err;
+  v0::Scorer joined_scorer(v0::Model::open(marian(), {{"models", marian()}}), {{"alignment", "hard"}});
+  const std::vector<v0::Score> with_attention = joined_scorer.score(sources, targets);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const auto expected = nlohmann::json::parse(lines_of(aligned.out).at(i));
+    const v0::Score& score = with_attention[i];
+    EXPECT_EQ(score.log_prob, expected["log_prob"]);
+    EXPECT_EQ(score.tokens.size(), expected["pieces"].size());
+    EXPECT_EQ(score.source_tokens.size(), expected["source_pieces"].size());
+    EXPECT_EQ(score.attention.size(), score.tokens.size() * score.source_tokens.size());
+    ASSERT_EQ(score.alignment.size(), expected["alignment"].size());
+    for (std::size_t p = 0; p < score.alignment.size(); ++p) {
+      EXPECT_EQ(score.alignment[p].source, expected["alignment"][p][0]);
+      EXPECT_EQ(score.alignment[p].target, expected["alignment"][p][1]);
+    }
   }
   EXPECT_TRUE(contains(error_of([&] { scorer.score({"a"}, {}); }), "targets"));
   EXPECT_TRUE(contains(error_of([&] { scorer.score_texts({"a"}); }), "translates"));

@@ -1,6 +1,6 @@
 #include "cli/commands/document_translator.h"
 
-#include "cli/options/model_set.h"
+#include "decode/models/model_set.h"
 #include "decode/texts/split_translator.h"
 
 namespace tril::cli {

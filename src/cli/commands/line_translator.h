@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "cli/commands/translated_lines.h"
-#include "cli/options/alignment_options.h"
 #include "cli/options/line_sources.h"
+#include "decode/models/alignment_fields.h"
 #include "decode/models/target_language.h"
 #include "decode/texts/split_translator.h"
 #include "decode/texts/translator.h"

@@ -91,9 +91,7 @@ search::TranslatorOptions settled(const TranslationSetup& o, const LoadedModel& 
   s.scores = scores || o.decoding.search.n_best > 1;
   s.attention = attention_heads(o.alignment, m, o.replace_unknowns || s.coverage_penalty > 0);
   t.replace_unknowns = o.replace_unknowns;
-  if (o.terms.has_terms() && m.has_encoder() && !s.has_beam())
-    fail_usage(o.terms.terminology ? "--terminology" : "--glossary", "needs a beam search to place phrases",
-               "pass a beam, for example -b 8");
+  check_placeable(o.terms, m, s);
   t.decoding.deterministic = o.deterministic;
   t.context = static_cast<std::int32_t>(o.prompt.context);
   t.style = o.prompt.style;

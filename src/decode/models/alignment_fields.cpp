@@ -1,4 +1,4 @@
-#include "cli/options/alignment_options.h"
+#include "decode/models/alignment_fields.h"
 
 #include <charconv>
 #include <nlohmann/json.hpp>
@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 
-namespace tril::cli {
+namespace tril {
 namespace {
 
 // The threshold in "0.2"; nothing for "soft" and "hard".
@@ -15,7 +15,7 @@ std::optional<float> threshold_of(const std::string& alignment) {
   float value = 0;
   const auto [end, error] = std::from_chars(alignment.data(), alignment.data() + alignment.size(), value);
   if (error != std::errc() || end != alignment.data() + alignment.size() || !(value >= 0 && value <= 1))
-    fail_usage("--alignment",
+    fail_usage("alignment",
                fmt::format("expected soft, hard or a number from 0 to 1, got \"{}\"", printable(alignment)));
   return value;
 }
@@ -42,7 +42,7 @@ void add_alignment_fields(Fields& f, AlignmentOptions& o) {
 std::optional<nn::AttentionHeads> attention_heads(const AlignmentOptions& o, const model::Model& m, bool wanted) {
   if (!o.alignment.empty()) threshold_of(o.alignment);
   if (!wanted && o.alignment.empty()) {
-    if (!o.layer.empty()) fail_usage("--alignment-layer", "has no effect without an alignment", "pass --alignment too");
+    if (!o.layer.empty()) fail_usage("alignment_layer", "has no effect without an alignment", "pass `alignment` too");
     return std::nullopt;
   }
   nn::AttentionHeads a;
@@ -52,7 +52,7 @@ std::optional<nn::AttentionHeads> attention_heads(const AlignmentOptions& o, con
     const char* const end = o.layer.data() + o.layer.size();
     const auto [at, error] = std::from_chars(o.layer.data(), end, a.layer);
     if (error != std::errc() || at != end || a.layer < 1 || a.layer > m.cross_layers())
-      fail_usage("--alignment-layer",
+      fail_usage("alignment_layer",
                  fmt::format("expected last or a number from 1 to {}, got \"{}\"", m.cross_layers(), o.layer));
     --a.layer;
   }
@@ -84,4 +84,4 @@ std::vector<std::string> pieces_of(std::span<const std::int32_t> ids, const Toke
   return pieces;
 }
 
-}  // namespace tril::cli
+}  // namespace tril

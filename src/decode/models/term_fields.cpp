@@ -1,4 +1,4 @@
-#include "cli/commands/term_options.h"
+#include "decode/models/term_fields.h"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -8,7 +8,7 @@
 #include "base/progress.h"
 #include "terms/glossary.h"
 
-namespace tril::cli {
+namespace tril {
 
 void add_term_fields(Fields& f, TermOptions& o) {
   f.add(
@@ -17,7 +17,7 @@ void add_term_fields(Fields& f, TermOptions& o) {
        "a beam, or a language model whose prompt lists them")
       .value_name("FILE");
   f.add("glossary", &o.glossary,
-        "glossaries: .tsv, .csv or .tbx; their phrases get their translations, as with --terminology; if files "
+        "glossaries: .tsv, .csv or .tbx; their phrases get their translations, as with `terminology`; if files "
         "contradict each other, the first one takes precedence (docs/terms.md)")
       .value_name("FILE");
   f.add("glossary-match", &o.match,
@@ -25,7 +25,7 @@ void add_term_fields(Fields& f, TermOptions& o) {
         "inflection may differ, too)",
         terms::match_names());
   f.add("memory", &o.memory,
-        "translation memory, .tmx or .tsv; a line that is in it gets its translation from there, and --json lists "
+        "translation memory, .tmx or .tsv; a line that is in it gets its translation from there, and `json` lists "
         "similar ones")
       .value_name("FILE");
   f.add("memory-use", &o.memory_use,
@@ -33,6 +33,12 @@ void add_term_fields(Fields& f, TermOptions& o) {
         terms::memory_use_names());
   f.needs("glossary-match", "glossary", "it says how its phrases are compared");
   f.needs("memory-use", "memory", "it says what the memory is for");
+}
+
+void check_placeable(const TermOptions& o, const model::Model& m, const search::SearchPlan& s) {
+  if (o.has_terms() && m.has_encoder() && !s.has_beam())
+    fail_usage(o.terminology ? "terminology" : "glossary", "needs a beam search to place phrases",
+               "pass a beam, for example `beam_size` 8");
 }
 
 std::shared_ptr<const search::Terminology> terminology_of(const TermOptions& o, const terms::LanguagePair& pair) {
@@ -54,7 +60,7 @@ std::shared_ptr<const search::Terminology> terminology_of(const TermOptions& o, 
     std::size_t left_out = 0;
     std::vector<terms::Entry> entries = terms::merged_entries(all, left_out);
     if (left_out > 0)
-      spdlog::warn("phrases that an earlier --glossary translates differently, which are left out: {}",
+      spdlog::warn("phrases that an earlier glossary translates differently, which are left out: {}",
                    format_count(static_cast<std::int64_t>(left_out)));
     const std::string source = pair.source.empty() ? glossaries[0].languages.source : pair.source;
     matchers.push_back(
@@ -85,4 +91,4 @@ std::vector<std::pair<std::string, std::string>> term_files(const TermOptions& o
   return files;
 }
 
-}  // namespace tril::cli
+}  // namespace tril

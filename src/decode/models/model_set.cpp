@@ -1,4 +1,4 @@
-#include "cli/options/model_set.h"
+#include "decode/models/model_set.h"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -9,13 +9,13 @@
 #include "base/progress.h"
 #include "model_io/model_source.h"
 
-namespace tril::cli {
+namespace tril {
 
 void add_ensemble_fields(Fields& f, ModelSetOptions& o) {
   f.add("models", &o.models,
-        "directories of further models with the same vocabulary, which form an ensemble with --model")
+        "directories of further models with the same vocabulary, which form an ensemble with `model`")
       .value_name("DIR");
-  f.add("weights", &o.weights, "weights of the models, --model first; unset: equal weights").value_name("W");
+  f.add("weights", &o.weights, "weights of the models, `model` first; unset: equal weights").value_name("W");
   f.add("ensemble-mean", &o.ensemble_mean,
         "what is averaged at each step: log-probabilities (all models must agree) or probabilities (one model can "
         "suffice)")
@@ -27,15 +27,15 @@ void add_ensemble_fields(Fields& f, ModelSetOptions& o) {
 
 void add_speculative_fields(Fields& f, ModelSetOptions& o) {
   f.add("draft-model", &o.draft_model,
-        "speculative decoding: directory of a small model with the same vocabulary; it proposes tokens that --model "
-        "checks in one step; the text is the same; needs -b 1")
+        "speculative decoding: directory of a small model with the same vocabulary; it proposes tokens that `model` "
+        "checks in one step; the text is the same; needs greedy search")
       .value_name("DIR");
   precision_field(f.add(
       "draft-precision", &o.draft_precision,
-      "precision of the draft model's weights: --model with fewer bits may be its own draft; unset: as --precision"));
+      "precision of the draft model's weights: `model` with fewer bits may be its own draft; unset: as `precision`"));
   f.add("draft-min-prob", &o.draft_min_prob,
         "stop proposing after a token that the draft model finds less probable than this; 0: always propose "
-        "--draft-tokens")
+        "`draft_tokens`")
       .at_least(0)
       .at_most(1);
   f.add("prompt-lookup", &o.prompt_lookup,
@@ -66,25 +66,25 @@ double weight_of(const std::string& text) {
   double w = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), w);
   if (error != std::errc() || end != text.data() + text.size() || !(w > 0 && w < 1e30))
-    fail_usage("--weights", fmt::format("\"{}\" is not a positive number", text));
+    fail_usage("weights", fmt::format("\"{}\" is not a positive number", text));
   return w;
 }
 
 }  // namespace
 
-const model::Model* ModelSet::load(const DecodingOptions& options, const std::string& flag, const model::Model& first,
+const model::Model* ModelSet::load(const DecodingOptions& options, const std::string& field, const model::Model& first,
                                    const Tokenizer* tokenizer) {
   const auto source = model::ModelSource::open(options.model);
   const model::Model& m = *models_.emplace_back(load_model(source, options));
   if (m.has_encoder() != first.has_encoder() || m.vocab_size() != first.vocab_size() ||
       m.source_vocab_size() != first.source_vocab_size() ||
       (tokenizer && !same_vocabulary(*source.tokenizer(), *tokenizer)))
-    fail_usage(flag, fmt::format("{} does not have the vocabulary of --model", options.model),
-               "use models that were trained with the same --vocab");
+    fail_usage(field, fmt::format("{} does not have the vocabulary of `model`", options.model),
+               "use models that were trained with the same vocabulary");
   // A draft model that continues text proposes nothing beyond its positions.
-  const bool reads_all = flag == "--models" || first.has_encoder();
+  const bool reads_all = field == "models" || first.has_encoder();
   if (reads_all && m.max_positions() > 0 && (first.max_positions() == 0 || m.max_positions() < first.max_positions()))
-    fail_usage(flag, fmt::format("{} has {} positions, fewer than --model", options.model, m.max_positions()),
+    fail_usage(field, fmt::format("{} has {} positions, fewer than `model`", options.model, m.max_positions()),
                "use models with at least as many");
   return &m;
 }
@@ -95,28 +95,28 @@ ModelSet::ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, co
   other.adapter.clear();  // it belongs to the first
   for (const std::string& directory : o.models) {
     other.model = directory;
-    ensemble_.others.push_back(load(other, "--models", first, tokenizer));
+    ensemble_.others.push_back(load(other, "models", first, tokenizer));
   }
   if (!o.weights.empty() && o.weights.size() != 1 + o.models.size())
-    fail_usage("--weights", fmt::format("{} for {}", o.weights.size(), counted(1 + o.models.size(), "model")),
-               "pass one for --model and one for each of --models");
+    fail_usage("weights", fmt::format("{} for {}", o.weights.size(), counted(1 + o.models.size(), "model")),
+               "pass one for `model` and one for each of `models`");
   for (const std::string& text : o.weights) ensemble_.weights.push_back(weight_of(text));
   ensemble_.mean = o.ensemble_mean == "probabilities" ? search::EnsembleOptions::Mean::probabilities
                                                       : search::EnsembleOptions::Mean::log_probabilities;
   other.model = o.draft_model;
   if (o.draft_precision) other.precision = o.draft_precision;
-  if (!o.draft_model.empty()) speculative_.draft = load(other, "--draft-model", first, tokenizer);
+  if (!o.draft_model.empty()) speculative_.draft = load(other, "draft_model", first, tokenizer);
   speculative_.lookup = static_cast<std::int32_t>(o.prompt_lookup);
   if (o.draft_tokens && !speculative_.on())
-    fail_usage("--draft-tokens", "has no effect without proposed tokens", "pass --draft-model or --prompt-lookup");
+    fail_usage("draft_tokens", "has no effect without proposed tokens", "pass `draft_model` or `prompt_lookup`");
   speculative_.tokens = static_cast<std::int32_t>(o.draft_tokens.value_or(4));
   speculative_.min_prob = static_cast<float>(o.draft_min_prob);
 }
 
 void ModelSet::give_to(search::ParallelOptions& p) const {
   if (speculative_.on() && !p.search.is_greedy())
-    fail_usage(speculative_.draft ? "--draft-model" : "--prompt-lookup", "needs greedy search",
-               "pass -b 1, without --alternatives or sampling");
+    fail_usage(speculative_.draft ? "draft_model" : "prompt_lookup", "needs greedy search",
+               "pass `beam_size` 1, without `alternatives` or sampling");
   p.session.ensemble = ensemble_;
   p.session.speculative = speculative_;
 }
@@ -128,4 +128,4 @@ void report_speculation(const search::Speculation& s) {
                format_count(s.accepted), counted(format_count(s.proposed), "proposed token"));
 }
 
-}  // namespace tril::cli
+}  // namespace tril

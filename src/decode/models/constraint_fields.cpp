@@ -1,4 +1,4 @@
-#include "cli/options/constraint_options.h"
+#include "decode/models/constraint_fields.h"
 
 #include <spdlog/spdlog.h>
 
@@ -6,7 +6,7 @@
 #include "base/streams.h"
 #include "decode/texts/text_form.h"
 
-namespace tril::cli {
+namespace tril {
 namespace {
 
 constexpr std::uint64_t most_schema_bytes = std::uint64_t{16} << 20;
@@ -29,10 +29,11 @@ void add_constraint_fields(Fields& f, ConstraintOptions& o) {
     f.excludes("stop", name, "a stopped text may not match");
 }
 
-std::shared_ptr<const search::Constraint> make_constraint(const ConstraintOptions& o, const Tokenizer& tokenizer) {
+std::shared_ptr<const search::Constraint> make_constraint(const ConstraintOptions& o, const Tokenizer& tokenizer,
+                                                          SchemaForm schema) {
   using enum search::JsonSpace;
   if (o.json_space && o.json_schema.empty() && !o.json_object)
-    fail_usage("--json-space", "has no effect without JSON", "pass --json-schema or --json-object");
+    fail_usage("json_space", "has no effect without JSON", "pass `json_schema` or `json_object`");
   if (o.regex.empty() && o.json_schema.empty() && !o.json_object) return nullptr;
   const std::shared_ptr<const search::TokenTrie> tokens = search::token_trie(tokenizer);
   const search::JsonSpace between = o.json_space == "none"    ? none
@@ -40,14 +41,17 @@ std::shared_ptr<const search::Constraint> make_constraint(const ConstraintOption
                                                               : search::JsonSpace::space;
   if (!o.regex.empty()) return search::regex_constraint(o.regex, tokens);
   if (o.json_object) return search::json_object_constraint(tokens, between);
-  const std::string schema = read_any_text(o.json_schema, most_schema_bytes);
+  const bool is_text = schema == SchemaForm::file_or_text && o.json_schema.starts_with('{');
+  const std::string text = is_text ? o.json_schema : read_any_text(o.json_schema, most_schema_bytes);
+  const std::string name = is_text ? "json_schema" : printable(o.json_schema, 400);
   try {
-    const search::JsonForm form = search::json_schema_constraint(schema, tokens, between);
-    if (!form.notes.empty()) spdlog::warn("{}: {}", printable(o.json_schema, 400), form.notes.text());
+    const search::JsonForm form = search::json_schema_constraint(text, tokens, between);
+    if (!form.notes.empty()) spdlog::warn("{}: {}", name, form.notes.text());
     return form.constraint;
   } catch (const Error& error) {
-    throw error.within(printable(o.json_schema, 400)).as_failure();  // the fault is in a file
+    if (is_text) throw;
+    throw error.within(name).as_failure();  // the fault is in a file
   }
 }
 
-}  // namespace tril::cli
+}  // namespace tril

@@ -1,4 +1,4 @@
-// The options of `tril translate` for terms and translation memories.
+// Fields for terms and translation memories, and what their files hold.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,11 @@
 #include "base/fields.h"
 #include "decode/texts/terminology.h"
 #include "decode/texts/translation_text.h"
+#include "model/spec/model.h"
+#include "search/plan.h"
 #include "terms/translation_memory.h"
 
-namespace tril::cli {
+namespace tril {
 
 struct TermOptions {
   std::optional<std::string> terminology;
@@ -24,7 +26,11 @@ struct TermOptions {
   bool has_terms() const { return terminology.has_value() || !glossary.empty(); }
 };
 
+/// terminology, glossary, glossary-match, memory, memory-use.
 void add_term_fields(Fields& f, TermOptions& o);
+
+/// @throws Error(usage) if the search cannot place the phrases of a terminology or glossary
+void check_placeable(const TermOptions& o, const model::Model& m, const search::SearchPlan& s);
 
 /// The terms of all files; null if there are none. Logs the readers' warnings.
 /// @throws Error naming a file and a line, or (usage) a file that has other languages
@@ -36,4 +42,4 @@ std::shared_ptr<const terms::TranslationMemory> memory_of(const TermOptions& o, 
 /// The files, each with what it is called in messages.
 std::vector<std::pair<std::string, std::string>> term_files(const TermOptions& o);
 
-}  // namespace tril::cli
+}  // namespace tril

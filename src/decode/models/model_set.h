@@ -1,4 +1,4 @@
-// Options for models besides the main one, and these models: those of an ensemble, and a draft model.
+// Fields for models besides the main one, and these models: those of an ensemble, and a draft model.
 #pragma once
 
 #include <memory>
@@ -12,27 +12,27 @@
 #include "model/spec/model.h"
 #include "tokenizer/files/tokenizer.h"
 
-namespace tril::cli {
+namespace tril {
 
 struct ModelSetOptions {
   std::vector<std::string> models;
   std::vector<std::string> weights;  ///< numbers
   std::string ensemble_mean = "log-probabilities";
   std::string draft_model;
-  std::optional<std::string> draft_precision;  ///< none: as for --model
+  std::optional<std::string> draft_precision;  ///< none: as for the main model
   double draft_min_prob = 0.4;
   std::int64_t prompt_lookup = 0;
   std::optional<std::int64_t> draft_tokens;
 };
 
-/// --models, --weights, --ensemble-mean.
+/// models, weights, ensemble-mean.
 void add_ensemble_fields(Fields& f, ModelSetOptions& o);
-/// --draft-model, --draft-precision, --draft-min-prob, --prompt-lookup, --draft-tokens.
+/// draft-model, draft-precision, draft-min-prob, prompt-lookup, draft-tokens.
 void add_speculative_fields(Fields& f, ModelSetOptions& o);
 
 class ModelSet {
  public:
-  /// Loads the models of the options, by default with the precision of --model. The other arguments are the main model's.
+  /// Loads the models of the options, by default with the precision of the main model. The other arguments are the main model's.
   /// @param tokenizer  null: vocabularies are compared only by size
   /// @throws Error(usage) if vocabularies differ, or the search does not support proposed tokens
   ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, const model::Model& first,
@@ -43,7 +43,7 @@ class ModelSet {
   const search::SpeculativeOptions& speculative() const { return speculative_; }
 
  private:
-  const model::Model* load(const DecodingOptions& options, const std::string& flag, const model::Model& first,
+  const model::Model* load(const DecodingOptions& options, const std::string& field, const model::Model& first,
                            const Tokenizer* tokenizer);
 
   std::vector<std::unique_ptr<model::Model>> models_;
@@ -54,4 +54,4 @@ class ModelSet {
 /// Reports how many proposed tokens were accepted, if any were proposed.
 void report_speculation(const search::Speculation& s);
 
-}  // namespace tril::cli
+}  // namespace tril

@@ -1,0 +1,14 @@
+// Word alignment between a source and its translation.
+#pragma once
+
+#include <tril/namespace.h>
+
+#include <cstdint>
+
+TRIL_NAMESPACE_BEGIN
+/// A token of the source and a token of the translation that correspond, counted from 0.
+struct AlignmentPoint {
+  std::int32_t source = 0, target = 0;
+};
+
+TRIL_NAMESPACE_END
