@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/error.h"
-#include "base/printable.h"
 #include "document/document_languages.h"
 #include "document/html.h"
 #include "document/unicode_escape.h"
 #include "document/words.h"
 #include "document/xml_string.h"
+#include "document/xml_string_reader.h"
 #include "format/xml_file.h"
-#include "language/plural.h"
 #include "unicode/characters.h"
 #include "unicode/trim.h"
 
@@ -94,30 +92,21 @@ XmlRole role_of_android(const pugi::xml_node& element) {
   return {local_name(element.name()) == "g" ? XmlRole::fixed : XmlRole::pair};
 }
 
-class AndroidReader {
+class AndroidReader : XmlStringReader {
  public:
-  AndroidReader(TextDocument& document, const DocumentOptions& options)
-      : document_(document),
-        options_(options),
-        places_(document.bytes()),
-        file_(parse_xml(document.bytes(), options.where, XmlText::verbatim)) {}
+  using XmlStringReader::XmlStringReader;
 
   void run() {
-    const pugi::xml_node root = file_.document_element();
-    if (std::string_view(root.name()) != "resources")
-      fail(options_.where, fmt::format("its root element is <{}>, expected <resources>", printable(root.name(), 60)),
-           "of XML files, tril reads Android's string resources");
-    if (root.attribute("tools:locale") && !options_.target_language.empty()) {
-      const Range tag = places_.open_tag(root);
-      document_.replace(tag, with_attribute(places_.text(tag), "tools:locale", target_language(options_)));
-    }
-    for (const pugi::xml_node element : root.children()) {
+    const pugi::xml_node resources = root("resources", "of XML files, tril reads Android's string resources");
+    if (resources.attribute("tools:locale") && !options_.target_language.empty())
+      set_attribute(resources, "tools:locale", target_language(options_));
+    for (const pugi::xml_node element : resources.children()) {
       if (std::string_view(element.attribute("translatable").value()) == "false") continue;
       const std::string_view name = element.name();
       if (name == "string") string(element);
       if (name == "string-array" || name == "plurals")
         for (const pugi::xml_node item : element.children("item")) string(item);
-      if (name == "plurals" && !options_.target_language.empty()) add_forms(element);
+      if (name == "plurals") add_forms(element);
     }
   }
 
@@ -152,8 +141,7 @@ class AndroidReader {
     }
     if (!other) return;
     const std::size_t end = places_.whole(last).end;
-    for (const std::string& category : plural_categories(options_.target_language)) {
-      if (std::find(quantities.begin(), quantities.end(), category) != quantities.end()) continue;
+    for (const std::string& category : missing_forms(quantities)) {
       const std::string tag = opening(places_.text(places_.open_tag(other)));
       add_copy(document_, segments_of(other),
                {.content = places_.content(other),
@@ -162,11 +150,6 @@ class AndroidReader {
                 .after = "</item>"});
     }
   }
-
-  TextDocument& document_;
-  const DocumentOptions& options_;
-  XmlPlaces places_;
-  pugi::xml_document file_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/line_of.h"
 #include "base/printable.h"
+#include "document/apple_property_list.h"
 #include "document/string_segment.h"
 #include "document/unicode_escape.h"
 #include "document/utf16_text.h"
@@ -15,11 +16,15 @@
 namespace tril::document {
 namespace {
 
-std::string escape_apple(std::string_view text) {
-  return escaped_controls(text, "\"");
+// A string in these quotes.
+std::string escape_apple(std::string_view text, char quote) {
+  return escaped_controls(text, {&quote, 1});
 }
-std::string escape_apple_slot(std::string_view text, const Slot&) {
-  return escape_apple(text);
+std::string escape_in_double_quotes(std::string_view text, const Slot&) {
+  return escape_apple(text, '"');
+}
+std::string escape_in_single_quotes(std::string_view text, const Slot&) {
+  return escape_apple(text, '\'');
 }
 
 constexpr std::string_view control_letters = "abfnrtv", controls = "\a\b\f\n\r\t\v";
@@ -62,8 +67,8 @@ std::string unescaped_apple(std::string_view raw) {
 
 // A key or a value.
 struct AppleString {
-  Range at;  ///< within its quotes
-  bool is_quoted = false;
+  Range at;        ///< within its quotes
+  char quote = 0;  ///< '"' or '\''; 0: none
 };
 
 class AppleReader {
@@ -75,11 +80,11 @@ class AppleReader {
     for (skip_comments(); at_ < bytes_.size(); skip_comments()) {
       const AppleString key = string("a key");
       skip_comments();
-      const std::size_t key_end = key.at.end + (key.is_quoted ? 1 : 0);
+      const std::size_t key_end = key.at.end + (key.quote != 0 ? 1 : 0);
       if (take('=')) {
         skip_comments();
         const AppleString value = string("a value");
-        add(value.at, value, value.is_quoted ? "" : "\"");
+        add(value.at, value, value.quote != 0 ? "" : "\"");
         skip_comments();
       } else {
         add({key_end, key_end}, key, " = \"");
@@ -120,9 +125,9 @@ class AppleReader {
       return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
              std::string_view("_$/:.-").find(c) != std::string_view::npos;
     };
-    if (take('"')) {
+    if (const char quote = take('"') ? '"' : take('\'') ? '\'' : '\0') {
       const std::size_t begin = at_;
-      while (at_ < bytes_.size() && bytes_[at_] != '"') {
+      while (at_ < bytes_.size() && bytes_[at_] != quote) {
         const bool is_escape = bytes_[at_] == '\\';
         if (is_escape && octal_digits(bytes_.substr(at_ + 1)) == 3 && bytes_[at_ + 1] > '1')
           refuse(fmt::format("{} is a character of NeXTSTEP's encoding", printable(bytes_.substr(at_, 4))),
@@ -133,22 +138,25 @@ class AppleReader {
         at_ = begin;
         refuse("a string is not closed");
       }
-      return {{begin, at_++}, true};
+      return {{begin, at_++}, quote};
     }
     const std::size_t begin = at_;
     while (at_ < bytes_.size() && is_plain(bytes_[at_])) ++at_;
     if (at_ == begin) refuse("expected " + what);
-    return {{begin, at_}, false};
+    return {{begin, at_}, 0};
   }
 
-  // @param at  where the translation is written @param quote  what it gets before it if it is not within quotes
-  void add(Range at, const AppleString& source, const std::string& quote) {
+  // @param at  where the translation is written @param before  written before a translation that gets quotes; "": it is in those of
+  // the source
+  void add(Range at, const AppleString& source, const std::string& before) {
     const std::string_view raw = bytes_.substr(source.at.begin, source.at.size());
-    Segment segment =
-        string_segment(source.is_quoted ? unescaped_apple(raw) : std::string(raw), escape_apple, ShortcutKeys::none);
+    const char quote = before.empty() ? source.quote : '"';
+    Segment segment = string_segment(
+        source.quote != 0 ? unescaped_apple(raw) : std::string(raw),
+        [quote](std::string_view text) { return escape_apple(text, quote); }, ShortcutKeys::none);
     if (!is_worth_translating(segment)) return;
-    Slot slot{.at = at, .escape = &escape_apple_slot};
-    if (!quote.empty()) slot.finish = [quote](const std::string& text) { return quote + text + "\""; };
+    Slot slot{.at = at, .escape = quote == '"' ? &escape_in_double_quotes : &escape_in_single_quotes};
+    if (!before.empty()) slot.finish = [before](const std::string& text) { return before + text + "\""; };
     document_.add(std::move(slot), std::move(segment));
   }
 
@@ -161,15 +169,16 @@ class AppleReader {
 }  // namespace
 
 std::unique_ptr<Document> read_apple_strings(std::string bytes, const DocumentOptions& options) {
-  const auto read = [&](std::string text) {
+  const auto read = [&](std::string text) -> std::unique_ptr<Document> {
+    const std::size_t start = text.starts_with("\xef\xbb\xbf") ? 3 : 0;
+    if (text.size() > start && text[start] == '<') return read_apple_property_list(std::move(text), options);
     auto document = std::make_unique<TextDocument>(std::move(text));
     AppleReader(*document, options.where).run();
     return document;
   };
-  const std::string_view start = std::string_view(bytes).substr(bytes.starts_with("\xef\xbb\xbf") ? 3 : 0);
-  if (start.starts_with("bplist") || start.starts_with('<'))
-    fail(options.where, "is a property list in binary or XML form, expected lines such as \"key\" = \"value\";",
-         "translate the file that it was made from");
+  if (bytes.starts_with("bplist"))
+    fail(options.where, "is a property list in binary form, expected text",
+         "translate the file that it was made from, or convert it: plutil -convert xml1 FILE");
   if (is_utf16(bytes)) return read_utf16(bytes, options.where, read);
   check_encoding(bytes, options.where);
   return read(std::move(bytes));

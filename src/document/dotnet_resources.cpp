@@ -1,9 +1,7 @@
 #include "document/dotnet_resources.h"
 
-#include "base/error.h"
-#include "base/printable.h"
 #include "document/xml_string.h"
-#include "format/xml_file.h"
+#include "document/xml_string_reader.h"
 
 namespace tril::document {
 namespace {
@@ -19,18 +17,22 @@ bool is_string(const pugi::xml_node& data) {
          xml_text_of(data.child("comment")).find("{Locked}") == std::string::npos;
 }
 
+class ResourceReader : XmlStringReader {
+ public:
+  using XmlStringReader::XmlStringReader;
+
+  void run() {
+    for (const pugi::xml_node data : root("root", "is it a resource file of .NET?").children("data"))
+      if (const pugi::xml_node value = data.child("value"); value && is_string(data))
+        add_segments(document_, xml_segments(document_, value, xml_string_style(role_of_resource)));
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<Document> read_dotnet_resources(std::string bytes, const DocumentOptions& options) {
   auto document = std::make_unique<TextDocument>(std::move(bytes));
-  const pugi::xml_document file = parse_xml(document->bytes(), options.where, XmlText::verbatim);
-  const pugi::xml_node root = file.document_element();
-  if (std::string_view(root.name()) != "root")
-    fail(options.where, fmt::format("its root element is <{}>, expected <root>", printable(root.name(), 60)),
-         "is it a resource file of .NET?");
-  for (const pugi::xml_node data : root.children("data"))
-    if (const pugi::xml_node value = data.child("value"); value && is_string(data))
-      add_segments(*document, xml_segments(*document, value, xml_string_style(role_of_resource)));
+  ResourceReader(*document, options).run();
   return document;
 }
 

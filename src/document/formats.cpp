@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "document/android_strings.h"
+#include "document/apple_property_list.h"
 #include "document/apple_strings.h"
 #include "document/csv.h"
 #include "document/dotnet_resources.h"
@@ -49,6 +50,7 @@ constexpr std::array<std::string_view, 2> tsv_names{"tsv", "tab"};
 constexpr std::array<std::string_view, 2> latex_names{"tex", "latex"};
 constexpr std::array<std::string_view, 1> android_names{"xml"};
 constexpr std::array<std::string_view, 1> strings_names{"strings"};
+constexpr std::array<std::string_view, 1> stringsdict_names{"stringsdict"};
 constexpr std::array<std::string_view, 1> catalog_names{"xcstrings"};
 constexpr std::array<std::string_view, 1> qt_names{"ts"};
 constexpr std::array<std::string_view, 2> resource_names{"resx", "resw"};
@@ -81,7 +83,7 @@ const DocumentFormat* find_format(std::string_view path) {
 }  // namespace
 
 std::span<const DocumentFormat> document_formats() {
-  static constexpr std::array<DocumentFormat, 24> formats{
+  static constexpr std::array<DocumentFormat, 25> formats{
       {{"plain text", text_names,
         [](std::string bytes, const DocumentOptions&) { return read_plain_text(std::move(bytes)); }},
        {"HTML", html_names, [](std::string bytes, const DocumentOptions&) { return read_html(std::move(bytes)); }},
@@ -99,6 +101,7 @@ std::span<const DocumentFormat> document_formats() {
         [](std::string bytes, const DocumentOptions&) { return read_properties(std::move(bytes)); }},
        {"Android strings", android_names, read_android_strings},
        {"Apple strings", strings_names, read_apple_strings, Encoding::own},
+       {"Apple plural forms", stringsdict_names, read_apple_property_list},
        {"Apple string catalogue", catalog_names, read_string_catalog},
        {"Qt Linguist", qt_names, read_qt_linguist, Encoding::own},
        {".NET resources", resource_names, read_dotnet_resources},

@@ -6,7 +6,7 @@
 #include "document/document_languages.h"
 #include "document/words.h"
 #include "document/xml_string.h"
-#include "format/xml_file.h"
+#include "document/xml_string_reader.h"
 
 namespace tril::document {
 namespace {
@@ -25,26 +25,20 @@ bool has_root(std::string_view bytes) {
   return at != std::string_view::npos;
 }
 
-class QtReader {
+class QtReader : XmlStringReader {
  public:
-  QtReader(TextDocument& document, const DocumentOptions& options)
-      : document_(document),
-        options_(options),
-        places_(document.bytes()),
-        file_(parse_xml(document.bytes(), options.where, XmlText::verbatim)) {}
+  using XmlStringReader::XmlStringReader;
 
   void run() {
-    const pugi::xml_node root = file_.document_element();
-    if (std::string_view(root.name()) != "TS") refuse_other_file(options_.where);
-    const std::string stated = root.attribute("language").value();
-    check_languages(root.attribute("sourcelanguage").value(), stated, options_);
+    if (std::string_view(root().name()) != "TS") refuse_other_file(options_.where);
+    const std::string stated = root().attribute("language").value();
+    check_languages(root().attribute("sourcelanguage").value(), stated, options_);
     if (stated.empty()) {
       std::string code = target_language(options_);
       std::replace(code.begin(), code.end(), '-', '_');
-      const Range tag = places_.open_tag(root);
-      document_.replace(tag, with_attribute(places_.text(tag), "language", code));
+      set_attribute(root(), "language", code);
     }
-    messages_of(root);
+    messages_of(root());
   }
 
   [[noreturn]] static void refuse_other_file(const std::string& where) {
@@ -96,11 +90,6 @@ class QtReader {
     while (last && last.type() != pugi::node_element) last = last.previous_sibling();
     return last;
   }
-
-  TextDocument& document_;
-  const DocumentOptions& options_;
-  XmlPlaces places_;
-  pugi::xml_document file_;
 };
 
 }  // namespace

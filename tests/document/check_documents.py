@@ -12,6 +12,7 @@ import csv
 import io
 import json
 import os
+import plistlib
 import subprocess
 import sys
 import tempfile
@@ -150,6 +151,13 @@ class Checks:
             store.parse(out.encode(encoding))
             self.equal(f"Apple strings in {encoding}, translate-toolkit", [u.source for u in store.units if u.name], self.texts)
 
+    def plural_forms(self):
+        rule = {"NSStringFormatSpecTypeKey": "NSStringPluralRuleType", "NSStringFormatValueTypeKey": "d"}
+        entries = {s: {"NSStringLocalizedFormatKey": "%#@n@", "n": {**rule, "other": s}} for s in SENTENCES}
+        out = plistlib.loads(self.document("x.stringsdict", plistlib.dumps(entries, sort_keys=False).decode()))
+        self.equal("Apple plural forms, plistlib", [out[s]["n"]["other"] for s in SENTENCES], self.texts)
+        self.equal("the added form", [out[s]["n"]["one"] for s in SENTENCES], self.texts)
+
     def catalogue(self):
         text = {"sourceLanguage": "en", "strings": {s: {} for s in sorted(SENTENCES)}, "version": "1.0"}
         out = json.loads(self.document("x.xcstrings", json.dumps(text, indent=2)))
@@ -195,7 +203,7 @@ def main():
     parser.add_argument("--to", default="de")
     checks = Checks(parser.parse_args())
     for check in (checks.xliff, checks.tmx, checks.yaml, checks.csv, checks.gettext, checks.latex, checks.android,
-                  checks.apple, checks.catalogue, checks.qt, checks.dotnet):
+                  checks.apple, checks.plural_forms, checks.catalogue, checks.qt, checks.dotnet):
         check()
     sys.exit(1 if checks.failures else 0)
 

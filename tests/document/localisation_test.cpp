@@ -124,7 +124,69 @@ TEST(AppleStrings, ValuesAreTranslated) {
   EXPECT_EQ(texts("\"a\" = \"x\\fy\\101\\0402\";", "x.strings"), std::vector<std::string>{"x\fyA 2"});
   EXPECT_TRUE(contains(refusal("\"a\" = \"caf\\351\";", "x.strings"), "line 1", "\\351", "NeXTSTEP"));
   EXPECT_TRUE(contains(refusal("/* a", "x.strings"), "comment", "not closed"));
-  EXPECT_TRUE(contains(refusal("<?xml version=\"1.0\"?><plist/>", "x.strings"), "property list"));
+  EXPECT_TRUE(contains(refusal("<?xml version=\"1.0\"?><plist/>", "x.strings"), "property list", "<dict>"));
+  EXPECT_TRUE(contains(refusal("bplist00", "x.strings"), "property list", "binary", "plutil"));
+}
+
+// Foundation reads strings in either quotes.
+TEST(AppleStrings, SingleQuotesAreRead) {
+  EXPECT_EQ(capitals("'k' = 'it\\'s \"so\"';\n'My \"key\"';\nk2 = 'a';", "x.strings"),
+            "'k' = 'IT\\'S \"SO\"';\n'My \"key\"' = \"MY \\\"KEY\\\"\";\nk2 = 'A';");
+  EXPECT_EQ(written("\"a\" = 'dog';", "x.strings", "l'a \"b\" \\"), "\"a\" = 'l\\'a \"b\" \\\\';");
+  EXPECT_TRUE(contains(refusal("'a' = 'b\";\n", "x.strings"), "line 1", "not closed"));
+}
+
+std::string plist(const std::string& members) {
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" "
+         "\"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n<plist version=\"1.0\">\n<dict>\n" +
+         members + "</dict>\n</plist>\n";
+}
+std::string property(const std::string& key, const std::string& text) {
+  return "  <key>" + key + "</key>\n  <string>" + text + "</string>\n";
+}
+std::string dictionary(const std::string& key, const std::string& members) {
+  return "  <key>" + key + "</key>\n  <dict>\n" + members + "  </dict>\n";
+}
+
+TEST(PluralDictionaries, FormsFollowTheLanguage) {
+  const auto file = [](const std::string& format, const std::string& forms, const std::string& rule) {
+    return plist(
+        dictionary("%d dogs", property("NSStringLocalizedFormatKey", format) +
+                                  dictionary("dogs", property("NSStringFormatSpecTypeKey", rule) +
+                                                         property("NSStringFormatValueTypeKey", "d") + forms)));
+  };
+  const std::string plural = "NSStringPluralRuleType";
+  const std::string source =
+      file("%#@dogs@ &amp; more", property("one", "%d dog") + property("other", "%d dogs"), plural);
+  const std::string format = "%#@dogs@ &amp; MORE", one = property("one", "%d DOG"),
+                    other = property("other", "%d DOGS");
+  EXPECT_EQ(capitals(source, "x.stringsdict"), file(format, one + other, plural));
+  EXPECT_EQ(capitals(source, "x.stringsdict", ""), file(format, one + other, plural));
+  EXPECT_EQ(capitals(source, "x.stringsdict", "ru"),
+            file(format, one + other + property("few", "%d DOGS") + property("many", "%d DOGS"), plural));
+  EXPECT_EQ(read(source, "x.stringsdict")->write(read(source, "x.stringsdict")->segments()), source);
+  EXPECT_TRUE(contains(refusal(file("a", "", "Other"), "x.stringsdict"), "x.stringsdict: line ", "dogs", "\"Other\""));
+}
+
+TEST(PluralDictionaries, TextsByWidthAndDevice) {
+  const auto file = [](const std::string& a, const std::string& b, const std::string& c) {
+    return plist(dictionary("k", dictionary("NSStringVariableWidthRuleType", property("20", a))) +
+                 dictionary("l", dictionary("NSStringDeviceSpecificRuleType",
+                                            property("mac", b) +
+                                                dictionary("other", property("NSStringLocalizedFormatKey", c)))));
+  };
+  EXPECT_EQ(capitals(file("a dog", "click", "tap %@"), "x.stringsdict"), file("A DOG", "CLICK", "TAP %@"));
+}
+
+TEST(PropertyLists, AreReadAsStrings) {
+  const std::string note = "<!-- a note -->\n  <key>n</key>\n  <integer>1</integer>\n";
+  EXPECT_EQ(capitals(plist(property("a &lt;", "it's &lt; \n%@") + note + property("b", "")), "x.strings"),
+            plist(property("a &lt;", "IT'S &lt; \n%@") + note + property("b", "")));
+  EXPECT_TRUE(contains(refusal(plist("<key>a</key>"), "x.strings"), "line 5", "a key has no value"));
+  EXPECT_TRUE(contains(refusal(plist("<string>a</string>"), "x.strings"), "<string>", "expected <key>"));
+  EXPECT_TRUE(contains(refusal(plist("<key>a</key><key>b</key>"), "x.strings"), "<key>", "expected a value"));
+  EXPECT_TRUE(contains(refusal("<html/>", "x.stringsdict"), "<html>", "expected <plist>"));
+  EXPECT_TRUE(contains(refusal("<plist><array/></plist>", "x.stringsdict"), "no dictionary"));
 }
 
 std::string utf16(const std::u16string& text, bool little) {

@@ -59,6 +59,11 @@ constexpr std::array<Sample, 17> samples{
       "<resources><string name='a'>it\\'s <b>\\u00e4 %1$s</b>\\n \"x  y\" <xliff:g>z</xliff:g></string><plurals><item "
       "quantity='other'>%d <![CDATA[<i>dogs</i>]]></item></plurals></resources>"},
      {"strings", "/* c */ \"a\" = \"b \\\"c\\\" \\U00e4 %@\";\nd.e = f; // g\n\"h\";"},
+     {"stringsdict",
+      "<plist><dict><key>a</key><dict><key>NSStringLocalizedFormatKey</key><string>%#@b@ "
+      "dog</string><key>b</key><dict><key>NSStringFormatSpecTypeKey</key><string>NSStringPluralRuleType</"
+      "string><key>other</key>"
+      "<string>%d &lt;b>dogs&lt;/b></string></dict></dict></dict></plist>"},
      {"xcstrings",
       "{\"sourceLanguage\":\"en\",\"strings\":{\"a "
       "dog\":{},\"k\":{\"localizations\":{\"en\":{\"variations\":{\"plural\":"
