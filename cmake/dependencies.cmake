@@ -1,5 +1,9 @@
 # Every library comes from Debian's or Ubuntu's packages (`make deps` installs them).
 include(${CMAKE_CURRENT_LIST_DIR}/library_dependencies.cmake)
+if(tril_missing)
+  list(JOIN tril_missing ", " missing)
+  message(FATAL_ERROR "these libraries were not found: ${missing}; `make deps` installs their packages")
+endif()
 find_package(nlohmann_json REQUIRED)
 if(TRIL_LIBRARY_ONLY)
   return()

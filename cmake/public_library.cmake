@@ -72,10 +72,10 @@ if(TRIL_SHARED)
   install(TARGETS tril_shared EXPORT tril-shared
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
   install(EXPORT tril-shared NAMESPACE tril:: DESTINATION ${files} COMPONENT development)
-  file(RELATIVE_PATH TRIL_PREFIX_OF_PC /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-  configure_file(cmake/install/tril.pc.in ${PROJECT_BINARY_DIR}/tril.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/tril.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endif()
+file(RELATIVE_PATH TRIL_PREFIX_OF_PC /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(cmake/install/tril.pc.in ${PROJECT_BINARY_DIR}/tril.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/tril.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 configure_package_config_file(cmake/install/tril-config.cmake.in ${PROJECT_BINARY_DIR}/tril-config.cmake
   INSTALL_DESTINATION ${files} PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/tril-config-version.cmake COMPATIBILITY SameMinorVersion)

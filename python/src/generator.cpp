@@ -7,21 +7,21 @@
 #include <memory>
 #include <utility>
 
+#include "calls.h"
 #include "cancel.h"
 #include "models.h"
-#include "pool.h"
 #include "ready_generator.h"
 
 namespace tril::python {
 namespace {
 
-using GeneratorPool = Pool<ReadyGenerator>;
+using GeneratorCalls = Calls<ReadyGenerator, GenerateOptions>;
 
 // A text that is being generated.
 class TextPieces {
  public:
-  TextPieces(std::shared_ptr<GeneratorPool> pool, std::string key, std::unique_ptr<ReadyGenerator> ready)
-      : pool_(std::move(pool)), key_(std::move(key)), ready_(std::move(ready)) {}
+  TextPieces(std::shared_ptr<Pool<ReadyGenerator>> pool, GeneratorCalls::Taken taken)
+      : pool_(std::move(pool)), key_(std::move(taken.key)), ready_(std::move(taken.ready)) {}
 
   std::string next() {
     if (!ready_) throw nb::stop_iteration();
@@ -41,57 +41,32 @@ class TextPieces {
   }
 
  private:
-  std::shared_ptr<GeneratorPool> pool_;
+  std::shared_ptr<Pool<ReadyGenerator>> pool_;
   std::string key_;
   std::unique_ptr<ReadyGenerator> ready_;
 };
 
 class Generator {
  public:
-  Generator(const std::string& model, const nb::dict& options) {
-    SplitArguments arguments = split(model, arguments_of(options));
-    GenerateOptions o;
-    Fields fields = fields_of(o);
-    set(fields, arguments.calls);  // reports mistakes before the model is loaded
-    loaded_ = load(arguments.loading);
-    defaults_ = std::move(arguments.calls);
-    pool_->put("", std::make_unique<ReadyGenerator>(loaded_, std::vector<const Arguments*>{&defaults_}));
-  }
+  Generator(const std::string& model, const nb::dict& options) : calls_(model, options) {}
 
   std::vector<std::shared_ptr<TextGeneration>> generate(const std::vector<std::string>& prompts, bool of_template,
-                                                        const nb::dict& options, const Cancel* cancel) {
-    const Arguments given = checked(options);
-    return pool_->with(
-        key_of(given), [&] { return made(given); },
-        [&](ReadyGenerator& ready) {
-          return ready.generate({prompts, of_template}, token_of(cancel));
-        });
+                                                        const nb::dict& options, const Cancel* cancel) const {
+    return calls_.with(options, [&](ReadyGenerator& ready) {
+      return ready.generate({prompts, of_template}, token_of(cancel));
+    });
   }
 
-  std::shared_ptr<TextPieces> stream(const std::string& prompt, bool of_template, const nb::dict& options) {
-    const Arguments given = checked(options);
-    const std::string key = key_of(given);
-    std::unique_ptr<ReadyGenerator> ready = pool_->take(key);
-    if (!ready) ready = made(given);
-    ready->begin({{prompt}, of_template});
-    return std::make_shared<TextPieces>(pool_, key, std::move(ready));
+  std::shared_ptr<TextPieces> stream(const std::string& prompt, bool of_template, const nb::dict& options) const {
+    GeneratorCalls::Taken taken = calls_.take(options);
+    taken.ready->begin({{prompt}, of_template});
+    return std::make_shared<TextPieces>(calls_.pool(), std::move(taken));
   }
 
-  const std::shared_ptr<const Loaded>& loaded() const { return loaded_; }
+  const std::shared_ptr<const Loaded>& loaded() const { return calls_.loaded(); }
 
  private:
-  static Arguments checked(const nb::dict& options) {
-    Arguments given = arguments_of(options);
-    check_call(given);
-    return given;
-  }
-  std::unique_ptr<ReadyGenerator> made(const Arguments& given) const {
-    return std::make_unique<ReadyGenerator>(loaded_, std::vector<const Arguments*>{&defaults_, &given});
-  }
-
-  std::shared_ptr<const Loaded> loaded_;
-  Arguments defaults_;
-  std::shared_ptr<GeneratorPool> pool_ = std::make_shared<GeneratorPool>();
+  GeneratorCalls calls_;
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include "arguments.h"
 #include "background.h"
+#include "calls.h"
 #include "cancel.h"
 #include "cli/commands/line_translator.h"
 #include "decode/texts/terminology.h"
@@ -20,7 +21,6 @@
 #include "hypotheses.h"
 #include "loaded.h"
 #include "models.h"
-#include "pool.h"
 
 namespace tril::python {
 namespace {
@@ -187,40 +187,20 @@ class ReadyTranslator {
 
 class Translator {
  public:
-  Translator(const std::string& model, const nb::dict& options) {
-    SplitArguments arguments = split(model, arguments_of(options));
-    TranslateOptions o;
-    Fields fields = fields_of(o);
-    set(fields, arguments.calls);  // reports mistakes before the model is loaded
-    loaded_ = load(arguments.loading);
-    defaults_ = std::move(arguments.calls);
-    pool_.put("", std::make_unique<ReadyTranslator>(loaded_, std::vector<const Arguments*>{&defaults_}));
-  }
+  Translator(const std::string& model, const nb::dict& options) : calls_(model, options) {}
 
   std::vector<std::shared_ptr<TextTranslation>> translate(const std::vector<std::string>& texts,
                                                           const std::vector<std::string>& prefixes,
-                                                          const nb::dict& options, const Cancel* cancel) {
-    const Arguments given = arguments_of(options);
-    check_call(given);
-    return pool_.with(
-        key_of(given),
-        [&] {
-          return std::make_unique<ReadyTranslator>(loaded_, std::vector<const Arguments*>{&defaults_, &given});
-        },
-        [&](ReadyTranslator& ready) { return ready.translate(texts, prefixes, token_of(cancel)); });
+                                                          const nb::dict& options, const Cancel* cancel) const {
+    return calls_.with(options,
+                       [&](ReadyTranslator& ready) { return ready.translate(texts, prefixes, token_of(cancel)); });
   }
 
-  const std::shared_ptr<const Loaded>& loaded() const { return loaded_; }
+  const std::shared_ptr<const Loaded>& loaded() const { return calls_.loaded(); }
 
  private:
-  std::shared_ptr<const Loaded> loaded_;
-  Arguments defaults_;
-  Pool<ReadyTranslator> pool_;
+  Calls<ReadyTranslator, TranslateOptions> calls_;
 };
-
-}  // namespace
-
-namespace {
 
 // An attribute of the best hypothesis; None if the text was split.
 void show_best(nb::class_<TextTranslation>& c, const char* name, const char* type) {

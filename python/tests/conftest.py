@@ -41,6 +41,22 @@ def corpus(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def small_run(corpus):
+    """Options of tril.train() for the smallest translation model."""
+    return dict(
+        train_sets=[str(corpus / "train.en"), str(corpus / "train.de")],
+        vocab_size=64,
+        d_model=16,
+        num_heads=2,
+        ffn_dim=16,
+        enc_depth=1,
+        dec_depth=1,
+        max_tokens=256,
+        threads=1,
+    )
+
+
+@pytest.fixture(scope="session")
 def trained(corpus, tmp_path_factory):
     """A translation model, and what its training told: (directory, summary, updates, validations)."""
     directory = tmp_path_factory.mktemp("models") / "numbers"

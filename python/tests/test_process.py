@@ -64,20 +64,9 @@ def test_interrupts_stop_streams_and_training(language_model, corpus, tmp_path):
     assert done.stdout.split() == ["stream", "training"], done.stderr
 
 
-def test_messages_go_to_the_logger(corpus, tmp_path, caplog):
+def test_messages_go_to_the_logger(small_run, tmp_path, caplog):
     with caplog.at_level(logging.INFO, logger="tril"):
-        tril.train(
-            tmp_path / "m",
-            train_sets=[str(corpus / "train.en"), str(corpus / "train.de")],
-            vocab_size=64,
-            d_model=16,
-            num_heads=2,
-            ffn_dim=16,
-            enc_depth=1,
-            dec_depth=1,
-            after="2u",
-            threads=1,
-        )
+        tril.train(tmp_path / "m", after="2u", **small_run)
     assert any("parameters" in record.message for record in caplog.records)
 
 

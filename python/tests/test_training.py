@@ -16,19 +16,8 @@ def test_a_run_tells_of_itself(trained):
     assert (directory / "report.html").exists()
 
 
-def test_a_callback_ends_a_run_which_goes_on(corpus, tmp_path):
-    options = dict(
-        train_sets=[str(corpus / "train.en"), str(corpus / "train.de")],
-        vocab_size=64,
-        d_model=16,
-        num_heads=2,
-        ffn_dim=16,
-        enc_depth=1,
-        dec_depth=1,
-        max_tokens=256,
-        after="3000u",
-        threads=1,
-    )
+def test_a_callback_ends_a_run_which_goes_on(small_run, tmp_path):
+    options = dict(small_run, after="3000u")
     stopped = tril.train(tmp_path / "m", on_update=lambda r: r["update"] >= 5, **options)
     assert stopped["ending"] == "stopped" and 5 <= stopped["update"] < 3000
     cancel = tril.Cancel()

@@ -55,6 +55,10 @@ TEST_F(Consumers, CompileCWithPkgConfig) {
   expect_translates("pkgconfig");
 }
 
+TEST_F(Consumers, LinkTheStaticLibraryWithPkgConfig) {
+  expect_translates("pkgconfig-static");
+}
+
 TEST_F(Consumers, LoadTheLibraryFromPython) {
   if (std::system("python3 -c 'import ctypes' 2>/dev/null") != 0) GTEST_SKIP() << "no python3";
   expect_translates("ctypes");

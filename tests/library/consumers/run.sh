@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Uses tril as other projects do: builds one in an empty folder and translates with it. Prints the translations of standard input.
-# usage: run.sh shared|static|pkgconfig|ctypes|subproject SOURCE BUILD FOLDER MODEL [full]
+# usage: run.sh shared|static|pkgconfig|pkgconfig-static|ctypes|subproject SOURCE BUILD FOLDER MODEL [full]
 #   BUILD   where tril was built, with the target tril_archive
 #   FOLDER  empty; gets the installed tril, the project and its build
 #   full    subproject alone: builds it, from nothing. Otherwise it is configured, and nothing is printed
@@ -13,7 +13,12 @@ log=$folder/log
 cxx=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
 cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
 quietly() { "$@" >>"$log" 2>&1 || { cat "$log" >&2; exit 1; }; }
-[ "$case" = subproject ] || for part in runtime development static; do
+case $case in
+  subproject) parts="" ;;
+  static | pkgconfig-static) parts="development static" ;;  # nobody needs the shared library for it
+  *) parts="runtime development" ;;
+esac
+for part in $parts; do
   quietly cmake --install "$build" --prefix "$prefix" --component $part
 done
 libraries=$(dirname "$(find "$prefix" -name 'libtril.so.0' 2>/dev/null)" 2>/dev/null || true)
@@ -24,6 +29,12 @@ case $case in
     cp "$here/$case/CMakeLists.txt" "$source"/examples/cpp/*.cpp .
     quietly cmake -S . -B build -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$cxx"
     quietly cmake --build build
+    if [ $case = static ]; then  # a library that is missing is named, and find_package(QUIET) goes on
+      mkdir without && printf 'cmake_minimum_required(VERSION 3.25)\nproject(without LANGUAGES CXX)\n%s\n%s\n' \
+        'find_package(tril QUIET COMPONENTS static)' 'message("found: ${tril_FOUND}: ${tril_NOT_FOUND_MESSAGE}")' >without/CMakeLists.txt
+      quietly cmake -S without -B without/build -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_DISABLE_FIND_PACKAGE_yaml-cpp=ON
+      quietly grep -q 'found: 0: .*not found: yaml-cpp' "$log"
+    fi
     build/translate "$model" ;;
   pkgconfig)
     cp "$source/examples/c/translate.c" .
@@ -36,6 +47,16 @@ case $case in
       $(pkg-config --cflags --libs tril)
     export LD_LIBRARY_PATH=$libraries
     ./version
+    ./translate "$model" ;;
+  pkgconfig-static)
+    cp "$source/examples/c/translate.c" .
+    PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tril.pc)")
+    export PKG_CONFIG_PATH
+    quietly $cc translate.c -o translate $(pkg-config --cflags --static --libs tril)
+    if ldd translate | grep libtril >&2; then
+      echo "consumers: the program needs libtril.so" >&2
+      exit 1
+    fi
     ./translate "$model" ;;
   ctypes) python3 "$source/examples/ctypes/translate.py" "$libraries/libtril.so.0" "$model" ;;
   subproject)
