@@ -7,7 +7,7 @@ SECONDS_EACH ?= 600
 RUNS_EACH ?=
 PYTHON ?= python3
 
-.PHONY: help deps configure build wheel demo programs test check golden soak bench cost format check-format layers tidy tidy-changed docs clean
+.PHONY: help deps configure build wheel demo programs test check golden soak bench cost format check-format layers tidy tidy-changed docs site clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -50,6 +50,7 @@ soak: configure ## the long forms of the fuzz, kill and soak tests (SECONDS_EACH
 	@cd $(BUILD) && TRIL_ROUNDS=100000 TRIL_KILLS=50 TRIL_SOAK_WORK=100000000 TRIL_SOAK_UPDATES=10000 TRIL_SOAK_SENTENCES=200000 TRIL_SOAK_LINES=1000000 TRIL_SOAK_CALLS=10000 TRIL_SOAK_BUILDS=1 ctest --output-on-failure -R '[Ff]uzz|[Kk]ill|Soak'
 	@TRIL_SOAK_SECONDS=1800 TRIL_SLOW_CLIENTS=256 $(BUILD)/tests/test_serve --gtest_filter='*Soak*'
 	@TRIL_SOAK_RANK_SECONDS=1200 $(BUILD)/tests/test_cli --gtest_filter='RankSoak.*'
+	@scripts/deps.sh mkdocs-material doxygen && scripts/make_site.sh
 	@tests/fuzz/run.sh $(if $(RUNS_EACH),--runs $(RUNS_EACH),$(SECONDS_EACH))
 
 bench: configure ## time every kernel and op beside the machine's roof
@@ -82,6 +83,10 @@ docs: build ## write what is generated in docs/ anew: the option reference, the 
 	@scripts/draw_house.sh $(BUILD)/rooms.txt docs/architecture.md
 	@$(BUILD)/tril families --markdown families | scripts/put_between.sh "the families" docs/families.md
 	@$(BUILD)/tril families --markdown formats | scripts/put_between.sh "the formats" docs/model-directory.md
+
+site: ## the documentation as a web site with search and references, in build-site/html
+	@scripts/deps.sh mkdocs-material doxygen
+	@scripts/make_site.sh
 
 clean: ## remove what was built
 	@rm -rf $(BUILD)

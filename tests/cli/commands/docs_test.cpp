@@ -6,10 +6,10 @@
 #include <cctype>
 #include <filesystem>
 #include <regex>
-#include <sstream>
 
 #include "cli/app/app.h"
 #include "cli/options/general_options.h"
+#include "support/markdown.h"
 #include "support/paths.h"
 #include "support/run_program.h"
 
@@ -23,50 +23,28 @@ fs::path root() {
 }
 
 std::vector<fs::path> documents() {
-  std::vector<fs::path> list{root() / "README.md", root() / "CONTRIBUTING.md"};
+  std::vector<fs::path> list{root() / "README.md", root() / "README.zh-CN.md", root() / "CONTRIBUTING.md"};
   for (const auto& entry : fs::directory_iterator(root() / "docs"))
     if (entry.path().extension() == ".md") list.push_back(entry.path());
   return list;
 }
 
-/// The code in a document: lines of fenced blocks without a language (joined after a final backslash; if some begin
-/// with "$ ", only these, since the others are output), and `inline` code.
-struct Document {
-  std::vector<std::string> code;
-  std::string prose;
-};
-
-Document read(const std::string& text) {
-  Document d;
-  std::istringstream lines(text);
-  std::string fence;  // how the block began, "" outside
-  std::vector<std::string> block;
-  bool goes_on = false;
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
-    if (line.compare(indent, 3, "```") == 0) {
-      const bool prompts =
-          std::any_of(block.begin(), block.end(), [](const std::string& l) { return l.starts_with("$ "); });
-      for (const std::string& l : block)
-        if (fence == "```" && (!prompts || l.starts_with("$ "))) d.code.push_back(prompts ? l.substr(2) : l);
-      fence = fence.empty() ? line.substr(indent) : "";
-      block.clear();
-      goes_on = false;
-    } else if (!fence.empty()) {
-      const bool more = line.ends_with('\\');
-      if (more) line.pop_back();
-      goes_on ? void(block.back() += line) : block.push_back(line);
-      goes_on = more;
-    } else {
-      d.prose += line + "\n";
-      for (std::size_t at = line.find('`'), end; at != std::string::npos; at = line.find('`', end + 1)) {
-        end = line.find('`', at + 1);
-        if (end == std::string::npos) break;
-        d.code.push_back(line.substr(at + 1, end - at - 1));
-      }
-    }
+/// The code in a document: lines of fenced blocks without a language (if some begin with "$ ", only these, since the others
+/// are output), and `inline` code.
+std::vector<std::string> code_of(const test::MarkdownPage& page) {
+  std::vector<std::string> code = page.spans;
+  for (const test::MarkdownBlock& block : page.blocks) {
+    const bool prompts = std::any_of(block.lines.begin(), block.lines.end(),
+                                     [](const std::string& line) { return line.starts_with("$ "); });
+    for (const std::string& line : block.lines)
+      if (block.language.empty() && (!prompts || line.starts_with("$ ")))
+        code.push_back(prompts ? line.substr(2) : line);
   }
-  return d;
+  return code;
+}
+
+test::MarkdownPage page_of(const fs::path& path) {
+  return test::read_markdown(file_text(path.string()));
 }
 
 /// Commands of a shell line, as words: cut at | ; && ( and #; quotes keep a word together.
@@ -128,7 +106,7 @@ TEST(Documents, CommandsExist) {
   const std::string makefile = file_text((root() / "Makefile").string());
   int seen = 0;
   for (const fs::path& document : documents())
-    for (const std::string& code : read(file_text(document.string())).code)
+    for (const std::string& code : code_of(page_of(document)))
       for (std::vector<std::string> words : commands_of(code)) {
         if (words.size() < 2) continue;
         const std::string program = words[0];
@@ -143,13 +121,11 @@ TEST(Documents, CommandsExist) {
   EXPECT_GT(seen, 20);
 }
 
-TEST(Documents, PathsAndLinksExist) {
+TEST(Documents, PathsExist) {
   const std::regex path(R"((?:src|tests|examples|docs|bench|scripts|cmake|include)/[\w./{},-]*)");
-  const std::regex link(R"(\]\(([^)#:]+)(?:#[^)]*)?\))");
   int seen = 0;
-  for (const fs::path& document : documents()) {
-    const Document d = read(file_text(document.string()));
-    for (const std::string& code : d.code) {
+  for (const fs::path& document : documents())
+    for (const std::string& code : code_of(page_of(document))) {
       if (!std::regex_match(code, path) || code.find("NAME") != std::string::npos) continue;
       std::vector<std::string> paths{code};
       if (const std::size_t both = code.find("{h,cpp}"); both != std::string::npos)
@@ -157,10 +133,33 @@ TEST(Documents, PathsAndLinksExist) {
       for (const std::string& p : paths) EXPECT_TRUE(fs::exists(root() / p)) << document.filename() << ": " << p;
       ++seen;
     }
-    for (std::sregex_iterator m(d.prose.begin(), d.prose.end(), link), end; m != end; ++m)
-      EXPECT_TRUE(fs::exists(document.parent_path() / (*m)[1].str())) << document.filename() << ": " << (*m)[1];
-  }
   EXPECT_GT(seen, 20);
+}
+
+/// "" or what is wrong with a link of a page at `from`. An anchor must be that of one heading alone, and without "--", which
+/// GitHub and MkDocs write differently.
+std::string problem_of_link(const fs::path& from, const std::string& link) {
+  if (link.find("://") != std::string::npos) return "";
+  const std::size_t hash = link.find('#');
+  const fs::path target = hash == 0 ? from : from.parent_path() / link.substr(0, hash);
+  if (!fs::exists(target)) return "no such file";
+  if (hash == std::string::npos) return "";
+  const std::string anchor = link.substr(hash + 1);
+  const std::vector<test::MarkdownHeading> headings = page_of(target).headings;
+  const auto found = std::count_if(headings.begin(), headings.end(),
+                                   [&](const test::MarkdownHeading& h) { return h.anchor == anchor; });
+  if (found != 1) return std::to_string(found) + " headings have this anchor";
+  return anchor.find("--") == std::string::npos ? "" : "the anchor depends on the site";
+}
+
+TEST(Documents, LinksAndAnchorsExist) {
+  int seen = 0;
+  for (const fs::path& document : documents())
+    for (const std::string& link : page_of(document).links) {
+      EXPECT_EQ(problem_of_link(document, link), "") << document.filename() << ": " << link;
+      ++seen;
+    }
+  EXPECT_GT(seen, 200);
 }
 
 // scripts/draw_house.sh draws the page again, into a copy, from the list that this build was made of.
@@ -182,9 +181,11 @@ TEST(Documents, TheTestSeesMistakes) {
   EXPECT_EQ(problem_of(app, {"bench", "train", "--preset", "tiny"}), "");
   const std::vector<std::vector<std::string>> words{{"echo", "a | b"}, {"tril", "x"}};
   EXPECT_EQ(commands_of("echo \"a | b\" | tril x  # why"), words);
-  const std::vector<std::string> code{"a b", "tril c"};
-  EXPECT_EQ(read("```\na \\\nb\n```\nsee `tril c`.\n```cpp\nx;\n```\n").code, code);
-  EXPECT_EQ(read("```\n$ tril c\ntril: an error\n```\n").code, std::vector<std::string>{"tril c"});
+  const std::vector<std::string> code{"tril c", "a b"};
+  EXPECT_EQ(code_of(test::read_markdown("see `tril c`.\n```\na \\\nb\n```\n```cpp\nx;\n```\n")), code);
+  EXPECT_EQ(code_of(test::read_markdown("```\n$ tril c\ntril: an error\n```\n")), std::vector<std::string>{"tril c"});
+  EXPECT_EQ(problem_of_link(root() / "docs/gguf.md", "gg.md"), "no such file");
+  EXPECT_NE(problem_of_link(root() / "docs/gguf.md", "#nothing"), "");
 }
 
 }  // namespace
