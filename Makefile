@@ -7,10 +7,10 @@ SECONDS_EACH ?= 600
 RUNS_EACH ?=
 PYTHON ?= python3
 
-.PHONY: help deps configure build wheel demo programs test check golden soak bench cost format check-format layers tidy tidy-changed docs site clean
+.PHONY: help deps configure build wheel demo programs test check golden soak arm64 bench cost format check-format layers tidy tidy-changed docs site clean
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 deps: ## install what is missing, by apt, and say what it does
 	@scripts/deps.sh
@@ -51,7 +51,11 @@ soak: configure ## the long forms of the fuzz, kill and soak tests (SECONDS_EACH
 	@TRIL_SOAK_SECONDS=1800 TRIL_SLOW_CLIENTS=256 $(BUILD)/tests/test_serve --gtest_filter='*Soak*'
 	@TRIL_SOAK_RANK_SECONDS=1200 $(BUILD)/tests/test_cli --gtest_filter='RankSoak.*'
 	@scripts/deps.sh mkdocs-material doxygen && scripts/make_site.sh
+	@scripts/check_arm64.sh
 	@tests/fuzz/run.sh $(if $(RUNS_EACH),--runs $(RUNS_EACH),$(SECONDS_EACH))
+
+arm64: ## cross-compile the kernels for ARM64, and run their quantisation and NaN tests under QEMU
+	@scripts/check_arm64.sh
 
 bench: configure ## time every kernel and op beside the machine's roof
 	@cmake --build $(BUILD) -j $(JOBS) --target bench_kern bench_ops

@@ -16,6 +16,9 @@ endif()
 
 add_library(tril_options INTERFACE)
 target_compile_options(tril_options INTERFACE ${TRIL_WARNINGS})
+if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64|i.86)$")
+  target_compile_options(tril_options INTERFACE -fsigned-char)  # as on x86, where the code was written; ARM's plain char has no sign
+endif()
 if(TRIL_NATIVE)
   target_compile_options(tril_options INTERFACE -march=native)
 endif()

@@ -29,7 +29,7 @@ struct Identity {
 
 struct Relu {
   /// The processor's max returns its second operand if one is NaN: with this order NaN stays NaN.
-  static HWY_INLINE Vec value(Vec x) { return hn::Max(hn::Zero(Floats()), x); }
+  static HWY_INLINE Vec value(Vec x) { return LargerOf(hn::Zero(Floats()), x); }
   static HWY_INLINE ValueAndSlope both(Vec x) {
     const Floats d;
     return {value(x), hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), hn::Set(d, 1.0f))};
@@ -106,7 +106,7 @@ struct ExpExcess {
   static HWY_INLINE Vec value(Vec x) { return both(x).value; }
   static HWY_INLINE ValueAndSlope both(Vec x) {
     const Floats d;
-    const Vec n = hn::Min(hn::Zero(d), x), slope = hn::Sub(FastExp(d, n), hn::Set(d, 1.0f));
+    const Vec n = SmallerOf(hn::Zero(d), x), slope = hn::Sub(FastExp(d, n), hn::Set(d, 1.0f));
     return {hn::Sub(slope, n), slope};
   }
 };

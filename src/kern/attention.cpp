@@ -91,7 +91,7 @@ HWY_INLINE void softmax_short(const WeightDropout& drop, const QueryBlock& b, co
       for (std::size_t c = 0; c < kVecs; ++c) {
         x[i][c] = hn::IfThenElse(in_range(range, c * lanes), hn::Load(d, row[i] + c * lanes), lowest);
       }
-      by_lanes[i] = kVecs == 1 ? x[i][0] : hn::Max(x[i][0], x[i][kVecs - 1]);
+      by_lanes[i] = kVecs == 1 ? x[i][0] : LargerOf(x[i][0], x[i][kVecs - 1]);
     }
     const auto highest = reduce4(by_lanes[0], by_lanes[1], by_lanes[2], by_lanes[3], LargerLanes());
     HWY_ALIGN float shift[4];

@@ -168,7 +168,7 @@ HWY_INLINE float exponentiate(float* HWY_RESTRICT s, std::size_t n, float sink =
   const Floats d;
   Vec highest = hn::Set(d, -kInfinity);
   ForEach(n, [&](std::size_t j, auto io)
-                 HWY_ATTR { highest = hn::Max(highest, io.or_else(io.load(s + j), hn::Set(d, -kInfinity))); });
+                 HWY_ATTR { highest = LargerOf(highest, io.or_else(io.load(s + j), hn::Set(d, -kInfinity))); });
   const Vec shift = hn::MaxOfLanes(d, highest);
   Vec sum = hn::Zero(d);
   ForEach(n, [&](std::size_t j, auto io) HWY_ATTR {

@@ -88,7 +88,7 @@ struct AddLanes {
 struct LargerLanes {
   template <class D>
   HWY_INLINE hn::Vec<D> operator()(D, hn::Vec<D> a, hn::Vec<D> b) const {
-    return hn::Max(a, b);
+    return LargerOf(a, b);
   }
 };
 
@@ -286,7 +286,7 @@ HWY_INLINE Vec mask_scores(const Visible& v, const KeyTile& t, TileRange range, 
       x = hn::IfThenElse(in_range(range, j), x, lowest);
       hn::Store(x, d, s + j);
     }
-    highest = hn::Max(highest, x);
+    highest = LargerOf(highest, x);
   }
   return highest;
 }

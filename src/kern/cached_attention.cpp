@@ -185,7 +185,7 @@ HWY_INLINE float softmax_of_tile(const Sight& sight, std::size_t start, std::siz
     const auto seen = hn::Or(first(sinks, j), hn::AndNot(first(begin, j), first(end, j)));
     const Vec x = hn::IfThenElse(seen, hn::LoadU(d, s + j), hn::Set(d, -kInfinity));
     hn::StoreU(x, d, s + j);
-    most = hn::Max(most, x);
+    most = LargerOf(most, x);
   }
   highest = hn::GetLane(hn::MaxOfLanes(d, most));
   const Vec shift = hn::Set(d, highest == -kInfinity ? 0.0f : highest);

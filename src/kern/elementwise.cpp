@@ -81,7 +81,8 @@ void softcap_backward(float c, const float* y, const float* dy, float* dx, bool 
 
 void clamp(float low, float high, const float* x, float* y, std::size_t n) {
   const Vec least = hn::Set(Floats(), low), most = hn::Set(Floats(), high);
-  ForEach(n, [&](std::size_t i, auto io) HWY_ATTR { io.store(hn::Min(most, hn::Max(least, io.load(x + i))), y + i); });
+  ForEach(n,
+          [&](std::size_t i, auto io) HWY_ATTR { io.store(SmallerOf(most, LargerOf(least, io.load(x + i))), y + i); });
 }
 
 void clamp_backward(float low, float high, const float* x, const float* dy, float* dx, bool accumulate, std::size_t n) {

@@ -34,16 +34,24 @@ void fill_gemm_int8(Kernels& k);          // quantize_rows, pack_quantized, gath
 void fill_quantized_top_k(Kernels& k);    // quantized_top_k
 void fill_linear_gradient(Kernels& k);    // linear_gradient
 void fill_projected_loss(Kernels& k);     // projected_cross_entropy*
-#if HWY_TARGET == HWY_AVX3
-void fill_gemm_bf16_pairs(Kernels& k);  // the same with AVX-512 BF16
+#if HWY_TARGET == HWY_AVX3 || TRIL_ARM_PRODUCTS
+void fill_gemm_bf16_pairs(Kernels& k);  // the same with AVX-512 BF16 or ARM's BF16
 void fill_projected_loss_pairs(Kernels& k);
 void fill_linear_gradient_pairs(Kernels& k);
+#endif
+#if TRIL_FOUR_PRODUCTS
+void fill_gemm_int8_fours(Kernels& k);  // the same with AVX-512 VNNI, AVX-VNNI or ARM's dot product
+void fill_quantized_top_k_fours(Kernels& k);
+#endif
+#if TRIL_ARM_PRODUCTS
+void fill_gemm_int8_blocks(Kernels& k);  // the same with ARM's i8mm
+void fill_quantized_top_k_blocks(Kernels& k);
+#endif
+#if HWY_TARGET == HWY_AVX3
 void fill_gemm_bf16_tiles(Kernels& k);  // the same with AMX
 void fill_projected_loss_tiles(Kernels& k);
 void fill_linear_gradient_tiles(Kernels& k);
 void fill_attention_tiles(Kernels& k);
-void fill_gemm_int8_vnni(Kernels& k);  // the same with AVX-512 VNNI
-void fill_quantized_top_k_vnni(Kernels& k);
 void fill_gemm_int8_tiles(Kernels& k);  // the same with AMX
 void fill_quantized_top_k_tiles(Kernels& k);
 #endif

@@ -14,6 +14,7 @@
 #include "kern/activation-inl.h"
 #include "kern/bf16-inl.h"
 #include "kern/bf16_avx512-inl.h"
+#include "kern/blocks_neon-inl.h"
 #include "kern/dropout-inl.h"
 #include "kern/math-inl.h"
 

@@ -56,11 +56,13 @@ void fill_gemm_bf16(Kernels& k) {
   k.packed_gemm = multiply<Emulated>;
 }
 
-#if HWY_TARGET == HWY_AVX3
+#if HWY_TARGET == HWY_AVX3 || TRIL_ARM_PRODUCTS
 void fill_gemm_bf16_pairs(Kernels& k) {
   k.pack_right = PackRightOf<PairProducts>;
   k.packed_gemm = multiply<PairProducts>;
 }
+#endif
+#if HWY_TARGET == HWY_AVX3
 void fill_gemm_bf16_tiles(Kernels& k) {
   k.pack_right = PackRightOf<TileProducts>;
   k.packed_gemm = multiply<TileProducts>;

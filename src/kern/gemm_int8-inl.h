@@ -9,8 +9,10 @@
 
 #include "base/as_size.h"
 #include "hwy/highway.h"
+#include "kern/blocks_neon-inl.h"
 #include "kern/int8-inl.h"
 #include "kern/int8_avx512-inl.h"
+#include "kern/int8_fours-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {

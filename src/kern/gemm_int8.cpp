@@ -153,10 +153,17 @@ void fill_gemm_int8(Kernels& k) {
   k.quantized_gemm = multiply<PairedProducts>;
 }
 
-#if HWY_TARGET == HWY_AVX3
-void fill_gemm_int8_vnni(Kernels& k) {
+#if TRIL_FOUR_PRODUCTS
+void fill_gemm_int8_fours(Kernels& k) {
   k.quantized_gemm = multiply<FourProducts>;
 }
+#endif
+#if TRIL_ARM_PRODUCTS
+void fill_gemm_int8_blocks(Kernels& k) {
+  k.quantized_gemm = multiply<BlockProducts>;
+}
+#endif
+#if HWY_TARGET == HWY_AVX3
 void fill_gemm_int8_tiles(Kernels& k) {
   k.quantized_gemm = multiply<FourTiles>;
 }

@@ -32,12 +32,14 @@ void gemm(const Gemm& g) {
          fmt::format("oneDNN refused [{}, {}] x [{}, {}] (status {})", g.m, g.k, g.k, g.n, static_cast<int>(status)));
 }
 
-void limit_gemm(std::string_view table) {
+void limit_gemm([[maybe_unused]] std::string_view table) {
+#if defined(__x86_64__)
   if (table == "generic")
     dnnl_set_max_cpu_isa(dnnl_cpu_isa_sse41);
-  else if (table == "avx2")
+  else if (table == "avx2" || table == "avx2_vnni")
     dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2);
-  // Float32 products are the same in all other tables.
+    // Float32 products are the same in all other tables.
+#endif
 }
 
 }  // namespace tril::kern

@@ -42,15 +42,15 @@ HWY_INLINE float QuantizeRow(const float* HWY_RESTRICT x, std::size_t k, std::in
   std::size_t j = 0;
   for (; j + 2 * lanes <= k; j += 2 * lanes) {
     const Vec a = hn::LoadU(d, x + j), b = hn::LoadU(d, x + j + lanes);
-    most0 = hn::Max(most0, hn::Abs(a)), most1 = hn::Max(most1, hn::Abs(b));
+    most0 = LargerOf(most0, hn::Abs(a)), most1 = LargerOf(most1, hn::Abs(b));
     odd0 = hn::MulAdd(a, hn::Zero(d), odd0), odd1 = hn::MulAdd(b, hn::Zero(d), odd1);
   }
   for (; j < k; j += lanes) {
     const Vec a = j + lanes <= k ? hn::LoadU(d, x + j) : LoadPart(d, x + j, k - j);
-    most0 = hn::Max(most0, hn::Abs(a));
+    most0 = LargerOf(most0, hn::Abs(a));
     odd0 = hn::MulAdd(a, hn::Zero(d), odd0);
   }
-  const float most = hn::GetLane(hn::MaxOfLanes(d, hn::Max(most0, most1)));
+  const float most = hn::GetLane(hn::MaxOfLanes(d, LargerOf(most0, most1)));
   const float odd = hn::GetLane(hn::SumOfLanes(d, hn::Add(odd0, odd1)));
   const Vec up = hn::Set(d, most > 1e-35f ? 127.0f / most : 0.0f);  // smaller values have no finite reciprocal
   for (j = 0; j + lanes <= k; j += lanes) StoreInts(hn::Mul(hn::LoadU(d, x + j), up), q + j);
@@ -99,6 +99,25 @@ struct NoFourBitProducts {
   static constexpr std::size_t most_rows = 0;
 };
 
+/// sum + the sums of two neighbouring products, for each 32-bit lane.
+template <class V16>
+HWY_INLINE IntVec AddPairs(IntVec sum, V16 x, V16 w) {
+#if HWY_ARCH_X86
+  const Ints di;
+  IntVec none = hn::Zero(di);
+  return hn::ReorderWidenMulAccumulate(di, x, w, sum, none);
+#elif HWY_ARCH_ARM_A64
+  const auto low = vmull_s16(vget_low_s16(x.raw), vget_low_s16(w.raw));
+  return hn::Add(sum, IntVec(vpaddq_s32(low, vmull_high_s16(x.raw, w.raw))));
+#else
+  const Ints di;
+  const auto x32 = hn::BitCast(di, x), w32 = hn::BitCast(di, w);
+  const auto lower = [](auto v) HWY_ATTR { return hn::ShiftRight<16>(hn::ShiftLeft<16>(v)); };
+  sum = hn::Add(sum, hn::Mul(lower(x32), lower(w32)));
+  return hn::Add(sum, hn::Mul(hn::ShiftRight<16>(x32), hn::ShiftRight<16>(w32)));
+#endif
+}
+
 /// Products of 16-bit pairs, which every processor has.
 struct WidenedProducts {
   using FewOfFourBits = NoFourBitProducts;
@@ -128,7 +147,7 @@ struct WidenedProducts {
     const Ints di;
     const std::size_t step = hn::Lanes(d16);
     for (std::size_t at = 0; at < 64; at += step) {  // bytes of a tile's row: step / 4 columns
-      IntVec sum0 = hn::Zero(di), sum1 = hn::Zero(di), none = hn::Zero(di);
+      IntVec sum0 = hn::Zero(di), sum1 = hn::Zero(di);
       for (std::size_t l = 0; l < deep; ++l)
         for (std::size_t p = 0; p < 16; ++p) {
           const auto w = hn::PromoteTo(
@@ -140,8 +159,8 @@ struct WidenedProducts {
                                       std::int64_t{q[3]} * (std::int64_t{1} << 48);
             return hn::BitCast(d16, hn::Set(d64, four));
           };
-          sum0 = hn::ReorderWidenMulAccumulate(di, x(0), w, sum0, none);
-          sum1 = hn::ReorderWidenMulAccumulate(di, x(1), w, sum1, none);
+          sum0 = AddPairs(sum0, x(0), w);
+          sum1 = AddPairs(sum1, x(1), w);
         }
       store_pairs(sum0, c + at / 4);
       if (a_stride != 0) store_pairs(sum1, c + 32 + at / 4);

@@ -18,7 +18,7 @@ HWY_INLINE float LargestSize(const float* x, std::size_t n) {
   Vec most = hn::Zero(d), odd = hn::Zero(d);
   ForEach(n, [&](std::size_t j, auto io) HWY_ATTR {
     const Vec v = io.load(x + j);
-    most = hn::Max(most, hn::Abs(v));
+    most = LargerOf(most, hn::Abs(v));
     odd = hn::MulAdd(v, hn::Zero(d), odd);
   });
   const float sum = hn::GetLane(hn::SumOfLanes(d, odd));

@@ -218,7 +218,7 @@ void through_feature(const Head& h, std::size_t rows, const float* phi, float* d
     const float *f = phi + i * h.w.k, *df = h.w.d_phi + i * h.w.k;
     float* to = dx + i * stride;
     ForEach(h.d_k, [&](std::size_t c, auto io) HWY_ATTR {
-      const Vec g = hn::Mul(io.load(df + c), hn::Min(io.load(f + c), hn::Set(d, 1.0f)));
+      const Vec g = hn::Mul(io.load(df + c), SmallerOf(io.load(f + c), hn::Set(d, 1.0f)));
       io.store(accumulate ? hn::Add(io.load(to + c), g) : g, to + c);
     });
   }

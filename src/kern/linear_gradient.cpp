@@ -137,10 +137,12 @@ void fill_linear_gradient(Kernels& k) {
   k.linear_gradient = gradient<Emulated>;
 }
 
-#if HWY_TARGET == HWY_AVX3
+#if HWY_TARGET == HWY_AVX3 || TRIL_ARM_PRODUCTS
 void fill_linear_gradient_pairs(Kernels& k) {
   k.linear_gradient = gradient<PairProducts>;
 }
+#endif
+#if HWY_TARGET == HWY_AVX3
 void fill_linear_gradient_tiles(Kernels& k) {
   k.linear_gradient = gradient<TileProducts>;
 }

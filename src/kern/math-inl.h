@@ -28,10 +28,29 @@ constexpr std::size_t larger(std::size_t a, std::size_t b) {
   return a < b ? b : a;
 }
 
+/// The larger and the smaller of two lanes, and b if either is NaN: the kernels count on this, which is what x86's
+/// instructions do. ARM's would return the other one.
+template <class V>
+HWY_INLINE V LargerOf(V a, V b) {
+#if HWY_ARCH_X86
+  return hn::Max(a, b);
+#else
+  return hn::IfThenElse(hn::Gt(a, b), a, b);
+#endif
+}
+template <class V>
+HWY_INLINE V SmallerOf(V a, V b) {
+#if HWY_ARCH_X86
+  return hn::Min(a, b);
+#else
+  return hn::IfThenElse(hn::Lt(a, b), a, b);
+#endif
+}
+
 /// The first n < Lanes(d) values at p, then zeros; nothing at or beyond p + n is read.
 template <class D>
 HWY_INLINE hn::Vec<D> LoadPart(D d, const float* HWY_RESTRICT p, std::size_t n) {
-#if HWY_TARGET == HWY_SSSE3  // has no masked loads and stores
+#if HWY_TARGET != HWY_AVX2 && HWY_TARGET != HWY_AVX3  // others have no masked loads and stores
   HWY_ALIGN float lanes[hn::MaxLanes(D())] = {};
   for (std::size_t i = 0; i < n; ++i) lanes[i] = p[i];
   return hn::Load(d, lanes);
@@ -43,7 +62,7 @@ HWY_INLINE hn::Vec<D> LoadPart(D d, const float* HWY_RESTRICT p, std::size_t n) 
 /// Stores the first n < Lanes(d) lanes of v; nothing at or beyond p + n is written.
 template <class D>
 HWY_INLINE void StorePart(hn::Vec<D> v, D d, float* HWY_RESTRICT p, std::size_t n) {
-#if HWY_TARGET == HWY_SSSE3  // has no masked loads and stores
+#if HWY_TARGET != HWY_AVX2 && HWY_TARGET != HWY_AVX3  // others have no masked loads and stores
   HWY_ALIGN float lanes[hn::MaxLanes(D())];
   hn::Store(v, d, lanes);
   for (std::size_t i = 0; i < n; ++i) p[i] = lanes[i];
@@ -102,7 +121,7 @@ HWY_INLINE V FastExp(D d, V x) {
   const hn::RebindToSigned<D> di;
   const V highest = hn::Set(d, 88.7228f), lowest = hn::Set(d, -87.33654f);
   const V shift = hn::Set(d, 12582912.0f);  // 1.5 * 2^23: adding it rounds, and leaves n in the low bits
-  const V y = hn::Min(highest, x);          // this order preserves NaN
+  const V y = SmallerOf(highest, x);        // this order preserves NaN
   const V shifted = hn::MulAdd(y, hn::Set(d, log2_e), shift);
   const V n = hn::Sub(shifted, shift);
   V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), y);  // nine bits: n times this is exact
@@ -121,8 +140,8 @@ HWY_INLINE V FastExp(D d, V x) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V FastExp2(D d, V x) {
   const hn::RebindToSigned<D> di;
-  const V shift = hn::Set(d, 12582912.0f);      // as in FastExp
-  const V y = hn::Max(hn::Set(d, -126.0f), x);  // this order preserves NaN
+  const V shift = hn::Set(d, 12582912.0f);       // as in FastExp
+  const V y = LargerOf(hn::Set(d, -126.0f), x);  // this order preserves NaN
   const V shifted = hn::Add(y, shift);
   const V r = hn::Sub(y, hn::Sub(shifted, shift));
   V p = hn::MulAdd(hn::Set(d, 0.00132647238f), r, hn::Set(d, 0.00967151299f));

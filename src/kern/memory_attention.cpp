@@ -144,7 +144,7 @@ HWY_INLINE float Exponentiate(float* HWY_RESTRICT s, std::size_t n) {
   const Floats d;
   const Vec none = hn::Set(d, -HUGE_VALF);
   Vec most = none;
-  ForEach(n, [&](std::size_t j, auto io) HWY_ATTR { most = hn::Max(most, io.or_else(io.load(s + j), none)); });
+  ForEach(n, [&](std::size_t j, auto io) HWY_ATTR { most = LargerOf(most, io.or_else(io.load(s + j), none)); });
   const Vec shift = hn::MaxOfLanes(d, most);
   Vec sum = hn::Zero(d);
   ForEach(n, [&](std::size_t j, auto io) HWY_ATTR {

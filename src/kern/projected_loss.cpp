@@ -19,6 +19,7 @@
 
 #include "kern/bf16-inl.h"
 #include "kern/bf16_avx512-inl.h"
+#include "kern/blocks_neon-inl.h"
 #include "kern/fill-inl.h"
 #include "kern/math-inl.h"
 #include "kern/softcap-inl.h"
@@ -65,7 +66,7 @@ HWY_INLINE void TakeIn(const float* HWY_RESTRICT z, const float* HWY_RESTRICT bi
   Vec highest = hn::Load(d, seen.highest), total = hn::Load(d, seen.total), more = zero;
   ForEach(cols, [&](std::size_t j, auto io) HWY_ATTR {
     const Vec logit = hn::Add(hn::Load(d, z + j), hn::Load(d, bias + j));
-    highest = hn::Max(io.or_else(logit, lowest), highest);
+    highest = LargerOf(io.or_else(logit, lowest), highest);
     total = hn::Add(total, io.or_else(logit, zero));
     more = hn::Add(more, io.or_else(FastExp2(d, hn::Mul(hn::Sub(logit, shift), scale)), zero));
   });
@@ -308,10 +309,12 @@ void fill(Kernels& k) {
 void fill_projected_loss(Kernels& k) {
   fill<Emulated>(k);
 }
-#if HWY_TARGET == HWY_AVX3
+#if HWY_TARGET == HWY_AVX3 || TRIL_ARM_PRODUCTS
 void fill_projected_loss_pairs(Kernels& k) {
   fill<PairProducts>(k);
 }
+#endif
+#if HWY_TARGET == HWY_AVX3
 void fill_projected_loss_tiles(Kernels& k) {
   fill<TileProducts>(k);
 }

@@ -111,7 +111,7 @@ class TopK {
       fits &= hn::AllTrue(d, hn::Le(logits[v], hn::Set(d, best.shift + kHeadroom)));
     if (fits) return;
     Vec most = hn::Set(d, -HUGE_VALF);
-    for (std::size_t v = 0; v < kVecs; ++v) most = hn::Max(logits[v], most);  // this order of max skips NaN
+    for (std::size_t v = 0; v < kVecs; ++v) most = LargerOf(logits[v], most);  // this order of max skips NaN
     const float largest = hn::GetLane(hn::MaxOfLanes(d, most));
     if (!(largest > best.shift)) return;
     const float factor = best.shift == -HUGE_VALF ? 1.0f : expf(best.shift - largest);  // the sums are zero or NaN
@@ -183,10 +183,17 @@ void fill_quantized_top_k(Kernels& k) {
   k.quantized_top_k = top_k<PairedProducts>;
 }
 
-#if HWY_TARGET == HWY_AVX3
-void fill_quantized_top_k_vnni(Kernels& k) {
+#if TRIL_FOUR_PRODUCTS
+void fill_quantized_top_k_fours(Kernels& k) {
   k.quantized_top_k = top_k<FourProducts>;
 }
+#endif
+#if TRIL_ARM_PRODUCTS
+void fill_quantized_top_k_blocks(Kernels& k) {
+  k.quantized_top_k = top_k<BlockProducts>;
+}
+#endif
+#if HWY_TARGET == HWY_AVX3
 void fill_quantized_top_k_tiles(Kernels& k) {
   k.quantized_top_k = top_k<FourTiles>;
 }

@@ -20,7 +20,7 @@ struct Softcap {
   HWY_INLINE Vec operator()(Vec x) const { return hn::Mul(cap, FastTanh(Floats(), hn::Mul(x, factor))); }
   /// At the result y; zero where a mask made it -inf.
   HWY_INLINE Vec slope(Vec y) const {
-    const Vec t = hn::Max(hn::Mul(y, inverse), hn::Set(Floats(), -1.0f));
+    const Vec t = LargerOf(hn::Mul(y, inverse), hn::Set(Floats(), -1.0f));
     return hn::NegMulAdd(t, t, hn::Set(Floats(), 1.0f));
   }
 };

@@ -25,14 +25,14 @@ HWY_INLINE float Shift(const float* x, std::size_t cols) {
   Vec m0 = lowest, m1 = lowest, m2 = lowest, m3 = lowest;
   std::size_t j = 0;
   for (; j + 4 * lanes <= cols; j += 4 * lanes) {
-    m0 = hn::Max(hn::LoadU(d, x + j), m0);
-    m1 = hn::Max(hn::LoadU(d, x + j + lanes), m1);
-    m2 = hn::Max(hn::LoadU(d, x + j + 2 * lanes), m2);
-    m3 = hn::Max(hn::LoadU(d, x + j + 3 * lanes), m3);
+    m0 = LargerOf(hn::LoadU(d, x + j), m0);
+    m1 = LargerOf(hn::LoadU(d, x + j + lanes), m1);
+    m2 = LargerOf(hn::LoadU(d, x + j + 2 * lanes), m2);
+    m3 = LargerOf(hn::LoadU(d, x + j + 3 * lanes), m3);
   }
   ForEach(cols - j, [&](std::size_t i, auto io)
-                        HWY_ATTR { m0 = hn::Max(io.or_else(io.load(x + j + i), hn::Set(Floats(), -HUGE_VALF)), m0); });
-  const float m = hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(m0, m1), hn::Max(m2, m3))));
+                        HWY_ATTR { m0 = LargerOf(io.or_else(io.load(x + j + i), hn::Set(Floats(), -HUGE_VALF)), m0); });
+  const float m = hn::GetLane(hn::MaxOfLanes(d, LargerOf(LargerOf(m0, m1), LargerOf(m2, m3))));
   return m == -HUGE_VALF ? 0.0f : m;
 }
 
@@ -160,7 +160,7 @@ void r_drop(const CrossEntropy& c, float alpha, float* a, float* b, float* losse
     Vec sums_a = zero, sums_b = zero, sums_ad = zero, sums_bd = zero, sums_z = zero;
     const auto difference = [](Vec za, Vec zb, Vec ea, Vec eb) HWY_ATTR {
       const Vec none = hn::Zero(Floats());  // a word with zero probability on either side contributes nothing
-      return hn::IfThenElse(hn::Eq(hn::Max(ea, eb), none), none, hn::Sub(za, zb));
+      return hn::IfThenElse(hn::Eq(LargerOf(ea, eb), none), none, hn::Sub(za, zb));
     };
     ForEach(cols, [&](std::size_t j, auto io) HWY_ATTR {
       const Vec none = hn::Zero(Floats());

@@ -23,7 +23,7 @@ void ssru(const Ssru& a) {
       const Vec x = io.load(a.x + t * a.x_stride + j), keep = Sigmoid(d, io.load(a.f + t * a.f_stride + j));
       cell = hn::MulAdd(keep, hn::Sub(cell, x), x);
       if (a.cells) io.store(cell, a.cells + t * a.width + j);
-      io.store(hn::Max(cell, hn::Zero(d)), a.out + t * a.width + j);
+      io.store(LargerOf(cell, hn::Zero(d)), a.out + t * a.width + j);
     }
     if (a.state) io.store(cell, a.state + j);
   });

@@ -64,34 +64,69 @@ Kernels named(std::string_view name, void (*fill_all)(Kernels&)) {
 /// Tables that this processor can run come first in `usable`, slowest first. The others stay empty: the code that
 /// fills a table is itself compiled for the table's instruction set.
 struct Tables {
-  Kernels generic = named("generic", N_SSSE3::fill_all);
-  Kernels avx2{}, avx512{};
-  Kernels avx512_vnni{}, avx512_bf16{}, amx{};  // differ from avx512 in products of few bits
-  std::array<const Kernels*, 6> usable{&generic};
+  Kernels generic = named("generic", HWY_STATIC_DISPATCH(fill_all));
+  // Tables whose names have a second part differ from the one before in products of few bits.
+  Kernels avx2{}, avx2_vnni{}, avx512{}, avx512_vnni{}, avx512_bf16{}, amx{};
+  Kernels neon_dot{}, neon_i8mm{}, neon_bf16{};
+  std::array<const Kernels*, 7> usable{&generic};
   std::size_t count = 1;
 
   Tables() {
-#ifndef TRIL_GENERIC_KERNELS
+#if TRIL_ARM_PRODUCTS
+    add_neon();
+#elif defined(__x86_64__) && !defined(TRIL_GENERIC_KERNELS)
     const auto supported = hwy::SupportedTargets();
 #ifndef TRIL_NO_AVX2_KERNELS
     if (supported & HWY_AVX2) {
       avx2 = named("avx2", N_AVX2::fill_all);
       usable[count++] = &avx2;
+      if (has_avx_vnni()) add_avx2_vnni();
     }
 #endif
     if (supported & HWY_AVX3) add_avx512();
 #endif
   }
 
-#ifndef TRIL_GENERIC_KERNELS
+#if TRIL_ARM_PRODUCTS
+  void add_neon() {
+    if (!has_neon_dot()) return;
+    neon_dot = generic;
+    neon_dot.name = "neon_dot";
+    N_NEON::fill_gemm_int8_fours(neon_dot);
+    N_NEON::fill_quantized_top_k_fours(neon_dot);
+    usable[count++] = &neon_dot;
+    if (!has_neon_i8mm()) return;
+    neon_i8mm = neon_dot;
+    neon_i8mm.name = "neon_i8mm";
+    N_NEON::fill_gemm_int8_blocks(neon_i8mm);
+    N_NEON::fill_quantized_top_k_blocks(neon_i8mm);
+    usable[count++] = &neon_i8mm;
+    if (!has_neon_bf16()) return;
+    neon_bf16 = neon_i8mm;
+    neon_bf16.name = "neon_bf16";
+    N_NEON::fill_gemm_bf16_pairs(neon_bf16);
+    N_NEON::fill_linear_gradient_pairs(neon_bf16);
+    N_NEON::fill_projected_loss_pairs(neon_bf16);
+    usable[count++] = &neon_bf16;
+  }
+#elif defined(__x86_64__) && !defined(TRIL_GENERIC_KERNELS)
+#ifndef TRIL_NO_AVX2_KERNELS
+  void add_avx2_vnni() {
+    avx2_vnni = avx2;
+    avx2_vnni.name = "avx2_vnni";
+    N_AVX2::fill_gemm_int8_fours(avx2_vnni);
+    N_AVX2::fill_quantized_top_k_fours(avx2_vnni);
+    usable[count++] = &avx2_vnni;
+  }
+#endif
   void add_avx512() {
     avx512 = named("avx512", N_AVX3::fill_all);
     usable[count++] = &avx512;
     if (!has_avx512_vnni()) return;
     avx512_vnni = avx512;
     avx512_vnni.name = "avx512_vnni";
-    N_AVX3::fill_gemm_int8_vnni(avx512_vnni);
-    N_AVX3::fill_quantized_top_k_vnni(avx512_vnni);
+    N_AVX3::fill_gemm_int8_fours(avx512_vnni);
+    N_AVX3::fill_quantized_top_k_fours(avx512_vnni);
     usable[count++] = &avx512_vnni;
     if (!has_avx512_bf16()) return;
     avx512_bf16 = avx512_vnni;

@@ -31,11 +31,11 @@ HWY_INLINE float LowerBound(const float* x, std::size_t cols, std::size_t k) {
   for (std::size_t i = 0; i < groups; i += lanes) hn::Store(hn::Set(d, -HUGE_VALF), d, maxima + i);
   for (std::size_t j = 0; j + groups <= cols; j += groups)
     for (std::size_t i = 0; i < groups; i += lanes)  // this order of max skips NaN
-      hn::Store(hn::Max(hn::LoadU(d, x + j + i), hn::Load(d, maxima + i)), d, maxima + i);
+      hn::Store(LargerOf(hn::LoadU(d, x + j + i), hn::Load(d, maxima + i)), d, maxima + i);
   Vec least = hn::Load(d, maxima), most = least;
   for (std::size_t i = lanes; i < groups; i += lanes) {
-    least = hn::Min(least, hn::Load(d, maxima + i));
-    most = hn::Max(most, hn::Load(d, maxima + i));
+    least = SmallerOf(least, hn::Load(d, maxima + i));
+    most = LargerOf(most, hn::Load(d, maxima + i));
   }
   float low = hn::GetLane(hn::MinOfLanes(d, least)), high = hn::GetLane(hn::MaxOfLanes(d, most));
   if (!(low > -HUGE_VALF && high < HUGE_VALF)) return -HUGE_VALF;
@@ -104,12 +104,12 @@ void argmax_row(const float* x, std::size_t cols, float* value, std::int32_t* in
   Vec m0 = lowest, m1 = lowest, m2 = lowest, m3 = lowest;
   std::size_t j = 0;
   for (; j + 4 * lanes <= cols; j += 4 * lanes) {  // the processor's max returns its second operand if one is NaN
-    m0 = hn::Max(hn::LoadU(d, x + j), m0);
-    m1 = hn::Max(hn::LoadU(d, x + j + lanes), m1);
-    m2 = hn::Max(hn::LoadU(d, x + j + 2 * lanes), m2);
-    m3 = hn::Max(hn::LoadU(d, x + j + 3 * lanes), m3);
+    m0 = LargerOf(hn::LoadU(d, x + j), m0);
+    m1 = LargerOf(hn::LoadU(d, x + j + lanes), m1);
+    m2 = LargerOf(hn::LoadU(d, x + j + 2 * lanes), m2);
+    m3 = LargerOf(hn::LoadU(d, x + j + 3 * lanes), m3);
   }
-  float best = hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(m0, m1), hn::Max(m2, m3))));
+  float best = hn::GetLane(hn::MaxOfLanes(d, LargerOf(LargerOf(m0, m1), LargerOf(m2, m3))));
   for (; j < cols; ++j)
     if (x[j] > best) best = x[j];
   const Vec b = hn::Set(d, best);

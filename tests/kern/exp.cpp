@@ -42,9 +42,14 @@ struct Functions {
 
 std::vector<Functions> functions() {
   std::vector<Functions> all;
-  for (const Functions f : {Functions{"generic", N_SSSE3::exp_of, N_SSSE3::exp2_of, N_SSSE3::bits_of},
-                            Functions{"avx2", N_AVX2::exp_of, N_AVX2::exp2_of, N_AVX2::bits_of},
-                            Functions{"avx512", N_AVX3::exp_of, N_AVX3::exp2_of, N_AVX3::bits_of}})
+  for (const Functions f : {
+           Functions{"generic", HWY_STATIC_DISPATCH(exp_of), HWY_STATIC_DISPATCH(exp2_of),
+                     HWY_STATIC_DISPATCH(bits_of)},
+#ifdef __x86_64__
+           Functions{"avx2", N_AVX2::exp_of, N_AVX2::exp2_of, N_AVX2::bits_of},
+           Functions{"avx512", N_AVX3::exp_of, N_AVX3::exp2_of, N_AVX3::bits_of},
+#endif
+       })
     if (table(f.name)) all.push_back(f);
   return all;
 }
