@@ -9,8 +9,11 @@ namespace {
 
 /// Adds up n words (a multiple of 4) in the processor's vectors, from four places at once, so that loading is the
 /// limit and not the chain of additions.
-__attribute__((target_clones("default", "arch=haswell", "arch=skylake-avx512"))) std::uint32_t add_up(
-    const std::uint32_t* x, std::size_t n) {
+#if defined(__x86_64__)
+__attribute__((target_clones("default", "arch=haswell", "arch=skylake-avx512")))
+#endif
+std::uint32_t
+add_up(const std::uint32_t* x, std::size_t n) {
   const std::size_t quarter = n / 4;
   const std::uint32_t *x1 = x + quarter, *x2 = x1 + quarter, *x3 = x2 + quarter;
   std::uint32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
