@@ -7,7 +7,7 @@ SECONDS_EACH ?= 600
 RUNS_EACH ?=
 PYTHON ?= python3
 
-.PHONY: help deps configure build wheel demo programs test check golden soak arm64 bench cost format check-format layers tidy tidy-changed docs site clean
+.PHONY: help deps configure build wheel deb tarball image-root release demo programs test check golden soak arm64 bench cost format check-format layers tidy tidy-changed docs site clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -25,6 +25,23 @@ build: configure ## the program, at build/tril
 
 wheel: deps ## the Python package of this machine, in build-wheel/dist: make wheel PYTHON="python3.11 python3.12"
 	@scripts/make_wheel.sh build-wheel/dist $(PYTHON)
+
+deb: deps ## the Debian packages of this machine's release, in build-deb/dist
+	@scripts/deps.sh debhelper dh-python fakeroot lintian python3-dev python3-pip
+	@scripts/packages/make_deb.sh build-deb/dist
+
+tarball: deps ## the program with all its libraries, for every Linux of this processor family, in build-portable/dist
+	@cmake -S . -B build-portable -G Ninja -DCMAKE_BUILD_TYPE=Release -DTRIL_MPI=OFF -DTRIL_BATCH=0 -DTRIL_TESTS=OFF -DTRIL_BENCH=OFF \
+	  $(CMAKE_FLAGS) > build-portable.configure.log 2>&1 || { cat build-portable.configure.log; exit 1; }
+	@cmake --build build-portable -j $(JOBS) --target tril
+	@scripts/packages/make_tarball.sh build-portable/tril build-portable/dist
+
+image-root: deb ## the files of the container image, in build-image; docs/Dockerfile says how to go on
+	@scripts/deps.sh busybox-static ca-certificates
+	@scripts/packages/make_image.sh build-deb/dist/tril_*.deb build-image
+
+release: wheel deb tarball ## all files of a release, in build-release: packages, archives, checksums, bill of materials
+	@scripts/packages/gather_release.sh build-release
 
 demo: build ## train a small model on text made on the spot, and translate with it (two minutes)
 	@$(BUILD)/tril demo
@@ -52,6 +69,8 @@ soak: configure ## the long forms of the fuzz, kill and soak tests (SECONDS_EACH
 	@TRIL_SOAK_RANK_SECONDS=1200 $(BUILD)/tests/test_cli --gtest_filter='RankSoak.*'
 	@scripts/deps.sh mkdocs-material doxygen && scripts/make_site.sh
 	@scripts/check_arm64.sh
+	@scripts/deps.sh debootstrap
+	@tests/packages/soak.sh
 	@tests/fuzz/run.sh $(if $(RUNS_EACH),--runs $(RUNS_EACH),$(SECONDS_EACH))
 
 arm64: ## cross-compile the kernels for ARM64, and run their quantisation and NaN tests under QEMU

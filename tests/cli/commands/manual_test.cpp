@@ -1,10 +1,11 @@
-// The manual pages say what --help says.
+// The manual pages say what --help says, and the files of the Debian packages agree with the program.
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <regex>
 #include <set>
 
+#include "base/version.h"
 #include "cli/app/app.h"
 #include "cli/app/manual.h"
 #include "cli/app/usage.h"
@@ -78,6 +79,16 @@ TEST(ManualPages, FormatWithoutWarnings) {
     EXPECT_EQ(ran.code, 0) << page.name;
     EXPECT_EQ(ran.err, "") << page.name;
   }
+}
+
+TEST(DebianPackages, HaveTheProgramsVersion) {
+  const std::string changelog = file_text(test::test_dir() + "/../debian/changelog");
+  std::smatch match;
+  ASSERT_TRUE(std::regex_search(changelog, match, std::regex("^tril \\(([^)]+)\\)")));
+  EXPECT_EQ(match[1].str(), version) << "debian/changelog and CMakeLists.txt name one version";
+  EXPECT_NE(file_text(test::test_dir() + "/../CHANGELOG.md").find("## [" + std::string(version) + "]"),
+            std::string::npos)
+      << "CHANGELOG.md has a section of this version";
 }
 
 }  // namespace

@@ -288,6 +288,15 @@ TEST(Completion, NamesEveryOptionInEveryShell) {
   }
 }
 
+TEST(Completion, ParsesInEveryShell) {
+  const ScratchFolder folder;
+  for (const std::string shell : {"bash", "zsh", "fish"}) {
+    if (std::system((shell + " -c true >/dev/null 2>&1").c_str()) != 0) continue;  // it is not installed
+    const Ran ran = run_words({"/usr/bin/env", shell, "-n", folder.write(shell, run_tril({"completion", shell}).out)});
+    EXPECT_EQ(ran.code, 0) << shell << ": " << ran.err;
+  }
+}
+
 TEST(Program, PagesSayWhatLoads) {
   for (const auto& [table, page] : {std::pair("families", "families.md"), std::pair("formats", "model-directory.md")}) {
     const Ran ran = run_tril({"families", "--markdown", table});

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Gathers what `make wheel deb tarball` have made, with the sources, the bill of materials and the checksums of all.
+#   gather_release.sh OUTPUT
+# It takes the sources from the last commit, and refuses a checkout that differs from it.
+set -eu
+output=$(realpath -m "$1")
+cd "$(dirname "$0")/../.."
+version=$(sed -n 's/^project(tril VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+if [ -n "$(git status --porcelain)" ]; then
+  echo "gather_release.sh: the checkout has changes that are not committed; a release is made from a commit" >&2
+  exit 1
+fi
+
+rm -rf "$output"
+mkdir -p "$output"
+# `pip install` takes it with #subdirectory=python, and builds the Python package.
+git archive --format=tar.gz --prefix="tril-$version/" -o "$output/tril-$version.tar.gz" HEAD
+cp build-deb/dist/*"_${version}_"*.deb build-portable/dist/"tril-$version"-*.tar.xz build-wheel/dist/"tril-$version"-*.whl "$output"
+python3 scripts/packages/make_sbom.py build-portable/tril > "$output/tril-$version.cdx.json"
+(cd "$output" && sha256sum -- * > SHA256SUMS)
+cat "$output/SHA256SUMS"
