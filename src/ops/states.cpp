@@ -1,5 +1,7 @@
 #include "ops/states.h"
 
+#include "ops/sizes.h"
+
 namespace tril::ops {
 
 void check_states(const States& states, const Rows& rows, std::int64_t size, std::string_view where) {
