@@ -1,6 +1,8 @@
 #include "base/cores.h"
 
+#ifdef __linux__
 #include <sched.h>
+#endif
 
 #include <algorithm>
 #include <cmath>
@@ -20,8 +22,10 @@ std::optional<int> cores_of_quota(std::string_view cpu_max) {
 
 int available_cores() {
   int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+#ifdef __linux__
   cpu_set_t own;
   if (sched_getaffinity(0, sizeof(own), &own) == 0) cores = std::clamp(CPU_COUNT(&own), 1, cores);
+#endif
   std::ifstream file("/sys/fs/cgroup/cpu.max");
   std::string line;
   if (std::getline(file, line))

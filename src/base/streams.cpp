@@ -32,8 +32,8 @@ std::optional<int> descriptor_of(const std::string& path) {
     const std::string name = at.filename().string();
     int number = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (folder.starts_with(own) && folder.ends_with("/fd") && error == std::errc() && end == name.data() + name.size())
-      return number;
+    const bool open_files = folder == "/dev/fd" || (folder.starts_with(own) && folder.ends_with("/fd"));
+    if (open_files && error == std::errc() && end == name.data() + name.size()) return number;
     const fs::path to = fs::read_symlink(at, problem);
     if (problem) return std::nullopt;
     at = at.parent_path() / to;

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <thread>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -65,7 +67,8 @@ void RepoCache::link(const std::string& commit, const RemoteFile& file) const {
   fs::create_symlink(to, at, problem);
   if (!problem || fs::read_symlink(at, none) == to) return;
   if (problem == std::errc::file_exists) {  // an existing entry: a new link is renamed over it
-    const std::string beside = fmt::format("{}.tmp-{}-{}", at.string(), ::getpid(), ::gettid());
+    const std::string beside =
+        fmt::format("{}.tmp-{}-{}", at.string(), ::getpid(), std::hash<std::thread::id>()(std::this_thread::get_id()));
     fs::remove(beside, none);
     fs::create_symlink(to, beside, problem);
     if (!problem) return rename_durably(beside, at.string());

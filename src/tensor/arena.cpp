@@ -12,6 +12,7 @@
 
 #include "base/as_size.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 #if defined(__has_feature)
 #define TRIL_HAS_FEATURE(name) __has_feature(name)  // clang's name for it
@@ -86,7 +87,7 @@ struct Arena::Pool {
            fmt::format("cannot reserve an address range of {} bytes{}", wanted, limit ? "" : ", nor a smaller one"),
            "pass fewer `threads`, each of which has its own, or raise `ulimit -v`");
     base = static_cast<std::byte*>(p);
-    madvise(base, reserved, MADV_HUGEPAGE);  // advice only: without it there are more page faults
+    prefer_huge_pages(base, reserved);
   }
   ~Pool() {
     ASAN_UNPOISON_MEMORY_REGION(base, stats.high_water);

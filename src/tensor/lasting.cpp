@@ -1,7 +1,6 @@
 #include "tensor/lasting.h"
 
 #include <sys/mman.h>
-#include <sys/sysinfo.h>
 
 #include <algorithm>
 
@@ -9,16 +8,6 @@
 #include "base/memory.h"
 
 namespace tril {
-namespace {
-
-// The machine's memory, including swap.
-std::uint64_t machine_bytes() {
-  struct sysinfo info {};
-  sysinfo(&info);
-  return (std::uint64_t{info.totalram} + info.totalswap) * info.mem_unit;
-}
-
-}  // namespace
 
 std::shared_ptr<std::byte> lasting_memory(std::size_t bytes) {
   const std::size_t mapped = bytes ? bytes : 1;
@@ -39,7 +28,7 @@ std::shared_ptr<std::byte> lasting_memory(std::size_t bytes) {
   if (bytes > machine_bytes()) refuse();
   void* p = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);  // zeroed by the system
   if (p == MAP_FAILED) refuse_share();
-  madvise(p, mapped, MADV_HUGEPAGE);  // advice only
+  prefer_huge_pages(p, mapped);
   return {static_cast<std::byte*>(p), [mapped](std::byte* q) { munmap(q, mapped); }};
 }
 
@@ -58,7 +47,7 @@ void give_back(std::span<std::byte> bytes) {
 }
 
 void use_small_pages(Tensor x) {
-  madvise(x.data<float>(), x.bytes(), MADV_NOHUGEPAGE);  // advice only
+  prefer_small_pages(x.data<float>(), x.bytes());
 }
 
 }  // namespace tril

@@ -1,12 +1,11 @@
 #include "cli/io/interrupt.h"
 
+#include <fcntl.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
-#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -19,15 +18,17 @@ constexpr std::size_t longest_line = std::size_t{64} << 20;
 
 }  // namespace
 
-Interrupt::Interrupt() : event_(eventfd(0, EFD_CLOEXEC)) {
-  if (event_ < 0) fail("", fmt::format("cannot wait for events ({})", std::strerror(errno)));
+Interrupt::Interrupt() {
+  if (pipe(event_.data()) != 0) fail("", fmt::format("cannot wait for events ({})", std::strerror(errno)));
+  for (const int end : event_) fcntl(end, F_SETFD, FD_CLOEXEC);
+  fcntl(event_[1], F_SETFL, O_NONBLOCK);  // a full pipe is readable already
   watcher_ = std::thread([this] { watch(); });
 }
 
 Interrupt::~Interrupt() {
   ending_ = true;
   watcher_.join();
-  close(event_);
+  for (const int end : event_) close(end);
 }
 
 std::stop_token Interrupt::begin_answer() {
@@ -57,15 +58,15 @@ void Interrupt::watch() {
       stopped_at = Clock::now();
     }
     if (!answer_ || signal == SIGTERM) {
-      const std::uint64_t one = 1;
-      [[maybe_unused]] const ssize_t written = write(event_, &one, sizeof one);
+      const char one = 1;
+      [[maybe_unused]] const ssize_t written = write(event_[1], &one, sizeof one);
     }
   }
 }
 
 std::optional<std::string> Interrupt::read_line() {
   for (;;) {
-    pollfd event{event_, POLLIN, 0};
+    pollfd event{event_[0], POLLIN, 0};
     if (poll(&event, 1, 0) > 0) return std::nullopt;
     if (const std::size_t end = buffer_.find('\n'); end != std::string::npos) {
       std::string line = buffer_.substr(0, end);
@@ -77,7 +78,7 @@ std::optional<std::string> Interrupt::read_line() {
       if (buffer_.empty()) return std::nullopt;
       return std::exchange(buffer_, {});
     }
-    pollfd waits[] = {{event_, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
+    pollfd waits[] = {{event_[0], POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
     if (poll(waits, 2, -1) < 0) {
       if (errno == EINTR) continue;
       fail("standard input", fmt::format("cannot wait for it ({})", std::strerror(errno)));

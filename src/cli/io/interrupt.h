@@ -2,6 +2,7 @@
 // waits for the signals (blocked_signals.h says why).
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <mutex>
 #include <optional>
@@ -32,7 +33,7 @@ class Interrupt {
   void watch();
 
   BlockedSignals signals_{SIGINT, SIGTERM};
-  int event_ = -1;  ///< becomes readable when the program is to end
+  std::array<int, 2> event_{-1, -1};  ///< a pipe; a byte is written to it when the program is to end
   std::atomic<bool> ending_ = false;
   std::mutex mutex_;
   std::optional<std::stop_source> answer_;
