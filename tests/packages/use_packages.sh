@@ -6,8 +6,8 @@ export DEBIAN_FRONTEND=noninteractive
 list_files() { find / -xdev \( -path /proc -o -path /sys -o -path /root -o -path /var/lib/apt -o -path /var/cache \) -prune -o -print | sort; }
 
 apt-get update -qq
-# What the packages depend on stays: the list of files is taken when it is there.
-apt-get install -y -qq --no-install-recommends gcc pkg-config bash-completion ./*.deb > /dev/null
+# What the packages depend on and recommend stays: the list of files is taken when it is there.
+apt-get install -y -qq --no-install-recommends ca-certificates gcc libc6-dev pkg-config bash-completion ./*.deb > /dev/null
 dpkg --purge tril python3-tril libtril-dev libtril0
 find / -xdev -name '*tril*' -not -path '/root/*' -not -path '/proc/*' | grep -v '^/var/lib/dpkg/info/' | grep . && exit 1
 list_files > before
