@@ -40,7 +40,7 @@ struct Serving : ::testing::Test {
         HttpServerOptions{.port = 0,
                           .takes_uploads = [this](std::string_view path) { return service->takes_files(path); },
                           .upload_bytes = service->most_upload_bytes(),
-                          .refused_by_head = [this](const HttpRequest& head) { return service->refuses_head(head); },
+                          .judge_upload = [this](const HttpRequest& arrived) { return service->judge_upload(arrived); },
                           .refusal = [this](std::string_view path, int status,
                                             const std::string& why) { return service->refusal(path, status, why); }},
         [this](HttpRequest r, std::shared_ptr<Responder> out) { service->handle(std::move(r), std::move(out)); });

@@ -116,6 +116,7 @@ void run_server(ServeOptions o, const ServerSignals& signals) {
   options.suggestions_file = o.suggestions;
   options.most_suggestion_bytes = static_cast<std::uint64_t>(o.max_suggestions);
   options.glossaries = glossaries_of(o);
+  if (!o.glossary_dir.empty()) options.usage_file = o.glossary_dir + "/usage.counts";
   options.memories = std::make_shared<const serve::ServedMemories>(memories_of(o));
 
   // Read again by the server. Mistakes in these files are reported before models are loaded.
@@ -159,7 +160,7 @@ void run_server(ServeOptions o, const ServerSignals& signals) {
        .most_body_bytes = options.most_body_bytes,
        .takes_uploads = [&](std::string_view path) { return service.takes_files(path); },
        .upload_bytes = service.most_upload_bytes(),
-       .refused_by_head = [&](const serve::HttpRequest& head) { return service.refuses_head(head); },
+       .judge_upload = [&](const serve::HttpRequest& arrived) { return service.judge_upload(arrived); },
        .refusal = [&](std::string_view path, int status,
                       const std::string& message) { return service.refusal(path, status, message); },
        .most_upload_bytes = static_cast<std::size_t>(options.documents.memory),

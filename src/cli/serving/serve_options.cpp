@@ -59,7 +59,8 @@ Fields fields_of(ServeOptions& o) {
         "languages, put them before it: NAME=en:de:FILE")
       .value_name("NAME=FILE");
   f.add("glossary-dir", &o.glossary_dir,
-        "directory for the glossaries that clients upload (POST /glossaries); unset: they are kept in memory only")
+        "directory for the glossaries that clients upload (POST /glossaries), and for the counts of characters that "
+        "each key has had translated; unset: they are kept in memory only")
       .value_name("DIR");
   f.add("memory", &o.memories,
         "translation memories for requests with \"memory\": \"NAME\": .tmx or .tsv files, each after its languages: "
@@ -101,7 +102,8 @@ Fields fields_of(ServeOptions& o) {
       .at_most(most_http_threads);
   f.add("api-key-file", &o.api_key_file,
         "file of API keys, one per line; a request needs one of them, or the key in TRIL_API_KEY; a line KEY "
-        "characters=N limits the characters that the key may have translated until the server stops")
+        "characters=N limits the characters that the key may have translated until the server stops, or in all with "
+        "--glossary-dir")
       .value_name("FILE");
   f.add("admin-key-file", &o.admin_key_file,
         "file of administrators' keys, one per line; administrators may load and unload models and set priorities")

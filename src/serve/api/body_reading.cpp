@@ -20,6 +20,12 @@ bool is_key(std::string_view name, ErrorStyle style) {
   return name == "api_key" || (!key_field(style).empty() && lower(name) == lower(key_field(style)));
 }
 
+std::string key_in(const PartsSoFar& parts, ErrorStyle style) {
+  for (const FormPart& part : parts.complete)
+    if (is_key(part.name, style) && !part.file_name) return std::string(part.value);
+  return "";
+}
+
 }  // namespace
 
 bool unpack_if_small(HttpRequest& request, std::size_t most) {
@@ -62,17 +68,21 @@ std::string key_of_body(const HttpRequest& request, ErrorStyle style) {
   const std::string_view own = key_field(style);
   if (!has("api_key") && (own.empty() || !has(own))) return "";
   try {
-    if (const std::string type = request.header("content-type").value_or(""); is_multipart(type)) {
-      for (const FormPart& part : read_parts(type, request.body))
-        if (is_key(part.name, style) && !part.file_name) return std::string(part.value);
-      return "";
-    }
+    if (const std::string type = request.header("content-type").value_or(""); is_multipart(type))
+      return key_in(parts_so_far(type, request.body), style);
     const Json body = body_of(request);
     for (const auto& [name, value] : body.items())
       if (is_key(name, style) && value.is_string()) return value.get<std::string>();
   } catch (const HttpError&) {
   }
   return "";
+}
+
+KeySoFar key_so_far(const HttpRequest& request, ErrorStyle style) {
+  const std::string type = request.header("content-type").value_or("");
+  if (!is_multipart(type) || request.header("content-encoding")) return {.key = "", .is_final = true};
+  const PartsSoFar parts = parts_so_far(type, request.body);
+  return {.key = key_in(parts, style), .is_final = parts.reach_file};
 }
 
 Json fields_of_request(const HttpRequest& request, ErrorStyle style, const Json& properties, bool reads_address) {

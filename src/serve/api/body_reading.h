@@ -24,8 +24,16 @@ void check_where_fields_are(const HttpRequest& request, ErrorStyle style, Warnin
 /// The key in a request's headers or address; empty if none.
 std::string key_of_head(const HttpRequest& request, ErrorStyle style);
 /// The key in an unpacked body: `api_key`, as in LibreTranslate, or the name that the API has for it (key_field()). Empty if there
-/// is none or the body is malformed.
+/// is none. Empty too if the body is malformed, except for a key in front of a malformed part of a form.
 std::string key_of_body(const HttpRequest& request, ErrorStyle style);
+/// The key in the beginning of a form.
+struct KeySoFar {
+  std::string key;
+  bool is_final =
+      false;  ///< there is no reason to look again when more has arrived: the key comes after a file, if at all
+};
+/// @param request  whose body may be incomplete
+KeySoFar key_so_far(const HttpRequest& request, ErrorStyle style);
 
 /// The fields of an unpacked request as JSON, without the key: those of its body (body_of()) and, for a route that reads its address,
 /// those of the address, which count less. Such a request may have no fields at all.

@@ -130,18 +130,20 @@ bool is_multipart(std::string_view content_type) {
   return kind_of(content_type) == multipart_form;
 }
 
-std::vector<FormPart> read_parts(std::string_view content_type, std::string_view body) {
+namespace {
+
+// Reads parts into `parts` until the end of the form. @throws HttpError for a malformed form, with the parts before the fault
+void read_into(std::vector<FormPart>& parts, bool& reach_file, std::string_view content_type, std::string_view body) {
   const std::string boundary = parameter_of(content_type, "boundary").value_or("");
   if (boundary.empty() || boundary.size() > most_boundary)
     throw malformed(fmt::format("its Content-Type has no boundary of 1 to {} characters", most_boundary));
   const std::string dashes = "--" + boundary, separator = "\r\n" + dashes;
-  std::vector<FormPart> parts;
   // Lines before the first part are ignored.
   std::size_t at = body.starts_with(dashes) ? dashes.size() : body.find(separator);
   if (at == std::string_view::npos) throw malformed("its boundary does not occur in the body");
   if (!body.starts_with(dashes)) at += separator.size();
   for (;;) {
-    if (body.substr(at).starts_with("--")) return parts;  // everything after the end is ignored too
+    if (body.substr(at).starts_with("--")) return;  // everything after the end is ignored too
     while (at < body.size() && (body[at] == ' ' || body[at] == '\t')) ++at;
     if (!body.substr(at).starts_with("\r\n")) throw malformed("a boundary is not followed by a line end");
     // The last header's line end also begins the empty line; a part without headers begins with the empty line.
@@ -149,12 +151,31 @@ std::vector<FormPart> read_parts(std::string_view content_type, std::string_view
     if (head_end == std::string_view::npos)
       throw malformed(fmt::format("the header of a part does not end within {} bytes", most_head_bytes));
     FormPart part = part_of(body.substr(std::min(at + 2, head_end), head_end - std::min(at + 2, head_end)));
+    reach_file = reach_file || part.file_name;
     const std::size_t begin = head_end + 4, end = body.find(separator, begin - 2);
     if (end == std::string_view::npos) throw malformed("its last boundary is missing");
     part.value = body.substr(std::min(begin, end), end - std::min(begin, end));
     parts.push_back(std::move(part));
     at = end + separator.size();
   }
+}
+
+}  // namespace
+
+std::vector<FormPart> read_parts(std::string_view content_type, std::string_view body) {
+  std::vector<FormPart> parts;
+  bool reach_file = false;
+  read_into(parts, reach_file, content_type, body);
+  return parts;
+}
+
+PartsSoFar parts_so_far(std::string_view content_type, std::string_view body) {
+  PartsSoFar parts;
+  try {
+    read_into(parts.complete, parts.reach_file, content_type, body);
+  } catch (const HttpError&) {  // the answer to the whole form says what is wrong with it
+  }
+  return parts;
 }
 
 FormFields read_multipart(std::string_view content_type, std::string_view body) {

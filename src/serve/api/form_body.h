@@ -33,6 +33,13 @@ struct FormPart {
 /// @throws HttpError: 400 if malformed, 415 for a field that is not plain UTF-8 text
 std::vector<FormPart> read_parts(std::string_view content_type, std::string_view body);
 
+/// The beginning of a multipart form.
+struct PartsSoFar {
+  std::vector<FormPart> complete;  ///< in order, up to the first that is incomplete or malformed
+  bool reach_file = false;         ///< there is a file, or the beginning of one
+};
+PartsSoFar parts_so_far(std::string_view content_type, std::string_view body);
+
 /// Likewise for a form without files. @throws HttpError (415) for a file
 FormFields read_multipart(std::string_view content_type, std::string_view body);
 

@@ -79,6 +79,7 @@ Service::Service(const ServiceOptions& options, Models& models)
     : options_(options),
       models_(models),
       detectors_(std::make_unique<Detectors>()),
+      usage_(std::make_shared<Usage>(options.usage_file)),
       documents_(std::make_unique<Documents>(*this, options.documents)) {
   if (!options.suggestions_file.empty())
     suggestions_ = std::make_unique<Suggestions>(options.suggestions_file, options.most_suggestion_bytes);
@@ -273,17 +274,23 @@ bool Service::takes_files(std::string_view path) const {
                      [&](const Route& route) { return route.takes_file && is_path(route.path, path); });
 }
 
-bool Service::refuses_head(const HttpRequest& head) const {
+UploadJudgement Service::judge_upload(const HttpRequest& arrived) const {
   try {
-    const Route& route = route_of(head);
-    check_origin(head, options_.origins);
+    const Route& route = route_of(arrived);
+    check_origin(arrived, options_.origins);
+    if (draining_ && route.who != Route::Who::anybody) return UploadJudgement::refuse;
     const auto keys = keys_now();
-    const std::string key = key_of_head(head, route.errors);
-    // Otherwise it may be in the form.
-    if (Call call; !key.empty() || (keys->api.empty() && keys->admin.empty())) authorise(call, route, key);
-    return draining_ && route.who != Route::Who::anybody;
+    std::string key = key_of_head(arrived, route.errors);
+    if (key.empty() && !(keys->api.empty() && keys->admin.empty())) {
+      KeySoFar in_form = key_so_far(arrived, route.errors);
+      if (in_form.key.empty()) return in_form.is_final ? UploadJudgement::take : UploadJudgement::undecided;
+      key = std::move(in_form.key);
+    }
+    Call call;
+    authorise(call, route, key);
+    return UploadJudgement::take;
   } catch (const HttpError&) {
-    return true;
+    return UploadJudgement::refuse;
   }
 }
 

@@ -23,6 +23,7 @@
 #include "serve/engine/side_worker.h"
 #include "serve/http/http.h"
 #include "serve/http/http_error.h"
+#include "serve/http/http_server.h"
 #include "serve/http/noted_responder.h"
 #include "serve/http/origins.h"
 
@@ -31,7 +32,7 @@ namespace tril::serve {
 struct Keys {
   std::vector<std::string> api;    ///< a request needs one of them; empty: requests need no key
   std::vector<std::string> admin;  ///< may load and unload models; empty: nobody may
-  /// By key: how many characters it may have translated since the server started. Keys that are not in it have no limit.
+  /// By key: how many characters it may have translated (Usage). Keys that are not in it have no limit.
   std::map<std::string, std::int64_t> most_characters = {};
 };
 
@@ -49,6 +50,7 @@ struct ServiceOptions {
   DocumentLimits documents;
   std::string suggestions_file;  ///< of POST /suggest; "": suggestions are not taken
   std::uint64_t most_suggestion_bytes = std::uint64_t{64} << 20;
+  std::string usage_file;  ///< of the characters that each key has had translated; "": they are counted from 0
   std::int64_t most_hypotheses = 1024, most_new_tokens = 4096;
   std::shared_ptr<terms::GlossaryLibrary> glossaries = std::make_shared<terms::GlossaryLibrary>();
   std::shared_ptr<const ServedMemories> memories = std::make_shared<ServedMemories>();
@@ -147,8 +149,8 @@ class Service {
   Documents& documents() { return *documents_; }
   /// For HttpServerOptions::takes_uploads and upload_bytes.
   bool takes_files(std::string_view path) const;
-  /// For HttpServerOptions::refused_by_head: handle() refuses the request whatever its body is.
-  bool refuses_head(const HttpRequest& head) const;
+  /// For HttpServerOptions::judge_upload: `refuse` if handle() refuses the request whatever the rest of its body is.
+  UploadJudgement judge_upload(const HttpRequest& arrived) const;
   /// For HttpServerOptions::refusal: the body of an error that the server answers by itself.
   std::string refusal(std::string_view path, int status, const std::string& message) const;
   std::size_t most_upload_bytes() const;
@@ -226,7 +228,7 @@ class Service {
   std::map<std::pair<std::string, int>, std::uint64_t> answers_;  ///< by route and status; guarded by mutex_
   std::function<std::size_t()> connections_;                      ///< guarded by mutex_
   const std::unique_ptr<Detectors> detectors_;
-  const std::shared_ptr<Usage> usage_ = std::make_shared<Usage>();
+  const std::shared_ptr<Usage> usage_;
   std::unique_ptr<Suggestions> suggestions_;  ///< null: none are taken
   Histogram seconds_;
   const std::unique_ptr<Documents> documents_;

@@ -93,7 +93,7 @@ void add_deepl_account_routes(Service& service) {
                       .query_schema = fields});
     routes.push_back({.method = method,
                       .path = "/v2/usage",
-                      .summary = "Counts the characters that the key has had translated since the server started",
+                      .summary = "Counts the characters that the key has had translated",
                       .request_schema = nullptr,
                       .response = "character_count, and the key's character_limit; 10^12: there is none",
                       .handle =

@@ -5,28 +5,27 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/parser.hpp>
 #include <optional>
 
 #include "serve/http/deadline.h"
 #include "serve/http/http_message.h"
 #include "serve/http/http_responder.h"
+#include "serve/http/request_reader.h"
+#include "serve/http/send_queue.h"
 
 namespace tril::serve {
 namespace {
 
 namespace net = boost::asio;
-namespace beast = boost::beast;
-namespace http = beast::http;
+namespace http = boost::beast::http;
 using boost::system::error_code;
 using net::ip::tcp;
-using Parser = http::request_parser<http::string_body>;
 
 constexpr std::size_t read_bytes = std::size_t{16} << 10;
-constexpr double seconds_between_probes = 1;               // of whether a client that sends no more has gone
-constexpr int most_zeros = 8;                              // before the size of a chunk: clients read 16 digits
-constexpr std::size_t most_ahead = std::size_t{64} << 10;  // bytes of later requests read while one is answered
+constexpr double seconds_between_probes = 1;                // of whether a client that sends no more has gone
+constexpr int most_zeros = 8;                               // before the size of a chunk: clients read 16 digits
+constexpr std::size_t most_ahead = std::size_t{64} << 10;   // bytes of later requests read while one is answered
+constexpr std::size_t most_judged = std::size_t{80} << 10;  // bytes of an upload that judge_upload sees
 
 // One connection. Everything except the responders runs in its strand.
 class Connection : public HttpConnection, public AnsweringConnection, public std::enable_shared_from_this<Connection> {
@@ -36,7 +35,8 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
         transport_(std::move(transport)),
         strand_(transport_->socket().get_executor()),
         deadline_(strand_),
-        next_probe_(strand_) {
+        next_probe_(strand_),
+        request_(server_->options) {
     error_code error;
     const auto end = transport_->socket().remote_endpoint(error);
     if (!error) address_ = end.address().to_string();
@@ -86,7 +86,7 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
     deadline_.set(seconds, weak_from_this(), [this] { late(); });
   }
   void late() {
-    if (state_ == State::reading) return refuse(408, "the request took too long to arrive");
+    if (state_ == State::reading) return refuse({408, "the request took too long to arrive"});
     close();
   }
 
@@ -94,15 +94,13 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
 
   void next_request() {
     if (state_ == State::closed) return;
-    if ((server_->draining() || sends_no_more_) && buffer_.size() == 0) return close();
+    if ((server_->draining() || sends_no_more_) && request_.waiting() == 0) return close();
     state_ = State::idle;
-    parser_.emplace();
-    parser_->header_limit(static_cast<std::uint32_t>(options().most_head_bytes));
-    parser_->body_limit(most_of_any_body());  // until the address is known
-    parser_->eager(true);
+    request_.begin();
     told_to_go_on_ = false;
+    next_judgement_ = 0;
     deadline(options().idle_seconds);
-    if (buffer_.size() > 0) return parse();
+    if (request_.waiting() > 0) return parse();
     if (!reading_) read();
   }
 
@@ -111,7 +109,7 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
     // Reads into separate memory: the buffer is parsed, and moves, in the meantime.
     transport_->read_some(net::buffer(fresh_), [self = shared_from_this()](error_code error, std::size_t n) {
       self->reading_ = false;
-      self->buffer_.commit(net::buffer_copy(self->buffer_.prepare(n), net::buffer(self->fresh_, n)));
+      self->request_.add(self->fresh_.data(), n);
       self->has_read(error);
     });
   }
@@ -137,20 +135,21 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
     }
     if (state_ == State::closed) return;
     if (state_ == State::ending) {
-      buffer_.consume(buffer_.size());
+      request_.discard();
       return error ? close() : read();
     }
-    if (error == net::error::eof && state_ == State::answering && !transport_->secure()) return sent_last();
+    if (error == net::error::eof && state_ == State::answering) return sent_last();
     if (error) return close();
     if (state_ == State::answering) {
-      if (buffer_.size() < most_ahead) read();
+      if (request_.waiting() < most_ahead) read();
       return;
     }
     parse();
   }
 
-  // The client sends no more. Either it waits for its answer, or it has gone: both look the same, but only the machine of a client
-  // that has gone resets the connection when more bytes reach it. Before the answer, an interim one is sent, which clients pass over
+  // The client sends no more (over TLS, it has sent close_notify; without it, the connection has broken). Either it waits for its
+  // answer, or it has gone: both look the same, but only the machine of a client that has gone resets the connection when more bytes
+  // reach it. Before the answer, an interim one is sent, which clients pass over
   // (RFC 9110, 15.2); in a stream, a zero before the size of the next chunk (RFC 9112, 7.1).
   void sent_last() {
     sends_no_more_ = true;
@@ -162,9 +161,9 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
   void probe() {
     if (!sends_no_more_ || state_ != State::answering || complete_) return;
     if (chunked_ && !begun_)  // HTTP/1.0 has neither interim answers nor chunks
-      out_ += "HTTP/1.1 100 Continue\r\n\r\n";
+      queue_.add("HTTP/1.1 100 Continue\r\n\r\n");
     else if (chunked_ && stream_ && !head_only_ && ++zeros_ <= most_zeros)
-      out_ += "0";
+      queue_.add("0");
     write();
     next_probe_.set(seconds_between_probes, weak_from_this(), [this] { probe(); });
   }
@@ -175,83 +174,53 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
       state_ = State::reading;
       deadline(options().head_seconds);
     }
-    error_code error;
-    const bool had_head = parser_->is_header_done();
-    while (buffer_.size() > 0 && !parser_->is_done()) {
-      const std::size_t used = parser_->put(buffer_.data(), error);
-      buffer_.consume(used);
-      if (error) break;
-    }
-    if (error == http::error::need_more) error = {};
-    if (error == http::error::header_limit) return refuse(431, "the request header is too large");
-    if (error == http::error::body_limit) return refuse_large();
-    if (error) return refuse(400, "this is not HTTP: " + error.message());
-    if (!had_head && parser_->is_header_done())
-      if (const char* const wrong = unclear_body(parser_->get())) return refuse(400, wrong);
-    if (!had_head && parser_->is_header_done() && (refuse_by_head() || !begin_body())) return;
-    if (parser_->is_header_done() && parser_->get().body().size() > most_of_body()) return refuse_large();
-    if (!had_head && parser_->is_header_done() && !parser_->is_done()) {
+    const bool had_head = request_.has_head();
+    if (const auto refusal = request_.parse()) return refuse(*refusal);
+    if (request_.has_head() && refuse_early()) return;
+    if (!had_head && request_.has_head() && !begin_body()) return;
+    if (const auto refusal = request_.check_sizes()) return refuse(*refusal);
+    if (request_.is_done()) return dispatch(request_.take());
+    if (!had_head && request_.has_head()) {
       deadline(upload_ > 0 ? options().upload_seconds : options().body_seconds);
-      if (!told_to_go_on_ && beast::iequals(parser_->get()[http::field::expect], "100-continue")) {
+      if (!told_to_go_on_ && request_.expects_to_be_told()) {
         told_to_go_on_ = true;
-        out_ += "HTTP/1.1 100 Continue\r\n\r\n";
+        queue_.add("HTTP/1.1 100 Continue\r\n\r\n");
         write();
       }
     }
-    if (parser_->is_done()) return dispatch(parser_->release());
-    // While a body is read, the buffer holds only an incomplete chunk header or trailer.
-    if (parser_->is_header_done() && buffer_.size() > options().most_head_bytes)
-      return refuse(431, "the chunk extensions of the request body are too large");
     if (sends_no_more_) return close();  // the rest will not come
     if (!reading_) read();
   }
-
-  std::size_t most_of_any_body() const {
-    return options().takes_uploads ? std::max(options().most_body_bytes, options().upload_bytes)
-                                   : options().most_body_bytes;
-  }
-  // The limit of the body for its address.
-  std::size_t most_of_body() const {
-    return options().takes_uploads && options().takes_uploads(path()) ? most_of_any_body() : options().most_body_bytes;
-  }
-  // The path of the request that is read, as it was sent; "" before its first line is complete.
-  std::string_view path() const {
-    if (!parser_) return "";
-    const std::string_view target(parser_->get().target().data(), parser_->get().target().size());
-    return target.substr(0, target.find('?'));
-  }
-  void refuse_large() { refuse(413, fmt::format("the request body is larger than {} bytes", most_of_body())); }
 
   void tell_origin(HttpRequest& request) const {
     request.address = address_;
     request.secure = transport_->secure();
   }
-  // An upload is refused before its body has arrived, if its head is reason enough.
-  bool refuse_by_head() {
-    if (parser_->is_done() || !options().refused_by_head || !options().takes_uploads ||
-        !options().takes_uploads(path()))
+  // An upload is refused before all of its body has arrived, if what has arrived is reason enough.
+  bool refuse_early() {
+    if (request_.is_done() || !next_judgement_ || request_.body_size() < *next_judgement_ || !options().judge_upload ||
+        !options().takes_uploads || !options().takes_uploads(request_.path()))
       return false;
-    const HttpMessage message(parser_->get().base());
-    std::optional<HttpRequest> head = request_of(message);
-    if (!head) return false;
-    tell_origin(*head);
-    if (!options().refused_by_head(*head)) return false;
+    const HttpMessage message = request_.so_far(most_judged);
+    std::optional<HttpRequest> arrived = request_of(message);
+    if (!arrived) return false;
+    tell_origin(*arrived);
+    const UploadJudgement judgement = options().judge_upload(*arrived);
+    next_judgement_.reset();
+    if (judgement == UploadJudgement::undecided && request_.body_size() < most_judged)
+      next_judgement_ = std::min(2 * request_.body_size() + 1, most_judged);
+    if (judgement != UploadJudgement::refuse) return false;
     refused_ = true;
     dispatch(message);
     return true;
   }
   // Checks the size of the body, and reserves room for a large one. @return false if it was refused
   bool begin_body() {
-    const auto length = parser_->content_length();
-    // A body in chunks may become as large as it may.
-    const std::size_t size = length               ? static_cast<std::size_t>(*length)
-                             : parser_->is_done() ? parser_->get().body().size()
-                             : parser_->chunked() ? most_of_body()
-                                                  : 0;
+    const std::size_t size = request_.size_to_expect();
     if (size <= options().most_body_bytes) return true;
-    if (size > most_of_body()) return refuse_large(), false;
+    if (size > request_.most_of_body()) return refuse(request_.too_large()), false;
     if (!server_->reserve_upload(address_, size))
-      return refuse(503, "too many files are being translated; try again later"), false;
+      return refuse({503, "too many files are being translated; try again later"}), false;
     upload_ = size;
     return true;
   }
@@ -269,7 +238,7 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
     std::optional<HttpRequest> request = request_of(std::move(message));
     if (sends_no_more_)
       probe();
-    else if (!reading_ && buffer_.size() < most_ahead)
+    else if (!reading_ && request_.waiting() < most_ahead)
       read();  // detects when the client goes away
     if (!request) {
       answer->send(
@@ -281,7 +250,7 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
   }
 
   // Whether no further request can follow.
-  bool is_last() const { return sends_no_more_ && buffer_.size() == 0; }
+  bool is_last() const { return sends_no_more_ && request_.waiting() == 0; }
 
   // --- answering; see http_responder.h ---
 
@@ -294,31 +263,30 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
     }
     keep_alive_ = keep_alive_ && !server_->draining() && !is_last();
     begun_ = true;
-    out_ += head_of(r, keep_alive_, r.status == 204 ? std::nullopt : std::optional(r.body.size()), false);
-    if (!head_only_) out_ += r.body;
+    queue_.add(head_of(r, keep_alive_, r.status == 204 ? std::nullopt : std::optional(r.body.size()), false));
+    if (!head_only_) queue_.add(r.body);
     complete();
   }
   void begin(std::uint64_t number, const HttpResponse& r) override {
     if (number != number_ || state_ != State::answering || begun_) return;
     begun_ = stream_ = true;
     keep_alive_ = keep_alive_ && chunked_ && !server_->draining() && !is_last();
-    out_ += head_of(r, keep_alive_, std::nullopt, chunked_);
+    queue_.add(head_of(r, keep_alive_, std::nullopt, chunked_));
     more(number, r.body);
     write();
   }
   void more(std::uint64_t number, std::string_view text) override {
     if (number != number_ || state_ != State::answering || !stream_ || complete_ || text.empty() || head_only_) return;
-    if (out_.size() + in_flight_.size() - in_flight_sent_ + text.size() > options().most_unsent_bytes)
-      return close();  // the client does not read
-    if (chunked_) out_ += fmt::format("{:x}\r\n", text.size());
+    if (queue_.size() + text.size() > options().most_unsent_bytes) return close();  // the client does not read
+    if (chunked_) queue_.add(fmt::format("{:x}\r\n", text.size()));
     zeros_ = 0;
-    out_ += text;
-    if (chunked_) out_ += "\r\n";
+    queue_.add(text);
+    if (chunked_) queue_.add("\r\n");
     write();
   }
   void finish(std::uint64_t number) override {
     if (number != number_ || state_ != State::answering || !stream_ || complete_) return;
-    if (chunked_ && !head_only_) out_ += "0\r\n\r\n";
+    if (chunked_ && !head_only_) queue_.add("0\r\n\r\n");
     complete();
   }
   void abandon(std::uint64_t number) override {
@@ -338,30 +306,18 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
   }
 
   void write() {
-    if (writing_ || state_ == State::closed) return;
-    if (out_.empty()) {
-      if (state_ == State::answering && !complete_) deadline_.clear();  // the next step is the server's
-      if (complete_) answered();
-      return;
-    }
-    writing_ = true;
-    in_flight_.swap(out_);
-    in_flight_sent_ = 0;
-    write_in_flight();
+    if (queue_.is_sending() || state_ == State::closed) return;
+    if (queue_.begin()) return send_rest();
+    if (state_ == State::answering && !complete_) deadline_.clear();  // the next step is the server's
+    if (complete_) answered();
   }
-  void write_in_flight() {
+  void send_rest() {
     if (state_ != State::reading) deadline(options().write_seconds);
-    transport_->write_some(net::buffer(in_flight_.data() + in_flight_sent_, in_flight_.size() - in_flight_sent_),
-                           [self = shared_from_this()](error_code error, std::size_t n) {
-                             if (self->state_ == State::closed) return;
-                             if (error) return self->close();
-                             self->in_flight_sent_ += n;
-                             if (self->in_flight_sent_ < self->in_flight_.size()) return self->write_in_flight();
-                             self->in_flight_.clear();
-                             self->in_flight_sent_ = 0;
-                             self->writing_ = false;
-                             self->write();
-                           });
+    transport_->write_some(queue_.rest(), [self = shared_from_this()](error_code error, std::size_t n) {
+      if (self->state_ == State::closed) return;
+      if (error) return self->close();
+      self->queue_.has_sent(n) ? self->write() : self->send_rest();
+    });
   }
 
   // The whole answer has been sent.
@@ -374,25 +330,25 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
   }
 
   // Answers an invalid request; the connection is unusable afterwards.
-  void refuse(int status, const std::string& why) {
+  void refuse(const RequestReader::Refusal& refusal) {
+    const std::string why = quotable(refusal.why);
     state_ = State::answering;
     ++number_;
     keep_alive_ = head_only_ = false;
     refused_ = true;
     const std::string body =
-        options().refusal
-            ? options().refusal(path(), status, quotable(why))
-            : fmt::format("{{\"error\":{{\"message\":\"{}\",\"type\":\"invalid_request_error\"}}}}", quotable(why));
-    send(number_, {.status = status, .body = body});
+        options().refusal ? options().refusal(request_.path(), refusal.status, why)
+                          : fmt::format("{{\"error\":{{\"message\":\"{}\",\"type\":\"invalid_request_error\"}}}}", why);
+    send(number_, {.status = refusal.status, .body = body});
   }
 
   // Sends no more, and waits a moment for the client to read everything: closing the socket while the client is still
   // sending could discard the answer.
   void end() {
     state_ = State::ending;
-    transport_->end_sending();
+    transport_->end_sending([self = shared_from_this()](error_code) {});
     deadline(refused_ ? 2 : 0.2);  // after a complete request, little more can be in transit
-    buffer_.consume(buffer_.size());
+    request_.discard();
     if (!reading_) read();
   }
   void close() {
@@ -415,17 +371,17 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
   std::atomic<std::chrono::steady_clock::time_point> begun_reading_ = {};
   std::function<void(bool)> giving_place_;  ///< receives whether an idle connection was closed; usually empty
   std::array<char, read_bytes> fresh_;      ///< the read in progress
-  beast::flat_buffer buffer_;               ///< read but not yet parsed; at most most_ahead and one read
-  std::optional<Parser> parser_;
+  RequestReader request_;                   ///< of what is not parsed yet, at most most_ahead and one read
+  std::optional<std::size_t>
+      next_judgement_;  ///< bytes of the body at which judge_upload is asked next; nothing: no more
   bool reading_ = false, told_to_go_on_ = false, sends_no_more_ = false;
   int zeros_ = 0;           ///< sent before the size of the next chunk
   std::size_t upload_ = 0;  ///< bytes reserved for the body of the current request
 
   std::uint64_t number_ = 0;  // of the request being answered
   bool keep_alive_ = false, chunked_ = false, head_only_ = false;
-  bool begun_ = false, stream_ = false, complete_ = false, writing_ = false, refused_ = false;
-  std::string out_, in_flight_;
-  std::size_t in_flight_sent_ = 0;
+  bool begun_ = false, stream_ = false, complete_ = false, refused_ = false;
+  SendQueue queue_;
   std::function<void()> on_gone_;
 };
 

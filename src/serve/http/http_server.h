@@ -19,6 +19,9 @@
 
 namespace tril::serve {
 
+/// Whether an upload is refused before all of it has arrived.
+enum class UploadJudgement : std::uint8_t { take, refuse, undecided };
+
 struct HttpServerOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8080;  ///< 0: any free port
@@ -31,9 +34,10 @@ struct HttpServerOptions {
   /// True if an address (its path, as it was sent) takes bodies of up to upload_bytes. Unset: no address does.
   std::function<bool(std::string_view path)> takes_uploads = {};
   std::size_t upload_bytes = 0;
-  /// True if the head of a request for such an address is reason enough to refuse it: it is handled at once, without its body. Unset:
-  /// never.
-  std::function<bool(const HttpRequest& head)> refused_by_head = {};
+  /// Judges a request for such an address by its head and the part of its body that has arrived, at first perhaps none. A refused
+  /// request is handled at once, with that part. While undecided, it is asked again each time that the part has doubled, up to 80 KiB.
+  /// Unset: no request is refused.
+  std::function<UploadJudgement(const HttpRequest& arrived)> judge_upload = {};
   /// The body of an error that the server answers by itself (a large body, a slow one), as JSON. @param path  as it was sent; "":
   /// unknown. Unset: {"error": {"message", "type"}}.
   std::function<std::string(std::string_view path, int status, const std::string& message)> refusal = {};

@@ -17,6 +17,11 @@ class Plain : public Transport {
   void read_some(net::mutable_buffer buffer, OnBytes f) override { socket_.async_read_some(buffer, std::move(f)); }
   void write_some(net::const_buffer buffer, OnBytes f) override { socket_.async_write_some(buffer, std::move(f)); }
   bool secure() const override { return false; }
+  void end_sending(OnDone f) override {
+    ErrorCode error;
+    socket_.shutdown(Socket::shutdown_send, error);
+    f(error);
+  }
 
  private:
   Socket socket_;
@@ -31,6 +36,8 @@ class Tls : public Transport {
   void read_some(net::mutable_buffer buffer, OnBytes f) override { stream_.async_read_some(buffer, std::move(f)); }
   void write_some(net::const_buffer buffer, OnBytes f) override { stream_.async_write_some(buffer, std::move(f)); }
   bool secure() const override { return true; }
+  // Sends close_notify, without which a client takes the end for a broken connection (RFC 8446, 6.1).
+  void end_sending(OnDone f) override { stream_.async_shutdown(std::move(f)); }
 
  private:
   std::shared_ptr<TlsContext> context_;  // kept alive for the stream, even if the server replaces its own
@@ -38,11 +45,6 @@ class Tls : public Transport {
 };
 
 }  // namespace
-
-void Transport::end_sending() {
-  ErrorCode ignored;
-  socket().shutdown(Socket::shutdown_send, ignored);
-}
 
 std::shared_ptr<TlsContext> tls_context(const std::string& certificate_file, const std::string& key_file) {
   if (certificate_file.empty() && key_file.empty()) return nullptr;

@@ -25,8 +25,8 @@ class Transport {
   virtual void read_some(boost::asio::mutable_buffer buffer, OnBytes f) = 0;
   virtual void write_some(boost::asio::const_buffer buffer, OnBytes f) = 0;
   virtual bool secure() const = 0;
-  /// Declares that no more is sent.
-  void end_sending();
+  /// Declares that no more is sent. No write is in progress. @param f  must keep the transport alive
+  virtual void end_sending(OnDone f) = 0;
 };
 
 /// A server's certificate and key, in PEM; null if neither is given. TLS 1.2 or later.

@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "serve/http/http_error.h"
+#include "support/serving.h"
 
 namespace tril::serve {
 namespace {
@@ -154,6 +155,38 @@ TEST(FormBody, AnyFieldsComeBackAndAnyBytesAreAnswered) {
     const int status = status_of(type, body);
     ASSERT_TRUE(status == 200 || status == 400 || status == 415) << status;
   }
+}
+
+struct UploadedForms : Serving {};
+
+// A form is refused by its key before its file has arrived, if the key comes first.
+TEST_F(UploadedForms, AreRefusedByTheirKeyBeforeTheFile) {
+  ServiceOptions o;
+  o.keys.api = {"first-key"};
+  serve(o);
+  const std::string head =
+      "POST /translate_file HTTP/1.1\r\nHost: t\r\nContent-Type: multipart/form-data; boundary=B\r\nContent-Length: "
+      "6000000\r\n\r\n";
+  const auto field = [](const std::string& value) {
+    return "--B\r\nContent-Disposition: form-data; name=\"api_key\"\r\n\r\n" + value + "\r\n";
+  };
+  const std::string file =
+      "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n" + std::string(10'000, 'a');
+  for (const bool at_once : {true, false}) {
+    Client wrong(server->port());
+    wrong.send(head);
+    if (!at_once) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    wrong.send(field("other-key") + file);
+    const Answer a = wrong.answer();
+    EXPECT_TRUE(a.status == 401 || a.status == 403) << a.status;
+    EXPECT_EQ(a.headers.at("connection"), "close");
+    EXPECT_NE(a.body.find("key"), std::string::npos) << a.body;
+  }
+  Client right(server->port()), later(server->port());
+  right.send(head + field("first-key") + file);
+  later.send(head + file);
+  EXPECT_THROW(right.receive(0.3), std::runtime_error) << "it waits for the rest";
+  EXPECT_THROW(later.receive(0.1), std::runtime_error) << "the key may come after the file";
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // DeepL's API: requests of its clients, and their answers.
+#include "base/file.h"
 #include "support/contains.h"
 #include "support/dialects.h"
 #include "support/polyglot.h"
+#include "support/temporary.h"
 
 namespace tril::serve::deepl_test {
 namespace {
@@ -124,6 +126,32 @@ TEST_F(DeeplApi, UsageIsCountedByKey) {
   EXPECT_EQ(got["character_limit"], 1'000'000'000'000);
   EXPECT_EQ(request("POST", "/v2/usage", "auth_key=other", form_type)["character_count"], 0);
   request("GET", "/v2/usage", "", "", 403);
+}
+
+TEST_F(DeeplApi, UsageIsKeptOverARestart) {
+  const TemporaryDirectory directory;
+  ServiceOptions o;
+  o.keys.api = {"secret"};
+  o.usage_file = directory.path("usage.counts");
+  const std::string key = "Authorization: DeepL-Auth-Key secret\r\n";
+  const std::string body = Json{{"text", {"a dog"}}, {"target_lang", "DE"}}.dump();
+  for (const int characters : {5, 10}) {
+    begin(o);
+    request("POST", "/v2/translate", body, key);
+    EXPECT_EQ(request("GET", "/v2/usage", "", key)["character_count"], characters);
+    TearDown();
+    EXPECT_FALSE(contains(read_text(o.usage_file, 1000), "secret"));
+  }
+  o.keys.most_characters = {{"secret", 12}};
+  begin(o);
+  EXPECT_EQ(request("GET", "/v2/usage", "", key)["character_limit"], 12);
+  request("POST", "/v2/translate", body, key, 456);
+  TearDown();
+  models.reset();
+  for (const char* bad : {"[]", "{\"characters\": {\"a\": -1}}", "{\"characters\": {\"a\": \"1\"}}"}) {
+    directory.write("usage.counts", bad);
+    EXPECT_TRUE(contains(error_of([&] { Usage usage(o.usage_file); }), "usage.counts", "expected"));
+  }
 }
 
 TEST_F(DeeplApi, LanguagesAreListed) {
