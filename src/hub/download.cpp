@@ -106,7 +106,7 @@ class Download {
     return from_the_beginning;
   }
 
-  // Checks the head of an answer before its first byte. @return true if the file begins anew
+  // Checks the head of a response before its first byte. @return true if the file begins anew
   bool begin(const HttpAnswer& head, std::uint64_t wanted) {
     if (!head.linked_size.empty() && head.linked_size != fmt::format("{}", file_.size))
       fail(asked_.where,

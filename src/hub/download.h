@@ -39,7 +39,7 @@ void download(HttpClient& client, const Surroundings& s, const RemoteFile& file,
 
 /// Waits before attempt number `tries`: the time of a Retry-After header, else twice as long as before the last
 /// attempt.
-/// @return false, without waiting, for more than two minutes: then the answer is an error  @throws Stopped
+/// @return false, without waiting, for more than two minutes: then the response is an error  @throws Stopped
 bool wait_to_retry(const HttpAnswer& answer, int tries, const HubSettings& settings, const std::stop_token& stop);
 
 }  // namespace tril::hub

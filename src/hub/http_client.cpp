@@ -73,7 +73,7 @@ struct Receiver {
 };
 
 void take_header(Receiver& r, std::string_view line) {
-  if (line.starts_with("HTTP/")) {  // the head of a further answer, after a proxy's or "100 Continue"
+  if (line.starts_with("HTTP/")) {  // the head of a further response, after a proxy's or "100 Continue"
     r.answer.headers.clear();
     r.answer.status = 0;
     const std::size_t space = line.find(' ');
@@ -198,7 +198,7 @@ struct HttpClient::State {
     return lines;
   }
 
-  // One request and its answer; no redirect is followed.
+  // One request and its response; no redirect is followed.
   void exchange(const HttpRequest& request, const std::string& url, Receiver& receiver) {
     const HeaderLines lines = lines_of(request, url);
     receiver.stall_seconds = settings.stall_seconds;
@@ -217,7 +217,7 @@ struct HttpClient::State {
     receiver.answer.can_retry = !is_lasting(code);
   }
 
-  // The target of a redirect; nothing for other answers.
+  // The target of a redirect; nothing for other responses.
   std::optional<std::string> next_url(const HttpAnswer& answer, const std::string& url) {
     constexpr std::array redirects{301, 302, 303, 307, 308};
     if (std::find(redirects.begin(), redirects.end(), answer.status) == redirects.end()) return std::nullopt;

@@ -25,9 +25,9 @@ struct HttpRequest {
 };
 
 struct HttpAnswer {
-  int status = 0;                              ///< 0: no answer
-  std::map<std::string, std::string> headers;  ///< of the last answer; names in lower case
-  std::string linked_etag, linked_size;        ///< X-Linked-Etag and X-Linked-Size of any answer on the way
+  int status = 0;                              ///< 0: no response
+  std::map<std::string, std::string> headers;  ///< of the last response; names in lower case
+  std::string linked_etag, linked_size;        ///< X-Linked-Etag and X-Linked-Size of any response on the way
   std::string error_body;                      ///< the beginning of the body of an error
   std::string problem;                         ///< libcurl's message about the connection; empty: none
   bool can_retry = false;                      ///< true if another try may succeed
@@ -37,7 +37,7 @@ struct HttpAnswer {
   bool is_success() const { return status >= 200 && status < 300; }
 };
 
-/// Receives a part of the body of a successful answer, with the answer's head.
+/// Receives a part of the body of a successful response, with the response's head.
 using TakeBytes = std::function<void(const HttpAnswer& head, std::string_view bytes)>;
 
 class HttpClient {

@@ -26,7 +26,7 @@ bool may_pass(const HttpAnswer& answer);
 /// The seconds of a Retry-After header, if it has a number.
 std::optional<double> retry_after(const HttpAnswer& answer);
 
-/// @throws Error that explains an unsuccessful answer
+/// @throws Error that explains an unsuccessful response
 [[noreturn]] void fail_answer(const HttpAnswer& answer, const Asked& asked, const HubSettings& settings);
 
 }  // namespace tril::hub

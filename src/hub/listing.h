@@ -30,8 +30,8 @@ struct Listing {
 /// The most bytes that a hub's answer may have.
 inline constexpr std::uint64_t largest_listing = std::uint64_t{64} << 20;
 
-/// @param where  names the answer in errors
-/// @throws Error for an answer of another form, more than 100,000 files, a name that leads out of the directory, or an
+/// @param where  names the response in errors
+/// @throws Error for a response of another form, more than 100,000 files, a name that leads out of the directory, or an
 /// invalid checksum or size
 Listing read_listing(std::string_view json, const std::string& where);
 

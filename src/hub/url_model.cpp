@@ -93,7 +93,7 @@ class UrlDownload {
         stop);
     if (stop.stop_requested()) throw Stopped();
     const bool success = answer.problem.empty() && answer.is_success();
-    // An answer without a byte does not confirm the bytes of an earlier try.
+    // A response without a byte does not confirm the bytes of an earlier try.
     if (success && begun && (total_ == 0 || partial_.size() == total_)) return true;
     if (answer.status == 416) {
       partial_.clear();

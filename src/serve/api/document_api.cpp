@@ -41,7 +41,7 @@ Json file_schema() {
   return schema;
 }
 
-// The address under which the client has reached the server, "" if it does not say. It appears only in the client's own answer.
+// The address under which the client has reached the server, "" if it does not say. It appears only in the client's own response.
 std::string own_address(const HttpRequest& request) {
   const std::string host = request.header("host").value_or("");
   const auto is_odd = [](unsigned char c) {
@@ -52,7 +52,7 @@ std::string own_address(const HttpRequest& request) {
   return (secure ? "https://" : "http://") + host;
 }
 
-// The answer to one file, possibly with its progress before.
+// The response to one file, possibly with its progress before.
 class FileAnswer {
  public:
   FileAnswer(CallPtr call, bool streams) : call_(std::move(call)), streams_(streams) {}

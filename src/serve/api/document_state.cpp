@@ -43,7 +43,7 @@ void DocumentTranslation::end(const std::function<void()>& settle) {
     const std::lock_guard lock(mutex_);
     terms_ = {};
   }
-  open_.reset();  // only now, so that a server that stops waits for the answer
+  open_.reset();  // only now, so that a server that stops waits for the response
 }
 
 void DocumentTranslation::tell_progress() {

@@ -1,5 +1,5 @@
-// The terms and memory hits of a document, for the answer: in the form of POST /translate, but equal terms are counted together, and
-// the hits of many sentences are not listed, so that the answer to a large document stays small.
+// The terms and memory hits of a document, for the response: in the form of POST /translate, but equal terms are counted together, and
+// the hits of many sentences are not listed, so that the response to a large document stays small.
 #pragma once
 
 #include <cstddef>

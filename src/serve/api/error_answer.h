@@ -1,4 +1,4 @@
-// The answer to a failed request: its status and contents.
+// The response to a failed request: its status and contents.
 #pragma once
 
 #include <exception>

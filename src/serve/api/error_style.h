@@ -26,7 +26,7 @@ bool reads_address(ErrorStyle style);
 
 /// The status of an error; DeepL's and LibreTranslate's APIs have 403 for an unknown key.
 int error_status(const ErrorAnswer& answer, ErrorStyle style);
-/// The body of an answer with an error.
+/// The body of a response with an error.
 Json error_body(const ErrorAnswer& answer, ErrorStyle style);
 /// Its schema.
 Json error_schema(ErrorStyle style);

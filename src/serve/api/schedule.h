@@ -18,7 +18,7 @@ struct Schedule {
   std::optional<double> time_limit;  ///< seconds; unset: the server's limit
 };
 
-/// "priority" and "time_limit". @param at_limit  what the answer is after the time limit, for the help
+/// "priority" and "time_limit". @param at_limit  what the response is after the time limit, for the help
 void add_schedule_fields(Fields& f, Schedule& schedule, const std::string& at_limit);
 
 /// @throws HttpError (403) if the priority is only for administrators

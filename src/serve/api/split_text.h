@@ -41,7 +41,7 @@ struct SentencesFor {
 /// @param language  of the texts, as for SegmentOptions; "": unknown
 SplitTexts split_texts(const TranslateRequest& request, const std::string& language, const SentencesFor& reader);
 
-/// Adds a warning to the answer if the model reads only the beginning of a sentence. split_texts() prevents this, but the
+/// Adds a warning to the response if the model reads only the beginning of a sentence. split_texts() prevents this, but the
 /// translation of a sentence by one model may be too long for the next one.
 void warn_if_truncated(Warnings& warnings, const search::TextToTranslate& sentence, const ServedModel& model);
 

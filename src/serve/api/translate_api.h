@@ -9,7 +9,7 @@
 namespace tril::serve {
 
 /// Translates each text from its own language, and answers the call as POST /translate does. An error that is found later becomes
-/// the answer.
+/// the response.
 /// @param request  read from `body` (translate_request.h), with texts that Service::check_texts() accepts
 /// @throws HttpError, or Error(usage), for a request that cannot be satisfied
 void translate(Service& service, const CallPtr& call, TranslateRequest request, Json body);

@@ -30,9 +30,10 @@ struct TranslateRequest {
 
   // Not among the fields of POST /translate.
   bool style_may_be_left_out = false;  ///< by a model that has no place for a style; otherwise it refuses the request
-  bool sentence_places = false;  ///< the answer has `sentences`, the places of sentences in both texts; for plain texts
-  bool word_links = false;       ///< with `links`, the best link of each token of the translation
-  std::string context_text;      ///< shown before all texts, by a model that has a place for context; "": none
+  bool sentence_places =
+      false;                 ///< the response has `sentences`, the places of sentences in both texts; for plain texts
+  bool word_links = false;   ///< with `links`, the best link of each token of the translation
+  std::string context_text;  ///< shown before all texts, by a model that has a place for context; "": none
 };
 
 /// Adds `glossary`, `glossary_match`, `memory` and `memory_use`.

@@ -1,4 +1,4 @@
-// What the answer of POST /translate says about each sentence of a text.
+// What the response of POST /translate says about each sentence of a text.
 #pragma once
 
 #include <string>

@@ -103,7 +103,7 @@ Json as_translate_body(const DeeplRequest& r) {
   return body;
 }
 
-// Turns the answer of POST /translate into DeepL's.
+// Turns the response of POST /translate into DeepL's.
 std::function<Json(Json)> deepl_shape(const DeeplRequest& r) {
   std::vector<std::int64_t> sizes;
   if (r.show_billed_characters)

@@ -60,7 +60,7 @@ std::string model_of(const std::string& name) {
   return name == "nmt" || name == "base" || name.ends_with("/nmt") ? "" : name;
 }
 
-// Turns the answer of POST /translate into Google's.
+// Turns the response of POST /translate into Google's.
 Json google_translations(const Json& body, const std::string& model) {
   Json list = Json::array();
   const auto detected = body.find("detectedLanguage");

@@ -1,4 +1,4 @@
-// Codes of languages as other translators write them. Any form is read (language/code.h); these are the forms in answers.
+// Codes of languages as other translators write them. Any form is read (language/code.h); these are the forms in responses.
 #pragma once
 
 #include <string>

@@ -156,7 +156,7 @@ std::vector<std::string> texts_of(Service& service, const CallPtr& call) {
   return texts;
 }
 
-// Turns the answer of POST /translate into Microsoft's. Its texts are all translations into the first language, then all into the next.
+// Turns the response of POST /translate into Microsoft's. Its texts are all translations into the first language, then all into the next.
 Json microsoft_translations(const Json& body, const MicrosoftRequest& m, const std::vector<std::string>& texts) {
   const std::vector<std::string>& to = m.to;
   const Json& all = body["translatedText"];

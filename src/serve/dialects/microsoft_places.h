@@ -14,7 +14,7 @@ namespace tril::serve {
 std::size_t utf16_units(std::string_view text);
 
 /// {"srcSentLen": [...], "transSentLen": [...]}: the lengths of the sentences, each with the white space behind it.
-/// @param places  of the text's sentences: `sentences` of the answer of /translate (TranslateRequest::sentence_places)
+/// @param places  of the text's sentences: `sentences` of the response of /translate (TranslateRequest::sentence_places)
 Json sentence_lengths(const Json& places, std::string_view source, std::string_view translation);
 
 /// {"proj": "0:2-0:3 ..."}: the first and the last unit of each word of the source, and of the word of the translation that it is

@@ -43,7 +43,7 @@ struct ModelsOptions {
   std::function<Clock::time_point()> now = Clock::now;
 };
 
-/// A model's name in requests, answers, metrics and logs: bytes that are not UTF-8 are written as \xFF.
+/// A model's name in requests, responses, metrics and logs: bytes that are not UTF-8 are written as \xFF.
 std::string model_name(std::string_view bytes);
 
 class Models {

@@ -1,4 +1,4 @@
-// HTTP requests and answers. Handlers know no sockets, and the server (http_server.h) knows no models.
+// HTTP requests and responses. Handlers know no sockets, and the server (http_server.h) knows no models.
 #pragma once
 
 #include <functional>
@@ -36,7 +36,7 @@ struct HttpResponse {
 };
 
 /// Answers one request, from any thread: send(), or begin(), any number of write() and finish(). Later calls have no
-/// effect. If it is destroyed without an answer, it answers 500.
+/// effect. If it is destroyed without a response, it answers 500.
 class Responder {
  public:
   virtual ~Responder() = default;
@@ -45,7 +45,7 @@ class Responder {
   virtual void begin(HttpResponse response) = 0;
   virtual void write(std::string_view more) = 0;
   virtual void finish() = 0;
-  /// Calls `f` once if the client goes away before the answer is complete, or has gone already. Only the last `f` is kept.
+  /// Calls `f` once if the client goes away before the response is complete, or has gone already. Only the last `f` is kept.
   virtual void on_gone(std::function<void()> f) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Requests and answers in the form in which they are sent (RFC 9112).
+// Requests and responses in the form in which they are sent (RFC 9112).
 #pragma once
 
 #include <boost/beast/http/message.hpp>
@@ -19,7 +19,7 @@ std::optional<HttpRequest> request_of(HttpMessage message);
 /// (RFC 9112, 6.1 and 6.3).
 const char* unclear_body(const HttpMessage& message);
 
-/// The head of an answer. @param length  of the body; nothing: it is not sent
+/// The head of a response. @param length  of the body; nothing: it is not sent
 std::string head_of(const HttpResponse& r, bool keep_alive, std::optional<std::size_t> length, bool chunked);
 
 /// A text without the characters that cannot be in quotes.

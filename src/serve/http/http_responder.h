@@ -1,4 +1,4 @@
-// The handler's side of an answer: every call is forwarded to the connection's strand.
+// The handler's side of a response: every call is forwarded to the connection's strand.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// An answer whose outcome is recorded: adds the headers of every answer and, when it is over, reports its status, size
+// A response whose outcome is recorded: adds the headers of every response and, when it is over, reports its status, size
 // and time.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace tril::serve {
 
-/// The outcome of an answer.
+/// The outcome of a response.
 struct Answered {
   int status = 500;       ///< 499: the client went away
   std::size_t bytes = 0;  ///< of its body
@@ -21,8 +21,8 @@ struct Answered {
 
 class NotedResponder : public Responder, public std::enable_shared_from_this<NotedResponder> {
  public:
-  /// @param headers  of every answer; the answer's own headers override them
-  /// @param on_end   called once, when the answer is over or can no longer be given
+  /// @param headers  of every response; the response's own headers override them
+  /// @param on_end   called once, when the response is over or can no longer be given
   NotedResponder(std::shared_ptr<Responder> out, Headers headers, std::function<void(const Answered&)> on_end)
       : out_(std::move(out)), headers_(std::move(headers)), on_end_(std::move(on_end)) {}
   ~NotedResponder() override { end(); }

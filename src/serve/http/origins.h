@@ -13,7 +13,7 @@ struct OriginOptions {
   bool own_names_only = false;       ///< refuse requests to a name that is not this machine's own
 };
 
-/// The headers that allow a page to read the answer; none for other pages.
+/// The headers that allow a page to read the response; none for other pages.
 Headers cors_headers(const HttpRequest& request, const OriginOptions& options);
 
 /// @throws HttpError (403) for a page that is not allowed, or a name that is not the server's
