@@ -1,6 +1,7 @@
 #include "corpus/input.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,7 +51,8 @@ Input::Input(const std::string& path)
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
     fail(name_, "expected a text file, got a directory", "pass a file in it");
-  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Opening a pipe (FIFO) would wait for its writer, and nothing could interrupt it. fill() waits instead.
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (descriptor_ < 0) {
     const int reason = errno;
     fail(name_, fmt::format("cannot be read: {}", std::strerror(reason)),
@@ -61,6 +63,7 @@ Input::Input(const std::string& path)
                                   : "");
   }
   owned_ = true;
+  static_cast<void>(::fcntl(descriptor_, F_SETFL, ::fcntl(descriptor_, F_GETFL) & ~O_NONBLOCK));
   refuse_pointer(path);
 }
 
@@ -86,6 +89,9 @@ bool Input::fill() {
               packed_.begin() + static_cast<std::ptrdiff_t>(end_), packed_.begin());
     end_ -= begin_;
     begin_ = 0;
+  }
+  pollfd ready{descriptor_, POLLIN, 0};  // a pipe that no writer has opened yet would seem to be at its end
+  while (::poll(&ready, 1, -1) < 0 && errno == EINTR) {
   }
   ssize_t n;
   do {

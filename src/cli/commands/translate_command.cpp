@@ -113,7 +113,7 @@ std::optional<std::int64_t> translate_stream(const TranslateOptions& o, const St
   LineStream lines(o.input, 2 * window, {.skip_invalid = o.skip_invalid, .refuse_empty = false}, passage);
   std::optional<MatchingLines> prefixes;
   if (o.target_prefix) prefixes.emplace(*o.target_prefix, 2 * window, passage);
-  PartialOutput output(o.output);
+  PartialOutput output(o.output, stop.token());
   Progress progress({.label = "line",
                      .rate_unit = "tokens",
                      .enabled = !plan.quiet && stderr_is_terminal() && (o.output != "-" || isatty(STDOUT_FILENO) == 0),

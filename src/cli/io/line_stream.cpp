@@ -4,7 +4,10 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <filesystem>
+#include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "corpus/reader.h"
@@ -21,10 +24,11 @@ struct LineStream::State {
   std::int64_t invalid = 0;
   std::exception_ptr error;
 
-  void read(LineReader& reader, const Passage& passage) {
+  void read(const std::function<LineReader&()>& open, const Passage& passage) {
     std::string line;
     std::exception_ptr failure;
     try {
+      LineReader& reader = open();
       reader.skip(passage.first);
       for (std::int64_t n = 0; n < passage.count; ++n) {
         const Line kind = reader.next(line);
@@ -50,8 +54,17 @@ LineStream::LineStream(const std::string& path, std::size_t capacity, const Read
                        const Passage& passage)
     : state_(std::make_shared<State>()) {
   state_->capacity = capacity;
-  std::thread([state = state_, passage, reader = std::make_shared<LineReader>(path, options)] {
-    state->read(*reader, passage);
+  // A file that cannot be read is reported at once, but reading a pipe (FIFO) waits for its writer.
+  std::error_code ignored;
+  const bool waits = path != "-" && std::filesystem::is_fifo(path, ignored);
+  std::thread([state = state_, path, options, passage,
+               reader = waits ? nullptr : std::make_shared<LineReader>(path, options)]() mutable {
+    state->read(
+        [&]() -> LineReader& {
+          if (!reader) reader = std::make_shared<LineReader>(path, options);
+          return *reader;
+        },
+        passage);
   }).detach();
 }
 

@@ -1,19 +1,67 @@
 #include "cli/io/partial_output.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
 #include <string_view>
+#include <thread>
 
 #include "cli/io/standard_output.h"
 
 namespace tril::cli {
+namespace {
+
+class OpenDescriptor {
+ public:
+  explicit OpenDescriptor(int descriptor) : descriptor_(descriptor) {}
+  ~OpenDescriptor() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  OpenDescriptor(const OpenDescriptor&) = delete;
+  OpenDescriptor& operator=(const OpenDescriptor&) = delete;
+
+  int get() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+// Opens a pipe (FIFO) once somebody reads it: an open() that waits could not be interrupted.
+// @return -1 if it is no pipe or cannot be opened, or after a stop
+int open_when_read(const std::string& path, const std::stop_token& stop) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISFIFO(status.st_mode)) return -1;
+  for (;;) {
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor >= 0 || errno != ENXIO || stop.stop_requested()) return descriptor;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+// Another process may write the same file: its lines must not get between the renames of these.
+int lock_directory_of(const std::string& path) {
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const int descriptor = ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor >= 0) static_cast<void>(::flock(descriptor, LOCK_EX));
+  return descriptor;
+}
+
+}  // namespace
 
 void check_output(const std::string& path) {
   if (path != "-" && !takes_a_stream(path)) const AtomicFile possible(path);
 }
 
-PartialOutput::PartialOutput(const std::string& path) : path_(path) {
+PartialOutput::PartialOutput(const std::string& path, const std::stop_token& stop) : path_(path) {
   if (path == "-") return;
   if (takes_a_stream(path)) {
-    stream_.emplace(path);
+    const OpenDescriptor pipe(open_when_read(path, stop));  // until it is open again, the reader must not see an end
+    if (!stop.stop_requested() || pipe.get() >= 0) stream_.emplace(path);
     return;
   }
   check_output(path_);
@@ -26,19 +74,21 @@ void PartialOutput::write(const std::string& text) {
     file_->write(std::string_view(text));
   else if (stream_)
     stream_->write(text);
-  else
+  else if (path_ == "-")
     write_stdout(text);
 }
 
 void PartialOutput::commit() {
   if (stream_) stream_->commit();
   if (!file_) return;
+  const OpenDescriptor lock(lock_directory_of(path_));
   file_->commit();
   rename_durably(file_->path(), path_);
 }
 
 std::string PartialOutput::leave() {
-  if (!file_) return stream_ ? path_ : "standard output";
+  if (!file_) return path_ == "-" ? "standard output" : path_;
+  const OpenDescriptor lock(lock_directory_of(path_));
   file_->commit();
   return file_->path();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "base/streams.h"
@@ -14,10 +15,12 @@ void check_output(const std::string& path);
 
 class PartialOutput {
  public:
-  /// @param path  "-" is standard output
-  explicit PartialOutput(const std::string& path);
+  /// @param path  "-" is standard output. For a pipe (FIFO), waits until somebody reads it, or stop is requested
+  explicit PartialOutput(const std::string& path, const std::stop_token& stop = {});
 
+  /// Not after a stop that ended the wait for a pipe's reader.
   void write(const std::string& text);
+  /// After this a file is at its path. If several processes write it, the last one to commit does.
   void commit();
   /// Keeps the results so far. @return the name of their file
   std::string leave();

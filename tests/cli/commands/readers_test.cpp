@@ -227,5 +227,33 @@ TEST_F(Readers, PipesAreReadAndWrittenByName) {
   EXPECT_NE(page.out.find("</html>"), std::string::npos);
 }
 
+// The first signal ends a command that waits for the other end of a pipe.
+TEST_F(Readers, APipeWithoutAnotherEndCanBeStopped) {
+  for (const std::string pipes : {"-i p -o out", "-i \"$3\" -o p"}) {
+    SCOPED_TRACE(pipes);
+    const Ran ran = run_words({"/bin/bash", "-c",
+                               "cd \"$4\" && mkfifo p && { \"$1\" translate -m \"$2\" -b 1 " + pipes +
+                                   " & } && sleep 3; kill -TERM $!; wait $!; echo $?; rm p; ls",
+                               "bash", test::tril_program(), translator, valid_text, folder->at("")});
+    EXPECT_TRUE(ran.out.starts_with("1\n")) << ran.out << ran.err;
+    EXPECT_EQ(ran.out.find("tmp-"), std::string::npos) << ran.out;
+    EXPECT_NE(ran.err.find("stopped"), std::string::npos) << ran.err;
+  }
+}
+
+// Several processes may write one file: each output is complete, and the last remains.
+TEST_F(Readers, OneOutputOfTwoProcessesIsThatOfOne) {
+  const Ran ran =
+      run_words({"/bin/bash", "-c",
+                 "cd \"$4\" && T=\"$1 translate -m $2 -b 1 --max-length 3 -q -i $3 -o both\"; for n in 1 2 3; do $T "
+                 "& a=$!; $T & b=$!; wait $a && wait $b && cat both; done; ls",
+                 "bash", test::tril_program(), translator, valid_text, folder->at("")});
+  const std::string one = run_words({test::tril_program(), "translate", "-m", translator, "-b", "1", "--max-length",
+                                     "3", "-q", "-i", valid_text})
+                              .out;
+  EXPECT_TRUE(ran.out.starts_with(one + one + one)) << ran.err;
+  EXPECT_EQ(ran.out.find("both."), std::string::npos) << ran.out;
+}
+
 }  // namespace
 }  // namespace tril
