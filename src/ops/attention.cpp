@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/allowed_pairs.h"
 #include "ops/sizes.h"
 
 namespace tril::ops {
@@ -134,7 +135,10 @@ Tensor attention(Context& c, const QueriesKeysValues& in, const Spans& spans, co
   const auto time = c.timed("attention", "forward", [&] { return work_of(a, 1, 1, bytes_of(q, k, v, y)); });
   c.kernels().attention(a, y.data<float>(), z(y.row_stride()), lse ? lse.data<float>() : nullptr,
                         scratch.data<float>());
-  if (c.probing()) c.probe("weights", weights_of(c, a, lse, scratch.data<float>()));
+  if (c.probing()) {
+    c.probe("weights", weights_of(c, a, lse, scratch.data<float>()));
+    c.probe("allowed", allowed_pairs(c, a));
+  }
 
   if (c.tape()) {
     c.tape()->record("attention", {&q, &k, &v, &o.bias.table, &o.sink_logits}, y,

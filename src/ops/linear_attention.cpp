@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/allowed_pairs.h"
 #include "ops/sizes.h"
 
 namespace tril::ops {
@@ -79,7 +80,13 @@ Tensor linear_attention(Context& c, const QueriesKeysValues& in, const Spans& sp
   const auto time = c.timed("linear_attention", "forward",
                             [&] { return Work{.flops = flops_of(a, q, 1, k, 1), .bytes = bytes_of(q, k, v, y)}; });
   c.kernels().linear_attention(a, y.data<float>(), z(y.row_stride()), scratch.data<float>());
-  if (c.probing()) c.probe("weights", weights_of(c, a));
+  if (c.probing()) {
+    c.probe("weights", weights_of(c, a));
+    c.probe("allowed", allowed_pairs(c, {.rows = a.rows,
+                                         .num_rows = a.num_rows,
+                                         .heads = a.heads,
+                                         .mask = causal ? kern::MaskKind::causal : kern::MaskKind::full}));
+  }
   if (c.tape()) {
     c.tape()->record(
         "linear_attention", {&q, &k, &v}, y,

@@ -84,10 +84,24 @@ class Picture {
     right_ = std::max(right_, x), bottom_ = std::max(bottom_, y);
   }
 
-  // Cells of one shade form one path; cells below half a shade are background.
-  void map(double x, double y, double cell, std::span<const float> weights, std::size_t keys,
-           const std::string& title) {
+  // A map of queries by keys, and where it stands.
+  struct Map {
+    double x, y, cell;
+    std::span<const float> weights;
+    std::span<const std::uint8_t> masked;  ///< as in AttentionMaps::Layer
+    std::size_t keys;
+    std::string title;
+  };
+
+  // Cells of one shade form one path; cells below half a shade are background. A masked cell has a diagonal line.
+  void map(const Map& m) {
+    const auto& [x, y, cell, weights, masked, keys, title] = m;
     const float top = std::max(1e-9f, *std::max_element(weights.begin(), weights.end()));
+    std::string lines;
+    for (std::size_t i = 0; i < masked.size(); ++i)
+      if (masked[i] != 0)
+        fmt::format_to(std::back_inserter(lines), "M{:g} {:g}l{:g} -{:g}", static_cast<double>(i % keys) * cell,
+                       static_cast<double>(i / keys + 1) * cell, cell, cell);
     std::array<std::string, shades + 1> paths;
     for (std::size_t i = 0; i < weights.size(); ++i) {
       const std::size_t column = i % keys, row = i / keys;
@@ -103,6 +117,9 @@ class Picture {
     for (int step = 1; step <= shades; ++step)
       if (const std::string& path = element(paths, step); !path.empty())
         fmt::format_to(std::back_inserter(body_), "<path fill=\"{}\" d=\"{}\"/>\n", shade(step), path);
+    if (!lines.empty())
+      fmt::format_to(std::back_inserter(body_), "<path class=\"masked\" fill=\"none\" stroke=\"{}\" d=\"{}\"/>\n",
+                     grid_line, lines);
     fmt::format_to(std::back_inserter(body_),
                    "<rect width=\"{:g}\" height=\"{:g}\" fill=\"none\" stroke=\"{}\"/></g>\n", width, height,
                    grid_line);
@@ -153,6 +170,15 @@ std::vector<float> mean_of_heads(const search::AttentionMaps& maps) {
   return mean;
 }
 
+// The pairs that every layer masks; empty if there are none.
+std::vector<std::uint8_t> masked_everywhere(const search::AttentionMaps& maps) {
+  std::vector<std::uint8_t> masked = maps.layers.front().masked;
+  for (const search::AttentionMaps::Layer& l : maps.layers)
+    for (std::size_t i = 0; i < masked.size(); ++i)
+      masked[i] = masked[i] != 0 && !l.masked.empty() && l.masked[i] != 0 ? 1 : 0;
+  return masked;
+}
+
 // The number in "layers.3.", counted from 1, else the position in the list.
 std::string layer_title(const std::string& name, std::size_t index) {
   const std::string mark = "layers.";
@@ -179,8 +205,11 @@ void draw(Picture& p, const search::AttentionMaps& maps, double y) {
   }
   for (std::size_t q = 0; q < queries; ++q)
     p.text(left - 6, top + cell * (static_cast<double>(q) + 0.5) + 4, maps.queries[q], "text-anchor=\"end\"");
-  p.map(left, top, cell, mean_of_heads(maps), keys, "mean of all layers and heads");
-  p.text(left, top + cell * static_cast<double>(queries) + 18, "mean of all layers and heads", "", soft);
+  const std::vector<float> mean = mean_of_heads(maps);
+  const std::vector<std::uint8_t> masked = masked_everywhere(maps);
+  p.map({left, top, cell, mean, masked, keys, "mean of all layers and heads"});
+  p.text(left, top + cell * static_cast<double>(queries) + 18,
+         fmt::format("mean of all layers and heads{}", masked.empty() ? "" : "; hatched: masked"), "", soft);
 
   // The heads are on the right, a row for each layer.
   const double small = std::clamp(90.0 / static_cast<double>(std::max(queries, keys)), 1.0, 6.0);
@@ -196,8 +225,8 @@ void draw(Picture& p, const search::AttentionMaps& maps, double y) {
     for (std::int64_t h = 0; h < layer.heads; ++h) {
       const double x = first + column * static_cast<double>(h);
       if (h >= most) p.text(x, top - 8, fmt::format("head {}", h + 1), "", soft), most = h + 1;
-      p.map(x, at, small, std::span(layer.weights).subspan(static_cast<std::size_t>(h) * size, size), keys,
-            fmt::format("{}, head {}", of, h + 1));
+      p.map({x, at, small, std::span(layer.weights).subspan(static_cast<std::size_t>(h) * size, size), layer.masked,
+             keys, fmt::format("{}, head {}", of, h + 1)});
     }
   }
   p.widen(first + column * static_cast<double>(most));
@@ -212,8 +241,10 @@ std::string attention_page(std::span<const Fact> facts, std::span<const search::
   for (const search::AttentionMaps& m : maps) {
     check(!m.layers.empty(), "attention_page", "an attention without layers");
     Json layers = Json::array();
-    for (const search::AttentionMaps::Layer& l : m.layers)
+    for (const search::AttentionMaps::Layer& l : m.layers) {
       layers.push_back({{"name", l.name}, {"heads", l.heads}, {"weights", to_base64(two_bytes(l.weights))}});
+      if (!l.masked.empty()) layers.back()["masked"] = to_base64(l.masked_bits());
+    }
     data["maps"].push_back({{"kind", name_of(m.kind)}, {"queries", m.queries}, {"keys", m.keys}, {"layers", layers}});
   }
   return assembled_page("attention_page.html", {"page.css", "attention_page.css"},

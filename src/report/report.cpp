@@ -52,8 +52,10 @@ std::string one_line(const Json& j) {
 
 Json json_of(const search::AttentionMaps& maps) {
   Json layers = Json::array();
-  for (const search::AttentionMaps::Layer& l : maps.layers)
+  for (const search::AttentionMaps::Layer& l : maps.layers) {
     layers.push_back({{"name", l.name}, {"heads", l.heads}, {"codes", to_base64(l.codes())}});
+    if (!l.masked.empty()) layers.back()["masked"] = to_base64(l.masked_bits());
+  }
   return {{"kind", maps.kind == search::AttentionMaps::Kind::cross ? "cross" : "self"},
           {"queries", maps.queries},
           {"keys", maps.keys},

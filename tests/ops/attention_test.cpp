@@ -354,8 +354,9 @@ TEST(Attention, WeightsForWhoeverLooks) {
     std::vector<float> seen;
     Shape shape;
     std::string name;
-    c.set_probe(
-        [&](const std::string& n, const Tensor& w) { name = n, seen = host_copy<float>(w), shape = w.shape(); });
+    c.set_probe([&](const std::string& n, const Tensor& w) {
+      if (n.ends_with("weights")) name = n, seen = host_copy<float>(w), shape = w.shape();
+    });
     const auto at_self = c.scope("self_attn");
     op.run(c, inputs);
     EXPECT_EQ(name, "self_attn.weights");
@@ -366,6 +367,33 @@ TEST(Attention, WeightsForWhoeverLooks) {
         for (std::int64_t i = 0; i < 3; ++i)
           for (double w : weights_in_double(s, x, row, h, i)) EXPECT_NEAR(seen.at(n++), w, 2e-6);
   }
+}
+
+// A probe tells masked pairs from pairs of weight 0.
+TEST(Attention, AProbeSeesWhatTheMaskAllows) {
+  Arena arena;
+  Context c(arena);
+  std::vector<std::uint8_t> allowed;
+  Shape shape;
+  c.set_probe([&](const std::string& name, const Tensor& x) {
+    if (name == "allowed") allowed = host_copy<std::uint8_t>(x), shape = x.shape();
+  });
+  const Tensor x = c.upload<float>(normal_values(4 * 6, 1), {4, 6});
+  const auto of = [&](const ops::Mask& mask, std::vector<kern::RowSpan> rows) {
+    ops::attention(c, {x, x, x}, shared(std::move(rows)), {.num_heads = 2, .mask = mask});
+    std::string picture;
+    for (const std::uint8_t one : allowed) picture += one != 0 ? '#' : '.';
+    return picture;
+  };
+  EXPECT_EQ(of(ops::Mask::full(), {{0, 2, 0, 3}}), "######");
+  EXPECT_EQ(of(ops::Mask::causal(), {{0, 3, 0, 3}}), "#..##.###");
+  EXPECT_EQ(shape, (Shape{1, 1, 3, 3}));
+  EXPECT_EQ(of(ops::Mask::causal(), {{0, 2, 0, 3}}), "##.###") << "the last query sees the last key";
+  EXPECT_EQ(of(ops::Mask::causal(2), {{0, 4, 0, 4}}), "#...##...##...##");
+  EXPECT_EQ(of(ops::Mask::near(1), {{0, 3, 0, 3}}), "##.###.##");
+  const std::vector<std::uint8_t> by_head{1, 0, 0, 1};
+  EXPECT_EQ(of(ops::Mask::explicit01(c.upload<std::uint8_t>(by_head, {1, 2, 1, 2})), {{0, 2, 0, 2}}), "#.#..#.#");
+  EXPECT_EQ(shape, (Shape{1, 2, 2, 2}));
 }
 
 TEST(Attention, MemoryGrowsWithTheLength) {

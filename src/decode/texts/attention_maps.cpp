@@ -10,10 +10,14 @@
 namespace tril::search {
 namespace {
 
-// The probed name without its ending ".weights"; "" for other values.
-std::string attention_name(const std::string& probed) {
-  const std::string end = ".weights";
-  return probed.ends_with(end) ? probed.substr(0, probed.size() - end.size()) : "";
+// The pairs that the mask forbids to every head; empty if it allows all. allowed: [1, 1 or heads, queries, keys]
+std::vector<std::uint8_t> forbidden(const Tensor& allowed) {
+  const std::vector<std::uint8_t> by_head = host_copy<std::uint8_t>(allowed);
+  std::vector<std::uint8_t> masked(static_cast<std::size_t>(allowed.size(2) * allowed.size(3)), 1);
+  for (std::size_t i = 0; i < by_head.size(); ++i)
+    if (by_head[i] != 0) masked[i % masked.size()] = 0;
+  if (std::all_of(masked.begin(), masked.end(), [](std::uint8_t one) { return one == 0; })) masked.clear();
+  return masked;
 }
 
 std::vector<std::int32_t> ids_of(const Tokenizer& tokenizer, const std::string& text, Side side, std::int64_t most) {
@@ -28,14 +32,18 @@ void add_pieces(std::vector<std::string>& pieces, const Tokenizer& tokenizer, co
   for (std::int32_t id : ids) pieces.push_back(tokenizer.piece(id, side));
 }
 
-// Records the attention weights of one row, [1, heads, queries, keys], in the order of computation.
+// Records the attention weights of one row, [1, heads, queries, keys], in the order of computation, with the pairs that
+// their mask allows.
 class Catcher {
  public:
   explicit Catcher(Context& c) : context_(c) {
-    c.set_probe([this](const std::string& probed, const Tensor& w) {
-      const std::string name = attention_name(probed);
-      if (!name.empty() && w.shape().rank() == 4)
-        caught_.push_back({{name, w.size(1), host_copy<float>(w)}, w.shape()});
+    c.set_probe([this](const std::string& probed, const Tensor& x) {
+      const std::size_t dot = probed.rfind('.');
+      if (dot == std::string::npos || x.shape().rank() != 4) return;
+      const std::string name = probed.substr(0, dot), what = probed.substr(dot + 1);
+      if (what == "weights") caught_.push_back({{name, x.size(1), host_copy<float>(x)}, x.shape()});
+      if (what == "allowed" && !caught_.empty() && caught_.back().first.name == name)
+        caught_.back().first.masked = forbidden(x);
     });
   }
   ~Catcher() { context_.set_probe(nullptr); }
@@ -133,6 +141,13 @@ std::vector<std::uint8_t> AttentionMaps::Layer::codes() const {
   for (float w : weights)
     list.push_back(static_cast<std::uint8_t>(std::lround(255 * std::sqrt(std::clamp(w, 0.0f, 1.0f)))));
   return list;
+}
+
+std::vector<std::uint8_t> AttentionMaps::Layer::masked_bits() const {
+  std::vector<std::uint8_t> bytes((masked.size() + 7) / 8);
+  for (std::size_t i = 0; i < masked.size(); ++i)
+    if (masked[i] != 0) bytes[i / 8] = static_cast<std::uint8_t>(bytes[i / 8] | 1u << i % 8);
+  return bytes;
 }
 
 std::string_view name_of(AttentionMaps::Kind kind) {

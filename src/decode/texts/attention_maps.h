@@ -26,8 +26,12 @@ struct AttentionMaps {
     std::string name;  ///< "model.decoder.layers.0.encoder_attn": the name that the probe sees
     std::int64_t heads = 0;
     std::vector<float> weights;  ///< [heads, queries, keys]
+    /// [queries, keys] 1: the mask forbids the pair; empty: it forbids none. A pair that it allows may have weight 0 too.
+    std::vector<std::uint8_t> masked = {};
     /// 255 sqrt(weight), rounded to a byte. The root keeps more precision for small weights.
     std::vector<std::uint8_t> codes() const;
+    /// `masked` in bits: pair i is bit i % 8 of byte i / 8.
+    std::vector<std::uint8_t> masked_bits() const;
   };
   Kind kind = Kind::cross;
   std::vector<std::string> queries, keys;

@@ -53,13 +53,15 @@ FullTransformer::FullTransformer(const FullTransformerConfig& config)
 
 std::string FullTransformer::config_json() const {
   const auto& k = config_;
-  return nlohmann::ordered_json{{"model_type", "tril"},       {"architecture", family()},
-                                {"vocab_size", k.vocab_size}, {"d_model", k.d_model},
-                                {"num_heads", k.num_heads},   {"d_ff", k.d_ff},
-                                {"num_layers", k.num_layers}, {"share_norm2", k.share_norm2},
-                                {"pad_idx", k.pad_idx},       {"eps", k.eps},
-                                {"dropout", k.dropout}}
-      .dump(2);
+  nlohmann::ordered_json j{{"model_type", "tril"},       {"architecture", family()},
+                           {"vocab_size", k.vocab_size}, {"d_model", k.d_model},
+                           {"num_heads", k.num_heads},   {"d_ff", k.d_ff},
+                           {"num_layers", k.num_layers}, {"share_norm2", k.share_norm2},
+                           {"pad_idx", k.pad_idx},       {"eps", k.eps},
+                           {"dropout", k.dropout}};
+  if (k.eos_token_id >= 0) j["eos_token_id"] = k.eos_token_id;
+  if (k.decoder_start_token_id >= 0) j["decoder_start_token_id"] = k.decoder_start_token_id;
+  return j.dump(2);
 }
 
 Tensor FullTransformer::embed(Context& c, const nn::Embedding& e, std::span<const std::int32_t> ids,
@@ -110,6 +112,8 @@ std::unique_ptr<Model> make_full_transformer(const JsonObject& j) {
                             .num_layers = layer_count(j, "num_layers"),
                             .share_norm2 = j.get<bool>("share_norm2", false),
                             .pad_idx = id_within(j, "pad_idx", 0, j.size("vocab_size")),
+                            .eos_token_id = id_within(j, "eos_token_id", -1, j.size("vocab_size")),
+                            .decoder_start_token_id = id_within(j, "decoder_start_token_id", -1, j.size("vocab_size")),
                             .eps = static_cast<float>(positive_of(j, "eps", 1e-6)),
                             .dropout = share_of(j, "dropout", 0)});
 }

@@ -1,6 +1,7 @@
 // full_transformer: the encoder-decoder of "Attention is all you need" with explicit padding masks that add -1e9,
 // concatenated sinusoids and eps 1e-6, like a widely taught implementation. With share_norm2, norm2 of the decoder also
-// follows the feed-forward, as in one published version, instead of a norm of its own.
+// follows the feed-forward, as in one published version, instead of a norm of its own. forward() makes the masks of padded
+// rectangles; encode() and decode(), with which it is trained and translates, take ragged rows, which need none.
 #pragma once
 
 #include "format/json_file.h"
@@ -12,6 +13,7 @@ struct FullTransformerConfig {
   std::int64_t vocab_size = 0, d_model = 0, num_heads = 1, d_ff = 0, num_layers = 1;
   bool share_norm2 = false;
   std::int32_t pad_idx = 0;
+  std::int32_t eos_token_id = -1, decoder_start_token_id = -1;  ///< of a model that translates; -1: none
   float eps = 1e-6f, dropout = 0;
 };
 
@@ -24,7 +26,9 @@ class FullTransformer : public Model {
   std::int64_t vocab_size() const override { return config_.vocab_size; }
   std::int64_t d_model() const override { return config_.d_model; }
   std::int64_t max_positions() const override { return 0; }
-  SpecialIds special_ids() const override { return {.pad = config_.pad_idx}; }
+  SpecialIds special_ids() const override {
+    return {.pad = config_.pad_idx, .eos = config_.eos_token_id, .decoder_start = config_.decoder_start_token_id};
+  }
   std::vector<Dropout> dropouts() const override { return {{"dropout", config_.dropout}}; }
   bool has_encoder() const override { return true; }
   std::int64_t cross_layers() const override { return config_.num_layers; }

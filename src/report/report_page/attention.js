@@ -33,7 +33,7 @@ function attention(view) {
     oninput: e => set({ at: Number(e.target.value) === sentence.at.length - 1 ? -1 : Number(e.target.value) }) });
   const layer = view.map.layer < a.layers.length ? view.map.layer : -1;
   const head = layer >= 0 && view.map.head < a.layers[layer].heads.length ? view.map.head : -1;
-  const { map, title } = chosenMap(a, layer, head);
+  const shown = chosenMap(a, layer, head);
   const focused = document.activeElement && document.activeElement.type === 'range';
   box.append(
     element('p', { class: 'soft' }, a.kind === 'cross'
@@ -44,9 +44,9 @@ function attention(view) {
       select('sentence', chosen.sentences.map((s, i) => [i, cut(s.title, 60)]), chosen.sentences.indexOf(sentence), i => set({ sentence: i, at: -1 })),
       element('label', {}, 'validation', slider, element('output', { id: 'map-update' }, `update ${whole(update)}`))),
     element('div', { class: 'maps' },
-      element('div', { class: 'big', id: 'map' }, element('h3', { id: 'map-title' }, title),
-        bigMap(a, map, colors, a.kind === 'cross' ? { keys: 'source', queries: 'reference, predicted token' } : { keys: 'reads', queries: 'token' }),
-        element('p', { class: 'soft' }, '0 ', element('span', { class: 'ramp' }), ` ${highest(map).toFixed(2)} (the map's highest)`)),
+      element('div', { class: 'big', id: 'map' }, element('h3', { id: 'map-title' }, shown.title),
+        bigMap(a, shown, colors, a.kind === 'cross' ? { keys: 'source', queries: 'reference, predicted token' } : { keys: 'reads', queries: 'token' }),
+        scaleOf(shown)),
       headsTable(a, { layer, head }, colors, (l, h) => set({ layer: l, head: h }))));
   if (focused) slider.focus();
 }

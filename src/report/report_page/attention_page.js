@@ -72,7 +72,7 @@ let look = () => {};
 
 function draw() {
   controls();
-  const s = view.section(), kind = kinds[s.kind], colors = ramp(), { map, title } = chosenMap(s, view.layer, view.head);
+  const s = view.section(), kind = kinds[s.kind], colors = ramp(), chosen = chosenMap(s, view.layer, view.head), { map, title } = chosen;
   const strip = (side, label, tokens) => {
     const buttons = tokens.map((t, i) => element('button', { type: 'button', 'aria-pressed': i === view.pinned[side], 'data-token': i,
       onclick: () => pin(side, i), onpointerenter: () => look({ ...nothing, [side]: i }), onpointerleave: () => look(view.pinned),
@@ -90,7 +90,7 @@ function draw() {
       b.style.setProperty('--shade-ink', weights ? (t > .5 ? 'var(--back)' : 'var(--ink)') : '');
     });
   };
-  const big = bigMap(s, map, colors, { keys: kind.columns, queries: kind.rows }, {
+  const big = bigMap(s, chosen, colors, { keys: kind.columns, queries: kind.rows }, {
     look: (q, k) => look(q < 0 && k < 0 ? view.pinned : { q, k }),
     choose: (q, k) => { if (q >= 0) pin('q', q); else if (k >= 0) pin('k', k); },
   });
@@ -107,7 +107,7 @@ function draw() {
   document.getElementById('strips').replaceChildren(element('p', { class: 'soft' }, kind.note), columns.box, rows.box, reading);
   document.getElementById('attention').replaceChildren(element('div', { class: 'maps' },
     element('div', { class: 'big', id: 'map' }, element('h3', { id: 'map-title' }, title), big,
-      element('p', { class: 'soft' }, '0 ', element('span', { class: 'ramp' }), ` ${highest(map).toFixed(2)} (the map's highest)`)),
+      scaleOf(chosen)),
     headsTable(s, view, colors, (layer, head) => view.set({ layer, head }))));
   look(view.pinned);
 }

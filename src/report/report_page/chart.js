@@ -68,7 +68,7 @@ class Chart {
     this.plot = element('div', { class: 'plot', tabindex: 0, role: 'group', 'aria-label': `${spec.title}; arrow keys read values` });
     this.readout = element('div', { class: 'readout', role: 'status', hidden: true });
     this.box = element('figure', { class: spec.wide ? 'chart wide' : 'chart', id: `chart-${spec.id}` },
-      element('header', {}, element('h3', {}, spec.title), this.log), element('figcaption', {}, spec.note || ''), this.plot);
+      element('header', {}, element('h3', {}, spec.title), this.log), element('figcaption', {}, spec.note || ''), this.names = element('div', { class: 'legend curves' }), this.plot);
     this.listen();
   }
 
@@ -130,6 +130,7 @@ class Chart {
     this.marks = drawn('g');
     svg.append(this.marks);
     this.plot.replaceChildren(svg, this.readout);
+    this.names.replaceChildren(...this.legend());
     this.read();
   }
 
@@ -141,6 +142,17 @@ class Chart {
     body.append(drawn('path', { d: line(s.points), class: s.thin ? 'curve thin' : 'curve', style }));
     if ((s.marks && s.points.length <= 120) || s.points.length === 1)
       for (const p of s.points.filter(fits)) body.append(mark(s.shape || 0, this.x(p[0]), this.y(p[1]), 3.4, s.color));
+  }
+
+  // The names of the curves. A chart of one curve needs none, and neither do curves whose names are those of the runs: the page
+  // has a list of these. A faint curve is always explained.
+  legend() {
+    const inked = (s, faint) => element('span', { class: `swatch${faint ? ' faint' : ''}`, style: `background:${s.color}` });
+    const own = this.series.some(s => !runs.some(run => run.name === s.label)), raw = this.series.filter(s => s.raw);
+    const entries = own && (this.series.length > 1 || raw.length > 0)
+      ? this.series.map(s => element('span', {}, inked(s), element('bdi', {}, plain(s.label)), s.raw ? ', smoothed' : '')) : [];
+    if (raw.length > 0) entries.push(element('span', {}, ...raw.map(s => inked(s, true)), 'as reported'));
+    return entries;
   }
 
   summary() {

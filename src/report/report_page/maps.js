@@ -15,15 +15,24 @@ function meanOf(maps) {
   return mean;
 }
 
-// { queries, keys, layers: [{ name, heads: [map...], mean }], mean }; maps are rows of queries by keys.
+// For each pair of a query and a key, whether the mask forbids it; null if it forbids none.
+function maskOf(layer, size) {
+  if (!layer.masked) return null;
+  const bits = atob(layer.masked);
+  return Array.from({ length: size }, (_, i) => (bits.charCodeAt(i >> 3) >> (i & 7) & 1) === 1);
+}
+
+// { queries, keys, layers: [{ name, heads: [map...], mean, masked }], mean, masked }; maps are rows of queries by keys. A pair is
+// masked in the mean if every layer masks it.
 function mapsOf(attention) {
   const size = attention.queries.length * attention.keys.length;
   const layers = attention.layers.map(layer => {
     const all = decoded(layer), heads = [];
     for (let h = 0; h < layer.heads; ++h) heads.push(all.subarray(h * size, (h + 1) * size));
-    return { name: layer.name, heads, mean: meanOf(heads) };
+    return { name: layer.name, heads, mean: meanOf(heads), masked: maskOf(layer, size) };
   });
-  return { ...attention, layers, mean: meanOf(layers.map(l => l.mean)) };
+  const masked = layers.every(l => l.masked) ? layers[0].masked.map((_, i) => layers.every(l => l.masked[i])) : null;
+  return { ...attention, layers, mean: meanOf(layers.map(l => l.mean)), masked };
 }
 
 function ramp() {
@@ -33,12 +42,12 @@ function ramp() {
 }
 const highest = map => map.reduce((a, b) => Math.max(a, b), 1e-9);
 
-function smallMap(map, width, height, colors) {
-  const canvas = element('canvas', { width, height }), context = canvas.getContext('2d'), top = highest(map);
+function smallMap({ map, masked }, width, height, colors) {
+  const canvas = element('canvas', { width, height, class: masked ? 'hatch' : '' }), context = canvas.getContext('2d'), top = highest(map);
   const image = context.createImageData(width, height);
   map.forEach((w, i) => {
     const [r, g, b] = colors(w / top);
-    image.data.set([r, g, b, 255], 4 * i);
+    image.data.set([r, g, b, masked && masked[i] ? 0 : 255], 4 * i);  // masked: the hatch behind the canvas
   });
   context.putImageData(image, 0, 0);
   const scale = Math.max(1, Math.floor(78 / Math.max(width, height)));
@@ -52,9 +61,9 @@ function cut(token, most) {
   return letters.length > most ? letters.slice(0, most - 1).join('') + '…' : letters.join('');
 }
 
-// The large map. labels: names of its columns and rows; on.look(q, k) is called with the cell under the pointer (-1: neither),
+// The large map. A masked cell has a hatch and the attribute data-masked; one of weight 0 has the lowest colour. labels: names of its columns and rows; on.look(q, k) is called with the cell under the pointer (-1: neither),
 // on.choose(q, k) with a clicked one. The map's look(q, k) highlights a row, a column or a cell.
-function bigMap(a, map, colors, labels, on = {}) {
+function bigMap(a, { map, masked }, colors, labels, on = {}) {
   const queries = a.queries.map(t => cut(t, 16)), keys = a.keys.map(t => cut(t, 16));
   const cell = Math.max(14, Math.min(30, Math.floor(620 / Math.max(a.keys.length, a.queries.length))));
   const long = list => Math.max(...list.map(t => [...t].length)) * 7.6 + 14;
@@ -67,11 +76,18 @@ function bigMap(a, map, colors, labels, on = {}) {
   const keyTexts = keys.map((t, k) => drawn('text', { transform: `translate(${left + cell * (k + .5) + 3} ${top - 6}) rotate(-55)`, class: 'key', 'data-k': k }, t));
   const queryTexts = queries.map((t, q) => drawn('text', { x: left - 6, y: top + cell * (q + .5) + 4, 'text-anchor': 'end', class: 'query', 'data-q': q }, t));
   svg.append(...keyTexts, ...queryTexts);
+  if (masked) {
+    const pattern = drawn('pattern', { id: 'masked', width: 6, height: 6, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' });
+    pattern.append(drawn('rect', { width: 6, height: 6, class: 'hatch-ground' }), drawn('line', { x1: 1, x2: 1, y1: 0, y2: 6, class: 'hatch-line' }));
+    const defs = drawn('defs');
+    defs.append(pattern);
+    svg.append(defs);
+  }
   map.forEach((w, i) => {
     const q = Math.floor(i / keys.length), k = i % keys.length;
     const rect = drawn('rect', { x: left + cell * k, y: top + cell * q, width: cell, height: cell, class: 'cell', 'data-q': q, 'data-k': k,
-      fill: `rgb(${colors(w / highestWeight)})` });
-    rect.append(drawn('title', {}, `${plain(a.queries[q])} ← ${plain(a.keys[k])}: ${w.toFixed(3)}`));
+      ...(masked && masked[i] ? { fill: 'url(#masked)', 'data-masked': '' } : { fill: `rgb(${colors(w / highestWeight)})` }) });
+    rect.append(drawn('title', {}, `${plain(a.queries[q])} ← ${plain(a.keys[k])}: ${masked && masked[i] ? 'masked' : w.toFixed(3)}`));
     svg.append(rect);
   });
   svg.append(drawn('rect', { x: left, y: top, width: cell * keys.length, height: cell * queries.length, fill: 'none', class: 'base' }));
@@ -102,17 +118,22 @@ function headsTable(a, chosen, colors, choose) {
     'aria-pressed': layer === chosen.layer && head === chosen.head, onclick: () => choose(layer, head) }, smallMap(m, a.keys.length, a.queries.length, colors)));
   const head_row = element('tr', {}, element('th', {}), element('th', { scope: 'col' }, 'mean'), ...Array.from({ length: most }, (_, h) => element('th', { scope: 'col' }, `head ${h + 1}`)));
   const rows = a.layers.map((l, i) => element('tr', {}, element('th', { scope: 'row', title: l.name }, layerTitle(l.name, i)),
-    small(l.mean, i, -1, `${layerTitle(l.name, i)}, mean of heads`), ...l.heads.map((m, h) => small(m, i, h, `${layerTitle(l.name, i)}, head ${h + 1}`))));
-  rows.push(element('tr', {}, element('th', { scope: 'row' }, 'all'), small(a.mean, -1, -1, 'mean of all layers')));
+    small({ map: l.mean, masked: l.masked }, i, -1, `${layerTitle(l.name, i)}, mean of heads`),
+    ...l.heads.map((map, h) => small({ map, masked: l.masked }, i, h, `${layerTitle(l.name, i)}, head ${h + 1}`))));
+  rows.push(element('tr', {}, element('th', { scope: 'row' }, 'all'), small({ map: a.mean, masked: a.masked }, -1, -1, 'mean of all layers')));
   return element('div', { class: 'scroll' }, element('table', { class: 'heads', id: 'heads' }, element('thead', {}, head_row), element('tbody', {}, ...rows)));
 }
 
-// The selected map and its title.
+// The selected map, what it masks, and its title.
 function chosenMap(a, layer, head) {
-  if (layer < 0) return { map: a.mean, title: 'mean of all layers and heads' };
-  const of = layerTitle(a.layers[layer].name, layer);
-  return head < 0 ? { map: a.layers[layer].mean, title: `${of}, mean of heads` } : { map: a.layers[layer].heads[head], title: `${of}, head ${head + 1}` };
+  if (layer < 0) return { map: a.mean, masked: a.masked, title: 'mean of all layers and heads' };
+  const l = a.layers[layer], of = layerTitle(l.name, layer);
+  return head < 0 ? { map: l.mean, masked: l.masked, title: `${of}, mean of heads` } : { map: l.heads[head], masked: l.masked, title: `${of}, head ${head + 1}` };
 }
+
+// The scale of colours below a map, and the sign of masked cells.
+const scaleOf = ({ map, masked }) => element('p', { class: 'soft' }, '0 ', element('span', { class: 'ramp' }), ` ${highest(map).toFixed(2)} (the map's highest)`,
+  ...(masked ? ['   ', element('span', { class: 'ramp hatch masked' }), ' masked'] : []));
 
 // "model.decoder.layers.3.encoder_attn" is layer 4.
 function layerTitle(name, index) {

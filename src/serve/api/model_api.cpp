@@ -231,6 +231,14 @@ Json json_of(const search::AttentionMaps& map) {
       heads.push_back(std::move(rows));
     }
     layers.push_back({{"name", layer.name}, {"heads", std::move(heads)}});
+    if (layer.masked.empty()) continue;
+    Json masked = Json::array();
+    for (std::size_t q = 0; q < Q; ++q) {
+      Json row = Json::array();
+      for (std::size_t k = 0; k < K; ++k) row.push_back(layer.masked[q * K + k] != 0);
+      masked.push_back(std::move(row));
+    }
+    layers.back()["masked"] = std::move(masked);
   }
   return {{"kind", std::string(search::name_of(map.kind))},
           {"queries", map.queries},

@@ -1,6 +1,7 @@
-// New encoder-decoders, by BART's keys, by T5's, or by Gemma's.
+// New encoder-decoders, by BART's keys, by T5's, by Gemma's, or by those of the lesson.
 #include <cmath>
 
+#include "base/error.h"
 #include "train/families/new_family.h"
 
 namespace tril::train {
@@ -94,6 +95,19 @@ Json t5gemma(M m) {
   return j;
 }
 
+// The Transformer of the paper as it is often taught: post-norm, fixed sinusoids, both stacks of equal depth
+// [Vaswani et al. 2017, section 3].
+Json full_transformer(M m) {
+  check(m.enc_depth == m.dec_depth, "dec_depth", "a full_transformer has one depth for both stacks, not {} and {}",
+        m.enc_depth, m.dec_depth);
+  return {{"model_type", "tril"},          {"architecture", "full_transformer"},
+          {"vocab_size", m.source_vocab},  {"d_model", m.d_model},
+          {"num_heads", m.num_heads},      {"d_ff", m.ffn_dim},
+          {"num_layers", m.dec_depth},     {"pad_idx", m.special.pad},
+          {"eos_token_id", m.special.eos}, {"decoder_start_token_id", m.special.decoder_start},
+          {"dropout", m.dropout}};
+}
+
 constexpr NewFamily::Dropouts every_dropout{.layers = true, .embedding = true, .attention = true, .activation = true};
 
 // What families like BART and like Marian have in common.
@@ -177,6 +191,7 @@ std::span<const NewFamily> new_encoder_decoders() {
           "gelu_new"),
       t5_family(
           "switch_transformers", [](M m) { return t5_like("switch_transformers", m, switch_layers(m)); }, "relu"),
+      {.arch = "full_transformer", .config = full_transformer, .encoder_decoder = true, .dropouts = {.layers = true}},
   };
   return list;
 }

@@ -36,7 +36,7 @@ const std::map<std::string, std::string>& keys_of_options() {
     };
     add("arch", {"model_type", "architecture", "architectures", "decoder_cell"});
     add("vocab", {"vocab_size", "decoder_vocab_size", "share_encoder_decoder_embeddings", "bos_token_id",
-                  "eos_token_id", "pad_token_id", "decoder_start_token_id", "forced_eos_token_id"});
+                  "eos_token_id", "pad_token_id", "pad_idx", "decoder_start_token_id", "forced_eos_token_id"});
     add("d_model", {"d_model", "hidden_size", "n_embd", "n_embed"});
     add("num_heads", {"num_heads", "n_heads", "n_head", "num_attention_heads", "attention_heads",
                       "encoder_attention_heads", "decoder_attention_heads"});

@@ -114,6 +114,47 @@ TEST_F(AttendPage, ShowsTheWeightsThatTheProbeSees) {
   EXPECT_EQ(browser->evaluate("document.querySelectorAll('#heads canvas').length"), 2 * 3 + 1) << "thumbnails";
 }
 
+// Of T tokens, the decoder's mask forbids T (T - 1) / 2 pairs. Only these are hatched: a weight of 0 is not.
+TEST_F(AttendPage, MaskedPairsAreNotPairsOfWeightZero) {
+  const std::string model = trained_pairs(folder), page = folder.at("page.html"), picture = folder.at("picture.svg");
+  const Ran ran =
+      run_tril({"attend", "--model", model, "--source", "aa b ccc", "--target", "ccc b", "-o", page, "--svg", picture});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const std::vector<AttentionMaps> maps = maps_of(model, "aa b ccc", "ccc b");
+  const std::size_t T = maps[2].queries.size();
+  for (const AttentionMaps& m : maps)
+    for (const AttentionMaps::Layer& l : m.layers) {
+      if (m.kind != AttentionMaps::Kind::decoder) {
+        EXPECT_TRUE(l.masked.empty());
+        continue;
+      }
+      ASSERT_EQ(l.masked.size(), T * T);
+      for (std::size_t i = 0; i < T * T; ++i) EXPECT_EQ(l.masked[i], i % T > i / T ? 1 : 0);
+    }
+  const auto hatched = [&](const std::string& choice) {
+    document_of(page + choice);
+    return browser->evaluate("document.querySelectorAll('#map [data-masked]').length").get<std::size_t>();
+  };
+  for (const char* head : {"", "&layer=1", "&layer=2&head=1"}) {
+    EXPECT_EQ(hatched(std::string("#kind=decoder") + head), T * (T - 1) / 2) << head;
+    EXPECT_EQ(browser->evaluate("[...document.querySelectorAll('#map [data-masked]')].every(c => Number(c.dataset.k) > "
+                                "Number(c.dataset.q) && c.textContent.endsWith('masked'))"),
+              true);
+    EXPECT_EQ(browser->evaluate("document.querySelectorAll('#map .ramp.masked').length"), 1) << "the sign is explained";
+  }
+  EXPECT_EQ(hatched("#kind=cross"), 0u);
+  EXPECT_EQ(browser->evaluate("document.querySelectorAll('#map .ramp.masked').length"), 0);
+  // A weight of 0 in a pair that the mask allows.
+  EXPECT_EQ(
+      browser->evaluate("(() => { const a = { queries: ['x', 'y'], keys: ['x', 'y'] }; const svg = bigMap(a, { map: "
+                        "[1, 0, 0, 1], masked: [false, true, false, false] }, ramp(), { keys: '', queries: '' }); "
+                        "return [...svg.querySelectorAll('.cell')].map(c => 'masked' in c.dataset); })()"),
+      nlohmann::json({false, true, false, false}));
+  EXPECT_EQ(browser->console(), "");
+  const std::string svg = file_text(picture);
+  EXPECT_TRUE(contains(svg, "hatched: masked", "class=\"masked\""));
+}
+
 TEST_F(AttendPage, PointingAndChoosing) {
   const std::string model = trained_pairs(folder), page = folder.at("page.html");
   const Ran ran = run_tril({"attend", "-m", model, "-o", page}, "aa b ccc\n");

@@ -131,6 +131,18 @@ TEST_F(ReportPage, SeveralRunsInABrowser) {
   EXPECT_EQ(count(between(one, "id=\"chart-loss\"", "</figure>"), "class=\"curve"), 2);
 }
 
+// A curve that the page's own list does not name has its name beside it, and a faint one is explained.
+TEST_F(ReportPage, ChartsNameTheirCurves) {
+  const std::string page = page_of(folder, {write_run(folder, "first", {})});
+  const auto names_in = [&](const std::string& choice) {
+    const std::string norm = between(document_of(page + choice), "id=\"chart-gradient_norm\"", "</figure>");
+    return words_of(between(norm, "class=\"legend curves\"", "class=\"plot\""));
+  };
+  const std::string smoothed = names_in("#smooth=0.6");
+  EXPECT_TRUE(contains(smoothed, "norm", ", smoothed", "as reported")) << smoothed;
+  EXPECT_FALSE(contains(names_in("#smooth=0"), "as reported"));
+}
+
 // Smoothing a constant changes its last bit: an axis of that height has no distinct ticks. Nor has a range too narrow
 // for floating point.
 TEST_F(ReportPage, CurvesWithoutHeightAndPartsWithoutWidth) {

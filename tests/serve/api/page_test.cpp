@@ -23,7 +23,12 @@ TEST_F(Page, TranslatesWhileOneTypes) {
   click("#target .word");
   ASSERT_TRUE(comes("document.querySelectorAll('#choices [role=option]').length > 1"));
   EXPECT_EQ(eval("document.activeElement.getAttribute('role')"), "option");
-  const std::string other = eval("document.querySelector('#choices [role=option]').textContent");
+  EXPECT_TRUE(eval("[...document.querySelectorAll('#choices [role=option] .probability')].every(p => "
+                   "/^[0-9.e-]+ %$/.test(p.textContent))")
+                  .get<bool>());
+  EXPECT_EQ(eval("document.querySelectorAll('#choices .probability').length"),
+            eval("document.querySelectorAll('#choices [role=option]').length"));
+  const std::string other = eval("document.querySelector('#choices [role=option] .text').textContent");
   keep_picture("alternatives");
   click("#choices [role=option]");
   EXPECT_TRUE(comes("document.getElementById('target').textContent === " + nlohmann::json(other).dump()));

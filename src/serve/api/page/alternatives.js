@@ -1,15 +1,19 @@
-// Alternative continuations from a word.
+// Alternative continuations from a word, each with the probability that the model gives to the whole translation.
 let opener = null;
+const percent = p => `${p >= 0.0995 ? Math.round(100 * p) : Number((100 * p).toPrecision(2))} %`;
 const closeMenu = () => { $('choices').hidden = true; $('choices').replaceChildren(); if (opener) opener.removeAttribute('aria-expanded'); opener = null; };
 const branch = async (p, n, begin, button) => {
   closeMenu();
   const piece = found.pieces[p], prefix = piece.best.text.slice(0, begin);
   try {
-    const answer = await (await api('/translate', {q: piece.source, split: 'none', prefix, branch: true, alternatives: 6, ...settings(), ...(found.pivot && {source: found.pivot}), terminology: undefined, glossary: undefined})).json();
+    const answer = await (await api('/translate', {q: piece.source, split: 'none', prefix, branch: true, alternatives: 6, ...settings(), scores: true, ...(found.pivot && {source: found.pivot}), terminology: undefined, glossary: undefined})).json();
+    const logProbs = new Map(answer.details[0].translations.map(t => [t.text, t.log_prob]));
     const list = [...new Set([answer.translatedText, ...answer.alternatives])].filter(t => t !== piece.best.text);
     const menu = $('choices');
     menu.replaceChildren(...list.map(text => {
-      const option = element('button', text.slice(0, begin) + text.slice(begin), {type: 'button'});
+      const option = element('button', '', {type: 'button'});
+      option.append(element('span', text, {className: 'text'}));
+      if (logProbs.has(text)) option.append(' ', element('span', percent(Math.exp(logProbs.get(text))), {className: 'probability', title: 'the probability of the whole translation'}));
       option.setAttribute('role', 'option');
       option.setAttribute('aria-selected', false);
       option.onclick = () => take(p, text);

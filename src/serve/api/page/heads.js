@@ -18,10 +18,10 @@ const kind = () => {
   heat();
 };
 const heat = () => {
-  const map = maps[$('head-kind').value || 0], all = map.layers[$('head-layer').value || 0].heads, h = +$('head-head').value;
+  const map = maps[$('head-kind').value || 0], layer = map.layers[$('head-layer').value || 0], all = layer.heads, h = +$('head-head').value;
   const weight = (q, k) => h ? all[h - 1][q][k] : all.reduce((s, one) => s + one[q][k], 0) / all.length;
   const table = element('table'), head = table.createTHead().insertRow();
-  table.createCaption().textContent = `${map.kind}, layer ${+$('head-layer').value + 1}, ${h ? 'head ' + h : 'mean of all heads'}: each row is a query token, each column a key token`;
+  table.createCaption().textContent = `${map.kind}, layer ${+$('head-layer').value + 1}, ${h ? 'head ' + h : 'mean of all heads'}: each row is a query token, each column a key token` + (layer.masked ? '; hatched: masked' : '');
   head.append(element('td'), ...map.keys.map(k => element('th', k, {scope: 'col'})));
   const body = table.createTBody();
   map.queries.forEach((query, q) => {
@@ -29,6 +29,11 @@ const heat = () => {
     row.append(element('th', query, {scope: 'row'}));
     map.keys.forEach((key, k) => {
       const w = weight(q, k), cell = row.insertCell();
+      if (layer.masked && layer.masked[q][k]) {  // not the same as a weight of 0
+        cell.title = `${query} \u2192 ${key}: masked`;
+        cell.dataset.masked = '';
+        return;
+      }
       cell.title = `${query} \u2192 ${key}: ${w.toFixed(3)}`;
       cell.style.backgroundColor = `rgba(var(--mark), ${Math.sqrt(w).toFixed(2)})`;
     });
