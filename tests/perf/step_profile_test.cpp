@@ -63,7 +63,7 @@ std::map<std::string, ProfileRow> by_name(const Profile& p) {
 TEST(StepProfile, ProductsAreThoseOfTheFormulas) {
   for (const nn::Precision precision : {nn::Precision::fp32, nn::Precision::bf16})
     for (const int threads : {1, 2}) {
-      SCOPED_TRACE(testing::Message() << threads << " threads, bf16 " << (precision == nn::Precision::bf16));
+      SCOPED_TRACE(::testing::Message() << threads << " threads, bf16 " << (precision == nn::Precision::bf16));
       Scene s(threads, precision);
       s.run();
       auto rows = by_name(s.workers->profile());

@@ -18,9 +18,9 @@
 #include "decode/steps/make_step.h"
 #include "decode/texts/continuation_text.h"
 #include "format/json_text.h"
-#include "kern/gemm_int8.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
+#include "perf/model_parts.h"
 #include "perf/roofline.h"
 
 namespace tril::cli {
@@ -49,22 +49,6 @@ Fields fields_of(BenchOptions& o) {
   f.group("Speculative decoding");
   add_speculative_fields(f, o.others);
   return f;
-}
-
-// Bytes of weights that one step reads: every matrix of a product, and one row per token of embedding tables.
-double weight_bytes(const model::Model& m) {
-  double bytes = 0;
-  for (const nn::Parameter& p : m.parameters().all()) {
-    const ops::QuantizedMatrix& q = p.quantized;
-    const double values = static_cast<double>(p.shape.count()), rows = static_cast<double>(p.shape[0]);
-    double size = values * sizeof(float);
-    if (q)
-      size = values * q.bits / 8 + rows * sizeof(float) + (q.multipliers ? values / kern::int4_group : 0);
-    else if (p.in_products && m.parameters().precision() == nn::Precision::bf16)
-      size = values * 2;
-    bytes += p.in_products || p.shape.rank() == 1 ? size : size / rows;
-  }
-  return bytes;
 }
 
 struct Timing {
@@ -207,7 +191,8 @@ int bench(const BenchOptions& o) {
 
   const auto read = static_cast<double>(work.prompts.size());
   const auto made = static_cast<double>(work.batch) * static_cast<double>(o.new_tokens - 1);
-  const double bytes = weight_bytes(*model), steps = static_cast<double>(o.new_tokens - 1) / best.generation;
+  const double bytes = train::step_weight_bytes(*model, model->parameters().precision()),
+               steps = static_cast<double>(o.new_tokens - 1) / best.generation;
   const double peak = peak_mib();  // of the measured run, not of the comparison
   const double bandwidth = o.new_tokens > 1 ? train::measure_read_bandwidth(c.kernels(), c.threads()) : 0;
   nlohmann::ordered_json result{

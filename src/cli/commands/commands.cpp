@@ -19,6 +19,7 @@ App make_app() {
   add_shortlist(app);
   add_eval(app);
   add_inspect(app);
+  add_doctor(app);
   add_families(app);
   add_tokenize(app);
   add_detokenize(app);

@@ -20,6 +20,7 @@ void add_align(App& app);
 void add_shortlist(App& app);
 void add_eval(App& app);
 void add_inspect(App& app);
+void add_doctor(App& app);
 void add_families(App& app);
 void add_tokenize(App& app);
 void add_detokenize(App& app);

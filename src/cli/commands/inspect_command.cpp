@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "base/message_text.h"
@@ -15,13 +16,14 @@
 #include "base/printable.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/inspect_adapter.h"
+#include "cli/commands/inspect_cost.h"
 #include "cli/io/standard_output.h"
 #include "decode/models/decoding_options.h"
+#include "doctor/model_check.h"
 #include "format/json_text.h"
 #include "format/safetensors.h"
 #include "model_io/model_source.h"
 #include "model_io/packed_image.h"
-#include "model_io/quantized_files.h"
 #include "model_io/registry.h"
 #include "model_io/weight_files.h"
 #include "tokenizer/files/language_tag.h"
@@ -35,6 +37,7 @@ namespace fs = std::filesystem;
 struct InspectOptions {
   std::string model;
   bool tensors = false, json = false;
+  std::optional<std::int64_t> length;
 };
 
 Fields fields_of(InspectOptions& o) {
@@ -45,6 +48,9 @@ Fields fields_of(InspectOptions& o) {
       .positional()
       .required();
   f.group("Output");
+  f.add("length", &o.length, "count the operations of the token at this position; unset: 512, or the last position")
+      .at_least(1)
+      .at_most(1 << 20);
   f.add("tensors", &o.tensors, "list every weight with its shape and type");
   f.add("json", &o.json, "print one JSON object");
   return f;
@@ -88,21 +94,12 @@ nlohmann::ordered_json tokenizer_json(const model::ModelSource& source) {
   }
 }
 
-// Checks that every weight of the configuration is in the files with its shape, and that the tokenizer's ids, if there
-// is one, fit the vocabulary: the error that loading would give.
-std::string problem_of(const model::Model& m, const WeightFiles& files, const nlohmann::ordered_json& tokenizer) {
-  try {
-    for (const nn::Parameter& p : m.parameters().all()) model::find_weight(m, p, files);
-  } catch (const Error& e) {
-    return e.what();
-  }
-  const auto misfit = [&](const char* side, std::int64_t size) {
-    const std::int64_t ids = tokenizer.value(std::string(side) + "_vocabulary", std::int64_t{0});
-    return ids > size ? fmt::format("tokenizer: its {} {} ids do not fit the model's vocabulary of {}", ids, side, size)
-                      : "";
-  };
-  const std::string source = m.has_encoder() ? misfit("source", m.source_vocab_size()) : "";
-  return source.empty() ? misfit("target", m.vocab_size()) : source;
+// The error that loading would give: a weight that is missing or has another shape, or a tokenizer that does not fit.
+std::string problem_of(const model::Model& m, const model::ModelSource& source,
+                       const nlohmann::ordered_json& tokenizer) {
+  std::string problem = doctor::problem_of_weights(m, source.weights());
+  if (problem.empty() && !tokenizer.contains("problem")) problem = doctor::misfit_of(m, *source.tokenizer());
+  return problem;
 }
 
 std::string human(double bytes) {
@@ -200,7 +197,7 @@ int inspect(const InspectOptions& o) {
   const WeightFiles& files = source.weights();
   const Stored s = stored(files);
   const nlohmann::ordered_json tokenizer = tokenizer_json(source);
-  const std::string problem = problem_of(*m, files, tokenizer);
+  const std::string problem = problem_of(*m, source, tokenizer);
 
   nlohmann::ordered_json out{{"directory", o.model},
                              {"family", m->family()},
@@ -218,6 +215,8 @@ int inspect(const InspectOptions& o) {
                              {"tokenizer", tokenizer},
                              {"complete", problem.empty()}};
   if (!problem.empty()) out["problem"] = problem;
+  const nlohmann::ordered_json cost = cost_json(*model::make(source), o.length);
+  out.update(cost);
   const auto packed = packed_images(source);
   for (const auto& [name, state] : packed) out["packed"][name] = state;
   const bool sound = problem.empty() && std::none_of(packed.begin(), packed.end(),
@@ -248,6 +247,7 @@ int inspect(const InspectOptions& o) {
                          : fmt::format("{} source, {} target", m->source_vocab_size(), m->vocab_size()));
   line("positions", m->max_positions() ? fmt::format("up to {}", m->max_positions()) : "any number");
   line("parameters", fmt::format("{}", m->parameters().count()));
+  text += cost_text(cost);
   std::string types;
   for (const auto& [type, count] : s.parameters_by_type)
     types += fmt::format("{}{} {}", types.empty() ? "" : ", ", count, type);
@@ -279,8 +279,11 @@ void add_inspect(App& app) {
        .summary = "show what a model directory contains: family, shapes, parameters, sizes, tokenizer",
        .description =
            "Reads config.json, the headers of the weight files and every `tril pack` image in full; exits with 1 if a "
-           "weight that the configuration requires is missing or has a different shape, or if an image is damaged.",
+           "weight that the configuration requires is missing or has a different shape, or if an image is damaged. "
+           "Shows "
+           "the parameters by part, the multiply-adds of one token, and the memory that a token takes in the cache.",
        .examples = {{"tril inspect models/de", "a summary"},
+                    {"tril inspect models/llama --length 4096", "with the operations of token 4096"},
                     {"tril inspect adapters/legal", "what a PEFT adapter changes"},
                     {"tril inspect models/de --tensors --json", "everything, for a script"}},
        .fields = fields_of(*o),

@@ -1,0 +1,179 @@
+// tril doctor: what this machine and a model can do, what is wrong, and what to try.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/cores.h"
+#include "base/message_text.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/doctor_report.h"
+#include "cli/io/standard_output.h"
+#include "cli/options/environment.h"
+#include "cli/options/option_names.h"
+#include "decode/models/decoding_options.h"
+#include "doctor/libraries.h"
+#include "doctor/model_check.h"
+#include "format/json_text.h"
+#include "model_io/registry.h"
+#include "perf/model_cost.h"
+#include "perf/roofline.h"
+
+namespace tril::cli {
+namespace {
+
+struct DoctorOptions {
+  std::string model;
+  std::int64_t threads = 0, length = 512;
+  bool no_speed = false, json = false;
+};
+
+Fields fields_of(DoctorOptions& o) {
+  Fields f;
+  f.group("Model");
+  f.add("model", &o.model, fmt::format("model to check: {}; unset: only the machine", forms_of_models))
+      .value_name("DIR")
+      .positional();
+  f.group("Speed");
+  f.add("threads", &o.threads, "number of threads that would generate; 0: one for each usable core")
+      .at_least(0)
+      .at_most(4096);
+  f.add("length", &o.length, "number of tokens for which speed is expected, at most the model's positions")
+      .at_least(1)
+      .at_most(1 << 20);
+  f.add("no-speed", &o.no_speed, "measure nothing and expect no speed: checks only");
+  f.group("Output");
+  f.add("json", &o.json, "print one JSON object");
+  return f;
+}
+
+std::string variable(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());
+  return value ? value : "";
+}
+
+// The settings TRIL_... that no command knows.
+doctor::Findings unknown_variables(const App& app) {
+  Fields known;
+  for (const Command& command : app.commands())
+    if (command.reads_environment) known = command.fields;
+  doctor::Findings all;
+  for (const std::string& text : unknown_settings(known, settings_of_process()))
+    all.push_back({"setting-unknown", doctor::Severity::warning, text, "the setting has no effect",
+                   "`tril serve --help` lists the options that can be set in this way"});
+  return all;
+}
+
+void add_all(doctor::Findings& to, const doctor::Findings& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+// Rates of the machine, which take about a second to measure.
+doctor::MachineRates measured(Context& c, nlohmann::ordered_json& machine) {
+  const train::Roofline roof = train::measure_roofline(c.kernels(), c.threads(), nn::Precision::fp32);
+  const doctor::MachineRates rates{train::measure_read_bandwidth(c.kernels(), c.threads()), roof.flops};
+  machine["rates"] = {{"read_bytes", rates.read_bytes},
+                      {"flops", rates.flops},
+                      {"int8_operations", train::measure_quantized_products(c.kernels(), c.threads())}};
+  return rates;
+}
+
+doctor::Findings memory_findings(const std::vector<doctor::ExpectedSpeed>& speeds, nn::Precision stored,
+                                 std::int64_t memory) {
+  for (const doctor::ExpectedSpeed& s : speeds) {
+    if (s.precision != stored || s.context != 0) continue;
+    std::string fits;
+    for (const doctor::ExpectedSpeed& other : speeds)
+      if (other.context != 0)
+        fits += fmt::format("{}--precision {}", fits.empty() ? "" : " or ", nn::name_of(other.precision));
+    return {{"memory-short", doctor::Severity::error,
+             fmt::format("the weights take {:.0f} MiB in {}, but {} MiB are available", s.bytes / (1 << 20),
+                         nn::name_of(stored), memory >> 20),
+             "loading fails, or the system ends the process",
+             fits.empty() ? "use a smaller model, or a machine with more memory" : "use " + fits}};
+  }
+  return {};
+}
+
+// What a sound model costs, and how fast it should be.
+nlohmann::ordered_json speed_json(const doctor::CheckedModel& checked, const DoctorOptions& o, Context& c,
+                                  const doctor::MachineRates& rates, const doctor::Machine& machine,
+                                  doctor::Findings& findings) {
+  nlohmann::ordered_json out;
+  const std::int64_t positions = checked.model->max_positions();
+  const std::int64_t length = positions > 0 ? std::min(o.length, positions) : o.length;
+  try {
+    const auto zeros = model::make(*checked.source);
+    const train::ModelCost cost = train::cost_of(*zeros, length);
+    const auto speeds = doctor::expected_speeds(c, *checked.model, cost, rates, machine.available_memory);
+    out["length"] = length;
+    out["expected"] = nlohmann::ordered_json::array();
+    for (const doctor::ExpectedSpeed& s : speeds) out["expected"].push_back(json_of(s));
+    add_all(findings, memory_findings(speeds, checked.source->stored_precision(), machine.available_memory));
+  } catch (const Error& e) {
+    out["expected_problem"] = e.message();
+  }
+  return out;
+}
+
+int examine(const DoctorOptions& o, const Invocation& invocation) {
+  const doctor::Machine machine = doctor::read_machine();
+  const int threads = thread_count(o.threads);
+  const doctor::HubState hub = doctor::check_hub(variable);
+  doctor::Findings findings = doctor::check_machine(machine, threads, variable("TRIL_INSTRUCTION_SET"));
+  add_all(findings, hub.findings);
+  add_all(findings, unknown_variables(invocation.app));
+
+  Arena arena;
+  Context c(arena);
+  Team team(threads);
+  c.set_team(&team);
+  nlohmann::ordered_json out{{"machine", json_of(machine)}, {"hub", json_of(hub)}};
+  out["machine"]["threads"] = threads;
+  for (const auto& [name, version] : doctor::library_versions()) out["libraries"][name] = version;
+  const doctor::MachineRates rates = o.no_speed ? doctor::MachineRates() : measured(c, out["machine"]);
+  if (!o.model.empty()) {
+    const doctor::CheckedModel checked = doctor::check_model(o.model);
+    add_all(findings, checked.findings);
+    out["model"]["path"] = o.model;
+    if (checked.model) {
+      out["model"].update({{"family", checked.model->family()},
+                           {"encoder", checked.model->has_encoder()},
+                           {"parameters", checked.model->parameters().count()}});
+      if (!o.no_speed) out["model"].update(speed_json(checked, o, c, rates, machine, findings));
+    }
+  }
+  const bool sound = !doctor::is_anything_wrong(findings);
+  out["findings"] = nlohmann::ordered_json::array();
+  for (doctor::Finding f : findings) {
+    f.hint = with_options(invocation.fields, f.hint);
+    out["findings"].push_back(json_of(f));
+  }
+  out["sound"] = sound;
+  write_stdout(o.json ? json_text(out) + "\n" : doctor_text(out));
+  return sound ? exit_success : exit_failure;
+}
+
+}  // namespace
+
+void add_doctor(App& app) {
+  auto o = std::make_shared<DoctorOptions>();
+  app.add({.name = "doctor",
+           .summary = "show what this machine and a model can do, what is wrong, and what to try",
+           .description =
+               "Measures the machine for about two seconds, checks a model's files without loading it, and computes "
+               "how fast "
+               "the model should be in each precision. Exits with 1 if something is wrong. Each finding has an id for "
+               "scripts; docs/doctor.md lists them.",
+           .examples = {{"tril doctor", "the machine and the settings"},
+                        {"tril doctor models/de", "with the speed that a model should reach"},
+                        {"tril doctor models/de --no-speed --json", "checks only, for a script"}},
+           .fields = fields_of(*o),
+           .models = {"model"},
+           .apply_preset = {},
+           .run = [o](const Invocation& invocation) { return examine(*o, invocation); }});
+}
+
+}  // namespace tril::cli

@@ -1,0 +1,49 @@
+#include "doctor/expected_speed.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "perf/model_parts.h"
+#include "perf/product_rates.h"
+
+namespace tril::doctor {
+namespace {
+
+std::int64_t context_that_fits(const model::Model& m, const train::ModelCost& cost, double weights,
+                               std::int64_t memory) {
+  const std::int64_t positions = m.max_positions();
+  const auto bounded = [&](std::int64_t tokens) { return positions > 0 ? std::min(tokens, positions) : tokens; };
+  if (memory > 0 && weights + cost.state_bytes > static_cast<double>(memory)) return 0;
+  if (memory == 0 || cost.cache_bytes == 0) return positions > 0 ? positions : -1;
+  return bounded(std::llround((static_cast<double>(memory) - weights - cost.state_bytes) / cost.cache_bytes));
+}
+
+}  // namespace
+
+std::vector<ExpectedSpeed> expected_speeds(Context& c, const model::Model& m, const train::ModelCost& cost,
+                                           const MachineRates& machine, std::int64_t memory) {
+  std::vector<ExpectedSpeed> speeds;
+  using enum nn::Precision;
+  for (const nn::Precision precision : {fp32, bf16, int8, int4}) {
+    ExpectedSpeed s{.precision = precision};
+    s.bytes = static_cast<double>(m.parameters().serving_bytes(precision));
+    s.weight_bytes_per_token = train::step_weight_bytes(m, precision);
+    // As many weights as a step reads, so that those which fit into the caches are read from there.
+    const auto bytes = std::min(s.weight_bytes_per_token, double{1 << 28});
+    const train::ProductRates rates =
+        train::measure_product_rates(c, precision, {.width = m.d_model(), .bytes = static_cast<std::int64_t>(bytes)});
+    const double cached = cost.cache_bytes * static_cast<double>(cost.length) + cost.state_bytes +
+                          cost.memory_bytes * static_cast<double>(m.has_encoder() ? cost.length : 0);
+    s.tokens_per_second = 1 / (s.weight_bytes_per_token / rates.weight_bytes + cached / machine.read_bytes);
+    // A token of a prompt sees half of the prompt on average.
+    const train::MultiplyAdds& read = m.has_encoder() ? cost.source : cost.token;
+    const double attention = m.has_encoder() ? read.attention : read.attention / 2;
+    s.prompt_tokens_per_second =
+        1 / (read.products / rates.multiply_adds + 2 * (attention + read.recurrent) / machine.flops);
+    s.context = context_that_fits(m, cost, s.bytes, memory);
+    speeds.push_back(s);
+  }
+  return speeds;
+}
+
+}  // namespace tril::doctor
