@@ -103,7 +103,8 @@ const WeightFiles& ModelSource::weights() const {
   return *state_->weights.get([&] {
     const std::shared_ptr<const WeightFiles>& whole = state_->stored_weights();
     const bool inside = names_text_model(*whole) && holds_text_model(state_->whole_document().object());
-    return inside ? std::make_shared<const WeightFiles>(text_weights(whole)) : whole;
+    if (!inside) return whole;
+    return std::make_shared<const WeightFiles>(text_weights(whole, state_->whole_document().object()));
   });
 }
 

@@ -21,7 +21,7 @@ using WeightNamesOf = std::function<std::vector<std::string>()>;
 /// latter, the names of the weights show whether the output is tied to the embedding.
 ConfigDocument text_config(const ConfigDocument& whole, const WeightNamesOf& weight_names);
 /// The language model's weights: "language_model.model.norm.weight" or "model.language_model.norm.weight" becomes
-/// "model.norm.weight".
-WeightFiles text_weights(const std::shared_ptr<const WeightFiles>& whole);
+/// "model.norm.weight". @param config  of the whole model
+WeightFiles text_weights(const std::shared_ptr<const WeightFiles>& whole, const JsonObject& config);
 
 }  // namespace tril::model

@@ -12,7 +12,8 @@ ExpertFeedForward::ExpertFeedForward(Parameters& p, const std::string& prefix, c
     : name_(o.scope.empty() ? prefix.substr(prefix.rfind('.') + 1) : o.scope),
       routing_(o.routing),
       experts_per_token_(o.experts_per_token),
-      router_softcap_(o.router_softcap) {
+      router_softcap_(o.router_softcap),
+      result_scale_(o.result_scale) {
   check(o.experts_per_token >= 1 && o.experts_per_token <= o.num_experts, prefix,
         "cannot route a token to {} of {} experts", o.experts_per_token, o.num_experts);
   router_ = Linear(p, prefix + "." + o.router, o.expert.d_model, o.num_experts, {.bias = o.router_bias});
@@ -33,7 +34,7 @@ ExpertFeedForward::ExpertFeedForward(Parameters& p, const std::string& prefix, c
   if (o.shared_d_ff == 0) return;
   GatedFeedForward::Options shared = o.expert;
   shared.d_ff = o.shared_d_ff, shared.limit = o.shared_limit;
-  if (!shared.clamp) shared.gate_up.clear();  // files hold the experts' in one tensor, not its
+  if (!shared.clamp && !o.shared_gate_up) shared.gate_up.clear();  // files hold the experts' in one tensor, not its
   shared_.emplace(p, prefix + "." + o.shared, shared);
   if (o.shared_gate.empty()) return;
   shared_gate_.emplace(p, prefix + "." + o.shared_gate, o.expert.d_model, 1, Linear::Options{.bias = false});
@@ -72,7 +73,7 @@ Tensor ExpertFeedForward::forward(Context& c, const Tensor& x, const ops::Linear
   }
   Tensor y = routed<GatedFeedForward>(c, experts_norm_ ? experts_norm_->forward(c, x) : x, routing, weights, experts_);
   if (shared_) y = shared(c, x, y);
-  return added(c, y, out);
+  return added(c, result_scale_ == 1 ? y : ops::scale(c, y, result_scale_), out);
 }
 
 }  // namespace tril::nn

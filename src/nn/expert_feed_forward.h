@@ -26,6 +26,7 @@ class ExpertFeedForward {
     ops::RouterOptions routing;
     GatedFeedForward::Options expert;
     std::int64_t shared_d_ff = 0;  ///< of the shared expert; 0: there is none
+    bool shared_gate_up = false;   ///< its gate and up are one matrix, as those of the experts
     float shared_limit = 0;        ///< GatedFeedForward::Options::limit of the shared expert
     std::string router = "gate", experts = "experts", shared = "shared_experts";
     std::string correction;          ///< name of a vector that is added to the scores to choose experts; "": none
@@ -35,6 +36,7 @@ class ExpertFeedForward {
     float router_softcap = 0;  ///< bounds the router's logits: ops::softcap(); 0: none
     /// Names of RMSNorms of x, for the router and for the experts; "": none. The router's is divided by sqrt(d_model) too.
     std::string router_norm, experts_norm;
+    float result_scale = 1;     ///< factor of the sum of the experts' results and the shared expert's
     std::string expert_scales;  ///< name of a vector [num_experts] of factors of the experts' weights; "": none
     float norm_eps = 1e-6f;
     std::string scope;  ///< name of the scope; "": the last component of the prefix
@@ -59,7 +61,7 @@ class ExpertFeedForward {
   Parameter *correction_ = nullptr, *scales_ = nullptr;
   ops::RouterOptions routing_;
   std::int64_t experts_per_token_ = 0;
-  float router_softcap_ = 0;
+  float router_softcap_ = 0, result_scale_ = 1;
 };
 
 }  // namespace tril::nn

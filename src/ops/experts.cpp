@@ -81,7 +81,7 @@ Routing route(const Tensor& logits, std::int64_t k, const RouterOptions& o, cons
   check(o.groups >= 1 && E % o.groups == 0 && o.chosen_groups >= 1 && o.chosen_groups <= o.groups &&
             k <= E / o.groups * o.chosen_groups,
         "route", "{} of {} experts, from {} of {} groups", k, E, o.chosen_groups, o.groups);
-  const bool by_logits = o.score == RouterOptions::Score::sparse_mixer ||
+  const bool by_logits = o.chosen_by_logits || o.score == RouterOptions::Score::sparse_mixer ||
                          (o.score == RouterOptions::Score::softmax && !correction && o.groups == 1);  // the same order
   std::vector<float> values = by_logits ? host_copy<float>(logits) : scores_of(logits, o.score);
   if (correction) {

@@ -26,6 +26,8 @@ struct RouterOptions {
     sparse_mixer,  ///< see sparse_mixer_weights() in sparse_mixer.h: nothing below but `jitter` applies
   } score = Score::softmax;
   float jitter = 0.01f;
+  /// Experts are chosen by logit + correction in place of p + correction.
+  bool chosen_by_logits = false;
   bool normalised = true;  ///< the weights of a token's experts are divided by their sum
   float scale = 1;         ///< of the weights
   /// The experts form this many groups. A token chooses from `chosen_groups` of them, those with the largest sums of their
@@ -33,7 +35,7 @@ struct RouterOptions {
   std::int64_t groups = 1, chosen_groups = 1, best_of_group = 2;
 };
 
-/// The k experts of the largest p + correction for each token; ties: the smaller number.
+/// The k experts of the largest p + correction (or logit + correction) for each token; ties: the smaller number.
 /// logits [N, E], correction [E] or none
 Routing route(const Tensor& logits, std::int64_t k, const RouterOptions& options = {}, const Tensor& correction = {});
 

@@ -54,6 +54,12 @@ TEST(Experts, TokensGoToTheLargestLogits) {
   EXPECT_EQ(r.choices, (std::vector<std::vector<std::int32_t>>{{2, 4}, {0, 3}, {1}, {5}}));
   EXPECT_EQ(r.tokens_of(0), (std::vector<std::int32_t>{1, 2}));
   EXPECT_EQ(r.tokens_of(3), (std::vector<std::int32_t>{2}));
+  // With a correction, by logits or by their scores: sigmoid(3) + 0.1 is less than sigmoid(2) + 0.2, but 3.1 is more than 2.2.
+  const Tensor correction = c.upload<float>(std::vector<float>{0, 0.1f, 0.2f, 0}, {4});
+  ops::RouterOptions sigmoid{.score = ops::RouterOptions::Score::sigmoid};
+  EXPECT_EQ(ops::route(logits, 1, sigmoid, correction).experts, (std::vector<std::int32_t>{2, 2, 0}));
+  sigmoid.chosen_by_logits = true;
+  EXPECT_EQ(ops::route(logits, 1, sigmoid, correction).experts, (std::vector<std::int32_t>{1, 2, 0}));
   expect_error([&] { ops::route(logits, 5); }, "5 of 4 experts");
   expect_error([&] { ops::route(logits, 0); }, "0 of 4 experts");
 }

@@ -15,6 +15,7 @@ LlamaLike::LlamaLike(LlamaLikeConfig config) : config_(std::move(config)) {
   nn::Parameters& p = parameters_;
   rotaries_.emplace_back(k.rope);
   if (k.sliding_rope) rotaries_.emplace_back(*k.sliding_rope);
+  for (const nn::RotaryOptions& o : k.other_ropes) rotaries_.emplace_back(o);
   const double deviation = k.embedding_deviation > 0 ? k.embedding_deviation : k.initializer_range;
   embedding_ = nn::Embedding(p, k.embedding_name + ".weight", k.vocab_size, k.hidden_size,
                              {.scale = k.embedding_scale, .deviation = deviation});
@@ -119,6 +120,10 @@ void LlamaLike::make_attention(nn::DecoderLayer& layer, std::int64_t i) {
                                .result_norm_eps = static_cast<float>(k.norm_eps),
                                .qkv = k.qkv_name,
                                .out = k.out_name});
+  if (k.sink_logits && k.stored_sinks != "sinks") {
+    const std::string prefix = layer.name + "." + k.attention_name + ".";
+    stored_[prefix + "sinks"] = {.names = {prefix + k.stored_sinks}};
+  }
   if (k.fused == Fused::head_by_head)
     for (const char* part : {".weight", ".bias"}) {
       const std::string name = layer.name + "." + k.attention_name + "." + k.qkv_name + part;
@@ -221,6 +226,7 @@ nn::ExpertFeedForward::Options LlamaLike::experts_of(const nn::GatedFeedForward:
           .routing = e.routing,
           .expert = expert,
           .shared_d_ff = e.shared_d_ff,
+          .shared_gate_up = !e.fused_shared_gate_up.empty(),
           .shared_limit = dense.limit,
           .router = e.router,
           .shared = e.shared,
@@ -228,7 +234,8 @@ nn::ExpertFeedForward::Options LlamaLike::experts_of(const nn::GatedFeedForward:
           .correction_is_row = e.correction_is_row,
           .shared_gate = e.shared_gate,
           .router_bias = e.router_bias,
-          .router_softcap = e.router_softcap};
+          .router_softcap = e.router_softcap,
+          .result_scale = e.result_scale};
 }
 
 void LlamaLike::make_experts(nn::DecoderLayer& layer, const nn::GatedFeedForward::Options& dense, float limit) {
@@ -248,7 +255,13 @@ void LlamaLike::make_experts(nn::DecoderLayer& layer, const nn::GatedFeedForward
   }
   if (!e.fused_down.empty()) store_fused(prefix, o.expert);
   if (const std::string name = prefix + "." + e.correction; !e.correction.empty())  // without norms_store_offset's 1
-    stored_[name] = {.names = {name}, .optional = e.optional_correction};
+    stored_[name] = {.names = {e.stored_correction.empty() ? name : layer.name + "." + e.stored_correction},
+                     .optional = e.optional_correction};
+  if (!e.fused_shared_gate_up.empty()) {
+    const std::string shared = prefix + "." + e.shared + ".";
+    stored_[shared + o.expert.gate_up + ".weight"] = {.names = {layer.name + "." + e.fused_shared_gate_up}};
+    stored_[shared + o.expert.down + ".weight"] = {.names = {layer.name + "." + e.fused_shared_down}};
+  }
   if (!e.stored_shared.empty())
     for (const std::string& part : {e.gate, e.up, e.down})
       stored_[fmt::format("{}.{}.{}.weight", prefix, e.shared, part)] = {

@@ -210,9 +210,9 @@ void read_router_training(ConfigReader& config, LlamaLikeConfig& k, double aux_l
     k.own_keys["router_jitter_noise"] = config.at_least_0("router_jitter_noise", 0);
 }
 
-void read_sparse_layers(ConfigReader& config, LlamaLikeConfig& k) {
+void read_sparse_layers(ConfigReader& config, LlamaLikeConfig& k, std::vector<std::int64_t> dense) {
   const std::int64_t step = read_own_size(config, k, "decoder_sparse_step", 1, 1 << 30);
-  const auto dense = config.get<std::vector<std::int64_t>>("mlp_only_layers", {});
+  dense = config.get("mlp_only_layers", std::move(dense));
   for (std::int64_t i = 0; i < k.num_hidden_layers; ++i)
     k.experts.sparse.push_back((i + 1) % step == 0 && std::ranges::find(dense, i) == dense.end());
   k.own_keys["mlp_only_layers"] = dense;

@@ -55,7 +55,11 @@ struct ExpertsConfig {
   bool beside_dense = false;            ///< nn::DenseAndExperts, under Gemma 4's names
   std::optional<ops::GateClamp> clamp;  ///< nn::GatedFeedForward::Options
   std::vector<float> limits;            ///< by layer: nn::GatedFeedForward::Options::limit; empty: no bounds
-  std::string stored_shared;            ///< in files the shared expert has this name in the layer; "": as in the block
+  float result_scale = 1;               ///< nn::ExpertFeedForward::Options
+  std::string stored_correction;        ///< in files `correction` has this name in the layer; "": as in the block
+  /// Tensors of the layer that hold the shared expert, gate over up and down; "": three tensors.
+  std::string fused_shared_gate_up, fused_shared_down;
+  std::string stored_shared;  ///< in files the shared expert has this name in the layer; "": as in the block
 };
 
 struct LlamaLikeConfig {
@@ -78,9 +82,13 @@ struct LlamaLikeConfig {
   std::int32_t bos_token_id = 1, eos_token_id = 2, pad_token_id = -1;
   nn::RotaryOptions rope;
   std::optional<nn::RotaryOptions> sliding_rope;  ///< of layers with a window; none: the same as the others
-  std::vector<bool> rotated;                      ///< by layer: true if it rotates queries and keys; empty: all do
-  RotaryDefaults rope_defaults = {};              ///< the family's rotary keys and their defaults
-  bool rope_by_type = false;  ///< rope_parameters differ by layer type; the family's file reads them
+  /// Rotary positions of single layers in place of `rope`, and, by layer, their number, with 0 for `rope` and -1 for none;
+  /// empty: as `rotated` and sliding_rope say.
+  std::vector<nn::RotaryOptions> other_ropes;
+  std::vector<std::int32_t> rope_of_layer;
+  std::vector<bool> rotated;          ///< by layer: true if it rotates queries and keys; empty: all do
+  RotaryDefaults rope_defaults = {};  ///< the family's rotary keys and their defaults
+  bool rope_by_type = false;          ///< rope_parameters differ by layer type; the family's file reads them
 
   // The switches of the families.
   bool attention_bias = false, attention_out_bias = false, mlp_bias = false;
@@ -94,6 +102,7 @@ struct LlamaLikeConfig {
   bool gates_values = false;                                 ///< nn::Attention::Options::gates_values
   float clip_qkv = 0;                                        ///< nn::Attention::Options::clip
   bool sink_logits = false;                                  ///< nn::Attention::Options::sink_logits
+  std::string stored_sinks = "sinks";                        ///< their name in files
   std::string attention_result_norm;                         ///< nn::Attention::Options::result_norm
   std::vector<std::int32_t> windows;                         ///< by layer; 0: no window; empty: none in any layer
   nn::Attention::HeadNorms head_norms;                       ///< of queries and keys
@@ -158,6 +167,7 @@ struct LlamaLikeConfig {
   bool keys_are_read(std::int64_t layer) const { return std::ranges::find(keys_of, layer) != keys_of.end(); }
   /// The number of a layer's rotary positions: nn::Attention::Options::rotary.
   std::int32_t rotary(std::int64_t layer) const {
+    if (!rope_of_layer.empty()) return element(rope_of_layer, layer);
     if (!rotated.empty() && !element(rotated, layer)) return -1;
     return sliding_rope && window(layer) > 0 ? 1 : 0;
   }
@@ -221,7 +231,8 @@ void read_further_layers(ConfigReader& config, LlamaLikeConfig& k);
 /// `tril train`.
 void read_router_training(ConfigReader& config, LlamaLikeConfig& k, double aux_loss);
 /// Qwen's keys decoder_sparse_step and mlp_only_layers, which select the layers with experts.
-void read_sparse_layers(ConfigReader& config, LlamaLikeConfig& k);
+/// @param dense  the value of mlp_only_layers if the file leaves it out
+void read_sparse_layers(ConfigReader& config, LlamaLikeConfig& k, std::vector<std::int64_t> dense = {});
 
 /// sliding_window, the same in all layers.
 void read_common_window(ConfigReader& config, LlamaLikeConfig& k, std::int32_t otherwise);

@@ -188,6 +188,15 @@ std::span<const NewFamily> new_llama_likes() {
            },
        .activation = "silu",
        .dropouts = attention_only},
+      {.arch = "granite_swa",
+       .config =
+           [](M m) {
+             Json own = granite_factors(m);
+             own.update({{"tie_word_embeddings", true}, {"sliding_window", m.window()}});
+             return llama_config("granite_swa", m, hidden_act(m, own));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
       {.arch = "gemma3_text",
        .config =
            [](M m) {

@@ -53,6 +53,15 @@ Json next_layers(M m) {
   return own;
 }
 
+Json granite_mixture(std::string_view model_type, M m, Json own) {
+  own.update({{"embedding_multiplier", 12.0},
+              {"attention_multiplier", 1.0 / static_cast<double>(m.d_head())},
+              {"residual_multiplier", 0.22},
+              {"logits_scaling", 6.0},
+              {"tie_word_embeddings", true}});
+  return llama_config(model_type, m, mixture(m, "num_local_experts", "intermediate_size", std::move(own)));
+}
+
 constexpr NewFamily::Dropouts only_attention{.attention = true};
 
 }  // namespace
@@ -137,6 +146,21 @@ std::span<const NewFamily> new_mixtures() {
        .dropouts = only_attention,
        .experts = true,
        .router_aux_loss = 0.001},
+      {.arch = "flint",
+       .config =
+           [](M m) {
+             return llama_config("flint", m,
+                                 mixture(m, "num_experts", "moe_intermediate_size",
+                                         {{"head_dim", m.d_head()},
+                                          {"layer_types", full_every_fourth(m)},
+                                          {"sliding_window", m.window()},
+                                          {"mlp_only_layers", {0}},
+                                          {"shared_expert_intermediate_size", m.expert_dim()}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true,
+       .router_aux_loss = 0.0005},
       {.arch = "qwen3_next",
        .config =
            [](M m) {
@@ -283,6 +307,20 @@ std::span<const NewFamily> new_mixtures() {
        .activation = "silu",
        .dropouts = only_attention,
        .experts = true},
+      {.arch = "kolibri1",
+       .config =
+           [](M m) {
+             return llama_config("kolibri1", m,
+                                 mixture(m, "num_experts", "moe_intermediate_size",
+                                         {{"head_dim", m.d_head()},
+                                          {"layer_types", full_every_fourth(m)},
+                                          {"sliding_window", m.window()},
+                                          {"norm_topk_prob", true},
+                                          {"shared_expert_intermediate_size", m.expert_dim()}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true},
       {.arch = "solar_open",
        .config =
            [](M m) {
@@ -322,20 +360,40 @@ std::span<const NewFamily> new_mixtures() {
        .dropouts = only_attention,
        .experts = true},
       {.arch = "granitemoe",
+       .config = [](M m) { return granite_mixture("granitemoe", m, Json::object()); },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true,
+       .router_aux_loss = 0.001},
+      {.arch = "granitemoeshared",
        .config =
            [](M m) {
-             return llama_config("granitemoe", m,
-                                 mixture(m, "num_local_experts", "intermediate_size",
-                                         {{"embedding_multiplier", 12.0},
-                                          {"attention_multiplier", 1.0 / static_cast<double>(m.d_head())},
-                                          {"residual_multiplier", 0.22},
-                                          {"logits_scaling", 6.0},
-                                          {"tie_word_embeddings", true}}));
+             return granite_mixture("granitemoeshared", m, {{"shared_intermediate_size", m.expert_dim()}});
            },
        .activation = "silu",
        .dropouts = only_attention,
        .experts = true,
        .router_aux_loss = 0.001},
+      {.arch = "granitemoe_swa",
+       .config =
+           [](M m) {
+             return granite_mixture("granitemoe_swa", m,
+                                    {{"shared_intermediate_size", m.expert_dim()}, {"sliding_window", m.window()}});
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true,
+       .router_aux_loss = 0.001},
+      {.arch = "cohere2_moe",
+       .config =
+           [](M m) {
+             return llama_config("cohere2_moe", m,
+                                 mixture(m, "num_experts", "intermediate_size",
+                                         {{"head_dim", m.d_head()}, {"sliding_window", m.window()}}));
+           },
+       .activation = "silu",
+       .dropouts = only_attention,
+       .experts = true},
       {.arch = "deepseek_v2",
        .config =
            [](M m) {

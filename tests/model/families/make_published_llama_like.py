@@ -405,6 +405,37 @@ PUBLISHED = {
         moe_layer_start_index=1, moe_norm_min=1e-12, moe_num_experts=16, moe_num_shared_experts=2, moe_use_aux_free=True,
         output_router_logits=False, pad_token_id=0, rms_norm_eps=1e-5, rope_scaling=None, rope_theta=500000.0,
         router_aux_loss_coef=0.001, tie_word_embeddings=True, use_bias=False),
+    "ibm-research/moe-7b-1b-active-shared-experts": llama_like(
+        "granitemoeshared", 1536, 512, 40, 24, 8, 49155, architectures=["GraniteMoeSharedForCausalLM"], attention_bias=False,
+        attention_multiplier=0.015625, bos_token_id=0, embedding_multiplier=12.0, eos_token_id=0, hidden_act="silu",
+        logits_scaling=6.0, max_position_embeddings=4096, num_experts_per_tok=8, num_local_experts=62,
+        output_router_logits=False, pad_token_id=0, residual_multiplier=0.22, rms_norm_eps=1e-6, rope_scaling=None,
+        rope_theta=10000, router_aux_loss_coef=0.001, shared_intermediate_size=1024, tie_word_embeddings=True),
+    "ibm-granite/granite-swash-2b": llama_like(  # as its config class has it
+        "granite_swa", 2560, 8192, 24, 20, 4, 100352, architectures=["GraniteSWAForCausalLM"], attention_bias=False,
+        attention_multiplier=0.0078125, bos_token_id=100257, embedding_multiplier=12.0, eos_token_id=100257, hidden_act="silu",
+        layer_rope_theta=[10000.0 if i % 4 else 0 for i in range(24)], layer_types=["sliding_attention" if i % 4 else
+        "full_attention" for i in range(24)], logits_scaling=8.0, max_position_embeddings=8192, mlp_bias=False,
+        residual_multiplier=0.22, rms_norm_eps=1e-5, sliding_window=128, tie_word_embeddings=True,
+        rope_parameters={"rope_type": "default", "rope_theta": 10000.0}),
+    "RecursiveSI/flint, 16 of its 256 experts": llama_like(  # as its config class has it
+        "flint", 2048, 6144, 49, 32, 4, 150144, architectures=["FlintForCausalLM"], attention_bias=False, decoder_sparse_step=1,
+        head_dim=128, hidden_act="silu", max_position_embeddings=262144, mlp_only_layers=[0, 1], moe_intermediate_size=512,
+        norm_topk_prob=True, num_experts=16, num_experts_per_tok=6, output_router_logits=False, rms_norm_eps=1e-6,
+        rope_parameters={"rope_type": "default", "rope_theta": 10000.0}, router_aux_loss_coef=0.0005,
+        shared_expert_intermediate_size=1024, sliding_window=513, tie_word_embeddings=False),
+    "Aleph-Alpha/Kolibri-1, 16 of its 384 experts": llama_like(  # as its config class has it
+        "kolibri1", 2560, None, 50, 48, 4, 128000, architectures=["Kolibri1ForCausalLM"], head_dim=128, hidden_act="silu",
+        max_position_embeddings=262144, moe_intermediate_size=512, norm_topk_prob=True, num_experts=16, num_experts_per_tok=6,
+        output_router_logits=False, rms_norm_eps=1e-6, rope_parameters={"rope_type": "default", "rope_theta": 10000.0},
+        shared_expert_intermediate_size=512, sliding_window=513, tie_word_embeddings=False),
+    "CohereLabs, a cohere2_moe as its config class has it": llama_like(
+        "cohere2_moe", 4096, 1536, 32, 32, 8, 256000, architectures=["Cohere2MoeForCausalLM"], attention_bias=False, bos_token_id=5,
+        eos_token_id=255001, expert_selection_fn="sigmoid", first_k_dense_replace=1, head_dim=128, hidden_act="silu",
+        layer_norm_eps=1e-5, logit_scale=0.25, max_position_embeddings=8192, norm_topk_prob=True, num_experts=16,
+        num_experts_per_tok=8, num_shared_experts=1, output_router_logits=False, pad_token_id=0,
+        prefix_dense_intermediate_size=12288, prefix_dense_sliding_window_pattern=1, rms_norm_eps=None, rope_scaling=None,
+        rope_theta=50000, shared_expert_combination_strategy="sum", sliding_window=4096, sliding_window_pattern=4),
     "stepfun-ai/Step-3.5-Flash, 16 of its 288 experts": llama_like(
         "step3p5", 4096, 11264, 45, 64, None, 128896, architectures=["Step3p5ForCausalLM"], att_impl_type="GQA",
         attention_other_setting={"attention_type": "sliding_attention", "head_dim": 128, "num_attention_groups": 8,
