@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/as_size.h"
+#include "base/error.h"
 #include "base/printable.h"
 
 namespace tril::model {
