@@ -73,7 +73,9 @@ TEST(Pages, TheSiteListsEachPageOnce) {
     if (line.ends_with(".md")) ++listed[line.substr(line.rfind(' ') + 1)];
   for (const auto& entry : paths::directory_iterator(project() / "docs")) {
     const std::string name = entry.path().filename().string();
-    if (name.ends_with(".md")) EXPECT_EQ(listed[name], 1) << name;
+    if (name.ends_with(".md")) {
+      EXPECT_EQ(listed[name], 1) << name;
+    }
   }
 }
 
