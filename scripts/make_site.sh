@@ -1,6 +1,6 @@
 #!/bin/sh
 # Writes the documentation site to build-site/html: the pages of docs/, and the references of the C++, C and Python interfaces. A dead
-# link, and a public Python name without a docstring, are errors.
+# link, and a public name without documentation, are errors.
 set -eu
 cd "$(dirname "$0")/.."
 rm -rf build-site

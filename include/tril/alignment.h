@@ -8,7 +8,8 @@
 TRIL_NAMESPACE_BEGIN
 /// A token of the source and a token of the translation that correspond, counted from 0.
 struct AlignmentPoint {
-  std::int32_t source = 0, target = 0;
+  std::int32_t source = 0;  ///< index of the source's token
+  std::int32_t target = 0;  ///< index of the translation's token
 };
 
 TRIL_NAMESPACE_END

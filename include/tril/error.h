@@ -20,18 +20,18 @@ enum class ErrorKind : std::uint8_t {
 /// texts and do not throw.
 class TRIL_API Error : public std::runtime_error {
  public:
-  /// @param where  the file, line, option, tensor or op that is wrong ("data/train.de: line 12", "beam_size", "linear")
-  /// @param what   what was expected and what was found
-  /// @param hint   what to try; may be empty
+  /// `where` is the file, line, option, tensor or op that is wrong ("data/train.de: line 12", "beam_size", "linear"),
+  /// `what` says what was expected and what was found,
+  /// `hint` says what to try; it may be empty.
   Error(ErrorKind kind, std::string where, std::string what, std::string hint = {});
-  Error(const Error&) noexcept;
-  Error& operator=(const Error&) noexcept;
+  Error(const Error&) noexcept;             ///< shares the texts
+  Error& operator=(const Error&) noexcept;  ///< shares the texts
   ~Error() override;
 
-  ErrorKind kind() const noexcept;
-  const std::string& where() const noexcept;
+  ErrorKind kind() const noexcept;              ///< usage or failure
+  const std::string& where() const noexcept;    ///< the place; may be empty
   const std::string& message() const noexcept;  ///< what() without place and hint
-  const std::string& hint() const noexcept;
+  const std::string& hint() const noexcept;     ///< what to try; may be empty
 
   /// The same error with `outer` in front of its place: "model.safetensors: " + where.
   Error within(std::string_view outer) const;

@@ -14,28 +14,30 @@
 TRIL_NAMESPACE_BEGIN
 class GeneratorState;
 
+/// A continuation of a prompt, or an answer.
 struct Generation {
-  std::string text;                  ///< without the prompt and the stop string
-  std::vector<std::int32_t> tokens;  ///< as generated, including an end token
-  double log_prob = 0;               ///< sum over the tokens
-  double score = 0;                  ///< what the hypotheses of a beam are ranked by
-  StopReason stop_reason = StopReason::length;
+  std::string text;                             ///< without the prompt and the stop string
+  std::vector<std::int32_t> tokens;             ///< as generated, including an end token
+  double log_prob = 0;                          ///< sum over the tokens
+  double score = 0;                             ///< what the hypotheses of a beam are ranked by
+  StopReason stop_reason = StopReason::length;  ///< why it ended
 };
 
 /// A piece of a text that later tokens cannot change: whole characters of UTF-8. The last piece has `ended` set.
 struct TextPiece {
   std::size_t prompt = 0;   ///< the number of the prompt in the call, from 0
   std::int32_t sample = 0;  ///< of the prompt's "n" samples, from 0
-  std::string text;
-  bool ended = false;
+  std::string text;         ///< the piece; may be empty
+  bool ended = false;       ///< true: the last piece of its text
 };
 
 /// A turn of a conversation.
 struct Message {
-  std::string role;  ///< "system", "user", "assistant"
-  std::string content;
+  std::string role;     ///< "system", "user", "assistant"
+  std::string content;  ///< what was said
 };
 
+/// What a call may be given besides its prompts.
 struct GenerateOptions {
   /// Receives the text while it is generated, from one thread at a time; not called in beam search. An exception that it throws
   /// ends the call and reaches the caller.
@@ -55,9 +57,9 @@ class TRIL_API Generator {
   /// @throws Error (usage) for options that are unknown, contradict each other, or have no effect on this model
   explicit Generator(const Model& model, const Options& options = {});
   ~Generator();
-  Generator(Generator&&) noexcept;
-  Generator& operator=(Generator&&) noexcept;
-  static std::vector<OptionInfo> option_list();
+  Generator(Generator&&) noexcept;               ///< moves; the other object may only be destroyed or assigned to
+  Generator& operator=(Generator&&) noexcept;    ///< moves likewise
+  static std::vector<OptionInfo> option_list();  ///< the options of the constructor
 
   /// What follows a prompt in UTF-8. An empty prompt begins a new text.
   std::string generate(const std::string& prompt);

@@ -24,14 +24,14 @@ class TRIL_API Model {
   ///                 "draft-model" (speculative decoding) and more
   /// @throws Error naming the first file, key or tensor that is missing or wrong
   static Model open(const std::string& path_or_name, const Options& options = {});
-  static std::vector<OptionInfo> option_list();
+  static std::vector<OptionInfo> option_list();  ///< the options of open()
 
   std::string path() const;            ///< where the model was found
   std::string family() const;          ///< "marian", "llama"
   bool has_encoder() const;            ///< true: an encoder-decoder model, which translates; false: a language model
   std::int64_t parameters() const;     ///< number of weights
   std::int64_t max_positions() const;  ///< the longest text in tokens; 0: no limit
-  Tokenizer tokenizer() const;
+  Tokenizer tokenizer() const;         ///< of the model's vocabularies
 
   /// For the other classes of the library.
   const std::shared_ptr<const ModelState>& state() const { return state_; }

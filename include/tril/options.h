@@ -15,13 +15,15 @@ TRIL_NAMESPACE_BEGIN
 /// The value of an option: true or false, a number, a text, or a list of texts.
 class TRIL_API OptionValue {
  public:
-  OptionValue(bool value);                       // NOLINT(google-explicit-constructor)
-  OptionValue(double value);                     // NOLINT(google-explicit-constructor)
-  OptionValue(const char* text);                 // NOLINT(google-explicit-constructor)
-  OptionValue(std::string text);                 // NOLINT(google-explicit-constructor)
-  OptionValue(std::vector<std::string> texts);   // NOLINT(google-explicit-constructor)
+  OptionValue(bool value);                      ///< true or false  NOLINT(google-explicit-constructor)
+  OptionValue(double value);                    ///< a number  NOLINT(google-explicit-constructor)
+  OptionValue(const char* text);                ///< a text, or a number as text  NOLINT(google-explicit-constructor)
+  OptionValue(std::string text);                ///< a text, or a number as text  NOLINT(google-explicit-constructor)
+  OptionValue(std::vector<std::string> texts);  ///< a list  NOLINT(google-explicit-constructor)
+  /// An integer.
   OptionValue(std::signed_integral auto number)  // NOLINT(google-explicit-constructor)
       : texts_{std::to_string(number)} {}
+  /// An integer.
   OptionValue(std::unsigned_integral auto number)  // NOLINT(google-explicit-constructor)
       : texts_{std::to_string(number)} {}
 
@@ -32,9 +34,10 @@ class TRIL_API OptionValue {
   std::vector<std::string> texts_;
 };
 
+/// An option with its value.
 struct Option {
-  std::string name;
-  OptionValue value;
+  std::string name;   ///< "beam-size"
+  OptionValue value;  ///< 6
 };
 
 /// {{"beam-size", 6}, {"length-penalty", 0.8}, {"bad-words", std::vector<std::string>{"um", "uh"}}}

@@ -18,15 +18,17 @@ struct TokenizerState;
 /// A translation model may have two vocabularies. A language model has one; both sides are that one.
 enum class Side : std::uint8_t { source, target };
 
+/// A token and its place in the text.
 struct Token {
-  std::int32_t id = 0;
-  std::string piece;  ///< its text in the vocabulary: "▁the"
-  std::int64_t begin = -1,
-               end = -1;  ///< its bytes [begin, end) of the text; -1: it corresponds to nothing in the text
+  std::int32_t id = 0;      ///< its number in the vocabulary
+  std::string piece;        ///< its text in the vocabulary: "▁the"
+  std::int64_t begin = -1;  ///< its first byte in the text; -1: it corresponds to nothing in the text
+  std::int64_t end = -1;    ///< the byte after its last; -1 likewise
 };
 
+/// How a text is split or joined.
 struct TokenizeOptions {
-  Side side = Side::source;
+  Side side = Side::source;  ///< the vocabulary
   bool special_tokens =
       false;  ///< encode: add the tokens that the model expects around a text; decode: keep special tokens
   std::string language =

@@ -17,11 +17,13 @@ class TranslatorState;
 
 /// A phrase and the translation that it must have.
 struct Term {
-  std::string source, target;
+  std::string source;  ///< the phrase
+  std::string target;  ///< its translation
 };
 
+/// A translation with its score.
 struct Translation {
-  std::string text;
+  std::string text;                  ///< UTF-8
   std::vector<std::int32_t> tokens;  ///< as generated, with the end token
   double log_prob = 0;               ///< sum over the tokens; 0 from a greedy search with one translation
   double score = 0;                  ///< what translations are ranked by: log_prob / tokens^length_penalty
@@ -35,6 +37,7 @@ struct Translation {
   std::vector<AlignmentPoint> alignment = {};    ///< if "alignment" is "hard" or a threshold
 };
 
+/// What a call may be given besides its texts.
 struct TranslateOptions {
   /// The beginning of each translation: none, or one for each text, possibly empty. After a final space a new word begins.
   /// Not for split texts.
@@ -58,9 +61,9 @@ class TRIL_API Translator {
   /// @throws Error (usage) for options that are unknown, contradict each other, or have no effect on this model
   explicit Translator(const Model& model, const Options& options = {});
   ~Translator();
-  Translator(Translator&&) noexcept;
-  Translator& operator=(Translator&&) noexcept;
-  static std::vector<OptionInfo> option_list();
+  Translator(Translator&&) noexcept;             ///< moves; the other object may only be destroyed or assigned to
+  Translator& operator=(Translator&&) noexcept;  ///< moves likewise
+  static std::vector<OptionInfo> option_list();  ///< the options of the constructor
 
   /// The best translation of a text in UTF-8. Empty text stays empty.
   std::string translate(const std::string& text);

@@ -31,13 +31,16 @@ TRIL_API int tril_abi_version(void);
 
 /* --- errors --- */
 
+/* An error: what went wrong, where, and what to try. */
 typedef struct tril_error tril_error;
 
+/* Who is at fault. */
 typedef enum tril_error_kind {
   TRIL_FAILURE = 1, /* a file or the system is at fault */
   TRIL_USAGE = 2    /* the call is wrong: an unknown option, a value outside its limits */
 } tril_error_kind;
 
+/* Whether the call is wrong, or a file or the system. */
 TRIL_API tril_error_kind tril_error_get_kind(const tril_error* error);
 /* All of it in one line: where, what, and what to try. */
 TRIL_API const char* tril_error_message(const tril_error* error);
@@ -45,6 +48,7 @@ TRIL_API const char* tril_error_message(const tril_error* error);
 TRIL_API const char* tril_error_where(const tril_error* error);
 /* What to try; may be empty. */
 TRIL_API const char* tril_error_hint(const tril_error* error);
+/* Frees an error. NULL is allowed. */
 TRIL_API void tril_error_free(tril_error* error);
 
 /* Frees the char* that a function returned. */
@@ -54,6 +58,7 @@ TRIL_API void tril_string_free(char* text);
  * Those of the program's commands, with the same names, limits and defaults (docs/options.md). They are checked by the function
  * that takes them. Every function that takes options accepts NULL: none. */
 
+/* Options by name. */
 typedef struct tril_options tril_options;
 
 /* NULL only if memory is exhausted. */
@@ -61,10 +66,12 @@ TRIL_API tril_options* tril_options_new(void);
 /* Sets an option, or adds a value to it if it is a list that has some: ("beam-size", "6"), ("stop", "\n"). A mistake, such as
  * NULL, is the error of the function that takes the options. */
 TRIL_API void tril_options_set(tril_options* options, const char* name, const char* value);
+/* Frees options. NULL is allowed. */
 TRIL_API void tril_options_free(tril_options* options);
 
 /* --- models --- */
 
+/* An opened model. */
 typedef struct tril_model tril_model;
 
 /* Opens a model by its path, or by its name on a hub, "Helsinki-NLP/opus-mt-en-de". Options: "precision", "adapter", "models" (further
@@ -73,16 +80,19 @@ typedef struct tril_model tril_model;
 TRIL_API tril_model* tril_model_open(const char* path_or_name, const tril_options* options, tril_error** error);
 /* 1: an encoder-decoder model, which translates. 0: a language model. */
 TRIL_API int tril_model_has_encoder(const tril_model* model);
+/* Frees a model. NULL is allowed. */
 TRIL_API void tril_model_free(tril_model* model);
 
 /* --- requests to stop --- */
 
+/* A request to stop, which calls look at after every step. */
 typedef struct tril_stop tril_stop;
 
 /* NULL only if memory is exhausted. One may serve several calls. */
 TRIL_API tril_stop* tril_stop_new(void);
 /* From any thread: calls that got it finish their current step and return what they have. It cannot be taken back. */
 TRIL_API void tril_stop_request(tril_stop* stop);
+/* Frees a request to stop; no running call may still use it. NULL is allowed. */
 TRIL_API void tril_stop_free(tril_stop* stop);
 
 /* Why a text ended. */
@@ -101,23 +111,27 @@ typedef enum tril_stop_reason {
  * Lists of texts, one for each input: its translations, best first, or its generations. An index outside the lists gives NULL or
  * 0. For tril_results_free(). */
 
+/* Texts with their scores. */
 typedef struct tril_results tril_results;
 
 /* Number of inputs. */
 TRIL_API size_t tril_results_size(const tril_results* results);
 /* Number of texts for an input. */
 TRIL_API size_t tril_results_count(const tril_results* results, size_t input);
+/* A text, in UTF-8. */
 TRIL_API const char* tril_results_text(const tril_results* results, size_t input, size_t rank);
 /* What texts are ranked by. 0 from greedy search and sampling, unless the option "scores" is "true". */
 TRIL_API double tril_results_score(const tril_results* results, size_t input, size_t rank);
 /* The natural logarithm of the text's probability, with the same exception. */
 TRIL_API double tril_results_log_prob(const tril_results* results, size_t input, size_t rank);
+/* Why a text ended. */
 TRIL_API tril_stop_reason tril_results_stop_reason(const tril_results* results, size_t input, size_t rank);
 /* The generated tokens. @count gets their number. */
 TRIL_API const int32_t* tril_results_tokens(const tril_results* results, size_t input, size_t rank, size_t* count);
 /* A token of the source and a token of the translation that correspond, counted from 0. */
 typedef struct tril_alignment_point {
-  int32_t source, target;
+  int32_t source; /* index of the source's token */
+  int32_t target; /* index of the translation's token */
 } tril_alignment_point;
 
 /* With a translator's option "alignment": the tokens of the source with its end token; otherwise none. */
@@ -129,10 +143,12 @@ TRIL_API const float* tril_results_attention(const tril_results* results, size_t
 /* Likewise the pairs, if "alignment" is "hard" or a threshold. @count gets their number. */
 TRIL_API const tril_alignment_point* tril_results_alignment(const tril_results* results, size_t input, size_t rank,
                                                             size_t* count);
+/* Frees results, with all texts and arrays that were read from them. NULL is allowed. */
 TRIL_API void tril_results_free(tril_results* results);
 
 /* --- translation --- */
 
+/* Threads, memory and options for translating with a model. */
 typedef struct tril_translator tril_translator;
 
 /* Options: "source-language", "target-language", "threads", "beam-size", "n-best", "split", "alignment", "terminology",
@@ -143,10 +159,12 @@ TRIL_API char* tril_translate(tril_translator* translator, const char* text, tri
 /* The "n-best" translations of each text. One call with many texts is much faster than many calls. @stop may be NULL. */
 TRIL_API tril_results* tril_translate_batch(tril_translator* translator, const char* const* texts, size_t count,
                                             const tril_stop* stop, tril_error** error);
+/* Frees a translator. NULL is allowed. */
 TRIL_API void tril_translator_free(tril_translator* translator);
 
 /* --- generation --- */
 
+/* Threads, memory and options for generating with a model. */
 typedef struct tril_generator tril_generator;
 
 /* Receives a piece of a text: whole characters, which later tokens cannot change. The last piece of each has `ended` 1. Called
@@ -156,15 +174,15 @@ typedef int (*tril_on_text)(void* user, size_t prompt, int32_t sample, const cha
 
 /* How a call is watched. Members that are 0 are not used. */
 typedef struct tril_watch {
-  tril_on_text on_text; /* not called in beam search */
-  void* user;           /* passed to on_text */
-  const tril_stop* stop;
+  tril_on_text on_text;  /* not called in beam search */
+  void* user;            /* passed to on_text */
+  const tril_stop* stop; /* a request to stop the call */
 } tril_watch;
 
 /* A turn of a conversation. */
 typedef struct tril_message {
-  const char* role; /* "system", "user", "assistant" */
-  const char* content;
+  const char* role;    /* "system", "user", "assistant" */
+  const char* content; /* what was said */
 } tril_message;
 
 /* Options: "max-new-tokens", "temperature", "top-p", "stop", "seed", "n", "threads", "regex", "json-schema" and more.
@@ -176,11 +194,14 @@ TRIL_API tril_results* tril_generate(tril_generator* generator, const char* cons
 /* The "n" answers to a conversation, by the model's chat template; the result has one input. @watch may be NULL. */
 TRIL_API tril_results* tril_chat(tril_generator* generator, const tril_message* messages, size_t count,
                                  const tril_watch* watch, tril_error** error);
+/* Frees a generator. NULL is allowed. */
 TRIL_API void tril_generator_free(tril_generator* generator);
 
 /* --- tokens --- */
 
+/* A model's vocabularies. */
 typedef struct tril_tokenizer tril_tokenizer;
+/* The ids of a text. */
 typedef struct tril_ids tril_ids;
 
 enum {
@@ -192,17 +213,23 @@ enum {
 TRIL_API tril_tokenizer* tril_tokenizer_open(const char* path_or_name, const tril_options* options, tril_error** error);
 /* @flags  0, or a sum of the two above. For tril_ids_free(). */
 TRIL_API tril_ids* tril_encode(const tril_tokenizer* tokenizer, const char* text, unsigned flags, tril_error** error);
+/* The ids, as many as tril_ids_size() says. */
 TRIL_API const int32_t* tril_ids_data(const tril_ids* ids);
+/* The number of ids. */
 TRIL_API size_t tril_ids_size(const tril_ids* ids);
+/* Frees tokens. NULL is allowed. */
 TRIL_API void tril_ids_free(tril_ids* ids);
 /* For tril_string_free(). */
 TRIL_API char* tril_decode(const tril_tokenizer* tokenizer, const int32_t* ids, size_t count, unsigned flags,
                            tril_error** error);
+/* Frees a tokenizer. NULL is allowed. */
 TRIL_API void tril_tokenizer_free(tril_tokenizer* tokenizer);
 
 /* --- scores --- */
 
+/* Threads, memory and options for scoring with a model. */
 typedef struct tril_scorer tril_scorer;
+/* Log-probabilities of texts. */
 typedef struct tril_scores tril_scores;
 
 /* Options: "source-language", "target-language", "threads", "begin" and more. For tril_scorer_free(). */
@@ -216,7 +243,9 @@ TRIL_API tril_scores* tril_score_texts(tril_scorer* scorer, const char* const* t
 TRIL_API double tril_scores_log_prob(const tril_scores* scores, size_t index);
 /* The log-probability of each scored token. @count gets their number. */
 TRIL_API const float* tril_scores_tokens(const tril_scores* scores, size_t index, size_t* count);
+/* Frees scores. NULL is allowed. */
 TRIL_API void tril_scores_free(tril_scores* scores);
+/* Frees a scorer. NULL is allowed. */
 TRIL_API void tril_scorer_free(tril_scorer* scorer);
 
 #ifdef __cplusplus
