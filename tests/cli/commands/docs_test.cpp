@@ -47,8 +47,12 @@ test::MarkdownPage page_of(const fs::path& path) {
   return test::read_markdown(file_text(path.string()));
 }
 
-/// Commands of a shell line, as words: cut at | ; && ( and #; quotes keep a word together.
+/// Commands of a shell line, as words: cut at | ; && ( and #; quotes keep a word together. In a call, such as
+/// find_package(tril), the parenthesis is part of the word.
 std::vector<std::vector<std::string>> commands_of(const std::string& line) {
+  const auto is_call = [](const std::string& before) {
+    return !before.empty() && std::isalnum(static_cast<unsigned char>(before.back()));
+  };
   std::vector<std::vector<std::string>> commands(1);
   std::string word;
   char quote = 0;
@@ -63,7 +67,7 @@ std::vector<std::vector<std::string>> commands_of(const std::string& line) {
       quote = ch;
     else if (ch == '#' && word.empty())
       break;
-    else if (ch == '|' || ch == ';' || ch == '&' || ch == '(' || ch == ')')
+    else if (ch == '|' || ch == ';' || ch == '&' || (ch == '(' && !is_call(word)) || ch == ')')
       end_word(), commands.emplace_back();
     else if (ch == ' ')
       end_word();
@@ -181,6 +185,8 @@ TEST(Documents, TheTestSeesMistakes) {
   EXPECT_EQ(problem_of(app, {"bench", "train", "--preset", "tiny"}), "");
   const std::vector<std::vector<std::string>> words{{"echo", "a | b"}, {"tril", "x"}};
   EXPECT_EQ(commands_of("echo \"a | b\" | tril x  # why"), words);
+  EXPECT_EQ(commands_of("find_package(tril QUIET)")[0][0], "find_package(tril");
+  EXPECT_EQ(commands_of("x=$(tril y)")[1][0], "tril");
   const std::vector<std::string> code{"tril c", "a b"};
   EXPECT_EQ(code_of(test::read_markdown("see `tril c`.\n```\na \\\nb\n```\n```cpp\nx;\n```\n")), code);
   EXPECT_EQ(code_of(test::read_markdown("```\n$ tril c\ntril: an error\n```\n")), std::vector<std::string>{"tril c"});
