@@ -42,10 +42,10 @@ HubState check_hub(const std::function<std::string(const std::string& name)>& va
   const fs::space_info space = fs::space(place, unknown);
   if (!unknown) state.free_bytes = static_cast<std::int64_t>(space.available);
   if (!fs::is_directory(place, unknown) || access(place.c_str(), W_OK | X_OK) != 0)
-    state.findings.push_back({"hub-cache-unwritable", Severity::warning,
-                              fmt::format("{} is not a directory that can be written to", printable(place.string(), 200)),
-                              "no model can be downloaded",
-                              "change its permissions, or set HF_HUB_CACHE to another directory"});
+    state.findings.push_back(
+        {"hub-cache-unwritable", Severity::warning,
+         fmt::format("{} is not a directory that can be written to", printable(place.string(), 200)),
+         "no model can be downloaded", "change its permissions, or set HF_HUB_CACHE to another directory"});
   constexpr std::int64_t little = 1'000'000'000;
   if (state.free_bytes >= 0 && state.free_bytes < little)
     state.findings.push_back({"hub-disk-full", Severity::warning,

@@ -19,8 +19,9 @@ struct MultiplyAdds {
 
 struct ModelCost {
   std::int64_t length = 0;  ///< tokens of the text, and of the source
-  MultiplyAdds token;       ///< of the text's last token, with logits
-  MultiplyAdds source;  ///< of a source token, with its keys and values for the decoder: the mean over `length` tokens
+  MultiplyAdds token = {};  ///< of the text's last token, with logits
+  MultiplyAdds source =
+      {};  ///< of a source token, with its keys and values for the decoder: the mean over `length` tokens
   double cache_bytes = 0;   ///< keys and values of one more token, in float32; 0: none
   double state_bytes = 0;   ///< of recurrent layers, of each row, whatever its length
   double memory_bytes = 0;  ///< keys and values of a source token, in float32
