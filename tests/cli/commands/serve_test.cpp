@@ -170,7 +170,7 @@ TEST(Serve, OnlyNamesThatNobodyReadsAreToldOf) {
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(test::test_dir()) / folder)) {
       const std::string name = entry.path().filename().string();
       if (entry.path().extension() != ".cpp" && entry.path().extension() != ".h") continue;
-      if (name == "serve_test.cpp") continue;
+      if (name == "serve_test.cpp" || name == "doctor_test.cpp") continue;  // they misspell names
       const std::string text = file_text(entry.path().string());
       for (std::sregex_iterator at(text.begin(), text.end(), literal), end; at != end; ++at, ++seen)
         EXPECT_EQ(said({(*at)[1].str() + "=1"}).size(), 0u) << (*at)[1] << " of " << entry.path();
