@@ -7,7 +7,7 @@ SECONDS_EACH ?= 600
 RUNS_EACH ?=
 PYTHON ?= python3
 
-.PHONY: help deps configure build wheel deb tarball image-root release demo programs test check golden soak arm64 bench cost format check-format layers tidy tidy-changed docs site clean
+.PHONY: help deps configure build wheel sdist deb tarball image-root release demo programs test check golden soak arm64 bench cost format check-format layers tidy tidy-changed docs site clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -25,6 +25,9 @@ build: configure ## the program, at build/tril
 
 wheel: deps ## the Python package of this machine, in build-wheel/dist: make wheel PYTHON="python3.11 python3.12"
 	@scripts/make_wheel.sh build-wheel/dist $(PYTHON)
+
+sdist: ## the Python package as source, in build-wheel/dist: pip install FILE compiles it
+	@scripts/make_sdist.sh build-wheel/dist
 
 deb: deps ## the Debian packages of this machine's release, in build-deb/dist
 	@scripts/deps.sh debhelper dh-python fakeroot lintian python3-dev python3-pip
@@ -65,6 +68,7 @@ soak: configure ## the long forms of the fuzz, kill and soak tests (SECONDS_EACH
 	@scripts/deps.sh sanitizers
 	@cmake --build $(BUILD) -j $(JOBS)
 	@cd $(BUILD) && TRIL_ROUNDS=100000 TRIL_KILLS=50 TRIL_SOAK_WORK=100000000 TRIL_SOAK_UPDATES=10000 TRIL_SOAK_SENTENCES=200000 TRIL_SOAK_LINES=1000000 TRIL_SOAK_CALLS=10000 TRIL_SOAK_BUILDS=1 ctest --output-on-failure -R '[Ff]uzz|[Kk]ill|Soak'
+	@scripts/check_abi.sh
 	@TRIL_SOAK_SECONDS=1800 TRIL_SLOW_CLIENTS=256 $(BUILD)/tests/test_serve --gtest_filter='*Soak*'
 	@TRIL_SOAK_RANK_SECONDS=1200 $(BUILD)/tests/test_cli --gtest_filter='RankSoak.*'
 	@scripts/deps.sh mkdocs-material doxygen && scripts/make_site.sh

@@ -10,6 +10,7 @@ shift
 cd "$(dirname "$0")/.."
 work=$PWD/build-wheel
 mkdir -p "$work" "$output"
+scripts/trim_icu.sh "$work/trimmed"  # 7 MB of the wheel
 
 for python in "$@"; do
   version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
@@ -23,6 +24,6 @@ for python in "$@"; do
   bin=$(dirname "$("$python" -c 'import sys; print(sys.executable)')")
   rm -rf "$work/raw-$version" && mkdir "$work/raw-$version"
   "$python" -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir "$work/raw-$version" ./python
-  PATH=$bin:$PATH "$python" -m auditwheel repair --strip --wheel-dir "$output" "$work/raw-$version"/*.whl
+  PATH=$bin:$PATH LD_LIBRARY_PATH=$work/trimmed "$python" -m auditwheel repair --strip --wheel-dir "$output" "$work/raw-$version"/*.whl
 done
 ls -l "$output"/*.whl

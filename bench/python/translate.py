@@ -2,12 +2,14 @@
 
 python bench/python/translate.py MODEL FILE [--threads N] [--beam-size N] [--repeat N] [--ctranslate2 DIR]
 
-Each is timed alternately, and the fastest run counts. The program is timed without its start: the time for no lines is subtracted.
+All are timed in turn, --repeat times, after one round that does not count. The median counts; its spread is that of the middle half
+of the runs. The program is timed without its start: the median time for no lines is subtracted.
 With --ctranslate2, DIR is the same model as CTranslate2 converted it; both get the same tokens.
 """
 
 import argparse
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -28,7 +30,7 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--beam-size", type=int, default=4)
     parser.add_argument("--precision")
-    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--repeat", type=int, default=7)
     parser.add_argument("--program", default=os.environ.get("TRIL_PROGRAM"))
     parser.add_argument("--ctranslate2")
     o = parser.parse_args()
@@ -61,15 +63,25 @@ def main():
         works["CTranslate2"] = lambda: theirs.translate_batch(tokens, **given)
         works["tril.compat.ctranslate2"] = lambda: ours.translate_batch(tokens, **given)
 
-    best = {}
-    for _ in range(o.repeat):
+    runs = {name: [] for name in works}
+    found = {}
+    for number in range(o.repeat + 1):
         for name, work in works.items():
-            seconds, _ = timed(work)
-            best[name] = min(best.get(name, seconds), seconds)
-    for name, seconds in best.items():
-        print(f"{name:>24}  {seconds:8.3f} s  {len(texts) / seconds:9.1f} texts/s")
-    alone = best["program"] - best["program, no lines"]
-    print(f"the package takes {best['tril'] / alone:.3f} times the program's time")
+            seconds, found[name] = timed(work)
+            if number > 0:
+                runs[name].append(seconds)
+    if found["tril"] != found["program"]:
+        sys.exit("the package and the program translate differently")
+    median = {name: statistics.median(seconds) for name, seconds in runs.items()}
+    for name, seconds in runs.items():
+        low, _, high = statistics.quantiles(seconds, n=4)
+        spread = (high - low) / median[name]
+        print(f"{name:>24}  {median[name]:8.3f} s  +-{spread / 2:4.0%}  {len(texts) / median[name]:9.1f} texts/s")
+    alone = median["program"] - median["program, no lines"]
+    print(f"the package takes {median['tril'] / alone:.3f} times the program's time")
+    if o.ctranslate2:
+        ours = median["CTranslate2"] / median["tril.compat.ctranslate2"]
+        print(f"tril.compat.ctranslate2 is {ours:.2f} times as fast as CTranslate2")
 
 
 if __name__ == "__main__":

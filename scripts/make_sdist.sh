@@ -1,0 +1,22 @@
+#!/bin/sh
+# Makes the source archive of the Python package: what `pip install tril-VERSION.tar.gz` compiles, with python/pyproject.toml at the
+# top. Takes the files that git has.
+#   make_sdist.sh FOLDER
+set -eu
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)
+cd "$(dirname "$0")/.."
+version=$(sed -nE 's/^project\(tril VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
+name=tril-$version
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/$name"
+git ls-files CMakeLists.txt LICENSE README.md cmake examples include python src | tar -cf - -T - | tar -xf - -C "$scratch/$name"
+cd "$scratch/$name"
+sed -E -e 's|^(cmake.source-dir = )"\.\."|\1"."|' -e 's|"\.\./|"|' -e 's|^(readme = )"|\1"python/|' \
+  -e 's|^(wheel.packages = )\["tril"\]|\1["python/tril"]|' python/pyproject.toml >pyproject.toml
+rm python/pyproject.toml
+printf 'Metadata-Version: 2.1\nName: tril\nVersion: %s\n' "$version" >PKG-INFO
+cd ..
+tar --owner=0 --group=0 --sort=name -czf "$folder/$name.tar.gz" "$name"
+ls -l "$folder/$name.tar.gz"
