@@ -1,7 +1,6 @@
 #include "doctor/expected_speed.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "perf/model_parts.h"
 #include "perf/product_rates.h"
@@ -15,7 +14,8 @@ std::int64_t context_that_fits(const model::Model& m, const train::ModelCost& co
   const auto bounded = [&](std::int64_t tokens) { return positions > 0 ? std::min(tokens, positions) : tokens; };
   if (memory > 0 && weights + cost.state_bytes > static_cast<double>(memory)) return 0;
   if (memory == 0 || cost.cache_bytes == 0) return positions > 0 ? positions : -1;
-  return bounded(std::llround((static_cast<double>(memory) - weights - cost.state_bytes) / cost.cache_bytes));
+  const double for_cache = static_cast<double>(memory) - weights - cost.state_bytes;
+  return bounded(static_cast<std::int64_t>(for_cache / cost.cache_bytes));
 }
 
 }  // namespace

@@ -50,6 +50,14 @@ std::int64_t kilobytes_in(const std::string& path, std::string_view name) {
   return number_in(value_in(path, name)).value_or(0) * 1024;
 }
 
+// The number in a line such as "inactive_file 123"; 0 if there is none.
+std::int64_t number_after(std::string_view name, const std::string& path) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(name)) return number_in(std::string_view(line).substr(name.size())).value_or(0);
+  return 0;
+}
+
 // Each core is listed by the threads that share it.
 int physical_cores_in(const std::string& directory, int otherwise) {
   std::set<std::string> cores;
@@ -94,8 +102,11 @@ Machine read_machine(const std::string& root) {
   m.available_memory = kilobytes_in(root + "/proc/meminfo", "MemAvailable");
   m.memory_limit = number_in(first_line(root + "/sys/fs/cgroup/memory.max"));  // "max": no limit
   if (m.memory_limit) {
-    const std::int64_t used = number_in(first_line(root + "/sys/fs/cgroup/memory.current")).value_or(0);
-    m.available_memory = std::min(m.available_memory, std::max<std::int64_t>(0, *m.memory_limit - used));
+    // memory.current counts cached pages of files too, which the system takes back when a process needs them.
+    const std::int64_t used = number_in(first_line(root + "/sys/fs/cgroup/memory.current")).value_or(0) -
+                              number_after("inactive_file ", root + "/sys/fs/cgroup/memory.stat");
+    const std::int64_t available = *m.memory_limit - std::max<std::int64_t>(0, used);
+    m.available_memory = std::min(m.available_memory, std::max<std::int64_t>(0, available));
   }
   m.huge_pages = chosen_in(first_line(root + "/sys/kernel/mm/transparent_hugepage/enabled"));
   m.governor = first_line(root + "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");

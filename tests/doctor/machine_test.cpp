@@ -47,7 +47,8 @@ TEST(Machine, IsReadFromFiles) {
   root.put("sys/devices/system/node/node0/x", ""), root.put("sys/devices/system/node/node1/x", "");
   root.put("sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]\n");
   root.put("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
-  root.put("sys/fs/cgroup/memory.max", "3145728\n"), root.put("sys/fs/cgroup/memory.current", "1048576\n");
+  root.put("sys/fs/cgroup/memory.max", "3145728\n"), root.put("sys/fs/cgroup/memory.current", "1572864\n");
+  root.put("sys/fs/cgroup/memory.stat", "file 700000\ninactive_file 524288\nactive_file 175712\n");
   const Machine m = read_machine(root.dir.path());
   EXPECT_EQ(m.processor, "Some Processor @ 2 GHz");
   EXPECT_EQ(m.memory, 8192 * 1024);
