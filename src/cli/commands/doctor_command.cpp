@@ -80,6 +80,12 @@ doctor::MachineRates measured(Context& c, nlohmann::ordered_json& machine) {
   return rates;
 }
 
+// What the expected speeds of a model depend on.
+struct MeasuredMachine {
+  doctor::MachineRates rates;
+  std::int64_t available_memory = 0;  ///< bytes; 0: not known
+};
+
 doctor::Findings memory_findings(const std::vector<doctor::ExpectedSpeed>& speeds, nn::Precision stored,
                                  std::int64_t memory) {
   for (const doctor::ExpectedSpeed& s : speeds) {
@@ -97,17 +103,16 @@ doctor::Findings memory_findings(const std::vector<doctor::ExpectedSpeed>& speed
   return {};
 }
 
-// What a sound model costs, and how fast it should be.
-nlohmann::ordered_json speed_json(const doctor::CheckedModel& checked, const DoctorOptions& o, Context& c,
-                                  const doctor::MachineRates& rates, const doctor::Machine& machine,
-                                  doctor::Findings& findings) {
+// What a model costs, and how fast it should be. @param most  tokens of a text
+nlohmann::ordered_json speed_json(const doctor::CheckedModel& checked, std::int64_t most, Context& c,
+                                  const MeasuredMachine& machine, doctor::Findings& findings) {
   nlohmann::ordered_json out;
   const std::int64_t positions = checked.model->max_positions();
-  const std::int64_t length = positions > 0 ? std::min(o.length, positions) : o.length;
+  const std::int64_t length = positions > 0 ? std::min(most, positions) : most;
   try {
     const auto zeros = model::make(*checked.source);
     const train::ModelCost cost = train::cost_of(*zeros, length);
-    const auto speeds = doctor::expected_speeds(c, *checked.model, cost, rates, machine.available_memory);
+    const auto speeds = doctor::expected_speeds(c, *checked.model, cost, machine.rates, machine.available_memory);
     out["length"] = length;
     out["expected"] = nlohmann::ordered_json::array();
     for (const doctor::ExpectedSpeed& s : speeds) out["expected"].push_back(json_of(s));
@@ -142,7 +147,8 @@ int examine(const DoctorOptions& o, const Invocation& invocation) {
       out["model"].update({{"family", checked.model->family()},
                            {"encoder", checked.model->has_encoder()},
                            {"parameters", checked.model->parameters().count()}});
-      if (!o.no_speed) out["model"].update(speed_json(checked, o, c, rates, machine, findings));
+      if (!o.no_speed)
+        out["model"].update(speed_json(checked, o.length, c, {rates, machine.available_memory}, findings));
     }
   }
   const bool sound = !doctor::is_anything_wrong(findings);
@@ -164,8 +170,8 @@ void add_doctor(App& app) {
            .summary = "show what this machine and a model can do, what is wrong, and what to try",
            .description =
                "Measures the machine for about two seconds, checks a model's files without loading it, and computes "
-               "how fast "
-               "the model should be in each precision. Exits with 1 if something is wrong. Each finding has an id for "
+               "how fast the model should be in each precision. Exits with 1 if something is wrong. Each finding has "
+               "an id for "
                "scripts; docs/doctor.md lists them.",
            .examples = {{"tril doctor", "the machine and the settings"},
                         {"tril doctor models/de", "with the speed that a model should reach"},

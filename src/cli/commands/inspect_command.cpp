@@ -280,8 +280,8 @@ void add_inspect(App& app) {
        .description =
            "Reads config.json, the headers of the weight files and every `tril pack` image in full; exits with 1 if a "
            "weight that the configuration requires is missing or has a different shape, or if an image is damaged. "
-           "Shows "
-           "the parameters by part, the multiply-adds of one token, and the memory that a token takes in the cache.",
+           "Shows the parameters by part, the multiply-adds of one token, and the memory that a token takes in the "
+           "cache.",
        .examples = {{"tril inspect models/de", "a summary"},
                     {"tril inspect models/llama --length 4096", "with the operations of token 4096"},
                     {"tril inspect adapters/legal", "what a PEFT adapter changes"},
