@@ -176,6 +176,7 @@ std::vector<std::uint8_t> masked_everywhere(const search::AttentionMaps& maps) {
   for (const search::AttentionMaps::Layer& l : maps.layers)
     for (std::size_t i = 0; i < masked.size(); ++i)
       masked[i] = masked[i] != 0 && !l.masked.empty() && l.masked[i] != 0 ? 1 : 0;
+  if (std::find(masked.begin(), masked.end(), 1) == masked.end()) masked.clear();
   return masked;
 }
 
