@@ -77,7 +77,8 @@ class ExpertLists {
   std::map<std::string_view, std::set<std::int64_t>> members_;
 };
 
-double share_of_list(const model::Model& m, const ExpertLists& lists, const nn::Parameter& p) {
+// The fraction of a weight's uses per token: k / E for one of E routed experts of which a token takes k, otherwise 1.
+double share_per_token(const model::Model& m, const ExpertLists& lists, const nn::Parameter& p) {
   const std::int64_t experts = lists.size_of_list(p), taken = m.experts_per_token();
   return experts > 0 && taken > 0 && taken < experts ? static_cast<double>(taken) / static_cast<double>(experts) : 1;
 }
@@ -99,10 +100,6 @@ PartKind kind_of(const nn::Parameter& p) {
   return p.gathered ? PartKind::embeddings : kind_of_name(lower(p.name));
 }
 
-double share_per_token(const model::Model& m, const nn::Parameter& p) {
-  return share_of_list(m, ExpertLists(m), p);
-}
-
 std::vector<ModelPart> parts_of(const model::Model& m) {
   std::map<std::pair<bool, PartKind>, ModelPart> parts;
   const ExpertLists lists(m);
@@ -112,7 +109,7 @@ std::vector<ModelPart> parts_of(const model::Model& m) {
     ModelPart& part = parts[{!encoder, kind}];
     part.encoder = encoder, part.kind = kind;
     part.parameters += p.shape.count();
-    part.active += static_cast<double>(p.shape.count()) * share_of_list(m, lists, p);
+    part.active += static_cast<double>(p.shape.count()) * share_per_token(m, lists, p);
   }
   std::vector<ModelPart> list;
   for (const auto& [key, part] : parts) list.push_back(part);
@@ -132,7 +129,7 @@ double step_weight_bytes(const model::Model& m, nn::Precision precision) {
     else if (p.in_products && precision == nn::Precision::bf16)
       size = values * 2;
     const bool by_row = !p.in_products && p.shape.rank() > 1 && kind_of(p) == PartKind::embeddings;
-    bytes += (by_row ? size / rows : size) * share_of_list(m, lists, p);
+    bytes += (by_row ? size / rows : size) * share_per_token(m, lists, p);
   }
   return bytes;
 }

@@ -41,9 +41,6 @@ std::vector<ModelPart> parts_of(const model::Model& m);
 /// The kind of a weight, by its name, unless its rows are read by number.
 PartKind kind_of(const nn::Parameter& p);
 
-/// The fraction of a weight's uses per token: k / E for one of E routed experts of which a token takes k, otherwise 1.
-double share_per_token(const model::Model& m, const nn::Parameter& p);
-
 /// Bytes of weights that one step of one token reads in `precision`: every matrix of a product, and one row of each embedding
 /// table. Of experts, those that a token takes. Leaves out the encoder of a model that has one.
 double step_weight_bytes(const model::Model& m, nn::Precision precision);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t most_bases = 16;  // each has a table of angles
 
-// The number of the rotary positions with this base; 0: the layer has none.
+// The number of the rotary positions with this base, as in rope_of_layer. Base 0: none.
 std::int32_t rope_with(LlamaLikeConfig& k, double theta) {
   if (theta == 0) return -1;
   if (theta == k.rope.theta) return 0;
