@@ -18,7 +18,7 @@ std::vector<std::string> codes_of(const KnownLanguages& languages) {
 /// Public codes of names, each computed once: a look-up in ICU's tables takes some 20 us, and a model of 200 languages has 40,000
 /// pairs.
 class PublicCodes {
-public:
+ public:
   std::vector<std::string> of(std::vector<std::string> names) {
     for (std::string& name : names) {
       auto [known, is_new] = codes_.try_emplace(name);
@@ -28,7 +28,7 @@ public:
     return names;
   }
 
-private:
+ private:
   std::map<std::string, std::string> codes_;
 };
 
