@@ -15,7 +15,7 @@ namespace {
 
 constexpr int rate_windows = 3;  // the best one counts: other programs may be using the machine
 constexpr double rate_window_seconds = 0.025;
-constexpr std::int64_t prompt_rows = 128;
+constexpr std::int64_t prompt_rows = 128, most_layer_bytes = std::int64_t{1} << 28;
 
 // Every value of the weights, whatever its type, is a harmless number: 0.0115 as a float, 60 as an integer.
 void fill(nn::Parameters& p, nn::Precision precision) {
@@ -38,6 +38,13 @@ double best_rate_of(const std::function<void()>& call) {
   return best;
 }
 
+// The bytes of two matrices, to a width and back.
+std::int64_t layer_bytes(std::int64_t width, std::int64_t inner, nn::Precision precision) {
+  nn::Parameters one;
+  const nn::Linear sizer(one, "sizer", width, inner, {.bias = false});
+  return 2 * static_cast<std::int64_t>(one.serving_bytes(precision));
+}
+
 Tensor rows_of_ones(const Context& c, std::int64_t rows, std::int64_t width) {
   return c.upload<float>(std::vector<float>(as_size(rows * width), 1.0f), {rows, width});
 }
@@ -45,11 +52,13 @@ Tensor rows_of_ones(const Context& c, std::int64_t rows, std::int64_t width) {
 }  // namespace
 
 ProductRates measure_product_rates(Context& c, nn::Precision precision, const MeasuredWeights& weights) {
-  const std::int64_t width = std::max<std::int64_t>(weights.width, 64), inner = 4 * width;
-  nn::Parameters one;
-  const nn::Linear sizer(one, "sizer", width, inner, {.bias = false});
-  const auto matrix_bytes = static_cast<std::int64_t>(one.serving_bytes(precision));
-  const std::int64_t layers = std::max<std::int64_t>(1, weights.bytes / (2 * matrix_bytes));
+  const std::int64_t width = std::max<std::int64_t>(weights.width, 64);
+  const std::int64_t whole_bytes = layer_bytes(width, 4 * width, precision);
+  // A wide layer is measured in part: the model may be one that does not fit into memory.
+  const std::int64_t inner = whole_bytes <= most_layer_bytes
+                                 ? 4 * width
+                                 : std::max<std::int64_t>(64, 4 * width * most_layer_bytes / whole_bytes / 64 * 64);
+  const std::int64_t layers = std::max<std::int64_t>(1, weights.bytes / layer_bytes(width, inner, precision));
   nn::Parameters p;
   std::vector<nn::Linear> up, down;
   for (std::int64_t i = 0; i < layers; ++i) {

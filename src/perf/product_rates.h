@@ -9,7 +9,8 @@
 
 namespace tril::train {
 
-/// The matrices to measure with: those of a feed-forward layer of this width, as many as take `bytes`.
+/// The matrices to measure with: those of a feed-forward layer of this width, as many as take `bytes`. Of a layer
+/// of more than 256 MiB, a part.
 struct MeasuredWeights {
   std::int64_t width = 1024;
   std::int64_t bytes = std::int64_t{1} << 27;
