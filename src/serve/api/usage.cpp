@@ -19,6 +19,16 @@ namespace tril::serve {
 namespace {
 
 constexpr std::chrono::seconds between_saves(5);
+constexpr std::int64_t most_counted = 1'000'000'000'000'000'000;
+constexpr const char* advice = "restore it, or move it away: counts then begin at 0";
+
+nlohmann::json saved_counts(const std::string& file) {
+  try {
+    return read_json(file);
+  } catch (const Error& e) {
+    fail(e.where(), e.message(), e.hint().empty() ? advice : e.hint());
+  }
+}
 
 }  // namespace
 
@@ -39,17 +49,16 @@ Usage::~Usage() {
 }
 
 void Usage::read() {
-  const nlohmann::json content = read_json(file_);
+  const nlohmann::json content = saved_counts(file_);
   const auto all = content.is_object() ? content.find("characters") : content.end();
   bool is_sound = content.is_object() && all != content.end() && all->is_object();
   if (is_sound)
     for (const auto& [account, characters] : all->items()) {
-      is_sound = is_sound && characters.is_number_integer() && characters >= 0;
+      is_sound = is_sound && characters.is_number_integer() && characters >= 0 && characters <= most_counted;
       if (is_sound) characters_[account] = characters.get<std::int64_t>();
     }
   if (!is_sound)
-    fail(printable(file_, 400), "expected {\"characters\": {\"OWNER\": 1234}}, with counts of 0 or more",
-         "restore it, or move it away: counts then begin at 0");
+    fail(printable(file_, 400), "expected {\"characters\": {\"OWNER\": 1234}}, with counts from 0 to 10^18", advice);
 }
 
 void Usage::save_changes() {
