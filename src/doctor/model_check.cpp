@@ -34,9 +34,9 @@ class ModelChecks {
     permissions();
     if (attempt("model-unknown", "no command can open it", [&] { out_.source = model::ModelSource::open(path_); }) &&
         configuration()) {
-      weights();
+      const bool readable = weights();
       tokenizer();
-      packed();
+      if (readable) packed();
     }
     return std::move(out_);
   }
@@ -64,10 +64,15 @@ class ModelChecks {
     if (fs::is_directory(path_, unreadable))
       for (fs::directory_iterator at(path_, unreadable), end; !unreadable && at != end; at.increment(unreadable))
         paths.push_back(at->path());
-    for (const fs::path& one : paths)
-      if (fs::exists(one, unreadable) && access(one.c_str(), R_OK) != 0)
+    for (const fs::path& one : paths) {
+      const bool folder = fs::is_directory(one, unreadable);
+      // A directory in that of the model, such as the checkpoints of a run, is not needed to open the model.
+      if ((folder && one != path_) || access(one.c_str(), F_OK) != 0) continue;
+      if (access(one.c_str(), folder ? R_OK | X_OK : R_OK) != 0)
         add("file-permissions", Severity::error, fmt::format("{} may not be read", printable(one.string(), 200)),
-            "the model cannot be opened", fmt::format("chmod a+r {}", printable(one.string(), 200)));
+            "the model cannot be opened",
+            fmt::format("chmod a+r{} {}", folder ? "x" : "", printable(one.string(), 200)));
+    }
   }
 
   bool configuration() {
@@ -96,13 +101,17 @@ class ModelChecks {
     }
   }
 
-  void weights() {
-    if (!out_.source->has_weights()) {
+  // True if the weights can be read.
+  bool weights() {
+    bool there = false;
+    if (!attempt("weights-missing", "the model cannot be loaded", [&] { there = out_.source->has_weights(); }))
+      return false;
+    if (!there) {
       add("weights-missing", Severity::error, fmt::format("{} has no weights", printable(path_.string(), 200)),
           "the model cannot be loaded", "download the model again, or copy all of its files");
-      return;
+      return false;
     }
-    attempt("weights-damaged", "the model cannot be loaded", [&] {
+    return attempt("weights-damaged", "the model cannot be loaded", [&] {
       if (const std::string problem = problem_of_weights(*out_.model, out_.source->weights()); !problem.empty())
         add("weights-incomplete", Severity::error, problem, "the model cannot be loaded",
             "download the model again; `tril inspect` shows what its files hold");
@@ -110,7 +119,9 @@ class ModelChecks {
   }
 
   void tokenizer() {
-    if (!out_.source->has_tokenizer()) {
+    bool there = false;
+    if (!attempt("tokenizer-missing", "no text can be read", [&] { there = out_.source->has_tokenizer(); })) return;
+    if (!there) {
       add("tokenizer-missing", Severity::error, "there is no tokenizer",
           "the model reads and writes ids only, not text",
           "copy the files of the tokenizer beside the weights: tokenizer.json, or the SentencePiece or vocabulary "
@@ -167,7 +178,9 @@ class ModelChecks {
   void packed() {
     using enum nn::Precision;
     for (const nn::Precision precision : {fp32, bf16, int8, int4}) {
-      const auto state = model::packed_image_state(*out_.source, precision);
+      std::optional<model::PackedState> state;
+      attempt("packed-image", "the model starts more slowly, without it",
+              [&] { state = model::packed_image_state(*out_.source, precision); });
       if (!state || *state == model::PackedState::sound) continue;
       add("packed-image", *state == model::PackedState::damaged ? Severity::error : Severity::warning,
           fmt::format(

@@ -54,7 +54,7 @@ std::vector<GivenValue> read_environment(const Fields& fields) {
 std::vector<std::string> unknown_settings(const Fields& fields, std::span<const std::string> settings) {
   std::vector<std::string> known;
   for (const Field& field : fields) known.push_back(variable_of(field.name()));
-  known.emplace_back("API_KEY");
+  for (const char* name : {"API_KEY", "INSTRUCTION_SET"}) known.emplace_back(name);
   std::vector<std::string> list;
   for (std::string_view setting : settings) {
     std::string_view name = setting.substr(0, setting.find('='));

@@ -120,6 +120,30 @@ TEST(Doctor, EachFindingOfADamagedModel) {
             Ids{"packed-image"});
 }
 
+// A file that cannot be opened is a finding, whatever it is for.
+TEST(Doctor, DanglingLinks) {
+  const ScratchFolder folder;
+  const std::string sound = write_tower(folder);
+  const std::vector<std::pair<std::string, Ids>> cases{{"model.safetensors", {"weights-missing"}},
+                                                       {"packed-int8.tril", {"packed-image"}}};
+  for (const auto& [file, expected] : cases) {
+    const std::string model = folder.at("linked-" + file);
+    fs::copy(sound, model);
+    fs::remove(model + "/" + file);
+    fs::create_symlink("/nowhere/at/all", model + "/" + file);
+    EXPECT_EQ(examine(model).wrong, expected) << file;
+  }
+}
+
+TEST(Doctor, DamagedWeightsWithAPackedImage) {
+  const ScratchFolder folder;
+  const std::string model = write_tower(folder);
+  const Ran ran = run_tril({"pack", "-m", model, "--precision", "int8"});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  fs::resize_file(model + "/model.safetensors", 5000);
+  EXPECT_EQ(examine(model).wrong, Ids{"weights-damaged"});
+}
+
 TEST(Doctor, NamesTheNearestFamily) {
   const ScratchFolder folder;
   const std::string model = write_tower(folder);
@@ -156,6 +180,10 @@ TEST(Doctor, SettingsThatNoCommandKnows) {
   EXPECT_EQ(e.wrong, Ids{"setting-unknown"});
   EXPECT_EQ(e.code, 1);
   EXPECT_NE(e.report["findings"].dump().find("did you mean TRIL_QUEUE_SIZE"), std::string::npos);
+  ASSERT_EQ(setenv("TRIL_INSTRUCTON_SET", "avx2", 1), 0);
+  const Examined kernels = examine("");
+  unsetenv("TRIL_INSTRUCTON_SET");
+  EXPECT_NE(kernels.report["findings"].dump().find("did you mean TRIL_INSTRUCTION_SET"), std::string::npos);
 }
 
 // With speed: every precision, and the memory that the weights take.
