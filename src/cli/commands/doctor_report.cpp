@@ -21,8 +21,13 @@ std::string gibibytes(const DoctorJson& bytes) {
   return fmt::format("{:.1f} GiB", bytes.get<double>() / (1 << 30));
 }
 
+// Three digits or more, never with an exponent.
+std::string figure(double number) {
+  return number < 999.5 ? fmt::format("{:.3g}", number) : fmt::format("{:.0f}", number);
+}
+
 std::string billions(const DoctorJson& number, const char* unit) {
-  return fmt::format("{:.3g} {}", number.get<double>() / 1e9, unit);
+  return fmt::format("{} {}", figure(number.get<double>() / 1e9), unit);
 }
 
 std::string machine_text(const DoctorJson& m) {
@@ -72,9 +77,9 @@ std::string model_text(const DoctorJson& m) {
                       m["encoder"].get<bool>() ? "source tokens/s" : "prompt tokens/s", "context");
   for (const DoctorJson& s : m["expected"]) {
     const std::int64_t context = s["context"].is_null() ? -1 : s["context"].get<std::int64_t>();
-    text += fmt::format("  {:<12} {:>6.0f} MiB {:>14.4g} {:>16.4g} {:>14}\n", s["precision"].get<std::string>(),
-                        s["bytes"].get<double>() / (1 << 20), s["tokens_per_second"].get<double>(),
-                        s["prompt_tokens_per_second"].get<double>(),
+    text += fmt::format("  {:<12} {:>6.0f} MiB {:>14} {:>16} {:>14}\n", s["precision"].get<std::string>(),
+                        s["bytes"].get<double>() / (1 << 20), figure(s["tokens_per_second"].get<double>()),
+                        figure(s["prompt_tokens_per_second"].get<double>()),
                         context < 0    ? "any"
                         : context == 0 ? "does not fit"
                                        : std::to_string(context));
