@@ -38,7 +38,7 @@ std::optional<std::int32_t> find_first_id(const JsonObject& o, std::string_view 
 std::optional<std::int64_t> find_count(const JsonObject& o, std::string_view key) {
   const auto n = o.find<std::int64_t>(key);
   if (n && (*n < 0 || *n > std::numeric_limits<std::int32_t>::max()))
-    o.fail_at(key, "expected a count of at least 0, got " + std::to_string(*n));
+    o.fail_at(key, "expected a count from 0 to 2147483647, got " + std::to_string(*n));
   return n;
 }
 
