@@ -148,7 +148,8 @@ TEST_F(DeeplApi, UsageIsKeptOverARestart) {
   request("POST", "/v2/translate", body, key, 456);
   TearDown();
   models.reset();
-  for (const char* bad : {"[]", "{\"characters\": {\"a\": -1}}", "{\"characters\": {\"a\": \"1\"}}"}) {
+  for (const char* bad : {"[]", "{\"characters\": {\"a\": -1}}", "{\"characters\": {\"a\": \"1\"}}",
+                          "{\"characters\": {\"a\": 9223372036854775807}}"}) {
     directory.write("usage.counts", bad);
     EXPECT_TRUE(contains(error_of([&] { Usage usage(o.usage_file); }), "usage.counts", "expected"));
   }
