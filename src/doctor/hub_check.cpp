@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/printable.h"
@@ -23,6 +25,16 @@ fs::path existing(fs::path path) {
   return path;
 }
 
+// A URL without the name and password that it may hold.
+std::string without_login(std::string url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme == std::string::npos) return url;
+  const std::size_t begin = scheme + 3, end = std::min(url.find_first_of("/?#", begin), url.size());
+  const std::size_t at = std::string_view(url).substr(begin, end - begin).rfind('@');
+  if (at != std::string_view::npos) url.erase(begin, at + 1);
+  return url;
+}
+
 }  // namespace
 
 HubState check_hub(const std::function<std::string(const std::string& name)>& variable) {
@@ -35,7 +47,7 @@ HubState check_hub(const std::function<std::string(const std::string& name)>& va
                               "no model can be downloaded or found by its name", e.hint()});
     return state;
   }
-  state.cache = settings.cache, state.endpoint = settings.endpoint, state.offline = settings.offline;
+  state.cache = settings.cache, state.endpoint = without_login(settings.endpoint), state.offline = settings.offline;
   state.has_token = !settings.token.empty(), state.token_origin = settings.token_origin;
   const fs::path place = existing(settings.cache);
   std::error_code unknown;

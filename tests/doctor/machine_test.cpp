@@ -116,6 +116,8 @@ TEST(HubState, NamesTheTokensPlaceAndNotTheToken) {
   EXPECT_EQ(state.token_origin, "HF_TOKEN");
   EXPECT_GE(state.free_bytes, 0);
   EXPECT_FALSE(has(state.findings, "hub-settings"));
+  variables["HF_ENDPOINT"] = "https://name:password@mirror.example/hub";
+  EXPECT_EQ(check_hub(variable).endpoint, "https://mirror.example/hub");
   variables["HF_ENDPOINT"] = "no url";
   EXPECT_TRUE(has(check_hub(variable).findings, "hub-settings"));
   variables["HF_ENDPOINT"] = "";

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/message_text.h"
+#include "base/printable.h"
 #include "model_io/registry.h"
 
 namespace tril::cli {
@@ -14,7 +15,7 @@ namespace {
 using DoctorJson = nlohmann::ordered_json;
 
 std::string line_of(std::string_view name, const std::string& value) {
-  return fmt::format("{:<14} {}\n", name, value);
+  return fmt::format("{:<14} {}\n", name, printable(value, 1000));
 }
 
 std::string gibibytes(const DoctorJson& bytes) {
