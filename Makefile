@@ -46,7 +46,7 @@ image-root: deb ## the files of the container image, in build-image; docs/Docker
 release: wheel deb tarball ## all files of a release, in build-release: packages, archives, checksums, bill of materials
 	@scripts/packages/gather_release.sh build-release
 
-demo: build ## train a small model on text made on the spot, and translate with it (two minutes)
+demo: build ## train a small model on text made on the spot, and translate with it (two minutes after the build)
 	@$(BUILD)/tril demo
 
 programs: configure ## everything: the program, its tests, benchmarks and examples
