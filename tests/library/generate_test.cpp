@@ -55,7 +55,7 @@ TEST(LibraryGenerator, GivesTheTextsOfTheProgram) {
   }
 }
 
-TEST(LibraryGenerator, ObeysSchemasAndOtherModels) {
+TEST(LibraryGenerator, ObeysSchemasAndOtherModelsLikeTheProgram) {
   const v0::Model model = v0::Model::open(language_model);
   v0::Generator by_text(model, {{"max-new-tokens", 12}, {"json-schema", R"({"enum": [10, 200]})"}});
   const std::string text = by_text.generate("a dog");
