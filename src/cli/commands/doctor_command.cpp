@@ -133,7 +133,7 @@ int examine(const DoctorOptions& o, const Invocation& invocation) {
 
   Arena arena;
   Context c(arena);
-  Team team(threads);
+  Team team(std::min(threads, machine.usable_cores));  // more would wait for each other
   c.set_team(&team);
   nlohmann::ordered_json out{{"machine", json_of(machine)}, {"hub", json_of(hub)}};
   out["machine"]["threads"] = threads;
