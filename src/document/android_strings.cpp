@@ -84,7 +84,7 @@ std::string escape_android_cdata(std::string_view text, const Slot& slot) {
 }
 
 // At the beginning of a string these would begin a reference.
-std::string without_reference(std::string text) {
+std::string without_reference(const std::string& text) {
   return text.starts_with('@') || text.starts_with('?') ? "\\" + text : text;
 }
 

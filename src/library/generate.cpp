@@ -113,7 +113,7 @@ class GeneratorState {
       library::check_utf8(messages[i].content, where);
       list.push_back({{"role", messages[i].role}, {"content", messages[i].content}});
     }
-    const std::vector<std::int32_t> ids =
+    std::vector<std::int32_t> ids =
         model_->tokenizer->encode(template_->render({.messages = std::move(list),
                                                      .tools = nullptr,
                                                      .documents = nullptr,

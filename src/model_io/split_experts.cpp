@@ -74,7 +74,7 @@ WeightView columns_of_expert(const WeightView& all, std::int64_t e, std::int64_t
 
 }  // namespace
 
-std::vector<StoredTensor> split_experts(std::vector<StoredTensor> tensors,
+std::vector<StoredTensor> split_experts(const std::vector<StoredTensor>& tensors,
                                         std::map<std::string, std::string, std::less<>>& in_file) {
   std::map<std::string, LayerExperts> layers;  // by the name before ".experts"
   std::vector<StoredTensor> result;

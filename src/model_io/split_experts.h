@@ -15,7 +15,7 @@ namespace tril::model {
 /// the second form point into the file; values of the first are transposed when they are read.
 /// @param in_file  the files' names of the tensors, by name; those of the new ones are added
 /// @throws Error naming the tensor if one of the two is missing, or its shape is none of these
-std::vector<StoredTensor> split_experts(std::vector<StoredTensor> tensors,
+std::vector<StoredTensor> split_experts(const std::vector<StoredTensor>& tensors,
                                         std::map<std::string, std::string, std::less<>>& in_file);
 
 }  // namespace tril::model

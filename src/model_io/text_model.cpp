@@ -249,7 +249,7 @@ WeightFiles text_weights(const std::shared_ptr<const WeightFiles>& whole, const 
     contents.tensors.push_back(std::move(tensor));
   }
   if (config.get<std::string>("model_type", "") == "qwen3_vl_moe")
-    contents.tensors = split_experts(std::move(contents.tensors), in_file);
+    contents.tensors = split_experts(contents.tensors, in_file);
   std::string parts;
   for (const auto& [part, count] : ignored) parts += fmt::format("{}{} ({})", parts.empty() ? "" : ", ", part, count);
   if (!parts.empty())

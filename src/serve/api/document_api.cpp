@@ -121,9 +121,10 @@ void translate_file(Service& service, const CallPtr& call) {
   static const Json properties = file_schema()["properties"];
   FileForm form = read_file_form(call->request, "file");
   Json body = json_of_form(form.fields, properties);
+  FileRequest request = read_request<FileRequest>(body, call->warnings, {"terminology", "secret"});
   DocumentTask task{.name = form.name,
                     .bytes = std::string(form.bytes),
-                    .request = read_request<FileRequest>(body, call->warnings, {"terminology", "secret"}).all,
+                    .request = std::move(request.all),
                     .body = std::move(body),
                     .field_bytes = form.field_bytes};
   task.request.term_sources = term_sources(service, *call);
