@@ -121,7 +121,7 @@ TEST(HubState, NamesTheTokensPlaceAndNotTheToken) {
   variables["HF_ENDPOINT"] = "no url";
   EXPECT_TRUE(has(check_hub(variable).findings, "hub-settings"));
   variables["HF_ENDPOINT"] = "";
-  variables["HF_HUB_CACHE"] = dir.write("file", "") + "/cache";  // nobody may write there, whoever runs the test
+  variables["HF_HUB_CACHE"] = dir.write("file", "") + "/cache";  // below a file, so that not even root can create it
   EXPECT_TRUE(has(check_hub(variable).findings, "hub-cache-unwritable"));
 }
 
