@@ -4,6 +4,7 @@
 // 2022, "FP8 Formats for Deep Learning"]. e8m0: a power of two, 2^(b - 127); 0xff is NaN [OCP Microscaling Formats 1.0].
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -21,6 +22,13 @@ constexpr float f8_e4m3_to_f32(std::uint8_t b) {
     magnitude = std::bit_cast<float>((exponent + 120u) << 23 | fraction << 20);
   return b & 0x80u ? -magnitude : magnitude;
 }
+
+/// The value of each pattern: a conversion of many is a look-up.
+inline constexpr std::array<float, 256> f8_e4m3_values = [] {
+  std::array<float, 256> values{};
+  for (std::size_t b = 0; b < values.size(); ++b) values[b] = f8_e4m3_to_f32(static_cast<std::uint8_t>(b));
+  return values;
+}();
 
 constexpr float f8_e8m0_to_f32(std::uint8_t b) {
   if (b == 255) return std::numeric_limits<float>::quiet_NaN();

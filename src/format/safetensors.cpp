@@ -91,7 +91,7 @@ void to_f32(const WeightView& view, std::span<float> out) {
     case StoredType::bf16:
       return for_values<std::uint16_t>(view, [&](std::size_t i, std::uint16_t h) { out[i] = bf16_to_f32(h); });
     case StoredType::f8_e4m3:
-      return for_values<std::uint8_t>(view, [&](std::size_t i, std::uint8_t b) { out[i] = f8_e4m3_to_f32(b); });
+      return for_values<std::uint8_t>(view, [&](std::size_t i, std::uint8_t b) { out[i] = f8_e4m3_values[b]; });
     case StoredType::f8_e8m0:
       return for_values<std::uint8_t>(view, [&](std::size_t i, std::uint8_t b) { out[i] = f8_e8m0_to_f32(b); });
     case StoredType::blocks:

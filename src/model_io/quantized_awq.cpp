@@ -40,17 +40,18 @@ void read_awq(const JsonObject& scheme, QuantizedTensors& tensors) {
     tensors.add(module + ".weight", {out, in}, numbers,
                 [&numbers, &zeros, &scales, in, words, out, width](std::span<float> values) {
                   const std::vector<float> s = to_f32(scales);
-                  for (std::int64_t w = 0; w < words; ++w)
+                  for (std::int64_t w = 0; w < words; ++w) {
                     for (std::int64_t i = 0; i < in; ++i) {
                       const auto q = number_at<std::uint32_t>(numbers, i * words + w),
                                  z = number_at<std::uint32_t>(zeros, i / width * words + w);
                       for (int k = 0; k < 8; ++k) {
                         const std::int64_t o = w * 8 + order_in_word[k];
                         const int difference = static_cast<int>(q >> 4 * k & 15u) - static_cast<int>(z >> 4 * k & 15u);
-                        element(values, o * in + i) =
-                            rounded_to(scales.dtype, static_cast<float>(difference) * element(s, i / width * out + o));
+                        element(values, o * in + i) = static_cast<float>(difference) * element(s, i / width * out + o);
                       }
                     }
+                    round_to(scales.dtype, values.subspan(as_size(w * 8 * in), as_size(8 * in)));
+                  }
                 });
   }
 }

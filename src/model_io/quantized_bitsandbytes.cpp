@@ -25,11 +25,12 @@ struct FourBitMatrix {
 
   void read(std::span<float> values) const {
     const std::vector<float> code = to_f32(*map), most = maxima();
-    for (std::int64_t i = 0; i < std::ssize(values); ++i) {
-      const int both = number_at<std::uint8_t>(*numbers, i / 2);
-      const float q = element(code, i % 2 ? both & 15 : both >> 4);
-      element(values, i) = rounded_to(type, q * element(most, i / block));
-    }
+    for (std::int64_t b = 0; b < std::ssize(most); ++b)
+      for (std::int64_t i = b * block; i < std::min((b + 1) * block, std::ssize(values)); ++i) {
+        const int both = number_at<std::uint8_t>(*numbers, i / 2);
+        element(values, i) = element(code, i % 2 ? both & 15 : both >> 4) * element(most, b);
+      }
+    round_to(type, values);
   }
 
  private:
@@ -101,9 +102,11 @@ void add_eight_bits(QuantizedTensors& tensors, const std::string& module) {
     if (order->dtype != StoredType::u8 || order->elements() != 1 || number_at<std::uint8_t>(*order, 0) != 0)
       tensors.fail_at(order->name, "is not 0, the only order that is supported: by rows");
   tensors.add(module + ".weight", weight.shape, weight, [&weight, &scales, columns](std::span<float> out) {
-    for (std::int64_t i = 0; i < std::ssize(out); ++i)
-      element(out, i) =
-          static_cast<float>(number_at<std::int8_t>(weight, i)) * number_at<float>(scales, i / columns) * one_127th;
+    for (std::int64_t r = 0; r < scales.elements(); ++r) {
+      const float scale = number_at<float>(scales, r);
+      for (std::int64_t i = r * columns; i < (r + 1) * columns; ++i)
+        element(out, i) = static_cast<float>(number_at<std::int8_t>(weight, i)) * scale * one_127th;
+    }
   });
 }
 

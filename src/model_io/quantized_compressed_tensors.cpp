@@ -94,27 +94,41 @@ struct CompressedMatrix {
 
   void read(std::span<float> values) const {
     const std::vector<float> s = to_f32(*scales), z = zero_points();
-    const std::int64_t words = (in * packed_bits + 31) / 32;
     for (std::int64_t o = 0; o < out; ++o) {
-      const auto word = [&](std::int64_t k) { return number_at<std::uint32_t>(*numbers, o * words + k); };
-      for (std::int64_t i = 0; i < in; ++i) {
-        const std::int64_t column = group_of.empty() ? i : element(group_of, i) * grid.width;
-        const std::int64_t at = grid.index(o, column);
-        float& value = element(values, o * in + i);
-        float q = 0;
-        if (packed_bits > 0)
-          q = static_cast<float>(static_cast<int>(packed_number(word, i, packed_bits)) - (1 << (packed_bits - 1)));
-        else if (numbers->dtype == StoredType::i8)
-          q = number_at<std::int8_t>(*numbers, o * in + i);
-        else
-          q = value;
-        if (!z.empty()) q -= element(z, at);
-        value = rounded_to(scales->dtype, q * element(s, at));
-      }
+      const auto row = values.subspan(as_size(o * in), as_size(in));
+      read_numbers(o, row);
+      const auto dequantize = [&](std::int64_t i, std::int64_t at) {
+        if (!z.empty()) element(row, i) -= element(z, at);
+        element(row, i) *= element(s, at);
+      };
+      if (group_of.empty())
+        for_runs(grid, o, in, [&](ScaleRun run) {
+          for (std::int64_t i = run.begin; i < run.end; ++i) dequantize(i, run.at);
+        });
+      else
+        for (std::int64_t i = 0; i < in; ++i) dequantize(i, o / grid.height * grid.across + element(group_of, i));
+      round_to(scales->dtype, row);
     }
   }
 
  private:
+  // The numbers of row o, before scales. 8-bit floats have been read.
+  void read_numbers(std::int64_t o, std::span<float> row) const {
+    if (packed_bits > 0) {
+      const std::int64_t words = (in * packed_bits + 31) / 32;
+      std::array<std::int32_t, 32> q{};
+      for (std::int64_t begin = 0; begin < in; begin += 32) {  // 32 numbers are `bits` whole words
+        const std::int64_t count = std::min<std::int64_t>(32, in - begin), first = o * words + begin / 32 * packed_bits;
+        const auto word = [&](std::int64_t k) { return number_at<std::uint32_t>(*numbers, first + k); };
+        unpack(word, packed_bits, std::span(q).first(as_size(count)));
+        for (std::int64_t i = 0; i < count; ++i)
+          element(row, begin + i) = static_cast<float>(element(q, i) - (1 << (packed_bits - 1)));
+      }
+    } else if (numbers->dtype == StoredType::i8) {
+      for (std::int64_t i = 0; i < in; ++i) element(row, i) = number_at<std::int8_t>(*numbers, o * in + i);
+    }
+  }
+
   std::vector<float> zero_points() const {
     if (!zeros) return {};
     std::vector<float> z(static_cast<std::size_t>(scales->elements()));

@@ -44,7 +44,10 @@ void read_fp8(const JsonObject& scheme, QuantizedTensors& tensors) {
         const std::vector<float> s = to_f32(powers);
         to_f32(weight, out);
         for (std::int64_t r = 0; r < rows; ++r)
-          for (std::int64_t c = 0; c < columns; ++c) element(out, r * columns + c) *= element(s, grid.index(r, c));
+          for_runs(grid, r, columns, [&](ScaleRun run) {
+            const float scale = element(s, run.at);
+            for (std::int64_t c = run.begin; c < run.end; ++c) element(out, r * columns + c) *= scale;
+          });
       });
       for (const char* of_activations : {".input_scale", ".activation_scale", ".input_scale_ub"})
         tensors.drop(module + of_activations);

@@ -1,6 +1,9 @@
 // GPTQ: qweight I32 [in bits / 32, out], a stream of numbers down each column; qzeros I32 [groups, out bits / 32], along
 // each row; scales [groups, out]; g_idx I32 [in], the group of each input. Format 1 stores zeros minus one.
 // Source: AutoGPTQ's qlinear modules, GPTQModel's QuantizeConfig.
+#include <algorithm>
+#include <array>
+
 #include "base/element.h"
 #include "base/error.h"
 #include "base/printable.h"
@@ -98,17 +101,29 @@ struct GptqMatrix {
   void read(std::span<float> values) const {
     const std::vector<float> s = to_f32(*scales);
     const std::vector<float> z = zero_points();
-    for (std::int64_t begin = 0; begin < in; begin += 32)  // 32 numbers are `bits` whole words of a column
+    for (std::int64_t begin = 0; begin < in; begin += 32) {  // 32 numbers are `bits` whole words of a column
+      const std::int64_t count = std::min<std::int64_t>(32, in - begin);
+      const auto groups = std::span(group_of).subspan(as_size(begin), as_size(count));
+      const bool is_one_group = std::ranges::all_of(groups, [&](std::int32_t g) { return g == groups[0]; });
+      std::array<std::int32_t, 32> q{};
       for (std::int64_t o = 0; o < out; ++o) {
         const auto word = [&](std::int64_t k) {
           return number_at<std::uint32_t>(*numbers, (begin * options.bits / 32 + k) * out + o);
         };
-        for (std::int64_t i = begin; i < std::min(begin + 32, in); ++i) {
-          const std::int64_t at = element(group_of, i) * out + o;
-          const auto q = static_cast<float>(packed_number(word, i - begin, options.bits));
-          element(values, o * in + i) = rounded_to(scales->dtype, element(s, at) * (q - element(z, at)));
+        unpack(word, options.bits, std::span(q).first(as_size(count)));
+        const auto row = values.subspan(as_size(o * in + begin), as_size(count));
+        const auto dequantize = [&](std::int64_t i, std::int64_t at) {
+          element(row, i) = element(s, at) * (static_cast<float>(element(q, i)) - element(z, at));
+        };
+        if (is_one_group) {
+          const std::int64_t at = groups[0] * out + o;
+          for (std::int64_t i = 0; i < count; ++i) dequantize(i, at);
+        } else {
+          for (std::int64_t i = 0; i < count; ++i) dequantize(i, element(groups, i) * out + o);
         }
+        round_to(scales->dtype, row);
       }
+    }
   }
 
  private:

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/half.h"
+#include "base/half_rounding.h"
 #include "base/printable.h"
 
 namespace tril::model {
@@ -81,10 +82,11 @@ WeightFiles QuantizedTensors::finish(const std::string& form) && {
                       .name_in_file = name_in_file_of(std::move(in_file_))});
 }
 
-float rounded_to(StoredType type, float product) {
-  if (type == StoredType::f16) return f16_to_f32(f32_to_f16(product));
-  if (type == StoredType::bf16) return bf16_to_f32(f32_to_bf16(product));
-  return product;
+void round_to(StoredType type, std::span<float> products) {
+  if (type == StoredType::f16)
+    for (float& p : products) p = rounded_to_f16(p);
+  else if (type == StoredType::bf16)
+    for (float& p : products) p = bf16_to_f32(f32_to_bf16(p));
 }
 
 ScaleGrid grid_of(const QuantizedTensors& tensors, const WeightView& scales, std::int64_t rows, std::int64_t columns,

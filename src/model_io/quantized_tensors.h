@@ -2,6 +2,8 @@
 // (numbers, scales, zero points, the order of groups) by one tensor of floats.
 #pragma once
 
+#include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -14,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/as_size.h"
 #include "model_io/weight_files.h"
 
 namespace tril::model {
@@ -61,8 +64,8 @@ T number_at(const WeightView& view, std::int64_t index) {
   return value;
 }
 
-/// A product rounded to F16 or BF16; unchanged for other types.
-float rounded_to(StoredType type, float product);
+/// Rounds products to F16 or BF16; does not change them for other types.
+void round_to(StoredType type, std::span<float> products);
 
 /// The scales of a matrix [rows, columns]: [rows / height, columns / width], rounded up.
 struct ScaleGrid {
@@ -76,6 +79,17 @@ struct ScaleGrid {
 ScaleGrid grid_of(const QuantizedTensors& tensors, const WeightView& scales, std::int64_t rows, std::int64_t columns,
                   std::pair<std::int64_t, std::int64_t> block = {0, 0});
 
+/// What stands at `run` of a matrix's row: the columns [begin, end) share the scale at index `at`.
+struct ScaleRun {
+  std::int64_t begin, end, at;
+};
+/// Calls visit(ScaleRun) for the runs of a row, in order.
+template <class Visit>
+void for_runs(const ScaleGrid& grid, std::int64_t row, std::int64_t columns, const Visit& visit) {
+  for (std::int64_t begin = 0; begin < columns; begin += grid.width)
+    visit(ScaleRun{begin, std::min(begin + grid.width, columns), grid.index(row, begin)});
+}
+
 /// Number `i` of a stream of numbers with `bits` bits, packed into 32-bit words word(0), word(1), ...; a number may span two
 /// words.
 template <class Word>
@@ -85,6 +99,27 @@ std::uint32_t packed_number(const Word& word, std::int64_t i, int bits) {
   std::uint32_t value = word(at / 32) >> from;
   if (from + bits > 32) value |= word(at / 32 + 1) << (32 - from);
   return value & ((1u << bits) - 1u);
+}
+
+/// The first numbers of a stream of numbers with `bits` bits, at most 32: they are at most `bits` words.
+template <class Word>
+void unpack(const Word& word, int bits, std::span<std::int32_t> numbers) {
+  assert(numbers.size() <= 32);
+  const auto of = [&]<int b>() {
+    for (std::int64_t i = 0; i < std::ssize(numbers); ++i)
+      numbers[as_size(i)] = static_cast<std::int32_t>(packed_number(word, i, b));
+  };
+  switch (bits) {  // constant shifts are several times faster
+    case 2:
+      return of.template operator()<2>();
+    case 4:
+      return of.template operator()<4>();
+    case 8:
+      return of.template operator()<8>();
+    default:
+      for (std::int64_t i = 0; i < std::ssize(numbers); ++i)
+        numbers[as_size(i)] = static_cast<std::int32_t>(packed_number(word, i, bits));
+  }
 }
 
 }  // namespace tril::model
