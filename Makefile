@@ -39,9 +39,9 @@ tarball: deps ## the program with all its libraries, for every Linux of this pro
 	@cmake --build build-portable -j $(JOBS) --target tril
 	@scripts/packages/make_tarball.sh build-portable/tril build-portable/dist
 
-image-root: deb ## the files of the container image, in build-image; docs/Dockerfile says how to go on
+image-root: tarball ## the files of the container image, in build-image; docs/Dockerfile says how to go on
 	@scripts/deps.sh busybox-static ca-certificates
-	@scripts/packages/make_image.sh build-deb/dist/tril_*.deb build-image
+	@scripts/packages/make_image.sh build-portable/dist/tril-*.tar.xz build-image
 
 release: wheel deb tarball ## all files of a release, in build-release: packages, archives, checksums, bill of materials
 	@scripts/packages/gather_release.sh build-release

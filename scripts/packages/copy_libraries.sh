@@ -1,9 +1,10 @@
 #!/bin/sh
 # Copies the libraries that a program is linked with, the C library and the loader among them, and the terms of their packages.
-#   copy_libraries.sh PROGRAM LIBRARIES TERMS
-# The file names in LIBRARIES are those by which programs ask for them. TERMS gets a file for each package.
+#   copy_libraries.sh PROGRAM LIBRARIES TERMS [SMALLER]
+# The file names in LIBRARIES are those by which programs ask for them. TERMS gets a file for each package. A file of the folder
+# SMALLER is taken instead of the library of its name (trim_icu.sh makes one).
 set -eu
-program=$1 libraries=$2 terms=$3
+program=$1 libraries=$2 terms=$3 smaller=${4-}
 mkdir -p "$libraries" "$terms"
 
 listed=$(ldd "$program")
@@ -17,7 +18,11 @@ esac
 files=$(printf '%s\n' "$listed" | awk '$3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }' | sed 's|^/usr||')
 owners=$(printf '%s\n' "$files" | awk '{ print; print "/usr" $0 }' | xargs dpkg-query -S 2>/dev/null || true)
 for file in $files; do
-  cp -L "$file" "$libraries/"
+  if [ -n "$smaller" ] && [ -e "$smaller/${file##*/}" ]; then
+    cp "$smaller/${file##*/}" "$libraries/"
+  else
+    cp -L "$file" "$libraries/"
+  fi
   package=$(printf '%s\n' "$owners" | awk -v file="$file" '
     { found = $NF; sub(/^\/usr/, "", found) }
     found == file { sub(/:.*/, ""); print; exit }')

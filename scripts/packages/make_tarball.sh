@@ -16,7 +16,8 @@ tree=$scratch/$name
 doc=$tree/share/doc/tril
 
 mkdir -p "$tree/bin" "$doc"
-sh scripts/packages/copy_libraries.sh "$program" "$tree/lib/tril" "$doc/licenses"
+sh scripts/trim_icu.sh "$scratch/smaller"
+sh scripts/packages/copy_libraries.sh "$program" "$tree/lib/tril" "$doc/licenses" "$scratch/smaller"
 strip -o "$tree/lib/tril/tril" "$program"
 install -m 755 scripts/packages/launcher.sh "$tree/bin/tril"
 install -m 755 scripts/packages/install.sh "$tree/install.sh"
