@@ -29,7 +29,8 @@ class TRIL_API Scorer {
   /// @param model  an encoder-decoder model or a language model
   /// @param options  those of option_list(): "source-language", "target-language", "prompt-template", "threads", "batch-size",
   ///                 "alignment" ("soft", "hard" or a threshold); for score_texts() "begin", "context" and "stride"
-  /// @throws Error (usage) for options that are unknown or have no effect on this model
+  /// @throws Error (usage) for options that are unknown or have no effect on this model, and for a model that was opened with a
+  ///                       "draft-model" or "prompt-lookup"
   explicit Scorer(const Model& model, const Options& options = {});
   ~Scorer();
   Scorer(Scorer&&) noexcept;                     ///< moves; the other object may only be destroyed or assigned to

@@ -143,6 +143,19 @@ TRIL_API const float* tril_results_attention(const tril_results* results, size_t
 /* Likewise the pairs, if "alignment" is "hard" or a threshold. @count gets their number. */
 TRIL_API const tril_alignment_point* tril_results_alignment(const tril_results* results, size_t input, size_t rank,
                                                             size_t* count);
+/* A phrase and the translation that it must have, in UTF-8. */
+typedef struct tril_term {
+  const char* source; /* the phrase */
+  const char* target; /* its translation */
+} tril_term;
+
+/* With a translator's option "terminology" or "glossary": the phrases that are in the text. @count gets their number. */
+TRIL_API const tril_term* tril_results_terms(const tril_results* results, size_t input, size_t rank, size_t* count);
+/* Those of them whose translation is not in the text that was found. @count gets their number. */
+TRIL_API const tril_term* tril_results_missing_terms(const tril_results* results, size_t input, size_t rank,
+                                                     size_t* count);
+/* With a translator's option "memory": 1 if the text is from there, else 0. */
+TRIL_API int tril_results_recalled(const tril_results* results, size_t input, size_t rank);
 /* Frees results, with all texts and arrays that were read from them. NULL is allowed. */
 TRIL_API void tril_results_free(tril_results* results);
 
@@ -232,7 +245,7 @@ typedef struct tril_scorer tril_scorer;
 /* Log-probabilities of texts. */
 typedef struct tril_scores tril_scores;
 
-/* Options: "source-language", "target-language", "threads", "begin" and more. For tril_scorer_free(). */
+/* Options: "source-language", "target-language", "threads", "alignment", "begin" and more. For tril_scorer_free(). */
 TRIL_API tril_scorer* tril_scorer_new(const tril_model* model, const tril_options* options, tril_error** error);
 /* log p(target | source) of each pair. For tril_scores_free(). */
 TRIL_API tril_scores* tril_score(tril_scorer* scorer, const char* const* sources, const char* const* targets,
@@ -243,6 +256,16 @@ TRIL_API tril_scores* tril_score_texts(tril_scorer* scorer, const char* const* t
 TRIL_API double tril_scores_log_prob(const tril_scores* scores, size_t index);
 /* The log-probability of each scored token. @count gets their number. */
 TRIL_API const float* tril_scores_tokens(const tril_scores* scores, size_t index, size_t* count);
+/* With a scorer's option "alignment", of a pair: the tokens of the target with its end token; otherwise none. @count gets their
+ * number. */
+TRIL_API const int32_t* tril_scores_target_tokens(const tril_scores* scores, size_t index, size_t* count);
+/* Likewise the tokens of the source with its end token. */
+TRIL_API const int32_t* tril_scores_source_tokens(const tril_scores* scores, size_t index, size_t* count);
+/* Likewise the cross-attention: for each token of the target, in order, its weights of all source tokens, which sum to 1. @count
+ * gets target tokens * source tokens. */
+TRIL_API const float* tril_scores_attention(const tril_scores* scores, size_t index, size_t* count);
+/* Likewise the pairs, if "alignment" is "hard" or a threshold. @count gets their number. */
+TRIL_API const tril_alignment_point* tril_scores_alignment(const tril_scores* scores, size_t index, size_t* count);
 /* Frees scores. NULL is allowed. */
 TRIL_API void tril_scores_free(tril_scores* scores);
 /* Frees a scorer. NULL is allowed. */

@@ -9,6 +9,12 @@ void check_given(const void* argument, const char* name) {
   if (!argument) throw Error(ErrorKind::usage, name, "is NULL");
 }
 
+std::vector<tril_alignment_point> points_of(const std::vector<v0::AlignmentPoint>& points) {
+  std::vector<tril_alignment_point> list;
+  for (const v0::AlignmentPoint& p : points) list.push_back({p.source, p.target});
+  return list;
+}
+
 std::vector<std::string> texts_of(const char* const* texts, std::size_t count, const char* name) {
   if (count > 0) check_given(texts, name);
   std::vector<std::string> list;

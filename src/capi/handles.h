@@ -42,6 +42,7 @@ struct tril_scorer {
 };
 struct tril_scores {
   std::vector<tril::v0::Score> list;
+  std::vector<std::vector<tril_alignment_point>> alignments = {};  ///< of each score
 };
 
 namespace tril::capi {
@@ -51,6 +52,9 @@ void check_given(const void* argument, const char* name);
 
 /// The texts of an array. @throws Error(usage) if it or one of its texts is null
 std::vector<std::string> texts_of(const char* const* texts, std::size_t count, const char* name);
+
+/// The same for C.
+std::vector<tril_alignment_point> points_of(const std::vector<v0::AlignmentPoint>& points);
 
 /// A copy for tril_string_free().
 char* copy_of(const std::string& text);

@@ -17,6 +17,9 @@ struct tril_results {
     std::vector<std::int32_t> source_tokens = {};
     std::vector<float> attention = {};
     std::vector<tril_alignment_point> alignment = {};
+    bool recalled = false;
+    std::vector<tril::v0::Term> term_texts = {}, missing_texts = {};
+    std::vector<tril_term> terms = {}, missing_terms = {};  ///< point into term_texts and missing_texts
   };
   std::vector<std::vector<Text>> lists;
 };
@@ -27,6 +30,12 @@ using tril::capi::check_given;
 using tril::capi::guarded;
 using tril::capi::list_of;
 
+std::vector<tril_term> terms_of(const std::vector<tril::v0::Term>& terms) {
+  std::vector<tril_term> list;
+  for (const tril::v0::Term& t : terms) list.push_back({t.source.c_str(), t.target.c_str()});
+  return list;
+}
+
 template <class Text>
 void append(std::vector<Text>&& list, tril_results& results) {
   std::vector<tril_results::Text>& texts = results.lists.emplace_back();
@@ -36,7 +45,12 @@ void append(std::vector<Text>&& list, tril_results& results) {
       tril_results::Text& back = texts.back();
       back.source_tokens = std::move(t.source_tokens);
       back.attention = std::move(t.attention);
-      for (const tril::v0::AlignmentPoint& p : t.alignment) back.alignment.push_back({p.source, p.target});
+      back.alignment = tril::capi::points_of(t.alignment);
+      back.recalled = t.recalled;
+      back.term_texts = std::move(t.terms);
+      back.missing_texts = std::move(t.missing_terms);
+      back.terms = terms_of(back.term_texts);
+      back.missing_terms = terms_of(back.missing_texts);
     }
   }
 }
@@ -115,6 +129,16 @@ const float* tril_results_attention(const tril_results* results, size_t input, s
 const tril_alignment_point* tril_results_alignment(const tril_results* results, size_t input, size_t rank,
                                                    size_t* count) {
   return list_at(results, input, rank, &tril_results::Text::alignment, count);
+}
+const tril_term* tril_results_terms(const tril_results* results, size_t input, size_t rank, size_t* count) {
+  return list_at(results, input, rank, &tril_results::Text::terms, count);
+}
+const tril_term* tril_results_missing_terms(const tril_results* results, size_t input, size_t rank, size_t* count) {
+  return list_at(results, input, rank, &tril_results::Text::missing_terms, count);
+}
+int tril_results_recalled(const tril_results* results, size_t input, size_t rank) {
+  const tril_results::Text* t = at(results, input, rank);
+  return t && t->recalled ? 1 : 0;
 }
 void tril_results_free(tril_results* results) {
   delete results;

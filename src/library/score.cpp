@@ -64,6 +64,10 @@ class ScorerState {
       if (!m.has_encoder() && fields.given(name))
         fail_usage(name, fmt::format("is for encoder-decoder models, but a {} model is a language model", m.family()),
                    "leave it out");
+    const search::SpeculativeOptions& speculative = model_->others.speculative();
+    if (speculative.on())
+      fail_usage(speculative.draft ? "draft_model" : "prompt_lookup",
+                 "has no effect on scores: nothing is searched for", "open the model again without it");
     if (m.has_encoder()) attention_ = attention_heads(o_.alignment, m, false);
     o_.windows.batch_size = o_.decoding.batch_size;
     if (!m.has_encoder()) search::settled(o_.windows, m);  // reports mistakes

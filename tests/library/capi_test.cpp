@@ -119,6 +119,72 @@ TEST_F(CInterface, Aligns) {
   EXPECT_EQ(points, 0U);
 }
 
+TEST_F(CInterface, AlignsPairs) {
+  const auto model = own(tril_model_open(marian().c_str(), nullptr, nullptr));
+  const auto options = own(tril_options_new());
+  tril_options_set(options.get(), "alignment", "hard");
+  const auto scorer = own(tril_scorer_new(model.get(), options.get(), nullptr));
+  ASSERT_TRUE(scorer);
+  const char *source = "two men play", *target = "a red ball";
+  const auto scores = own(tril_score(scorer.get(), &source, &target, 1, nullptr));
+  const v0::Score expected =
+      v0::Scorer(v0::Model::open(marian()), {{"alignment", "hard"}}).score({source}, {target})[0];
+  std::size_t targets = 0, sources = 0, weights = 0, points = 0;
+  const std::int32_t* const target_ids = tril_scores_target_tokens(scores.get(), 0, &targets);
+  const std::int32_t* const source_ids = tril_scores_source_tokens(scores.get(), 0, &sources);
+  const float* const attention = tril_scores_attention(scores.get(), 0, &weights);
+  const tril_alignment_point* const alignment = tril_scores_alignment(scores.get(), 0, &points);
+  EXPECT_EQ(std::vector<std::int32_t>(target_ids, target_ids + targets), expected.tokens);
+  EXPECT_EQ(std::vector<std::int32_t>(source_ids, source_ids + sources), expected.source_tokens);
+  EXPECT_EQ(std::vector<float>(attention, attention + weights), expected.attention);
+  ASSERT_EQ(points, targets);
+  for (std::size_t i = 0; i < points; ++i) {
+    EXPECT_EQ(alignment[i].source, expected.alignment[i].source);
+    EXPECT_EQ(alignment[i].target, expected.alignment[i].target);
+  }
+  EXPECT_EQ(tril_scores_alignment(scores.get(), 1, &points), nullptr);
+  EXPECT_EQ(points, 0U);
+}
+
+TEST_F(CInterface, NamesTermsAndRecalledTexts) {
+  const ScratchFolder folder;
+  const auto model = own(tril_model_open(marian().c_str(), nullptr, nullptr));
+  const char* text = "a dog and two men";
+  const auto translated = [&](const char* option, const std::string& file, const char* match) {
+    const auto options = own(tril_options_new());
+    tril_options_set(options.get(), option, file.c_str());
+    tril_options_set(options.get(), "beam-size", "4");
+    if (match) tril_options_set(options.get(), "glossary-match", match);
+    const auto translator = own(tril_translator_new(model.get(), options.get(), nullptr));
+    return own(translator ? tril_translate_batch(translator.get(), &text, 1, nullptr, nullptr) : nullptr);
+  };
+  const std::string terms = folder.write("terms.tsv", "dog\tthe ball\nmen\tred\n");
+  const auto results = translated("glossary", terms, "exact");
+  ASSERT_TRUE(results);
+  v0::Translator expected(v0::Model::open(marian()),
+                          {{"glossary", terms}, {"beam-size", 4}, {"glossary-match", "exact"}});
+  const v0::Translation best = expected.translate_n_best({text})[0][0];
+  ASSERT_EQ(best.terms.size(), 2U);
+  std::size_t count = 0, missing = 0;
+  const tril_term* const found = tril_results_terms(results.get(), 0, 0, &count);
+  const tril_term* const absent = tril_results_missing_terms(results.get(), 0, 0, &missing);
+  ASSERT_EQ(count, 2U);
+  for (std::size_t i = 0; i < count; ++i) {
+    EXPECT_EQ(found[i].source, best.terms[i].source);
+    EXPECT_EQ(found[i].target, best.terms[i].target);
+  }
+  ASSERT_EQ(missing, best.missing_terms.size());
+  for (std::size_t i = 0; i < missing; ++i) EXPECT_EQ(absent[i].target, best.missing_terms[i].target);
+  EXPECT_EQ(tril_results_recalled(results.get(), 0, 0), 0);
+  EXPECT_EQ(tril_results_terms(results.get(), 0, 9, &count), nullptr);
+  EXPECT_EQ(count, 0U);
+
+  const auto recalled = translated("memory", folder.write("memory.tsv", std::string(text) + "\tBall\n"), nullptr);
+  ASSERT_TRUE(recalled);
+  EXPECT_STREQ(tril_results_text(recalled.get(), 0, 0), "Ball");
+  EXPECT_EQ(tril_results_recalled(recalled.get(), 0, 0), 1);
+}
+
 TEST_F(CInterface, ReportsErrorsInsteadOfExceptions) {
   EXPECT_TRUE(contains(refused([](tril_error** e) { return tril_model_open("/no/such/model", nullptr, e); }),
                        "1 /no/such/model"));
@@ -232,6 +298,13 @@ TEST_F(CInterface, TokenisesAndScores) {
   double sum = 0;
   for (std::size_t i = 0; i < count; ++i) sum += each[i];
   EXPECT_NEAR(tril_scores_log_prob(scores.get(), 0), sum, 1e-4);  // float32 terms
+
+  const auto opening = own(tril_options_new());
+  tril_options_set(opening.get(), "draft-model", marian().c_str());
+  const auto drafted = own(tril_model_open(marian().c_str(), opening.get(), nullptr));
+  ASSERT_TRUE(drafted);
+  EXPECT_TRUE(contains(refused([&](tril_error** e) { return tril_scorer_new(drafted.get(), nullptr, e); }),
+                       "2 draft_model", "scores"));
 }
 
 }  // namespace

@@ -70,9 +70,17 @@ double weight_of(const std::string& text) {
   return w;
 }
 
+// A model that reads all that the first one reads has at least its positions.
+void check_positions(const model::Model& m, const std::string& path, const std::string& field,
+                     const model::Model& first) {
+  if (m.max_positions() > 0 && (first.max_positions() == 0 || m.max_positions() < first.max_positions()))
+    fail_usage(field, fmt::format("{} has {} positions, fewer than `model`", path, m.max_positions()),
+               "use models with at least as many");
+}
+
 }  // namespace
 
-const model::Model* ModelSet::load(const DecodingOptions& options, const std::string& field, const model::Model& first,
+const model::Model& ModelSet::load(const DecodingOptions& options, const std::string& field, const model::Model& first,
                                    const Tokenizer* tokenizer) {
   const auto source = model::ModelSource::open(options.model);
   const model::Model& m = *models_.emplace_back(load_model(source, options));
@@ -81,12 +89,7 @@ const model::Model* ModelSet::load(const DecodingOptions& options, const std::st
       (tokenizer && !same_vocabulary(*source.tokenizer(), *tokenizer)))
     fail_usage(field, fmt::format("{} does not have the vocabulary of `model`", options.model),
                "use models that were trained with the same vocabulary");
-  // A draft model that continues text proposes nothing beyond its positions.
-  const bool reads_all = field == "models" || first.has_encoder();
-  if (reads_all && m.max_positions() > 0 && (first.max_positions() == 0 || m.max_positions() < first.max_positions()))
-    fail_usage(field, fmt::format("{} has {} positions, fewer than `model`", options.model, m.max_positions()),
-               "use models with at least as many");
-  return &m;
+  return m;
 }
 
 ModelSet::ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, const model::Model& first,
@@ -95,7 +98,9 @@ ModelSet::ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, co
   other.adapter.clear();  // it belongs to the first
   for (const std::string& directory : o.models) {
     other.model = directory;
-    ensemble_.others.push_back(load(other, "models", first, tokenizer));
+    const model::Model& m = load(other, "models", first, tokenizer);
+    check_positions(m, directory, "models", first);
+    ensemble_.others.push_back(&m);
   }
   if (!o.weights.empty() && o.weights.size() != 1 + o.models.size())
     fail_usage("weights", fmt::format("{} for {}", o.weights.size(), counted(1 + o.models.size(), "model")),
@@ -105,7 +110,12 @@ ModelSet::ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, co
                                                       : search::EnsembleOptions::Mean::log_probabilities;
   other.model = o.draft_model;
   if (o.draft_precision) other.precision = o.draft_precision;
-  if (!o.draft_model.empty()) speculative_.draft = load(other, "draft_model", first, tokenizer);
+  if (!o.draft_model.empty()) {
+    const model::Model& m = load(other, "draft_model", first, tokenizer);
+    // A draft model that continues text proposes nothing beyond its positions, so that it may have fewer.
+    if (first.has_encoder()) check_positions(m, o.draft_model, "draft_model", first);
+    speculative_.draft = &m;
+  }
   speculative_.lookup = static_cast<std::int32_t>(o.prompt_lookup);
   if (o.draft_tokens && !speculative_.on())
     fail_usage("draft_tokens", "has no effect without proposed tokens", "pass `draft_model` or `prompt_lookup`");

@@ -43,7 +43,7 @@ class ModelSet {
   const search::SpeculativeOptions& speculative() const { return speculative_; }
 
  private:
-  const model::Model* load(const DecodingOptions& options, const std::string& field, const model::Model& first,
+  const model::Model& load(const DecodingOptions& options, const std::string& field, const model::Model& first,
                            const Tokenizer* tokenizer);
 
   std::vector<std::unique_ptr<model::Model>> models_;
