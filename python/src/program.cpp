@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "cli/commands/program.h"
+#include "hub/settings.h"
 
 namespace tril::python {
 
@@ -17,6 +18,7 @@ void bind_program(nb::module_& m) {
         return cli::run_program(args);
       },
       nb::arg("args"));
+  m.def("system_certificates", [] { return hub::first_present(hub::certificate_files()); });
 }
 
 }  // namespace tril::python

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import types
 
 import pytest
 
@@ -82,6 +83,22 @@ def test_import_is_fast_and_needs_no_numpy():
     seconds, numpy_there = done.stdout.split()
     assert numpy_there == "False"
     assert float(seconds) < float(os.environ.get("TRIL_IMPORT_SECONDS", "2")), done.stdout
+
+
+def test_certifi_is_used_where_the_system_has_no_certificates(monkeypatch):
+    # monkeypatch restores the environment, which the function may change.
+    for name in ("CURL_CA_BUNDLE", "SSL_CERT_FILE"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setitem(sys.modules, "certifi", types.SimpleNamespace(where=lambda: "/certifi.pem"))
+    monkeypatch.setattr(tril._common._tril, "system_certificates", lambda: "/system.pem")
+    tril._common.find_certificates()
+    assert not os.environ["SSL_CERT_FILE"]
+    monkeypatch.setattr(tril._common._tril, "system_certificates", lambda: "")
+    tril._common.find_certificates()
+    assert os.environ["SSL_CERT_FILE"] == "/certifi.pem"
+    monkeypatch.setenv("SSL_CERT_FILE", "/mine.pem")
+    tril._common.find_certificates()
+    assert os.environ["SSL_CERT_FILE"] == "/mine.pem"
 
 
 def test_the_program_is_there(model):

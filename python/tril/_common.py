@@ -56,7 +56,21 @@ def as_list(texts: Any, name: str) -> list[str]:
 
 
 def model_path(model: str | os.PathLike[str]) -> str:
-    return os.fspath(model)
+    path = os.fspath(model)
+    if not os.path.exists(path):
+        find_certificates()
+    return path
+
+
+def find_certificates() -> None:
+    """For downloads where the system has no certificates that tril knows: those of the package certifi, if it is installed."""
+    if os.environ.get("CURL_CA_BUNDLE") or os.environ.get("SSL_CERT_FILE") or _tril.system_certificates():
+        return
+    try:
+        import certifi
+    except ImportError:
+        return
+    os.environ["SSL_CERT_FILE"] = certifi.where()
 
 
 async def awaited(call: Callable[..., Result], *args: Any, **options: Any) -> Result:

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
@@ -94,6 +95,21 @@ void read_token(HubSettings& s, const std::string& home, const Variable& variabl
 
 }  // namespace
 
+std::span<const std::string> certificate_files() {
+  static const std::array<std::string, 5> files{
+      "/etc/ssl/certs/ca-certificates.crt",                 // Debian, Ubuntu, Arch, Alpine, NixOS
+      "/etc/pki/tls/certs/ca-bundle.crt",                   // Fedora, Red Hat
+      "/etc/ssl/ca-bundle.pem",                             // openSUSE
+      "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  // Red Hat
+      "/etc/ssl/cert.pem"};                                 // Alpine, the BSDs, macOS
+  return files;
+}
+
+std::string first_present(std::span<const std::string> files) {
+  const auto found = std::find_if(files.begin(), files.end(), [](const std::string& path) { return is_present(path); });
+  return found == files.end() ? "" : *found;
+}
+
 HubSettings read_settings(const Variable& variable) {
   HubSettings s;
   const auto path_of = [&](const char* name, const std::string& otherwise) {
@@ -120,6 +136,7 @@ HubSettings read_settings(const Variable& variable) {
   }
   s.certificates = variable("CURL_CA_BUNDLE");
   if (s.certificates.empty()) s.certificates = variable("SSL_CERT_FILE");
+  if (s.certificates.empty()) s.certificates = first_present(certificate_files());
   read_token(s, home, variable);
   return s;
 }

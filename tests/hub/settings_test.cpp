@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 
 #include "support/temporary.h"
@@ -74,6 +75,17 @@ TEST(HubSettings, ATokenComesFromTheEnvironmentOrAFile) {
   const std::string error = error_of([] { settings({{"HF_TOKEN", "hf\r\nX: y"}}); });
   EXPECT_TRUE(contains(error, "HF_TOKEN")) << error;
   EXPECT_FALSE(contains(error, "X: y")) << "a token is never shown: " << error;
+}
+
+TEST(HubSettings, CertificatesAreTheNamedOnesOrTheSystems) {
+  EXPECT_EQ(settings({{"CURL_CA_BUNDLE", "/c.pem"}, {"SSL_CERT_FILE", "/s.pem"}}).certificates, "/c.pem");
+  EXPECT_EQ(settings({{"SSL_CERT_FILE", "/s.pem"}}).certificates, "/s.pem");
+  const TemporaryDirectory system;
+  const std::string none = system.path("ca-certificates.crt"), second = system.write("ca-bundle.crt", "");
+  const std::string third = system.write("cert.pem", "");
+  EXPECT_EQ(first_present(std::array{none, second, third}), second);
+  EXPECT_EQ(first_present(std::array{none}), "");
+  EXPECT_EQ(settings({}).certificates, first_present(certificate_files()));
 }
 
 TEST(HubSettings, WhatIsNotUnderstoodIsNamed) {
