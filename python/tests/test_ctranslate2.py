@@ -1,9 +1,12 @@
 """tril.compat.ctranslate2: the scenarios of CTranslate2's documentation, and its results where it is installed."""
 
 import asyncio
+import io
 import json
 import os
 import shutil
+import threading
+import time
 
 import pytest
 
@@ -96,14 +99,93 @@ def test_files_are_translated(pair, tmp_path):
     assert out == [" ".join(r.hypotheses[0]) for r in ct.translate_batch(tokens, beam_size=1)]
 
 
-def test_models_are_unloaded(model):
+def test_models_are_unloaded(model, pair):
     ct = compat.Translator(model)
+    # a call that runs keeps its model
+    go_on = threading.Event()
+    waiting = ct.translate_batch(pair[1], asynchronous=True, beam_size=1, callback=lambda step: not go_on.wait(60))
+    assert ct.num_active_batches == 1
+    ct.unload_model()
+    assert ct.model_is_loaded
+    go_on.set()
+    assert [len(w.result()) for w in waiting] == [1] * len(waiting)
+    while ct.num_active_batches:
+        time.sleep(0.01)
     ct.unload_model()
     assert not ct.model_is_loaded
     with pytest.raises(RuntimeError, match="load_model"):
         ct.translate_batch([["a"]])
     ct.load_model()
     assert ct.model_is_loaded and ct.device == "cpu"
+
+
+def test_models_are_loaded_from_memory(model, pair):
+    _, tokens = pair
+    wanted = [r.hypotheses for r in compat.Translator(model).translate_batch(tokens)]
+    files = {}
+    for name in os.listdir(model):
+        if os.path.isfile(f"{model}/{name}"):
+            with open(f"{model}/{name}", "rb") as f:
+                files[name] = f.read()
+    ct = compat.Translator("in memory", files={**files, "config.json": io.BytesIO(files["config.json"])})
+    assert [r.hypotheses for r in ct.translate_batch(tokens)] == wanted
+    ct.unload_model()
+    ct.load_model()
+    assert [r.hypotheses for r in ct.translate_batch(tokens)] == wanted
+    with pytest.raises(ValueError, match="files"):
+        compat.Translator("in memory", files={"../config.json": b""})
+
+
+def test_calls_have_ctranslate2s_mistakes_and_forms(model, pair, tmp_path):
+    ct, tokens = pair
+    # types of computation, devices
+    assert compat.Translator(model, compute_type="int8", device_index=[0]).compute_type == "int8_float32"
+    assert compat.Translator(model, compute_type={"cuda": "float16", "cpu": "float16"}).compute_type == "float32"
+    assert {"float32", "int8", "int8_float32"} <= compat.get_supported_compute_types("cpu")
+    with pytest.raises(RuntimeError, match="cannot be used"):
+        compat.Generator(model)
+    with pytest.raises(TypeError, match="compute_type"):
+        compat.Translator(model, compute_type=["int8"])
+    for index in ([], [0, 1], 1):
+        with pytest.raises(ValueError, match="device index"):
+            compat.Translator(model, device_index=index)
+    with pytest.raises(RuntimeError, match="open file"):
+        compat.Translator("xxx")
+    # lengths: the mistake of a call, or of its result
+    with pytest.raises(ValueError, match="is greater than"):
+        ct.translate_batch(tokens, min_decoding_length=10, max_decoding_length=5)
+    wrong = ct.translate_batch(tokens[:1], min_decoding_length=10, max_decoding_length=5, asynchronous=True)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="is greater than"):
+            wrong[0].result()
+    with pytest.raises(ValueError, match="decoding length"):
+        list(ct.generate_tokens(tokens[0], min_decoding_length=2, max_decoding_length=1))
+    with pytest.raises(ValueError, match="length"):
+        list(ct.translate_iterable(iter(tokens[:2]), iter(tokens[:1])))
+    # a callback gets the tokens of prefixes too, and the places of its batch
+    steps = []
+    prefix = tokens[1][:2]
+    ct.translate_batch([[], tokens[1]], [None, prefix], beam_size=1, callback=steps.append, return_scores=True)
+    assert [s.token for s in steps[:2]] == prefix and [s.log_prob for s in steps[:2]] == [0, 0]
+    assert {s.batch_id for s in steps} == {1} and [s.step for s in steps] == list(range(len(steps)))
+    # results in the form of version 1, and samples by their scores
+    result = ct.translate_batch(tokens[:1], return_scores=True)[0]
+    assert result[0] == {"tokens": result.hypotheses[0], "score": result.scores[0]}
+    samples = ct.translate_batch(tokens[:1], beam_size=1, sampling_topk=0, num_hypotheses=5, return_scores=True)[0]
+    assert samples.scores == sorted(samples.scores, reverse=True) and len(samples.hypotheses) == 5
+    # an empty source
+    empty = ct.score_batch([[]], [tokens[0][:2]])[0]
+    assert empty.tokens == tokens[0][:2] + ["</s>"] and empty.log_probs == [0, 0, 0]
+    # files
+    source, target, out = tmp_path / "source", tmp_path / "target", tmp_path / "out"
+    source.write_text("".join(" ".join(t) + "\n" for t in tokens[:2]), encoding="utf-8")
+    target.write_text(" ".join(tokens[0][:1]) + "\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="target_detokenize_fn"):
+        ct.translate_file(str(source), str(out), source_tokenize_fn=str.split)
+    with pytest.raises(RuntimeError, match="less examples"):
+        ct.translate_file(str(source), str(out), target_path=str(target))
+    ct.score_file(str(source), str(source), str(out))
+    assert out.read_text(encoding="utf-8").splitlines()[0].endswith(" ||| " + " ".join(tokens[0] + ["</s>"]))
 
 
 def test_what_is_not_there_is_refused(pair, model):

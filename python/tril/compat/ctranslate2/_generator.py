@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Union
 
-from ._model import _Model, _on_token, _refuse, _without_end
+from ._model import _check_lengths, _Model, _on_token, _refuse, _without_end
 from ._results import AsyncGenerationResult, AsyncScoringResult, GenerationResult, GenerationStepResult, ScoringResult
 from ._streams import _some_at_a_time, _tokens_of
 
 
 class Generator(_Model):
     """A text generator over lists of tokens."""
+
+    _translates = False
 
     @property
     def num_generators(self) -> int:
@@ -68,7 +70,6 @@ class Generator(_Model):
             if not static and not ids:
                 raise ValueError(f"start_tokens: the prompt {i} has no token")
         search.token_scores = callback is not None
-        on_token = _on_token(callback, self, ends, return_scores)
 
         all_ids = [static + ids for ids in prompts]
         search.start_ids = [ids[0] for ids in all_ids]
@@ -77,6 +78,9 @@ class Generator(_Model):
         search.prefix_counts = include_prompt_in_result
 
         def work() -> list:
+            _check_lengths("min_length", min_length, "max_length", max_length)
+            given_back = prompts if include_prompt_in_result else [[]] * len(prompts)
+            on_token = _on_token(callback, self, return_scores, range(len(prompts)), given_back)
             found = model.decode_ids(search, options, on_token, None)
             return [
                 self._result(hypotheses, ids if include_prompt_in_result else [], ends, given)

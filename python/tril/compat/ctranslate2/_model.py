@@ -5,23 +5,28 @@ from __future__ import annotations
 import collections
 import concurrent.futures
 import json
+import logging
 import os
+import tempfile
 import threading
-from typing import Any, Callable, Iterable, List, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, List, Mapping, Optional, Sequence, Union
 
 from ... import _tril
 from ..._tokenizer import Tokenizer
 from ._results import GenerationStepResult
 
+#: tril's precision for each compute type, and the compute type that it amounts to. As in CTranslate2 on a processor without float16,
+#: float16 becomes float32.
 _PRECISIONS = {
-    "default": None,
-    "auto": None,
-    "float32": "fp32",
-    "bfloat16": "bf16",
-    "int8": "int8",
-    "int8_float32": "int8",
-    "int8_bfloat16": "int8",
-    "int8_float16": "int8",
+    "default": (None, "default"),
+    "auto": (None, "auto"),
+    "float32": ("fp32", "float32"),
+    "float16": ("fp32", "float32"),
+    "bfloat16": ("bf16", "bfloat16"),
+    "int8": ("int8", "int8_float32"),
+    "int8_float32": ("int8", "int8_float32"),
+    "int8_bfloat16": ("int8", "int8_float32"),
+    "int8_float16": ("int8", "int8_float32"),
 }
 
 
@@ -44,7 +49,7 @@ def get_cuda_device_count() -> int:
 def get_supported_compute_types(device: str, device_index: int = 0) -> set:
     """The compute types that a model can be loaded with."""
     _check_device(device)
-    return {name for name in _PRECISIONS if name not in ("default", "auto")}
+    return {actual for _, actual in _PRECISIONS.values() if actual not in ("default", "auto")} | {"int8"}
 
 
 def contains_model(path: str) -> bool:
@@ -63,10 +68,36 @@ def _refuse(**given: Any) -> None:
             raise NotImplementedError(f"{name}: is not supported by tril.compat.ctranslate2, got {value!r}; leave it out")
 
 
+def get_log_level() -> int:
+    """The level of the logger "tril"."""
+    return logging.getLogger("tril").getEffectiveLevel()
+
+
+def set_log_level(level: int) -> None:
+    """Sets the level of the logger "tril"."""
+    logging.getLogger("tril").setLevel(level)
+
+
+def _written(files: Mapping[str, Any]) -> "tempfile.TemporaryDirectory[str]":
+    """A directory with files that are given as bytes or as open files; it goes with the object."""
+    directory = tempfile.TemporaryDirectory(prefix="tril-")
+    for name, content in files.items():
+        if os.path.basename(name) != name or not name:
+            raise ValueError(f"files: expected names of files, got {name!r}")
+        with open(os.path.join(directory.name, name), "wb") as f:
+            f.write(content if isinstance(content, (bytes, bytearray, memoryview)) else content.read())
+    return directory
+
+
+def _check_lengths(least_name: str, least: int, most_name: str, most: int) -> None:
+    if least > most:
+        raise ValueError(f"{least_name}: the minimum decoding length {least} is greater than {most_name}, {most}")
+
+
 class _Model:
     """What Translator and Generator share."""
 
-    _keys = ("add_source_bos", "add_source_eos")
+    _translates: bool
 
     def __init__(
         self,
@@ -80,27 +111,38 @@ class _Model:
         max_queued_batches: int = 0,
         flash_attention: bool = False,
         tensor_parallel: bool = False,
-        files: object = None,
+        files: Optional[Mapping[str, Any]] = None,
     ):
         _check_device(device)
+        if device_index not in (0, [0]):
+            raise ValueError(f"device_index: tril computes on the processor, which is device index 0; got {device_index!r}")
         _refuse(
-            device_index=(device_index, 0),
             flash_attention=(flash_attention, False),
             tensor_parallel=(tensor_parallel, False),
-            files=(files, None),
         )
         if isinstance(compute_type, dict):
             compute_type = compute_type.get("cpu", "default")
+        if not isinstance(compute_type, str):
+            raise TypeError(f"compute_type: expected a text, or a dictionary of texts by device, got {compute_type!r}")
         if compute_type not in _PRECISIONS:
             known = ", ".join(sorted(_PRECISIONS))
-            raise ValueError(f"compute_type: expected one of {known}, got {compute_type!r}")
+            raise ValueError(f"compute_type: expected a compute type ({known}), got {compute_type!r}")
         self._path = os.fspath(model_path)
-        self._options = {"precision": _PRECISIONS[compute_type], "threads": inter_threads * max(1, intra_threads)}
-        self._compute_type = compute_type
+        if files is not None:
+            self._directory = _written(files)
+            self._path = self._directory.name
+        if "/" not in self._path and not os.path.exists(self._path):
+            # CTranslate2 takes paths alone. A name of the hub has an owner.
+            raise RuntimeError(f"cannot open file {self._path!r}: there is no such directory; pass a directory, or owner/name")
+        precision, self._compute_type = _PRECISIONS[compute_type]
+        self._options = {"precision": precision, "threads": inter_threads * max(1, intra_threads)}
         self._inter_threads = inter_threads
         self._config = self._read_config()
         self._pieces = self._read_pieces()
         self._model: Optional[_tril.Model] = _tril.load(self._path, self._options, *self._pieces)
+        if self._model.translates != self._translates:
+            what = "a translation model" if self._model.translates else "a language model"
+            raise RuntimeError(f"{model_path}: is {what}, which cannot be used as a {type(self).__name__}")
         self._tokenizer = Tokenizer._of(self._model.tokenizer)
         self._pool = concurrent.futures.ThreadPoolExecutor(max(1, inter_threads))
         self._active = 0
@@ -148,7 +190,7 @@ class _Model:
 
     @property
     def compute_type(self) -> str:
-        """The compute type that was asked for."""
+        """The compute type that is used; "default" and "auto": that of the files."""
         return self._compute_type
 
     @property
@@ -172,8 +214,8 @@ class _Model:
         return self._model is not None
 
     def unload_model(self, to_cpu: bool = False) -> None:
-        """Releases the model, which load_model() loads again. With `to_cpu`, does nothing: it is there."""
-        if not to_cpu:
+        """Releases the model, which load_model() loads again. Does nothing while calls run, and with `to_cpu`: it is there."""
+        if not to_cpu and self._active == 0:
             self._model = None
 
     def load_model(self, keep_cache: bool = False) -> None:
@@ -187,19 +229,20 @@ class _Model:
         return self._model
 
     def _run(self, work: Callable[[], list], count: int, asynchronous: bool, wrapper: type) -> list:
-        if not asynchronous:
-            with self._counted():
-                return work()
+        with self._lock:
+            self._active += 1
 
         def counted() -> list:
-            with self._counted():
+            try:
                 return work()
+            finally:
+                with self._lock:
+                    self._active -= 1
 
+        if not asynchronous:
+            return counted()
         future = self._pool.submit(counted)
         return [wrapper(future, i) for i in range(count)]
-
-    def _counted(self) -> "_Counted":
-        return _Counted(self)
 
     def _ids(self, tokens: Sequence[Union[str, int]], side: str) -> List[int]:
         unknown = self._tokenizer.special_ids(side)["unk"]
@@ -274,25 +317,10 @@ class _Model:
             return h.log_prob / (prefix + length) ** penalty + coverage
 
         scores = [score(h) for h in found]
-        if o["beam_size"] == 1 or o["return_alternatives"]:
+        if o["return_alternatives"]:
             return found, scores
         order = sorted(range(len(found)), key=lambda i: -scores[i])[: o["num_hypotheses"]]
         return [found[i] for i in order], [scores[i] for i in order]
-
-
-class _Counted:
-    """Counts a call while it runs."""
-
-    def __init__(self, model: _Model):
-        self._model = model
-
-    def __enter__(self) -> None:
-        with self._model._lock:
-            self._model._active += 1
-
-    def __exit__(self, *error: object) -> None:
-        with self._model._lock:
-            self._model._active -= 1
 
 
 def _without_end(ids: Sequence[int], ends: "set[int]", keep: bool) -> List[int]:
@@ -302,24 +330,39 @@ def _without_end(ids: Sequence[int], ends: "set[int]", keep: bool) -> List[int]:
     return ids
 
 
-def _on_token(callback: Optional[Callable], model: _Model, ends: "set[int]", with_log_prob: bool, first: int = 0) -> Any:
-    """A callback of tril that calls one of CTranslate2."""
+def _on_token(
+    callback: Optional[Callable],
+    model: _Model,
+    with_log_prob: bool,
+    batch_ids: Sequence[int],
+    prefixes: Sequence[Sequence[int]],
+) -> Any:
+    """A callback of tril that calls one of CTranslate2. A result begins with its prefix, whose tokens are certain.
+
+    `batch_ids` has the place of each request in the caller's batch, `prefixes` the tokens of each that are part of its result.
+    """
     if callback is None:
         return None
-    steps: "collections.Counter[int]" = collections.Counter()
+    steps: "collections.Counter[tuple[int, int]]" = collections.Counter()
+    over = set()
+
+    def step(request: int, sample: int, token: int, log_prob: Optional[float], ended: bool) -> bool:
+        at = steps[request, sample]
+        steps[request, sample] += 1
+        piece = model._tokenizer.piece(token, side="target")
+        log_prob = log_prob if with_log_prob else None
+        if callback(GenerationStepResult(at, batch_ids[request], token, sample, piece, log_prob, ended)):
+            over.add((request, sample))
+            return True
+        return False
 
     def on_token(request: int, sample: int, token: int, log_prob: Optional[float], ended: bool) -> bool:
-        if token < 0:
-            return False
-        step = steps[request]
-        steps[request] += 1
-        piece = model._tokenizer.piece(token, side="target")
-        return bool(
-            callback(
-                GenerationStepResult(
-                    step, request + first, token, sample, piece, log_prob if with_log_prob else None, ended
-                )
-            )
-        )
+        if token < 0 or (request, sample) in over:
+            return token >= 0
+        if not steps[request, sample]:
+            for one in prefixes[request]:
+                if step(request, sample, one, 0.0, False):
+                    return True
+        return step(request, sample, token, log_prob, ended)
 
     return on_token

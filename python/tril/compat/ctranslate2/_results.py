@@ -34,6 +34,14 @@ class TranslationResult(_Record):
     def __len__(self) -> int:
         return len(self.hypotheses)
 
+    def __getitem__(self, rank: int) -> dict:
+        """A hypothesis in the form of CTranslate2 1: "tokens", and "score" and "attention" if they were asked for."""
+        out = {"tokens": self.hypotheses[rank]}
+        for name, values in (("score", self.scores), ("attention", self.attention)):
+            if values:
+                out[name] = values[rank]
+        return out
+
 
 class GenerationResult(_Record):
     """A generation result: `sequences` (lists of tokens), `sequences_ids`, `scores` (with return_scores)."""

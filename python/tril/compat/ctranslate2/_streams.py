@@ -16,17 +16,28 @@ def _lines(path: str) -> Iterator[str]:
             yield line.rstrip("\n")
 
 
+def _check_pairs(**functions: Optional[Callable]) -> None:
+    """Functions of which all are given, or none."""
+    missing = [name for name, function in functions.items() if function is None]
+    if missing and len(missing) < len(functions):
+        given = [name for name in functions if name not in missing]
+        raise ValueError(f"{', '.join(missing)}: is needed with {', '.join(given)}")
+
+
 def _some_at_a_time(
     call: Callable, iterables: Sequence[Iterable], max_batch_size: int, batch_type: str, options: dict
 ) -> Iterator[Any]:
     if max_batch_size < 1:
         raise ValueError("max_batch_size must be >= 1")
     window = 16 * max_batch_size if batch_type == "examples" else max_batch_size
-    examples = itertools.zip_longest(*iterables)
+    missing = object()
+    examples = itertools.zip_longest(*iterables, fillvalue=missing)
     while True:
         some = list(itertools.islice(examples, window))
         if not some:
             return
+        if any(part is missing for example in some for part in example):
+            raise ValueError("the iterables do not have the same length")
         yield from call(*map(list, zip(*some)), max_batch_size=max_batch_size, batch_type=batch_type, **options)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence, Union
 
-from ._model import _Model, _on_token, _refuse, _without_end
+from ._model import _check_lengths, _Model, _on_token, _refuse, _without_end
 from ._results import (
     AsyncScoringResult,
     AsyncTranslationResult,
@@ -13,11 +13,13 @@ from ._results import (
     ScoringResult,
     TranslationResult,
 )
-from ._streams import _lines, _some_at_a_time, _tokens_of
+from ._streams import _check_pairs, _lines, _some_at_a_time, _tokens_of
 
 
 class Translator(_Model):
     """A text translator over lists of tokens."""
+
+    _translates = True
 
     @property
     def num_translators(self) -> int:
@@ -112,7 +114,8 @@ class Translator(_Model):
             return TranslationResult(tokens, scores if return_scores else [], attention)
 
         def work() -> list:
-            found = model.decode_ids(search, options, _on_token(callback, self, ends, return_scores), None)
+            _check_lengths("min_decoding_length", min_decoding_length, "max_decoding_length", max_decoding_length)
+            found = model.decode_ids(search, options, _on_token(callback, self, return_scores, filled, search.prefixes), None)
             results = [TranslationResult([[]], [0.0] if return_scores else [], [[]] if return_attention else []) for _ in source]
             for i, hypotheses in zip(filled, found):
                 results[i] = one(hypotheses, prefixes[i] or [], source[i])
@@ -169,11 +172,12 @@ class Translator(_Model):
             targets.append((ids[:max_input_length] if max_input_length > 0 else ids) + [end])
 
         def work() -> list:
-            filled = [i for i, ids in enumerate(sources) if ids]
+            filled = [i for i, tokens in enumerate(source) if tokens]
             found = model.score_ids(
                 [sources[i] for i in filled], [targets[i] for i in filled], model.decoder_start, max_batch_size or 32
             )
-            results = [ScoringResult([], []) for _ in sources]
+            # As in CTranslate2, an empty source gives its target the probability 1.
+            results = [ScoringResult(self._tokens(ids[offset:]), [0.0] * len(ids[offset:])) for ids in targets]
             for i, log_probs in zip(filled, found):
                 results[i] = ScoringResult(self._tokens(targets[i][offset:]), list(log_probs[offset:]))
             return results
@@ -209,12 +213,19 @@ class Translator(_Model):
         """Translates a file, line by line."""
         import time
 
+        _check_pairs(source_tokenize_fn=source_tokenize_fn, target_detokenize_fn=target_detokenize_fn)
+        if target_path is not None:
+            _check_pairs(source_tokenize_fn=source_tokenize_fn, target_tokenize_fn=target_tokenize_fn)
         begin = time.perf_counter()
         split = source_tokenize_fn or str.split
         join = target_detokenize_fn or " ".join
         tokens = examples = 0
         source = (split(line) for line in _lines(source_path))
-        prefix = None if target_path is None else ((target_tokenize_fn or str.split)(line) for line in _lines(target_path))
+        prefix = None
+        if target_path is not None:
+            prefix = [(target_tokenize_fn or str.split)(line) for line in _lines(target_path)]
+            if len(prefix) < sum(1 for _ in _lines(source_path)):
+                raise RuntimeError(f"{target_path} has less examples than {source_path}")
         with open(output_path, "w", encoding="utf-8") as out:
             for result in self.translate_iterable(
                 source, prefix, max_batch_size, batch_type, return_scores=with_scores, **kwargs
@@ -245,11 +256,12 @@ class Translator(_Model):
         """Scores the lines of two files: "score ||| tokens", the score divided by the number of tokens."""
         import time
 
+        _check_pairs(source_tokenize_fn=source_tokenize_fn, target_tokenize_fn=target_tokenize_fn)
         begin = time.perf_counter()
         split, target_split = source_tokenize_fn or str.split, target_tokenize_fn or str.split
         join = target_detokenize_fn or " ".join
         tokens = examples = 0
-        targets = [target_split(line) for line in _lines(target_path)]
+        targets = (target_split(line) for line in _lines(target_path))
         results = self.score_iterable(
             (split(line) for line in _lines(source_path)),
             targets,
@@ -259,10 +271,10 @@ class Translator(_Model):
             offset=offset,
         )
         with open(output_path, "w", encoding="utf-8") as out:
-            for result, target in zip(results, targets):
+            for result in results:
                 examples += 1
                 tokens += len(result.log_probs)
                 mean = sum(result.log_probs) / max(1, len(result.log_probs))
                 each = " ||| " + " ".join(str(p) for p in result.log_probs) if with_tokens_score else ""
-                out.write(f"{mean} ||| {join(target)}{each}\n")
+                out.write(f"{mean} ||| {join(result.tokens)}{each}\n")
         return ExecutionStats(tokens, examples, 1000 * (time.perf_counter() - begin))
