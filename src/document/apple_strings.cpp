@@ -12,6 +12,7 @@
 #include "document/unicode_escape.h"
 #include "document/utf16_text.h"
 #include "document/words.h"
+#include "unicode/characters.h"
 
 namespace tril::document {
 namespace {
@@ -89,7 +90,7 @@ class AppleReader {
       } else {
         add({key_end, key_end}, key, " = \"");
       }
-      if (!take(';')) refuse("expected ; behind an entry");
+      if (!take(';')) refuse("expected ; after an entry");
     }
   }
 
@@ -97,6 +98,17 @@ class AppleReader {
   [[noreturn]] void refuse(const std::string& what,
                            const char* hint = "an entry has the form \"key\" = \"value\";") const {
     fail(fmt::format("{}: line {}", where_, line_of(bytes_, at_)), what, hint);
+  }
+  // In place of a key or value. Other property lists in text form have dictionaries, arrays and data.
+  [[noreturn]] void refuse_value(const std::string& what) const {
+    if (at_ == bytes_.size()) refuse(fmt::format("expected {}, but the file ends", what));
+    const char first = bytes_[at_];
+    const char* kind = first == '{' ? "a dictionary" : first == '(' ? "an array" : first == '<' ? "data" : nullptr;
+    if (kind)
+      refuse(fmt::format("expected {}, got {} of a property list in text form", what, kind),
+             "convert the file: plutil -convert xml1 FILE; a .strings file in XML form is read");
+    refuse(fmt::format("expected {}, got \"{}\"", what,
+                       printable(bytes_.substr(at_, character_at(bytes_, at_).length), 20)));
   }
   bool take(char c) {
     if (at_ >= bytes_.size() || bytes_[at_] != c) return false;
@@ -142,7 +154,7 @@ class AppleReader {
     }
     const std::size_t begin = at_;
     while (at_ < bytes_.size() && is_plain(bytes_[at_])) ++at_;
-    if (at_ == begin) refuse("expected " + what);
+    if (at_ == begin) refuse_value(what);
     return {{begin, at_}, 0};
   }
 

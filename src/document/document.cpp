@@ -55,6 +55,10 @@ std::string TextDocument::write(std::span<const Segment> translated) const {
 void check_encoding(std::string_view bytes, const std::string& where) {
   for (const auto& [mark, name] : {std::pair{"\xff\xfe", "UTF-16"}, {"\xfe\xff", "UTF-16"}})
     if (bytes.starts_with(mark)) fail(where, fmt::format("is {}, expected UTF-8", name), "save it as UTF-8");
+  // The first characters of a text file are ASCII: marks of its format, or white space.
+  if (const auto is_zero = [&](std::size_t at) { return at < bytes.size() && bytes[at] == 0; };
+      is_zero(0) != is_zero(1) && is_zero(2) == is_zero(0) && is_zero(3) == is_zero(1))
+    fail(where, "is UTF-16 without a byte order mark, expected UTF-8", "save it as UTF-8");
   if (const auto fault = find_utf8_fault(bytes))
     fail(where, fmt::format("byte {} (0x{:02x}) is not UTF-8", fault->offset, fault->byte), "save it as UTF-8");
 }

@@ -21,6 +21,8 @@ std::uint32_t unit_at(std::string_view bytes, std::size_t at, bool little) {
 
 std::string utf8_of(std::string_view bytes, const std::string& where) {
   const bool little = is_little_endian(bytes);
+  if (little && bytes.substr(2).starts_with(std::string_view("\0\0", 2)))
+    fail(where, "is UTF-32, expected UTF-8 or UTF-16", "save it as UTF-8");
   std::string text;
   for (std::size_t at = 2; at < bytes.size(); at += 2) {
     std::uint32_t code = unit_at(bytes, at, little);

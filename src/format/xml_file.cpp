@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/line_of.h"
+#include "base/printable.h"
 
 namespace tril {
 namespace {
@@ -14,6 +15,24 @@ std::string place_of(std::string_view bytes, std::ptrdiff_t offset, const std::s
   const std::string_view before = bytes.substr(0, static_cast<std::size_t>(std::max<std::ptrdiff_t>(offset, 0)));
   return fmt::format("{}: line {}, column {}", where, line_of(bytes, before.size()),
                      before.size() - (before.rfind('\n') + 1) + 1);
+}
+
+// pugixml reads several root elements, and text around them; XML has one.
+void check_root(const pugi::xml_document& file, std::string_view bytes, const std::string& where) {
+  bool found = false;
+  for (const pugi::xml_node node : file.children()) {
+    const bool is_element = node.type() == pugi::node_element;
+    const bool is_text = node.type() == pugi::node_cdata ||
+                         (node.type() == pugi::node_pcdata &&
+                          std::string_view(node.value()).find_first_not_of(" \t\r\n") != std::string_view::npos);
+    if (is_text || (is_element && found))
+      fail(place_of(bytes, node.offset_debug(), where),
+           is_text ? "is not well-formed XML: text outside of the root element"
+                   : fmt::format("is not well-formed XML: a second root element, <{}>", printable(node.name(), 60)),
+           "is it damaged, or several files in one?");
+    found = found || is_element;
+  }
+  if (!found) fail(where, "is not well-formed XML: it has no element", "is the file empty or truncated?");
 }
 
 // A declared entity could expand without bound, or name another file.
@@ -37,13 +56,14 @@ pugi::xml_document parse_xml(std::string_view bytes, const std::string& where, X
   if (parts > most_xml_parts)
     fail(where, fmt::format("has {} tags and attributes, expected at most {}", parts, most_xml_parts),
          "divide the file");
-  unsigned flags = pugi::parse_full | pugi::parse_ws_pcdata;
+  unsigned flags = pugi::parse_full | pugi::parse_ws_pcdata | pugi::parse_fragment;
   if (text == XmlText::verbatim) flags &= ~(pugi::parse_escapes | pugi::parse_eol | pugi::parse_wconv_attribute);
   pugi::xml_document file;
   const auto encoding = text == XmlText::verbatim ? pugi::encoding_utf8 : pugi::encoding_auto;
   const pugi::xml_parse_result result = file.load_buffer(bytes.data(), bytes.size(), flags, encoding);
   if (!result)
     fail(place_of(bytes, result.offset, where), fmt::format("is not well-formed XML: {}", result.description()));
+  check_root(file, bytes, where);
   check_declarations(file, where);
   Depth depth;
   if (!file.traverse(depth)) fail(where, fmt::format("its elements are nested deeper than {}", most_nested_elements));

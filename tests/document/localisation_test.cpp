@@ -126,6 +126,13 @@ TEST(AppleStrings, ValuesAreTranslated) {
   EXPECT_TRUE(contains(refusal("/* a", "x.strings"), "comment", "not closed"));
   EXPECT_TRUE(contains(refusal("<?xml version=\"1.0\"?><plist/>", "x.strings"), "property list", "<dict>"));
   EXPECT_TRUE(contains(refusal("bplist00", "x.strings"), "property list", "binary", "plutil"));
+  for (const auto& [file, kind] : {std::pair{"// old\n{ a = b; }", "a dictionary"},
+                                   {"\na = { b = c; };", "a dictionary"},
+                                   {"\na = ( b, c );", "an array"},
+                                   {"\na = <0fbd>;", "data"}})
+    EXPECT_TRUE(contains(refusal(file, "x.strings"), "line 2", kind, "property list in text form", "plutil")) << file;
+  EXPECT_TRUE(contains(refusal("a = \xe2\x80\x9c;", "x.strings"), "line 1", "a value", "\xe2\x80\x9c"));
+  EXPECT_TRUE(contains(refusal("a =", "x.strings"), "a value", "the file ends"));
 }
 
 // Foundation reads strings in either quotes.
@@ -168,6 +175,31 @@ TEST(PluralDictionaries, FormsFollowTheLanguage) {
   EXPECT_TRUE(contains(refusal(file("a", "", "Other"), "x.stringsdict"), "x.stringsdict: line ", "dogs", "\"Other\""));
 }
 
+TEST(PluralDictionaries, DamagedRulesAreRefused) {
+  const auto file = [](const std::string& format, const std::string& forms) {
+    return plist(dictionary(
+        "%d dogs", property("NSStringLocalizedFormatKey", format) +
+                       dictionary("dogs", property("NSStringFormatSpecTypeKey", "NSStringPluralRuleType") + forms)));
+  };
+  const std::string one = property("one", "a dog"), other = property("other", "%d dogs");
+  const auto refused = [](const std::string& bytes) { return refusal(bytes, "x.stringsdict"); };
+  const std::string sound = file("%#@dogs@ 100%% %%#@ %1$#@dogs@ %@", one + other);
+  EXPECT_EQ(texts(sound, "x.stringsdict").size(), 2u);
+  EXPECT_TRUE(contains(refused(sound + sound), "x.stringsdict: line 23", "second root element"))
+      << refused(sound + sound);
+  EXPECT_TRUE(contains(refused(sound + "more"), "line 20", "text outside"));
+  EXPECT_TRUE(contains(refused(sound + "<plist/>"), "line 21", "second root element", "plist"));
+  EXPECT_TRUE(contains(refused(file("%#@dogs@", one)), "line ", "dogs", "\"other\""));
+  EXPECT_TRUE(
+      contains(refused(file("%#@dogs@", other + property("several", "x"))), "line 15", "\"several\"", "zero, one"));
+  EXPECT_TRUE(contains(refused(file("%#@dogs@", other + one + other)), "line 17", "\"other\"", "twice"));
+  EXPECT_TRUE(contains(refused(plist(property("a", "b") + property("a", "c"))), "line 7", "\"a\"", "twice"));
+  EXPECT_TRUE(contains(refused(file("%#@cats@", other)), "line 8", "\"cats\"", "<dict>"));
+  EXPECT_TRUE(contains(refused(file("%#@dogs@", property("other", "%2$#@cats@"))), "\"cats\""));
+  EXPECT_TRUE(contains(refused(file("%#@dogs", other)), "line 8", "%#@dogs", "not closed"));
+  EXPECT_TRUE(contains(refused(file("%#@dogs@", "  <key>other</key>\n  <dict/>\n")), "<string>", "<dict>"));
+}
+
 TEST(PluralDictionaries, TextsByWidthAndDevice) {
   const auto file = [](const std::string& a, const std::string& b, const std::string& c) {
     return plist(dictionary("k", dictionary("NSStringVariableWidthRuleType", property("20", a))) +
@@ -206,8 +238,14 @@ TEST(AppleStrings, Utf16IsKept) {
     EXPECT_EQ(read(file, "x.strings")->write(read(file, "x.strings")->segments()), file);
     EXPECT_EQ(capitals(file, "x.strings"), utf16(u"\"k\" = \"CAF\u00c9 \U0001f436\";\n", little));
     EXPECT_TRUE(contains(refusal(file + "x", "x.strings"), "UTF-16"));
+    for (const char* name : {"x.strings", "x.txt", "x.xliff"})
+      EXPECT_TRUE(contains(refusal(file.substr(2), name), "UTF-16", "without a byte order mark", "UTF-8"));
     EXPECT_TRUE(contains(refusal(utf16(u"\"k\"", little) + (little ? "\x3d\xd8" : "\xd8\x3d"), "x.strings"), "byte 8"));
   }
+}
+
+TEST(AppleStrings, Utf32IsRefused) {
+  EXPECT_TRUE(contains(refusal(std::string("\xff\xfe\0\0\"\0\0\0", 8), "x.strings"), "UTF-32", "UTF-8"));
 }
 
 const std::string catalog =
