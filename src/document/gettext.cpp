@@ -81,48 +81,83 @@ class GettextReader {
       if (text.starts_with("#,")) flags(at, text);
       return;
     }
-    const auto keyword = [&](std::string_view name) {
-      return text.starts_with(name) && text.size() > name.size() &&
-             (is_blank(text[name.size()]) || text[name.size()] == '[' || text[name.size()] == '"');
-    };
+    if (text[0] == '"') {
+      if (current_ == nowhere) refuse(number, "a string without msgid or msgstr before it");
+      return add(at, text, number);
+    }
+    const std::size_t word_end = std::min(text.find_first_of("\" \t"), text.size());
+    const std::string_view keyword = text.substr(0, word_end);
     PoString* target = nullptr;
-    if (keyword("msgctxt")) {
-      if (has_translation_) finish();
-      target = &context_;
-    } else if (keyword("msgid_plural")) {
-      target = &plural_;
-    } else if (keyword("msgid")) {
-      if (has_translation_) finish();
-      target = &id_;
-    } else if (keyword("msgstr")) {
+    if (keyword == "msgctxt") {
+      begin_message(number, "msgctxt", current_ == nowhere);
+      target = &context_, current_ = context;
+    } else if (keyword == "msgid_plural") {
+      expect(number, "msgid_plural", current_ == id);
+      target = &plural_, current_ = plural;
+    } else if (keyword == "msgid") {
+      begin_message(number, "msgid", current_ == nowhere || current_ == context);
+      target = &id_, current_ = id;
+    } else if (keyword.starts_with("msgstr")) {
+      const std::string form_name = plural_.present ? fmt::format("msgstr[{}]", forms_.size()) : "msgstr";
+      if (keyword != form_name) refuse(number, fmt::format("expected {}", form_name));
+      expect(number, form_name, plural_.present || current_ == id);
       has_translation_ = true;
       forms_.emplace_back();
-      target = &forms_.back();
-    } else if (text[0] == '"' && current_ != nowhere) {
-      return add(at, text, number);
+      target = &forms_.back(), current_ = form;
     } else {
-      fail(fmt::format("{}: line {}", where_, number), "expected msgid, msgstr, a comment or a string in quotes");
+      refuse(number, "expected msgid, msgstr, a comment or a string in quotes");
     }
-    current_ = target == &context_ ? context : target == &id_ ? id : target == &plural_ ? plural : form;
     *target = {};
     const std::size_t quote = text.find('"');
-    if (quote == std::string_view::npos)
-      fail(fmt::format("{}: line {}", where_, number), "expected a string in quotes");
+    if (quote == std::string_view::npos || !is_blank(text.substr(word_end, quote - word_end)))
+      refuse(number, "expected a string in quotes");
     add({at.begin + quote, at.end}, text.substr(quote), number);
+  }
+
+  [[noreturn]] void refuse(std::size_t number, const std::string& what, const std::string& hint = {}) const {
+    fail(fmt::format("{}: line {}", where_, number), what, hint);
+  }
+  // A keyword where another one must stand means that lines are missing.
+  void expect(std::size_t number, const std::string& keyword, bool is_expected) const {
+    if (!is_expected)
+      refuse(number, fmt::format("{} is in the wrong place", keyword),
+             "a message consists of msgctxt (optional), msgid, msgid_plural (optional), and msgstr or msgstr[0], "
+             "msgstr[1], ...");
+  }
+  void begin_message(std::size_t number, const std::string& keyword, bool is_expected) {
+    if (has_translation_) {
+      finish();
+      is_expected = true;
+    }
+    if (!is_expected && (current_ == id || current_ == plural)) refuse_without_translation();
+    expect(number, keyword, is_expected);
+    if (current_ != context) first_line_ = number;
+  }
+  [[noreturn]] void refuse_without_translation() const {
+    refuse(first_line_, "the message that begins here has no msgstr", "is the file truncated? if not, add msgstr \"\"");
   }
 
   PoString& current() {
     return current_ == context ? context_ : current_ == id ? id_ : current_ == plural ? plural_ : forms_.back();
   }
 
+  // Where the string that begins with a quote ends; nothing if it does not.
+  static std::optional<std::size_t> end_of_string(std::string_view text) {
+    for (std::size_t at = 1; at < text.size(); at += text[at] == '\\' ? 2 : 1)
+      if (text[at] == '"') return at;
+    return std::nullopt;
+  }
+
   void add(Range at, std::string_view text, std::size_t number) {
-    const std::size_t close = text.find_last_of('"');
-    const auto value = close > 0 ? unescaped_c(text.substr(1, close - 1)) : std::nullopt;
-    if (!value) fail(fmt::format("{}: line {}", where_, number), "its string has no end");
+    const auto close = end_of_string(text);
+    const auto value = close ? unescaped_c(text.substr(1, *close - 1)) : std::nullopt;
+    if (!value) refuse(number, "its string has no end");
+    if (!is_blank(text.substr(*close + 1)))
+      refuse(number, "text after the string in quotes", "write a quotation mark in a string as \\\"");
     PoString& s = current();
     s.value += *value;
     if (!s.present) s.at.begin = at.begin + 1;
-    s.at.end = at.begin + close;
+    s.at.end = at.begin + *close;
     s.present = true;
   }
 
@@ -146,6 +181,7 @@ class GettextReader {
   }
 
   void finish() {
+    if (current_ != nowhere && !has_translation_) refuse_without_translation();
     if (id_.present && !id_.value.empty() && !forms_.empty()) {
       const bool was_fuzzy = fuzzy_.has_value();
       const bool empty = std::all_of(forms_.begin(), forms_.end(), [](const PoString& f) { return f.value.empty(); });
@@ -168,6 +204,7 @@ class GettextReader {
   std::vector<PoString> forms_;
   std::optional<Range> fuzzy_;  ///< the bytes of the flag
   bool has_translation_ = false;
+  std::size_t first_line_ = 0;  ///< of the message
 };
 
 }  // namespace

@@ -111,6 +111,28 @@ TEST(Gettext, MessagesWithoutTranslationGetOne) {
   EXPECT_TRUE(contains(error_of([] { read_document("msgid \"x\"\nhello\n", {"x.po"}); }), "line 2", "msgid"));
 }
 
+// What is missing must not be taken for something else.
+TEST(Gettext, DamagedMessagesAreRefused) {
+  const auto refused = [](const std::string& text) { return error_of([&] { read_document(text, {"x.po"}); }); };
+  const std::string id = "msgid \"x\"\n", none = "msgstr \"\"\n", plural = "msgid_plural \"xs\"\n";
+  EXPECT_EQ(capitals("msgctxt\t\"c\"\n# a\n" + id + "#. b\nmsgstr\"\" \n#~ msgid \"y\n", "x.po"),
+            "msgctxt\t\"c\"\n# a\n" + id + "#. b\nmsgstr\"X\" \n#~ msgid \"y\n");
+  EXPECT_TRUE(contains(refused(id + none + "\n# cut\n" + id), "x.po: line 5", "no msgstr", "truncated"));
+  EXPECT_TRUE(contains(refused("\nmsgctxt \"c\"\n" + id + id + none), "x.po: line 2", "no msgstr"));
+  EXPECT_TRUE(contains(refused(id + plural + "msgctxt \"c\"\n"), "x.po: line 1", "no msgstr"));
+  EXPECT_TRUE(contains(refused("msgctxt \"c\"\nmsgctxt \"c\"\n"), "x.po: line 2", "msgctxt", "wrong place"));
+  EXPECT_TRUE(contains(refused(none), "x.po: line 1", "msgstr", "wrong place"));
+  EXPECT_TRUE(contains(refused(plural), "x.po: line 1", "msgid_plural", "wrong place"));
+  EXPECT_TRUE(contains(refused(id + none + none), "x.po: line 3", "msgstr", "wrong place"));
+  EXPECT_TRUE(contains(refused(id + plural + none), "x.po: line 3", "expected msgstr[0]"));
+  EXPECT_TRUE(contains(refused(id + plural + "msgstr[0] \"\"\nmsgstr[2] \"\"\n"), "line 4", "expected msgstr[1]"));
+  EXPECT_TRUE(contains(refused(id + "msgstr[0] \"\"\n"), "line 2", "expected msgstr"));
+  EXPECT_TRUE(contains(refused("msgid \"a\"b\"\n"), "line 1", "after the string"));
+  EXPECT_TRUE(contains(refused("msgid x \"a\"\n"), "line 1", "quotes"));
+  EXPECT_TRUE(contains(refused("msgid \"a\\\"\n"), "line 1", "no end"));
+  EXPECT_TRUE(contains(refused("\"a\"\n"), "line 1", "without msgid"));
+}
+
 TEST(Placeholders, OccurOnce) {
   const auto written = [](const std::string& text, const std::string& translation) {
     return translated("{\"k\":\"" + text + "\"}", "x.json", [&](const std::string&) { return translation; });
