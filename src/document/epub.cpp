@@ -6,6 +6,7 @@
 #include "document/html.h"
 #include "document/office_part.h"
 #include "document/package.h"
+#include "document/stated_encoding.h"
 #include "document/xml_nodes.h"
 
 namespace tril::document {
@@ -75,8 +76,9 @@ std::string package_file(Package& package) {
 // A member that is listed, by the kind of its content.
 std::unique_ptr<Document> read_page(Package& package, const ZipMember& member) {
   std::string bytes = package.read(member);
-  check_encoding(bytes, package.place_of(member.name));
-  return read_html(std::move(bytes));
+  const std::string where = package.place_of(member.name);
+  check_encoding(bytes, where);
+  return read_html(with_stated_utf8(std::move(bytes), StatesEncoding::html, where));
 }
 
 }  // namespace

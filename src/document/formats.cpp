@@ -86,7 +86,8 @@ std::span<const DocumentFormat> document_formats() {
   static constexpr std::array<DocumentFormat, 25> formats{
       {{"plain text", text_names,
         [](std::string bytes, const DocumentOptions&) { return read_plain_text(std::move(bytes)); }},
-       {"HTML", html_names, [](std::string bytes, const DocumentOptions&) { return read_html(std::move(bytes)); }},
+       {"HTML", html_names, [](std::string bytes, const DocumentOptions&) { return read_html(std::move(bytes)); },
+        Encoding::utf8, StatesEncoding::html},
        {"Markdown", markdown_names,
         [](std::string bytes, const DocumentOptions&) { return read_markdown(std::move(bytes)); }},
        {"SubRip", srt_names,
@@ -94,23 +95,25 @@ std::span<const DocumentFormat> document_formats() {
        {"WebVTT", vtt_names,
         [](std::string bytes, const DocumentOptions& o) { return read_vtt(std::move(bytes), o.where); }},
        {"gettext", gettext_names,
-        [](std::string bytes, const DocumentOptions& o) { return read_gettext(std::move(bytes), o.where); }},
+        [](std::string bytes, const DocumentOptions& o) { return read_gettext(std::move(bytes), o.where); },
+        Encoding::utf8, StatesEncoding::gettext},
        {"JSON", json_names,
         [](std::string bytes, const DocumentOptions& o) { return read_json_strings(std::move(bytes), o.where); }},
        {"Java properties", properties_names,
         [](std::string bytes, const DocumentOptions&) { return read_properties(std::move(bytes)); }},
-       {"Android strings", android_names, read_android_strings},
+       {"Android strings", android_names, read_android_strings, Encoding::utf8, StatesEncoding::xml},
        {"Apple strings", strings_names, read_apple_strings, Encoding::own},
-       {"Apple plural forms", stringsdict_names, read_apple_property_list},
+       {"Apple plural forms", stringsdict_names, read_apple_property_list, Encoding::utf8, StatesEncoding::xml},
        {"Apple string catalogue", catalog_names, read_string_catalog},
        {"Qt Linguist", qt_names, read_qt_linguist, Encoding::own},
-       {".NET resources", resource_names, read_dotnet_resources},
-       {"XLIFF", xliff_names, read_xliff},
-       {"TMX", tmx_names, read_tmx},
+       {".NET resources", resource_names, read_dotnet_resources, Encoding::utf8, StatesEncoding::xml},
+       {"XLIFF", xliff_names, read_xliff, Encoding::utf8, StatesEncoding::xml},
+       {"TMX", tmx_names, read_tmx, Encoding::utf8, StatesEncoding::xml},
        {"YAML", yaml_names, read_yaml_strings},
        {"CSV", csv_names, read_csv},
        {"TSV", tsv_names, read_tsv},
-       {"LaTeX", latex_names, [](std::string bytes, const DocumentOptions&) { return read_latex(std::move(bytes)); }},
+       {"LaTeX", latex_names, [](std::string bytes, const DocumentOptions&) { return read_latex(std::move(bytes)); },
+        Encoding::utf8, StatesEncoding::latex},
        {"DOCX", docx_names, read_office_open_xml, Encoding::packed},
        {"PPTX", pptx_names, read_office_open_xml, Encoding::packed},
        {"XLSX", xlsx_names, read_office_open_xml, Encoding::packed},
@@ -141,7 +144,10 @@ bool is_known(std::string_view path) {
 
 std::unique_ptr<Document> read_document(std::string bytes, const DocumentOptions& options) {
   const DocumentFormat& format = format_of(options.where);
-  if (format.encoding == Encoding::utf8) check_encoding(bytes, options.where);
+  if (format.encoding == Encoding::utf8) {
+    check_encoding(bytes, options.where);
+    bytes = with_stated_utf8(std::move(bytes), format.states, options.where);
+  }
   return format.read(std::move(bytes), options);
 }
 

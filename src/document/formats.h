@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "document/document.h"
+#include "document/stated_encoding.h"
 
 namespace tril::document {
 
@@ -23,6 +24,7 @@ struct DocumentFormat {
   std::span<const std::string_view> extensions;  ///< "md", "markdown"
   std::unique_ptr<Document> (*read)(std::string bytes, const DocumentOptions& options);
   Encoding encoding = Encoding::utf8;
+  StatesEncoding states = StatesEncoding::nowhere;  ///< of files with Encoding::utf8
 };
 
 std::span<const DocumentFormat> document_formats();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "document/paragraph_content.h"
+#include "document/stated_encoding.h"
 
 namespace tril::document {
 namespace {
@@ -131,7 +132,7 @@ class OfficePartReader {
 std::unique_ptr<Document> read_office_part(std::string bytes, const std::string& where,
                                            const std::set<std::string>& kept) {
   check_encoding(bytes, where);
-  auto part = std::make_unique<XmlPart>(std::move(bytes));
+  auto part = std::make_unique<XmlPart>(with_stated_utf8(std::move(bytes), StatesEncoding::xml, where));
   const XmlNodes nodes(part->bytes(), where);
   OfficePartReader(*part, nodes, kept).read(0, nodes.size());
   return part;

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "document/document_languages.h"
+#include "document/stated_encoding.h"
 #include "document/words.h"
 #include "document/xml_string.h"
 #include "document/xml_string_reader.h"
@@ -97,7 +98,8 @@ class QtReader : XmlStringReader {
 std::unique_ptr<Document> read_qt_linguist(std::string bytes, const DocumentOptions& options) {
   if (!has_root(bytes)) QtReader::refuse_other_file(options.where);
   check_encoding(bytes, options.where);
-  auto document = std::make_unique<TextDocument>(std::move(bytes));
+  auto document =
+      std::make_unique<TextDocument>(with_stated_utf8(std::move(bytes), StatesEncoding::xml, options.where));
   QtReader(*document, options).run();
   return document;
 }
