@@ -1,5 +1,6 @@
 #include "document/yaml_strings.h"
 
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>
@@ -129,6 +130,9 @@ std::unique_ptr<Document> read_yaml_strings(std::string bytes, const DocumentOpt
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(strings)) {
     }
+  } catch (const YAML::DeepRecursion& e) {  // whose own message is "bad file"
+    fail(fmt::format("{}: line {}", options.where, e.mark.line + 1), "its lists and mappings are nested too deeply",
+         "is the file damaged?");
   } catch (const YAML::Exception& e) {
     fail(fmt::format("{}: line {}", options.where, e.mark.line + 1), "is not valid YAML: " + printable(e.msg, 200));
   }
