@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "perf/model_cost.h"
 #include "perf/model_parts.h"
 #include "perf/product_rates.h"
 
@@ -9,29 +10,43 @@ namespace tril::doctor {
 namespace {
 
 std::int64_t context_that_fits(const model::Model& m, const train::ModelCost& cost, double weights,
-                               std::int64_t memory) {
+                               std::optional<std::int64_t> memory) {
   const std::int64_t positions = m.max_positions();
   const auto bounded = [&](std::int64_t tokens) { return positions > 0 ? std::min(tokens, positions) : tokens; };
-  if (memory > 0 && weights + cost.state_bytes > static_cast<double>(memory)) return 0;
-  if (memory == 0 || cost.cache_bytes == 0) return positions > 0 ? positions : -1;
-  const double for_cache = static_cast<double>(memory) - weights - cost.state_bytes;
+  if (memory && weights + cost.state_bytes > static_cast<double>(*memory)) return 0;
+  if (!memory || cost.cache_bytes == 0) return positions > 0 ? positions : -1;
+  const double for_cache = static_cast<double>(*memory) - weights - cost.state_bytes;
   return bounded(static_cast<std::int64_t>(for_cache / cost.cache_bytes));
+}
+
+// The weights alone: what the model's files say, before any step.
+std::vector<ExpectedSpeed> weights_of(const model::Model& m) {
+  std::vector<ExpectedSpeed> all;
+  using enum nn::Precision;
+  for (const nn::Precision precision : {fp32, bf16, int8, int4})
+    all.push_back({.precision = precision,
+                   .bytes = static_cast<double>(m.parameters().serving_bytes(precision)),
+                   .weight_bytes_per_token = train::step_weight_bytes(m, precision)});
+  return all;
 }
 
 }  // namespace
 
-std::vector<ExpectedSpeed> expected_speeds(Context& c, const model::Model& m, const train::ModelCost& cost,
-                                           const MachineRates& machine, std::int64_t memory) {
-  std::vector<ExpectedSpeed> speeds;
-  using enum nn::Precision;
-  for (const nn::Precision precision : {fp32, bf16, int8, int4}) {
-    ExpectedSpeed s{.precision = precision};
-    s.bytes = static_cast<double>(m.parameters().serving_bytes(precision));
-    s.weight_bytes_per_token = train::step_weight_bytes(m, precision);
+bool weights_fit(const model::Model& m, nn::Precision precision, std::optional<std::int64_t> memory) {
+  return !memory || static_cast<std::int64_t>(m.parameters().serving_bytes(precision)) <= *memory;
+}
+
+std::vector<ExpectedSpeed> expected_speeds(Context& c, model::Model& m, std::int64_t length,
+                                           const MachineRates& machine, std::optional<std::int64_t> memory) {
+  std::vector<ExpectedSpeed> speeds = weights_of(m);
+  const train::ModelCost cost = train::cost_of(m, length);
+  for (ExpectedSpeed& s : speeds) {
+    s.context = context_that_fits(m, cost, s.bytes, memory);
+    if (s.context == 0) continue;
     // As many weights as a step reads, so that those which fit into the caches are read from there.
     const auto bytes = std::min(s.weight_bytes_per_token, double{1 << 28});
     const train::ProductRates rates =
-        train::measure_product_rates(c, precision, {.width = m.d_model(), .bytes = static_cast<std::int64_t>(bytes)});
+        train::measure_product_rates(c, s.precision, {.width = m.d_model(), .bytes = static_cast<std::int64_t>(bytes)});
     const double cached = cost.cache_bytes * static_cast<double>(cost.length) + cost.state_bytes +
                           cost.memory_bytes * static_cast<double>(m.has_encoder() ? cost.length : 0);
     s.tokens_per_second = 1 / (s.weight_bytes_per_token / rates.weight_bytes + cached / machine.read_bytes);
@@ -40,8 +55,6 @@ std::vector<ExpectedSpeed> expected_speeds(Context& c, const model::Model& m, co
     const double attention = m.has_encoder() ? read.attention : read.attention / 2;
     s.prompt_tokens_per_second =
         1 / (read.products / rates.multiply_adds + 2 * (attention + read.recurrent) / machine.flops);
-    s.context = context_that_fits(m, cost, s.bytes, memory);
-    speeds.push_back(s);
   }
   return speeds;
 }

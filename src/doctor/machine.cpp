@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/cores.h"
+#include "doctor/memory_limit.h"
 #include "kern/kernels.h"
 
 namespace tril::doctor {
@@ -45,17 +46,10 @@ std::string value_in(const std::string& path, std::string_view name) {
   return "";
 }
 
-// "MemAvailable:   123 kB" in bytes; 0 if there is none.
-std::int64_t kilobytes_in(const std::string& path, std::string_view name) {
-  return number_in(value_in(path, name)).value_or(0) * 1024;
-}
-
-// The number in a line such as "inactive_file 123"; 0 if there is none.
-std::int64_t number_after(std::string_view name, const std::string& path) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with(name)) return number_in(std::string_view(line).substr(name.size())).value_or(0);
-  return 0;
+// "MemAvailable:   123 kB" in bytes.
+std::optional<std::int64_t> kilobytes_in(const std::string& path, std::string_view name) {
+  const auto kilobytes = number_in(value_in(path, name));
+  return kilobytes ? std::optional(*kilobytes * 1024) : std::nullopt;
 }
 
 // Each core is listed by the threads that share it.
@@ -98,16 +92,11 @@ Machine read_machine(const std::string& root) {
   m.physical_cores = physical_cores_in(root + "/sys/devices/system/cpu", m.logical_cores);
   m.usable_cores = available_cores();
   m.numa_nodes = nodes_in(root + "/sys/devices/system/node");
-  m.memory = kilobytes_in(root + "/proc/meminfo", "MemTotal");
+  m.memory = kilobytes_in(root + "/proc/meminfo", "MemTotal").value_or(0);
   m.available_memory = kilobytes_in(root + "/proc/meminfo", "MemAvailable");
-  m.memory_limit = number_in(first_line(root + "/sys/fs/cgroup/memory.max"));  // "max": no limit
-  if (m.memory_limit) {
-    // memory.current counts cached pages of files too, which the system takes back when a process needs them.
-    const std::int64_t used = number_in(first_line(root + "/sys/fs/cgroup/memory.current")).value_or(0) -
-                              number_after("inactive_file ", root + "/sys/fs/cgroup/memory.stat");
-    const std::int64_t available = *m.memory_limit - std::max<std::int64_t>(0, used);
-    m.available_memory = std::min(m.available_memory, std::max<std::int64_t>(0, available));
-  }
+  const MemoryLimit group = read_memory_limit(root);
+  m.memory_limit = group.limit;
+  if (group.available) m.available_memory = std::min(m.available_memory.value_or(*group.available), *group.available);
   m.huge_pages = chosen_in(first_line(root + "/sys/kernel/mm/transparent_hugepage/enabled"));
   m.governor = first_line(root + "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   rlimit limit{};
@@ -140,8 +129,8 @@ Findings check_machine(const Machine& m, int threads, const std::string& forced_
     add("kernels-forced", Severity::warning,
         fmt::format("TRIL_INSTRUCTION_SET chooses {}, but the processor has {}", forced_table, m.tables.back()),
         "the chosen kernels are slower", "unset TRIL_INSTRUCTION_SET");
-  if (m.memory > 0 && m.available_memory < std::int64_t{512} << 20)
-    add("memory-low", Severity::warning, fmt::format("{} MiB of memory are available", m.available_memory >> 20),
+  if (m.available_memory && *m.available_memory < std::int64_t{512} << 20)
+    add("memory-low", Severity::warning, fmt::format("{} MiB of memory are available", *m.available_memory >> 20),
         "a model may not fit, and the system may end the process",
         "end other programs, or raise the limit of the container");
   if (m.huge_pages == "never")

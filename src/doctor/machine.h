@@ -18,11 +18,12 @@ struct Machine {
   int physical_cores = 1;           ///< without hyperthreads; as many as logical_cores if not known
   int usable_cores = 1;             ///< of this process: affinity and control group
   int numa_nodes = 1;
-  std::int64_t memory = 0, available_memory = 0;  ///< bytes; 0: not known
-  std::optional<std::int64_t> memory_limit;       ///< of the control group
-  std::string huge_pages;                         ///< "always", "madvise", "never"; "": not known
-  std::string governor;                           ///< "performance"; "": not readable
-  std::int64_t open_files = 0;                    ///< the soft limit; 0: none
+  std::int64_t memory = 0;                       ///< bytes; 0: not known
+  std::optional<std::int64_t> available_memory;  ///< bytes, to this process; nothing: not known
+  std::optional<std::int64_t> memory_limit;      ///< of the control groups
+  std::string huge_pages;                        ///< "always", "madvise", "never"; "": not known
+  std::string governor;                          ///< "performance"; "": not readable
+  std::int64_t open_files = 0;                   ///< the soft limit; 0: none
 };
 
 /// Reads /proc and /sys below `root`; files that cannot be read leave their defaults.

@@ -4,14 +4,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/printable.h"
 #include "chat/chat_template.h"
 #include "model_io/family_list.h"
+#include "model_io/generation_config.h"
 #include "model_io/packed_image.h"
 #include "model_io/quantized_files.h"
 #include "model_io/registry.h"
@@ -26,14 +30,25 @@ std::string text_of(const Error& e) {
   return e.where().empty() ? e.message() : fmt::format("{}: {}", e.where(), e.message());
 }
 
+// Then it is a model, and damaged if it cannot be opened.
+bool begins_with_gguf(const fs::path& path) {
+  std::error_code unreadable;
+  if (!fs::is_regular_file(path, unreadable)) return false;
+  std::array<char, 4> begin{};
+  std::ifstream(path, std::ios::binary).read(begin.data(), begin.size());
+  return std::string_view(begin.data(), begin.size()) == "GGUF";
+}
+
 class ModelChecks {
  public:
   explicit ModelChecks(fs::path path) : path_(std::move(path)) {}
 
   CheckedModel run() {
     permissions();
-    if (attempt("model-unknown", "no command can open it", [&] { out_.source = model::ModelSource::open(path_); }) &&
-        configuration()) {
+    const bool is_gguf = begins_with_gguf(path_);
+    const char* const id = is_gguf ? "weights-damaged" : "model-unknown";
+    const char* const why = is_gguf ? "the model cannot be loaded" : "no command can open it";
+    if (attempt(id, why, [&] { out_.source = model::ModelSource::open(path_); }) && configuration()) {
       const bool readable = weights();
       tokenizer();
       if (readable) packed();
@@ -139,9 +154,12 @@ class ModelChecks {
 
   void special_ids(const Tokenizer& tokenizer) {
     std::vector<std::int32_t> ends;
-    if (!attempt("generation-config", "its defaults cannot be used",
-                 [&] { ends = out_.source->generation().eos_token_ids; }))
-      return;
+    const auto read = [&] {
+      const auto& published = out_.source->generation();
+      model::check_ids(published, out_.model->vocab_size());
+      ends = published.eos_token_ids;
+    };
+    if (!attempt("generation-config", "no command translates or generates with the model", read)) return;
     const SpecialIds known = out_.model->special_ids(), its = tokenizer.special(Side::target);
     if (ends.empty() && known.eos >= 0) ends = {known.eos};
     if (!ends.empty() && its.eos >= 0 && std::find(ends.begin(), ends.end(), its.eos) == ends.end())
@@ -154,7 +172,7 @@ class ModelChecks {
       if (id >= out_.model->vocab_size())
         add("special-ids", Severity::error,
             fmt::format("the end id {} is not in the vocabulary of {}", id, out_.model->vocab_size()),
-            "no text ends by itself", "correct eos_token_id in generation_config.json");
+            "no text ends by itself", "correct eos_token_id in config.json");
   }
 
   void chat_template(const Tokenizer& tokenizer) {

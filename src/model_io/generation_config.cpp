@@ -1,5 +1,7 @@
 #include "model_io/generation_config.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -179,6 +181,20 @@ GenerationConfig read_generation_config(const JsonObject& o) {
   if (!g.alignment_heads && o.has("alignment_heads") && !o.json().at("alignment_heads").empty())
     g.not_obeyed.emplace_back("alignment_heads of several layers");
   return g;
+}
+
+void check_ids(const GenerationConfig& g, std::int64_t vocab_size) {
+  const auto known = [&](std::int32_t id, const char* key) {
+    if (id >= vocab_size)
+      fail(g.where, fmt::format("{}: there is no token {}: the vocabulary has {}", key, id, vocab_size), "remove it");
+  };
+  for (const std::int32_t id : g.eos_token_ids) known(id, "eos_token_id");
+  for (const std::int32_t id : g.suppress_tokens) known(id, "suppress_tokens");
+  for (const std::int32_t id : g.begin_suppress_tokens) known(id, "begin_suppress_tokens");
+  for (const auto& word : g.bad_words_ids)
+    for (const std::int32_t id : word) known(id, "bad_words_ids");
+  known(g.forced_bos_token_id.value_or(0), "forced_bos_token_id");
+  known(g.forced_eos_token_id.value_or(0), "forced_eos_token_id");
 }
 
 nlohmann::json generation_of_config(const JsonObject& config) {

@@ -39,6 +39,9 @@ struct GenerationConfig {
 /// @throws Error naming file and key if a value is invalid
 GenerationConfig read_generation_config(const JsonObject& document);
 
+/// @throws Error naming file and key if an id is not in the vocabulary
+void check_ids(const GenerationConfig& g, std::int64_t vocab_size);
+
 /// Reads alignment_heads only; nothing if there are none.
 std::optional<nn::AttentionHeads> read_alignment_heads(const JsonObject& document);
 

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "doctor/hub_check.h"
+#include "doctor/memory_limit.h"
 #include "support/temporary.h"
 
 namespace tril::doctor {
@@ -61,6 +62,46 @@ TEST(Machine, IsReadFromFiles) {
   EXPECT_FALSE(m.tables.empty());
 }
 
+// The group of the process, and each above it, of both versions.
+TEST(MemoryLimit, TheTightestGroupCounts) {
+  const FakeRoot root;
+  const auto limit = [&] { return read_memory_limit(root.dir.path()); };
+  EXPECT_EQ(limit().limit, std::nullopt);
+  root.put("proc/self/cgroup", "9:cpuset:/other\n4:cpu,memory:/docker/0123\n0::/system.slice/tril.service\n");
+  root.put("sys/fs/cgroup/system.slice/tril.service/memory.max", "max\n");
+  EXPECT_EQ(limit().available, std::nullopt);
+  root.put("sys/fs/cgroup/system.slice/memory.max", "9000\n");
+  root.put("sys/fs/cgroup/system.slice/memory.current", "2500\n");
+  root.put("sys/fs/cgroup/system.slice/memory.stat", "inactive_file_more 7\ninactive_file 500\n");
+  EXPECT_EQ(limit().limit, 9000);
+  EXPECT_EQ(limit().available, 7000);
+  root.put("sys/fs/cgroup/system.slice/tril.service/memory.max", "3000\n");
+  root.put("sys/fs/cgroup/system.slice/tril.service/memory.current", "4000\n");
+  EXPECT_EQ(limit().limit, 3000);
+  EXPECT_EQ(limit().available, 0);
+}
+
+TEST(MemoryLimit, OfTheFirstVersion) {
+  const FakeRoot root;
+  root.put("proc/self/cgroup", "4:cpu,memory:/docker/0123\n3:memory_other:/x\n");
+  root.put("sys/fs/cgroup/memory/docker/0123/memory.limit_in_bytes", "9223372036854771712\n");
+  EXPECT_EQ(read_memory_limit(root.dir.path()).limit, std::nullopt);
+  // In a container the host's path is not there.
+  root.put("sys/fs/cgroup/memory/memory.limit_in_bytes", "8000\n");
+  root.put("sys/fs/cgroup/memory/memory.usage_in_bytes", "6000\n");
+  root.put("sys/fs/cgroup/memory/memory.stat", "inactive_file 1\ntotal_inactive_file 1000\n");
+  EXPECT_EQ(read_memory_limit(root.dir.path()).available, 3000);
+}
+
+TEST(Machine, AFullContainerHasNoMemoryAvailable) {
+  const FakeRoot root;
+  root.put("proc/meminfo", "MemTotal: 8192 kB\nMemAvailable: 4096 kB\n");
+  root.put("sys/fs/cgroup/memory.max", "1000\n"), root.put("sys/fs/cgroup/memory.current", "1000\n");
+  const Machine m = read_machine(root.dir.path());
+  EXPECT_EQ(m.available_memory, 0);
+  EXPECT_TRUE(has(check_machine(m, 1, ""), "memory-low"));
+}
+
 TEST(Machine, FilesThatAreMissingOrOddAreNotKnown) {
   const FakeRoot root;
   root.put("proc/meminfo", "MemTotal: much\n");
@@ -69,6 +110,8 @@ TEST(Machine, FilesThatAreMissingOrOddAreNotKnown) {
   const Machine m = read_machine(root.dir.path());
   EXPECT_EQ(m.processor, "");
   EXPECT_EQ(m.memory, 0);
+  EXPECT_EQ(m.available_memory, std::nullopt);
+  EXPECT_FALSE(has(check_machine(m, 1, ""), "memory-low")) << "not known";
   EXPECT_EQ(m.memory_limit, std::nullopt);
   EXPECT_EQ(m.huge_pages, "");
   EXPECT_EQ(m.numa_nodes, 1);

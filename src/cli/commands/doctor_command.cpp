@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/cores.h"
 #include "base/message_text.h"
@@ -14,11 +15,10 @@
 #include "cli/options/environment.h"
 #include "cli/options/option_names.h"
 #include "decode/models/decoding_options.h"
+#include "doctor/expected_speed.h"
 #include "doctor/libraries.h"
 #include "doctor/model_check.h"
 #include "format/json_text.h"
-#include "model_io/registry.h"
-#include "perf/model_cost.h"
 #include "perf/roofline.h"
 
 namespace tril::cli {
@@ -54,8 +54,8 @@ std::string variable(const std::string& name) {
   return value ? value : "";
 }
 
-// The settings TRIL_... that no command knows.
-doctor::Findings unknown_variables(const App& app) {
+// The settings TRIL_... that no command knows, or whose values the server would refuse.
+doctor::Findings check_variables(const App& app) {
   Fields known;
   for (const Command& command : app.commands())
     if (command.reads_environment) known = command.fields;
@@ -63,6 +63,12 @@ doctor::Findings unknown_variables(const App& app) {
   for (const std::string& text : unknown_settings(known, settings_of_process()))
     all.push_back({"setting-unknown", doctor::Severity::warning, text, "the setting has no effect",
                    "`tril serve --help` lists the options that can be set in this way"});
+  for (const GivenValue& value : read_environment(known)) try {
+      known.at(value.name, value.where).set(value.texts, value.where);
+    } catch (const Error& e) {
+      all.push_back({"setting-invalid", doctor::Severity::error, fmt::format("{}: {}", e.where(), e.message()),
+                     "`tril serve` does not start", e.hint().empty() ? "correct or unset it" : e.hint()});
+    }
   return all;
 }
 
@@ -83,40 +89,36 @@ doctor::MachineRates measured(Context& c, nlohmann::ordered_json& machine) {
 // What the expected speeds of a model depend on.
 struct MeasuredMachine {
   doctor::MachineRates rates;
-  std::int64_t available_memory = 0;  ///< bytes; 0: not known
+  std::optional<std::int64_t> available_memory;  ///< bytes; nothing: not known
 };
 
-doctor::Findings memory_findings(const std::vector<doctor::ExpectedSpeed>& speeds, nn::Precision stored,
-                                 std::int64_t memory) {
-  for (const doctor::ExpectedSpeed& s : speeds) {
-    if (s.precision != stored || s.context != 0) continue;
-    std::string fits;
-    for (const doctor::ExpectedSpeed& other : speeds)
-      if (other.context != 0)
-        fits += fmt::format("{}--precision {}", fits.empty() ? "" : " or ", nn::name_of(other.precision));
-    return {{"memory-short", doctor::Severity::error,
-             fmt::format("the weights take {:.0f} MiB in {}, but {} MiB are available", s.bytes / (1 << 20),
-                         nn::name_of(stored), memory >> 20),
-             "loading fails, or the system ends the process",
-             fits.empty() ? "use a smaller model, or a machine with more memory" : "use " + fits}};
-  }
-  return {};
+// Whether the weights fit as they are stored. It needs no measurement, and comes before those that need memory themselves.
+doctor::Findings memory_findings(const model::Model& m, nn::Precision stored, std::optional<std::int64_t> memory) {
+  if (!memory || doctor::weights_fit(m, stored, memory)) return {};
+  std::string fits;
+  using enum nn::Precision;
+  for (const nn::Precision other : {fp32, bf16, int8, int4})
+    if (doctor::weights_fit(m, other, memory))
+      fits += fmt::format("{}--precision {}", fits.empty() ? "" : " or ", nn::name_of(other));
+  return {{"memory-short", doctor::Severity::error,
+           fmt::format("the weights take {} MiB in {}, but {} MiB are available",
+                       static_cast<std::int64_t>(m.parameters().serving_bytes(stored)) >> 20, nn::name_of(stored),
+                       *memory >> 20),
+           "loading fails, or the system ends the process",
+           fits.empty() ? "use a smaller model, or a machine with more memory" : "use " + fits}};
 }
 
 // What a model costs, and how fast it should be. @param most  tokens of a text
 nlohmann::ordered_json speed_json(const doctor::CheckedModel& checked, std::int64_t most, Context& c,
-                                  const MeasuredMachine& machine, doctor::Findings& findings) {
+                                  const MeasuredMachine& machine) {
   nlohmann::ordered_json out;
   const std::int64_t positions = checked.model->max_positions();
   const std::int64_t length = positions > 0 ? std::min(most, positions) : most;
   try {
-    const auto zeros = model::make(*checked.source);
-    const train::ModelCost cost = train::cost_of(*zeros, length);
-    const auto speeds = doctor::expected_speeds(c, *checked.model, cost, machine.rates, machine.available_memory);
+    const auto speeds = doctor::expected_speeds(c, *checked.model, length, machine.rates, machine.available_memory);
     out["length"] = length;
     out["expected"] = nlohmann::ordered_json::array();
     for (const doctor::ExpectedSpeed& s : speeds) out["expected"].push_back(json_of(s));
-    add_all(findings, memory_findings(speeds, checked.source->stored_precision(), machine.available_memory));
   } catch (const Error& e) {
     out["expected_problem"] = e.message();
   }
@@ -129,7 +131,7 @@ int examine(const DoctorOptions& o, const Invocation& invocation) {
   const doctor::HubState hub = doctor::check_hub(variable);
   doctor::Findings findings = doctor::check_machine(machine, threads, variable("TRIL_INSTRUCTION_SET"));
   add_all(findings, hub.findings);
-  add_all(findings, unknown_variables(invocation.app));
+  add_all(findings, check_variables(invocation.app));
 
   Arena arena;
   Context c(arena);
@@ -147,8 +149,8 @@ int examine(const DoctorOptions& o, const Invocation& invocation) {
       out["model"].update({{"family", checked.model->family()},
                            {"encoder", checked.model->has_encoder()},
                            {"parameters", checked.model->parameters().count()}});
-      if (!o.no_speed)
-        out["model"].update(speed_json(checked, o.length, c, {rates, machine.available_memory}, findings));
+      add_all(findings, memory_findings(*checked.model, checked.source->stored_precision(), machine.available_memory));
+      if (!o.no_speed) out["model"].update(speed_json(checked, o.length, c, {rates, machine.available_memory}));
     }
   }
   const bool sound = !doctor::is_anything_wrong(findings);

@@ -39,7 +39,8 @@ std::string machine_text(const DoctorJson& m) {
   text += line_of("cores", fmt::format("{} usable of {} ({} without hyperthreads), {} threads, NUMA nodes: {}",
                                        m["usable_cores"].dump(), m["logical_cores"].dump(), m["physical_cores"].dump(),
                                        m["threads"].dump(), m["numa_nodes"].dump()));
-  std::string memory = fmt::format("{}, {} available", gibibytes(m["memory_bytes"]), gibibytes(m["available_bytes"]));
+  std::string memory = fmt::format("{}, {} available", gibibytes(m["memory_bytes"]),
+                                   m["available_bytes"].is_null() ? "not known" : gibibytes(m["available_bytes"]));
   if (!m["memory_limit_bytes"].is_null())
     memory += fmt::format(", control group: {}", gibibytes(m["memory_limit_bytes"]));
   text += line_of("memory", memory);
@@ -78,9 +79,10 @@ std::string model_text(const DoctorJson& m) {
                       m["encoder"].get<bool>() ? "source tokens/s" : "prompt tokens/s", "context");
   for (const DoctorJson& s : m["expected"]) {
     const std::int64_t context = s["context"].is_null() ? -1 : s["context"].get<std::int64_t>();
+    const auto speed = [](const DoctorJson& j) { return j.is_null() ? "-" : figure(j.get<double>()); };
     text += fmt::format("  {:<12} {:>6.0f} MiB {:>14} {:>16} {:>14}\n", s["precision"].get<std::string>(),
-                        s["bytes"].get<double>() / (1 << 20), figure(s["tokens_per_second"].get<double>()),
-                        figure(s["prompt_tokens_per_second"].get<double>()),
+                        s["bytes"].get<double>() / (1 << 20), speed(s["tokens_per_second"]),
+                        speed(s["prompt_tokens_per_second"]),
                         context < 0    ? "any"
                         : context == 0 ? "does not fit"
                                        : std::to_string(context));
@@ -101,7 +103,7 @@ DoctorJson json_of(const doctor::Machine& m) {
           {"usable_cores", m.usable_cores},
           {"numa_nodes", m.numa_nodes},
           {"memory_bytes", m.memory},
-          {"available_bytes", m.available_memory},
+          {"available_bytes", m.available_memory ? DoctorJson(*m.available_memory) : DoctorJson()},
           {"memory_limit_bytes", m.memory_limit ? DoctorJson(*m.memory_limit) : DoctorJson()},
           {"huge_pages", m.huge_pages},
           {"governor", m.governor},
@@ -118,11 +120,12 @@ DoctorJson json_of(const doctor::HubState& hub) {
 }
 
 DoctorJson json_of(const doctor::ExpectedSpeed& s) {
+  const auto measured = [&](double speed) { return s.context == 0 ? DoctorJson() : DoctorJson(speed); };
   return {{"precision", nn::name_of(s.precision)},
           {"bytes", std::llround(s.bytes)},
           {"weight_bytes_per_token", std::llround(s.weight_bytes_per_token)},
-          {"tokens_per_second", s.tokens_per_second},
-          {"prompt_tokens_per_second", s.prompt_tokens_per_second},
+          {"tokens_per_second", measured(s.tokens_per_second)},
+          {"prompt_tokens_per_second", measured(s.prompt_tokens_per_second)},
           {"context", s.context < 0 ? DoctorJson() : DoctorJson(s.context)}};
 }
 

@@ -15,22 +15,6 @@ namespace {
 // Stops a model that does not end by itself: translations are about as long as their sources.
 constexpr double default_max_length_factor = 3;
 
-// Checks the ids in the publisher's config.
-void check_ids(const model::GenerationConfig& g, const model::Model& m) {
-  const auto known = [&](std::int32_t id, const char* key) {
-    if (id >= m.vocab_size())
-      fail(g.where, fmt::format("{}: there is no token {}: the vocabulary has {}", key, id, m.vocab_size()),
-           "remove it");
-  };
-  for (const std::int32_t id : g.eos_token_ids) known(id, "eos_token_id");
-  for (const std::int32_t id : g.suppress_tokens) known(id, "suppress_tokens");
-  for (const std::int32_t id : g.begin_suppress_tokens) known(id, "begin_suppress_tokens");
-  for (const auto& word : g.bad_words_ids)
-    for (const std::int32_t id : word) known(id, "bad_words_ids");
-  known(g.forced_bos_token_id.value_or(0), "forced_bos_token_id");
-  known(g.forced_eos_token_id.value_or(0), "forced_eos_token_id");
-}
-
 // Rejects a minimum length that no output can have.
 void check_positions(const std::optional<std::int64_t>& least, const model::Model& m, std::string_view field) {
   check(!least || m.max_positions() == 0 || *least <= m.max_positions(), field, "{} is above the model's {} positions",
@@ -91,7 +75,7 @@ SearchOptions combined(SearchOptions asked, const model::GenerationConfig& g) {
 
 SearchPlan search_plan(const SearchOptions& asked, const model::GenerationConfig& g, const model::Model& m,
                        const Tokenizer& tokenizer) {
-  check_ids(g, m);
+  model::check_ids(g, m.vocab_size());
   SearchPlan known;
   known.eos_ids = g.eos_token_ids;
   if (known.eos_ids.empty() && m.special_ids().eos >= 0) known.eos_ids = {m.special_ids().eos};

@@ -110,6 +110,13 @@ TEST(Doctor, EachFindingOfADamagedModel) {
               change_json(model + "/generation_config.json", [](Json& j) { j["eos_token_id"] = 5; });
             }),
             Ids{"special-ids"});
+  for (const Json& config : {Json{{"bad_words_ids", {{3, 100000}}}}, Json{{"suppress_tokens", {100000}}},
+                             Json{{"eos_token_id", 100000}}, Json{{"bad_words_ids", 5}}})
+    EXPECT_EQ(damaged([&](const std::string& model) {
+                change_json(model + "/generation_config.json", [&](Json& j) { j.update(config); });
+              }),
+              Ids{"generation-config"})
+        << config;
   EXPECT_EQ(damaged([](const std::string& model) {
               const Ran ran = run_tril({"pack", "-m", model, "--precision", "int8"});
               ASSERT_EQ(ran.code, 0) << ran.err;
@@ -184,6 +191,30 @@ TEST(Doctor, SettingsThatNoCommandKnows) {
   const Examined kernels = examine("");
   unsetenv("TRIL_INSTRUCTON_SET");
   EXPECT_NE(kernels.report["findings"].dump().find("did you mean TRIL_INSTRUCTION_SET"), std::string::npos);
+}
+
+TEST(Doctor, SettingsThatTheServerRefuses) {
+  ASSERT_EQ(setenv("TRIL_QUEUE_SIZE", "many", 1), 0);
+  const Examined e = examine("");
+  unsetenv("TRIL_QUEUE_SIZE");
+  EXPECT_EQ(e.wrong, Ids{"setting-invalid"});
+  const std::string text = e.report["findings"].dump();
+  for (const char* part : {"TRIL_QUEUE_SIZE", "many", "integer"}) EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+TEST(Doctor, ATruncatedGgufFile) {
+  const ScratchFolder folder;
+  const std::string file = folder.at("model.gguf");
+  const Ran ran = run_tril({"export", "-m", write_tower(folder), "-o", file});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(examine(file).wrong, Ids{});
+  const auto size = fs::file_size(file);
+  for (const std::uintmax_t left : {size - 1, size / 2, std::uintmax_t{100}, std::uintmax_t{4}}) {
+    fs::resize_file(file, left);
+    const Examined e = examine(file);
+    EXPECT_EQ(e.wrong, Ids{"weights-damaged"}) << left;
+    EXPECT_NE(e.report["findings"].dump().find("model.gguf"), std::string::npos);
+  }
 }
 
 // With speed: every precision, and the memory that the weights take.
