@@ -57,7 +57,10 @@ TranslationMemory read_memory(const std::string& path, const LanguagePair& pair,
             path,
             fmt::format(
                 "the {} language of the translation is not known, so the units of the memory cannot be selected", name),
-            fmt::format("give the {} language, or use a .tsv memory", name));
+            fmt::format(
+                "write it as {0}_lang into tokenizer_config.json of the model, give `{0}_language` if the model has "
+                "several, or use a .tsv memory",
+                name));
   const MappedFile file = MappedFile::open(path);
   if (file.bytes().size() > most_memory_bytes)
     fail(path, fmt::format("has {} bytes, but at most {} are possible", file.bytes().size(), most_memory_bytes),

@@ -14,6 +14,7 @@ namespace tril::test {
 struct MarkdownBlock {
   std::string language;            ///< the word after the fence: "cpp"; or ""
   std::string mark;                ///< NAME of a line "<!-- run: NAME -->" right above it, else ""
+  bool works = false;              ///< below a line "<!-- works -->"
   std::vector<std::string> lines;  ///< joined after a final backslash
 };
 
@@ -76,13 +77,15 @@ inline MarkdownPage read_markdown(const std::string& text) {
   std::istringstream lines(text);
   bool fenced = false, goes_on = false;
   std::string mark;
+  bool works = false;
   for (std::string line; std::getline(lines, line);) {
     const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
     if (line.compare(indent, 3, "```") == 0) {
-      if (!fenced) page.blocks.push_back({line.substr(indent + 3), mark, {}});
+      if (!fenced) page.blocks.push_back({line.substr(indent + 3), mark, works, {}});
       fenced = !fenced;
       goes_on = false;
       mark.clear();
+      works = false;
     } else if (fenced) {
       const bool more = line.ends_with('\\');
       if (more) line.pop_back();
@@ -91,6 +94,7 @@ inline MarkdownPage read_markdown(const std::string& text) {
     } else {
       std::smatch m;
       mark = std::regex_match(line, m, run) ? m[1].str() : "";
+      works = line == "<!-- works -->";
       if (std::regex_match(line, m, heading))
         page.headings.push_back({static_cast<int>(m[1].length()), m[2], markdown_anchor(m[2])});
       for (std::sregex_iterator i(line.begin(), line.end(), link), end; i != end; ++i) page.links.push_back((*i)[1]);
