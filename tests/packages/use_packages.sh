@@ -7,7 +7,7 @@ list_files() { find / -xdev \( -path /proc -o -path /sys -o -path /root -o -path
 
 apt-get update -qq
 # What the packages depend on and recommend stays: the list of files is taken when it is there.
-apt-get install -y -qq --no-install-recommends ca-certificates gcc libc6-dev pkg-config bash-completion ./*.deb > /dev/null
+apt-get install -y -qq --no-install-recommends ca-certificates gcc libc6-dev pkg-config bash-completion systemd ./*.deb > /dev/null
 dpkg --purge tril python3-tril libtril-dev libtril0
 find / -xdev -name '*tril*' -not -path '/root/*' -not -path '/proc/*' | grep -v '^/var/lib/dpkg/info/' | grep . && exit 1
 list_files > before
@@ -16,6 +16,9 @@ apt-get install -y -qq ./*.deb > /dev/null
 sh ./use_program.sh /usr/bin/tril
 [ "$(stat -c '%a %U' /etc/tril/serve.env)" = "600 root" ]
 getent passwd tril
+unit=$(dpkg -L tril | grep '/tril\.service$')
+systemd-analyze verify --man=no "$unit"
+systemd-analyze security --offline=true --threshold=20 --no-pager "$unit" > rating || { tail -n 1 rating; exit 1; } # below 2 of 10
 [ "$(find /usr/share/man/man1 -name 'tril*' | wc -l)" = "$(($(tril help | grep -c '^  [a-z]') + 1))" ]
 bash -c 'source /usr/share/bash-completion/completions/tril; COMP_WORDS=(tril transl); COMP_CWORD=1; _tril; [ "${COMPREPLY[*]}" = translate ]'
 
