@@ -1,5 +1,5 @@
-// The gated delta rule and the short convolution, of a prompt and of one token: heads of 128 by 128 as published models
-// have them.
+// The gated delta rule, the selective state space and the short convolution, of a prompt and of one token: heads of 128 by 128
+// or 128 by 64, as published models have them.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -42,6 +42,23 @@ void delta(benchmark::State& state, const Kernels& kernels, std::size_t tokens) 
   rate(state, 6.0 * static_cast<double>(tokens * d * d));
 }
 
+void scan(benchmark::State& state, const Kernels& kernels, std::size_t tokens) {
+  constexpr std::size_t d_state = 128, d_head = 64;
+  const auto x = values(tokens * d_head, 1), b = values(tokens * d_state, 2), c = values(tokens * d_state, 3);
+  const std::vector<float> decay(tokens, 0.9f), dt(tokens, 0.01f);
+  std::vector<float> y(tokens * d_head), matrix(d_state * d_head), scratch(kernels.state_space_scratch(d_state));
+  StateSpace a;
+  a.x = x.data(), a.b = b.data(), a.c = c.data();
+  a.x_stride = d_head, a.b_stride = a.c_stride = d_state;
+  a.decay = decay.data(), a.dt = dt.data(), a.step_stride = 1;
+  a.tokens = tokens, a.d_state = d_state, a.d_head = d_head, a.skip = 1;
+  for (auto _ : state) {
+    kernels.state_space(a, matrix.data(), y.data(), d_head, scratch.data());
+    benchmark::ClobberMemory();
+  }
+  rate(state, 4.0 * static_cast<double>(tokens * d_state * d_head));
+}
+
 void convolution(benchmark::State& state, const Kernels& kernels) {
   constexpr std::size_t tokens = 512, width = 256, taps = 4;
   const auto x = values(tokens * width, 1), w = values(taps * width, 2);
@@ -64,6 +81,9 @@ const bool registered = [] {
     for (const std::size_t tokens : {1, 512})
       add("gated_delta/" + std::to_string(tokens) + "/128x128",
           [=](benchmark::State& state) { delta(state, *k, tokens); });
+    for (const std::size_t tokens : {1, 512})
+      add("state_space/" + std::to_string(tokens) + "/128x64",
+          [=](benchmark::State& state) { scan(state, *k, tokens); });
     add("short_convolution/512x256/4", [=](benchmark::State& state) { convolution(state, *k); });
   }
   return true;

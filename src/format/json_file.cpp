@@ -209,6 +209,35 @@ Json read_json(const std::string& path, const JsonLimits& limits) {
   return parse_json(read_text(path, limits.bytes), printable(path, 400), limits);
 }
 
+namespace {
+
+constexpr std::string_view kInfinity = "Infinity";
+
+// Replaces each Infinity outside of strings.
+std::string without_infinity(std::string_view text) {
+  std::string out;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (!in_string && text.substr(i).starts_with(kInfinity)) {
+      out += R"({"__float__": "Infinity"})";
+      i += kInfinity.size() - 1;
+      continue;
+    }
+    out += c;
+    if (c == '"') in_string = !in_string;
+    if (in_string && c == '\\' && i + 1 < text.size()) out += text[++i];
+  }
+  return out;
+}
+
+}  // namespace
+
+Json read_python_json(const std::string& path, const JsonLimits& limits) {
+  const std::string text = read_text(path, limits.bytes), where = printable(path, 400);
+  return parse_json(text.find(kInfinity) == text.npos ? text : without_infinity(text), where, limits);
+}
+
 JsonObject::JsonObject(const Json& object, std::string where, const KeyNames* names)
     : object_(&object), where_(std::move(where)), names_(names) {
   if (!object.is_object()) fail(where_, fmt::format("is {}, expected an object {{...}}", describe(object)));

@@ -26,6 +26,9 @@ struct JsonLimits {
 /// @param where  names the text in errors: "models/de/config.json"
 nlohmann::json parse_json(std::string_view text, const std::string& where, const JsonLimits& limits = {});
 nlohmann::json read_json(const std::string& path, const JsonLimits& limits = {});
+/// Likewise a file that Python has written: an Infinity among its values, which JSON does not have, becomes
+/// {"__float__": "Infinity"}, the form of version 5 of `transformers`.
+nlohmann::json read_python_json(const std::string& path, const JsonLimits& limits = {});
 /// The same with each object's keys in the order of the text, if that order matters.
 nlohmann::ordered_json parse_ordered_json(std::string_view text, const std::string& where,
                                           const JsonLimits& limits = {});

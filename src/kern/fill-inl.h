@@ -27,6 +27,7 @@ void fill_mean_attention(Kernels& k);     // mean_attention*, alignment_loss
 void fill_linear_attention(Kernels& k);   // linear_attention*
 void fill_short_convolution(Kernels& k);  // short_convolution*
 void fill_gated_delta(Kernels& k);        // gated_delta*, delta_decay*
+void fill_state_space(Kernels& k);        // state_space*, state_steps*
 void fill_ssru(Kernels& k);               // ssru*
 void fill_gemm_bf16(Kernels& k);          // pack_right, gather_packed, packed_gemm
 void fill_memory_attention(Kernels& k);   // pack_memory, memory_attention

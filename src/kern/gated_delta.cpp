@@ -11,25 +11,19 @@
 
 #include "kern/fill-inl.h"
 #include "kern/math-inl.h"
+#include "kern/recurrence-inl.h"
 #include "kern/recurrence.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 namespace {
 
-constexpr std::size_t kChunk = 64;  // tokens whose states the backward pass holds at once
-
-HWY_INLINE std::size_t chunks_of(std::size_t tokens) {
-  return (tokens + kChunk - 1) / kChunk;
-}
-
 std::size_t gated_delta_scratch(std::size_t d_k) {
-  return d_k * hn::MaxLanes(Floats());
+  return ColumnsScratch(d_k);
 }
 
 std::size_t gated_delta_backward_scratch(std::size_t d_k, std::size_t tokens) {
-  // The states at the chunks' beginnings, those of a chunk's tokens, and the gradient of a state.
-  return (chunks_of(tokens) + kChunk + 2) * gated_delta_scratch(d_k);
+  return BackInChunksScratch(d_k, tokens);
 }
 
 /// One token's step of a vector of columns: from has S_{t-1} and `to` gets S_t, rows of them `stride` apart; v is the
@@ -106,30 +100,15 @@ HWY_INLINE void step_backward(const GatedDelta& a, const GatedDeltaGradient& g, 
 }
 
 void gated_delta_backward(const GatedDelta& a, const GatedDeltaGradient& g, float* scratch) {
-  const std::size_t lanes = hn::Lanes(Floats()), size = a.d_k * lanes, chunks = chunks_of(a.tokens);
-  float *const begins = scratch, *const states = begins + chunks * size, *const ds = states + (kChunk + 1) * size;
+  const std::size_t lanes = hn::Lanes(Floats());
   ForEach(a.d_v, [&](std::size_t c, auto io) HWY_ATTR {
-    const auto advance = [&](std::size_t t, const float* from, float* to)
-                             HWY_ATTR { step(a, t, io, from, to, lanes, io.load(a.v + t * a.v_stride + c)); };
-    for (std::size_t i = 0; i < size; ++i) begins[i] = ds[i] = 0;
-    for (std::size_t n = 0; n + 1 < chunks; ++n) {
-      float* const next = begins + (n + 1) * size;
-      advance(n * kChunk, begins + n * size, next);
-      for (std::size_t t = 1; t < kChunk; ++t) advance(n * kChunk + t, next, next);
-    }
-    for (std::size_t n = chunks; n-- > 0;) {
-      const std::size_t first = n * kChunk, count = smaller(kChunk, a.tokens - first);
-      for (std::size_t i = 0; i < size; ++i) states[i] = begins[n * size + i];
-      for (std::size_t t = 0; t < count; ++t) advance(first + t, states + t * size, states + (t + 1) * size);
-      for (std::size_t t = count; t-- > 0;)
-        step_backward(a, g, first + t, c, io, states + t * size, states + (t + 1) * size, ds);
-    }
+    BackInChunks(
+        a.d_k * lanes, a.tokens, scratch,
+        [&](std::size_t t, const float* from, float* to)
+            HWY_ATTR { step(a, t, io, from, to, lanes, io.load(a.v + t * a.v_stride + c)); },
+        [&](std::size_t t, const float* before, const float* after, float* ds)
+            HWY_ATTR { step_backward(a, g, t, c, io, before, after, ds); });
   });
-}
-
-/// log(1 + e^x), in double: near 1 the decay is exp of a small number.
-double softplus(double x) {
-  return x > 30 ? x : std::log1p(std::exp(x));
 }
 
 void delta_decay(const float* a, std::size_t a_stride, const float* log_rate, const float* bias, float* decay,
@@ -137,7 +116,7 @@ void delta_decay(const float* a, std::size_t a_stride, const float* log_rate, co
   for (std::size_t t = 0; t < tokens; ++t)
     for (std::size_t h = 0; h < heads; ++h) {
       const double x = static_cast<double>(a[t * a_stride + h]) + static_cast<double>(bias[h]);
-      decay[t * heads + h] = static_cast<float>(std::exp(-std::exp(static_cast<double>(log_rate[h])) * softplus(x)));
+      decay[t * heads + h] = static_cast<float>(std::exp(-std::exp(static_cast<double>(log_rate[h])) * SoftplusOf(x)));
     }
 }
 
@@ -146,7 +125,7 @@ void delta_decay_backward(const float* a, std::size_t a_stride, const float* log
   for (std::size_t t = 0; t < tokens; ++t)
     for (std::size_t h = 0; h < heads; ++h) {
       const double x = static_cast<double>(a[t * a_stride + h]) + static_cast<double>(bias[h]);
-      const double rate = std::exp(static_cast<double>(log_rate[h])), plus = softplus(x);
+      const double rate = std::exp(static_cast<double>(log_rate[h])), plus = SoftplusOf(x);
       const double g = static_cast<double>(d_decay[t * heads + h]) * std::exp(-rate * plus) * -rate;
       da[t * heads + h] = static_cast<float>(g / (1 + std::exp(-x)));
       d_log_rate[t * heads + h] = static_cast<float>(g * plus);

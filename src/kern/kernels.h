@@ -78,6 +78,8 @@ struct Rotary;                            // rotary.h
 struct ShortConvolution;                  // recurrence.h
 struct GatedDelta;                        // recurrence.h
 struct GatedDeltaGradient;                // recurrence.h
+struct StateSpace;                        // recurrence.h
+struct StateSpaceGradient;                // recurrence.h
 struct Ssru;                              // ssru.h
 struct SsruGradient;                      // ssru.h
 
@@ -261,6 +263,21 @@ struct Kernels {
                                std::size_t heads);
   void (*ssru)(const Ssru& a);
   void (*ssru_backward)(const SsruGradient& g);
+  /// Floats of scratch for state_space.
+  std::size_t (*state_space_scratch)(std::size_t d_state);
+  /// The next tokens of one head of one row: y [tokens, d_head] with stride. state [d_state, d_head] as that of gated_delta.
+  void (*state_space)(const StateSpace& a, float* state, float* y, std::size_t y_stride, float* scratch);
+  std::size_t (*state_space_backward_scratch)(std::size_t d_state, std::size_t tokens);
+  /// The gradient for a row that began with a state of zeros; recomputes the states.
+  void (*state_space_backward)(const StateSpace& a, const StateSpaceGradient& g, float* scratch);
+  /// dt [tokens, heads] = softplus(raw + bias) and decay [tokens, heads] = exp(-exp(log_rate) dt): raw has a stride, log_rate
+  /// and bias [heads].
+  void (*state_steps)(const float* raw, std::size_t raw_stride, const float* bias, const float* log_rate, float* dt,
+                      float* decay, std::size_t tokens, std::size_t heads);
+  /// d_raw, and each token's contribution to d log_rate; both [tokens, heads]. d_raw is d bias of each token too.
+  void (*state_steps_backward)(const float* raw, std::size_t raw_stride, const float* bias, const float* log_rate,
+                               const float* d_dt, const float* d_decay, float* d_raw, float* d_log_rate,
+                               std::size_t tokens, std::size_t heads);
 };
 
 /// The tables that this processor can run, slowest first.

@@ -1,5 +1,5 @@
-// Arguments of recurrences over the tokens of one row: the short convolution and the gated delta rule. See kernels.h for
-// conventions.
+// Arguments of recurrences over the tokens of one row: the short convolution, the gated delta rule and the selective state space.
+// See kernels.h for conventions.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +34,24 @@ struct GatedDeltaGradient {
   const float* dy = nullptr;
   float *dq = nullptr, *dk = nullptr, *dv = nullptr, *d_decay = nullptr, *d_beta = nullptr;
   std::size_t dy_stride = 0, dq_stride = 0, dk_stride = 0, dv_stride = 0, d_decay_stride = 0, d_beta_stride = 0;
+};
+
+/// One head of one row of a selective state space [Dao & Gu 2024, "Transformers are SSMs", section 7]: with S [d_state, d_head],
+///   S_t = a_t S_{t-1} + dt_t B_t x_t^T,   y_t = S_t^T C_t + D x_t.
+struct StateSpace {
+  const float *x = nullptr, *b = nullptr, *c = nullptr;
+  std::size_t x_stride = 0, b_stride = 0, c_stride = 0;
+  const float *decay = nullptr, *dt = nullptr;  ///< a, dt: one value of each token
+  std::size_t step_stride = 0;                  ///< of both
+  std::size_t tokens = 0, d_state = 0, d_head = 0;
+  float skip = 0;  ///< D
+};
+
+/// Where its gradients are added; d_skip is one number.
+struct StateSpaceGradient {
+  const float* dy = nullptr;
+  float *dx = nullptr, *db = nullptr, *dc = nullptr, *d_decay = nullptr, *d_dt = nullptr, *d_skip = nullptr;
+  std::size_t dy_stride = 0, dx_stride = 0, db_stride = 0, dc_stride = 0;  // d_decay, d_dt: step_stride
 };
 
 }  // namespace tril::kern

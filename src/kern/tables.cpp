@@ -24,6 +24,7 @@ void fill_all(Kernels& k) {
   fill_linear_attention(k);
   fill_short_convolution(k);
   fill_gated_delta(k);
+  fill_state_space(k);
   fill_ssru(k);
   fill_gemm_bf16(k);
   fill_gemm_int8(k);

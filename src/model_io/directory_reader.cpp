@@ -175,7 +175,7 @@ class DirectoryReader : public ModelReader {
 
   ConfigDocument document(const char* name) const {
     const std::string path = beside(name).string();
-    return {read_json(path), path};
+    return {read_python_json(path), path};
   }
 
   // Refuses a directory that holds no model.

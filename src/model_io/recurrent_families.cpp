@@ -32,6 +32,29 @@ std::span<const Family> recurrent_families() {
        .make = make_lfm3,
        .sentence = "lfm2 with norms after the sublayers too, a gate for each head, windows, and rotary positions by "
                    "kind of layer"},
+      {.name = "mamba2",
+       .file = "families/mamba2.cpp",
+       .make = make_mamba2,
+       .sentence = "layers of Mamba-2 alone: their memory does not grow with the text"},
+      {.name = "granitemoehybrid",
+       .file = "families/granitemoehybrid.cpp",
+       .make = make_granitemoehybrid,
+       .sentence = "Granite 4: granite with Mamba-2 in most layers, and attention without positions in the others; the "
+                   "larger models have experts and a shared expert"},
+      {.name = "bamba",
+       .file = "families/bamba.cpp",
+       .make = make_bamba,
+       .sentence = "llama with Mamba-2 in most layers, and attention with half of each head rotated in the others"},
+      {.name = "falcon_h1",
+       .file = "families/falcon_h1.cpp",
+       .make = make_falcon_h1,
+       .sentence = "Falcon-H1: llama with Mamba-2 beside attention in every layer, and factors in many places"},
+      {.name = "nemotron_h",
+       .file = "families/nemotron_h.cpp",
+       .make = make_nemotron_h,
+       .sentence =
+           "Nemotron-H, Nemotron Nano 2 and 3: layers of one sublayer each: Mamba-2, attention without positions, a "
+           "feed-forward with a squared relu, or experts routed by sigmoid scores with a correction bias"},
   };
   return list;
 }

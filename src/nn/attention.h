@@ -174,10 +174,8 @@ class Attention {
   /// The cache layout that self-attention needs.
   KvCache::Layer kept() const {
     if (o_.projections == Projections::q_alone) return {.key_size = 0, .value_size = 0, .num_kv_heads = 0};
-    return {.key_size = key_size(),
-            .value_size = value_size(),
-            .num_kv_heads = kv_heads(),
-            .state_size = o_.linear ? ops::linear_attention_state(o_.num_heads, d_k(), d_v()) : 0};
+    if (o_.linear) return {.state_size = ops::linear_attention_state(o_.num_heads, d_k(), d_v())};
+    return {.key_size = key_size(), .value_size = value_size(), .num_kv_heads = kv_heads()};
   }
   std::int64_t key_size() const { return kv_heads() * d_k(); }
   std::int64_t value_size() const { return kv_heads() * d_v(); }

@@ -10,7 +10,14 @@ Tensor normed(Context& c, const std::optional<Norm>& norm, const Tensor& x) {
 }  // namespace
 
 KvCache::Layer DecoderLayer::kept() const {
-  return std::visit([](const auto& m) { return m.kept(); }, mixer);
+  return std::visit(
+      [](const auto& m) {
+        if constexpr (requires { m.kept(); })
+          return m.kept();
+        else
+          return KvCache::Layer{.num_kv_heads = 0};
+      },
+      mixer);
 }
 
 Tensor DecoderLayer::forward(Context& c, const Tensor& h, const LayerCall& call, std::int64_t layer,
@@ -22,14 +29,20 @@ Tensor DecoderLayer::forward(Context& c, const Tensor& h, const LayerCall& call,
     const Tensor x = normed(c, norm, sublayer(ops::LinearOptions{}));
     return ops::residual(c, to, residual_scale == 1 ? x : ops::scale(c, x, residual_scale), drop);
   };
-  const Tensor normed_h = normed(c, before_attention, h);
-  Tensor middle = add(h, after_attention, dropout, [&](const ops::LinearOptions& out) {
-    return std::visit([&](const auto& m) { return m.self(c, normed_h, *call.self, layer, out); }, mixer);
-  });
+  Tensor normed_h, middle = h;
+  const auto mix = [&](const auto& m) {
+    if constexpr (requires { m.kept(); }) {
+      normed_h = normed(c, before_attention, h);
+      middle = add(h, after_attention, dropout,
+                   [&](const ops::LinearOptions& out) { return m.self(c, normed_h, *call.self, layer, out); });
+    }
+  };
+  std::visit(mix, mixer);
   if (cross_attention)
     middle = add(middle, after_cross, dropout, [&](const ops::LinearOptions& out) {
       return cross_attention->cross(c, normed(c, before_cross, middle), memory, {*call.cross, layer}, out);
     });
+  if (std::holds_alternative<std::monostate>(feed_forward)) return middle;
   Tensor result = add(middle, after_feed_forward, feed_forward_dropout, [&](const ops::LinearOptions& out) {
     const Tensor x =
         parallel && !before_feed_forward ? normed_h : normed(c, before_feed_forward, parallel ? h : middle);

@@ -8,13 +8,15 @@
 
 namespace tril::nn {
 
-/// FF(x) = (f(x W_gate^T) * (x W_up^T)) W_down^T [Shazeer 2020, eq. 6], with optional biases, dropout and residual.
+/// FF(x) = (f(x W_gate^T) * (x W_up^T)) W_down^T [Shazeer 2020, eq. 6], with optional biases, dropout and residual. Without a
+/// gate, FF(x) = f(x W_up^T) W_down^T.
 class GatedFeedForward {
  public:
   struct Options {
     std::int64_t d_model = 0, d_ff = 0;
     ops::Activation activation = ops::Activation::silu;
     bool bias = false;
+    bool gates = true;  ///< false: there is no gate
     float dropout = 0;  ///< before the last product
     std::string gate = "gate_proj", up = "up_proj", down = "down_proj";
     std::string inner_norm;               ///< name of an RMSNorm before the last product; "": none
@@ -22,6 +24,8 @@ class GatedFeedForward {
     std::string gate_up;                  ///< name of one matrix for both, gate's rows first; "": two matrices
     std::optional<ops::GateClamp> clamp;  ///< ops::clamped_gate() in place of f(gate) * up; needs gate_up
     float limit = 0;                      ///< ops::clamped_swiglu() in place of f(gate) * up; 0: no bounds
+    float gate_scale = 1;                 ///< f(s gate) in place of f(gate)
+    float result_scale = 1;               ///< factor of the result
   };
   GatedFeedForward() = default;
   /// Declares the projections under `prefix`; its last component is the scope name.
@@ -39,6 +43,8 @@ class GatedFeedForward {
   std::optional<ops::GateClamp> clamp_;
   float limit_ = 0;
   float dropout_ = 0;
+  float gate_scale_ = 1, result_scale_ = 1;
+  bool gates_ = true;
 };
 
 }  // namespace tril::nn

@@ -22,9 +22,8 @@ void lengthen(Context& c, Tensor& table, const Shape& shape, DType type) {
 
 KvCache::KvCache(Context& c, std::vector<Layer> layers)
     : context_(&c), sizes_(std::move(layers)), layers_(sizes_.size()), states_(sizes_.size()) {
-  const auto has_state = [](const Layer& l) { return l.state_size > 0; };
-  keeps_states_ = std::ranges::any_of(sizes_, has_state);
-  keeps_tokens_ = !std::ranges::all_of(sizes_, has_state);
+  keeps_states_ = std::ranges::any_of(sizes_, [](const Layer& l) { return l.state_size > 0; });
+  keeps_tokens_ = !keeps_states_ || std::ranges::any_of(sizes_, [](const Layer& l) { return l.key_size > 0; });
 }
 
 void KvCache::configure(const Options& options) {
@@ -201,7 +200,7 @@ void KvCache::grow(std::int64_t capacity) {
   const bool bytes = options_.precision == Precision::int8;
   const DType type = bytes ? DType::i8 : DType::f32;
   for (std::int64_t layer = 0; layer < num_layers(); ++layer) {
-    if (keeps_state(layer)) continue;
+    if (!keeps_keys(layer)) continue;
     ops::CachedKeysValues& kv = layers_[as_size(layer)];
     lengthen(*context_, kv.keys, {capacity, sizes(layer).key_size}, type);
     lengthen(*context_, kv.values, {capacity, sizes(layer).value_size}, type);
@@ -220,7 +219,7 @@ std::int64_t KvCache::bytes() const {
 }
 
 void KvCache::store(Context& c, std::int64_t layer, const Tensor& keys, const Tensor& values) {
-  check(!keeps_state(layer), "KvCache", "layer {} keeps a state and not keys and values", layer);
+  check(keeps_keys(layer), "KvCache", "layer {} keeps a state and not keys and values", layer);
   ops::CachedKeysValues& to = layers_[as_size(layer)];
   const std::int64_t N = std::ssize(fresh_);
   check_shape(keys, {N, sizes(layer).key_size}, "KvCache: keys");

@@ -7,8 +7,8 @@
 // does not grow with the sequence. With 8 bits a token takes a quarter of the memory, and each of its heads has its
 // own scale.
 //
-// A layer may keep a state of a row in place of its tokens: the sums of linear attention, the last inputs of a
-// convolution, the matrix of a delta rule. The cache sees a state only as a number of float32 values, initially zeros.
+// A layer may keep a state of a row in place of its tokens or beside them: the sums of linear attention, the last inputs of a
+// convolution, the matrix of a delta rule or of a state space. The cache sees a state only as a number of float32 values, initially zeros.
 // Rows that fork share a state until one of them continues, which then gets a copy. A state cannot remove tokens, so a
 // row that has one cannot be truncated, and its prefix cannot be held.
 #pragma once
@@ -25,11 +25,12 @@ namespace tril::nn {
 
 class KvCache {
  public:
-  /// What a layer keeps: keys and values of each token, or a state of each row.
+  /// What a layer keeps: keys and values of each token, a state of each row, both, or nothing.
   struct Layer {
-    std::int64_t key_size = 0, value_size = 0;  ///< values per token, all heads together; value_size 0: keys alone
+    std::int64_t key_size = 0,
+                 value_size = 0;  ///< values per token, all heads together; value_size 0: keys alone; both 0: none
     std::int64_t num_kv_heads = 1;
-    std::int64_t state_size = 0;  ///< values of a row's recurrent state, in place of keys and values; 0: no state
+    std::int64_t state_size = 0;  ///< values of a row's recurrent state; 0: no state
   };
   enum class Precision : std::uint8_t { fp32, int8 };
   struct Options {
@@ -100,6 +101,7 @@ class KvCache {
   };
   Row& row(std::int64_t r) { return *(rows_.begin() + r); }
   const Row& row(std::int64_t r) const { return *(rows_.begin() + r); }
+  bool keeps_keys(std::int64_t layer) const { return sizes(layer).key_size > 0 || !keeps_state(layer); }
   const Layer& sizes(std::int64_t layer) const { return sizes_[as_size(layer)]; }
   void grow(std::int64_t capacity);
   void grow_states(std::int64_t capacity);

@@ -43,7 +43,7 @@ MultiplyAdds counted(const Profile& profile, double share = 1) {
     const double amount = (row.work.flops + row.work.mixed_flops) / 2 * share;
     if (is_one_of(row.op, {"attention", "cached_attention", "memory_attention", "mean_attention"}))
       sum.attention += amount;
-    else if (is_one_of(row.op, {"linear_attention", "gated_delta", "short_convolution", "ssru"}))
+    else if (is_one_of(row.op, {"linear_attention", "gated_delta", "state_space", "short_convolution", "ssru"}))
       sum.recurrent += amount;
     else
       sum.products += amount;
@@ -71,11 +71,9 @@ double bytes_at(nn::KvCache& cache, std::int32_t tokens) {
   const double states = static_cast<double>(cache.used_states());
   double bytes = 0;
   for (std::int64_t l = 0; l < cache.num_layers(); ++l) {
-    if (cache.keeps_state(l))
-      bytes += states * static_cast<double>(cache.states(l).size(1)) * sizeof(float);
-    else
-      for (const Tensor* part : {&cache.keys(l), &cache.values(l)})
-        if (*part) bytes += static_cast<double>(cache.used_slots() * part->size(1)) * sizeof(float);
+    if (cache.keeps_state(l)) bytes += states * static_cast<double>(cache.states(l).size(1)) * sizeof(float);
+    for (const Tensor* part : {&cache.keys(l), &cache.values(l)})
+      if (*part) bytes += static_cast<double>(cache.used_slots() * part->size(1)) * sizeof(float);
   }
   cache.reorder({});
   return bytes;

@@ -34,12 +34,18 @@ PartKind kind_of_name(std::string_view name) {
   if (is_router(name)) return PartKind::router;
   if (has_any(name, {"shared_expert", "share_expert", "shared_mlp"})) return PartKind::shared_experts;
   if (has_any(name, {"experts."})) return PartKind::experts;
+  if (has_any(name, {".mamba.", ".mixer.conv1d", ".mixer.in_proj", ".mixer.out_proj", ".mixer.norm"}) ||
+      name.ends_with(".A_log") || name.ends_with(".D") || name.ends_with(".dt_bias"))
+    return PartKind::recurrent;
   if (has_any(name, {"norm", ".ln_", ".ln.", "layer_scalar"}) || name.starts_with("ln_")) return PartKind::norms;
   if (has_any(name, {"encoder_attn", "encdecattention", "cross_attn", "mha2", "_context_"}))
     return PartKind::cross_attention;
   if (has_any(name, {"linear_attn", ".conv.", "ssru", "_rnn_"})) return PartKind::recurrent;
-  if (has_any(name, {"attn", "attention", "mha", "_self_"})) return PartKind::attention;
-  if (has_any(name, {"mlp", "ffn", ".fc", "densereludense", "feed_forward", ".ff."})) return PartKind::feed_forward;
+  if (has_any(name, {"attn", "attention", "mha", "_self_", ".mixer.q_proj", ".mixer.k_proj", ".mixer.v_proj",
+                     ".mixer.o_proj"}))
+    return PartKind::attention;
+  if (has_any(name, {"mlp", "ffn", ".fc", "densereludense", "feed_forward", ".ff.", ".mixer."}))
+    return PartKind::feed_forward;
   if (has_any(name, {"lm_head", "embed_out", "final_layer", "final_logits_bias", "output", "fc_out"}))
     return PartKind::output;
   if (has_any(name, {"embed", "wte", "wpe", "shared", "position", "per_layer", "project_in", "project_out"}))

@@ -9,6 +9,7 @@
 #include "support/allocations.h"
 #include "support/error_of.h"
 #include "support/paths.h"
+#include "support/temporary.h"
 
 namespace tril {
 namespace {
@@ -66,6 +67,18 @@ TEST(JsonFile, LimitsHold) {
   EXPECT_TRUE(contains(parse_error("[1,2,3,4]", {.values = 4}), "f.json: ", "4 values"));
   EXPECT_EQ(parse_error("[1,2]", {.bytes = 5}), "");
   EXPECT_TRUE(contains(parse_error("[1,2] ", {.bytes = 5}), "f.json: ", "6 bytes", "at most 5"));
+}
+
+// As older versions of transformers write it.
+TEST(JsonFile, PythonsInfinityIsRead) {
+  const TemporaryDirectory directory;
+  const std::string path =
+      directory.write("config.json", R"({"limit": [0.0, Infinity], "name": "to Infinity \" Infinity"})");
+  const Json json = read_python_json(path);
+  EXPECT_EQ(json.at("limit").at(1), Json({{"__float__", "Infinity"}}));
+  EXPECT_EQ(json.at("name"), "to Infinity \" Infinity");
+  EXPECT_THROW(read_json(path), Error);
+  EXPECT_THROW(read_python_json(directory.write("config.json", R"({"limit": -Infinity})")), Error);
 }
 
 TEST(JsonFile, AKeyTwiceIsAnError) {

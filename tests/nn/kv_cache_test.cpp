@@ -246,6 +246,26 @@ TEST(KvCache, StatesAloneHaveNoWindow) {
   EXPECT_THROW(both.store(c, 0, c.zeros({3, key_size}), c.zeros({3, value_size})), Error);
 }
 
+// As layers with attention and a recurrence side by side, and layers without either, need it.
+TEST(KvCache, ALayerKeepsTokensAndAStateOrNothing) {
+  Arena arena;
+  Context c(arena);
+  KvCache both(c, {{.key_size = key_size, .value_size = value_size, .state_size = 3}});
+  EXPECT_TRUE(both.keeps_tokens() && both.keeps_states());
+  both.add_rows(1);
+  both.extend(std::vector<std::int32_t>{2});
+  both.store(c, 0, c.upload<float>(std::vector<float>{1, 2, 3, 4, 5, 6}, {2, key_size}), c.zeros({2, value_size}));
+  EXPECT_EQ(both.slots(0).size(), 2u);
+  EXPECT_EQ(host_copy<float>(both.keys(0).rows(both.slots(0)[1], both.slots(0)[1] + 1)), (std::vector<float>{4, 5, 6}));
+  EXPECT_EQ(host_copy<float>(both.states(0).rows(both.state(0), both.state(0) + 1)), std::vector<float>(3, 0.0f));
+  both.reorder(std::vector<std::int32_t>{0, 0});
+  EXPECT_EQ(both.slots(0), both.slots(1));
+  EXPECT_EQ(both.state(0), both.state(1));
+
+  const KvCache nothing(c, {{.num_kv_heads = 0}, {.state_size = 3}});
+  EXPECT_TRUE(!nothing.keeps_tokens() && nothing.keeps_states());
+}
+
 TEST(KvCache, ErrorsLeaveItAsItWas) {
   Arena arena;
   Context c(arena);

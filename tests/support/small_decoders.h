@@ -34,6 +34,33 @@ inline nlohmann::json delta_variant(const std::string& model_type,
   return j;
 }
 
+/// With Mamba-2 of two groups.
+inline nlohmann::json mamba_variant(const std::string& model_type,
+                                    const nlohmann::json& rest = nlohmann::json::object()) {
+  nlohmann::json j = llama_variant(
+      model_type, {{"mamba_n_heads", 4}, {"mamba_n_groups", 2}, {"mamba_d_state", 3}, {"mamba_d_conv", 3}});
+  j.update(rest);
+  return j;
+}
+
+/// Layers of one sublayer each; each token goes to all experts.
+inline nlohmann::json nemotron_h_variant(const nlohmann::json& rest) {
+  nlohmann::json j = llama_variant("nemotron_h", {{"head_dim", 6},
+                                                  {"mamba_num_heads", 4},
+                                                  {"mamba_head_dim", 5},
+                                                  {"n_groups", 2},
+                                                  {"ssm_state_size", 3},
+                                                  {"conv_kernel", 3},
+                                                  {"time_step_min", 1e-9},
+                                                  {"n_routed_experts", 3},
+                                                  {"num_experts_per_tok", 3},
+                                                  {"moe_intermediate_size", 8},
+                                                  {"moe_shared_expert_intermediate_size", 6},
+                                                  {"routed_scaling_factor", 1.5}});
+  j.update(rest);
+  return j;
+}
+
 /// Families that vary the norms, positions and feed-forwards of Llama.
 inline std::vector<nlohmann::json> small_llama_variants() {
   const nlohmann::json both{"sliding_attention", "full_attention"};
@@ -364,6 +391,49 @@ inline std::vector<nlohmann::json> small_llama_variants() {
                              {"use_attention_gate", false},
                              {"use_sandwich_norm", false},
                              {"rope_parameters", by_type}}),
+      mamba_variant("granitemoehybrid", {{"layer_types", {"mamba", "attention"}},
+                                         {"num_local_experts", 3},
+                                         {"num_experts_per_tok", 3},
+                                         {"shared_intermediate_size", 8}}),
+      mamba_variant("granitemoehybrid", {{"layer_types", {"full_attention", "linear_attention"}},
+                                         {"num_local_experts", 0},
+                                         {"num_experts_per_tok", 0},
+                                         {"shared_intermediate_size", 8},
+                                         {"position_embedding_type", "rope"},
+                                         {"attention_bias", true},
+                                         {"residual_multiplier", 0.5},
+                                         {"mamba_n_groups", 1}}),
+      mamba_variant("bamba", {{"attn_layer_indices", {1}}}),
+      mamba_variant(
+          "bamba",
+          {{"attn_layer_indices", {0}}, {"mamba_conv_bias", false}, {"mamba_proj_bias", true}, {"mlp_bias", true}}),
+      mamba_variant("falcon_h1", {{"mamba_d_ssm", 20},
+                                  {"mamba_rms_norm", true},
+                                  {"attention_in_multiplier", 0.8},
+                                  {"attention_out_multiplier", 1.3},
+                                  {"key_multiplier", 0.7},
+                                  {"ssm_in_multiplier", 1.2},
+                                  {"ssm_out_multiplier", 0.6},
+                                  {"ssm_multipliers", {0.9, 0.8, 1.1, 1.2, 0.7}},
+                                  {"mlp_multipliers", {0.7, 1.4}},
+                                  {"embedding_multiplier", 1.5},
+                                  {"lm_head_multiplier", 0.5}}),
+      mamba_variant("falcon_h1", {{"mamba_d_ssm", nullptr},
+                                  {"mamba_rms_norm", true},
+                                  {"mamba_norm_before_gate", false},
+                                  {"projectors_bias", true},
+                                  {"attention_bias", true},
+                                  {"mlp_bias", true}}),
+      mamba_variant("falcon_h1", {{"mamba_d_ssm", 24}}),
+      llama_variant("mamba2",
+                    {{"num_heads", 4}, {"head_dim", 8}, {"n_groups", 2}, {"state_size", 3}, {"use_bias", true}}),
+      nemotron_h_variant({{"layers_block_type", {"mamba", "mlp", "attention", "moe"}}, {"num_hidden_layers", 4}}),
+      nemotron_h_variant({{"hybrid_override_pattern", "-*M"},
+                          {"num_hidden_layers", 3},
+                          {"use_bias", true},
+                          {"mlp_bias", true},
+                          {"use_conv_bias", false},
+                          {"mamba_hidden_act", "gelu"}}),
       delta_variant("qwen3_5_text"),
       delta_variant("qwen3_5_moe_text", {{"num_experts", 3},
                                          {"num_experts_per_tok", 3},

@@ -17,8 +17,8 @@ LlamaLikeConfig read_granitemoe(ConfigReader& reader, LlamaLikeConfig defaults) 
   return k;
 }
 
-void read_granite_shared_expert(ConfigReader& reader, LlamaLikeConfig& k) {
-  const auto width = reader.get<std::int64_t>("shared_intermediate_size", 0);
+void read_granite_shared_expert(ConfigReader& reader, LlamaLikeConfig& k, std::int64_t otherwise) {
+  const auto width = reader.get<std::int64_t>("shared_intermediate_size", otherwise);
   if (width != 0) check_size(reader.json(), "shared_intermediate_size", width, 1 << 20);
   k.own_keys["shared_intermediate_size"] = width;
   if (width == 0) return;

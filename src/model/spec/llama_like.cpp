@@ -44,7 +44,7 @@ nn::DecoderLayer LlamaLike::make_layer(std::int64_t i) {
   const auto& k = config_;
   nn::Parameters& p = parameters_;
   nn::DecoderLayer layer;
-  layer.name = "model.layers." + std::to_string(i);
+  layer.name = k.layers_name + "." + std::to_string(i);
   layer.residual_scale = k.residual_scale;
   layer.dropout = k.residual_dropout;
   layer.feed_forward_dropout = std::max(k.residual_dropout, k.feed_forward_dropout);
@@ -53,14 +53,13 @@ nn::DecoderLayer LlamaLike::make_layer(std::int64_t i) {
     if (!name.empty())
       norm = nn::Norm(p, layer.name + "." + name, k.hidden_size, static_cast<float>(k.norm_eps), k.norm);
   };
-  make_norm(layer.before_attention, k.norm_names.before_attention);
-  if (k.latent)
-    make_latent_attention(layer);
-  else if (k.is_recurrent(i))
-    make_recurrence(layer);
-  else
-    make_attention(layer, i);
-  make_norm(layer.after_attention, k.norm_names.after_attention);
+  layer.mixer = std::monostate(), layer.feed_forward = std::monostate();
+  if (k.has_mixer(i)) {
+    make_norm(layer.before_attention, k.norm_names.before_attention);
+    make_mixer(layer, i);
+    make_norm(layer.after_attention, k.norm_names.after_attention);
+  }
+  if (!k.has_feed_forward(i)) return layer;
   const bool experts = k.has_experts(i);
   if (!(experts && k.experts.beside_dense)) make_norm(layer.before_feed_forward, k.norm_names.before_feed_forward);
   make_feed_forward(layer, i);
@@ -69,6 +68,15 @@ nn::DecoderLayer LlamaLike::make_layer(std::int64_t i) {
             experts && !names.after_experts.empty() ? names.after_experts : names.after_feed_forward);
   make_layer_input(layer);
   return layer;
+}
+
+void LlamaLike::make_mixer(nn::DecoderLayer& layer, std::int64_t i) {
+  if (config_.latent)
+    make_latent_attention(layer);
+  else if (config_.is_recurrent(i))
+    make_recurrence(layer);
+  else
+    make_attention(layer, i);
 }
 
 void LlamaLike::make_layer_input(nn::DecoderLayer& layer) {
@@ -90,36 +98,42 @@ void LlamaLike::make_attention(nn::DecoderLayer& layer, std::int64_t i) {
   const auto& k = config_;
   layer.keys_are_read = k.keys_are_read(i);
   const bool keys_as_values = !k.keys_as_values.empty() && element(k.keys_as_values, i);
-  layer.mixer = nn::Attention(parameters_, layer.name + "." + k.attention_name,
-                              {.d_model = k.hidden_size,
-                               .num_heads = k.query_heads(i),
-                               .num_kv_heads = k.kv_heads(i),
-                               .d_k = k.d_head(i),
-                               .projections = k.reads_keys(i)          ? Attention::Projections::q_alone
-                                              : keys_as_values         ? Attention::Projections::q_k
-                                              : k.fused == Fused::none ? Attention::Projections::separate
-                                                                       : Attention::Projections::qkv,
-                               .bias = k.attention_bias,
-                               .out_bias = k.attention_out_bias,
-                               .dropout = k.attention_dropout,
-                               .scale = k.attention_scale,
-                               .softcap = k.attention_softcap,
-                               .window = k.window(i),
-                               .head_norms = k.head_norms,
-                               .norms_values = k.norms_values,
-                               .keys_of = k.reads_keys(i) ? element(k.keys_of, i) : -1,
-                               .keys_are_read = layer.keys_are_read,
-                               .rotary = k.rotary(i),
-                               .clip = k.clip_qkv,
-                               .result_gate = k.result_gate,
-                               .gate = k.attention_gate,
-                               .gate_function = k.gate_function,
-                               .gates_values = k.gates_values,
-                               .sink_logits = k.sink_logits,
-                               .result_norm = k.attention_result_norm,
-                               .result_norm_eps = static_cast<float>(k.norm_eps),
-                               .qkv = k.qkv_name,
-                               .out = k.out_name});
+  const Attention::Options o{.d_model = k.hidden_size,
+                             .num_heads = k.query_heads(i),
+                             .num_kv_heads = k.kv_heads(i),
+                             .d_k = k.d_head(i),
+                             .projections = k.reads_keys(i)          ? Attention::Projections::q_alone
+                                            : keys_as_values         ? Attention::Projections::q_k
+                                            : k.fused == Fused::none ? Attention::Projections::separate
+                                                                     : Attention::Projections::qkv,
+                             .bias = k.attention_bias,
+                             .out_bias = k.attention_out_bias,
+                             .dropout = k.attention_dropout,
+                             .scale = k.attention_scale,
+                             .softcap = k.attention_softcap,
+                             .window = k.window(i),
+                             .head_norms = k.head_norms,
+                             .norms_values = k.norms_values,
+                             .keys_of = k.reads_keys(i) ? element(k.keys_of, i) : -1,
+                             .keys_are_read = layer.keys_are_read,
+                             .rotary = k.rotary(i),
+                             .clip = k.clip_qkv,
+                             .result_gate = k.result_gate,
+                             .gate = k.attention_gate,
+                             .gate_function = k.gate_function,
+                             .gates_values = k.gates_values,
+                             .sink_logits = k.sink_logits,
+                             .result_norm = k.attention_result_norm,
+                             .result_norm_eps = static_cast<float>(k.norm_eps),
+                             .qkv = k.qkv_name,
+                             .out = k.out_name};
+  if (k.beside_attention) {
+    nn::AttentionAndMamba2::Options both = *k.beside_attention;
+    both.attention = o, both.attention_name = k.attention_name;
+    layer.mixer = nn::AttentionAndMamba2(parameters_, layer.name, both);
+  } else {
+    layer.mixer = Attention(parameters_, layer.name + "." + k.attention_name, o);
+  }
   if (k.sink_logits && k.stored_sinks != "sinks") {
     const std::string prefix = layer.name + "." + k.attention_name + ".";
     stored_[prefix + "sinks"] = {.names = {prefix + k.stored_sinks}};
@@ -160,6 +174,10 @@ void LlamaLike::make_recurrence(nn::DecoderLayer& layer) {
     layer.mixer = nn::GatedShortConvolution(parameters_, prefix, *o);
     return;
   }
+  if (const auto* const o = std::get_if<nn::Mamba2::Options>(&config_.recurrence)) {
+    layer.mixer = nn::Mamba2(parameters_, prefix, *o);
+    return;
+  }
   const auto& o = std::get<nn::GatedDeltaNet::Options>(config_.recurrence);
   layer.mixer = nn::GatedDeltaNet(parameters_, prefix, o);
   for (const char* name : {".norm.weight", ".A_log", ".dt_bias"})  // stored without the offset of norms_store_offset
@@ -186,7 +204,7 @@ void LlamaLike::make_feed_forward(nn::DecoderLayer& layer, std::int64_t i) {
   nn::Parameters& p = parameters_;
   const bool xielu = k.feed_forward == LlamaLikeConfig::FeedForward::xielu;
   const ops::Activation activation = xielu ? ops::Activation::none : function_of(k.hidden_act);
-  if (xielu || k.feed_forward == LlamaLikeConfig::FeedForward::plain) {
+  if (xielu || (k.feed_forward == LlamaLikeConfig::FeedForward::plain && !k.has_experts(i))) {
     layer.feed_forward = nn::FeedForward(p, layer.name + "." + k.feed_forward_name,
                                          {.d_model = k.hidden_size,
                                           .d_ff = k.d_ff(i),
@@ -207,7 +225,9 @@ void LlamaLike::make_feed_forward(nn::DecoderLayer& layer, std::int64_t i) {
                                       .inner_norm = k.feed_forward_inner_norm,
                                       .norm_eps = static_cast<float>(k.norm_eps),
                                       .gate_up = k.gate_up_name,
-                                      .limit = limit_of(k.feed_forward_limits, i)};
+                                      .limit = limit_of(k.feed_forward_limits, i),
+                                      .gate_scale = k.gate_scale,
+                                      .result_scale = k.feed_forward_scale};
   if (k.has_experts(i))
     make_experts(layer, gated, limit_of(k.experts.limits, i));
   else
@@ -220,6 +240,7 @@ nn::ExpertFeedForward::Options LlamaLike::experts_of(const nn::GatedFeedForward:
   expert.gate = e.gate, expert.up = e.up, expert.down = e.down;
   if (e.d_ff > 0) expert.d_ff = e.d_ff;
   if (!e.fused_gate_up.empty()) expert.gate_up = "gate_up_proj";
+  expert.gates = e.gated;
   expert.bias |= e.bias, expert.clamp = e.clamp, expert.limit = 0;
   return {.num_experts = e.count,
           .experts_per_token = e.per_token,
@@ -296,9 +317,11 @@ std::int64_t LlamaLike::max_positions() const {
 }
 
 CacheForm LlamaLike::cache_form() const {
-  const auto& recurrent = config_.recurrent;
-  if (std::ranges::find(recurrent, true) == recurrent.end()) return CacheForm::tokens;
-  return std::ranges::find(recurrent, false) == recurrent.end() ? CacheForm::states : CacheForm::both;
+  if (config_.beside_attention) return CacheForm::both;
+  bool states = false, tokens = false;
+  for (std::int64_t i = 0; i < config_.num_hidden_layers; ++i)
+    if (config_.has_mixer(i)) (config_.is_recurrent(i) ? states : tokens) = true;
+  return !states ? CacheForm::tokens : tokens ? CacheForm::both : CacheForm::states;
 }
 
 SpecialIds LlamaLike::special_ids() const {

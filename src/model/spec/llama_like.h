@@ -45,6 +45,7 @@ class LlamaLike : public Model {
 
  private:
   nn::DecoderLayer make_layer(std::int64_t i);
+  void make_mixer(nn::DecoderLayer& layer, std::int64_t i);
   void make_attention(nn::DecoderLayer& layer, std::int64_t i);
   void make_latent_attention(nn::DecoderLayer& layer);
   void make_recurrence(nn::DecoderLayer& layer);

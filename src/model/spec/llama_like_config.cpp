@@ -190,7 +190,7 @@ void read_further_layers(ConfigReader& config, LlamaLikeConfig& k) {
   if (layers > 1)
     config.json().fail_at(key, fmt::format("{} is not supported", layers),
                           "at most one layer for further tokens is supported");
-  if (layers == 1) k.left_alone.push_back(fmt::format("model.layers.{}.", k.num_hidden_layers));
+  if (layers == 1) k.left_alone.push_back(fmt::format("{}.{}.", k.layers_name, k.num_hidden_layers));
 }
 
 void read_deepseek_router(ConfigReader& config, LlamaLikeConfig& k, const DeepseekRouter& otherwise) {

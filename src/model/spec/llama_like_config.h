@@ -40,6 +40,7 @@ struct ExpertsConfig {
   std::string block = "mlp", router = "gate", shared = "shared_experts";
   std::string correction, shared_gate;  ///< nn::ExpertFeedForward::Options
   std::string gate = "gate_proj", up = "up_proj", down = "down_proj";
+  bool gated = true;  ///< nn::GatedFeedForward::Options::gates of the experts
   /// Tensors of the block that hold all experts, gate over up and down; "": each expert has its own.
   std::string fused_gate_up, fused_down;
   std::string fused_gate, fused_up;  ///< in place of fused_gate_up: tensors of all gates and of all ups
@@ -95,7 +96,7 @@ struct LlamaLikeConfig {
   /// One matrix holds queries, keys and values: all q, all k, all v, or q, k, v of one head after the other.
   enum class Fused : std::uint8_t { none, qkv, head_by_head } fused = Fused::none;
   std::string attention_name = "self_attn", qkv_name = "qkv_proj", out_name = "o_proj";
-  std::string embedding_name = "model.embed_tokens";
+  std::string embedding_name = "model.embed_tokens", layers_name = "model.layers";
   bool result_gate = false;                                  ///< nn::Attention::Options::result_gate
   std::string attention_gate;                                ///< nn::Attention::Options::gate
   ops::Activation gate_function = ops::Activation::sigmoid;  ///< nn::Attention::Options::gate_function
@@ -127,9 +128,14 @@ struct LlamaLikeConfig {
   std::vector<float> feed_forward_limits;
 
   /// What replaces attention in some layers, its name in a layer, and, by layer, true if it is there; empty: in none.
-  std::variant<nn::GatedShortConvolution::Options, nn::GatedDeltaNet::Options> recurrence;
+  std::variant<nn::GatedShortConvolution::Options, nn::GatedDeltaNet::Options, nn::Mamba2::Options> recurrence;
   std::string recurrence_name;
   std::vector<bool> recurrent;
+  /// Mamba-2 beside attention in every layer, and the factors of the results of both; `attention` is not read.
+  std::optional<nn::AttentionAndMamba2::Options> beside_attention;
+  /// By layer: which of the two sublayers it has; empty: both in all.
+  enum class Sublayers : std::uint8_t { both, mixer, feed_forward };
+  std::vector<Sublayers> sublayers;
 
   nn::Norm::Kind norm = nn::Norm::Kind::rms;  ///< of all norms except those of heads
   NormNames norm_names;
@@ -138,7 +144,8 @@ struct LlamaLikeConfig {
   bool parallel_sublayers = false;      ///< nn::DecoderLayer::parallel
   std::vector<std::string> left_alone;  ///< tensors whose names begin with one of these are ignored, as by transformers
   float embedding_dropout = 0, residual_dropout = 0;
-  float feed_forward_dropout = 0;  ///< on the feed-forward's result, if residual_dropout is 0
+  float feed_forward_dropout = 0;                ///< on the feed-forward's result, if residual_dropout is 0
+  float gate_scale = 1, feed_forward_scale = 1;  ///< nn::GatedFeedForward::Options::gate_scale, result_scale
 
   /// config.json keys of this family only.
   nlohmann::json own_keys = nlohmann::json::object();
@@ -170,6 +177,12 @@ struct LlamaLikeConfig {
     if (!rope_of_layer.empty()) return element(rope_of_layer, layer);
     if (!rotated.empty() && !element(rotated, layer)) return -1;
     return sliding_rope && window(layer) > 0 ? 1 : 0;
+  }
+  bool has_mixer(std::int64_t layer) const {
+    return sublayers.empty() || element(sublayers, layer) != Sublayers::feed_forward;
+  }
+  bool has_feed_forward(std::int64_t layer) const {
+    return sublayers.empty() || element(sublayers, layer) != Sublayers::mixer;
   }
   bool is_recurrent(std::int64_t layer) const { return !recurrent.empty() && element(recurrent, layer); }
   std::int32_t window(std::int64_t layer) const { return windows.empty() ? 0 : element(windows, layer); }

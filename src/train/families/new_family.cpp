@@ -21,7 +21,7 @@ std::string_view family_of(std::string_view arch) {
 std::vector<NewFamily> in_order_of_families() {
   std::vector<NewFamily> sorted;
   for (const model::Family& family : model::family_list())
-    for (const auto& list : {new_encoder_decoders(), new_gpt_likes(), new_llama_likes(), new_mixtures()})
+    for (const auto& list : {new_encoder_decoders(), new_gpt_likes(), new_llama_likes(), new_mixtures(), new_hybrids()})
       for (const NewFamily& one : list)
         if (family_of(one.arch) == family.name) sorted.push_back(one);
   return sorted;

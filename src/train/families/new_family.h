@@ -75,6 +75,7 @@ std::span<const NewFamily> new_encoder_decoders();
 std::span<const NewFamily> new_gpt_likes();
 std::span<const NewFamily> new_llama_likes();
 std::span<const NewFamily> new_mixtures();
+std::span<const NewFamily> new_hybrids();
 
 /// The keys that every decoder has: model_type, vocabulary and special tokens.
 nlohmann::json decoder_config(std::string_view model_type, const NewModel& m);

@@ -192,6 +192,7 @@ nlohmann::json wider(nlohmann::json config) {
   if (config.contains("head_dim")) config["head_dim"] = 32;
   for (const char* key : {"linear_key_head_dim", "linear_value_head_dim"})
     if (config.contains(key)) config[key] = 16;
+  if (config.at("model_type") == "mamba2") config["num_heads"] = 8;  // together twice the width
   return config;
 }
 

@@ -454,11 +454,80 @@ PUBLISHED = {
         swiglu_limits_shared=[16.0 if i in (43, 44) else 0.0 for i in range(48)], tie_word_embeddings=False,
         use_head_wise_attn_gate=True, use_moe=False, use_moe_router_bias=True, use_rope_layers=[],
         yarn_only_types=["full_attention"], zero_centered=True),
+    "ibm-granite/granite-4.0-h-tiny": llama_like(
+        "granitemoehybrid", 1536, 512, 40, 12, 4, 100352, architectures=["GraniteMoeHybridForCausalLM"], attention_bias=False,
+        attention_multiplier=0.0078125, bos_token_id=100257, embedding_multiplier=12, eos_token_id=100257, hidden_act="silu",
+        init_method="mup", layer_types=["attention" if i in (5, 15, 25, 35) else "mamba" for i in range(40)],
+        logits_scaling=6, mamba_chunk_size=256, mamba_conv_bias=True, mamba_d_conv=4, mamba_d_head=64, mamba_d_state=128,
+        mamba_expand=2, mamba_n_groups=1, mamba_n_heads=48, mamba_proj_bias=False, max_position_embeddings=131072,
+        normalization_function="rmsnorm", num_experts_per_tok=6, num_local_experts=64, output_router_logits=False,
+        pad_token_id=100256, position_embedding_type="nope", residual_multiplier=0.22, rms_norm_eps=1e-5,
+        rope_scaling=None, rope_theta=10000, router_aux_loss_coef=0.0, shared_intermediate_size=1024,
+        tie_word_embeddings=True),
+    "ibm-granite/granite-4.0-1b": llama_like(
+        "granitemoehybrid", 2048, 4096, 40, 16, 4, 100352, architectures=["GraniteMoeHybridForCausalLM"], attention_bias=False,
+        attention_multiplier=0.0078125, bos_token_id=100257, embedding_multiplier=12, eos_token_id=100257, hidden_act="silu",
+        init_method="mup", layer_types=["attention"] * 40, logits_scaling=8, mamba_chunk_size=256, mamba_conv_bias=True,
+        mamba_d_conv=4, mamba_d_head=64, mamba_d_state=256, mamba_expand=2, mamba_n_groups=1, mamba_n_heads=64,
+        mamba_proj_bias=False, max_position_embeddings=131072, normalization_function="rmsnorm", num_experts_per_tok=0,
+        num_local_experts=0, output_router_logits=False, pad_token_id=100256, position_embedding_type="rope",
+        residual_multiplier=0.22, rms_norm_eps=1e-5, rope_scaling=None, rope_theta=10000000, router_aux_loss_coef=0.0,
+        shared_intermediate_size=4096, tie_word_embeddings=True),
+    "ibm-ai-platform/Bamba-9B-v2": llama_like(
+        "bamba", 4096, 14336, 32, 32, 8, 128256, architectures=["BambaForCausalLM"], attention_bias=False,
+        attn_layer_indices=[9, 18, 27], attn_rotary_emb=64, bos_token_id=128000, eos_token_id=128001, hidden_act="silu",
+        mamba_chunk_size=256, mamba_conv_bias=True, mamba_d_conv=4, mamba_d_head=64, mamba_d_state=128, mamba_expand=2,
+        mamba_n_groups=1, mamba_n_heads=128, mamba_proj_bias=False, max_position_embeddings=262144, mlp_bias=False,
+        num_logits_to_keep=1, pad_token_id=0, rms_norm_eps=1e-5, rope_theta=10000.0, tie_word_embeddings=False),
+    "tiiuae/Falcon-H1-0.5B-Instruct": llama_like(
+        "falcon_h1", 1024, 2048, 36, 8, 2, 32784, architectures=["FalconH1ForCausalLM"], attention_bias=False,
+        attention_in_multiplier=1.0, attention_out_multiplier=0.9375, attn_layer_indices=None, bos_token_id=17,
+        embedding_multiplier=5.656854249492381, eos_token_id=11, head_dim=64, hidden_act="silu", key_multiplier=0.39062499999999994,
+        lm_head_multiplier=0.0390625, mamba_chunk_size=128, mamba_conv_bias=True, mamba_d_conv=4, mamba_d_head=64,
+        mamba_d_ssm=1536, mamba_d_state=128, mamba_expand=2, mamba_n_groups=1, mamba_n_heads=24,
+        mamba_norm_before_gate=False, mamba_proj_bias=False, mamba_rms_norm=False, mamba_use_mlp=True,
+        max_position_embeddings=16384, mlp_bias=False, mlp_expansion_factor=8,
+        mlp_multipliers=[0.8838834764831844, 0.5859375], num_logits_to_keep=1, pad_token_id=0, projectors_bias=False,
+        rms_norm_eps=1e-5, rope_scaling=None, rope_theta=100000000000.0, ssm_in_multiplier=1.25,
+        ssm_multipliers=[0.3535533905932738, 0.25, 0.3535533905932738, 0.5, 0.3535533905932738],
+        ssm_out_multiplier=0.23570226039551587, tie_word_embeddings=False),
+    "nvidia/NVIDIA-Nemotron-Nano-9B-v2": llama_like(
+        "nemotron_h", 4480, 15680, 56, 40, 8, 131072, architectures=["NemotronHForCausalLM"], attention_bias=False,
+        bos_token_id=1, chunk_size=128, conv_kernel=4, eos_token_id=12, expand=2, head_dim=128, hidden_dropout=0.0,
+        hybrid_override_pattern="M-M-M-MM-M-M-M*-M-M-M*-M-M-M-M*-M-M-M-M*-M-MM-M-M-M-M-M-", layer_norm_epsilon=1e-5,
+        mamba_head_dim=80, mamba_hidden_act="silu", mamba_num_heads=128, mamba_proj_bias=False,
+        max_position_embeddings=131072, mlp_bias=False, mlp_hidden_act="relu2", n_groups=8, num_logits_to_keep=1,
+        pad_token_id=0, rescale_prenorm_residual=True, residual_in_fp32=False, rms_norm_eps=1e-5, sliding_window=None,
+        ssm_state_size=128, tie_word_embeddings=False, time_step_floor=0.0001,
+        time_step_limit=[0.0, {"__float__": "Infinity"}], time_step_max=0.1, time_step_min=0.001, use_bias=False,
+        use_conv_bias=True, use_mamba_kernels=True),
+    "nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16": llama_like(
+        "nemotron_h", 2688, 1856, 52, 32, 2, 131072, architectures=["NemotronHForCausalLM"], attention_bias=False,
+        bos_token_id=1, chunk_size=128, conv_kernel=4, eos_token_id=2, expand=2, head_dim=128, hidden_dropout=0.0,
+        hybrid_override_pattern="MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME", layer_norm_epsilon=1e-5,
+        mamba_head_dim=64, mamba_hidden_act="silu", mamba_num_heads=64, mamba_proj_bias=False, mamba_ssm_cache_dtype="float32",
+        max_position_embeddings=262144, mlp_bias=False, mlp_hidden_act="relu2", moe_intermediate_size=1856,
+        moe_shared_expert_intermediate_size=3712, n_group=1, n_groups=8, n_routed_experts=16, n_shared_experts=1,
+        norm_eps=1e-5, norm_topk_prob=True, num_experts_per_tok=6, num_logits_to_keep=1, pad_token_id=0,
+        partial_rotary_factor=1.0, rescale_prenorm_residual=True, residual_in_fp32=False, rope_theta=10000,
+        routed_scaling_factor=2.5, sliding_window=None, ssm_state_size=128, tie_word_embeddings=False, time_step_floor=0.0001,
+        time_step_max=0.1, time_step_min=0.001, topk_group=1, use_bias=False, use_conv_bias=True, use_mamba_kernels=True),
+    "mistralai/Mamba-Codestral-7B-v0.1": {
+        **COMMON, "model_type": "mamba2", "architectures": ["Mamba2ForCausalLM"], "bos_token_id": 0, "chunk_size": 256,
+        "conv_kernel": 4, "eos_token_id": 0, "expand": 2, "head_dim": 64, "hidden_act": "silu", "hidden_size": 4096,
+        "initializer_range": 0.1, "intermediate_size": 8192, "layer_norm_epsilon": 1e-5, "n_groups": 8, "norm_before_gate": True,
+        "num_heads": 128, "num_hidden_layers": 64, "pad_token_id": 0, "rescale_prenorm_residual": False,
+        "residual_in_fp32": True, "rms_norm": True, "state_size": 128, "tie_word_embeddings": False, "time_step_floor": 0.0001,
+        "time_step_init_scheme": "random", "time_step_limit": [0.0, {"__float__": "Infinity"}], "time_step_max": 0.1,
+        "time_step_min": 0.001, "time_step_rank": 256, "time_step_scale": 1.0, "use_bias": False, "use_conv_bias": True,
+        "vocab_size": 32768},
 }
 
 
 def values_of(config):
     config = dict(config)
+    if "time_step_limit" in config:  # as JSON has it
+        config["time_step_limit"] = [0.0, float("inf")]
     made = transformers.AutoConfig.for_model(config.pop("model_type"), **config)
     with torch.device("meta"):
         if made.model_type == "step3p5":  # transformers has it only inside step3p7
