@@ -6,7 +6,9 @@
 #include "nn/adapters.h"
 #include "ops/clamp.h"
 #include "ops/dense.h"
+#include "ops/observed_attention.h"
 #include "ops/scale_heads.h"
+#include "tensor/observer.h"
 
 namespace tril::nn {
 namespace {
@@ -196,10 +198,13 @@ Tensor Attention::result(Context& c, const Tensor& y, const ops::LinearOptions& 
   return out_.forward(c, result_norm_ ? result_norm_->forward(c, y) : y, out);
 }
 
-Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::int64_t layer,
+Tensor Attention::self(Context& c, const Tensor& given, const SelfCall& call, std::int64_t layer,
                        const ops::LinearOptions& out) const {
   const auto at = c.scope(name_);
+  const ObservedPart part(c, "self");
   const bool alone = o_.projections == Projections::q_alone;
+  Tensor x = given;
+  observe(c, "input", x);
   Tensor q;
   KeysValues kv;
   const bool stacked = stack_ && !stack_->from.empty();
@@ -215,19 +220,29 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
 
   Tensor gate;
   if (o_.result_gate) gate = ops::dense(c, q.columns(q_size(), q_rows())), q = q.columns(0, q_size());
-  q = prepared(c, q, call.query_rotations_, q_norm_, o_.num_heads);
+  const bool no_positions = skipped(c, "positions");
+  const ops::RelativeBias bias = no_positions ? ops::RelativeBias() : call.bias_;
+  q = prepared(c, q, no_positions ? std::span<const ops::Rotation>() : call.query_rotations_, q_norm_, o_.num_heads);
   if (alone) {
     const SharedKeysValues::Pair& shared = call.shared_->of_layer.at(o_.keys_of);
     kv = {shared.keys, shared.values};
   } else {
-    kv.keys = prepared(c, kv.keys, call.rotations_, k_norm_, kv_heads());
+    kv.keys =
+        prepared(c, kv.keys, no_positions ? std::span<const ops::Rotation>() : call.rotations_, k_norm_, kv_heads());
     kv.values = clipped(c, v_norm_ ? v_norm_.forward(c, kv.values) : kv.values);
     if (o_.keys_are_read) call.shared_->of_layer[layer] = {kv.keys, kv.values};
   }
-  if (o_.linear) return out_.forward(c, linear(c, q, kv, call, layer), out);
+  observe(c, {"q", o_.num_heads}, q);
+  observe(c, {"k", kv_heads()}, kv.keys);
+  observe(c, {"v", kv_heads()}, kv.values);
+  if (o_.linear) {
+    Tensor y = linear(c, q, kv, call, layer);
+    observe(c, {"heads", o_.num_heads}, y);
+    return out_.forward(c, y, out);
+  }
   const ops::Mask mask = call.near_ && o_.window > 0 ? *call.near_ : within(call.mask_, o_.window, name_);
   // For keys at their original distances; the cache omits the keys between sinks and window.
-  const ops::AttentionOptions of_text = op(mask.sinks > 0 && mask.window > 0 ? call.with_sinks_ : mask, call.bias_);
+  const ops::AttentionOptions of_text = op(mask.sinks > 0 && mask.window > 0 ? call.with_sinks_ : mask, bias);
 
   Tensor y;
   if (!call.cache_) {
@@ -243,8 +258,7 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
       const Tensor values = ops::embedding(c, cache.values(kept), call.gathered_slots_, 1.0f, -1);
       y = ops::attention(c, {q, keys, values}, call.gathered_spans_, of_text);
     } else {
-      y = ops::cached_attention(c, q, cache.layer(kept), {call.slots_, call.lengths_, call.queries_},
-                                op(mask, call.bias_));
+      y = ops::cached_attention(c, q, cache.layer(kept), {call.slots_, call.lengths_, call.queries_}, op(mask, bias));
     }
   }
   if (gate_.weight()) gate = gate_.forward(c, x);
@@ -252,6 +266,7 @@ Tensor Attention::self(Context& c, const Tensor& x, const SelfCall& call, std::i
     y = ops::scale_heads(c, y, ops::activate(c, o_.gate_function, gate));
   else if (gate)
     y = ops::gated(c, o_.gate_function, gate, y);
+  observe(c, {"heads", o_.num_heads}, y);
   return result(c, y, out);
 }
 
@@ -283,13 +298,25 @@ Attention::KeysValues Attention::keys_values(Context& c, const Tensor& memory) c
   return {both.columns(0, key_size()), both.columns(key_size(), key_size() + value_size())};
 }
 
-Tensor Attention::cross(Context& c, const Tensor& x, const KeysValues& memory, const CrossLayer& at_layer,
+Tensor Attention::cross(Context& c, const Tensor& given, const KeysValues& given_memory, const CrossLayer& at_layer,
                         const ops::LinearOptions& out) const {
   const auto& [call, layer] = at_layer;
   const auto at = c.scope(name_);
-  const Tensor q = q_.forward(c, x);
-  const Tensor y = memory.packed ? ops::memory_attention(c, q, *memory.packed, call.memory_spans, o_.scale)
-                                 : ops::attention(c, {q, memory.keys, memory.values}, call.spans, op(call.mask));
+  const ObservedPart part(c, "cross");
+  Tensor x = given;
+  observe(c, "input", x);
+  Tensor q = q_.forward(c, x);
+  observe(c, {"q", o_.num_heads}, q);
+  KeysValues memory = given_memory;
+  if (memory.keys && (observe(c, {"k", kv_heads()}, memory.keys) | observe(c, {"v", kv_heads()}, memory.values)))
+    memory.packed = nullptr;
+  Tensor y;
+  if (memory.packed && memory.keys && c.observer())  // the packed form is not shown
+    y = ops::observed_attention(c, {q, memory.keys, memory.values}, call.spans, op(call.mask)).value_or(Tensor());
+  if (!y)
+    y = memory.packed ? ops::memory_attention(c, q, *memory.packed, call.memory_spans, o_.scale)
+                      : ops::attention(c, {q, memory.keys, memory.values}, call.spans, op(call.mask));
+  observe(c, {"heads", o_.num_heads}, y);
   if (call.taps(layer)) {
     check(call.mask.kind == kern::MaskKind::full, name_, "attention weights are recorded only under the full mask");
     if (o_.softcap != 0)

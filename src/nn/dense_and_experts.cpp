@@ -18,8 +18,12 @@ DenseAndExperts::DenseAndExperts(Parameters& p, const std::string& prefix, const
 }
 
 Tensor DenseAndExperts::forward(Context& c, const Tensor& h, const ops::LinearOptions& out, RouterTap* tap) const {
-  const Tensor dense = after_dense_.forward(c, dense_.forward(c, before_dense_.forward(c, h)));
+  const Tensor dense = [&] {
+    const ObservedPart part(c, "dense");
+    return after_dense_.forward(c, dense_.forward(c, before_dense_.forward(c, h)));
+  }();
   const Tensor routed = after_experts_.forward(c, experts_.forward(c, h, {}, tap));
+  const ObservedPart part(c, "feed_forward");
   return added(c, ops::add(c, dense, routed), out);
 }
 

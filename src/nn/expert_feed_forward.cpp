@@ -43,6 +43,7 @@ ExpertFeedForward::ExpertFeedForward(Parameters& p, const std::string& prefix, c
 
 // Adds the shared expert's result for x to that of the chosen experts.
 Tensor ExpertFeedForward::shared(Context& c, const Tensor& x, const Tensor& routed) const {
+  const ObservedPart part(c, "shared");
   if (!shared_gate_) return shared_->forward(c, x, {.residual = routed});
   const Tensor open = shared_gate_->forward(c, x, {.activation = ops::Activation::sigmoid});
   const Tensor results[] = {shared_->forward(c, x)};
@@ -59,8 +60,12 @@ Tensor ExpertFeedForward::router_logits(Context& c, const Tensor& x) const {
   return router_softcap_ > 0 ? ops::softcap(c, logits, router_softcap_) : logits;
 }
 
-Tensor ExpertFeedForward::forward(Context& c, const Tensor& x, const ops::LinearOptions& out, RouterTap* tap) const {
+Tensor ExpertFeedForward::forward(Context& c, const Tensor& given, const ops::LinearOptions& out,
+                                  RouterTap* tap) const {
   const auto at = c.scope(name_);
+  const ObservedPart part(c, "feed_forward");
+  Tensor x = given;
+  observe(c, "input", x);
   const Tensor logits = router_logits(c, x);
   if (tap) tap->logits.push_back(logits);
   const ops::Routing routing = ops::route(logits, experts_per_token_, routing_,
@@ -71,6 +76,7 @@ Tensor ExpertFeedForward::forward(Context& c, const Tensor& x, const ops::Linear
                                          c.upload(routing.experts), /*scale=*/1.0f, /*padding_id=*/-1);
     weights = ops::gated(c, ops::Activation::none, weights, scales.reshape(weights.shape()));
   }
+  observe_routing(c, logits, routing, weights);
   Tensor y = routed<GatedFeedForward>(c, experts_norm_ ? experts_norm_->forward(c, x) : x, routing, weights, experts_);
   if (shared_) y = shared(c, x, y);
   return added(c, result_scale_ == 1 ? y : ops::scale(c, y, result_scale_), out);

@@ -4,6 +4,7 @@
 
 #include "ops/dense.h"
 #include "ops/gated_delta.h"
+#include "tensor/observer.h"
 
 namespace tril::nn {
 namespace {
@@ -63,23 +64,33 @@ Tensor GatedDeltaNet::delta(Context& c, const Projected& from, const Rows& rows,
   const ops::States matrix = states ? states.columns(inputs, inputs + matrix_size()) : states;
   const Tensor qkv = ops::activate(c, o_.activation, convolution_.forward(c, from.qkv, rows, before));
   const auto root = std::sqrt(static_cast<float>(o_.d_k));
-  const ops::GatedDelta x{.q = unit_.forward(c, qkv.columns(0, keys)),
-                          .k = ops::scale(c, unit_.forward(c, qkv.columns(keys, 2 * keys)), 1 / root),
-                          .v = qkv.columns(2 * keys, qkv_size()),
-                          .decay = ops::delta_decay(c, from.a, log_rate_->value, dt_bias_->value),
-                          .beta = ops::activate(c, ops::Activation::sigmoid, ops::dense(c, from.b)),
-                          .scale = 1 / (root * root)};  // normalises q, and scales scores as in attention
+  ops::GatedDelta x{.q = unit_.forward(c, qkv.columns(0, keys)),
+                    .k = ops::scale(c, unit_.forward(c, qkv.columns(keys, 2 * keys)), 1 / root),
+                    .v = qkv.columns(2 * keys, qkv_size()),
+                    .decay = ops::delta_decay(c, from.a, log_rate_->value, dt_bias_->value),
+                    .beta = ops::activate(c, ops::Activation::sigmoid, ops::dense(c, from.b)),
+                    .scale = 1 / (root * root)};  // normalises q, and scales scores as in attention
+  observe(c, {"q", o_.num_key_heads}, x.q);
+  observe(c, {"k", o_.num_key_heads}, x.k);
+  observe(c, {"v", o_.num_heads}, x.v);
+  observe(c, "decay", x.decay);
+  observe(c, "beta", x.beta);
   return ops::gated_delta(c, x, o_.num_key_heads, rows, matrix);
 }
 
-Tensor GatedDeltaNet::self(Context& c, const Tensor& x, const SelfCall& call, std::int64_t layer,
+Tensor GatedDeltaNet::self(Context& c, const Tensor& given, const SelfCall& call, std::int64_t layer,
                            const ops::LinearOptions& out) const {
   const auto at = c.scope(name_);
+  const ObservedPart part(c, "self");
+  Tensor x = given;
+  observe(c, "input", x);
   const Projected from = projected(c, x);
   const Tensor y = delta(c, from, call.rows(), call.states(layer, name_));
   const std::int64_t N = x.size(0);
   const Tensor normed = norm_.forward(c, y.reshape({N * o_.num_heads, o_.d_v})).reshape({N, value_size()});
-  return out_.forward(c, ops::gated(c, ops::Activation::silu, ops::dense(c, from.z), normed), out);
+  Tensor heads = ops::gated(c, ops::Activation::silu, ops::dense(c, from.z), normed);
+  observe(c, {"heads", o_.num_heads}, heads);
+  return out_.forward(c, heads, out);
 }
 
 }  // namespace tril::nn

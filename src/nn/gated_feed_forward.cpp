@@ -7,6 +7,7 @@
 #include "ops/concat_columns.h"
 #include "ops/dense.h"
 #include "ops/gated_columns.h"
+#include "tensor/observer.h"
 
 namespace tril::nn {
 
@@ -40,10 +41,14 @@ GatedFeedForward::GatedFeedForward(Parameters& p, const std::string& prefix, con
   down_ = make(o.down, o.d_ff, o.d_model);
 }
 
-Tensor GatedFeedForward::forward(Context& c, const Tensor& x, const ops::LinearOptions& out) const {
+Tensor GatedFeedForward::forward(Context& c, const Tensor& given, const ops::LinearOptions& out) const {
   const auto at = c.scope(name_);
+  const ObservedPart part(c, "feed_forward");
+  Tensor x = given;
+  observe(c, "input", x);
   const auto end = [&](const Tensor& h) {
-    const Tensor inner = inner_norm_ ? inner_norm_->forward(c, h) : h;
+    Tensor inner = inner_norm_ ? inner_norm_->forward(c, h) : h;
+    observe(c, "inner", inner);
     const Tensor last = ops::dropout(c, inner, dropout_);
     if (result_scale_ == 1) return down_.forward(c, last, out);
     return added(c, ops::scale(c, down_.forward(c, last), result_scale_), out);

@@ -6,6 +6,7 @@
 #include "ops/concat_columns.h"
 #include "ops/dense.h"
 #include "ops/join_heads.h"
+#include "tensor/observer.h"
 
 namespace tril::nn {
 
@@ -38,20 +39,27 @@ ops::AttentionOptions LatentAttention::op(ops::Mask mask, std::int64_t kv_heads)
 
 Tensor LatentAttention::queries(Context& c, const Tensor& x, const SelfCall& call) const {
   const Tensor q = q_norm_ ? q_up_.forward(c, q_norm_->forward(c, q_down_.forward(c, x))) : q_.forward(c, x);
-  return ops::rotary(c, q, call.query_rotations_.at(0), o_.num_heads);
+  return skipped(c, "positions") ? q : ops::rotary(c, q, call.query_rotations_.at(0), o_.num_heads);
 }
 
-Tensor LatentAttention::self(Context& c, const Tensor& x, const SelfCall& call, std::int64_t layer,
+Tensor LatentAttention::self(Context& c, const Tensor& given, const SelfCall& call, std::int64_t layer,
                              const ops::LinearOptions& out) const {
   const auto at = c.scope(name_);
-  const Tensor q = queries(c, x, call);
+  const ObservedPart part(c, "self");
+  Tensor x = given;
+  observe(c, "input", x);
+  Tensor q = queries(c, x, call);
+  observe(c, {"q", o_.num_heads}, q);
   const Tensor both = down_.forward(c, x);
-  const Tensor latent = norm_.forward(c, ops::dense(c, both.columns(0, o_.rank)));
-  const Tensor shared =
-      ops::rotary(c, both.columns(o_.rank, o_.rank + o_.d_rotated), call.rotations_.at(0), /*num_heads=*/1);
+  Tensor latent = norm_.forward(c, ops::dense(c, both.columns(0, o_.rank)));
+  observe(c, "latent", latent);
+  const Tensor part_of_all = both.columns(o_.rank, o_.rank + o_.d_rotated);
+  const Tensor shared = skipped(c, "positions") ? ops::dense(c, part_of_all)
+                                                : ops::rotary(c, part_of_all, call.rotations_.at(0), /*num_heads=*/1);
   if (call.cache_)
     call.cache_->store(c, layer, ops::concat_columns(c, std::array{shared, latent}), c.empty({x.size(0), 0}));
-  const Tensor y = !call.cache_ || call.alone_ ? of_these(c, q, shared, latent, call) : of_cache(c, q, call, layer);
+  Tensor y = !call.cache_ || call.alone_ ? of_these(c, q, shared, latent, call) : of_cache(c, q, call, layer);
+  observe(c, {"heads", o_.num_heads}, y);
   return out_.forward(c, y, out);
 }
 
@@ -61,9 +69,11 @@ Tensor LatentAttention::of_these(Context& c, const Tensor& q, const Tensor& shar
   const std::int64_t keys = o_.num_heads * o_.d_own, values = keys + o_.num_heads * o_.d_v;
   const Tensor made = up_.forward(c, latent);
   const ops::Mask& mask = call.mask_;
-  return ops::attention(
-      c, {q, ops::join_heads(c, shared, made.columns(0, keys), o_.num_heads), made.columns(keys, values)}, call.spans_,
-      op(mask.sinks > 0 && mask.window > 0 ? call.with_sinks_ : mask, o_.num_heads));
+  Tensor k = ops::join_heads(c, shared, made.columns(0, keys), o_.num_heads), v = made.columns(keys, values);
+  observe(c, {"k", o_.num_heads}, k);
+  observe(c, {"v", o_.num_heads}, v);
+  return ops::attention(c, {q, k, v}, call.spans_,
+                        op(mask.sinks > 0 && mask.window > 0 ? call.with_sinks_ : mask, o_.num_heads));
 }
 
 // Attention over the cache: [r, c] are the keys and c the values of one head that all query heads share.

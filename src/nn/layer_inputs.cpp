@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ops/dense.h"
+#include "tensor/observer.h"
 
 namespace tril::nn {
 
@@ -15,6 +16,7 @@ LayerInputs::LayerInputs(Parameters& p, const std::string& prefix, const Options
 }
 
 Tensor LayerInputs::forward(Context& c, std::span<const std::int32_t> ids, const Tensor& x) const {
+  const ObservedPart part(c, "layer_inputs");
   const std::int64_t N = x.size(0), all = o_.layers * o_.size;
   const Tensor projected = ops::scale(c, projection_.forward(c, x), 1 / std::sqrt(static_cast<float>(o_.d_model)));
   const Tensor normed = norm_.forward(c, projected.reshape({N * o_.layers, o_.size})).reshape({N, all});

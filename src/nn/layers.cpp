@@ -6,6 +6,7 @@
 #include "base/as_size.h"
 #include "nn/adapters.h"
 #include "nn/lora.h"
+#include "tensor/observer.h"
 
 namespace tril::nn {
 
@@ -17,6 +18,9 @@ Linear::Linear(Parameters& p, const std::string& name, std::int64_t in, std::int
 }
 
 Tensor Linear::forward(Context& c, const Tensor& x, const ops::LinearOptions& options) const {
+  if (options.residual && observed(c, "out"))
+    if (Tensor y = forward(c, x, {.activation = options.activation}); observe(c, "out", y))
+      return ops::residual(c, options.residual, y, options.dropout);
   if (weight_->lora) return lora_linear(c, x, *weight_, bias_ ? bias_->value : Tensor(), options);
   const Tensor bias = bias_ ? bias_->value : Tensor();
   if (!is_adapted(c, *weight_)) return ops::linear(c, x, *weight_, bias, options);
@@ -70,6 +74,7 @@ Tensor Embedding::forward(Context& c, std::span<const std::int32_t> ids) const {
   const WeightAdapters* adapters = table_->row_adapters.get();
   if (adapters && of_encoder_) adapters = adapters->of_encoder.get();
   if (is_adapted(c, adapters)) adapt_rows(c, ids, *adapters, options_.scale, y);
+  observe(c, "embeddings", y);
   return y;
 }
 
@@ -81,9 +86,13 @@ FeedForward::FeedForward(Parameters& p, const std::string& prefix, const Options
   if (!o.xielu.empty()) xielu_.emplace(p, prefix + "." + o.xielu);
 }
 
-Tensor FeedForward::forward(Context& c, const Tensor& x, const ops::LinearOptions& out) const {
+Tensor FeedForward::forward(Context& c, const Tensor& given, const ops::LinearOptions& out) const {
+  const ObservedPart part(c, "feed_forward");
+  Tensor x = given;
+  observe(c, "input", x);
   Tensor h = first_.forward(c, x, {.activation = xielu_ ? ops::Activation::none : activation_});
   if (xielu_) h = xielu_->forward(c, h);
+  observe(c, "inner", h);
   h = ops::dropout(c, h, dropout_);
   return second_.forward(c, h, out);
 }

@@ -6,11 +6,19 @@
 #include <numeric>
 
 #include "base/as_size.h"
+#include "tensor/observer.h"
 
 namespace tril::nn {
 namespace {
 
 constexpr std::int64_t most_kept_values = 1 << 22;  // 16 MiB, whatever sizes a file claims
+
+// Shows the rows that are added to x. True if the observer leaves them out or replaced them: then y is x with its rows.
+bool positions_observed(Context& c, const Tensor& x, Tensor rows, Tensor& y) {
+  if (skipped(c, "positions")) return y = x, true;
+  if (!observe(c, "positions", rows)) return false;
+  return y = ops::add(c, x, rows), true;
+}
 
 }  // namespace
 
@@ -51,6 +59,7 @@ Tensor SinusoidalPositions::forward(Context& c, const Tensor& x, std::span<const
   std::int64_t needed = 0;
   for (std::int32_t p : positions) needed = std::max<std::int64_t>(needed, p + 1);
   const auto N = std::ssize(positions);
+  if (Tensor y; c.observer() && positions_observed(c, x, c.upload<float>(at(positions), {N, d_model_}), y)) return y;
   if (needed <= kept_.size(0)) return ops::add_positions(c, x, kept_, c.upload<std::int32_t>(positions, {N}));
   for (std::int32_t p : positions) check(p >= 0, "sinusoidal positions", "position {} is negative", p);
   return ops::add(c, x, c.upload<float>(at(positions), {N, d_model_}));
@@ -63,6 +72,8 @@ LearnedPositions::LearnedPositions(Parameters& p, const std::string& name, const
 Tensor LearnedPositions::forward(Context& c, const Tensor& x, std::span<const std::int32_t> positions) const {
   std::vector<std::int32_t> rows(positions.begin(), positions.end());
   for (std::int32_t& row : rows) row += offset_;
+  if (Tensor y; c.observer() && positions_observed(c, x, ops::embedding(c, table_->value, c.upload(rows), 1.0f, -1), y))
+    return y;
   return ops::add_positions(c, x, table_->value, c.upload(rows));
 }
 

@@ -4,6 +4,7 @@
 
 #include "ops/dense.h"
 #include "ops/transpose.h"
+#include "tensor/observer.h"
 
 namespace tril::nn {
 
@@ -25,14 +26,19 @@ GatedShortConvolution::GatedShortConvolution(Parameters& p, const std::string& p
       out_(p, prefix + "." + o.out, o.d_model, o.d_model, {.bias = o.bias}),
       convolution_(p, prefix + "." + o.convolution, {.width = o.d_model, .taps = o.taps, .bias = o.bias}) {}
 
-Tensor GatedShortConvolution::self(Context& c, const Tensor& x, const SelfCall& call, std::int64_t layer,
+Tensor GatedShortConvolution::self(Context& c, const Tensor& given, const SelfCall& call, std::int64_t layer,
                                    const ops::LinearOptions& out) const {
   const auto at = c.scope(name_);
+  const ObservedPart part(c, "self");
+  Tensor x = given;
+  observe(c, "input", x);
   const Tensor all = in_.forward(c, x);
-  const auto part = [&](std::int64_t i) { return ops::dense(c, all.columns(i * d_model_, (i + 1) * d_model_)); };
-  const Tensor inputs = ops::gated(c, ops::Activation::none, part(0), part(2));
+  const auto columns = [&](std::int64_t i) { return ops::dense(c, all.columns(i * d_model_, (i + 1) * d_model_)); };
+  const Tensor inputs = ops::gated(c, ops::Activation::none, columns(0), columns(2));
   const Tensor mixed = convolution_.forward(c, inputs, call.rows(), call.states(layer, name_));
-  return out_.forward(c, ops::gated(c, ops::Activation::none, part(1), mixed), out);
+  Tensor gated = ops::gated(c, ops::Activation::none, columns(1), mixed);
+  observe(c, "mixed", gated);
+  return out_.forward(c, gated, out);
 }
 
 }  // namespace tril::nn

@@ -19,12 +19,17 @@ SwitchFeedForward::SwitchFeedForward(Parameters& p, const std::string& prefix, c
     experts_.emplace_back(p, fmt::format("{}.experts.expert_{}", prefix, e), o.expert);
 }
 
-Tensor SwitchFeedForward::forward(Context& c, const Tensor& x, const Rows& rows, const ops::LinearOptions& out) const {
+Tensor SwitchFeedForward::forward(Context& c, const Tensor& given, const Rows& rows,
+                                  const ops::LinearOptions& out) const {
   const auto at = c.scope(name_);
-  if (capacity_ == 0) return experts_[0].forward(c, x, out);
+  if (capacity_ == 0) return experts_[0].forward(c, given, out);
+  const ObservedPart part(c, "feed_forward");
+  Tensor x = given;
+  observe(c, "input", x);
   const Tensor logits = router_.forward(c, x);
   const ops::Routing routing = ops::route_within_capacity(logits, rows, capacity_);
-  const Tensor weights = ops::expert_weights(c, logits, routing, {.normalised = false});
+  Tensor weights = ops::expert_weights(c, logits, routing, {.normalised = false});
+  observe_routing(c, logits, routing, weights);
   return added(c, routed<FeedForward>(c, x, routing, weights, experts_), out);
 }
 

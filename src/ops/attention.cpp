@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "ops/allowed_pairs.h"
+#include "ops/observed_attention.h"
 #include "ops/sizes.h"
 
 namespace tril::ops {
@@ -119,6 +120,11 @@ Spans spans_of(const Rows& q, const Rows& k) {
   return std::make_shared<const std::vector<kern::RowSpan>>(std::move(spans));
 }
 
+std::optional<Tensor> observed_attention(Context& c, const QueriesKeysValues& in, const Spans& spans,
+                                         const AttentionOptions& o) {
+  return observed_attention(c, in, arguments(in.q, in.k, in.v, spans, o, {}));
+}
+
 Tensor attention(Context& c, const QueriesKeysValues& in, const Spans& spans, const AttentionOptions& o) {
   const Tensor &q = in.q, &k = in.k, &v = in.v;
   const Heads h = heads_of(q, k, v, o);
@@ -126,6 +132,8 @@ Tensor attention(Context& c, const QueriesKeysValues& in, const Spans& spans, co
   check_spans(spans, Nq, k.size(0));
   const kern::Dropout drop = draw_dropout(c, o.dropout);
   const kern::Attention a = arguments(q, k, v, spans, o, drop);
+  if (c.observer())
+    if (std::optional<Tensor> replaced = observed_attention(c, in, a)) return *replaced;
 
   const Cover cover = cover_of(spans, Nq, k.size(0));
   Tensor y = c.empty({Nq, h.heads * h.d_v});

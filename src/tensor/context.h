@@ -19,6 +19,8 @@
 
 namespace tril {
 
+class Observer;  // tensor/observer.h
+
 /// Receives named intermediate values, such as "decoder.layers.3.self_attn.weights".
 using Probe = std::function<void(const std::string& name, const Tensor& value)>;
 
@@ -119,6 +121,10 @@ class Context {
   bool probing() const { return static_cast<bool>(probe_); }
   void probe(std::string_view name, const Tensor& value) const;
 
+  /// Sees the values of the pass at named points, and may replace them (tensor/observer.h); null: nothing does.
+  Observer* observer() const { return observer_; }
+  void set_observer(Observer* observer) { observer_ = observer; }
+
   /// Records where time goes; null: nothing is timed.
   void set_profile(Profile* profile) { profile_ = profile; }
   /// Opens a row of the profile until the returned value is destroyed. `work()` is called for its Work only if a
@@ -152,6 +158,7 @@ class Context {
   WeightKeeper* weight_keeper_ = nullptr;
   std::vector<std::string_view> names_;
   Probe probe_;
+  Observer* observer_ = nullptr;
   Profile* profile_ = nullptr;
 };
 

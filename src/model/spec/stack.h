@@ -9,6 +9,7 @@
 #include "nn/blocks.h"
 #include "nn/positions.h"
 #include "nn/ssru.h"
+#include "tensor/observer.h"
 
 namespace tril::model {
 
@@ -54,8 +55,12 @@ Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const 
   const auto& [memory, checkpointing, layer_drop, layer_inputs] = options;
   check(!checkpointing || !call->routers, "gradient checkpointing",
         "the routers of recomputed layers are not recorded");
+  if (!layers.empty()) observe(c, "stream", h);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const Layer& layer = layers[i];
+    const ObservedPart part(c, static_cast<std::int64_t>(i));
+    if (skipped(c, "")) continue;
+    observe(c, "input", h);
     const bool tapped = call->cross.taps(static_cast<std::int64_t>(i));  // such a layer always runs, and only once
     enter_layer(c, layer.name, h);
     if (!tapped && left_out(c, layer.name, layer_drop)) {  // other workers may still run the layer
@@ -89,6 +94,7 @@ Tensor run_layers(Context& c, const std::vector<Layer>& layers, Tensor h, const 
     if constexpr (requires { layer.keys_are_read; }) runs_once = runs_once || layer.keys_are_read;
     h = checkpointing && !runs_once ? ops::checkpoint(c, forward, h) : forward(c, h);
     leave_layer(c, layer.name, h);
+    observe(c, "output", h);
   }
   return h;
 }
@@ -100,8 +106,9 @@ void project_memory(Context& c, const std::vector<Layer>& layers, Memory& memory
   if (c.tape() || c.weight_keeper()) return;
   for (const Layer& layer : layers) {
     nn::Attention::KeysValues kv = layer.cross_attention->keys_values(c, memory.states);
-    if (!c.probing()) kv = layer.cross_attention->packed(c, kv, memory.rows);
-    memory.layers.push_back({kv.keys, kv.values, kv.packed});
+    nn::Attention::KeysValues kept = c.probing() ? kv : layer.cross_attention->packed(c, kv, memory.rows);
+    if (c.observer()) kept.keys = kv.keys, kept.values = kv.values;  // an observer sees them beside the packed form
+    memory.layers.push_back({kept.keys, kept.values, kept.packed});
   }
 }
 

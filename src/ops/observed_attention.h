@@ -1,0 +1,21 @@
+// The scores and weights of attention for an observer. The kernels never hold them: they compute them tile by tile. So they are
+// computed here a second time, on the host, and only where they are wanted.
+#pragma once
+
+#include <optional>
+
+#include "kern/attention.h"
+#include "ops/ops.h"
+
+namespace tril::ops {
+
+/// Shows these values, each if it is wanted: `scores` [H, Tq, Tk] = scale q k^T, with soft cap and bias; `mask` u8 [1 or H, Tq,
+/// Tk], 1 = may attend; `masked_scores`; `weights`, their softmax. If the observer replaced one of them, the rest follows
+/// from it, and so does the result [Nq, H d_v]. Otherwise nothing: the kernel's result stands.
+/// @param a  of one row
+std::optional<Tensor> observed_attention(Context& c, const QueriesKeysValues& in, const kern::Attention& a);
+/// Likewise, for callers that do not call attention().
+std::optional<Tensor> observed_attention(Context& c, const QueriesKeysValues& in, const Spans& spans,
+                                         const AttentionOptions& o);
+
+}  // namespace tril::ops

@@ -1,0 +1,83 @@
+// Observer: sees the values of a pass at named points, and may replace them. Modules show their values with the functions
+// below, which without an observer cost one test of a pointer. The name of a point is the path of its parts and the value's
+// own name, by the terms of the papers whatever the family: "decoder.3.self.weights".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tensor/context.h"
+
+namespace tril {
+
+class Observer {
+ public:
+  /// A value's name within its part, and what its columns are.
+  struct Point {
+    std::string_view name;
+    std::int64_t heads = 0;  ///< the columns [N, heads * d] are those of so many heads, side by side; 0: of no heads
+    Point(const char* n) : name(n) {}  // NOLINT(google-explicit-constructor): most points have a name only
+    Point(const char* n, std::int64_t h) : name(n), heads(h) {}
+  };
+
+  Observer() = default;
+  virtual ~Observer() = default;
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
+
+  /// True if the value of this point is wanted: values that the pass itself does not compute are computed only then.
+  bool wants(std::string_view name) { return wants_point(full(name)); }
+  /// Shows a value. True if `value` is another one now, with which the pass goes on.
+  bool see(Context& c, const Point& point, Tensor& value) {
+    const std::string name = full(point.name);
+    return wants_point(name) && see_point(c, name, point.heads, value);
+  }
+  /// True if the pass is to go on without this step, such as "positions".
+  bool leaves_out(std::string_view step) { return leaves_out_step(full(step)); }
+
+ protected:
+  virtual bool wants_point(const std::string& name) = 0;
+  virtual bool see_point(Context& c, const std::string& name, std::int64_t heads, Tensor& value) = 0;
+  virtual bool leaves_out_step(const std::string& name) = 0;
+
+ private:
+  friend class ObservedPart;
+  std::string full(std::string_view name) const;  // "" is the part itself
+
+  std::vector<std::string> parts_;
+};
+
+/// Names a part of the pass for the observer, if there is one, until it is destroyed.
+class ObservedPart {
+ public:
+  ObservedPart(const Context& c, std::string_view name) : observer_(c.observer()) {
+    if (observer_) observer_->parts_.emplace_back(name);
+  }
+  ObservedPart(const Context& c, std::int64_t number) : observer_(c.observer()) {
+    if (observer_) observer_->parts_.push_back(std::to_string(number));
+  }
+  ObservedPart(const ObservedPart&) = delete;
+  ObservedPart& operator=(const ObservedPart&) = delete;
+  ~ObservedPart() {
+    if (observer_) observer_->parts_.pop_back();
+  }
+
+ private:
+  Observer* observer_;
+};
+
+/// True if an observer wants the value of this point.
+inline bool observed(const Context& c, std::string_view name) {
+  return c.observer() && c.observer()->wants(name);
+}
+/// Shows a value to the observer. True if `value` was replaced.
+inline bool observe(Context& c, const Observer::Point& point, Tensor& value) {
+  return c.observer() && c.observer()->see(c, point, value);
+}
+/// True if an observer leaves this step out.
+inline bool skipped(const Context& c, std::string_view step) {
+  return c.observer() && c.observer()->leaves_out(step);
+}
+
+}  // namespace tril
