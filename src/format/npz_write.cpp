@@ -65,6 +65,11 @@ void NpzWriter::write(const std::string& name, const std::vector<std::int64_t>& 
   add(name, npy_header("<f4", shape), std::as_bytes(values));
 }
 
+void NpzWriter::write(const std::string& name, const std::vector<std::int64_t>& shape,
+                      std::span<const std::int32_t> values) {
+  add(name, npy_header("<i4", shape), std::as_bytes(values));
+}
+
 void NpzWriter::write(const std::string& name, std::string_view bytes) {
   add(name, npy_header("|i1", {std::ssize(bytes)}), std::as_bytes(std::span(bytes.data(), bytes.size())));
 }

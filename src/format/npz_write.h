@@ -18,6 +18,7 @@ class NpzWriter {
   explicit NpzWriter(const std::string& path) : file_(path) {}
 
   void write(const std::string& name, const std::vector<std::int64_t>& shape, std::span<const float> values);
+  void write(const std::string& name, const std::vector<std::int64_t>& shape, std::span<const std::int32_t> values);
   /// An array of bytes [n], NumPy's int8.
   void write(const std::string& name, std::string_view bytes);
   /// @throws Error for an archive of 4 GB or more, which would need ZIP64

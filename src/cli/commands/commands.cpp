@@ -15,6 +15,7 @@ App make_app() {
   add_perplexity(app);
   add_serve(app);
   add_attend(app);
+  add_trace(app);
   add_align(app);
   add_shortlist(app);
   add_eval(app);
