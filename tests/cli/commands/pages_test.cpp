@@ -9,6 +9,7 @@
 #include <set>
 
 #include "cli/app/app.h"
+#include "support/contains.h"
 #include "support/markdown.h"
 #include "support/paths.h"
 #include "support/run_program.h"
@@ -63,6 +64,24 @@ TEST(Pages, BothReadmesHaveTheSameStructureCodeAndLinks) {
     return list;
   };
   EXPECT_EQ(rows(english), rows(chinese));
+}
+
+// Both pages name the tests in the last column of their tables, and each test exists.
+TEST(Pages, TutorialErrorsInBothLanguagesNameTheSameTests) {
+  const std::string tests = project_file("tests/lessons/tutorial_errors_test.cpp");
+  const auto named = [](const std::string& page) {
+    std::vector<std::string> names;
+    for (const std::string& line : test::read_markdown(project_file(page)).prose)
+      if (const std::vector<std::string> cells = test::markdown_cells(line);
+          cells.size() == 4 && cells[3].starts_with("`"))
+        names.push_back(cells[3]);
+    return names;
+  };
+  const std::vector<std::string> english = named("docs/tutorial-errors.md");
+  EXPECT_EQ(english.size(), 10u);
+  EXPECT_EQ(english, named("docs/tutorial-errors.zh-CN.md"));
+  for (const std::string& name : english)
+    EXPECT_TRUE(contains(tests, "TEST(TutorialErrors, " + name.substr(1, name.size() - 2) + ")"));
 }
 
 // In mkdocs.yml, a page is the last word of a line of `nav`.
