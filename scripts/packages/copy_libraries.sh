@@ -29,3 +29,6 @@ for file in $files; do
   [ -n "$package" ] || { echo "copy_libraries.sh: $file is of no package" >&2; exit 1; }
   cp -L "/usr/share/doc/$package/copyright" "$terms/$package"
 done
+[ -z "$smaller" ] || for file in "$smaller"/*; do
+  [ -e "$libraries/${file##*/}" ] || { echo "copy_libraries.sh: $file replaces no library of $program" >&2; exit 1; }
+done
