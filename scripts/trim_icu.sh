@@ -1,7 +1,7 @@
 #!/bin/sh
-# ICU's data for a package that carries its libraries: without code pages, collation, currencies, units, time zones,
+# ICU's data for a file that is linked with its static libraries: without code pages, collation, currencies, units, time zones,
 # transliteration, spelled-out numbers, names of characters and profiles of names on the Internet, which tril does not use.
-#   trim_icu.sh FOLDER     writes libicudata.so of the installed version there
+#   trim_icu.sh FOLDER     writes libicudata.a of the installed version there
 # Needs libicu-dev and icu-devtools, which libicu-dev brings.
 set -eu
 mkdir -p "$1"
@@ -27,4 +27,5 @@ icudt${version}_dat:
 .incbin "trimmed/icudt${version}l.dat"
 .size icudt${version}_dat, . - icudt${version}_dat
 END
-${CC:-cc} -shared -nostdlib -Wl,-soname,"libicudata.so.$version" -o "$folder/libicudata.so.$version" data.s
+${CC:-cc} -c data.s -o data.o
+ar rcs "$folder/libicudata.a" data.o

@@ -1,5 +1,7 @@
 #include <dnnl.h>
+#ifndef TRIL_SEQUENTIAL_ONEDNN
 #include <omp.h>
+#endif
 
 #include <algorithm>
 #include <limits>
@@ -20,9 +22,11 @@ void gemm(const Gemm& g) {
   check(g.m < limit && g.n < limit && g.k < limit, "gemm", "[{}, {}] x [{}, {}] exceeds 2^31 on a side", g.m, g.k, g.k,
         g.n);
 
+#ifndef TRIL_SEQUENTIAL_ONEDNN  // cmake/archives.cmake
   // Context::share_out divides the work among existing threads, so the library gets only the calling thread. The
   // setting is per thread.
   if (omp_get_max_threads() != 1) omp_set_num_threads(1);
+#endif
   const dnnl_status_t status = dnnl_sgemm(
       g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', static_cast<dnnl_dim_t>(g.m), static_cast<dnnl_dim_t>(g.n),
       static_cast<dnnl_dim_t>(g.k), 1.0f, g.a, static_cast<dnnl_dim_t>(g.a_stride), g.b,

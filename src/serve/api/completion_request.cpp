@@ -1,6 +1,7 @@
 #include "serve/api/completion_request.h"
 
 #include <charconv>
+#include <memory>
 #include <set>
 
 #include "base/error.h"
@@ -165,11 +166,13 @@ void read_bias(const Json& body, CompletionRequest& r) {
 }  // namespace
 
 CompletionRequest read_completion_request(const Json& body, bool chat, Warnings& warnings) {
-  thread_local RequestForm<CompletionRequest> of_text([](CompletionRequest& r) { return fields_of(r, false); },
-                                                      others(false));
-  thread_local RequestForm<CompletionRequest> of_chat([](CompletionRequest& r) { return fields_of(r, true); },
-                                                      others(true));
-  CompletionRequest r = (chat ? of_chat : of_text).read(body, warnings);
+  // Pointers, since a library that a program loads later, such as Python's module, gets little memory for thread_local objects.
+  using Form = RequestForm<CompletionRequest>;
+  thread_local const auto of_text =
+      std::make_unique<Form>([](CompletionRequest& r) { return fields_of(r, false); }, others(false));
+  thread_local const auto of_chat =
+      std::make_unique<Form>([](CompletionRequest& r) { return fields_of(r, true); }, others(true));
+  CompletionRequest r = (chat ? of_chat : of_text)->read(body, warnings);
   r.chat = chat;
   refuse_unsupported(body);
   tell_not_obeyed(body, warnings);

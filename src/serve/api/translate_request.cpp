@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "serve/http/http_error.h"
 
@@ -62,10 +65,11 @@ Fields fields_of(TranslateRequest& r) {
 
 TranslateRequest read_translate_request(const Json& body, Warnings& warnings) {
   // LibreTranslate's own page sends "secret".
-  thread_local RequestForm<TranslateRequest> form([](TranslateRequest& r) { return fields_of(r); },
-                                                  {"terminology", "secret"});
-  TranslateRequest r = form.read(body, warnings);
-  if (!form.given("q")) throw HttpError(400, "Invalid request: missing q parameter").of_field("q");
+  // A pointer, as in completion_request.cpp.
+  thread_local const auto form = std::make_unique<RequestForm<TranslateRequest>>(
+      [](TranslateRequest& r) { return fields_of(r); }, std::vector<std::string>{"terminology", "secret"});
+  TranslateRequest r = form->read(body, warnings);
+  if (!form->given("q")) throw HttpError(400, "Invalid request: missing q parameter").of_field("q");
   return r;
 }
 
