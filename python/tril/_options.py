@@ -138,7 +138,7 @@ class TranslateOptions(TypedDict, total=False):
 
     cache_precision: Literal["fp32", "int8"]
     """number format of the KV cache: int8, with a scale for each token and head, takes a quarter of the memory; unset:
-    int8 with `precision` int8 or int4, else fp32"""
+    int8 with `precision` int8, int4 or blocks, else fp32"""
 
     attention_window: int
     """a token attends only to itself and the W - 1 tokens of the output (or text) before it; 0: no window (from 0 to
@@ -209,7 +209,7 @@ class TranslatorOptions(TranslateOptions, total=False):
     """PEFT adapter (LoRA, rsLoRA, DoRA) to apply at run time: a directory, or OWNER/NAME on the hub; no file of the
     model changes"""
 
-    precision: Literal["fp32", "bf16", "int8", "int4"]
+    precision: Literal["fp32", "bf16", "int8", "int4", "blocks"]
     """precision of the weights: fewer bits are faster and smaller; unset: as the directory stores them"""
 
     threads: int
@@ -232,7 +232,7 @@ class TranslatorOptions(TranslateOptions, total=False):
     """speculative decoding: directory of a small model with the same vocabulary; it proposes tokens that `model`
     checks in one step; the text is the same; needs greedy search"""
 
-    draft_precision: Literal["fp32", "bf16", "int8", "int4"]
+    draft_precision: Literal["fp32", "bf16", "int8", "int4", "blocks"]
     """precision of the draft model's weights: `model` with fewer bits may be its own draft; unset: as `precision`"""
 
     draft_min_prob: float
@@ -307,7 +307,7 @@ class GenerateOptions(TypedDict, total=False):
 
     cache_precision: Literal["fp32", "int8"]
     """number format of the KV cache: int8, with a scale for each token and head, takes a quarter of the memory; unset:
-    int8 with `precision` int8 or int4, else fp32"""
+    int8 with `precision` int8, int4 or blocks, else fp32"""
 
     attention_window: int
     """a token attends only to itself and the W - 1 tokens of the output (or text) before it; 0: no window (from 0 to
@@ -389,7 +389,7 @@ class GeneratorOptions(GenerateOptions, total=False):
     """PEFT adapter (LoRA, rsLoRA, DoRA) to apply at run time: a directory, or OWNER/NAME on the hub; no file of the
     model changes"""
 
-    precision: Literal["fp32", "bf16", "int8", "int4"]
+    precision: Literal["fp32", "bf16", "int8", "int4", "blocks"]
     """precision of the weights: fewer bits are faster and smaller; unset: as the directory stores them"""
 
     threads: int
@@ -412,7 +412,7 @@ class GeneratorOptions(GenerateOptions, total=False):
     """speculative decoding: directory of a small model with the same vocabulary; it proposes tokens that `model`
     checks in one step; the text is the same; needs greedy search"""
 
-    draft_precision: Literal["fp32", "bf16", "int8", "int4"]
+    draft_precision: Literal["fp32", "bf16", "int8", "int4", "blocks"]
     """precision of the draft model's weights: `model` with fewer bits may be its own draft; unset: as `precision`"""
 
     draft_min_prob: float
@@ -501,7 +501,7 @@ class ServeOptions(TypedDict, total=False):
     """PEFT adapters (LoRA, rsLoRA, DoRA): NAME=DIR for the first model, MODEL:NAME=DIR for another; DIR may also be
     OWNER/NAME on the hub; a request with "model": "MODEL:NAME" uses one"""
 
-    precision: Literal["fp32", "bf16", "int8", "int4"]
+    precision: Literal["fp32", "bf16", "int8", "int4", "blocks"]
     """precision of the weights; unset: as the directory stores them"""
 
     languages: Texts
@@ -549,7 +549,7 @@ class ServeOptions(TypedDict, total=False):
 
     cache_precision: Literal["fp32", "int8"]
     """number format of the KV cache: int8, with a scale for each token and head, takes a quarter of the memory; unset:
-    int8 with `precision` int8 or int4, else fp32"""
+    int8 with `precision` int8, int4 or blocks, else fp32"""
 
     prompt_tokens: int
     """number of prompt or source tokens that are read between two decode steps (from 1 to 1000000)"""

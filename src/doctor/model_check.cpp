@@ -195,7 +195,7 @@ class ModelChecks {
 
   void packed() {
     using enum nn::Precision;
-    for (const nn::Precision precision : {fp32, bf16, int8, int4}) {
+    for (const nn::Precision precision : {fp32, bf16, int8, int4, blocks}) {
       std::optional<model::PackedState> state;
       attempt("packed-image", "the model starts more slowly, without it",
               [&] { state = model::packed_image_state(*out_.source, precision); });

@@ -31,6 +31,8 @@ bool is_floating(StoredType type);
 /// into a signed 64-bit number: strides are such products.
 std::optional<std::uint64_t> bytes_of_shape(StoredType type, std::span<const std::int64_t> shape);
 
+enum class GgufType : std::uint32_t;  // gguf.h
+
 /// One tensor of a file: valid while the file object (or the one it was moved to) lives.
 struct WeightView {
   std::string name;
@@ -41,6 +43,9 @@ struct WeightView {
   // For `blocks` only.
   std::string form;                                 ///< the file's name of the type: "Q4_K"
   std::function<void(std::span<float>)> read = {};  ///< all values, row-major
+  /// The blocks of row i as the file stores them, which are of `block_type`; empty if the values are computed in another way.
+  std::function<const std::byte*(std::int64_t)> block_row = {};
+  GgufType block_type = {};
 
   std::int64_t elements() const;
   std::string_view type_name() const { return dtype == StoredType::blocks ? form : name_of(dtype); }

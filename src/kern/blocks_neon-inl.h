@@ -145,6 +145,7 @@ struct RowsByPanel {
 
 /// Products of 8-bit integers in blocks.
 struct BlockProducts {
+  static constexpr const BlockKernels& blocks = kBlocksInFours;
   using FewOfFourBits = NoFourBitProducts;
   static void begin(std::size_t) {}
   static void end() {}

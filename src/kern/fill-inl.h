@@ -33,6 +33,7 @@ void fill_gemm_bf16(Kernels& k);          // pack_right, gather_packed, packed_g
 void fill_memory_attention(Kernels& k);   // pack_memory, memory_attention
 void fill_gemm_int8(Kernels& k);          // quantize_rows, pack_quantized, gather_quantized, quantized_gemm
 void fill_quantized_top_k(Kernels& k);    // quantized_top_k
+void fill_block_products(Kernels& k);     // pack_blocks
 void fill_linear_gradient(Kernels& k);    // linear_gradient
 void fill_projected_loss(Kernels& k);     // projected_cross_entropy*
 #if HWY_TARGET == HWY_AVX3 || TRIL_ARM_PRODUCTS

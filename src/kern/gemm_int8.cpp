@@ -75,6 +75,7 @@ void pack_quantized(const PackQuantized& p) {
 
 // y[i] = scale * row ids[i] of the weight.
 void gather_quantized(const QuantizedRight& b, const std::int32_t* ids, float scale, float* y, std::size_t rows) {
+  if (b.format != BlockFormat::none) return gather_blocks(b, ids, scale, y, rows);
   const std::size_t deep = int8_depth(b.k) / int8_tile_depth;
   for (std::size_t i = 0; i < rows; ++i) {
     const auto j = as_size(ids[i]);
@@ -136,10 +137,27 @@ HWY_INLINE void FinishInt8(const QuantizedGemm& g, const IntBlock& at, F f) {
     });
 }
 
+template <class F>
+HWY_INLINE void FinishFloats(const QuantizedGemm& g, const FloatBlock& at, F f) {
+  for (std::size_t i = 0; i < at.rows; ++i) {
+    const std::size_t begin = (at.row + i) * g.c_stride + at.col;
+    ForEach(at.cols, [&](std::size_t j, auto io) HWY_ATTR {
+      Vec y = hn::LoadU(Floats(), at.sums + i * 32 + j);
+      if (g.bias) y = hn::Add(y, io.load(g.bias + at.col + j));
+      y = f.value(y);
+      if (g.residual) y = hn::Add(y, io.load(g.residual + begin + j));
+      io.store(y, g.c + begin + j);
+    });
+  }
+}
+
 template <class Isa>
 void multiply(const QuantizedGemm& g) {
   if (g.m == 0 || g.b.n == 0) return;
   WithActivation(g.activation, [&](auto f) HWY_ATTR {
+    if (g.b.format != BlockFormat::none)
+      return SweepBlocks(Isa::blocks, g.b, {.m = g.m, .x = g.a, .stride = g.a_stride}, g.scratch,
+                         [&](const FloatBlock& at) HWY_ATTR { FinishFloats(g, at, f); });
     SweepInt8<Isa>(g.b, g.a, g.a_stride, g.m, g.scratch, [&](const IntBlock& at) HWY_ATTR { FinishInt8(g, at, f); });
   });
 }

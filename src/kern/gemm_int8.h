@@ -5,12 +5,15 @@
 //
 // 4 bits: a row has groups of 32 values, each with its own multiplier, w = t_j m_jg n, m 0 ... 15, n -8 ... 7. The
 // product m n fits into 8 bits, so 4 bits are only the storage format, and the sums are those of 8 bits.
+//
+// A weight may also be in the blocks of a GGUF file: block_format.h.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "base/as_size.h"
+#include "kern/block_format.h"
 #include "kern/kernels.h"
 
 namespace tril::kern {
@@ -34,17 +37,20 @@ constexpr std::size_t int4_multipliers(std::size_t n, std::size_t k) {
   return int8_columns(n) * int8_depth(k) / int4_group;
 }
 
-/// A packed weight.
+/// A packed weight: in the blocks of `format`, which are all in `values`, or, without one, in integers of `bits` bits.
 struct QuantizedRight {
   std::size_t n = 0, k = 0;
   int bits = 8;
-  const std::uint8_t* values = nullptr;       ///< int8_packed_bytes(n, k, bits)
+  BlockFormat format = BlockFormat::none;
+  const std::uint8_t* values = nullptr;       ///< int8_packed_bytes(n, k, bits), or block_packed_bytes(n, k, format)
   const std::uint8_t* multipliers = nullptr;  ///< 4 bits: int4_multipliers(n, k)
   const float* scales = nullptr;              ///< [int8_columns(n)]
   const std::int32_t* sums = nullptr;         ///< [int8_columns(n)] 128 times the sum of the row's integers
 
   /// Columns [first, first + count); `first` must begin a panel.
   QuantizedRight columns(std::size_t first, std::size_t count) const {
+    if (format != BlockFormat::none)
+      return {.n = count, .k = k, .format = format, .values = values + first * block_row_bytes(k, format)};
     const std::size_t packed = first * int8_depth(k);  // values before it
     return {.n = count,
             .k = k,
@@ -80,7 +86,7 @@ struct QuantizedGemm {
   const float* bias = nullptr;
   Activation activation = Activation::none;
   const float* residual = nullptr;  ///< with the stride of C
-  std::uint8_t* scratch = nullptr;  ///< quantized_gemm_scratch(m, k, bits) bytes
+  std::uint8_t* scratch = nullptr;  ///< quantized_gemm_scratch(m, b) bytes
 };
 
 /// Rows of A that are multiplied at a time.
@@ -88,6 +94,12 @@ constexpr std::size_t quantized_gemm_rows = 256;
 constexpr std::size_t quantized_gemm_scratch(std::size_t m, std::size_t k, int bits) {
   const std::size_t rows = ((m < quantized_gemm_rows ? m : quantized_gemm_rows) + 31) / 32 * 32;
   return rows * (int8_depth(k) + sizeof(float)) + (bits == 4 ? 32 * int8_depth(k) : 0) + std::size_t{3} * 64;
+}
+
+constexpr std::size_t quantized_gemm_scratch(std::size_t m, const QuantizedRight& b) {
+  if (b.format == BlockFormat::none) return quantized_gemm_scratch(m, b.k, b.bits);
+  const std::size_t rows = m < block_rows ? m : block_rows;
+  return rows * (block_sections(b.k) * sizeof(BlockRow) + 32 * sizeof(float)) + 64;
 }
 
 }  // namespace tril::kern

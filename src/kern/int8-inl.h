@@ -13,6 +13,7 @@
 
 #include "hwy/highway.h"
 #include "kern/ahead.h"
+#include "kern/block_products-inl.h"
 #include "kern/gemm_int8.h"
 #include "kern/math-inl.h"
 
@@ -120,6 +121,7 @@ HWY_INLINE IntVec AddPairs(IntVec sum, V16 x, V16 w) {
 
 /// Products of 16-bit pairs, which every processor has.
 struct WidenedProducts {
+  static constexpr const BlockKernels& blocks = kBlocksInPairs;
   using FewOfFourBits = NoFourBitProducts;
   static void begin(std::size_t) {}
   static void end() {}

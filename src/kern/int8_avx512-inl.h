@@ -108,6 +108,7 @@ struct FourBitProducts {
 /// Products of fours in vectors, for up to 8 rows at a time. The instruction takes its left operand unsigned: rows
 /// have 128 added, which the sums of the weights' rows correct.
 struct FourProducts {
+  static constexpr const BlockKernels& blocks = kBlocksInFours;
   using FewOfFourBits = FourBitProducts<2>;
   static void begin(std::size_t) {}
   static void end() {}
@@ -263,6 +264,7 @@ struct FourProducts {
 
 /// Products of tiles. Tiles 0-3 hold sums, 4 and 5 parts of A, 6 and 7 parts of B.
 struct FourTiles {
+  static constexpr const BlockKernels& blocks = kBlocksInFours;
   using FewOfFourBits = FourBitProducts<4>;
   /// A product of up to 16 rows uses tile shapes of that many rows.
   TRIL_AMX_INT8 static void begin(std::size_t rows) {

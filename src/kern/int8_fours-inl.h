@@ -80,6 +80,7 @@ struct FourByFour {
 /// Up to three rows by 32 columns, or six rows by 16 at a time: 12 of the 16 registers of AVX2 hold sums, 24 of ARM's
 /// 32.
 struct FourProducts {
+  static constexpr const BlockKernels& blocks = kBlocksInFours;
   using FewOfFourBits = NoFourBitProducts;
   static void begin(std::size_t) {}
   static void end() {}

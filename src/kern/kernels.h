@@ -67,6 +67,7 @@ struct PackRight;                         // gemm_bf16.h
 struct PackedGemm;                        // gemm_bf16.h
 struct LinearGradient;                    // linear_gradient.h
 struct PackQuantized;                     // gemm_int8.h
+struct PackBlocks;                        // block_format.h
 struct QuantizedRight;                    // gemm_int8.h
 struct QuantizedGemm;                     // gemm_int8.h
 struct QuantizedTopK;                     // quantized_top_k.h
@@ -135,6 +136,8 @@ struct Kernels {
   void (*quantize_rows)(const float* x, std::size_t stride, std::size_t rows, std::size_t k, std::int8_t* q,
                         float* scales);
   void (*pack_quantized)(const PackQuantized& p);
+  /// Packs rows of a file's blocks: see block_format.h. False if one of their scales is infinite or NaN.
+  bool (*pack_blocks)(const PackBlocks& p);
   /// y [rows, k] = scale * rows ids[i] of a packed weight.
   void (*gather_quantized)(const QuantizedRight& b, const std::int32_t* ids, float scale, float* y, std::size_t rows);
   void (*quantized_gemm)(const QuantizedGemm& g);

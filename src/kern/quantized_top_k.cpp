@@ -37,7 +37,9 @@ class TopK {
     }
   }
 
-  HWY_INLINE void take(const IntBlock& at) {
+  /// @param at  an IntBlock or a FloatBlock
+  template <class Block>
+  HWY_INLINE void take(const Block& at) {
     if (t_.log_sums)
       at.cols == 32 ? take_as<true, true>(at) : take_as<true, false>(at);
     else
@@ -66,24 +68,32 @@ class TopK {
 
   static constexpr std::size_t kVecs = 32 / hn::MaxLanes(Floats());
 
-  template <bool kSums, bool kWhole>
-  HWY_INLINE void take_as(const IntBlock& at) {
+  // Row i of the product plus the bias, from column j of the block on.
+  HWY_INLINE Vec logits_of(const IntBlock& at, std::size_t i, std::size_t j, Vec bias) const {
     const Floats d;
-    const Ints di;
+    const Vec sum = hn::ConvertTo(d, hn::Load(Ints(), at.sums + i * 32 + j));
+    return hn::MulAdd(hn::Mul(sum, hn::LoadU(d, t_.b.scales + at.col + j)), hn::Set(d, at.row_scales[i]), bias);
+  }
+  HWY_INLINE Vec logits_of(const FloatBlock& at, std::size_t i, std::size_t j, Vec bias) const {
+    return hn::Add(hn::LoadU(Floats(), at.sums + i * 32 + j), bias);
+  }
+
+  template <bool kSums, bool kWhole, class Block>
+  HWY_INLINE void take_as(const Block& at) {
+    const Floats d;
     const std::size_t lanes = hn::Lanes(d);
     for (std::size_t i = 0; i < at.rows; ++i) {
       const std::size_t row = at.row - first_ + i;
       RowBest& best = rows_[row];
-      const Vec row_scale = hn::Set(d, at.row_scales[i]), beaten = hn::Set(d, best.beaten);
+      const Vec beaten = hn::Set(d, best.beaten);
       Vec logits[kVecs];
       bool all_beaten = true;
       for (std::size_t v = 0; v < kVecs; ++v) {
         const std::size_t j = v * lanes, n = kWhole ? 32 : at.cols > j ? at.cols - j : 0;
-        const Vec sum = hn::ConvertTo(d, hn::Load(di, at.sums + i * 32 + j));
         Vec bias = hn::Zero(d);
         if (t_.bias && n > 0)
           bias = n >= lanes ? hn::LoadU(d, t_.bias + at.col + j) : LoadPart(d, t_.bias + at.col + j, n);
-        Vec y = hn::MulAdd(hn::Mul(sum, hn::LoadU(d, t_.b.scales + at.col + j)), row_scale, bias);
+        Vec y = logits_of(at, i, j, bias);
         if (n < lanes) y = hn::IfThenElse(hn::FirstN(d, n), y, hn::Set(d, -HUGE_VALF));
         logits[v] = y;
         all_beaten &= hn::AllTrue(d, hn::Le(y, beaten));  // false for NaN
@@ -169,10 +179,15 @@ void top_k(const QuantizedTopK& t) {
   for (std::size_t first = 0; first < t.m; first += quantized_gemm_rows) {
     const std::size_t rows = smaller(t.m - first, quantized_gemm_rows);
     TopK best(t, first, rows);
-    SweepInt8<Isa>(t.b, t.a + first * t.a_stride, t.a_stride, rows, t.scratch, [&](IntBlock at) HWY_ATTR {
+    const float* const a = t.a + first * t.a_stride;
+    const auto take = [&](auto at) HWY_ATTR {
       at.row += first;
       best.take(at);
-    });
+    };
+    if (t.b.format == BlockFormat::none)
+      SweepInt8<Isa>(t.b, a, t.a_stride, rows, t.scratch, take);
+    else
+      SweepBlocks(Isa::blocks, t.b, {.m = rows, .x = a, .stride = t.a_stride}, t.scratch, take);
     best.finish(rows);
   }
 }

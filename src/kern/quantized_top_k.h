@@ -25,7 +25,7 @@ struct QuantizedTopK {
   float* values = nullptr;          ///< [m, k]
   std::int32_t* indices = nullptr;  ///< [m, k]
   float* log_sums = nullptr;        ///< [m], or null
-  std::uint8_t* scratch = nullptr;  ///< quantized_gemm_scratch(m, b.k, b.bits) bytes
+  std::uint8_t* scratch = nullptr;  ///< quantized_gemm_scratch(m, b) bytes
 };
 
 }  // namespace tril::kern

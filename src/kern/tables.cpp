@@ -29,6 +29,7 @@ void fill_all(Kernels& k) {
   fill_gemm_bf16(k);
   fill_gemm_int8(k);
   fill_quantized_top_k(k);
+  fill_block_products(k);
   fill_memory_attention(k);
   fill_linear_gradient(k);
   fill_projected_loss(k);

@@ -45,13 +45,16 @@ class GgufModelReader : public ModelReader {
   std::shared_ptr<const Tokenizer> tokenizer() const override { return load_gguf_tokenizer(*file_); }
   TokenizerDescription tokenizer_description() const override { return read_gguf_vocabulary(*file_); }
 
-  // 8 bits if most of the file's values have fewer than 16: that keeps their precision (docs/gguf.md has the figures).
+  // The file's own blocks if most of its values are in blocks that are served as they are; 8 bits if most have fewer than
+  // 16: that keeps their precision (docs/gguf.md has the figures).
   nn::Precision stored_precision(const JsonObject&) const override {
-    std::int64_t in_blocks = 0, all = 0;
+    std::int64_t in_blocks = 0, served = 0, all = 0;
     for (const GgufTensor& t : file_->tensors()) {
       all += t.elements();
       in_blocks += values_of_block(t.type) > 1 ? t.elements() : 0;
+      served += block_format_of(t.type) != kern::BlockFormat::none ? t.elements() : 0;
     }
+    if (2 * served > all) return nn::Precision::blocks;
     return 2 * in_blocks > all ? nn::Precision::int8 : nn::Precision::fp32;
   }
 

@@ -27,6 +27,12 @@ std::span<const std::byte> rows_of(const GgufTensor& t, std::int64_t begin, std:
   return {t.bytes.begin() + begin * row, t.bytes.begin() + end * row};
 }
 
+// The values of a view are computed in another way than from the blocks of its rows alone.
+void forget_blocks(WeightView& view) {
+  view.dtype = StoredType::blocks;
+  view.block_row = nullptr;
+}
+
 // Plain numbers are viewed in the file; blocks are converted when they are read.
 void set_type(WeightView& view, GgufType type) {
   view.form = name_of(type);
@@ -48,15 +54,28 @@ void set_type(WeightView& view, GgufType type) {
       view.read = [type, blocks = view.bytes](std::span<float> out) {
         kern::dequantize_blocks(type, blocks.data(), out.size(), out.data());
       };
+      if (view.shape.size() != 2 || view.shape[0] == 0) return;
+      view.block_type = type;
+      view.block_row = [blocks = view.bytes, row = std::ssize(view.bytes) / view.shape[0]](std::int64_t i) {
+        return blocks.data() + i * row;
+      };
   }
 }
 
 // Row i of the tensor (a matrix, or a bias with single values) becomes row order[i].
 void reorder(WeightView& view, const GgufTensor& t, std::vector<std::int64_t> order) {
   if (t.shape.size() > 2) fail(printable(t.name), fmt::format("has {} dimensions, expected 2", t.shape.size()));
-  view.dtype = StoredType::blocks;
-  const bool matrix = t.shape.size() == 2;
+  const bool matrix = t.shape.size() == 2, has_blocks = static_cast<bool>(view.block_row);
+  forget_blocks(view);
   const std::int64_t width = matrix ? t.shape[1] : 1;
+  if (has_blocks) {
+    std::vector<std::int64_t> from(order.size());
+    for (std::int64_t row = 0; row < std::ssize(order); ++row) element(from, element(order, row)) = row;
+    view.block_row = [&t, from = std::move(from)](std::int64_t i) {
+      const std::int64_t row = element(from, i);
+      return rows_of(t, row, row + 1).data();
+    };
+  }
   view.read = [&t, order = std::move(order), width, matrix](std::span<float> out) {
     std::vector<float> bias;
     if (!matrix) {
@@ -76,7 +95,7 @@ void reorder(WeightView& view, const GgufTensor& t, std::vector<std::int64_t> or
 // Column i of the matrix becomes column order[i].
 void reorder_columns(WeightView& view, const GgufTensor& t, std::vector<std::int64_t> order) {
   if (t.shape.size() != 2) fail(printable(t.name), fmt::format("has {} dimensions, expected 2", t.shape.size()));
-  view.dtype = StoredType::blocks;
+  forget_blocks(view);
   view.read = [&t, order = std::move(order)](std::span<float> out) {
     std::vector<float> row(order.size());
     auto to = out.begin();
@@ -89,8 +108,8 @@ void reorder_columns(WeightView& view, const GgufTensor& t, std::vector<std::int
 
 // The values a, which are negative, become log(-a).
 void take_logarithms(WeightView& view, const GgufTensor& t) {
+  forget_blocks(view);
   if (!view.read) {
-    view.dtype = StoredType::blocks;
     view.read = [&t](std::span<float> out) { kern::dequantize_blocks(t.type, t.bytes.data(), out.size(), out.data()); };
   }
   view.read = [read = view.read](std::span<float> out) {
@@ -101,7 +120,7 @@ void take_logarithms(WeightView& view, const GgufTensor& t) {
 
 void transpose(WeightView& view, const GgufTensor& t) {
   if (t.shape.size() != 2) fail(printable(t.name), fmt::format("has {} dimensions, expected 2", t.shape.size()));
-  view.dtype = StoredType::blocks;
+  forget_blocks(view);
   view.shape = {t.shape[1], t.shape[0]};
   view.read = [&t](std::span<float> out) {
     std::vector<float> values(out.size());
@@ -122,7 +141,7 @@ void spread_taps(WeightView& view) {
 }
 
 void subtract_one(WeightView& view, const GgufTensor& t) {
-  view.dtype = StoredType::blocks;
+  forget_blocks(view);
   view.read = [&t](std::span<float> out) {
     kern::dequantize_blocks(t.type, t.bytes.data(), out.size(), out.data());
     for (float& v : out) v -= 1;
@@ -156,7 +175,13 @@ std::vector<float> part_values(const GgufTensor& t, std::int64_t part) {
 WeightView gate_up_view(const GgufTensor& gate, const GgufTensor& up, std::string name, std::int64_t expert) {
   WeightView view = part_view(gate, std::move(name), expert);
   view.shape[0] *= 2;
-  view.dtype = StoredType::blocks;
+  const bool has_blocks = view.block_row && gate.type == up.type;
+  forget_blocks(view);
+  if (has_blocks)
+    view.block_row = [&gate, &up, expert, rows = gate.shape[1]](std::int64_t i) {
+      const std::int64_t at = expert * rows + i % rows;
+      return rows_of(i < rows ? gate : up, at, at + 1).data();
+    };
   view.read = [&gate, &up, expert](std::span<float> out) {
     auto to = out.begin();
     for (const GgufTensor* t : {&gate, &up}) to = std::ranges::copy(part_values(*t, expert), to).out;
@@ -353,6 +378,27 @@ std::vector<StoredTensor> gguf_weights(const GgufFile& file, const nlohmann::jso
            fmt::format("no {} model of {} layers has such a tensor", family_of(config), layers_of(config)),
            did_you_mean(t.name, known));
   return finder.take();
+}
+
+kern::BlockFormat block_format_of(GgufType type) {
+  switch (type) {
+    case GgufType::q4_0:
+      return kern::BlockFormat::q4_0;
+    case GgufType::q8_0:
+      return kern::BlockFormat::q8_0;
+    case GgufType::q4_k:
+      return kern::BlockFormat::q4_k;
+    case GgufType::q5_k:
+      return kern::BlockFormat::q5_k;
+    case GgufType::q6_k:
+      return kern::BlockFormat::q6_k;
+    case GgufType::iq4_xs:
+      return kern::BlockFormat::iq4_xs;
+    case GgufType::mxfp4:
+      return kern::BlockFormat::mxfp4;
+    default:
+      return kern::BlockFormat::none;
+  }
 }
 
 std::string gguf_tensor_name(const nlohmann::json& config, std::string_view hf_name) {

@@ -110,6 +110,7 @@ fs::path packed_image_path(const ModelSource& model, nn::Precision precision) {
 }
 
 std::size_t write_packed_image(const ModelSource& model, nn::Precision precision) {
+  check_servable(model, precision);
   const std::unique_ptr<Model> m = make(model);
   m->parameters().allocate_serving(precision);
   const WeightFiles& files = model.weights();

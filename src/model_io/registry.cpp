@@ -6,11 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "base/as_size.h"
 #include "base/printable.h"
 #include "format/json_file.h"
 #include "format/safetensors.h"
 #include "format/safetensors_write.h"
 #include "model_io/family_list.h"
+#include "model_io/gguf_weights.h"
 #include "model_io/packed_image.h"
 #include "model_io/quantization.h"
 #include "model_io/quantized_files.h"
@@ -56,10 +58,28 @@ std::unique_ptr<Model> make(const JsonObject& config) {
   return make_by(config, [] { return std::nullopt; });
 }
 
+namespace {
+
+// Blocks of a file that are served as they are, by weight.
+void find_blocks(Model& m, const WeightFiles& files) {
+  for (nn::Parameter& p : m.parameters().all()) {
+    if (p.is_adapter || p.shape.rank() != 2) continue;
+    const StoredWeight stored = find_weight(m, p, files);
+    if (!stored.values || !stored.values->block_row || !stored.as_in_model() || stored.scales || stored.part) continue;
+    const kern::BlockFormat format = block_format_of(stored.values->block_type);
+    if (format != kern::BlockFormat::none && as_size(p.shape[1]) % kern::size_of(format).values == 0)
+      p.stored_blocks = format;
+  }
+}
+
+}  // namespace
+
 std::unique_ptr<Model> make(const ModelSource& source) {
   return from_files([&] {
-    return make_by(source.config(),
-                   [&] { return source.has_weights() ? std::optional(source.weights().names()) : std::nullopt; });
+    std::unique_ptr<Model> m = make_by(
+        source.config(), [&] { return source.has_weights() ? std::optional(source.weights().names()) : std::nullopt; });
+    if (source.stored_precision() == nn::Precision::blocks) find_blocks(*m, source.weights());
+    return m;
   });
 }
 
@@ -77,6 +97,8 @@ void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& store
     const std::vector<float> scales = to_f32(*stored.scales);
     return parameters.set(kernels, p, {stored.bits(), bytes(&view), bytes(stored.multipliers), scales});
   }
+  if (p.quantized && p.quantized.format != kern::BlockFormat::none)
+    return parameters.set(kernels, p, {.format = p.quantized.format, .row = view.block_row});
   const bool aligned = reinterpret_cast<std::uintptr_t>(view.bytes.data()) % alignof(float) == 0;
   std::vector<float> made;
   std::span<const float> values;
@@ -138,7 +160,16 @@ void load_weights(Model& m, const ModelSource& source) {
   from_files([&] { read_weights(m, source.weights()); });
 }
 
+void check_servable(const ModelSource& source, nn::Precision precision) {
+  if (precision == nn::Precision::blocks && source.stored_precision() != nn::Precision::blocks)
+    fail_usage("precision",
+               fmt::format("{} does not store most of its weights in blocks that are served as they are",
+                           printable(source.name(), 400)),
+               "leave `precision` out, or choose fp32, bf16, int8 or int4");
+}
+
 std::unique_ptr<Model> load(const ModelSource& source, std::optional<nn::Precision> serving) {
+  if (serving) check_servable(source, *serving);
   std::unique_ptr<Model> m = make(source);
   if (!serving || !adopt_packed_image(*m, source, *serving)) {
     if (serving) m->parameters().allocate_serving(*serving);

@@ -29,6 +29,9 @@ std::unique_ptr<Model> make(const ModelSource& source);
 ///                 trained and saved
 std::unique_ptr<Model> load(const ModelSource& source, std::optional<nn::Precision> serving = {});
 
+/// @throws Error(usage) if `source` cannot be served in `precision`: only a file of blocks is served in blocks
+void check_servable(const ModelSource& source, nn::Precision precision);
+
 /// Reads the weights of `source` into a model built for it.
 void load_weights(Model& m, const ModelSource& source);
 

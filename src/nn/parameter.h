@@ -1,7 +1,9 @@
 // A weight: its name, its initialisation, and the forms in which products read it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -39,6 +41,8 @@ struct Parameter : ops::Weight {
   bool in_products = false;    ///< a matrix [out, in] of linear maps: gets the copies that products read
   bool gathered = false;       ///< a table whose rows are read by number
   bool adaptable = false;      ///< all products with it are Linear's, or of the output layer: adapters may change them
+  /// The blocks in which a file stores the weight; Precision::blocks serves them as they are.
+  kern::BlockFormat stored_blocks = kern::BlockFormat::none;
   std::shared_ptr<const Lora> lora;  ///< the adapter that is trained in its place
   bool is_adapter = false;           ///< part of an adapter: not in the model's files
   /// In serving: how each adapter of the model changes the weight's products, and its rows that are read by number.
@@ -46,8 +50,8 @@ struct Parameter : ops::Weight {
 };
 
 /// The precision of products' operands; sums and everything else are always float32. Only the first two support
-/// training.
-enum class Precision : std::uint8_t { fp32, bf16, int8, int4 };
+/// training. `blocks`: matrices in the blocks of their file, others in int8.
+enum class Precision : std::uint8_t { fp32, bf16, int8, int4, blocks };
 
 /// Matrices with the same input, which serving stores one below the other, so that one product replaces several.
 struct Stack {
@@ -65,6 +69,12 @@ struct QuantizedRows {
   int bits = 8;
   std::span<const std::uint8_t> rows, multipliers;
   std::span<const float> scales;
+};
+
+/// A matrix in the blocks of a file.
+struct BlockRows {
+  kern::BlockFormat format = kern::BlockFormat::none;
+  std::function<const std::byte*(std::int64_t)> row;  ///< the blocks of row i
 };
 
 }  // namespace tril::nn

@@ -168,6 +168,10 @@ void Parameters::set(const kern::Kernels& kernels, Parameter& p, const Quantized
   fill_forms(kernels, p, rows);
 }
 
+void Parameters::set(const kern::Kernels& kernels, Parameter& p, const BlockRows& rows) {
+  fill_forms(kernels, p, rows);
+}
+
 void Parameters::initialise(std::uint64_t seed, const std::function<void(const Parameter&)>& each) {
   for (Parameter& p : list_) {
     RandomSequence random(seed, hash_of(p.name));  // independent of the modules' order

@@ -51,6 +51,8 @@ class Parameters {
   void set(const kern::Kernels& kernels, Parameter& p, std::span<const float> values);
   /// The same for a matrix that is already quantised and served at that precision.
   void set(const kern::Kernels& kernels, Parameter& p, const QuantizedRows& rows);
+  /// The same for a matrix that is served in the blocks of its file. @throws Error if a scale is not finite
+  void set(const kern::Kernels& kernels, Parameter& p, const BlockRows& rows);
   /// Initialises every weight by its Init, as a function of the seed and the weight's name.
   /// @param each  called after each weight; may be empty
   void initialise(std::uint64_t seed, const std::function<void(const Parameter&)>& each = {});

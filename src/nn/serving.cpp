@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t panel = 32;  // columns of packed operands: boundaries at which matrices can be joined
 
 bool is_quantized(Precision precision) {
-  return precision == Precision::int8 || precision == Precision::int4;
+  return precision == Precision::int8 || precision == Precision::int4 || precision == Precision::blocks;
 }
 
 std::int64_t size(std::size_t n) {
@@ -35,11 +35,15 @@ class SectionTaker {
   std::size_t end_;
 };
 
-// The sections of a matrix [out, in] in the form of `precision`.
-MatrixSections sections_of(SectionTaker& block, std::int64_t out, std::int64_t in, Precision precision, int bits) {
+// The sections of a matrix with the rows of p, or of several such matrices, in the form of `precision`.
+MatrixSections sections_of(SectionTaker& block, std::int64_t out, const Parameter& p, Precision precision) {
+  const std::int64_t in = p.shape[1];
   const auto n = as_size(out), k = as_size(in);
-  MatrixSections m{.out = out, .in = in, .bits = is_quantized(precision) ? bits : 0};
-  if (precision == Precision::fp32) {
+  const int bits = quantized_bits(p, precision);
+  MatrixSections m{.out = out, .in = in, .bits = bits, .format = served_blocks(p, precision)};
+  if (m.format != kern::BlockFormat::none) {
+    m.values = block.take(size(kern::block_packed_bytes(n, k, m.format)), DType::u8);
+  } else if (precision == Precision::fp32) {
     m.transposed = block.take(out * in, DType::f32);
   } else if (precision == Precision::bf16) {
     m.packed = block.take(size(kern::packed_right_values(k, n)), DType::bf16);
@@ -61,9 +65,10 @@ ops::Weight weight_at(const TensorAt& at, const MatrixSections& m) {
   w.shape = {m.out, m.in};
   if (m.transposed.count > 0) w.transposed = tensor_at(at, m.transposed).reshape({m.in, m.out});
   w.packed = tensor_at(at, m.packed);
-  if (m.bits == 0) return w;
+  if (m.bits == 0 && m.format == kern::BlockFormat::none) return w;
   w.quantized = {w.shape,
                  m.bits,
+                 m.format,
                  tensor_at(at, m.values),
                  tensor_at(at, m.multipliers),
                  tensor_at(at, m.scales),
@@ -81,8 +86,14 @@ ops::Weight part_of(const ops::Weight& all, std::int64_t begin, std::int64_t end
   ops::Weight w;
   w.shape = {end - begin, all.in()};
   w.packed = part(all.packed, kern::packed_right_values(k, b), kern::packed_right_values(k, n));
+  if (q.format != kern::BlockFormat::none) {
+    const std::size_t row = kern::block_row_bytes(k, q.format);
+    w.quantized = {.shape = w.shape, .format = q.format, .values = part(q.values, b * row, n * row)};
+    return w;
+  }
   w.quantized = {w.shape,
                  q.bits,
+                 q.format,
                  part(q.values, kern::int8_packed_bytes(b, k, q.bits), kern::int8_packed_bytes(n, k, q.bits)),
                  part(q.multipliers, kern::int4_multipliers(b, k), kern::int4_multipliers(n, k)),
                  part(q.scales, b, n),
@@ -94,7 +105,8 @@ ops::Weight part_of(const ops::Weight& all, std::int64_t begin, std::int64_t end
 bool fits(const Stack& s, Precision precision) {
   if (precision == Precision::fp32) return false;
   const auto fits_below = [&](const Parameter* p) {
-    return p->shape[0] % panel == 0 && p->shape[1] == s.weights[0]->shape[1] && p->hidden_matrix && !p->lora;
+    return p->shape[0] % panel == 0 && p->shape[1] == s.weights[0]->shape[1] && p->hidden_matrix && !p->lora &&
+           served_blocks(*p, precision) == served_blocks(*s.weights[0], precision);
   };
   return std::all_of(s.weights.begin(), s.weights.end(), fits_below) &&
          std::find(s.biases.begin(), s.biases.end(), nullptr) == s.biases.end();
@@ -133,7 +145,13 @@ void pack(const kern::Kernels& kernels, Parameter& p, const kern::PackQuantized&
 
 int quantized_bits(const Parameter& p, Precision precision) {
   if (!is_quantized(precision) || p.shape.rank() != 2 || !(p.in_products || p.gathered)) return 0;
+  if (served_blocks(p, precision) != kern::BlockFormat::none) return 0;
   return precision == Precision::int4 && p.hidden_matrix ? 4 : 8;
+}
+
+kern::BlockFormat served_blocks(const Parameter& p, Precision precision) {
+  const bool is_matrix = p.shape.rank() == 2 && (p.in_products || p.gathered);
+  return precision == Precision::blocks && is_matrix ? p.stored_blocks : kern::BlockFormat::none;
 }
 
 bool is_kept_in_floats(const Parameter& p, Precision precision) {
@@ -154,15 +172,14 @@ ServingLayout lay_out_matrices(const std::deque<Parameter>& list, const std::deq
     std::int64_t out = 0;
     for (const Parameter* p : s.weights) out += p->shape[0];
     sections.emplace();
-    sections->matrix = sections_of(block, out, first.shape[1], precision, quantized_bits(first, precision));
+    sections->matrix = sections_of(block, out, first, precision);
     if (!s.biases.empty()) sections->bias = block.take(out, DType::f32);
     stacked.insert(s.weights.begin(), s.weights.end());
   }
   for (const Parameter& p : list) {
     const bool has_form = p.shape.rank() == 2 && (p.in_products || (p.gathered && is_quantized(precision)));
     if (has_form && !stacked.contains(&p))
-      layout.matrices.emplace_back(&p,
-                                   sections_of(block, p.shape[0], p.shape[1], precision, quantized_bits(p, precision)));
+      layout.matrices.emplace_back(&p, sections_of(block, p.shape[0], p, precision));
   }
   layout.end = block.end();
   return layout;
@@ -189,6 +206,7 @@ void fill_forms(const kern::Kernels& kernels, Parameter& p, std::span<const floa
                         .transposed = true,
                         .packed = p.packed.data<std::uint16_t>()});
   if (!p.quantized) return;
+  check(p.quantized.format == kern::BlockFormat::none, p.name, "is served in blocks, which are not made from floats");
   std::vector<float> scales(n);
   if (p.quantized.bits == 8) {
     const std::size_t row = kern::int8_depth(k);
@@ -212,6 +230,21 @@ void fill_forms(const kern::Kernels& kernels, Parameter& p, const QuantizedRows&
   check(q.bits == 8 || q.multipliers.size() == n * ((k + kern::int4_group - 1) / kern::int4_group), p.name,
         "{} multipliers for {}", q.multipliers.size(), p.shape);
   pack(kernels, p, {.rows = q.rows.data(), .row_bytes = row, .row_multipliers = q.multipliers.data()}, q.scales);
+}
+
+void fill_forms(const kern::Kernels& kernels, Parameter& p, const BlockRows& blocks) {
+  const auto k = as_size(p.shape[1]);
+  check(p.quantized && p.quantized.format == blocks.format, p.name, "is not served in the blocks of its file");
+  const std::size_t panel_bytes = as_size(panel) * kern::block_row_bytes(k, blocks.format);
+  std::uint8_t* to = p.quantized.values.data<std::uint8_t>();
+  for (std::int64_t row = 0; row < p.shape[0]; row += panel, to += panel_bytes) {
+    kern::PackBlocks pack{.format = blocks.format, .k = k, .panel = to};
+    for (std::int64_t i = 0; i < std::min(panel, p.shape[0] - row); ++i)
+      pack.rows[as_size(i)] = reinterpret_cast<const std::uint8_t*>(blocks.row(row + i));
+    if (!kernels.pack_blocks(pack))
+      fail(p.name, fmt::format("a scale in rows {} to {} is not finite", row, row + panel - 1),
+           "the file is damaged: download it again");
+  }
 }
 
 }  // namespace tril::nn

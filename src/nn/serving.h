@@ -17,14 +17,17 @@
 namespace tril::nn {
 
 /// The names of the precisions for users, in the order of the enum.
-inline constexpr std::array<std::string_view, 4> precision_names{"fp32", "bf16", "int8", "int4"};
+inline constexpr std::array<std::string_view, 5> precision_names{"fp32", "bf16", "int8", "int4", "blocks"};
 constexpr std::string_view name_of(Precision precision) {
   return precision_names[static_cast<std::size_t>(precision)];
 }
 
-/// Bits of a weight's integers if the model serves in `precision`; 0: it stays in floats. Embedding tables and the
+/// Bits of a weight's integers if the model serves in `precision`; 0: it stays in floats or in blocks. Embedding tables and the
 /// output matrix keep 8 bits in int4: they are read by rows, or decide the next word.
 int quantized_bits(const Parameter& p, Precision precision);
+
+/// The blocks in which the model keeps the weight if it serves in `precision`; none: it is in integers or in floats.
+kern::BlockFormat served_blocks(const Parameter& p, Precision precision);
 
 /// True if the serving model keeps the weight's floats because something reads them.
 bool is_kept_in_floats(const Parameter& p, Precision precision);
@@ -42,7 +45,8 @@ struct Section {
 /// The sections of a matrix [out, in] in the form that products read. A form has only some of them.
 struct MatrixSections {
   std::int64_t out = 0, in = 0;
-  int bits = 0;  ///< of the integers; 0: floats
+  int bits = 0;  ///< of the integers; 0: floats or blocks
+  kern::BlockFormat format = kern::BlockFormat::none;
   Section transposed = {}, packed = {}, values = {}, multipliers = {}, scales = {}, sums = {};
 };
 
@@ -71,5 +75,7 @@ ServingMatrices place_matrices(const ServingLayout& layout, const std::deque<Sta
 void fill_forms(const kern::Kernels& kernels, Parameter& p, std::span<const float> values);
 /// The same for a matrix that is already quantised. @throws Error if it is not served with this number of bits
 void fill_forms(const kern::Kernels& kernels, Parameter& p, const QuantizedRows& rows);
+/// The same for a matrix in the blocks of a file. @throws Error if a scale is not finite
+void fill_forms(const kern::Kernels& kernels, Parameter& p, const BlockRows& rows);
 
 }  // namespace tril::nn

@@ -35,10 +35,12 @@ Tensor residual(Context& c, const Tensor& h, const Tensor& x, float p);
 
 // --- linear.cpp ---
 
-/// A matrix [out, in] of integers with scales, packed (kern/gemm_int8.h).
+/// A matrix [out, in], packed: in the blocks of `format`, which are all in `values` (kern/block_format.h), or, without one, in
+/// integers of `bits` bits with scales (kern/gemm_int8.h).
 struct QuantizedMatrix {
   Shape shape;
   int bits = 8;
+  kern::BlockFormat format = kern::BlockFormat::none;
   Tensor values, multipliers;  ///< u8; multipliers only with 4 bits
   Tensor scales, sums;         ///< f32, i32
 

@@ -26,6 +26,8 @@ Work work_of(const Weight& w, const Tensor& matrix, const Tensor& dz) {
 }  // namespace
 
 kern::QuantizedRight QuantizedMatrix::right() const {
+  if (format != kern::BlockFormat::none)
+    return {.n = z(shape[0]), .k = z(shape[1]), .format = format, .values = values.data<std::uint8_t>()};
   return {.n = z(shape[0]),
           .k = z(shape[1]),
           .bits = bits,
@@ -48,7 +50,7 @@ ProductSpace::ProductSpace(Context& c, const Weight& w, std::int64_t rows, bool 
                    dtype);  // no cache line of two threads
   };
   if (w.quantized)
-    operand = space(kern::quantized_gemm_scratch(z(block), z(w.in()), w.quantized.bits), DType::u8);
+    operand = space(kern::quantized_gemm_scratch(z(block), w.quantized.right()), DType::u8);
   else if (w.packed)
     operand = space(kern::packed_gemm_scratch, DType::bf16);
   else if (tail)

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/as_size.h"
 #include "kern/quantize_int4.h"
 
 namespace tril::train {
@@ -130,7 +131,9 @@ double step_weight_bytes(const model::Model& m, nn::Precision precision) {
     const double values = static_cast<double>(p.shape.count()), rows = static_cast<double>(p.shape[0]);
     const int bits = nn::quantized_bits(p, precision);
     double size = values * sizeof(float);
-    if (bits > 0)
+    if (const kern::BlockFormat format = nn::served_blocks(p, precision); format != kern::BlockFormat::none)
+      size = rows * static_cast<double>(kern::block_row_bytes(as_size(p.shape[1]), format));
+    else if (bits > 0)
       size = values * bits / 8 + rows * sizeof(float) + (bits == 4 ? values / kern::int4_group : 0);
     else if (p.in_products && precision == nn::Precision::bf16)
       size = values * 2;

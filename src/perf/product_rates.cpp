@@ -38,10 +38,15 @@ double best_rate_of(const std::function<void()>& call) {
   return best;
 }
 
+void store_in(nn::Parameters& p, kern::BlockFormat blocks) {
+  for (nn::Parameter& one : p.all()) one.stored_blocks = blocks;
+}
+
 // The bytes of two matrices, to a width and back.
-std::int64_t layer_bytes(std::int64_t width, std::int64_t inner, nn::Precision precision) {
+std::int64_t layer_bytes(std::int64_t width, std::int64_t inner, nn::Precision precision, kern::BlockFormat blocks) {
   nn::Parameters one;
   const nn::Linear sizer(one, "sizer", width, inner, {.bias = false});
+  store_in(one, blocks);
   return 2 * static_cast<std::int64_t>(one.serving_bytes(precision));
 }
 
@@ -52,13 +57,17 @@ Tensor rows_of_ones(const Context& c, std::int64_t rows, std::int64_t width) {
 }  // namespace
 
 ProductRates measure_product_rates(Context& c, nn::Precision precision, const MeasuredWeights& weights) {
-  const std::int64_t width = std::max<std::int64_t>(weights.width, 64);
-  const std::int64_t whole_bytes = layer_bytes(width, 4 * width, precision);
+  const std::int64_t step = precision == nn::Precision::blocks ? std::int64_t{kern::block_depth} : 64;
+  const std::int64_t wanted = precision == nn::Precision::blocks ? weights.width / step * step : weights.width;
+  const std::int64_t width = std::max<std::int64_t>(wanted, step);
+  const std::int64_t whole_bytes = layer_bytes(width, 4 * width, precision, weights.blocks);
   // A wide layer is measured in part: the model may be one that does not fit into memory.
-  const std::int64_t inner = whole_bytes <= most_layer_bytes
-                                 ? 4 * width
-                                 : std::max<std::int64_t>(64, 4 * width * most_layer_bytes / whole_bytes / 64 * 64);
-  const std::int64_t layers = std::max<std::int64_t>(1, weights.bytes / layer_bytes(width, inner, precision));
+  const std::int64_t inner =
+      whole_bytes <= most_layer_bytes
+          ? 4 * width
+          : std::max<std::int64_t>(step, 4 * width * most_layer_bytes / whole_bytes / step * step);
+  const std::int64_t layers =
+      std::max<std::int64_t>(1, weights.bytes / layer_bytes(width, inner, precision, weights.blocks));
   nn::Parameters p;
   std::vector<nn::Linear> up, down;
   for (std::int64_t i = 0; i < layers; ++i) {
@@ -66,6 +75,7 @@ ProductRates measure_product_rates(Context& c, nn::Precision precision, const Me
     up.emplace_back(p, name + ".up", width, inner, nn::Linear::Options{.bias = false});
     down.emplace_back(p, name + ".down", inner, width, nn::Linear::Options{.bias = false});
   }
+  store_in(p, weights.blocks);
   fill(p, precision);
   const auto layer = [&](std::int64_t i, const Tensor& x, const Tensor& h) {
     up[as_size(i)].forward(c, x);

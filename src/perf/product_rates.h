@@ -14,6 +14,7 @@ namespace tril::train {
 struct MeasuredWeights {
   std::int64_t width = 1024;
   std::int64_t bytes = std::int64_t{1} << 27;
+  kern::BlockFormat blocks = kern::BlockFormat::none;  ///< with Precision::blocks
 };
 
 struct ProductRates {

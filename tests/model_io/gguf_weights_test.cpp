@@ -112,12 +112,60 @@ TEST(GgufWeights, FewerBitsAreNear) {
     }
 }
 
+// Matrices that are served in their blocks (rows in another order, several experts and matrices of two tensors among them) have
+// the values of the file: only the 8 bits of activations change the logits.
+TEST(GgufWeights, BlocksAreServedAsTheyAre) {
+  int models = 0;
+  for (const GgufType type : {GgufType::q8_0, GgufType::q4_0})
+    for (const fs::path& directory : directories()) {
+      SCOPED_TRACE(directory.string() + " as " + std::string(name_of(type)));
+      const TemporaryDirectory to;
+      try {
+        export_to(to, directory, type);
+      } catch (const Error&) {  // a feature that llama.cpp lacks
+        continue;
+      }
+      const ModelSource source = ModelSource::open(to.path("model.gguf"));
+      if (source.stored_precision() != nn::Precision::blocks) continue;  // of odd widths: F16
+      ++models;
+      const auto floats = load(source, nn::Precision::fp32), blocks = load(source, nn::Precision::blocks);
+      int served = 0;
+      for (const nn::Parameter& p : blocks->parameters().all())
+        served += p.quantized && p.quantized.format != kern::BlockFormat::none ? 1 : 0;
+      EXPECT_GT(served, 0);
+      EXPECT_LT(blocks->parameters().serving_bytes(nn::Precision::blocks),
+                floats->parameters().serving_bytes(nn::Precision::fp32));
+      const std::vector<float> expected = logits_of(*floats, kIds), got = logits_of(*blocks, kIds);
+      const auto [least, most] = std::minmax_element(expected.begin(), expected.end());
+      // As for Q8_0 weights in FewerBitsAreNear, whose rounding is of the same kind.
+      const nlohmann::json config = nlohmann::json::parse(make(source)->config_json());
+      const double layers = std::max(4.0, static_cast<double>(layers_of(config)));
+      EXPECT_LT(distance(got, expected), 0.05 * layers / 4 * (*most - *least));
+    }
+  EXPECT_TRUE(test::other_golden_directory() || models > 0);
+}
+
+TEST(GgufWeights, OnlyAFileOfBlocksIsServedInBlocks) {
+  const TemporaryDirectory to;
+  const std::vector<fs::path> all = directories();
+  if (all.empty()) GTEST_SKIP() << "no decoder among the golden directories";
+  for (const std::string& path : {all.front().string(), export_to(to, all.front(), GgufType::f32)}) {
+    try {
+      load(ModelSource::open(path), nn::Precision::blocks);
+      FAIL() << path;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::usage);
+      EXPECT_NE(std::string(e.what()).find("blocks"), std::string::npos);
+    }
+  }
+}
+
 // The block types of llama.cpp's Q4_K_M: transformers, which decodes them with the gguf package, has the same logits
 // and the same most probable tokens.
 TEST(GgufWeights, AFileOfSuperBlocksIsWhatOthersMakeOfIt) {
   const std::string folder = test::test_dir() + "/golden/gguf/";
   const auto expected = nlohmann::json::parse(read_text(folder + "model_q4_k.json", 1 << 20));
-  EXPECT_EQ(ModelSource::open(folder + "model_q4_k.gguf").stored_precision(), nn::Precision::int8);
+  EXPECT_EQ(ModelSource::open(folder + "model_q4_k.gguf").stored_precision(), nn::Precision::blocks);
   const auto m = load(ModelSource::open(folder + "model_q4_k.gguf"), nn::Precision::fp32);
   auto ids = expected["ids"].get<std::vector<std::int32_t>>();
   const auto wanted = expected["logits"].get<std::vector<float>>();

@@ -181,7 +181,8 @@ std::string tokenizer_text(const nlohmann::ordered_json& t) {
 // The existing images of `tril pack`, and their state.
 std::vector<std::pair<std::string, std::string>> packed_images(const model::ModelSource& model) {
   std::vector<std::pair<std::string, std::string>> images;
-  for (const nn::Precision p : {nn::Precision::fp32, nn::Precision::bf16, nn::Precision::int8, nn::Precision::int4})
+  using enum nn::Precision;
+  for (const nn::Precision p : {fp32, bf16, int8, int4, blocks})
     if (const auto state = model::packed_image_state(model, p))
       images.emplace_back(model::packed_image_path(model, p).filename().string(),
                           *state == model::PackedState::sound     ? "sound"

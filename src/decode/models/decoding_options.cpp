@@ -93,7 +93,7 @@ void add_search_fields(Fields& f, DecodingOptions& o) {
 void add_cache_precision_field(Fields& f, DecodingOptions& o) {
   f.add("cache-precision", &o.cache_precision,
         "number format of the KV cache: int8, with a scale for each token and head, takes a quarter of the memory; "
-        "unset: int8 with `precision` int8 or int4, else fp32")
+        "unset: int8 with `precision` int8, int4 or blocks, else fp32")
       .choices({"fp32", "int8"})
       .value_name("NAME");
 }
@@ -163,7 +163,7 @@ bool keeps_int8(const DecodingOptions& o, const model::Model& m) {
   if (o.cache_precision) return *o.cache_precision == "int8";
   if (m.cache_form() == model::CacheForm::states || o.no_cache) return false;
   const nn::Precision weights = m.parameters().precision();
-  return weights == nn::Precision::int8 || weights == nn::Precision::int4;
+  return weights != nn::Precision::fp32 && weights != nn::Precision::bf16;
 }
 
 namespace {

@@ -30,7 +30,7 @@ struct DecodingOptions {
   std::int64_t batch_size = 32;
   SearchOptions search;
   bool no_cache = false;
-  std::optional<std::string> cache_precision;  ///< none: int8 if the weights are int8 or int4, else fp32
+  std::optional<std::string> cache_precision;  ///< none: int8 if the weights are int8, int4 or blocks, else fp32
   std::int64_t attention_window = 0, attention_sinks = 0, prompt_chunk = 1024;
 
   std::vector<std::string> logit_bias;

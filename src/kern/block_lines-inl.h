@@ -1,0 +1,100 @@
+// What the formats of blocks (block_format.h) share: scales of 32 columns, and lines of bytes. Included once for each
+// instruction set.
+#if defined(TRIL_KERN_BLOCK_LINES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRIL_KERN_BLOCK_LINES_INL_H_
+#undef TRIL_KERN_BLOCK_LINES_INL_H_
+#else
+#define TRIL_KERN_BLOCK_LINES_INL_H_
+#endif
+
+#include <cstring>
+
+#include "hwy/highway.h"
+#include "kern/block_format.h"
+#include "kern/int8-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tril::kern::HWY_NAMESPACE {
+
+using Bytes = hn::Repartition<std::uint8_t, Ints>;
+using ByteVec = hn::Vec<Bytes>;
+
+/// The scales of a section of a panel for 32 columns. A format sets what it has.
+struct alignas(64) BlockScales {
+  std::int32_t whole[16][32];  ///< s_g
+  float single[8][32];         ///< d of blocks of 32 values
+  std::int32_t least[4][32];   ///< m_2j and m_(2j + 1) in the lower and the upper 16 bits
+  float d[32], e[32];
+};
+
+/// Calls f(c) for the first column of every vector of 32 columns.
+template <class F>
+HWY_INLINE void ForColumns(const F& f) {
+  for (std::size_t c = 0; c < 32; c += hn::Lanes(Ints())) f(c);
+}
+
+HWY_INLINE IntVec BytesAt(const std::uint8_t* p) {
+  const hn::Rebind<std::uint8_t, Ints> d8;
+  return hn::PromoteTo(Ints(), hn::LoadU(d8, p));
+}
+
+HWY_INLINE Vec HalvesAt(const std::uint8_t* p) {
+  const hn::Rebind<hwy::float16_t, Floats> d16;
+  return hn::PromoteTo(Floats(), hn::LoadU(d16, reinterpret_cast<const hwy::float16_t*>(p)));
+}
+
+/// The lower and the upper four bits of each byte.
+HWY_INLINE ByteVec LowHalf(ByteVec v) {
+  return hn::And(v, hn::Set(Bytes(), 15));
+}
+HWY_INLINE ByteVec HighHalf(ByteVec v) {
+  const hn::Repartition<std::uint16_t, Ints> d16;
+  return LowHalf(hn::BitCast(Bytes(), hn::ShiftRight<4>(hn::BitCast(d16, v))));
+}
+/// v shifted in words of 16 bits; bits that cross into another byte must be masked away.
+template <int kBits>
+HWY_INLINE ByteVec ShiftedLeft(ByteVec v) {
+  const hn::Repartition<std::uint16_t, Ints> d16;
+  return hn::BitCast(Bytes(), hn::ShiftLeft<kBits>(hn::BitCast(d16, v)));
+}
+template <int kBits>
+HWY_INLINE ByteVec ShiftedRight(ByteVec v) {
+  const hn::Repartition<std::uint16_t, Ints> d16;
+  return hn::BitCast(Bytes(), hn::ShiftRight<kBits>(hn::BitCast(d16, v)));
+}
+
+/// Four bits for each of a group's 32 values, in 4 lines: line p has wide line p in the lower and p + 4 in the upper
+/// halves of bytes.
+HWY_INLINE void UnpackHalves(const std::uint8_t* lines, ByteVec* wide) {
+  for (std::size_t p = 0; p < 4; ++p) {
+    const ByteVec both = hn::LoadU(Bytes(), lines + p * 64);
+    wide[p] = LowHalf(both);
+    wide[p + 4] = HighHalf(both);
+  }
+}
+
+/// Four bytes, or bits of them, as words.
+inline std::uint32_t word_at(const std::uint8_t* p) {
+  std::uint32_t w;
+  std::memcpy(&w, p, sizeof w);
+  return w;
+}
+inline void put_word(std::uint8_t* p, std::uint32_t w) {
+  std::memcpy(p, &w, sizeof w);
+}
+
+/// True if an f16 in a file is neither infinite nor NaN.
+inline bool is_finite_half(const std::uint8_t* p) {
+  return (p[1] & 0x7c) != 0x7c;
+}
+
+/// Packs such lines for one column (16 of them are a line) from 32 values in the order of Q4_0: value i in the lower,
+/// i + 16 in the upper half of byte i.
+inline void pack_halves(const std::uint8_t* q, std::uint8_t* lines) {
+  for (std::size_t p = 0; p < 4; ++p) put_word(lines + p * 64, word_at(q + 4 * p));
+}
+
+}  // namespace tril::kern::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // TRIL_KERN_BLOCK_LINES_INL_H_

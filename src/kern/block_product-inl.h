@@ -1,0 +1,321 @@
+// Products of rounded rows with panels of blocks (block_format.h). There is no include guard: block_products.cpp includes
+// this once for each way to multiply, in a namespace of its own. TRIL_BLOCK_FOURS is 1 where the code is compiled for
+// instructions that add the products of four bytes to a word (AVX-512 VNNI, AVX-VNNI, ARM's dot product).
+//
+// Without them, x86 multiplies pairs of bytes: |u| q in 16 bits. Where u is small, the sums of several such pairs fit 16
+// bits (Format::whole_lines wide lines), and one instruction widens them and multiplies them by the scale. Sums may overflow
+// on the way if the offset is among them, since only the end counts modulo 2^16. Other processors widen each byte.
+
+/// How the lines of a format are multiplied.
+template <class Format>
+struct Style {
+  static constexpr bool narrow = Format::most <= 127;
+#if HWY_ARCH_X86
+  /// Sums in 16 bits.
+  static constexpr bool pairs = !TRIL_BLOCK_FOURS && narrow;
+  /// Wide lines are numbers with a sign, u - 128.
+  static constexpr bool has_sign = !TRIL_BLOCK_FOURS && !narrow;
+#else
+  static constexpr bool pairs = false, has_sign = TRIL_BLOCK_FOURS && !narrow;
+#endif
+  static constexpr std::size_t wide = Format::group / 4;                   ///< wide lines of a group
+  static constexpr std::size_t part = pairs ? Format::whole_lines : wide;  ///< summed before the scale
+  static constexpr int offset = has_sign ? 0 : Format::offset;             ///< that starts() subtract
+  static constexpr std::size_t groups = block_depth / Format::group;
+  static constexpr std::size_t half_bytes = Format::lines * 64;  ///< of a group for 16 columns
+  static_assert(Format::offset == 0 || part >= wide || has_sign, "the offset belongs to the whole group");
+};
+
+/// Four activations in every lane.
+HWY_INLINE ByteVec FourOf(const std::int8_t* q) {
+  std::int32_t four;
+  __builtin_memcpy(&four, q, sizeof four);
+  return hn::BitCast(Bytes(), hn::Set(Ints(), four));
+}
+
+/// sum + the products of a wide line and four activations, by column.
+template <class Format>
+HWY_INLINE IntVec AddWide(IntVec sum, ByteVec w, ByteVec x) {
+  [[maybe_unused]] const Ints d;
+  using Pairs = hn::Repartition<std::int16_t, Ints>;
+  [[maybe_unused]] const Pairs d16;
+#if TRIL_BLOCK_FOURS
+#if HWY_TARGET == HWY_AVX3
+  return IntVec{_mm512_dpbusd_epi32(sum.raw, w.raw, x.raw)};
+#elif HWY_TARGET == HWY_AVX2
+  return IntVec{_mm256_dpbusd_avx_epi32(sum.raw, w.raw, x.raw)};
+#else
+  return IntVec(vdotq_s32(sum.raw, vreinterpretq_s8_u8(w.raw), vreinterpretq_s8_u8(x.raw)));
+#endif
+#elif HWY_ARCH_X86
+  using V16 = hn::Vec<Pairs>;
+#if HWY_TARGET == HWY_AVX3
+  const auto multiply = [](ByteVec u, ByteVec q) HWY_ATTR { return V16{_mm512_maddubs_epi16(u.raw, q.raw)}; };
+#elif HWY_TARGET == HWY_AVX2
+  const auto multiply = [](ByteVec u, ByteVec q) HWY_ATTR { return V16{_mm256_maddubs_epi16(u.raw, q.raw)}; };
+#else
+  const auto multiply = [](ByteVec u, ByteVec q) HWY_ATTR { return V16{_mm_maddubs_epi16(u.raw, q.raw)}; };
+#endif
+  if constexpr (Style<Format>::pairs) {
+    auto sum16 = hn::Add(hn::BitCast(d16, sum), multiply(w, x));
+    __asm__(
+        ""
+        : "+x"(sum16.raw));  // otherwise GCC multiplies everything first, to add in a tree, and runs out of registers
+    return hn::BitCast(d, sum16);
+  } else {
+    const hn::Repartition<std::int8_t, Ints> d8;
+    const auto signed_w = hn::BitCast(d8, w);
+#if HWY_TARGET == HWY_AVX2
+    const ByteVec turned{_mm256_sign_epi8(x.raw, w.raw)};
+#elif HWY_TARGET == HWY_AVX3
+    const auto q = hn::BitCast(d8, x);
+    const ByteVec turned = hn::BitCast(Bytes(), hn::IfThenElse(hn::Lt(signed_w, hn::Zero(d8)), hn::Neg(q), q));
+#else
+    const ByteVec turned{_mm_sign_epi8(x.raw, w.raw)};
+#endif
+    sum = AddPairs(sum, hn::Set(d16, 1), multiply(hn::BitCast(Bytes(), hn::Abs(signed_w)), turned));
+    __asm__("" : "+x"(sum.raw));
+    return sum;
+  }
+#else
+  const hn::Repartition<std::uint16_t, Ints> u16;
+  const auto w16 = hn::BitCast(u16, w);
+  const auto x16 = hn::BitCast(d16, x);
+  const auto even = hn::BitCast(d16, hn::And(w16, hn::Set(u16, 255))), odd = hn::BitCast(d16, hn::ShiftRight<8>(w16));
+  sum = AddPairs(sum, hn::ShiftRight<8>(hn::ShiftLeft<8>(x16)), even);
+  return AddPairs(sum, hn::ShiftRight<8>(x16), odd);
+#endif
+}
+
+/// The wide lines of a group as AddWide takes them.
+template <class Format>
+HWY_INLINE void WideLines(const std::uint8_t* lines, ByteVec* wide) {
+  Format::unpack(lines, wide);
+  if constexpr (Style<Format>::has_sign)
+    for (std::size_t p = 0; p < Style<Format>::wide; ++p) wide[p] = hn::Xor(wide[p], hn::Set(Bytes(), 128));
+}
+
+/// total + s_g sum
+template <class Format>
+HWY_INLINE IntVec AddScaled(IntVec total, IntVec sum, IntVec scale) {
+  if constexpr (Style<Format>::pairs) {
+    const hn::Repartition<std::int16_t, Ints> d16;
+    return AddPairs(total, hn::BitCast(d16, sum), hn::BitCast(d16, scale));
+  } else {
+    return hn::Add(total, hn::Mul(sum, scale));
+  }
+}
+
+/// The sums of a section for one row and one vector of columns.
+template <class Format>
+struct SectionSum {
+  IntVec whole;
+  Vec single;
+
+  HWY_INLINE SectionSum() : whole(hn::Zero(Ints())), single(hn::Zero(Floats())) {}
+  HWY_INLINE void add(IntVec sum, const BlockScales& s, std::size_t g, std::size_t c) {
+    if constexpr (Format::has_whole_scales) {
+      whole = AddScaled<Format>(whole, sum, hn::Load(Ints(), s.whole[g] + c));
+    } else {
+      if constexpr (Style<Format>::pairs) sum = AddScaled<Format>(hn::Zero(Ints()), sum, hn::Set(Ints(), 0x10001));
+      single = hn::MulAdd(hn::ConvertTo(Floats(), sum), hn::Load(Floats(), s.single[g] + c), single);
+    }
+  }
+  /// Adds the section's product to c.
+  HWY_INLINE void finish(const BlockRow& row, const BlockScales& s, std::size_t at, float* c) const {
+    const Floats d;
+    Vec sum = single;
+    if constexpr (Format::has_whole_scales) sum = hn::Mul(hn::ConvertTo(d, whole), hn::Load(d, s.d + at));
+    if constexpr (Format::has_minimums) {
+      const hn::Repartition<std::int16_t, Ints> d16;
+      IntVec least = hn::Zero(Ints());
+      for (std::size_t j = 0; j < 4; ++j)
+        least = AddPairs(least, hn::BitCast(d16, hn::Set(Ints(), row.pairs[j])),
+                         hn::BitCast(d16, hn::Load(Ints(), s.least[j] + at)));
+      sum = hn::NegMulAdd(hn::ConvertTo(d, least), hn::Load(d, s.e + at), sum);
+    }
+    hn::StoreU(hn::MulAdd(sum, hn::Set(d, row.scale), hn::LoadU(d, c + at)), d, c + at);
+  }
+};
+
+/// A section of a panel.
+template <class Format>
+struct Section {
+  const std::uint8_t* at;
+  std::size_t groups;
+
+  const std::uint8_t* lines(std::size_t half) const {
+    return at + Format::header(groups) + half * groups * Style<Format>::half_bytes;
+  }
+  std::size_t bytes() const { return Format::header(groups) + 2 * groups * Style<Format>::half_bytes; }
+};
+
+/// Few rows: lines are unpacked as they are multiplied.
+template <class Format, std::size_t kRows>
+HWY_NOINLINE void FewRows(const BlockPanel& p) {
+  using S = Style<Format>;
+  const Ints d;
+  constexpr std::size_t ahead = 8 << 10;
+  const BlockRow* rows = p.rows;
+  Section<Format> section{p.panel, 0};
+  for (std::size_t k = 0; k < p.k; k += block_depth, rows += p.m, section.at += section.bytes()) {
+    section.groups = smaller(p.k - k, block_depth) / Format::group;
+    for (std::size_t i = 0; i < Format::header(section.groups); i += 64)
+      __builtin_prefetch(section.at + ahead + i, 0, 2);
+    BlockScales s;
+    Format::template scales<S::pairs>(section.at, section.groups, s);
+    for (std::size_t c = 0; c < 32; c += hn::Lanes(d)) {
+      const std::uint8_t* from = section.lines(c / 16) + c % 16 * 4;
+      SectionSum<Format> sums[kRows];
+      for (std::size_t g = 0; g < section.groups; ++g, from += S::half_bytes) {
+        if (c % 16 == 0)
+          for (std::size_t i = 0; i < S::half_bytes; i += 64) __builtin_prefetch(from + ahead + i, 0, 2);
+        ByteVec wide[S::wide];
+        WideLines<Format>(from, wide);
+#pragma GCC unroll 4
+        for (std::size_t r = 0; r < kRows; ++r) {
+          const std::int8_t* const q = rows[r].q + g * Format::group;
+          IntVec sum = hn::Set(d, rows[r].starts[g]);
+#pragma GCC unroll 8
+          for (std::size_t w = 0; w < S::wide; ++w) {
+            if (w > 0 && w % S::part == 0) sums[r].add(sum, s, g, c), sum = hn::Zero(d);
+            sum = AddWide<Format>(sum, wide[w], FourOf(q + 4 * w));
+          }
+          sums[r].add(sum, s, g, c);
+        }
+      }
+      for (std::size_t r = 0; r < kRows; ++r) sums[r].finish(rows[r], s, c, p.c + r * 32);
+    }
+  }
+}
+
+/// An unpacked section: the wide lines of all 32 columns.
+struct UnpackedSection {
+  alignas(64) std::uint8_t wide[block_depth / 4][32 * 4];
+  BlockScales scales;
+};
+
+template <class Format, std::size_t kRows, std::size_t kVecs>
+HWY_NOINLINE void RowsOfSection(const UnpackedSection& u, std::size_t groups, const BlockRow* rows, float* c) {
+  using S = Style<Format>;
+  const Ints d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t c0 = 0; c0 < 32; c0 += kVecs * lanes) {
+    SectionSum<Format> sums[kRows][kVecs];
+    for (std::size_t g = 0; g < groups; ++g) {
+      const std::size_t first = g * S::wide;
+      IntVec sum[kRows][kVecs];
+#pragma GCC unroll 8
+      for (std::size_t r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
+        for (std::size_t v = 0; v < kVecs; ++v) sum[r][v] = hn::Set(d, rows[r].starts[g]);
+      for (std::size_t begin = 0; begin < S::wide; begin += S::part) {
+#pragma GCC unroll 8
+        for (std::size_t w = 0; w < S::part; ++w) {
+          ByteVec wide[kVecs];
+#pragma GCC unroll 2
+          for (std::size_t v = 0; v < kVecs; ++v)
+            wide[v] = hn::Load(Bytes(), u.wide[first + begin + w] + (c0 + v * lanes) * 4);
+#pragma GCC unroll 8
+          for (std::size_t r = 0; r < kRows; ++r) {
+            const ByteVec x = FourOf(rows[r].q + (first + begin + w) * 4);
+#pragma GCC unroll 2
+            for (std::size_t v = 0; v < kVecs; ++v) sum[r][v] = AddWide<Format>(sum[r][v], wide[v], x);
+          }
+        }
+#pragma GCC unroll 8
+        for (std::size_t r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
+          for (std::size_t v = 0; v < kVecs; ++v) {
+            sums[r][v].add(sum[r][v], u.scales, g, c0 + v * lanes);
+            sum[r][v] = hn::Zero(d);
+          }
+      }
+    }
+    for (std::size_t r = 0; r < kRows; ++r)
+      for (std::size_t v = 0; v < kVecs; ++v) sums[r][v].finish(rows[r], u.scales, c0 + v * lanes, c + r * 32);
+  }
+}
+
+constexpr std::size_t kFewRows = 3;
+#if HWY_TARGET == HWY_AVX3
+constexpr std::size_t kMostRows = 6, kVecsAtOnce = 2;
+#else
+constexpr std::size_t kMostRows = 4, kVecsAtOnce = 2;
+#endif
+
+template <class Format, std::size_t kRows>
+void PartOfSection(std::size_t m, const UnpackedSection& u, std::size_t groups, const BlockRow* rows, float* c) {
+  if constexpr (kRows < kMostRows)
+    if (m > kRows) return PartOfSection<Format, kRows + 1>(m, u, groups, rows, c);
+  RowsOfSection<Format, kRows, kVecsAtOnce>(u, groups, rows, c);
+}
+
+/// Many rows: each section is unpacked once, and stays in the first-level cache.
+template <class Format>
+HWY_NOINLINE void ManyRows(const BlockPanel& p) {
+  using S = Style<Format>;
+  UnpackedSection u;
+  const BlockRow* rows = p.rows;
+  Section<Format> section{p.panel, 0};
+  for (std::size_t k = 0; k < p.k; k += block_depth, rows += p.m, section.at += section.bytes()) {
+    section.groups = smaller(p.k - k, block_depth) / Format::group;
+    Format::template scales<S::pairs>(section.at, section.groups, u.scales);
+    for (std::size_t c = 0; c < 32; c += hn::Lanes(Ints())) {
+      const std::uint8_t* from = section.lines(c / 16) + c % 16 * 4;
+      for (std::size_t g = 0; g < section.groups; ++g, from += S::half_bytes) {
+        ByteVec wide[S::wide];
+        WideLines<Format>(from, wide);
+        for (std::size_t w = 0; w < S::wide; ++w) hn::Store(wide[w], Bytes(), u.wide[g * S::wide + w] + c * 4);
+      }
+    }
+    for (std::size_t i = 0, n; i < p.m; i += n) {
+      n = smaller(p.m - i, kMostRows);
+      PartOfSection<Format, 1>(n, u, section.groups, rows + i, p.c + i * 32);
+    }
+  }
+}
+
+template <class Format, std::size_t kRows>
+void MultiplyRows(const BlockPanel& p) {
+  if constexpr (kRows <= kFewRows) {
+    if (p.m > kRows) return MultiplyRows<Format, kRows + 1>(p);
+    FewRows<Format, kRows>(p);
+  } else {
+    ManyRows<Format>(p);
+  }
+}
+
+template <class Format>
+void RoundRows(const RoundBlocks& b) {
+  using S = Style<Format>;
+  for (std::size_t k = 0; k < b.k; k += block_depth)
+    for (std::size_t i = 0; i < b.m; ++i) {
+      BlockRow& row = b.rows[k / block_depth * b.m + i];
+      row.scale = RoundSection(b.x + i * b.stride + k, smaller(b.k - k, block_depth), row.q);
+      for (std::size_t g = 0; g < S::groups; ++g) {
+        std::int32_t even = 0, odd = 0;  // of the lower and the upper 16 bits of a lane
+        for (std::size_t p = 0; p < Format::group; p += 4) {
+          const std::int8_t* const q = row.q + g * Format::group + p;
+          even += q[0] + q[1], odd += q[2] + q[3];
+        }
+        row.starts[g] = S::pairs ? static_cast<std::int32_t>((static_cast<std::uint32_t>(-S::offset * even) & 0xffffU) |
+                                                             static_cast<std::uint32_t>(-S::offset * odd) << 16)
+                                 : -S::offset * (even + odd);
+        if constexpr (Format::has_minimums) {
+          const auto sum = static_cast<std::uint32_t>(even + odd);
+          row.pairs[g / 2] = static_cast<std::int32_t>(g % 2 ? static_cast<std::uint32_t>(row.pairs[g / 2]) | sum << 16
+                                                             : sum & 0xffffU);
+        }
+      }
+    }
+}
+
+void MultiplyPanel(const BlockPanel& p) {
+  for (std::size_t i = 0; i < p.m * 32; ++i) p.c[i] = 0;
+  WithFormat(p.format, [&](auto format) { MultiplyRows<decltype(format), 1>(p); });
+}
+
+void RoundPanelRows(const RoundBlocks& b) {
+  WithFormat(b.format, [&](auto format) { RoundRows<decltype(format)>(b); });
+}

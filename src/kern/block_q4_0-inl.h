@@ -1,0 +1,40 @@
+// Q4_0: y = d (u - 8), u in 4 bits. A section of a panel: d [groups][32 columns], f16; the lines of UnpackHalves. Value i
+// of a file's block is in the lower, i + 16 in the upper half of byte i, which is already the order of a line.
+#if defined(TRIL_KERN_BLOCK_Q4_0_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRIL_KERN_BLOCK_Q4_0_INL_H_
+#undef TRIL_KERN_BLOCK_Q4_0_INL_H_
+#else
+#define TRIL_KERN_BLOCK_Q4_0_INL_H_
+#endif
+
+#include "kern/block_lines-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tril::kern::HWY_NAMESPACE {
+
+struct Q4_0Blocks {
+  static constexpr std::size_t values = 32, bytes = 18;  ///< of a block in a file
+  static constexpr std::size_t group = 32, lines = 4;    ///< values with one scale; lines of 64 bytes for them
+  static constexpr int offset = 8, most = 15;            ///< o, and the largest u
+  static constexpr std::size_t whole_lines = 8;          ///< wide lines whose sums of pairs fit 16 bits
+  static constexpr bool has_whole_scales = false, has_minimums = false;
+  static constexpr std::size_t header(std::size_t groups) { return groups * 64; }
+  static bool is_finite(const std::uint8_t* block) { return is_finite_half(block); }
+
+  static void pack(const std::uint8_t* block, std::size_t g, std::size_t c, std::uint8_t* head, std::uint8_t* to) {
+    std::memcpy(head + g * 64 + c * 2, block, 2);
+    pack_halves(block + 2, to);
+  }
+  template <bool kPairs>
+  static HWY_INLINE void scales(const std::uint8_t* head, std::size_t groups, BlockScales& s) {
+    for (std::size_t g = 0; g < groups; ++g)
+      ForColumns([&](std::size_t c)
+                     HWY_ATTR { hn::Store(HalvesAt(head + g * 64 + c * 2), Floats(), s.single[g] + c); });
+  }
+  static HWY_INLINE void unpack(const std::uint8_t* from, ByteVec* wide) { UnpackHalves(from, wide); }
+};
+
+}  // namespace tril::kern::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // TRIL_KERN_BLOCK_Q4_0_INL_H_
