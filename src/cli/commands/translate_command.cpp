@@ -50,6 +50,10 @@ Fields fields_of(TranslateOptions& o) {
       .value_name("FILE")
       .free_to_change();
   add_language_fields(f, o.source_language, o.target_language);
+  f.add("languages", &o.languages,
+        "source and target language of a model of one pair, if neither its files nor its name state them: en:de; for a "
+        "model with tags, en:-")
+      .value_name("FROM:TO");
   add_split_fields(f, o.split);
   f.add("target-prefix", &o.target_prefix,
         "file with the beginning of each translation, one line per line of text, possibly empty; after a final space a "
@@ -172,7 +176,7 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   const Passage passage = passage_of(o.corpus, o.input, o.target_prefix);
   if (!together && !o.documents.any()) check_output(o.output);
   const StopSignal stop;
-  const LoadedModel loaded(o.decoding);
+  const LoadedModel loaded(o.decoding, nullptr, o.languages);
   const std::unique_ptr<model::Model>& model = loaded.model;
   check_kind(fields, *model);
   if (together && o.prompt.context > 0)

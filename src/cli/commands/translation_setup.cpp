@@ -7,6 +7,7 @@
 #include "cli/commands/document_job.h"
 #include "cli/commands/shortlist_option.h"
 #include "cli/options/assumed_language.h"
+#include "cli/options/language_pair.h"
 #include "cli/options/line_sources.h"
 #include "decode/models/model_languages.h"
 #include "decode/models/target_language.h"
@@ -56,13 +57,23 @@ void add_translation_rules(Fields& f) {
     f.excludes("mbr", ranks, "samples are ranked only by their similarity to the others");
 }
 
-LoadedModel::LoadedModel(const DecodingOptions& o, std::shared_ptr<const Tokenizer> given)
+namespace {
+
+// The languages of a model of one pair: as the option states them, or else as the model does.
+StatedLanguages pair_of_model(const model::ModelSource& source, const model::Model& model, const Tokenizer& tokenizer,
+                              const std::string& languages) {
+  if (!languages.empty()) return stated_pair(languages, tokenizer, model.has_encoder(), "--languages");
+  return model.has_encoder() && source.has_tokenizer() ? model_languages(source) : tokenizer.stated_languages();
+}
+
+}  // namespace
+
+LoadedModel::LoadedModel(const DecodingOptions& o, std::shared_ptr<const Tokenizer> given, const std::string& languages)
     : source(model::ModelSource::open(o.model)),
       model(load_model(source, o)),
       tokenizer(given ? std::move(given) : source.tokenizer()),
       published(published_generation(source)),
-      stated(model->has_encoder() && source.has_tokenizer() ? model_languages(source) : tokenizer->stated_languages()) {
-}
+      stated(pair_of_model(source, *model, *tokenizer, languages)) {}
 
 namespace {
 

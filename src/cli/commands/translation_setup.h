@@ -32,6 +32,7 @@ struct TranslationSetup {
   bool replace_unknowns = false;
   std::vector<std::string> shortlist;
   std::string source_language, target_language;
+  std::string languages;  ///< of a model of one pair, "en:de"; "": as its files or its name state
   TermOptions terms;
   PromptOptions prompt;
   SplitLineOptions split;
@@ -50,7 +51,9 @@ void add_translation_rules(Fields& f);
 struct LoadedModel {
   /// Opens and loads the model of the options. Warns of generation defaults that are not supported.
   /// @param tokenizer  in place of the model's own; null: that
-  explicit LoadedModel(const DecodingOptions& o, std::shared_ptr<const Tokenizer> tokenizer = nullptr);
+  /// @param languages  of TranslationSetup
+  explicit LoadedModel(const DecodingOptions& o, std::shared_ptr<const Tokenizer> tokenizer = nullptr,
+                       const std::string& languages = "");
 
   model::ModelSource source;
   std::unique_ptr<model::Model> model;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "cli/options/language_pair.h"
 #include "serve/engine/models.h"
 
 namespace tril::cli {
@@ -48,13 +49,11 @@ LanguagePair language_pair(const std::string& text) {
     if (std::none_of(languages.list.begin(), languages.list.end(), [](const std::string& c) { return c.empty(); }))
       return languages;
   }
-  const bool sound = text.find('=') != std::string::npos && !model.empty() && colon != std::string::npos && colon > 0 &&
-                     colon + 1 < pair.size() && pair.find(':', colon + 1) == std::string::npos &&
-                     pair.find_first_of(" \t") == std::string::npos;
-  if (!sound)
+  const std::optional<StatedLanguages> stated = language_pair_in(pair);
+  if (text.find('=') == std::string::npos || model.empty() || !stated)
     fail_usage("--languages", fmt::format("expected NAME=FROM:TO, got \"{}\"", printable(text)),
                "for example de=en:de: model de translates from en into de; a language model has a list: lm=en,de,fr");
-  return {model, pair.substr(0, colon), pair.substr(colon + 1)};
+  return {model, stated->source, stated->target, {}};
 }
 
 }  // namespace

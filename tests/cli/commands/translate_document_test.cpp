@@ -52,6 +52,27 @@ TEST_F(TranslateDocument, EveryFormatKeepsItsForm) {
   }
 }
 
+// A model whose files and name do not state its languages.
+TEST_F(TranslateDocument, LanguagesAreStated) {
+  const std::string path = folder->write("x.xlf",
+                                         "<xliff version='1.2'><file source-language='en'><body><trans-unit><source>a "
+                                         "dog runs</source></trans-unit></body>"
+                                         "</file></xliff>");
+  const auto run = [&](const std::string& languages, const std::string& to, int code) {
+    const Ran ran = translate({path, "--to", to, "--languages", languages, "-b", "1"}, "");
+    EXPECT_EQ(ran.code, code) << ran.err;
+    return ran.err;
+  };
+  run("en:de", "de", 0);
+  EXPECT_TRUE(contains(file_text(folder->at("x.de.xlf")), "target-language=", "de", "<target"));
+  EXPECT_TRUE(contains(run("fr:de", "de", 1), "x.xlf", "\"en\"", "\"fr\""));
+  EXPECT_TRUE(contains(run("en:de", "fr", 2), "--to", "\"de\"", "\"fr\""));
+  EXPECT_TRUE(contains(run("en", "de", 2), "--languages", "FROM:TO", "\"en\""));
+  EXPECT_TRUE(contains(run("en:de:fr", "de", 2), "--languages", "FROM:TO"));
+  EXPECT_TRUE(contains(run("english:de", "de", 2), "--languages", "for English it is en"));
+  EXPECT_TRUE(contains(run("en:-", "de", 2), "--languages", "\"-\""));
+}
+
 TEST_F(TranslateDocument, ALongSentenceIsCutAtClauses) {
   std::string long_sentence = "the dog";  // about three times the model's 64 positions
   for (int i = 0; i < 100; ++i) long_sentence += i % 10 == 9 ? ", the ball" : " and a dog";
