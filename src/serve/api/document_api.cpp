@@ -119,7 +119,7 @@ void translate_file(Service& service, const CallPtr& call) {
   if (service.documents().limits().most_bytes == 0)
     throw HttpError(403, "Files translation are disabled on this server.");
   static const Json properties = file_schema()["properties"];
-  FileForm form = read_file_form(call->request, "file");
+  FileForm form = read_file_form(call->request);
   Json body = json_of_form(form.fields, properties);
   FileRequest request = read_request<FileRequest>(body, call->warnings, {"terminology", "secret"});
   DocumentTask task{.name = form.name,

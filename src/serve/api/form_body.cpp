@@ -206,10 +206,16 @@ std::string base_name(std::string_view name) {
 
 }  // namespace
 
-FileForm read_file_form(const HttpRequest& request, const std::string& field) {
+void check_is_multipart(const HttpRequest& request) {
+  if (!is_multipart(request.header("content-type").value_or("")))
+    throw HttpError(415,
+                    fmt::format("expected a form of type {} with a file in its field {}", multipart_form, file_field));
+}
+
+FileForm read_file_form(const HttpRequest& request) {
+  const std::string field = file_field;
+  check_is_multipart(request);
   const std::string type = request.header("content-type").value_or("");
-  if (!is_multipart(type))
-    throw HttpError(415, fmt::format("expected a form of type {} with a file in its field {}", multipart_form, field));
   FileForm form{.fields = fields_of_address(request), .name = {}, .bytes = {}};
   const auto count = [&](std::size_t bytes) {
     form.field_bytes += bytes;

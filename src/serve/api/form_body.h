@@ -55,13 +55,15 @@ struct FileForm {
   std::size_t field_bytes = 0;  ///< of the names and values of the fields
 };
 inline constexpr std::size_t most_field_bytes = std::size_t{64} << 10;  ///< FileForm::field_bytes
-/// @param field  the file's name in the form
+inline constexpr const char* file_field = "file";                       ///< the file's name in the form
 /// @throws HttpError: 415 if the body is not a multipart form, 400 if it is malformed or does not have this file, and no other, 413 if
 ///         the fields have more than most_field_bytes
-FileForm read_file_form(const HttpRequest& request, const std::string& field);
+FileForm read_file_form(const HttpRequest& request);
 
 /// Whether the content type is that of a form that may have files.
 bool is_multipart(std::string_view content_type);
+/// @throws HttpError (415) for any other body
+void check_is_multipart(const HttpRequest& request);
 
 /// The form as JSON. All values of a form are texts: those of fields that `properties` (of schema_of()) declares as
 /// numbers, booleans or objects are converted if possible. A repeated name becomes a list.

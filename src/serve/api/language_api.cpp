@@ -1,5 +1,5 @@
 // The routes that LibreTranslate's clients query first:
-//   GET /languages   POST /detect   GET /frontend/settings
+//   GET or POST /languages   POST /detect   GET /frontend/settings
 #include <algorithm>
 #include <cmath>
 
@@ -71,22 +71,22 @@ Json guesses_of(const LanguageDetector& detector, const std::string& text) {
 }  // namespace
 
 void Service::add_language_routes() {
-  routes_.push_back({.method = "GET",
-                     .path = "/languages",
-                     .summary =
-                         "Which languages can be translated into which; names are in the language of ?locale= or "
-                         "of Accept-Language",
-                     .request_schema = nullptr,
-                     .response = "a list of languages with their targets, also those through pivots; und stands for "
-                                 "the source of a model that "
-                                 "does not state its source language",
-                     .handle =
-                         [this](const CallPtr& call) {
-                           call->send(languages_of(models_, options_.pivots, locale_of(call->request)));
-                         },
-                     .errors = ErrorStyle::libretranslate,
-                     .who = Route::Who::anybody});
-
+  for (const char* method : {"GET", "POST"})  // Argos Translate's client posts
+    routes_.push_back({.method = method,
+                       .path = "/languages",
+                       .summary =
+                           "Which languages can be translated into which; names are in the language of ?locale= or "
+                           "of Accept-Language",
+                       .request_schema = nullptr,
+                       .response = "a list of languages with their targets, also those through pivots; und stands for "
+                                   "the source of a model that "
+                                   "does not state its source language",
+                       .handle =
+                           [this](const CallPtr& call) {
+                             call->send(languages_of(models_, options_.pivots, locale_of(call->request)));
+                           },
+                       .errors = ErrorStyle::libretranslate,
+                       .who = Route::Who::anybody});
   routes_.push_back({.method = "POST",
                      .path = "/detect",
                      .summary = "Detects the language of a text, among those that the models read",

@@ -246,6 +246,10 @@ void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) 
 // A request that its headers disqualify is refused at once, however large the body is. Until a large body has been
 // searched for a key, its client is identified by address.
 void Service::take(const CallPtr& call, const Route& route) {
+  // Of an upload that judge_upload() refuses, only a part has arrived: its key may be missing, but its type is known.
+  if (route.takes_file &&
+      call->request.header("content-length").value_or("0") != std::to_string(call->request.body.size()))
+    check_is_multipart(call->request);
   const auto keys = keys_now();
   const bool wants_key = !keys->api.empty() || !keys->admin.empty();
   const std::string key = key_of_head(call->request, route.errors);
@@ -278,6 +282,7 @@ UploadJudgement Service::judge_upload(const HttpRequest& arrived) const {
   try {
     const Route& route = route_of(arrived);
     check_origin(arrived, options_.origins);
+    check_is_multipart(arrived);
     if (draining_ && route.who != Route::Who::anybody) return UploadJudgement::refuse;
     const auto keys = keys_now();
     std::string key = key_of_head(arrived, route.errors);

@@ -76,7 +76,7 @@ std::string check_languages(const Service& service, const UploadRequest& d) {
 
 void take_document(Service& service, const CallPtr& call) {
   static const Json properties = upload_schema()["properties"];
-  FileForm form = read_file_form(call->request, "file");
+  FileForm form = read_file_form(call->request);
   Json fields = json_of_form(form.fields, properties);
   fields.erase(std::string(key_field(ErrorStyle::deepl)));
   const auto d = read_request<UploadRequest>(fields, call->warnings);

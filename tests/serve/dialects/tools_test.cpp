@@ -65,6 +65,15 @@ TEST_F(Tools, WeblateAsksLibreTranslateAndGoogle) {
       "tlh"));
 }
 
+// argostranslate.apis.LibreTranslateAPI sends a form to every route.
+TEST_F(Tools, ArgosTranslateAsksLibreTranslate) {
+  EXPECT_EQ(request("POST", "/languages", "api_key=secret", form_type)[0]["code"], "de");
+  EXPECT_EQ(
+      request("POST", "/translate", "q=a+dog+runs&source=en&target=de&api_key=secret", form_type)["translatedText"],
+      best("a dog runs"));
+  EXPECT_EQ(request("POST", "/detect", "q=We+went+home+early.&api_key=secret", form_type)[0]["language"], "en");
+}
+
 TEST_F(Tools, WeblateAsksMicrosoft) {
   const std::string key = "Authorization: Bearer secret\r\n";
   EXPECT_TRUE(request("GET", "/languages?api-version=3.0", "", key)["translation"].contains("de"));
