@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "base/progress.h"
 #include "cli/io/directory_watch.h"
 #include "cli/io/standard_output.h"
@@ -66,8 +67,8 @@ class Watching {
       if (sentences < 0) return;
       const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
       told["translation"] = plan.output, told["sentences"] = sentences, told["seconds"] = taken.count();
-      spdlog::info("{}: {} sentences, {:.1f} s, to {}", plan.input, format_count(sentences), taken.count(),
-                   plan.output);
+      spdlog::info("{}: {} {}, {:.1f} s, to {}", printable(plan.input, 400), format_count(sentences),
+                   sentences == 1 ? "sentence" : "sentences", taken.count(), printable(plan.output, 400));
       // If it changed meanwhile, its translation is marked as older, so that also a later run translates it again.
       std::error_code ignored;
       if (stamp_of(source) != before) fs::last_write_time(target, before->time - std::chrono::seconds(1), ignored);

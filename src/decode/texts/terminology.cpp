@@ -64,7 +64,8 @@ std::shared_ptr<const terms::TermMatcher> read_terminology(const std::string& pa
     const std::size_t tab = line.find('\t');
     const auto where = [&] { return fmt::format("{}:{}", reader.name(), reader.line_number()); };
     if (tab == std::string::npos)
-      fail(where(), fmt::format("expected \"source phrase<TAB>target phrase\", got \"{}\"", printable(line)));
+      fail(where(), fmt::format("expected \"source phrase<TAB>target phrase\", got \"{}\"", printable(line, 80)),
+           "write one pair a line; `glossary` reads files of other forms (.tbx, .csv)");
     entries.push_back({line.substr(0, tab), line.substr(tab + 1), terms::Match::exact, reader.line_number()});
     if (trim(entries.back().source).empty() || trim(entries.back().target).empty())
       fail(where(), "a phrase is empty", "write \"source phrase<TAB>target phrase\"");
