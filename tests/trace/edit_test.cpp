@@ -169,6 +169,19 @@ TEST(Edit, APatchCarriesTheOtherTextOn) {
                        "patch one token"));
 }
 
+// Edits leave nothing behind in the model, also when one of them fails halfway.
+TEST(Edit, TheNextPassIsUntouched) {
+  for (const char* name : {"gpt2", "marian"}) {
+    SCOPED_TRACE(name);
+    const auto m = golden(name);
+    const Input input = input_of(*m);
+    const std::vector<float> before = run_pass(*m, input).logits;
+    EXPECT_NE(traced(*m, input, {"*"}, {"decoder.0=skip", "*.mask=all", "*.scores=uniform"}).outcome.logits, before);
+    EXPECT_NE(error_of([&] { traced(*m, input, {}, {"*.self.scores=uniform", "decoder.1.output[0]=zero"}); }), "");
+    EXPECT_EQ(run_pass(*m, input).logits, before);
+  }
+}
+
 TEST(Edit, TheMeanIsThatOverTokens) {
   const auto m = golden("gpt2");
   const Trace plain = traced(*m, input_of(*m), {"decoder.0.self.heads"}).trace;
