@@ -60,7 +60,7 @@ HWY_INLINE IntVec AddWide(IntVec sum, ByteVec w, ByteVec x) {
     auto sum16 = hn::Add(hn::BitCast(d16, sum), multiply(w, x));
     __asm__(
         ""
-        : "+x"(sum16.raw));  // otherwise GCC multiplies everything first, to add in a tree, and runs out of registers
+        : "+v"(sum16.raw));  // otherwise GCC multiplies everything first, to add in a tree, and runs out of registers
     return hn::BitCast(d, sum16);
   } else {
     const hn::Repartition<std::int8_t, Ints> d8;
@@ -74,7 +74,7 @@ HWY_INLINE IntVec AddWide(IntVec sum, ByteVec w, ByteVec x) {
     const ByteVec turned{_mm_sign_epi8(x.raw, w.raw)};
 #endif
     sum = AddPairs(sum, hn::Set(d16, 1), multiply(hn::BitCast(Bytes(), hn::Abs(signed_w)), turned));
-    __asm__("" : "+x"(sum.raw));
+    __asm__("" : "+v"(sum.raw));
     return sum;
   }
 #else
