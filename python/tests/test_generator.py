@@ -19,9 +19,12 @@ def test_results_are_those_of_the_program(generator, language_model, program):
     ):
         told = [json.loads(line)["generations"] for line in program(*common, *flags).splitlines()]
         found = generator.generate(PROMPTS, scores=True, **options)
-        assert [[(h.text, h.score, h.log_prob) for h in g.hypotheses] for g in found] == [
-            [(h["text"], h["score"], h["log_prob"]) for h in one] for one in told
-        ]
+        for one, g in zip(told, found, strict=True):
+            assert [h.text for h in g.hypotheses] == [h["text"] for h in one]
+            # Float32 products depend on how many rows are multiplied at once, on some processors in the last digit.
+            assert [(h.score, h.log_prob) for h in g.hypotheses] == [
+                (pytest.approx(h["score"], abs=1e-5), pytest.approx(h["log_prob"], abs=1e-5)) for h in one
+            ]
 
 
 def test_probabilities_of_tokens(generator):

@@ -31,10 +31,12 @@ def test_scores_and_tokens_are_those_of_the_program(translator, texts, model, pr
     for line, t in zip(map(json.loads, out.splitlines()), found):
         assert len(t.hypotheses) == 3
         for told, h in zip(line["translations"], t.hypotheses):
-            assert (h.text, h.score, h.log_prob) == (told["text"], told["score"], told["log_prob"])
+            assert h.text == told["text"]
+            # Float32 products depend on how many rows are multiplied at once, on some processors in the last digit.
+            assert (h.score, h.log_prob) == (pytest.approx(told["score"], abs=1e-5), pytest.approx(told["log_prob"], abs=1e-5))
             assert h.tokens == told["pieces"] and h.source_tokens == told["source_pieces"]
             assert h.attention.shape == (len(h.ids), len(h.source_ids))
-            assert numpy.array_equal(h.attention, numpy.array(told["alignment"], dtype=numpy.float32))
+            assert numpy.allclose(h.attention, numpy.array(told["alignment"], dtype=numpy.float32), atol=1e-5)
 
 
 def test_a_text_gives_a_translation_and_a_list_gives_a_list(translator, texts):
