@@ -2,7 +2,7 @@
 # Copies the libraries that a program is linked with, the C library and the loader among them, and the terms of their packages.
 #   copy_libraries.sh PROGRAM LIBRARIES TERMS [SMALLER]
 # The file names in LIBRARIES are those by which programs ask for them. TERMS gets a file for each package. A file of the folder
-# SMALLER is taken instead of the library of its name (trim_icu.sh makes one).
+# SMALLER is taken instead of the library of its name.
 set -eu
 program=$1 libraries=$2 terms=$3 smaller=${4-}
 mkdir -p "$libraries" "$terms"

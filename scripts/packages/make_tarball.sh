@@ -16,7 +16,11 @@ tree=$scratch/$name
 doc=$tree/share/doc/tril
 
 mkdir -p "$tree/bin" "$doc"
-sh scripts/trim_icu.sh "$scratch/smaller"
+# ICU's data as a shared library, for the libraries of ICU that the system has.
+sh scripts/trim_icu.sh "$scratch/trimmed"
+data=libicudata.so.$(pkg-config --modversion icu-uc | cut -d. -f1)
+mkdir "$scratch/smaller"
+${CC:-cc} -shared -nostdlib -Wl,-soname,"$data" -Wl,--whole-archive "$scratch/trimmed/libicudata.a" -o "$scratch/smaller/$data"
 sh scripts/packages/copy_libraries.sh "$program" "$tree/lib/tril" "$doc/licenses" "$scratch/smaller"
 strip -o "$tree/lib/tril/tril" "$program"
 install -m 755 scripts/packages/launcher.sh "$tree/bin/tril"
