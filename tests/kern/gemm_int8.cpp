@@ -57,7 +57,15 @@ struct Weight {
   }
   double error;  // of the worst value
 
-  QuantizedRight right() const { return {n, k, bits, values.data(), multipliers.data(), scales.data(), sums.data()}; }
+  QuantizedRight right() const {
+    return {.n = n,
+            .k = k,
+            .bits = bits,
+            .values = values.data(),
+            .multipliers = multipliers.data(),
+            .scales = scales.data(),
+            .sums = sums.data()};
+  }
 };
 
 struct Size {
