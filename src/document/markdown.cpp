@@ -150,7 +150,7 @@ class MarkdownReader {
   }
 
   bool is_setext(const MarkdownLine& l, std::string_view rest) const {
-    return !paragraph_.empty() && !l.item && rest.find_first_not_of("-") == std::string_view::npos;
+    return !paragraph_.empty() && !l.item && rest.find_first_not_of('-') == std::string_view::npos;
   }
   // Columns beyond the text of the innermost item.
   std::size_t relative(std::size_t column, std::size_t indent) const {
@@ -184,14 +184,17 @@ class MarkdownReader {
     block(l, text);
   }
 
+  // The line under a heading.
+  bool is_underline(std::string_view text) const {
+    return !paragraph_.empty() && (text.find_first_not_of("= \t") == std::string_view::npos ||
+                                   text.find_first_not_of("- \t") == std::string_view::npos);
+  }
+
   void block(const MarkdownLine& l, std::string_view text) {
     if (const std::size_t fence = fence_size(text)) {
       end_paragraph();
       fence_ = fence, fence_sign_ = text[0];
-    } else if (!paragraph_.empty() && (text.find_first_not_of("= \t") == std::string_view::npos ||
-                                       text.find_first_not_of("- \t") == std::string_view::npos)) {
-      end_paragraph();  // the line under a heading
-    } else if (is_rule(text)) {
+    } else if (is_underline(text) || is_rule(text)) {
       end_paragraph();
     } else if (text.find_first_not_of('#') <= 6 && text[0] == '#' && is_blank(text[text.find_first_not_of('#')])) {
       end_paragraph();

@@ -329,9 +329,7 @@ class MarkdownInlines {
     for (std::size_t i = 0; i < end; ++i)
       if (text[i] == '(')
         ++open;
-      else if (text[i] == ')' && --open < 0)
-        end = i;
-      else if (text[i] == ']' || text[i] == '[')
+      else if ((text[i] == ')' && --open < 0) || text[i] == ']' || text[i] == '[')
         end = i;
     while (end > 0 && std::string_view(".,:;!?'_~").find(text[end - 1]) != std::string_view::npos) --end;
     if (end < 8) return false;

@@ -22,7 +22,7 @@ class OfficePartReader {
         continue;
       }
       add_alternative_texts(n);
-      const auto content = paragraph_at(n);
+      auto content = paragraph_at(n);
       if (!content) {
         ++n;
         continue;

@@ -50,10 +50,11 @@ std::unique_ptr<Document> read_properties(std::string text) {
     at = std::min(bytes.find_first_not_of(" \t\f\r\n", at), bytes.size());
     if (at == bytes.size()) break;
     const bool comment = bytes[at] == '#' || bytes[at] == '!';
-    std::size_t key = at, end = at;
+    std::size_t key = at;
     while (key < bytes.size() && !comment && std::string_view("=: \t\f\r\n").find(bytes[key]) == std::string_view::npos)
       key += bytes[key] == '\\' ? 2 : 1;
-    for (end = comment ? at : std::min(key, bytes.size()); end < bytes.size() && !is_line_end(end); ++end)
+    std::size_t end = comment ? at : std::min(key, bytes.size());
+    for (; end < bytes.size() && !is_line_end(end); ++end)
       if (bytes[end] == '\\' && !comment) end += bytes.substr(end + 1, 2) == "\r\n" ? 2 : 1;
     end = std::min(end, bytes.size());
     if (!comment && key < end) {

@@ -54,7 +54,7 @@ void SegmentBuilder::character(Range raw, std::string_view text, bool is_spellin
   pieces_.back().spelled = is_spelling;
 }
 
-void SegmentBuilder::open(Range raw, std::string name) {
+void SegmentBuilder::open(Range raw, std::string_view name) {
   add(Piece::open, raw, name);
 }
 void SegmentBuilder::close(Range raw, std::string_view name, std::string_view written) {

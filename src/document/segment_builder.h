@@ -49,7 +49,7 @@ class SegmentBuilder {
   /// A reference or an escape, and the text that it means. @param is_spelling  the file prefers to spell the text this way
   void character(Range raw, std::string_view text, bool is_spelling = true);
   /// The tags of a pair. A tag without its counterpart becomes a point.
-  void open(Range raw, std::string name);
+  void open(Range raw, std::string_view name);
   /// @param written  its bytes in a translation; "": as they are
   void close(Range raw, std::string_view name, std::string_view written = {});
   void point(Range raw);

@@ -77,8 +77,7 @@ std::string source_of(const pugi::xml_document& file, const DocumentOptions& opt
   if (!options.source_language.empty()) return options.source_language;
   for (const pugi::xml_node part : file.document_element().children())
     if (local_name(part.name()) == "header")
-      if (const std::string stated = part.attribute("srclang").value(); !stated.empty() && stated != "*all*")
-        return stated;
+      if (std::string stated = part.attribute("srclang").value(); !stated.empty() && stated != "*all*") return stated;
   fail_usage(options.where, "it names no source language", "name the language to translate from");
 }
 

@@ -18,7 +18,7 @@ std::string attribute(const pugi::xml_node& node, const char* name) {
 // The first of the attributes that an element has.
 std::string first_of(const pugi::xml_node& node, std::initializer_list<const char*> names) {
   for (const char* const name : names)
-    if (const std::string value = attribute(node, name); !value.empty()) return value;
+    if (std::string value = attribute(node, name); !value.empty()) return value;
   return "";
 }
 
@@ -75,9 +75,7 @@ class XliffReader {
     for (const pugi::xml_node element : parent.children()) {
       const std::string_view name = local_name(element.name());
       if (name == "file" && !is_version_2_) languages_of(element, "source-language", "target-language");
-      if (is_version_2_ && name == "segment")
-        unit(element);
-      else if (!is_version_2_ && name == "trans-unit")
+      if (name == (is_version_2_ ? "segment" : "trans-unit"))
         unit(element);
       else if (name == "file" || name == "body" || name == "group" || name == "unit")
         walk(element);

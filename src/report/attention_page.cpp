@@ -98,10 +98,12 @@ class Picture {
     const auto& [x, y, cell, weights, masked, keys, title] = m;
     const float top = std::max(1e-9f, *std::max_element(weights.begin(), weights.end()));
     std::string lines;
-    for (std::size_t i = 0; i < masked.size(); ++i)
+    for (std::size_t i = 0; i < masked.size(); ++i) {
+      const std::size_t column = i % keys, row = i / keys;
       if (masked[i] != 0)
-        fmt::format_to(std::back_inserter(lines), "M{:g} {:g}l{:g} -{:g}", static_cast<double>(i % keys) * cell,
-                       static_cast<double>(i / keys + 1) * cell, cell, cell);
+        fmt::format_to(std::back_inserter(lines), "M{:g} {:g}l{:g} -{:g}", static_cast<double>(column) * cell,
+                       static_cast<double>(row + 1) * cell, cell, cell);
+    }
     std::array<std::string, shades + 1> paths;
     for (std::size_t i = 0; i < weights.size(); ++i) {
       const std::size_t column = i % keys, row = i / keys;

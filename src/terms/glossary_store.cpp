@@ -75,7 +75,7 @@ void GlossaryStore::load() {
   std::vector<StoredFile> files;
   std::set<std::string> groups;  // that have a file of their own
   for (const auto& file : std::filesystem::directory_iterator(directory_, error)) {
-    const std::filesystem::path path = file.path();
+    const std::filesystem::path& path = file.path();
     if (path.extension() != ".json") continue;
     try {
       files.push_back(read_checked(path.string(), path.stem().string()));

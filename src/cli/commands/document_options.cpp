@@ -24,7 +24,7 @@ std::vector<std::string> names_in(const std::string& list) {
 }
 
 std::string separator_named(const std::string& name) {
-  const std::string s = name == "tab" || name == "\\t" ? "\t" : name;
+  std::string s = name == "tab" || name == "\\t" ? "\t" : name;
   if (s.size() != 1 || s == "\"" || s == "\n" || s == "\r")
     fail_usage("--separator", fmt::format("expected one character, or tab, got \"{}\"", printable(name, 20)));
   return s;

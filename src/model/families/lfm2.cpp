@@ -48,7 +48,8 @@ void read_mixers(ConfigReader& reader, LlamaLikeConfig& k) {
 }  // namespace
 
 std::int64_t adjusted_lfm2_width(std::int64_t given, double factor, std::int64_t multiple) {
-  const auto width = static_cast<std::int64_t>(factor * static_cast<double>(2 * given / 3));
+  const std::int64_t two_thirds = 2 * given / 3;
+  const auto width = static_cast<std::int64_t>(factor * static_cast<double>(two_thirds));
   return (width + multiple - 1) / multiple * multiple;
 }
 
