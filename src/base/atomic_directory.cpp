@@ -133,7 +133,8 @@ void write_directory(const std::string& named, const std::string& last,
   } catch (const fs::filesystem_error& error) {
     fail(printable(path, 400), "cannot write the directory: " + error.code().message());
   } catch (const Error& error) {
-    const auto in_place = [&](const std::string& text) { return renamed(text, beside.path(), path); };
+    const auto shown = [](const std::string& text) { return printable(text, std::string::npos); };
+    const auto in_place = [&](const std::string& text) { return renamed(text, shown(beside.path()), shown(path)); };
     throw Error(error.kind(), in_place(error.where()), in_place(error.message()), in_place(error.hint()));
   }
 }

@@ -8,6 +8,12 @@
 namespace tril {
 namespace {
 
+// Names of files and words from them may hold line breaks and other control characters, which would garble a log.
+std::string in_one_line(std::string text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
+  return plain ? text : printable(text, std::string::npos);
+}
+
 std::string join(const std::string& where, const std::string& message, const std::string& hint) {
   std::string text = where.empty() ? message : where + ": " + message;
   if (!hint.empty()) text += "; " + hint;
@@ -50,8 +56,9 @@ struct Error::Parts {
 };
 
 Error::Error(ErrorKind kind, std::string where, std::string what, std::string hint)
-    : std::runtime_error(join(where, what, hint)),
-      parts_(std::make_shared<const Parts>(Parts{kind, std::move(where), std::move(what), std::move(hint)})) {}
+    : std::runtime_error(in_one_line(join(where, what, hint))),
+      parts_(std::make_shared<const Parts>(
+          Parts{kind, in_one_line(std::move(where)), in_one_line(std::move(what)), in_one_line(std::move(hint))})) {}
 Error::Error(const Error&) noexcept = default;
 Error& Error::operator=(const Error&) noexcept = default;
 Error::~Error() = default;

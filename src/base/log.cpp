@@ -7,25 +7,26 @@
 #include <unistd.h>
 
 #include <memory>
+#include <string_view>
 
-#include "base/message_text.h"
+#include "base/printable.h"
 
 namespace tril {
 namespace {
 
-// %* of a pattern: the message, with any bytes of names made printable.
-class MessageText : public spdlog::custom_flag_formatter {
+// %* of a pattern: the message, with any bytes of names made printable, line breaks among them: a message is one line.
+class PrintableMessage : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
-    const std::string text = message_text({message.payload.data(), message.payload.size()});
+    const std::string text = printable({message.payload.data(), message.payload.size()}, std::string_view::npos);
     out.append(text.data(), text.data() + text.size());
   }
-  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<MessageText>(); }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<PrintableMessage>(); }
 };
 
 std::unique_ptr<spdlog::formatter> formatter_of(const char* pattern) {
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
-  formatter->add_flag<MessageText>('*').set_pattern(pattern);
+  formatter->add_flag<PrintableMessage>('*').set_pattern(pattern);
   return formatter;
 }
 

@@ -82,11 +82,17 @@ bool takes_a_stream(const std::string& path) {
   return descriptor_of(path).has_value() || is_pipe_or_device(path);
 }
 
-OutputFile::OutputFile(const std::string& path) : path_(path == "-" ? "standard output" : path) {
-  if (takes_a_stream(path))
+OutputFile::OutputFile(const std::string& path)
+    : path_(path == "-" ? "standard output" : path), streams_(takes_a_stream(path)) {
+  if (streams_)
     descriptor_ = open_stream(path);
   else
-    file_.emplace(path);
+    const AtomicFile possible(path);
+}
+
+AtomicFile& OutputFile::file() {
+  if (!file_) file_.emplace(path_);
+  return *file_;
 }
 
 OutputFile::~OutputFile() {
@@ -94,13 +100,13 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::write(std::string_view text) {
-  if (file_) return file_->write(text);
+  if (!streams_) return file().write(text);
   detail::write_all(descriptor_, std::as_bytes(std::span(text.data(), text.size())), path_, written_);
   written_ += text.size();
 }
 
 void OutputFile::commit() {
-  if (file_) return file_->commit();
+  if (!streams_) return file().commit();
   if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR)
     fail(printable(path_, 400), "cannot be closed: " + std::system_category().message(errno));
 }

@@ -26,7 +26,8 @@ std::string read_any_text(const std::string& path, std::uint64_t limit);
 /// one of them.
 bool takes_a_stream(const std::string& path);
 
-/// Output to a file that appears only when complete (AtomicFile), or to a stream that takes the bytes as they come.
+/// Output to a file that appears only when complete (AtomicFile), or to a stream that takes the bytes as they come. The temporary
+/// file beside a file exists only from the first write on: a program that is killed before, while it works, leaves nothing.
 class OutputFile {
  public:
   /// @param path  "-" is standard output. For a pipe, waits until somebody reads it.
@@ -42,9 +43,12 @@ class OutputFile {
   void commit();
 
  private:
+  AtomicFile& file();
+
   std::string path_;
-  std::optional<AtomicFile> file_;
-  int descriptor_ = -1;  ///< of a stream
+  std::optional<AtomicFile> file_;  ///< from the first write to a file on
+  int descriptor_ = -1;             ///< of a stream
+  bool streams_ = false;
   std::uint64_t written_ = 0;
 };
 

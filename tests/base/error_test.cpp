@@ -14,6 +14,17 @@ TEST(Error, JoinsPlaceTextAndHint) {
   EXPECT_EQ(all.hint(), "fill it");
 }
 
+// Names of files, and words from them, may hold line breaks, which would garble a log, and sequences that a terminal obeys.
+TEST(Error, IsOneLineWhateverNamesItHolds) {
+  const Error error(ErrorKind::failure, "a\nb\x1b[31m\xc3\xa4", "no \t in \r c\xff", "rename a\nb");
+  EXPECT_STREQ(error.what(), "a\\x0Ab\\x1B[31m\xc3\xa4: no \\x09 in \\x0D c\\xFF; rename a\\x0Ab");
+  EXPECT_EQ(error.where(), "a\\x0Ab\\x1B[31m\xc3\xa4");
+  EXPECT_EQ(error.message(), "no \\x09 in \\x0D c\\xFF");
+  EXPECT_EQ(error.hint(), "rename a\\x0Ab");
+  EXPECT_STREQ(error.within("x\ny").what(),
+               "x\\x0Ay: a\\x0Ab\\x1B[31m\xc3\xa4: no \\x09 in \\x0D c\\xFF; rename a\\x0Ab");
+}
+
 TEST(Error, WithinKeepsKindAndHint) {
   const Error inner(ErrorKind::usage, "w", "is [2], expected [3]", "look");
   const Error outer = inner.within("model.safetensors").within("models/de");

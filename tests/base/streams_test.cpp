@@ -52,6 +52,22 @@ TEST_F(OutputFileTest, AFileIsThereOnceItIsWhole) {
   EXPECT_EQ(text_of(path("a")), "new");
 }
 
+// A program that is killed during its work, before it writes, leaves nothing; a path that cannot be written is an error at once.
+TEST_F(OutputFileTest, NothingIsBesideAFileUntilItIsWritten) {
+  {
+    OutputFile file(path("a"));
+    EXPECT_TRUE(fs::is_empty(directory_));
+    file.write("x");
+    EXPECT_FALSE(fs::is_empty(directory_));
+  }
+  EXPECT_TRUE(fs::is_empty(directory_));
+  OutputFile(path("empty")).commit();
+  EXPECT_EQ(text_of(path("empty")), "");
+  EXPECT_TRUE(fs::exists(path("empty")));
+  EXPECT_THROW(OutputFile(path("none/a")), Error);
+  EXPECT_THROW(OutputFile(directory_.string()), Error);
+}
+
 TEST_F(OutputFileTest, APipeIsWaitedForAndWrittenTo) {
   ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
   fs::create_symlink("fifo", path("link"));

@@ -188,7 +188,7 @@ int App::run(const std::vector<std::string>& args) {
   } catch (const std::bad_alloc&) {
     report("out of memory; try smaller batches, fewer threads or a smaller model");
   } catch (const std::filesystem::filesystem_error& error) {
-    report(fmt::format("{}: {}", error.path1().string(), error.code().message()));
+    report(fmt::format("{}: {}", printable(error.path1().string(), 400), error.code().message()));
   } catch (const std::system_error& error) {  // a thread could not be started
     report(fmt::format("the system refused a resource: {}; try fewer --threads, or raise ulimit -u and -v",
                        error.code().message()));

@@ -4,6 +4,7 @@
 #include "base/number_text.h"
 #include "cli/commands/commands.h"
 #include "cli/corpus_work/align_progress.h"
+#include "cli/io/partial_output.h"
 #include "cli/io/stop_signal.h"
 #include "train/loop/data.h"
 
@@ -59,6 +60,8 @@ int align(AlignCommandOptions o, bool quiet) {
   check(o.out != "-", "--out", "alignments must go to a file, not to standard output");
   o.aligner.iterations = static_cast<int>(o.iterations);
   const StopSignal stop;
+  const AwaitedReader reader(o.out, stop.token());
+  if (stop.came()) fail(o.out, "stopped before anybody read this pipe; nothing is written");
   learn_alignments({.corpus = corpus, .files = {o.out}, .options = o.aligner, .quiet = quiet}, stop.token());
   return exit_success;
 }

@@ -25,23 +25,9 @@ class OpenDescriptor {
   OpenDescriptor(const OpenDescriptor&) = delete;
   OpenDescriptor& operator=(const OpenDescriptor&) = delete;
 
-  int get() const { return descriptor_; }
-
  private:
   int descriptor_;
 };
-
-// Opens a pipe (FIFO) once somebody reads it: an open() that waits could not be interrupted.
-// @return -1 if it is no pipe or cannot be opened, or after a stop
-int open_when_read(const std::string& path, const std::stop_token& stop) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0 || !S_ISFIFO(status.st_mode)) return -1;
-  for (;;) {
-    const int descriptor = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    if (descriptor >= 0 || errno != ENXIO || stop.stop_requested()) return descriptor;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-}
 
 // Another process may write the same file: its lines must not get between the renames of these.
 int lock_directory_of(const std::string& path) {
@@ -57,11 +43,25 @@ void check_output(const std::string& path) {
   if (path != "-" && !takes_a_stream(path)) const AtomicFile possible(path);
 }
 
+AwaitedReader::AwaitedReader(const std::string& path, const std::stop_token& stop) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISFIFO(status.st_mode)) return;
+  for (;;) {
+    descriptor_ = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor_ >= 0 || errno != ENXIO || stop.stop_requested()) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+AwaitedReader::~AwaitedReader() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
 PartialOutput::PartialOutput(const std::string& path, const std::stop_token& stop) : path_(path) {
   if (path == "-") return;
   if (takes_a_stream(path)) {
-    const OpenDescriptor pipe(open_when_read(path, stop));  // until it is open again, the reader must not see an end
-    if (!stop.stop_requested() || pipe.get() >= 0) stream_.emplace(path);
+    const AwaitedReader reader(path, stop);
+    if (!stop.stop_requested() || reader.is_there()) stream_.emplace(path);
     return;
   }
   check_output(path_);

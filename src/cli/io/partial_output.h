@@ -13,6 +13,21 @@ namespace tril::cli {
 /// @throws Error if results cannot be written there: call it before long work
 void check_output(const std::string& path);
 
+/// Waits until somebody reads a pipe (FIFO), or stop is requested: an open() that waits could not be interrupted. Holds the pipe
+/// open, so that its reader sees no end before it is opened again. Does nothing if the path is no pipe.
+class AwaitedReader {
+ public:
+  AwaitedReader(const std::string& path, const std::stop_token& stop);
+  ~AwaitedReader();
+  AwaitedReader(const AwaitedReader&) = delete;
+  AwaitedReader& operator=(const AwaitedReader&) = delete;
+
+  bool is_there() const { return descriptor_ >= 0; }
+
+ private:
+  int descriptor_ = -1;
+};
+
 class PartialOutput {
  public:
   /// @param path  "-" is standard output. For a pipe (FIFO), waits until somebody reads it, or stop is requested

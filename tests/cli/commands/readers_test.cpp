@@ -229,15 +229,32 @@ TEST_F(Readers, PipesAreReadAndWrittenByName) {
 
 // The first signal ends a command that waits for the other end of a pipe.
 TEST_F(Readers, APipeWithoutAnotherEndCanBeStopped) {
-  for (const std::string pipes : {"-i p -o out", "-i \"$3\" -o p"}) {
+  for (const std::string pipes : {"translate -m \"$2\" -b 1 -i p -o out", "translate -m \"$2\" -b 1 -i \"$3\" -o p",
+                                  "align --train-sets \"$3\" \"$3\" -o p"}) {
     SCOPED_TRACE(pipes);
-    const Ran ran = run_words({"/bin/bash", "-c",
-                               "cd \"$4\" && mkfifo p && { \"$1\" translate -m \"$2\" -b 1 " + pipes +
-                                   " & } && sleep 3; kill -TERM $!; wait $!; echo $?; rm p; ls",
-                               "bash", test::tril_program(), translator, valid_text, folder->at("")});
+    const Ran ran = run_words(
+        {"/bin/bash", "-c",
+         "cd \"$4\" && mkfifo p && { \"$1\" " + pipes + " & } && sleep 3; kill -TERM $!; wait $!; echo $?; rm p; ls",
+         "bash", test::tril_program(), translator, valid_text, folder->at("")});
     EXPECT_TRUE(ran.out.starts_with("1\n")) << ran.out << ran.err;
     EXPECT_EQ(ran.out.find("tmp-"), std::string::npos) << ran.out;
     EXPECT_NE(ran.err.find("stopped"), std::string::npos) << ran.err;
+  }
+}
+
+TEST_F(Readers, CommandsThatLearnWriteIntoPipes) {
+  const auto bash = [&](const std::string& script) {
+    return run_words({"/bin/bash", "-c", script, "bash", test::tril_program(), translator, valid_text, folder->at("")});
+  };
+  for (const std::string command :
+       {"vocab --size 60 --train-sets \"$3\"", "shortlist -m \"$2\" --train-sets \"$3\" \"$3\"",
+        "align --train-sets \"$3\" \"$3\""}) {
+    SCOPED_TRACE(command);
+    const std::string program = "cd \"$4\" && \"$1\" " + command + " -q -o ";
+    EXPECT_EQ(bash(program + "plain").code, 0);
+    const std::string expected = file_text(folder->at("plain"));
+    EXPECT_FALSE(expected.empty());
+    EXPECT_TRUE(bash("cd \"$4\" && mkfifo q && { " + program + "q & } && cat q; rm q").out == expected);
   }
 }
 
