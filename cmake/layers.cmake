@@ -1,9 +1,10 @@
-# tril_layer(folder "what is in it" USES folders... LINK libraries...)
+# tril_layer(folder "what is in it" USES folders... LINK libraries... COLD)
 #
 # One static library for each room: a folder under src/ that holds files, such as "ops" or "model/spec"; tril_ops and
 # tril_model_spec are their targets. Its sources see its own headers and those of the folders it USES, as "folder/file.h": each
 # folder's headers are reached through an include root that holds that one folder alone, so that an include pointing upwards
-# does not compile.
+# does not compile. A COLD room waits for others, for files or for the network: in a release build it is compiled with -O1, in half of
+# the time that -O3 takes (tril_hot_rooms_first keeps its instances of inline functions from the other rooms).
 set(TRIL_WARNINGS -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
     -Wno-missing-field-initializers)  # designated initialisers leave the rest at its default
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -80,8 +81,62 @@ function(tril_use_precompiled target pch)
   endif()
 endfunction()
 
+# tril_rooms_of(rooms targets...): the libraries of rooms that the targets use, directly or through others, those that are not COLD
+# first.
+function(tril_rooms_of rooms)
+  set(found "")
+  set(hot "")
+  set(cold "")
+  set(next ${ARGN})
+  while(next)
+    list(POP_FRONT next room)
+    if(room MATCHES "^tril_" AND NOT room MATCHES "^tril_test" AND TARGET ${room} AND NOT room IN_LIST found)
+      list(APPEND found ${room})
+      get_target_property(type ${room} TYPE)
+      if(type STREQUAL "STATIC_LIBRARY")
+        get_target_property(is_cold ${room} TRIL_COLD)
+        if(is_cold)
+          list(APPEND cold ${room})
+        else()
+          list(APPEND hot ${room})
+        endif()
+        get_target_property(links ${room} LINK_LIBRARIES)
+        list(APPEND next ${links})
+      endif()
+    endif()
+  endwhile()
+  set(${rooms} ${hot} ${cold} PARENT_SCOPE)
+endfunction()
+
+# tril_first(target rooms...): these rooms come before the target's own objects in the command of the linker, which keeps the first
+# instance of an inline function or template that it finds.
+function(tril_first target)
+  set(archives "")
+  foreach(room IN LISTS ARGN)
+    string(APPEND archives " \"$<TARGET_FILE:${room}>\"")
+  endforeach()
+  target_link_options(${target} PRIVATE "SHELL:-Wl,--whole-archive${archives} -Wl,--no-whole-archive")
+endfunction()
+
+# tril_hot_rooms_first(target rooms...): a program or library that uses these rooms takes inline functions from those that are not
+# COLD, which are compiled for speed.
+function(tril_hot_rooms_first target)
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")  # all are compiled alike
+    return()
+  endif()
+  tril_rooms_of(rooms ${ARGN})
+  set(hot "")
+  foreach(room IN LISTS rooms)
+    get_target_property(is_cold ${room} TRIL_COLD)
+    if(NOT is_cold)
+      list(APPEND hot ${room})
+    endif()
+  endforeach()
+  tril_first(${target} ${hot})
+endfunction()
+
 function(tril_layer folder sentence)
-  cmake_parse_arguments(LAYER "" "" "USES;LINK" ${ARGN})
+  cmake_parse_arguments(LAYER "COLD" "" "USES;LINK" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${folder}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "src/cli/commands/main\\.cpp$")
   string(REPLACE "/" "_" name ${folder})
@@ -100,8 +155,14 @@ function(tril_layer folder sentence)
   endif()
   if(NOT folder STREQUAL "kern")  # Highway compiles its sources once for each instruction set
     tril_unity(tril_${name})
-    if(TARGET tril_pch)
-      tril_use_precompiled(tril_${name} tril_pch)
+    set(pch tril_pch)
+    if(LAYER_COLD AND CMAKE_BUILD_TYPE STREQUAL "Release")
+      set(pch tril_cold_pch)
+      target_compile_options(tril_${name} PRIVATE -O1)
+      set_target_properties(tril_${name} PROPERTIES TRIL_COLD ON)
+    endif()
+    if(TARGET ${pch})
+      tril_use_precompiled(tril_${name} ${pch})
     endif()
   elseif(TRIL_SANITIZE OR TRIL_QUICK)  # all else is compiled for seconds and runs for one; without -O1, kernels run for minutes
     target_compile_options(tril_${name} PRIVATE -O1)

@@ -23,6 +23,7 @@ if(TRIL_SHARED)
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(tril_shared INTERFACE cxx_std_20)
   target_link_libraries(tril_shared PRIVATE tril_capi tril_library)
+  tril_hot_rooms_first(tril_shared tril_capi tril_library)
   target_link_options(tril_shared PRIVATE "LINKER:--version-script,${PROJECT_SOURCE_DIR}/cmake/install/tril.map"
     "LINKER:--no-undefined")
 else()

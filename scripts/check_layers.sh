@@ -8,8 +8,8 @@ fail=0
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# "tril_layer(ops "sentence" USES base kern LINK ...)" -> "ops base kern"
-tr '\n' ' ' <CMakeLists.txt | grep -oE 'tril_layer\([^)]*\)' | sed -E 's/^tril_layer\(([a-z_/]+) "[^"]*"/\1/; s/ LINK .*//; s/ USES / /; s/\)$//; s/ +/ /g' >"$scratch/rooms"
+# "tril_layer(ops "sentence" COLD USES base kern LINK ...)" -> "ops base kern"
+tr '\n' ' ' <CMakeLists.txt | grep -oE 'tril_layer\([^)]*\)' | sed -E 's/^tril_layer\(([a-z_/]+) "[^"]*"/\1/; s/ COLD / /; s/ LINK .*//; s/ USES / /; s/\)$//; s/ +/ /g' >"$scratch/rooms"
 folders=$(cut -d' ' -f1 "$scratch/rooms")
 
 complain() {
