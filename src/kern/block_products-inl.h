@@ -7,10 +7,13 @@
 #define TRIL_KERN_BLOCK_PRODUCTS_INL_H_
 #endif
 
+#include <cstdint>
+
 #include "hwy/highway.h"
 #include "kern/block_format.h"
 #include "kern/gemm_int8.h"
 #include "kern/math-inl.h"
+#include "kern/simd.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {

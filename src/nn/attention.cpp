@@ -230,11 +230,11 @@ Tensor Attention::self(Context& c, const Tensor& given, const SelfCall& call, st
     kv.keys =
         prepared(c, kv.keys, no_positions ? std::span<const ops::Rotation>() : call.rotations_, k_norm_, kv_heads());
     kv.values = clipped(c, v_norm_ ? v_norm_.forward(c, kv.values) : kv.values);
-    if (o_.keys_are_read) call.shared_->of_layer[layer] = {kv.keys, kv.values};
   }
   observe(c, {"q", o_.num_heads}, q);
   observe(c, {"k", kv_heads()}, kv.keys);
   observe(c, {"v", kv_heads()}, kv.values);
+  if (!alone && o_.keys_are_read) call.shared_->of_layer[layer] = {kv.keys, kv.values};
   if (o_.linear) {
     Tensor y = linear(c, q, kv, call, layer);
     observe(c, {"heads", o_.num_heads}, y);
@@ -308,8 +308,11 @@ Tensor Attention::cross(Context& c, const Tensor& given, const KeysValues& given
   Tensor q = q_.forward(c, x);
   observe(c, {"q", o_.num_heads}, q);
   KeysValues memory = given_memory;
-  if (memory.keys && (observe(c, {"k", kv_heads()}, memory.keys) | observe(c, {"v", kv_heads()}, memory.values)))
-    memory.packed = nullptr;
+  if (memory.keys) {
+    const bool other_keys = observe(c, {"k", kv_heads()}, memory.keys);
+    const bool other_values = observe(c, {"v", kv_heads()}, memory.values);
+    if (other_keys || other_values) memory.packed = nullptr;
+  }
   Tensor y;
   if (memory.packed && memory.keys && c.observer())  // the packed form is not shown
     y = ops::observed_attention(c, {q, memory.keys, memory.values}, call.spans, op(call.mask)).value_or(Tensor());

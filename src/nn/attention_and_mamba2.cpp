@@ -1,5 +1,7 @@
 #include "nn/attention_and_mamba2.h"
 
+#include "tensor/observer.h"
+
 namespace tril::nn {
 
 AttentionAndMamba2::AttentionAndMamba2(Parameters& p, const std::string& prefix, const Options& o)
@@ -18,8 +20,16 @@ Tensor AttentionAndMamba2::self(Context& c, const Tensor& x, const SelfCall& cal
                                 const ops::LinearOptions& out) const {
   const auto scaled = [&](const Tensor& y, float factor) { return factor == 1 ? y : ops::scale(c, y, factor); };
   const Tensor attended = scaled(attention_.self(c, x, call, layer), attention_scale_);
-  const Tensor both = ops::add(c, attended, scaled(mamba_.self(c, x, call, layer), mamba_scale_));
-  return out.residual ? ops::residual(c, out.residual, both, out.dropout) : both;
+  Tensor scanned;
+  {
+    const ObservedPart part(c, "mamba");  // decoder.0.mamba.self.heads: its points are not those of attention
+    scanned = scaled(mamba_.self(c, x, call, layer), mamba_scale_);
+  }
+  Tensor both = ops::add(c, attended, scanned);
+  if (!out.residual) return both;
+  const ObservedPart part(c, "self");
+  observe(c, "out", both);
+  return ops::residual(c, out.residual, both, out.dropout);
 }
 
 }  // namespace tril::nn

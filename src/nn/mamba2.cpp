@@ -7,6 +7,7 @@
 #include "ops/dense.h"
 #include "ops/scale_columns.h"
 #include "ops/state_space.h"
+#include "tensor/observer.h"
 
 namespace tril::nn {
 
@@ -64,14 +65,18 @@ Tensor Mamba2::normed(Context& c, const Tensor& y) const {
   return ops::scale_columns(c, by_group.reshape({N, inner()}), weight_->value);
 }
 
-Tensor Mamba2::self(Context& c, const Tensor& x, const SelfCall& call, std::int64_t layer,
+Tensor Mamba2::self(Context& c, const Tensor& given, const SelfCall& call, std::int64_t layer,
                     const ops::LinearOptions& out) const {
   const auto at = c.scope(name_);
+  const ObservedPart part(c, "self");
+  Tensor x = given;
+  observe(c, "input", x);
   const Tensor all = projected(c, x);
   Tensor y = scan(c, all, call.rows(), call.states(layer, name_));
   if (o_.norm == GatedNorm::before_gate) y = normed(c, y);
   y = ops::gated(c, ops::Activation::silu, ops::dense(c, all.columns(0, inner())), y);
   if (o_.norm == GatedNorm::after_gate) y = normed(c, y);
+  observe(c, {"heads", o_.num_heads}, y);
   return out_.forward(c, y, out);
 }
 

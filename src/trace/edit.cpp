@@ -69,8 +69,8 @@ void read_action(Edit& e, std::string_view action) {
     if (!v.takes_number) return;
     const std::string_view digits = action.substr(blank + 1);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), e.number);
-    const bool whole = v.action != Action::window || e.number == std::floor(e.number);
-    const bool positive = v.action == Action::scale || e.number > 0;
+    const bool whole = v.action != Action::window || (e.number == std::floor(e.number) && e.number <= 1e9);
+    const bool positive = v.action == Action::scale || (e.number > 0 && std::isfinite(1 / e.number));
     if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(e.number) || !whole || !positive)
       fail_usage(e.text, fmt::format("\"{}\" is no number that {} takes", digits, name),
                  v.action == Action::scale ? "a finite number" : "a positive one");
@@ -114,6 +114,8 @@ void for_chosen(const Edit& e, const Layout& l, const F& change) {
 
 Tensor edited_mask(Context& c, const Edit& e, const Tensor& value) {
   const Layout l = layout_of(e, value, 0);
+  if (e.head && l.heads == 1)
+    fail_usage(e.text, "all heads share this mask", "leave the head out, or change its scores");
   check_indices(e, l, 0);
   std::vector<std::uint8_t> mask = host_copy<std::uint8_t>(value);
   for_chosen(e, l, [&](std::int64_t h, std::int64_t query, std::int64_t key) {

@@ -13,7 +13,7 @@ namespace {
 Trace traced_heads(const model::Model& m, const Input& input, std::vector<std::string> only,
                    std::span<const Edit> edits = {}) {
   Trace trace;
-  Recorder recorder(trace, {.only = std::move(only), .edits = edits});
+  Recorder recorder(trace, {.only = std::move(only), .edits = edits, .may_miss = true});
   run_pass(m, input, &recorder);
   return trace;
 }
@@ -22,6 +22,7 @@ Input repeated_tokens(const model::Model& m, std::int64_t length, std::uint64_t 
   const SpecialIds special = m.special_ids();
   RandomSequence random(seed, 1);
   Input input;
+  check(m.vocab_size() > 4, "vocabulary", "{} tokens are too few to draw from", m.vocab_size());
   while (std::ssize(input.tokens) < length) {
     const auto id = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(m.vocab_size())));
     if (id != special.pad && id != special.bos && id != special.eos && id != special.unk) input.tokens.push_back(id);
@@ -51,8 +52,8 @@ std::vector<float> raised(const Tail& tail, const std::vector<float>& rows, std:
     for (std::size_t i = r; i < r + as_size(width); ++i)
       longer[i] = static_cast<float>(static_cast<double>(rows[i]) * k);
   }
-  std::vector<float> logits = tail.logits(longer, width);
-  const std::vector<float> bias = tail.logits(std::vector<float>(as_size(width), 0.0f), width);
+  std::vector<float> logits = tail.logits(longer, width, model::Capped::no);
+  const std::vector<float> bias = tail.logits(std::vector<float>(as_size(width), 0.0f), width, model::Capped::no);
   for (std::size_t i = 0; i < logits.size(); ++i) logits[i] -= bias[i % bias.size()];
   return logits;
 }
@@ -79,13 +80,13 @@ std::vector<HeadScore> head_scores(const model::Model& m, std::int64_t length, s
   check(length >= 2, "length", "{} tokens are too few to be repeated: at least 2", length);
   Input input = repeated_tokens(m, length, seed);
   input.source = source;
-  const Trace trace = traced_heads(m, input, {"decoder.*.self"});
+  const Trace trace = traced_heads(m, input, {"decoder.*.self.weights", "decoder.*.self.out", "decoder.*.output"});
   const Tail tail(m, input);
   std::vector<HeadScore> scores;
-  for (std::int64_t layer = 0; trace.find(fmt::format("decoder.{}.self.out", layer)); ++layer) {
+  for (std::int64_t layer = 0; trace.find(fmt::format("decoder.{}.output", layer)); ++layer) {
     const std::string part = fmt::format("decoder.{}.self.", layer);
     const Value* const v = trace.find(part + "weights");
-    if (!v) continue;  // a recurrent layer
+    if (!v) continue;  // a recurrent layer, or a feed-forward alone
     const std::vector<float> weights = v->floats(), out = trace.at(part + "out").floats();
     const std::int64_t heads = v->shape.at(0), T = v->shape.at(1), width = trace.at(part + "out").shape.at(1);
     for (std::int64_t h = 0; h < heads; ++h) {

@@ -13,7 +13,7 @@ using Row = std::vector<double>;
 Trace traced(const model::Model& m, const Input& input, std::vector<std::string> only,
              std::span<const Edit> edits = {}) {
   Trace trace;
-  Recorder recorder(trace, {.only = std::move(only), .edits = edits});
+  Recorder recorder(trace, {.only = std::move(only), .edits = edits, .may_miss = true});
   run_pass(m, input, &recorder);
   return trace;
 }
@@ -91,7 +91,7 @@ class FrozenEnd {
     std::vector<float> flat;
     for (const Row& r : rows)
       for (const double x : r) flat.push_back(static_cast<float>(x));
-    const std::vector<float> all = tail_.logits(flat, width_);
+    const std::vector<float> all = tail_.logits(flat, width_, model::Capped::no);
     const std::size_t vocab = all.size() / rows.size();
     std::vector<double> list;
     for (std::size_t i = 0; i < rows.size(); ++i) list.push_back(static_cast<double>(all[i * vocab + as_size(id_)]));
@@ -129,14 +129,16 @@ std::vector<LensRow> logit_lens(const model::Model& m, const Input& input) {
 }
 
 std::vector<float> rollout(const model::Model& m, const Input& input, const std::string& side) {
-  const Trace trace = traced(m, input, {side + ".*.self"});
+  const Trace trace = traced(
+      m, input, {side + ".*.self.weights", side + ".*.self.out", side + ".*.output", side + ".*.mamba.self.input"});
   std::vector<double> product;
   std::size_t T = 0;
-  for (std::int64_t layer = 0; trace.find(fmt::format("{}.{}.self.out", side, layer)); ++layer) {
+  for (std::int64_t layer = 0; trace.find(fmt::format("{}.{}.output", side, layer)); ++layer) {
+    if (!trace.find(fmt::format("{}.{}.self.out", side, layer))) continue;  // a feed-forward alone: the identity
     const Value* const v = trace.find(fmt::format("{}.{}.self.weights", side, layer));
-    if (!v)
-      fail_usage(fmt::format("{}.{}.self", side, layer), "has no attention weights",
-                 "rollout needs them in every layer");
+    if (!v || trace.find(fmt::format("{}.{}.mamba.self.input", side, layer)))
+      fail_usage(fmt::format("{}.{}.self", side, layer), "does not move values by attention weights alone",
+                 "rollout needs that in every layer");
     const std::vector<float> weights = v->floats();
     T = as_size(v->shape.at(1));
     const auto heads = as_size(v->shape.at(0));
@@ -157,6 +159,7 @@ std::vector<float> rollout(const model::Model& m, const Input& input, const std:
         for (std::size_t k = 0; k < T; ++k) next[i * T + k] += mixed[i * T + j] * product[j * T + k];
     product = std::move(next);
   }
+  if (product.empty()) fail_usage(side, "has no attention weights", "rollout needs them");
   return {product.begin(), product.end()};
 }
 
@@ -164,7 +167,7 @@ Attribution attribute(const model::Model& m, const Input& input, std::int64_t to
   check(token >= 0 && token < std::ssize(input.tokens), "token", "there is no token {}: the text has {}", token,
         input.tokens.size());
   check(id >= 0 && id < m.vocab_size(), "id", "{} is not in a vocabulary of {}", id, m.vocab_size());
-  const Trace trace = traced(m, input, {"decoder"});
+  const Trace trace = traced(m, input, {"decoder.stream", "decoder.*.out", "decoder.*.heads", "decoder.*.output"});
   Attribution a;
   std::vector<Row> rows;
   const auto keep = [&](const std::string& point, std::int64_t head, Row row) {
@@ -185,7 +188,14 @@ Attribution attribute(const model::Model& m, const Input& input, std::int64_t to
         continue;
       }
       std::int64_t head = 0;
-      for (Row& row : heads_of(m, input, part, trace, token)) keep(part + "heads", head++, std::move(row));
+      Row left = values_at(*out, token);
+      const double whole = norm(left);
+      for (Row& row : heads_of(m, input, part, trace, token)) {
+        left = difference(std::move(left), row);
+        keep(part + "heads", head++, std::move(row));
+      }
+      // What no head adds: biases, a second mixer, and what a norm after the sublayer changes.
+      if (norm(left) > 1e-5 * whole) keep(part + "out", -1, std::move(left));
     }
     last = values_at(trace.at(name + "output"), token);
   }

@@ -98,7 +98,16 @@ void show_states(const model::Model& m, const Input& input, const model::Memory&
   Context c(arena);
   const std::unique_ptr<nn::KvCache> cache = m.make_cache(c);
   if (!cache) return;
+  const auto name = [](std::int64_t layer) { return fmt::format("decoder.{}.self.state", layer); };
+  bool is_wanted = false;
+  for (std::int64_t i = 0; i < cache->num_layers(); ++i)
+    if (cache->keeps_state(i) && recorder.wants(name(i))) is_wanted = true;
+  if (!is_wanted) return;
   cache->add_rows(1);
+  Trace none;
+  Recorder edits(none, recorder.edits_alone());
+  const Watched watched(c, &edits);
+  const ObservedPart part(c, "decoder");
   m.decode(c, {.ids = input.tokens,
                .rows = one_row(input.tokens),
                .memory = m.has_encoder() ? &memory : nullptr,
@@ -107,7 +116,7 @@ void show_states(const model::Model& m, const Input& input, const model::Memory&
   for (std::int64_t i = 0; i < cache->num_layers(); ++i) {
     if (!cache->keeps_state(i)) continue;
     const std::int64_t row = cache->state(0);
-    recorder.show(fmt::format("decoder.{}.self.state", i), cache->states(i).rows(row, row + 1));
+    recorder.show(name(i), cache->states(i).rows(row, row + 1));
   }
 }
 

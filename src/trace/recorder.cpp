@@ -112,7 +112,7 @@ void Recorder::check_all_met() const {
     fail_usage(pattern, what, near.empty() ? "a trace without `only` lists all points" : near);
   };
   for (std::size_t i = 0; i < o_.only.size(); ++i)
-    if (!met_patterns_[i]) refuse(o_.only[i], "matches no point of this model's pass");
+    if (!met_patterns_[i] && !o_.may_miss) refuse(o_.only[i], "matches no point of this model's pass");
   for (std::size_t i = 0; i < o_.edits.size(); ++i)
     if (!met_edits_[i] && !o_.edits[i].of_tokens())
       refuse(o_.edits[i].text, "changes nothing: no point of the pass has this name");

@@ -20,11 +20,14 @@ class Recorder : public Observer {
     const Trace* donor = nullptr;   ///< values for the edits that patch; null: there are none
     bool growing = false;           ///< the text still grows: an edit of a token that is not there yet changes nothing
     bool gradients = false;         ///< also keep "NAME.gradient", if a tape records
+    bool may_miss = false;          ///< a pattern of `only` may name no point
   };
   Recorder(Trace& trace, Options options);
 
   /// Keeps a value that is no module's, such as the logits, if it is wanted; no edit changes it.
   void show(const std::string& name, const Tensor& value);
+  /// The edits alone, for a second pass over the same text that keeps nothing.
+  Options edits_alone() const { return {.edits = o_.edits, .donor = o_.donor, .growing = o_.growing}; }
   /// @throws Error(usage) naming a pattern or an edit that no point of the pass has matched
   void check_all_met() const;
 

@@ -38,20 +38,20 @@ Rows row_of_length(std::int64_t tokens) {
 
 }  // namespace
 
-std::vector<float> Tail::logits(std::span<const float> stream, std::int64_t width) const {
+std::vector<float> Tail::logits(std::span<const float> stream, std::int64_t width, model::Capped capped) const {
   const std::int64_t rows = std::ssize(stream) / width;
   const std::int64_t most = model_->max_positions() > 0 ? std::min<std::int64_t>(model_->max_positions(), 128) : 128;
   std::vector<float> all;
   for (std::int64_t begin = 0; begin < rows; begin += most) {
     const std::int64_t count = std::min(most, rows - begin);
     const std::vector<float> part =
-        logits_of_few(stream.subspan(as_size(begin * width), as_size(count * width)), width);
+        logits_of_few(stream.subspan(as_size(begin * width), as_size(count * width)), width, capped);
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;
 }
 
-std::vector<float> Tail::logits_of_few(std::span<const float> stream, std::int64_t width) const {
+std::vector<float> Tail::logits_of_few(std::span<const float> stream, std::int64_t width, model::Capped capped) const {
   const std::int64_t rows = std::ssize(stream) / width;
   Arena arena;
   Context c(arena);
@@ -71,7 +71,7 @@ std::vector<float> Tail::logits_of_few(std::span<const float> stream, std::int64
   }
   c.set_observer(nullptr);
   check(replacement.used(), model_->family(), "its layers show no residual stream");
-  return host_copy<float>(model::logits(c, *model_, hidden));
+  return host_copy<float>(model::logits(c, *model_, hidden, capped));
 }
 
 }  // namespace tril::trace

@@ -16,10 +16,11 @@ class Tail {
   Tail(const model::Model& model, const Input& input) : model_(&model), input_(&input) {}
 
   /// Logits [rows, vocab] of rows [rows, width] of a residual stream.
-  std::vector<float> logits(std::span<const float> stream, std::int64_t width) const;
+  std::vector<float> logits(std::span<const float> stream, std::int64_t width,
+                            model::Capped capped = model::Capped::yes) const;
 
  private:
-  std::vector<float> logits_of_few(std::span<const float> stream, std::int64_t width) const;
+  std::vector<float> logits_of_few(std::span<const float> stream, std::int64_t width, model::Capped capped) const;
 
   const model::Model* model_;
   const Input* input_;

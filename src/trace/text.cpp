@@ -20,6 +20,7 @@ Input of_encoder_decoder(const model::Model& m, const Tokenizer& tokenizer, cons
     return input;
   }
   input.labels = sentence_ids(tokenizer, texts.target, Side::target, texts.target_language);
+  if (input.labels.empty()) fail_usage("target", "has no token", "give a text of at least one token, or none");
   input.tokens.insert(input.tokens.end(), input.labels.begin(), input.labels.end() - 1);
   return input;
 }

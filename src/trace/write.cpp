@@ -1,5 +1,8 @@
 #include "trace/write.h"
 
+#include <fmt/format.h>
+
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -22,8 +25,12 @@ nlohmann::ordered_json values_json(const Trace& trace) {
     nlohmann::ordered_json data = nlohmann::ordered_json::array();
     if (v.type == DType::f32) {
       // A float as the shortest decimal number that reads back as it needs no more than the digits of a float.
-      for (const float x : v.floats())
-        data.push_back(std::isfinite(x) ? nlohmann::ordered_json(std::stod(fmt::format("{}", x))) : nullptr);
+      for (const float x : v.floats()) {
+        const std::string digits = fmt::format("{}", x);
+        double decimal = 0;
+        std::from_chars(digits.data(), digits.data() + digits.size(), decimal);
+        data.push_back(std::isfinite(x) ? nlohmann::ordered_json(decimal) : nullptr);
+      }
     } else {
       for (const std::int32_t x : v.ints()) data.push_back(x);
     }

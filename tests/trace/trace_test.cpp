@@ -47,9 +47,11 @@ TEST(Trace, OfEveryFamilyChangesNothing) {
     EXPECT_EQ(t.trace.at("logits").floats(), plain.logits);
     EXPECT_EQ(t.trace.at("decoder.tokens").ints(), input.tokens);
     for (const char* name :
-         {"decoder.embeddings", "decoder.stream", "decoder.0.input", "decoder.0.output", "decoder.0.self.out",
-          "decoder.0.feed_forward.out", "decoder.0.after_self", "decoder.final"})
+         {"decoder.embeddings", "decoder.stream", "decoder.0.input", "decoder.0.output", "decoder.final"})
       EXPECT_TRUE(t.trace.find(name)) << name;
+    // A layer may be one sublayer (mamba2, nemotron_h); its result is not the layer's own point.
+    EXPECT_TRUE(t.trace.find("decoder.0.self.out") || t.trace.find("decoder.0.feed_forward.out"));
+    EXPECT_EQ(t.trace.find("decoder.0.out"), nullptr);
     if (m->has_encoder())
       for (const char* name :
            {"encoder.tokens", "encoder.0.self.weights", "decoder.0.cross.weights", "decoder.0.cross.out"})
@@ -82,9 +84,9 @@ TEST(Trace, OfEveryFamilyAddsUp) {
         ASSERT_GT(total, 0);
       }
     }
-    std::vector<float> gained = sum(trace.at("decoder.0.input").floats(), trace.at("decoder.0.self.out").floats());
-    if (trace.find("decoder.0.cross.out")) gained = sum(gained, trace.at("decoder.0.cross.out").floats());
-    gained = sum(gained, trace.at("decoder.0.feed_forward.out").floats());
+    std::vector<float> gained = trace.at("decoder.0.input").floats();
+    for (const char* name : {"decoder.0.self.out", "decoder.0.cross.out", "decoder.0.feed_forward.out"})
+      if (const Value* const out = trace.find(name)) gained = sum(gained, out->floats());
     // Sums in another order: a few roundings of values below 100.
     if (largest(gained, trace.at("decoder.0.output").floats()) < 1e-4) ++pre_norm;
   }

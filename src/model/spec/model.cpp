@@ -39,11 +39,11 @@ OutputProjection output(const Context& c, const Model& m) {
   return out;
 }
 
-Tensor logits(Context& c, const Model& m, const Tensor& hidden) {
+Tensor logits(Context& c, const Model& m, const Tensor& hidden, Capped capped) {
   const OutputProjection out = m.output();
   const Tensor y = ops::linear(c, hidden, out.weight, out.bias);
   if (out.matrix && nn::is_adapted(c, *out.matrix)) nn::adapt(c, hidden, *out.matrix, y);
-  return out.softcap > 0 ? ops::softcap(c, y, out.softcap) : y;
+  return out.softcap > 0 && capped == Capped::yes ? ops::softcap(c, y, out.softcap) : y;
 }
 
 }  // namespace tril::model

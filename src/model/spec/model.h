@@ -167,7 +167,10 @@ nn::AttentionTap tap_of(const Model& m, const std::optional<nn::AttentionHeads>&
 /// @throws Error(usage) if the rows have different adapters
 OutputProjection output(const Context& c, const Model& m);
 
+/// Whether logits have the soft cap that some families put on them.
+enum class Capped { no, yes };
+
 /// logits [N, V] of hidden states [N, d_model].
-Tensor logits(Context& c, const Model& m, const Tensor& hidden);
+Tensor logits(Context& c, const Model& m, const Tensor& hidden, Capped capped = Capped::yes);
 
 }  // namespace tril::model
