@@ -8,6 +8,7 @@
 #include "base/line_of.h"
 #include "base/printable.h"
 #include "document/apple_property_list.h"
+#include "document/stated_encoding.h"
 #include "document/string_segment.h"
 #include "document/unicode_escape.h"
 #include "document/utf16_text.h"
@@ -193,6 +194,8 @@ std::unique_ptr<Document> read_apple_strings(std::string bytes, const DocumentOp
          "translate the file that it was made from, or convert it: plutil -convert xml1 FILE");
   if (is_utf16(bytes)) return read_utf16(bytes, options.where, read);
   check_encoding(bytes, options.where);
+  if (const std::size_t start = bytes.starts_with("\xef\xbb\xbf") ? 3 : 0; bytes.size() > start && bytes[start] == '<')
+    bytes = with_stated_utf8(std::move(bytes), StatesEncoding::xml, options.where);
   return read(std::move(bytes));
 }
 

@@ -22,7 +22,7 @@ std::string in_small_letters(std::string_view text) {
   return s;
 }
 
-bool is_one_of(char c, std::string_view characters) {
+bool is_among(char c, std::string_view characters) {
   return characters.find(c) != std::string_view::npos;
 }
 
@@ -34,9 +34,9 @@ std::optional<Range> value_behind(std::string_view text, std::string_view name, 
     while (begin < text.size() && is_blank(text[begin])) ++begin;
     if (begin == text.size() || text[begin] != '=') continue;
     ++begin;
-    while (begin < text.size() && (is_blank(text[begin]) || is_one_of(text[begin], "\"'"))) ++begin;
+    while (begin < text.size() && (is_blank(text[begin]) || is_among(text[begin], "\"'"))) ++begin;
     std::size_t end = begin;
-    while (end < text.size() && !is_blank(text[end]) && !is_one_of(text[end], "\"';>/\\")) ++end;
+    while (end < text.size() && !is_blank(text[end]) && !is_among(text[end], "\"';>/\\")) ++end;
     return Range{begin, end};
   }
   return std::nullopt;
@@ -53,13 +53,18 @@ std::optional<Range> in_html(std::string_view bytes) {
   const std::string head = in_small_letters(bytes.substr(0, most_head_bytes));
   for (std::size_t at = head.find("<meta"); at != std::string::npos; at = head.find("<meta", at + 1)) {
     const std::size_t end = std::min(head.find('>', at), head.size());
-    if (const auto value = value_behind(std::string_view(head).substr(0, end), "charset", at)) return value;
+    const std::string_view tag = std::string_view(head).substr(0, end);
+    const bool is_content = tag.find("content", at) != tag.npos;  // counts only beside http-equiv
+    if (is_content && tag.find("http-equiv", at) == tag.npos) continue;
+    if (const auto value = value_behind(tag, "charset", at)) return value;
   }
   return std::nullopt;
 }
 
 std::optional<Range> in_gettext(std::string_view bytes) {
-  const std::size_t at = bytes.find("\"Content-Type:");
+  const std::size_t header = std::min(bytes.find("msgid \"\""), bytes.size());
+  const std::size_t end = std::min(bytes.find("\nmsgid", header), bytes.size());
+  const std::size_t at = bytes.substr(0, end).find("\"Content-Type:", header);
   if (at == std::string_view::npos) return std::nullopt;
   return value_behind(bytes.substr(0, bytes.find('\n', at)), "charset", at);
 }
