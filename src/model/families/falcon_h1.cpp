@@ -34,6 +34,10 @@ void read_attention_factors(ConfigReader& reader, LlamaLikeConfig& k, nn::Attent
   const float in = read_factor(reader, k, "attention_in_multiplier"), keys = read_factor(reader, k, "key_multiplier");
   k.attention_scale = in * in * keys / std::sqrt(static_cast<float>(k.d_head()));
   both.attention_scale = in * read_factor(reader, k, "attention_out_multiplier");
+  for (const float product : {k.attention_scale, both.attention_scale})
+    if (!is_positive_float(std::abs(product)))
+      reader.json().fail_at("attention_in_multiplier",
+                            "and the other multipliers of attention do not fit into float32");
   if (k.attention_bias && (in != 1 || keys != 1 || both.attention_scale != 1))
     reader.json().fail_at("attention_bias", "is not supported together with multipliers of attention");
 }

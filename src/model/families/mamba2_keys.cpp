@@ -35,7 +35,11 @@ nn::Mamba2::Options read_mamba2(ConfigReader& config, LlamaLikeConfig& k, std::i
     return read_own_size(config, k, key, otherwise, 1 << 12);
   };
   const std::int64_t expand = size("mamba_expand", 2);
+  constexpr std::int64_t widest = 1 << 20;  // bounds what a layer takes before any weight is read
   if (inner == 0) inner = expand * k.hidden_size;
+  if (inner > widest)
+    json.fail_at("mamba_expand", fmt::format("{} x {} is wider than is supported", expand, k.hidden_size),
+                 fmt::format("at most {}", widest));
   nn::Mamba2::Options o{.d_model = k.hidden_size,
                         .num_heads = size("mamba_n_heads", 128),
                         .groups = size("mamba_n_groups", 1),
@@ -57,6 +61,9 @@ nn::Mamba2::Options read_mamba2(ConfigReader& config, LlamaLikeConfig& k, std::i
   k.own_keys["mamba_d_head"] = o.d_head;
   if (o.num_heads % o.groups != 0)
     json.fail_at("mamba_n_groups", fmt::format("{} groups do not divide {} heads", o.groups, o.num_heads));
+  if (o.groups * o.d_state > widest)
+    json.fail_at("mamba_d_state", fmt::format("{} groups of {} values are not supported", o.groups, o.d_state),
+                 fmt::format("at most {} values", widest));
   read_step_limit(config);
   config.ignore({"mamba_chunk_size"});  // the size of the parts in which transformers computes
   return o;
