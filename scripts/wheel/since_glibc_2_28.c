@@ -79,7 +79,9 @@ static int wait_by_time_of_day(pthread_cond_t* cond, pthread_mutex_t* mutex, clo
   struct timespec now;
   if (clock_gettime(clock, &now) != 0) return EINVAL;
   long long left = 1000000000; /* nanoseconds */
-  if (until->tv_sec - now.tv_sec <= 1) {
+  if (until->tv_sec < now.tv_sec) {
+    left = 0;
+  } else if (until->tv_sec - now.tv_sec <= 1) {
     const long long exact = (until->tv_sec - now.tv_sec) * 1000000000LL + (until->tv_nsec - now.tv_nsec);
     if (exact <= 0)
       left = 0;

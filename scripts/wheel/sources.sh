@@ -25,6 +25,7 @@ read_lists() {
     exit 1
   fi
   apt update -qq
+  : > "$lists/complete"
 }
 
 apt() {
@@ -35,7 +36,7 @@ apt() {
 # get NAME SOURCE: the source package as FOLDER/NAME.
 get() {
   [ ! -d "$1" ] || return 0
-  [ -d "$lists" ] || read_lists
+  [ -e "$lists/complete" ] || read_lists
   mkdir -p "download/$1"
   (cd "download/$1" && apt source -qq --download-only "$2" > log 2>&1) || { cat "download/$1/log" >&2; exit 1; }
   dpkg-source --no-check -x "download/$1"/*.dsc "$1.part" > "download/$1/log" 2>&1 || { cat "download/$1/log" >&2; exit 1; }
