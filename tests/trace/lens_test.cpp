@@ -34,7 +34,9 @@ TEST(Rollout, IsADistributionOverEarlierTokens) {
     double sum = 0;
     for (std::size_t k = 0; k < 9; ++k) {
       sum += static_cast<double>(r[i * 9 + k]);
-      if (k > i) EXPECT_EQ(r[i * 9 + k], 0.0f);
+      if (k > i) {
+        EXPECT_EQ(r[i * 9 + k], 0.0f);
+      }
     }
     EXPECT_NEAR(sum, 1, 1e-5);
   }
@@ -56,7 +58,9 @@ TEST(Attribution, PartsAddUpToTheLogit) {
     for (const Attribution::Part& p : a.parts) sum += p.logit;
     // What is left are biases of the attention's output, and rounding.
     EXPECT_NEAR(sum + a.rest, a.logit, 1e-6);
-    if (std::string(name) == "llama") EXPECT_NEAR(a.rest, 0, 2e-3 * (1 + std::abs(a.logit)));
+    if (std::string(name) == "llama") {
+      EXPECT_NEAR(a.rest, 0, 2e-3 * (1 + std::abs(a.logit)));
+    }
   }
 }
 

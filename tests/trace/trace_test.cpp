@@ -52,10 +52,10 @@ TEST(Trace, OfEveryFamilyChangesNothing) {
     // A layer may be one sublayer (mamba2, nemotron_h); its result is not the layer's own point.
     EXPECT_TRUE(t.trace.find("decoder.0.self.out") || t.trace.find("decoder.0.feed_forward.out"));
     EXPECT_EQ(t.trace.find("decoder.0.out"), nullptr);
-    if (m->has_encoder())
-      for (const char* name :
-           {"encoder.tokens", "encoder.0.self.weights", "decoder.0.cross.weights", "decoder.0.cross.out"})
-        EXPECT_TRUE(t.trace.find(name)) << name;
+    if (!m->has_encoder()) continue;
+    for (const char* name :
+         {"encoder.tokens", "encoder.0.self.weights", "decoder.0.cross.weights", "decoder.0.cross.out"})
+      EXPECT_TRUE(t.trace.find(name)) << name;
   }
 }
 
@@ -76,7 +76,9 @@ TEST(Trace, OfEveryFamilyAddsUp) {
       const std::vector<std::int32_t> mask = trace.at(part + "mask").ints();
       const auto keys = static_cast<std::size_t>(v.shape[2]);
       for (std::size_t i = 0; i < weights.size(); ++i)
-        if (mask[i % mask.size()] == 0) ASSERT_EQ(weights[i], 0.0f) << i;
+        if (mask[i % mask.size()] == 0) {
+          ASSERT_EQ(weights[i], 0.0f) << i;
+        }
       for (std::size_t r = 0; r < weights.size() / keys; ++r) {
         double total = 0;
         for (std::size_t k = 0; k < keys; ++k) total += static_cast<double>(weights[r * keys + k]);

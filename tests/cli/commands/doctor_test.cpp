@@ -158,7 +158,9 @@ TEST(Doctor, NamesTheNearestFamily) {
   const Examined e = examine(model);
   ASSERT_EQ(e.wrong, Ids{"family-unsupported"});
   for (const Json& f : e.report["findings"])
-    if (f["id"] == "family-unsupported") EXPECT_NE(f["try"].get<std::string>().find("llama"), std::string::npos) << f;
+    if (f["id"] == "family-unsupported") {
+      EXPECT_NE(f["try"].get<std::string>().find("llama"), std::string::npos) << f;
+    }
 }
 
 TEST(Doctor, ATokenizerOfAnotherModel) {
