@@ -136,9 +136,12 @@ std::vector<float> rollout(const model::Model& m, const Input& input, const std:
   for (std::int64_t layer = 0; trace.find(fmt::format("{}.{}.output", side, layer)); ++layer) {
     if (!trace.find(fmt::format("{}.{}.self.out", side, layer))) continue;  // a feed-forward alone: the identity
     const Value* const v = trace.find(fmt::format("{}.{}.self.weights", side, layer));
-    if (!v || trace.find(fmt::format("{}.{}.mamba.self.input", side, layer)))
-      fail_usage(fmt::format("{}.{}.self", side, layer), "does not move values by attention weights alone",
-                 "rollout needs that in every layer");
+    if (!v)
+      fail_usage(fmt::format("{}.{}.self", side, layer), "has no attention weights",
+                 "rollout needs them in every layer");
+    if (trace.find(fmt::format("{}.{}.mamba.self.input", side, layer)))
+      fail_usage(fmt::format("{}.{}", side, layer), "has a state space beside its attention",
+                 "rollout needs layers that move values by attention weights alone");
     const std::vector<float> weights = v->floats();
     T = as_size(v->shape.at(1));
     const auto heads = as_size(v->shape.at(0));
