@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,6 +34,12 @@ std::optional<std::uint64_t> bytes_of_shape(StoredType type, std::span<const std
 
 enum class GgufType : std::uint32_t;  // gguf.h
 
+/// A matrix whose rows are blocks in the file.
+struct StoredBlocks {
+  GgufType type;
+  std::function<const std::byte*(std::int64_t)> row;  ///< the blocks of row i
+};
+
 /// One tensor of a file: valid while the file object (or the one it was moved to) lives.
 struct WeightView {
   std::string name;
@@ -41,11 +48,9 @@ struct WeightView {
   std::span<const std::byte> bytes;  ///< elements * size_of(dtype), with any alignment
 
   // For `blocks` only.
-  std::string form;                                 ///< the file's name of the type: "Q4_K"
-  std::function<void(std::span<float>)> read = {};  ///< all values, row-major
-  /// The blocks of row i as the file stores them, which are of `block_type`; empty if the values are computed in another way.
-  std::function<const std::byte*(std::int64_t)> block_row = {};
-  GgufType block_type = {};
+  std::string form;                                        ///< the file's name of the type: "Q4_K"
+  std::function<void(std::span<float>)> read = {};         ///< all values, row-major
+  std::shared_ptr<const StoredBlocks> stored_blocks = {};  ///< null: values are computed in another way than by rows
 
   std::int64_t elements() const;
   std::string_view type_name() const { return dtype == StoredType::blocks ? form : name_of(dtype); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -30,7 +31,7 @@ std::span<const std::byte> rows_of(const GgufTensor& t, std::int64_t begin, std:
 // The values of a view are computed in another way than from the blocks of its rows alone.
 void forget_blocks(WeightView& view) {
   view.dtype = StoredType::blocks;
-  view.block_row = nullptr;
+  view.stored_blocks = nullptr;
 }
 
 // Plain numbers are viewed in the file; blocks are converted when they are read.
@@ -55,26 +56,28 @@ void set_type(WeightView& view, GgufType type) {
         kern::dequantize_blocks(type, blocks.data(), out.size(), out.data());
       };
       if (view.shape.size() != 2 || view.shape[0] == 0) return;
-      view.block_type = type;
-      view.block_row = [blocks = view.bytes, row = std::ssize(view.bytes) / view.shape[0]](std::int64_t i) {
-        return blocks.data() + i * row;
-      };
+      view.stored_blocks = std::make_shared<StoredBlocks>(
+          StoredBlocks{type, [blocks = view.bytes, row = std::ssize(view.bytes) / view.shape[0]](std::int64_t i) {
+                         return blocks.data() + i * row;
+                       }});
   }
 }
 
 // Row i of the tensor (a matrix, or a bias with single values) becomes row order[i].
 void reorder(WeightView& view, const GgufTensor& t, std::vector<std::int64_t> order) {
   if (t.shape.size() > 2) fail(printable(t.name), fmt::format("has {} dimensions, expected 2", t.shape.size()));
-  const bool matrix = t.shape.size() == 2, has_blocks = static_cast<bool>(view.block_row);
+  const bool matrix = t.shape.size() == 2;
+  const auto blocks = view.stored_blocks;
   forget_blocks(view);
   const std::int64_t width = matrix ? t.shape[1] : 1;
-  if (has_blocks) {
+  if (blocks) {
     std::vector<std::int64_t> from(order.size());
     for (std::int64_t row = 0; row < std::ssize(order); ++row) element(from, element(order, row)) = row;
-    view.block_row = [&t, from = std::move(from)](std::int64_t i) {
+    const auto row_of = [&t, from = std::move(from)](std::int64_t i) {
       const std::int64_t row = element(from, i);
       return rows_of(t, row, row + 1).data();
     };
+    view.stored_blocks = std::make_shared<StoredBlocks>(StoredBlocks{blocks->type, row_of});
   }
   view.read = [&t, order = std::move(order), width, matrix](std::span<float> out) {
     std::vector<float> bias;
@@ -175,13 +178,13 @@ std::vector<float> part_values(const GgufTensor& t, std::int64_t part) {
 WeightView gate_up_view(const GgufTensor& gate, const GgufTensor& up, std::string name, std::int64_t expert) {
   WeightView view = part_view(gate, std::move(name), expert);
   view.shape[0] *= 2;
-  const bool has_blocks = view.block_row && gate.type == up.type;
+  const bool has_blocks = view.stored_blocks && gate.type == up.type;
   forget_blocks(view);
-  if (has_blocks)
-    view.block_row = [&gate, &up, expert, rows = gate.shape[1]](std::int64_t i) {
-      const std::int64_t at = expert * rows + i % rows;
-      return rows_of(i < rows ? gate : up, at, at + 1).data();
-    };
+  const auto row_of = [&gate, &up, expert, rows = gate.shape[1]](std::int64_t i) {
+    const std::int64_t at = expert * rows + i % rows;
+    return rows_of(i < rows ? gate : up, at, at + 1).data();
+  };
+  if (has_blocks) view.stored_blocks = std::make_shared<StoredBlocks>(StoredBlocks{gate.type, row_of});
   view.read = [&gate, &up, expert](std::span<float> out) {
     auto to = out.begin();
     for (const GgufTensor* t : {&gate, &up}) to = std::ranges::copy(part_values(*t, expert), to).out;

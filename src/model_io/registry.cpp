@@ -65,8 +65,9 @@ void find_blocks(Model& m, const WeightFiles& files) {
   for (nn::Parameter& p : m.parameters().all()) {
     if (p.is_adapter || p.shape.rank() != 2) continue;
     const StoredWeight stored = find_weight(m, p, files);
-    if (!stored.values || !stored.values->block_row || !stored.as_in_model() || stored.scales || stored.part) continue;
-    const kern::BlockFormat format = block_format_of(stored.values->block_type);
+    if (!stored.values || !stored.values->stored_blocks || !stored.as_in_model() || stored.scales || stored.part)
+      continue;
+    const kern::BlockFormat format = block_format_of(stored.values->stored_blocks->type);
     if (format != kern::BlockFormat::none && as_size(p.shape[1]) % kern::size_of(format).values == 0)
       p.stored_blocks = format;
   }
@@ -98,7 +99,7 @@ void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& store
     return parameters.set(kernels, p, {stored.bits(), bytes(&view), bytes(stored.multipliers), scales});
   }
   if (p.quantized && p.quantized.format != kern::BlockFormat::none)
-    return parameters.set(kernels, p, {.format = p.quantized.format, .row = view.block_row});
+    return parameters.set(kernels, p, {.format = p.quantized.format, .row = view.stored_blocks->row});
   const bool aligned = reinterpret_cast<std::uintptr_t>(view.bytes.data()) % alignof(float) == 0;
   std::vector<float> made;
   std::span<const float> values;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -250,9 +251,14 @@ TEST(TranslateLanguages, TheOneThatIsAssumedIsTold) {
   EXPECT_EQ(each[0]["source_language"], "en");
   EXPECT_EQ(each[1]["source_language"], "fr");
   EXPECT_GT(each[1]["confidence"], 90);
-  EXPECT_EQ(each[0]["translations"], json_of("eng", english)[0]["translations"]);
-  EXPECT_EQ(each[1]["translations"], json_of("fra_Latn", other)[0]["translations"]);
-  EXPECT_NE(each[1]["translations"], json_of("en", other)[0]["translations"]);
+  // A line alone has the same translation; float32 products of other numbers of rows may differ in the last digit.
+  const auto are_equal = [](const nlohmann::json& a, const nlohmann::json& b) {
+    return a["text"] == b["text"] && a["tokens"] == b["tokens"] &&
+           std::abs(a["log_prob"].get<double>() - b["log_prob"].get<double>()) < 1e-4;
+  };
+  EXPECT_TRUE(are_equal(each[0]["translations"][0], json_of("eng", english)[0]["translations"][0]));
+  EXPECT_TRUE(are_equal(each[1]["translations"][0], json_of("fra_Latn", other)[0]["translations"][0]));
+  EXPECT_FALSE(are_equal(each[1]["translations"][0], json_of("en", other)[0]["translations"][0]));
   folder.write("model/tokenizer_config.json", R"({"tokenizer_class": "M2M100Tokenizer", "src_lang": "fr"})");
   const Ran french = ran({});
   EXPECT_EQ(french.err.find("is assumed"), std::string::npos) << french.err;

@@ -198,7 +198,7 @@ TEST_F(UploadedForms, OfOtherTypesAreRefusedByTheirHead) {
     for (const std::string type : {"application/x-www-form-urlencoded", "application/json"}) {
       Client client(server->port());
       client.send("POST " + path + " HTTP/1.1\r\nHost: t\r\nContent-Type: " + type +
-                  "\r\nContent-Length: 6000000\r\n\r\napi_key=");
+                  "\r\nContent-Length: 60000\r\n\r\napi_key=");
       const Answer a = client.answer();
       EXPECT_EQ(a.status, 415) << path << " " << a.body;
       EXPECT_NE(a.body.find("multipart/form-data"), std::string::npos) << a.body;
