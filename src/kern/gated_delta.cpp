@@ -47,20 +47,15 @@ HWY_INLINE Vec step(const GatedDelta& a, std::size_t t, Io io, const float* from
 }
 
 void gated_delta(const GatedDelta& a, float* state, float* y, std::size_t y_stride, float* scratch) {
-  const std::size_t lanes = hn::Lanes(Floats());
   const Vec scale = hn::Set(Floats(), a.scale);
+  const StateMatrix of_head{a.d_k, a.d_v, a.tokens, state, scratch};
   ForEach(a.d_v, [&](std::size_t c, auto io) HWY_ATTR {
-    const auto pass = [&](float* s, std::size_t stride) HWY_ATTR {
+    ThroughTokens(of_head, c, io, [&](float* s, std::size_t stride) HWY_ATTR {
       for (std::size_t t = 0; t < a.tokens; ++t) {
         const Vec result = step(a, t, io, s, s, stride, io.load(a.v + t * a.v_stride + c));
         io.store(hn::Mul(scale, result), y + t * y_stride + c);
       }
-    };
-    if (state && a.tokens == 1) return pass(state + c, a.d_v);  // a copy would cost as much as the step
-    for (std::size_t i = 0; i < a.d_k; ++i)
-      io.store(state ? io.load(state + i * a.d_v + c) : hn::Zero(Floats()), scratch + i * lanes);
-    pass(scratch, lanes);
-    for (std::size_t i = 0; i < a.d_k && state; ++i) io.store(io.load(scratch + i * lanes), state + i * a.d_v + c);
+    });
   });
 }
 

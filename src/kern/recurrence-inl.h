@@ -1,5 +1,5 @@
-// The backward pass of recurrences with a matrix as state (gated_delta.cpp, state_space.cpp). A vector of columns of the state
-// passes through all tokens; states are kept at the beginnings of chunks, and recomputed within one chunk after the other.
+// Recurrences with a matrix as state (gated_delta.cpp, state_space.cpp). A vector of columns of the state passes through all
+// tokens. In the backward pass, states are kept at the beginnings of chunks, and recomputed within one chunk after the other.
 #if defined(TRIL_KERN_RECURRENCE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIL_KERN_RECURRENCE_INL_H_
 #undef TRIL_KERN_RECURRENCE_INL_H_
@@ -26,6 +26,26 @@ HWY_INLINE std::size_t ChunksOf(std::size_t tokens) {
 /// Floats of a vector of columns of a state with this many rows.
 HWY_INLINE std::size_t ColumnsScratch(std::size_t rows) {
   return rows * hn::MaxLanes(Floats());
+}
+
+/// A state [rows, width] of a text of `tokens`.
+struct StateMatrix {
+  std::size_t rows, width, tokens;
+  float* values;   ///< null: zeros before the text, and not kept after it
+  float* scratch;  ///< [ColumnsScratch(rows)]
+};
+
+/// Calls pass(S, stride) for the vector of columns of the state that begins at `column`; its rows lie `stride` apart. pass() goes
+/// through all tokens and leaves the last state in S.
+template <class Io, class Pass>
+HWY_INLINE void ThroughTokens(const StateMatrix& m, std::size_t column, Io io, const Pass& pass) {
+  if (m.values && m.tokens == 1) return pass(m.values + column, m.width);  // a copy would cost as much as the step
+  const std::size_t lanes = hn::Lanes(Floats());
+  for (std::size_t i = 0; i < m.rows; ++i)
+    io.store(m.values ? io.load(m.values + i * m.width + column) : hn::Zero(Floats()), m.scratch + i * lanes);
+  pass(m.scratch, lanes);
+  for (std::size_t i = 0; i < m.rows && m.values; ++i)
+    io.store(io.load(m.scratch + i * lanes), m.values + i * m.width + column);
 }
 
 /// Floats of scratch for BackInChunks(): the states at the chunks' beginnings, those of a chunk's tokens, and the gradient of a

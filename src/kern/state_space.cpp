@@ -48,21 +48,15 @@ HWY_INLINE Vec state_step(const StateSpace& a, std::size_t t, Io io, const float
 }
 
 void state_space(const StateSpace& a, float* state, float* y, std::size_t y_stride, float* scratch) {
-  const std::size_t lanes = hn::Lanes(Floats());
   const Vec skip = hn::Set(Floats(), a.skip);
+  const StateMatrix of_head{a.d_state, a.d_head, a.tokens, state, scratch};
   ForEach(a.d_head, [&](std::size_t column, auto io) HWY_ATTR {
-    const auto pass = [&](float* s, std::size_t stride) HWY_ATTR {
+    ThroughTokens(of_head, column, io, [&](float* s, std::size_t stride) HWY_ATTR {
       for (std::size_t t = 0; t < a.tokens; ++t) {
         const Vec x = io.load(a.x + t * a.x_stride + column);
         io.store(hn::MulAdd(skip, x, state_step(a, t, io, s, s, stride, x)), y + t * y_stride + column);
       }
-    };
-    if (state && a.tokens == 1) return pass(state + column, a.d_head);  // a copy would cost as much as the step
-    for (std::size_t i = 0; i < a.d_state; ++i)
-      io.store(state ? io.load(state + i * a.d_head + column) : hn::Zero(Floats()), scratch + i * lanes);
-    pass(scratch, lanes);
-    for (std::size_t i = 0; i < a.d_state && state; ++i)
-      io.store(io.load(scratch + i * lanes), state + i * a.d_head + column);
+    });
   });
 }
 

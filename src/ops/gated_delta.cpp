@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "kern/recurrence.h"
+#include "ops/row_heads.h"
 #include "ops/sizes.h"
 
 namespace tril::ops {
@@ -93,16 +94,10 @@ Tensor gated_delta(Context& c, const GatedDelta& x, std::int64_t key_heads, cons
   Tensor scratch = c.empty({c.threads(), size});
   const auto time = c.timed("gated_delta", states ? "step" : "forward",
                             [&] { return Work{.flops = flops_of(n, N), .bytes = bytes_of(x.q, x.k, x.v, y)}; });
-  c.share_out(rows.count() * n.heads, [&](int part, std::int64_t begin, std::int64_t end) {
-    Tensor own = scratch, to = y;
-    for (std::int64_t job = begin; job < end; ++job) {
-      const std::int64_t r = job / n.heads, h = job % n.heads;
-      if (rows.length(r) == 0) continue;
-      States of_row = states;
-      c.kernels().gated_delta(arguments(x, n, rows, r, h), states ? of_row.of(r) + h * n.d_k * n.d_v : nullptr,
-                              to.data<float>() + rows.begin(r) * width + h * n.d_v, z(width),
-                              own.data<float>() + part * size);
-    }
+  for_rows_and_heads(c, rows, n.heads, [&](int thread, std::int64_t r, std::int64_t h) {
+    c.kernels().gated_delta(arguments(x, n, rows, r, h), states ? states.of(r) + h * n.d_k * n.d_v : nullptr,
+                            y.data<float>() + rows.begin(r) * width + h * n.d_v, z(width),
+                            scratch.data<float>() + thread * size);
   });
   if (c.tape())
     c.tape()->record(

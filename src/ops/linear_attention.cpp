@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ops/allowed_pairs.h"
+#include "ops/row_heads.h"
 #include "ops/sizes.h"
 
 namespace tril::ops {
@@ -122,16 +123,12 @@ Tensor linear_attention_step(Context& c, const QueriesKeysValues& in, const Rows
   Tensor y = c.empty({q.size(0), heads * d_v});
   const auto time = c.timed("linear_attention", "step",
                             [&] { return Work{.flops = flops_of(all, q, 1, k, 1), .bytes = bytes_of(q, k, v, y)}; });
-  c.share_out(rows.count() * heads, [&](int, std::int64_t first, std::int64_t end) {
-    for (std::int64_t job = first; job < end; ++job) {
-      const std::int64_t r = job / heads, h = job % heads;
-      if (rows.length(r) == 0) continue;
-      kern::LinearAttention one = all;
-      one.rows += r, one.num_rows = 1, one.heads = 1;
-      one.q += h * d_k, one.k += h * d_k, one.v += h * d_v;
-      float* const state = given.states.of(r) + h * head_size;
-      c.kernels().linear_attention_step(one, state, y.data<float>() + h * d_v, z(y.row_stride()));
-    }
+  for_rows_and_heads(c, rows, heads, [&](int, std::int64_t r, std::int64_t h) {
+    kern::LinearAttention one = all;
+    one.rows += r, one.num_rows = 1, one.heads = 1;
+    one.q += h * d_k, one.k += h * d_k, one.v += h * d_v;
+    float* const state = given.states.of(r) + h * head_size;
+    c.kernels().linear_attention_step(one, state, y.data<float>() + h * d_v, z(y.row_stride()));
   });
   return y;
 }

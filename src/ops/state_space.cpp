@@ -8,6 +8,7 @@
 #include "ops/state_space.h"
 
 #include "kern/recurrence.h"
+#include "ops/row_heads.h"
 #include "ops/sizes.h"
 
 namespace tril::ops {
@@ -113,16 +114,10 @@ Tensor state_space(Context& c, const StateSpace& in, std::int64_t groups, const 
   Scan s{in, n, rows, c.empty({N, n.heads}), c.empty({N, n.heads})};
   c.kernels().state_steps(in.raw.data<float>(), z(in.raw.row_stride()), in.bias.data<float>(),
                           in.log_rate.data<float>(), s.dt.data<float>(), s.decay.data<float>(), z(N), z(n.heads));
-  c.share_out(rows.count() * n.heads, [&](int part, std::int64_t begin, std::int64_t end) {
-    Tensor own = scratch, to = y;
-    for (std::int64_t job = begin; job < end; ++job) {
-      const std::int64_t r = job / n.heads, h = job % n.heads;
-      if (rows.length(r) == 0) continue;
-      States of_row = states;
-      c.kernels().state_space(scan_arguments(s, r, h), states ? of_row.of(r) + h * n.d_state * n.d_head : nullptr,
-                              to.data<float>() + rows.begin(r) * width + h * n.d_head, z(width),
-                              own.data<float>() + part * size);
-    }
+  for_rows_and_heads(c, rows, n.heads, [&](int thread, std::int64_t r, std::int64_t h) {
+    c.kernels().state_space(scan_arguments(s, r, h), states ? states.of(r) + h * n.d_state * n.d_head : nullptr,
+                            y.data<float>() + rows.begin(r) * width + h * n.d_head, z(width),
+                            scratch.data<float>() + thread * size);
   });
   if (c.tape())
     c.tape()->record("state_space", {&in.x, &in.b, &in.c, &in.raw, &in.bias, &in.log_rate, &in.skip}, y,
