@@ -10,14 +10,6 @@
 namespace tril::trace {
 namespace {
 
-Trace traced_heads(const model::Model& m, const Input& input, std::vector<std::string> only,
-                   std::span<const Edit> edits = {}) {
-  Trace trace;
-  Recorder recorder(trace, {.only = std::move(only), .edits = edits, .may_miss = true});
-  run_pass(m, input, &recorder);
-  return trace;
-}
-
 Input repeated_tokens(const model::Model& m, std::int64_t length, std::uint64_t seed) {
   const SpecialIds special = m.special_ids();
   RandomSequence random(seed, 1);
@@ -80,7 +72,7 @@ std::vector<HeadScore> head_scores(const model::Model& m, std::int64_t length, s
   check(length >= 2, "length", "{} tokens are too few to be repeated: at least 2", length);
   Input input = repeated_tokens(m, length, seed);
   input.source = source;
-  const Trace trace = traced_heads(m, input, {"decoder.*.self.weights", "decoder.*.self.out", "decoder.*.output"});
+  const Trace trace = values_of(m, input, {"decoder.*.self.weights", "decoder.*.self.out", "decoder.*.output"});
   const Tail tail(m, input);
   std::vector<HeadScore> scores;
   for (std::int64_t layer = 0; trace.find(fmt::format("decoder.{}.output", layer)); ++layer) {
@@ -96,7 +88,7 @@ std::vector<HeadScore> head_scores(const model::Model& m, std::int64_t length, s
       s.induction = mean_weight(weights, as_size(h), T, length - 1);
       const Edit edit = parse_edit(fmt::format("{}heads[{}]=zero", part, h));
       std::vector<float> own = out;
-      const std::vector<float> without = traced_heads(m, input, {part + "out"}, {&edit, 1}).at(part + "out").floats();
+      const std::vector<float> without = values_of(m, input, {part + "out"}, {&edit, 1}).at(part + "out").floats();
       for (std::size_t i = 0; i < own.size(); ++i) own[i] -= without[i];
       s.copying = copying_of(raised(tail, own, width), input.tokens);
       scores.push_back(s);

@@ -10,14 +10,6 @@ namespace {
 
 using Row = std::vector<double>;
 
-Trace traced(const model::Model& m, const Input& input, std::vector<std::string> only,
-             std::span<const Edit> edits = {}) {
-  Trace trace;
-  Recorder recorder(trace, {.only = std::move(only), .edits = edits, .may_miss = true});
-  run_pass(m, input, &recorder);
-  return trace;
-}
-
 Row values_at(const Value& v, std::int64_t token) {
   const std::vector<float> values = v.floats();
   const std::int64_t width = v.count() / v.shape.at(0);
@@ -113,7 +105,7 @@ std::vector<Row> heads_of(const model::Model& m, const Input& input, const std::
   const std::int64_t heads = plain.at(part + "heads").shape.at(1);
   for (std::int64_t h = 0; h < heads; ++h) {
     const Edit edit = parse_edit(fmt::format("{}heads[{}]=zero", part, h));
-    rows.push_back(difference(all, values_at(traced(m, input, {part + "out"}, {&edit, 1}).at(part + "out"), token)));
+    rows.push_back(difference(all, values_at(values_of(m, input, {part + "out"}, {&edit, 1}).at(part + "out"), token)));
   }
   return rows;
 }
@@ -121,7 +113,7 @@ std::vector<Row> heads_of(const model::Model& m, const Input& input, const std::
 }  // namespace
 
 std::vector<LensRow> logit_lens(const model::Model& m, const Input& input) {
-  const Trace trace = traced(m, input, {"decoder.stream", "decoder.*.output"});
+  const Trace trace = values_of(m, input, {"decoder.stream", "decoder.*.output"});
   const Tail tail(m, input);
   std::vector<LensRow> rows;
   for (const Value& v : trace.values()) rows.push_back({v.name, tail.logits(v.floats(), v.shape.at(1))});
@@ -129,7 +121,7 @@ std::vector<LensRow> logit_lens(const model::Model& m, const Input& input) {
 }
 
 std::vector<float> rollout(const model::Model& m, const Input& input, const std::string& side) {
-  const Trace trace = traced(
+  const Trace trace = values_of(
       m, input, {side + ".*.self.weights", side + ".*.self.out", side + ".*.output", side + ".*.mamba.self.input"});
   std::vector<double> product;
   std::size_t T = 0;
@@ -170,7 +162,7 @@ Attribution attribute(const model::Model& m, const Input& input, std::int64_t to
   check(token >= 0 && token < std::ssize(input.tokens), "token", "there is no token {}: the text has {}", token,
         input.tokens.size());
   check(id >= 0 && id < m.vocab_size(), "id", "{} is not in a vocabulary of {}", id, m.vocab_size());
-  const Trace trace = traced(m, input, {"decoder.stream", "decoder.*.out", "decoder.*.heads", "decoder.*.output"});
+  const Trace trace = values_of(m, input, {"decoder.stream", "decoder.*.out", "decoder.*.heads", "decoder.*.output"});
   Attribution a;
   std::vector<Row> rows;
   const auto keep = [&](const std::string& point, std::int64_t head, Row row) {

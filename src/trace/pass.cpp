@@ -180,6 +180,13 @@ Outcome run_pass(const model::Model& m, const Input& input, Recorder* recorder, 
   return o;
 }
 
+Trace values_of(const model::Model& m, const Input& input, std::vector<std::string> only, std::span<const Edit> edits) {
+  Trace trace;
+  Recorder recorder(trace, {.only = std::move(only), .edits = edits, .may_miss = true});
+  run_pass(m, input, &recorder);
+  return trace;
+}
+
 std::vector<std::int32_t> greedy(const model::Model& m, const Input& input, std::int64_t most,
                                  std::span<const std::int32_t> eos, const Recorder::Options& options) {
   Input so_far = input;

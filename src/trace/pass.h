@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "model/spec/model.h"
@@ -33,6 +35,10 @@ struct Outcome {
 /// @param gradients  of the loss, for a recorder that wants them; the model must hold its weights in float32
 /// @throws Error(usage) for ids outside the vocabulary, more tokens than positions, or no tokens
 Outcome run_pass(const model::Model& m, const Input& input, Recorder* recorder = nullptr, bool gradients = false);
+
+/// The values of a pass with these edits that the patterns name; a pattern may name no point.
+Trace values_of(const model::Model& m, const Input& input, std::vector<std::string> only,
+                std::span<const Edit> edits = {});
 
 /// The greedy continuation: up to `most` tokens, ending after `eos`, each by a pass over the whole text with these edits.
 std::vector<std::int32_t> greedy(const model::Model& m, const Input& input, std::int64_t most,
