@@ -120,7 +120,7 @@ TEST(Edit, ALowTemperatureMakesAttentionHard) {
   }
 }
 
-// Without positions a token at the end of equal tokens is told from the others by nothing but the mask.
+// The last of several equal tokens differs from the others only by the mask if there are no positions.
 TEST(Edit, WithoutPositionsOrderIsLost) {
   for (const char* name : {"gpt2", "llama", "bloom", "opt", "t5", "marian"}) {
     SCOPED_TRACE(name);

@@ -11,7 +11,7 @@
 namespace tril::model {
 namespace {
 
-// The feed-forward of models without experts: that which files call the shared expert.
+// The feed-forward of a model without experts. Its files call it the shared expert.
 void read_dense_hybrid(ConfigReader& reader, LlamaLikeConfig& k) {
   k = read_llama_like(reader, std::move(k));
   read_attention_bias(reader, k);
