@@ -161,9 +161,11 @@ TEST(Adapter, MixedRowsEqualRowsOfOneKind) {
       for (std::int32_t k = 0; k < count; ++k) {
         const std::int32_t other = k + 1 < count ? k + 1 : -1;
         const std::vector<float> mixed = with({k, other}), first = with({k, k}), second = with({other, other});
-        // Sums of other numbers of rows round differently.
-        expect_close("first", half(mixed, false), half(first, false), 1e-5, 1e-5);
-        expect_close("second", half(mixed, true), half(second, true), 1e-5, 1e-5);
+        // Sums of other numbers of rows round differently. Such a difference now and then moves an activation in 16 or 8 bits to
+        // its neighbouring value. Adapters change logits by 0.5 to 7.
+        const double close = precision == nn::Precision::fp32 ? 1e-5 : 5e-3;
+        expect_close("first", half(mixed, false), half(first, false), close, close);
+        expect_close("second", half(mixed, true), half(second, true), close, close);
         if (precision == nn::Precision::fp32) {
           EXPECT_NE(first, none) << "the adapter changes nothing";
         }
