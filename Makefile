@@ -74,6 +74,7 @@ soak: configure ## the long forms of the fuzz, kill and soak tests (SECONDS_EACH
 	@cmake --build $(BUILD) -j $(JOBS)
 	@cd $(BUILD) && TRIL_ROUNDS=100000 TRIL_KILLS=50 TRIL_SOAK_WORK=100000000 TRIL_SOAK_UPDATES=10000 TRIL_SOAK_SENTENCES=200000 TRIL_SOAK_LINES=1000000 TRIL_SOAK_CALLS=10000 TRIL_SOAK_BUILDS=1 ctest --output-on-failure -R '[Ff]uzz|[Kk]ill|Soak'
 	@scripts/check_abi.sh
+	@scripts/sanitize.sh --all
 	@TRIL_SOAK_SECONDS=1800 TRIL_SLOW_CLIENTS=256 $(BUILD)/tests/test_serve --gtest_filter='*Soak*'
 	@TRIL_SOAK_RANK_SECONDS=1200 $(BUILD)/tests/test_cli --gtest_filter='RankSoak.*'
 	@scripts/deps.sh mkdocs-material doxygen && scripts/make_site.sh

@@ -1,10 +1,15 @@
 #!/usr/bin/env bash
 # The tests under the address, undefined-behaviour and thread sanitizers, each on the programs where it has something to find.
-# usage: sanitize.sh [--build] [address] [thread]      (default: both; --build: compiles the programs and runs nothing)
+# usage: sanitize.sh [--build | --all] [address] [thread]
+# Default: both. --build compiles the programs and runs nothing. --all also runs the tests that CI leaves out for their time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 only_build=
-[ "${1-}" != --build ] || { only_build=yes; shift; }
+all= rounds=20%
+case "${1-}" in
+  --build) only_build=yes; shift ;;
+  --all) all=yes rounds=100%; shift ;;
+esac
 [ $# -gt 0 ] || set -- address thread
 
 scripts/deps.sh sanitizers
@@ -38,7 +43,7 @@ run() { # preset, targets, tests that it runs, tests of these that it leaves out
     filter=$(chosen "$program" "$3" "$4") || continue  # none
     parts=$((1 + $(tr -cd : <<< "$filter" | wc -c) / 60))
     for ((i = 0; i < parts; ++i)); do printf '%s\0' "$program" "$filter" "$parts" "$i"; done
-  done | TRIL_BROWSER=none TRIL_ROUNDS=20% xargs -0 -n 4 -P "$(($(nproc) + 1))" bash -c 'part "$@"' part || exit 1
+  done | TRIL_BROWSER=none TRIL_ROUNDS=$rounds xargs -0 -n 4 -P "$(($(nproc) + 1))" bash -c 'part "$@"' part || exit 1
   awk -v what="$1" '/^\[  PASSED  \]/ {n += $4} END {print "ci: " what ": " n " tests passed"}' "build-$1"/tests/*.part*.log
   echo "ci: $1 took $((built - begun)) s to build and $((SECONDS - built)) s to run"
 }
@@ -51,8 +56,10 @@ run() { # preset, targets, tests that it runs, tests of these that it leaves out
 costly='^(tokenizer\..*(TimeGrows|ALongRun)|(document|terms|unicode)\..*(TimeGrows|LinearTime|TimeIsLinear|NoLongerThan)|chat\..*(WhatTakesLong|WhatHasNoEnd|SearchesPay|GeneratorsAndFormatsStay)|grammar\.(SchemaWork|SchemaWords\.WhatMultiplies)|search\.Soak|model\.PublishedLlamaLike)'
 # What the address sanitizer leaves out besides: tests that take it ten seconds or more and run no code of their own. They repeat a
 # formula for many sizes or block types, train every family with the same ops, draw as many lines as the demo trains on, train on
-# until two runs can be compared, hash a large file, or read a long prompt.
-repeats='^train\.(Kinds/OptimizerTwin|NewFamily|Trainer\.Resumed|Announced|Division\.OptimizersOfSeveral)|^grammar\.JsonSchema\.RefusesByName|^ops\.CrossEntropy\.FusedInMixedPrecisionWhole|^demo\.(DemoTasks\.GiveAsMany|DemoCorpus\.(Refuses|SaysWhat))|^model_io\.GgufWeights\.FewerBits|^corpus\.Corpus\.LargeFiles|^decode\.PromptSession\.LongTexts'
+# until two runs can be compared, hash a large file, read a long prompt, write every golden file again, learn an alignment, measure
+# the machine, generate with every family what its logits already show, or are run by the thread sanitizer as well.
+repeats='^train\.(Kinds/OptimizerTwin|NewFamily|Trainer\.Resumed|Announced|Division\.OptimizersOfSeveral)|^grammar\.JsonSchema\.RefusesByName|^ops\.CrossEntropy\.FusedInMixedPrecision|^demo\.(DemoTasks\.GiveAsMany|DemoCorpus\.(Refuses|SaysWhat))|^model_io\.GgufWeights\.FewerBits|^corpus\.Corpus\.LargeFiles|^decode\.(PromptSession\.LongTexts|GoldenGenerate\.IsThat|Deterministic\.Nothing|GoldenEncoderDecoder\.BatchesAnd)|^format\.Safetensors\.GoldenFilesSurvive|^align\.WordAligner\.FindsWhat|^perf\.Roofline|^base\.Team\.EveryMember'
+[ -z "$all" ] || repeats='^$'
 # Tests that run the program or build other projects.
 outside='^library\.(.*TheProgram|Consumers)'
 most="base format tensor ops nn model unicode language document terms tokenizer chat model_io corpus align metrics grammar search decode train report demo perf serve library"
