@@ -79,6 +79,7 @@ class GettextReader {
     if (text[0] == '#') {
       if (has_translation_) finish();
       if (text.starts_with("#,")) flags(at, text);
+      if (text.starts_with("#~")) fuzzy_.reset();  // the flag was of this obsolete message
       return;
     }
     if (text[0] == '"') {

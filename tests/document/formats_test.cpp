@@ -102,6 +102,10 @@ TEST(Gettext, MessagesWithoutTranslationGetOne) {
       "\"kept\"\nmsgstr "
       "\"behalten\"\n\n#~ msgid \"old\"\n#~ msgstr \"\"\n");
   EXPECT_EQ(capitals("msgid \"x\"\nmsgstr \"\"\n", "x.pot"), "msgid \"x\"\nmsgstr \"X\"\n");
+  const std::string obsolete = "#, fuzzy\n#~ msgid \"old\"\n#~ msgstr \"alt\"\n\n";
+  EXPECT_EQ(capitals(obsolete + "msgid \"x\"\nmsgstr \"kept\"\n", "x.po"), obsolete + "msgid \"x\"\nmsgstr \"kept\"\n")
+      << "the flag is of the obsolete message";
+  EXPECT_EQ(capitals(obsolete + "msgid \"x\"\nmsgstr \"\"\n", "x.po"), obsolete + "msgid \"x\"\nmsgstr \"X\"\n");
   EXPECT_EQ(translated("msgid \"OK\"\nmsgstr \"\"\n", "x.po", [](const std::string& t) { return t; }),
             "msgid \"OK\"\nmsgstr \"OK\"\n");
   EXPECT_EQ(capitals("msgid \"x\"\nmsgid_plural \"xs\"\nmsgstr[0] \"\"\n", "x.po"),
