@@ -1,5 +1,6 @@
 #include "decode/prompts/translation_prompt.h"
 
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <regex>
 
@@ -69,7 +70,48 @@ TranslationPrompt::TranslationPrompt(PromptDescription description, const Tokeni
                "pass a prompt that is a text with `prompt_template`");
   chat_source_ = *chat;
   chat_.emplace(chat_source_, where + ": chat template");
-  if (description_.form == PromptForm::structured) table_ = KnownLanguages(chat_->table_keys(languages_table));
+  if (description_.form == PromptForm::structured)
+    table_ = KnownLanguages(chat_->table_keys(languages_table));
+  else
+    find_form_of_messages(where);
+}
+
+// Templates of models that also see pictures may want messages as lists of parts, and silently leave out a text.
+void TranslationPrompt::find_form_of_messages(const std::string& where) {
+  std::exception_ptr of_text;
+  try {
+    if (writes_messages()) return;
+  } catch (const Error&) {
+    of_text = std::current_exception();
+  }
+  takes_parts_ = true;
+  try {
+    if (writes_messages()) return;
+  } catch (const Error&) {
+    if (!of_text) of_text = std::current_exception();
+  }
+  if (of_text) std::rethrow_exception(of_text);
+  fail(where + ": chat template", "it does not write the user's message, neither as a text nor as a list of parts",
+       "is it the template of a chat? if the model needs none, remove it and pass a text with `prompt_template`");
+}
+
+Messages TranslationPrompt::message_of(const char* role, const std::string& text) const {
+  Messages content = text;
+  if (takes_parts_) {
+    Messages part{{"type", "text"}, {"text", text}};
+    content = Messages::array();
+    content.push_back(std::move(part));
+  }
+  return {{"role", role}, {"content", std::move(content)}};
+}
+
+// Whether the chat template writes the text of a user's message.
+bool TranslationPrompt::writes_messages() const {
+  const std::string probe = "zqx7 yvw3";  // in no template
+  Messages list = Messages::array();
+  if (system_) list.push_back(message_of("system", ""));
+  list.push_back(message_of("user", probe));
+  return rendered(list, true).find(probe) != std::string::npos;
 }
 
 bool TranslationPrompt::reads(std::string_view variable) const {
@@ -101,8 +143,8 @@ Messages TranslationPrompt::messages(const PromptInput& input) const {
                 {"text", input.text}}}}}};
   const Messages variables = variables_of(input);
   Messages list = Messages::array();
-  if (system_) list.push_back({{"role", "system"}, {"content", from_variables(*system_, variables)}});
-  list.push_back({{"role", "user"}, {"content", from_variables(*user_, variables)}});
+  if (system_) list.push_back(message_of("system", from_variables(*system_, variables)));
+  list.push_back(message_of("user", from_variables(*user_, variables)));
   return list;
 }
 
@@ -128,7 +170,7 @@ std::string TranslationPrompt::written(const PromptInput& input) const {
 std::optional<std::string> TranslationPrompt::answered(const PromptInput& input, const std::string& answer) const {
   if (description_.form == PromptForm::text) return std::nullopt;
   Messages list = messages(input);
-  list.push_back({{"role", "assistant"}, {"content", answer}});
+  list.push_back(message_of("assistant", answer));
   return rendered(list, false);
 }
 

@@ -53,7 +53,8 @@ class TranslationPrompt {
  public:
   /// @param tokenizer  supplies the chat template and the special tokens
   /// @param where      the model, for errors
-  /// @throws Error for a template with a mistake; Error(usage) if the form needs a chat template that is missing
+  /// @throws Error for a template with a mistake, or a chat template that does not write the user's message; Error(usage) if the
+  ///         form needs a chat template that is missing
   TranslationPrompt(PromptDescription description, const Tokenizer& tokenizer, const std::string& where);
 
   const PromptDescription& description() const { return description_; }
@@ -76,13 +77,17 @@ class TranslationPrompt {
 
  private:
   std::string code_in_table(const std::string& code, const std::string& where) const;
+  void find_form_of_messages(const std::string& where);
+  bool writes_messages() const;
+  nlohmann::ordered_json message_of(const char* role, const std::string& text) const;
   nlohmann::ordered_json messages(const PromptInput& input) const;
   std::string rendered(const nlohmann::ordered_json& messages, bool asks) const;
 
   PromptDescription description_;
   std::optional<ChatTemplate> system_, user_, chat_;
   std::string chat_source_;
-  KnownLanguages table_;  // of the chat template, with PromptForm::structured
+  bool takes_parts_ = false;  // the chat template writes messages only as lists of parts
+  KnownLanguages table_;      // of the chat template, with PromptForm::structured
   std::vector<std::pair<std::string, std::string>> special_tokens_;
 };
 

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "decode/batches/score.h"
 #include "decode/prompts/choose_prompt.h"
@@ -17,6 +18,7 @@
 #include "support/error_of.h"
 #include "support/golden_tokenizers.h"
 #include "support/paths.h"
+#include "support/temporary.h"
 
 namespace tril::search::prompted_text_test {
 namespace {
@@ -111,6 +113,49 @@ TEST(PromptedText, GreedyTokensAreThoseOfTransformers) {
     }
   }
   EXPECT_EQ(directories, 13U);
+}
+
+// The general prompt in chat templates of many forms.
+TEST(PromptedText, ChatTemplatesGiveTheTokensOfTransformers) {
+  const std::string model = test::test_dir() + "/golden/lm_templates";
+  const nlohmann::json all = test::parsed(model + "/templates.json");
+  const TemporaryDirectory folder;
+  std::filesystem::copy(model, folder.path("model"));
+  std::set<std::string> templates;
+  for (const nlohmann::json& given : all["cases"]) {
+    const std::string name = given["template"], text = given["text"];
+    SCOPED_TRACE(name + ": " + text);
+    templates.insert(name);
+    folder.write("model/chat_template.jinja", all["templates"][name].get<std::string>());
+    const Translating t(folder.path("model"));
+    SearchOptions greedy;
+    greedy.max_length = std::ssize(given["greedy"]);
+    TranslatorOptions o = t.options(greedy, given["source"], given["target"]);
+    std::vector<std::string> lines;
+    add_further(given, o, lines);
+    const TextToTranslate prepared = t.text()->prepare({.text = text, .context = lines}, 0, o, o.decoding.search);
+    Ids ids{prepared.request.start_id};
+    ids.insert(ids.end(), prepared.request.prefix.begin(), prepared.request.prefix.end());
+    ASSERT_EQ(ids, given["prompt_ids"].get<Ids>());
+    lines.push_back(text);
+    EXPECT_EQ(Translator(t.text(), o).translate(lines).back()[0].tokens, given["greedy"].get<Ids>());
+  }
+  EXPECT_EQ(templates.size(), 16U);
+}
+
+// A prompt without its text would be translated into anything.
+TEST(PromptedText, AChatTemplateThatLeavesOutTheMessageIsRefused) {
+  const std::string model = test::test_dir() + "/golden/lm_templates";
+  const TemporaryDirectory folder;
+  std::filesystem::copy(model, folder.path("model"));
+  const auto refusal = [&](const std::string& chat_template) {
+    folder.write("model/chat_template.jinja", chat_template);
+    return error_of([&] { Translating(folder.path("model")); });
+  };
+  EXPECT_TRUE(contains(refusal("{% for m in messages %}{{ m.role }}: {{ m.body }}{% endfor %}"), "chat template",
+                       "does not write the user's message", "prompt_template"));
+  EXPECT_TRUE(contains(refusal("{{ raise_exception('only with tools') }}"), "only with tools"));
+  EXPECT_EQ(refusal("{% for m in messages %}{{ m.content }}{% endfor %}"), "");
 }
 
 class SmallPrompted : public ::testing::Test {
