@@ -9,9 +9,9 @@ PYTHON ?= python3
 # A build folder that is new is compiled once: all sources of a folder together, which is fastest from nothing. Who changes sources
 # and builds again is better served by the preset `release` (CONTRIBUTING.md).
 NEW_BUILD = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DTRIL_BATCH=0)
-check golden soak bench cost docs: NEW_BUILD =
+check course golden soak bench cost docs: NEW_BUILD =
 
-.PHONY: help deps configure build wheel sdist deb tarball image-root release demo programs test check golden soak arm64 bench cost format check-format layers tidy tidy-changed docs site clean
+.PHONY: help deps configure build wheel sdist deb tarball image-root release demo programs test course check golden soak arm64 bench cost format check-format layers tidy tidy-changed docs site clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -60,6 +60,10 @@ programs: configure ## everything: the program, its tests, benchmarks and exampl
 test: programs ## build everything and run the tests
 	@scripts/deps.sh browser qemu-user
 	@cd $(BUILD) && ctest --output-on-failure -j $(TEST_JOBS)
+
+course: configure ## run every command of the course in docs/learn, and compare what it prints (a minute after the build)
+	@cmake --build $(BUILD) -j $(JOBS) --target tril test_learn course_examples
+	@cd $(BUILD) && TRIL_COURSE=1 ctest --output-on-failure -R '^learn[.]'
 
 check: check-format layers programs ## before a commit: format, layers, build, and the fast tests (three minutes, where little has changed)
 	@scripts/deps.sh browser qemu-user

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "cli/options/general_options.h"
@@ -26,6 +27,12 @@ std::map<std::string, std::vector<std::string>> families(const App& app) {
     if (const auto space = name.find(' '); space != std::string::npos)
       found[name.substr(0, space)].push_back(name.substr(space + 1));
   return found;
+}
+
+// "learn" is a command, and "learn check" another; "bench" alone is none.
+bool is_command(const App& app, const std::string& name) {
+  const std::vector<std::string> names = app.names();
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 // The words that may follow "tril": each first word once.
@@ -85,9 +92,9 @@ _tril() {
         "      COMPREPLY=($(compgen -W \"{}\" -- \"$word\"))\n"
         "      return\n"
         "    fi\n"
-        "    command=\"$command ${{COMP_WORDS[2]}}\"\n"
+        "    case \" {} \" in *\" ${{COMP_WORDS[2]}} \"*) command=\"$command ${{COMP_WORDS[2]}}\" ;; esac\n"
         "  fi\n",
-        first, words(seconds));
+        first, words(seconds), words(seconds));
   out += "  case \"$command\" in\n";
   for (const Command& command : app.commands()) {
     std::vector<std::string> options;
@@ -128,7 +135,8 @@ std::string zsh_completion(const App& app) {
   for (const Command& command : app.commands())
     if (command.name.find(' ') == std::string::npos)
       out += fmt::format("    {}\n", quoted(command.name + ":" + zsh_text(command.summary), "'\\''"));
-  for (const auto& [first, seconds] : seconds_of) out += fmt::format("    '{}:{}'\n", first, words(seconds));
+  for (const auto& [first, seconds] : seconds_of)
+    if (!is_command(app, first)) out += fmt::format("    '{}:{}'\n", first, words(seconds));
   out += "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n";
   out += "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n";
   for (const auto& [first, seconds] : seconds_of)
@@ -138,11 +146,13 @@ std::string zsh_completion(const App& app) {
         "      compadd {}\n"
         "      return\n"
         "    fi\n"
-        "    command=\"$command $words[2]\"\n"
-        "    shift words\n"
-        "    (( CURRENT-- ))\n"
+        "    if [[ \" {} \" == *\" $words[2] \"* ]]; then\n"
+        "      command=\"$command $words[2]\"\n"
+        "      shift words\n"
+        "      (( CURRENT-- ))\n"
+        "    fi\n"
         "  fi\n",
-        first, words(seconds));
+        first, words(seconds), words(seconds));
   out += "  case $command in\n";
   for (const Command& command : app.commands()) {
     out += fmt::format("    \"{}\")\n      _arguments", command.name);
@@ -169,16 +179,18 @@ std::string fish_completion(const App& app) {
       out += fmt::format("complete -c tril -n __fish_use_subcommand -f -a {} -d {}\n", command.name,
                          quoted(command.summary, "\\'"));
   for (const auto& [first, seconds] : seconds_of) {
-    out += fmt::format("complete -c tril -n __fish_use_subcommand -f -a {}\n", first);
+    if (!is_command(app, first)) out += fmt::format("complete -c tril -n __fish_use_subcommand -f -a {}\n", first);
     out += fmt::format("complete -c tril -n '__fish_seen_subcommand_from {}' -f -a '{}'\n", first, words(seconds));
   }
   for (const Command& command : app.commands()) {
-    // "bench train" requires both words; "train" requires that no word that begins a longer name was seen.
+    // "bench train" requires both words; "train" requires that no word that begins a longer name was seen, and "learn" that none
+    // was that makes it longer.
     std::string seen = "__fish_seen_subcommand_from " + command.name;
     if (const auto space = command.name.find(' '); space != std::string::npos) {
       seen.replace(seen.find_last_of(' '), 1, "; and __fish_seen_subcommand_from ");
     } else {
-      for (const auto& [first, seconds] : seconds_of) seen += "; and not __fish_seen_subcommand_from " + first;
+      for (const auto& [first, seconds] : seconds_of)
+        seen += "; and not __fish_seen_subcommand_from " + (first == command.name ? words(seconds) : first);
     }
     const std::string when = fmt::format("complete -c tril -n '{}'", seen);
     each_field(command, [&](const Field& field) {

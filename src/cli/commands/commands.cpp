@@ -34,6 +34,9 @@ App make_app() {
   add_bench_train(app);
   add_signature(app);
   add_demo(app);
+  add_learn(app);
+  add_learn_check(app);
+  add_learn_draw(app);
   add_completion(app);
   add_help(app);
   return app;

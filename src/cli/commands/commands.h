@@ -35,6 +35,9 @@ void add_bench_generate(App& app);
 void add_bench_train(App& app);
 void add_signature(App& app);
 void add_demo(App& app);
+void add_learn(App& app);
+void add_learn_check(App& app);
+void add_learn_draw(App& app);
 void add_completion(App& app);
 void add_help(App& app);  // last: it describes all others
 

@@ -24,8 +24,9 @@ fs::path root() {
 
 std::vector<fs::path> documents() {
   std::vector<fs::path> list{root() / "README.md", root() / "README.zh-CN.md", root() / "CONTRIBUTING.md"};
-  for (const auto& entry : fs::directory_iterator(root() / "docs"))
-    if (entry.path().extension() == ".md") list.push_back(entry.path());
+  for (const char* folder : {"docs", "docs/learn", "docs/learn/zh"})
+    for (const auto& entry : fs::directory_iterator(root() / folder))
+      if (entry.path().extension() == ".md") list.push_back(entry.path());
   return list;
 }
 
@@ -86,7 +87,7 @@ std::string problem_of(const cli::App& app, std::vector<std::string> words) {
   };
   if (words.empty() || words[0].starts_with("--") || words[0] == "COMMAND" || words[0] == "...") return "";
   std::string name = words[0];
-  if (!is_command(name) && words.size() > 1) name += " " + words[1];
+  if (words.size() > 1 && (!is_command(name) || is_command(name + " " + words[1]))) name += " " + words[1];
   if (!is_command(name)) return words[0] + " is not a command";
   const cli::Command& command = app.at(name);
   cli::GeneralOptions options;

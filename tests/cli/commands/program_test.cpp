@@ -269,6 +269,9 @@ TEST(Completion, WorksInBash) {
   EXPECT_EQ(bash_completes("tril eval --tok"), "--tokenize\n");
   EXPECT_EQ(bash_completes("tril eval --tokenize ''"), "13a none\n");
   EXPECT_EQ(bash_completes("tril completion z"), "zsh\n");
+  EXPECT_EQ(bash_completes("tril learn ch"), "check\n");
+  EXPECT_EQ(bash_completes("tril learn 3 --la"), "--language\n");  // a command that others make longer
+  EXPECT_EQ(bash_completes("tril learn draw 3 --cu"), "--curves\n");
   EXPECT_EQ(bash_completes("tril help comp"), "completion\n");
   const ScratchFolder folder;
   EXPECT_EQ(bash_completes("tril eval --reference " + folder.at("te")), "\n");

@@ -1,0 +1,164 @@
+// Chapters 3, 4, 5 and 8: one head, the mask, many heads, cross-attention.
+#include "learn/exercises.h"
+#include "learn/worked.h"
+#include "model/spec/masks.h"
+#include "nn/attention.h"
+
+namespace tril::learn {
+namespace {
+
+std::vector<double> weights_of(std::int64_t query, const HeadOptions& o) {
+  return attend(four_tokens(), o).weights.row(query);
+}
+
+Exercise weights_of_sat() {
+  HeadInput swapped = four_tokens();
+  std::swap(swapped.q, swapped.k);
+  return {.task = {"Q, K and V are those of this chapter. Give the four weights of \"sat\", under the causal mask.",
+                   "Q、K、V 用本章的数。写出 \"sat\" 在因果掩码下的四个注意力权重。"},
+          .answer = weights_of(2, {.causal = true}),
+          .mistakes = {{weights_of(2, {.causal = true, .scale = 1}),
+                        {"the scores were not divided by sqrt(d_k) = sqrt(2)", "分数没有除以 sqrt(d_k) = sqrt(2)"}},
+                       {weights_of(2, {}),
+                        {"\"down\" comes after \"sat\": the mask gives it the weight 0",
+                         "\"down\" 在 \"sat\" 之后：掩码使它的权重为 0"}},
+                       {attend(swapped, {.causal = true}).weights.row(2),
+                        {"query and key are swapped: the query is that of \"sat\", the keys are those of all",
+                         "查询与键对调了：查询是 \"sat\" 的，键是所有词元的"}}}};
+}
+
+Exercise result_of_cat() {
+  const HeadInput in = four_tokens();
+  return {.task = {"Give the result of \"cat\" under the causal mask: the sum of the values, each times its weight "
+                   "(two numbers).",
+                   "写出 \"cat\" 在因果掩码下的结果：各个值乘以权重后相加（两个数）。"},
+          .answer = attend(in, {.causal = true}).result.row(1),
+          .mistakes = {{attend(in, {}).result.row(1),
+                        {"without the mask: \"cat\" sees only \"the\" and itself",
+                         "没有用掩码：\"cat\" 只看得到 \"the\" 和它自己"}},
+                       {in.v.row(1), {"this is the value of \"cat\" itself", "这是 \"cat\" 自己的值"}}}};
+}
+
+std::vector<double> as_numbers(const Tensor& mask) {
+  std::vector<double> numbers;
+  for (const std::uint8_t x : host_copy<std::uint8_t>(mask)) numbers.push_back(x);
+  return numbers;
+}
+
+Exercise mask_of_three() {
+  Arena arena;
+  Context c(arena);
+  const Tensor mask = model::causal_mask(c, 3);
+  std::vector<double> strict(9, 0);
+  strict[3] = strict[6] = strict[7] = 1;
+  return {.task = {"Write the causal mask of three tokens row by row: 1 where the query (row) may see the key "
+                   "(column), else 0.",
+                   "逐行写出三个词元的因果掩码：查询（行）可以看到键（列）写 1，否则写 0。"},
+          .answer = as_numbers(mask),
+          .tolerance = 0,
+          .mistakes = {{as_numbers(model::flip_mask(c, mask)),
+                        {"this is the other convention: here 1 means that the query may see the key",
+                         "这是另一种约定：这里 1 表示可以看到"}},
+                       {strict, {"a token sees itself too", "词元也看得到它自己"}},
+                       {{1, 1, 1, 0, 1, 1, 0, 0, 1},
+                        {"rows are queries, columns are keys: this is transposed", "行是查询，列是键：这里转置了"}}}};
+}
+
+Exercise padded_mask() {
+  Arena arena;
+  Context c(arena);
+  const std::vector<std::int32_t> ids{0, 0, 7, 8};
+  return {.task = {"The row \"<pad> <pad> a b\" is padded on the left. Write its mask row by row (16 numbers): causal, "
+                   "and no query "
+                   "sees padding.",
+                   "一行 \"<pad> <pad> a b\" 左侧有填充。逐行写出它的掩码（16 个数）：因果，而且填充谁也看不到。"},
+          .answer = as_numbers(model::causal_padding_mask(c, ids, 1, 0)),
+          .tolerance = 0,
+          .mistakes = {{as_numbers(model::causal_mask(c, 4)),
+                        {"the padding is still visible: columns 1 and 2 are 0 in each row",
+                         "填充仍然可见：第 1、2 列每行都应是 0"}}}};
+}
+
+std::int64_t attention_values(std::int64_t d, std::int64_t heads, std::int64_t kv_heads = 0) {
+  nn::Parameters p;
+  const nn::Attention attention(p, "a", {.d_model = d, .num_heads = heads, .num_kv_heads = kv_heads});
+  return p.count();
+}
+
+Exercise size_of_a_head() {
+  const auto all = static_cast<double>(attention_values(512, 8));
+  return {.task = {"d_model is 512, with 8 heads. Give d_k, and the number of values in W_Q, W_K, W_V and W_O with "
+                   "their four biases.",
+                   "d_model = 512，8 个头。写出 d_k，以及 W_Q、W_K、W_V、W_O 连同四个偏置一共有多少个数。"},
+          .answer = {64, all},
+          .tolerance = 0,
+          .mistakes = {{{64, all - 4 * 512}, {"the biases are missing: 4 x 512", "漏了偏置：4 × 512"}},
+                       {{64, 8 * all},
+                        {"heads cut the matrices, they do not multiply them: 8 heads of 64 columns are 512 columns",
+                         "多头是把矩阵切开，不是复制：8 个头各 64 列，共 512 列"}}}};
+}
+
+Exercise head_of_a_column() {
+  return {.task = {"x is (2, 10, 512): 2 texts of 10 tokens. Give the four sizes of Q by head, (texts, heads, tokens, "
+                   "d_k) with 8 "
+                   "heads, and then the head (from 0) that holds column 200.",
+                   "x 的形状是 (2, 10, 512)：2 个文本，各 10 个词元。写出 8 个头时 Q 的四个维度（文本, 头, 词元, "
+                   "d_k），再写第 200 列"
+                   "（从 0 数）属于第几个头（从 0 数）。"},
+          .answer = {2, 8, 10, 64, 3},
+          .tolerance = 0,
+          .mistakes = {
+              {{2, 10, 8, 64, 3},
+               {"this is the shape before the transposition: heads come before tokens, so that each head is a matrix",
+                "这是转置之前的形状：头在词元之前，这样每个头是一个矩阵"}},
+              {{2, 8, 10, 64, 4}, {"heads count from 0: 200 / 64 is 3", "头从 0 数：200 / 64 取整是 3"}}}};
+}
+
+Exercise size_of_cross_scores() {
+  return {.task = {"The target has 10 tokens, the source 15, and there are 8 heads. Give the rows and columns of one "
+                   "head's scores in "
+                   "cross-attention, and the number of weights of all heads.",
+                   "目标句 10 个词元，源句 15 个，8 "
+                   "个头。写出交叉注意力中一个头的分数矩阵的行数、列数，以及所有头的权重总数。"},
+          .answer = {10, 15, 8 * 10 * 15},
+          .tolerance = 0,
+          .mistakes = {{{15, 10, 8 * 10 * 15},
+                        {"queries come from the target and are rows; keys come from the source and are columns",
+                         "查询来自目标句，是行；键来自源句，是列"}},
+                       {{10, 10, 8 * 10 * 10},
+                        {"this is self-attention: the keys are the source's", "这是自注意力：键应来自源句"}}}};
+}
+
+HeadInput one_query() {
+  return {grid(1, 2, {1, 1}), grid(3, 2, {1, 0, 0, 2, 3, 3}), grid(3, 2, {1, 0, 0, 1, 5, 5})};
+}
+
+Exercise weights_without_padding() {
+  return {
+      .task =
+          {"The query is (1, 1). The source's keys are (1, 0), (0, 2) and, of padding, (3, 3). Give the three weights.",
+           "查询是 (1, 1)。源句的键是 (1, 0)、(0, 2)，还有一个填充的键 (3, 3)。写出三个权重。"},
+      .answer = attend(one_query(), {.hidden_keys = {false, false, true}}).weights.values,
+      .mistakes = {{attend(one_query(), {}).weights.values,
+                    {"the padding is no text: its weight is 0, and the others sum to 1",
+                     "填充不是文本：它的权重是 0，其余之和为 1"}},
+                   {attend(one_query(), {.hidden_keys = {false, false, true}, .scale = 1}).weights.values,
+                    {"the scores were not divided by sqrt(2)", "分数没有除以 sqrt(2)"}}}};
+}
+
+}  // namespace
+
+Exercise attention_exercise(int chapter, int number) {
+  switch (chapter) {
+    case 3:
+      return number == 1 ? weights_of_sat() : result_of_cat();
+    case 4:
+      return number == 1 ? mask_of_three() : padded_mask();
+    case 5:
+      return number == 1 ? size_of_a_head() : head_of_a_column();
+    default:
+      return number == 1 ? size_of_cross_scores() : weights_without_padding();
+  }
+}
+
+}  // namespace tril::learn

@@ -1,0 +1,70 @@
+// The numbers of the course, computed by the engine's own ops: the pictures show them and the exercises compare with them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ops/ops.h"
+
+namespace tril::learn {
+
+/// Row by row.
+struct Grid {
+  std::int64_t rows = 0, columns = 0;
+  std::vector<double> values;
+  double at(std::int64_t i, std::int64_t j) const { return values[static_cast<std::size_t>(i * columns + j)]; }
+  std::vector<double> row(std::int64_t i) const;
+};
+
+Grid grid(std::int64_t rows, std::int64_t columns, std::vector<double> values);
+
+/// One head: queries [Tq, d], keys and values [Tk, d].
+struct HeadInput {
+  Grid q, k, v;
+};
+
+struct HeadOutput {
+  Grid weights;  ///< [Tq, Tk]
+  Grid result;   ///< [Tq, d]
+};
+
+struct HeadOptions {
+  bool causal = false;
+  std::vector<bool> hidden_keys;  ///< by key: padding that no query sees; empty: none is hidden
+  float scale = 0;                ///< 0: 1 / sqrt(d)
+};
+HeadOutput attend(const HeadInput& in, const HeadOptions& options);
+
+/// The gradient of the scores of one query, if the loss has these derivatives by its weights.
+std::vector<double> gradient_of_scores(std::span<const double> weights, std::span<const double> by_weights);
+
+/// The four tokens of examples/attention_by_hand.cpp, and their words.
+HeadInput four_tokens();
+constexpr std::array<const char*, 4> four_words{"the", "cat", "sat", "down"};
+
+/// Rows [0, count) of the sinusoids [Vaswani et al. 2017, section 3.5].
+Grid sinusoids(std::int64_t count, std::int64_t d, bool interleaved = true);
+/// sqrt(d) * embedding + the sinusoids of a position.
+std::vector<double> embedded(std::span<const double> embedding, std::int32_t position, bool scaled = true);
+/// A pair of values of a query or key, rotated to a position: [Su et al. 2021, eq. 13] with a frequency of 1.
+std::vector<double> rotated(std::array<double, 2> pair, std::int32_t position);
+
+std::vector<double> layer_normed(std::span<const double> x);
+std::vector<double> rms_normed(std::span<const double> x);
+/// max(0, x W_1 + b_1) W_2 + b_2; W_1 [d, d_ff], W_2 [d_ff, d].
+struct SmallFeedForward {
+  Grid w_1, w_2;
+  std::vector<double> b_1, b_2;
+  bool has_relu = true;
+};
+std::vector<double> fed_forward(std::span<const double> x, const SmallFeedForward& f);
+
+struct LossOfLogits {
+  double loss = 0;
+  std::vector<double> gradient;  ///< by the logits
+};
+LossOfLogits cross_entropy_of(std::span<const double> logits, std::int32_t label, float smoothing = 0);
+
+}  // namespace tril::learn

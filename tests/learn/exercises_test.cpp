@@ -1,0 +1,111 @@
+// The exercises of the course: right answers, known errors, and answers of another form.
+#include "learn/exercises.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "learn/worked.h"
+#include "support/contains.h"
+#include "support/error_of.h"
+#include "support/run_program.h"
+
+namespace tril::learn {
+namespace {
+
+std::vector<std::string> as_words(const std::vector<double>& numbers) {
+  std::vector<std::string> words;
+  for (const double x : numbers) words.push_back(fmt::format("{:.3f}", x));
+  return words;
+}
+
+TEST(Exercises, TellRightAnswersFromKnownErrors) {
+  int mistakes = 0;
+  for (int chapter = 1; chapter <= 14; ++chapter)
+    for (const int number : {1, 2}) {
+      SCOPED_TRACE(fmt::format("{}.{}", chapter, number));
+      const Exercise e = exercise(chapter, number);
+      EXPECT_FALSE(e.task.english.empty());
+      EXPECT_FALSE(e.task.chinese.empty());
+      if (e.problem_of_file) continue;
+      EXPECT_TRUE(check_answer(e, as_words(e.answer), Language::english).is_right);
+      for (const Mistake& m : e.mistakes) {
+        ASSERT_EQ(m.gives.size(), e.answer.size());
+        for (const Language l : {Language::english, Language::chinese}) {
+          const Verdict v = check_answer(e, as_words(m.gives), l);
+          EXPECT_FALSE(v.is_right);
+          EXPECT_EQ(v.text, m.because.in(l));
+        }
+        ++mistakes;
+      }
+    }
+  EXPECT_GT(mistakes, 50);
+}
+
+// Truths that are known without the engine.
+TEST(Exercises, AnswersAreThoseOfTheFormulas) {
+  const auto near = [](int chapter, int number, const std::vector<double>& truth) {
+    const Exercise e = exercise(chapter, number);
+    ASSERT_EQ(e.answer.size(), truth.size());
+    for (std::size_t i = 0; i < truth.size(); ++i) EXPECT_NEAR(e.answer[i], truth[i], 1e-4) << chapter << "." << number;
+  };
+  near(1, 2, {16'384'000});
+  near(2, 1, {std::sin(1), std::cos(1), std::sin(0.01), std::cos(0.01)});
+  near(2, 2, {0.2 + std::sin(1), -0.4 + std::cos(1), 0.6 + std::sin(0.01), std::cos(0.01)});
+  const double a = std::exp(2 / std::sqrt(2)), b = 1,
+               sum = 2 * a + b;  // the scores of "sat" are 2, 0 and 2, over sqrt(2)
+  near(3, 1, {a / sum, b / sum, a / sum, 0});
+  near(5, 1, {64, 4 * (512 * 512 + 512)});
+  const double sigma = std::sqrt(3.5);
+  near(6, 1, {-2 / sigma, -1 / sigma, 0, 3 / sigma});
+  const double root = std::sqrt(12.5);
+  near(6, 2, {1 / root, 2 / root, 3 / root, 6 / root});
+  near(7, 1, {4.1, 1.5});
+  near(10, 1, {std::log(1 + std::exp(-1) + std::exp(-2))});
+  near(11, 2, {0.16, -0.06, -0.1});
+  near(13, 2, {2 * 6 * 2 * 64 * 4});
+  near(14, 1, {std::cos(2), std::sin(2)});
+  near(14, 2, {std::cos(2)});
+}
+
+TEST(Exercises, RefuseAnswersOfAnotherForm) {
+  const Exercise e = exercise(3, 1);
+  EXPECT_TRUE(contains(error_of([&] {
+                         check_answer(e, {"1", "x", "0", "0"}, Language::english);
+                       }),
+                       "\"x\" is not a number", "0.25"));
+  EXPECT_TRUE(contains(error_of([&] {
+                         check_answer(e, {"1", "nan", "0", "0"}, Language::english);
+                       }),
+                       "\"nan\" is not a number"));
+  EXPECT_TRUE(contains(error_of([&] { check_answer(e, {"1", "0"}, Language::english); }), "expected 4 numbers, got 2"));
+  EXPECT_TRUE(contains(error_of([] { exercise(15, 1); }), "no chapter 15", "1 to 14"));
+  EXPECT_TRUE(contains(error_of([] { exercise(3, 3); }), "1 and 2, not 3"));
+  const Verdict v = check_answer(e, {"0.9", "0.1085", "0.4457", "0"}, Language::english);
+  EXPECT_TRUE(contains(v.text, "3 of 4", "number 1"));
+}
+
+TEST(Exercises, ReadAConfigurationFile) {
+  const Exercise e = exercise(9, 2);
+  const ScratchFolder folder;
+  const auto verdict = [&](const std::string& config) {
+    folder.write("config.json", config);
+    return check_answer(e, {folder.at("config.json")}, Language::english);
+  };
+  const auto gpt2 = [](int vocabulary, int d) {
+    return fmt::format(
+        R"({{"model_type": "gpt2", "vocab_size": {}, "n_embd": {}, "n_layer": 4, "n_head": 4, "n_positions": 64,
+                           "bos_token_id": 0, "eos_token_id": 0}})",
+        vocabulary, d);
+  };
+  EXPECT_TRUE(verdict(gpt2(1000, 112)).is_right) << verdict(gpt2(1000, 112)).text;
+  EXPECT_TRUE(contains(verdict(gpt2(1000, 256)).text, "smaller"));
+  EXPECT_TRUE(contains(verdict(gpt2(1000, 32)).text, "room for more"));
+  EXPECT_TRUE(contains(verdict(gpt2(2000, 96)).text, "2,000 tokens"));
+  EXPECT_TRUE(contains(error_of([&] { verdict("{"); }), "config.json"));
+  EXPECT_TRUE(contains(error_of([&] { check_answer(e, {folder.at("none")}, Language::english); }), "none"));
+  EXPECT_TRUE(contains(error_of([&] { check_answer(e, {"a", "b"}, Language::english); }), "one file, got 2"));
+}
+
+}  // namespace
+}  // namespace tril::learn
