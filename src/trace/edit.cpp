@@ -138,17 +138,23 @@ void take_mean(const Edit& e, const Layout& l, std::vector<float>& values) {
   });
 }
 
-void take_patch(const Edit& e, const Layout& l, std::vector<float>& values, const Value* donor) {
-  if (!donor) fail_usage(e.text, "there is no other text to take the value from", "give one as `patch_text`");
-  const std::vector<float> from = donor->floats();
-  const std::int64_t n = donor->shape.empty() ? 0 : donor->shape[l.head_first ? 1 : 0];
-  const bool same = n == l.tokens && from.size() == values.size();
-  const bool has_token = e.token && *e.token < n && !l.head_first && n > 0 && std::ssize(from) / n == l.heads * l.rest;
-  if (!same && !has_token)
+void take_patch(const Edit& e, const Layout& l, std::vector<float>& values, const Donor& donor) {
+  if (!donor.value) fail_usage(e.text, "there is no other text to take the value from", "give one as `patch_text`");
+  const std::vector<float> from = donor.value->floats();
+  const std::vector<std::int64_t>& shape = donor.value->shape;
+  // Its tokens, and of scores and weights its keys; every other size is the model's.
+  const std::int64_t n = shape.empty() ? 0 : shape[l.head_first ? 1 : 0];
+  const Layout given{l.heads, n, l.head_first && shape.size() == 3 ? shape[2] : l.rest, l.head_first};
+  const bool fits = std::ssize(from) == given.heads * given.tokens * given.rest;
+  const bool same = n == l.tokens && given.rest == l.rest;
+  const bool has_token = e.token && *e.token < n && given.rest == l.rest;
+  const bool is_beginning = donor.of_first_tokens && n <= l.tokens && given.rest <= l.rest;
+  if (!fits || !(same || has_token || is_beginning))
     fail_usage(e.text, fmt::format("the other text has {} values here, this one {}", from.size(), values.size()),
                "patch one token (@5) that both have, or give texts of as many tokens");
-  for_chosen(e, l,
-             [&](std::int64_t h, std::int64_t t, std::int64_t i) { values[l.at(h, t, i)] = from[l.at(h, t, i)]; });
+  for_chosen(e, l, [&](std::int64_t h, std::int64_t t, std::int64_t i) {
+    if (t < given.tokens && i < given.rest) values[l.at(h, t, i)] = from[given.at(h, t, i)];
+  });
 }
 
 }  // namespace
@@ -172,7 +178,7 @@ Edit parse_edit(std::string_view text) {
   return e;
 }
 
-Tensor edited(Context& c, const Edit& e, const Tensor& value, std::int64_t heads, const Value* donor) {
+Tensor edited(Context& c, const Edit& e, const Tensor& value, std::int64_t heads, const Donor& donor) {
   const bool of_mask = e.action == Action::all || e.action == Action::causal || e.action == Action::window;
   const bool is_mask = value.dtype() == DType::u8;
   if (of_mask != is_mask)

@@ -38,10 +38,15 @@ struct Edit {
 /// @throws Error(usage) that says what was expected
 Edit parse_edit(std::string_view text);
 
+/// The value that `patch` takes.
+struct Donor {
+  const Value* value = nullptr;  ///< null: there is none
+  bool of_first_tokens = false;  ///< the text has grown since: later tokens keep their own values
+};
+
 /// The value of a point after the edit. Tokens are its first dimension, but of scores, masks and weights [H, Tq, Tk].
 /// @param heads  of the point's columns; 0: none
-/// @param donor  the value that `patch` takes; null: there is none
 /// @throws Error(usage) if the edit does not fit the point
-Tensor edited(Context& c, const Edit& edit, const Tensor& value, std::int64_t heads, const Value* donor);
+Tensor edited(Context& c, const Edit& edit, const Tensor& value, std::int64_t heads, const Donor& donor);
 
 }  // namespace tril::trace

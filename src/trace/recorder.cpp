@@ -23,6 +23,21 @@ bool is_beside_the_tape(std::string_view name) {
   return std::find(names.begin(), names.end(), last) != names.end();
 }
 
+// True if the edit also changes this value as a part of one around it: "*.feed_forward.out" names the sum to which a shared expert
+// adds, and the expert's own result too, and a change of both would count twice there.
+bool is_changed_around(const Edit& e, const std::string& name) {
+  constexpr std::string_view sublayer = ".feed_forward.";
+  const std::size_t first = name.find(sublayer), last = name.rfind(sublayer);
+  if (first == last) return false;
+  const std::string_view value = std::string_view(name).substr(last + sublayer.size());
+  return (value == "input" || value == "out") && is_pattern_of(e.pattern, name.substr(0, first) + name.substr(last));
+}
+
+bool is_edit_of(const Edit& e, const std::string& name) {
+  return e.action != Edit::Action::skip && !e.of_tokens() && is_pattern_of(e.pattern, name) &&
+         !is_changed_around(e, name);
+}
+
 }  // namespace
 
 Recorder::Recorder(Trace& trace, Options options)
@@ -36,9 +51,7 @@ bool Recorder::is_kept(const std::string& name) {
 }
 
 bool Recorder::is_changed(const std::string& name) const {
-  return std::any_of(o_.edits.begin(), o_.edits.end(), [&](const Edit& e) {
-    return e.action != Edit::Action::skip && !e.of_tokens() && is_pattern_of(e.pattern, name);
-  });
+  return std::any_of(o_.edits.begin(), o_.edits.end(), [&](const Edit& e) { return is_edit_of(e, name); });
 }
 
 bool Recorder::wants_point(const std::string& name) {
@@ -57,7 +70,7 @@ bool Recorder::see_point(Context& c, const std::string& name, std::int64_t heads
   bool changed = false;
   for (std::size_t i = 0; i < o_.edits.size(); ++i) {
     const Edit& e = o_.edits[i];
-    if (e.action == Edit::Action::skip || e.of_tokens() || !is_pattern_of(e.pattern, name)) continue;
+    if (!is_edit_of(e, name)) continue;
     if (is_read_only(name))
       fail_usage(e.text, "this value follows from others and cannot be changed", "change an earlier one");
     if (e.action == Edit::Action::uniform && !name.ends_with(".scores"))
@@ -65,8 +78,8 @@ bool Recorder::see_point(Context& c, const std::string& name, std::int64_t heads
     met_edits_[i] = true;
     const Shape shape = value.shape();
     if (o_.growing && e.token && shape.rank() >= 2 && *e.token >= shape[shape.rank() == 3 ? 1 : 0]) continue;
-    const Value* const donor = o_.donor && e.action == Edit::Action::patch ? o_.donor->find(name) : nullptr;
-    value = edited(c, e, value, heads, donor);
+    const Value* const from = o_.donor && e.action == Edit::Action::patch ? o_.donor->find(name) : nullptr;
+    value = edited(c, e, value, heads, {.value = from, .of_first_tokens = o_.growing});
     changed = true;
   }
   if (is_kept(name)) trace_->add(name, value, heads);

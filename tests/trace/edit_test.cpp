@@ -170,6 +170,45 @@ TEST(Edit, APatchCarriesTheOtherTextOn) {
 }
 
 // Edits leave nothing behind in the model, also when one of them fails halfway.
+// A patch without a token changes the tokens of the first text; those that greedy search adds have no other text's values.
+TEST(Edit, APatchOfAllTokensStaysWithTheFirstOnes) {
+  const auto m = golden("gpt2");
+  const Input input = input_of(*m);
+  Input other = input;
+  std::reverse(other.tokens.begin(), other.tokens.end());
+  for (const char* point : {"decoder.1.output", "decoder.1.self.scores"}) {
+    SCOPED_TRACE(point);
+    const Trace donor = values_of(*m, other, {point});
+    const Edit of_all = parse_edit(std::string(point) + "=patch");
+    const std::vector<std::int32_t> made =
+        greedy(*m, input, 4, {}, {.only = {}, .edits = {&of_all, 1}, .donor = &donor});
+    EXPECT_EQ(made.size(), 4u);
+    EXPECT_EQ(made[0], traced(*m, input, {}, {of_all.text}, false, &donor).outcome.best().back());
+    if (std::string(point).ends_with("scores")) continue;  // of one query, all its keys would be patched
+    std::vector<Edit> by_token;
+    for (std::size_t t = 0; t < input.tokens.size(); ++t)
+      by_token.push_back(parse_edit(fmt::format("{}@{}=patch", point, t)));
+    EXPECT_EQ(made, greedy(*m, input, 4, {}, {.only = {}, .edits = by_token, .donor = &donor}));
+  }
+}
+
+// The result of a shared expert is a part of the sublayer's: a pattern that names both changes the whole once.
+TEST(Edit, OfASublayerChangesItsPartsOnce) {
+  for (const char* name : {"granitemoeshared", "deepseek_v3"}) {
+    SCOPED_TRACE(name);
+    const auto m = golden(name);
+    const Input input = input_of(*m);
+    std::vector<std::string> one_by_one;
+    const Trace plain = values_of(*m, input, {"*.feed_forward.out"});
+    for (const Value& v : plain.values())
+      if (v.name.find("shared") == std::string::npos) one_by_one.push_back(v.name + "=scale 2");
+    EXPECT_EQ(traced(*m, input, {}, one_by_one).outcome.logits,
+              traced(*m, input, {}, {"*.feed_forward.out=scale 2"}).outcome.logits);
+    const std::vector<float> shared = traced(*m, input, {}, {"*.shared.feed_forward.out=scale 2"}).outcome.logits;
+    EXPECT_NE(shared, run_pass(*m, input).logits) << "by its own name it can be changed";
+  }
+}
+
 TEST(Edit, TheNextPassIsUntouched) {
   for (const char* name : {"gpt2", "marian"}) {
     SCOPED_TRACE(name);
