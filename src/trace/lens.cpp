@@ -114,6 +114,11 @@ std::vector<Row> heads_of(const model::Model& m, const Input& input, const std::
 
 std::vector<LensRow> logit_lens(const model::Model& m, const Input& input) {
   const Trace trace = values_of(m, input, {"decoder.stream", "decoder.*.output"});
+  const std::int64_t bytes =
+      std::ssize(trace.values()) * std::ssize(input.tokens) * m.vocab_size() * std::int64_t{sizeof(float)};
+  if (bytes > Trace::default_bytes)
+    fail_usage("lens", fmt::format("its logits would take {} bytes, more than {}", bytes, Trace::default_bytes),
+               "give a shorter text");
   const Tail tail(m, input);
   std::vector<LensRow> rows;
   for (const Value& v : trace.values()) rows.push_back({v.name, tail.logits(v.floats(), v.shape.at(1))});

@@ -96,6 +96,7 @@ void show_states(const model::Model& m, const Input& input, const model::Memory&
   if (m.cache_form() == model::CacheForm::tokens) return;
   Arena arena;
   Context c(arena);
+  c.set_adapters({.of_rows = {}, .of_all = input.adapter});
   const std::unique_ptr<nn::KvCache> cache = m.make_cache(c);
   if (!cache) return;
   const auto name = [](std::int64_t layer) { return fmt::format("decoder.{}.self.state", layer); };
@@ -141,6 +142,7 @@ Outcome run_pass(const model::Model& m, const Input& input, Recorder* recorder, 
   check_input(m, input);
   Arena arena;
   Context c(arena);
+  c.set_adapters({.of_rows = {}, .of_all = input.adapter});
   Tape tape;
   Grads grads;
   if (gradients) {

@@ -26,7 +26,9 @@ Trace donor_of(const model::Model& m, const TextReader& reader, const Question& 
   }
   if (!q.donor) return donor;
   Recorder recorder(donor, {.only = patterns, .edits = {}});
-  run_pass(m, reader.read(*q.donor), &recorder);
+  Input input = reader.read(*q.donor);
+  input.adapter = q.adapter;
+  run_pass(m, input, &recorder);
   return donor;
 }
 
@@ -65,6 +67,7 @@ Answer answer(const model::Model& m, const TextReader& reader, const Question& q
            .change = {},
            .text_before = {},
            .text_after = {}};
+  a.input.adapter = q.adapter;
   const Input plain = a.input;
   reader.replace_tokens(a.input, edits);
   const Trace donor = donor_of(m, reader, q, edits);

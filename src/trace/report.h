@@ -20,6 +20,7 @@ struct Question {
   bool gradients = false;
   std::int64_t new_tokens = 0;  ///< with edits: continue the text so far with and without them; 0: not
   std::int64_t most_bytes = Trace::default_bytes;
+  std::int32_t adapter = -1;  ///< Input::adapter of all passes
 };
 
 struct Answer {

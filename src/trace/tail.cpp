@@ -55,6 +55,7 @@ std::vector<float> Tail::logits_of_few(std::span<const float> stream, std::int64
   const std::int64_t rows = std::ssize(stream) / width;
   Arena arena;
   Context c(arena);
+  c.set_adapters({.of_rows = {}, .of_all = input_->adapter});
   model::Memory memory;
   if (model_->has_encoder()) memory = model_->encode(c, input_->source, row_of_length(std::ssize(input_->source)));
   Replacement replacement(c.upload<float>(stream, {rows, width}));

@@ -51,6 +51,7 @@ void Trace::add(const std::string& name, const Tensor& x, std::int64_t heads) {
     check(v.shape[1] % heads == 0, name, "{} cannot be divided into {} heads", shape, heads);
     v.shape = {v.shape[0], heads, v.shape[1] / heads};
   }
+  if (!keeps_values_) return add(std::move(v));
   const std::int64_t more = shape.count() * static_cast<std::int64_t>(size_of(x.dtype()));
   const Value* const before = find(name);
   const std::int64_t freed = before ? std::ssize(before->bytes) : 0;

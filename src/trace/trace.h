@@ -27,6 +27,12 @@ class Trace {
  public:
   static constexpr std::int64_t default_bytes = std::int64_t{1} << 30;
   explicit Trace(std::int64_t most_bytes = default_bytes) : most_bytes_(most_bytes) {}
+  /// A trace that keeps names, shapes and types, but no bytes.
+  static Trace of_shapes() {
+    Trace trace;
+    trace.keeps_values_ = false;
+    return trace;
+  }
 
   /// Keeps a copy of x. A point that is passed again replaces its value.
   /// @param heads  the columns are those of so many heads: [N, heads * d] becomes [N, heads, d]; 0: of no heads
@@ -42,6 +48,7 @@ class Trace {
 
  private:
   std::int64_t most_bytes_, bytes_ = 0;
+  bool keeps_values_ = true;
   std::vector<Value> values_;
   std::map<std::string, std::size_t, std::less<>> places_;
 };
