@@ -12,6 +12,7 @@
 #include "model_io/gguf_fixed.h"
 #include "model_io/gguf_gemma4.h"
 #include "model_io/gguf_keys.h"
+#include "model_io/gguf_mamba2.h"
 #include "model_io/gguf_reader.h"
 #include "model_io/gguf_rope.h"
 #include "tokenizer/files/gguf_vocabulary.h"
@@ -106,15 +107,6 @@ void read_keys(GgufReader& r, const std::string& family, Json& config) {
   if (r.get<bool>("attention.causal") == false) r.fail_at("attention.causal", "false is not supported");
 }
 
-// Layers that predict further tokens are counted by block_count. tril leaves them out.
-void read_further_layers(GgufReader& r, Json& config) {
-  const std::int64_t further = r.get<std::int64_t>("nextn_predict_layers").value_or(0), all = layers_of(config);
-  if (further < 0 || further >= all)
-    r.fail_at("nextn_predict_layers", fmt::format("{} is not supported with {} layers", further, all));
-  config["num_hidden_layers"] = all - further;
-  config["num_nextn_predict_layers"] = further;
-}
-
 // Which layers of a family with a pattern have a window.
 void read_window_layers(GgufReader& r, std::int64_t usual, Json& config) {
   constexpr const char* kKey = "attention.sliding_window_pattern";
@@ -157,22 +149,6 @@ void read_switches(const GgufFile& f, const std::string& family, Json& config) {
   if (family == "stablelm") config["qk_layernorm"] = normed;
   if (is_any(family, {"starcoder2", "ernie4_5"})) config["use_bias"] = biased;
   if (is_any(family, {"mistral", "mixtral", "ministral3", "starcoder2", "dots1"})) config["sliding_window"] = nullptr;
-}
-
-// The size of a head.
-void read_head_size(GgufReader& r, const std::string& family, Json& config) {
-  const std::int64_t width = d_model_of(config), heads = heads_of(config);
-  const auto d = r.count("attention.key_length");
-  if (!d && width % heads != 0)
-    r.fail_at("attention.head_count", fmt::format("{} heads do not divide the width {}", heads, width));
-  const std::int64_t d_k = d.value_or(width / heads);
-  if (const auto d_v = r.count("attention.value_length"); d_v && *d_v != d_k)
-    r.fail_at("attention.value_length", fmt::format("{} is not supported with keys of length {}", *d_v, d_k));
-  if (config.contains("hidden_size") && config.contains("max_position_embeddings"))
-    config["head_dim"] = d_k;
-  else if (d_k * heads != width)
-    r.fail_at("attention.key_length",
-              fmt::format("{} is not supported: a {} model has heads of {}", d_k, family, width / heads));
 }
 
 // The sizes of latent attention: those of its form with one head of keys, and those of its heads. Older files have only the latter,
@@ -289,7 +265,7 @@ void read_llama_like(GgufReader& r, const std::string& family, Json& config) {
   else if (family == "minicpm3")
     read_minicpm3_heads(r, config);
   else
-    read_head_size(r, family, config);
+    read_head_size(r, config);
   if (is_any(family, {"gemma", "gemma2", "gemma3_text"})) config["hidden_act"] = config.at("hidden_activation");
   read_switches(r.file(), family, config);
   if (is_any(family, {"gemma2", "gemma3_text"})) config["query_pre_attn_scalar"] = gemma_query_scalar(config);
@@ -346,7 +322,7 @@ void read_gpt_like(GgufReader& r, const std::string& family, Json& config) {
   if (family == "falcon") read_falcon(r.file(), config);
   if (!is_any(family, {"gpt_neox", "falcon", "phi"})) return;
   if (!config.contains("rope_theta")) config["rope_theta"] = 10000.0;
-  read_head_size(r, family, config);
+  read_head_size(r, config);
   read_gguf_rope(r, config);
   config.erase("head_dim");
   if (family != "gpt_neox") return;
@@ -392,6 +368,29 @@ std::int64_t experts_of(const Json& config) {
   return first_of(config, {"num_local_experts", "num_experts", "n_routed_experts"});
 }
 
+void read_further_layers(GgufReader& r, Json& config) {
+  const std::int64_t further = r.get<std::int64_t>("nextn_predict_layers").value_or(0), all = layers_of(config);
+  if (further < 0 || further >= all)
+    r.fail_at("nextn_predict_layers", fmt::format("{} is not supported with {} layers", further, all));
+  config["num_hidden_layers"] = all - further;
+  config["num_nextn_predict_layers"] = further;
+}
+
+void read_head_size(GgufReader& r, Json& config) {
+  const std::int64_t width = d_model_of(config), heads = heads_of(config);
+  const auto d = r.count("attention.key_length");
+  if (!d && width % heads != 0)
+    r.fail_at("attention.head_count", fmt::format("{} heads do not divide the width {}", heads, width));
+  const std::int64_t d_k = d.value_or(width / heads);
+  if (const auto d_v = r.count("attention.value_length"); d_v && *d_v != d_k)
+    r.fail_at("attention.value_length", fmt::format("{} is not supported with keys of length {}", *d_v, d_k));
+  if (config.contains("hidden_size") && config.contains("max_position_embeddings"))
+    config["head_dim"] = d_k;
+  else if (d_k * heads != width)
+    r.fail_at("attention.key_length", fmt::format("{} is not supported: a {} model has heads of {}", d_k,
+                                                  config.at("model_type").get<std::string>(), width / heads));
+}
+
 Json config_of_gguf(const GgufFile& file) {
   check_is_model(file);
   GgufReader r(file);
@@ -410,6 +409,8 @@ Json config_of_gguf(const GgufFile& file) {
   config.update(fixed);
   if (family == "gemma4_text")
     read_gguf_gemma4(r, config);
+  else if (has_mamba2(family))
+    read_gguf_mamba2(r, config);
   else if (has_gpt_structure(family))
     read_gpt_like(r, family, config);
   else

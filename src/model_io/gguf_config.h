@@ -9,6 +9,7 @@
 #include "format/gguf.h"
 #include "format/gguf_write.h"
 #include "model_io/generation_config.h"
+#include "model_io/gguf_reader.h"
 
 namespace tril::model {
 
@@ -27,6 +28,10 @@ std::int64_t layers_of(const nlohmann::json& config);
 /// Likewise the number of query heads, and the width of the residual stream.
 std::int64_t heads_of(const nlohmann::json& config);
 std::int64_t d_model_of(const nlohmann::json& config);
+/// Sets the size of a head, from the key or from the width.
+void read_head_size(GgufReader& reader, nlohmann::json& config);
+/// Layers that predict further tokens are counted by block_count. tril leaves them out.
+void read_further_layers(GgufReader& reader, nlohmann::json& config);
 /// The number of experts in each layer, under any of its names in config.json.
 std::int64_t experts_of(const nlohmann::json& config);
 

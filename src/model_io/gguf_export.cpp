@@ -10,6 +10,7 @@
 #include "kern/gguf_blocks.h"
 #include "model_io/gguf_config.h"
 #include "model_io/gguf_header.h"
+#include "model_io/gguf_mamba2.h"
 #include "model_io/gguf_tensors.h"
 #include "model_io/quantized_files.h"
 
@@ -46,7 +47,7 @@ std::uint32_t file_type(GgufType type) {
 GgufType type_of(const GgufTensorHeader& t, GgufType wanted) {
   const auto has = [&](std::string_view part) { return t.name.find(part) != t.name.npos; };
   if (t.shape.size() < 2 || t.name == "position_embd.weight" || has("ffn_gate_inp") || has("shortconv.conv") ||
-      has("ssm_conv1d") || has("_norm.") || t.name.ends_with(".bias"))
+      has("ssm_conv1d") || has("_norm.") || t.shape.back() == 1 || t.name.ends_with(".bias"))
     return GgufType::f32;
   if (wanted == GgufType::q4_0 && !t.name.starts_with("blk.")) wanted = GgufType::q8_0;
   return t.shape.back() % static_cast<std::int64_t>(values_of_block(wanted)) == 0 ? wanted : GgufType::f16;
@@ -88,6 +89,14 @@ std::vector<std::int64_t> shape_of(const GgufRule& rule, std::vector<std::int64_
     case Form::taps:
     case Form::delta_taps:
       return sizes({one.front(), one.back()});
+    case Form::column:
+    case Form::column_rates:
+      return sizes({one[0], 1});
+    case Form::norm_groups:
+      return sizes({mamba2_groups_of(config), one[0] / mamba2_groups_of(config)});
+    case Form::gate_rows:
+    case Form::up_rows:
+      return sizes({one[0] / 2, one[1]});
     case Form::delta_inputs:
     case Form::delta_gates:
       return sizes({delta_rows(rule, config), one[1]});
@@ -155,8 +164,10 @@ std::vector<float> form_of_gguf(std::vector<float> values, const GgufRule& rule,
   const auto half = values.begin() + std::ssize(values) / 2;
   switch (rule.form) {
     case Form::expert_gates:
+    case Form::gate_rows:
       return {values.begin(), half};
     case Form::expert_ups:
+    case Form::up_rows:
       return {half, values.end()};
     case Form::delta_inputs:
     case Form::delta_gates: {
@@ -165,6 +176,7 @@ std::vector<float> form_of_gguf(std::vector<float> values, const GgufRule& rule,
                                              : std::vector<float>(values.end() - taken, values.end());
     }
     case Form::rates:
+    case Form::column_rates:
     case Form::delta_rates:
       for (float& v : values) v = -std::exp(v);
       return values;
@@ -221,6 +233,7 @@ std::vector<std::byte> bytes_of(const Model& m, const Source& s, const WeightFil
   for (const nn::Parameter* p : s.weights) {
     std::vector<float> values = form_of_gguf(values_of(m, *p, files, s.rule), s.rule, config);
     if (!s.rule.has_parts()) values = in_order(values, s.rule, p->shape, config);
+    multiply_by_factors(s.rule, config, values);
     const bool narrow = s.header.type == GgufType::f16;
     for (const float v : values)
       if (!std::isfinite(v) || (narrow && std::abs(v) >= 65520))

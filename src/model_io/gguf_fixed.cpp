@@ -18,6 +18,7 @@ Json activation_of(std::string_view family) {
   if (is_any(family, {"gpt_bigcode"})) return {{"activation_function", "gelu_pytorch_tanh"}};
   if (is_any(family, {"falcon"})) return {{"activation", "gelu"}};
   if (is_any(family, {"bloom", "mpt", "lfm2", "lfm2_moe"})) return Json::object();
+  if (family == "nemotron_h") return {{"mlp_hidden_act", "relu2"}, {"mamba_hidden_act", "silu"}};
   const char* const name = is_any(family, {"starcoder2"})                   ? "gelu_pytorch_tanh"
                            : is_any(family, {"arcee", "nemotron", "jais2"}) ? "relu2"
                            : is_any(family, {"apertus"})                    ? "xielu"
@@ -61,6 +62,9 @@ Json gguf_fixed(std::string_view family) {
   // llama.cpp chooses groups by their two best experts, v2 by the best one.
   if (family == "deepseek_v2") add({{"topk_method", "greedy"}});
   if (is_any(family, {"deepseek_v3", "glm4_moe_lite"})) add({{"rope_interleave", true}});
+  if (is_any(family, {"granitemoehybrid", "falcon_h1"})) add({{"mamba_conv_bias", true}, {"mamba_proj_bias", false}});
+  if (is_any(family, {"nemotron_h", "mamba2"})) add({{"use_conv_bias", true}, {"use_bias", false}});
+  if (family == "falcon_h1") add({{"projectors_bias", false}});
   if (family == "phi") add({{"qk_layernorm", false}});
   if (family == "falcon") add({{"alibi", false}, {"bias", false}, {"parallel_attn", true}});
   if (family == "gpt_bigcode") add({{"multi_query", true}, {"scale_attn_weights", true}});

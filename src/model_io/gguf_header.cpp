@@ -12,6 +12,7 @@
 #include "model_io/gguf_fixed.h"
 #include "model_io/gguf_gemma4.h"
 #include "model_io/gguf_keys.h"
+#include "model_io/gguf_mamba2.h"
 #include "model_io/gguf_rope.h"
 
 namespace tril::model {
@@ -205,7 +206,8 @@ void add_gpt_keys(const Json& config, GgufHeader& h) {
 
 }  // namespace
 
-GgufHeader gguf_header_of(const Json& config) {
+GgufHeader gguf_header_of(const Json& model) {
+  const Json config = without_mamba2(model);
   const std::string family = config.at("model_type");
   GgufHeader h;
   h.architecture = gguf_architecture(family);
@@ -213,6 +215,7 @@ GgufHeader gguf_header_of(const Json& config) {
     fail_usage("GGUF", fmt::format("llama.cpp has no architecture for a {} model, or computes it differently", family),
                fmt::format("supported: {}", fmt::join(gguf_families(), ", ")));
   check_supported(config, family);
+  if (has_mamba2(family)) h.architecture = mamba2_gguf_architecture(config);
   // llama.cpp's code for phi3 reads the window but does not use it (llm_arch phi3, load_hparams).
   if (family == "phi3" && config.contains("sliding_window") && !config.at("sliding_window").is_null() &&
       config.at("sliding_window").get<std::int64_t>() < config.at("max_position_embeddings").get<std::int64_t>())
@@ -222,6 +225,10 @@ GgufHeader gguf_header_of(const Json& config) {
   h.metadata.add(h.architecture + ".vocab_size", config.at("vocab_size").get<std::uint32_t>());
   if (family == "gemma4_text") {
     write_gguf_gemma4(config, h);
+    return h;
+  }
+  if (has_mamba2(family)) {
+    write_gguf_mamba2(config, h);
     return h;
   }
   if (has_gpt_structure(family)) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model_io/gguf_mamba2.h"
+
 namespace tril::model {
 
 using Kind = GgufKey::Kind;
@@ -67,7 +69,12 @@ constexpr std::pair<std::string_view, std::string_view> kArchitectures[] = {{"ll
                                                                             {"gpt_neox", "gptneox"},
                                                                             {"falcon", "falcon"},
                                                                             {"bloom", "bloom"},
-                                                                            {"mpt", "mpt"}};
+                                                                            {"mpt", "mpt"},
+                                                                            {"granitemoehybrid", "granitehybrid"},
+                                                                            {"falcon_h1", "falcon-h1"},
+                                                                            {"nemotron_h", "nemotron_h"},
+                                                                            {"nemotron_h", "nemotron_h_moe"},
+                                                                            {"mamba2", "mamba2"}};
 
 // The keys of the families with GPT's structure.
 std::vector<GgufKey> gpt_keys(std::string_view model_type) {
@@ -217,13 +224,18 @@ bool has_short_convolutions(std::string_view model_type) {
   return is_any(model_type, {"lfm2", "lfm2_moe"});
 }
 
+bool has_mamba2(std::string_view model_type) {
+  return is_any(model_type, {"granitemoehybrid", "falcon_h1", "nemotron_h", "mamba2"});
+}
+
 bool has_gpt_structure(std::string_view model_type) {
   return is_any(model_type, {"gpt2", "gpt_bigcode", "gpt_neox", "falcon", "bloom", "mpt", "phi"});
 }
 
 std::vector<std::string_view> gguf_families() {
   std::vector<std::string_view> names;
-  for (const auto& [family, architecture] : kArchitectures) names.push_back(family);
+  for (const auto& [family, architecture] : kArchitectures)
+    if (names.empty() || names.back() != family) names.push_back(family);
   return names;
 }
 
@@ -236,6 +248,7 @@ std::vector<std::string_view> gguf_architectures() {
 
 std::vector<GgufKey> gguf_keys(std::string_view model_type) {
   if (std::vector<GgufKey> keys = gpt_keys(model_type); !keys.empty()) return keys;
+  if (has_mamba2(model_type)) return mamba2_gguf_keys(model_type);
   std::vector<GgufKey> keys{{"context_length", "max_position_embeddings"},
                             {"embedding_length", "hidden_size"},
                             {"block_count", "num_hidden_layers"},

@@ -31,6 +31,8 @@ bool has_latent_attention(std::string_view model_type);
 bool has_deepseek_router(std::string_view model_type);
 bool has_delta_rule(std::string_view model_type);
 bool has_short_convolutions(std::string_view model_type);
+/// True for the families with Mamba-2 (gguf_mamba2.h).
+bool has_mamba2(std::string_view model_type);
 /// True for the families whose keys and weights are named in GPT's ways rather than in Llama's.
 bool has_gpt_structure(std::string_view model_type);
 /// All families with an architecture, and all architectures.

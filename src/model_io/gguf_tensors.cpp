@@ -14,6 +14,7 @@
 #include "model_io/gguf_gemma4.h"
 #include "model_io/gguf_gpt_tensors.h"
 #include "model_io/gguf_keys.h"
+#include "model_io/gguf_mamba2.h"
 
 namespace tril::model {
 namespace {
@@ -372,6 +373,7 @@ std::string GgufRule::hf_name(std::int64_t layer, std::int64_t part) const {
 std::string GgufRule::partner_name(std::int64_t layer) const {
   if (form == Form::expert_gates) return replaced(gguf_name(layer), "ffn_gate_exps", "ffn_up_exps");
   if (form == Form::delta_inputs) return replaced(gguf_name(layer), "attn_qkv", "attn_gate");
+  if (form == Form::gate_rows) return replaced(gguf_name(layer), "ffn_gate", "ffn_up");
   if (form == Form::latent_keys) return replaced(gguf_name(layer), "attn_k_b", "attn_v_b");
   return "";
 }
@@ -463,6 +465,10 @@ std::vector<GgufRule> gguf_rules(const nlohmann::json& config) {
   if (is({"olmo2", "olmo3", "exaone4"})) return llama_like({.norms = Norms::after});
   if (model_type == "gpt_oss") return gpt_oss();
   if (model_type == "granitemoe") return granitemoe();
+  if (has_mamba2(model_type)) {
+    const bool granite = model_type == "granitemoehybrid", experts = granite && config.at("num_local_experts") != 0;
+    return mamba2_gguf_rules(experts ? granitemoe() : llama_like({.rotated = granite}), config);
+  }
   if (model_type == "glm") return glm();
   if (model_type == "phi3") return with_gate_in_up(llama_like({}));
   if (model_type == "glm4") return glm4();

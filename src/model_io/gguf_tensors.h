@@ -43,8 +43,13 @@ struct GgufRule {
     rates,          ///< Hugging Face's files have log(-a)
     delta_inputs,  ///< all queries, all keys, all values; the tensor of `partner` has the rows of the gates. Hugging Face's files
                    ///< have those of one head of keys after the other
-    delta_gates,  ///< those gates
-    metadata      ///< `gguf` is a key of the metadata with a number for each layer
+    delta_gates,   ///< those gates
+    column,        ///< [heads, 1] in GGUF, a vector in Hugging Face's files
+    column_rates,  ///< the same; Hugging Face's files have log(-a)
+    norm_groups,   ///< [groups, values] in GGUF, a vector in Hugging Face's files
+    gate_rows,     ///< the first half of the rows of a matrix; the tensor of `partner` has the other half
+    up_rows,       ///< that other half
+    metadata       ///< `gguf` is a key of the metadata with a number for each layer
   };
   std::string gguf,
       hf;  ///< "{}" stands for the layer: "blk.{}.attn_q.weight", "model.layers.{}.self_attn.q_proj.weight"

@@ -138,6 +138,13 @@ void make_row(WeightView& view) {
   if (view.shape.size() == 1) view.shape.insert(view.shape.begin(), 1);
 }
 
+// A matrix becomes a vector.
+void flatten(WeightView& view, bool fits) {
+  if (!fits || view.shape.size() != 2) return;  // the model will say which shape it expects
+  view.shape = {view.shape[0] * view.shape[1]};
+  view.stored_blocks = nullptr;
+}
+
 // [width, taps] becomes [width, 1, taps].
 void spread_taps(WeightView& view) {
   if (view.shape.size() == 2) view.shape.insert(view.shape.begin() + 1, 1);
@@ -192,6 +199,27 @@ WeightView gate_up_view(const GgufTensor& gate, const GgufTensor& up, std::strin
   return view;
 }
 
+// The rows of a gate above those of its up matrix.
+WeightView stacked_view(const GgufTensor& gate, const GgufTensor& up, std::string name) {
+  WeightView view = plain_view(gate, std::move(name));
+  const bool has_blocks = view.stored_blocks && gate.type == up.type;
+  forget_blocks(view);
+  const std::int64_t rows = view.shape[0];
+  view.shape[0] *= 2;
+  if (has_blocks) {
+    const auto row_of = [&gate, &up, rows](std::int64_t i) {
+      return rows_of(i < rows ? gate : up, i % rows, i % rows + 1).data();
+    };
+    view.stored_blocks = std::make_shared<StoredBlocks>(StoredBlocks{gate.type, row_of});
+  }
+  view.read = [&gate, &up](std::span<float> out) {
+    const std::size_t half = out.size() / 2;
+    kern::dequantize_blocks(gate.type, gate.bytes.data(), half, out.data());
+    kern::dequantize_blocks(up.type, up.bytes.data(), half, out.data() + half);
+  };
+  return view;
+}
+
 // kv_b_proj of latent attention: of each head, the transposed matrix of its keys above that of its values.
 WeightView latent_view(const GgufTensor& keys, const GgufTensor& values, std::string name) {
   const std::int64_t heads = keys.shape[0], rank = keys.shape[1], own = keys.shape[2];
@@ -237,7 +265,8 @@ class Finder {
     if (!t) return;
     if (!used_.insert(t->name).second) return;  // of an earlier rule
     using enum GgufRule::Form;
-    if (rule.form == expert_ups || rule.form == latent_values || rule.form == delta_gates) return;  // with the partner
+    if (rule.form == expert_ups || rule.form == latent_values || rule.form == delta_gates || rule.form == up_rows)
+      return;  // with the partner
     if (const std::string partner = rule.partner_name(layer); !partner.empty())
       return add_pair(rule, layer, *t, file_.tensor(partner));
     if (rule.form == Form::fused_qkv) return add_qkv(rule, layer, *t);
@@ -251,9 +280,11 @@ class Finder {
         reorder_columns(view, *t, std::move(order));
       else if (!order.empty())
         reorder(view, *t, std::move(order));
-      if (rule.form == Form::delta_rates || rule.form == Form::rates) take_logarithms(view, *t);
+      if (rule.form == delta_rates || rule.form == rates || rule.form == column_rates) take_logarithms(view, *t);
       if (rule.form == Form::row) make_row(view);
       if (rule.form == Form::taps || rule.form == Form::delta_taps) spread_taps(view);
+      if (rule.form == column || rule.form == column_rates) flatten(view, t->shape.back() == 1);
+      if (rule.form == norm_groups) flatten(view, t->shape.size() == 2);
       if (rule.form == Form::transposed) transpose(view, *t);
       if (rule.form == Form::offset) subtract_one(view, *t);
     } catch (const Error& e) {
@@ -335,6 +366,12 @@ class Finder {
       if (partner.shape.size() != 3 || partner.shape[0] != heads || partner.shape[2] != t.shape[1])
         fail_shape(partner, fmt::format("the matrices of {} heads with {} columns", heads, t.shape[1]));
       tensors_.push_back({latent_view(t, partner, rule.hf_name(layer)), file_.file_of(t)});
+      return;
+    }
+    if (rule.form == Form::gate_rows) {
+      if (t.shape.size() != 2) fail_shape(t, "a matrix");
+      if (partner.shape != t.shape) fail_shape(partner, fmt::format("[{}] as in {}", fmt::join(t.shape, ", "), t.name));
+      tensors_.push_back({stacked_view(t, partner, rule.hf_name(layer)), file_.file_of(t)});
       return;
     }
     const std::int64_t experts = parts_of(rule, t);

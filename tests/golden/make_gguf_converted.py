@@ -30,14 +30,18 @@ FAMILIES = {
     "falcon_new": {"max_position_embeddings": 2048}, "mpt": {}, "gpt_bigcode": {},
     "afmoe": {"layer_types": WINDOWS}, "apertus": {}, "hy_v3": {}, "jais2": {}, "lfm2": {}, "lfm2_moe": {}, "glm4_moe_lite": {},
     "qwen3_5_text": {}, "qwen3_5_moe_text": {}, "gemma4_text": {}, "gemma4_experts": {}, "gemma4_shared_experts": {},
-    "minicpm3": {"scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 256}}
+    "minicpm3": {"scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 256},
+    "granitemoehybrid": {}, "granitemoehybrid_dense": {"position_embedding_type": "nope", "intermediate_size": 24},
+    "falcon_h1": {"mamba_norm_before_gate": False}, "mamba2": {}}
 # Keys that only the converter gets: those of the publishers' files, which transformers writes otherwise or leaves out.
 FOR_CONVERTER = {
     "glm": {"seq_length": 128, "layernorm_epsilon": 1.5625e-07}, "deepseek_v3": {"scoring_func": "sigmoid"},
     "hunyuan_v1_moe": {"moe_intermediate_size": [80, 80], "moe_topk": [2, 2], "num_shared_expert": [1, 1]},
     "minimax_m2": {"rotary_dim": 12, "scoring_func": "sigmoid"}, "gpt_neox": {"rotary_pct": 0.25}, "bloom": {"seq_length": 2048},
     "falcon": {"num_kv_heads": 1}, "mpt": {"architectures": ["MPTForCausalLM"]},
-    "afmoe": {"route_norm": True}, "glm4_moe_lite": {"scoring_func": "sigmoid"}}
+    "afmoe": {"route_norm": True}, "glm4_moe_lite": {"scoring_func": "sigmoid"},
+    "granitemoehybrid": {"layer_types": ["mamba", "attention"]}, "granitemoehybrid_dense": {"layer_types": ["mamba", "attention"]},
+    "falcon_h1": {"head_dim": 8}}
 HF = pathlib.Path(__file__).resolve().parent / "hf"
 
 

@@ -123,7 +123,45 @@ std::vector<json> written_variants() {
                                  {"use_parallel_residual", true}}),
       llama_variant("gpt_oss", with(two_experts, {{"head_dim", 4}, {"rope_parameters", {{"rope_type", "default"}}}})),
       llama_variant("gpt_oss", with(two_experts, {{"head_dim", 4}, {"rope_parameters", sharp_yarn}})),
-      llama_variant("granitemoe", with(two_experts, {{"logits_scaling", 0.7}}))};
+      llama_variant("granitemoe", with(two_experts, {{"logits_scaling", 0.7}})),
+      testing::mamba_variant("granitemoehybrid", with(two_experts, {{"layer_types", {"mamba", "attention"}},
+                                                                    {"shared_intermediate_size", 8},
+                                                                    {"residual_multiplier", 0.5}})),
+      testing::mamba_variant("granitemoehybrid", {{"layer_types", {"attention", "mamba"}},
+                                                  {"num_local_experts", 0},
+                                                  {"num_experts_per_tok", 0},
+                                                  {"shared_intermediate_size", 8},
+                                                  {"position_embedding_type", "rope"},
+                                                  {"tie_word_embeddings", true},
+                                                  {"attention_bias", true}}),
+      testing::mamba_variant("granitemoehybrid", {{"layer_types", {"attention", "attention"}},
+                                                  {"num_local_experts", 0},
+                                                  {"num_experts_per_tok", 0},
+                                                  {"shared_intermediate_size", 8},
+                                                  {"position_embedding_type", "rope"}}),
+      testing::mamba_variant("falcon_h1", {{"mamba_d_ssm", 20},
+                                           {"mamba_rms_norm", true},
+                                           {"mamba_norm_before_gate", false},
+                                           {"attention_in_multiplier", 0.8},
+                                           {"attention_out_multiplier", 1.3},
+                                           {"key_multiplier", 0.7},
+                                           {"ssm_in_multiplier", 1.2},
+                                           {"ssm_out_multiplier", 0.6},
+                                           {"ssm_multipliers", {0.9, 0.8, 1.1, 1.2, 0.7}},
+                                           {"mlp_multipliers", {0.7, 1.4}},
+                                           {"mlp_bias", true},
+                                           {"embedding_multiplier", 1.5},
+                                           {"lm_head_multiplier", 0.5}}),
+      testing::mamba_variant("falcon_h1", {{"mamba_d_ssm", 24}, {"attention_bias", true}}),
+      llama_variant("mamba2", {{"num_heads", 4}, {"head_dim", 8}, {"n_groups", 2}, {"state_size", 3}}),
+      testing::nemotron_h_variant({{"layers_block_type", {"mamba", "moe", "attention"}},
+                                   {"num_hidden_layers", 3},
+                                   {"n_routed_experts", 4},
+                                   {"n_group", 2},
+                                   {"topk_group", 1},
+                                   {"num_experts_per_tok", 2}}),
+      testing::nemotron_h_variant(
+          {{"layers_block_type", {"mlp", "attention", "mamba"}}, {"num_hidden_layers", 3}, {"mlp_bias", true}})};
 }
 
 TEST(GgufRoundTrip, ASmallModelOfEveryFamilyComesBackOrIsRefused) {
@@ -143,13 +181,38 @@ TEST(GgufRoundTrip, ASmallModelOfEveryFamilyComesBackOrIsRefused) {
       EXPECT_TRUE(contains(e.what(), "llama.cpp")) << e.what();
     }
   }
-  EXPECT_GE(written.size(), 29u) << "of " << gguf_families().size() << " families";
+  EXPECT_GE(written.size(), 33u) << "of " << gguf_families().size() << " families";
 }
 
 TEST(GgufRoundTrip, OfEachVariantThatLlamaCppComputes) {
   for (const json& j : written_variants()) {
     SCOPED_TRACE(j.dump());
     EXPECT_NO_THROW(Exported(j).expect_equal());
+  }
+}
+
+// What llama.cpp has in its code for the families with Mamba-2, and a granitemoehybrid of attention alone.
+TEST(GgufRoundTrip, WhatLlamaCppDoesNotComputeOfMamba2IsRefused) {
+  const json granite = testing::mamba_variant("granitemoehybrid", {{"layer_types", {"mamba", "attention"}},
+                                                                   {"num_local_experts", 0},
+                                                                   {"num_experts_per_tok", 0},
+                                                                   {"shared_intermediate_size", 8}});
+  const json falcon = testing::mamba_variant("falcon_h1", {{"mamba_d_ssm", 20}, {"mamba_norm_before_gate", false}});
+  const json attention{{"layer_types", {"attention", "attention"}}};
+  const json nemotron = testing::nemotron_h_variant({{"num_hidden_layers", 2}});
+  for (const auto& [config, change] : {std::pair{granite, json{{"mamba_expand", 3}, {"mamba_n_heads", 6}}},
+                                       {granite, json{{"mamba_conv_bias", false}}},
+                                       {granite, json{{"mamba_proj_bias", true}}},
+                                       {granite, attention},
+                                       {falcon, json{{"mamba_norm_before_gate", true}, {"mamba_rms_norm", true}}},
+                                       {falcon, json{{"lm_head_multiplier", 0.5}, {"tie_word_embeddings", true}}},
+                                       {nemotron, json{{"layers_block_type", {"mlp", "moe"}}}}}) {
+    SCOPED_TRACE(change.dump());
+    json whole = config;
+    whole.update(change);
+    const std::string error = error_of([&] { const Exported file(whole); });
+    EXPECT_TRUE(contains(error, change == attention ? "position_embedding_type" : change.begin().key(), "llama.cpp"))
+        << error;
   }
 }
 
