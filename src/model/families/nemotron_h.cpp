@@ -1,5 +1,6 @@
 // nemotron_h: layers with one sublayer each: Mamba-2, attention without positions, a feed-forward with a squared relu, or experts
 // of that kind beside a shared one, routed by sigmoid scores with a correction bias [NVIDIA 2025, "Nemotron-H"; "Nemotron 3"].
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "model/families/decoder_families.h"
@@ -21,13 +22,26 @@ std::vector<std::string> types_of_pattern(ConfigReader& reader, const std::strin
   return types;
 }
 
-// The types of layers; the number of layers follows from them.
+// The kind of a layer, under the name that types_of_pattern() gives it.
+std::string kind_of(const std::string& type) {
+  return is_mamba_type(type) ? "mamba" : type == "full_attention" ? "attention" : type;
+}
+
+// The types of layers; the number of layers follows from them. A config.json may have them in both forms.
 std::vector<std::string> types_of_layers(ConfigReader& reader) {
   const std::string key = reader.spelt("layers_block_type", "layer_types");
-  if (reader.has(key)) return reader.get<std::vector<std::string>>(key, {});
-  if (!reader.has("hybrid_override_pattern"))
+  constexpr const char* kPattern = "hybrid_override_pattern";
+  const bool lists = reader.has(key) && !reader.says_null(key),
+             letters = reader.has(kPattern) && !reader.says_null(kPattern);
+  if (!lists && !letters)
     reader.json().fail_at(key, "is missing", "a nemotron_h config.json must have it or hybrid_override_pattern");
-  return types_of_pattern(reader, reader.get<std::string>("hybrid_override_pattern", ""));
+  std::vector<std::string> of_letters;
+  if (letters) of_letters = types_of_pattern(reader, reader.get<std::string>(kPattern, ""));
+  if (!lists) return of_letters;
+  const auto types = reader.get<std::vector<std::string>>(key, {});
+  if (letters && !std::ranges::equal(types, of_letters, {}, kind_of))
+    reader.json().fail_at(kPattern, fmt::format("does not name the layers of {}", key), "remove the wrong one");
+  return types;
 }
 
 void read_layers(ConfigReader& reader, LlamaLikeConfig& k, const std::vector<std::string>& types) {

@@ -49,6 +49,14 @@ TEST(Mamba2Keys, LayersOfNemotronH) {
   EXPECT_TRUE(contains(error_with(two, {{"hybrid_override_pattern", "MX"}}), "hybrid_override_pattern", "'X'"));
   EXPECT_TRUE(contains(error_with(two, {{"hybrid_override_pattern", "M*-"}}), "num_hidden_layers", "is 2", "3 layers"));
   EXPECT_TRUE(contains(error_with(two, json::object()), "layers_block_type", "is missing"));
+  const json lists = {{"layers_block_type", {"linear_attention", "attention"}}};
+  json both = lists;
+  both["hybrid_override_pattern"] = "M*";
+  EXPECT_EQ(error_with(two, both), "");
+  both["hybrid_override_pattern"] = "MM";
+  EXPECT_TRUE(contains(error_with(two, both), "hybrid_override_pattern", "does not name the layers"));
+  both["hybrid_override_pattern"] = nullptr;
+  EXPECT_EQ(error_with(two, both), "");
   EXPECT_TRUE(contains(error_with(two, {{"layers_block_type", {"mamba", "conv"}}}), "'conv'"));
   EXPECT_TRUE(
       contains(error_with(two, {{"layers_block_type", {"mamba", "moe"}}, {"moe_latent_size", 8}}), "moe_latent_size"));
