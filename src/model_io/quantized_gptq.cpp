@@ -3,6 +3,7 @@
 // Source: AutoGPTQ's qlinear modules, GPTQModel's QuantizeConfig.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/element.h"
 #include "base/error.h"
@@ -95,38 +96,87 @@ GptqOptions gptq_options(const JsonObject& scheme) {
 struct GptqMatrix {
   const WeightView *numbers = nullptr, *zeros = nullptr, *scales = nullptr;
   std::vector<std::int32_t> group_of;  // [in]
+  std::vector<bool> in_one_group;      // whether 32 inputs after the other are
   std::int64_t out = 0, in = 0;
   GptqOptions options;
 
+  void find_single_groups() {
+    for (std::int64_t begin = 0; begin < in; begin += kInputs) {
+      const auto groups = std::span(group_of).subspan(as_size(begin), as_size(std::min(kInputs, in - begin)));
+      in_one_group.push_back(std::ranges::all_of(groups, [&](std::int32_t g) { return g == groups[0]; }));
+    }
+  }
+
+  // Some outputs at a time: their rows are written from begin to end, while a line of the file's words is read once.
   void read(std::span<float> values) const {
-    const std::vector<float> s = to_f32(*scales);
-    const std::vector<float> z = zero_points();
-    for (std::int64_t begin = 0; begin < in; begin += 32) {  // 32 numbers are `bits` whole words of a column
-      const std::int64_t count = std::min<std::int64_t>(32, in - begin);
-      const auto groups = std::span(group_of).subspan(as_size(begin), as_size(count));
-      const bool is_one_group = std::ranges::all_of(groups, [&](std::int32_t g) { return g == groups[0]; });
-      std::array<std::int32_t, 32> q{};
-      for (std::int64_t o = 0; o < out; ++o) {
-        const auto word = [&](std::int64_t k) {
-          return number_at<std::uint32_t>(*numbers, (begin * options.bits / 32 + k) * out + o);
-        };
-        unpack(word, options.bits, std::span(q).first(as_size(count)));
-        const auto row = values.subspan(as_size(o * in + begin), as_size(count));
-        const auto dequantize = [&](std::int64_t i, std::int64_t at) {
-          element(row, i) = element(s, at) * (static_cast<float>(element(q, i)) - element(z, at));
-        };
-        if (is_one_group) {
-          const std::int64_t at = groups[0] * out + o;
-          for (std::int64_t i = 0; i < count; ++i) dequantize(i, at);
-        } else {
-          for (std::int64_t i = 0; i < count; ++i) dequantize(i, element(groups, i) * out + o);
-        }
-        round_to(scales->dtype, row);
-      }
+    const std::vector<float> s = to_f32(*scales), z = zero_points();
+    for (std::int64_t o = 0; o < out; o += kOutputs) {
+      const std::int64_t width = std::min(kOutputs, out - o);
+      std::vector<float> levels;
+      if (options.bits <= kTabledBits)
+        for (std::int64_t j = 0; j < width; ++j) append_levels(o + j, s, z, levels);
+      round_to(scales->dtype, levels);
+      for (std::int64_t begin = 0; begin < in; begin += kInputs)
+        for_numbers(begin, {o, o + width}, [&](std::int64_t j, std::span<const std::int32_t> q) {
+          const std::span<float> row = values.subspan(as_size((o + j) * in + begin), q.size());
+          if (levels.empty())
+            dequantize(begin, o + j, q, s, z, row);
+          else
+            look_up(begin, std::span(levels).subspan(levels.size() / as_size(width) * as_size(j)), q, row);
+        });
     }
   }
 
  private:
+  static constexpr std::int64_t kInputs = 32, kOutputs = 16;
+  static constexpr int kTabledBits = 4;  // a group has more inputs than numbers of so many bits have values
+
+  // What each number of `bits` bits stands for in each group of an output.
+  void append_levels(std::int64_t o, const std::vector<float>& s, const std::vector<float>& z,
+                     std::vector<float>& levels) const {
+    for (std::int64_t at = o; at < std::ssize(s); at += out)
+      for (int q = 0; q < 1 << options.bits; ++q)
+        levels.push_back(element(s, at) * (static_cast<float>(q) - element(z, at)));
+  }
+
+  // Calls visit(j, numbers) with the numbers of output j of some, of the 32 inputs from `begin`: `bits` whole words of a column.
+  template <class Visit>
+  void for_numbers(std::int64_t begin, std::pair<std::int64_t, std::int64_t> outputs, const Visit& visit) const {
+    const std::int64_t count = std::min(kInputs, in - begin), words = (count * options.bits + 31) / 32;
+    const auto [first, last] = outputs;
+    std::uint32_t block[8][kOutputs];
+    for (std::int64_t k = 0; k < options.bits; ++k)
+      for (std::int64_t j = 0; j < last - first; ++j)
+        block[k][j] =
+            k < words ? number_at<std::uint32_t>(*numbers, (begin * options.bits / 32 + k) * out + first + j) : 0;
+    std::array<std::int32_t, kInputs> q;
+    for (std::int64_t j = 0; j < last - first; ++j) {
+      unpack([&](std::int64_t k) { return block[k][j]; }, options.bits, std::span(q));
+      visit(j, std::span<const std::int32_t>(q).first(as_size(count)));
+    }
+  }
+
+  void look_up(std::int64_t begin, std::span<const float> levels, std::span<const std::int32_t> q,
+               std::span<float> row) const {
+    const std::int32_t* const groups = &group_of[as_size(begin)];
+    const auto of = [&](std::int32_t group) { return levels.data() + (std::ptrdiff_t{group} << options.bits); };
+    if (in_one_group[as_size(begin / kInputs)]) {
+      const float* const level = of(groups[0]);
+      for (std::size_t i = 0; i < q.size(); ++i) row[i] = level[q[i]];
+    } else {
+      for (std::size_t i = 0; i < q.size(); ++i) row[i] = of(groups[i])[q[i]];
+    }
+  }
+
+  void dequantize(std::int64_t begin, std::int64_t o, std::span<const std::int32_t> q, const std::vector<float>& s,
+                  const std::vector<float>& z, std::span<float> row) const {
+    for (std::int64_t i = 0; i < std::ssize(q); ++i) {
+      const std::int64_t at = element(group_of, begin + i) * out + o;
+      element(row, i) = element(s, at) * (static_cast<float>(element(q, i)) - element(z, at));
+    }
+    round_to(scales->dtype, row);
+  }
+
   // If numbers fill words exactly, GPTQModel adds and subtracts 1 in whole words, with a carry between numbers.
   std::vector<float> zero_points() const {
     const std::int64_t groups = scales->shape[0], words = zeros->shape[1];
@@ -183,6 +233,7 @@ void read_gptq(const JsonObject& scheme, QuantizedTensors& tensors) {
                       fmt::format("has {} words, which do not hold numbers of {} bits, or scales of type {}", words,
                                   options.bits, m->scales->type_name()));
     m->group_of = groups_of_inputs(tensors, module, *m);
+    m->find_single_groups();
     tensors.add(module + ".weight", {m->out, m->in}, *m->numbers, [m](std::span<float> out) { m->read(out); });
   }
 }
