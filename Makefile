@@ -11,7 +11,7 @@ PYTHON ?= python3
 NEW_BUILD = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DTRIL_BATCH=0)
 check course golden soak bench cost docs: NEW_BUILD =
 
-.PHONY: help deps configure build wheel sdist deb tarball image-root release demo programs test course check golden soak arm64 bench cost format check-format layers tidy tidy-changed docs site clean
+.PHONY: help deps configure build archives wheel sdist deb tarball image-root release demo programs test course check golden soak arm64 bench cost format check-format layers tidy tidy-changed docs site clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -27,9 +27,13 @@ build: configure ## the program, at build/tril
 	@cmake --build $(BUILD) -j $(JOBS) --target tril
 	@echo "built $(BUILD)/tril"
 
-wheel: deps ## the Python package of this machine, in build-wheel/dist: make wheel PYTHON="python3.11 python3.12"
+archives: deps  # the static libraries that the wheel and the archive are linked with
 	@scripts/deps.sh dpkg-dev icu-devtools
-	@scripts/make_wheel.sh build-wheel/dist $(PYTHON)
+	@scripts/archives/make.sh build-archives
+
+wheel: archives ## the Python package of this machine, in build-wheel/dist: make wheel PYTHON="python3.11 python3.12"
+	@scripts/deps.sh $(if $(filter python3,$(PYTHON)),python3-dev python3-venv)
+	@scripts/make_wheel.sh build-archives/libraries build-wheel/dist $(PYTHON)
 
 sdist: ## the Python package as source, in build-wheel/dist: pip install FILE compiles it
 	@scripts/make_sdist.sh build-wheel/dist
@@ -38,11 +42,11 @@ deb: deps ## the Debian packages of this machine's release, in build-deb/dist
 	@scripts/deps.sh debhelper dh-python fakeroot lintian python3-dev python3-pip
 	@scripts/packages/make_deb.sh build-deb/dist
 
-tarball: deps ## the program with all its libraries, for every Linux of this processor family, in build-portable/dist
+tarball: archives ## the program with all its libraries, for every Linux of this processor family, in build-portable/dist
 	@cmake -S . -B build-portable -G Ninja -DCMAKE_BUILD_TYPE=Release -DTRIL_MPI=OFF -DTRIL_BATCH=0 -DTRIL_TESTS=OFF -DTRIL_BENCH=OFF \
-	  $(CMAKE_FLAGS) > build-portable.configure.log 2>&1 || { cat build-portable.configure.log; exit 1; }
+	  -DTRIL_ARCHIVES=$(CURDIR)/build-archives/libraries $(CMAKE_FLAGS) > build-portable.configure.log 2>&1 || { cat build-portable.configure.log; exit 1; }
 	@cmake --build build-portable -j $(JOBS) --target tril
-	@scripts/packages/make_tarball.sh build-portable/tril build-portable/dist
+	@scripts/packages/make_tarball.sh build-portable/tril build-archives/libraries/licenses build-portable/dist
 
 image-root: tarball ## the files of the container image, in build-image; docs/Dockerfile says how to go on
 	@scripts/deps.sh busybox-static ca-certificates

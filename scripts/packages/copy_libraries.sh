@@ -1,11 +1,10 @@
 #!/bin/sh
 # Copies the libraries that a program is linked with, the C library and the loader among them, and the terms of their packages.
-#   copy_libraries.sh PROGRAM LIBRARIES TERMS [SMALLER]
-# The file names in LIBRARIES are those by which programs ask for them. TERMS gets a file for each package. A file of the folder
-# SMALLER is taken instead of the library of its name.
+#   copy_libraries.sh PROGRAM LIBRARIES TERMS
+# The file names in LIBRARIES are those by which programs ask for them. TERMS gets a file for each package.
 set -eu
-program=$1 libraries=$2 terms=$3 smaller=${4-}
-mkdir -p "$libraries" "$terms"
+program=$1 libraries=$2 terms=$3
+mkdir -p "$libraries"
 
 listed=$(ldd "$program")
 case $listed in
@@ -18,17 +17,10 @@ esac
 files=$(printf '%s\n' "$listed" | awk '$3 ~ /^\// { print $3 } $1 ~ /^\// { print $1 }' | sed 's|^/usr||')
 owners=$(printf '%s\n' "$files" | awk '{ print; print "/usr" $0 }' | xargs dpkg-query -S 2>/dev/null || true)
 for file in $files; do
-  if [ -n "$smaller" ] && [ -e "$smaller/${file##*/}" ]; then
-    cp "$smaller/${file##*/}" "$libraries/"
-  else
-    cp -L "$file" "$libraries/"
-  fi
+  cp -L "$file" "$libraries/"
   package=$(printf '%s\n' "$owners" | awk -v file="$file" '
     { found = $NF; sub(/^\/usr/, "", found) }
     found == file { sub(/:.*/, ""); print; exit }')
   [ -n "$package" ] || { echo "copy_libraries.sh: $file is of no package" >&2; exit 1; }
-  cp -L "/usr/share/doc/$package/copyright" "$terms/$package"
-done
-[ -z "$smaller" ] || for file in "$smaller"/*; do
-  [ -e "$libraries/${file##*/}" ] || { echo "copy_libraries.sh: $file replaces no library of $program" >&2; exit 1; }
+  "$(dirname "$0")/copy_terms.sh" "$terms" "$package"
 done

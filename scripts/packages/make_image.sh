@@ -27,7 +27,5 @@ tril:x:10000:" > "$root/etc/group"
 echo "hosts: files dns" > "$root/etc/nsswitch.conf"
 mv "$scratch/share/doc/tril/licenses" "$root/usr/share/doc"
 cp "$scratch/share/doc/tril/LICENSE" "$root/usr/share/doc/tril"
-for copied in busybox-static ca-certificates; do
-  cp -L "/usr/share/doc/$copied/copyright" "$root/usr/share/doc/$copied"
-done
+"$(dirname "$0")/copy_terms.sh" "$root/usr/share/doc" busybox-static ca-certificates
 echo "$root: $(du -sk --apparent-size "$root" | cut -f 1) KiB"

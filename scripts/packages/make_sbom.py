@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Writes a software bill of materials in CycloneDX's JSON (version 1.5) for the program.
 
-  make_sbom.py PROGRAM > tril-VERSION.cdx.json
+  make_sbom.py PROGRAM SOURCES > tril-VERSION.cdx.json      SOURCES: the folder that scripts/archives/sources.sh has written
 
-The components are the Debian packages of the libraries that the program is linked with, by ldd and dpkg, and the packages of which
-only headers are used. The file names no time and no random number: the same inputs give the same bytes.
+The components are the Debian packages of the shared libraries of the program, by ldd and dpkg, and those of which it has static
+libraries or headers inside (scripts/archives/packages.txt). The file names no time and no random number: the same inputs give the
+same bytes.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import uuid
 
-HEADERS = ["nlohmann-json3-dev", "libcli11-dev", "libboost-dev"]  # compiled into the program, so ldd does not see them
+INSIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "archives", "packages.txt")
 
 
 def output(*command):
@@ -37,7 +38,28 @@ def release():
     return fields["ID"].strip('"'), fields["VERSION_ID"].strip('"')
 
 
-def component(package, linked):
+def packages_inside(use):
+    """What ldd does not see."""
+    with open(INSIDE, encoding="utf-8") as file:
+        return [line.split()[0] for line in file if line.rstrip().endswith(" " + use) and not line.startswith("#")]
+
+
+def unpacked(folder, homepage):
+    """A source package that was compiled for the program: none of its binary packages is in it."""
+    with open(os.path.join(folder, "debian", "changelog"), encoding="utf-8") as file:
+        source, version = re.match(r"(\S+) \((\S+)\)", file.readline()).groups()
+    return {
+        "type": "library",
+        "bom-ref": f"deb-source:{source}",
+        "name": source,
+        "version": version,
+        "purl": f"pkg:deb/debian/{source}@{version.replace('+', '%2B')}?arch=source",
+        "properties": [{"name": "source", "value": f"{source} {version}"}, {"name": "use", "value": "static"}],
+        "externalReferences": [{"type": "website", "url": homepage}],
+    }
+
+
+def component(package, use):
     form = "${binary:Package}\n${Version}\n${Architecture}\n${source:Package}\n${source:Version}\n${Homepage}"
     version, architecture, source, source_version, homepage = output("dpkg-query", "-W", "-f", form, package).split("\n")[1:6]
     system, number = release()
@@ -50,7 +72,7 @@ def component(package, linked):
                 f"?arch={architecture}&distro={system}-{number}",
         "properties": [
             {"name": "source", "value": f"{source} {source_version}"},
-            {"name": "use", "value": "linked" if linked else "headers"},
+            {"name": "use", "value": use},
         ],
     }
     if homepage:
@@ -59,15 +81,16 @@ def component(package, linked):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 3:
         sys.exit(__doc__)
     program = os.path.realpath(sys.argv[1])
     version = output(program, "--version").split()[1]
     with open(program, "rb") as file:
         digest = hashlib.sha256(file.read()).hexdigest()
     paths = re.findall(r"(?:=> |^\s*)(/\S+) \(0x", output("ldd", program), re.MULTILINE)
-    linked = sorted({owner(path) for path in paths})
-    components = [component(package, True) for package in linked] + [component(package, False) for package in HEADERS]
+    components = [component(package, "shared") for package in sorted({owner(path) for path in paths})]
+    components += [component(package, use) for use in ("static", "headers") for package in packages_inside(use)]
+    components.append(unpacked(os.path.join(sys.argv[2], "onednn"), "https://github.com/oneapi-src/oneDNN"))
     document = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",

@@ -1,12 +1,14 @@
 #!/bin/sh
-# Makes the portable archive: the program with its libraries, the C library among them, for every Linux of this processor family.
-#   make_tarball.sh PROGRAM OUTPUT
-# A program that is linked with nothing could not find host names by the system's own rules, and libcurl's and Kerberos's packages
-# have no static libraries for it. PROGRAM is built without MPI, since the plugins of MPI belong to the system's own.
+# Makes the portable archive: the program with the libraries that it is not linked with statically, the C library among them, for every
+# Linux of this processor family.
+#   make_tarball.sh PROGRAM LICENSES OUTPUT      LICENSES: the terms of what PROGRAM has inside
+# A program that is linked with nothing could not find host names by the system's own rules. PROGRAM is built without MPI, since the
+# plugins of MPI belong to the system's own.
 set -eu
 program=$(realpath "$1")
-mkdir -p "$2"
-output=$(realpath "$2")
+licenses=$(realpath "$2")
+mkdir -p "$3"
+output=$(realpath "$3")
 cd "$(dirname "$0")/../.."
 version=$("$program" --version | cut -d ' ' -f 2)
 name=tril-$version-linux-$(uname -m)
@@ -16,12 +18,8 @@ tree=$scratch/$name
 doc=$tree/share/doc/tril
 
 mkdir -p "$tree/bin" "$doc"
-# ICU's data as a shared library, for the libraries of ICU that the system has.
-sh scripts/trim_icu.sh "$scratch/trimmed"
-data=libicudata.so.$(pkg-config --modversion icu-uc | cut -d. -f1)
-mkdir "$scratch/smaller"
-${CC:-cc} -shared -nostdlib -Wl,-soname,"$data" -Wl,--whole-archive "$scratch/trimmed/libicudata.a" -o "$scratch/smaller/$data"
-sh scripts/packages/copy_libraries.sh "$program" "$tree/lib/tril" "$doc/licenses" "$scratch/smaller"
+cp -R "$licenses" "$doc/licenses"
+sh scripts/packages/copy_libraries.sh "$program" "$tree/lib/tril" "$doc/licenses"
 strip -o "$tree/lib/tril/tril" "$program"
 install -m 755 scripts/packages/launcher.sh "$tree/bin/tril"
 install -m 755 scripts/packages/install.sh "$tree/install.sh"

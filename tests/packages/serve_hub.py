@@ -1,9 +1,10 @@
 """A hub on the loopback with one model, acme/model, whose files are those of a folder.
-usage: serve_hub.py FOLDER PORT"""
+usage: serve_hub.py FOLDER PORT CERTIFICATE KEY      by https alone"""
 import hashlib
 import http.server
 import json
 import pathlib
+import ssl
 import sys
 
 folder, port = pathlib.Path(sys.argv[1]), int(sys.argv[2])
@@ -39,4 +40,8 @@ class Hub(http.server.BaseHTTPRequestHandler):
         pass
 
 
-http.server.ThreadingHTTPServer(("127.0.0.1", port), Hub).serve_forever()
+server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Hub)
+tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+tls.load_cert_chain(sys.argv[3], sys.argv[4])
+server.socket = tls.wrap_socket(server.socket, server_side=True)
+server.serve_forever()

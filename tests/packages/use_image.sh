@@ -1,13 +1,14 @@
 #!/bin/bash
 # Runs the server from the container's files: nothing else is there, they cannot be written, and the user is not root. The model
-# comes from a hub on the loopback, into the volume; then documents of each kind are translated, and languages detected.
+# comes by https from a hub on the loopback, into the volume, if the certificates of the image vouch for that hub; then documents of
+# each kind are translated, and languages detected.
 #   use_image.sh ROOT
 set -euo pipefail
 here=$(realpath "$(dirname "$0")")
 root=$(realpath "$1")
 folder=$(mktemp -d)
 server= hub=
-trap 'kill $server $hub 2> /dev/null || true; umount "$folder/root/models" "$folder/root/tmp" "$folder/root/proc" "$folder/root/dev" "$folder/root" 2> /dev/null; rm -rf --one-file-system "$folder"' EXIT
+trap 'kill $server $hub 2> /dev/null || true; umount "$folder/root/etc/ssl/certs/ca-certificates.crt" "$folder/root/models" "$folder/root/tmp" "$folder/root/proc" "$folder/root/dev" "$folder/root" 2> /dev/null; rm -rf --one-file-system "$folder"' EXIT
 
 mkdir "$folder/root" "$folder/models"
 "$root/usr/bin/tril" demo --only times --lines 200 --updates 41 --threads 1 --json -o "$folder/demo" > /dev/null
@@ -27,9 +28,24 @@ if inside sh -c 'echo > /usr/bin/x' 2> /dev/null; then
   echo "the container's files can be written" >&2
   exit 1
 fi
-python3 "$here/serve_hub.py" "$folder/demo/model" $((port + 1)) &
+openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=hub -addext subjectAltName=IP:127.0.0.1 -keyout "$folder/key" \
+  -out "$folder/certificate" 2> /dev/null
+python3 "$here/serve_hub.py" "$folder/demo/model" $((port + 1)) "$folder/certificate" "$folder/key" 2> /dev/null &
 hub=$!
-"${as_user[@]}" TRIL_MODEL=acme/model HF_ENDPOINT=http://127.0.0.1:$((port + 1)) TRIL_PORT=$port TRIL_HOST=127.0.0.1 \
+endpoint=https://127.0.0.1:$((port + 1))
+for ((i = 0; i < 100; ++i)); do
+  ! curl -fsS --cacert "$folder/certificate" -o /dev/null "$endpoint/api/models/acme/model/revision/main" 2> /dev/null || break
+  sleep 0.1
+done
+if inside HF_ENDPOINT=$endpoint tril pull acme/model > "$folder/pull.log" 2>&1 || ! grep -qi certificate "$folder/pull.log"; then
+  echo "a hub that no certificate of the image vouches for was not refused:" >&2
+  cat "$folder/pull.log" >&2
+  exit 1
+fi
+certificates=$root/etc/ssl/certs/ca-certificates.crt
+cat "$certificates" "$folder/certificate" > "$folder/certificates"
+mount --bind "$folder/certificates" "$folder/root${certificates#"$root"}"
+"${as_user[@]}" TRIL_MODEL=acme/model HF_ENDPOINT=$endpoint TRIL_PORT=$port TRIL_HOST=127.0.0.1 \
   tril serve --pull --quiet > "$folder/server.log" 2>&1 &
 server=$!
 for ((i = 0; i < 100; ++i)); do
@@ -69,4 +85,5 @@ kill -TERM $server
 wait $server
 packed=$(tar -C "$root" -cf - . | gzip -9 | wc -c)
 echo "packages: the image has $((packed / 1000000)) MB to download, $(du -sm --apparent-size "$root" | cut -f 1) MiB unpacked"
-[ "$packed" -lt 50000000 ]
+[ "$packed" -lt 40000000 ]
+[ "$(du -sm --apparent-size "$root" | cut -f 1)" -lt 76 ] # 80 MB

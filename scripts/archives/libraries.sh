@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the static libraries of a wheel (cmake/archives.cmake) from the sources that sources.sh has unpacked, and ICU's data.
+# Builds static libraries (cmake/archives.cmake) from the sources that sources.sh has unpacked, and ICU's data.
 #   libraries.sh SOURCES FOLDER      writes FOLDER/libcurl.a, …; what is there already is not built again
 # Each has only what tril uses: of oneDNN the product of float32 matrices, for the calling thread alone; of libcurl HTTP(S). Functions
 # have sections of their own, so that the linker can leave out the others.
@@ -85,10 +85,9 @@ if [ ! -e "$folder/libdnnl.a" ]; then
   by_cmake onednn "$sources/onednn" -DONEDNN_LIBRARY_TYPE=STATIC -DONEDNN_CPU_RUNTIME=SEQ -DONEDNN_GPU_RUNTIME=NONE \
     -DONEDNN_BUILD_GRAPH=OFF -DONEDNN_BUILD_TESTS=OFF -DONEDNN_BUILD_EXAMPLES=OFF -DONEDNN_BUILD_DOC=OFF -DONEDNN_ENABLE_WORKLOAD=INFERENCE \
     -DONEDNN_ENABLE_PRIMITIVE=MATMUL -DONEDNN_ENABLE_JIT_PROFILING=OFF -DONEDNN_ENABLE_ITT_TASKS=OFF
-  objects_of onednn libdnnl.a -f "$root/scripts/wheel/onednn_objects.txt"
+  objects_of onednn libdnnl.a -f "$root/scripts/archives/onednn_objects.txt"
 fi
 
 if [ ! -e "$folder/libicudata.a" ]; then
   "$root/scripts/trim_icu.sh" "$folder"
 fi
-"$root/scripts/wheel/stub_glibc.sh" "$folder"
