@@ -35,7 +35,7 @@ std::string tint(double share) {
 }
 
 // "-0.00" is 0.
-std::string number(double v, int digits) {
+std::string number_text(double v, int digits) {
   const std::string text = fmt::format("{:.{}f}", v, digits);
   return text.find_first_of("123456789") == std::string::npos && text.starts_with('-') ? text.substr(1) : text;
 }
@@ -109,7 +109,7 @@ Point Drawing::cells(Point corner, const Grid& g, const Cells& c) {
       const double share = g.at(i, j) / c.most;
       box(at, {c.width, c.height}, tint(share).c_str(), c.digits < 0 ? "none" : faint);
       if (c.digits >= 0)
-        text({at.x + c.width / 2, at.y + c.height / 2 + 4}, number(g.at(i, j), c.digits),
+        text({at.x + c.width / 2, at.y + c.height / 2 + 4}, number_text(g.at(i, j), c.digits),
              {.size = 12, .colour = std::abs(share) > 0.8 ? "#ffffff" : ink});
     }
   return {corner.x + static_cast<double>(g.columns) * c.width, corner.y + static_cast<double>(g.rows) * c.height};

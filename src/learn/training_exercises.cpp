@@ -9,19 +9,20 @@
 namespace tril::learn {
 namespace {
 
-constexpr std::array<double, 3> logits{2, 1, 0};
+constexpr std::array<double, 3> three_logits{2, 1, 0};
 
 Exercise loss_of_three() {
-  const double loss = cross_entropy_of(logits, 0).loss;
-  return {.task = {"The logits are (2, 1, 0), and the right token is the first. Give the cross-entropy, with the "
-                   "natural logarithm.",
-                   "logits 是 (2, 1, 0)，正确的词元是第一个。写出交叉熵（自然对数）。"},
-          .answer = {loss},
-          .mistakes = {
-              {{std::exp(-loss)}, {"this is the probability: the loss is -log of it", "这是概率：损失是它的 -log"}},
-              {{-loss}, {"the loss is -log p, which is positive", "损失是 -log p，为正数"}},
-              {{loss / std::log(2.0)}, {"this is in bits: use the natural logarithm", "这是以 2 为底：请用自然对数"}},
-              {{cross_entropy_of(logits, 2).loss}, {"this is the loss of the third token", "这是第三个词元的损失"}}}};
+  const double loss = cross_entropy_of(three_logits, 0).loss;
+  return {
+      .task = {"The logits are (2, 1, 0), and the right token is the first. Give the cross-entropy, with the "
+               "natural logarithm.",
+               "logits 是 (2, 1, 0)，正确的词元是第一个。写出交叉熵（自然对数）。"},
+      .answer = {loss},
+      .mistakes = {
+          {{std::exp(-loss)}, {"this is the probability: the loss is -log of it", "这是概率：损失是它的 -log"}},
+          {{-loss}, {"the loss is -log p, which is positive", "损失是 -log p，为正数"}},
+          {{loss / std::log(2.0)}, {"this is in bits: use the natural logarithm", "这是以 2 为底：请用自然对数"}},
+          {{cross_entropy_of(three_logits, 2).loss}, {"this is the loss of the third token", "这是第三个词元的损失"}}}};
 }
 
 Exercise teacher_forcing() {
@@ -41,7 +42,7 @@ Exercise teacher_forcing() {
 }
 
 Exercise gradient_of_three() {
-  const std::vector<double> g = cross_entropy_of(logits, 0).gradient;
+  const std::vector<double> g = cross_entropy_of(three_logits, 0).gradient;
   return {.task = {"For the same logits and label as in chapter 10, (2, 1, 0) and the first token, give the derivative "
                    "of the loss by each "
                    "logit.",
