@@ -25,20 +25,26 @@ std::string script() {
 
 }  // namespace
 
-HttpResponse web_page() {
+HttpResponse page_response(const std::function<std::string(const std::string& nonce)>& make) {
   std::random_device random;
   const std::string nonce = fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
-  std::string page(web_page_part("page.html"));
-  replace_all(page, "%NONCE%", nonce);
-  replace_all(page, "%STYLE%", web_page_part("page.css"));
-  replace_all(page, "%SCRIPT%", script());
   return {
       .content_type = "text/html; charset=utf-8",
-      .body = std::move(page),
+      .body = make(nonce),
       .headers = {{"Content-Security-Policy",
                    fmt::format("default-src 'none'; script-src 'nonce-{0}'; style-src 'nonce-{0}'; connect-src 'self'; "
                                "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
                                nonce)}}};
+}
+
+HttpResponse web_page() {
+  return page_response([](const std::string& nonce) {
+    std::string page(web_page_part("page.html"));
+    replace_all(page, "%NONCE%", nonce);
+    replace_all(page, "%STYLE%", web_page_part("page.css"));
+    replace_all(page, "%SCRIPT%", script());
+    return page;
+  });
 }
 
 }  // namespace tril::serve

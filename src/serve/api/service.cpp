@@ -92,6 +92,7 @@ Service::Service(const ServiceOptions& options, Models& models)
   add_glossary_routes();
   add_openai_routes();
   add_model_routes();
+  add_trace_routes();
   add_status_routes();
 }
 

@@ -1,0 +1,119 @@
+// How a number came about: recomputed here from the values that it follows from, so that what the page says is what it shows.
+function softmax(row) {
+  let most = -Infinity, sum = 0;
+  for (const x of row) most = Math.max(most, x);
+  if (most === -Infinity) return new Float64Array(row.length);
+  const list = Float64Array.from(row, x => Math.exp(x - most));
+  for (const e of list) sum += e;
+  return list.map(e => e / sum);
+}
+function largest(list, n) {
+  return Array.from(list.keys()).sort((a, b) => list[b] - list[a] || a - b).slice(0, n);
+}
+const dot = (a, i, b, j, d) => {
+  let sum = 0;
+  for (let n = 0; n < d; ++n) sum += a[i * d + n] * b[j * d + n];
+  return sum;
+};
+// The factor between q · k and the scores: 1/√d, or what the scores say where a family has another. What is left of a score beside it is
+// a bias by distance or a soft cap.
+function scaleOf(q, k, scores, d) {
+  const T = scores.shape[2];
+  const worst = s => {
+    let most = 0;
+    for (let i = 0; i < scores.data.length; ++i) most = Math.max(most, Math.abs(scores.data[i] - s * dot(q.data, Math.floor(i / T), k.data, i % T, d)) / (1 + Math.abs(scores.data[i])));
+    return most;
+  };
+  let above = 0, below = 0;
+  for (let i = 0; i < scores.data.length; ++i) {
+    const x = dot(q.data, Math.floor(i / T), k.data, i % T, d);
+    above += x * scores.data[i], below += x * x;
+  }
+  const usual = 1 / Math.sqrt(d), fitted = below ? above / below : usual;
+  const found = [usual, 1, fitted].find(s => worst(s) < 1e-4);
+  return found === undefined ? { scale: usual, exact: false } : { scale: found, exact: true };
+}
+// q, k, scores, mask, masked scores and weights of the shown head of an attention; null where this file lacks one.
+async function attentionOf(part) {
+  const head = view.head, other = keyHead(part, head), of = { head };
+  const [q, k, v, scores, masked, weights, allowed] = await Promise.all([tensor(`${part}.q`, of), tensor(`${part}.k`, { head: other }), tensor(`${part}.v`, { head: other }),
+    tensor(`${part}.scores`, of), tensor(`${part}.masked_scores`, of), tensor(`${part}.weights`, of), tensor(`${part}.mask`, of)]);  // a mask of all heads comes whole
+  return { q, k, v, scores, masked, weights, allowed, d: q ? q.shape[2] : 0 };
+}
+// The largest difference between the shown weights and softmax(scale q kᵀ + mask), computed from the shown q and k.
+async function recomputed(part) {
+  const a = await attentionOf(part), { scale, exact } = scaleOf(a.q, a.k, a.scores, a.d), T = a.scores.shape[2];
+  let most = 0;
+  for (let i = 0; i < a.scores.shape[1]; ++i) {
+    const row = Array.from({ length: T }, (_, j) => a.allowed.data[i * T + j] ? scale * dot(a.q.data, i, a.k.data, j, a.d) : -Infinity);
+    softmax(row).forEach((w, j) => { most = Math.max(most, Math.abs(w - a.weights.data[i * T + j])); });
+  }
+  return { difference: most, scale, exact };
+}
+
+let explaining = 0;
+async function explain(p, value, m, [i, j], clicked) {
+  const turn = ++explaining, C = m.columns.length, x = value.data[i * C + j];
+  const say = how => {
+    const masked = m.masked && m.masked(i * C + j) ? ` · ${t('masked')}` : '';
+    $('readout').textContent = `${t('value')} ${digits(x)}${masked} · ${t('row')} ${i} “${m.rows[i]}” · ${t('column')} ${j}${m.columns[j] === String(j) ? '' : ` “${m.columns[j]}”`}${how ? ` · ${how}` : ''}`;
+  };
+  say('');
+  try {
+    const told = await howOf(p, m, [i, j], x);
+    if (turn !== explaining) return;
+    say(told.how);
+    if (clicked) $('zoom').replaceChildren(...(told.table ? [element('h2', {}, t('h_zoom')), told.table] : []));
+  } catch (error) { if (turn === explaining) trouble(error); }
+}
+function tableOf(heads, rows, foot) {
+  const line = (cells, tag) => element('tr', {}, ...cells.map(c => element(tag, {}, String(c))));
+  return element('div', { class: 'scroll' }, element('table', {}, element('thead', {}, line(heads, 'th')), element('tbody', {}, ...rows.map(r => line(r, 'td'))),
+    element('tfoot', {}, ...foot.map(r => line(r, 'td')))));
+}
+// { how, table }
+async function howOf(p, m, [i, j], x) {
+  if (p.key === 'tokens') return { how: t('h_tokens', m.rows[i], x) };
+  if (p.key === 'mask') return { how: t(x ? 'h_mask_1' : 'h_mask_0', m.rows[i], m.columns[j]) };
+  if (p.key === 'scores' || p.key === 'masked_scores' || p.key === 'weights' || p.key === 'heads') return howOfAttention(p, m, [i, j]);
+  if (['stream', 'after', 'output'].includes(p.key)) {
+    const [a, b] = termsOf(p);
+    if (shapeOf(a) && shapeOf(b)) {
+      const [left, right] = await Promise.all([tensor(a), tensor(b)]), C = m.columns.length;
+      if (left && right) {
+        const [l, r] = [left.data[i * C + j], right.data[i * C + j]];
+        return { how: Math.abs(l + r - x) < 1e-4 * (1 + Math.abs(x)) ? t('h_sum', digits(l), digits(r), digits(x)) : t('h_sum_norm', digits(l), digits(r)) };
+      }
+    }
+  }
+  return { how: t('h_row', m.rows[i], j) };
+}
+// The two values whose sum a stream is.
+function termsOf(p) {
+  const layer = `${p.side}.${p.layer}`, cross = shapeOf(`${layer}.after_cross`);
+  if (p.key === 'stream') return [`${p.side}.embeddings`, `${p.side}.positions`];
+  if (p.key === 'output') return [`${layer}.${cross ? 'after_cross' : 'after_self'}`, `${layer}.feed_forward.out`];
+  return p.last === 'after_cross' ? [`${layer}.after_self`, `${layer}.cross.out`] : [`${layer}.input`, `${layer}.self.out`];
+}
+async function howOfAttention(p, m, [i, j]) {
+  const a = await attentionOf(p.part);
+  if (!a.q || !a.k || !a.scores || !a.weights) return { how: t('too_large') };
+  const { scale } = scaleOf(a.q, a.k, a.scores, a.d), T = a.scores.shape[2], keys = piecesOf(p.crossing ? 'encoder' : p.side);
+  if (p.key === 'heads') {
+    const d = a.v.shape[2], rows = keys.map((key, n) => [key, digits(a.weights.data[i * T + n]), digits(a.v.data[n * d + j]), digits(a.weights.data[i * T + n] * a.v.data[n * d + j])]);
+    let sum = 0;
+    for (let n = 0; n < T; ++n) sum += a.weights.data[i * T + n] * a.v.data[n * d + j];
+    return { how: `${t('h_mix', T)} = ${digits(sum)}`, table: tableOf([t('h_key'), 'w', 'v', 'w v'], rows, [[t('sum'), '', '', digits(sum)]]) };
+  }
+  if (p.key === 'weights') {
+    const row = Array.from({ length: T }, (_, n) => a.allowed.data[i * T + n] ? a.scores.data[i * T + n] : -Infinity), most = Math.max(...row), e = row.map(s => Math.exp(s - most));
+    const sum = e.reduce((s, one) => s + one, 0);
+    return { how: row[j] === -Infinity ? t('h_minus') : t('h_weight', `${digits(row[j])} − ${digits(most)}`, digits(sum)) + ` = ${digits(e[j] / sum)}`,
+      table: tableOf([t('h_key'), t('h_score_name'), t('h_exp'), 'w'], keys.map((key, n) => [key, digits(row[n]), digits(e[n]), digits(e[n] / sum)]), [[t('sum'), '', digits(sum), '1']]) };
+  }
+  if (p.key === 'masked_scores') return { how: a.allowed.data[i * T + j] ? t('h_same') : t('h_minus') };
+  const product = dot(a.q.data, i, a.k.data, j, a.d), rest = a.scores.data[i * T + j] - scale * product;
+  const rows = Array.from({ length: a.d }, (_, n) => [n, digits(a.q.data[i * a.d + n]), digits(a.k.data[j * a.d + n]), digits(a.q.data[i * a.d + n] * a.k.data[j * a.d + n])]);
+  return { how: t('h_score', digits(scale), digits(product)) + ` = ${digits(scale * product)}` + (Math.abs(rest) > 1e-4 * (1 + Math.abs(product)) ? t('h_score_more', digits(rest)) : ''),
+    table: tableOf([t('h_dimension'), `q “${m.rows[i]}”`, `k “${m.columns[j]}”`, t('h_product')], rows, [[t('sum'), '', '', digits(product)], [t('h_scale'), '', digits(scale), digits(scale * product)]]) };
+}

@@ -1,0 +1,81 @@
+// The page's beginning: its language, its question, and the view that the address names.
+const STATE = ['model', 'text', 'target', 'stage', 'point', 'head'];
+
+function keepState() {
+  const q = now.question || {}, state = { model: q.model, text: q.text, target: q.target, stage: view.stage, point: view.point, head: view.head };
+  const kept = new URLSearchParams(FILE ? { stage: state.stage, point: state.point, head: state.head } : Object.fromEntries(STATE.filter(k => state[k] !== undefined && state[k] !== '' && state[k] !== null).map(k => [k, state[k]])));
+  history.replaceState(null, '', `${location.pathname}${location.search}#${kept}`);
+  for (const a of document.querySelectorAll('#languages a')) a.setAttribute('href', `?lang=${a.lang}#${kept}`);
+}
+function drawLanguages() {
+  document.documentElement.lang = LANGUAGE === 'zh' ? 'zh-CN' : LANGUAGE;
+  document.title = `tril · ${t('title')}`;
+  $('languages').replaceChildren(...Object.keys(STRINGS).map(l => element('a', { href: `?lang=${l}`, lang: l, hreflang: l, 'aria-current': l === LANGUAGE ? 'page' : null }, STRINGS[l].name)));
+}
+function drawTokens() {
+  const row = (side, tokens) => element('div', { class: 'row' }, element('b', {}, t(side)), ...tokens.pieces.map((p, i) => element('span', { class: 'piece' }, plain(p), element('small', {}, tokens.ids[i]))));
+  $('tokens').replaceChildren(...(now.about.source ? [row('encoder', now.about.source)] : []), row('decoder', now.about.tokens));
+  const facts = [`${t('family')} ${now.about.family}`, t('parts_of', now.about.tokens.ids.length)];
+  if (now.about.loss !== undefined) facts.push(`${t('loss')} ${digits(now.about.loss)}`);
+  $('facts').textContent = facts.join(' · ');
+}
+// Shows a pass: { family, tokens, points, next … }.
+async function show(about, state) {
+  now.about = about, now.edits = [], now.kept.clear();
+  view.point = null, view.head = +state.head || 0;
+  drawTokens();
+  drawStrip();
+  drawSteps();
+  for (const id of ['model-view', 'bench', 'change-view', 'draw-view']) $(id).hidden = false;
+  const known = about.points.some(p => p.name === state.point) ? state.point : null;
+  const stages = new Set(about.points.map(p => String(pointOf(p.name).stage)));
+  chooseStage(known ? pointOf(known).stage : stages.has(state.stage) ? state.stage : stages.has('0') ? '0' : 'begin', known);
+  drawSwitches();
+  drawControls();
+  await drawDistribution();
+  document.body.dataset.ready = 'true';
+}
+async function run(state = {}) {
+  delete document.body.dataset.ready;
+  const question = { model: $('model').value, text: $('text').value };
+  if ($('target').value) question.target = $('target').value;
+  now.question = question, now.edits = [], now.kept.clear();
+  $('run').disabled = true;
+  try {
+    const about = await trace({ points: true });
+    trouble(null);
+    await show(about, state);
+  } catch (error) { trouble(error); } finally { $('run').disabled = false; }
+}
+// The model's own text: the translation, or a continuation, so that there is something to look at.
+async function complete() {
+  try {
+    const model = $('model').value, text = $('text').value;
+    const translates = now.models.find(m => m.id === model).translates;
+    $('target').value = translates ? (await ask('/translate', { model, q: text })).translatedText
+      : (await ask('/v1/completions', { model, prompt: text, max_tokens: NEW_TOKENS, temperature: 0 })).choices[0].text;
+    await run();
+  } catch (error) { trouble(error); }
+}
+async function start() {
+  translate(document);
+  drawLanguages();
+  const state = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+  if (FILE) return show(FILE.about, state);
+  $('question').hidden = false;
+  $('question').addEventListener('submit', e => { e.preventDefault(); run(); });
+  $('complete').addEventListener('click', complete);
+  $('text').value = state.text || '', $('target').value = state.target || '';
+  const list = async () => {
+    try {
+      now.models = (await ask('/v1/models')).data;
+      $('model').replaceChildren(...now.models.map(m => element('option', { value: m.id, selected: m.id === state.model }, m.id)));
+      trouble(null);
+    } catch (error) { trouble(error); }
+  };
+  $('key').addEventListener('change', list);
+  await list();
+  if (state.text && now.models) await run(state);
+  else document.body.dataset.ready = 'true';
+}
+start();

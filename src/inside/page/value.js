@@ -1,0 +1,82 @@
+// The value of the chosen operation, with its formula and what it means.
+let showing = 0;
+
+function bars(list) {
+  const most = Math.max(...list.map(([, p]) => p), 1e-12), box = element('div', { class: 'bars' });
+  for (const [name, p] of list) {
+    const bar = element('span', { class: 'bar' });
+    bar.style.width = `${100 * p / most}%`;
+    box.append(element('span', { class: 'name' }, name), bar, element('span', {}, percent(p)));
+  }
+  return box;
+}
+function optionsOf(select, names, chosen) {
+  select.replaceChildren(...names.map((n, i) => element('option', { value: i, selected: i === chosen }, n)));
+}
+// The numbers of heads that a point has; 0: none.
+function headsOf(p, shape) {
+  if (shape.length !== 3) return 0;
+  return isOfPairs(p.name) ? shape[0] : shape[1];
+}
+// Whether a switch leaves a layer, or the positions, out of the pass that is shown.
+const isLeftOut = name => now.edits.some(e => e.endsWith('=skip') && (e.startsWith('*') ? name.endsWith(e.slice(1, -5)) : name.startsWith(`${e.slice(0, -5)}.`)));
+async function showValue(name) {
+  const turn = ++showing, p = pointOf(name), shape = shapeOf(name), [formula, code] = OPERATIONS[p.key];
+  $('value-title').textContent = t(`o_${p.words}`);
+  $('value-formula').textContent = formula;
+  $('value-about').textContent = t(`a_${p.words}`);
+  $('value-facts').textContent = `${name} · ${t('shape')} ${shape.join(' × ')} · ${t('code')} ${code}`;
+  $('readout').textContent = t('waiting');
+  $('zoom').replaceChildren();
+  const heads = headsOf(p, shape);
+  $('head-label').hidden = heads < 2;
+  view.head = Math.max(0, Math.min(view.head, heads - 1));
+  optionsOf($('head'), Array.from({ length: heads }, (_, i) => t('head_n', i)), view.head);
+  $('row-label').hidden = p.key !== 'logits';
+  if (isLeftOut(name)) { $('value').replaceChildren(); $('readout').textContent = t('left_out'); return; }
+  try {
+    if (p.key === 'logits') return await showLogits(turn);
+    const value = await tensor(name, heads ? { head: heads > 1 ? view.head : 0 } : {});
+    if (turn !== showing) return;
+    if (!value) { $('value').replaceChildren(); $('readout').textContent = t('too_large'); return; }
+    const m = await frameOf(p, value);
+    if (turn !== showing) return;
+    $('value').replaceChildren(value.data.length ? matrixOf(m) : t('no_values'));
+    $('readout').textContent = t('choose_cell');
+    trouble(null);
+  } catch (error) {
+    if (turn === showing) { $('value').replaceChildren(); $('readout').textContent = ''; trouble(error); }
+  }
+}
+// Rows, columns and what they are called.
+async function frameOf(p, value) {
+  const pieces = piecesOf(p.side), numbered = n => Array.from({ length: n }, (_, i) => String(i));
+  const m = { name: p.name, data: value.data, masked: null, choose: (i, j, clicked) => explain(p, value, m, [i, j], clicked) };
+  if (value.shape.length === 1) return { ...m, rows: pieces, columns: ['id'], choose: (i, j, clicked) => explain(p, value, { rows: pieces, columns: ['id'] }, [i, j], clicked) };
+  const columns = value.shape[value.shape.length - 1], rows = value.data.length / columns;
+  m.rows = rows === pieces.length ? pieces : numbered(rows), m.columns = numbered(columns);
+  if (p.crossing && /\.[kv]$/.test(p.name)) m.rows = piecesOf('encoder');  // cross-attention reads the encoder's tokens
+  if (isOfPairs(p.name)) {
+    m.columns = piecesOf(p.crossing ? 'encoder' : p.side);
+    const mask = await tensor(`${p.part}.mask`, { head: view.head });  // one that all heads share comes whole
+    if (mask && p.last !== 'scores') m.masked = i => mask.data[i] === 0;
+  }
+  return m;
+}
+
+async function showLogits(turn) {
+  const tokens = piecesOf('decoder');
+  view.row = Math.min(view.row, tokens.length - 1);
+  optionsOf($('row'), tokens.map((s, i) => `${i} ${s}`), view.row);
+  const value = await tensor('logits', { token: view.row });
+  if (turn !== showing) return;
+  if (!value) { $('value').replaceChildren(); $('readout').textContent = t('too_large'); return; }
+  const probs = softmax(value.data), best = largest(probs, 20), names = await namesOf(best, view.row);
+  if (turn !== showing) return;
+  $('value').replaceChildren(bars(best.map((id, i) => [names[i], probs[id]])));
+  const next = now.about.next[view.row];
+  $('readout').textContent = `${t('best_before')}: ${plain(next.best)} · log p ${digits(Math.log(probs[next.best_id]))}` +
+    (next.log_prob !== undefined ? ` · “${plain(next.label)}” log p ${digits(next.log_prob)}` : '');
+}
+$('head').addEventListener('change', () => { view.head = +$('head').value; keepState(); showValue(view.point); });
+$('row').addEventListener('change', () => { view.row = +$('row').value; showValue(view.point); });

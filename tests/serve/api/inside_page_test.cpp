@@ -1,0 +1,274 @@
+// The page that shows a pass, in a browser: its list is the pass's, its numbers are those of POST /trace, and what it recomputes agrees.
+#include "base/as_size.h"
+#include "support/served_page.h"
+#include "trace/next.h"
+#include "trace/report.h"
+
+namespace tril::serve {
+namespace {
+
+struct InsidePage : Page {
+  void look(const std::string& model, const std::string& text, const std::string& more = "", int width = 1280) {
+    browser->open("about:blank");
+    browser->open(fmt::format("http://127.0.0.1:{}/inside{}", server->port(), more), width, 900);
+    ASSERT_TRUE(comes("document.body.dataset.ready")) << browser->console();
+    type("model", model), type("text", text);
+    click("#run");
+    wait();
+  }
+  void wait() {
+    ASSERT_TRUE(comes("document.body.dataset.ready && now.about && document.getElementById('value').children.length"))
+        << browser->console() << eval("document.getElementById('trouble').textContent");
+  }
+  void choose(const std::string& point) {
+    ASSERT_TRUE(eval("Boolean(document.querySelector('[data-point=\"" + point + "\"]'))")) << point;
+    eval("chooseStage(pointOf('" + point + "').stage, '" + point + "')");
+    ASSERT_TRUE(comes("document.getElementById('value-facts').textContent.startsWith('" + point +
+                      " ') && document.getElementById('readout').textContent === t('choose_cell')"))
+        << point << browser->console() << eval("document.getElementById('trouble').textContent");
+  }
+  double number(const std::string& script) { return eval(script).get<double>(); }
+  /// What a promise comes to.
+  nlohmann::json awaited(const std::string& promise) {
+    eval("(() => { window.came = undefined; (" + promise +
+         ").then(r => { window.came = {value: r}; }, e => { window.came = {value: String(e)}; }); return 1; })()");
+    EXPECT_TRUE(comes("window.came")) << promise;
+    return eval("window.came.value");
+  }
+};
+
+std::vector<std::string> points_of_pass(const Loaded& loaded, const trace::Texts& texts) {
+  const trace::TextReader reader(*loaded.model, loaded.tokenizer);
+  std::vector<std::string> names;
+  const trace::Trace points = trace::points_of(*loaded.model, reader.read(texts));
+  for (const trace::Value& v : points.values()) names.push_back(v.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+TEST_F(InsidePage, ListsEveryOperationOfThePass) {
+  for (const auto& [name, loaded, text] : {std::tuple("de", &translator, "a dog runs"), {"plays", &writer, "abcdef"}}) {
+    SCOPED_TRACE(name);
+    look(name, text);
+    const auto shown =
+        eval("[...document.querySelectorAll('[data-point]')].map(b => b.dataset.point).sort((a, b) => a < b ? -1 : 1)");
+    EXPECT_EQ(shown, nlohmann::json(points_of_pass(*loaded, {text, ""})));
+    EXPECT_EQ(eval("[...document.querySelectorAll('.column h3')].map(h => h.textContent)"),
+              name == std::string("de") ? nlohmann::json({"Encoder", "Decoder", "Cross-attention"})
+                                        : nlohmann::json({"Decoder"}));
+    // Each of them can be shown: a value, a formula, words.
+    for (const auto& point : shown) {
+      const std::string at = point;
+      if (at == "logits") continue;
+      choose(at);
+      EXPECT_TRUE(eval("document.querySelector('.matrix td, .matrix canvas') !== null")) << at;
+    }
+  }
+  EXPECT_EQ(browser->console(), "");
+}
+
+// softmax(scale q k^T + mask) of the shown q and k is the shown attention, in every head of every kind of attention.
+TEST_F(InsidePage, RecomputesAttentionFromWhatItShows) {
+  look("de", "a dog runs");
+  type("target", "the old dog");
+  click("#run");
+  wait();
+  // What one explanation needs comes by one request.
+  const auto before = number("performance.getEntriesByType('resource').length");
+  awaited("attentionOf('decoder.1.self').then(() => 1)");
+  EXPECT_EQ(number("performance.getEntriesByType('resource').length"), before + 1);
+  for (const char* part : {"encoder.0.self", "decoder.0.self", "decoder.1.self", "decoder.1.cross"})
+    for (int head = 0; head < 4; ++head) {
+      eval("view.head = " + std::to_string(head));
+      const auto found = awaited(std::string("recomputed('") + part + "')");
+      EXPECT_TRUE(found["exact"]) << part;
+      EXPECT_LT(found["difference"].get<double>(), 1e-5) << part << " " << head;
+    }
+  look("plays", "abcdefgh");
+  EXPECT_LT(awaited("recomputed('decoder.1.self')")["difference"].get<double>(), 1e-5);
+  EXPECT_EQ(browser->console(), "");
+}
+
+// A cell that the mask forbids has a hatch, -inf as score and 0 as weight: T (T - 1) / 2 of them in a causal layer.
+TEST_F(InsidePage, HatchesMaskedCells) {
+  look("plays", "abcdefgh");
+  const auto T = static_cast<int>(number("now.about.tokens.ids.length"));
+  ASSERT_GE(T, 8);
+  choose("decoder.0.self.masked_scores");
+  EXPECT_EQ(eval("document.querySelectorAll('#value td[data-masked]').length"), T * (T - 1) / 2);
+  EXPECT_EQ(eval("[...document.querySelectorAll('#value td[data-masked]')].every(c => c.textContent === '−∞' && "
+                 "+c.dataset.c > +c.dataset.r)"),
+            true);
+  choose("decoder.0.self.weights");
+  EXPECT_EQ(eval("document.querySelectorAll('#value td[data-masked]').length"), T * (T - 1) / 2);
+  EXPECT_EQ(eval("[...document.querySelectorAll('#value td[data-masked]')].every(c => c.textContent === '0')"), true);
+  EXPECT_EQ(eval("[...document.querySelectorAll('#value td[data-r=\"0\"]:not([data-masked])')].length"), 1);
+  keep_picture("inside-weights");
+  choose("decoder.0.self.scores");
+  EXPECT_EQ(eval("document.querySelectorAll('#value td[data-masked]').length"), 0);
+  // From a cell to the dot product behind it, by keyboard.
+  eval("document.querySelector('#value .matrix').focus()");
+  browser->press("ArrowDown");
+  ASSERT_TRUE(comes("document.querySelectorAll('#zoom tbody tr').length === 8")) << "the numbers of a head";
+  const double sum =
+      number("Number([...document.querySelectorAll('#zoom tfoot tr')][1].lastChild.textContent.replace('−', '-'))");
+  const double shown =
+      awaited("tensor('decoder.0.self.scores', {head: view.head}).then(s => s.data[s.shape[2]])").get<double>();
+  EXPECT_NEAR(sum, shown, 1e-3 * (1 + std::abs(shown)));
+  keep_picture("inside-dot-product");
+  EXPECT_EQ(browser->console(), "");
+}
+
+// What the page says of the next token is what the model does.
+TEST_F(InsidePage, AgreesWithTheModel) {
+  look("de", "a dog runs");
+  const std::string source = "a dog runs", target = "the old dog";
+  const auto scores = post("/score", {{"model", "de"}, {"source", source}, {"target", target}})["scores"][0];
+  type("target", target);
+  click("#run");
+  wait();
+  const auto logs = eval("now.about.next.map(n => n.log_prob)");
+  ASSERT_EQ(logs.size(), scores["token_log_probs"].size());
+  for (std::size_t i = 0; i < logs.size(); ++i)
+    EXPECT_NEAR(logs[i].get<double>(), scores["token_log_probs"][i].get<double>(), 1e-4) << i;
+  // Greedy search goes where the logits that the page draws from are largest, and so does its temperature 0.
+  Loaded greedy = translator;
+  search::TranslatorOptions o;
+  o.decoding.search = greedy.search;
+  o.decoding.search.beam_size = 1;
+  o.max_length = 24;
+  const search::Translation best = search::Translator(*greedy.model, greedy.tokenizer, o).translate({&source, 1})[0][0];
+  ASSERT_FALSE(best.tokens.empty());
+  type("target", best.text);
+  click("#run");
+  wait();
+  // As far as the text is read as the tokens that made it: a model of random weights writes what no one would split like that.
+  const std::vector<std::int32_t> ids = greedy.tokenizer->encode(best.text, Side::target);
+  std::size_t alike = 0;
+  while (alike < ids.size() && alike + 1 < best.tokens.size() && ids[alike] == best.tokens[alike]) ++alike;
+  for (std::size_t i = 0; i <= alike; ++i) {
+    EXPECT_EQ(eval(fmt::format("now.about.next[{}].best_id", i)), best.tokens[i]) << i;
+    EXPECT_EQ(awaited(fmt::format("tensor('logits', {{token: {}}}).then(l => largest(l.data, 1)[0])", i)),
+              best.tokens[i])
+        << i;
+  }
+  eval("(() => { document.getElementById('draw-temperature').value = 0; return 1; })()");
+  awaited("drawStages()");
+  EXPECT_EQ(eval("Number(document.getElementById('drawn').dataset.id)"), eval("now.about.next[draw.token].best_id"));
+  EXPECT_EQ(browser->console(), "");
+}
+
+// The stages of sampling: what is cut is what the definitions cut.
+TEST_F(InsidePage, CutsTheRealDistribution) {
+  look("plays", "abcdefgh");
+  const auto stages = [&](const std::string& options) {
+    return eval(
+        "(() => { const s = stagesOf(draw.logits, now.about.tokens.ids, [], {temperature: 1, top_k: 0, top_p: 1, "
+        "min_p: 0, "
+        "repetition: 1, presence: 0, frequency: 0, seed: 1, " +
+        options +
+        "}); return {kept: s.kept, cut: s.cut, probs: [...s.probs], penalised: [...s.penalised], drawn: s.drawn}; "
+        "})()");
+  };
+  const auto plain = stages("");
+  double sum = 0;
+  for (const auto& p : plain["cut"]) sum += p.get<double>();
+  EXPECT_NEAR(sum, 1, 1e-9);
+  EXPECT_EQ(plain["kept"].size(), plain["probs"].size());
+  EXPECT_EQ(stages("top_k: 3")["kept"].size(), 3u);
+  const auto nucleus = stages("top_p: 0.5");
+  double mass = 0;
+  for (const auto& id : nucleus["kept"]) {
+    EXPECT_LT(mass, 0.5) << "no token more than it needs";
+    mass += plain["probs"][id.get<std::size_t>()].get<double>();
+  }
+  EXPECT_GE(mass, 0.5);
+  const double most = plain["probs"][plain["kept"][0].get<std::size_t>()].get<double>();
+  for (const auto& id : stages("min_p: 0.3")["kept"])
+    EXPECT_GE(plain["probs"][id.get<std::size_t>()].get<double>(), 0.3 * most);
+  EXPECT_GT(stages("temperature: 0.5")["probs"][plain["kept"][0].get<std::size_t>()].get<double>(), most);
+  const auto id = eval("now.about.tokens.ids[0]").get<std::size_t>();
+  const double before = plain["penalised"][id].get<double>(),
+               after = stages("repetition: 2")["penalised"][id].get<double>();
+  EXPECT_NEAR(after, before > 0 ? before / 2 : before * 2, 1e-5 * (1 + std::abs(before)));
+  EXPECT_EQ(browser->console(), "");
+}
+
+// A switch changes the pass as `tril trace --edit` does, and taking it back leaves nothing.
+TEST_F(InsidePage, SwitchesShowWhatAChangeDoes) {
+  look("plays", "abcdefgh");
+  const auto flip = [&](const std::string& name) { click("[data-switch=\"" + name + "\"] [type=checkbox]"); };
+  const std::string best = eval("now.about.next.map(n => n.best_id).join()");
+  flip("mask");
+  ASSERT_TRUE(comes("document.querySelectorAll('#changes tbody tr').length === now.about.tokens.ids.length"))
+      << eval("document.getElementById('trouble').textContent");
+  const Json expected =
+      post("/trace", {{"model", "plays"}, {"text", "abcdefgh"}, {"edit", {"decoder.*.self.mask=all"}}});
+  const double after = number(
+      "Number([...document.querySelectorAll('#change-facts tr')].find(r => r.cells[0].textContent === "
+      "t('loss_after')).cells[1].textContent)");
+  EXPECT_NEAR(after, expected["change"]["loss_after"].get<double>(), 1e-2);
+  EXPECT_TRUE(comes("document.getElementById('effect').textContent.includes(t('text_after'))"));
+  choose("decoder.0.self.weights");
+  EXPECT_EQ(eval("document.querySelectorAll('#value td[data-masked]').length"), 0) << "there is no mask now";
+  keep_picture("inside-change");
+  flip("mask");
+  ASSERT_TRUE(comes("document.getElementById('effect').textContent === t('nothing_on')"));
+  EXPECT_EQ(eval("now.about.next.map(n => n.best_id).join()"), best);
+  for (const char* name : {"uniform", "positions", "ff", "head", "layer", "temperature", "window", "head_mean"}) {
+    SCOPED_TRACE(name);
+    flip(name);
+    EXPECT_TRUE(
+        comes(std::string("now.edits.length === 1 && document.querySelectorAll('#changes tbody tr').length > 0")));
+    EXPECT_FALSE(eval("document.getElementById('trouble').checkVisibility()").get<bool>())
+        << eval("document.getElementById('trouble').textContent");
+    flip(name);
+    ASSERT_TRUE(comes("document.getElementById('effect').textContent === t('nothing_on')"));
+  }
+  EXPECT_EQ(browser->console(), "");
+}
+
+// Chinese has every word that English has; a phone needs no scrolling sideways; the address keeps the view.
+TEST_F(InsidePage, SpeaksChineseAndFitsAPhone) {
+  for (const bool dark : {false, true}) {
+    browser->prefer_dark(dark);
+    for (const char* language : {"en", "zh"})
+      for (const int width : {1280, 390}) {
+        look("de", "a dog runs", std::string("?lang=") + language, width);
+        EXPECT_LE(number("document.documentElement.scrollWidth"), width) << language;
+        keep_picture(fmt::format("inside-{}-{}-{}", language, width, dark ? "dark" : "light"));
+      }
+  }
+  EXPECT_EQ(eval("document.documentElement.lang"), "zh-CN");
+  EXPECT_EQ(eval("document.querySelector('h1').textContent"), eval("STRINGS.zh.title"));
+  EXPECT_EQ(eval("Object.keys(STRINGS.en).filter(k => !STRINGS.zh[k]).concat(Object.keys(STRINGS.zh).filter(k => "
+                 "!STRINGS.en[k]))"),
+            nlohmann::json::array());
+  choose("decoder.1.cross.weights");
+  const std::string address = eval("location.href");
+  browser->open("about:blank");
+  browser->open(address);
+  ASSERT_TRUE(comes("document.body.dataset.ready && view.point === 'decoder.1.cross.weights'"));
+  EXPECT_EQ(eval("document.getElementById('text').value"), "a dog runs");
+  // Every control has a name.
+  for (const auto& node : browser->accessibility_tree())
+    if (node["focusable"] == true && node["role"] != "RootWebArea" && node["role"] != "generic") {
+      EXPECT_NE(node["name"], "") << node;
+    }
+  EXPECT_EQ(browser->console(), "");
+}
+
+TEST_F(InsidePage, SaysWhatIsWrong) {
+  browser->open(fmt::format("http://127.0.0.1:{}/inside", server->port()));
+  ASSERT_TRUE(comes("document.body.dataset.ready"));
+  type("model", "plays"), type("text", std::string(300, 'a'));
+  click("#run");
+  EXPECT_TRUE(comes("document.getElementById('trouble').textContent.includes('300 tokens')"));
+  type("text", "abc");
+  click("#run");
+  wait();
+  EXPECT_FALSE(eval("document.getElementById('trouble').checkVisibility()").get<bool>());
+}
+
+}  // namespace
+}  // namespace tril::serve
