@@ -16,6 +16,7 @@ App make_app() {
   add_serve(app);
   add_attend(app);
   add_trace(app);
+  add_explain(app);
   add_align(app);
   add_shortlist(app);
   add_eval(app);

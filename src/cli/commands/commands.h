@@ -17,6 +17,7 @@ void add_perplexity(App& app);
 void add_serve(App& app);
 void add_attend(App& app);
 void add_trace(App& app);
+void add_explain(App& app);
 void add_align(App& app);
 void add_shortlist(App& app);
 void add_eval(App& app);
