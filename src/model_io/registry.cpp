@@ -14,6 +14,7 @@
 #include "model_io/family_list.h"
 #include "model_io/gguf_weights.h"
 #include "model_io/packed_image.h"
+#include "model_io/publishers_code.h"
 #include "model_io/quantization.h"
 #include "model_io/quantized_files.h"
 #include "model_io/weight_files.h"
@@ -48,8 +49,9 @@ std::unique_ptr<Model> make_by(const JsonObject& config, const WeightNames& weig
   if (own) type = config.get<std::string>("architecture");
   for (const Family& f : family_list())
     if (f.name == type && (f.own || !own)) return f.make ? f.make(config) : f.make_of_files(config, weight_names);
+  const std::string advice = own ? "" : advice_for_publishers_code(config, type);
   config.fail_at(key, fmt::format("the family '{}' is not supported", printable(type, 40)),
-                 fmt::format("supported: {}", fmt::join(families(), ", ")));
+                 advice.empty() ? fmt::format("supported: {}", fmt::join(families(), ", ")) : advice);
 }
 
 }  // namespace

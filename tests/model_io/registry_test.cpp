@@ -275,6 +275,11 @@ TEST_F(Registry, WhatConfigurationsCannotSay) {
     expect_in(e, text);
   };
   says({{"model_type", "marjan"}}, "model_type", "the family 'marjan' is not supported");
+  // Families of publishers' own programs.
+  says({{"model_type", "internlm2"}}, "model_type", "a program of its publisher computes this family");
+  says({{"model_type", "phi-msft"}}, "'phi-msft' is not supported", "newer revisions of the same repositories say phi");
+  says({{"model_type", "xyz"}, {"auto_map", {{"AutoModel", "modeling_xyz.XyzModel"}}}}, "'xyz' is not supported",
+       "look for the same model under a family that `tril families` lists");
   says({{"normalize_before", true}}, "normalize_before", "not supported for marian");
   says({{"static_position_embeddings", false}}, "static_position_embeddings", "not supported for marian");
   says({{"quantization_config", {{"bits", 8}}}}, "quant_method", "not supported");
