@@ -40,7 +40,7 @@ bool is_attention_layer(const Json& type) {
 }
 
 // The value of a key for each layer; one number stands for all.
-std::vector<std::int64_t> by_layer(GgufReader& r, const char* key, std::int64_t layers) {
+std::vector<std::int64_t> value_of_layers(GgufReader& r, const char* key, std::int64_t layers) {
   const GgufEntry* const e = r.find(key);
   if (!e || !e->is_array) return std::vector<std::int64_t>(as_size(layers), r.needed_count(key));
   auto values = *r.get<std::vector<std::int64_t>>(key);
@@ -104,7 +104,7 @@ void read_granite_feed_forward(GgufReader& r, Json& config) {
 
 void read_granite_hybrid(GgufReader& r, Json& config) {
   constexpr const char* kKeyHeads = "attention.head_count_kv";
-  const std::vector<std::int64_t> heads = by_layer(r, kKeyHeads, layers_of(config));
+  const std::vector<std::int64_t> heads = value_of_layers(r, kKeyHeads, layers_of(config));
   Json types = Json::array();
   for (const std::int64_t n : heads) types.push_back(n == 0 ? "linear_attention" : "full_attention");
   config["layer_types"] = types;
@@ -157,7 +157,8 @@ void read_nemotron_h(GgufReader& r, Json& config) {
   constexpr const char *kKeyHeads = "attention.head_count_kv", *kWidth = "feed_forward_length";
   read_further_layers(r, config);
   const std::int64_t layers = layers_of(config);
-  const std::vector<std::int64_t> heads = by_layer(r, kKeyHeads, layers), widths = by_layer(r, kWidth, layers);
+  const std::vector<std::int64_t> heads = value_of_layers(r, kKeyHeads, layers),
+                                  widths = value_of_layers(r, kWidth, layers);
   const bool experts = r.get<std::int64_t>("expert_count").value_or(0) > 0;
   Json types = Json::array();
   for (std::size_t i = 0; i < heads.size(); ++i)
