@@ -3,12 +3,14 @@
 python bench/python/translate.py MODEL FILE [--threads N] [--beam-size N] [--repeat N] [--ctranslate2 DIR]
 
 All are timed in turn, --repeat times, after one round that does not count. The median counts; its spread is that of the middle half
-of the runs. The program is timed without its start: the median time for no lines is subtracted.
+of the runs. The program is timed without its start: the median time for no lines is subtracted. Besides the time by the clock, the
+processor's time is given, of all threads: with one thread, its ratios also hold on a machine that does other work.
 With --ctranslate2, DIR is the same model as CTranslate2 converted it; both get the same tokens.
 """
 
 import argparse
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -17,10 +19,16 @@ import time
 import tril
 
 
+def processor_seconds():
+    """Of this process and of those that it has waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_utime + u.ru_stime for u in used)
+
+
 def timed(work):
-    begin = time.perf_counter()
+    begin, used = time.perf_counter(), processor_seconds()
     result = work()
-    return time.perf_counter() - begin, result
+    return (time.perf_counter() - begin, processor_seconds() - used), result
 
 
 def main():
@@ -72,16 +80,18 @@ def main():
                 runs[name].append(seconds)
     if found["tril"] != found["program"]:
         sys.exit("the package and the program translate differently")
-    median = {name: statistics.median(seconds) for name, seconds in runs.items()}
-    for name, seconds in runs.items():
-        low, _, high = statistics.quantiles(seconds, n=4)
-        spread = (high - low) / median[name]
-        print(f"{name:>24}  {median[name]:8.3f} s  +-{spread / 2:4.0%}  {len(texts) / median[name]:9.1f} texts/s")
-    alone = median["program"] - median["program, no lines"]
-    print(f"the package takes {median['tril'] / alone:.3f} times the program's time")
-    if o.ctranslate2:
-        ours = median["CTranslate2"] / median["tril.compat.ctranslate2"]
-        print(f"tril.compat.ctranslate2 is {ours:.2f} times as fast as CTranslate2")
+    median = {name: [statistics.median(seconds) for seconds in zip(*pairs)] for name, pairs in runs.items()}
+    for name, pairs in runs.items():
+        clock, processor = median[name]
+        low, _, high = statistics.quantiles([seconds for seconds, _ in pairs], n=4)
+        spread = (high - low) / clock
+        print(f"{name:>24}  {clock:8.3f} s  +-{spread / 2:4.0%}  {len(texts) / clock:9.1f} texts/s  {processor:8.3f} s of the processor")
+    for i, measure in enumerate(["by the clock", "of the processor"]):
+        alone = median["program"][i] - median["program, no lines"][i]
+        print(f"time {measure}: the package takes {median['tril'][i] / alone:.3f} times as long as the program")
+        if o.ctranslate2:
+            ours = median["CTranslate2"][i] / median["tril.compat.ctranslate2"][i]
+            print(f"time {measure}: CTranslate2 takes {ours:.2f} times as long as tril.compat.ctranslate2")
 
 
 if __name__ == "__main__":
