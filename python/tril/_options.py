@@ -525,7 +525,8 @@ class ServeOptions(TypedDict, total=False):
     languages, put them before it: NAME=en:de:FILE"""
 
     glossary_dir: Path
-    """directory for the glossaries that clients upload (POST /glossaries); unset: they are kept in memory only"""
+    """directory for the glossaries that clients upload (POST /glossaries), and for the counts of characters that each
+    key has had translated; unset: they are kept in memory only"""
 
     memory: Paths
     """translation memories for requests with "memory": "NAME": .tmx or .tsv files, each after its languages:
@@ -572,7 +573,7 @@ class ServeOptions(TypedDict, total=False):
 
     api_key_file: Path
     """file of API keys, one per line; a request needs one of them, or the key in TRIL_API_KEY; a line KEY characters=N
-    limits the characters that the key may have translated until the server stops"""
+    limits the characters that the key may have translated until the server stops, or in all with glossary_dir"""
 
     admin_key_file: Path
     """file of administrators' keys, one per line; administrators may load and unload models and set priorities"""
