@@ -36,21 +36,25 @@ struct IQ4_XSBlocks {
     }
     pack_halves(block + 8 + 16 * g, to);
   }
-  template <bool kPairs>
-  static HWY_INLINE void scales(const std::uint8_t* head, std::size_t, BlockScales& s) {
-    const Ints d;
-    ForColumns([&](std::size_t c) HWY_ATTR {
-      hn::Store(HalvesAt(head + c * 2), Floats(), s.d + c);
-      IntVec upper = hn::Zero(d);
-      for (std::size_t g = 0; g < 8; ++g) {
-        if (g % 4 == 0) upper = BytesAt(head + 64 + (4 + g / 4) * 32 + c);
-        const IntVec both = BytesAt(head + 64 + g / 2 * 32 + c);
-        const IntVec low = g % 2 ? hn::ShiftRight<4>(both) : hn::And(both, hn::Set(d, 15));
-        const IntVec top = hn::ShiftLeft<4>(hn::And(upper, hn::Set(d, 3)));
-        upper = hn::ShiftRight<2>(upper);
-        hn::Store(hn::Sub(hn::Or(low, top), hn::Set(d, 32)), d, s.whole[g] + c);
+  static HWY_INLINE void read(const std::uint8_t* head, ScaleBytes& s) {
+    const ColumnBytes d;
+    const auto low = hn::Set(d, 15), two = hn::Set(d, 3 << 4);
+    for (std::size_t c = 0; c < 32; c += hn::Lanes(d))
+      for (std::size_t g = 0; g < 8; g += 4) {
+        const auto first = hn::LoadU(d, head + 64 + g / 2 * 32 + c), second = hn::LoadU(d, head + 96 + g / 2 * 32 + c);
+        const auto top = hn::LoadU(d, head + 192 + g / 4 * 32 + c);
+        const auto store = [&](auto lower, auto upper, std::size_t at) HWY_ATTR {
+          hn::Store(hn::Sub(hn::Or(hn::And(lower, low), hn::And(upper, two)), hn::Set(d, 32)), d, s.whole[at] + c);
+        };
+        store(first, ShiftedLeft<4>(top), g);
+        store(ShiftedRight<4>(first), ShiftedLeft<2>(top), g + 1);
+        store(second, top, g + 2);
+        store(ShiftedRight<4>(second), ShiftedRight<2>(top), g + 3);
       }
-    });
+  }
+  template <bool kPairs>
+  static HWY_INLINE IntVec whole(const std::uint8_t*, const ScaleBytes& s, std::size_t g, std::size_t c) {
+    return WideScale<kPairs, true>(s.whole[g], c);
   }
   static HWY_INLINE void unpack(const std::uint8_t* from, ByteVec* wide) {
     UnpackHalves(from, wide);

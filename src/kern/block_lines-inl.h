@@ -19,13 +19,12 @@ namespace tril::kern::HWY_NAMESPACE {
 using Bytes = hn::Repartition<std::uint8_t, Ints>;
 using ByteVec = hn::Vec<Bytes>;
 
-/// The scales of a section of a panel for 32 columns. A format sets what it has.
-struct alignas(64) BlockScales {
-  std::int32_t whole[16][32];  ///< s_g
-  float single[8][32];         ///< d of blocks of 32 values
-  std::int32_t least[4][32];   ///< m_2j and m_(2j + 1) in the lower and the upper 16 bits
-  float d[32], e[32];
+/// The scales s_g and m_g of a section for 32 columns, by groups of 32 values.
+struct alignas(64) ScaleBytes {
+  std::uint8_t whole[8][32], least[8][32];
 };
+/// Vectors of the bytes of (at most) 32 columns.
+using ColumnBytes = hn::CappedTag<std::uint8_t, 32>;
 
 /// Calls f(c) for the first column of every vector of 32 columns.
 template <class F>
@@ -43,6 +42,31 @@ HWY_INLINE Vec HalvesAt(const std::uint8_t* p) {
   return hn::PromoteTo(Floats(), hn::LoadU(d16, reinterpret_cast<const hwy::float16_t*>(p)));
 }
 
+/// Numbers of 8 bits, `row` [32 columns], from column c on, in 32 bits; or, if kPairs, each in both halves of 32 bits.
+template <bool kPairs, bool kSigned>
+HWY_INLINE IntVec WideScale(const std::uint8_t* row, std::size_t c) {
+  if constexpr (kPairs) {
+    // Number i as the lower bytes of two words; or as the upper ones, and then shifted.
+    static constexpr auto places = [] {
+      struct {
+        alignas(64) std::uint8_t of[16][4] = {};
+      } p;
+      for (std::uint8_t i = 0; i < 16; ++i)
+        for (std::size_t b = 0; b < 4; ++b) p.of[i][b] = (b % 2 == 1) == kSigned ? i : 0x80;
+      return p;
+    }();
+    const hn::Repartition<std::int16_t, Ints> d16;
+    const ByteVec numbers = hn::LoadDup128(Bytes(), row + c / 16 * 16);
+    const ByteVec two = hn::TableLookupBytesOr0(numbers, hn::Load(Bytes(), places.of[c % 16]));
+    return kSigned ? hn::BitCast(Ints(), hn::ShiftRight<8>(hn::BitCast(d16, two))) : hn::BitCast(Ints(), two);
+  } else if constexpr (kSigned) {
+    const hn::Rebind<std::int8_t, Ints> d8;
+    return hn::PromoteTo(Ints(), hn::LoadU(d8, reinterpret_cast<const std::int8_t*>(row) + c));
+  } else {
+    return BytesAt(row + c);
+  }
+}
+
 /// The lower and the upper four bits of each byte.
 HWY_INLINE ByteVec LowHalf(ByteVec v) {
   return hn::And(v, hn::Set(Bytes(), 15));
@@ -52,15 +76,17 @@ HWY_INLINE ByteVec HighHalf(ByteVec v) {
   return LowHalf(hn::BitCast(Bytes(), hn::ShiftRight<4>(hn::BitCast(d16, v))));
 }
 /// v shifted in words of 16 bits; bits that cross into another byte must be masked away.
-template <int kBits>
-HWY_INLINE ByteVec ShiftedLeft(ByteVec v) {
-  const hn::Repartition<std::uint16_t, Ints> d16;
-  return hn::BitCast(Bytes(), hn::ShiftLeft<kBits>(hn::BitCast(d16, v)));
+template <int kBits, class V>
+HWY_INLINE V ShiftedLeft(V v) {
+  const hn::DFromV<V> d;
+  const hn::Repartition<std::uint16_t, decltype(d)> d16;
+  return hn::BitCast(d, hn::ShiftLeft<kBits>(hn::BitCast(d16, v)));
 }
-template <int kBits>
-HWY_INLINE ByteVec ShiftedRight(ByteVec v) {
-  const hn::Repartition<std::uint16_t, Ints> d16;
-  return hn::BitCast(Bytes(), hn::ShiftRight<kBits>(hn::BitCast(d16, v)));
+template <int kBits, class V>
+HWY_INLINE V ShiftedRight(V v) {
+  const hn::DFromV<V> d;
+  const hn::Repartition<std::uint16_t, decltype(d)> d16;
+  return hn::BitCast(d, hn::ShiftRight<kBits>(hn::BitCast(d16, v)));
 }
 
 /// Four bits for each of a group's 32 values, in 4 lines: line p has wide line p in the lower and p + 4 in the upper

@@ -29,18 +29,13 @@ struct MXFP4Blocks {
     head[g * 32 + c] = block[0];
     pack_halves(block + 1, to);
   }
-  template <bool kPairs>
-  static HWY_INLINE void scales(const std::uint8_t* head, std::size_t groups, BlockScales& s) {
+  static HWY_INLINE Vec single(const std::uint8_t* head, std::size_t g, std::size_t c) {
+    // 2^(e - 128) as bits; 2^-128 and 2^-127 are denormal.
     const Ints d;
-    for (std::size_t g = 0; g < groups; ++g)
-      ForColumns([&](std::size_t c) HWY_ATTR {
-        // 2^(e - 128) as bits; 2^-128 and 2^-127 are denormal.
-        const IntVec e = BytesAt(head + g * 32 + c);
-        const IntVec normal = hn::ShiftLeft<23>(hn::Sub(e, hn::Set(d, 1)));
-        const IntVec least = hn::IfThenElse(hn::Eq(e, hn::Zero(d)), hn::Set(d, 1 << 21), hn::Set(d, 1 << 22));
-        hn::Store(hn::BitCast(Floats(), hn::IfThenElse(hn::Gt(e, hn::Set(d, 1)), normal, least)), Floats(),
-                  s.single[g] + c);
-      });
+    const IntVec e = BytesAt(head + g * 32 + c);
+    const IntVec normal = hn::ShiftLeft<23>(hn::Sub(e, hn::Set(d, 1)));
+    const IntVec least = hn::IfThenElse(hn::Eq(e, hn::Zero(d)), hn::Set(d, 1 << 21), hn::Set(d, 1 << 22));
+    return hn::BitCast(Floats(), hn::IfThenElse(hn::Gt(e, hn::Set(d, 1)), normal, least));
   }
   static HWY_INLINE void unpack(const std::uint8_t* from, ByteVec* wide) {
     UnpackHalves(from, wide);

@@ -2,9 +2,11 @@
 // this once for each way to multiply, in a namespace of its own. TRIL_BLOCK_FOURS is 1 where the code is compiled for
 // instructions that add the products of four bytes to a word (AVX-512 VNNI, AVX-VNNI, ARM's dot product).
 //
-// Without them, x86 multiplies pairs of bytes: |u| q in 16 bits. Where u is small, the sums of several such pairs fit 16
-// bits (Format::whole_lines wide lines), and one instruction widens them and multiplies them by the scale. Sums may overflow
-// on the way if the offset is among them, since only the end counts modulo 2^16. Other processors widen each byte.
+// Without them, x86 multiplies pairs of bytes, u q in 16 bits, where u is so small that the sums of several such pairs fit 16
+// bits (Format::whole_lines wide lines); one instruction widens them and multiplies them by the scale. Sums may overflow
+// on the way if the offset is among them, since only the end counts modulo 2^16. Where u has 8 bits, both factors are widened
+// to 16 bits first: the instructions that turn signs for products of bytes would occupy the units that multiply.
+// Other processors widen each byte.
 
 /// How the lines of a format are multiplied.
 template <class Format>
@@ -13,10 +15,13 @@ struct Style {
 #if HWY_ARCH_X86
   /// Sums in 16 bits.
   static constexpr bool pairs = !TRIL_BLOCK_FOURS && narrow;
-  /// Wide lines are numbers with a sign, u - 128.
-  static constexpr bool has_sign = !TRIL_BLOCK_FOURS && !narrow;
+  /// Bytes and activations are widened to 16 bits.
+  static constexpr bool words = !TRIL_BLOCK_FOURS && !narrow;
+  static constexpr bool has_sign = false;
 #else
-  static constexpr bool pairs = false, has_sign = TRIL_BLOCK_FOURS && !narrow;
+  static constexpr bool pairs = false, words = false;
+  /// Wide lines are numbers with a sign, u - 128.
+  static constexpr bool has_sign = TRIL_BLOCK_FOURS && !narrow;
 #endif
   static constexpr std::size_t wide = Format::group / 4;                   ///< wide lines of a group
   static constexpr std::size_t part = pairs ? Format::whole_lines : wide;  ///< summed before the scale
@@ -33,9 +38,30 @@ HWY_INLINE ByteVec FourOf(const std::int8_t* q) {
   return hn::BitCast(Bytes(), hn::Set(Ints(), four));
 }
 
-/// sum + the products of a wide line and four activations, by column.
+/// The even and the odd bytes of a wide line in 16 bits.
+struct InWords {
+  hn::Vec<hn::Repartition<std::int16_t, Ints>> even, odd;
+};
+HWY_INLINE InWords WordsOf(ByteVec w) {
+  const hn::Repartition<std::uint16_t, Ints> u16;
+  const hn::Repartition<std::int16_t, Ints> d16;
+  const auto words = hn::BitCast(u16, w);
+  return {hn::BitCast(d16, hn::And(words, hn::Set(u16, 255))), hn::BitCast(d16, hn::ShiftRight<8>(words))};
+}
+/// sum + the products of pairs of words, by column.
+template <class V16>
+HWY_INLINE IntVec AddWords(IntVec sum, V16 w, const std::int8_t* q) {
+  sum = AddPairs(sum, hn::BitCast(hn::Repartition<std::int16_t, Ints>(), FourOf(q)), w);
+#if HWY_ARCH_X86
+  __asm__("" : "+v"(sum.raw));  // as below
+#endif
+  return sum;
+}
+
+/// sum + the products of a wide line and four activations at q, by column.
 template <class Format>
-HWY_INLINE IntVec AddWide(IntVec sum, ByteVec w, ByteVec x) {
+HWY_INLINE IntVec AddWide(IntVec sum, ByteVec w, const std::int8_t* q) {
+  const ByteVec x = FourOf(q);
   [[maybe_unused]] const Ints d;
   using Pairs = hn::Repartition<std::int16_t, Ints>;
   [[maybe_unused]] const Pairs d16;
@@ -50,11 +76,11 @@ HWY_INLINE IntVec AddWide(IntVec sum, ByteVec w, ByteVec x) {
 #elif HWY_ARCH_X86
   using V16 = hn::Vec<Pairs>;
 #if HWY_TARGET == HWY_AVX3
-  const auto multiply = [](ByteVec u, ByteVec q) HWY_ATTR { return V16{_mm512_maddubs_epi16(u.raw, q.raw)}; };
+  const auto multiply = [](ByteVec u, ByteVec by) HWY_ATTR { return V16{_mm512_maddubs_epi16(u.raw, by.raw)}; };
 #elif HWY_TARGET == HWY_AVX2
-  const auto multiply = [](ByteVec u, ByteVec q) HWY_ATTR { return V16{_mm256_maddubs_epi16(u.raw, q.raw)}; };
+  const auto multiply = [](ByteVec u, ByteVec by) HWY_ATTR { return V16{_mm256_maddubs_epi16(u.raw, by.raw)}; };
 #else
-  const auto multiply = [](ByteVec u, ByteVec q) HWY_ATTR { return V16{_mm_maddubs_epi16(u.raw, q.raw)}; };
+  const auto multiply = [](ByteVec u, ByteVec by) HWY_ATTR { return V16{_mm_maddubs_epi16(u.raw, by.raw)}; };
 #endif
   if constexpr (Style<Format>::pairs) {
     auto sum16 = hn::Add(hn::BitCast(d16, sum), multiply(w, x));
@@ -63,19 +89,7 @@ HWY_INLINE IntVec AddWide(IntVec sum, ByteVec w, ByteVec x) {
         : "+v"(sum16.raw));  // otherwise GCC multiplies everything first, to add in a tree, and runs out of registers
     return hn::BitCast(d, sum16);
   } else {
-    const hn::Repartition<std::int8_t, Ints> d8;
-    const auto signed_w = hn::BitCast(d8, w);
-#if HWY_TARGET == HWY_AVX2
-    const ByteVec turned{_mm256_sign_epi8(x.raw, w.raw)};
-#elif HWY_TARGET == HWY_AVX3
-    const auto q = hn::BitCast(d8, x);
-    const ByteVec turned = hn::BitCast(Bytes(), hn::IfThenElse(hn::Lt(signed_w, hn::Zero(d8)), hn::Neg(q), q));
-#else
-    const ByteVec turned{_mm_sign_epi8(x.raw, w.raw)};
-#endif
-    sum = AddPairs(sum, hn::Set(d16, 1), multiply(hn::BitCast(Bytes(), hn::Abs(signed_w)), turned));
-    __asm__("" : "+v"(sum.raw));
-    return sum;
+    return sum;  // in words
   }
 #else
   const hn::Repartition<std::uint16_t, Ints> u16;
@@ -85,6 +99,23 @@ HWY_INLINE IntVec AddWide(IntVec sum, ByteVec w, ByteVec x) {
   sum = AddPairs(sum, hn::ShiftRight<8>(hn::ShiftLeft<8>(x16)), even);
   return AddPairs(sum, hn::ShiftRight<8>(x16), odd);
 #endif
+}
+
+/// A wide line as AddLine takes it.
+template <class Format>
+HWY_INLINE auto ReadyLine(ByteVec w) {
+  if constexpr (Style<Format>::words)
+    return WordsOf(w);
+  else
+    return w;
+}
+template <class Format>
+HWY_INLINE IntVec AddLine(IntVec sum, ByteVec w, const std::int8_t* q) {
+  return AddWide<Format>(sum, w, q);
+}
+template <class Format>
+HWY_INLINE IntVec AddLine(IntVec sum, const InWords& w, const std::int8_t* q) {
+  return AddWords(AddWords(sum, w.even, q), w.odd, q + block_depth);
 }
 
 /// The wide lines of a group as AddWide takes them.
@@ -113,29 +144,59 @@ struct SectionSum {
   Vec single;
 
   HWY_INLINE SectionSum() : whole(hn::Zero(Ints())), single(hn::Zero(Floats())) {}
-  HWY_INLINE void add(IntVec sum, const BlockScales& s, std::size_t g, std::size_t c) {
+  /// Adds the sum of a group or a part of it, with the group's scale.
+  template <class Scale>
+  HWY_INLINE void add(IntVec sum, Scale scale) {
     if constexpr (Format::has_whole_scales) {
-      whole = AddScaled<Format>(whole, sum, hn::Load(Ints(), s.whole[g] + c));
+      whole = AddScaled<Format>(whole, sum, scale);
     } else {
       if constexpr (Style<Format>::pairs) sum = AddScaled<Format>(hn::Zero(Ints()), sum, hn::Set(Ints(), 0x10001));
-      single = hn::MulAdd(hn::ConvertTo(Floats(), sum), hn::Load(Floats(), s.single[g] + c), single);
+      single = hn::MulAdd(hn::ConvertTo(Floats(), sum), scale, single);
     }
   }
   /// Adds the section's product to c.
-  HWY_INLINE void finish(const BlockRow& row, const BlockScales& s, std::size_t at, float* c) const {
+  template <class Scales>
+  HWY_INLINE void finish(const BlockRow& row, const Scales& s, std::size_t at, float* c) const {
     const Floats d;
     Vec sum = single;
-    if constexpr (Format::has_whole_scales) sum = hn::Mul(hn::ConvertTo(d, whole), hn::Load(d, s.d + at));
+    if constexpr (Format::has_whole_scales) sum = hn::Mul(hn::ConvertTo(d, whole), s.d(at));
     if constexpr (Format::has_minimums) {
       const hn::Repartition<std::int16_t, Ints> d16;
       IntVec least = hn::Zero(Ints());
       for (std::size_t j = 0; j < 4; ++j)
-        least = AddPairs(least, hn::BitCast(d16, hn::Set(Ints(), row.pairs[j])),
-                         hn::BitCast(d16, hn::Load(Ints(), s.least[j] + at)));
-      sum = hn::NegMulAdd(hn::ConvertTo(d, least), hn::Load(d, s.e + at), sum);
+        least = AddPairs(least, hn::BitCast(d16, hn::Set(Ints(), row.pairs[j])), hn::BitCast(d16, s.minimums(j, at)));
+      sum = hn::NegMulAdd(hn::ConvertTo(d, least), s.e(at), sum);
     }
     hn::StoreU(hn::MulAdd(sum, hn::Set(d, row.scale), hn::LoadU(d, c + at)), d, c + at);
   }
+};
+
+/// The activations of a section for a few rows, as AddLine takes them: bytes, or words of the values 4 p and 4 p + 2, and then
+/// of the others.
+template <class Format, std::size_t kRows>
+class SectionRows {
+ public:
+  HWY_INLINE explicit SectionRows(const BlockRow* rows) : rows_(rows) {
+    if constexpr (Style<Format>::words)
+      for (std::size_t r = 0; r < kRows; ++r)
+        for (std::size_t i = 0; i < block_depth; i += hn::Lanes(Bytes())) {
+          const hn::Repartition<std::int16_t, Ints> d16;
+          const hn::Repartition<std::int8_t, Ints> d8;
+          const auto both = hn::BitCast(d16, hn::Load(d8, rows[r].q + i));
+          hn::Store(hn::BitCast(d8, hn::ShiftRight<8>(hn::ShiftLeft<8>(both))), d8, words_[r] + i);
+          hn::Store(hn::BitCast(d8, hn::ShiftRight<8>(both)), d8, words_[r] + block_depth + i);
+        }
+  }
+  HWY_INLINE const std::int8_t* q(std::size_t row) const {
+    if constexpr (Style<Format>::words)
+      return words_[row];
+    else
+      return rows_[row].q;
+  }
+
+ private:
+  const BlockRow* rows_;
+  alignas(64) std::int8_t words_[Style<Format>::words ? kRows : 1][2 * block_depth];
 };
 
 /// A section of a panel.
@@ -155,51 +216,87 @@ template <class Format, std::size_t kRows>
 HWY_NOINLINE void FewRows(const BlockPanel& p) {
   using S = Style<Format>;
   const Ints d;
-  constexpr std::size_t ahead = 8 << 10;
+  constexpr std::size_t lanes = HWY_LANES(std::int32_t), kVecs = kRows == 1 && lanes == 8 ? 2 : 1;
+  constexpr std::size_t ahead = 16 << 10;
   const BlockRow* rows = p.rows;
   Section<Format> section{p.panel, 0};
   for (std::size_t k = 0; k < p.k; k += block_depth, rows += p.m, section.at += section.bytes()) {
     section.groups = smaller(p.k - k, block_depth) / Format::group;
     for (std::size_t i = 0; i < Format::header(section.groups); i += 64)
       __builtin_prefetch(section.at + ahead + i, 0, 2);
-    BlockScales s;
-    Format::template scales<S::pairs>(section.at, section.groups, s);
-    for (std::size_t c = 0; c < 32; c += hn::Lanes(d)) {
+    const PanelScales<Format, S::pairs> s(section.at);
+    const SectionRows<Format, kRows> activations(rows);
+    for (std::size_t c = 0; c < 32; c += kVecs * lanes) {
       const std::uint8_t* from = section.lines(c / 16) + c % 16 * 4;
-      SectionSum<Format> sums[kRows];
+      SectionSum<Format> sums[kRows][kVecs];
       for (std::size_t g = 0; g < section.groups; ++g, from += S::half_bytes) {
         if (c % 16 == 0)
           for (std::size_t i = 0; i < S::half_bytes; i += 64) __builtin_prefetch(from + ahead + i, 0, 2);
-        ByteVec wide[S::wide];
-        WideLines<Format>(from, wide);
-#pragma GCC unroll 4
-        for (std::size_t r = 0; r < kRows; ++r) {
-          const std::int8_t* const q = rows[r].q + g * Format::group;
-          IntVec sum = hn::Set(d, rows[r].starts[g]);
+        ByteVec wide[kVecs][S::wide];
+#pragma GCC unroll 2
+        for (std::size_t v = 0; v < kVecs; ++v) WideLines<Format>(from + v * lanes * 4, wide[v]);
+        IntVec sum[kRows][kVecs];
+        for (std::size_t r = 0; r < kRows; ++r)
+          for (std::size_t v = 0; v < kVecs; ++v) sum[r][v] = hn::Set(d, rows[r].starts[g]);
 #pragma GCC unroll 8
-          for (std::size_t w = 0; w < S::wide; ++w) {
-            if (w > 0 && w % S::part == 0) sums[r].add(sum, s, g, c), sum = hn::Zero(d);
-            sum = AddWide<Format>(sum, wide[w], FourOf(q + 4 * w));
+        for (std::size_t w = 0; w < S::wide; ++w) {
+#pragma GCC unroll 2
+          for (std::size_t v = 0; v < kVecs; ++v) {
+            const auto ready = ReadyLine<Format>(wide[v][w]);
+#pragma GCC unroll 4
+            for (std::size_t r = 0; r < kRows; ++r) {
+              if (w > 0 && w % S::part == 0) sums[r][v].add(sum[r][v], s.of(g, c + v * lanes)), sum[r][v] = hn::Zero(d);
+              sum[r][v] = AddLine<Format>(sum[r][v], ready, activations.q(r) + g * Format::group + 4 * w);
+            }
           }
-          sums[r].add(sum, s, g, c);
         }
+        for (std::size_t r = 0; r < kRows; ++r)
+          for (std::size_t v = 0; v < kVecs; ++v) sums[r][v].add(sum[r][v], s.of(g, c + v * lanes));
       }
-      for (std::size_t r = 0; r < kRows; ++r) sums[r].finish(rows[r], s, c, p.c + r * 32);
+      for (std::size_t r = 0; r < kRows; ++r)
+        for (std::size_t v = 0; v < kVecs; ++v) sums[r][v].finish(rows[r], s, c + v * lanes, p.c + r * 32);
     }
   }
 }
 
-/// An unpacked section: the wide lines of all 32 columns.
+/// An unpacked section: the wide lines of all 32 columns; with words, the even bytes of each and then the odd ones.
+template <class Format>
 struct UnpackedSection {
-  alignas(64) std::uint8_t wide[block_depth / 4][32 * 4];
-  BlockScales scales;
+  static constexpr std::size_t parts = Style<Format>::words ? 2 : 1;
+  alignas(64) std::uint8_t wide[block_depth / 4][parts][32 * 4];
+  ReadyScales<Format, Style<Format>::pairs> scales;
 };
 
+/// A line of an unpacked section.
+template <class Format>
+HWY_INLINE void StoreWide(ByteVec w, std::uint8_t (*line)[32 * 4], std::size_t at) {
+  if constexpr (Style<Format>::words) {
+    const InWords words = WordsOf(w);
+    hn::Store(hn::BitCast(Bytes(), words.even), Bytes(), line[0] + at);
+    hn::Store(hn::BitCast(Bytes(), words.odd), Bytes(), line[1] + at);
+  } else {
+    hn::Store(w, Bytes(), line[0] + at);
+  }
+}
+
+/// sum + the products of a line.
+template <class Format>
+HWY_INLINE IntVec AddStored(IntVec sum, const std::uint8_t (*line)[32 * 4], std::size_t at, const std::int8_t* q) {
+  if constexpr (Style<Format>::words) {
+    const hn::Repartition<std::int16_t, Ints> d16;
+    const auto words = [&](std::size_t part) HWY_ATTR { return hn::BitCast(d16, hn::Load(Bytes(), line[part] + at)); };
+    return AddLine<Format>(sum, InWords{words(0), words(1)}, q);
+  } else {
+    return AddLine<Format>(sum, hn::Load(Bytes(), line[0] + at), q);
+  }
+}
+
 template <class Format, std::size_t kRows, std::size_t kVecs>
-HWY_NOINLINE void RowsOfSection(const UnpackedSection& u, std::size_t groups, const BlockRow* rows, float* c) {
+HWY_NOINLINE void RowsOfSection(const UnpackedSection<Format>& u, std::size_t groups, const BlockRow* rows, float* c) {
   using S = Style<Format>;
   const Ints d;
   const std::size_t lanes = hn::Lanes(d);
+  const SectionRows<Format, kRows> activations(rows);
   for (std::size_t c0 = 0; c0 < 32; c0 += kVecs * lanes) {
     SectionSum<Format> sums[kRows][kVecs];
     for (std::size_t g = 0; g < groups; ++g) {
@@ -212,22 +309,20 @@ HWY_NOINLINE void RowsOfSection(const UnpackedSection& u, std::size_t groups, co
       for (std::size_t begin = 0; begin < S::wide; begin += S::part) {
 #pragma GCC unroll 8
         for (std::size_t w = 0; w < S::part; ++w) {
-          ByteVec wide[kVecs];
-#pragma GCC unroll 2
-          for (std::size_t v = 0; v < kVecs; ++v)
-            wide[v] = hn::Load(Bytes(), u.wide[first + begin + w] + (c0 + v * lanes) * 4);
+          const auto* const line = u.wide[first + begin + w];
 #pragma GCC unroll 8
           for (std::size_t r = 0; r < kRows; ++r) {
-            const ByteVec x = FourOf(rows[r].q + (first + begin + w) * 4);
+            const std::int8_t* const q = activations.q(r) + (first + begin + w) * 4;
 #pragma GCC unroll 2
-            for (std::size_t v = 0; v < kVecs; ++v) sum[r][v] = AddWide<Format>(sum[r][v], wide[v], x);
+            for (std::size_t v = 0; v < kVecs; ++v)
+              sum[r][v] = AddStored<Format>(sum[r][v], line, (c0 + v * lanes) * 4, q);
           }
         }
 #pragma GCC unroll 8
         for (std::size_t r = 0; r < kRows; ++r)
 #pragma GCC unroll 2
           for (std::size_t v = 0; v < kVecs; ++v) {
-            sums[r][v].add(sum[r][v], u.scales, g, c0 + v * lanes);
+            sums[r][v].add(sum[r][v], u.scales.of(g, c0 + v * lanes));
             sum[r][v] = hn::Zero(d);
           }
       }
@@ -245,7 +340,8 @@ constexpr std::size_t kMostRows = 4, kVecsAtOnce = 2;
 #endif
 
 template <class Format, std::size_t kRows>
-void PartOfSection(std::size_t m, const UnpackedSection& u, std::size_t groups, const BlockRow* rows, float* c) {
+void PartOfSection(std::size_t m, const UnpackedSection<Format>& u, std::size_t groups, const BlockRow* rows,
+                   float* c) {
   if constexpr (kRows < kMostRows)
     if (m > kRows) return PartOfSection<Format, kRows + 1>(m, u, groups, rows, c);
   RowsOfSection<Format, kRows, kVecsAtOnce>(u, groups, rows, c);
@@ -255,18 +351,18 @@ void PartOfSection(std::size_t m, const UnpackedSection& u, std::size_t groups, 
 template <class Format>
 HWY_NOINLINE void ManyRows(const BlockPanel& p) {
   using S = Style<Format>;
-  UnpackedSection u;
+  UnpackedSection<Format> u;
   const BlockRow* rows = p.rows;
   Section<Format> section{p.panel, 0};
   for (std::size_t k = 0; k < p.k; k += block_depth, rows += p.m, section.at += section.bytes()) {
     section.groups = smaller(p.k - k, block_depth) / Format::group;
-    Format::template scales<S::pairs>(section.at, section.groups, u.scales);
+    u.scales.prepare(section.at, section.groups);
     for (std::size_t c = 0; c < 32; c += hn::Lanes(Ints())) {
       const std::uint8_t* from = section.lines(c / 16) + c % 16 * 4;
       for (std::size_t g = 0; g < section.groups; ++g, from += S::half_bytes) {
         ByteVec wide[S::wide];
         WideLines<Format>(from, wide);
-        for (std::size_t w = 0; w < S::wide; ++w) hn::Store(wide[w], Bytes(), u.wide[g * S::wide + w] + c * 4);
+        for (std::size_t w = 0; w < S::wide; ++w) StoreWide<Format>(wide[w], u.wide[g * S::wide + w], c * 4);
       }
     }
     for (std::size_t i = 0, n; i < p.m; i += n) {

@@ -18,6 +18,7 @@
 #include "kern/block_q5_k-inl.h"
 #include "kern/block_q6_k-inl.h"
 #include "kern/block_q8_0-inl.h"
+#include "kern/block_scales-inl.h"
 #include "kern/fill-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -109,20 +110,20 @@ void row_of_blocks(const QuantizedRight& b, std::size_t j, float scale, float* y
   const std::size_t skipped = j % 16 * 4 - lane;
   for (std::size_t k = 0; k < b.k; k += block_depth) {
     const std::size_t groups = smaller(b.k - k, block_depth) / Format::group;
-    BlockScales s;
-    Format::template scales<false>(at, groups, s);
+    ReadyScales<Format, false> s;
+    s.prepare(at, groups);
     const std::uint8_t* const lines = at + Format::header(groups);
     for (std::size_t g = 0; g < groups; ++g) {
       ByteVec wide[Format::group / 4];
       Format::unpack(lines + (half * groups + g) * Format::lines * 64 + skipped, wide);
       float factor, least = 0;
       if constexpr (Format::has_whole_scales)
-        factor = s.d[j % 32] * static_cast<float>(s.whole[g][j % 32]);
+        factor = s.d_of[j % 32] * static_cast<float>(s.whole[g][j % 32]);
       else
         factor = s.single[g][j % 32];
       if constexpr (Format::has_minimums) {
         const std::int32_t both = s.least[g / 2][j % 32];
-        least = s.e[j % 32] * static_cast<float>(g % 2 ? both >> 16 : both & 0xffff);
+        least = s.e_of[j % 32] * static_cast<float>(g % 2 ? both >> 16 : both & 0xffff);
       }
       for (std::size_t p = 0; p < Format::group / 4; ++p) {
         HWY_ALIGN std::uint8_t bytes[hn::MaxLanes(Bytes())];

@@ -25,11 +25,8 @@ struct Q4_0Blocks {
     std::memcpy(head + g * 64 + c * 2, block, 2);
     pack_halves(block + 2, to);
   }
-  template <bool kPairs>
-  static HWY_INLINE void scales(const std::uint8_t* head, std::size_t groups, BlockScales& s) {
-    for (std::size_t g = 0; g < groups; ++g)
-      ForColumns([&](std::size_t c)
-                     HWY_ATTR { hn::Store(HalvesAt(head + g * 64 + c * 2), Floats(), s.single[g] + c); });
+  static HWY_INLINE Vec single(const std::uint8_t* head, std::size_t g, std::size_t c) {
+    return HalvesAt(head + g * 64 + c * 2);
   }
   static HWY_INLINE void unpack(const std::uint8_t* from, ByteVec* wide) { UnpackHalves(from, wide); }
 };

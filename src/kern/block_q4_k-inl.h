@@ -38,28 +38,27 @@ struct SixBitScales {
           static_cast<std::uint8_t>(s[g] >> 4 | m[g] >> 4 << 2 | s[g + 4] >> 4 << 4 | m[g + 4] >> 4 << 6);
   }
 
-  template <bool kPairs>
-  static HWY_INLINE void unpack(const std::uint8_t* head, BlockScales& to) {
-    const Ints d;
-    ForColumns([&](std::size_t c) HWY_ATTR {
-      hn::Store(HalvesAt(head + c * 2), Floats(), to.d + c);
-      hn::Store(HalvesAt(head + 64 + c * 2), Floats(), to.e + c);
-      const IntVec low = hn::Set(d, 15), two = hn::Set(d, 3 << 4);
-      IntVec m[8];
+  static HWY_INLINE void read(const std::uint8_t* head, ScaleBytes& s) {
+    const ColumnBytes d;
+    const auto low = hn::Set(d, 15), two = hn::Set(d, 3 << 4);
+    for (std::size_t c = 0; c < 32; c += hn::Lanes(d))
       for (std::size_t g = 0; g < 4; ++g) {
-        const IntVec top = BytesAt(head + 384 + g * 32 + c);
-        const IntVec first = BytesAt(head + 128 + g * 32 + c), second = BytesAt(head + 128 + (g + 4) * 32 + c);
-        const auto store = [&](IntVec s, std::size_t at) HWY_ATTR {
-          hn::Store(kPairs ? hn::Or(s, hn::ShiftLeft<16>(s)) : s, d, to.whole[at] + c);
-        };
-        store(hn::Or(hn::And(first, low), hn::And(hn::ShiftLeft<4>(top), two)), g);
-        store(hn::Or(hn::And(second, low), hn::And(top, two)), g + 4);
-        m[g] = hn::Or(hn::ShiftRight<4>(first), hn::And(hn::ShiftLeft<2>(top), two));
-        m[g + 4] = hn::Or(hn::ShiftRight<4>(second), hn::And(hn::ShiftRight<2>(top), two));
+        const auto first = hn::LoadU(d, head + 128 + g * 32 + c), second = hn::LoadU(d, head + 256 + g * 32 + c);
+        const auto top = hn::LoadU(d, head + 384 + g * 32 + c);
+        const auto join = [&](auto lower, auto upper)
+                              HWY_ATTR { return hn::Or(hn::And(lower, low), hn::And(upper, two)); };
+        hn::Store(join(first, ShiftedLeft<4>(top)), d, s.whole[g] + c);
+        hn::Store(join(second, top), d, s.whole[g + 4] + c);
+        hn::Store(join(ShiftedRight<4>(first), ShiftedLeft<2>(top)), d, s.least[g] + c);
+        hn::Store(join(ShiftedRight<4>(second), ShiftedRight<2>(top)), d, s.least[g + 4] + c);
       }
-      for (std::size_t j = 0; j < 4; ++j)
-        hn::Store(hn::Or(m[2 * j], hn::ShiftLeft<16>(m[2 * j + 1])), d, to.least[j] + c);
-    });
+  }
+  template <bool kPairs>
+  static HWY_INLINE IntVec whole(const ScaleBytes& s, std::size_t g, std::size_t c) {
+    return WideScale<kPairs, false>(s.whole[g], c);
+  }
+  static HWY_INLINE IntVec least(const ScaleBytes& s, std::size_t j, std::size_t c) {
+    return hn::Or(BytesAt(s.least[2 * j] + c), hn::ShiftLeft<16>(BytesAt(s.least[2 * j + 1] + c)));
   }
 };
 
@@ -83,9 +82,13 @@ struct Q4_KBlocks {
     if (g == 0) SixBitScales::pack(block, c, head);
     for (std::size_t p = 0; p < 4; ++p) put_word(to + p * 64, halves_of_word(block + 16 + g / 2 * 32, g, p));
   }
+  static HWY_INLINE void read(const std::uint8_t* head, ScaleBytes& s) { SixBitScales::read(head, s); }
   template <bool kPairs>
-  static HWY_INLINE void scales(const std::uint8_t* head, std::size_t, BlockScales& s) {
-    SixBitScales::unpack<kPairs>(head, s);
+  static HWY_INLINE IntVec whole(const std::uint8_t*, const ScaleBytes& s, std::size_t g, std::size_t c) {
+    return SixBitScales::whole<kPairs>(s, g, c);
+  }
+  static HWY_INLINE IntVec least(const ScaleBytes& s, std::size_t j, std::size_t c) {
+    return SixBitScales::least(s, j, c);
   }
   static HWY_INLINE void unpack(const std::uint8_t* from, ByteVec* wide) { UnpackHalves(from, wide); }
 };

@@ -29,9 +29,13 @@ struct Q5_KBlocks {
     for (std::size_t p = 0; p < 8; ++p) fifth |= (word_at(block + 16 + 4 * p) >> g & 0x01010101U) << p;
     put_word(to + 4 * 64, fifth);
   }
+  static HWY_INLINE void read(const std::uint8_t* head, ScaleBytes& s) { SixBitScales::read(head, s); }
   template <bool kPairs>
-  static HWY_INLINE void scales(const std::uint8_t* head, std::size_t, BlockScales& s) {
-    SixBitScales::unpack<kPairs>(head, s);
+  static HWY_INLINE IntVec whole(const std::uint8_t*, const ScaleBytes& s, std::size_t g, std::size_t c) {
+    return SixBitScales::whole<kPairs>(s, g, c);
+  }
+  static HWY_INLINE IntVec least(const ScaleBytes& s, std::size_t j, std::size_t c) {
+    return SixBitScales::least(s, j, c);
   }
   static HWY_INLINE void unpack(const std::uint8_t* from, ByteVec* wide) {
     UnpackHalves(from, wide);

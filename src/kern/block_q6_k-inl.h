@@ -1,7 +1,7 @@
 // Q6_K: y = d s_g (u - 32) in groups of 16, u in 6 bits, s_g a signed number of 8 bits. A section of a panel:
 //   d [32 columns], f16; s_g [16 groups][32]
-//   3 lines for a group: the lower four bits of wide lines 0 and 1 in the lower and the upper halves of bytes, the same of
-//   wide lines 2 and 3, and the upper two bits of wide line p in bits 2 p
+//   3 lines for a group: wide lines 0, 1, 2 in the lower six bits of bytes; wide line 3 in the upper two bits of the three,
+//   from its highest bits on
 #if defined(TRIL_KERN_BLOCK_Q6_K_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIL_KERN_BLOCK_Q6_K_INL_H_
 #undef TRIL_KERN_BLOCK_Q6_K_INL_H_
@@ -31,35 +31,25 @@ struct Q6_KBlocks {
     const std::size_t h = g / 8, j = g / 2 % 4, part = 16 * (g % 2);
     const std::uint8_t* const low = block + 64 * h + 32 * (j % 2) + part;
     const std::uint8_t* const high = block + 128 + 32 * h + part;
-    std::uint32_t lower[4], upper = 0;
-    for (std::size_t p = 0; p < 4; ++p) {
-      lower[p] = word_at(low + 4 * p) >> 4 * (j / 2) & 0x0f0f0f0fU;
-      upper |= (word_at(high + 4 * p) >> 2 * j & 0x03030303U) << 2 * p;
-    }
-    put_word(to, lower[0] | lower[1] << 4);
-    put_word(to + 64, lower[2] | lower[3] << 4);
-    put_word(to + 128, upper);
+    std::uint32_t w[4];
+    for (std::size_t p = 0; p < 4; ++p)
+      w[p] = (word_at(low + 4 * p) >> 4 * (j / 2) & 0x0f0f0f0fU) | (word_at(high + 4 * p) >> 2 * j & 0x03030303U) << 4;
+    for (std::size_t p = 0; p < 3; ++p) put_word(to + 64 * p, w[p] | (w[3] >> (4 - 2 * p) & 0x03030303U) << 6);
   }
+  static HWY_INLINE void read(const std::uint8_t*, ScaleBytes&) {}
   template <bool kPairs>
-  static HWY_INLINE void scales(const std::uint8_t* head, std::size_t, BlockScales& s) {
-    const Ints d;
-    const hn::Rebind<std::int8_t, Ints> d8;
-    ForColumns([&](std::size_t c) HWY_ATTR {
-      hn::Store(HalvesAt(head + c * 2), Floats(), s.d + c);
-      for (std::size_t g = 0; g < 16; ++g) {
-        const IntVec one =
-            hn::PromoteTo(d, hn::LoadU(d8, reinterpret_cast<const std::int8_t*>(head) + 64 + g * 32 + c));
-        hn::Store(kPairs ? hn::Or(hn::And(one, hn::Set(d, 0xffff)), hn::ShiftLeft<16>(one)) : one, d, s.whole[g] + c);
-      }
-    });
+  static HWY_INLINE IntVec whole(const std::uint8_t* head, const ScaleBytes&, std::size_t g, std::size_t c) {
+    return WideScale<kPairs, true>(head + 64 + g * 32, c);
   }
   static HWY_INLINE void unpack(const std::uint8_t* from, ByteVec* wide) {
-    const ByteVec first = hn::LoadU(Bytes(), from), second = hn::LoadU(Bytes(), from + 64);
-    const ByteVec upper = hn::LoadU(Bytes(), from + 128), two = hn::Set(Bytes(), 3 << 4);
-    wide[0] = hn::Or(LowHalf(first), hn::And(ShiftedLeft<4>(upper), two));
-    wide[1] = hn::Or(HighHalf(first), hn::And(ShiftedLeft<2>(upper), two));
-    wide[2] = hn::Or(LowHalf(second), hn::And(upper, two));
-    wide[3] = hn::Or(HighHalf(second), hn::And(ShiftedRight<2>(upper), two));
+    ByteVec line[3];
+    for (std::size_t p = 0; p < 3; ++p) {
+      line[p] = hn::LoadU(Bytes(), from + 64 * p);
+      wide[p] = hn::And(line[p], hn::Set(Bytes(), 63));
+    }
+    const ByteVec upper = hn::And(ShiftedRight<2>(line[0]), hn::Set(Bytes(), 3 << 4));
+    const ByteVec middle = hn::And(ShiftedRight<4>(line[1]), hn::Set(Bytes(), 3 << 2));
+    wide[3] = hn::Or(hn::Or(upper, middle), hn::And(ShiftedRight<6>(line[2]), hn::Set(Bytes(), 3)));
   }
 };
 

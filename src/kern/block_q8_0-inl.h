@@ -25,11 +25,8 @@ struct Q8_0Blocks {
     std::memcpy(head + g * 64 + c * 2, block, 2);
     for (std::size_t p = 0; p < 8; ++p) put_word(to + p * 64, word_at(block + 2 + 4 * p) ^ 0x80808080U);
   }
-  template <bool kPairs>
-  static HWY_INLINE void scales(const std::uint8_t* head, std::size_t groups, BlockScales& s) {
-    for (std::size_t g = 0; g < groups; ++g)
-      ForColumns([&](std::size_t c)
-                     HWY_ATTR { hn::Store(HalvesAt(head + g * 64 + c * 2), Floats(), s.single[g] + c); });
+  static HWY_INLINE Vec single(const std::uint8_t* head, std::size_t g, std::size_t c) {
+    return HalvesAt(head + g * 64 + c * 2);
   }
   static HWY_INLINE void unpack(const std::uint8_t* from, ByteVec* wide) {
     for (std::size_t p = 0; p < 8; ++p) wide[p] = hn::LoadU(Bytes(), from + p * 64);

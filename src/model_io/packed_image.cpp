@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t header_bytes = 4096;  // a page, so that the image is page-aligned when mapped
 constexpr int layout_version =
-    2;  // covers nn/serving.cpp, packed operands and the header: increase it when any of them changes
+    3;  // covers nn/serving.cpp, packed operands and the header: increase it when any of them changes
 // Above few_pages pages, one page of `between` is checked before serving. This detects lost disk contents.
 constexpr std::size_t page = 4096, few_pages = 4096, between = 64;
 
