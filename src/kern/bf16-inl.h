@@ -210,29 +210,41 @@ struct Emulated {
       for (std::size_t i = 0; i < rows; i += kRows) {
         const std::uint16_t* const tiles = a + (i / 16 * row_tiles + l) * tile_values + i % 16 * 32;
         const std::uint16_t* const panel = b + l * 2 * tile_values;
-        if (rows - i <= kFew)
-          some<kFew>(tiles, panel, deep, left, s.down(i));
+        const Place at{panel, deep, i == 0 ? kAhead : 0};
+        if (rows - i == 1)
+          some<1>(tiles, at, left, s.down(i));
+        else if (rows - i == 2)
+          some<2>(tiles, at, left, s.down(i));
+        else if (rows - i <= kFew)
+          some<kFew>(tiles, at, left, s.down(i));
         else
-          some<kRows>(tiles, panel, deep, left, s.down(i));
+          some<kRows>(tiles, at, left, s.down(i));
       }
     }
   }
 
  private:
-  // The sums of kRows rows by two vectors stay in registers: 16 of 32 with AVX-512, 8 of 16 otherwise. A single
-  // row of a decode step is not computed as eight.
-  static constexpr std::size_t kLanes = HWY_LANES(float), kRows = kLanes == 16 ? 8 : 4, kFew = 4, kColumns = 2 * kLanes;
+  // The sums of kRows rows by two vectors stay in registers: 16 of 32 with AVX-512, 8 of 16 otherwise. One
+  // or two rows of a decode step have more vectors, since each sum waits for the last one.
+  static constexpr std::size_t kLanes = HWY_LANES(float), kRows = kLanes == 16 ? 8 : 4, kFew = 4;
   static constexpr std::size_t kDeepest = 8;  // tiles of depth: rows of 1 KiB in float32, which stay in the first cache
+  static constexpr std::size_t kAhead = 4096;  // words that are prefetched when a panel is first read
+
+  /// Tiles of a panel of B, and the distance of the words that are prefetched.
+  struct Place {
+    const std::uint16_t* b;
+    std::size_t deep, ahead;
+  };
 
   static HWY_INLINE Vec low(WordVec w) { return hn::BitCast(Floats(), hn::ShiftLeft<16>(w)); }
   static HWY_INLINE Vec high(WordVec w) { return hn::BitCast(Floats(), hn::And(w, hn::Set(Words(), 0xffff0000u))); }
 
   /// kCount rows by 32 columns, at most kDeepest tiles deep.
   template <std::size_t kCount>
-  static HWY_INLINE void some(const std::uint16_t* a, const std::uint16_t* b, std::size_t deep, float* left,
-                              const Sums& c) {
-    widen<kCount>(a, deep, left);
-    for (std::size_t j = 0; j < 32; j += kColumns) strip<kCount>(left, b, deep, j, c);
+  static HWY_INLINE void some(const std::uint16_t* a, const Place& at, float* left, const Sums& c) {
+    widen<kCount>(a, at.deep, left);
+    constexpr std::size_t kVecs = kCount <= 2 && kLanes < 16 ? 4 : 2;
+    for (std::size_t j = 0; j < 32; j += kVecs * kLanes) strip<kCount, kVecs>(left, at, j, c);
   }
 
   /// Converts rows of `deep` left tiles to float32. Of each 32 values, the 16 with even numbers come first, then
@@ -251,41 +263,45 @@ struct Emulated {
       }
   }
 
-  /// kCount rows by the kColumns columns from j.
-  template <std::size_t kCount>
-  static HWY_INLINE void strip(const float* HWY_RESTRICT left, const std::uint16_t* HWY_RESTRICT b, std::size_t deep,
-                               std::size_t j, const Sums& c) {
+  /// kCount rows by the kVecs vectors of columns from j.
+  template <std::size_t kCount, std::size_t kVecs>
+  static HWY_INLINE void strip(const float* HWY_RESTRICT left, const Place& at, std::size_t j, const Sums& c) {
     const Floats d;
-    const std::size_t j1 = j + kLanes;
-    const auto* const b0 = reinterpret_cast<const std::uint32_t*>(b) + j / 16 * (tile_values / 2) + j % 16;
-    const auto* const b1 = reinterpret_cast<const std::uint32_t*>(b) + j1 / 16 * (tile_values / 2) + j1 % 16;
-    Vec sum[kCount][2];
+    const auto* const words = reinterpret_cast<const std::uint32_t*>(at.b);
+    Vec sum[kCount][kVecs];
 #pragma GCC unroll 8
-    for (std::size_t i = 0; i < kCount; ++i) {
-      sum[i][0] = c.from ? hn::LoadU(d, c.from + i * c.from_stride + j) : hn::Zero(d);
-      sum[i][1] = c.from ? hn::LoadU(d, c.from + i * c.from_stride + j1) : hn::Zero(d);
-    }
-    for (std::size_t l = 0; l < deep; ++l)
+    for (std::size_t i = 0; i < kCount; ++i)
+#pragma GCC unroll 4
+      for (std::size_t v = 0; v < kVecs; ++v)
+        sum[i][v] = c.from ? hn::LoadU(d, c.from + i * c.from_stride + j + v * kLanes) : hn::Zero(d);
+    for (std::size_t l = 0; l < at.deep; ++l)
       for (std::size_t p = 0; p < 16; ++p) {
-        const std::size_t at = l * tile_values + p * 16;  // in words; two tiles have tile_values of them
-        const WordVec w0 = hn::LoadU(Words(), b0 + at), w1 = hn::LoadU(Words(), b1 + at);
+        WordVec w[kVecs];
+#pragma GCC unroll 4
+        for (std::size_t v = 0; v < kVecs; ++v) {
+          const std::size_t column = j + v * kLanes;  // two tiles have tile_values words
+          const auto* const from = words + column / 16 * (tile_values / 2) + column % 16 + l * tile_values + p * 16;
+          w[v] = hn::LoadU(Words(), from);
+          if (v % (16 / kLanes) == 0) __builtin_prefetch(from + at.ahead, 0, 2);
+        }
         const float* const x = left + l * 32 + p;
-        const auto add = [&](std::size_t odd, Vec first, Vec second) HWY_ATTR {
 #pragma GCC unroll 8
-          for (std::size_t i = 0; i < kCount; ++i) {
-            const Vec value = hn::Set(d, x[i * kDeepest * 32 + odd]);
-            sum[i][0] = hn::MulAdd(value, first, sum[i][0]);
-            sum[i][1] = hn::MulAdd(value, second, sum[i][1]);
-          }
-        };
-        add(0, low(w0), low(w1));
-        add(16, high(w0), high(w1));
+        for (std::size_t i = 0; i < kCount; ++i) {
+          const Vec value = hn::Set(d, x[i * kDeepest * 32]);
+#pragma GCC unroll 4
+          for (std::size_t v = 0; v < kVecs; ++v) sum[i][v] = hn::MulAdd(value, low(w[v]), sum[i][v]);
+        }
+#pragma GCC unroll 8
+        for (std::size_t i = 0; i < kCount; ++i) {
+          const Vec value = hn::Set(d, x[i * kDeepest * 32 + 16]);
+#pragma GCC unroll 4
+          for (std::size_t v = 0; v < kVecs; ++v) sum[i][v] = hn::MulAdd(value, high(w[v]), sum[i][v]);
+        }
       }
 #pragma GCC unroll 8
-    for (std::size_t i = 0; i < kCount; ++i) {
-      hn::StoreU(sum[i][0], d, c.to + i * c.stride + j);
-      hn::StoreU(sum[i][1], d, c.to + i * c.stride + j1);
-    }
+    for (std::size_t i = 0; i < kCount; ++i)
+#pragma GCC unroll 4
+      for (std::size_t v = 0; v < kVecs; ++v) hn::StoreU(sum[i][v], d, c.to + i * c.stride + j + v * kLanes);
   }
 };
 
