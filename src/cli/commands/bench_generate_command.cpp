@@ -202,6 +202,7 @@ int bench(const BenchOptions& o) {
       {"read_bandwidth", o.new_tokens > 1 ? nlohmann::ordered_json(bandwidth) : nullptr},
       {"share_of_bandwidth", o.new_tokens > 1 ? nlohmann::ordered_json(steps * bytes / bandwidth) : nullptr},
       {"peak_mib", peak},
+      {"precision", nn::name_of(model->parameters().precision())},
       {"batch_size", work.batch},
       {"parameters", model->parameters().count()},
       {"threads", c.threads()},
@@ -222,8 +223,9 @@ void add_bench_generate(App& app) {
            .description =
                "Prints one JSON object: tokens per second in prefill and in generation (the best of --repeat "
                "runs), the bytes of weights read for each generated token, the machine's memory bandwidth and "
-               "the share of it that generation reached, and the peak memory. With a draft model or prompt "
-               "lookup, it also prints the same with proposed tokens, and how many of them were accepted.",
+               "the share of it that generation reached, the peak memory, and the precision of matrix products. With a "
+               "draft model or prompt lookup, it also prints the same with proposed tokens, and how many of them were "
+               "accepted.",
            .examples = {{"tril bench generate --model plays --prompt-length 64 --new-tokens 128", "one text at a time"},
                         {"tril bench generate -m plays --batch-size 32 --threads 1", "32 together"},
                         {"tril bench generate -m llama --draft-model llama --draft-precision int4",

@@ -78,12 +78,13 @@ TEST_F(LanguageModel, ScoresLinesAndTokens) {
 
 TEST_F(LanguageModel, BenchmarksPrintOneObject) {
   const Ran generating = run_tril({"bench", "generate", "--model", model, "--prompt-length", "8", "--new-tokens", "10",
-                                   "--batch-size", "2", "--repeat", "1", "--threads", "1"});
+                                   "--batch-size", "2", "--repeat", "1", "--threads", "1", "--precision", "int8"});
   ASSERT_EQ(generating.code, 0) << generating.err;
   auto figures = nlohmann::json::parse(generating.out);
   for (const char* key : {"prompt_tokens_per_second", "generate_tokens_per_second", "weight_bytes_per_token",
                           "read_bandwidth", "share_of_bandwidth", "peak_mib"})
     EXPECT_GT(figures[key].get<double>(), 0) << key;
+  EXPECT_EQ(figures["precision"], "int8");
   EXPECT_FALSE(figures.contains("with_proposals"));
   const Ran proposing =
       run_tril({"bench",           "generate", "--model",           model,  "--input",          train_text,
