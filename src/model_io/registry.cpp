@@ -88,6 +88,24 @@ std::unique_ptr<Model> make(const ModelSource& source) {
 
 namespace {
 
+// The rows of a weight in blocks. What was read of the file is released, lest it be in memory beside the packed weight.
+nn::BlockRows blocks_of(const nn::Parameter& p, const WeightView& view, const WeightFiles& files) {
+  constexpr std::int64_t packed_at_once = 32, at_once = 4 << 20;  // rows, bytes
+  nn::BlockRows rows{.format = p.quantized.format, .row = view.stored_blocks->row};
+  const auto row_bytes = static_cast<std::int64_t>(kern::block_row_bytes(as_size(p.shape[1]), rows.format));
+  if (std::ssize(view.bytes) != p.shape[0] * row_bytes) return rows;  // of several tensors
+  rows.row = [row = rows.row, &files, bytes = view.bytes, row_bytes,
+              released = std::int64_t{0}](std::int64_t i) mutable {
+    const std::int64_t read = i / packed_at_once * packed_at_once * row_bytes;
+    if (read - released >= at_once) {
+      files.release(bytes.subspan(as_size(released), as_size(read - released)));
+      released = read;
+    }
+    return row(i);
+  };
+  return rows;
+}
+
 // Values that are stored as in the model are not copied first.
 void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& stored, const WeightFiles& files) {
   const kern::Kernels& kernels = kern::best();
@@ -101,7 +119,7 @@ void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& store
     return parameters.set(kernels, p, {stored.bits(), bytes(&view), bytes(stored.multipliers), scales});
   }
   if (p.quantized && p.quantized.format != kern::BlockFormat::none)
-    return parameters.set(kernels, p, {.format = p.quantized.format, .row = view.stored_blocks->row});
+    return parameters.set(kernels, p, blocks_of(p, view, files));
   const bool aligned = reinterpret_cast<std::uintptr_t>(view.bytes.data()) % alignof(float) == 0;
   std::vector<float> made;
   std::span<const float> values;
