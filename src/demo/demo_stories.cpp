@@ -112,6 +112,7 @@ const std::vector<DemoTask>& demo_tasks() {
       {"reading", "passages with a question, and its answer", reading_pair, 60'000},
       {"dialogue", "dialogues about booking a table, and the next reply", dialogue_pair, 40'000},
       {"summary", "sales records, and their summary in words", summary_pair, 60'000},
+      {"chinese", "numbers, dates and times in Chinese, and their digits", chinese_pair, 40'000},
       {"text", "stories in which things change hands", story_pair, 20'000, true}};
   return tasks;
 }

@@ -5,6 +5,7 @@
 //   reading      a passage of facts and a question -> the answer, sometimes by way of a second fact
 //   dialogue     the turns of a conversation -> the next reply, which must remember, correct and ask for details
 //   summary      a record of figures -> sentences that say what leads, what is last and how many pass a mark
+//   chinese      Chinese numbers, dates and times -> digits
 //   text         stories in which things change hands: a language model that keeps count
 #pragma once
 
@@ -35,6 +36,9 @@ DemoPair reading_pair(RandomSequence& random);
 DemoPair dialogue_pair(RandomSequence& random);
 DemoPair summary_pair(RandomSequence& random);
 DemoPair story_pair(RandomSequence& random);
+DemoPair chinese_pair(RandomSequence& random);
+/// From 0 to 99,999,999: 三万零五十.
+std::string chinese_number(int n);
 
 /// How many statements a story makes about what people have, and how many are right. A sentence of unknown form counts
 /// as a wrong statement.

@@ -141,6 +141,37 @@ TEST(DemoTasks, SummariesSayWhatTheFiguresAre) {
   }
 }
 
+TEST(DemoTasks, ChineseNumbersAreThoseOfTheLanguage) {
+  const std::pair<int, const char*> numbers[] = {{0, "零"},
+                                                 {2, "二"},
+                                                 {10, "十"},
+                                                 {15, "十五"},
+                                                 {20, "二十"},
+                                                 {105, "一百零五"},
+                                                 {110, "一百一十"},
+                                                 {1005, "一千零五"},
+                                                 {1050, "一千零五十"},
+                                                 {10'010, "一万零一十"},
+                                                 {30'050, "三万零五十"},
+                                                 {45'678, "四万五千六百七十八"},
+                                                 {120'000, "十二万"},
+                                                 {3'000'001, "三百万零一"}};
+  for (const auto& [n, text] : numbers) EXPECT_EQ(chinese_number(n), text);
+  std::set<std::string> forms;
+  for (const DemoPair& p : some(chinese_pair, 2000)) {
+    const bool date = p.source.find("年") != std::string::npos, time = p.source.find("点") != std::string::npos;
+    forms.insert(date ? "date" : time ? "time" : "number");
+    if (date) {
+      EXPECT_TRUE(std::regex_match(p.target, std::regex("(19|20)\\d\\d-[01]\\d-[0-2]\\d"))) << p.source << p.target;
+    } else if (time) {
+      EXPECT_TRUE(std::regex_match(p.target, std::regex("[0-2]\\d:[0-5]\\d"))) << p.source << p.target;
+    } else {
+      EXPECT_EQ(p.source, chinese_number(std::stoi(p.target)));
+    }
+  }
+  EXPECT_EQ(forms.size(), 3u);
+}
+
 TEST(DemoTasks, StoriesAreRightAndWrongOnesAreFound) {
   for (const DemoPair& p : some(story_pair, 2000)) {
     const StoryCheck c = check_story(p.source + p.target);

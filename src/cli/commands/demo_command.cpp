@@ -354,7 +354,8 @@ void add_demo(App& app) {
            .description = "Makes a corpus of dates, times and numbers, written in many ways in three languages, with "
                           "their normal forms; learns a vocabulary, trains a model in a minute or two, and translates "
                           "lines that it has never seen. Other tasks are translation, reading comprehension, dialogue, "
-                          "summaries of records, and language modelling; the configuration of each is written next to "
+                          "summaries of records, Chinese numbers and dates, and language modelling; the configuration "
+                          "of each is written next to "
                           "the text. The demo needs no other data and shows the commands that it runs.",
            .examples = {{"tril demo", "dates, in the folder tril-demo"},
                         {"tril demo reading --out reading", "passages and questions"},

@@ -78,6 +78,7 @@ INSTANTIATE_TEST_SUITE_P(Demo, DemoApplication,
                          ::testing::Values(Application{"translation", "4000", "150", "bleu", 20, 100},
                                            Application{"dialogue", "4000", "150", "bleu", 20, 100},
                                            Application{"summary", "4000", "150", "bleu", 30, 100},
+                                           Application{"chinese", "4000", "200", "exact_match", 30, 100},
                                            Application{"text", "1500", "60", "bits_per_character", 0, 2.6}),
                          [](const auto& application) { return std::string(application.param.name); });
 
