@@ -34,7 +34,7 @@ std::vector<Switch> switches_of(const trace::Trace& points) {
   std::vector<Switch> list;
   if (points.find("decoder.0.self.mask")) list.push_back({"mask", "", "decoder.*.self.mask=all"});
   if (last.contains("scores")) list.push_back({"uniform", "", "*.scores=uniform"});
-  if (last.contains("positions")) list.push_back({"positions", "", "*positions=skip"});
+  if (last.contains("positions") || last.contains("scores")) list.push_back({"positions", "", "*positions=skip"});
   if (last.contains("inner")) list.push_back({"ff", "", "*.feed_forward.out=zero"});
   list.insert(list.end(), layers.begin(), layers.end());
   return list;

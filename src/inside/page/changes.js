@@ -17,7 +17,7 @@ function switchesOf(about) {
     has('scores') && { key: 'uniform', edits: () => ['*.scores=uniform'] },
     has('scores') && { key: 'temperature', fields: [field('x', 'number')], value: '2', edits: x => [`*.scores=temperature ${x}`] },
     has('mask') && { key: 'window', fields: [field('x', 'number')], value: '3', edits: x => [`decoder.*.self.mask=window ${x}`] },
-    { key: 'positions', edits: () => ['*positions=skip'] },
+    (has('positions') || has('scores')) && { key: 'positions', edits: () => ['*positions=skip'] },
     has('inner') && { key: 'ff', edits: () => ['*.feed_forward.out=zero'] },
     allHeads.length && { key: 'head', fields: [field('x', allHeads)], edits: x => [`${x}=zero`] },
     allHeads.length && { key: 'head_mean', fields: [field('x', allHeads)], edits: x => [`${x}=mean`] },

@@ -75,7 +75,8 @@ function tableOf(heads, rows, foot) {
 async function howOf(p, m, [i, j], x) {
   if (p.key === 'tokens') return { how: t('h_tokens', m.rows[i], x) };
   if (p.key === 'mask') return { how: t(x ? 'h_mask_1' : 'h_mask_0', m.rows[i], m.columns[j]) };
-  if (p.key === 'scores' || p.key === 'masked_scores' || p.key === 'weights' || p.key === 'heads') return howOfAttention(p, m, [i, j]);
+  const ofAttention = ['scores', 'masked_scores', 'weights', 'heads'].includes(p.key);
+  if (ofAttention && shapeOf(`${p.part}.scores`)) return howOfAttention(p, m, [i, j]);  // recurrent layers have none
   if (['stream', 'after', 'output'].includes(p.key)) {
     const [a, b] = termsOf(p);
     if (shapeOf(a) && shapeOf(b)) {

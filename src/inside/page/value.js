@@ -53,7 +53,10 @@ async function frameOf(p, value) {
   const pieces = piecesOf(p.side), numbered = n => Array.from({ length: n }, (_, i) => String(i));
   const m = { name: p.name, data: value.data, masked: null, choose: (i, j, clicked) => explain(p, value, m, [i, j], clicked) };
   if (value.shape.length === 1) return { ...m, rows: pieces, columns: ['id'], choose: (i, j, clicked) => explain(p, value, { rows: pieces, columns: ['id'] }, [i, j], clicked) };
-  const columns = value.shape[value.shape.length - 1], rows = value.data.length / columns;
+  let columns = value.shape[value.shape.length - 1];
+  if (p.key === 'state' && columns > 2048)  // one long row, which no picture could hold
+    for (columns = 512; value.data.length % columns;) --columns;
+  const rows = value.data.length / columns;
   m.rows = rows === pieces.length ? pieces : numbered(rows), m.columns = numbered(columns);
   if (p.crossing && /\.[kv]$/.test(p.name)) m.rows = piecesOf('encoder');  // cross-attention reads the encoder's tokens
   if (isOfPairs(p.name)) {
