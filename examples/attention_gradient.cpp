@@ -4,7 +4,7 @@
 //
 //   dV = P^T dY                                    each value gets the gradient of those that took it
 //   dP = dY V^T
-//   dS = P o (dP - rowsum(dP o P))                 o multiplies elements: the gradient of the softmax
+//   dS = P o (dP - rowsum(dP o P))                 o multiplies element by element: the gradient of the softmax
 //   dQ = dS K / sqrt(d_k),   dK = dS^T Q / sqrt(d_k)
 //
 // A masked pair has P = 0, hence dS = 0: nothing flows through it. Finite differences know none of this. They move one

@@ -7,7 +7,8 @@
 //   loss = mean of -log softmax(logits)[next id]           cross-entropy
 //
 // This is GPT-2 [Radford et al. 2019] with ReLU: the decoder of Vaswani et al. 2017 without cross-attention, with the
-// norm before each sublayer. dX stands for the derivative of the loss by X. A part keeps what its gradient needs.
+// norm before each sublayer. dX stands for the derivative of the loss with respect to X. A part keeps what
+// its gradient needs.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -177,7 +178,8 @@ Matrix masked(Matrix S) {
   return S;
 }
 
-// By head: P = softmax(masked(Q K^T / sqrt(d_k))), Y = P V; the heads side by side, times W_O [Vaswani et al. 2017, eq. 1]
+// By head: P = softmax(masked(Q K^T / sqrt(d_k))), Y = P V; the heads side by side, times W_O
+// [Vaswani et al. 2017, eq. 1 and section 3.2.2]
 struct Attention {
   std::size_t heads;
   double scale;
@@ -324,7 +326,8 @@ Loss cross_entropy(const Matrix& logits, const std::vector<int>& labels) {
   return loss;
 }
 
-// --- the task: "bcad|dacb." as ids; a text whose numbers add up to a multiple of 10 is kept for the test ---
+// --- the task: "bcad|dacb." as ids. A text whose numbers, each times its place, add up to a multiple of 10 is kept for
+// the test ---
 
 constexpr int letters = 8, bar = letters, stop = letters + 1;
 constexpr std::size_t longest = 6;

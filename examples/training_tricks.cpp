@@ -3,7 +3,7 @@
 // `tril learn draw 12 --curves FILE` draws them.
 //
 //   warm-up    the rate grows from 0 for 50 updates; without it, it has its full size at once
-//   clipping   a gradient whose norm is above 1 is scaled down to 1 [Pascanu et al. 2013, algorithm 1]
+//   clipping   a gradient whose norm is above 0.3 is scaled down to 0.3 [Pascanu et al. 2013, algorithm 1]
 //   smoothing  the target is 0.9 of the right token and 0.1 spread over all [Szegedy et al. 2016, section 7]
 //   bfloat16   weights have 8 bits of precision. A step below 1/512 of a weight is lost if the weight itself is rounded. With a
 //              master copy in full precision it is not [Micikevicius et al. 2018, section 3.1].

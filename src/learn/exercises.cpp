@@ -42,7 +42,7 @@ std::string what_is_wrong(const Exercise& e, const std::vector<double>& given, L
   for (std::size_t i = 0; i < given.size(); ++i)
     if (!is_near(given[i], e.answer[i], e.tolerance)) wrong.push_back(i + 1);
   return fmt::format(fmt::runtime(l == Language::english ? "{} of {} numbers are right; wrong is number {}"
-                                                         : "{} 个数对，共 {} 个；错的是第 {} 个"),
+                                                         : "{1} 个数中对了 {0} 个，错的是第 {2} 个"),
                      given.size() - wrong.size(), given.size(), fmt::join(wrong, ", "));
 }
 

@@ -1,5 +1,5 @@
 // The exercises of the course, two for each chapter. The learner answers with numbers or with a file; the engine computes the
-// truth, and the errors that people make are computed too, so that a wrong answer can be told why it is wrong.
+// truth, and the errors that people make are computed too, so that a wrong answer can be explained.
 #pragma once
 
 #include <functional>

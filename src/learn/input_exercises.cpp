@@ -30,29 +30,29 @@ Exercise ids_of_a_sentence() {
 }
 
 Exercise size_of_the_table() {
-  return {.task = {"A model has 32,000 tokens and vectors of 512 values. How many values has its embedding table?",
-                   "词表有 32,000 个词元，向量有 512 维。词嵌入表一共有多少个数？"},
-          .answer = {table_values(32'000, 512)},
-          .tolerance = 0,
-          .mistakes = {{{32'000 + 512}, {"the table has a row for each token: multiply", "每个词元占一行：应当相乘"}}}};
+  return {
+      .task = {"A model has 32,000 tokens and vectors of 512 values. How many values does its embedding table have?",
+               "词表有 32,000 个词元，向量有 512 维。词嵌入表一共有多少个数？"},
+      .answer = {table_values(32'000, 512)},
+      .tolerance = 0,
+      .mistakes = {{{32'000 + 512}, {"the table has a row for each token: multiply", "每个词元占一行：应当相乘"}}}};
 }
 
 Exercise position_one() {
   const auto row = [](const Grid& g, std::int64_t i) { return g.row(i); };
-  return {
-      .task =
-          {"Give PE(1) for d = 4, by equation PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i + 1) = cos(the same).",
-           "d = 4，按公式 PE(pos, 2i) = sin(pos / 10000^(2i/d))，PE(pos, 2i + 1) = cos(同一角度)，写出 PE(1) "
-           "的四个数。"},
-      .answer = row(sinusoids(2, 4), 1),
-      .mistakes = {
-          {row(sinusoids(2, 4, false), 1),
-           {"these are all sines, then all cosines, as in the authors' code; the equation alternates them",
-            "你先写了全部正弦，再写全部余弦（作者代码的排法）；公式里两者交替"}},
-          {row(sinusoids(2, 4), 0), {"this is position 0: positions count from 0", "这是位置 0：位置从 0 数起"}},
-          {{std::sin(std::acos(-1) / 180), std::cos(std::acos(-1) / 180), std::sin(0.01 * std::acos(-1) / 180),
-            std::cos(0.01 * std::acos(-1) / 180)},
-           {"the angle is in radians, not degrees", "角的单位是弧度，不是度"}}}};
+  return {.task = {"Give PE(1) for d = 4, by the equation PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i + 1) = "
+                   "cos(the same).",
+                   "d = 4，按公式 PE(pos, 2i) = sin(pos / 10000^(2i/d))，PE(pos, 2i + 1) = cos(同一角度)，写出 PE(1) "
+                   "的四个数。"},
+          .answer = row(sinusoids(2, 4), 1),
+          .mistakes = {
+              {row(sinusoids(2, 4, false), 1),
+               {"these are all sines, then all cosines, as in the authors' code; the equation alternates them",
+                "你先写了全部正弦，再写全部余弦（作者代码的排法）；公式里两者交替"}},
+              {row(sinusoids(2, 4), 0), {"this is position 0: positions count from 0", "这是位置 0：位置从 0 数起"}},
+              {{std::sin(std::acos(-1) / 180), std::cos(std::acos(-1) / 180), std::sin(0.01 * std::acos(-1) / 180),
+                std::cos(0.01 * std::acos(-1) / 180)},
+               {"the angle is in radians, not degrees", "角的单位是弧度，不是度"}}}};
 }
 
 Exercise embedding_with_position() {

@@ -58,7 +58,7 @@ Exercise feed_forward_by_hand() {
           .answer = fed_forward(x, small_feed_forward()),
           .mistakes = {{fed_forward(x, linear),
                         {"the third hidden value is negative: max(0, ...) makes it 0",
-                         "第三个隐藏值是负数：max(0, ...) 把它变成 0"}},
+                         "第三个隐藏单元是负数：max(0, ...) 把它变成 0"}},
                        {fed_forward(x, unbiased), {"the biases are missing", "漏了偏置"}}}};
 }
 
@@ -74,9 +74,8 @@ double share_of_feed_forward() {
 Exercise feed_forward_share() {
   return {
       .task =
-          {"A layer has one attention and one feed-forward: d = 512, d_ff = 2048, all with biases, no norms. Which "
-           "percentage of "
-           "its values is in the feed-forward?",
+          {"A layer has one attention and one feed-forward: d = 512, d_ff = 2048, all with biases, no norms. What "
+           "percentage of its values is in the feed-forward?",
            "一层有一个注意力和一个前馈网络：d = 512，d_ff = 2048，都带偏置，不算归一化。前馈网络占参数的百分之几？"},
       .answer = {share_of_feed_forward()},
       .mistakes = {{{share_of_feed_forward() / 100}, {"give the percentage, not the share", "请写百分数，不是小数"}},

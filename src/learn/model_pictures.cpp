@@ -50,7 +50,8 @@ std::int64_t part(const model::Model& m, std::string_view inside) {
 }  // namespace
 
 std::string picture_of_residuals(Language l) {
-  Drawing d(680, 260, Text{"Post-norm and pre-norm: where the norm stands", "后归一化与前归一化：归一化的位置"}.in(l));
+  Drawing d(680, 260,
+            Text{"Post-norm and pre-norm: where the norm stands", "post-norm 与 pre-norm：归一化的位置"}.in(l));
   draw_block(d, 60, Text{"post-norm (2017)", "post-norm（2017）"}.in(l),
              {Text{"sublayer f", "子层 f"}.in(l), Text{"norm", "归一化"}.in(l)}, true);
   draw_block(d, 300, Text{"pre-norm", "pre-norm"}.in(l),
@@ -200,20 +201,20 @@ std::string picture_of_changes(Language l) {
        {{"positions", "位置"}, {"sinusoids, added", "正弦编码，相加"}, {"rotation of q and k", "旋转 q 和 k"}},
        {{"heads", "头"},
         {"keys for each head", "每个头有自己的键"},
-        {"heads share keys and values", "几个头共用键和值"}},
+        {"heads share keys and values (from Llama 2 70B on)", "几个头共用键和值（自 Llama 2 70B）"}},
        {{"feed-forward", "前馈网络"},
         {"ReLU, two matrices", "ReLU，两个矩阵"},
         {"SwiGLU, three matrices", "SwiGLU，三个矩阵"}},
-       {{"biases", "偏置"}, {"everywhere", "处处都有"}, {"mostly none", "大多没有"}},
+       {{"biases", "偏置"}, {"in the feed-forward", "在前馈网络里"}, {"mostly none", "大多没有"}},
        {{"encoder", "编码器"}, {"yes", "有"}, {"no: decoder alone", "没有：只有解码器"}}}};
-  Drawing d(700, 270, Text{"2017 beside Llama", "2017 年与 Llama 对照"}.in(l));
-  d.text({280, 28}, Text{"Vaswani et al. 2017", "Vaswani 等 2017"}.in(l), {.bold = true}),
-      d.text({550, 28}, "Llama", {.bold = true});
+  Drawing d(740, 270, Text{"2017 beside Llama", "2017 年与 Llama 对照"}.in(l));
+  d.text({260, 28}, Text{"Vaswani et al. 2017", "Vaswani 等 2017"}.in(l), {.bold = true}),
+      d.text({555, 28}, "Llama", {.bold = true});
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double y = 42 + 36 * static_cast<double>(i);
     d.text({130, y + 20}, rows[i].part.in(l), {.anchor = Drawing::Anchor::end, .colour = Drawing::blue});
-    d.labelled_box({150, y}, {260, 30}, rows[i].then.in(l), "#ffffff"),
-        d.labelled_box({420, y}, {260, 30}, rows[i].now.in(l));
+    d.labelled_box({150, y}, {220, 30}, rows[i].then.in(l), "#ffffff"),
+        d.labelled_box({380, y}, {350, 30}, rows[i].now.in(l));
   }
   return d.svg();
 }

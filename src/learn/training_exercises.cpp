@@ -44,8 +44,7 @@ Exercise teacher_forcing() {
 Exercise gradient_of_three() {
   const std::vector<double> g = cross_entropy_of(three_logits, 0).gradient;
   return {.task = {"For the same logits and label as in chapter 10, (2, 1, 0) and the first token, give the derivative "
-                   "of the loss by each "
-                   "logit.",
+                   "of the loss with respect to each logit.",
                    "沿用第 10 章的 logits (2, 1, 0) 与第一个词元，写出损失对每个 logit 的导数。"},
           .answer = g,
           .mistakes = {{{g[0] + 1, g[1], g[2]}, {"subtract 1 at the right token", "正确的词元处要减 1"}},
@@ -57,9 +56,8 @@ Exercise gradient_of_three() {
 Exercise gradient_of_softmax() {
   constexpr std::array<double, 3> P{0.2, 0.3, 0.5}, dP{1, 0, 0};
   return {
-      .task = {"A query has the weights P = (0.2, 0.3, 0.5), and the loss has the derivatives dP = (1, 0, 0) by them. "
-               "Give dS = P o (dP - "
-               "sum(dP o P)), the derivatives by the scores.",
+      .task = {"A query has the weights P = (0.2, 0.3, 0.5), and the derivatives of the loss with respect to them are "
+               "dP = (1, 0, 0). Give dS = P o (dP - sum(dP o P)), the derivatives with respect to the scores.",
                "某查询的权重 P = (0.2, 0.3, 0.5)，损失对权重的导数 dP = (1, 0, 0)。写出对分数的导数 dS = P o (dP - "
                "sum(dP o P))。"},
       .answer = gradient_of_scores(P, dP),

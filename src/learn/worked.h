@@ -37,7 +37,7 @@ struct HeadOptions {
 };
 HeadOutput attend(const HeadInput& in, const HeadOptions& options);
 
-/// The gradient of the scores of one query, if the loss has these derivatives by its weights.
+/// The gradient of the scores of one query, if the loss has these derivatives with respect to its weights.
 std::vector<double> gradient_of_scores(std::span<const double> weights, std::span<const double> by_weights);
 
 /// The four tokens of examples/attention_by_hand.cpp, and their words.
@@ -63,7 +63,7 @@ std::vector<double> fed_forward(std::span<const double> x, const SmallFeedForwar
 
 struct LossOfLogits {
   double loss = 0;
-  std::vector<double> gradient;  ///< by the logits
+  std::vector<double> gradient;  ///< with respect to the logits
 };
 LossOfLogits cross_entropy_of(std::span<const double> logits, std::int32_t label, float smoothing = 0);
 

@@ -57,12 +57,17 @@ inline std::vector<std::string> excerpt(const std::string& file, const std::stri
   return {lines.begin() + static_cast<std::ptrdiff_t>(first), lines.begin() + static_cast<std::ptrdiff_t>(last) + 1};
 }
 
+/// "</s>" in a page would be taken for HTML and vanish.
+inline std::string with_escapes(std::string_view text) {
+  return std::regex_replace(std::string(text), std::regex("<"), "\\<");
+}
+
 /// The exercises as a page states them.
 inline std::vector<std::string> stated_exercises(int chapter, Language l) {
   std::vector<std::string> lines;
   for (const int number : {1, 2}) {
     const Exercise e = exercise(chapter, number);
-    lines.insert(lines.end(), {std::to_string(number) + ". " + std::string(e.task.in(l)),
+    lines.insert(lines.end(), {std::to_string(number) + ". " + with_escapes(e.task.in(l)),
                                "   `tril learn check " + std::to_string(chapter) + " " + std::to_string(number) + " " +
                                    (e.problem_of_file ? "FILE" : "...") + "`"});
   }

@@ -123,18 +123,17 @@ void add_learn_check(App& app) {
       .positional()
       .required();
   add_language(f, *o);
-  app.add(
-      {.name = "learn check",
-       .summary = "check the answer to an exercise of the course",
-       .description =
-           "The engine computes the right answer. A wrong one is told why, if the error is a known one. Numbers need "
-           "two digits after the point. Exits with 1 for a wrong answer.",
-       .examples = {{"tril learn check 10 1 0.41", "the first exercise of chapter 10"},
-                    {"tril learn check 9 2 config.json", "an answer that is a file"},
-                    {"tril learn check 11 1 -0.33 0.24 0.09", "three numbers"}},
-       .fields = f,
-       .apply_preset = {},
-       .run = [o](const Invocation&) { return check_exercise(*o); }});
+  app.add({.name = "learn check",
+           .summary = "check the answer to an exercise of the course",
+           .description =
+               "The engine computes the right answer. A wrong one is explained, if the error is a known one. Numbers "
+               "need two digits after the point. Exits with 1 for a wrong answer.",
+           .examples = {{"tril learn check 10 1 0.41", "the first exercise of chapter 10"},
+                        {"tril learn check 9 2 config.json", "an answer that is a file"},
+                        {"tril learn check 11 1 -0.33 0.24 0.09", "three numbers"}},
+           .fields = f,
+           .apply_preset = {},
+           .run = [o](const Invocation&) { return check_exercise(*o); }});
 }
 
 void add_learn_draw(App& app) {
