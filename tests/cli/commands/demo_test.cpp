@@ -39,6 +39,15 @@ TEST(Demo, TrainsAndTranslatesWhatItHasNotSeen) {
   EXPECT_NEAR(100.0 * right / lines, result["exact_match"].get<double>(), 1e-9);
 }
 
+TEST(Demo, EachKindHasAsManyLinesAsItAsksFor) {
+  for (const char* kind : {"times", "numbers"}) {
+    const ScratchFolder folder;
+    const Ran ran = run_tril({"demo", "--out", folder.at("demo"), "--only", kind, "--updates", "41", "--json"});
+    ASSERT_EQ(ran.code, 0) << kind << ": " << ran.err;
+    EXPECT_EQ(nlohmann::json::parse(ran.out)["lines"], 1000) << kind;
+  }
+}
+
 // The applications, with as little training as the test can afford: just enough to tell learning from no learning.
 struct Application {
   const char* name;
