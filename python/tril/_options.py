@@ -39,12 +39,12 @@ class TranslateOptions(TypedDict, total=False):
     each other, the first one takes precedence (docs/terms.md)"""
 
     glossary_match: Literal["exact", "case", "stem"]
-    """how phrases of glossaries are compared: exact, case (upper and lower case are equal) or stem (endings of
-    inflection may differ, too)"""
+    """how phrases of glossaries are compared: exact, case (upper and lower case are equal) or stem (inflectional
+    endings may differ as well)"""
 
     memory: Path
     """translation memory, .tmx or .tsv; a line that is in it gets its translation from there, and `json` lists similar
-    ones"""
+    lines"""
 
     terms: Texts
     """required translations of phrases, {source: target}, compared exactly; needs a beam, or a language model whose
@@ -525,8 +525,7 @@ class ServeOptions(TypedDict, total=False):
     languages, put them before it: NAME=en:de:FILE"""
 
     glossary_dir: Path
-    """directory for the glossaries that clients upload (POST /glossaries), and for the counts of characters that each
-    key has had translated; unset: they are kept in memory only"""
+    """directory for the glossaries that clients upload (POST /glossaries); unset: they are kept in memory only"""
 
     memory: Paths
     """translation memories for requests with "memory": "NAME": .tmx or .tsv files, each after its languages:
@@ -557,7 +556,7 @@ class ServeOptions(TypedDict, total=False):
 
     prefix_tokens: int
     """size of the prefix cache in tokens of prompts and answers, in addition to cache_tokens; the least recently used
-    are dropped first; 0, or with deterministic: no prefix cache (from 0 to 1000000000000)"""
+    are dropped first; 0: no prefix cache, as with deterministic (from 0 to 1000000000000)"""
 
     deterministic: bool
     """give answers that are the same to the last bit, whatever other requests are running; slower"""
@@ -573,7 +572,8 @@ class ServeOptions(TypedDict, total=False):
 
     api_key_file: Path
     """file of API keys, one per line; a request needs one of them, or the key in TRIL_API_KEY; a line KEY characters=N
-    limits the characters that the key may have translated until the server stops, or in all with glossary_dir"""
+    limits the characters that the key may have translated until the server stops, or in all with glossary_dir; KEY
+    requests=N is the key's own requests_per_minute"""
 
     admin_key_file: Path
     """file of administrators' keys, one per line; administrators may load and unload models and set priorities"""
@@ -605,6 +605,11 @@ class ServeOptions(TypedDict, total=False):
 
     max_connections: float
     """maximum number of connections (from 1 to 1000000)"""
+
+    requests_per_minute: int
+    """maximum number of requests of a client in a minute; a client is a key, or an address without one; a list of
+    texts counts as many requests; not for administrators; further requests get 429; 0: no limit (from 0 to
+    1000000000)"""
 
     max_body_kib: float
     """maximum size of a request body in KiB (from 1 to 60000)"""

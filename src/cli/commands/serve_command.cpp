@@ -109,6 +109,7 @@ void run_server(ServeOptions o, const ServerSignals& signals) {
   if (!log_file.empty()) options.log = [&](const std::string& line) { log.write(line); };
   options.request_seconds = o.request_timeout;
   options.pivots = pivot_options(o);
+  options.requests_per_minute = o.requests_per_minute;
   options.most_texts = o.max_texts;
   options.most_characters = o.max_characters;
   options.most_new_tokens = o.max_new_tokens;

@@ -251,10 +251,10 @@ void add_translate(App& app) {
   app.add({.name = "translate",
            .summary = "translate text, line by line, or a document",
            .description =
-               "Takes any model that `tril families` lists. A language model gets each line in a prompt, and any other "
-               "text in its answer is removed. Options override the model's generation_config.json. An empty line "
-               "stays empty. A line is one sentence, unless --split says otherwise. Of a document, only the text "
-               "changes; if the command is stopped, running it again continues the translation.",
+               "Takes any model that `tril families` lists. A language model gets each line in a prompt; text around "
+               "the translation in its answer is removed. Options override the model's generation_config.json. An "
+               "empty line stays empty. A line is one sentence, unless --split says otherwise. In a document, only the "
+               "text changes; if the command is stopped, running it again continues the translation.",
            .examples = {{"tril translate -m de notes.md --to de", "a document, to notes.de.md"},
                         {"tril translate -m de --watch docs --to de", "each document that appears in a directory"},
                         {"tril translate --model de -i test.en -o test.de", "a file"},

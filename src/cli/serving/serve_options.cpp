@@ -88,7 +88,7 @@ Fields fields_of(ServeOptions& o) {
       .at_most(1'000'000);
   f.add("prefix-tokens", &o.prefix_tokens,
         "size of the prefix cache in tokens of prompts and answers, in addition to --cache-tokens; the least recently "
-        "used are dropped first; 0, or with --deterministic: no prefix cache")
+        "used are dropped first; 0: no prefix cache, as with --deterministic")
       .at_least(0)
       .at_most(1e12);
   f.add("deterministic", &o.deterministic,
@@ -103,7 +103,7 @@ Fields fields_of(ServeOptions& o) {
   f.add("api-key-file", &o.api_key_file,
         "file of API keys, one per line; a request needs one of them, or the key in TRIL_API_KEY; a line KEY "
         "characters=N limits the characters that the key may have translated until the server stops, or in all with "
-        "--glossary-dir")
+        "--glossary-dir; KEY requests=N is the key's own --requests-per-minute")
       .value_name("FILE");
   f.add("admin-key-file", &o.admin_key_file,
         "file of administrators' keys, one per line; administrators may load and unload models and set priorities")
@@ -126,6 +126,11 @@ Fields fields_of(ServeOptions& o) {
       .value_name("FILE");
   f.group("Limits");
   f.add("max-connections", &o.max_connections, "maximum number of connections").at_least(1).at_most(1'000'000);
+  f.add("requests-per-minute", &o.requests_per_minute,
+        "maximum number of requests of a client in a minute; a client is a key, or an address without one; a list of "
+        "texts counts as many requests; not for administrators; further requests get 429; 0: no limit")
+      .at_least(0)
+      .at_most(1'000'000'000);
   f.add("max-body-kib", &o.max_body_kib, "maximum size of a request body in KiB").at_least(1).at_most(60'000);
   f.add("max-texts", &o.max_texts, "maximum number of texts in a request").at_least(1).at_most(100'000);
   f.add("max-characters", &o.max_characters, "maximum number of bytes in a request's texts")

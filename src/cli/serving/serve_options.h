@@ -33,6 +33,7 @@ struct ServeOptions {
 
   std::string host = "127.0.0.1", api_key_file, admin_key_file, tls_certificate, tls_key, access_log = "-";
   std::int64_t port = 8080, http_threads = 0, max_new_tokens = serve::ServiceOptions{}.most_new_tokens;
+  std::int64_t requests_per_minute = 0;
   std::uint64_t max_connections = 1024, max_body_kib = serve::ServiceOptions{}.most_body_bytes / 1024,
                 max_texts = serve::ServiceOptions{}.most_texts,
                 max_characters = serve::ServiceOptions{}.most_characters;

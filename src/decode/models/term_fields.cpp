@@ -21,15 +21,16 @@ void add_term_fields(Fields& f, TermOptions& o) {
         "contradict each other, the first one takes precedence (docs/terms.md)")
       .value_name("FILE");
   f.add("glossary-match", &o.match,
-        "how phrases of glossaries are compared: exact, case (upper and lower case are equal) or stem (endings of "
-        "inflection may differ, too)",
+        "how phrases of glossaries are compared: exact, case (upper and lower case are equal) or stem (inflectional "
+        "endings may differ as well)",
         terms::match_names());
   f.add("memory", &o.memory,
         "translation memory, .tmx or .tsv; a line that is in it gets its translation from there, and `json` lists "
-        "similar ones")
+        "similar lines")
       .value_name("FILE");
   f.add("memory-use", &o.memory_use,
-        "exact: a line that is in the memory gets its translation from there; tell: the model translates it too",
+        "exact: a line that is in the memory gets its translation from there; tell: the model "
+        "translates every line, and `json` shows what the memory has",
         terms::memory_use_names());
   f.needs("glossary-match", "glossary", "it says how its phrases are compared");
   f.needs("memory-use", "memory", "it says what the memory is for");

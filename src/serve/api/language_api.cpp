@@ -123,14 +123,16 @@ void Service::add_language_routes() {
                              break;
                            }
                            const bool keys = !keys_now()->api.empty();
-                           call->send({{"apiKeys", keys},
-                                       {"charLimit", options_.most_characters},
-                                       {"filesTranslation", options_.documents.most_bytes > 0},
-                                       {"frontendTimeout", 500},
-                                       {"keyRequired", keys},
-                                       {"language", {{"source", source}, {"target", target}}},
-                                       {"suggestions", suggestions_ != nullptr},
-                                       {"supportedFilesFormat", file_formats(options_.documents)}});
+                           call->send(
+                               {{"apiKeys", keys},
+                                {"charLimit", options_.most_characters},
+                                {"filesTranslation", options_.documents.most_bytes > 0},
+                                {"frontendTimeout", 500},
+                                {"keyRequired", keys},
+                                {"language", {{"source", source}, {"target", target}}},
+                                {"reqLimit", options_.requests_per_minute > 0 ? options_.requests_per_minute : -1},
+                                {"suggestions", suggestions_ != nullptr},
+                                {"supportedFilesFormat", file_formats(options_.documents)}});
                          },
                      .errors = ErrorStyle::libretranslate,
                      .who = Route::Who::anybody});

@@ -1,5 +1,6 @@
 // Routes that apply a model to texts without generating:
 //   POST /score   POST /tokenize   POST /detokenize   POST /attention
+#include <algorithm>
 #include <cmath>
 
 #include "base/printable.h"
@@ -283,6 +284,7 @@ void Service::add_model_routes() {
                        for (const auto& [name, list] : {std::pair("source", &r.source), std::pair("target", &r.target),
                                                         std::pair("text", &r.text)})
                          check_texts(*list, name);
+                       count_texts(*call, std::max(r.target.size(), r.text.size()));
                        with_model(call, r.model, pairs, [this, call, r, pairs](const ModelPtr& m) {
                          pairs ? score_translations(*this, call, m, r) : score_texts(*this, call, m, r);
                        });

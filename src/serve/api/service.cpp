@@ -169,22 +169,59 @@ std::string Call::account() const {
   return terms::owner_of_key(key);
 }
 
-void Service::authorise(Call& call, const Route& route, const std::string& key) const {
+std::string Call::rate_name() const {
+  return key.empty() ? rate_name_of(request.address) : account();
+}
+
+namespace {
+
+// Like LibreTranslate, the server does not count what pages and monitoring ask it for.
+bool is_counted(const Route& route) {
+  return route.who != Route::Who::anybody && route.path != "/metrics";
+}
+
+HttpError too_many_requests(std::int64_t most, int wait) {
+  return no_room(
+      fmt::format("too many requests from this client: {} in a minute; try again in {} s", allowed(most), wait), wait);
+}
+
+}  // namespace
+
+// A client is identified by its key, or else by its address.
+void Service::identify(Call& call, const std::string& key) const {
   const auto keys = keys_now();
   const std::size_t admin = place_of(key, keys->admin), api = place_of(key, keys->api);
   call.admin = admin > 0;
-  if (admin > 0 || api > 0) call.key = key;
+  if (!call.admin && options_.requests_per_minute > 0) call.most_requests = options_.requests_per_minute;
+  if (admin == 0 && api == 0) return;
+  call.key = key;
+  call.caller->client = admin > 0 ? fmt::format("admin-key-{}", admin) : fmt::format("key-{}", api);
   if (const auto limit = keys->most_characters.find(key); limit != keys->most_characters.end())
     call.most_characters = limit->second;
-  const bool known = admin > 0 || api > 0;
-  // A client is identified by its key, or else by its address.
-  if (known) call.caller->client = admin > 0 ? fmt::format("admin-key-{}", admin) : fmt::format("key-{}", api);
+  if (const auto limit = keys->most_requests.find(key); limit != keys->most_requests.end())
+    call.most_requests = limit->second;
+}
+
+void Service::check_rights(const Call& call, const Route& route, const std::string& key) const {
   if (route.who == Route::Who::admins && !call.admin)
     throw HttpError(403, "this needs an administrator's key", "permission_error");
-  if (route.who == Route::Who::keyholders && !keys->api.empty() && !known)
+  if (route.who == Route::Who::keyholders && call.key.empty() && !keys_now()->api.empty())
     throw HttpError(401, key.empty() ? "this needs a key: Authorization: Bearer ..." : "this key is unknown",
                     "authentication_error")
         .with_code(key.empty() ? "" : "invalid_api_key");
+}
+
+// Whoever guesses keys is counted too.
+void Service::admit(Call& call, const Route& route, const std::string& key) {
+  identify(call, key);
+  if (call.most_requests && is_counted(route))
+    if (const int wait = rates_.take(call.rate_name(), *call.most_requests, Clock::now()); wait > 0)
+      throw too_many_requests(*call.most_requests, wait);
+  check_rights(call, route, key);
+}
+
+void Service::count_texts(const Call& call, std::size_t texts) {
+  if (call.most_requests && texts > 1) rates_.add(call.rate_name(), static_cast<std::int64_t>(texts) - 1, Clock::now());
 }
 
 // The beginning of a line of the access log.
@@ -247,15 +284,13 @@ void Service::handle(HttpRequest request, std::shared_ptr<Responder> responder) 
 // A request that its headers disqualify is refused at once, however large the body is. Until a large body has been
 // searched for a key, its client is identified by address.
 void Service::take(const CallPtr& call, const Route& route) {
-  // Of an upload that judge_upload() refuses, only a part has arrived: its key may be missing, but its type is known.
-  if (route.takes_file &&
-      call->request.header("content-length").value_or("0") != std::to_string(call->request.body.size()))
-    check_is_multipart(call->request);
+  // The key may be missing in the beginning of an upload, but its type is known.
+  if (!call->request.is_whole) check_is_multipart(call->request);
   const auto keys = keys_now();
   const bool wants_key = !keys->api.empty() || !keys->admin.empty();
   const std::string key = key_of_head(call->request, route.errors);
   const bool key_may_follow = wants_key && key.empty() && !call->request.body.empty();
-  if (!key_may_follow) authorise(*call, route, key);
+  if (!key_may_follow) admit(*call, route, key);
   if (draining_ && route.who != Route::Who::anybody) throw shutting_down();
   const std::size_t most = route.takes_file ? most_upload_bytes() : options_.most_body_bytes;
   if (unpack_if_small(call->request, most)) return read_body(call, route, key_may_follow);
@@ -268,7 +303,9 @@ void Service::take(const CallPtr& call, const Route& route) {
 void Service::read_body(const CallPtr& call, const Route& route, bool key_may_follow) {
   if (options_.log && options_.log_texts && !route.takes_file)
     call->caller->body = body_without_key(call->request, route.errors);
-  if (key_may_follow) authorise(*call, route, key_of_body(call->request, route.errors));
+  if (key_may_follow) admit(*call, route, key_of_body(call->request, route.errors));
+  // It was refused for a limit of requests or a key, which allow it by now.
+  if (!call->request.is_whole) throw no_room("the file was refused before it had arrived; send it again", 1);
   if (!route.request_schema.is_null() && route.query_schema.is_null())
     check_where_fields_are(call->request, route.errors, call->warnings);
   route.handle(call);
@@ -293,7 +330,11 @@ UploadJudgement Service::judge_upload(const HttpRequest& arrived) const {
       key = std::move(in_form.key);
     }
     Call call;
-    authorise(call, route, key);
+    call.request.address = arrived.address;
+    identify(call, key);
+    if (call.most_requests && rates_.wait_of(call.rate_name(), *call.most_requests, Clock::now()) > 0)
+      return UploadJudgement::refuse;
+    check_rights(call, route, key);
     return UploadJudgement::take;
   } catch (const HttpError&) {
     return UploadJudgement::refuse;

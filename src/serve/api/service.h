@@ -16,6 +16,7 @@
 #include "serve/api/error_style.h"
 #include "serve/api/language_graph.h"
 #include "serve/api/request_fields.h"
+#include "serve/api/request_rates.h"
 #include "serve/api/term_sources.h"
 #include "serve/api/usage.h"
 #include "serve/engine/metrics.h"
@@ -34,6 +35,9 @@ struct Keys {
   std::vector<std::string> admin;  ///< may load and unload models; empty: nobody may
   /// By key: how many characters it may have translated (Usage). Keys that are not in it have no limit.
   std::map<std::string, std::int64_t> most_characters = {};
+  /// By key: how many requests it may send in a minute. For other keys, and requests without one, see
+  /// ServiceOptions::requests_per_minute.
+  std::map<std::string, std::int64_t> most_requests = {};
 };
 
 struct ServiceOptions {
@@ -44,6 +48,7 @@ struct ServiceOptions {
   std::function<void(const std::string& line)> log;
   UnknownFields unknown_fields = UnknownFields::warn;       ///< in requests
   std::size_t most_body_bytes = std::size_t{4} << 20;       ///< of a request's unpacked body
+  std::int64_t requests_per_minute = 0;                     ///< of each client but administrators; 0: no limit
   double request_seconds = 120;                             ///< after which a request's decoding is cut off
   std::size_t most_texts = 256, most_characters = 200'000;  ///< per request
   PivotOptions pivots;
@@ -75,6 +80,7 @@ struct Call {
   bool admin = false;
   std::string key;                                   ///< by which it was admitted; "": without one
   std::optional<std::int64_t> most_characters = {};  ///< Keys::most_characters of the key
+  std::optional<std::int64_t> most_requests = {};    ///< in a minute; nothing: no limit
   bool is_part = false;                              ///< of another call, with which its characters are counted
   bool waited = false;  ///< it waited for a model or used another: it was admitted then, and needs no room now
   Clock::time_point begun = Clock::now(), deadline;
@@ -87,6 +93,8 @@ struct Call {
   const std::string& client() const { return caller->client; }
   /// Names the key in Usage, regardless of its line in the file of keys; "" without a key.
   std::string account() const;
+  /// Names the client in RequestRates.
+  std::string rate_name() const;
   void send(Json body, int status = 200) {
     if (on_success && status == 200) on_success();
     if (shape && status == 200) body = shape(std::move(body));
@@ -194,6 +202,8 @@ class Service {
   static ErrorAnswer answer_to(const Call& call, const std::exception_ptr& error);
   /// Answers with the error, in the format of the call's route.
   static void fail(const CallPtr& call, const std::exception_ptr& error);
+  /// Counts a request for the client's limit as `texts` requests, of which one was counted when it arrived.
+  void count_texts(const Call& call, std::size_t texts);
   /// Checks the number, the size and the encoding of a field's texts. @throws HttpError (400, 413)
   void check_texts(const std::vector<std::string>& texts, const std::string& name) const;
 
@@ -211,7 +221,9 @@ class Service {
   const Route& route_of(const HttpRequest& request) const;
   ErrorStyle errors_at(std::string_view path) const;
   void take(const CallPtr& call, const Route& route);
-  void authorise(Call& call, const Route& route, const std::string& key) const;
+  void identify(Call& call, const std::string& key) const;
+  void check_rights(const Call& call, const Route& route, const std::string& key) const;
+  void admit(Call& call, const Route& route, const std::string& key);
   void read_body(const CallPtr& call, const Route& route, bool key_may_follow);
   std::shared_ptr<const Keys> keys_now() const;
   ServerNumbers numbers() const;
@@ -230,6 +242,7 @@ class Service {
   std::function<std::size_t()> connections_;                      ///< guarded by mutex_
   const std::unique_ptr<Detectors> detectors_;
   const std::shared_ptr<Usage> usage_;
+  RequestRates rates_;
   std::unique_ptr<Suggestions> suggestions_;  ///< null: none are taken
   Histogram seconds_;
   const std::unique_ptr<Documents> documents_;

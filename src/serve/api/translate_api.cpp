@@ -320,7 +320,10 @@ void translate(Service& service, const CallPtr& call, TranslateRequest r, Json b
       choose_models(service, {r.model, r.source, r.target}, r.q.size(), [&] { return plain_texts(r); });
   std::int64_t characters = 0;
   for (const std::string& q : r.q) characters += characters_in(q);
-  if (!call->is_part) count_characters(service, call, characters);
+  if (!call->is_part) {
+    count_characters(service, call, characters);
+    service.count_texts(*call, r.q.size());
+  }
   if (groups.size() == 1)
     return translate_texts(service, call, {std::move(groups[0].choice), std::move(r), std::move(body)});
   const auto joined = std::make_shared<JoinedAnswer>(call, groups.size());

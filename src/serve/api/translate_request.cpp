@@ -19,7 +19,8 @@ void add_term_fields(Fields& f, TranslateRequest& r) {
         terms::match_names());
   f.add("memory", &r.memory, "name of a translation memory; the response lists similar sentences");
   f.add("memory-use", &r.memory_use,
-        "exact: a sentence that is in the memory gets its translation from there; tell: the model translates it too",
+        "exact: a sentence that is in the memory gets its translation from there; tell: the model "
+        "translates every sentence, and the response shows what the memory has",
         terms::memory_use_names());
 }
 

@@ -200,6 +200,7 @@ void translate_for_microsoft(Service& service, const CallPtr& call) {
   count_characters(service, call, characters * std::ssize(m.to));
   call->shape = [m, texts](const Json& body) { return microsoft_translations(body, m, texts); };
   const auto joined = m.to.size() > 1 ? std::make_shared<JoinedAnswer>(call, m.to.size()) : nullptr;
+  if (joined) service.count_texts(*call, texts.size() * m.to.size());  // else translate() does
   std::vector<CallPtr> parts;
   for (std::size_t t = 0; t < m.to.size(); ++t) {
     std::vector<std::size_t> places(texts.size());

@@ -23,6 +23,8 @@ struct HttpRequest {
   std::string body;
   std::string address;  ///< of the client, without its port
   bool secure = false;  ///< whether it came over TLS
+  /// False for an upload that HttpServerOptions::judge_upload refused: only the beginning of its body has arrived.
+  bool is_whole = true;
 
   /// The first header of this name (in lower case), or nothing.
   std::optional<std::string> header(std::string_view name) const;

@@ -195,6 +195,7 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
   void tell_origin(HttpRequest& request) const {
     request.address = address_;
     request.secure = transport_->secure();
+    request.is_whole = !refused_;
   }
   // An upload is refused before all of its body has arrived, if what has arrived is reason enough.
   bool refuse_early() {

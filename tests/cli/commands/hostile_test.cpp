@@ -302,6 +302,13 @@ TEST_F(Hostile, SmallFilesThatAreWrong) {
                  "keys: has no key");
   expect_refusal(run_tril({"serve", "-m", model, "--admin-key-file", folder->write("keys", "123\n")}), 1,
                  "keys: a key of 3 characters is easy to guess");
+  for (const auto& [line, part] :
+       std::vector<std::pair<std::string, std::string>>{{"first-key requests=0", "requests=0"},
+                                                        {"first-key requests=many", "requests=many"},
+                                                        {"first-key characters=1 requests=", "requests="},
+                                                        {"first-key requests=1 requests=2", "twice"},
+                                                        {"requests=5", "without a key"}})
+    expect_refusal(run_tril({"serve", "-m", model, "--api-key-file", folder->write("keys", line + "\n")}), 1, part);
   expect_refusal(run_tril({"serve", "-m", model, "--access-log", folder->at("no/log"), "--port", "0"}), 1,
                  "log: the access log cannot be written (No such file or directory)");
   // These are reported before models are loaded.

@@ -103,6 +103,25 @@ TEST(ServeRun, UnknownFieldsAreRefusedToldOfOrIgnored) {
   EXPECT_NE(misspelt.err.find("--unknown-fields"), std::string::npos) << misspelt.err;
 }
 
+TEST(ServeRun, RequestsAreLimitedPerMinuteAndKey) {
+  const ScratchFolder folder;
+  const std::string model = "de=" + write_tiny_marian(folder);
+  const std::string keys = folder.write("keys", "one-long key requests=2 characters=100\nplain-key\n");
+  const Ran ran =
+      serve({"-m", model, "--threads", "1", "--api-key-file", keys, "--requests-per-minute", "1"}, "model de is ready",
+            [](std::uint16_t port) {
+              Client client(port);
+              const auto served = [&](const std::string& key) {
+                int n = 0;
+                while (n < 5 && client.ask("GET", "/v1/models", "", "X-API-Key: " + key + "\r\n").status == 200) ++n;
+                return n;
+              };
+              EXPECT_EQ(served("one-long key"), 2);
+              EXPECT_EQ(served("plain-key"), 1);
+            });
+  EXPECT_EQ(ran.code, 0) << ran.err;
+}
+
 // Models that appear in --models are found by SIGHUP, while others answer.
 TEST(ServeRun, NewModelsAreServedWithoutARestart) {
   const ScratchFolder folder;
