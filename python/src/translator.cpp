@@ -16,6 +16,7 @@
 #include "calls.h"
 #include "cancel.h"
 #include "cli/commands/line_translator.h"
+#include "decode/models/language_pair.h"
 #include "decode/texts/terminology.h"
 #include "errors.h"
 #include "hypotheses.h"
@@ -34,6 +35,7 @@ Fields fields_of(TranslateOptions& o) {
   Fields f;
   f.group("Text");
   add_language_fields(f, o.source_language, o.target_language);
+  add_language_pair_field(f, o.languages);
   add_split_fields(f, o.split);
   Fields of_terms;
   add_term_fields(of_terms, o.terms);
@@ -159,7 +161,7 @@ class ReadyTranslator {
     translator_.emplace(cli::make_text(options_, m), settled_->options);
     window_ = lines_at_a_time(settled_->options.decoding.batch_size, settled_->options.decoding.threads);
     const search::SplitOptions split =
-        tril::split_options(options_.split, settled_->languages.said, options_.target_language, m.stated);
+        tril::split_options(options_.split, settled_->languages.said, options_.target_language, settled_->stated);
     lines_.emplace(cli::LineForm{.n_best = s.n_best, .alignment = options_.alignment, .split = split},
                    settled_->languages, *translator_, std::stop_token());
   }

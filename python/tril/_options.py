@@ -21,6 +21,10 @@ class TranslateOptions(TypedDict, total=False):
     """target language, for a multilingual model: its tag, >>de<< or <2de>, is put in front of the source, or the
     translation begins with its token"""
 
+    languages: str
+    """source and target language of a model of one pair, if neither its files nor its name state them: en:de; for a
+    model with tags, en:-"""
+
     split: Literal["none", "lines", "sentences"]
     """none: translate each line whole, and cut off what exceeds the model's positions, with a warning; lines:
     translate a line that exceeds them in parts, cut at clauses; sentences: translate each sentence of a line by

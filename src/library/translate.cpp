@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "decode/models/decoding_options.h"
+#include "decode/models/language_pair.h"
 #include "decode/models/model_languages.h"
 #include "decode/models/prompt_fields.h"
 #include "decode/models/split_fields.h"
@@ -25,7 +26,7 @@ namespace {
 
 struct TranslatorFields {
   DecodingOptions decoding;
-  std::string source_language, target_language;
+  std::string source_language, target_language, languages;
   PromptOptions prompt;
   SplitLineOptions split;
   AlignmentOptions alignment;
@@ -38,6 +39,7 @@ Fields fields_of(TranslatorFields& o) {
   add_model_fields(of_model, o.decoding);
   f.include(of_model, {"threads"});
   add_language_fields(f, o.source_language, o.target_language);
+  add_language_pair_field(f, o.languages);
   add_split_fields(f, o.split);
   f.add("n-best", &o.decoding.search.n_best, "number of translations of each text").at_least(1).at_most(1000);
   f.add("scores", &o.scores, "compute log-probabilities in greedy search and sampling too; a beam always has them");
@@ -56,6 +58,11 @@ Fields fields_of(TranslatorFields& o) {
 Languages languages_of(const TranslatorFields& o, const v0::ModelState& m) {
   if (!m.model->has_encoder()) return {.prefix = "", .source = o.source_language, .target = o.target_language};
   return choose_languages(*m.tokenizer, o.source_language, o.target_language, "source_language", "target_language");
+}
+
+StatedLanguages stated_languages_of(const TranslatorFields& o, const v0::ModelState& m) {
+  if (!o.languages.empty()) return stated_pair(o.languages, *m.tokenizer, m.model->has_encoder());
+  return m.model->has_encoder() ? model_languages(m.source) : m.tokenizer->stated_languages();
 }
 
 search::TranslatorOptions settled(const TranslatorFields& o, const v0::ModelState& m, const Languages& said,
@@ -133,8 +140,7 @@ class TranslatorState {
     check(!splits_ || o.alignment.alignment.empty(), "alignment", "has no meaning for the parts of a split text");
     check(splits_ || o.split.language.empty(), "split_language", "has an effect only with `split`");
     alignment_ = o.alignment;
-    const StatedLanguages stated =
-        model_->model->has_encoder() ? model_languages(model_->source) : model_->tokenizer->stated_languages();
+    const StatedLanguages stated = library::stated_languages_of(o, *model_);
     const search::TranslatorOptions settled = library::settled(o, *model_, languages_, stated);
     translator_.emplace(search::make_translation_text(*model_->model, model_->tokenizer,
                                                       library::prompt_of(*model_, o.prompt.prompt_template)),

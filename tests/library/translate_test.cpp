@@ -157,6 +157,23 @@ TEST(LibraryTranslator, ObeysTermsAsTheProgram) {
   EXPECT_TRUE(contains(refused({{"memory", memory}, {"alignment", "soft"}}), "memory", "alignment"));
 }
 
+// The languages of a model whose files state none are those of its glossaries and memories.
+TEST(LibraryTranslator, TakesTheLanguagesOfAModelAsTheProgram) {
+  const ScratchFolder folder;
+  const std::string memory = folder.write(
+      "memory.tmx",
+      "<tmx version=\"1.4\"><header srclang=\"en\"/><body><tu><tuv xml:lang=\"en\"><seg>a red ball</seg></tuv>"
+      "<tuv xml:lang=\"de\"><seg>Ball</seg></tuv></tu></body></tmx>");
+  expect_same_as_program({}, {{"languages", "en:de"}, {"memory", memory}},
+                         {"--languages", "en:de", "--memory", memory});
+  const auto refused = [&](const v0::Options& options) {
+    return error_of([&] { v0::Translator(v0::Model::open(marian()), options); });
+  };
+  EXPECT_TRUE(contains(refused({{"languages", "fr:de"}, {"memory", memory}}), "memory.tmx"));
+  EXPECT_TRUE(contains(refused({{"languages", "en"}}), "languages", "FROM:TO"));
+  EXPECT_TRUE(contains(refused({{"languages", "english:de"}}), "languages", "for English it is en"));
+}
+
 TEST(LibraryTranslator, JoinsModelsAsTheProgram) {
   const std::vector<std::string> both{"1", "2.5"};
   const ScratchFolder folder;

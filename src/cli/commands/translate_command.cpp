@@ -23,6 +23,7 @@
 #include "cli/io/stop_signal.h"
 #include "cli/options/corpus_options.h"
 #include "cli/options/model_identity.h"
+#include "decode/models/language_pair.h"
 
 namespace tril::cli {
 namespace {
@@ -50,10 +51,7 @@ Fields fields_of(TranslateOptions& o) {
       .value_name("FILE")
       .free_to_change();
   add_language_fields(f, o.source_language, o.target_language);
-  f.add("languages", &o.languages,
-        "source and target language of a model of one pair, if neither its files nor its name state them: en:de; for a "
-        "model with tags, en:-")
-      .value_name("FROM:TO");
+  add_language_pair_field(f, o.languages);
   add_split_fields(f, o.split);
   f.add("target-prefix", &o.target_prefix,
         "file with the beginning of each translation, one line per line of text, possibly empty; after a final space a "
@@ -176,7 +174,7 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
   const Passage passage = passage_of(o.corpus, o.input, o.target_prefix);
   if (!together && !o.documents.any()) check_output(o.output);
   const StopSignal stop;
-  const LoadedModel loaded(o.decoding, nullptr, o.languages);
+  const LoadedModel loaded(o.decoding);
   const std::unique_ptr<model::Model>& model = loaded.model;
   check_kind(fields, *model);
   if (together && o.prompt.context > 0)
@@ -190,7 +188,7 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
                 .terms = o.terms.has_terms(),
                 .memory = settled.memory,
                 .alignment = o.alignment,
-                .split = split_options(o.split, languages.said, o.target_language, loaded.stated)};
+                .split = split_options(o.split, languages.said, o.target_language, settled.stated)};
   const std::size_t window = lines_at_a_time(options.decoding.batch_size, options.decoding.threads);
   const auto warn_of_sources = [&] {
     if (languages.sources && languages.sources->uncertain() > 0)

@@ -7,8 +7,8 @@
 #include "cli/commands/document_job.h"
 #include "cli/commands/shortlist_option.h"
 #include "cli/options/assumed_language.h"
-#include "cli/options/language_pair.h"
 #include "cli/options/line_sources.h"
+#include "decode/models/language_pair.h"
 #include "decode/models/model_languages.h"
 #include "decode/models/target_language.h"
 #include "decode/texts/prompted_text.h"
@@ -60,20 +60,20 @@ void add_translation_rules(Fields& f) {
 namespace {
 
 // The languages of a model of one pair: as the option states them, or else as the model does.
-StatedLanguages pair_of_model(const model::ModelSource& source, const model::Model& model, const Tokenizer& tokenizer,
-                              const std::string& languages) {
-  if (!languages.empty()) return stated_pair(languages, tokenizer, model.has_encoder(), "--languages");
-  return model.has_encoder() && source.has_tokenizer() ? model_languages(source) : tokenizer.stated_languages();
+StatedLanguages pair_of_model(const TranslationSetup& o, const LoadedModel& loaded) {
+  const bool has_encoder = loaded.model->has_encoder();
+  if (!o.languages.empty()) return stated_pair(o.languages, *loaded.tokenizer, has_encoder);
+  return has_encoder && loaded.source.has_tokenizer() ? model_languages(loaded.source)
+                                                      : loaded.tokenizer->stated_languages();
 }
 
 }  // namespace
 
-LoadedModel::LoadedModel(const DecodingOptions& o, std::shared_ptr<const Tokenizer> given, const std::string& languages)
+LoadedModel::LoadedModel(const DecodingOptions& o, std::shared_ptr<const Tokenizer> given)
     : source(model::ModelSource::open(o.model)),
       model(load_model(source, o)),
       tokenizer(given ? std::move(given) : source.tokenizer()),
-      published(published_generation(source)),
-      stated(pair_of_model(source, *model, *tokenizer, languages)) {}
+      published(published_generation(source)) {}
 
 namespace {
 
@@ -113,7 +113,7 @@ search::TranslatorOptions settled(const TranslationSetup& o, const LoadedModel& 
 }
 
 // The languages of the lines. A prompt takes any; the vocabulary of a model with an encoder lists its own.
-LineLanguages line_languages(const TranslationSetup& o, const LoadedModel& loaded,
+LineLanguages line_languages(const TranslationSetup& o, const LoadedModel& loaded, const StatedLanguages& stated,
                              const std::optional<std::string>& to) {
   const model::Model& m = *loaded.model;
   const Tokenizer& tokenizer = *loaded.tokenizer;
@@ -123,7 +123,7 @@ LineLanguages line_languages(const TranslationSetup& o, const LoadedModel& loade
     return {.said = {.prefix = "", .source = o.source_language, .target = target},
             .target = {m, tokenizer, target, true}};
   }
-  const std::string target = by_to ? told_language(*to, tokenizer, loaded.stated.target) : o.target_language;
+  const std::string target = by_to ? told_language(*to, tokenizer, stated.target) : o.target_language;
   const bool detects = o.source_language == "auto";
   LineLanguages languages{.said = choose_languages(tokenizer, detects ? "" : o.source_language, target,
                                                    "--source-language", by_to ? "--to" : "--target-language"),
@@ -152,11 +152,13 @@ terms::LanguagePair language_pair(const TranslationSetup& o, const StatedLanguag
 
 SettledTranslation settle(const TranslationSetup& o, const LoadedModel& loaded, const ModelSet& others, bool scores,
                           const std::optional<std::string>& to) {
-  SettledTranslation t{.languages = line_languages(o, loaded, to), .options = {}, .memory = nullptr};
+  const StatedLanguages stated = pair_of_model(o, loaded);
+  SettledTranslation t{
+      .languages = line_languages(o, loaded, stated, to), .stated = stated, .options = {}, .memory = nullptr};
   t.options = settled(o, loaded, scores, t.languages.said);
   if (t.languages.sources)
     t.options.source_of = [sources = t.languages.sources](const std::string& line) { return sources->counted(line); };
-  const terms::LanguagePair pair = language_pair(o, loaded.stated, to);
+  const terms::LanguagePair pair = language_pair(o, stated, to);
   t.options.terminology = terminology_of(o.terms, pair);
   t.memory = memory_of(o.terms, pair);
   if (t.memory && o.terms.memory_use == terms::MemoryUse::exact)

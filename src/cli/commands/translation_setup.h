@@ -51,20 +51,18 @@ void add_translation_rules(Fields& f);
 struct LoadedModel {
   /// Opens and loads the model of the options. Warns of generation defaults that are not supported.
   /// @param tokenizer  in place of the model's own; null: that
-  /// @param languages  of TranslationSetup
-  explicit LoadedModel(const DecodingOptions& o, std::shared_ptr<const Tokenizer> tokenizer = nullptr,
-                       const std::string& languages = "");
+  explicit LoadedModel(const DecodingOptions& o, std::shared_ptr<const Tokenizer> tokenizer = nullptr);
 
   model::ModelSource source;
   std::unique_ptr<model::Model> model;
   std::shared_ptr<const Tokenizer> tokenizer;
   model::GenerationConfig published;
-  StatedLanguages stated;  ///< those of a model of one pair of languages; "": not known
 };
 
 /// What a search needs to know, and what its lines need to know.
 struct SettledTranslation {
   LineLanguages languages;
+  StatedLanguages stated;  ///< those of a model of one pair of languages; "": not known
   search::TranslatorOptions options;
   std::shared_ptr<const terms::TranslationMemory> memory;
 };

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "cli/options/language_pair.h"
+#include "decode/models/language_pair.h"
 #include "serve/engine/models.h"
 
 namespace tril::cli {

@@ -1,4 +1,4 @@
-#include "cli/options/language_pair.h"
+#include "decode/models/language_pair.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "language/code.h"
 #include "tokenizer/files/language_tag.h"
 
-namespace tril::cli {
+namespace tril {
 
 std::optional<StatedLanguages> language_pair_in(std::string_view text) {
   const std::size_t colon = text.find(':');
@@ -18,13 +18,20 @@ std::optional<StatedLanguages> language_pair_in(std::string_view text) {
   return StatedLanguages{std::string(text.substr(0, colon)), std::string(text.substr(colon + 1))};
 }
 
-StatedLanguages stated_pair(const std::string& text, const Tokenizer& tokenizer, bool has_encoder,
-                            const std::string& where) {
+void add_language_pair_field(Fields& f, std::string& languages) {
+  f.add("languages", &languages,
+        "source and target language of a model of one pair, if neither its files nor its name state them: en:de; for a "
+        "model with tags, en:-")
+      .value_name("FROM:TO");
+}
+
+StatedLanguages stated_pair(const std::string& text, const Tokenizer& tokenizer, bool has_encoder) {
+  const std::string where = "languages";
   const std::optional<StatedLanguages> pair = language_pair_in(text);
   if (!pair)
     fail_usage(where, fmt::format("expected FROM:TO, got \"{}\"", printable(text, 60)),
                "for example en:de, if the model translates from English into German");
-  const char* instead = "leave it out, and pass --source-language and --target-language";
+  const char* instead = "leave it out, and pass `source_language` and `target_language`";
   if (!has_encoder)
     fail_usage(where, "is for models of one pair; this is a language model, whose prompt names them", instead);
   if (!tokenizer.languages().empty())
@@ -32,7 +39,7 @@ StatedLanguages stated_pair(const std::string& text, const Tokenizer& tokenizer,
   const bool has_tags = !tagged_languages(tokenizer).empty();
   if (has_tags && pair->target != "-")
     fail_usage(where, fmt::format("the model has tags for several target languages, got \"{}\"", printable(text, 60)),
-               fmt::format("pass --languages {}:- and --target-language {}", printable(pair->source, 20),
+               fmt::format("pass {}:- as `languages`, and {} as `target_language`", printable(pair->source, 20),
                            printable(pair->target, 20)));
   language_of(pair->source, where);
   if (has_tags) return {pair->source, ""};
@@ -40,4 +47,4 @@ StatedLanguages stated_pair(const std::string& text, const Tokenizer& tokenizer,
   return *pair;
 }
 
-}  // namespace tril::cli
+}  // namespace tril
