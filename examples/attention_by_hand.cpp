@@ -96,6 +96,19 @@ double difference(const Matrix<columns>& a, const std::vector<float>& b) {
   return most;
 }
 
+// Keeps the weights of an attention.
+class SeesWeights : public Observer {
+ public:
+  std::vector<float> weights;
+
+ protected:
+  bool wants_point(const std::string& name) override { return name == "weights"; }
+  bool see_point(Context&, const std::string&, std::int64_t, Tensor& value) override {
+    weights = host_copy<float>(value);
+    return false;  // it stays as it is
+  }
+};
+
 int run() {
   print("Q: what each token looks for", Q);
   print("K: what each token offers", K);
@@ -108,17 +121,15 @@ int run() {
   const Matrix<d_k> Y = mixed(P);
   print("Y = P V", Y);
 
-  // The same by the engine, which never stores P: only a probe sees it.
+  // The same by the engine, which never stores P: it is computed for an observer alone.
   Arena arena;
   Context c(arena);
-  std::vector<float> weights;
-  c.set_probe([&](const std::string& name, const Tensor& value) {
-    if (name == "weights") weights = host_copy<float>(value);
-  });
+  SeesWeights observer;
+  c.set_observer(&observer);
   const Rows rows = Rows::rectangle(1, tokens);
   const Tensor y = ops::attention(c, {uploaded(c, Q), uploaded(c, K), uploaded(c, V)}, ops::spans_of(rows, rows),
                                   {.num_heads = 1, .mask = ops::Mask::causal()});
-  const double of_weights = difference(P, weights), of_results = difference(Y, host_copy<float>(y));
+  const double of_weights = difference(P, observer.weights), of_results = difference(Y, host_copy<float>(y));
   fmt::print("the engine differs by at most {:.0e} in P and {:.0e} in Y\n", of_weights, of_results);
   return of_weights < 1e-6 && of_results < 1e-5 ? 0 : 1;
 }

@@ -52,6 +52,7 @@
 #include "nn/positions.h"
 #include "ops/ops.h"
 #include "tensor/context.h"
+#include "tensor/observer.h"
 #include "tokenizer/files/tokenizer.h"
 #include "train/distributed/workers.h"
 #include "train/loop/build_model.h"

@@ -6,6 +6,7 @@
 #include "nn/layers.h"
 #include "nn/positions.h"
 #include "nn/rotary.h"
+#include "tensor/observer.h"
 
 namespace tril::learn {
 namespace {
@@ -40,6 +41,19 @@ ops::Mask mask_of(const Context& c, const HeadInput& in, const HeadOptions& o) {
   return ops::Mask::explicit01(c.upload<std::uint8_t>(allow, {1, 1, in.q.rows, in.k.rows}));
 }
 
+// Keeps the weights of an attention, which stay as they are.
+class SeesWeights : public Observer {
+ public:
+  std::vector<float> weights;
+
+ protected:
+  bool wants_point(const std::string& name) override { return name == "weights"; }
+  bool see_point(Context&, const std::string&, std::int64_t, Tensor& value) override {
+    weights = host_copy<float>(value);
+    return false;
+  }
+};
+
 }  // namespace
 
 std::vector<double> Grid::row(std::int64_t i) const {
@@ -54,15 +68,13 @@ Grid grid(std::int64_t rows, std::int64_t columns, std::vector<double> values) {
 HeadOutput attend(const HeadInput& in, const HeadOptions& o) {
   Arena arena;
   Context c(arena);
-  std::vector<float> weights;
-  c.set_probe([&](const std::string& name, const Tensor& value) {
-    if (name == "weights") weights = host_copy<float>(value);
-  });
+  SeesWeights observer;
+  c.set_observer(&observer);
   const Rows queries = Rows::rectangle(1, in.q.rows), keys = Rows::rectangle(1, in.k.rows);
   const Tensor y =
       ops::attention(c, {upload_grid(c, in.q), upload_grid(c, in.k), upload_grid(c, in.v)},
                      ops::spans_of(queries, keys), {.num_heads = 1, .mask = mask_of(c, in, o), .scale = o.scale});
-  return {{in.q.rows, in.k.rows, {weights.begin(), weights.end()}}, read_back(y)};
+  return {{in.q.rows, in.k.rows, {observer.weights.begin(), observer.weights.end()}}, read_back(y)};
 }
 
 // One query of one value, 1, with the scale 1: the scores are the keys log P. Then d score_j is the gradient of key j, and a

@@ -88,20 +88,7 @@ SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& 
   // Rows that begin with a single token use the same code as later decode steps.
   const bool one_each = rows.tokens() == rows.count() && rows.longest() == 1;
   const bool exact = kept.precision == KvCache::Precision::fp32;
-  alone_ = !continued && !sinks && exact && (!one_each || c.probing());
-  if (alone_ || !c.probing() || !exact) return;
-
-  std::vector<std::int32_t> all;
-  std::vector<kern::RowSpan> spans;
-  for (std::int64_t r = 0; r < rows.count(); ++r) {
-    const std::vector<std::int32_t>& slots = cache->slots(r);
-    spans.push_back({rows.begin(r), rows.length(r), static_cast<std::int32_t>(all.size()),
-                     static_cast<std::int32_t>(slots.size())});
-    all.insert(all.end(), slots.begin(), slots.end());
-  }
-  gathered_slots_ = c.upload(all);
-  gathered_spans_ = std::make_shared<const std::vector<kern::RowSpan>>(std::move(spans));
-  if (sinks) with_sinks_ = ops::window_and_sinks(c, gathered_spans_, mask_.window, mask_.sinks);
+  alone_ = !continued && !sinks && exact && (!one_each || c.observer());
 }
 
 ops::States SelfCall::states(std::int64_t layer, std::string_view where) const {
@@ -253,10 +240,6 @@ Tensor Attention::self(Context& c, const Tensor& given, const SelfCall& call, st
     const std::int64_t kept = alone ? o_.keys_of : layer;
     if (call.alone_) {
       y = ops::attention(c, {q, kv.keys, kv.values}, call.spans_, of_text);
-    } else if (call.gathered_slots_) {
-      const Tensor keys = ops::embedding(c, cache.keys(kept), call.gathered_slots_, 1.0f, -1);
-      const Tensor values = ops::embedding(c, cache.values(kept), call.gathered_slots_, 1.0f, -1);
-      y = ops::attention(c, {q, keys, values}, call.gathered_spans_, of_text);
     } else {
       y = ops::cached_attention(c, q, cache.layer(kept), {call.slots_, call.lengths_, call.queries_}, op(mask, bias));
     }
@@ -281,7 +264,7 @@ Tensor Attention::linear(Context& c, const Tensor& q, const KeysValues& kv, cons
   if (!call.cache_)
     return ops::linear_attention(c, {q, kv.keys, kv.values}, call.spans_,
                                  {.num_heads = o_.num_heads, .causal = mask.kind == kern::MaskKind::causal});
-  if (c.probing())
+  if (observed(c, "mask") || observed(c, "weights"))
     fail_usage("attention weights", "linear attention keeps no keys to compute them from",
                "compute them for whole texts, without a cache");
   return ops::linear_attention_step(c, {q, kv.keys, kv.values}, call.rows_, {call.states(layer, name_), o_.num_heads});

@@ -70,10 +70,8 @@ class SelfCall {
   std::vector<std::int32_t> lengths_, queries_;
   std::vector<std::int32_t> states_;  // by row, with a cache that keeps states: the slot, or -1
   std::shared_ptr<SharedKeysValues> shared_ = std::make_shared<SharedKeysValues>();
-  Tensor gathered_slots_;  // for a probe of the weights: the slots of all rows
-  ops::Spans gathered_spans_;
   std::optional<ops::Mask> near_;  // of layers with a window on both sides
-  ops::Mask with_sinks_;           // mask_ with sinks, as an explicit mask: of these tokens, or of the gathered ones
+  ops::Mask with_sinks_;           // mask_ with sinks, as an explicit mask
 };
 
 /// Receives the weights of one layer's cross-attention while it runs.

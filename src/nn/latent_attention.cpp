@@ -83,16 +83,9 @@ Tensor LatentAttention::of_cache(Context& c, const Tensor& q, const SelfCall& ca
   const Tensor to_latents = ops::queries_to_latents(c, q, w, sizes());
   const std::int64_t end = o_.d_rotated + o_.rank;
   const ops::CachedKeysValues& kept = call.cache_->layer(layer);
-  Tensor y;
-  if (call.gathered_slots_) {
-    const Tensor keys = ops::embedding(c, kept.keys, call.gathered_slots_, 1.0f, -1);
-    y = ops::attention(c, {to_latents, keys, keys.columns(o_.d_rotated, end)}, call.gathered_spans_,
-                       op(mask.sinks > 0 && mask.window > 0 ? call.with_sinks_ : mask, /*kv_heads=*/1));
-  } else {
-    y = ops::cached_attention(c, to_latents,
-                              {kept.keys, kept.keys.columns(o_.d_rotated, end), kept.key_scales, kept.key_scales},
-                              {call.slots_, call.lengths_, call.queries_}, op(mask, /*kv_heads=*/1));
-  }
+  const Tensor y = ops::cached_attention(
+      c, to_latents, {kept.keys, kept.keys.columns(o_.d_rotated, end), kept.key_scales, kept.key_scales},
+      {call.slots_, call.lengths_, call.queries_}, op(mask, /*kv_heads=*/1));
   return ops::latents_to_values(c, y, w, sizes());
 }
 

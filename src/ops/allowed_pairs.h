@@ -1,4 +1,4 @@
-// The pairs of a query and a key that an attention mask allows, for probes: a page can then tell a masked pair from one
+// The pairs of a query and a key that an attention mask allows, for observers: a page can then tell a masked pair from one
 // with weight 0.
 #pragma once
 

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/allowed_pairs.h"
 #include "ops/observed_attention.h"
 #include "ops/sizes.h"
 
@@ -103,13 +102,6 @@ void check_spans(const Spans& spans, std::int64_t Nq, std::int64_t Nk) {
           s.k_len, Nq, Nk);
 }
 
-// Only for a probe.
-Tensor weights_of(Context& c, const kern::Attention& a, const Tensor& lse, float* scratch) {
-  Tensor w = c.empty(shape_of_weights({a.rows, a.num_rows}, static_cast<std::int64_t>(a.heads)));
-  c.kernels().attention_weights(a, lse.data<float>(), w.data<float>(), scratch);
-  return w;
-}
-
 }  // namespace
 
 Spans spans_of(const Rows& q, const Rows& k) {
@@ -138,15 +130,11 @@ Tensor attention(Context& c, const QueriesKeysValues& in, const Spans& spans, co
   const Cover cover = cover_of(spans, Nq, k.size(0));
   Tensor y = c.empty({Nq, h.heads * h.d_v});
   if (!cover.queries) clear(c, y);
-  Tensor lse = c.tape() || c.probing() ? c.empty({Nq, h.heads}) : Tensor();
+  Tensor lse = c.tape() ? c.empty({Nq, h.heads}) : Tensor();
   Tensor scratch = c.empty_vector(c.kernels().attention_scratch(a.d_k, a.d_v));
   const auto time = c.timed("attention", "forward", [&] { return work_of(a, 1, 1, bytes_of(q, k, v, y)); });
   c.kernels().attention(a, y.data<float>(), z(y.row_stride()), lse ? lse.data<float>() : nullptr,
                         scratch.data<float>());
-  if (c.probing()) {
-    c.probe("weights", weights_of(c, a, lse, scratch.data<float>()));
-    c.probe("allowed", allowed_pairs(c, a));
-  }
 
   if (c.tape()) {
     c.tape()->record("attention", {&q, &k, &v, &o.bias.table, &o.sink_logits}, y,

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/allowed_pairs.h"
+#include "ops/observed_attention.h"
 #include "ops/row_heads.h"
 #include "ops/sizes.h"
 
@@ -34,32 +34,6 @@ double flops_of(const kern::LinearAttention& a, const Tensor& q, int of_query, c
   return product_flops(products, static_cast<std::int64_t>(a.heads * a.d_k), static_cast<std::int64_t>(a.d_v));
 }
 
-double phi(float x) {
-  return x > 0 ? static_cast<double>(x) + 1 : std::exp(static_cast<double>(x));
-}
-
-// The weights of a query, phi(q) phi(k) divided by their sum. The computation above never forms them, so this is
-// only for a probe and uses a slow plain loop.
-Tensor weights_of(Context& c, const kern::LinearAttention& a) {
-  Tensor weights = c.empty(shape_of_weights({a.rows, a.num_rows}, static_cast<std::int64_t>(a.heads)));
-  float* to = weights.data<float>();
-  for (const kern::RowSpan& row : std::span(a.rows, a.num_rows))
-    for (std::size_t h = 0; h < a.heads; ++h)
-      for (std::int32_t i = 0; i < row.q_len; ++i, to += row.k_len) {
-        const float* const q = a.q + z(row.q_begin + i) * a.q_stride + h * a.d_k;
-        const std::int32_t seen = a.causal ? i + 1 : row.k_len;
-        std::vector<double> products(z(row.k_len), 0.0);
-        double sum = 0;
-        for (std::int32_t j = 0; j < seen; ++j) {
-          const float* const k = a.k + z(row.k_begin + j) * a.k_stride + h * a.d_k;
-          for (std::size_t d = 0; d < a.d_k; ++d) products[z(j)] += phi(q[d]) * phi(k[d]);
-          sum += products[z(j)];
-        }
-        for (std::int32_t j = 0; j < row.k_len; ++j) to[j] = static_cast<float>(products[z(j)] / sum);
-      }
-  return weights;
-}
-
 }  // namespace
 
 Tensor linear_attention(Context& c, const QueriesKeysValues& in, const Spans& spans, const LinearAttentionOptions& o) {
@@ -74,6 +48,8 @@ Tensor linear_attention(Context& c, const QueriesKeysValues& in, const Spans& sp
     check(!causal || s.q_len == s.k_len, "linear_attention",
           "causal: {} queries and {} keys in a row; their numbers must be equal", s.q_len, s.k_len);
   }
+  if (c.observer())
+    if (std::optional<Tensor> replaced = observed_linear_attention(c, in, a)) return *replaced;
   const Cover cover = cover_of(spans, q.size(0), k.size(0));
   Tensor y = c.empty({q.size(0), static_cast<std::int64_t>(a.heads * a.d_v)});
   if (!cover.queries) clear(c, y);
@@ -81,13 +57,6 @@ Tensor linear_attention(Context& c, const QueriesKeysValues& in, const Spans& sp
   const auto time = c.timed("linear_attention", "forward",
                             [&] { return Work{.flops = flops_of(a, q, 1, k, 1), .bytes = bytes_of(q, k, v, y)}; });
   c.kernels().linear_attention(a, y.data<float>(), z(y.row_stride()), scratch.data<float>());
-  if (c.probing()) {
-    c.probe("weights", weights_of(c, a));
-    c.probe("allowed", allowed_pairs(c, {.rows = a.rows,
-                                         .num_rows = a.num_rows,
-                                         .heads = a.heads,
-                                         .mask = causal ? kern::MaskKind::causal : kern::MaskKind::full}));
-  }
   if (c.tape()) {
     c.tape()->record(
         "linear_attention", {&q, &k, &v}, y,

@@ -201,8 +201,8 @@ struct QueriesKeysValues {
 };
 
 /// softmax(q k^T * scale + bias) v, head by head [Vaswani et al. 2017, eq. 1], in tiles with a running softmax:
-/// memory grows with N. Returns [Nq, H * d_v]. `spans` gives each row's tokens of q and k. If the context has a probe, it
-/// gets the weights as "weights": row after row [H, q_len, k_len], or one [B, H, Tq, Tk] if all rows have equal lengths.
+/// memory grows with N. Returns [Nq, H * d_v]. `spans` gives each row's tokens of q and k. An observer sees the scores, the
+/// mask and the weights (observed_attention.h).
 Tensor attention(Context& c, const QueriesKeysValues& in, const Spans& spans, const AttentionOptions& options);
 
 // --- cached_attention.cpp ---

@@ -73,7 +73,7 @@ inline Cover cover_of(const Spans& spans, std::int64_t Nq, std::int64_t Nk) {
   return cover;
 }
 
-/// The shape of the weights for a probe, row after row: [B, H, Tq, Tk] if all rows have equal lengths, else flat.
+/// The shape of attention weights, row after row: [B, H, Tq, Tk] if all rows have equal lengths, else flat.
 inline Shape shape_of_weights(std::span<const kern::RowSpan> rows, std::int64_t heads) {
   std::int64_t total = 0;
   bool alike = !rows.empty();

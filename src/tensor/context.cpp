@@ -24,10 +24,4 @@ std::string Context::where() const {
   return text;
 }
 
-void Context::probe(std::string_view name, const Tensor& value) const {
-  if (!probe_) return;
-  const std::string at = where();
-  probe_(at.empty() ? std::string(name) : at + "." + std::string(name), value);
-}
-
 }  // namespace tril

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,9 +19,6 @@
 namespace tril {
 
 class Observer;  // tensor/observer.h
-
-/// Receives named intermediate values, such as "decoder.layers.3.self_attn.weights".
-using Probe = std::function<void(const std::string& name, const Tensor& value)>;
 
 /// The computation of one thread. Threads must not share a context; they may share an arena.
 class Context {
@@ -97,7 +93,7 @@ class Context {
     return upload<T>(std::span<const T>(values), {std::ssize(values)});
   }
 
-  /// Names the current computation for probes and profiles, until the returned value is destroyed.
+  /// Names the current computation for observers and profiles, until the returned value is destroyed.
   class Scope {
    public:
     explicit Scope(std::vector<std::string_view>& names) : names_(&names) {}
@@ -115,11 +111,6 @@ class Context {
   }
   /// "decoder.layers.3.self_attn", or "" outside every scope.
   std::string where() const;
-
-  /// Sends intermediate values to `probe`; null: sends none.
-  void set_probe(Probe probe) { probe_ = std::move(probe); }
-  bool probing() const { return static_cast<bool>(probe_); }
-  void probe(std::string_view name, const Tensor& value) const;
 
   /// Sees the values of the pass at named points, and may replace them (tensor/observer.h); null: nothing does.
   Observer* observer() const { return observer_; }
@@ -157,7 +148,6 @@ class Context {
   Adapters adapters_;
   WeightKeeper* weight_keeper_ = nullptr;
   std::vector<std::string_view> names_;
-  Probe probe_;
   Observer* observer_ = nullptr;
   Profile* profile_ = nullptr;
 };

@@ -33,13 +33,16 @@ class Observer {
     const std::string name = full(point.name);
     return wants_point(name) && see_point(c, name, point.heads, value);
   }
+  /// Asked before values are computed that only the observer wants. @throws Error(usage) if they take too much memory
+  void ask(std::string_view name, std::int64_t bytes) { ask_bytes(full(name), bytes); }
   /// True if the pass is to go on without this step, such as "positions".
   bool leaves_out(std::string_view step) { return leaves_out_step(full(step)); }
 
  protected:
   virtual bool wants_point(const std::string& name) = 0;
   virtual bool see_point(Context& c, const std::string& name, std::int64_t heads, Tensor& value) = 0;
-  virtual bool leaves_out_step(const std::string& name) = 0;
+  virtual bool leaves_out_step(const std::string&) { return false; }
+  virtual void ask_bytes(const std::string&, std::int64_t) {}
 
  private:
   friend class ObservedPart;

@@ -35,6 +35,7 @@ class Recorder : public Observer {
   bool wants_point(const std::string& name) override;
   bool see_point(Context& c, const std::string& name, std::int64_t heads, Tensor& value) override;
   bool leaves_out_step(const std::string& name) override;
+  void ask_bytes(const std::string& name, std::int64_t bytes) override { trace_->ask(name, bytes); }
 
  private:
   bool is_kept(const std::string& name);

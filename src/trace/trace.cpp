@@ -54,10 +54,7 @@ void Trace::add(const std::string& name, const Tensor& x, std::int64_t heads) {
   if (!keeps_values_) return add(std::move(v));
   const std::int64_t more = shape.count() * static_cast<std::int64_t>(size_of(x.dtype()));
   const Value* const before = find(name);
-  const std::int64_t freed = before ? std::ssize(before->bytes) : 0;
-  if (bytes_ - freed + more > most_bytes_)
-    fail_usage(name, fmt::format("the trace would take more than {} bytes here", most_bytes_),
-               "ask for fewer points, such as \"*.weights\", give a shorter text, or raise the limit");
+  ask(name, more - (before ? std::ssize(before->bytes) : 0));
   switch (x.dtype()) {
     case DType::f32:
       v.bytes = bytes_of<float>(x);
@@ -73,6 +70,12 @@ void Trace::add(const std::string& name, const Tensor& x, std::int64_t heads) {
       fail_usage(name, fmt::format("values of type {} are not recorded", x.dtype()));
   }
   add(std::move(v));
+}
+
+void Trace::ask(const std::string& name, std::int64_t bytes) const {
+  if (bytes_ + bytes > most_bytes_)
+    fail_usage(name, fmt::format("the trace would take more than {} bytes here", most_bytes_),
+               "ask for fewer points, such as \"*.weights\", give a shorter text, or raise the limit");
 }
 
 void Trace::add(Value value) {

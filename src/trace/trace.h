@@ -39,6 +39,8 @@ class Trace {
   /// @throws Error(usage) if the trace would grow beyond its bytes
   void add(const std::string& name, const Tensor& x, std::int64_t heads = 0);
   void add(Value value);
+  /// @throws Error(usage) if `bytes` more, which are computed for this value, would exceed the trace's bytes
+  void ask(const std::string& name, std::int64_t bytes) const;
 
   const std::vector<Value>& values() const { return values_; }
   const Value* find(std::string_view name) const;

@@ -11,6 +11,7 @@
 #include "support/contains.h"
 #include "support/error_of.h"
 #include "support/random_model.h"
+#include "support/watcher.h"
 #include "trace/traced.h"
 
 namespace tril::lessons {
@@ -192,15 +193,13 @@ TEST(TutorialErrors, ScoresAreScaled) {
   const ops::Spans spans = ops::spans_of(Rows::rectangle(1, n), Rows::rectangle(1, n));
   const auto mean_of_largest = [&](float scale) {
     double sum = 0;
-    c.set_probe([&](const std::string& name, const Tensor& x) {
-      if (name != "weights") return;
+    const Watcher watcher(c, "weights", [&](const std::string&, const Tensor& x) {
       const std::vector<float> w = host_copy<float>(x);
       for (std::int64_t i = 0; i < n; ++i)
         sum += static_cast<double>(*std::max_element(w.begin() + i * n, w.begin() + (i + 1) * n)) / n;
     });
     const Tensor Q = c.upload<float>(q, {n, d}), K = c.upload<float>(k, {n, d});
     ops::attention(c, {Q, K, K}, spans, {.num_heads = 1, .scale = scale});
-    c.set_probe(nullptr);
     return sum;
   };
   EXPECT_LT(mean_of_largest(0), 0.3);  // 0: 1 / sqrt(d_k)

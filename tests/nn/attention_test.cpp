@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/rng.h"
+#include "support/watcher.h"
 
 namespace tril::nn {
 namespace {
@@ -68,7 +69,7 @@ const Attention::Options kinds[] = {
 };
 
 // Rows grow by random numbers of tokens at once; sometimes they fork, reorder, leave, join, or are truncated.
-void feed_in_any_way(const KvCache::Options& kept, bool probe = false) {
+void feed_in_any_way(const KvCache::Options& kept, bool watched = false) {
   const ops::Mask mask = ops::Mask::causal(kept.window, kept.sinks);
   const double tolerance = kept.precision == KvCache::Precision::int8 ? 0.05 : 3e-5;
   for (const Attention::Options& o : kinds)
@@ -100,10 +101,11 @@ void feed_in_any_way(const KvCache::Options& kept, bool probe = false) {
           call_rows.append(static_cast<std::int32_t>(n), static_cast<std::int32_t>(row.size()));
           for (std::size_t i = 0; i < n; ++i) tokens.push_back(next), row.push_back(next++);
         }
-        if (probe) m.c.set_probe([](const std::string&, const Tensor&) {});
+        std::optional<Watcher> watcher;
+        if (watched) watcher.emplace(m.c, "weights", [](const std::string&, const Tensor&) {});
         const SelfCall call(m.c, call_rows, mask, {.cache = cache.get()});
         const Tensor y = m.attention.self(m.c, m.upload(tokens), call, 0);
-        m.c.set_probe(nullptr);
+        watcher.reset();
         for (std::int64_t r = 0; r < call_rows.count(); ++r) {
           auto& row = rows[static_cast<std::size_t>(r)];
           const std::int32_t n = call_rows.length(r);
@@ -131,7 +133,7 @@ TEST(CachedSelfAttention, SoDoWindowsAndSinks) {
   for (const std::int32_t own : {2, 5, 9}) {
     const Attention::Options o{.d_model = 12, .num_heads = 2, .window = own};
     Made m(o);
-    for (const bool probe : {false, true}) {
+    for (const bool watched : {false, true}) {
       const auto cache = m.cache({.window = 5, .sinks = 2});
       cache->add_rows(1);
       std::vector<std::uint64_t> row;
@@ -140,10 +142,11 @@ TEST(CachedSelfAttention, SoDoWindowsAndSinks) {
         Rows rows;
         rows.append(1, static_cast<std::int32_t>(t));
         const ops::Mask mask = ops::Mask::causal(5, 2);
-        if (probe) m.c.set_probe([](const std::string&, const Tensor&) {});
+        std::optional<Watcher> watcher;
+        if (watched) watcher.emplace(m.c, "weights", [](const std::string&, const Tensor&) {});
         const SelfCall call(m.c, rows, mask, {.cache = cache.get()});
         const Tensor y = m.attention.self(m.c, m.upload({t}), call, 0);
-        m.c.set_probe(nullptr);
+        watcher.reset();
         expect_near(host_copy<float>(y), m.whole(row, 1, mask), 3e-5);
         if (own == 2) expect_near(host_copy<float>(y), m.whole(row, 1, ops::Mask::causal(2, 0)), 3e-5);
       }

@@ -3,6 +3,7 @@
 
 #include "support/attention_rows.h"
 #include "support/op_case.h"
+#include "support/watcher.h"
 
 namespace tril::test {
 namespace {
@@ -354,12 +355,12 @@ TEST(Attention, WeightsForWhoeverLooks) {
     std::vector<float> seen;
     Shape shape;
     std::string name;
-    c.set_probe([&](const std::string& n, const Tensor& w) {
-      if (n.ends_with("weights")) name = n, seen = host_copy<float>(w), shape = w.shape();
+    const Watcher watcher(c, "weights", [&](const std::string& where, const Tensor& w) {
+      name = where, seen = host_copy<float>(w), shape = w.shape();
     });
     const auto at_self = c.scope("self_attn");
     op.run(c, inputs);
-    EXPECT_EQ(name, "self_attn.weights");
+    EXPECT_EQ(name, "self_attn");
     EXPECT_EQ(shape, (Shape{2, 2, 3, 4}));
     std::size_t n = 0;
     for (std::size_t row = 0; row < 2; ++row)
@@ -369,15 +370,14 @@ TEST(Attention, WeightsForWhoeverLooks) {
   }
 }
 
-// A probe tells masked pairs from pairs of weight 0.
-TEST(Attention, AProbeSeesWhatTheMaskAllows) {
+// An observer tells masked pairs from pairs of weight 0.
+TEST(Attention, AnObserverSeesWhatTheMaskAllows) {
   Arena arena;
   Context c(arena);
   std::vector<std::uint8_t> allowed;
   Shape shape;
-  c.set_probe([&](const std::string& name, const Tensor& x) {
-    if (name == "allowed") allowed = host_copy<std::uint8_t>(x), shape = x.shape();
-  });
+  const Watcher watcher(
+      c, "mask", [&](const std::string&, const Tensor& x) { allowed = host_copy<std::uint8_t>(x), shape = x.shape(); });
   const Tensor x = c.upload<float>(normal_values(4 * 6, 1), {4, 6});
   const auto of = [&](const ops::Mask& mask, std::vector<kern::RowSpan> rows) {
     ops::attention(c, {x, x, x}, shared(std::move(rows)), {.num_heads = 2, .mask = mask});
@@ -387,13 +387,41 @@ TEST(Attention, AProbeSeesWhatTheMaskAllows) {
   };
   EXPECT_EQ(of(ops::Mask::full(), {{0, 2, 0, 3}}), "######");
   EXPECT_EQ(of(ops::Mask::causal(), {{0, 3, 0, 3}}), "#..##.###");
-  EXPECT_EQ(shape, (Shape{1, 1, 3, 3}));
+  EXPECT_EQ(shape, (Shape{1, 3, 3}));
   EXPECT_EQ(of(ops::Mask::causal(), {{0, 2, 0, 3}}), "##.###") << "the last query sees the last key";
   EXPECT_EQ(of(ops::Mask::causal(2), {{0, 4, 0, 4}}), "#...##...##...##");
   EXPECT_EQ(of(ops::Mask::near(1), {{0, 3, 0, 3}}), "##.###.##");
   const std::vector<std::uint8_t> by_head{1, 0, 0, 1};
   EXPECT_EQ(of(ops::Mask::explicit01(c.upload<std::uint8_t>(by_head, {1, 2, 1, 2})), {{0, 2, 0, 2}}), "#.#..#.#");
-  EXPECT_EQ(shape, (Shape{1, 2, 2, 2}));
+  EXPECT_EQ(shape, (Shape{2, 2, 2}));
+}
+
+// An observer may refuse the memory of the scores, which are computed for it alone, before it is taken.
+TEST(Attention, AnObserverIsAskedBeforeScoresAreComputed) {
+  class Refuses : public Observer {
+   public:
+    std::int64_t asked = 0;
+    bool seen = false;
+
+   protected:
+    bool wants_point(const std::string&) override { return true; }
+    bool see_point(Context&, const std::string&, std::int64_t, Tensor&) override {
+      seen = true;
+      return false;
+    }
+    void ask_bytes(const std::string& name, std::int64_t bytes) override {
+      asked = bytes;
+      fail_usage(name, "too much");
+    }
+  };
+  Arena arena;
+  Context c(arena);
+  Refuses observer;
+  c.set_observer(&observer);
+  const Tensor x = c.upload<float>(normal_values(4 * 6, 1), {4, 6});
+  expect_error([&] { ops::attention(c, {x, x, x}, shared({{0, 4, 0, 4}}), {.num_heads = 2}); }, "too much");
+  EXPECT_GE(observer.asked, 2 * 4 * 4 * 4) << "at least the scores of both heads";
+  EXPECT_FALSE(observer.seen);
 }
 
 TEST(Attention, MemoryGrowsWithTheLength) {

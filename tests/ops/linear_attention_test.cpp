@@ -3,6 +3,7 @@
 
 #include "support/attention_rows.h"
 #include "support/op_case.h"
+#include "support/watcher.h"
 
 namespace tril::test {
 namespace {
@@ -96,16 +97,14 @@ TEST(LinearAttention, StepByStepEqualsAllAtOnce) {
     }
 }
 
-// A probe sees how much a query takes of each value.
+// An observer sees how much a query takes of each value.
 TEST(LinearAttention, ItsWeightsMixTheValues) {
   const std::int64_t heads = 2, d_k = 5, d_v = 3;
   for (const bool causal : {true, false}) {
     Arena arena;
     Context c(arena);
     std::vector<Tensor> seen;
-    c.set_probe([&](const std::string& name, const Tensor& w) {
-      if (name == "weights") seen.push_back(w);
-    });
+    const Watcher watcher(c, "weights", [&](const std::string&, const Tensor& w) { seen.push_back(w); });
     const Rows rows = Rows::rectangle(2, 4);
     const Tensor q = c.upload<float>(normal_values(8 * heads * d_k, 1), {8, heads * d_k}),
                  k = c.upload<float>(normal_values(8 * heads * d_k, 2), {8, heads * d_k}),

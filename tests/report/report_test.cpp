@@ -406,7 +406,7 @@ TEST(AttentionMaps, AreBounded) {
   EXPECT_EQ(maps.queries.size(), 4u);
   ASSERT_EQ(maps.layers.size(), 2u) << "the last two of three: 5 heads hold 2 of 2";
   EXPECT_TRUE(contains(maps.layers[1].name, "layers.2.")) << maps.layers[1].name;
-  EXPECT_FALSE(c.probing());
+  EXPECT_EQ(c.observer(), nullptr);
   // Equally many tokens on both sides: self-attention then has the same shape, but must not be included.
   EXPECT_EQ(search::attention_maps(c, *m, tokenizer, {"abc", "cba"}).layers.size(), 3u);
 }

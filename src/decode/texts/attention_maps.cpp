@@ -5,15 +5,16 @@
 
 #include "base/error.h"
 #include "decode/texts/translation_text.h"
+#include "tensor/observer.h"
 #include "tokenizer/files/sentence_frame.h"
 
 namespace tril::search {
 namespace {
 
-// The pairs that the mask forbids to every head; empty if it allows all. allowed: [1, 1 or heads, queries, keys]
+// The pairs that the mask forbids to every head; empty if it allows all. allowed: [1 or heads, queries, keys]
 std::vector<std::uint8_t> forbidden(const Tensor& allowed) {
   const std::vector<std::uint8_t> by_head = host_copy<std::uint8_t>(allowed);
-  std::vector<std::uint8_t> masked(static_cast<std::size_t>(allowed.size(2) * allowed.size(3)), 1);
+  std::vector<std::uint8_t> masked(static_cast<std::size_t>(allowed.size(1) * allowed.size(2)), 1);
   for (std::size_t i = 0; i < by_head.size(); ++i)
     if (by_head[i] != 0) masked[i % masked.size()] = 0;
   if (std::all_of(masked.begin(), masked.end(), [](std::uint8_t one) { return one == 0; })) masked.clear();
@@ -32,38 +33,48 @@ void add_pieces(std::vector<std::string>& pieces, const Tokenizer& tokenizer, co
   for (std::int32_t id : ids) pieces.push_back(tokenizer.piece(id, side));
 }
 
-// Records the attention weights of one row, [1, heads, queries, keys], in the order of computation, with the pairs that
-// their mask allows.
-class Catcher {
+// Records the attention weights of one row, [heads, queries, keys], in the order of computation, with the pairs that their mask
+// allows.
+class Catcher : public Observer {
  public:
-  explicit Catcher(Context& c) : context_(c) {
-    c.set_probe([this](const std::string& probed, const Tensor& x) {
-      const std::size_t dot = probed.rfind('.');
-      if (dot == std::string::npos || x.shape().rank() != 4) return;
-      const std::string name = probed.substr(0, dot), what = probed.substr(dot + 1);
-      if (what == "weights") caught_.push_back({{name, x.size(1), host_copy<float>(x)}, x.shape()});
-      if (what == "allowed" && !caught_.empty() && caught_.back().first.name == name)
-        caught_.back().first.masked = forbidden(x);
-    });
-  }
-  ~Catcher() { context_.set_probe(nullptr); }
+  explicit Catcher(Context& c) : context_(c) { c.set_observer(this); }
+  ~Catcher() override { context_.set_observer(nullptr); }
   Catcher(const Catcher&) = delete;
   Catcher& operator=(const Catcher&) = delete;
 
-  /// Appends every `step`-th recorded layer, starting with `first`.
-  void give(AttentionMaps& maps, std::size_t first, std::size_t step) {
+  /// Appends the recorded layers: of "self" or of "cross".
+  void give(AttentionMaps& maps, std::string_view of) {
     const auto queries = std::ssize(maps.queries), keys = std::ssize(maps.keys);
-    for (std::size_t i = first; i < caught_.size(); i += step) {
-      const auto& [layer, shape] = caught_[i];
-      check(shape == Shape{1, layer.heads, queries, keys}, layer.name, "its weights are {} for {} queries and {} keys",
+    for (const auto& [part, layer, shape] : caught_) {
+      if (part != of) continue;
+      check(shape == Shape{layer.heads, queries, keys}, layer.name, "its weights are {} for {} queries and {} keys",
             shape, queries, keys);
       maps.layers.push_back(layer);
     }
   }
 
+ protected:
+  bool wants_point(const std::string& name) override { return name.ends_with(".mask") || name.ends_with(".weights"); }
+  bool see_point(Context& c, const std::string& name, std::int64_t, Tensor& value) override {
+    const std::string part = name.substr(0, name.rfind('.'));
+    if (name.ends_with(".mask"))
+      masked_ = forbidden(value);  // of the weights that come next
+    else
+      caught_.push_back({part.substr(part.rfind('.') + 1),
+                         {c.where(), value.size(0), host_copy<float>(value), std::move(masked_)},
+                         value.shape()});
+    return false;
+  }
+
  private:
+  struct Caught {
+    std::string part;
+    AttentionMaps::Layer layer;
+    Shape shape;
+  };
   Context& context_;
-  std::vector<std::pair<AttentionMaps::Layer, Shape>> caught_;
+  std::vector<std::uint8_t> masked_;
+  std::vector<Caught> caught_;
 };
 
 void keep_last_layers(AttentionMaps& maps, std::int64_t most_heads) {
@@ -111,12 +122,12 @@ std::vector<AttentionMaps> encoder_decoder_maps(Context& c, const model::Model& 
   {
     Catcher catcher(c);
     memory = m.encode(c, sources, one_row(sources));
-    catcher.give(encoder, 0, 1);
+    catcher.give(encoder, "self");
   }
   Catcher catcher(c);
   m.decode(c, {.ids = input, .rows = one_row(input), .memory = &memory, .memory_rows = {}, .cache = nullptr});
-  catcher.give(decoder, 0, 2);  // a layer's self-attention comes first
-  catcher.give(cross, 1, 2);
+  catcher.give(decoder, "self");
+  catcher.give(cross, "cross");
   return all;
 }
 
@@ -130,7 +141,7 @@ std::vector<AttentionMaps> decoder_maps(Context& c, const model::Model& m, const
   all[0].queries = all[0].keys;
   Catcher catcher(c);
   m.decode(c, {.ids = ids, .rows = one_row(ids), .memory = nullptr, .memory_rows = {}, .cache = nullptr});
-  catcher.give(all[0], 0, 1);
+  catcher.give(all[0], "self");
   return all;
 }
 

@@ -1,5 +1,5 @@
-// Attention maps for display: the weights softmax(q k^T / sqrt(d_k)) of one pair of sentences, recorded through the context's
-// probe during a teacher-forced pass over the target. They show which tokens a layer reads, but do not explain its output.
+// Attention maps for display: the weights softmax(q k^T / sqrt(d_k)) of one pair of sentences, recorded by an observer of
+// the context during a teacher-forced pass over the target. They show which tokens a layer reads, but do not explain its output.
 //
 // For an encoder-decoder this is the cross-attention: row t is the position that predicts target token t, and columns are source
 // tokens. For a decoder-only model it is the self-attention over source and target.
@@ -23,7 +23,7 @@ struct AttentionMaps {
     self,     ///< text to text, in a decoder-only model
   };
   struct Layer {
-    std::string name;  ///< "model.decoder.layers.0.encoder_attn": the name that the probe sees
+    std::string name;  ///< "model.decoder.layers.0.encoder_attn": the name of the module
     std::int64_t heads = 0;
     std::vector<float> weights;  ///< [heads, queries, keys]
     /// [queries, keys] 1: the mask forbids the pair; empty: it forbids none. A pair that it allows may have weight 0 too.
@@ -55,7 +55,7 @@ struct AttentionBounds {
 };
 
 /// The cross-attention of a translation model, or the self-attention of a language model over source + target.
-/// @param c  has no tape. Its probe is removed
+/// @param c  has no tape. Its observer is removed
 AttentionMaps attention_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer, const AttendedPair& pair,
                              const AttentionBounds& bounds = {});
 

@@ -77,11 +77,11 @@ std::shared_ptr<const StackCall> decoder_call(Context& c, const DecoderInput& in
         input.rows.tokens());
   nn::CrossCall cross;
   if (input.memory) {
-    const bool together = input.memory_mask.kind == kern::MaskKind::full && !c.probing();
+    const bool together = input.memory_mask.kind == kern::MaskKind::full;
     cross = {memory_spans(input.rows, *input.memory, input.memory_rows, together), input.memory_mask, {}};
     if (input.tap) cross.tap = input.tap, cross.tapped_layer = input.tap->of.layer;
     if (!input.memory->layers.empty() && input.memory->layers[0].packed) {
-      check(together, "decoder", "a memory packed for decoding cannot be masked or probed");
+      check(together, "decoder", "a memory packed for decoding cannot be masked");
       cross.memory_spans = packed_spans(*cross.spans, *input.memory);
     }
   }

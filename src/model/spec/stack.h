@@ -106,7 +106,7 @@ void project_memory(Context& c, const std::vector<Layer>& layers, Memory& memory
   if (c.tape() || c.weight_keeper()) return;
   for (const Layer& layer : layers) {
     nn::Attention::KeysValues kv = layer.cross_attention->keys_values(c, memory.states);
-    nn::Attention::KeysValues kept = c.probing() ? kv : layer.cross_attention->packed(c, kv, memory.rows);
+    nn::Attention::KeysValues kept = layer.cross_attention->packed(c, kv, memory.rows);
     if (c.observer()) kept.keys = kv.keys, kept.values = kv.values;  // an observer sees them beside the packed form
     memory.layers.push_back({kept.keys, kept.values, kept.packed});
   }

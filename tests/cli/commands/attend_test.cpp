@@ -1,4 +1,4 @@
-// `tril attend`: the page in a browser, with the weights that the probe sees, and the picture.
+// `tril attend`: the page in a browser, with the weights that an observer sees, and the picture.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The attention of generated tokens equals what the probe sees when the decoder is fed the same tokens, whatever the
+// The attention of generated tokens equals what an observer sees when the decoder is fed the same tokens, whatever the
 // search and its batches; and the coverage penalty computed from it.
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -15,6 +15,7 @@
 #include "support/random_adapters.h"
 #include "support/small_encoder_decoders.h"
 #include "support/small_marian.h"
+#include "support/watcher.h"
 
 namespace tril::search {
 namespace {
@@ -33,11 +34,16 @@ std::vector<Ids> sources(int count) {
   return list;
 }
 
-// [tokens, source] from the probe: the mean over `heads` (none: all) of decoder layer `layer`.
-std::vector<float> probed(const model::Model& m, const Ids& source, const Ids& tokens, std::int64_t layer,
-                          std::vector<std::int32_t> heads) {
+// [tokens, source] as observed: the mean over `heads` (none: all) of decoder layer `layer`.
+std::vector<float> watched(const model::Model& m, const Ids& source, const Ids& tokens, std::int64_t layer,
+                           std::vector<std::int32_t> heads) {
   Arena arena;
   Context c(arena);
+  std::vector<float> weights;
+  const std::string name = "layers." + std::to_string(layer) + ".encoder_attn";
+  const Watcher watcher(c, "weights", [&](const std::string& where, const Tensor& w) {
+    if (where.ends_with(name)) weights = host_copy<float>(w);
+  });
   const std::vector<Ids> one{source};
   const model::Memory memory = encode(c, m, one);
   Ids input = tokens;
@@ -45,11 +51,6 @@ std::vector<float> probed(const model::Model& m, const Ids& source, const Ids& t
   input[0] = m.special_ids().decoder_start;
   Rows rows;
   rows.append(static_cast<std::int32_t>(input.size()));
-  std::vector<float> weights;
-  const std::string name = "layers." + std::to_string(layer) + ".encoder_attn.weights";
-  c.set_probe([&](const std::string& at, const Tensor& w) {
-    if (at.ends_with(name)) weights = host_copy<float>(w);
-  });
   m.decode(c, {.ids = input, .rows = rows, .memory = &memory, .memory_rows = {}});
   const std::size_t size = tokens.size() * source.size();
   if (heads.empty())
@@ -75,7 +76,7 @@ SearchPlan options(std::int32_t beam) {
   return o;
 }
 
-TEST(TokenAttention, IsThatOfTheProbe) {
+TEST(TokenAttention, IsThatOfTheObserver) {
   const auto m = testing::small_marian();
   const std::vector<Ids> from = sources(9);
   const std::vector<Request> requests(from.size(), {.start_id = 39, .max_length = 12});
@@ -89,7 +90,7 @@ TEST(TokenAttention, IsThatOfTheProbe) {
         for (std::size_t i = 0; i < from.size(); ++i) {
           ASSERT_EQ(found[i].size(), static_cast<std::size_t>(beam));
           for (const Hypothesis& h : found[i])
-            expect_close(h.attention, probed(*m, from[i], h.tokens, layer < 0 ? 1 : layer, heads));
+            expect_close(h.attention, watched(*m, from[i], h.tokens, layer < 0 ? 1 : layer, heads));
         }
       }
 }
@@ -108,7 +109,7 @@ TEST(TokenAttention, OfModelsServedWithFewerBits) {
     const auto found = decoder.decode(from, requests);
     for (std::size_t i = 0; i < from.size(); ++i)
       for (const Hypothesis& h : found[i]) {
-        const std::vector<float> exact = probed(*m, from[i], h.tokens, 1, {});
+        const std::vector<float> exact = watched(*m, from[i], h.tokens, 1, {});
         ASSERT_EQ(h.attention.size(), exact.size());
         for (std::size_t k = 0; k < exact.size(); ++k) EXPECT_NEAR(h.attention[k], exact[k], 0.1) << k;
       }
@@ -152,7 +153,7 @@ TEST(TokenAttention, OfSamplesAndOfGivenBeginnings) {
     for (const Hypothesis& h : found[i]) {
       Ids all{5, 9};
       all.insert(all.end(), h.tokens.begin(), h.tokens.end());
-      const std::vector<float> expected = probed(*m, from[i], all, 1, {});
+      const std::vector<float> expected = watched(*m, from[i], all, 1, {});
       expect_close(h.attention, {expected.begin() + static_cast<std::ptrdiff_t>(2 * from[i].size()), expected.end()});
     }
 }
@@ -182,7 +183,7 @@ TEST(TokenAttention, OfScoredPairs) {
       score_all(workers, *m, {from, to}, 3, {.attention = nn::AttentionHeads{.layer = 0}});
   const std::vector<Score> plain = score_all(workers, *m, {from, to}, 3);
   for (std::size_t i = 0; i < from.size(); ++i) {
-    expect_close(scores[i].attention, probed(*m, from[i], to[i], 0, {}));
+    expect_close(scores[i].attention, watched(*m, from[i], to[i], 0, {}));
     EXPECT_EQ(scores[i].log_prob, plain[i].log_prob);
     EXPECT_TRUE(plain[i].attention.empty());
   }

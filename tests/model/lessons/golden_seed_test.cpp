@@ -8,6 +8,7 @@
 #include "model/lessons/tiny_decoder.h"
 #include "model/spec/learned_position_decoder.h"
 #include "support/golden.h"
+#include "support/watcher.h"
 
 namespace tril::test {
 namespace {
@@ -21,20 +22,19 @@ struct Subject {
   std::function<Tensor(Context&)> forward;
 };
 
-std::map<std::string, std::vector<float>> probed(Context& c, const Subject& run, Tensor& y) {
+std::map<std::string, std::vector<float>> watched(Context& c, const Subject& run, Tensor& y) {
   std::map<std::string, std::vector<float>> seen;
-  c.set_probe([&](const std::string& name, const Tensor& value) {
-    if (name.ends_with("weights")) seen[name] = host_copy<float>(value);
+  const Watcher watcher(c, "weights", [&](const std::string& where, const Tensor& value) {
+    seen[where.empty() ? "weights" : where + ".weights"] = host_copy<float>(value);
   });
   y = run.forward(c);
-  c.set_probe(nullptr);
   return seen;
 }
 
-// The case's name for a probed value: "layers.0.self_attn.weights" is "out.self_weights.0" in tiny_decoder's files.
-std::string tiny_name(const std::string& probe) {
-  const std::string layer = probe.substr(7, probe.find('.', 7) - 7);
-  return probe.find("self_attn") != std::string::npos ? "self_weights." + layer : "cross_weights." + layer;
+// The case's name for a watched value: "layers.0.self_attn.weights" is "out.self_weights.0" in tiny_decoder's files.
+std::string tiny_name(const std::string& name) {
+  const std::string layer = name.substr(7, name.find('.', 7) - 7);
+  return name.find("self_attn") != std::string::npos ? "self_weights." + layer : "cross_weights." + layer;
 }
 
 void check_case(
@@ -50,7 +50,7 @@ void check_case(
 
     Tensor y;
     std::size_t weights = 0;
-    for (const auto& [name, value] : probed(c, run, y)) {
+    for (const auto& [name, value] : watched(c, run, y)) {
       const std::string out = "out." + weights_name(name);
       ASSERT_TRUE(golden.has(out)) << out;
       expect_close(out, value, golden.floats(out), 1e-5, 1e-5);
