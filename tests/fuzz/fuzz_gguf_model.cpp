@@ -63,6 +63,35 @@ std::vector<std::string> small_models() {
        {"pad_token_id", 1},
        {"original_max_position_embeddings", 8},
        {"rope_scaling", {{"rope_type", "longrope"}, {"short_factor", {1.0, 1.5}}, {"long_factor", {2.0, 3.0}}}}});
+  const nlohmann::json mamba{
+      {"mamba_n_heads", 2}, {"mamba_n_groups", 2}, {"mamba_d_state", 2}, {"num_hidden_layers", 2}, {"pad_token_id", 0}};
+  const auto add_hybrid = [&](const char* type, nlohmann::json more) {
+    more.update(mamba);
+    add(type, more);
+  };
+  add_hybrid("granitemoehybrid", {{"layer_types", {"mamba", "attention"}},
+                                  {"num_local_experts", 2},
+                                  {"num_experts_per_tok", 1},
+                                  {"shared_intermediate_size", 8}});
+  add_hybrid("granitemoehybrid", {{"layer_types", {"mamba", "attention"}},
+                                  {"num_local_experts", 0},
+                                  {"num_experts_per_tok", 0},
+                                  {"position_embedding_type", "rope"},
+                                  {"shared_intermediate_size", 8}});
+  add_hybrid("falcon_h1", {{"mamba_d_ssm", 8}, {"key_multiplier", 0.5}});
+  add("mamba2", {{"num_heads", 2}, {"head_dim", 8}, {"n_groups", 2}, {"state_size", 2}, {"pad_token_id", 0}});
+  add("nemotron_h", {{"layers_block_type", {"mamba", "moe", "attention"}},
+                     {"num_hidden_layers", 3},
+                     {"mamba_num_heads", 2},
+                     {"mamba_head_dim", 4},
+                     {"n_groups", 2},
+                     {"ssm_state_size", 2},
+                     {"head_dim", 4},
+                     {"pad_token_id", 0},
+                     {"n_routed_experts", 2},
+                     {"num_experts_per_tok", 1},
+                     {"moe_intermediate_size", 4},
+                     {"moe_shared_expert_intermediate_size", 4}});
   const fs::path directory = fs::temp_directory_path() / ("tril_fuzz_gguf_" + std::to_string(::getpid()));
   std::vector<std::string> files;
   for (const nlohmann::json& config : configs) {
@@ -128,6 +157,12 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
                                               "llama.attention.key_length",
                                               "llama.attention.sliding_window",
                                               "llama.expert_count",
+                                              "granitehybrid",
+                                              "nemotron_h_moe",
+                                              "nemotron_h.attention.head_count_kv",
+                                              "nemotron_h.feed_forward_length",
+                                              "granitehybrid.ssm.inner_size",
+                                              "mamba2.ssm.time_step_rank",
                                               "tokenizer.ggml.bos_token_id"};
   if (size < 64 || seed % 50 == 0) {
     const std::string& small = seeds[seed / 50 % seeds.size()];
