@@ -97,6 +97,10 @@ int main() {
                smooth = run({.name = "smoothing 0.1", .smoothing = 0.1}),
                master = run({.name = "bfloat16, master copy", .rounds = true}),
                lost = run({.name = "bfloat16 alone", .rounds = true, .has_master = false});
-  const bool smoothing_costs_certainty = smooth > plain;
-  return plain < at_once && clipped < fast && master < lost && smoothing_costs_certainty ? 0 : 1;
+  if (plain < at_once && clipped < fast && master < lost && plain < smooth) return 0;
+  std::fprintf(
+      stderr,
+      "with the settings as they were, the last loss is lower with warm-up, with clipping, with a master copy, "
+      "and without smoothing; after a change here another order is no fault\n");
+  return 1;
 }

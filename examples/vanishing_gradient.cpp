@@ -91,5 +91,9 @@ int main() {
   for (const std::size_t below : {1u, 2u, 4u, 8u, 16u, 32u})
     std::printf("%12zu %12.2g %12.2g %12.2g %12.2g\n", below, none[below - 1], residual[below - 1], post[below - 1],
                 pre[below - 1]);
-  return none.back() < 1e-3 && residual.back() > 100 && post.back() > 0.1 && pre.back() > 0.1 ? 0 : 1;
+  if (none.back() < 1e-3 && residual.back() > 100 && post.back() > 0.1 && pre.back() > 0.1) return 0;
+  std::fprintf(stderr,
+               "with the sizes and the deviation as they were, the last line is below 0.001, above 100, and above 0.1 "
+               "twice; after a change here another line is no fault\n");
+  return 1;
 }

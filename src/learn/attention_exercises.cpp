@@ -1,4 +1,5 @@
 // Chapters 3, 4, 5 and 8: one head, the mask, many heads, cross-attention.
+#include "base/as_size.h"
 #include "learn/exercises.h"
 #include "learn/worked.h"
 #include "model/spec/masks.h"
@@ -85,52 +86,64 @@ std::int64_t attention_values(std::int64_t d, std::int64_t heads, std::int64_t k
   return p.count();
 }
 
+// What attention over the 8 heads of [rows, 512] computes from zeros.
+HeadOutput attend_in_heads(std::int64_t queries, std::int64_t keys) {
+  const auto zeros = [](std::int64_t rows) { return grid(rows, 512, std::vector<double>(as_size(rows * 512), 0)); };
+  return attend({zeros(queries), zeros(keys), zeros(keys)}, {.heads = 8});
+}
+
 Exercise size_of_a_head() {
   const auto all = static_cast<double>(attention_values(512, 8));
+  constexpr int d_k = 512 / 8;
   return {.task = {"d_model is 512, with 8 heads. Give d_k, and the number of values in W_Q, W_K, W_V and W_O with "
                    "their four biases.",
                    "d_model = 512，8 个头。写出 d_k，以及 W_Q、W_K、W_V、W_O 连同四个偏置一共有多少个数。"},
-          .answer = {64, all},
+          .answer = {d_k, all},
           .tolerance = 0,
-          .mistakes = {{{64, all - 4 * 512}, {"the biases are missing: 4 x 512", "漏了偏置：4 × 512"}},
-                       {{64, 8 * all},
+          .mistakes = {{{d_k, all - 4 * 512}, {"the biases are missing: 4 x 512", "漏了偏置：4 × 512"}},
+                       {{d_k, 8 * all},
                         {"heads cut the matrices, they do not multiply them: 8 heads of 64 columns are 512 columns",
                          "多头是把矩阵切开，不是复制：8 个头各 64 列，共 512 列"}}}};
 }
 
 Exercise head_of_a_column() {
+  constexpr int texts = 2, heads = 8, tokens = 10, d_k = 512 / heads, head = 200 / d_k;
   return {.task = {"x is (2, 10, 512): 2 texts of 10 tokens. Give the four sizes of Q by head, (texts, heads, tokens, "
                    "d_k) with 8 "
                    "heads, and then the head (from 0) that holds column 200.",
                    "x 的形状是 (2, 10, 512)：2 个文本，各 10 个词元。写出 8 个头时 Q 的四个维度（文本, 头, 词元, "
                    "d_k），再写第 200 列"
                    "（从 0 数）属于第几个头（从 0 数）。"},
-          .answer = {2, 8, 10, 64, 3},
+          .answer = {texts, heads, tokens, d_k, head},
           .tolerance = 0,
           .mistakes = {
-              {{2, 10, 8, 64, 3},
+              {{texts, tokens, heads, d_k, head},
                {"this is the shape before the transposition: heads come before tokens, so that each head is a matrix",
                 "这是转置之前的形状：头在词元之前，这样每个头是一个矩阵"}},
-              {{2, 8, 10, 64, 4}, {"heads count from 0: 200 / 64 is 3", "头从 0 数：200 / 64 取整是 3"}}}};
+              {{texts, heads, tokens, d_k, head + 1},
+               {"heads count from 0: 200 / 64 is 3", "头从 0 数：200 / 64 取整是 3"}}}};
 }
 
 Exercise size_of_cross_scores() {
+  const Grid weights = attend_in_heads(10, 15).weights, itself = attend_in_heads(10, 10).weights;
+  const auto rows = static_cast<double>(weights.rows) / 8, columns = static_cast<double>(weights.columns),
+             all = static_cast<double>(weights.values.size());
   return {.task = {"The target has 10 tokens, the source 15, and there are 8 heads. Give the rows and columns of one "
                    "head's scores in "
                    "cross-attention, and the number of weights of all heads.",
                    "目标句 10 个词元，源句 15 个，8 "
                    "个头。写出交叉注意力中一个头的分数矩阵的行数、列数，以及所有头的权重总数。"},
-          .answer = {10, 15, 8 * 10 * 15},
+          .answer = {rows, columns, all},
           .tolerance = 0,
-          .mistakes = {{{15, 10, 8 * 10 * 15},
+          .mistakes = {{{columns, rows, all},
                         {"queries come from the target and are rows; keys come from the source and are columns",
                          "查询来自目标句，是行；键来自源句，是列"}},
-                       {{10, 10, 8 * 10 * 10},
+                       {{rows, rows, static_cast<double>(itself.values.size())},
                         {"this is self-attention: the keys are the source's", "这是自注意力：键应来自源句"}}}};
 }
 
 HeadInput one_query() {
-  return {grid(1, 2, {1, 1}), grid(3, 2, {1, 0, 0, 2, 3, 3}), grid(3, 2, {1, 0, 0, 1, 5, 5})};
+  return padded_source(grid(1, 2, {1, 1}));
 }
 
 Exercise weights_without_padding() {
@@ -148,17 +161,17 @@ Exercise weights_without_padding() {
 
 }  // namespace
 
-Exercise attention_exercise(int chapter, int number) {
-  switch (chapter) {
-    case 3:
-      return number == 1 ? weights_of_sat() : result_of_cat();
-    case 4:
-      return number == 1 ? mask_of_three() : padded_mask();
-    case 5:
-      return number == 1 ? size_of_a_head() : head_of_a_column();
-    default:
-      return number == 1 ? size_of_cross_scores() : weights_without_padding();
-  }
+TwoExercises exercises_on_a_head() {
+  return {weights_of_sat, result_of_cat};
+}
+TwoExercises exercises_on_the_mask() {
+  return {mask_of_three, padded_mask};
+}
+TwoExercises exercises_on_heads() {
+  return {size_of_a_head, head_of_a_column};
+}
+TwoExercises exercises_on_cross_attention() {
+  return {size_of_cross_scores, weights_without_padding};
 }
 
 }  // namespace tril::learn

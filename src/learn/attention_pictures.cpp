@@ -2,25 +2,13 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
 #include <string>
 
 #include "learn/pictures.h"
+#include "model/spec/masks.h"
 
 namespace tril::learn {
 namespace {
-
-// Scores before the mask: log of the weights of one query up to a constant would lose it, so they are computed here.
-Grid scaled_scores(const HeadInput& in) {
-  Grid s{in.q.rows, in.k.rows, {}};
-  for (std::int64_t i = 0; i < in.q.rows; ++i)
-    for (std::int64_t j = 0; j < in.k.rows; ++j) {
-      double sum = 0;
-      for (std::int64_t c = 0; c < in.q.columns; ++c) sum += in.q.at(i, c) * in.k.at(j, c);
-      s.values.push_back(sum / std::sqrt(static_cast<double>(in.q.columns)));
-    }
-  return s;
-}
 
 void words_beside(Drawing& d, Point corner, double step) {
   for (std::size_t i = 0; i < four_words.size(); ++i)
@@ -66,7 +54,10 @@ std::string picture_of_the_mask(Language l) {
       Text{"The causal mask: a query sees its own key and the earlier ones", "因果掩码：查询看得到自己和前面的键"}.in(
           l));
   const HeadInput in = four_tokens();
-  const Grid allowed{4, 4, {1, 0, 0, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1}}, zeros{4, 4, std::vector<double>(16, 0)};
+  Arena arena;
+  Context c(arena);
+  const std::vector<std::uint8_t> mask = host_copy<std::uint8_t>(model::causal_mask(c, 4));
+  const Grid allowed = grid(4, 4, {mask.begin(), mask.end()}), zeros = grid(4, 4, std::vector<double>(16, 0));
   d.text({162, 28}, Text{"may see: 1", "可以看到：1"}.in(l)),
       d.text({352, 28}, Text{"added to the scores", "加到分数上"}.in(l));
   d.text({542, 28}, Text{"weights", "权重"}.in(l));
@@ -112,7 +103,7 @@ std::string picture_of_heads(Language l) {
 }
 
 std::string picture_of_cross_attention(Language l) {
-  const HeadInput in{grid(2, 2, {1, 1, 0, 2}), grid(3, 2, {1, 0, 0, 2, 3, 3}), grid(3, 2, {1, 0, 0, 1, 5, 5})};
+  const HeadInput in = padded_source(grid(2, 2, {1, 1, 0, 2}));
   const HeadOutput out = attend(in, {.hidden_keys = {false, false, true}});
   Drawing d(640, 240,
             Text{"Cross-attention: queries from the target, keys and values from the source",

@@ -55,8 +55,8 @@ Exercise bytes_of_the_cache() {
 
 }  // namespace
 
-Exercise decoding_exercise(int, int number) {
-  return number == 1 ? drawn_distribution() : bytes_of_the_cache();
+TwoExercises exercises_on_decoding() {
+  return {drawn_distribution, bytes_of_the_cache};
 }
 
 }  // namespace tril::learn

@@ -1,9 +1,25 @@
 #include "learn/distribution.h"
 
 #include "base/as_size.h"
+#include "search/processors.h"
 #include "search/warpers.h"
 
 namespace tril::learn {
+
+std::vector<double> penalised(std::span<const double> logits, std::int32_t written, double penalty) {
+  Arena arena;
+  Context c(arena);
+  const Tensor x = c.upload<float>(std::vector<float>(logits.begin(), logits.end()), {1, std::ssize(logits)});
+  search::SearchPlan plan;
+  plan.repetition_penalty = penalty;
+  const search::Request request{.start_id = written};
+  const std::vector<std::int32_t> tokens{written};
+  const std::vector<search::RowView> rows{{tokens, &request}};
+  search::StepLogits step(c, x, {});
+  for (const auto& processor : search::make_processors(plan)) processor->apply(rows, step);
+  const std::vector<float> after = host_copy<float>(x);
+  return {after.begin(), after.end()};
+}
 
 std::vector<double> distribution(std::span<const double> logits, const Sampling& s) {
   search::Choices choices;

@@ -1,6 +1,7 @@
-// From logits to the distribution of the next token, by the engine's warpers.
+// From logits to the distribution of the next token, by the engine's processors and warpers.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,9 @@ struct Sampling {
   int top_k = 0;     ///< 0: all
   double top_p = 1;  ///< 1: all
 };
+
+/// The logits after a repetition penalty on a token that was written before.
+std::vector<double> penalised(std::span<const double> logits, std::int32_t written, double penalty);
 
 /// The probabilities; 0 of a token that was cut.
 std::vector<double> distribution(std::span<const double> logits, const Sampling& s);

@@ -14,14 +14,16 @@
 namespace tril::learn {
 namespace {
 
-double number_of(const std::string& text) {
+double number_of(const std::string& text, Language l) {
   double value = 0;
   const char* const end = text.data() + text.size();
   const auto [at, problem] = std::from_chars(text.data(), end, value);
-  if (problem != std::errc{} || at != end || !std::isfinite(value))
-    fail_usage("answer", fmt::format("\"{}\" is not a number", printable(text)),
-               "give numbers with spaces between them: 0.25 0.5 -1");
-  return value;
+  if (problem == std::errc{} && at == end && std::isfinite(value)) return value;
+  const std::string shown = printable(text);
+  if (l == Language::english)
+    fail_usage("answer", fmt::format("\"{}\" is not a number", shown),
+               "give plain numbers with spaces between them, without commas or a plus: 0.25 -1 11000");
+  fail_usage("答案", fmt::format("“{}” 不是数", shown), "请写普通的数，用空格隔开，不用逗号和加号：0.25 -1 11000");
 }
 
 bool is_near(double a, double b, double tolerance) {
@@ -51,35 +53,29 @@ std::string what_is_wrong(const Exercise& e, const std::vector<double>& given, L
 Exercise exercise(int chapter_number, int number) {
   const int c = chapter(chapter_number).number;
   check(number == 1 || number == 2, "exercise", "chapter {} has the exercises 1 and 2, not {}", c, number);
-  switch (c) {
-    case 1:
-    case 2:
-      return input_exercise(c, number);
-    case 3:
-    case 4:
-    case 5:
-    case 8:
-      return attention_exercise(c, number);
-    case 10:
-    case 11:
-    case 12:
-      return training_exercise(c, number);
-    case 13:
-      return decoding_exercise(c, number);
-    default:
-      return model_exercise(c, number);
-  }
+  static const std::vector<TwoExercises> all{
+      exercises_on_ids(),         exercises_on_positions(), exercises_on_a_head(),       exercises_on_the_mask(),
+      exercises_on_heads(),       exercises_on_norms(),     exercises_on_feed_forward(), exercises_on_cross_attention(),
+      exercises_on_the_decoder(), exercises_on_the_loss(),  exercises_on_gradients(),    exercises_on_training(),
+      exercises_on_decoding(),    exercises_on_changes()};
+  return all.at(as_size(c - 1)).at(as_size(number - 1))();
 }
 
 Verdict check_answer(const Exercise& e, const std::vector<std::string>& answer, Language l) {
   if (e.problem_of_file) {
-    check(answer.size() == 1, "answer", "expected the name of one file, got {} words", answer.size());
+    if (l == Language::english)
+      check(answer.size() == 1, "answer", "expected the name of one file, got {} words", answer.size());
+    else
+      check(answer.size() == 1, "答案", "应为一个文件名，得到 {} 个词", answer.size());
     const std::string problem = e.problem_of_file(answer[0], l);
     return {problem.empty(), problem};
   }
   std::vector<double> given;
-  for (const std::string& text : answer) given.push_back(number_of(text));
-  check(given.size() == e.answer.size(), "answer", "expected {} numbers, got {}", e.answer.size(), given.size());
+  for (const std::string& text : answer) given.push_back(number_of(text, l));
+  if (l == Language::english)
+    check(given.size() == e.answer.size(), "answer", "expected {} numbers, got {}", e.answer.size(), given.size());
+  else
+    check(given.size() == e.answer.size(), "答案", "应为 {} 个数，得到 {} 个", e.answer.size(), given.size());
   if (agree(given, e.answer, e.tolerance)) return {true, ""};
   return {false, what_is_wrong(e, given, l)};
 }

@@ -2,6 +2,7 @@
 // truth, and the errors that people make are computed too, so that a wrong answer can be explained.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -37,11 +38,21 @@ struct Verdict {
 /// @throws Error(usage) for an answer of another form: not a number, another count of numbers, or not one file
 Verdict check_answer(const Exercise& e, const std::vector<std::string>& answer, Language language);
 
-// By chapters; called by exercise().
-Exercise input_exercise(int chapter, int number);      ///< 1, 2
-Exercise attention_exercise(int chapter, int number);  ///< 3, 4, 5, 8
-Exercise model_exercise(int chapter, int number);      ///< 6, 7, 9, 14
-Exercise training_exercise(int chapter, int number);   ///< 10, 11, 12
-Exercise decoding_exercise(int chapter, int number);   ///< 13
+// By chapters; exercise() chooses among them.
+using TwoExercises = std::array<Exercise (*)(), 2>;
+TwoExercises exercises_on_ids();
+TwoExercises exercises_on_positions();
+TwoExercises exercises_on_a_head();
+TwoExercises exercises_on_the_mask();
+TwoExercises exercises_on_heads();
+TwoExercises exercises_on_norms();
+TwoExercises exercises_on_feed_forward();
+TwoExercises exercises_on_cross_attention();
+TwoExercises exercises_on_the_decoder();
+TwoExercises exercises_on_the_loss();
+TwoExercises exercises_on_gradients();
+TwoExercises exercises_on_training();
+TwoExercises exercises_on_decoding();
+TwoExercises exercises_on_changes();
 
 }  // namespace tril::learn

@@ -16,13 +16,14 @@ double table_values(std::int64_t vocabulary, std::int64_t d) {
 }
 
 Exercise ids_of_a_sentence() {
+  constexpr std::array<std::string_view, 7> words{"the", "cat", "sat", "on", "the", "rug", "</s>"};
   return {
       .task =
           {"The vocabulary is </s> 0, <unk> 1, the 2, cat 3, sat 4, on 5, mat 6. Give the ids of \"the cat sat on the "
            "rug\", with </s> at the end.",
            "词表：</s> 0，<unk> 1，the 2，cat 3，sat 4，on 5，mat 6。写出 \"the cat sat on the rug\" 的编号，末尾加 "
            "</s>。"},
-      .answer = {2, 3, 4, 5, 2, 1, 0},
+      .answer = ids_of(words),
       .mistakes = {{{2, 3, 4, 5, 2, 6, 0},
                     {"rug is not mat: a word that is not in the vocabulary is <unk>, 1",
                      "rug 不是 mat：词表里没有的词记作 <unk>，编号 1"}},
@@ -69,9 +70,11 @@ Exercise embedding_with_position() {
 
 }  // namespace
 
-Exercise input_exercise(int chapter, int number) {
-  if (chapter == 1) return number == 1 ? ids_of_a_sentence() : size_of_the_table();
-  return number == 1 ? position_one() : embedding_with_position();
+TwoExercises exercises_on_ids() {
+  return {ids_of_a_sentence, size_of_the_table};
+}
+TwoExercises exercises_on_positions() {
+  return {position_one, embedding_with_position};
 }
 
 }  // namespace tril::learn

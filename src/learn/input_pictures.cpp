@@ -1,9 +1,11 @@
 // Pictures of chapters 1, 2 and 10: ids, positions, the loss.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <cmath>
 #include <string>
+#include <string_view>
 
 #include "learn/pictures.h"
 
@@ -14,8 +16,8 @@ std::string picture_of_ids(Language l) {
             Text{"Text becomes pieces, pieces become ids, ids choose rows of a table",
                  "文本切成片段，片段变成编号，编号取出表中的行"}
                 .in(l));
-  constexpr std::array<const char*, 5> pieces{"the", "cat", "sat", "on", "</s>"};
-  constexpr std::array<int, 5> ids{2, 3, 4, 5, 0};
+  constexpr std::array<std::string_view, 5> pieces{"the", "cat", "sat", "on", "</s>"};
+  const std::vector<double> ids = ids_of(pieces);
   d.text({70, 34}, Text{"text", "文本"}.in(l), {.colour = Drawing::faint});
   d.text({350, 34}, "the cat sat on", {.size = 16});
   d.text({70, 84}, Text{"pieces", "片段"}.in(l), {.colour = Drawing::faint});
@@ -25,9 +27,9 @@ std::string picture_of_ids(Language l) {
     const double x = 150 + 90 * static_cast<double>(i);
     d.labelled_box({x, 66}, {76, 28}, pieces[i]);
     d.arrow({x + 38, 95}, {x + 38, 114});
-    d.labelled_box({x, 116}, {76, 28}, std::to_string(ids[i]), "#ffffff");
+    d.labelled_box({x, 116}, {76, 28}, fmt::format("{:g}", ids[i]), "#ffffff");
   }
-  d.text({375, 174}, "2 3 4 5 0", {.size = 15, .bold = true});
+  d.text({375, 174}, fmt::format("{:g}", fmt::join(ids, " ")), {.size = 15, .bold = true});
   return d.svg();
 }
 

@@ -82,30 +82,23 @@ Exercise feed_forward_share() {
                    {{100 - share_of_feed_forward()}, {"this is the attention's share", "这是注意力所占的百分比"}}}};
 }
 
-double parameters_of(const nlohmann::json& config) {
-  return static_cast<double>(model::make(JsonObject(config, "config.json"))->parameters().count());
-}
-
-nlohmann::json decoder_of(std::int64_t d, std::int64_t d_ff) {
-  return {{"model_type", "tril"}, {"architecture", "padded_decoder"},
-          {"vocab_size", 10'000}, {"d_model", d},
-          {"num_layers", 6},      {"num_heads", 8},
-          {"d_ff", d_ff},         {"pad_idx", 0}};
+double parameters_of(std::int64_t d, std::int64_t d_ff) {
+  return static_cast<double>(whole_decoder(d, d_ff)->parameters().count());
 }
 
 Exercise half_as_wide() {
   return {.task = {"The decoder of this chapter has 35,474,192 parameters. How many has one with d_model 256 and d_ff "
                    "1024, all else equal?",
                    "本章的解码器有 35,474,192 个参数。d_model 改为 256、d_ff 改为 1024，其他不变，有多少个参数？"},
-          .answer = {parameters_of(decoder_of(256, 1024))},
+          .answer = {parameters_of(256, 1024)},
           .tolerance = 0,
-          .mistakes = {{{parameters_of(decoder_of(512, 2048)) / 2},
+          .mistakes = {{{parameters_of(512, 2048) / 2},
                         {"matrices of the layers shrink to a quarter; only the embedding and the output shrink to half",
                          "各层的矩阵缩小到四分之一；只有嵌入和输出缩小到一半"}},
-                       {{parameters_of(decoder_of(512, 2048)) / 4},
+                       {{parameters_of(512, 2048) / 4},
                         {"the embedding and the output shrink to half, and biases and norms too",
                          "嵌入、输出、偏置和归一化只缩小到一半"}},
-                       {{parameters_of(decoder_of(256, 2048))}, {"d_ff is 1024 too", "d_ff 也要改为 1024"}}}};
+                       {{parameters_of(256, 2048)}, {"d_ff is 1024 too", "d_ff 也要改为 1024"}}}};
 }
 
 constexpr double most_values = 1'000'000;
@@ -169,17 +162,17 @@ Exercise score_of_a_distance() {
 
 }  // namespace
 
-Exercise model_exercise(int chapter, int number) {
-  switch (chapter) {
-    case 6:
-      return number == 1 ? layer_norm_of_four() : rms_norm_of_four();
-    case 7:
-      return number == 1 ? feed_forward_by_hand() : feed_forward_share();
-    case 9:
-      return number == 1 ? half_as_wide() : config_of_a_million();
-    default:
-      return number == 1 ? rotated_pair() : score_of_a_distance();
-  }
+TwoExercises exercises_on_norms() {
+  return {layer_norm_of_four, rms_norm_of_four};
+}
+TwoExercises exercises_on_feed_forward() {
+  return {feed_forward_by_hand, feed_forward_share};
+}
+TwoExercises exercises_on_the_decoder() {
+  return {half_as_wide, config_of_a_million};
+}
+TwoExercises exercises_on_changes() {
+  return {rotated_pair, score_of_a_distance};
 }
 
 }  // namespace tril::learn

@@ -5,11 +5,9 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/progress.h"
-#include "format/json_file.h"
 #include "learn/distribution.h"
 #include "learn/pictures.h"
 #include "model_io/registry.h"
@@ -81,11 +79,7 @@ std::string picture_of_feed_forward(Language l) {
 }
 
 std::string picture_of_the_decoder(Language l) {
-  const nlohmann::json config{{"model_type", "tril"}, {"architecture", "padded_decoder"},
-                              {"vocab_size", 10'000}, {"d_model", 512},
-                              {"num_layers", 6},      {"num_heads", 8},
-                              {"d_ff", 2048},         {"pad_idx", 0}};
-  const std::unique_ptr<model::Model> m = model::make(JsonObject(config, "config.json"));
+  const std::unique_ptr<model::Model> m = whole_decoder(512, 2048);
   const std::int64_t all = m->parameters().count(), embedding = part(*m, "embedding."), output = part(*m, "output_");
   const std::int64_t self = part(*m, "layers.0.self_attn") + part(*m, "layers.0.norm1");
   const std::int64_t cross = part(*m, "layers.0.cross_attn") + part(*m, "layers.0.norm2");
@@ -166,13 +160,12 @@ std::string picture_of_decoding(Language l) {
     Text title;
     std::vector<double> p;
   };
-  std::vector<double> penalised = logits;
-  penalised[0] /= 1.5;  // a repetition penalty of 1.5 on the first token
+  const std::vector<double> after = penalised(logits, 0, 1.5);
   const std::array<Stage, 4> stages{
       {{{"softmax", "softmax"}, distribution(logits, {})},
-       {{"penalty 1.5", "重复惩罚 1.5"}, distribution(penalised, {})},
-       {{"temperature 0.7", "温度 0.7"}, distribution(penalised, {.temperature = 0.7})},
-       {{"top-p 0.9", "top-p 0.9"}, distribution(penalised, {.temperature = 0.7, .top_p = 0.9})}}};
+       {{"penalty 1.5", "重复惩罚 1.5"}, distribution(after, {})},
+       {{"temperature 0.7", "温度 0.7"}, distribution(after, {.temperature = 0.7})},
+       {{"top-p 0.9", "top-p 0.9"}, distribution(after, {.temperature = 0.7, .top_p = 0.9})}}};
   Drawing d(700, 230, Text{"From logits to the distribution that is drawn from", "从 logits 到抽样的分布"}.in(l));
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const double x = 30 + 170 * static_cast<double>(s);
@@ -208,13 +201,13 @@ std::string picture_of_changes(Language l) {
        {{"biases", "偏置"}, {"in the feed-forward", "在前馈网络里"}, {"mostly none", "大多没有"}},
        {{"encoder", "编码器"}, {"yes", "有"}, {"no: decoder alone", "没有：只有解码器"}}}};
   Drawing d(740, 270, Text{"2017 beside Llama", "2017 年与 Llama 对照"}.in(l));
-  d.text({260, 28}, Text{"Vaswani et al. 2017", "Vaswani 等 2017"}.in(l), {.bold = true}),
-      d.text({555, 28}, "Llama", {.bold = true});
+  d.text({250, 28}, Text{"Vaswani et al. 2017", "Vaswani 等 2017"}.in(l), {.bold = true}),
+      d.text({545, 28}, "Llama", {.bold = true});
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double y = 42 + 36 * static_cast<double>(i);
     d.text({130, y + 20}, rows[i].part.in(l), {.anchor = Drawing::Anchor::end, .colour = Drawing::blue});
-    d.labelled_box({150, y}, {220, 30}, rows[i].then.in(l), "#ffffff"),
-        d.labelled_box({380, y}, {350, 30}, rows[i].now.in(l));
+    d.labelled_box({150, y}, {200, 30}, rows[i].then.in(l), "#ffffff"),
+        d.labelled_box({360, y}, {370, 30}, rows[i].now.in(l));
   }
   return d.svg();
 }

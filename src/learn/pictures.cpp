@@ -1,47 +1,29 @@
 #include "learn/pictures.h"
 
+#include <fmt/format.h>
+
 #include <fstream>
 #include <sstream>
 
+#include "base/as_size.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "learn/chapters.h"
 
 namespace tril::learn {
 
 std::string picture(int number, Language l, const std::vector<Curve>& curves) {
-  check(curves.empty() || number == 12, "curves", "are for chapter 12, not {}", number);
-  switch (chapter(number).number) {
-    case 1:
-      return picture_of_ids(l);
-    case 2:
-      return picture_of_positions(l);
-    case 3:
-      return picture_of_a_head(l);
-    case 4:
-      return picture_of_the_mask(l);
-    case 5:
-      return picture_of_heads(l);
-    case 6:
-      return picture_of_residuals(l);
-    case 7:
-      return picture_of_feed_forward(l);
-    case 8:
-      return picture_of_cross_attention(l);
-    case 9:
-      return picture_of_the_decoder(l);
-    case 10:
-      return picture_of_the_loss(l);
-    case 11:
-      return picture_of_gradients(l);
-    case 12:
-      check(!curves.empty(), "curves", "chapter 12 draws curves that were measured, and there is no file of them");
-      return picture_of_training(l, curves);
-    case 13:
-      return picture_of_decoding(l);
-    default:
-      return picture_of_changes(l);
+  const int n = chapter(number).number;
+  check(curves.empty() || n == chapter_of_curves, "curves", "are for chapter {}, not {}", chapter_of_curves, n);
+  if (n == chapter_of_curves) {
+    check(!curves.empty(), "curves", "chapter {} draws curves that were measured, and there is no file of them", n);
+    return picture_of_training(l, curves);
   }
+  static const std::vector<std::string (*)(Language)> all{
+      picture_of_ids,         picture_of_positions, picture_of_a_head,       picture_of_the_mask,
+      picture_of_heads,       picture_of_residuals, picture_of_feed_forward, picture_of_cross_attention,
+      picture_of_the_decoder, picture_of_the_loss,  picture_of_gradients,    nullptr,
+      picture_of_decoding,    picture_of_changes};
+  return all.at(as_size(n - 1))(l);
 }
 
 std::vector<Curve> read_curves(const std::string& path) {
@@ -54,7 +36,7 @@ std::vector<Curve> read_curves(const std::string& path) {
     std::istringstream parts(line);
     std::string name;
     Point p;
-    if (!std::getline(parts, name, '\t') || !(parts >> p.x >> p.y))
+    if (!std::getline(parts, name, '\t') || name.empty() || !(parts >> p.x >> p.y) || !(parts >> std::ws).eof())
       fail(path, fmt::format("line {} is not a name, an update and a loss with tabs between them", number),
            "give the output of example_training_tricks");
     if (curves.empty() || curves.back().name != name) curves.push_back({name, {}});

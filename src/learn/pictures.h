@@ -15,7 +15,9 @@ struct Curve {
   std::vector<Point> points;
 };
 
-/// SVG. @param curves  for chapter 12 alone
+constexpr int chapter_of_curves = 12;  ///< the one whose picture shows curves that were measured
+
+/// SVG. @param curves  for chapter_of_curves, and for no other. @throws Error(usage)
 std::string picture(int chapter, Language l, const std::vector<Curve>& curves = {});
 
 /// Reads lines "name <tab> update <tab> loss" (examples/training_tricks.cpp). @throws Error naming the line

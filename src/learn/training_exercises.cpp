@@ -26,11 +26,17 @@ Exercise loss_of_three() {
 }
 
 Exercise teacher_forcing() {
+  constexpr std::array<double, 3> target{5, 7, 9};
+  constexpr double start = 0, stop = 2;
+  std::vector<double> shifted{start};  // what is read, then what is predicted
+  shifted.insert(shifted.end(), target.begin(), target.end());
+  shifted.insert(shifted.end(), target.begin(), target.end());
+  shifted.push_back(stop);
   return {.task = {"The target is 5 7 9, </s> is 2, and the decoder starts with 0. Give what the decoder reads (four "
                    "ids) and then what it "
                    "should predict (four ids).",
                    "目标是 5 7 9，</s> 是 2，解码器的开始符是 0。先写解码器读入的四个编号，再写它应当预测的四个编号。"},
-          .answer = {0, 5, 7, 9, 5, 7, 9, 2},
+          .answer = shifted,
           .tolerance = 0,
           .mistakes = {
               {{0, 5, 7, 9, 0, 5, 7, 9},
@@ -99,10 +105,14 @@ Exercise smoothed_loss() {
 
 }  // namespace
 
-Exercise training_exercise(int chapter, int number) {
-  if (chapter == 10) return number == 1 ? loss_of_three() : teacher_forcing();
-  if (chapter == 11) return number == 1 ? gradient_of_three() : gradient_of_softmax();
-  return number == 1 ? rate_of_the_paper() : smoothed_loss();
+TwoExercises exercises_on_the_loss() {
+  return {loss_of_three, teacher_forcing};
+}
+TwoExercises exercises_on_gradients() {
+  return {gradient_of_three, gradient_of_softmax};
+}
+TwoExercises exercises_on_training() {
+  return {rate_of_the_paper, smoothed_loss};
 }
 
 }  // namespace tril::learn

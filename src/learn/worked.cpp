@@ -1,8 +1,13 @@
 #include "learn/worked.h"
 
+#include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "base/as_size.h"
+#include "base/error.h"
+#include "format/json_file.h"
+#include "model_io/registry.h"
 #include "nn/layers.h"
 #include "nn/positions.h"
 #include "nn/rotary.h"
@@ -62,7 +67,18 @@ std::vector<double> Grid::row(std::int64_t i) const {
 }
 
 Grid grid(std::int64_t rows, std::int64_t columns, std::vector<double> values) {
+  check(std::ssize(values) == rows * columns, "grid", "expected {} x {} values, got {}", rows, columns, values.size());
   return {rows, columns, std::move(values)};
+}
+
+std::vector<double> ids_of(std::span<const std::string_view> words) {
+  constexpr std::array<std::string_view, 7> vocabulary{"</s>", "<unk>", "the", "cat", "sat", "on", "mat"};
+  std::vector<double> ids;
+  for (const std::string_view word : words) {
+    const auto* const found = std::find(vocabulary.begin(), vocabulary.end(), word);
+    ids.push_back(found == vocabulary.end() ? 1 : static_cast<double>(found - vocabulary.begin()));
+  }
+  return ids;
 }
 
 HeadOutput attend(const HeadInput& in, const HeadOptions& o) {
@@ -73,8 +89,22 @@ HeadOutput attend(const HeadInput& in, const HeadOptions& o) {
   const Rows queries = Rows::rectangle(1, in.q.rows), keys = Rows::rectangle(1, in.k.rows);
   const Tensor y =
       ops::attention(c, {upload_grid(c, in.q), upload_grid(c, in.k), upload_grid(c, in.v)},
-                     ops::spans_of(queries, keys), {.num_heads = 1, .mask = mask_of(c, in, o), .scale = o.scale});
-  return {{in.q.rows, in.k.rows, {observer.weights.begin(), observer.weights.end()}}, read_back(y)};
+                     ops::spans_of(queries, keys), {.num_heads = o.heads, .mask = mask_of(c, in, o), .scale = o.scale});
+  check(!observer.weights.empty(), "attend", "the attention showed no weights");
+  return {grid(o.heads * in.q.rows, in.k.rows, {observer.weights.begin(), observer.weights.end()}), read_back(y)};
+}
+
+// A linear layer multiplies by the transpose of its matrix: the keys are one.
+Grid scaled_scores(const HeadInput& in) {
+  Arena arena;
+  Context c(arena);
+  nn::Parameters p;
+  const nn::Linear keys(p, "keys", in.k.columns, in.k.rows, {.bias = false});
+  p.allocate();
+  p.set(c.kernels(), *keys.weight(), to_floats(in.k.values));
+  p.refresh(c.kernels());
+  const float scale = 1 / std::sqrt(static_cast<float>(in.q.columns));
+  return read_back(ops::scale(c, keys.forward(c, upload_grid(c, in.q)), scale));
 }
 
 // One query of one value, 1, with the scale 1: the scores are the keys log P. Then d score_j is the gradient of key j, and a
@@ -100,6 +130,18 @@ std::vector<double> gradient_of_scores(std::span<const double> weights, std::spa
 HeadInput four_tokens() {
   return {grid(4, 2, {1, 0, 2, 1, 0, 2, -1, 1}), grid(4, 2, {1, 1, 2, 0, 0, 1, 1, -1}),
           grid(4, 2, {1, 0, 0, 1, 2, 2, -1, 3})};
+}
+
+HeadInput padded_source(Grid queries) {
+  return {std::move(queries), grid(3, 2, {1, 0, 0, 2, 3, 3}), grid(3, 2, {1, 0, 0, 1, 5, 5})};
+}
+
+std::unique_ptr<model::Model> whole_decoder(std::int64_t d, std::int64_t d_ff) {
+  const nlohmann::json config{{"model_type", "tril"}, {"architecture", "padded_decoder"},
+                              {"vocab_size", 10'000}, {"d_model", d},
+                              {"num_layers", 6},      {"num_heads", 8},
+                              {"d_ff", d_ff},         {"pad_idx", 0}};
+  return model::make(JsonObject(config, "config.json"));
 }
 
 Grid sinusoids(std::int64_t count, std::int64_t d, bool interleaved) {

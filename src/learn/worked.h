@@ -3,10 +3,16 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "ops/ops.h"
+
+namespace tril::model {
+class Model;
+}
 
 namespace tril::learn {
 
@@ -18,24 +24,31 @@ struct Grid {
   std::vector<double> row(std::int64_t i) const;
 };
 
+/// @throws Error(usage) unless there are rows x columns values
 Grid grid(std::int64_t rows, std::int64_t columns, std::vector<double> values);
 
-/// One head: queries [Tq, d], keys and values [Tk, d].
+/// The words of chapter 1 as ids, by its vocabulary; one that is not in it is <unk>.
+std::vector<double> ids_of(std::span<const std::string_view> words);
+
+/// Heads side by side: queries [Tq, heads * d], keys and values [Tk, heads * d].
 struct HeadInput {
   Grid q, k, v;
 };
 
 struct HeadOutput {
-  Grid weights;  ///< [Tq, Tk]
-  Grid result;   ///< [Tq, d]
+  Grid weights;  ///< [heads * Tq, Tk], head below head
+  Grid result;   ///< [Tq, heads * d]
 };
 
 struct HeadOptions {
+  std::int64_t heads = 1;
   bool causal = false;
   std::vector<bool> hidden_keys;  ///< by key: padding that no query sees; empty: none is hidden
   float scale = 0;                ///< 0: 1 / sqrt(d)
 };
 HeadOutput attend(const HeadInput& in, const HeadOptions& options);
+/// Q K^T / sqrt(d), before the mask.
+Grid scaled_scores(const HeadInput& in);
 
 /// The gradient of the scores of one query, if the loss has these derivatives with respect to its weights.
 std::vector<double> gradient_of_scores(std::span<const double> weights, std::span<const double> by_weights);
@@ -43,6 +56,12 @@ std::vector<double> gradient_of_scores(std::span<const double> weights, std::spa
 /// The four tokens of examples/attention_by_hand.cpp, and their words.
 HeadInput four_tokens();
 constexpr std::array<const char*, 4> four_words{"the", "cat", "sat", "down"};
+
+/// Queries of the target, and three tokens of a source, of which the last is padding.
+HeadInput padded_source(Grid queries);
+
+/// The decoder of chapter 9 in these widths: 10,000 tokens, 6 layers, 8 heads.
+std::unique_ptr<model::Model> whole_decoder(std::int64_t d, std::int64_t d_ff);
 
 /// Rows [0, count) of the sinusoids [Vaswani et al. 2017, section 3.5].
 Grid sinusoids(std::int64_t count, std::int64_t d, bool interleaved = true);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "learn/chapters.h"
 #include "learn/worked.h"
 #include "support/contains.h"
 #include "support/error_of.h"
@@ -21,8 +22,9 @@ std::vector<std::string> as_words(const std::vector<double>& numbers) {
 
 TEST(Exercises, TellRightAnswersFromKnownErrors) {
   int mistakes = 0;
-  for (int chapter = 1; chapter <= 14; ++chapter)
+  for (const Chapter& c : chapters())
     for (const int number : {1, 2}) {
+      const int chapter = c.number;
       SCOPED_TRACE(fmt::format("{}.{}", chapter, number));
       const Exercise e = exercise(chapter, number);
       EXPECT_FALSE(e.task.english.empty());
@@ -49,20 +51,37 @@ TEST(Exercises, AnswersAreThoseOfTheFormulas) {
     ASSERT_EQ(e.answer.size(), truth.size());
     for (std::size_t i = 0; i < truth.size(); ++i) EXPECT_NEAR(e.answer[i], truth[i], 1e-4) << chapter << "." << number;
   };
+  near(1, 1, {2, 3, 4, 5, 2, 1, 0});
   near(1, 2, {16'384'000});
   near(2, 1, {std::sin(1), std::cos(1), std::sin(0.01), std::cos(0.01)});
   near(2, 2, {0.2 + std::sin(1), -0.4 + std::cos(1), 0.6 + std::sin(0.01), std::cos(0.01)});
   const double a = std::exp(2 / std::sqrt(2)), b = 1,
                sum = 2 * a + b;  // the scores of "sat" are 2, 0 and 2, over sqrt(2)
   near(3, 1, {a / sum, b / sum, a / sum, 0});
+  const double w = 1 / (1 + std::exp(std::sqrt(0.5)));  // the scores of "cat" are 3 and 4, over sqrt(2)
+  near(3, 2, {w, 1 - w});
+  near(4, 1, {1, 0, 0, 1, 1, 0, 1, 1, 1});
+  near(4, 2, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 1});
   near(5, 1, {64, 4 * (512 * 512 + 512)});
+  near(5, 2, {2, 8, 10, 64, 3});
   const double sigma = std::sqrt(3.5);
   near(6, 1, {-2 / sigma, -1 / sigma, 0, 3 / sigma});
   const double root = std::sqrt(12.5);
   near(6, 2, {1 / root, 2 / root, 3 / root, 6 / root});
   near(7, 1, {4.1, 1.5});
+  near(7, 2, {100.0 * 2'099'712 / 3'150'336});
+  near(8, 1, {10, 15, 1200});
+  near(8, 2, {w, 1 - w, 0});  // the scores are 1 and 2, over sqrt(2)
+  near(9, 1, {11'450'640});
   near(10, 1, {std::log(1 + std::exp(-1) + std::exp(-2))});
+  near(10, 2, {0, 5, 7, 9, 5, 7, 9, 2});
+  const double z = std::exp(2) + std::exp(1) + 1;
+  near(11, 1, {std::exp(2) / z - 1, std::exp(1) / z, 1 / z});
   near(11, 2, {0.16, -0.06, -0.1});
+  near(12, 1, {1.746928, 6.987712, 3.493856});
+  near(12, 2, {std::log(std::exp(2) + std::exp(1) + 2) - 1.875});  // 1.875 = 0.925 x 2 + 0.025 x 1
+  const double u = 1 / (1 + std::exp(-2));  // the logits over 0.5 are 4, 2, 0, -2; the first two have more than 0.9
+  near(13, 1, {u, 1 - u, 0, 0});
   near(13, 2, {2 * 6 * 2 * 64 * 4});
   near(14, 1, {std::cos(2), std::sin(2)});
   near(14, 2, {std::cos(2)});
@@ -73,16 +92,26 @@ TEST(Exercises, RefuseAnswersOfAnotherForm) {
   EXPECT_TRUE(contains(error_of([&] {
                          check_answer(e, {"1", "x", "0", "0"}, Language::english);
                        }),
-                       "\"x\" is not a number", "0.25"));
+                       "\"x\" is not a number", "without commas or a plus: 0.25"));
   EXPECT_TRUE(contains(error_of([&] {
                          check_answer(e, {"1", "nan", "0", "0"}, Language::english);
                        }),
                        "\"nan\" is not a number"));
   EXPECT_TRUE(contains(error_of([&] { check_answer(e, {"1", "0"}, Language::english); }), "expected 4 numbers, got 2"));
+  for (const char* text : {"11,450,640", "+0.5", "\u22121"})
+    EXPECT_TRUE(contains(error_of([&] {
+                           check_answer(e, {text, "0", "0", "0"}, Language::chinese);
+                         }),
+                         "不是数", "不用逗号和加号"));
+  EXPECT_TRUE(contains(error_of([&] { check_answer(e, {"1", "0"}, Language::chinese); }), "应为 4 个数，得到 2 个"));
+  EXPECT_TRUE(contains(error_of([] { check_answer(exercise(9, 2), {"a", "b"}, Language::chinese); }), "一个文件名"));
+  EXPECT_TRUE(contains(error_of([] { grid(2, 2, {1, 2, 3}); }), "expected 2 x 2 values, got 3"));
   EXPECT_TRUE(contains(error_of([] { exercise(15, 1); }), "no chapter 15", "1 to 14"));
   EXPECT_TRUE(contains(error_of([] { exercise(3, 3); }), "1 and 2, not 3"));
   const Verdict v = check_answer(e, {"0.9", "0.1085", "0.4457", "0"}, Language::english);
   EXPECT_TRUE(contains(v.text, "3 of 4", "number 1"));
+  EXPECT_EQ(check_answer(e, {"0.9", "0.1085", "0.4457", "0"}, Language::chinese).text,
+            "4 个数中对了 3 个，错的是第 1 个");
 }
 
 TEST(Exercises, ReadAConfigurationFile) {
@@ -102,6 +131,11 @@ TEST(Exercises, ReadAConfigurationFile) {
   EXPECT_TRUE(contains(verdict(gpt2(1000, 256)).text, "smaller"));
   EXPECT_TRUE(contains(verdict(gpt2(1000, 32)).text, "room for more"));
   EXPECT_TRUE(contains(verdict(gpt2(2000, 96)).text, "2,000 tokens"));
+  EXPECT_TRUE(contains(verdict(R"({"model_type": "t5", "vocab_size": 1000, "d_model": 64, "d_kv": 16, "d_ff": 64,
+                                  "num_layers": 2, "num_heads": 4, "pad_token_id": 0, "eos_token_id": 1,
+                                  "decoder_start_token_id": 0})")
+                           .text,
+                       "has an encoder"));
   EXPECT_TRUE(contains(error_of([&] { verdict("{"); }), "config.json"));
   EXPECT_TRUE(contains(error_of([&] { check_answer(e, {folder.at("none")}, Language::english); }), "none"));
   EXPECT_TRUE(contains(error_of([&] { check_answer(e, {"a", "b"}, Language::english); }), "one file, got 2"));

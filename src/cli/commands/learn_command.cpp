@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "base/error.h"
 #include "base/streams.h"
 #include "cli/commands/commands.h"
 #include "cli/io/standard_output.h"
@@ -33,7 +34,7 @@ Field& add_chapter(Fields& f, LearnOptions& o) {
       .value_name("CHAPTER")
       .positional()
       .at_least(1)
-      .at_most(14);
+      .at_most(static_cast<double>(learn::chapters().size()));
 }
 
 std::string page_of(const learn::Chapter& c, Language l) {
@@ -76,6 +77,9 @@ int check_exercise(const LearnOptions& o) {
 }
 
 int draw(const LearnOptions& o) {
+  if (*o.chapter == learn::chapter_of_curves && o.curves.empty())
+    fail_usage("--curves", fmt::format("chapter {} draws curves that were measured", *o.chapter),
+               "give --curves FILE, the output of example_training_tricks");
   const std::string svg = learn::picture(static_cast<int>(*o.chapter), o.spoken(),
                                          o.curves.empty() ? std::vector<learn::Curve>{} : learn::read_curves(o.curves));
   if (o.output.empty()) {
@@ -126,7 +130,7 @@ void add_learn_check(App& app) {
   app.add({.name = "learn check",
            .summary = "check the answer to an exercise of the course",
            .description =
-               "The engine computes the right answer. A wrong one is explained, if the error is a known one. Numbers "
+               "The program computes the right answer. A wrong one is explained, if the error is a known one. Numbers "
                "need two digits after the point. Exits with 1 for a wrong answer.",
            .examples = {{"tril learn check 10 1 0.41", "the first exercise of chapter 10"},
                         {"tril learn check 9 2 config.json", "an answer that is a file"},
