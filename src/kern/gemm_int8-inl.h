@@ -24,10 +24,10 @@ struct IntBlock {
   const float* row_scales;  ///< of the block's first row
 };
 
-/// SweepInt8 for few rows and 4 bits, without unpacking.
+/// SweepInt8 for the m rows from row m0 on, which are few, and 4 bits, without unpacking.
 template <class Isa, class Finish>
-HWY_INLINE void SweepFewOfInt4(const QuantizedRight& b, const float* a, std::size_t a_stride, std::size_t m,
-                               std::uint8_t* scratch, const Finish& finish) {
+HWY_INLINE void SweepFewOfInt4(const QuantizedRight& b, const float* a, std::size_t a_stride, std::size_t m0,
+                               std::size_t m, std::uint8_t* scratch, const Finish& finish) {
   using Products = typename Isa::FewOfFourBits;
   HWY_ALIGN std::int32_t sums[32 * 32];
   float scales[Products::most_rows];
@@ -35,13 +35,13 @@ HWY_INLINE void SweepFewOfInt4(const QuantizedRight& b, const float* a, std::siz
   auto* const q = reinterpret_cast<std::int8_t*>(scratch + (64 - reinterpret_cast<std::uintptr_t>(scratch) % 64) % 64);
   auto* const groups = reinterpret_cast<std::int32_t*>(q + m * depth);
   for (std::size_t i = 0; i < m; ++i) {
-    scales[i] = QuantizeRow(a + i * a_stride, b.k, q + i * depth);
+    scales[i] = QuantizeRow(a + (m0 + i) * a_stride, b.k, q + i * depth);
     Products::begin_groups(q + i * depth, deep, groups + i * 2 * deep);
   }
   for (std::size_t n0 = 0; n0 < b.n; n0 += 32) {
     const std::size_t before = n0 * depth;  // values
     Products::block(q, depth, b.values + before / 2, b.multipliers + before / int4_group, deep, m, groups, sums);
-    finish(IntBlock{0, n0, m, smaller(b.n - n0, 32), sums, scales});
+    finish(IntBlock{m0, n0, m, smaller(b.n - n0, 32), sums, scales});
   }
 }
 
@@ -68,9 +68,14 @@ HWY_INLINE void UnpackingBlock(const std::int8_t* a, std::size_t a_stride, const
 template <class Isa, class Finish>
 HWY_INLINE void SweepInt8(const QuantizedRight& b, const float* a, std::size_t a_stride, std::size_t m,
                           std::uint8_t* scratch, const Finish& finish) {
-  if constexpr (Isa::FewOfFourBits::most_rows > 0)
-    if (b.bits == 4 && m <= Isa::FewOfFourBits::most_rows)
-      return SweepFewOfInt4<Isa>(b, a, a_stride, m, scratch, finish);
+  if constexpr (Isa::FewOfFourBits::most_rows > 0) {
+    constexpr std::size_t few = Isa::FewOfFourBits::most_rows;
+    if (b.bits == 4 && (Isa::FewOfFourBits::any_rows || m <= few)) {
+      for (std::size_t m0 = 0; m0 < m; m0 += few)
+        SweepFewOfInt4<Isa>(b, a, a_stride, m0, smaller(m - m0, few), scratch, finish);
+      return;
+    }
+  }
   HWY_ALIGN std::int32_t tiles[2][32 * 32];
   const std::size_t depth = int8_depth(b.k), deep = depth / int8_tile_depth;
   const std::size_t panel_bytes = 2 * deep * int8_tile_bytes * as_size(b.bits) / 8;

@@ -98,6 +98,7 @@ HWY_INLINE void UnpackInt4(const std::uint8_t* HWY_RESTRICT values, const std::u
 /// For instruction sets that multiply 4 bits only after unpacking to 8, for any number of rows.
 struct NoFourBitProducts {
   static constexpr std::size_t most_rows = 0;
+  static constexpr bool any_rows = false;
 };
 
 /// sum + the sums of two neighbouring products, for each 32-bit lane.
@@ -179,10 +180,107 @@ struct WidenedProducts {
 
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
 
+/// Rows times a panel of 4 bits, without unpacking it to bytes: products of pairs of the stored n + 8 are added in 16
+/// bits for a group of 32 values, and then multiplied by the group's multiplier. The correction for the eights, -8 A with A
+/// the sum of the group's activations, is in the lower word of each lane. That word is then within 32 * 8 * 127 and fits.
+struct FourBitPairs {
+  static constexpr std::size_t most_rows = 32;
+  static constexpr bool any_rows = true;
+
+  /// to[2 l + g] = -8 A of group g of tile l, in the lower 16 bits.
+  static void begin_groups(const std::int8_t* q, std::size_t deep, std::int32_t* to) {
+    for (std::size_t g = 0; g < 2 * deep; ++g, q += int4_group) {
+      std::int32_t sum = 0;
+      for (std::size_t i = 0; i < int4_group; ++i) sum += q[i];
+      to[g] = -8 * sum & 0xffff;
+    }
+  }
+
+  /// c [32, 32] = rows of a times the panel; groups: the results of begin_groups for each row, 2 * deep apart.
+  static void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, const std::uint8_t* multipliers,
+                    std::size_t deep, std::size_t rows, const std::int32_t* groups, std::int32_t* c) {
+    for (std::size_t i = 0; i < rows; i += 4, a += 4 * a_stride, groups += 8 * deep, c += 4 * 32) {
+      const std::size_t n = smaller(rows - i, 4);
+      if (n == 1) some_rows<1, 2>(a, a_stride, b, multipliers, deep, groups, c);
+      if (n == 2) some_rows<2, 1>(a, a_stride, b, multipliers, deep, groups, c);
+      if (n == 3) some_rows<3, 1>(a, a_stride, b, multipliers, deep, groups, c);
+      if (n == 4) some_rows<4, 1>(a, a_stride, b, multipliers, deep, groups, c);
+    }
+  }
+
+ private:
+  static HWY_INLINE __m256i four(const std::int8_t* p) {
+    std::int32_t values;
+    std::memcpy(&values, p, sizeof(values));
+    return _mm256_set1_epi32(values);
+  }
+  static HWY_INLINE __m256i added(__m256i sum, __m256i u, __m256i x) {
+    sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(u, x));
+    __asm__("" : "+x"(sum));  // otherwise GCC adds in a tree, and runs out of registers
+    return sum;
+  }
+  /// Eight multipliers, each in both halves of 32 bits.
+  static HWY_INLINE __m256i twice(const std::uint8_t* p) {
+    const __m256i m = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+    return _mm256_or_si256(m, _mm256_slli_epi32(m, 16));
+  }
+
+  /// kVecs vectors of a tile's two are multiplied at a time.
+  template <std::size_t kRows, std::size_t kVecs>
+  static HWY_NOINLINE void some_rows(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b,
+                                     const std::uint8_t* multipliers, std::size_t deep, const std::int32_t* groups,
+                                     std::int32_t* HWY_RESTRICT c) {
+    constexpr std::size_t tile_bytes = int8_tile_bytes / 2, ahead = 16 << 10;
+    const __m256i half = _mm256_set1_epi8(15);
+    __m256i total[kRows][4];
+    for (std::size_t r = 0; r < kRows; ++r)
+      for (std::size_t v = 0; v < 4; ++v) total[r][v] = _mm256_setzero_si256();
+    for (std::size_t l = 0; l < deep; ++l, a += int8_tile_depth, groups += 2)
+#pragma GCC unroll 2
+      for (std::size_t t = 0; t < 2; ++t, b += tile_bytes, multipliers += 32)
+#pragma GCC unroll 2
+        for (std::size_t v0 = 0; v0 < 2; v0 += kVecs) {
+          __m256i low[kRows][kVecs], high[kRows][kVecs];
+          for (std::size_t r = 0; r < kRows; ++r)
+            for (std::size_t v = 0; v < kVecs; ++v) {
+              low[r][v] = _mm256_set1_epi32(groups[r * 2 * deep]);
+              high[r][v] = _mm256_set1_epi32(groups[r * 2 * deep + 1]);
+            }
+#pragma GCC unroll 8
+          for (std::size_t p = 0; p < 8; ++p) {
+            if (v0 == 0) __builtin_prefetch(b + ahead + p * 64, 0, 2);
+#pragma GCC unroll 2
+            for (std::size_t v = 0; v < kVecs; ++v) {
+              const __m256i both = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + p * 64 + (v0 + v) * 32));
+              const __m256i lower = _mm256_and_si256(both, half);
+              const __m256i upper = _mm256_and_si256(_mm256_srli_epi16(both, 4), half);
+#pragma GCC unroll 4
+              for (std::size_t r = 0; r < kRows; ++r) {
+                low[r][v] = added(low[r][v], lower, four(a + r * a_stride + p * 4));
+                high[r][v] = added(high[r][v], upper, four(a + r * a_stride + int4_group + p * 4));
+              }
+            }
+          }
+          for (std::size_t v = 0; v < kVecs; ++v) {
+            const __m256i m0 = twice(multipliers + (v0 + v) * 8), m1 = twice(multipliers + 16 + (v0 + v) * 8);
+            for (std::size_t r = 0; r < kRows; ++r) {
+              __m256i& sum = total[r][t * 2 + v0 + v];
+              sum = _mm256_add_epi32(
+                  sum, _mm256_add_epi32(_mm256_madd_epi16(low[r][v], m0), _mm256_madd_epi16(high[r][v], m1)));
+            }
+          }
+        }
+    for (std::size_t r = 0; r < kRows; ++r)
+      for (std::size_t v = 0; v < 4; ++v)
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(c + r * 32 + v * 8), total[r][v]);
+  }
+};
+
 /// Both factors are widened to 16 bits, and pairs of products added: of four bytes, those with even numbers and those with odd
 /// ones. (Products of bytes need other signs of x for each w, from the units that multiply.) A byte of w is moved to the upper
 /// half of its word, which multiplies it by 256; 8 tiles of such products fit 32 bits: 512 * 256 * 128 * 127 < 2^31.
 struct PairedProducts : WidenedProducts {
+  using FewOfFourBits = FourBitPairs;
   /// As WidenedProducts::steps.
   static constexpr std::size_t steps(std::size_t rows, std::size_t deep) { return (rows + 3) / 4 * 2 * deep; }
   static HWY_NOINLINE void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,

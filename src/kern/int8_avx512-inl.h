@@ -24,6 +24,7 @@ namespace tril::kern::N_AVX3 {
 template <std::size_t kMost>
 struct FourBitProducts {
   static constexpr std::size_t most_rows = kMost;
+  static constexpr bool any_rows = false;
 
   /// to[2 l + g] = -8 times the sum of the row's values of group g of tile l.
   TRIL_VNNI static void begin_groups(const std::int8_t* q, std::size_t deep, std::int32_t* to) {
