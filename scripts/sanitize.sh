@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # The tests under the address, undefined-behaviour and thread sanitizers, each on the programs where it has something to find.
 # usage: sanitize.sh [--build | --all] [address] [thread]
-# Default: both. --build compiles the programs and runs nothing. --all also runs the tests that CI leaves out for their time.
+# Default: both. --build compiles the programs and runs nothing. --all also runs the tests in `repeats` below, with all
+# random rounds; those in `costly` stay left out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 only_build=
-all= rounds=20%
+all= rounds=20% limit=900
 case "${1-}" in
   --build) only_build=yes; shift ;;
-  --all) all=yes rounds=100%; shift ;;
+  --all) all=yes rounds=100% limit=7200; shift ;;
 esac
 [ $# -gt 0 ] || set -- address thread
 
@@ -23,11 +24,12 @@ chosen() { # program, tests that it runs, tests of these that it leaves out
 # Runs one part of a program's tests in one process: to start a process for each test takes a quarter of the time under a sanitizer.
 part() { # program, filter, parts, number of the part
   local log="$1.part$4.log"
-  GTEST_TOTAL_SHARDS=$3 GTEST_SHARD_INDEX=$4 timeout 900 "$1" --gtest_filter="$2" --gtest_color=no > "$log" 2>&1 && return
-  { echo "sanitize: $1 failed:"; grep -vE '^\[( RUN      |       OK )\]' "$log" | tail -n 150; } >&2
+  GTEST_TOTAL_SHARDS=$3 GTEST_SHARD_INDEX=$4 timeout "$limit" "$1" --gtest_filter="$2" --gtest_color=no > "$log" 2>&1 && return
+  { echo "sanitize: $1 failed, or took longer than $limit s:"; grep -vE '^\[( RUN      |       OK )\]' "$log" | tail -n 150; } >&2
   return 1
 }
 export -f part
+export limit
 
 # Without line numbers, which the preset has, compiling takes a seventh less. A report names the functions; for the lines, build the
 # preset by itself: cmake --preset asan && cmake --build build-asan --target test_base
@@ -52,7 +54,7 @@ run() { # preset, targets, tests that it runs, tests of these that it leaves out
 # `costly`: tests left out because they need seconds even without a sanitizer. They are those of what long texts, templates,
 # documents and schemas may cost (the fuzzers of these run with sanitizers in `make soak`), a soak that measures memory, of which a
 # sanitizer uses more, and one that only counts the weights of large models, whose memory the address sanitizer marks byte by byte.
-# Random rounds are a fifth of those without a sanitizer.
+# Unless --all is given, random rounds are a fifth of those without a sanitizer.
 costly='^(tokenizer\..*(TimeGrows|ALongRun)|(document|terms|unicode)\..*(TimeGrows|LinearTime|TimeIsLinear|NoLongerThan)|chat\..*(WhatTakesLong|WhatHasNoEnd|SearchesPay|GeneratorsAndFormatsStay)|grammar\.(SchemaWork|SchemaWords\.WhatMultiplies)|search\.Soak|model\.PublishedLlamaLike)'
 # What the address sanitizer leaves out besides: tests that take it ten seconds or more and run no code of their own. They repeat a
 # formula for many sizes or block types, train every family with the same ops, draw as many lines as the demo trains on, train on

@@ -53,7 +53,7 @@ def unpacked(folder, homepage):
         "bom-ref": f"deb-source:{source}",
         "name": source,
         "version": version,
-        "purl": f"pkg:deb/debian/{source}@{version.replace('+', '%2B')}?arch=source",
+        "purl": f"pkg:deb/{release()[0]}/{source}@{version.replace('+', '%2B')}?arch=source",
         "properties": [{"name": "source", "value": f"{source} {version}"}, {"name": "use", "value": "static"}],
         "externalReferences": [{"type": "website", "url": homepage}],
     }

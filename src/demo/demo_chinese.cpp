@@ -2,6 +2,10 @@
 //   三万零五十 -> 30050,  二〇二六年十一月二十八日 -> 2026-11-28,  下午三点半 -> 15:30
 #include <fmt/format.h>
 
+#include <array>
+#include <string>
+#include <utility>
+
 #include "demo/demo_draw.h"
 #include "demo/demo_tasks.h"
 

@@ -82,15 +82,11 @@ HWY_INLINE IntVec AddWide(IntVec sum, ByteVec w, const std::int8_t* q) {
 #else
   const auto multiply = [](ByteVec u, ByteVec by) HWY_ATTR { return V16{_mm_maddubs_epi16(u.raw, by.raw)}; };
 #endif
-  if constexpr (Style<Format>::pairs) {
-    auto sum16 = hn::Add(hn::BitCast(d16, sum), multiply(w, x));
-    __asm__(
-        ""
-        : "+v"(sum16.raw));  // otherwise GCC multiplies everything first, to add in a tree, and runs out of registers
-    return hn::BitCast(d, sum16);
-  } else {
-    return sum;  // in words
-  }
+  static_assert(Style<Format>::pairs, "other formats go through AddWords");
+  auto sum16 = hn::Add(hn::BitCast(d16, sum), multiply(w, x));
+  __asm__(""
+          : "+v"(sum16.raw));  // otherwise GCC multiplies everything first, to add in a tree, and runs out of registers
+  return hn::BitCast(d, sum16);
 #else
   const hn::Repartition<std::uint16_t, Ints> u16;
   const auto w16 = hn::BitCast(u16, w);

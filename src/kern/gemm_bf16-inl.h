@@ -145,7 +145,7 @@ HWY_INLINE void Sweep(const PackedGemm& g, const PackedRows& p, bool add, bool l
           if (whole && streams) c = sums + i * sweep_columns + (n0 - group), stride = sweep_columns;
           const bool in_place = whole && !(finishes && through_tile);
           Sums s{first ? nullptr : c, stride, in_place ? c : tile, in_place ? stride : 32};
-          if (waiting && before.at.row == at.row && before.at.col == at.col) {  // the sweep's only block
+          if (waiting && before.at.row == at.row && before.at.col == at.col) {  // the same block, one step deeper
             Finish(g, before.at, before.last, streams, tiles[1 - turn]);
             waiting = false;
           }

@@ -286,6 +286,7 @@ struct PairedProducts : WidenedProducts {
   static HWY_NOINLINE void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
                                  std::size_t rows, const std::int32_t*, std::int32_t* HWY_RESTRICT c, Ahead& ahead) {
     if (rows == 1) return one_row(a, b, deep, c, ahead);
+    static_assert(kDeepest * int8_tile_depth * 256LL * 128 * 127 < 1LL << 31);
     Widened x;
     for (std::size_t l = 0; l < deep || l == 0; l += kDeepest) {
       const std::size_t part = smaller(deep - l, kDeepest);

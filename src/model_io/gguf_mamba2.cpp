@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/as_size.h"
 #include "base/error.h"
@@ -340,7 +341,10 @@ Json without_mamba2(const Json& config) {
   if (std::any_of(types.begin(), types.end(), is_mamba_layer)) return config;
   // llama.cpp's converter makes a granite of it.
   if (config.at("num_local_experts") != 0)
-    fail_usage("layer_types", "llama.cpp has no architecture for a granitemoehybrid of attention alone with experts");
+    fail_usage("layer_types",
+               "a granitemoehybrid of attention alone with experts is not written as GGUF; llama.cpp's converter makes "
+               "a granitemoe "
+               "with a shared expert of it");
   need_of_llama_cpp(config.at("position_embedding_type") == "rope", config, "position_embedding_type");
   Json granite = config;
   granite["model_type"] = "granite";

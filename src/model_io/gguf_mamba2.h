@@ -36,7 +36,7 @@ std::vector<GgufRule> mamba2_gguf_rules(std::vector<GgufRule> rules, const nlohm
 /// The number of groups of Mamba-2's heads.
 std::int64_t mamba2_groups_of(const nlohmann::json& config);
 
-/// Multiplies the weights of falcon_h1 by the factors of its config.json, which its files have not.
+/// Multiplies the weights of falcon_h1 by the factors of its config.json: GGUF has no keys for them.
 void multiply_by_factors(const GgufRule& rule, const nlohmann::json& config, std::span<float> values);
 
 }  // namespace tril::model

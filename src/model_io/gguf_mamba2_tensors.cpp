@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/as_size.h"
 #include "base/error.h"
@@ -97,7 +99,8 @@ std::vector<GgufRule> mixers(std::vector<GgufRule> rules) {
 }
 
 void multiply(std::span<float> values, const Json& factor) {
-  for (float& v : values) v *= factor.get<float>();
+  const float by = factor.get<float>();
+  for (float& v : values) v *= by;
 }
 
 // The rows of the inputs of Mamba-2: those of z, x, B, C and dt have factors of their own.

@@ -96,7 +96,7 @@ GptqOptions gptq_options(const JsonObject& scheme) {
 struct GptqMatrix {
   const WeightView *numbers = nullptr, *zeros = nullptr, *scales = nullptr;
   std::vector<std::int32_t> group_of;  // [in]
-  std::vector<bool> in_one_group;      // whether 32 inputs after the other are
+  std::vector<bool> in_one_group;      // for each 32 inputs in turn: whether one group holds them
   std::int64_t out = 0, in = 0;
   GptqOptions options;
 

@@ -74,27 +74,28 @@ struct Size {
 
 // The largest integers of both signs, including -128 among the weights, in sums of one sign: nothing saturates.
 TEST_P(GemmInt8, TheLargestIntegersAreExact) {
-  constexpr std::size_t n = 36, depth = 128;
-  for (const std::size_t m : {1, 2, 3, 4, 5, 33})
-    for (const int weight : {-128, 127})
-      for (const float sign : {-1.0f, 1.0f}) {
-        Weight w(k, n, depth, 8, 1);
-        std::fill(w.rows.begin(), w.rows.end(), static_cast<std::uint8_t>(weight));
-        std::fill(w.scales.begin(), w.scales.end(), 1.0f);
-        k.pack_quantized({n, depth, 8, w.rows.data(), depth, nullptr, w.values.data(), nullptr, w.sums.data()});
-        Floats32 a(m * depth), c(m * n);
-        std::fill_n(a.data(), m * depth, sign * 127);
-        std::vector<std::uint8_t> scratch(quantized_gemm_scratch(m, depth, 8));
-        k.quantized_gemm({.m = m,
-                          .b = w.right(),
-                          .a = a.data(),
-                          .a_stride = depth,
-                          .c = c.data(),
-                          .c_stride = n,
-                          .scratch = scratch.data()});
-        const float expected = sign * 127 * static_cast<float>(weight) * depth;
-        for (std::size_t i = 0; i < m * n; ++i) ASSERT_EQ(c[i], expected) << m << " rows, weights of " << weight;
-      }
+  constexpr std::size_t n = 36;
+  for (const std::size_t depth : {128, 512, 640})  // 512: the most that is summed before a section ends
+    for (const std::size_t m : {1, 2, 3, 4, 5, 33})
+      for (const int weight : {-128, 127})
+        for (const float sign : {-1.0f, 1.0f}) {
+          Weight w(k, n, depth, 8, 1);
+          std::fill(w.rows.begin(), w.rows.end(), static_cast<std::uint8_t>(weight));
+          std::fill(w.scales.begin(), w.scales.end(), 1.0f);
+          k.pack_quantized({n, depth, 8, w.rows.data(), depth, nullptr, w.values.data(), nullptr, w.sums.data()});
+          Floats32 a(m * depth), c(m * n);
+          std::fill_n(a.data(), m * depth, sign * 127);
+          std::vector<std::uint8_t> scratch(quantized_gemm_scratch(m, depth, 8));
+          k.quantized_gemm({.m = m,
+                            .b = w.right(),
+                            .a = a.data(),
+                            .a_stride = depth,
+                            .c = c.data(),
+                            .c_stride = n,
+                            .scratch = scratch.data()});
+          const float expected = sign * 127 * static_cast<float>(weight) * depth;
+          for (std::size_t i = 0; i < m * n; ++i) ASSERT_EQ(c[i], expected) << m << " rows, weights of " << weight;
+        }
 }
 
 TEST_P(GemmInt8, EqualsItsTwin) {

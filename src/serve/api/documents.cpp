@@ -79,7 +79,8 @@ Documents::Ticket Documents::begin(const CallPtr& call, DocumentTask task, Lifet
   }
   service_.check_room(call, true);
   service_.usage().check(call->account(), call->most_characters, 1);  // the file's characters are not known yet
-  service_.count_texts(*call, task.bytes.size() / service_.options().most_characters);
+  const std::size_t most = service_.options().most_characters;
+  service_.count_texts(*call, (task.bytes.size() + most - 1) / most);
   Ticket ticket{.id = secret_name(), .key = secret_name(), .document = {}};
   const std::int64_t bytes = bytes_of(task.bytes.size(), task.field_bytes);
   {

@@ -56,12 +56,12 @@ void Service::add_openai_routes() {
                        const Json body = parse_object(call->request.body);
                        CompletionRequest r = read_completion_request(body, false, call->warnings);
                        const Models::Offer offer = find_model(r.model, false);
-                       const std::vector<std::string> texts = texts_of_prompts(body);
-                       check_texts(texts, "prompt");
-                       count_texts(*call, texts.size());
+                       check_texts(texts_of_prompts(body), "prompt");
                        with_model(call, offer, [this, call, r = std::move(r), body](const ModelPtr& model) mutable {
                          check_room(call, *model);
-                         complete(*this, call, model, std::move(r), prompts_of(body, *model));
+                         std::vector<Prompt> prompts = prompts_of(body, *model);
+                         count_texts(*call, prompts.size());
+                         complete(*this, call, model, std::move(r), std::move(prompts));
                        });
                      }});
   routes_.push_back({.method = "POST",

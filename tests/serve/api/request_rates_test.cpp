@@ -126,6 +126,15 @@ TEST_F(Serving, AListOfTextsCountsAsManyRequests) {
   EXPECT_EQ(ask("POST", "/translate", dog).status, 429);
 }
 
+TEST_F(Serving, PromptsOfIdsCountAsManyRequests) {
+  ServiceOptions o;
+  o.requests_per_minute = 3;
+  serve(o);
+  const Json prompts = Json::array({Json::array({2, 3}), Json::array({3, 4}), Json::array({4, 5})});
+  EXPECT_EQ(post("/v1/completions", {{"prompt", prompts}, {"max_tokens", 1}})["choices"].size(), 3u);
+  EXPECT_EQ(ask("POST", "/translate", dog).status, 429);
+}
+
 TEST_F(Serving, KeysHaveLimitsOfTheirOwn) {
   ServiceOptions o;
   o.requests_per_minute = 2;
