@@ -36,6 +36,11 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+// True if the lengths differ by so much.
+bool differ_by(size_t least, std::string_view a, std::string_view b) {
+  return std::max(a.size(), b.size()) - std::min(a.size(), b.size()) >= least;
+}
+
 // The number of edits to the first word of a name, for users who left the other words out: "beem" means "beam_size",
 // and "--beem" means "--beam-size". More than one edit is taken for a different word.
 size_t distance_to_beginning(std::string_view word, std::string_view name) {
@@ -43,7 +48,8 @@ size_t distance_to_beginning(std::string_view word, std::string_view name) {
   if (word.starts_with("--") != name.starts_with("--")) return none;
   if (word.starts_with("--")) word.remove_prefix(2), name.remove_prefix(2);
   const size_t end = name.find_first_of("-_");
-  if (end == none || end < shortest || word.size() < shortest || word.find_first_of("-_") != none) return none;
+  if (end == none || end < shortest || word.size() < shortest || differ_by(2, word, name.substr(0, end))) return none;
+  if (word.find_first_of("-_") != none) return none;
   const size_t distance = edit_distance(word, name.substr(0, end));
   return distance <= 1 ? distance : none;
 }
@@ -97,7 +103,9 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   size_t best = std::min(std::max<size_t>(2, word.size() / 3), word.size() / 2) + 1;
   std::string found;
   for (const std::string& candidate : candidates) {
-    const size_t distance = std::min(edit_distance(word, candidate), distance_to_beginning(word, candidate));
+    // The difference in length is the least distance: a long word from elsewhere is not compared letter by letter.
+    const size_t whole = differ_by(best, word, candidate) ? std::string::npos : edit_distance(word, candidate);
+    const size_t distance = std::min(whole, distance_to_beginning(word, candidate));
     if (distance < best) best = distance, found = candidate;
   }
   return found;

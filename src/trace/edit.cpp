@@ -130,11 +130,13 @@ Tensor edited_mask(Context& c, const Edit& e, const Tensor& value) {
 
 void take_mean(const Edit& e, const Layout& l, std::vector<float>& values) {
   if (l.head_first) fail_usage(e.text, "weights and scores have no mean over tokens", "use \"*.scores=uniform\"");
-  const std::vector<float> before = values;
+  std::vector<double> sums(as_size(l.heads * l.rest), 0.0);
+  const auto sum_of = [&](std::int64_t h, std::int64_t i) -> double& { return sums[as_size(h * l.rest + i)]; };
+  for (std::int64_t t = 0; t < l.tokens; ++t)
+    for (std::int64_t h = 0; h < l.heads; ++h)
+      for (std::int64_t i = 0; i < l.rest; ++i) sum_of(h, i) += static_cast<double>(values[l.at(h, t, i)]);
   for_chosen(e, l, [&](std::int64_t h, std::int64_t t, std::int64_t i) {
-    double sum = 0;
-    for (std::int64_t n = 0; n < l.tokens; ++n) sum += static_cast<double>(before[l.at(h, n, i)]);
-    values[l.at(h, t, i)] = static_cast<float>(sum / static_cast<double>(l.tokens));
+    values[l.at(h, t, i)] = static_cast<float>(sum_of(h, i) / static_cast<double>(l.tokens));
   });
 }
 
@@ -192,7 +194,10 @@ Tensor edited(Context& c, const Edit& e, const Tensor& value, std::int64_t heads
   const auto times = [&](double factor) {
     for_chosen(e, l, [&](std::int64_t h, std::int64_t t, std::int64_t i) {
       float& v = values[l.at(h, t, i)];
-      v = static_cast<float>(static_cast<double>(v) * factor);
+      const auto result = static_cast<float>(static_cast<double>(v) * factor);
+      if (!std::isfinite(result) && result != v)
+        fail_usage(e.text, fmt::format("{} times {} leaves float32", v, factor), "give a number nearer to 1");
+      v = result;
     });
   };
   switch (e.action) {

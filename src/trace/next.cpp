@@ -1,6 +1,7 @@
 #include "trace/next.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -35,8 +36,9 @@ nlohmann::ordered_json top_json(const TextReader& reader, const Outcome& o, std:
   std::vector<std::int32_t> ids(row.size());
   std::iota(ids.begin(), ids.end(), 0);
   const auto end = ids.begin() + static_cast<std::ptrdiff_t>(std::min<std::int64_t>(most, o.vocab));
+  const auto order = [](float x) { return std::isnan(x) ? -HUGE_VALF : x; };  // a sort needs an order
   std::partial_sort(ids.begin(), end, ids.end(), [&](std::int32_t a, std::int32_t b) {
-    const float x = row[as_size(a)], y = row[as_size(b)];
+    const float x = order(row[as_size(a)]), y = order(row[as_size(b)]);
     return x != y ? x > y : a < b;
   });
   ids.erase(end, ids.end());

@@ -43,6 +43,16 @@ std::span<const float> row_of(const Outcome& o, std::size_t t) {
   return std::span(o.logits).subspan(t * as_size(o.vocab), as_size(o.vocab));
 }
 
+// Not a number has no place in an order of tokens, and would be shown as one.
+void check_logits(const Outcome& o, bool is_edited) {
+  const auto bad =
+      std::find_if(o.logits.begin(), o.logits.end(), [](float x) { return std::isnan(x) || x == HUGE_VALF; });
+  if (bad == o.logits.end()) return;
+  const std::string what = fmt::format("after token {} a logit is {}", (bad - o.logits.begin()) / o.vocab, *bad);
+  if (is_edited) fail_usage("edit", what, "the values have left float32: change them by less");
+  fail("logits", what, "the weights are damaged, or the text needs values beyond float32");
+}
+
 void score_labels(Outcome& o, const std::vector<std::int32_t>& labels) {
   for (std::size_t t = 0; t < labels.size(); ++t) {
     const bool counts = labels[t] >= 0;
@@ -168,6 +178,7 @@ Outcome run_pass(const model::Model& m, const Input& input, Recorder* recorder, 
   if (recorder) recorder->show("decoder.final", hidden);
   const Tensor logits = model::logits(c, m, hidden);
   Outcome o{.vocab = m.vocab_size(), .logits = host_copy<float>(logits), .label_log_probs = {}};
+  check_logits(o, recorder && recorder->has_edits());
   score_labels(o, input.labels);
   if (recorder) recorder->show("logits", logits);
   if (gradients) {
@@ -196,6 +207,7 @@ std::vector<std::int32_t> greedy(const model::Model& m, const Input& input, std:
   Recorder::Options growing = options;
   growing.growing = true, growing.only.clear();
   while (std::ssize(made) < most && (m.max_positions() == 0 || std::ssize(so_far.tokens) <= m.max_positions())) {
+    if (options.checkpoint) options.checkpoint();
     so_far.labels.assign(so_far.tokens.size(), -1);
     Trace none;
     Recorder recorder(none, growing);

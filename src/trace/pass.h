@@ -18,6 +18,7 @@ struct Input {
   std::vector<std::int32_t> tokens;  ///< what the decoder reads; in an encoder-decoder it begins with the start token
   /// By token of the decoder: the token that should follow, or -1 where none is known or it does not count in the loss.
   std::vector<std::int32_t> labels;
+  std::int64_t prompt = 0;    ///< tokens of the decoder that are given, and not what follows; for what shows them
   std::int32_t adapter = -1;  ///< its number, of a model with several (nn/adapters.h); -1: the standard one
 };
 

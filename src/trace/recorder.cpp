@@ -55,6 +55,7 @@ bool Recorder::is_changed(const std::string& name) const {
 }
 
 bool Recorder::wants_point(const std::string& name) {
+  if (o_.checkpoint) o_.checkpoint();
   names_.insert(name);
   return is_kept(name) || is_changed(name);
 }

@@ -1,6 +1,7 @@
 // Recorder: the observer of a traced pass. It applies the edits and keeps the wanted values.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <span>
 #include <string>
@@ -21,13 +22,17 @@ class Recorder : public Observer {
     bool growing = false;           ///< the text still grows: an edit of a token that is not there yet changes nothing
     bool gradients = false;         ///< also keep "NAME.gradient", if a tape records
     bool may_miss = false;          ///< a pattern of `only` may name no point
+    std::function<void()> checkpoint = nullptr;  ///< is called at every point; it throws to end the pass
   };
   Recorder(Trace& trace, Options options);
 
   /// Keeps a value that is no module's, such as the logits, if it is wanted; no edit changes it.
   void show(const std::string& name, const Tensor& value);
   /// The edits alone, for a second pass over the same text that keeps nothing.
-  Options edits_alone() const { return {.edits = o_.edits, .donor = o_.donor, .growing = o_.growing}; }
+  Options edits_alone() const {
+    return {.edits = o_.edits, .donor = o_.donor, .growing = o_.growing, .checkpoint = o_.checkpoint};
+  }
+  bool has_edits() const { return !o_.edits.empty(); }
   /// @throws Error(usage) naming a pattern or an edit that no point of the pass has matched
   void check_all_met() const;
 

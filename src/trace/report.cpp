@@ -25,7 +25,7 @@ Trace donor_of(const model::Model& m, const TextReader& reader, const Question& 
     fail_usage(patterns[0], "there is no other text to take the value from", "give one as `patch_text`");
   }
   if (!q.donor) return donor;
-  Recorder recorder(donor, {.only = patterns, .edits = {}});
+  Recorder recorder(donor, {.only = patterns, .edits = {}, .checkpoint = q.checkpoint});
   Input input = reader.read(*q.donor);
   input.adapter = q.adapter;
   run_pass(m, input, &recorder);
@@ -71,14 +71,15 @@ Answer answer(const model::Model& m, const TextReader& reader, const Question& q
   const Input plain = a.input;
   reader.replace_tokens(a.input, edits);
   const Trace donor = donor_of(m, reader, q, edits);
-  const Recorder::Options options{.only = q.only, .edits = edits, .donor = &donor, .gradients = q.gradients};
+  const Recorder::Options options{
+      .only = q.only, .edits = edits, .donor = &donor, .gradients = q.gradients, .checkpoint = q.checkpoint};
   Recorder recorder(a.trace, options);
   a.outcome = run_pass(m, a.input, &recorder, q.gradients);
   if (edits.empty()) return a;
   a.change = change_between(run_pass(m, plain), a.outcome);
   if (q.new_tokens == 0) return a;
   const std::vector<std::int32_t> ends = reader.ends();
-  a.text_before = greedy(m, plain, q.new_tokens, ends, {.only = {}, .edits = {}});
+  a.text_before = greedy(m, plain, q.new_tokens, ends, {.only = {}, .edits = {}, .checkpoint = q.checkpoint});
   a.text_after = greedy(m, a.input, q.new_tokens, ends, options);
   return a;
 }
@@ -87,6 +88,7 @@ nlohmann::ordered_json about_json(const model::Model& m, const TextReader& reade
   nlohmann::ordered_json json{{"family", m.family()}};
   if (m.has_encoder()) json["source"] = tokens_json(reader, a.input.source, true);
   json["tokens"] = tokens_json(reader, a.input.tokens, false);
+  json["prompt_tokens"] = a.input.prompt;
   nlohmann::ordered_json next = nlohmann::ordered_json::array();
   const std::vector<std::int32_t> best = a.outcome.best();
   for (std::size_t t = 0; t < best.size(); ++t) {

@@ -2,6 +2,7 @@
 // callers give the same.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -20,7 +21,8 @@ struct Question {
   bool gradients = false;
   std::int64_t new_tokens = 0;  ///< with edits: continue the text so far with and without them; 0: not
   std::int64_t most_bytes = Trace::default_bytes;
-  std::int32_t adapter = -1;  ///< Input::adapter of all passes
+  std::int32_t adapter = -1;                   ///< Input::adapter of all passes
+  std::function<void()> checkpoint = nullptr;  ///< Recorder::Options::checkpoint of all passes
 };
 
 struct Answer {

@@ -14,7 +14,7 @@ Input of_encoder_decoder(const model::Model& m, const Tokenizer& tokenizer, cons
   Input input;
   input.source = sentence_ids(tokenizer, texts.text, Side::source, texts.source_language);
   const std::int32_t start = search::decoder_start(m, tokenizer, texts.target_language);
-  input.tokens = {start};
+  input.tokens = {start}, input.prompt = 1;
   if (texts.target.empty()) {
     input.labels = {-1};
     return input;
@@ -30,6 +30,7 @@ Input of_language_model(const model::Model& m, const Tokenizer& tokenizer, const
   input.tokens = tokenizer.frame(Side::target).prefix;
   if (texts.text.empty() && input.tokens.empty() && m.special_ids().bos >= 0) input.tokens = {m.special_ids().bos};
   tokenizer.encode(texts.text, Side::target, input.tokens);
+  input.prompt = std::ssize(input.tokens);
   const std::size_t given = texts.target.empty() ? 1 : input.tokens.size();
   tokenizer.encode(texts.target, Side::target, input.tokens);
   for (std::size_t t = 0; t < input.tokens.size(); ++t) {

@@ -62,6 +62,12 @@ TEST(Nearest, FindsSlipsOfTheFinger) {
   EXPECT_EQ(nearest("", options), "");
 }
 
+// Of a long word, a request's say, only candidates of about its length are compared letter by letter: here it would take minutes.
+TEST(Nearest, IsFastForALongWord) {
+  EXPECT_EQ(nearest(std::string(1 << 22, '*'), std::vector<std::string>(1000, "decoder.0.self.weights")), "");
+  EXPECT_EQ(nearest("--" + std::string(1 << 22, 'a'), std::vector<std::string>(1000, "--decoder-layers")), "");
+}
+
 TEST(Nearest, PrefersTheFewestEdits) {
   EXPECT_EQ(nearest("abcd", {"abxy", "abcx", "wxyz"}), "abcx");
   // A swap of neighbours is one edit, two replacements are two.

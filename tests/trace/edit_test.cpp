@@ -169,7 +169,6 @@ TEST(Edit, APatchCarriesTheOtherTextOn) {
                        "patch one token"));
 }
 
-// Edits leave nothing behind in the model, also when one of them fails halfway.
 // A patch without a token changes the tokens of the first text; those that greedy search adds have no other text's values.
 TEST(Edit, APatchOfAllTokensStaysWithTheFirstOnes) {
   const auto m = golden("gpt2");
@@ -209,6 +208,55 @@ TEST(Edit, OfASublayerChangesItsPartsOnce) {
   }
 }
 
+// A number that float32 cannot hold is refused: scores of infinity would leave a query without attention.
+TEST(Edit, AResultBeyondFloat32IsRefused) {
+  const auto m = golden("gpt2");
+  const Input input = input_of(*m);
+  const auto refused = [&](const char* edit) { return error_of([&] { traced(*m, input, {}, {edit}); }); };
+  for (const char* edit : {"*.scores=temperature 1e-40", "decoder.0.output=scale 1e300", "*.masked_scores=scale 0"})
+    EXPECT_TRUE(contains(refused(edit), edit, "leaves float32")) << refused(edit);
+}
+
+// A logit that is not a number has no place among the others: damaged weights are refused, not shown.
+TEST(Edit, APassWithoutNumbersIsRefused) {
+  const auto m = golden("gpt2");
+  bool found = false;
+  for (nn::Parameter& p : m->parameters().all()) {
+    if (!contains(p.name, "ln_f.weight")) continue;
+    found = true;
+    m->parameters().set(kern::best(), p, std::vector<float>(as_size(p.shape.count()), std::nanf("")));
+  }
+  ASSERT_TRUE(found);
+  m->parameters().refresh(kern::best());
+  EXPECT_TRUE(contains(error_of([&] { run_pass(*m, input_of(*m)); }), "logit is nan", "damaged"));
+}
+
+// What nobody waits for any more ends at the next point, in every pass.
+TEST(Edit, ATraceEndsWhereItsCheckpointThrows) {
+  const auto m = golden("gpt2");
+  const Input input = input_of(*m);
+  const Edit edit = parse_edit("*.scores=uniform");
+  int calls = 0;
+  const auto throw_at = [&](int last) {
+    calls = 0;
+    return [&calls, last] {
+      if (++calls >= last) throw Error(ErrorKind::failure, "", "nobody waits");
+    };
+  };
+  Trace none;
+  Recorder::Options options{.only = {}, .edits = {&edit, 1}, .checkpoint = throw_at(10)};
+  EXPECT_TRUE(contains(error_of([&] {
+                         Recorder recorder(none, options);
+                         run_pass(*m, input, &recorder);
+                       }),
+                       "nobody waits"));
+  EXPECT_EQ(calls, 10);
+  options.edits = {};  // greedy search without edits is watched too
+  options.checkpoint = throw_at(2);
+  EXPECT_TRUE(contains(error_of([&] { greedy(*m, input, 4, {}, options); }), "nobody waits"));
+}
+
+// Edits leave nothing behind in the model, also when one of them fails halfway.
 TEST(Edit, TheNextPassIsUntouched) {
   for (const char* name : {"gpt2", "marian"}) {
     SCOPED_TRACE(name);

@@ -1,10 +1,14 @@
 // Routes that look inside a pass:
 //   POST /trace   GET /inside (the page that shows it)
 #include <algorithm>
+#include <atomic>
+#include <functional>
+#include <memory>
 
 #include "inside/page.h"
 #include "serve/api/model_choice.h"
 #include "serve/api/page.h"
+#include "serve/api/trace_bounds.h"
 #include "trace/analyses.h"
 #include "trace/next.h"
 #include "trace/part.h"
@@ -14,21 +18,13 @@
 namespace tril::serve {
 namespace {
 
-/// Of one request: it runs in the side worker, one at a time, on one core.
-namespace trace_limits {
-constexpr std::int64_t tokens = 256;  // of the source and of what the decoder reads, together
-constexpr std::int64_t new_tokens = 32;
-constexpr std::int64_t bytes = std::int64_t{16} << 20;  // of the values
-constexpr std::int64_t logits_bytes = std::int64_t{64} << 20;
-constexpr std::int64_t patterns = 256;
-constexpr double operations = 4e12;  // about a minute
-}  // namespace trace_limits
+constexpr TraceBounds trace_bounds;
 
 struct TraceRequest {
   std::string model, text, target, source_language, target_language;
   std::vector<std::string> only, edit;
   std::optional<std::string> patch_text, patch_target;
-  std::int64_t new_tokens = 0, max_bytes = trace_limits::bytes;
+  std::int64_t new_tokens = 0, max_bytes = trace_bounds.bytes;
   trace::Analyses analyses;
   bool points = false;
   std::optional<std::int64_t> head, token;
@@ -49,20 +45,20 @@ Fields fields_of(TraceRequest& r) {
   f.add("patch-target", &r.patch_target, "text that follows it");
   f.add("new-tokens", &r.new_tokens, "with edits: continue the text by so many tokens, with and without them")
       .at_least(0)
-      .at_most(trace_limits::new_tokens);
+      .at_most(trace_bounds.new_tokens);
   f.add("lens", &r.analyses.lens, "what the end of the model makes of the stream after each layer");
   f.add("rollout", &r.analyses.rollout, "how attention carries tokens through all layers");
   f.add("attribute", &r.analyses.attributed_token,
         "what each head and each feed-forward adds to the logit of the best token after this token")
       .at_least(0)
-      .at_most(trace_limits::tokens);
+      .at_most(trace_bounds.tokens);
   f.add("head-scores", &r.analyses.repeated_tokens,
         "scores of each head for looking back, induction and copying, on so many random tokens that are repeated")
       .at_least(0)
-      .at_most(trace_limits::tokens / 2);
+      .at_most(trace_bounds.tokens / 2);
   f.add("max-bytes", &r.max_bytes, "refuse to keep more bytes of values than this")
       .at_least(1)
-      .at_most(trace_limits::bytes);
+      .at_most(trace_bounds.bytes);
   f.add("points", &r.points, "list the names and shapes of all points of the pass");
   f.add("head", &r.head, "of the values, this head alone; heads count from 0").at_least(0).at_most(1 << 20);
   f.add("token", &r.token, "of the values and the best tokens, this token alone").at_least(0).at_most(1 << 20);
@@ -74,51 +70,6 @@ Fields fields_of(TraceRequest& r) {
   return f;
 }
 
-// A product of a matrix with the stream is 2 operations for each weight and token. Experts that a token leaves out are counted too.
-double operations_of(const model::Model& m, std::int64_t tokens) {
-  double weights = 0;
-  for (const nn::Parameter& p : m.parameters().all()) weights += static_cast<double>(p.shape.count());
-  return 2 * weights * static_cast<double>(tokens);
-}
-
-std::int64_t heads_of(const trace::Trace& points) {
-  std::int64_t heads = 0;
-  for (const trace::Value& v : points.values())
-    if (v.name.starts_with("decoder.") && v.name.ends_with(".heads") && v.shape.size() == 3) heads += v.shape[1];
-  return heads;
-}
-
-// Refuses what would take a worker's memory or its time, before the first pass.
-void check_size(const model::Model& m, const trace::Input& input, const TraceRequest& r) {
-  const std::int64_t tokens = std::ssize(input.tokens) + std::ssize(input.source);
-  if (tokens > trace_limits::tokens)
-    throw field_error(
-        "text", fmt::format("has {} tokens with what follows it, but {} may be traced", tokens, trace_limits::tokens));
-  const std::int64_t logits = std::ssize(input.tokens) * m.vocab_size() * std::int64_t{sizeof(float)};
-  if (logits > trace_limits::logits_bytes)
-    throw field_error("text", fmt::format("its logits take {} bytes, but {} are allowed; give a shorter text", logits,
-                                          trace_limits::logits_bytes));
-  // Passes over the text: with the recorder, for the points, without edits, and over the other text; greedy search makes two of
-  // each length. The end of the model is a part of a pass.
-  double passes = 4;
-  if (r.new_tokens > 0) passes += 2.0 * static_cast<double>(r.new_tokens);
-  if (r.analyses.lens) passes += 8;
-  if (r.analyses.rollout) passes += 2;
-  double work = passes * operations_of(m, tokens + r.new_tokens);
-  if (r.analyses.attributed_token || r.analyses.repeated_tokens > 0) {  // a pass without each head
-    const auto heads = work <= trace_limits::operations ? static_cast<double>(heads_of(trace::points_of(m, input))) : 1;
-    if (r.analyses.attributed_token) work += (heads + 4) * operations_of(m, tokens);
-    if (r.analyses.repeated_tokens > 0)
-      work += 3 * (heads + 1) * operations_of(m, 2 * r.analyses.repeated_tokens + std::ssize(input.source));
-  }
-  if (work > trace_limits::operations)
-    throw HttpError(
-        413, fmt::format("this takes about {:.1e} operations, but {:.1e} are allowed in a request: give a shorter "
-                         "text, fewer new tokens, or fewer analyses",
-                         work, trace_limits::operations))
-        .of_field("text");
-}
-
 void put_top(Json& next, const trace::TextReader& reader, const trace::Outcome& outcome, const TraceRequest& r) {
   const std::int64_t tokens = std::ssize(next);
   if (r.token && *r.token >= tokens)
@@ -128,9 +79,15 @@ void put_top(Json& next, const trace::TextReader& reader, const trace::Outcome& 
 }
 
 Json values_of_parts(const trace::Trace& all, const TraceRequest& r) {
-  trace::Trace parts(trace_limits::bytes);
+  trace::Trace parts(trace_bounds.bytes);
   for (const trace::Value& v : all.values()) parts.add(part_of(v, {.head = r.head, .token = r.token}));
-  if (r.encoding == "numbers") return values_json(parts);
+  if (r.encoding == "numbers") {
+    if (parts.bytes() > trace_bounds.number_bytes)
+      throw field_error("encoding", fmt::format("as numbers, values of {} bytes are too long: {} are allowed; ask for "
+                                                "\"base64\", or for fewer points",
+                                                parts.bytes(), trace_bounds.number_bytes));
+    return values_json(parts);
+  }
   Json values = Json::object();
   for (const trace::Value& v : parts.values()) values[v.name] = bytes_json(v);
   return values;
@@ -158,11 +115,13 @@ Json traced(const ServedModel& m, const TraceRequest& r, const trace::Question& 
   const trace::TextReader reader(m.model(), m.loaded().tokenizer);
   trace::Input input = reader.read(question.texts);
   input.adapter = question.adapter;
-  check_size(m.model(), input, r);
-  if (question.donor) check_size(m.model(), reader.read(*question.donor), r);
+  const TraceWork work{.edits = r.edit, .new_tokens = r.new_tokens, .analyses = r.analyses};
+  check_trace(trace_bounds, m.model(), input, work, "text");
+  if (question.donor) check_trace(trace_bounds, m.model(), reader.read(*question.donor), work, "patch_text");
   const trace::Answer a = answer(m.model(), reader, question);
   Json reply{{"model", m.name()}};
   reply.update(about_json(m.model(), reader, a));
+  question.checkpoint();
   if (r.points) reply["points"] = points_json(trace::points_of(m.model(), input));
   if (r.top > 0) put_top(reply["next"], reader, a.outcome, r);
   reply.update(analyses_json(m.model(), reader, input, r.analyses));
@@ -170,12 +129,29 @@ Json traced(const ServedModel& m, const TraceRequest& r, const trace::Question& 
   return reply;
 }
 
+void check_list(const std::vector<std::string>& list, const std::string& field, std::size_t most) {
+  if (list.size() > most) throw field_error(field, fmt::format("more than {} of them", most));
+  for (const std::string& entry : list)
+    if (entry.size() > trace_bounds.entry_bytes)
+      throw field_error(
+          field, fmt::format("one of them has {} bytes, but {} are allowed", entry.size(), trace_bounds.entry_bytes));
+}
+
 void check_request(const TraceRequest& r) {
   if (r.patch_target && !r.patch_text) throw field_error("patch_target", "there is no patch_text that it could follow");
   if (r.analyses.any() && !r.edit.empty()) throw field_error("edit", "analyses are of a plain pass");
-  if (std::ssize(r.only) > trace_limits::patterns || std::ssize(r.edit) > trace_limits::patterns)
-    throw field_error(std::ssize(r.only) > trace_limits::patterns ? "only" : "edit",
-                      fmt::format("more than {} of them", trace_limits::patterns));
+  check_list(r.only, "only", trace_bounds.patterns);
+  check_list(r.edit, "edit", trace_bounds.edits);
+}
+
+// Ends a trace that nobody waits for any more, or that takes too long.
+std::function<void()> checkpoint_of(const CallPtr& call) {
+  const auto gone = std::make_shared<std::atomic<bool>>(false);
+  call->out->on_gone([gone] { *gone = true; });
+  return [gone, deadline = call->deadline] {
+    if (*gone) throw HttpError(503, "the client is gone", "server_error");
+    if (deadline <= Clock::now()) throw HttpError(503, "the trace took too long", "server_error");
+  };
 }
 
 }  // namespace
@@ -192,12 +168,17 @@ void Service::add_trace_routes() {
        .handle = [this](const CallPtr& call) {
          auto r = read_request<TraceRequest>(parse_object(call->request.body), call->warnings);
          check_request(r);
-         check_texts({r.text, r.target, r.patch_text.value_or(""), r.patch_target.value_or("")}, "text");
+         check_texts({r.text}, "text");
+         check_texts({r.target}, "target");
+         check_texts({r.patch_text.value_or("")}, "patch_text");
+         check_texts({r.patch_target.value_or("")}, "patch_target");
          with_model(call, r.model, std::nullopt, [this, call, r](const ModelPtr& m) {
            if (m->adapter() >= 0 && r.analyses.repeated_tokens > 0)
              throw field_error("head_scores", "are not computed with an adapter; ask for the model without it");
            aside(call, [call, m, r, question = question_of(m, r)](search::WorkerPool&) {
-             call->send(traced(*m, r, question));
+             trace::Question q = question;
+             q.checkpoint = checkpoint_of(call);
+             call->send(traced(*m, r, q));
            });
          });
        }});

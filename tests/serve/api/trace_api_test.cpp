@@ -1,5 +1,7 @@
 // POST /trace: what `tril trace` says, within bounds, and without a trace of itself in later requests.
 #include "format/base64.h"
+#include "serve/api/trace_bounds.h"
+#include "serve/http/http_error.h"
 #include "support/contains.h"
 #include "support/serving.h"
 #include "trace/report.h"
@@ -91,6 +93,53 @@ TEST_F(Serving, BoundsWhatIsTraced) {
   refused({{"encoding", "hex"}}, 400, "encoding");
   refused({{"source_language", "de"}}, 400, "source_language");
   refused({{"only", std::vector<std::string>(300, "logits")}}, 400, "only");
+  refused({{"edit", std::vector<std::string>(33, "*.out=zero")}}, 400, "edit");
+  // A long pattern is neither compared with every name nor sent back.
+  const std::string stars(1 << 20, '*');
+  EXPECT_LT(refused({{"only", {stars}}}, 400, "only").size(), 300u);
+  EXPECT_LT(refused({{"edit", {"encoder.tokens@0=" + stars}}}, 400, "edit").size(), 300u);
+  // Errors of the other text name it.
+  EXPECT_TRUE(contains(
+      refused({{"edit", {"decoder.0.output@0=patch"}}, {"patch_text", std::string(400, 'b')}}, 400, "patch_text"),
+      "tokens"));
+  // As numbers, values become long text.
+  const Json all{{"model", "plays"}, {"text", std::string(198, 'a')}, {"only", {"*"}}};
+  EXPECT_TRUE(contains(refused(all, 400, "encoding"), "base64"));
+  Json packed = all;
+  packed["encoding"] = "base64";
+  EXPECT_TRUE(post("/trace", packed).contains("values"));
+}
+
+// Each bound in turn, made small: what a pass needs is known before it runs.
+TEST(TraceBounds, CountRowsOfLogitsAndTheWorkOfEdits) {
+  const Loaded plays = small_writer("abcdefgh");
+  const trace::TextReader reader(*plays.model, plays.tokenizer);
+  const trace::Input input = reader.read({"abcdefgh", ""});
+  const std::int64_t T = std::ssize(input.tokens), row = plays.model->vocab_size() * std::int64_t{sizeof(float)};
+  const auto field_of_error = [&](const TraceBounds& bounds, const TraceWork& work) -> std::string {
+    try {
+      check_trace(bounds, *plays.model, input, work, "text");
+    } catch (const HttpError& error) {
+      return error.parameter();
+    }
+    return "";
+  };
+  TraceBounds just_the_text;
+  just_the_text.logits_bytes = T * row;
+  EXPECT_EQ(field_of_error(just_the_text, {}), "");
+  EXPECT_EQ(field_of_error(just_the_text, {.edits = {}, .analyses = {.lens = true}}), "lens");
+  EXPECT_EQ(field_of_error(just_the_text, {.edits = {}, .analyses = {.repeated_tokens = T}}), "head_scores");
+  EXPECT_EQ(field_of_error(just_the_text, {.edits = {}, .analyses = {.attributed_token = 0}}), "attribute");
+  just_the_text.logits_bytes -= row;
+  EXPECT_EQ(field_of_error(just_the_text, {}), "text");
+  // Edits are work: of the values that they change, in each pass.
+  TraceBounds little;
+  const TraceWork one{.edits = {"*.feed_forward.inner=mean"}, .analyses = {}};
+  for (little.operations = 1; field_of_error(little, one) == "text"; little.operations *= 1.1) {
+  }
+  EXPECT_EQ(field_of_error(little, one), "");
+  EXPECT_EQ(field_of_error(little, {.edits = std::vector<std::string>(10, one.edits[0]), .analyses = {}}), "text");
+  EXPECT_EQ(field_of_error(little, {.edits = one.edits, .new_tokens = 20, .analyses = {}}), "text");
 }
 
 // Keys are asked for, as for every route that computes; the page itself holds nothing.
