@@ -40,28 +40,43 @@ function drawSwitches() {
   $('switches').onsubmit = e => { e.preventDefault(); apply(list); };
 }
 let applying = 0;
+const switchOf = s => {
+  const label = document.querySelector(`[data-switch="${s.key}"]`);
+  return { box: label.querySelector('[type=checkbox]'), fields: [...label.querySelectorAll('[data-field]')] };
+};
+// The pass with the switches that are on. What the page shows, and the switches, stay those of the last pass that came.
 async function apply(list) {
-  const turn = ++applying, edits = [];
+  const turn = ++applying, edits = [], on = new Map();
   let patch;
   for (const s of list) {
-    const label = document.querySelector(`[data-switch="${s.key}"]`);
-    if (!label.querySelector('[type=checkbox]').checked) continue;
-    const values = [...label.querySelectorAll('[data-field]')].map(f => f.value);
+    const { box, fields } = switchOf(s);
+    if (!box.checked) continue;
+    const values = fields.map(f => f.value);
+    on.set(s.key, values);
     edits.push(...s.edits(...values));
     if (s.other && s.other(...values)) patch = s.other(...values);
   }
-  now.edits = edits;
-  now.question.patch_text = patch;
-  now.question.patch_target = patch && now.about.source ? now.question.target : undefined;
+  const question = { ...now.question, patch_text: patch, patch_target: patch && now.about.source ? now.question.target : undefined };
   try {
-    const reply = await trace({ edit: edits, new_tokens: edits.length ? NEW_TOKENS : undefined });
+    const { change, ...about } = await ask('/trace', { ...question, edit: edits, new_tokens: edits.length ? NEW_TOKENS : undefined });
     if (turn !== applying) return;
-    now.about.next = reply.next;
-    if (edits.length) showChange(reply.change); else $('effect').replaceChildren(element('p', { class: 'mute' }, t('nothing_on')));
+    now.question = question, now.edits = edits, now.on = on;
+    now.about = { ...now.about, ...about };  // with its tokens, of which one may be another
+    if (edits.length) showChange(change); else $('effect').replaceChildren(element('p', { class: 'mute' }, t('nothing_on')));
     trouble(null);
+    drawTokens();
+    nameTokens();
     showValue(view.point);
     drawDistribution();
-  } catch (error) { if (turn === applying) { now.edits = []; trouble(error); } }
+  } catch (error) {
+    if (turn !== applying) return;
+    for (const s of list) {
+      const { box, fields } = switchOf(s), values = now.on.get(s.key);
+      box.checked = Boolean(values);
+      if (values) fields.forEach((f, i) => { f.value = values[i]; });
+    }
+    trouble(error);
+  }
 }
 function showChange(change) {
   const facts = [], tokens = piecesOf('decoder');

@@ -1,7 +1,9 @@
 // Where the numbers come from: this file's own data, or POST /trace of the server. A tensor is fetched once, when it is first shown, and
 // of it only the head or the token that is shown.
 const FILE = JSON.parse($('data').textContent.trim() || 'null');
-const now = { question: null, about: null, edits: [], kept: new Map(), bytes: 0 };
+const now = { question: null, about: null, edits: [], on: new Map(), kept: new Map(), bytes: 0 };
+// What a value depends on, beside its name.
+const passOf = () => [now.edits, now.question && now.question.patch_text];
 
 async function ask(path, body) {
   const headers = { 'Content-Type': 'application/json' };
@@ -39,7 +41,7 @@ function partOf(value, name, { head, token }) {
 // Values that are asked for at the same time come by one request, and so from one pass.
 const wanted = new Map();
 function fetched(name, part) {
-  const key = JSON.stringify([part, now.edits]);
+  const key = JSON.stringify([part, passOf()]);
   if (!wanted.has(key)) {
     const batch = { names: [], reply: null };
     batch.reply = Promise.resolve().then(() => {
@@ -54,7 +56,7 @@ function fetched(name, part) {
 }
 // { shape, data } of a point, or null if this file has left it out.
 async function tensor(name, part = {}) {
-  const key = JSON.stringify([name, part, now.edits]);
+  const key = JSON.stringify([name, part, passOf()]);
   if (!now.kept.has(key)) {
     const found = FILE
       ? Promise.resolve().then(() => {

@@ -16,6 +16,7 @@ function translate(root) {
 const trouble = error => { $('trouble').hidden = !error; $('trouble').textContent = error ? error.message : ''; };
 // A number in at most five digits; a minus sign is a minus sign.
 function digits(x) {
+  if (x === null || x === undefined || Number.isNaN(x)) return '?';  // JSON has no infinity
   if (x === -Infinity) return '−∞';
   if (Number.isInteger(x) && Math.abs(x) < 1e6) return String(x).replace('-', '−');
   const size = Math.abs(x);

@@ -15,8 +15,8 @@ const dot = (a, i, b, j, d) => {
   for (let n = 0; n < d; ++n) sum += a[i * d + n] * b[j * d + n];
   return sum;
 };
-// The factor between q · k and the scores: 1/√d, or what the scores say where a family has another. What is left of a score beside it is
-// a bias by distance or a soft cap.
+// The factor between q · k and the scores: 1/√d, or what the scores say where a family has another. Not exact: no factor alone gives the
+// scores, because the family adds a bias by distance, or has a soft cap.
 function scaleOf(q, k, scores, d) {
   const T = scores.shape[2];
   const worst = s => {
@@ -35,17 +35,19 @@ function scaleOf(q, k, scores, d) {
 }
 // q, k, scores, mask, masked scores and weights of the shown head of an attention; null where this file lacks one.
 async function attentionOf(part) {
-  const head = view.head, other = keyHead(part, head), of = { head };
-  const [q, k, v, scores, masked, weights, allowed] = await Promise.all([tensor(`${part}.q`, of), tensor(`${part}.k`, { head: other }), tensor(`${part}.v`, { head: other }),
-    tensor(`${part}.scores`, of), tensor(`${part}.masked_scores`, of), tensor(`${part}.weights`, of), tensor(`${part}.mask`, of)]);  // a mask of all heads comes whole
+  const head = view.head, other = keyHead(part, head);
+  const at = (last, which) => shapeOf(`${part}.${last}`) ? tensor(`${part}.${last}`, { head: which }) : null;
+  const [q, k, v, scores, masked, weights, allowed] = await Promise.all([at('q', head), at('k', other), at('v', other),
+    at('scores', head), at('masked_scores', head), at('weights', head), at('mask', head)]);  // a mask of all heads comes whole
   return { q, k, v, scores, masked, weights, allowed, d: q ? q.shape[2] : 0 };
 }
+const isAllowed = (a, i) => !a.allowed || a.allowed.data[i] !== 0;
 // The largest difference between the shown weights and softmax(scale q kᵀ + mask), computed from the shown q and k.
 async function recomputed(part) {
   const a = await attentionOf(part), { scale, exact } = scaleOf(a.q, a.k, a.scores, a.d), T = a.scores.shape[2];
   let most = 0;
   for (let i = 0; i < a.scores.shape[1]; ++i) {
-    const row = Array.from({ length: T }, (_, j) => a.allowed.data[i * T + j] ? scale * dot(a.q.data, i, a.k.data, j, a.d) : -Infinity);
+    const row = Array.from({ length: T }, (_, j) => isAllowed(a, i * T + j) ? scale * dot(a.q.data, i, a.k.data, j, a.d) : -Infinity);
     softmax(row).forEach((w, j) => { most = Math.max(most, Math.abs(w - a.weights.data[i * T + j])); });
   }
   return { difference: most, scale, exact };
@@ -98,8 +100,9 @@ function termsOf(p) {
 }
 async function howOfAttention(p, m, [i, j]) {
   const a = await attentionOf(p.part);
-  if (!a.q || !a.k || !a.scores || !a.weights) return { how: t('too_large') };
-  const { scale } = scaleOf(a.q, a.k, a.scores, a.d), T = a.scores.shape[2], keys = piecesOf(p.crossing ? 'encoder' : p.side);
+  const needed = { scores: [a.q, a.k], weights: [a.weights], masked_scores: [], heads: [a.weights, a.v] }[p.key];
+  if (!a.scores || needed.some(value => !value)) return { how: t('too_large') };
+  const T = a.scores.shape[2], keys = piecesOf(p.crossing ? 'encoder' : p.side);
   if (p.key === 'heads') {
     const d = a.v.shape[2], rows = keys.map((key, n) => [key, digits(a.weights.data[i * T + n]), digits(a.v.data[n * d + j]), digits(a.weights.data[i * T + n] * a.v.data[n * d + j])]);
     let sum = 0;
@@ -107,14 +110,19 @@ async function howOfAttention(p, m, [i, j]) {
     return { how: `${t('h_mix', T)} = ${digits(sum)}`, table: tableOf([t('h_key'), 'w', 'v', 'w v'], rows, [[t('sum'), '', '', digits(sum)]]) };
   }
   if (p.key === 'weights') {
-    const row = Array.from({ length: T }, (_, n) => a.allowed.data[i * T + n] ? a.scores.data[i * T + n] : -Infinity), most = Math.max(...row), e = row.map(s => Math.exp(s - most));
-    const sum = e.reduce((s, one) => s + one, 0);
-    return { how: row[j] === -Infinity ? t('h_minus') : t('h_weight', `${digits(row[j])} − ${digits(most)}`, digits(sum)) + ` = ${digits(e[j] / sum)}`,
-      table: tableOf([t('h_key'), t('h_score_name'), t('h_exp'), 'w'], keys.map((key, n) => [key, digits(row[n]), digits(e[n]), digits(e[n] / sum)]), [[t('sum'), '', digits(sum), '1']]) };
+    const row = Array.from({ length: T }, (_, n) => isAllowed(a, i * T + n) ? a.scores.data[i * T + n] : -Infinity), most = Math.max(...row);
+    const e = row.map(s => most === -Infinity ? 0 : Math.exp(s - most)), w = a.weights.data.subarray(i * T, (i + 1) * T);
+    const shown = w.reduce((s, one) => s + one, 0), sum = e.reduce((s, one) => s + one, 0);
+    const sinks = shown > 0 && shown < 1 - 1e-5, all = sinks ? sum / shown : sum;  // a sink takes a part, and gives nothing
+    const rows = keys.map((key, n) => [key, digits(row[n]), digits(e[n]), digits(w[n])]);
+    if (sinks) rows.push([t('h_sink'), '', digits(all - sum), digits(1 - shown)]);
+    return { how: row[j] === -Infinity ? t('h_minus') : t('h_weight', `${digits(row[j])} − ${digits(most)}`, digits(all)) + ` = ${digits(e[j] / all)}`,
+      table: tableOf([t('h_key'), t('h_score_name'), t('h_exp'), 'w'], rows, [[t('sum'), '', digits(all), digits(sinks ? 1 : shown)]]) };
   }
-  if (p.key === 'masked_scores') return { how: a.allowed.data[i * T + j] ? t('h_same') : t('h_minus') };
-  const product = dot(a.q.data, i, a.k.data, j, a.d), rest = a.scores.data[i * T + j] - scale * product;
+  if (p.key === 'masked_scores') return { how: isAllowed(a, i * T + j) ? t('h_same') : t('h_minus') };
+  const { scale, exact } = scaleOf(a.q, a.k, a.scores, a.d), product = dot(a.q.data, i, a.k.data, j, a.d), score = a.scores.data[i * T + j];
   const rows = Array.from({ length: a.d }, (_, n) => [n, digits(a.q.data[i * a.d + n]), digits(a.k.data[j * a.d + n]), digits(a.q.data[i * a.d + n] * a.k.data[j * a.d + n])]);
-  return { how: t('h_score', digits(scale), digits(product)) + ` = ${digits(scale * product)}` + (Math.abs(rest) > 1e-4 * (1 + Math.abs(product)) ? t('h_score_more', digits(rest)) : ''),
-    table: tableOf([t('h_dimension'), `q “${m.rows[i]}”`, `k “${m.columns[j]}”`, t('h_product')], rows, [[t('sum'), '', '', digits(product)], [t('h_scale'), '', digits(scale), digits(scale * product)]]) };
+  const last = exact ? [t('h_scale'), '', digits(scale), digits(scale * product)] : [t('h_score_name'), '', '', digits(score)];
+  return { how: exact ? t('h_score', digits(scale), digits(product)) + ` = ${digits(scale * product)}` : t('h_score_other', digits(product), digits(score)),
+    table: tableOf([t('h_dimension'), `q “${m.rows[i]}”`, `k “${m.columns[j]}”`, t('h_product')], rows, [[t('sum'), '', '', digits(product)], last]) };
 }

@@ -9,7 +9,7 @@ function color(x, most) {
 function matrixOf(m) {
   const R = m.rows.length, C = m.columns.length;
   let most = 1e-30;
-  for (const x of m.data) if (Number.isFinite(x)) most = Math.max(most, Math.abs(x));
+  m.data.forEach((x, i) => { if (Number.isFinite(x) && !(m.masked && m.masked(i))) most = Math.max(most, Math.abs(x)); });
   const frame = element('div', { class: 'matrix', tabindex: 0, role: 'group', 'aria-label': `${m.name}: ${R} × ${C}` });
   let at = [0, 0], select;
   const choose = (i, j, clicked) => { at = [i, j]; select(i, j); m.choose(i, j, clicked); };
@@ -53,9 +53,12 @@ function tableIn(frame, m, most, choose) {
 function pictureIn(frame, m, most, choose) {
   const R = m.rows.length, C = m.columns.length, canvas = element('canvas', { width: C, height: R, 'data-cells': R * C });
   const style = getComputedStyle(document.documentElement), rgb = v => style.getPropertyValue(v).split(',').map(Number);
-  const plus = rgb('--plus'), minus = rgb('--minus'), context = canvas.getContext('2d'), image = context.createImageData(C, R);
+  const plus = rgb('--plus'), minus = rgb('--minus'), line = style.getPropertyValue('--line').trim().slice(1).match(/../g).map(x => parseInt(x, 16)), context = canvas.getContext('2d'), image = context.createImageData(C, R);
   for (let i = 0; i < m.data.length; ++i) {
-    if (m.masked && m.masked(i)) continue;
+    if (m.masked && m.masked(i)) {  // every second pixel, as the hatch of a table; a weight of 0 has none
+      if ((Math.floor(i / C) + i % C) % 2) image.data.set([...line, 255], 4 * i);
+      continue;
+    }
     const [r, g, b] = m.data[i] < 0 ? minus : plus;
     image.data.set([r, g, b, Math.round(200 * Math.sqrt(Math.min(1, Math.abs(m.data[i]) / most)))], 4 * i);
   }

@@ -44,8 +44,12 @@ async function namesOf(ids, token) {
   return ids.map(id => known.get(id) || `#${id}`);
 }
 function topOf(token) {
-  const key = JSON.stringify(['top', token, now.edits]);
-  if (!now.kept.has(key)) now.kept.set(key, trace({ edit: now.edits, token, top: 100 }));
+  const key = JSON.stringify(['top', token, passOf()]);
+  if (!now.kept.has(key)) {
+    const reply = trace({ edit: now.edits, token, top: 100 });
+    now.kept.set(key, reply);
+    reply.catch(() => now.kept.delete(key));
+  }
   return now.kept.get(key);
 }
 function drawControls() {
@@ -58,29 +62,40 @@ function drawControls() {
   });
   $('draw-controls').replaceChildren(element('label', {}, t('after_token'), ' ', select), ...ranges);
 }
+// After another token: the choices name the tokens of the pass.
+function nameTokens() {
+  const tokens = piecesOf('decoder');
+  for (const option of $('draw-token').options) option.textContent = `${option.value} ${tokens[option.value]}`;
+}
+let drawing = 0, staging = 0;
 async function drawDistribution() {
+  const turn = ++drawing;
+  draw.logits = null;
   try {
     const value = await tensor('logits', { token: draw.token });
+    if (turn !== drawing) return;
     if (!value) { $('draw').textContent = t('too_large'); return; }
     draw.logits = value.data;
     await drawStages();
-  } catch (error) { trouble(error); }
+  } catch (error) { if (turn === drawing) trouble(error); }
 }
 async function drawStages() {
-  if (!draw.logits) return;
+  const logits = draw.logits, token = draw.token, turn = ++staging;
+  if (!logits) return;
   const o = Object.fromEntries(CONTROLS.map(([key]) => [key, +$(`draw-${key}`).value]));
-  const before = now.about.tokens.ids.slice(0, draw.token + 1), generated = now.about.source ? before.slice(1) : [];
-  const s = stagesOf(draw.logits, before, generated, o), place = new Map(s.kept.map((id, i) => [id, i]));
-  const shown = [...new Set([...largest(draw.logits, 14), ...s.kept.slice(0, 14), s.drawn])].sort((a, b) => s.probs[b] - s.probs[a]);
-  const names = await namesOf(shown, draw.token), plainProbs = softmax(draw.logits);
+  const before = now.about.tokens.ids.slice(0, token + 1), generated = before.slice(now.about.prompt_tokens);
+  const s = stagesOf(logits, before, generated, o), place = new Map(s.kept.map((id, i) => [id, i]));
+  const shown = [...new Set([...largest(logits, 14), ...s.kept.slice(0, 14), s.drawn])].sort((a, b) => s.probs[b] - s.probs[a]);
+  const names = await namesOf(shown, token), plainProbs = softmax(logits);
+  if (turn !== staging || logits !== draw.logits) return;  // another token or setting was chosen meanwhile
   const heads = ['token', 'logit', 'penalised', 'scaled', 'kept'].map(k => element('th', { scope: 'col' }, t(k)));
   const most = s.cut.reduce((a, b) => Math.max(a, b), 0);
   const rows = shown.map((id, i) => {
     const p = place.has(id) ? s.cut[place.get(id)] : 0, bar = element('span', { class: 'bar' });
     bar.style.width = `${(5 * p / most).toFixed(3)}rem`;
-    return element('tr', { class: id === s.drawn ? 'drawn' : place.has(id) ? null : 'cut', 'data-id': id }, element('td', {}, names[i]), element('td', {}, short(draw.logits[id])), element('td', {}, short(s.penalised[id])),
+    return element('tr', { class: id === s.drawn ? 'drawn' : place.has(id) ? null : 'cut', 'data-id': id }, element('td', {}, names[i]), element('td', {}, short(logits[id])), element('td', {}, short(s.penalised[id])),
       element('td', {}, percent(s.probs[id])), element('td', {}, place.has(id) ? percent(p) : '0', bar));
   });
-  const words = o.temperature === 0 ? t('greedy') : t('drawn', names[shown.indexOf(s.drawn)], s.kept.length, draw.logits.length, percent(s.kept.reduce((sum, id) => sum + plainProbs[id], 0)));
+  const words = o.temperature === 0 ? t('greedy') : t('drawn', names[shown.indexOf(s.drawn)], s.kept.length, logits.length, percent(s.kept.reduce((sum, id) => sum + plainProbs[id], 0)));
   $('draw').replaceChildren(element('p', { id: 'drawn', 'data-id': s.drawn }, words), element('div', { class: 'stages' }, element('table', {}, element('thead', {}, element('tr', {}, ...heads)), element('tbody', {}, ...rows))));
 }

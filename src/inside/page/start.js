@@ -20,8 +20,9 @@ function drawTokens() {
   $('facts').textContent = facts.join(' · ');
 }
 // Shows a pass: { family, tokens, points, next … }.
-async function show(about, state) {
-  now.about = about, now.edits = [], now.kept.clear();
+async function show(about, state, question = null) {
+  ++applying;  // the switches are those of this pass: an answer to others comes too late
+  now.question = question, now.about = about, now.edits = [], now.on = new Map(), now.kept.clear();
   view.point = null, view.head = +state.head || 0;
   drawTokens();
   drawStrip();
@@ -35,27 +36,32 @@ async function show(about, state) {
   await drawDistribution();
   document.body.dataset.ready = 'true';
 }
+let runs = 0;
 async function run(state = {}) {
+  const turn = ++runs;
   delete document.body.dataset.ready;
   const question = { model: $('model').value, text: $('text').value };
   if ($('target').value) question.target = $('target').value;
-  now.question = question, now.edits = [], now.kept.clear();
   $('run').disabled = true;
   try {
-    const about = await trace({ points: true });
+    const about = await ask('/trace', { ...question, points: true });
+    if (turn !== runs) return;
     trouble(null);
-    await show(about, state);
-  } catch (error) { trouble(error); } finally { $('run').disabled = false; }
+    await show(about, state, question);
+  } catch (error) { if (turn === runs) trouble(error); } finally { if (turn === runs) $('run').disabled = false; }
 }
 // The model's own text: the translation, or a continuation, so that there is something to look at.
 async function complete() {
+  const turn = runs;
   try {
     const model = $('model').value, text = $('text').value;
     const translates = now.models.find(m => m.id === model).translates;
-    $('target').value = translates ? (await ask('/translate', { model, q: text })).translatedText
+    const target = translates ? (await ask('/translate', { model, q: text })).translatedText
       : (await ask('/v1/completions', { model, prompt: text, max_tokens: NEW_TOKENS, temperature: 0 })).choices[0].text;
+    if (turn !== runs) return;  // another pass was asked for meanwhile
+    $('target').value = target;
     await run();
-  } catch (error) { trouble(error); }
+  } catch (error) { if (turn === runs) trouble(error); }
 }
 async function start() {
   translate(document);

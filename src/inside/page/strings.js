@@ -4,7 +4,7 @@ const STRINGS = {
     name: 'English', title: 'Look inside', languages: 'Language', model: 'Model', text: 'Text', target: 'What follows (may be empty)',
     run: 'Show the pass', complete: 'Let the model write', key: 'Key', tokens: 'Tokens', decoder: 'decoder', encoder: 'encoder', family: 'family', loss: 'loss', parts_of: '{0} tokens',
     whole: 'The whole model', whole_hint: 'Text goes in on the left, the next token comes out on the right. Choose a layer to see its operations.',
-    steps: 'Operations', steps_hint: 'In the order of computation. Choose one to see its numbers; the arrow keys go from one to the next.',
+    steps: 'Operations', steps_hint: 'In the order of computation. Choose one to see its numbers; the arrow keys go from one to the next. Formulas are in their usual form; families differ in norms, biases and gates.',
     begin: 'in', end: 'out', col_encoder: 'Encoder', col_decoder: 'Decoder', col_cross: 'Cross-attention', head: 'Head', token: 'Token', head_n: 'head {0}', shape: 'shape', code: 'code',
     row: 'row', column: 'column', masked: 'masked', value: 'value', sum: 'sum', too_large: 'This file does not hold these values: they would exceed its limit.', choose_cell: 'Point at a number, or choose it with the arrow keys, to see how it came about.',
     waiting: 'Computing …', left_out: 'A switch leaves this out of the pass.', no_values: 'No values.',
@@ -25,7 +25,7 @@ const STRINGS = {
     o_scores: 'Scores', a_scores: 'Each query times each key. The scale 1/√d keeps the softmax soft. Biases by distance and soft caps, where the family has them, are included.',
     o_mask: 'Mask', a_mask: '1 where a query may see a key. In a decoder no token sees a later one.',
     o_masked_scores: 'Masked scores', a_masked_scores: 'A forbidden pair gets −∞: its exponential is 0, so it takes no part.',
-    o_weights: 'Weights', a_weights: 'The softmax of each row: how much a query takes of each value. Each row sums to 1.',
+    o_weights: 'Weights', a_weights: 'The softmax of each row: how much a query takes of each value. Each row sums to 1; where a family has a sink, the sink takes a part of it.',
     o_heads: 'Head results', a_heads: 'The values, mixed by the weights, head by head.',
     o_out: 'Contribution', a_out: 'What this sublayer adds to the residual stream.',
     o_after: 'Stream after the sublayer', a_after: 'The stream plus the contribution; a post-norm layer normalises the sum.',
@@ -37,13 +37,13 @@ const STRINGS = {
     o_logits: 'Logits', a_logits: 'A score of each token of the vocabulary; their softmax is the probability of the next token.',
     o_other: 'Value', a_other: 'A value of this family’s own.',
     h_tokens: '“{0}” has the number {1} in the vocabulary.', h_row: 'number {1} of the vector of “{0}”.', h_sum: '{0} + {1} = {2}', h_sum_norm: 'the norm of {0} + {1}',
-    h_score: '{0} · (q · k) = {0} × {1}', h_score_more: '; other terms of this family add {0}', h_mask_0: '“{0}” may not see “{1}”.', h_mask_1: '“{0}” may see “{1}”.', h_minus: 'forbidden: −∞, so its weight is 0.', h_same: 'allowed: the score stays.', h_weight: 'exp({0}) / {1}', h_mix: 'Σ weight × value over {0} tokens', h_zoom: 'One number, step by step', h_scale: '× scale', h_exp: 'exp(s − max)', h_key: 'key', h_product: 'product', h_dimension: 'dimension', h_score_name: 'score',
+    h_score: '{0} · (q · k) = {0} × {1}', h_score_other: 'q · k = {0}, the score {1}: this family adds more than a factor, such as a bias by distance or a soft cap', h_sink: 'sink', h_mask_0: '“{0}” may not see “{1}”.', h_mask_1: '“{0}” may see “{1}”.', h_minus: 'forbidden: −∞, so its weight is 0.', h_same: 'allowed: the score stays.', h_weight: 'exp({0}) / {1}', h_mix: 'Σ weight × value over {0} tokens', h_zoom: 'One number, step by step', h_scale: '× scale', h_exp: 'exp(s − max)', h_key: 'key', h_product: 'product', h_dimension: 'dimension', h_score_name: 'score',
   },
   zh: {
     name: '中文', title: '看看模型内部', languages: '语言', model: '模型', text: '文本', target: '后续文本（可以为空）',
     run: '显示计算过程', complete: '让模型续写', key: '密钥', tokens: '词元', decoder: '解码器', encoder: '编码器', family: '模型族', loss: '损失', parts_of: '{0} 个词元',
     whole: '整个模型', whole_hint: '文本从左边进入，下一个词元从右边产生。选择一层，查看它的运算。',
-    steps: '运算', steps_hint: '按计算顺序排列。选择一步查看数值；用方向键在各步之间移动。',
+    steps: '运算', steps_hint: '按计算顺序排列。选择一步查看数值；用方向键在各步之间移动。公式是通常的写法；各模型族的归一化、偏置和门会有所不同。',
     begin: '输入', end: '输出', col_encoder: '编码器', col_decoder: '解码器', col_cross: '交叉注意力', head: '注意力头', token: '词元', head_n: '头 {0}', shape: '形状', code: '代码',
     row: '行', column: '列', masked: '被掩盖', value: '值', sum: '和', too_large: '这个文件没有保存这些值：它们会超过文件的大小限制。', choose_cell: '指向一个数字，或用方向键选中它，就能看到它是怎么算出来的。',
     waiting: '正在计算……', left_out: '一个开关把它从计算中去掉了。', no_values: '没有值。',
@@ -64,7 +64,7 @@ const STRINGS = {
     o_scores: '分数', a_scores: '每个查询乘以每个键。缩放 1/√d 让 softmax 不至于太尖。按距离的偏置和软上限（如果有）也包含在内。',
     o_mask: '掩码', a_mask: '1 表示查询可以看到这个键。在解码器里，词元看不到后面的词元。',
     o_masked_scores: '加掩码后的分数', a_masked_scores: '被禁止的一对得到 −∞：它的指数是 0，所以不起作用。',
-    o_weights: '权重', a_weights: '每一行做 softmax：查询从每个值里取多少。每行之和为 1。',
+    o_weights: '权重', a_weights: '每一行做 softmax：查询从每个值里取多少。每行之和为 1；如果模型族有汇点（sink），其中一部分归它。',
     o_heads: '各头的结果', a_heads: '每个头按权重把值混合起来。',
     o_out: '子层的贡献', a_out: '这个子层加到残差流上的内容。',
     o_after: '子层之后的残差流', a_after: '残差流加上贡献；后置归一化的层再对和做归一化。',
@@ -76,9 +76,10 @@ const STRINGS = {
     o_logits: 'logit', a_logits: '词表里每个词元的分数；softmax 之后就是下一个词元的概率。',
     o_other: '值', a_other: '这个模型族特有的值。',
     h_tokens: '“{0}” 在词表里的编号是 {1}。', h_row: '“{0}” 的向量的第 {1} 个数。', h_sum: '{0} + {1} = {2}', h_sum_norm: '{0} + {1} 的归一化',
-    h_score: '{0} · (q · k) = {0} × {1}', h_score_more: '；这个模型族的其他项再加 {0}', h_mask_0: '“{0}” 不能看到 “{1}”。', h_mask_1: '“{0}” 可以看到 “{1}”。', h_minus: '被禁止：−∞，所以权重是 0。', h_same: '允许：分数不变。', h_weight: 'exp({0}) / {1}', h_mix: '对 {0} 个词元求 Σ 权重 × 值', h_zoom: '一个数，一步一步算', h_scale: '× 缩放', h_exp: 'exp(s − max)', h_key: '键', h_product: '乘积', h_dimension: '维', h_score_name: '分数',
+    h_score: '{0} · (q · k) = {0} × {1}', h_score_other: 'q · k = {0}，分数 {1}：这个模型族不只乘一个系数，例如还有按距离的偏置或软上限', h_sink: '汇点', h_mask_0: '“{0}” 不能看到 “{1}”。', h_mask_1: '“{0}” 可以看到 “{1}”。', h_minus: '被禁止：−∞，所以权重是 0。', h_same: '允许：分数不变。', h_weight: 'exp({0}) / {1}', h_mix: '对 {0} 个词元求 Σ 权重 × 值', h_zoom: '一个数，一步一步算', h_scale: '× 缩放', h_exp: 'exp(s − max)', h_key: '键', h_product: '乘积', h_dimension: '维', h_score_name: '分数',
   },
 };
-const LANGUAGE = STRINGS[new URLSearchParams(location.search).get('lang')] ? new URLSearchParams(location.search).get('lang') : 'en';
+const ASKED = new URLSearchParams(location.search).get('lang');
+const LANGUAGE = Object.hasOwn(STRINGS, ASKED) ? ASKED : 'en';
 // The words of a key, with {0}, {1} replaced.
 const t = (key, ...parts) => STRINGS[LANGUAGE][key].replace(/\{(\d)\}/g, (_, i) => parts[i]);

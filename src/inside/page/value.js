@@ -61,7 +61,7 @@ async function frameOf(p, value) {
   if (p.crossing && /\.[kv]$/.test(p.name)) m.rows = piecesOf('encoder');  // cross-attention reads the encoder's tokens
   if (isOfPairs(p.name)) {
     m.columns = piecesOf(p.crossing ? 'encoder' : p.side);
-    const mask = await tensor(`${p.part}.mask`, { head: view.head });  // one that all heads share comes whole
+    const mask = shapeOf(`${p.part}.mask`) ? await tensor(`${p.part}.mask`, { head: view.head }) : null;  // one that all heads share comes whole
     if (mask && p.last !== 'scores') m.masked = i => mask.data[i] === 0;
   }
   return m;

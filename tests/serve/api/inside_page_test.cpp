@@ -1,6 +1,10 @@
 // The page that shows a pass, in a browser: its list is the pass's, its numbers are those of POST /trace, and what it recomputes agrees.
 #include "base/as_size.h"
+#include "inside/file.h"
+#include "inside/page.h"
+#include "support/contains.h"
 #include "support/served_page.h"
+#include "support/temporary.h"
 #include "trace/next.h"
 #include "trace/report.h"
 
@@ -184,8 +188,12 @@ TEST_F(InsidePage, CutsTheRealDistribution) {
   }
   EXPECT_GE(mass, 0.5);
   const double most = plain["probs"][plain["kept"][0].get<std::size_t>()].get<double>();
-  for (const auto& id : stages("min_p: 0.3")["kept"])
-    EXPECT_GE(plain["probs"][id.get<std::size_t>()].get<double>(), 0.3 * most);
+  const auto likely = stages("min_p: 0.3")["kept"];
+  ASSERT_LT(likely.size(), plain["kept"].size()) << "nothing is cut";
+  std::size_t enough = 0;
+  for (const auto& p : plain["probs"]) enough += p.get<double>() >= 0.3 * most ? 1 : 0;
+  EXPECT_EQ(likely.size(), enough);
+  for (const auto& id : likely) EXPECT_GE(plain["probs"][id.get<std::size_t>()].get<double>(), 0.3 * most);
   EXPECT_GT(stages("temperature: 0.5")["probs"][plain["kept"][0].get<std::size_t>()].get<double>(), most);
   const auto id = eval("now.about.tokens.ids[0]").get<std::size_t>();
   const double before = plain["penalised"][id].get<double>(),
@@ -228,6 +236,126 @@ TEST_F(InsidePage, SwitchesShowWhatAChangeDoes) {
   EXPECT_EQ(browser->console(), "");
 }
 
+// Presence and frequency count what follows the prompt. Of two quick choices of a token the later one stays, whichever answer comes first.
+TEST_F(InsidePage, DrawsAfterTheChosenToken) {
+  look("plays", "abc");
+  type("target", "hgh");
+  click("#run");
+  wait();
+  awaited(
+      "(() => { const f = stagesOf; stagesOf = (l, before, generated, o) => { window.seen = generated; "
+      "return f(l, before, generated, o); }; return drawStages().then(() => 1); })()");
+  EXPECT_EQ(eval("window.seen"), eval("now.about.tokens.ids.slice(-3)"));
+  EXPECT_TRUE(awaited("(async () => { const f = tensor; let slow = 500; tensor = async (n, p) => { const wait = slow; "
+                      "slow = 0; await new Promise(r => setTimeout(r, wait)); return f(n, p); }; "
+                      "draw.token = 0; const a = drawDistribution(); draw.token = 1; const b = drawDistribution(); "
+                      "await Promise.all([a, b]); tensor = f; const want = await f('logits', {token: 1}); "
+                      "return draw.logits.every((x, i) => x === want.data[i]); })()")
+                  .get<bool>());
+  EXPECT_EQ(browser->console(), "");
+}
+
+// A switch that fails changes nothing: neither the numbers, nor the question, nor the other switches.
+TEST_F(InsidePage, ASwitchWorksWhollyOrNotAtAll) {
+  look("plays", "abcdefgh");
+  const auto fill = [&](const std::string& name, const std::string& where, const std::string& text) {
+    eval("(() => { const l = document.querySelector('[data-switch=" + name +
+         "]'); l.querySelector('select').value = '" + where + "'; l.querySelector('input[data-field]').value = '" +
+         text + "'; return 1; })()");
+  };
+  const auto flip = [&](const std::string& name) { click("[data-switch=" + name + "] [type=checkbox]"); };
+  const auto is_on = [&](const std::string& name) {
+    return eval("document.querySelector('[data-switch=" + name + "] [type=checkbox]').checked").get<bool>();
+  };
+  const auto second = [&] { return eval("document.querySelectorAll('#tokens .piece')[1].firstChild.textContent"); };
+  const auto ids = eval("now.about.tokens.ids");
+  const auto before = second();
+  fill("token", "decoder.tokens@1", "h");
+  flip("token");
+  ASSERT_TRUE(comes("now.edits.length === 1")) << eval("document.getElementById('trouble').textContent");
+  EXPECT_NE(eval("now.about.tokens.ids"), ids);
+  EXPECT_EQ(second(), "h");
+  EXPECT_EQ(eval("document.getElementById('draw-token').options[1].textContent"), "1 h");
+  flip("token");
+  ASSERT_TRUE(comes("now.edits.length === 0"));
+  EXPECT_EQ(eval("now.about.tokens.ids"), ids);
+  EXPECT_EQ(second(), before);
+
+  fill("patch", "decoder.0", "");
+  eval("(() => { document.querySelector('[data-switch=patch] select').selectedIndex = 0; return 1; })()");
+  eval("(() => { document.querySelector('[data-switch=patch] input[data-field]').value = 'hgfedcba'; return 1; })()");
+  flip("patch");
+  ASSERT_TRUE(comes("now.edits.length === 1")) << eval("document.getElementById('trouble').textContent");
+  EXPECT_EQ(eval("now.question.patch_text"), "hgfedcba");
+  fill("token", "decoder.tokens@1", "hhh");  // three tokens for one
+  flip("token");
+  ASSERT_TRUE(comes("document.getElementById('trouble').textContent.includes('3 tokens')"));
+  EXPECT_FALSE(is_on("token"));
+  EXPECT_TRUE(is_on("patch"));
+  EXPECT_EQ(eval("now.edits.length"), 1);
+  flip("patch");
+  ASSERT_TRUE(comes("now.edits.length === 0"));
+  EXPECT_EQ(eval("now.question.patch_text === undefined"), true);
+  // Nor does a question that is refused replace the one that is shown.
+  type("text", std::string(300, 'a'));
+  click("#run");
+  ASSERT_TRUE(comes("document.getElementById('trouble').textContent.includes('300 tokens')"));
+  EXPECT_EQ(eval("now.question.text"), "abcdefgh");
+}
+
+// Attention with a sink, without any key, and with more than a factor between q k and the scores.
+TEST_F(InsidePage, ExplainsUnusualAttention) {
+  look("plays", "abcd");
+  const auto explained = [&](const std::string& key, const std::string& parts) {
+    return awaited(
+               "(async () => { const f = attentionOf, T = now.about.tokens.ids.length, of = (n, x) => ({shape: [1, T, "
+               "n], data: new Float32Array(T * n).fill(x)}); attentionOf = async () => ({q: of(2, 1), k: of(2, 1), v: "
+               "of(2, 1), d: 2, allowed: null, scores: of(T, 1), weights: of(T, 0.5 / T), " +
+               parts + "}); const told = await howOfAttention({key: '" + key +
+               "', part: 'x', side: 'decoder'}, {rows: piecesOf('decoder'), columns: piecesOf('decoder')}, [0, 0]); "
+               "attentionOf = f; return told.how + '\\n' + (told.table ? [...told.table.querySelectorAll('tr')].map(r "
+               "=> "
+               "[...r.cells].map(c => c.textContent).join('|')).join('\\n') : ''); })()")
+        .get<std::string>();
+  };
+  EXPECT_TRUE(contains(explained("weights", ""), "sink||", "|0.5000")) << explained("weights", "");
+  const std::string none = explained("weights", "allowed: {data: new Uint8Array(T * T)}, weights: of(T, 0)");
+  EXPECT_FALSE(contains(none, "sink") || contains(none, "NaN") || contains(none, "?")) << none;
+  EXPECT_FALSE(contains(explained("weights", "weights: of(T, 1 / T)"), "sink"));
+  const std::string exact = explained("scores", "scores: of(T, Math.SQRT2)");
+  EXPECT_TRUE(contains(exact, "× scale")) << exact;
+  const std::string biased =
+      explained("scores", "scores: {shape: [1, T, T], data: Float32Array.from({length: T * T}, (_, i) => i)}");
+  EXPECT_TRUE(contains(biased, "adds more than a factor", "score|||0")) << biased;
+  EXPECT_FALSE(contains(biased, "× scale")) << biased;
+}
+
+// Texts may say anything; the page and the file show them as text.
+TEST_F(InsidePage, ShowsHostileTextAsText) {
+  const std::string hostile = R"(</script><!--<script><img src=x onerror=hit=1>"'`%DATA%%SCRIPT%$&)";
+  const auto is_harmless = [&] {
+    EXPECT_EQ(eval("typeof hit"), "undefined");
+    EXPECT_EQ(eval("document.querySelectorAll('img').length + document.querySelectorAll('main script').length"), 0);
+    EXPECT_EQ(eval("[...document.querySelectorAll('#tokens .piece')].map(p => p.firstChild.textContent)"),
+              eval("now.about.tokens.pieces.map(plain)"));
+  };
+  look("plays", hostile);
+  is_harmless();
+  EXPECT_EQ(browser->console(), "");
+  const trace::TextReader reader(*writer.model, writer.tokenizer);
+  const trace::Texts texts{hostile, hostile};
+  const std::string data = inside::file_data(
+      *writer.model, reader,
+      {.texts = texts, .only = {"*.heads"}, .edits = {}, .new_tokens = 1, .most_bytes = std::int64_t{64} << 20});
+  const TemporaryDirectory folder;
+  const std::string path = folder.write("hostile.html", inside::page(data, ""));
+  browser->open("about:blank");
+  browser->open("file://" + path);
+  ASSERT_TRUE(comes("document.body.dataset.ready")) << browser->console();
+  is_harmless();
+  EXPECT_EQ(eval("now.about.tokens.ids"), nlohmann::json(reader.read(texts).tokens));
+}
+
 // Chinese has every word that English has; a phone needs no scrolling sideways; the address keeps the view.
 TEST_F(InsidePage, SpeaksChineseAndFitsAPhone) {
   for (const bool dark : {false, true}) {
@@ -244,6 +372,8 @@ TEST_F(InsidePage, SpeaksChineseAndFitsAPhone) {
   EXPECT_EQ(eval("Object.keys(STRINGS.en).filter(k => !STRINGS.zh[k]).concat(Object.keys(STRINGS.zh).filter(k => "
                  "!STRINGS.en[k]))"),
             nlohmann::json::array());
+  look("de", "a dog runs", "?lang=constructor");
+  EXPECT_EQ(eval("document.documentElement.lang"), "en") << "not a language of the page";
   choose("decoder.1.cross.weights");
   const std::string address = eval("location.href");
   browser->open("about:blank");
