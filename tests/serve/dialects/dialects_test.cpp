@@ -33,8 +33,8 @@ TEST_F(Dialects, NoRouteAnswersWithoutAKey) {
         ask(route.method, route.alias + (route.alias_field.empty() ? "" : "?api-version=3.0"), "{}").status;
     EXPECT_EQ(other, status) << route.alias;
   }
-  EXPECT_EQ(open, (std::set<std::string>{"/", "/health", "/ready", "/openapi.json", "/languages", "/frontend/settings",
-                                         "/spec"}));
+  EXPECT_EQ(open, (std::set<std::string>{"/", "/inside", "/health", "/ready", "/openapi.json", "/languages",
+                                         "/frontend/settings", "/spec"}));
 }
 
 TEST_F(Dialects, TheDescriptionListsEveryRoute) {
