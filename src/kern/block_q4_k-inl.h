@@ -17,7 +17,7 @@ namespace tril::kern::HWY_NAMESPACE {
 
 /// The scales and minimums of Q4_K and Q5_K: 12 bytes in a file.
 struct SixBitScales {
-  static constexpr std::size_t bytes = 16 * 32;
+  static constexpr std::size_t bytes = std::size_t{16} * 32;
 
   // In the file, groups 0 ... 3 are in the lower six bits of bytes g and g + 4. Groups 4 ... 7 have their lower four bits in
   // the halves of byte g + 4 and their upper two in the upper two bits of bytes g - 4 and g.

@@ -27,7 +27,7 @@ struct Q5_KBlocks {
     for (std::size_t p = 0; p < 4; ++p) put_word(to + p * 64, halves_of_word(block + 48 + g / 2 * 32, g, p));
     std::uint32_t fifth = 0;
     for (std::size_t p = 0; p < 8; ++p) fifth |= (word_at(block + 16 + 4 * p) >> g & 0x01010101U) << p;
-    put_word(to + 4 * 64, fifth);
+    put_word(to + std::size_t{4} * 64, fifth);
   }
   static HWY_INLINE void read(const std::uint8_t* head, ScaleBytes& s) { SixBitScales::read(head, s); }
   template <bool kPairs>
@@ -39,7 +39,7 @@ struct Q5_KBlocks {
   }
   static HWY_INLINE void unpack(const std::uint8_t* from, ByteVec* wide) {
     UnpackHalves(from, wide);
-    const ByteVec fifth = hn::LoadU(Bytes(), from + 4 * 64), bit = hn::Set(Bytes(), 16);
+    const ByteVec fifth = hn::LoadU(Bytes(), from + std::size_t{4} * 64), bit = hn::Set(Bytes(), 16);
     wide[0] = hn::Or(wide[0], hn::And(ShiftedLeft<4>(fifth), bit));
     wide[1] = hn::Or(wide[1], hn::And(ShiftedLeft<3>(fifth), bit));
     wide[2] = hn::Or(wide[2], hn::And(ShiftedLeft<2>(fifth), bit));

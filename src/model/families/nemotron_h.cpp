@@ -38,7 +38,7 @@ std::vector<std::string> types_of_layers(ConfigReader& reader) {
   std::vector<std::string> of_letters;
   if (letters) of_letters = types_of_pattern(reader, reader.get<std::string>(kPattern, ""));
   if (!lists) return of_letters;
-  const auto types = reader.get<std::vector<std::string>>(key, {});
+  auto types = reader.get<std::vector<std::string>>(key, {});
   if (letters && !std::ranges::equal(types, of_letters, {}, kind_of))
     reader.json().fail_at(kPattern, fmt::format("does not name the layers of {}", key), "remove the wrong one");
   return types;

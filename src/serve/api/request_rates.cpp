@@ -81,7 +81,7 @@ std::size_t RequestRates::clients() const {
 }
 
 std::string rate_name_of(std::string_view address) {
-  const std::string text(address.substr(0, address.find('%')));  // "fe80::1%eth0"
+  std::string text(address.substr(0, address.find('%')));  // "fe80::1%eth0"
   in6_addr bytes{};
   if (inet_pton(AF_INET6, text.c_str(), &bytes) != 1) return text;
   const auto& b = bytes.s6_addr;
