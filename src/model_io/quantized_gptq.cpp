@@ -159,7 +159,7 @@ struct GptqMatrix {
   void look_up(std::int64_t begin, std::span<const float> levels, std::span<const std::int32_t> q,
                std::span<float> row) const {
     const std::int32_t* const groups = &group_of[as_size(begin)];
-    const auto of = [&](std::int32_t group) { return levels.data() + (std::ptrdiff_t{group} << options.bits); };
+    const auto of = [&](std::int32_t g) { return levels.data() + (std::ptrdiff_t{g} << options.bits); };
     if (in_one_group[as_size(begin / kInputs)]) {
       const float* const level = of(groups[0]);
       for (std::size_t i = 0; i < q.size(); ++i) row[i] = level[q[i]];

@@ -55,7 +55,7 @@ Fields fields_of(TraceRequest& r) {
   f.add("head-scores", &r.analyses.repeated_tokens,
         "scores of each head for looking back, induction and copying, on so many random tokens that are repeated")
       .at_least(0)
-      .at_most(static_cast<double>(trace_bounds.tokens / 2));
+      .at_most(static_cast<double>(trace_bounds.tokens) / 2);
   f.add("max-bytes", &r.max_bytes, "refuse to keep more bytes of values than this")
       .at_least(1)
       .at_most(trace_bounds.bytes);
