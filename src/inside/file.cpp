@@ -10,6 +10,7 @@
 #include "format/json_text.h"
 #include "trace/next.h"
 #include "trace/part.h"
+#include "trace/pattern.h"
 
 namespace tril::inside {
 namespace {
@@ -26,10 +27,10 @@ std::vector<Switch> switches_of(const trace::Trace& points) {
   std::set<std::string> last;
   std::vector<Switch> layers;
   for (const trace::Value& v : points.values()) {
-    const std::size_t dot = v.name.rfind('.');
-    last.insert(v.name.substr(dot + 1));
-    if (v.name.ends_with(".output"))
-      layers.push_back({"layer", v.name.substr(0, dot), v.name.substr(0, dot) + "=skip"});
+    last.emplace(trace::last_name(v.name));
+    if (!v.name.ends_with(".output")) continue;
+    const std::string layer = v.name.substr(0, v.name.rfind('.'));
+    layers.push_back({"layer", layer, layer + "=skip"});
   }
   std::vector<Switch> list;
   if (points.find("decoder.0.self.mask")) list.push_back({"mask", "", "decoder.*.self.mask=all"});

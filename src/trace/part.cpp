@@ -6,18 +6,10 @@
 
 #include "base/as_size.h"
 #include "format/base64.h"
+#include "trace/pattern.h"
 
 namespace tril::trace {
 namespace {
-
-std::string_view last_name(std::string_view name) {
-  return name.substr(name.rfind('.') + 1);
-}
-
-bool is_of_pairs(std::string_view name) {
-  const std::string_view last = last_name(name);
-  return last == "scores" || last == "masked_scores" || last == "mask" || last == "weights";
-}
 
 // Of the dimension `axis`, the index alone.
 Value only(const Value& v, std::size_t axis, std::int64_t index, const char* what) {

@@ -26,4 +26,13 @@ bool covers(std::string_view pattern, std::string_view name) {
   return false;
 }
 
+std::string_view last_name(std::string_view name) {
+  return name.substr(name.rfind('.') + 1);
+}
+
+bool is_of_pairs(std::string_view name) {
+  const std::string_view last = last_name(name);
+  return last == "scores" || last == "masked_scores" || last == "mask" || last == "weights";
+}
+
 }  // namespace tril::trace

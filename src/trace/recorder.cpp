@@ -12,15 +12,7 @@ namespace {
 // Points that follow from others: a change would not reach the rest of the pass.
 bool is_read_only(std::string_view name) {
   constexpr std::array names{"router", "chosen", "tokens", "final", "logits", "state"};
-  const std::string_view last = name.substr(name.rfind('.') + 1);
-  return std::find(names.begin(), names.end(), last) != names.end();
-}
-
-// Values that attention computes beside its kernel, which no tape sees.
-bool is_beside_the_tape(std::string_view name) {
-  constexpr std::array names{"scores", "masked_scores", "mask", "weights"};
-  const std::string_view last = name.substr(name.rfind('.') + 1);
-  return std::find(names.begin(), names.end(), last) != names.end();
+  return std::find(names.begin(), names.end(), last_name(name)) != names.end();
 }
 
 // True if the edit also changes this value as a part of one around it: "*.feed_forward.out" names the sum to which a shared expert
@@ -84,8 +76,7 @@ bool Recorder::see_point(Context& c, const std::string& name, std::int64_t heads
     changed = true;
   }
   if (is_kept(name)) trace_->add(name, value, heads);
-  if (!o_.gradients || !c.tape() || value.dtype() != DType::f32 || is_beside_the_tape(name) || !is_kept(name))
-    return changed;
+  if (!o_.gradients || !c.tape() || value.dtype() != DType::f32 || is_of_pairs(name) || !is_kept(name)) return changed;
   value = with_gradient(c, name, value, heads);
   return true;
 }

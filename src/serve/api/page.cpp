@@ -5,23 +5,14 @@
 #include <array>
 #include <random>
 
+#include "format/page_parts.h"
+
 namespace tril::serve {
 namespace {
 
-void replace_all(std::string& text, std::string_view what, std::string_view by) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
-    text.replace(at, what.size(), by);
-}
-
-// All parts of the script, one behind the other.
-std::string script() {
-  constexpr std::array parts{"requests.js",        "views.js",   "models.js", "translating.js", "words.js",
-                             "alternatives.js",    "files.js",   "heads.js",  "comparing.js",   "glossaries.js",
-                             "glossary_editor.js", "writing.js", "status.js", "start.js"};
-  std::string text;
-  for (const char* part : parts) text += fmt::format("// {}\n{}\n", part, web_page_part(part));
-  return text;
-}
+constexpr std::array script{"requests.js",        "views.js",   "models.js", "translating.js", "words.js",
+                            "alternatives.js",    "files.js",   "heads.js",  "comparing.js",   "glossaries.js",
+                            "glossary_editor.js", "writing.js", "status.js", "start.js"};
 
 }  // namespace
 
@@ -40,9 +31,9 @@ HttpResponse page_response(const std::function<std::string(const std::string& no
 HttpResponse web_page() {
   return page_response([](const std::string& nonce) {
     std::string page(web_page_part("page.html"));
-    replace_all(page, "%NONCE%", nonce);
-    replace_all(page, "%STYLE%", web_page_part("page.css"));
-    replace_all(page, "%SCRIPT%", script());
+    put_part(page, "%NONCE%", nonce);
+    put_part(page, "%STYLE%", web_page_part("page.css"));
+    put_part(page, "%SCRIPT%", joined_script(script, &web_page_part));
     return page;
   });
 }

@@ -211,7 +211,7 @@ void Service::check_rights(const Call& call, const Route& route, const std::stri
         .with_code(key.empty() ? "" : "invalid_api_key");
 }
 
-// Whoever guesses keys is counted too.
+// Requests with an unknown key are counted, too.
 void Service::admit(Call& call, const Route& route, const std::string& key) {
   identify(call, key);
   if (call.most_requests && is_counted(route))

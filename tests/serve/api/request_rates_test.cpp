@@ -156,7 +156,7 @@ TEST_F(Serving, KeysHaveLimitsOfTheirOwn) {
   EXPECT_EQ(served("admin-key-4"), 1) << "but the one of their line";
   // In the body the key counts too.
   EXPECT_EQ(ask("POST", "/translate", R"({"q":"a dog","target":"de","api_key":"plain-key-1"})").status, 429);
-  // Whoever guesses keys is counted by address.
+  // Requests with an unknown key are counted by address.
   EXPECT_EQ(status("unknown-key-5"), 401);
   EXPECT_EQ(status("unknown-key-6"), 401);
   EXPECT_EQ(status("unknown-key-7"), 429);
