@@ -17,7 +17,7 @@ for p in "$@"; do
     echo "deps: no browser by apt here; the tests of the report's page need chromium or google-chrome in the PATH" >&2
   fi
 done
-packages="$packages g++ cmake ninja-build make pkg-config
+packages="$packages g++ cmake ninja-build make mold pkg-config
   libdnnl-dev libhwy-dev libsentencepiece-dev nlohmann-json3-dev libcli11-dev libspdlog-dev libfmt-dev libyaml-cpp-dev libicu-dev libcld2-dev libonig-dev libpugixml-dev zlib1g-dev
   libboost-dev libssl-dev libcurl4-openssl-dev libopenmpi-dev openmpi-bin libgtest-dev libbenchmark-dev"
 

@@ -1,6 +1,8 @@
 // A language model of random weights that translates by a prompt.
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include "decode/prompts/choose_prompt.h"
 #include "model_io/model_source.h"
 #include "model_io/registry.h"
@@ -23,7 +25,7 @@ inline Loaded prompted(const std::string& name, const std::vector<std::string>& 
   l.languages = languages;
   l.prompt = std::make_shared<const search::TranslationPrompt>(search::choose_prompt(source, "").prompt, *l.tokenizer,
                                                                directory);
-  l.chat = [](const Json&, bool) { return std::string("a"); };
+  l.chat = [](const nlohmann::ordered_json&, bool) { return std::string("a"); };
   return l;
 }
 
