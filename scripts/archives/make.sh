@@ -12,3 +12,8 @@ licenses=$folder/libraries/licenses
 rm -rf "$licenses"
 packages=$(sed -n 's/^\([a-z][^ ]*\) .*/\1/p' scripts/archives/packages.txt)
 scripts/packages/copy_terms.sh "$licenses" "$folder/sources/onednn" $packages
+# SentencePiece's sources bring parts of other projects along, which are compiled into it.
+for terms in "$folder"/sources/sentencepiece/third_party/*/LICENSE; do
+  part=$(dirname "$terms")
+  cp "$terms" "$licenses/sentencepiece-${part##*/}"
+done

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Writes a software bill of materials in CycloneDX's JSON (version 1.5) for the program.
+"""Writes a software bill of materials in CycloneDX's JSON (version 1.5) for the program, and for the module of Python beside it.
 
-  make_sbom.py PROGRAM SOURCES > tril-VERSION.cdx.json      SOURCES: the folder that scripts/archives/sources.sh has written
+  make_sbom.py BUILD SOURCES > tril-VERSION.cdx.json
+    BUILD    the build folder, with the program and its CMakeCache.txt
+    SOURCES  the folder that scripts/archives/sources.sh has written
 
 The components are the Debian packages of the shared libraries of the program, by ldd and dpkg, and those of which it has static
-libraries or headers inside (scripts/archives/packages.txt). The file names no time and no random number: the same inputs give the
-same bytes.
+libraries or headers inside (scripts/archives/packages.txt), with what SentencePiece's sources bring along. nanobind is one where BUILD
+has compiled the module. The file names no time and no random number: the same inputs give the same bytes.
 """
 
 import hashlib
@@ -17,19 +19,34 @@ import sys
 import uuid
 
 INSIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "archives", "packages.txt")
+# The folders of SentencePiece's third_party/ that are compiled into it. Abseil and esaxx do not say their versions there.
+BROUGHT_ALONG = {
+    "protobuf-lite": ("BSD-3-Clause", "https://protobuf.dev/", "google/protobuf/port_def.inc", r"#define PROTOBUF_VERSION (\d+)"),
+    "darts_clone": ("BSD-3-Clause", "https://github.com/s-yata/darts-clone", "darts.h", r'#define DARTS_VERSION "([^"]+)"'),
+    "absl": ("Apache-2.0", "https://abseil.io/", None, None),
+    "esaxx": ("MIT", "https://github.com/hillbig/esaxx", None, None),
+}
 
 
 def output(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def owner(path):
-    """The package that has a file; some packages still say /lib where they mean /usr/lib."""
-    for name in (path, "/usr" + path, path.removeprefix("/usr")):
-        found = subprocess.run(["dpkg-query", "-S", name], capture_output=True, text=True)
-        if found.returncode == 0:
-            return found.stdout.split(":")[0]
-    sys.exit(f"make_sbom.py: {path} is of no package")
+def owners(paths):
+    """The packages that have these files; some packages still say /lib where they mean /usr/lib, and some the other way round."""
+    spellings = {path: {path, "/usr" + path, path.removeprefix("/usr")} for path in paths}
+    asked = subprocess.run(["dpkg-query", "-S", *sorted(set().union(*spellings.values()))], capture_output=True, text=True)
+    package_of = {}
+    for line in asked.stdout.splitlines():
+        package, _, path = line.partition(": ")
+        package_of[path] = package.split(":")[0]
+    packages = set()
+    for path, names in spellings.items():
+        found = [package_of[name] for name in sorted(names) if name in package_of]
+        if not found:
+            sys.exit(f"make_sbom.py: {path} is of no package")
+        packages.add(found[0])
+    return packages
 
 
 def release():
@@ -46,8 +63,7 @@ def packages_inside(use):
 
 def unpacked(folder, homepage):
     """A source package that was compiled for the program: none of its binary packages is in it."""
-    with open(os.path.join(folder, "debian", "changelog"), encoding="utf-8") as file:
-        source, version = re.match(r"(\S+) \((\S+)\)", file.readline()).groups()
+    source, version = re.match(r"(\S+) \((\S+)\)", text_of(folder, "debian", "changelog")).groups()
     return {
         "type": "library",
         "bom-ref": f"deb-source:{source}",
@@ -59,9 +75,70 @@ def unpacked(folder, homepage):
     }
 
 
-def component(package, use):
-    form = "${binary:Package}\n${Version}\n${Architecture}\n${source:Package}\n${source:Version}\n${Homepage}"
-    version, architecture, source, source_version, homepage = output("dpkg-query", "-W", "-f", form, package).split("\n")[1:6]
+def text_of(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.read()
+
+
+def brought_along(folder):
+    """What is compiled from within SentencePiece's sources. An unknown folder ends the program: its licence has to be read first."""
+    parts = sorted(name for name in os.listdir(folder) if os.path.isdir(os.path.join(folder, name)))
+    unknown = [name for name in parts if name not in BROUGHT_ALONG]
+    if unknown:
+        sys.exit(f"make_sbom.py: {folder} has {', '.join(unknown)}, which BROUGHT_ALONG does not know")
+    entries = []
+    for name in parts:
+        licence, homepage, file, pattern = BROUGHT_ALONG[name]
+        entry = {
+            "type": "library",
+            "bom-ref": f"sentencepiece:{name}",
+            "name": name,
+            "licenses": [{"license": {"id": licence}}],
+            "properties": [{"name": "use", "value": "static, from the sources of sentencepiece"}],
+            "externalReferences": [{"type": "website", "url": homepage}],
+        }
+        if file:
+            version = re.search(pattern, text_of(folder, name, file)).group(1)
+            if version.isdigit():  # protobuf: 3014000 is 3.14.0
+                version = f"{int(version) // 1000000}.{int(version) // 1000 % 1000}.{int(version) % 1000}"
+            entry["version"] = version
+        entries.append(entry)
+    return entries
+
+
+def nanobind(cache):
+    """nanobind and its hash table, as the build folder has found them; nothing if that was built without the module of Python."""
+    found = re.search(r"^nanobind_DIR:[A-Z]+=(.*)$", cache, re.MULTILINE)
+    if not found or found.group(1).endswith("NOTFOUND"):
+        return []
+    version = re.search(r'set\(PACKAGE_VERSION "([^"]+)"', text_of(found.group(1), "nanobind-config-version.cmake")).group(1)
+    use = "static, in the module of Python alone"
+    return [
+        {
+            "type": "library",
+            "bom-ref": f"pypi:{name}",
+            "name": name,
+            **more,
+            "licenses": [{"license": {"id": licence}}],
+            "properties": [{"name": "use", "value": use}],
+            "externalReferences": [{"type": "website", "url": homepage}],
+        }
+        for name, more, licence, homepage in [
+            ("nanobind", {"version": version, "purl": f"pkg:pypi/nanobind@{version}"}, "BSD-3-Clause", "https://github.com/wjakob/nanobind"),
+            ("robin-map", {}, "MIT", "https://github.com/Tessil/robin-map"),
+        ]
+    ]
+
+
+def components_of(packages, use):
+    if not packages:
+        return []
+    fields = ("Package", "Version", "Architecture", "source:Package", "source:Version", "Homepage")
+    told = output("dpkg-query", "-W", "-f", "\t".join("${%s}" % field for field in fields) + "\n", *packages)
+    return [component(use, *line.split("\t")) for line in told.splitlines()]
+
+
+def component(use, package, version, architecture, source, source_version, homepage):
     system, number = release()
     entry = {
         "type": "library",
@@ -83,14 +160,18 @@ def component(package, use):
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    program = os.path.realpath(sys.argv[1])
+    build, sources = sys.argv[1:]
+    program = os.path.realpath(os.path.join(build, "tril"))
     version = output(program, "--version").split()[1]
     with open(program, "rb") as file:
         digest = hashlib.sha256(file.read()).hexdigest()
     paths = re.findall(r"(?:=> |^\s*)(/\S+) \(0x", output("ldd", program), re.MULTILINE)
-    components = [component(package, "shared") for package in sorted({owner(path) for path in paths})]
-    components += [component(package, use) for use in ("static", "headers") for package in packages_inside(use)]
-    components.append(unpacked(os.path.join(sys.argv[2], "onednn"), "https://github.com/oneapi-src/oneDNN"))
+    components = components_of(sorted(owners(paths)), "shared")
+    for use in ("static", "headers"):
+        components += components_of(packages_inside(use), use)
+    components.append(unpacked(os.path.join(sources, "onednn"), "https://github.com/oneapi-src/oneDNN"))
+    components += brought_along(os.path.join(sources, "sentencepiece", "third_party"))
+    components += nanobind(text_of(build, "CMakeCache.txt"))
     document = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
