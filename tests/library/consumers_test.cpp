@@ -69,10 +69,23 @@ TEST_F(Consumers, AddTheSources) {
   EXPECT_EQ(ran.code, 0) << ran.err;
 }
 
-// Compiles tril again, from nothing.
+TEST_F(Consumers, AddTheSourcesByCpm) {
+  if (!std::getenv("TRIL_CPM")) GTEST_SKIP() << "set TRIL_CPM to the path of CPM.cmake";
+  const Ran ran = build_and_run("cpm");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+}
+
+// Both compile tril again, from nothing.
 TEST_F(Consumers, SoakOfABuildFromTheSources) {
   if (!std::getenv("TRIL_SOAK_BUILDS")) GTEST_SKIP() << "takes ten minutes; set TRIL_SOAK_BUILDS";
   expect_translates("subproject", {"full"});
+}
+
+TEST_F(Consumers, SoakOfABuildByCpm) {
+  if (!std::getenv("TRIL_SOAK_BUILDS") || !std::getenv("TRIL_CPM")) {
+    GTEST_SKIP() << "takes five minutes; set TRIL_SOAK_BUILDS, and TRIL_CPM to the path of CPM.cmake";
+  }
+  expect_translates("cpm", {"full"});
 }
 
 // What programs may be linked with. A symbol that goes away or changes its arguments breaks them: TRIL_ABI_VERSION grows.

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Uses tril as other projects do: builds one in an empty folder and translates with it. Prints the translations of standard input.
-# usage: run.sh shared|static|pkgconfig|pkgconfig-static|ctypes|subproject SOURCE BUILD FOLDER MODEL [full]
+# usage: run.sh shared|static|pkgconfig|pkgconfig-static|ctypes|subproject|cpm SOURCE BUILD FOLDER MODEL [full]
 #   BUILD   where tril was built, with the target tril_archive
 #   FOLDER  empty; gets the installed tril, the project and its build
-#   full    subproject alone: builds it, from nothing. Otherwise it is configured, and nothing is printed
+#   full    subproject and cpm alone: builds it, from nothing. Otherwise it is configured, and nothing is printed
+# cpm needs CPM.cmake, by its path in TRIL_CPM.
 set -euo pipefail
 case=$1 source=$2 build=$3 folder=$4 model=$5
 here=$source/tests/library/consumers
@@ -14,7 +15,7 @@ cxx=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
 cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
 quietly() { "$@" >>"$log" 2>&1 || { cat "$log" >&2; exit 1; }; }
 case $case in
-  subproject) parts="" ;;
+  subproject | cpm) parts="" ;;
   static | pkgconfig-static) parts="development static" ;;  # nobody needs the shared library for it
   *) parts="runtime development" ;;
 esac
@@ -59,9 +60,12 @@ case $case in
     fi
     ./translate "$model" ;;
   ctypes) python3 "$source/examples/ctypes/translate.py" "$libraries/libtril.so.0" "$model" ;;
-  subproject)
+  subproject | cpm)
     cp "$here/subproject/CMakeLists.txt" "$source/examples/cpp/translate.cpp" .
-    quietly cmake -S . -B build -G "Unix Makefiles" -DTRIL_SOURCE="$source" -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_C_COMPILER="$cc"
+    cpm=""
+    [ $case = subproject ] || cpm=$TRIL_CPM
+    quietly cmake -S . -B build -G "Unix Makefiles" -DTRIL_SOURCE="$source" -DCPM="$cpm" -DCMAKE_CXX_COMPILER="$cxx" \
+      -DCMAKE_C_COMPILER="$cc"
     if grep -E 'after tril: [A-Z_]+=<.+>' "$log" | grep -v '=<>' >&2; then
       echo "consumers: tril has set a variable of the project that adds it" >&2
       exit 1
@@ -75,7 +79,9 @@ case $case in
       exit 1
     fi
     [ "${6:-}" = full ] || exit 0
-    quietly cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DTRIL_BATCH=0
+    # As its users build it; the second time, only that it can be built is of interest.
+    if [ $case = subproject ]; then flags=-DCMAKE_BUILD_TYPE=Release; else flags=-DTRIL_QUICK=ON; fi
+    quietly cmake -S . -B build $flags -DTRIL_BATCH=0
     quietly cmake --build build -j "$(nproc)" --target translate
     build/translate "$model" ;;
 esac
