@@ -27,8 +27,8 @@ case " $* " in
     fi
     ;;
 esac
-# Debug symbols would take most of the time and of the disk.
-export DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-} noautodbgsym"
+# Debug symbols would take most of the time and of the disk: they are neither packed nor made.
+export DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-} noautodbgsym" DEB_CFLAGS_STRIP=-g DEB_CXXFLAGS_STRIP=-g
 rm -f "$work"/*.deb "$work"/*.buildinfo "$work"/*.changes
 (cd "$source" && dpkg-buildpackage --build=binary --no-sign --no-pre-clean "$@")
 if command -v lintian > /dev/null 2>&1; then
