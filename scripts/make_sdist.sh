@@ -6,7 +6,7 @@ set -eu
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
-version=$(sed -nE 's/^project\(tril VERSION ([0-9.]+).*/\1/p' CMakeLists.txt)
+version=$(sed -nE 's/^#define TRIL_VERSION "([0-9.]+)"/\1/p' include/tril/version.h)
 name=tril-$version
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -1,4 +1,4 @@
-/* The version of these headers. For C and C++. */
+/* The version of these headers. For C and C++. CMakeLists.txt and the packages read both numbers here. */
 #ifndef TRIL_VERSION_H
 #define TRIL_VERSION_H
 

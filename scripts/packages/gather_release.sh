@@ -5,7 +5,7 @@
 set -eu
 output=$(realpath -m "$1")
 cd "$(dirname "$0")/../.."
-version=$(sed -n 's/^project(tril VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+version=$(sed -nE 's/^#define TRIL_VERSION "([0-9.]+)"/\1/p' include/tril/version.h)
 if [ -n "$(git status --porcelain)" ]; then
   echo "gather_release.sh: the checkout has changes that are not committed; a release is made from a commit" >&2
   exit 1

@@ -1,4 +1,4 @@
-// The version that `tril --version` and the signatures of scores print; a test compares it with CMakeLists.txt.
+// The version that `tril --version` and the signatures of scores print.
 #pragma once
 
 #include <tril/version.h>

@@ -85,7 +85,7 @@ TEST(DebianPackages, HaveTheProgramsVersion) {
   const std::string changelog = file_text(test::test_dir() + "/../debian/changelog");
   std::smatch match;
   ASSERT_TRUE(std::regex_search(changelog, match, std::regex("^tril \\(([^)]+)\\)")));
-  EXPECT_EQ(match[1].str(), version) << "debian/changelog and CMakeLists.txt name one version";
+  EXPECT_EQ(match[1].str(), version) << "debian/changelog and include/tril/version.h name one version";
   EXPECT_NE(file_text(test::test_dir() + "/../CHANGELOG.md").find("## [" + std::string(version) + "]"),
             std::string::npos)
       << "CHANGELOG.md has a section of this version";

@@ -111,7 +111,7 @@ std::vector<std::string> declared_options(const std::string& of_class) {
   const std::size_t begin = text.find("\nclass " + of_class + "(");
   const std::string body = begin == text.npos ? "" : text.substr(begin + 1, text.find("\nclass ", begin + 1) - begin);
   std::vector<std::string> names;
-  const std::regex member("\n    ([a-z0-9_]+): ");
+  const std::regex member("\n    ([a-z0-9_]+): [^\n]+\n    \"\"\"");
   for (std::sregex_iterator it(body.begin(), body.end(), member), end; it != end; ++it) names.push_back((*it)[1]);
   return names;
 }
