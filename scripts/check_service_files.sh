@@ -41,6 +41,8 @@ with open("docs/compose.yml") as file:
 assert service["read_only"] is True and service["cap_drop"] == ["ALL"], service
 assert service["volumes"] == ["models:/models"], service
 assert "TRIL_MODEL" in service["environment"], service
+# The image's server asks nobody for a key.
+assert service["ports"] == ["127.0.0.1:8080:8080"] or "TRIL_API_KEY" in service["environment"], service
 CHECK
   echo "service files: docs/compose.yml is in order"
 }

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Builds the packages, and installs, uses and removes each as a user would: the Debian packages in a new system of this release, the
-# archive also in older systems, and the container's files alone, read-only, as an ordinary user.
+# archive also in older systems, and the container's files alone, read-only, as an ordinary user, and in a container.
 #   soak.sh
+# DOCKER names a program with docker's commands; without it, docker is taken if its daemon answers.
 # OLDER lists more systems for the archive, as SUITE=MIRROR: OLDER="jammy=URL". Without it, Debian 11 is taken on Debian.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -50,4 +51,9 @@ for one in "$suite=$mirror" ${OLDER-}; do
 done
 
 bash "$here/use_image.sh" build-image
+if [ -n "${DOCKER-}" ] || docker info > /dev/null 2>&1; then
+  bash "$here/use_container.sh" build-image
+else
+  echo "packages: no Docker daemon answers: the image is not built (DOCKER=podman takes another program)"
+fi
 echo "packages: all of them work"
