@@ -16,15 +16,15 @@ mkdir -p "$folder"
 # Types of the standard library must not be dropped: they lead to the structs in lists.
 standard=$(c++ -x c++ -E -v /dev/null 2>&1 | sed -nE 's|^ (/.*/c\+\+/[0-9]+)$|\1|p' | head -n 1)
 
-# dump SOURCE NAME: the interface of a source tree as build-abi/NAME.xml. What exports symbols is compiled with debugging information.
+# dump SOURCE NAME: the interface of a source tree as build-abi/NAME.xml. Only the rooms that export symbols are compiled (abi.cmake).
 dump() {
   local build=$folder/$2
   cmake -S "$1" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 \
-    -DTRIL_LIBRARY_ONLY=ON -DTRIL_QUICK=ON -DTRIL_BATCH=0 -DTRIL_PCH=OFF -DTRIL_TESTS=OFF -DTRIL_BENCH=OFF \
+    -DTRIL_LIBRARY_ONLY=ON -DTRIL_QUICK=ON -DTRIL_BATCH=0 -DTRIL_PCH=OFF -DTRIL_TESTS=OFF -DTRIL_BENCH=OFF -DCMAKE_OPTIMIZE_DEPENDENCIES=ON \
     -DCMAKE_PROJECT_tril_INCLUDE="$PWD/scripts/abi.cmake" > "$build.log"
-  cmake --build "$build" --target tril_shared >> "$build.log" || { cat "$build.log" >&2; exit 1; }
+  cmake --build "$build" --target tril_abi >> "$build.log" || { cat "$build.log" >&2; exit 1; }
   abidw --headers-dir "$1/include/tril" --headers-dir "$standard" --drop-private-types --no-corpus-path --no-comp-dir-path --no-show-locs \
-    --no-elf-needed --out-file "$build.xml" "$build/libtril.so"
+    --no-elf-needed --out-file "$build.xml" "$build/libtril_abi.so"
 }
 
 rm -rf "$folder/source"

@@ -529,7 +529,8 @@ class ServeOptions(TypedDict, total=False):
     languages, put them before it: NAME=en:de:FILE"""
 
     glossary_dir: Path
-    """directory for the glossaries that clients upload (POST /glossaries); unset: they are kept in memory only"""
+    """directory for the glossaries that clients upload (POST /glossaries), and for the counts of characters that each
+    key has had translated; unset: they are kept in memory only"""
 
     memory: Paths
     """translation memories for requests with "memory": "NAME": .tmx or .tsv files, each after its languages:
