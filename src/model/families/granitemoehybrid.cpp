@@ -45,10 +45,9 @@ std::unique_ptr<Model> make_granitemoehybrid(const JsonObject& config) {
                                                                                             : nlohmann::json(nullptr);
   k.recurrence = read_mamba2(reader, k);
   const std::string key = reader.spelt("layer_types", "layers_block_type");
-  const std::vector<std::string> mamba(static_cast<std::size_t>(k.num_hidden_layers), "linear_attention");
-  const auto types =
-      read_types_of_layers(reader, k, key, {"mamba", "linear_attention", "attention", "full_attention"}, mamba);
-  for (const std::string& type : types) k.recurrent.push_back(is_mamba_type(type));
+  const std::vector<std::string> mamba(static_cast<std::size_t>(k.num_hidden_layers), std::string(kMambaLayer.name));
+  const auto types = read_types_of_layers(reader, k, key, {kMambaLayer, kAttentionLayer}, mamba);
+  for (const std::string& type : types) k.recurrent.push_back(kMambaLayer.is(type));
   k.own_keys["layer_types"] = types;
   reader.ignore({"normalization_function", "init_method"});
   reader.finish();

@@ -70,21 +70,21 @@ nn::Mamba2::Options read_mamba2(ConfigReader& config, LlamaLikeConfig& k, std::i
 }
 
 std::vector<std::string> read_types_of_layers(ConfigReader& config, const LlamaLikeConfig& k, const std::string& key,
-                                              const std::vector<std::string>& types,
+                                              std::initializer_list<LayerKind> kinds,
                                               std::vector<std::string> otherwise) {
   const JsonObject& json = config.json();
   auto read = config.get<std::vector<std::string>>(key, std::move(otherwise));
   if (std::ssize(read) != k.num_hidden_layers)
     json.fail_at(key, fmt::format("{} types for {} layers", read.size(), k.num_hidden_layers));
+  std::vector<std::string_view> names;
+  for (const LayerKind& kind : kinds)
+    for (const std::string_view name : {kind.older, kind.name})
+      if (names.empty() || names.back() != name) names.push_back(name);
   for (const std::string& type : read)
-    if (std::ranges::find(types, type) == types.end())
+    if (std::ranges::find(names, type) == names.end())
       json.fail_at(key, fmt::format("'{}' is not supported", printable(type, 40)),
-                   fmt::format("supported: {}", fmt::join(types, ", ")));
+                   fmt::format("supported: {}", fmt::join(names, ", ")));
   return read;
-}
-
-bool is_mamba_type(const std::string& type) {
-  return type == "mamba" || type == "linear_attention";
 }
 
 }  // namespace tril::model

@@ -1,9 +1,11 @@
 // Keys of config.json that the families with Mamba-2 layers share.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
+#include "model/families/layer_kinds.h"
 #include "model/spec/llama_like_config.h"
 
 namespace tril::model {
@@ -17,13 +19,10 @@ nn::Mamba2::Options read_mamba2(ConfigReader& config, LlamaLikeConfig& k, std::i
 /// `transformers` writes an object for it.
 void read_step_limit(ConfigReader& config);
 
-/// One of several types for each layer, as the file spells them, from `key`; `otherwise` if the key is absent.
-/// @param types  the supported ones
+/// One of several kinds for each layer, as the file spells them, from `key`; `otherwise` if the key is absent.
+/// @param kinds  the supported ones
 std::vector<std::string> read_types_of_layers(ConfigReader& config, const LlamaLikeConfig& k, const std::string& key,
-                                              const std::vector<std::string>& types,
+                                              std::initializer_list<LayerKind> kinds,
                                               std::vector<std::string> otherwise);
-
-/// True for the types that `transformers` gives a layer of Mamba-2: "mamba" in files of version 4.
-bool is_mamba_type(const std::string& type);
 
 }  // namespace tril::model

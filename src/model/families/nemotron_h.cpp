@@ -17,14 +17,17 @@ std::vector<std::string> types_of_pattern(ConfigReader& reader, const std::strin
     if (letter != 'M' && letter != 'E' && letter != '*' && letter != '-')
       reader.json().fail_at("hybrid_override_pattern", fmt::format("'{}' is not the letter of a layer", letter),
                             "expected M (Mamba-2), * (attention), - (feed-forward) and E (experts)");
-    types.emplace_back(letter == 'M' ? "mamba" : letter == '*' ? "attention" : letter == '-' ? "mlp" : "moe");
+    types.emplace_back(letter == 'M'   ? kMambaLayer.older
+                       : letter == '*' ? kAttentionLayer.older
+                       : letter == '-' ? kFeedForwardLayer.name
+                                       : kExpertLayer.name);
   }
   return types;
 }
 
-// The kind of a layer, under the name that types_of_pattern() gives it.
-std::string kind_of(const std::string& type) {
-  return is_mamba_type(type) ? "mamba" : type == "full_attention" ? "attention" : type;
+// The name that types_of_pattern() gives to a type.
+std::string_view name_of_kind(std::string_view type) {
+  return kMambaLayer.is(type) ? kMambaLayer.older : kAttentionLayer.is(type) ? kAttentionLayer.older : type;
 }
 
 // The types of layers; the number of layers follows from them. A config.json may have them in both forms.
@@ -39,7 +42,7 @@ std::vector<std::string> types_of_layers(ConfigReader& reader) {
   if (letters) of_letters = types_of_pattern(reader, reader.get<std::string>(kPattern, ""));
   if (!lists) return of_letters;
   auto types = reader.get<std::vector<std::string>>(key, {});
-  if (letters && !std::ranges::equal(types, of_letters, {}, kind_of))
+  if (letters && !std::ranges::equal(types, of_letters, {}, name_of_kind))
     reader.json().fail_at(kPattern, fmt::format("does not name the layers of {}", key), "remove the wrong one");
   return types;
 }
@@ -49,13 +52,12 @@ void read_layers(ConfigReader& reader, LlamaLikeConfig& k, const std::vector<std
   if (std::ssize(types) != k.num_hidden_layers)
     reader.json().fail_at("num_hidden_layers",
                           fmt::format("is {}, but there are types of {} layers", k.num_hidden_layers, types.size()));
-  for (const std::string& type :
-       read_types_of_layers(reader, k, "layers_block_type",
-                            {"mamba", "linear_attention", "attention", "full_attention", "mlp", "moe"}, types)) {
-    const bool mixes = type != "mlp" && type != "moe";
+  for (const std::string& type : read_types_of_layers(
+           reader, k, "layers_block_type", {kMambaLayer, kAttentionLayer, kFeedForwardLayer, kExpertLayer}, types)) {
+    const bool mixes = !kFeedForwardLayer.is(type) && !kExpertLayer.is(type);
     k.sublayers.push_back(mixes ? Sublayers::mixer : Sublayers::feed_forward);
-    k.recurrent.push_back(is_mamba_type(type));
-    k.experts.sparse.push_back(type == "moe");
+    k.recurrent.push_back(kMambaLayer.is(type));
+    k.experts.sparse.push_back(kExpertLayer.is(type));
   }
   k.own_keys["layers_block_type"] = types;
 }
@@ -122,7 +124,7 @@ std::unique_ptr<Model> make_nemotron_h(const JsonObject& config) {
   reader.only("mamba_proj_bias", false);
   read_layers(reader, k, types);
   read_mamba(reader, k);
-  if (std::ranges::find(types, "moe") != types.end()) read_moe(reader, k);
+  if (std::ranges::find(types, kExpertLayer.name) != types.end()) read_moe(reader, k);
   k.left_alone = {"mtp."};  // layers that predict further tokens
   if (!reader.says_null("sliding_window")) reader.only("sliding_window", std::int64_t{0});
   reader.ignore({"num_logits_to_keep",
