@@ -15,6 +15,7 @@
 #include "model_io/gguf_mamba2.h"
 #include "model_io/gguf_reader.h"
 #include "model_io/gguf_rope.h"
+#include "model_io/gguf_step35.h"
 #include "tokenizer/files/gguf_vocabulary.h"
 
 namespace tril::model {
@@ -32,6 +33,9 @@ std::string family_of(GgufReader& r) {
   if (a == "llama") return r.get<std::int64_t>("expert_count").value_or(0) > 0 ? "mixtral" : "llama";
   if (a == "mistral3") return r.has("attention.temperature_scale") ? "ministral3" : "mistral";
   if (a == "olmo2" && r.has("attention.sliding_window")) return "olmo3";
+  if (a == "granitemoe" && r.get<std::int64_t>("expert_shared_feed_forward_length").value_or(0) > 0)
+    return "granitemoeshared";
+  if (a == "granitehybrid" && !r.has("embedding_scale") && !r.has("logit_scale")) return "bamba";
   if (a == "deepseek2" && r.get<std::int64_t>("expert_gating_func") == kSigmoidGate) return "deepseek_v3";
   if (const std::string_view family = gguf_family(a); !family.empty()) return std::string(family);
   r.file().fail_at("general.architecture", fmt::format("'{}' is not supported", printable(a, 40)),
@@ -274,7 +278,7 @@ void read_llama_like(GgufReader& r, const std::string& family, Json& config) {
     config["sliding_window"] = 4096;
   if (const std::int64_t pattern = usual_gguf_pattern(family); pattern != 0) read_window_layers(r, pattern, config);
   if (family == "nemotron") r.ignore("attention.layer_norm_rms_epsilon");  // the converter writes both
-  if (family == "granite")                                                 // of a hybrid model without such layers
+  if (is_any(family, {"granite", "granitemoe", "granitemoeshared"}))       // of a hybrid model without such layers
     for (const char* key : {"ssm.conv_kernel", "ssm.state_size", "ssm.group_count", "ssm.inner_size",
                             "ssm.time_step_rank", "expert_shared_feed_forward_length"})
       r.ignore(key);
@@ -409,6 +413,8 @@ Json config_of_gguf(const GgufFile& file) {
   config.update(fixed);
   if (family == "gemma4_text")
     read_gguf_gemma4(r, config);
+  else if (family == "step3p5")
+    read_gguf_step35(r, config);
   else if (has_mamba2(family))
     read_gguf_mamba2(r, config);
   else if (has_gpt_structure(family))

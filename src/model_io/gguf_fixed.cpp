@@ -33,12 +33,13 @@ Json activation_of(std::string_view family) {
 Json gguf_fixed(std::string_view family) {
   Json fixed = activation_of(family);
   const auto add = [&](const Json& more) { fixed.update(more); };
-  if (is_any(family,
-             {"cohere", "deepseek_v2", "deepseek_v3", "granitemoe", "hunyuan_v1_dense", "hunyuan_v1_moe", "olmo"}))
+  if (is_any(family, {"cohere", "deepseek_v2", "deepseek_v3", "granitemoe", "granitemoeshared", "hunyuan_v1_dense",
+                      "hunyuan_v1_moe", "olmo"}))
     add({{"attention_bias", false}});
   if (is_any(family, {"glm4_moe_lite", "apertus", "afmoe", "dots1", "gemma4_text", "hy_v3", "qwen3_next",
                       "qwen3_5_text", "qwen3_5_moe_text"}))
     add({{"attention_bias", false}});
+  if (family == "step3p5") add({{"attention_bias", false}, {"tie_word_embeddings", false}});
   if (is_any(family, {"gpt_oss", "gpt_neox", "jais2"})) add({{"attention_bias", true}});
   if (is_any(family, {"gemma", "gemma2", "cohere", "cohere2", "gpt2", "falcon", "bloom", "mpt", "gpt_bigcode"}))
     add({{"tie_word_embeddings", true}});
@@ -62,7 +63,8 @@ Json gguf_fixed(std::string_view family) {
   // llama.cpp chooses groups by their two best experts, v2 by the best one.
   if (family == "deepseek_v2") add({{"topk_method", "greedy"}});
   if (is_any(family, {"deepseek_v3", "glm4_moe_lite"})) add({{"rope_interleave", true}});
-  if (is_any(family, {"granitemoehybrid", "falcon_h1"})) add({{"mamba_conv_bias", true}, {"mamba_proj_bias", false}});
+  if (is_any(family, {"granitemoehybrid", "bamba", "falcon_h1"}))
+    add({{"mamba_conv_bias", true}, {"mamba_proj_bias", false}});
   if (is_any(family, {"nemotron_h", "mamba2"})) add({{"use_conv_bias", true}, {"use_bias", false}});
   if (family == "falcon_h1") add({{"projectors_bias", false}});
   if (family == "phi") add({{"qk_layernorm", false}});

@@ -9,15 +9,13 @@
 #include "kern/gguf_blocks.h"
 #include "model/spec/rotary_config.h"
 #include "model_io/gguf_config.h"
+#include "model_io/gguf_rope.h"
 
 namespace tril::model {
 namespace {
 
 using Json = nlohmann::json;
 using Form = GgufRule::Form;
-
-// The divisor of the frequencies that are not rotated: llama.cpp has no partial rotation with the frequencies of a whole head.
-constexpr float kNotRotated = 1e30f;
 
 // A key with one number, or with one for each layer.
 std::vector<std::int64_t> by_layer(GgufReader& r, const char* key, std::int64_t layers) {

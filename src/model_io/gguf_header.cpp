@@ -14,6 +14,7 @@
 #include "model_io/gguf_keys.h"
 #include "model_io/gguf_mamba2.h"
 #include "model_io/gguf_rope.h"
+#include "model_io/gguf_step35.h"
 
 namespace tril::model {
 namespace {
@@ -56,7 +57,8 @@ void check_supported(const Json& config, const std::string& family) {
   const auto gelu_new = [&](const char* key) { return family == "gpt2" && is(key, "gelu_pytorch_tanh"); };  // the same
   const Json fixed = gguf_fixed(family);
   for (const auto& [key, value] : fixed.items()) need(is(key.c_str(), value) || gelu_new(key.c_str()), key.c_str());
-  if (has_window(config) && usual_gguf_pattern(family) == 0 && !is_any(family, {"gemma2", "gemma4_text", "phi3"}))
+  if (has_window(config) && usual_gguf_pattern(family) == 0 &&
+      !is_any(family, {"gemma2", "gemma4_text", "phi3", "step3p5"}))
     need(config.at("sliding_window").get<std::int64_t>() >= config.at("max_position_embeddings").get<std::int64_t>(),
          "sliding_window");
   if (family == "qwen3_next")
@@ -225,6 +227,10 @@ GgufHeader gguf_header_of(const Json& model) {
   h.metadata.add(h.architecture + ".vocab_size", config.at("vocab_size").get<std::uint32_t>());
   if (family == "gemma4_text") {
     write_gguf_gemma4(config, h);
+    return h;
+  }
+  if (family == "step3p5") {
+    write_gguf_step35(config, h);
     return h;
   }
   if (has_mamba2(family)) {

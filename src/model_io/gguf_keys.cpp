@@ -19,6 +19,7 @@ constexpr std::pair<std::string_view, std::string_view> kArchitectures[] = {{"ll
                                                                             {"ministral3", "mistral3"},
                                                                             {"granite", "granite"},
                                                                             {"granitemoe", "granitemoe"},
+                                                                            {"granitemoeshared", "granitemoe"},
                                                                             {"qwen2", "qwen2"},
                                                                             {"qwen2_moe", "qwen2moe"},
                                                                             {"qwen3", "qwen3"},
@@ -61,6 +62,7 @@ constexpr std::pair<std::string_view, std::string_view> kArchitectures[] = {{"ll
                                                                             {"minicpm3", "minicpm3"},
                                                                             {"minimax_m2", "minimax-m2"},
                                                                             {"stablelm", "stablelm"},
+                                                                            {"step3p5", "step35"},
                                                                             {"starcoder2", "starcoder2"},
                                                                             {"phi", "phi2"},
                                                                             {"phi3", "phi3"},
@@ -71,6 +73,7 @@ constexpr std::pair<std::string_view, std::string_view> kArchitectures[] = {{"ll
                                                                             {"bloom", "bloom"},
                                                                             {"mpt", "mpt"},
                                                                             {"granitemoehybrid", "granitehybrid"},
+                                                                            {"bamba", "granitehybrid"},
                                                                             {"falcon_h1", "falcon-h1"},
                                                                             {"nemotron_h", "nemotron_h"},
                                                                             {"nemotron_h", "nemotron_h_moe"},
@@ -159,7 +162,7 @@ std::vector<GgufKey> expert_keys(std::string_view model_type) {
   if (is_any(model_type, {"qwen2_moe", "qwen3_moe", "olmoe", "hunyuan_v1_moe", "afmoe", "hy_v3", "lfm2_moe",
                           "qwen3_next", "qwen3_5_moe_text"}))
     add({"expert_count", "num_experts"});
-  if (is_any(model_type, {"mixtral", "gpt_oss", "granitemoe", "minimax_m2"}))
+  if (is_any(model_type, {"mixtral", "gpt_oss", "granitemoe", "granitemoeshared", "minimax_m2"}))
     add({"expert_count", "num_local_experts"});
   if (grouped) add({"expert_count", "n_routed_experts"});
   if (keys.empty()) return keys;
@@ -171,6 +174,7 @@ std::vector<GgufKey> expert_keys(std::string_view model_type) {
     add({"expert_feed_forward_length", "intermediate_size"});
   if (is_any(model_type, {"qwen2_moe", "qwen3_next", "qwen3_5_moe_text"}))
     add({"expert_shared_feed_forward_length", "shared_expert_intermediate_size"});
+  if (model_type == "granitemoeshared") add({"expert_shared_feed_forward_length", "shared_intermediate_size"});
   if (model_type == "hunyuan_v1_moe") {
     add({"expert_shared_feed_forward_length", "intermediate_size", Kind::count, false});
     add({"expert_shared_count", "", Kind::count, true, /*only=*/1});
@@ -225,7 +229,7 @@ bool has_short_convolutions(std::string_view model_type) {
 }
 
 bool has_mamba2(std::string_view model_type) {
-  return is_any(model_type, {"granitemoehybrid", "falcon_h1", "nemotron_h", "mamba2"});
+  return is_any(model_type, {"granitemoehybrid", "bamba", "falcon_h1", "nemotron_h", "mamba2"});
 }
 
 bool has_gpt_structure(std::string_view model_type) {
@@ -257,6 +261,17 @@ std::vector<GgufKey> gguf_keys(std::string_view model_type) {
   const auto add = [&](const char* gguf, const char* hf, Kind kind, bool required) {
     keys.push_back({gguf, hf, kind, required});
   };
+  if (model_type == "step3p5") {  // gguf_step35.h has the keys that differ by layer
+    std::erase_if(keys, [](const GgufKey& key) { return key.gguf == "attention.head_count"; });
+    add("feed_forward_length", "intermediate_size", Kind::count, true);
+    add("expert_count", "n_routed_experts", Kind::count, true);
+    add("expert_used_count", "num_experts_per_tok", Kind::count, true);
+    add("expert_feed_forward_length", "moe_intermediate_size", Kind::count, true);
+    add("expert_shared_feed_forward_length", "share_expert_dim", Kind::count, true);
+    keys.push_back(sigmoid_key(/*required=*/false));
+    keys.push_back({"moe_every_n_layers", "", Kind::count, false, /*only=*/1});
+    return keys;
+  }
   if (model_type == "gemma4_text") {  // gguf_gemma4.h has the keys that differ by layer
     add("final_logit_softcapping", "final_logit_softcapping", Kind::number, false);
     add("attention.sliding_window", "sliding_window", Kind::count, true);
@@ -297,7 +312,7 @@ std::vector<GgufKey> gguf_keys(std::string_view model_type) {
   if (model_type == "stablelm") add("use_parallel_residual", "use_parallel_residual", Kind::flag, true);
   if (model_type == "phi3")
     add("rope.scaling.original_context_length", "original_max_position_embeddings", Kind::count, false);
-  if (is_any(model_type, {"granite", "granitemoe"})) {
+  if (is_any(model_type, {"granite", "granitemoe", "granitemoeshared"})) {
     add("attention.scale", "attention_multiplier", Kind::number, true);
     add("embedding_scale", "embedding_multiplier", Kind::number, true);
     add("residual_scale", "residual_multiplier", Kind::number, true);

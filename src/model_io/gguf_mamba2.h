@@ -1,4 +1,4 @@
-// Families with Mamba-2 in GGUF files: granitemoehybrid, falcon_h1, nemotron_h and mamba2 [llama.cpp, llm_build_mamba_base]. The
+// Families with Mamba-2 in GGUF files: granitemoehybrid, bamba, falcon_h1, nemotron_h and mamba2 [llama.cpp, llm_build_mamba_base]. The
 // kind of each layer follows from its number of key heads and the width of its feed-forward.
 #pragma once
 
@@ -21,7 +21,8 @@ std::vector<GgufKey> mamba2_gguf_keys(std::string_view model_type);
 /// Completes the config.json of one of the families. @throws Error naming the key that is wrong
 void read_gguf_mamba2(GgufReader& r, nlohmann::json& config);
 
-/// The config.json of a granite that computes the same as a granitemoehybrid of attention alone; any other config as it is.
+/// The config.json of a granite or granitemoeshared that computes the same as a granitemoehybrid of attention alone; any other config
+/// as it is.
 nlohmann::json without_mamba2(const nlohmann::json& config);
 
 /// "nemotron_h_moe" for a nemotron_h with experts, else the family's only architecture.
@@ -32,6 +33,13 @@ void write_gguf_mamba2(const nlohmann::json& config, GgufHeader& h);
 
 /// The rules of a family with Mamba-2; `rules` are those of Llama, or of granitemoe if the model has its experts.
 std::vector<GgufRule> mamba2_gguf_rules(std::vector<GgufRule> rules, const nlohmann::json& config);
+
+/// The number of values of a head of bamba that are rotated.
+std::int64_t rotated_rows(const nlohmann::json& config);
+
+/// Divisors of the frequencies of a head's pairs [head_dim / 2] that leave those of a head of `rotated` values, and no rotation of the
+/// other pairs.
+std::vector<float> part_rotary_factors(double theta, std::int64_t rotated, std::int64_t head_dim);
 
 /// The number of groups of Mamba-2's heads.
 std::int64_t mamba2_groups_of(const nlohmann::json& config);

@@ -43,32 +43,38 @@ void add_mamba2(std::vector<GgufRule>& rules, const std::string& module) {
     rules.push_back({fmt::format("blk.{{}}.{}", gguf), fmt::format("{}.{}", module, hf), form});
 }
 
-// The gated feed-forward that granitemoehybrid calls the shared expert. @param end  of GGUF's names: "_shexp" with other experts
-void add_granite_shared(std::vector<GgufRule>& rules, const std::string& end) {
-  const std::string at = "model.layers.{}.shared_mlp.";
-  for (const auto& [gguf, hf, form] : {std::tuple{"gate", "input_linear", Form::gate_rows},
-                                       {"up", "input_linear", Form::up_rows},
-                                       {"down", "output_linear", Form::same}})
-    rules.push_back({fmt::format("blk.{{}}.ffn_{}{}.weight", gguf, end), fmt::format("{}{}.weight", at, hf), form});
-}
-
 std::vector<GgufRule> granite_hybrid(std::vector<GgufRule> rules, bool has_experts) {
   remove_tensors(rules, {"attn_qkv"});
   if (!has_experts) remove_tensors(rules, {"ffn_gate", "ffn_up", "ffn_down"});
-  add_granite_shared(rules, has_experts ? "_shexp" : "");
+  for (GgufRule& rule : granite_shared_expert(has_experts ? "_shexp" : "")) rules.push_back(std::move(rule));
+  add_mamba2(rules, "model.layers.{}.mamba");
+  return rules;
+}
+
+// Mamba-2 and other names of the norms and the feed-forward.
+std::vector<GgufRule> with_feed_forward_names(std::vector<GgufRule> rules) {
+  remove_tensors(rules, {"attn_qkv"});
+  rename_tensors(rules, &GgufRule::hf, "post_attention_layernorm", "pre_ff_layernorm");
+  rename_tensors(rules, &GgufRule::hf, "model.norm", "model.final_layernorm");
+  rename_tensors(rules, &GgufRule::hf, "mlp.", "feed_forward.");
   add_mamba2(rules, "model.layers.{}.mamba");
   return rules;
 }
 
 // GGUF's name of the second norm has no ending.
 std::vector<GgufRule> falcon_h1(std::vector<GgufRule> rules) {
-  remove_tensors(rules, {"attn_qkv"});
-  rename_tensors(rules, &GgufRule::hf, "post_attention_layernorm", "pre_ff_layernorm");
-  rename_tensors(rules, &GgufRule::hf, "model.norm", "model.final_layernorm");
-  rename_tensors(rules, &GgufRule::hf, "mlp.", "feed_forward.");
+  rules = with_feed_forward_names(std::move(rules));
   rename_tensors(rules, &GgufRule::gguf, "ffn_norm.weight", "ffn_norm");
-  add_mamba2(rules, "model.layers.{}.mamba");
   return rules;
+}
+
+// Queries and keys of which a part is rotated.
+std::vector<GgufRule> bamba(std::vector<GgufRule> rules) {
+  for (GgufRule& r : rules) {
+    if (r.form == Form::rotated_queries) r.form = Form::part_rotated_queries;
+    if (r.form == Form::rotated_keys) r.form = Form::part_rotated_keys;
+  }
+  return with_feed_forward_names(std::move(rules));
 }
 
 // The experts of nemotron_h, which have no gates, and their router.
@@ -123,6 +129,7 @@ std::vector<GgufRule> mamba2_gguf_rules(std::vector<GgufRule> rules, const Json&
   const std::string family = config.at("model_type");
   if (family == "granitemoehybrid") return granite_hybrid(std::move(rules), config.at("num_local_experts") != 0);
   if (family == "falcon_h1") return falcon_h1(std::move(rules));
+  if (family == "bamba") return bamba(std::move(rules));
   rules = mixers(std::move(rules));
   if (config.contains("n_routed_experts")) add_nemotron_experts(rules);
   return rules;

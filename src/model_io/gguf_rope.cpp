@@ -17,55 +17,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Llama 3's factors: wavelengths above original / low are divided by `factor`, those below original / high stay, those
-// between are interpolated, s = (original / wave - low) / (high - low), factor_i = 1 / ((1 - s) / factor + s) [Llama
-// 3.1's reference code].
-std::vector<double> llama3_factors(const Json& rope, double theta, std::int64_t dim) {
-  const auto get = [&](const char* key) { return rope.at(key).get<double>(); };
-  const double factor = get("factor"), low = get("low_freq_factor"), high = get("high_freq_factor"),
-               original = get("original_max_position_embeddings");
-  std::vector<double> factors;
-  for (std::int64_t i = 0; i < dim / 2; ++i) {
-    const double turns =
-        original / (2 * std::numbers::pi * std::pow(theta, 2 * static_cast<double>(i) / static_cast<double>(dim)));
-    const double s = (turns - low) / (high - low);
-    factors.push_back(turns < low ? factor : turns > high ? 1 : 1 / ((1 - s) / factor + s));
-  }
-  return factors;
-}
-
-std::vector<double> factors_of(GgufReader& r, const char* name, std::int64_t dim) {
-  const GgufTensor& t = r.file().tensor(name);
-  std::vector<float> values(static_cast<std::size_t>(t.elements()));
-  if (t.shape.size() != 1 || t.shape[0] != dim / 2)
-    fail(fmt::format("{}: {}", r.file().path(), name),
-         fmt::format("has {} values, expected {} for a head of {}", values.size(), dim / 2, dim));
-  kern::dequantize_blocks(t.type, t.bytes.data(), values.size(), values.data());
-  for (const float f : values)
-    if (!(f > 0 && std::isfinite(f)))
-      fail(fmt::format("{}: {}", r.file().path(), name), fmt::format("{} is not a positive number", f));
-  return {values.begin(), values.end()};
-}
-
-// The scaling published with Llama 3.1 and later, if the factors match it; else one with explicit factors.
-Json scaling_by_factors(const std::vector<double>& factors, double theta, std::int64_t dim, std::int64_t positions) {
-  const double factor = std::round(*std::max_element(factors.begin(), factors.end()) * 64) / 64;
-  for (const std::int64_t original : {std::int64_t{8192}, positions}) {
-    Json rope{{"rope_type", "llama3"},
-              {"factor", factor},
-              {"low_freq_factor", 1.0},
-              {"high_freq_factor", 4.0},
-              {"original_max_position_embeddings", original}};
-    const std::vector<double> expected = llama3_factors(rope, theta, dim);
-    bool same = true;
-    for (std::size_t i = 0; i < factors.size(); ++i)
-      same = same && std::fabs(factors[i] - expected[i]) <= 1e-5 * expected[i];
-    if (same) return rope;
-  }
-  return {{"rope_type", "longrope"}, {"short_factor", factors}, {"long_factor", factors},
-          {"attention_factor", 1.0}, {"factor", 1.0},           {"original_max_position_embeddings", positions}};
-}
-
 double yarn_temperature(double factor) {  // [Peng et al. 2023, eq. 22]
   return 0.1 * std::log(factor) + 1;
 }
@@ -140,6 +91,51 @@ std::int64_t head_dim_of(const Json& config) {
 
 }  // namespace
 
+std::vector<double> llama3_factors(const Json& rope, double theta, std::int64_t dim) {
+  const auto get = [&](const char* key) { return rope.at(key).get<double>(); };
+  const double factor = get("factor"), low = get("low_freq_factor"), high = get("high_freq_factor"),
+               original = get("original_max_position_embeddings");
+  std::vector<double> factors;
+  for (std::int64_t i = 0; i < dim / 2; ++i) {
+    const double turns =
+        original / (2 * std::numbers::pi * std::pow(theta, 2 * static_cast<double>(i) / static_cast<double>(dim)));
+    const double s = (turns - low) / (high - low);
+    factors.push_back(turns < low ? factor : turns > high ? 1 : 1 / ((1 - s) / factor + s));
+  }
+  return factors;
+}
+
+std::vector<double> rope_factors_of(GgufReader& r, const char* name, std::int64_t dim) {
+  const GgufTensor& t = r.file().tensor(name);
+  std::vector<float> values(static_cast<std::size_t>(t.elements()));
+  if (t.shape.size() != 1 || t.shape[0] != dim / 2)
+    fail(fmt::format("{}: {}", r.file().path(), name),
+         fmt::format("has {} values, expected {} for a head of {}", values.size(), dim / 2, dim));
+  kern::dequantize_blocks(t.type, t.bytes.data(), values.size(), values.data());
+  for (const float f : values)
+    if (!(f > 0 && std::isfinite(f)))
+      fail(fmt::format("{}: {}", r.file().path(), name), fmt::format("{} is not a positive number", f));
+  return {values.begin(), values.end()};
+}
+
+Json scaling_by_factors(const std::vector<double>& factors, double theta, std::int64_t dim, std::int64_t positions) {
+  const double factor = std::round(*std::max_element(factors.begin(), factors.end()) * 64) / 64;
+  for (const std::int64_t original : {std::int64_t{8192}, positions}) {
+    Json rope{{"rope_type", "llama3"},
+              {"factor", factor},
+              {"low_freq_factor", 1.0},
+              {"high_freq_factor", 4.0},
+              {"original_max_position_embeddings", original}};
+    const std::vector<double> expected = llama3_factors(rope, theta, dim);
+    bool same = true;
+    for (std::size_t i = 0; i < factors.size(); ++i)
+      same = same && std::fabs(factors[i] - expected[i]) <= 1e-5 * expected[i];
+    if (same) return rope;
+  }
+  return {{"rope_type", "longrope"}, {"short_factor", factors}, {"long_factor", factors},
+          {"attention_factor", 1.0}, {"factor", 1.0},           {"original_max_position_embeddings", positions}};
+}
+
 void read_gguf_rope(GgufReader& r, Json& config) {
   const bool rotates = r.get<bool>("rope.scaling.finetuned").value_or(true);
   if (!rotates && is_any(r.architecture(), {"granite", "granitemoe"}))
@@ -172,8 +168,8 @@ void read_gguf_rope(GgufReader& r, Json& config) {
     r.fail_at(now ? "rope.scaling.factor" : "rope.scale_linear",
               fmt::format("{} is not supported together with the tensors rope_factors_long and _short", factor));
   if (pair) {
-    const std::vector<double> shorter = factors_of(r, "rope_factors_short.weight", dim),
-                              longer = factors_of(r, "rope_factors_long.weight", dim);
+    const std::vector<double> shorter = rope_factors_of(r, "rope_factors_short.weight", dim),
+                              longer = rope_factors_of(r, "rope_factors_long.weight", dim);
     config["rope_scaling"] = {{"rope_type", "longrope"},
                               {"short_factor", shorter},
                               {"long_factor", longer},
@@ -190,7 +186,7 @@ void read_gguf_rope(GgufReader& r, Json& config) {
   if (r.file().find_tensor("rope_freqs.weight")) {
     if (config.contains("rope_scaling"))
       r.fail_at("rope.scaling.type", "is not supported together with the tensor rope_freqs.weight");
-    const std::vector<double> factors = factors_of(r, "rope_freqs.weight", dim);
+    const std::vector<double> factors = rope_factors_of(r, "rope_freqs.weight", dim);
     if (std::any_of(factors.begin(), factors.end(), [](double f) { return f != 1; }))
       config["rope_scaling"] = scaling_by_factors(factors, theta, dim, positions);
   }

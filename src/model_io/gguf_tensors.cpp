@@ -206,6 +206,12 @@ std::vector<GgufRule> granitemoe() {
   return rules;
 }
 
+std::vector<GgufRule> granitemoeshared() {
+  std::vector<GgufRule> rules = granitemoe();
+  append(rules, granite_shared_expert("_shexp"));
+  return rules;
+}
+
 // Norms of queries and keys under other names.
 std::vector<GgufRule> with_head_norms(std::vector<GgufRule> rules, const std::string& q, const std::string& k) {
   rename(rules, {{"self_attn.q_norm", "self_attn." + q}, {"self_attn.k_norm", "self_attn." + k}});
@@ -348,6 +354,17 @@ std::vector<GgufRule> starcoder2() {
   return with_norm_biases(std::move(rules));
 }
 
+// A gate for each head's result; experts, and a shared one outside their module.
+std::vector<GgufRule> step3p5() {
+  std::vector<GgufRule> rules = llama_like({.norms_offset = true});
+  append(rules, experts_of_module("moe"));
+  append(rules, shared_expert("share_expert"));
+  rename(rules, {{"mlp.share_expert", "share_expert"}});
+  append(rules, {{"blk.{}.attn_gate.weight", "model.layers.{}.self_attn.g_proj.weight"},
+                 {"blk.{}.exp_probs_b.bias", "model.layers.{}.moe.router_bias"}});
+  return rules;
+}
+
 // A norm for each head of queries and of keys.
 std::vector<GgufRule> stablelm() {
   std::vector<GgufRule> rules = with_norm_biases(llama_like({}));
@@ -360,6 +377,16 @@ std::vector<GgufRule> stablelm() {
 }
 
 }  // namespace
+
+std::vector<GgufRule> granite_shared_expert(const std::string& end) {
+  const std::string at = "model.layers.{}.shared_mlp.";
+  std::vector<GgufRule> rules;
+  for (const auto& [gguf, hf, form] : {std::tuple{"gate", "input_linear", Form::gate_rows},
+                                       {"up", "input_linear", Form::up_rows},
+                                       {"down", "output_linear", Form::same}})
+    rules.push_back({fmt::format("blk.{{}}.ffn_{}{}.weight", gguf, end), fmt::format("{}{}.weight", at, hf), form});
+  return rules;
+}
 
 std::string GgufRule::gguf_name(std::int64_t layer) const {
   return replaced(gguf, "{}", std::to_string(layer));
@@ -427,14 +454,17 @@ std::int64_t gguf_parts(const GgufRule& rule, const nlohmann::json& config) {
 }
 
 std::vector<std::int64_t> gguf_row_order(const GgufRule& rule, std::int64_t rows, const nlohmann::json& config) {
-  const bool queries = rule.form == Form::rotated_queries;
-  if (queries || rule.form == Form::rotated_keys) {
+  const bool queries = rule.form == Form::rotated_queries || rule.form == Form::part_rotated_queries,
+             parts = rule.form == Form::part_rotated_queries || rule.form == Form::part_rotated_keys;
+  if (queries || parts || rule.form == Form::rotated_keys) {
     const std::int64_t heads = queries ? heads_of(config) : config.at("num_key_value_heads").get<std::int64_t>();
     if (rows % heads != 0 || rows / heads % 2 != 0)
       fail(rule.gguf, fmt::format("has {} rows, which cannot be divided into pairs of {} heads", rows, heads),
            "the metadata does not match the tensors");
+    const std::int64_t d = rows / heads, rotated = parts ? rotated_rows(config) : d;
     std::vector<std::int64_t> order;
-    for (std::int64_t row = 0; row < rows; ++row) order.push_back(unrotated_row(row, rows / heads));
+    for (std::int64_t row = 0; row < rows; ++row)
+      order.push_back(row % d < rotated ? row / d * d + unrotated_row(row % d, rotated) : row);
     return order;
   }
   if (rule.form != Form::grouped) return delta_order(rule.form, rows, config);
@@ -465,9 +495,11 @@ std::vector<GgufRule> gguf_rules(const nlohmann::json& config) {
   if (is({"olmo2", "olmo3", "exaone4"})) return llama_like({.norms = Norms::after});
   if (model_type == "gpt_oss") return gpt_oss();
   if (model_type == "granitemoe") return granitemoe();
+  if (model_type == "granitemoeshared") return granitemoeshared();
   if (has_mamba2(model_type)) {
     const bool granite = model_type == "granitemoehybrid", experts = granite && config.at("num_local_experts") != 0;
-    return mamba2_gguf_rules(experts ? granitemoe() : llama_like({.rotated = granite}), config);
+    return mamba2_gguf_rules(experts ? granitemoe() : llama_like({.rotated = granite || is({"bamba", "nemotron_h"})}),
+                             config);
   }
   if (model_type == "glm") return glm();
   if (model_type == "phi3") return with_gate_in_up(llama_like({}));
@@ -486,6 +518,7 @@ std::vector<GgufRule> gguf_rules(const nlohmann::json& config) {
   if (model_type == "hunyuan_v1_moe") return hunyuan_moe();
   if (model_type == "minimax_m2") return minimax_m2();
   if (model_type == "seed_oss") return seed_oss();
+  if (model_type == "step3p5") return step3p5();
   if (model_type == "stablelm") return stablelm();
   if (model_type == "starcoder2") return starcoder2();
   if (model_type == "jais2") return with_norm_biases(llama_like({}));

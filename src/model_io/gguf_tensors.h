@@ -21,6 +21,8 @@ struct GgufRule {
     same,
     rotated_queries,  ///< the rows of each head are in pairs
     rotated_keys,
+    part_rotated_queries,  ///< the same for the first rows of each head, which rotated_rows() counts; the others follow in order
+    part_rotated_keys,
     grouped,      ///< Hugging Face's files have q, k, v of one group of heads after the other, GGUF all q, all k, all v
     row,          ///< one row, which GGUF may store as a vector
     taps,         ///< [width, taps] in GGUF, [width, 1, taps] in Hugging Face's files
@@ -83,6 +85,9 @@ std::array<std::int64_t, 4> delta_input_rows(const nlohmann::json& config);
 constexpr std::int64_t delta_head(std::int64_t i, std::int64_t key_heads, std::int64_t heads) {
   return i % key_heads * (heads / key_heads) + i / key_heads;
 }
+
+/// The gated feed-forward that granite's files call the shared expert. @param end  of GGUF's names: "_shexp" with other experts
+std::vector<GgufRule> granite_shared_expert(const std::string& end);
 
 /// The row of Hugging Face's matrix that is row `row` of the rotated one, with `d` rows in each head.
 constexpr std::int64_t unrotated_row(std::int64_t row, std::int64_t d) {

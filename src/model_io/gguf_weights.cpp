@@ -275,7 +275,8 @@ class Finder {
     WeightView& view = tensors_.back().view;
     try {
       const bool columns = rule.form == Form::delta_columns;
-      std::vector<std::int64_t> order = gguf_row_order(rule, columns ? t->shape.back() : t->shape[0], config_);
+      std::vector<std::int64_t> order =
+          gguf_row_order(form_in_file(rule), columns ? t->shape.back() : t->shape[0], config_);
       if (columns)
         reorder_columns(view, *t, std::move(order));
       else if (!order.empty())
@@ -296,6 +297,15 @@ class Finder {
   std::vector<StoredTensor> take() { return std::move(tensors_); }
 
  private:
+  // llama.cpp's converter puts the rows of whole heads in pairs even if only a part is rotated. Its files have no divisors of
+  // frequencies.
+  GgufRule form_in_file(GgufRule rule) const {
+    if (file_.find_tensor("rope_freqs.weight")) return rule;
+    if (rule.form == Form::part_rotated_queries) rule.form = Form::rotated_queries;
+    if (rule.form == Form::part_rotated_keys) rule.form = Form::rotated_keys;
+    return rule;
+  }
+
   // A number of the metadata.
   void add_number(const GgufRule& rule, std::int64_t layer) {
     const auto values = file_.get<std::vector<double>>(rule.gguf).value_or(std::vector<double>());

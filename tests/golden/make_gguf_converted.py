@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Writes gguf/converted.json: what llama.cpp's own converter makes of directories of hf/, without the values.
 
-usage: make_gguf_converted.py LLAMA_CPP OUT_DIR     needs torch, transformers, numpy, and llama.cpp's Python sources
+usage: make_gguf_converted.py LLAMA_CPP OUT_DIR [DIRECTORY...]     needs torch, transformers, numpy, and llama.cpp's Python sources
        (LLAMA_CPP/conversion and LLAMA_CPP/gguf-py; here those of llama-cpp-python 0.3.36's source package); some seconds
 
 For each directory: `changes`, keys of config.json that differ from the directory's; `metadata`, a list of [key, type, value] in the order of the file (only the architecture's keys and
 general.architecture), and `tensors`, {name: [shape, row-major, and the FNV-1a hash (64 bits, hexadecimal) of the float32
-values' bytes]}. The directories have no tokenizer; none is written.
+values' bytes]}; the decays of Mamba's heads, ssm_a, have their values instead of the hash, since they come from torch's exp. The
+directories have no tokenizer; none is written.
 """
 import json
 import os
@@ -32,8 +33,11 @@ FAMILIES = {
     "qwen3_5_text": {}, "qwen3_5_moe_text": {}, "gemma4_text": {}, "gemma4_experts": {}, "gemma4_shared_experts": {},
     "minicpm3": {"scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 256},
     "granitemoehybrid": {}, "granitemoehybrid_dense": {"position_embedding_type": "nope", "intermediate_size": 24},
-    "falcon_h1": {"mamba_norm_before_gate": False}, "mamba2": {}}
-# Keys that only the converter gets: those of the publishers' files, which transformers writes otherwise or leaves out.
+    "granitemoehybrid_attention": {}, "granitemoeshared": {}, "falcon_h1": {"mamba_norm_before_gate": False}, "mamba2": {},
+    "bamba": {}, "nemotron_h_dense": {}, "nemotron_h_moe": {},
+    "step3p7": {"text_config": {"query_pre_attn_scalar": 12, "rms_norm_eps": 1e-05}}}
+# Keys that only the converter gets: those of the publishers' files, which transformers writes otherwise or leaves out. None: the
+# publishers' files lack the key.
 FOR_CONVERTER = {
     "glm": {"seq_length": 128, "layernorm_epsilon": 1.5625e-07}, "deepseek_v3": {"scoring_func": "sigmoid"},
     "hunyuan_v1_moe": {"moe_intermediate_size": [80, 80], "moe_topk": [2, 2], "num_shared_expert": [1, 1]},
@@ -41,7 +45,14 @@ FOR_CONVERTER = {
     "falcon": {"num_kv_heads": 1}, "mpt": {"architectures": ["MPTForCausalLM"]},
     "afmoe": {"route_norm": True}, "glm4_moe_lite": {"scoring_func": "sigmoid"},
     "granitemoehybrid": {"layer_types": ["mamba", "attention"]}, "granitemoehybrid_dense": {"layer_types": ["mamba", "attention"]},
-    "falcon_h1": {"head_dim": 8}}
+    "falcon_h1": {"head_dim": 8},
+    "bamba": {"attn_rotary_emb": 4},
+    "nemotron_h_dense": {"num_experts_per_tok": None, "n_routed_experts": None, "n_group": None, "topk_group": None, "hybrid_override_pattern": "M-*M-", "mamba_d_head": 8},
+    "nemotron_h_moe": {"hybrid_override_pattern": "ME*E", "mamba_d_head": 8},
+    "granitemoehybrid_attention": {"layer_types": ["attention", "attention"]},
+    "step3p7": {"num_attention_groups": 2, "attention_other_setting": {"num_attention_heads": 6, "num_attention_groups": 2},
+                "rope_theta": [10000.0, 1000.0, 1000.0], "partial_rotary_factors": [1.0, 1.0, 0.5], "moe_num_experts": 4, "moe_top_k": 2,
+                "moe_layers_enum": "1,2", "norm_expert_weight": True}}
 HF = pathlib.Path(__file__).resolve().parent / "hf"
 
 
@@ -52,6 +63,11 @@ def fnv1a(data):
     return f"{h:016x}"
 
 
+def merged(config, changes):
+    """A config.json with changes, which may be inside its text_config."""
+    return {**config, **{k: {**config[k], **v} if k == "text_config" else v for k, v in changes.items()}}
+
+
 def convert(source, changes, work):
     """The file that the converter writes for a directory, read back."""
     import gguf
@@ -60,11 +76,16 @@ def convert(source, changes, work):
     from conversion.llama import LlamaModel
     directory, out = work / source.name, work / f"{source.name}.gguf"
     shutil.copytree(source, directory)
-    config = {**json.loads((directory / "config.json").read_text()), **changes}
+    config = merged(json.loads((directory / "config.json").read_text()), changes)
     (directory / "config.json").write_text(json.dumps(config))
-    tokens = {str(i): i for i in range(config["vocab_size"])}  # some converters count the tokens
+    tokens = {str(i): i for i in range({**config, **config.get("text_config", {})}["vocab_size"])}  # some converters count the tokens
     (directory / "tokenizer.json").write_text(json.dumps({"model": {"vocab": tokens}, "added_tokens": []}))
-    hparams = {**ModelBase.load_hparams(directory, False), **FOR_CONVERTER.get(source.name, {})}
+    hparams = ModelBase.load_hparams(directory, False)
+    own = FOR_CONVERTER.get(source.name, {})
+    text = hparams.get("text_config", hparams)
+    text.update(own)
+    for key in [key for key in own if own[key] is None]:
+        del text[key]
     kind = get_model_class(get_model_architecture(hparams, ModelType.TEXT))
     kind.no_mtp = True
     kind.set_vocab = LlamaModel.set_vocab = lambda self: None
@@ -85,15 +106,18 @@ def described(file):
     tensors = {}
     for t in file.tensors:
         assert t.tensor_type == gguf.GGMLQuantizationType.F32
-        tensors[t.name] = [[int(n) for n in reversed(t.shape)], fnv1a(t.data.tobytes())]
+        rates = t.name.endswith("ssm_a") and len(t.shape) == 2
+        tensors[t.name] = [[int(n) for n in reversed(t.shape)], t.data.ravel().tolist() if rates else fnv1a(t.data.tobytes())]
     return {"metadata": metadata, "tensors": tensors}
 
 
-def main(llama_cpp, out):
+def main(llama_cpp, out, *only):
     sys.path[:0] = [llama_cpp, os.path.join(llama_cpp, "gguf-py")]
     result = {}
     with tempfile.TemporaryDirectory() as work:
         for family, changes in FAMILIES.items():
+            if only and family not in only:
+                continue
             result[family] = {"changes": changes, **described(convert(HF / family, changes, pathlib.Path(work)))}
     lines = []
     for family, d in result.items():

@@ -58,6 +58,26 @@ class Exported {
   std::unique_ptr<Model> model_;
 };
 
+// Layers with other numbers of heads, rotated parts, and bounds of SwiGLU in some.
+json small_step3p5() {
+  const json full{{"rope_type", "default"}, {"rope_theta", 1000.0}, {"partial_rotary_factor", 0.5}};
+  return llama_variant(
+      "step3p5", {{"head_dim", 8},
+                  {"num_hidden_layers", 3},
+                  {"num_sliding_attention_heads", 2},
+                  {"layer_types", {"full_attention", "sliding_attention", "sliding_attention"}},
+                  {"sliding_window", 3},
+                  {"rope_parameters", {{"full_attention", full}, {"sliding_attention", {{"rope_type", "default"}}}}},
+                  {"mlp_layer_types", {"dense", "sparse", "dense"}},
+                  {"n_routed_experts", 3},
+                  {"num_experts_per_tok", 2},
+                  {"moe_intermediate_size", 8},
+                  {"share_expert_dim", 6},
+                  {"moe_router_scaling_factor", 1.5},
+                  {"swiglu_limits", {nullptr, 0.3, nullptr}},
+                  {"swiglu_limits_shared", {0.25, 0.0, 0.0}}});
+}
+
 // Variants without what keeps those of small_decoders() from being written.
 std::vector<json> written_variants() {
   const json latent{{"num_key_value_heads", 4},   {"n_routed_experts", 4}, {"num_experts_per_tok", 2},
@@ -76,6 +96,10 @@ std::vector<json> written_variants() {
                         {"original_max_position_embeddings", 4},
                         {"truncate", false}};
   const json cohere{{"tie_word_embeddings", true}};
+  const json llama3{{"rope_type", "llama3"},       {"rope_theta", 1000.0},     {"factor", 2.0},
+                    {"low_freq_factor", 1.0},      {"high_freq_factor", 32.0}, {"original_max_position_embeddings", 8},
+                    {"partial_rotary_factor", 0.5}};
+  const json step = small_step3p5();
   const json two_experts{{"num_local_experts", 3}, {"num_experts_per_tok", 2}};
   const json dots{{"num_key_value_heads", 4}, {"n_routed_experts", 4},      {"num_experts_per_tok", 2},
                   {"n_shared_experts", 2},    {"moe_intermediate_size", 6}, {"sliding_window", nullptr}};
@@ -139,6 +163,14 @@ std::vector<json> written_variants() {
                                                   {"num_experts_per_tok", 0},
                                                   {"shared_intermediate_size", 8},
                                                   {"position_embedding_type", "rope"}}),
+      testing::mamba_variant("granitemoehybrid", with(two_experts, {{"layer_types", {"attention", "attention"}},
+                                                                    {"shared_intermediate_size", 8},
+                                                                    {"position_embedding_type", "rope"}})),
+      llama_variant("granitemoeshared", with(two_experts, {{"shared_intermediate_size", 6}})),
+      testing::mamba_variant("bamba", {{"attn_layer_indices", {1}}, {"attention_bias", true}, {"mlp_bias", true}}),
+      testing::mamba_variant("bamba", {{"attn_layer_indices", {0, 1}}, {"partial_rotary_factor", 1.0}}), step,
+      with(step,
+           {{"rope_parameters", {{"full_attention", llama3}, {"sliding_attention", {{"rope_type", "default"}}}}}}),
       testing::mamba_variant("falcon_h1", {{"mamba_d_ssm", 20},
                                            {"mamba_rms_norm", true},
                                            {"mamba_norm_before_gate", false},
@@ -213,6 +245,21 @@ TEST(GgufRoundTrip, WhatLlamaCppDoesNotComputeOfMamba2IsRefused) {
     const std::string error = error_of([&] { const Exported file(whole); });
     EXPECT_TRUE(contains(error, change == attention ? "position_embedding_type" : change.begin().key(), "llama.cpp"))
         << error;
+  }
+}
+
+TEST(GgufRoundTrip, WhatLlamaCppDoesNotComputeOfStep35IsRefused) {
+  const auto rope = [](double full, double sliding) {
+    return json{{"rope_parameters",
+                 {{"full_attention", {{"rope_type", "default"}, {"partial_rotary_factor", full}}},
+                  {"sliding_attention", {{"rope_type", "default"}, {"partial_rotary_factor", sliding}}}}}};
+  };
+  for (const json& change : {json{{"query_pre_attn_scalar", 20}}, rope(1.0, 1.0), rope(0.5, 0.5),
+                             json{{"swiglu_limits", {nullptr, 1e-7, nullptr}}}, json{{"tie_word_embeddings", true}}}) {
+    SCOPED_TRACE(change.dump());
+    json whole = small_step3p5();
+    whole.update(change);
+    EXPECT_TRUE(contains(error_of([&] { const Exported file(whole); }), change.begin().key(), "llama.cpp"));
   }
 }
 
