@@ -7,6 +7,7 @@
 #include "unicode/sentence_line.h"
 #include "unicode/sentence_marks.h"
 #include "unicode/sentence_words.h"
+#include "unicode/spaceless_sentences.h"
 
 namespace tril {
 namespace {
@@ -49,14 +50,17 @@ struct Marks {
   bool one_stop;
 };
 
-Marks marks_at(const SentenceLine& line, std::size_t begin, SentenceMark first) {
+// @param quoted  whether a quotation of ASCII quotes is open: the next one closes it
+Marks marks_at(const SentenceLine& line, std::size_t begin, SentenceMark first, bool quoted) {
   Marks marks{.begin = begin, .end = line.behind(begin), .kind = first, .one_stop = first == SentenceMark::stop};
   while (marks.end < line.size()) {
     const char32_t c = line.at(marks.end);
     const SentenceMark more = sentence_mark(c, line.before(marks.end));
     const std::size_t behind = line.behind(marks.end);
     const bool is_last = behind >= line.size() || is_white_space(line.at(behind));  // a quote here closes
-    if (more == SentenceMark::none && !closes_after(c, is_last ? SentenceMark::end : marks.kind)) break;
+    const bool closes = closes_after(c, is_last ? SentenceMark::end : marks.kind) || (c == '"' && quoted);
+    if (more == SentenceMark::none && !closes) break;
+    if (c == '"') quoted = false;
     if (more == SentenceMark::always) marks.kind = more;
     marks.one_stop = marks.one_stop && (c == ')' || c == ']');  // "(3 St.)"
     marks.end = behind;
@@ -75,10 +79,34 @@ bool is_spaced_dash(const SentenceLine& line, std::size_t i) {
          is_white_space(line.at(line.behind(i)));
 }
 
-// Whether single marks of ASCII end a sentence of Chinese or Japanese, which has no spaces.
+// "(!)", "[...]"
+bool are_in_brackets(const SentenceLine& line, const Marks& marks) {
+  return opens(line.before(marks.begin)) && closes_after(line.before(marks.end), SentenceMark::end);
+}
+
+// Whether the sentence goes on behind marks that no white space follows.
+bool continue_without_space(const SentenceLine& line, const Marks& marks) {
+  if (marks.end >= line.size()) return false;
+  if (are_in_brackets(line, marks) || clause_mark(line.at(marks.end)) != ClauseMark::none) return true;
+  const char32_t first = line.at(marks.begin);
+  const bool may_continue = closes_after(line.before(marks.end), SentenceMark::end) || first == 0xff01 ||  // a wide !
+                            first == 0xff1f || marks.kind == SentenceMark::end;                            // a wide ?
+  return may_continue && continues_quotation(line.part(marks.end, line.size()));
+}
+
+// Whether marks that also stand inside sentences end one of Chinese or Japanese, which has no spaces.
 bool end_spaceless_sentence(const SentenceLine& line, const Marks& marks) {
-  return marks.end == marks.begin + 1 && marks.end < line.size() && is_ideographic(line.before(marks.begin)) &&
-         is_ideographic(line.at(marks.end));
+  if (marks.end >= line.size() || !is_ideographic(line.before(marks.begin)) || continue_without_space(line, marks))
+    return false;
+  const char32_t next = line.at(marks.end);
+  if (!is_ideographic(next) && !opens(next)) return false;
+  const char32_t first = line.at(marks.begin);
+  const std::string_view before = line.part(0, marks.begin);
+  if (is_ellipsis(line, marks))
+    return is_whole_before_ellipsis(before) ||
+           (closes_after(line.before(marks.end), SentenceMark::end) && closes_whole_quotation(before));
+  if (marks.kind == SentenceMark::stop) return marks.end == marks.begin + 1;
+  return first == '!' || first == '?' || (first >= 0x203c && first <= 0x2049);
 }
 
 // Whether the marks, which white space follows, end a sentence.
@@ -87,8 +115,7 @@ bool end_sentence(const SentenceLine& line, const Marks& marks, const SentenceWo
   if (next >= line.size()) return true;
   if (is_small_word(line, line.past_signs(next))) return false;
   if (line.at(next) == '?' || line.at(next) == '!') return false;  // French: "etc. ?"
-  if (opens(line.before(marks.begin)) && closes_after(line.before(marks.end), SentenceMark::end))
-    return false;  // "(!)", "[...]"
+  if (are_in_brackets(line, marks)) return false;
   if (is_ellipsis(line, marks) && is_spaced_dash(line, next)) return false;
   return !marks.one_stop || !continues_after_stop(line, marks.begin, next, words);
 }
@@ -99,7 +126,7 @@ std::size_t sentence_end(std::string_view text, std::string_view language) {
   const SentenceLine line(text);
   const SentenceWords words(language);
   char32_t before = ' ';
-  bool has_word = false;
+  bool has_word = false, quoted = false;
   std::size_t text_end = 0;  // after the last character other than white space
   for (std::size_t i = 0; i < text.size();) {
     if (is_plain(text[i])) {
@@ -110,6 +137,7 @@ std::size_t sentence_end(std::string_view text, std::string_view language) {
     }
     const char32_t c = line.at(i);
     if (c == paragraph_separator && text_end > 0) return text_end;
+    if (c == '"') quoted = !quoted;
     const SentenceMark mark = sentence_mark(c, before);
     before = c;
     if (mark == SentenceMark::none) {
@@ -119,11 +147,11 @@ std::size_t sentence_end(std::string_view text, std::string_view language) {
       has_word = has_word || is_word(c);
       continue;
     }
-    Marks marks = marks_at(line, i, mark);
+    Marks marks = marks_at(line, i, mark, quoted);
     text_end = i = marks.end;
     before = line.before(i);
     if (!has_word) continue;
-    if (marks.kind == SentenceMark::always) return i;
+    if (marks.kind == SentenceMark::always && !continue_without_space(line, marks)) return i;
     if (end_spaceless_sentence(line, marks)) return i;
     if (i < line.size() && !is_white_space(line.at(i))) continue;
     if (line.paragraph_ends(i)) return i;

@@ -204,7 +204,8 @@ TEST(Sentences, AnyTextComesToAnEnd) {
 // Texts that would take hours if parts were scanned again for each sentence.
 TEST(Sentences, TimeGrowsAsTheTextDoes) {
   for (const std::string part :
-       {".", ". ", "? ", "a.", "A. ", "5. ", "! -", "\u00bb ", ".) ", "; ", "\u03b1; ", "\u2029", "a\u2029 "}) {
+       {".", ". ", "? ", "a.", "A. ", "5. ", "! -", "\u00bb ", ".) ", "; ", "\u03b1; ", "\u2029", "a\u2029 ",
+        "\u4e2d\u2026\u300d\u306e\u5c71", "\u300c\u5c71\u2026", "\u5c71\uff01\u300d\u3068", "\"\u5c71\u3002\u3001"}) {
     std::string line;
     while (line.size() < 500'000) line += part;
     std::size_t ends = 0;
