@@ -1,4 +1,5 @@
-// Plain text: each line is a segment, or the whole text is one.
+// Plain text: each line is a segment, or the whole text is one. Weblate writes [X12X] for the placeholder at character 12 of a string
+// before it asks a service for plain text, and expects it back: these are fixed words.
 #pragma once
 
 #include <memory>

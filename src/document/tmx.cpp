@@ -6,6 +6,7 @@
 #include "base/printable.h"
 #include "document/document_languages.h"
 #include "document/words.h"
+#include "document/xml_string.h"
 #include "document/xml_text.h"
 #include "format/xml_file.h"
 
@@ -101,11 +102,25 @@ std::unique_ptr<Document> read_tmx(std::string bytes, const DocumentOptions& opt
   const XmlPlaces places(document->bytes());
   const std::string source = source_of(file, options), target = target_language(options);
   TuvFinder sources(source), targets(target);
+  const XmlTextStyle style{
+      .role_of = role_of_tmx, .keeps_space = true, .words = string_words(reference_at, ShortcutKeys::none)};
   bool any = false;
   for_each_tu(file, [&](const pugi::xml_node& tu) {
     const pugi::xml_node tuv = sources.find(tu), seg = child_element(tuv, "seg");
     any = any || seg;
-    if (!seg || targets.find(tu)) return;
+    if (!seg) return;
+    std::vector<SlottedSegment> segments = xml_segments(*document, seg, style);
+    if (const pugi::xml_node present = targets.find(tu)) {
+      // Tools write units that wait for a translation with an empty <seg>.
+      const pugi::xml_node empty = child_element(present, "seg");
+      if (!empty || !is_blank(xml_text_of(empty))) return;
+      const std::string name = empty.name();
+      return add_copy(*document, std::move(segments),
+                      {.content = places.content(seg),
+                       .at = places.whole(empty),
+                       .before = opening(places.text(places.open_tag(empty))),
+                       .after = "</" + name + ">"});
+    }
     // The new element is laid out like that of the source.
     const std::size_t end = places.whole(tu.last_child()).end - white_space(tu.last_child()).size();
     const std::string tag = tuv.attribute("xml:lang") || !tuv.attribute("lang") ? "xml:lang" : "lang";
@@ -114,7 +129,7 @@ std::unique_ptr<Document> read_tmx(std::string bytes, const DocumentOptions& opt
                   indentation_of(seg) + "<" + seg.name() + ">";
     copy.after =
         std::string("</") + seg.name() + ">" + white_space(tuv.last_child()) + "</" + std::string(tuv.name()) + ">";
-    add_copy(*document, xml_segments(*document, seg, {.role_of = role_of_tmx, .keeps_space = true}), std::move(copy));
+    add_copy(*document, std::move(segments), std::move(copy));
   });
   if (!any)
     fail(options.where, fmt::format("has no text in the source language \"{}\"", printable(source)),

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "document/document_languages.h"
 #include "document/words.h"
+#include "document/xml_string.h"
 #include "document/xml_text.h"
 #include "format/xml_file.h"
 
@@ -99,7 +100,9 @@ class XliffReader {
     const bool keeps_space = inherited_attribute(source, "xml:space") == "preserve";
     std::vector<SlottedSegment> segments =
         xml_segments(document_, original,
-                     {.role_of = is_version_2_ ? role_of_version_2 : role_of_version_1, .keeps_space = keeps_space});
+                     {.role_of = is_version_2_ ? role_of_version_2 : role_of_version_1,
+                      .keeps_space = keeps_space,
+                      .words = string_words(reference_at, ShortcutKeys::none)});
     if (segments.empty()) return;
     if (is_version_2_) {
       const Range tag = places_.open_tag(unit);

@@ -81,6 +81,13 @@ TEST(Xliff, InlineElementsAreMarks) {
       "mid='2'>CAT.</mrk>");
 }
 
+TEST(Xliff, PlaceholdersAndTagsInTheTextAreMarks) {
+  EXPECT_EQ(capitals(de("<trans-unit><source>%@ of {total} &lt;b&gt;files&lt;/b&gt; &amp; %1$s</source></trans-unit>"),
+                     "x.xlf"),
+            de("<trans-unit><source>%@ of {total} &lt;b&gt;files&lt;/b&gt; &amp; %1$s</source><target" + written +
+               ">%@ OF {total} &lt;b&gt;FILES&lt;/b&gt; &amp; %1$s</target></trans-unit>"));
+}
+
 TEST(Xliff, Version2) {
   const std::string head = "<xliff version='2.0' srcLang='en-US'", rest = "><file id='f'><unit id='1'>\n <segment";
   EXPECT_EQ(
@@ -126,6 +133,20 @@ TEST(Tmx, UnitsGetTheLanguageThatTheyLack) {
                 rest);
   EXPECT_TRUE(contains(refusal(memory_head + unit_en + rest, "x.tmx", "es"), "x.tmx", "es"));
   EXPECT_TRUE(contains(refusal("<a/>", "x.tmx"), "TMX"));
+}
+
+// As OmegaT writes units that wait for a translation, with its tags as text.
+TEST(Tmx, EmptyTextsAreFilled) {
+  const std::string begin =
+      memory_head + "<tu><tuv lang=\"EN-US\"><seg>A &lt;b0&gt;dog&lt;/b0&gt; &amp; &lt;t1/&gt;%s</seg></tuv>";
+  const std::string end = "</tuv></tu></body></tmx>\n";
+  for (const std::string seg : {"<seg></seg>", "<seg/>", "<seg> </seg>", "<seg>\n</seg>", "<seg><ph/></seg>"})
+    EXPECT_EQ(capitals(begin + "<tuv lang=\"DE-DE\">" + seg + end, "x.tmx", ""),
+              begin + "<tuv lang=\"DE-DE\"><seg>A &lt;b0&gt;DOG&lt;/b0&gt; &amp; &lt;t1/&gt;%s</seg>" + end)
+        << seg;
+  for (const std::string tuv : {"<seg>x</seg>", "<seg><hi>x</hi></seg>", "<note/>"})
+    EXPECT_EQ(capitals(begin + "<tuv lang=\"DE-DE\">" + tuv + end, "x.tmx", ""),
+              begin + "<tuv lang=\"DE-DE\">" + tuv + end);
 }
 
 TEST(Tmx, IsReadAsAMemory) {

@@ -38,9 +38,26 @@ TEST(PlainText, SentencesAndWhatLiesBetween) {
   EXPECT_EQ(sentences_in(" A. B\nC ", PlainSegments::whole, Split::none), "[ A. B\nC ]");
 }
 
+// Weblate hides the placeholders of a string from the service, and looks for what it has written instead.
+TEST(PlainText, WhatWeblateWritesForPlaceholdersComesBack) {
+  for (const PlainSegments segments : {PlainSegments::lines, PlainSegments::whole, PlainSegments::prose}) {
+    const auto into = [&](const std::string& text, const std::string& translation) {
+      const auto document = read_plain_text(text, segments);
+      const DocumentSentences sentences(*document, {.split = Split::none});
+      return sentences.write("de", [&](std::size_t) { return Translated{translation, {}}; });
+    };
+    EXPECT_EQ(into("The [X4X] runs.", "Der Hund."), "Der [X4X] Hund.") << "lost by the model";
+    EXPECT_EQ(into("[X0X] and [X10X]", "[X10X] und [X0X]"), "[X10X] und [X0X]") << "in the order of the translation";
+    EXPECT_EQ(into("The [X4X] runs.", "Der [X4X] [X4X]."), "Der [X4X].") << "doubled";
+    EXPECT_EQ(into("The [X4X] runs.", "Der [x4x]."), "Der [X4X].") << "garbled";
+    for (const char* const other : {"[XX]", "[X4]", "[X1234567890X]", "X4X", "[X4 X]"})
+      EXPECT_EQ(into("The " + std::string(other), "Der"), "Der") << other;
+  }
+}
+
 TEST(PlainText, TranslatedIntoItselfIsTheSame) {
-  const std::vector<std::string> parts{"A",  "dog", ".",      " ", "\n",     "! ",  "\r",
-                                       "Mr", ". ",  "\u3002", "3", "\u2028", "\xff"};
+  const std::vector<std::string> parts{"[X4X]", "[X", "A",  "dog",    ".", " ",      "\n",  "! ",
+                                       "\r",    "Mr", ". ", "\u3002", "3", "\u2028", "\xff"};
   test::rounds(3000, [&](RandomSequence& random) {
     std::string text;
     for (std::uint64_t n = random.below(20); n > 0; --n) text += parts[random.below(parts.size())];

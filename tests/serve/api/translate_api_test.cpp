@@ -186,6 +186,17 @@ TEST_F(Serving, MarkupStaysAsItWas) {
   EXPECT_EQ(got["details"][1]["source"], "the ball &");
 }
 
+TEST_F(Serving, WhatWeblateWritesForPlaceholdersComesBack) {
+  serve();
+  const Json got = post("/translate", {{"q", {"a [X2X] and [X12X] men", "a dog"}}, {"source", "en"}, {"target", "de"}});
+  const std::string text = got["translatedText"][0];
+  for (const std::string mark : {"[X2X]", "[X12X]"}) {
+    EXPECT_NE(text.find(mark), text.npos) << text;
+    EXPECT_EQ(text.find(mark), text.rfind(mark)) << text;
+  }
+  EXPECT_EQ(got["translatedText"][1], translated("a dog", 1)[0].text);
+}
+
 TEST_F(Serving, ASentenceIsTranslatedWholeAcrossTags) {
   serve();
   const Json got = post("/translate", {{"q", "<p>a <b>dog</b> runs <i>in the <u>snow</u></i></p>"},
