@@ -16,5 +16,5 @@ fast = PreTrainedTokenizerFast(tokenizer_object=tok, bos_token="<s>", eos_token=
 fast.chat_template = "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}\n{% endfor %}{% if add_generation_prompt %}assistant:{% endif %}"
 fast.save_pretrained(out)
 torch.manual_seed(3)
-m = GPT2LMHeadModel(GPT2Config(vocab_size=len(vocab), n_positions=256, n_embd=64, n_layer=2, n_head=4, bos_token_id=0, eos_token_id=1, initializer_range=0.3))
+m = GPT2LMHeadModel(GPT2Config(vocab_size=len(vocab), n_positions=1024, n_embd=64, n_layer=2, n_head=4, bos_token_id=0, eos_token_id=1, initializer_range=0.3))
 m.save_pretrained(out)

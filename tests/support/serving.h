@@ -38,6 +38,7 @@ struct Serving : ::testing::Test {
     service = std::make_unique<Service>(o, *models);
     server = std::make_unique<HttpServer>(
         HttpServerOptions{.port = 0,
+                          .trusted_proxies = trusted_proxies,
                           .takes_uploads = [this](std::string_view path) { return service->takes_files(path); },
                           .upload_bytes = service->most_upload_bytes(),
                           .judge_upload = [this](const HttpRequest& arrived) { return service->judge_upload(arrived); },
@@ -96,6 +97,7 @@ struct Serving : ::testing::Test {
     return search::Generator(*writer.model, writer.tokenizer, o).generate({&prompt, 1})[0][0];
   }
 
+  TrustedProxies trusted_proxies;  ///< of servers that serve() starts from now on
   static inline Loaded translator, writer;
   std::mutex mutex;
   std::vector<std::string> log;

@@ -94,6 +94,7 @@ void check_origins(const std::vector<std::string>& origins) {
 
 void run_server(ServeOptions o, const ServerSignals& signals) {
   check_origins(o.cors_origins);
+  const serve::TrustedProxies proxies(o.trusted_proxies);
   serve::ServiceOptions options;
   options.keys = keys_of(o);
   options.origins.own_names_only = is_own_machine(o.host) && options.keys.api.empty();
@@ -109,7 +110,7 @@ void run_server(ServeOptions o, const ServerSignals& signals) {
   if (!log_file.empty()) options.log = [&](const std::string& line) { log.write(line); };
   options.request_seconds = o.request_timeout;
   options.pivots = pivot_options(o);
-  options.requests_per_minute = o.requests_per_minute;
+  options.most_requests = o.requests;
   options.most_texts = o.max_texts;
   options.most_characters = o.max_characters;
   options.most_new_tokens = o.max_new_tokens;
@@ -155,6 +156,7 @@ void run_server(ServeOptions o, const ServerSignals& signals) {
       {.address = o.host == "localhost" ? "127.0.0.1" : o.host,
        .port = static_cast<std::uint16_t>(o.port),
        .threads = http_threads,
+       .trusted_proxies = proxies,
        .certificate_file = o.tls_certificate,
        .key_file = o.tls_key,
        .most_connections = o.max_connections,

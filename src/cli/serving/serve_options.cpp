@@ -103,12 +103,17 @@ Fields fields_of(ServeOptions& o) {
   f.add("api-key-file", &o.api_key_file,
         "file of API keys, one per line; a request needs one of them, or the key in TRIL_API_KEY; a line KEY "
         "characters=N limits the characters that the key may have translated until the server stops, or in all with "
-        "--glossary-dir; KEY requests=N is the key's own --requests-per-minute")
+        "--glossary-dir; KEY requests=N requests-per-hour=N requests-per-day=N are the key's own limits of requests, "
+        "instead of the options'")
       .value_name("FILE");
   f.add("admin-key-file", &o.admin_key_file,
         "file of administrators' keys, one per line; administrators may load and unload models and set priorities")
       .value_name("FILE");
   f.add("allow-anyone", &o.allow_anyone, "allow requests without keys from other machines");
+  f.add("trusted-proxies", &o.trusted_proxies,
+        "addresses or networks of reverse proxies, such as 127.0.0.1 or 10.0.0.0/8, whose header X-Forwarded-For names "
+        "the client; unset: the header is ignored")
+      .value_name("ADDRESS");
   f.add("cors-origins", &o.cors_origins, "origins of web pages that may send requests; *: any").value_name("ORIGIN");
   f.add("tls-certificate", &o.tls_certificate, "certificate chain in PEM; enables HTTPS, with --tls-key")
       .value_name("FILE");
@@ -126,11 +131,14 @@ Fields fields_of(ServeOptions& o) {
       .value_name("FILE");
   f.group("Limits");
   f.add("max-connections", &o.max_connections, "maximum number of connections").at_least(1).at_most(1'000'000);
-  f.add("requests-per-minute", &o.requests_per_minute,
+  constexpr double most_requests = 1e9;
+  f.add("requests-per-minute", &o.requests.per_minute,
         "maximum number of requests of a client in a minute; a client is a key, or an address without one; a list of "
         "texts counts as many requests; not for administrators; further requests get 429; 0: no limit")
       .at_least(0)
-      .at_most(1'000'000'000);
+      .at_most(most_requests);
+  f.add("requests-per-hour", &o.requests.per_hour, "likewise in an hour").at_least(0).at_most(most_requests);
+  f.add("requests-per-day", &o.requests.per_day, "likewise in 24 hours").at_least(0).at_most(most_requests);
   f.add("max-body-kib", &o.max_body_kib, "maximum size of a request body in KiB").at_least(1).at_most(60'000);
   f.add("max-texts", &o.max_texts, "maximum number of texts in a request").at_least(1).at_most(100'000);
   f.add("max-characters", &o.max_characters, "maximum number of bytes in a request's texts")

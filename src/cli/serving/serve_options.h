@@ -16,7 +16,8 @@ namespace tril::cli {
 inline constexpr int most_http_threads = 256;
 
 struct ServeOptions {
-  std::vector<std::string> models, model_directories, adapters, languages, prompt_templates, cors_origins;
+  std::vector<std::string> models, model_directories, adapters, languages, prompt_templates, cors_origins,
+      trusted_proxies;
   std::vector<std::string> pivot, glossaries, memories;
   std::string glossary_dir;
   std::int64_t max_pivots = serve::PivotOptions{}.most;
@@ -33,7 +34,7 @@ struct ServeOptions {
 
   std::string host = "127.0.0.1", api_key_file, admin_key_file, tls_certificate, tls_key, access_log = "-";
   std::int64_t port = 8080, http_threads = 0, max_new_tokens = serve::ServiceOptions{}.most_new_tokens;
-  std::int64_t requests_per_minute = 0;
+  serve::RequestLimits requests;  ///< of a client
   std::uint64_t max_connections = 1024, max_body_kib = serve::ServiceOptions{}.most_body_bytes / 1024,
                 max_texts = serve::ServiceOptions{}.most_texts,
                 max_characters = serve::ServiceOptions{}.most_characters;

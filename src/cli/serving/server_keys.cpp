@@ -1,7 +1,10 @@
 #include "cli/serving/server_keys.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -15,6 +18,11 @@
 
 namespace tril::cli {
 namespace {
+
+// The names of a key's limits.
+constexpr std::string_view characters = "characters", per_minute = "requests", per_hour = "requests-per-hour",
+                           per_day = "requests-per-day";
+constexpr std::array limit_names{characters, per_minute, per_hour, per_day};
 
 void check_length(const std::string& where, std::string_view key) {
   check(key.size() >= 8, where, "a key of {} characters is easy to guess, expected at least 8", key.size());
@@ -31,25 +39,31 @@ std::optional<std::int64_t> limit_in(std::string_view word, std::string_view nam
   return limit;
 }
 
-// "KEY", "KEY characters=500000", "KEY requests=60" or both, whose limits are taken off the line. Keys may have blanks.
+// A key and the limits behind it, such as "KEY characters=500000 requests=60", in any order. Keys may have blanks.
 std::string key_of_line(std::string_view line, const std::string& where, serve::Keys& keys) {
-  std::optional<std::int64_t> characters, requests;
+  std::map<std::string_view, std::int64_t> limits;
   for (;;) {
     const std::size_t blank = line.find_last_of(" \t");
     const std::string_view last = line.substr(blank == line.npos ? 0 : blank + 1);
-    const auto more_characters = limit_in(last, "characters", where), more_requests = limit_in(last, "requests", where);
-    if (!more_characters && !more_requests) break;
+    const auto name = std::find_if(limit_names.begin(), limit_names.end(),
+                                   [&](std::string_view n) { return limit_in(last, n, where).has_value(); });
+    if (name == limit_names.end()) break;
     check(blank != line.npos, where, "\"{}\": a limit without a key", printable(last, 40));
-    check(!(more_characters ? characters : requests), where, "\"{}\": the key has this limit twice",
-          printable(last, 40));
-    if (more_characters) characters = more_characters;
-    if (more_requests) requests = more_requests;
-    check(requests != 0, where, "\"requests=0\": expected at least 1; remove a key that may send no requests");
+    const std::int64_t limit = *limit_in(last, *name, where);
+    check(limits.emplace(*name, limit).second, where, "\"{}\": the key has this limit twice", printable(last, 40));
+    check(limit > 0 || *name == characters, where,
+          "\"{}=0\": expected at least 1; remove a key that may send no requests", *name);
     line = trim(line.substr(0, blank));
   }
   std::string key(line);
-  if (characters) keys.most_characters[key] = *characters;
-  if (requests) keys.most_requests[key] = *requests;
+  const auto limit_of = [&](std::string_view name) {
+    const auto found = limits.find(name);
+    return found == limits.end() ? 0 : found->second;
+  };
+  if (limits.contains(characters)) keys.most_characters[key] = limit_of(characters);
+  const serve::RequestLimits requests{
+      .per_minute = limit_of(per_minute), .per_hour = limit_of(per_hour), .per_day = limit_of(per_day)};
+  if (requests.any()) keys.most_requests[key] = requests;
   return key;
 }
 

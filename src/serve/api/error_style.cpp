@@ -85,6 +85,11 @@ bool reads_address(ErrorStyle style) {
   return rules_of(style).address;
 }
 
+std::string json_type(ErrorStyle style) {
+  const bool names_encoding = style == ErrorStyle::google || style == ErrorStyle::microsoft;
+  return names_encoding ? "application/json; charset=UTF-8" : "application/json";
+}
+
 int error_status(const ErrorAnswer& a, ErrorStyle style) {
   if (style == ErrorStyle::deepl && a.code == "quota_exceeded") return 456;  // DeepL's own
   const bool refused = style == ErrorStyle::deepl            ? a.status == 401

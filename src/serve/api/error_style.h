@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "serve/api/warnings.h"
@@ -23,6 +24,9 @@ std::string_view key_field(ErrorStyle style);
 bool takes_forms(ErrorStyle style);
 /// Whether the routes themselves read the fields in the address, even beside a JSON body.
 bool reads_address(ErrorStyle style);
+
+/// The type of JSON responses. Old clients of Google, such as OmegaT 3, read Latin-1 if it does not name the encoding.
+std::string json_type(ErrorStyle style);
 
 /// The status of an error; DeepL's and LibreTranslate's APIs have 403 for an unknown key.
 int error_status(const ErrorAnswer& answer, ErrorStyle style);

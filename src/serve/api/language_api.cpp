@@ -105,37 +105,37 @@ void Service::add_language_routes() {
                          },
                      .errors = ErrorStyle::libretranslate});
 
-  routes_.push_back({.method = "GET",
-                     .path = "/frontend/settings",
-                     .summary = "Settings for web pages, as LibreTranslate gives them",
-                     .request_schema = nullptr,
-                     .response = "limits, and the languages of the first model if it has only one pair",
-                     .handle =
-                         [this](const CallPtr& call) {
-                           Json source{{"code", ""}, {"name", ""}}, target = source;
-                           const auto only = [&](const KnownLanguages& list, Json& told) {
-                             if (list.names().size() == 1) told = described(list.code(0), locale_of(call->request));
-                           };
-                           for (const Models::Offer& model : models_.offers()) {
-                             if (!model.profile->translates) continue;
-                             only(model.profile->languages.from, source);
-                             only(model.profile->languages.into, target);
-                             break;
-                           }
-                           const bool keys = !keys_now()->api.empty();
-                           call->send(
-                               {{"apiKeys", keys},
-                                {"charLimit", options_.most_characters},
-                                {"filesTranslation", options_.documents.most_bytes > 0},
-                                {"frontendTimeout", 500},
-                                {"keyRequired", keys},
-                                {"language", {{"source", source}, {"target", target}}},
-                                {"reqLimit", options_.requests_per_minute > 0 ? options_.requests_per_minute : -1},
-                                {"suggestions", suggestions_ != nullptr},
-                                {"supportedFilesFormat", file_formats(options_.documents)}});
-                         },
-                     .errors = ErrorStyle::libretranslate,
-                     .who = Route::Who::anybody});
+  routes_.push_back(
+      {.method = "GET",
+       .path = "/frontend/settings",
+       .summary = "Settings for web pages, as LibreTranslate gives them",
+       .request_schema = nullptr,
+       .response = "limits, and the languages of the first model if it has only one pair",
+       .handle =
+           [this](const CallPtr& call) {
+             Json source{{"code", ""}, {"name", ""}}, target = source;
+             const auto only = [&](const KnownLanguages& list, Json& told) {
+               if (list.names().size() == 1) told = described(list.code(0), locale_of(call->request));
+             };
+             for (const Models::Offer& model : models_.offers()) {
+               if (!model.profile->translates) continue;
+               only(model.profile->languages.from, source);
+               only(model.profile->languages.into, target);
+               break;
+             }
+             const bool keys = !keys_now()->api.empty();
+             call->send({{"apiKeys", keys},
+                         {"charLimit", options_.most_characters},
+                         {"filesTranslation", options_.documents.most_bytes > 0},
+                         {"frontendTimeout", 500},
+                         {"keyRequired", keys},
+                         {"language", {{"source", source}, {"target", target}}},
+                         {"reqLimit", options_.most_requests.per_minute > 0 ? options_.most_requests.per_minute : -1},
+                         {"suggestions", suggestions_ != nullptr},
+                         {"supportedFilesFormat", file_formats(options_.documents)}});
+           },
+       .errors = ErrorStyle::libretranslate,
+       .who = Route::Who::anybody});
 }
 
 }  // namespace tril::serve

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "base/as_size.h"
 
@@ -18,29 +19,47 @@ std::int64_t second_of(Clock::time_point time) {
 
 }  // namespace
 
-std::int64_t RequestRates::count_at(const Counts& counts, std::int64_t second) {
-  return second >= 0 && second > counts.last - minute && second <= counts.last
-             ? counts.by_second[as_size(second % minute)]
-             : 0;
+std::int64_t RequestRates::Window::count_at(std::int64_t part) const {
+  return part >= 0 && part > last_ - parts && part <= last_ ? by_part_[as_size(part % parts)] : 0;
 }
 
-int RequestRates::wait_of(const Counts& counts, std::int64_t most, std::int64_t now) {
+int RequestRates::Window::wait_of(std::int64_t most, std::int64_t second) const {
+  const std::int64_t now = second / part_seconds_;
   std::int64_t sent = 0;
-  for (std::int64_t s = now - minute + 1; s <= now; ++s) sent += count_at(counts, s);
-  // Second by second, the oldest requests leave the minute.
-  int wait = 0;
-  for (; sent >= most && wait < minute; ++wait) sent -= count_at(counts, now - minute + 1 + wait);
-  return wait;
+  for (std::int64_t p = now - parts + 1; p <= now; ++p) sent += count_at(p);
+  // Part by part, the oldest requests leave the span.
+  std::int64_t waited = 0;
+  for (; sent >= most && waited < parts; ++waited) sent -= count_at(now - parts + 1 + waited);
+  return waited == 0 ? 0 : static_cast<int>((now + waited) * part_seconds_ - second);
 }
 
-void RequestRates::add(Counts& counts, std::int64_t requests, std::int64_t now) {
-  for (std::int64_t s = std::max(counts.last + 1, now - minute + 1); s <= now; ++s)
-    counts.by_second[as_size(s % minute)] = 0;
-  counts.last = std::max(counts.last, now);  // another thread may have counted a later request already
-  counts.by_second[as_size(counts.last % minute)] += requests;
+void RequestRates::Window::add(std::int64_t requests, std::int64_t second) {
+  const std::int64_t now = second / part_seconds_;
+  for (std::int64_t p = std::max(last_ + 1, now - parts + 1); p <= now; ++p) by_part_[as_size(p % parts)] = 0;
+  last_ = std::max(last_, now);  // another thread may have counted a later request already
+  std::uint32_t& count = by_part_[as_size(last_ % parts)];
+  constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+  count = static_cast<std::uint32_t>(std::min(most, count + std::min(most, requests)));
 }
 
-RequestRates::Counts& RequestRates::counts_of(const std::string& client, std::int64_t now) {
+RateWait RequestRates::wait_of(const Counts& counts, const RequestLimits& limits, std::int64_t second) {
+  RateWait longest;
+  const auto look_at = [&](const Window& window, std::int64_t most, std::string_view span) {
+    if (most <= 0) return;
+    if (const int wait = window.wait_of(most, second); wait > longest.seconds)
+      longest = {.seconds = wait, .most = most, .span = span};
+  };
+  look_at(counts.minute, limits.per_minute, "minute");
+  look_at(counts.hour, limits.per_hour, "hour");
+  look_at(counts.day, limits.per_day, "day");
+  return longest;
+}
+
+void RequestRates::add(Counts& counts, std::int64_t requests, std::int64_t second) {
+  for (Window* const window : {&counts.minute, &counts.hour, &counts.day}) window->add(requests, second);
+}
+
+RequestRates::Counts& RequestRates::counts_of(const std::string& client) {
   if (const auto found = places_.find(client); found != places_.end()) {
     counts_.splice(counts_.begin(), counts_, found->second);
     return counts_.front();
@@ -49,30 +68,30 @@ RequestRates::Counts& RequestRates::counts_of(const std::string& client, std::in
     places_.erase(counts_.back().client);
     counts_.pop_back();
   }
-  counts_.push_front({.client = client, .last = now});
+  counts_.push_front({.client = client});
   places_.emplace(client, counts_.begin());
   return counts_.front();
 }
 
-int RequestRates::take(const std::string& client, std::int64_t most, Clock::time_point now) {
+RateWait RequestRates::take(const std::string& client, const RequestLimits& limits, Clock::time_point now) {
   const std::int64_t second = second_of(now);
   const std::lock_guard lock(mutex_);
-  Counts& counts = counts_of(client, second);
-  const int wait = wait_of(counts, most, second);
-  if (wait == 0) add(counts, 1, second);
+  Counts& counts = counts_of(client);
+  const RateWait wait = wait_of(counts, limits, second);
+  if (wait.seconds == 0) add(counts, 1, second);
   return wait;
 }
 
-int RequestRates::wait_of(const std::string& client, std::int64_t most, Clock::time_point now) const {
+RateWait RequestRates::wait_of(const std::string& client, const RequestLimits& limits, Clock::time_point now) const {
   const std::lock_guard lock(mutex_);
   const auto found = places_.find(client);
-  return found == places_.end() ? 0 : wait_of(*found->second, most, second_of(now));
+  return found == places_.end() ? RateWait() : wait_of(*found->second, limits, second_of(now));
 }
 
 void RequestRates::add(const std::string& client, std::int64_t requests, Clock::time_point now) {
   const std::int64_t second = second_of(now);
   const std::lock_guard lock(mutex_);
-  add(counts_of(client, second), requests, second);
+  add(counts_of(client), requests, second);
 }
 
 std::size_t RequestRates::clients() const {

@@ -1,4 +1,4 @@
-// How many requests each client has sent within the last minute, for a limit like LibreTranslate's --req-limit.
+// How many requests each client has sent within the last minute, hour and day, for limits like LibreTranslate's --req-limit.
 #pragma once
 
 #include <array>
@@ -14,34 +14,63 @@
 
 namespace tril::serve {
 
-/// Counts by whole seconds, so a minute may begin up to a second late. Thread-safe.
+/// How many requests a client may send in a span of time; 0: any number.
+struct RequestLimits {
+  std::int64_t per_minute = 0, per_hour = 0, per_day = 0;
+
+  bool any() const { return per_minute > 0 || per_hour > 0 || per_day > 0; }
+};
+
+/// Why a client has to wait.
+struct RateWait {
+  int seconds = 0;        ///< until it may send the next request; 0: it may send one now
+  std::int64_t most = 0;  ///< the limit that is reached
+  std::string_view span;  ///< "minute", "hour" or "day"
+};
+
+/// Counts requests by sixtieths of each span, so a minute may begin up to a second late, an hour a minute, a day 24 minutes.
+/// Thread-safe.
 class RequestRates {
  public:
   /// @param most_clients  whose counts are kept; the client that has not been seen for longest is forgotten first
   explicit RequestRates(std::size_t most_clients = 65'536) : most_clients_(most_clients) {}
 
-  /// Counts a request, unless the client has sent `most` (at least 1) already.
-  /// @return 0, or the number of seconds after which the client may send the next one
-  int take(const std::string& client, std::int64_t most, Clock::time_point now);
-  /// The same number, but nothing is counted.
-  int wait_of(const std::string& client, std::int64_t most, Clock::time_point now) const;
-  /// Counts more requests, even beyond the limit.
+  /// Counts a request, unless the client has sent as many as it may.
+  RateWait take(const std::string& client, const RequestLimits& limits, Clock::time_point now);
+  /// The same result, but nothing is counted.
+  RateWait wait_of(const std::string& client, const RequestLimits& limits, Clock::time_point now) const;
+  /// Counts more requests, even beyond the limits.
   void add(const std::string& client, std::int64_t requests, Clock::time_point now);
   std::size_t clients() const;
 
  private:
-  static constexpr std::int64_t minute = 60;
+  /// The counts of one span of time.
+  class Window {
+   public:
+    /// @param parts  60 for a minute, in parts of a second
+    explicit Window(std::int64_t part_seconds) : part_seconds_(part_seconds) {}
+    /// @return after how many seconds the client may send the next request, if it may send `most` in the span
+    int wait_of(std::int64_t most, std::int64_t second) const;
+    void add(std::int64_t requests, std::int64_t second);
+
+   private:
+    static constexpr std::int64_t parts = 60;
+
+    std::int64_t count_at(std::int64_t part) const;
+
+    std::int64_t part_seconds_;
+    std::int64_t last_ = 0;                          ///< the part of the newest count
+    std::array<std::uint32_t, parts> by_part_ = {};  ///< of part p at p % parts, for the span that ends with `last_`
+  };
   struct Counts {
     std::string client;
-    std::int64_t last = 0;                         ///< the second of the newest count
-    std::array<std::int64_t, minute> by_second{};  ///< of second s at s % minute, for the minute that ends with `last`
+    Window minute{1}, hour{60}, day{24 * 60};
   };
   using Place = std::list<Counts>::iterator;
 
-  static std::int64_t count_at(const Counts& counts, std::int64_t second);
-  static int wait_of(const Counts& counts, std::int64_t most, std::int64_t now);
-  static void add(Counts& counts, std::int64_t requests, std::int64_t now);
-  Counts& counts_of(const std::string& client, std::int64_t now);
+  static RateWait wait_of(const Counts& counts, const RequestLimits& limits, std::int64_t second);
+  static void add(Counts& counts, std::int64_t requests, std::int64_t second);
+  Counts& counts_of(const std::string& client);
 
   const std::size_t most_clients_;
   mutable std::mutex mutex_;

@@ -180,9 +180,10 @@ bool is_counted(const Route& route) {
   return route.who != Route::Who::anybody && route.path != "/metrics";
 }
 
-HttpError too_many_requests(std::int64_t most, int wait) {
-  return no_room(
-      fmt::format("too many requests from this client: {} in a minute; try again in {} s", allowed(most), wait), wait);
+HttpError too_many_requests(const RateWait& wait) {
+  return no_room(fmt::format("too many requests from this client: {} in {} {}; try again in {} s", allowed(wait.most),
+                             wait.span == "hour" ? "an" : "a", wait.span, wait.seconds),
+                 wait.seconds);
 }
 
 }  // namespace
@@ -192,7 +193,7 @@ void Service::identify(Call& call, const std::string& key) const {
   const auto keys = keys_now();
   const std::size_t admin = place_of(key, keys->admin), api = place_of(key, keys->api);
   call.admin = admin > 0;
-  if (!call.admin && options_.requests_per_minute > 0) call.most_requests = options_.requests_per_minute;
+  if (!call.admin) call.most_requests = options_.most_requests;
   if (admin == 0 && api == 0) return;
   call.key = key;
   call.caller->client = admin > 0 ? fmt::format("admin-key-{}", admin) : fmt::format("key-{}", api);
@@ -214,14 +215,15 @@ void Service::check_rights(const Call& call, const Route& route, const std::stri
 // Requests with an unknown key are counted, too.
 void Service::admit(Call& call, const Route& route, const std::string& key) {
   identify(call, key);
-  if (call.most_requests && is_counted(route))
-    if (const int wait = rates_.take(call.rate_name(), *call.most_requests, Clock::now()); wait > 0)
-      throw too_many_requests(*call.most_requests, wait);
+  if (call.most_requests.any() && is_counted(route))
+    if (const RateWait wait = rates_.take(call.rate_name(), call.most_requests, Clock::now()); wait.seconds > 0)
+      throw too_many_requests(wait);
   check_rights(call, route, key);
 }
 
 void Service::count_texts(const Call& call, std::size_t texts) {
-  if (call.most_requests && texts > 1) rates_.add(call.rate_name(), static_cast<std::int64_t>(texts) - 1, Clock::now());
+  if (call.most_requests.any() && texts > 1)
+    rates_.add(call.rate_name(), static_cast<std::int64_t>(texts) - 1, Clock::now());
 }
 
 // The beginning of a line of the access log.
@@ -332,7 +334,7 @@ UploadJudgement Service::judge_upload(const HttpRequest& arrived) const {
     Call call;
     call.request.address = arrived.address;
     identify(call, key);
-    if (call.most_requests && rates_.wait_of(call.rate_name(), *call.most_requests, Clock::now()) > 0)
+    if (call.most_requests.any() && rates_.wait_of(call.rate_name(), call.most_requests, Clock::now()).seconds > 0)
       return UploadJudgement::refuse;
     check_rights(call, route, key);
     return UploadJudgement::take;
@@ -361,6 +363,7 @@ void Service::fail(const CallPtr& call, const std::exception_ptr& error) {
   ErrorAnswer answer = answer_to(*call, error);
   const ErrorStyle style = call->route ? call->route->errors : call->errors;
   call->out->send({.status = error_status(answer, style),
+                   .content_type = json_type(style),
                    .body = json_text(error_body(answer, style)) + "\n",
                    .headers = std::move(answer.headers)});
 }

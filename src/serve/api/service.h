@@ -35,9 +35,8 @@ struct Keys {
   std::vector<std::string> admin;  ///< may load and unload models; empty: nobody may
   /// By key: how many characters it may have translated (Usage). Keys that are not in it have no limit.
   std::map<std::string, std::int64_t> most_characters = {};
-  /// By key: how many requests it may send in a minute. For other keys, and requests without one, see
-  /// ServiceOptions::requests_per_minute.
-  std::map<std::string, std::int64_t> most_requests = {};
+  /// By key: how many requests it may send. For other keys, and requests without one, see ServiceOptions::most_requests.
+  std::map<std::string, RequestLimits> most_requests = {};
 };
 
 struct ServiceOptions {
@@ -48,7 +47,7 @@ struct ServiceOptions {
   std::function<void(const std::string& line)> log;
   UnknownFields unknown_fields = UnknownFields::warn;       ///< in requests
   std::size_t most_body_bytes = std::size_t{4} << 20;       ///< of a request's unpacked body
-  std::int64_t requests_per_minute = 0;                     ///< of each client but administrators; 0: no limit
+  RequestLimits most_requests;                              ///< of each client but administrators
   double request_seconds = 120;                             ///< after which a request's decoding is cut off
   std::size_t most_texts = 256, most_characters = 200'000;  ///< per request
   PivotOptions pivots;
@@ -80,9 +79,9 @@ struct Call {
   bool admin = false;
   std::string key;                                   ///< by which it was admitted; "": without one
   std::optional<std::int64_t> most_characters = {};  ///< Keys::most_characters of the key
-  std::optional<std::int64_t> most_requests = {};    ///< in a minute; nothing: no limit
-  bool is_part = false;                              ///< of another call, with which its characters are counted
-  bool waited = false;  ///< it waited for a model or used another: it was admitted then, and needs no room now
+  RequestLimits most_requests = {};
+  bool is_part = false;  ///< of another call, with which its characters are counted
+  bool waited = false;   ///< it waited for a model or used another: it was admitted then, and needs no room now
   Clock::time_point begun = Clock::now(), deadline;
   std::string id;     ///< also sent to the client
   Warnings warnings;  ///< included in the answer
@@ -102,7 +101,10 @@ struct Call {
     Headers headers;
     if (!body.is_object())
       if (std::string told = warnings.header(); !told.empty()) headers.emplace_back("X-Tril-Warnings", std::move(told));
-    out->send({.status = status, .body = json_text(body) + "\n", .headers = std::move(headers)});
+    out->send({.status = status,
+               .content_type = json_type(errors),
+               .body = json_text(body) + "\n",
+               .headers = std::move(headers)});
   }
 };
 using CallPtr = std::shared_ptr<Call>;

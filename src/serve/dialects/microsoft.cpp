@@ -1,6 +1,7 @@
 // Microsoft's Translator API, version 3.0 [learn.microsoft.com/azure/ai-services/translator/text-translation/reference/v3/reference]:
 //   POST /translate, /detect, /breaksentence   GET /languages
-// with api-version in the address, or under /translator/text/v3.0 as at Azure's own addresses of a customer.
+// with api-version in the address, or under /translator/text/v3.0 as at Azure's own addresses of a customer; and
+//   POST /sts/v1.0/issueToken
 #include <algorithm>
 #include <cmath>
 
@@ -303,6 +304,12 @@ void break_sentences_for_microsoft(Service& service, const CallPtr& call) {
   call->send(std::move(list));
 }
 
+// Clients such as Weblate exchange their key for a token that they send as Authorization: Bearer. The key itself is the token.
+void issue_token(const CallPtr& call) {
+  const std::string token = call->key.empty() ? "none" : call->key;  // a server without keys takes any
+  call->out->send({.content_type = "application/jwt; charset=us-ascii", .body = token});
+}
+
 }  // namespace
 
 void add_microsoft_routes(Service& service) {
@@ -333,7 +340,17 @@ void add_microsoft_routes(Service& service) {
   four.summary = "Returns the lengths of the sentences of texts, as Microsoft does";
   four.response = "for each text sentLen, in units of UTF-16";
   four.query_schema = query_with("language", "language of the texts; unset: the detected one");
-  service.add_routes({std::move(one), std::move(two), std::move(three), std::move(four)});
+  Route token{
+      .method = "POST",
+      .path = "/sts/v1.0/issueToken",
+      .summary = "Returns the token for Authorization: Bearer that belongs to a key, as Microsoft does: the key itself",
+      .request_schema = nullptr,
+      .response = "the token",
+      .handle = issue_token,
+      .errors = ErrorStyle::microsoft,
+      .response_type = "application/jwt",
+      .query_schema = query_with("Subscription-Key", "the key, unless it is in the header")};
+  service.add_routes({std::move(one), std::move(two), std::move(three), std::move(four), std::move(token)});
 }
 
 }  // namespace tril::serve

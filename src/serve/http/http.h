@@ -21,7 +21,7 @@ struct HttpRequest {
   std::string query_text;                    ///< raw, without its ?
   Headers headers;                           ///< names in lower case
   std::string body;
-  std::string address;  ///< of the client, without its port
+  std::string address;  ///< of the client, without its port; behind a trusted proxy, as that names it
   bool secure = false;  ///< whether it came over TLS
   /// False for an upload that HttpServerOptions::judge_upload refused: only the beginning of its body has arrived.
   bool is_whole = true;

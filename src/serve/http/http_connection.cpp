@@ -193,7 +193,7 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
   }
 
   void tell_origin(HttpRequest& request) const {
-    request.address = address_;
+    request.address = options().trusted_proxies.client_of(address_, request.headers);
     request.secure = transport_->secure();
     request.is_whole = !refused_;
   }
@@ -220,13 +220,15 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
     const std::size_t size = request_.size_to_expect();
     if (size <= options().most_body_bytes) return true;
     if (size > request_.most_of_body()) return refuse(request_.too_large()), false;
-    if (!server_->reserve_upload(address_, size))
+    const std::optional<HttpRequest> head = request_of(request_.so_far(0));
+    upload_from_ = head ? options().trusted_proxies.client_of(address_, head->headers) : address_;
+    if (!server_->reserve_upload(upload_from_, size))
       return refuse({503, "too many files are being translated; try again later"}), false;
     upload_ = size;
     return true;
   }
   void end_upload() {
-    if (upload_ > 0) server_->release_upload(address_, std::exchange(upload_, 0));
+    if (upload_ > 0) server_->release_upload(upload_from_, std::exchange(upload_, 0));
   }
 
   void dispatch(HttpMessage message) {
@@ -367,7 +369,7 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
   std::unique_ptr<Transport> transport_;
   net::any_io_executor strand_;  ///< the strand into which the socket was accepted
   Deadline deadline_, next_probe_;
-  std::string address_;
+  std::string address_, upload_from_;
   std::atomic<State> state_ = State::opening;
   std::atomic<std::chrono::steady_clock::time_point> begun_reading_ = {};
   std::function<void(bool)> giving_place_;  ///< receives whether an idle connection was closed; usually empty

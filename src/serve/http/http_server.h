@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "serve/http/http.h"
+#include "serve/http/trusted_proxies.h"
 
 namespace tril::serve {
 
@@ -26,6 +27,7 @@ struct HttpServerOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8080;  ///< 0: any free port
   int threads = 2;
+  TrustedProxies trusted_proxies = {};     ///< which may name the client that they ask for: HttpRequest::address
   std::string certificate_file, key_file;  ///< PEM; with both, only TLS 1.2 or later is accepted
 
   std::size_t most_connections = 1024;

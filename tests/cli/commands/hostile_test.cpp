@@ -307,8 +307,13 @@ TEST_F(Hostile, SmallFilesThatAreWrong) {
                                                         {"first-key requests=many", "requests=many"},
                                                         {"first-key characters=1 requests=", "requests="},
                                                         {"first-key requests=1 requests=2", "twice"},
+                                                        {"first-key requests-per-hour=0", "requests-per-hour=0"},
+                                                        {"first-key requests-per-day=x", "requests-per-day=500"},
                                                         {"requests=5", "without a key"}})
     expect_refusal(run_tril({"serve", "-m", model, "--api-key-file", folder->write("keys", line + "\n")}), 1, part);
+  for (const std::string proxy : {"localhost", "10.0.0.0/33", "fd00::/129", "10.0.0.1/", "10.0.0.1/-1", "", "*"})
+    expect_refusal(run_tril({"serve", "-m", model, "--trusted-proxies", proxy}), 2,
+                   "--trusted-proxies: expected an address");
   expect_refusal(run_tril({"serve", "-m", model, "--access-log", folder->at("no/log"), "--port", "0"}), 1,
                  "log: the access log cannot be written (No such file or directory)");
   // These are reported before models are loaded.

@@ -103,10 +103,12 @@ TEST(ServeRun, UnknownFieldsAreRefusedToldOfOrIgnored) {
   EXPECT_NE(misspelt.err.find("--unknown-fields"), std::string::npos) << misspelt.err;
 }
 
-TEST(ServeRun, RequestsAreLimitedPerMinuteAndKey) {
+TEST(ServeRun, RequestsAreLimitedPerTimeAndKey) {
   const ScratchFolder folder;
   const std::string model = "de=" + write_tiny_marian(folder);
-  const std::string keys = folder.write("keys", "one-long key requests=2 characters=100\nplain-key\n");
+  const std::string keys = folder.write(
+      "keys",
+      "one-long key requests=2 characters=100 requests-per-day=50\nplain-key\nhourly-key requests-per-hour=3\n");
   const Ran ran =
       serve({"-m", model, "--threads", "1", "--api-key-file", keys, "--requests-per-minute", "1"}, "model de is ready",
             [](std::uint16_t port) {
@@ -118,6 +120,7 @@ TEST(ServeRun, RequestsAreLimitedPerMinuteAndKey) {
               };
               EXPECT_EQ(served("one-long key"), 2);
               EXPECT_EQ(served("plain-key"), 1);
+              EXPECT_EQ(served("hourly-key"), 3);
             });
   EXPECT_EQ(ran.code, 0) << ran.err;
 }

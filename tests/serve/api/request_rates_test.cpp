@@ -1,9 +1,11 @@
-// The limit of requests in a minute: the counts, on a clock of the test's own, and the service with its keys over sockets.
+// The limits of requests in a minute, an hour and a day: the counts, on a clock of the test's own, and the service with its keys over sockets.
 #include "serve/api/request_rates.h"
 
 #include <deque>
+#include <limits>
 #include <map>
 
+#include "serve/http/trusted_proxies.h"
 #include "support/contains.h"
 #include "support/rounds.h"
 #include "support/serving.h"
@@ -17,8 +19,23 @@ Clock::time_point at(double second) {
   return Clock::time_point(milliseconds(static_cast<std::int64_t>(second * 1000)));
 }
 
+// Limits of a minute only, as seconds to wait.
+struct MinuteRates {
+  RequestRates rates{100};
+
+  int take(const std::string& client, std::int64_t most, Clock::time_point now) {
+    return rates.take(client, {.per_minute = most}, now).seconds;
+  }
+  int wait_of(const std::string& client, std::int64_t most, Clock::time_point now) const {
+    return rates.wait_of(client, {.per_minute = most}, now).seconds;
+  }
+  void add(const std::string& client, std::int64_t requests, Clock::time_point now) {
+    rates.add(client, requests, now);
+  }
+};
+
 TEST(RequestRates, AMinutePasses) {
-  RequestRates rates;
+  MinuteRates rates;
   for (const double second : {0.5, 10.0, 20.0}) EXPECT_EQ(rates.take("a", 3, at(second)), 0) << second;
   EXPECT_EQ(rates.take("a", 3, at(20.9)), 40) << "the request of second 0 leaves at second 60";
   EXPECT_EQ(rates.take("a", 3, at(59.999)), 1);
@@ -32,7 +49,7 @@ TEST(RequestRates, AMinutePasses) {
 }
 
 TEST(RequestRates, MoreThanTheLimitIsWaitedFor) {
-  RequestRates rates;
+  MinuteRates rates;
   EXPECT_EQ(rates.take("a", 10, at(5)), 0);
   rates.add("a", 24, at(5));
   EXPECT_EQ(rates.wait_of("a", 10, at(6)), 59);
@@ -44,7 +61,7 @@ TEST(RequestRates, MoreThanTheLimitIsWaitedFor) {
 // Like a list of the times of all requests, for clients that come at any time.
 TEST(RequestRates, LikeAListOfAllRequests) {
   test::rounds(300, [](RandomSequence& random) {
-    RequestRates rates;
+    MinuteRates rates;
     std::map<std::string, std::deque<std::int64_t>> sent;
     std::int64_t now = static_cast<std::int64_t>(random.below(200));
     for (int i = 0; i < 300; ++i) {
@@ -62,15 +79,47 @@ TEST(RequestRates, LikeAListOfAllRequests) {
   });
 }
 
+// Requests that come steadily, one every ten minutes for 60 hours: an hour holds six of them, a day 144.
+TEST(RequestRates, HoursAndDaysPass) {
+  constexpr double minute = 60, hour = 60 * minute, day = 24 * hour;
+  RequestRates rates;
+  const RequestLimits limits{.per_minute = 2, .per_hour = 3, .per_day = 5};
+  const auto expect_wait = [&](double second, int wait, std::string_view span, std::int64_t most) {
+    const RateWait got = rates.take("a", limits, at(second));
+    EXPECT_EQ(got.seconds, wait) << second;
+    EXPECT_EQ(got.span, span) << second;
+    EXPECT_EQ(got.most, most) << second;
+  };
+  expect_wait(30, 0, "", 0);
+  expect_wait(30, 0, "", 0);
+  expect_wait(40, 50, "minute", 2);
+  expect_wait(2 * minute, 0, "", 0);
+  expect_wait(4 * minute + 10, static_cast<int>(hour - 4 * minute) - 10, "hour",
+              3);  // those of minute 0 leave in minute 60
+  expect_wait(hour, 0, "", 0);
+  expect_wait(hour + 1, 0, "", 0);
+  expect_wait(hour + 3 * minute, static_cast<int>(day - hour - 3 * minute), "day", 5);
+  expect_wait(day, 0, "", 0);  // the first three have left with their 24 minutes
+  const RequestLimits daily{.per_day = 5};
+  RequestRates others;
+  others.add("b", 5, at(25 * minute));
+  EXPECT_EQ(others.wait_of("b", daily, at(25 * minute)).seconds, static_cast<int>(day - minute));
+  EXPECT_EQ(others.wait_of("b", daily, at(day)).seconds, static_cast<int>(24 * minute));
+  EXPECT_EQ(others.wait_of("b", daily, at(day + 24 * minute)).seconds, 0);
+  others.add("b", std::numeric_limits<std::int64_t>::max(), at(day));
+  others.add("b", std::numeric_limits<std::int64_t>::max(), at(day));
+  EXPECT_EQ(others.wait_of("b", {.per_day = 1'000'000'000}, at(day)).seconds, static_cast<int>(day)) << "no overflow";
+}
+
 TEST(RequestRates, ManyClientsTakeBoundedRoom) {
-  RequestRates rates(100);
+  MinuteRates rates;
   for (int i = 0; i < 1000; ++i) {
     EXPECT_EQ(rates.take("new " + std::to_string(i), 1, at(1)), 0);
     if (i > 0) {
       EXPECT_GT(rates.take("new 0", 1, at(1)), 0) << "who is seen again is not forgotten";
     }
   }
-  EXPECT_EQ(rates.clients(), 100u);
+  EXPECT_EQ(rates.rates.clients(), 100u);
   EXPECT_EQ(rates.wait_of("new 500", 1, at(1)), 0) << "forgotten";
   EXPECT_GT(rates.wait_of("new 999", 1, at(1)), 0);
 }
@@ -88,7 +137,7 @@ const std::string dog = R"({"q":"a dog","target":"de"})";
 
 TEST_F(Serving, AClientMaySendSoManyRequestsAMinute) {
   ServiceOptions o;
-  o.requests_per_minute = 3;
+  o.most_requests.per_minute = 3;
   serve(o);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(ask("POST", "/translate", dog).status, 200);
   const Answer refused = ask("POST", "/translate", dog);
@@ -110,6 +159,44 @@ TEST_F(Serving, AClientMaySendSoManyRequestsAMinute) {
   EXPECT_EQ(metric("tril_requests_total{route=\"/translate\",status=\"429\"}"), 1);
 }
 
+TEST_F(Serving, HoursAndDaysHaveLimitsToo) {
+  ServiceOptions o;
+  o.most_requests = {.per_minute = 100, .per_hour = 3, .per_day = 2};
+  o.keys.api = {"plain-key-1", "hourly-key-2"};
+  o.keys.most_requests = {{"hourly-key-2", {.per_hour = 4}}};
+  serve(o);
+  const auto ask_with = [&](const std::string& key) {
+    return ask("GET", "/v1/models", "", "Authorization: Bearer " + key + "\r\n");
+  };
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(ask_with("plain-key-1").status, 200);
+  const Answer refused = ask_with("plain-key-1");
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_TRUE(contains(refused.body, "at most 2", "in a day")) << refused.body;
+  EXPECT_GT(std::stoi(refused.headers.at("retry-after")), 23 * 3600);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(ask_with("hourly-key-2").status, 200) << "only the limit of its line";
+  EXPECT_TRUE(contains(ask_with("hourly-key-2").body, "at most 4", "in an hour"));
+}
+
+// Each client of a trusted proxy has its own limit, and nobody else can choose an address.
+TEST_F(Serving, ATrustedProxyNamesItsClients) {
+  ServiceOptions o;
+  o.most_requests.per_minute = 2;
+  const auto served = [&](const std::string& forwarded) {
+    int n = 0;
+    while (n < 5 && ask("GET", "/v1/models", "", forwarded).status == 200) ++n;
+    return n;
+  };
+  serve(o);
+  EXPECT_EQ(served("X-Forwarded-For: 192.0.2.1\r\n"), 2);
+  EXPECT_EQ(served("X-Forwarded-For: 192.0.2.2\r\n"), 0) << "no proxy is trusted by default";
+  trusted_proxies = TrustedProxies({"127.0.0.0/8"});
+  serve(o);
+  EXPECT_EQ(served("X-Forwarded-For: 192.0.2.1\r\n"), 2);
+  EXPECT_EQ(served("X-Forwarded-For: 192.0.2.2\r\n"), 2);
+  EXPECT_EQ(served("X-Forwarded-For: 192.0.2.3, 192.0.2.2\r\n"), 0) << "what the client itself had sent";
+  EXPECT_EQ(served(""), 2) << "the proxy's own requests";
+}
+
 TEST_F(Serving, WithoutALimitNothingIsCounted) {
   serve();
   for (int i = 0; i < 70; ++i) EXPECT_EQ(ask("GET", "/v1/models").status, 200);
@@ -118,7 +205,7 @@ TEST_F(Serving, WithoutALimitNothingIsCounted) {
 
 TEST_F(Serving, AListOfTextsCountsAsManyRequests) {
   ServiceOptions o;
-  o.requests_per_minute = 5;
+  o.most_requests.per_minute = 5;
   serve(o);
   EXPECT_EQ(ask("POST", "/translate", R"({"q":["a dog","a man","a dog"],"target":"de"})").status, 200);
   EXPECT_EQ(ask("POST", "/translate", R"({"q":["a dog","a man","a dog"],"target":"de"})").status, 200)
@@ -128,7 +215,7 @@ TEST_F(Serving, AListOfTextsCountsAsManyRequests) {
 
 TEST_F(Serving, PromptsOfIdsCountAsManyRequests) {
   ServiceOptions o;
-  o.requests_per_minute = 3;
+  o.most_requests.per_minute = 3;
   serve(o);
   const Json prompts = Json::array({Json::array({2, 3}), Json::array({3, 4}), Json::array({4, 5})});
   EXPECT_EQ(post("/v1/completions", {{"prompt", prompts}, {"max_tokens", 1}})["choices"].size(), 3u);
@@ -137,10 +224,10 @@ TEST_F(Serving, PromptsOfIdsCountAsManyRequests) {
 
 TEST_F(Serving, KeysHaveLimitsOfTheirOwn) {
   ServiceOptions o;
-  o.requests_per_minute = 2;
+  o.most_requests.per_minute = 2;
   o.keys.api = {"plain-key-1", "large-key-2"};
   o.keys.admin = {"admin-key-3", "admin-key-4"};
-  o.keys.most_requests = {{"large-key-2", 4}, {"admin-key-4", 1}};
+  o.keys.most_requests = {{"large-key-2", {.per_minute = 4}}, {"admin-key-4", {.per_minute = 1}}};
   serve(o);
   const auto status = [&](const std::string& key) {
     return ask("GET", "/v1/models", "", "Authorization: Bearer " + key + "\r\n").status;
@@ -161,7 +248,7 @@ TEST_F(Serving, KeysHaveLimitsOfTheirOwn) {
   EXPECT_EQ(status("unknown-key-6"), 401);
   EXPECT_EQ(status("unknown-key-7"), 429);
   // New limits count at once, with the requests so far.
-  o.keys.most_requests["plain-key-1"] = 3;
+  o.keys.most_requests["plain-key-1"] = {.per_minute = 3};
   service->set_keys(o.keys);
   EXPECT_EQ(served("plain-key-1"), 1);
 }
@@ -169,7 +256,7 @@ TEST_F(Serving, KeysHaveLimitsOfTheirOwn) {
 // A file is refused before it has arrived.
 TEST_F(Serving, UploadsBeyondTheLimitAreNotRead) {
   ServiceOptions o;
-  o.requests_per_minute = 1;
+  o.most_requests.per_minute = 1;
   serve(o);
   EXPECT_EQ(ask("GET", "/v1/models").status, 200);
   Client client(server->port());

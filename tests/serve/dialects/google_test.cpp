@@ -42,6 +42,14 @@ TEST_F(GoogleApi, LanguagesAndDetections) {
   EXPECT_EQ(request("GET", root + "/detect?q=Il+faisait+beau+ce+matin")["data"]["detections"][0][0]["language"], "fr");
 }
 
+// OmegaT 3 takes a response without an encoding for Latin-1.
+TEST_F(GoogleApi, ResponsesNameTheirEncoding) {
+  begin();
+  for (const char* path : {"?q=a&target=de", "/languages", "?q=a&target=xx"})
+    EXPECT_EQ(ask("GET", root + path).headers.at("content-type"), "application/json; charset=UTF-8") << path;
+  EXPECT_EQ(ask("GET", "/languages").headers.at("content-type"), "application/json");
+}
+
 TEST_F(GoogleApi, ErrorsHaveItsForm) {
   ServiceOptions o;
   o.keys.api = {"secret"};

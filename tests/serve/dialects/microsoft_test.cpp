@@ -54,6 +54,24 @@ TEST_F(MicrosoftApi, SeveralTargetsAndSources) {
   EXPECT_TRUE(contains(error["message"], "to: ", "german"));
 }
 
+TEST_F(MicrosoftApi, AKeyIsExchangedForAToken) {
+  begin();
+  EXPECT_EQ(ask("POST", "/sts/v1.0/issueToken?Subscription-Key=anything").body, "none") << "a server without keys";
+  ServiceOptions o;
+  o.keys.api = {"secret-key"};
+  begin(o);
+  const Answer token = ask("POST", "/sts/v1.0/issueToken?Subscription-Key=secret-key");
+  EXPECT_EQ(token.status, 200);
+  EXPECT_EQ(token.headers.at("content-type"), "application/jwt; charset=us-ascii");
+  EXPECT_EQ(ask("POST", "/sts/v1.0/issueToken", "", "Ocp-Apim-Subscription-Key: secret-key\r\n").body, token.body);
+  const std::string texts = list_of({"a dog"}).dump();
+  EXPECT_EQ(
+      ask("POST", "/translate?api-version=3.0&to=de", texts, "Authorization: Bearer " + token.body + "\r\n").status,
+      200);
+  EXPECT_EQ(ask("POST", "/sts/v1.0/issueToken?Subscription-Key=wrong").status, 401);
+  EXPECT_EQ(ask("POST", "/sts/v1.0/issueToken").status, 401);
+}
+
 TEST_F(MicrosoftApi, SentenceLengthsAndAlignment) {
   Loaded l = small_translator();
   begin({}, l);
