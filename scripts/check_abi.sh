@@ -2,7 +2,7 @@
 # Compares the binary interface of libtril.so with that of an earlier commit. Fails if programs that were linked with it must be
 # compiled again and TRIL_ABI_VERSION has not grown.
 #   check_abi.sh [COMMIT]   by default the last tag v…; without a tag there is nothing to compare with
-# Builds both in build-abi/. Needs abidw and abidiff (Debian's package abigail-tools).
+# Builds both in build-abi/, which keeps the interface of the earlier one. Needs abidw and abidiff (Debian's package abigail-tools).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 before=${1:-$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2> /dev/null || true)}
@@ -24,20 +24,22 @@ dump() {
     -DCMAKE_PROJECT_tril_INCLUDE="$PWD/scripts/abi.cmake" > "$build.log"
   cmake --build "$build" --target tril_abi >> "$build.log" || { cat "$build.log" >&2; exit 1; }
   abidw --headers-dir "$1/include/tril" --headers-dir "$standard" --drop-private-types --no-corpus-path --no-comp-dir-path --no-show-locs \
-    --no-elf-needed --out-file "$build.xml" "$build/libtril_abi.so"
+    --no-elf-needed --out-file "$build.part" "$build/libtril_abi.so"
+  mv "$build.part" "$build.xml"
 }
 
 rm -rf "$folder/source"
 git worktree prune
 git worktree add --quiet --detach "$folder/source" "$before"
 trap 'git worktree remove --force "$folder/source"' EXIT
-dump "$folder/source" before
+earlier=$(git rev-parse "$before^{commit}")
+[ -e "$folder/$earlier.xml" ] || dump "$folder/source" "$earlier"
 dump "$PWD" now
 
 number() { sed -n 's/^#define TRIL_ABI_VERSION //p' "$1/include/tril/version.h"; }
 # Functions may be added. Any other change, such as a new member of a struct, needs a new number.
 code=0
-abidiff --no-added-syms "$folder/before.xml" "$folder/now.xml" > "$folder/changes.txt" || code=$?
+abidiff --no-added-syms "$folder/$earlier.xml" "$folder/now.xml" > "$folder/changes.txt" || code=$?
 if [ "$code" -eq 0 ]; then
   echo "check_abi: compatible with $before"
 elif [ $((code & 3)) -eq 0 ] && [ "$(number "$folder/source")" != "$(number .)" ]; then
