@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "chat/chat_template.h"
+#include "chat/conversation.h"
 #include "model_io/family_list.h"
 #include "model_io/generation_config.h"
 #include "model_io/packed_image.h"
@@ -182,14 +182,8 @@ class ModelChecks {
         !source)
       return;
     attempt("chat-template", "`tril chat` and the chat routes fail", [&] {
-      ChatTemplate(*source).render(
-          {.messages = nlohmann::ordered_json::array({{{"role", "user"}, {"content", "Hello"}}}),
-           .tools = nullptr,
-           .documents = nullptr,
-           .add_generation_prompt = true,
-           .special_tokens = tokenizer.special_tokens(),
-           .variables = nullptr,
-           .now = std::nullopt});
+      ConversationTemplate(*source, tokenizer.special_tokens())
+          .render(nlohmann::ordered_json::array({{{"role", "user"}, {"content", "Hello"}}}), true);
     });
   }
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "chat/chat_template.h"
+#include "chat/conversation.h"
 #include "decode/models/constraint_fields.h"
 #include "decode/models/decoding_options.h"
 #include "decode/texts/generator.h"
@@ -94,7 +94,7 @@ class GeneratorState {
     const std::optional<std::string> published = model_->tokenizer->chat_template();
     if (!published)
       fail_usage("chat", fmt::format("{} has no chat template", model_->source.name()), "use generate() instead");
-    template_.emplace(*published, model_->source.name() + ": chat template");
+    template_.emplace(*published, model_->tokenizer->special_tokens(), model_->source.name() + ": chat template");
     search::GeneratorOptions options = options_;
     options.max_new_tokens = options.max_new_tokens.value_or(library::answer_tokens);
     if (options.decoding.search.has_beam()) {  // answers are drawn or greedy, as in `tril chat`
@@ -113,15 +113,7 @@ class GeneratorState {
       library::check_utf8(messages[i].content, where);
       list.push_back({{"role", messages[i].role}, {"content", messages[i].content}});
     }
-    std::vector<std::int32_t> ids =
-        model_->tokenizer->encode(template_->render({.messages = std::move(list),
-                                                     .tools = nullptr,
-                                                     .documents = nullptr,
-                                                     .add_generation_prompt = true,
-                                                     .special_tokens = model_->tokenizer->special_tokens(),
-                                                     .variables = nullptr,
-                                                     .now = {}}),
-                                  tril::Side::target);
+    std::vector<std::int32_t> ids = model_->tokenizer->encode(template_->render(list, true), tril::Side::target);
     const std::int64_t positions = model_->model->max_positions();
     check(!ids.empty(), "chat", "the chat template renders the conversation to no tokens");
     if (positions > 0 && std::ssize(ids) > positions)
@@ -134,7 +126,7 @@ class GeneratorState {
   std::shared_ptr<const ModelState> model_;
   search::GeneratorOptions options_;
   std::optional<search::Generator> generator_, talker_;  ///< made by the first call
-  std::optional<ChatTemplate> template_;
+  std::optional<ConversationTemplate> template_;
   std::mutex mutex_;
 };
 

@@ -18,7 +18,7 @@
 #include "base/progress.h"
 #include "base/streams.h"
 #include "base/utf8.h"
-#include "chat/chat_template.h"
+#include "chat/conversation.h"
 #include "cli/commands/commands.h"
 #include "cli/io/interrupt.h"
 #include "cli/io/standard_output.h"
@@ -76,9 +76,12 @@ Fields fields_of(ChatOptions& o) {
   return f;
 }
 
-ChatTemplate published_template(const std::string& source, const std::string& model) {
+using SpecialTokens = std::vector<std::pair<std::string, std::string>>;
+
+ConversationTemplate published_template(const std::string& source, const SpecialTokens& tokens,
+                                        const std::string& model) {
   try {
-    return ChatTemplate(source, model + ": chat template");
+    return ConversationTemplate(source, tokens, model + ": chat template");
   } catch (const Error& error) {
     throw Error(error.kind(), error.where(), error.message(),
                 (error.hint().empty() ? "" : error.hint() + "; ") + "or pass --template FILE, or --format plain");
@@ -90,12 +93,12 @@ class Format {
  public:
   Format(const ChatOptions& o, const Tokenizer& tokenizer) {
     const std::optional<std::string> published = tokenizer.chat_template();
-    special_tokens_ = tokenizer.special_tokens();
+    const SpecialTokens tokens = tokenizer.special_tokens();
     if (!o.template_file.empty()) {
       if (o.format == "plain") fail_usage("--template", "--format plain uses no template", "leave one of them out");
-      template_.emplace(read_any_text(o.template_file, most_file_bytes), o.template_file);
+      template_.emplace(read_any_text(o.template_file, most_file_bytes), tokens, o.template_file);
     } else if (o.format != "plain" && published) {
-      template_ = published_template(*published, o.decoding.model);
+      template_ = published_template(*published, tokens, o.decoding.model);
     } else if (o.format == "template") {
       fail_usage("--format", o.decoding.model + " has no chat template",
                  "pass one with --template, or pass --format plain");
@@ -107,15 +110,7 @@ class Format {
   }
 
   std::vector<std::int32_t> ids(const Tokenizer& tokenizer, const Json& messages) const {
-    if (template_)
-      return tokenizer.encode(template_->render({.messages = messages,
-                                                 .tools = nullptr,
-                                                 .documents = nullptr,
-                                                 .add_generation_prompt = true,
-                                                 .special_tokens = special_tokens_,
-                                                 .variables = nullptr,
-                                                 .now = {}}),
-                              Side::target);
+    if (template_) return tokenizer.encode(template_->render(messages, true), Side::target);
     std::string text;
     for (const Json& m : messages) {
       const std::string role = m["role"], content = m["content"];
@@ -127,8 +122,7 @@ class Format {
   }
 
  private:
-  std::optional<ChatTemplate> template_;
-  std::vector<std::pair<std::string, std::string>> special_tokens_;
+  std::optional<ConversationTemplate> template_;
 };
 
 class Chat {

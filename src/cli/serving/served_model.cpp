@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/printable.h"
-#include "chat/chat_template.h"
+#include "chat/conversation.h"
 #include "cli/serving/named_values.h"
 #include "decode/models/decoding_options.h"
 #include "decode/models/model_languages.h"
@@ -28,22 +28,15 @@ std::function<std::string(const nlohmann::ordered_json&, bool)> chat_of(const To
                                                                         const std::string& directory) {
   const std::optional<std::string> source = tokenizer.chat_template();
   if (!source) return {};
-  std::shared_ptr<const ChatTemplate> chat;
+  std::shared_ptr<const ConversationTemplate> chat;
   try {
-    chat = std::make_shared<const ChatTemplate>(*source, directory + ": chat template");
+    chat = std::make_shared<const ConversationTemplate>(*source, tokenizer.special_tokens(),
+                                                        directory + ": chat template");
   } catch (const Error& error) {
     spdlog::warn("{}; chat requests are refused, all others are served", error.what());
     return [error](const nlohmann::ordered_json&, bool) -> std::string { throw error; };
   }
-  return [chat, special_tokens = tokenizer.special_tokens()](const nlohmann::ordered_json& messages, bool answers) {
-    return chat->render({.messages = messages,
-                         .tools = nullptr,
-                         .documents = nullptr,
-                         .add_generation_prompt = answers,
-                         .special_tokens = special_tokens,
-                         .variables = nullptr,
-                         .now = {}});
-  };
+  return [chat](const nlohmann::ordered_json& messages, bool answers) { return chat->render(messages, answers); };
 }
 
 // The prompt and the languages of a language model that is to translate: one whose prompt is known and whose publisher lists

@@ -20,7 +20,8 @@ std::optional<StatedLanguages> language_pair_in(std::string_view text) {
 
 void add_language_pair_field(Fields& f, std::string& languages) {
   f.add("languages", &languages,
-        "source and target language of a model of one pair, if neither its files nor its name state them: en:de; for a "
+        "source and target language of a model of one pair, if its files and its name state none or wrong ones: en:de; "
+        "for a "
         "model with tags, en:-")
       .value_name("FROM:TO");
 }

@@ -76,42 +76,19 @@ TranslationPrompt::TranslationPrompt(PromptDescription description, const Tokeni
     find_form_of_messages(where);
 }
 
-// Templates of models that also see pictures may want messages as lists of parts, and silently leave out a text.
 void TranslationPrompt::find_form_of_messages(const std::string& where) {
-  std::exception_ptr of_text;
-  try {
-    if (writes_messages()) return;
-  } catch (const Error&) {
-    of_text = std::current_exception();
-  }
-  takes_parts_ = true;
-  try {
-    if (writes_messages()) return;
-  } catch (const Error&) {
-    if (!of_text) of_text = std::current_exception();
-  }
-  if (of_text) std::rethrow_exception(of_text);
-  fail(where + ": chat template", "it does not write the user's message, neither as a text nor as a list of parts",
-       "is it the template of a chat? if the model needs none, remove it and pass a text with `prompt_template`");
+  const FoundForm found =
+      find_message_form([&](const Messages& messages) { return rendered(messages, true); }, system_.has_value());
+  form_ = found.form;
+  if (found.writes) return;
+  if (found.error) std::rethrow_exception(found.error);
+  fail_without_messages(
+      where + ": chat template",
+      "is it the template of a chat? if the model needs none, remove it and pass a text with `prompt_template`");
 }
 
 Messages TranslationPrompt::message_of(const char* role, const std::string& text) const {
-  Messages content = text;
-  if (takes_parts_) {
-    Messages part{{"type", "text"}, {"text", text}};
-    content = Messages::array();
-    content.push_back(std::move(part));
-  }
-  return {{"role", role}, {"content", std::move(content)}};
-}
-
-// Whether the chat template writes the text of a user's message.
-bool TranslationPrompt::writes_messages() const {
-  const std::string probe = "zqx7 yvw3";  // in no template
-  Messages list = Messages::array();
-  if (system_) list.push_back(message_of("system", ""));
-  list.push_back(message_of("user", probe));
-  return rendered(list, true).find(probe) != std::string::npos;
+  return in_form({{"role", role}, {"content", text}}, form_);
 }
 
 bool TranslationPrompt::reads(std::string_view variable) const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "chat/chat_template.h"
+#include "chat/conversation.h"
 #include "language/match.h"
 #include "tokenizer/files/tokenizer.h"
 
@@ -78,7 +79,6 @@ class TranslationPrompt {
  private:
   std::string code_in_table(const std::string& code, const std::string& where) const;
   void find_form_of_messages(const std::string& where);
-  bool writes_messages() const;
   nlohmann::ordered_json message_of(const char* role, const std::string& text) const;
   nlohmann::ordered_json messages(const PromptInput& input) const;
   std::string rendered(const nlohmann::ordered_json& messages, bool asks) const;
@@ -86,8 +86,8 @@ class TranslationPrompt {
   PromptDescription description_;
   std::optional<ChatTemplate> system_, user_, chat_;
   std::string chat_source_;
-  bool takes_parts_ = false;  // the chat template writes messages only as lists of parts
-  KnownLanguages table_;      // of the chat template, with PromptForm::structured
+  MessageForm form_ = MessageForm::text;
+  KnownLanguages table_;  // of the chat template, with PromptForm::structured
   std::vector<std::pair<std::string, std::string>> special_tokens_;
 };
 

@@ -197,12 +197,24 @@ TEST_F(Chat, KeepsToAFormAndToTemplates) {
   EXPECT_EQ(run_tril({"chat", "--model", model, "--regex", "("}, "1\n").code, 2) << "what an argument says wrong";
 }
 
-// Old turns make room for new ones.
+// As templates of models that also see pictures do: a text would be left out silently.
+TEST_F(Chat, ATemplateMayWantListsOfParts) {
+  const std::string parts = folder->write(
+      "parts.jinja", "{% for m in messages %}{% for p in m.content %}{{ p.text }}{% endfor %}{% endfor %}");
+  const std::string text = folder->write("text.jinja", "{% for m in messages %}{{ m.content }}{% endfor %}");
+  const auto answer = [&](const std::string& jinja) {
+    return run_tril({"chat", "--model", model, "--template", jinja, "--max-new-tokens", "5"}, "how are you?\nwell\n");
+  };
+  const Ran expected = answer(text), got = answer(parts);
+  ASSERT_EQ(got.code, 0) << got.err;
+  EXPECT_EQ(got.out, expected.out);
+}
+
 TEST_F(Chat, ATalkThatCannotBeAnsweredIsToldOfByOneName) {
   const std::string nothing = folder->write("nothing.jinja", "{# #}");
   const Ran none = run_tril({"chat", "-m", model, "--template", nothing}, "hello\n");
   EXPECT_EQ(none.code, 1);
-  EXPECT_NE(none.err.find("tril chat: the chat template renders the chat to no tokens"), std::string::npos) << none.err;
+  EXPECT_NE(none.err.find("nothing.jinja: it does not write the user's message"), std::string::npos) << none.err;
   const Ran longer = run_tril({"chat", "-m", model, "--format", "plain"}, std::string(3000, 'a') + "\n");
   EXPECT_EQ(longer.code, 2);
   EXPECT_NE(longer.err.find("tril chat: the message has "), std::string::npos) << longer.err;
