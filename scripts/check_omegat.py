@@ -76,7 +76,8 @@ def check_project(program, model, work):
     (project / "source/page.html").write_text(PAGE)
     (project / "source/text.txt").write_text("A dog runs in the snow. The ball is red.\nThe men see a dog.\n")
     waiting, done = work / "waiting.tmx", project / "tm/auto/tril.tmx"
-    omegat(work, project, "--mode=console-createpseudotranslatetmx", f"--pseudotranslatetmx={waiting}", "--pseudotranslatetype=empty")
+    omegat(work, project, "--mode=console-createpseudotranslatetmx", f"--pseudotranslatetmx={waiting}",
+           "--pseudotranslatetype=empty")
     empty = waiting.read_text().count("<seg></seg>")
     check(empty >= 5, f"OmegaT's project has {empty} segments without a translation")
     run(program, "translate", "-m", model, waiting, "--to", "de", "-o", done, "-q")
@@ -87,7 +88,8 @@ def check_project(program, model, work):
     memory = dict(zip(segs[::2], segs[1::2]))
     for source in ("A dog runs in the snow.", "The ball is red.", "The men see a dog."):
         check(memory[source] in text, f"in the target, {source!r}: {memory[source]!r}")
-    check(memory["A dog"] in page and all(page.count(tag) == 1 for tag in ("<b>", "</b>", "<i>", "</i>")), f"tags: {page[-200:]!r}")
+    tags = ("<b>", "</b>", "<i>", "</i>")
+    check(memory["A dog"] in page and all(page.count(tag) == 1 for tag in tags), f"tags: {page[-200:]!r}")
     again = work / "again.html"
     run(program, "translate", "-m", model, project / "target/page.html", "--to", "de", "-o", again, "-q")
     check(again.read_text().count("<b>") == 1, "tril reads what OmegaT writes")
@@ -97,7 +99,8 @@ def check_connector(program, model, work):
     names = ",".join(f"DNS:{host}" for host in HOSTS)
     run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2", "-subj",
         "/CN=localhost", "-addext", f"subjectAltName={names}", cwd=work)
-    run("keytool", "-importcert", "-noprompt", "-alias", "tril", "-file", "cert.pem", "-keystore", "trust", "-storepass", "changeit", cwd=work)
+    run("keytool", "-importcert", "-noprompt", "-alias", "tril", "-file", "cert.pem", "-keystore", "trust", "-storepass", "changeit",
+        cwd=work)
     (work / "hosts").write_text("127.0.0.1 " + " ".join(HOSTS) + "\n")
     (work / "Caller.java").write_text(CALLER)
     run("javac", "-nowarn", "-cp", JAR, "Caller.java", cwd=work)
@@ -115,7 +118,8 @@ def check_connector(program, model, work):
 
         def ask(key, *texts):
             return subprocess.run(["java", "-Djdk.net.hosts.file=hosts", "-Djavax.net.ssl.trustStore=trust",
-                                   "-Djavax.net.ssl.trustStorePassword=changeit", f"-Dgoogle.api.key={key}", "-cp", f".:{JAR}", "Caller", *texts],
+                                   "-Djavax.net.ssl.trustStorePassword=changeit", f"-Dgoogle.api.key={key}", "-cp", f".:{JAR}",
+                                   "Caller", *texts],
                                   cwd=work, text=True, capture_output=True, encoding="utf-8").stdout.splitlines()
 
         answers = ask(KEY, *TEXTS)
@@ -138,7 +142,8 @@ def check_connector(program, model, work):
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    missing = [p for p in ("java", "javac", "keytool", "openssl", "curl") if not shutil.which(p)] + ([] if os.path.exists(JAR) else ["omegat"])
+    missing = [p for p in ("java", "javac", "keytool", "openssl", "curl") if not shutil.which(p)]
+    missing += [] if os.path.exists(JAR) else ["omegat"]
     if missing:
         print(f"check_omegat: {', '.join(missing)}: not installed", file=sys.stderr)
         sys.exit(77)

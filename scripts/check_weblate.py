@@ -116,8 +116,9 @@ google.GOOGLE_API_ROOT = base + "/language/translate/v2/"  # Weblate has no sett
 check_service(google.GoogleTranslation({"key": args.key}))
 if args.certificate:
     host = f"localhost:{args.port}"
-    check_service(MicrosoftCognitiveTranslation({"key": args.key, "base_url": host, "endpoint_url": host, "region": "", "category": "general"}))
+    check_service(MicrosoftCognitiveTranslation({"key": args.key, "base_url": host, "endpoint_url": host, "region": "",
+                                                 "category": "general"}))
 if args.writer:
-    service = OpenAITranslation({"key": args.key, "base_url": base + "/v1", "model": "custom", "custom_model": args.writer, "persona": "",
-                                 "style": ""})
+    service = OpenAITranslation({"key": args.key, "base_url": base + "/v1", "model": "custom", "custom_model": args.writer,
+                                 "persona": "", "style": ""})
     translated(service, "A dog.")

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "base/printable.h"
 #include "document/html.h"
 #include "document/office_part.h"
 #include "document/package.h"
@@ -69,8 +70,8 @@ std::string package_file(Package& package) {
   const std::string bytes = package.read(name);
   const XmlNodes nodes(bytes, package.place_of(name));
   for (std::size_t n = 0; n < nodes.size(); ++n)
-    if (nodes[n].kind == XmlNode::element && nodes.local(n) == "rootfile") return nodes.attribute(n, "full-path");
-  fail(package.place_of(name), "names no package file, expected an element <rootfile>");
+    if (nodes.is(n, Vocabulary::container, "rootfile")) return nodes.attribute(n, "full-path");
+  fail(package.place_of(name), "names no package file, expected an element <rootfile> in EPUB's namespace");
 }
 
 // A member that is listed, by the kind of its content.
@@ -99,10 +100,13 @@ std::unique_ptr<Document> read_epub(std::string bytes, const DocumentOptions& op
     const std::string type = nodes.attribute(n, "media-type");
     const std::string path = resolved(directory, path_of(nodes.attribute(n, "href")));
     const ZipMember* const member = package.archive().find(path);
+    const bool is_page = type == "application/xhtml+xml", is_contents = type == "application/x-dtbncx+xml";
+    if (!member && (is_page || is_contents))
+      fail(package.place_of(name), fmt::format("lists {}, which is not in the book", printable(path)),
+           "is the book complete? a reading program can write it again");
     if (!member || !done.insert(path).second || path == name) continue;
-    if (type == "application/xhtml+xml") document->add(*member, read_page(package, *member));
-    if (type == "application/x-dtbncx+xml")
-      document->add(*member, read_office_part(package.read(*member), package.place_of(path)));
+    if (is_page) document->add(*member, read_page(package, *member));
+    if (is_contents) document->add(*member, read_office_part(package.read(*member), package.place_of(path)));
   }
   return document;
 }

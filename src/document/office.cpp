@@ -69,6 +69,12 @@ void add_column_names(std::set<std::string>& names, Package& package, const ZipM
     }
 }
 
+// The relationships lead a program from the package to its parts: with damaged ones, it finds nothing.
+void check_relationships(Package& package) {
+  for (const ZipMember* const m : package.members())
+    if (lower_case(m->name).ends_with(".rels")) XmlNodes(package.read(*m), package.place_of(m->name));
+}
+
 bool is_office_text(std::string_view type) {
   return std::any_of(read_types.begin(), read_types.end(), [&](std::string_view t) { return type.ends_with(t); });
 }
@@ -78,6 +84,7 @@ bool is_office_text(std::string_view type) {
 std::unique_ptr<Document> read_office_open_xml(std::string bytes, const DocumentOptions& options) {
   auto document = std::make_unique<PackageDocument>(Package(std::move(bytes), options.where));
   Package& package = document->package();
+  check_relationships(package);
   const ContentTypes types(package);
   std::set<std::string> kept;
   bool has_main = false;

@@ -4,6 +4,8 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/printable.h"
+#include "document/document.h"
 #include "document/html.h"
 #include "document/xml_places.h"
 
@@ -14,7 +16,7 @@ struct Namespace {
   std::string_view uri;
   Vocabulary vocabulary;
 };
-constexpr std::array<Namespace, 18> namespaces{
+constexpr std::array<Namespace, 19> namespaces{
     {{"http://schemas.openxmlformats.org/wordprocessingml/2006/main", Vocabulary::word},
      {"http://purl.oclc.org/ooxml/wordprocessingml/main", Vocabulary::word},
      {"http://schemas.openxmlformats.org/drawingml/2006/main", Vocabulary::drawing},
@@ -27,6 +29,7 @@ constexpr std::array<Namespace, 18> namespaces{
      {"http://www.daisy.org/z3986/2005/ncx/", Vocabulary::ncx},
      {"http://purl.org/dc/elements/1.1/", Vocabulary::dublin_core},
      {"http://www.idpf.org/2007/opf", Vocabulary::opf},
+     {"urn:oasis:names:tc:opendocument:xmlns:container", Vocabulary::container},
      {"http://schemas.openxmlformats.org/package/2006/content-types", Vocabulary::content_types},
      {"http://schemas.openxmlformats.org/package/2006/metadata/core-properties", Vocabulary::core_properties},
      {"urn:oasis:names:tc:opendocument:xmlns:meta:1.0", Vocabulary::odf_meta},
@@ -42,7 +45,20 @@ Vocabulary vocabulary_of(std::string_view uri) {
 
 }  // namespace
 
+// What pugixml accepts and other programs refuse.
+void check_attributes(const pugi::xml_node& element, const std::string& where) {
+  const auto attributes = element.attributes();
+  if (attributes.begin() == attributes.end() || ++attributes.begin() == attributes.end()) return;
+  std::vector<std::string_view> names;
+  for (const pugi::xml_attribute a : attributes) names.emplace_back(a.name());
+  std::sort(names.begin(), names.end());
+  if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
+    fail(where, fmt::format("is not well-formed XML: <{}> has the attribute {} twice", printable(element.name(), 60),
+                            printable(*twice, 60)));
+}
+
 XmlNodes::XmlNodes(std::string_view bytes, const std::string& where) : bytes_(bytes) {
+  check_encoding(bytes, where);
   file_ = parse_xml(bytes, where, XmlText::verbatim);
   const pugi::xml_node root = file_.document_element();
   if (!root) fail(where, "has no root element");
@@ -66,9 +82,13 @@ void XmlNodes::add(pugi::xml_node from, std::size_t& at, Prefixes& prefixes, con
       declared.push_back(name == "xmlns" ? "" : name.substr(6));
       prefixes[declared.back()].push_back(vocabulary_of(a.value()));
     }
+    check_attributes(from, where);
     std::string_view prefix = prefix_of(from.name());
     if (!prefix.empty()) prefix.remove_suffix(1);
     const auto known = prefixes.find(prefix);
+    if (!prefix.empty() && prefix != "xml" && (known == prefixes.end() || known->second.empty()))
+      fail(where,
+           fmt::format("is not well-formed XML: the prefix of <{}> is not declared", printable(from.name(), 60)));
     node.kind = XmlNode::element;
     node.space = known == prefixes.end() || known->second.empty() ? Vocabulary::other : known->second.back();
     at = places.open_tag(from).end;

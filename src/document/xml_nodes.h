@@ -25,6 +25,7 @@ enum class Vocabulary : std::uint8_t {
   ncx,              ///< EPUB 2's table of contents
   dublin_core,      ///< titles, in EPUB's package file
   opf,              ///< EPUB's package file
+  container,        ///< EPUB's file that names the package file
   content_types,    ///< the types of an OOXML package's members (ECMA-376 part 2)
   core_properties,  ///< properties of an OOXML document (the same, 11)
   odf_meta,         ///< OpenDocument's properties of a document

@@ -31,6 +31,10 @@ constexpr std::array<std::string_view, 12> polite{"ます",   "です",     "ま
 // Of what is being done, in Japanese, and Chinese particles at the ends of sentences.
 constexpr std::array<std::string_view, 8> last_signs{"中", "了", "吗", "呢", "吧", "啊", "呀", "啦"};
 
+// Chinese: "is just being", and "please wait".
+constexpr std::array<std::string_view, 1> of_progress{"正在"};
+constexpr std::array<std::string_view, 4> please_wait{"请稍候", "请稍等", "请等待", "请等候"};
+
 template <std::size_t n>
 bool begins_with_one(std::string_view text, const std::array<std::string_view, n>& words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return text.starts_with(word); });
@@ -74,7 +78,8 @@ bool closes_whole_quotation(std::string_view text) {
 }
 
 bool is_whole_before_ellipsis(std::string_view text) {
-  return ends_with_one(text, polite) || ends_with_one(text, last_signs);
+  return ends_with_one(text, polite) || ends_with_one(text, last_signs) || begins_with_one(text, of_progress) ||
+         ends_with_one(text, please_wait);
 }
 
 }  // namespace tril

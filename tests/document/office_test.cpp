@@ -297,6 +297,37 @@ TEST(Packages, UntranslatedDocumentsKeepTheirBytes) {
   }
 }
 
+// What the programs that made the file refuse, in the members that are read.
+TEST(Packages, DamagedMembersAreRefused) {
+  const auto refused = [](const std::string& bytes, const std::string& name) {
+    return error_of([&] { read_document(bytes, {name}); });
+  };
+  const std::string relationships = "<Relationships xmlns=\"r\">";
+  const auto with_rels = [&](const std::string& rels) {
+    return ooxml_file({{"word/document.xml", "wordprocessingml.document.main+xml", word_xml(p(r("a dog")))},
+                       {"word/_rels/document.xml.rels", "relationships+xml", rels}});
+  };
+  EXPECT_EQ(refused(with_rels(relationships + "</Relationships>"), "x.docx"), "");
+  EXPECT_TRUE(contains(refused(with_rels(relationships), "x.docx"), "x.docx: word/_rels/document.xml.rels"));
+  EXPECT_TRUE(contains(refused(docx_file("<w:p w:a=\"1\" w:b=\"2\" w:a=\"1\"/>"), "x.docx"), "word/document.xml",
+                       "<w:p>", "w:a twice"));
+  EXPECT_TRUE(contains(refused(docx_file("<w:p w:a=\"\xc3\"/>"), "x.docx"), "word/document.xml", "not UTF-8"));
+  EXPECT_TRUE(contains(refused(docx_file("<nobody:p/>"), "x.docx"), "word/document.xml", "nobody:p", "not declared"));
+  const auto book = [](const std::string& page) {
+    return raw_zip(
+        {{"mimetype", "application/epub+zip"},
+         {"META-INF/container.xml",
+          "<container xmlns=\"urn:oasis:names:tc:opendocument:xmlns:container\"><rootfile "
+          "full-path=\"b.opf\"/></container>"},
+         {"b.opf",
+          "<package xmlns=\"http://www.idpf.org/2007/opf\"><item href=\"" + page +
+              "\" media-type=\"application/xhtml+xml\"/><item href=\"x.png\" media-type=\"image/png\"/></package>"},
+         {"t.xhtml", "<p>a</p>"}});
+  };
+  EXPECT_EQ(refused(book("t.xhtml"), "x.epub"), "") << "a picture may be missing";
+  EXPECT_TRUE(contains(refused(book("u.xhtml"), "x.epub"), "x.epub: b.opf", "u.xhtml", "not in the book"));
+}
+
 TEST(Packages, HostileFilesAreRefused) {
   const auto refused = [](const std::string& bytes, const std::string& name) {
     return error_of([&] { read_document(bytes, {name}); });

@@ -72,7 +72,9 @@ inline std::string opendocument_file(std::string_view body) {
 inline std::string epub_file(std::string_view page) {
   return raw_zip(
       {{"mimetype", "application/epub+zip"},
-       {"META-INF/container.xml", "<container><rootfiles><rootfile full-path=\"a/b.opf\"/></rootfiles></container>"},
+       {"META-INF/container.xml",
+        "<container xmlns=\"urn:oasis:names:tc:opendocument:xmlns:container\"><rootfiles><rootfile "
+        "full-path=\"a/b.opf\"/></rootfiles></container>"},
        {"a/b.opf",
         "<package xmlns=\"http://www.idpf.org/2007/opf\" xmlns:dc=\"http://purl.org/dc/elements/1.1/\"><dc:title>A "
         "book</dc:title><manifest><item href=\"../t%201.xhtml\" media-type=\"application/xhtml+xml\"/><item "
