@@ -178,6 +178,60 @@ TEST(Documents, TheHouseIsDrawnAsItIsBuilt) {
   EXPECT_NE(file_text(page).find("| `model/spec/` |"), std::string::npos);
 }
 
+/// The texts of the source files that a text names, each with the header or source beside it.
+std::string sources_named_in(const std::string& text) {
+  static const std::regex path(R"(`((?:src|include|cmake|tests)/[\w./-]*\.\w+|CMakeLists\.txt)`)");
+  std::string sources;
+  for (std::sregex_iterator at(text.begin(), text.end(), path), end; at != end; ++at)
+    for (const char* extension : {"", ".h", ".cpp"}) {
+      fs::path file = root() / (*at)[1].str();
+      if (*extension) file.replace_extension(extension);
+      if (fs::exists(file)) sources += file_text(file.string());
+    }
+  return sources;
+}
+
+bool has_word(const std::string& text, const std::string& word) {
+  const auto goes_on = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    if ((at == 0 || !goes_on(text[at - 1])) && !goes_on(text[at + word.size()])) return true;
+  return false;
+}
+
+/// The names of functions and types in a text of which a part is no word of the sources that the text names.
+std::vector<std::string> unknown_names(const std::string& text) {
+  static const std::regex name("`([A-Za-z_]\\w*(?:::\\w+)*)`"), word("\\w+");
+  const std::string sources = sources_named_in(text);
+  if (sources.empty()) return {};
+  std::vector<std::string> unknown;
+  for (std::sregex_iterator at(text.begin(), text.end(), name), end; at != end; ++at) {
+    const std::string whole = (*at)[1].str();
+    for (std::sregex_iterator part(whole.begin(), whole.end(), word); part != end; ++part)
+      if (!has_word(sources, part->str())) unknown.push_back(whole);
+  }
+  return unknown;
+}
+
+// A step of a walkthrough, or a line of a table, names functions and types of the files that it names.
+TEST(Documents, TheWalkthroughsNameWhatIsInTheirFiles) {
+  std::vector<std::string> items;
+  bool begun = false;
+  for (const std::string& line : lines_of(file_text((root() / "docs/architecture.md").string()))) {
+    begun = begun || line.starts_with("## Four walkthroughs");
+    if (!begun) continue;
+    const bool begins = line.empty() || line.front() == '|' || std::isdigit(static_cast<unsigned char>(line.front()));
+    const bool goes_on = !begins && !items.empty() && !items.back().empty();
+    if (goes_on)
+      items.back() += "\n" + line;
+    else
+      items.push_back(line);
+  }
+  EXPECT_GT(items.size(), 100u);
+  for (const std::string& item : items) EXPECT_EQ(unknown_names(item), std::vector<std::string>()) << item;
+  const std::string wrong = "`App::run` in `src/cli/app/app.cpp` calls `App::walk`";
+  EXPECT_EQ(unknown_names(wrong), std::vector<std::string>{"App::walk"});
+}
+
 TEST(Documents, TheTestSeesMistakes) {
   const cli::App app = cli::make_app();
   EXPECT_EQ(problem_of(app, {"translte", "-m", "de"}), "translte is not a command");
