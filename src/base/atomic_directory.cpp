@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/parent_of.h"
 #include "base/printable.h"
+#include "base/unfinished_outputs.h"
 
 namespace tril {
 namespace {
@@ -44,8 +45,10 @@ class Beside {
       struct stat held {
       }, named{};
       if (::flock(descriptor_, LOCK_EX) == 0 && ::fstat(descriptor_, &held) == 0 &&
-          ::lstat(path_.c_str(), &named) == 0 && held.st_ino == named.st_ino)
+          ::lstat(path_.c_str(), &named) == 0 && held.st_ino == named.st_ino) {
+        add_unfinished_output(path_);
         return;
+      }
       ::close(std::exchange(descriptor_, -1));  // taken for abandoned between open and flock: try again
     }
     fail(printable(path, 400),
@@ -56,6 +59,7 @@ class Beside {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
     if (descriptor_ >= 0) ::close(descriptor_);
+    forget_unfinished_output(path_);
   }
   Beside(const Beside&) = delete;
   Beside& operator=(const Beside&) = delete;
@@ -128,8 +132,9 @@ void write_directory(const std::string& named, const std::string& last,
   try {
     write(beside.path());
     sync_tree(beside.path());
-    // Another process may have created it meanwhile.
-    fs::exists(path) ? move_in(beside.path(), path, last) : rename_durably(beside.path(), path);
+    put_in_place(beside.path(), [&] {  // another process may have created it meanwhile
+      fs::exists(path) ? move_in(beside.path(), path, last) : rename_durably(beside.path(), path);
+    });
   } catch (const fs::filesystem_error& error) {
     fail(printable(path, 400), "cannot write the directory: " + error.code().message());
   } catch (const Error& error) {

@@ -21,6 +21,7 @@
 #include "base/parent_of.h"
 #include "base/printable.h"
 #include "base/streams.h"
+#include "base/unfinished_outputs.h"
 
 namespace tril {
 namespace {
@@ -312,7 +313,7 @@ void AtomicFile::create() {
     }
     struct stat status {};
     static_cast<void>(::flock(descriptor_, LOCK_EX));
-    if (::fstat(descriptor_, &status) == 0 && status.st_nlink > 0) return;
+    if (::fstat(descriptor_, &status) == 0 && status.st_nlink > 0) return add_unfinished_output(temporary_);
     ::close(std::exchange(descriptor_, -1));  // taken for abandoned between open and flock: try again
   }
   fail(shown(path_), fmt::format("cannot create a temporary file beside it: all {} names tried are taken", most_tries),
@@ -341,6 +342,7 @@ AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
   ::unlink(temporary_.c_str());
+  forget_unfinished_output(temporary_);
 }
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
@@ -367,8 +369,10 @@ void AtomicFile::commit() {
   flush();
   if (::fsync(descriptor_) != 0 && is_sync_failure(errno))
     fail_system(path_, fmt::format("sync its {} bytes to disk", written_), errno);
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0)
-    fail_system(path_, fmt::format("rename {} to it", shown(temporary_)), errno);
+  put_in_place(temporary_, [&] {
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+      fail_system(path_, fmt::format("rename {} to it", shown(temporary_)), errno);
+  });
   if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) fail_system(path_, "close it", errno);
   sync_directory(parent_of(path_));
 }

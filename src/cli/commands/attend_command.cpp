@@ -8,6 +8,7 @@
 #include "base/number_text.h"
 #include "base/streams.h"
 #include "cli/commands/commands.h"
+#include "cli/io/ending_signal.h"
 #include "cli/io/line_stream.h"
 #include "cli/options/assumed_language.h"
 #include "decode/models/decoding_options.h"
@@ -65,6 +66,7 @@ std::string translated(const AttendOptions& o, const model::ModelSource& opened,
 }
 
 int attend(const AttendOptions& o, const Fields& fields) {
+  const EndingSignal ending;
   const auto place = [](const std::string& path) { return std::filesystem::absolute(path).lexically_normal(); };
   if (!o.svg.empty() && (place(o.svg) == place(o.out) || same_file(o.svg, o.out)))
     fail_usage("--svg", "is the same file as --out", "pass different files");

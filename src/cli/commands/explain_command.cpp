@@ -6,6 +6,7 @@
 #include "base/number_text.h"
 #include "base/streams.h"
 #include "cli/commands/commands.h"
+#include "cli/io/ending_signal.h"
 #include "cli/options/assumed_language.h"
 #include "cli/options/quantity_forms.h"
 #include "decode/models/decoding_options.h"
@@ -58,6 +59,7 @@ Fields fields_of(ExplainOptions& o) {
 }
 
 int explain(const ExplainOptions& o) {
+  const EndingSignal ending;
   OutputFile page(o.out);  // opened first, so that an unwritable path is reported at once
   const auto opened = model::ModelSource::open(o.decoding.model);
   const std::unique_ptr<model::Model> model = load_model(opened, o.decoding);

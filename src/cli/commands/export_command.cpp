@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "cli/commands/commands.h"
+#include "cli/io/ending_signal.h"
 #include "cli/options/find_models.h"
 #include "cli/options/new_directory.h"
 #include "format/gguf.h"
@@ -151,6 +152,7 @@ void export_directory(const ExportOptions& o, const Fields& fields) {
 }
 
 int run_export(const ExportOptions& o, const Fields& fields) {
+  const EndingSignal ending;
   const bool wants_marian = fs::path(o.to).extension() == ".npz";
   if (o.format == "gguf" && !wants_gguf(o))
     fail_usage("--to", fmt::format("expected FILE.gguf for --format gguf, got \"{}\"", printable(o.to, 300)),

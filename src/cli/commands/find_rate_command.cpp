@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "base/streams.h"
 #include "cli/commands/commands.h"
+#include "cli/io/ending_signal.h"
 #include "cli/io/standard_output.h"
 #include "format/json_text.h"
 #include "model_io/registry.h"
@@ -74,6 +75,7 @@ void write_plot(const std::string& file, const RateSweep& sweep) {
 }
 
 int find_rate(FindRateOptions& o, const Fields& fields, bool quiet) {
+  const EndingSignal ending;
   if (!o.plot.empty() && !o.plot.ends_with(".svg") && !o.plot.ends_with(".html"))
     fail_usage("--plot", fmt::format("'{}' is neither a .svg nor a .html file", o.plot));
   check(o.sweep.lowest < o.sweep.highest, "--highest-rate", "{} is not above --lowest-rate {}", o.sweep.highest,

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/streams.h"
 #include "cli/commands/commands.h"
+#include "cli/io/ending_signal.h"
 #include "cli/io/standard_output.h"
 #include "learn/chapters.h"
 #include "learn/exercises.h"
@@ -77,6 +78,7 @@ int check_exercise(const LearnOptions& o) {
 }
 
 int draw(const LearnOptions& o) {
+  const EndingSignal ending;
   if (*o.chapter == learn::chapter_of_curves && o.curves.empty())
     fail_usage("--curves", fmt::format("chapter {} draws curves that were measured", *o.chapter),
                "give --curves FILE, the output of example_training_tricks");

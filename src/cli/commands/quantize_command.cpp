@@ -6,6 +6,7 @@
 
 #include "base/atomic_directory.h"
 #include "cli/commands/commands.h"
+#include "cli/io/ending_signal.h"
 #include "cli/options/new_directory.h"
 #include "model_io/model_source.h"
 #include "model_io/quantized_files.h"
@@ -39,6 +40,7 @@ std::uintmax_t weight_bytes(const model::ModelSource& model) {
 }
 
 int quantize(const QuantizeOptions& o) {
+  const EndingSignal ending;
   refuse_files_of_models(o.out, "--out");
   const auto source = model::ModelSource::open(o.model);
   write_directory(o.out, "config.json",

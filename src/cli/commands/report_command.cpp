@@ -6,6 +6,7 @@
 
 #include "base/streams.h"
 #include "cli/commands/commands.h"
+#include "cli/io/ending_signal.h"
 #include "report/report_page.h"
 
 namespace tril::cli {
@@ -37,6 +38,7 @@ void check_place(const ReportOptions& o) {
 }
 
 int report(const ReportOptions& o) {
+  const EndingSignal ending;
   check_place(o);
   std::vector<train::RunLines> runs;
   for (const std::string& directory : o.runs) runs.push_back(train::read_run(directory));

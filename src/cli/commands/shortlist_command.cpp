@@ -8,6 +8,7 @@
 #include "base/progress.h"
 #include "base/streams.h"
 #include "cli/commands/commands.h"
+#include "cli/io/ending_signal.h"
 #include "corpus/alignment.h"
 #include "corpus/corpus.h"
 #include "model_io/model_source.h"
@@ -58,6 +59,7 @@ void check_counts_words(const Tokenizer& tokenizer) {
 }
 
 int make_shortlist(ShortlistCommandOptions o) {
+  const EndingSignal ending;
   check(o.train_sets.size() == 2, "--train-sets", "expected a source and a target file, got {}",
         counted(o.train_sets.size(), "file"));
   OutputFile out(o.out);  // opened first, so that an unwritable path is reported at once

@@ -6,6 +6,7 @@
 
 #include "base/streams.h"
 #include "cli/commands/commands.h"
+#include "cli/io/ending_signal.h"
 #include "cli/io/standard_output.h"
 #include "cli/options/assumed_language.h"
 #include "decode/models/decoding_options.h"
@@ -142,6 +143,7 @@ void print_summary(const trace::Answer& a, const nlohmann::ordered_json& about) 
 }
 
 int trace_text(const TraceOptions& o, const Fields& fields) {
+  const EndingSignal ending;
   if (o.analyses.any() && o.json.empty())
     fail_usage("--json", "no file is given for the analyses", "pass --json FILE, or - for standard output");
   if (o.analyses.any() && !o.edits.empty())

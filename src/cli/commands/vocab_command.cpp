@@ -9,6 +9,7 @@
 #include "base/number_text.h"
 #include "base/streams.h"
 #include "cli/commands/commands.h"
+#include "cli/io/ending_signal.h"
 #include "cli/options/new_directory.h"
 #include "corpus/byte_vocabulary.h"
 #include "corpus/extend_vocabulary.h"
@@ -209,6 +210,7 @@ void add_vocab(App& app) {
            .outputs = {"out"},
            .apply_preset = {},
            .run = [o](const Invocation& i) {
+             const EndingSignal ending;
              if (!o->extend.empty()) return extend(*o);
              check_kind(*o, i.fields);
              return o->vocabulary.model == SubwordKind::byte_bpe ? learn_bytes(*o) : learn(*o);

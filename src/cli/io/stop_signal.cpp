@@ -5,6 +5,8 @@
 #include <chrono>
 #include <utility>
 
+#include "base/unfinished_outputs.h"
+
 namespace tril::cli {
 namespace {
 
@@ -57,6 +59,7 @@ void StopSignal::watch() {
     // Some senders signal both the process and its group: signals within a second are one request.
     if (Clock::now() - first < std::chrono::seconds(1)) continue;
     // A later signal ends the program at once.
+    remove_unfinished_outputs();
     signals_->end_by(signal);
   }
 }

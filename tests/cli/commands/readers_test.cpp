@@ -242,6 +242,22 @@ TEST_F(Readers, APipeWithoutAnotherEndCanBeStopped) {
   }
 }
 
+// The others end by the signal.
+TEST_F(Readers, ASignalEndsThePipesOfOtherCommands) {
+  for (const std::string command :
+       {"vocab --size 60 --train-sets \"$3\" -o p", "shortlist -m \"$2\" --train-sets \"$3\" \"$3\" -o p",
+        "attend -m \"$2\" -s dog -o p", "attend -m \"$2\" -s dog -o page --svg p"}) {
+    SCOPED_TRACE(command);
+    const Ran ran = run_words({"/bin/bash", "-c",
+                               "cd \"$4\" && mkfifo p && { \"$1\" " + command +
+                                   " & } && sleep 1; kill -TERM $!; wait $!; echo $?; test -p p && rm p; ls",
+                               "bash", test::tril_program(), translator, valid_text, folder->at("")});
+    EXPECT_TRUE(ran.out.starts_with("143\n")) << ran.out << ran.err;
+    EXPECT_EQ(ran.out.find("tmp-"), std::string::npos) << ran.out;
+    EXPECT_EQ(ran.out.find("page"), std::string::npos) << ran.out;
+  }
+}
+
 TEST_F(Readers, CommandsThatLearnWriteIntoPipes) {
   const auto bash = [&](const std::string& script) {
     return run_words({"/bin/bash", "-c", script, "bash", test::tril_program(), translator, valid_text, folder->at("")});
