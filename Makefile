@@ -11,7 +11,7 @@ PYTHON ?= python3
 NEW_BUILD = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DTRIL_BATCH=0)
 check course golden soak bench cost docs: NEW_BUILD =
 
-.PHONY: help deps configure build archives wheel sdist deb tarball image-root release demo programs test course check golden soak arm64 bench cost format check-format layers tidy tidy-changed docs site clean
+.PHONY: help deps configure build archives wheel sdist deb tarball image-root release demo programs test course check golden soak arm64 bench cost format check-format layers includes tidy tidy-changed docs site clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -69,7 +69,7 @@ course: configure ## run every command of the course in docs/learn, and compare 
 	@cmake --build $(BUILD) -j $(JOBS) --target tril test_learn course_examples
 	@cd $(BUILD) && TRIL_COURSE=1 ctest --output-on-failure -R '^learn[.]'
 
-check: check-format layers programs ## before a commit: format, layers, build, and the fast tests (three minutes, where little has changed)
+check: check-format layers includes programs ## before a commit: format, layers, includes, build, and the fast tests (three minutes, where little has changed)
 	@scripts/deps.sh browser qemu-user
 	@cd $(BUILD) && ctest --output-on-failure -j $(TEST_JOBS) -L fast
 
@@ -112,6 +112,9 @@ check-format: ## fail where a source is in another format
 
 layers: ## fail where a folder includes one that stands below it
 	@scripts/check_layers.sh
+
+includes: ## fail where a file that has changed since BASE, by default the commit before, does not compile by itself
+	@scripts/check_includes.sh $(BASE)
 
 tidy: ## clang-tidy over the sources
 	@scripts/tidy.sh all

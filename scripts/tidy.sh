@@ -11,12 +11,6 @@ cd "$(dirname "$0")/.."
 
 usage() { echo "usage: tidy.sh all | since [--within SECONDS] [COMMIT]" >&2; exit 2; }
 
-base_of() { # the commit to compare with; nothing if there is none
-  local head main
-  head=$(git rev-parse HEAD) main=$(git merge-base HEAD origin/main 2>/dev/null || true)
-  if [ -n "$main" ] && [ "$main" != "$head" ]; then echo "$main"; else git rev-parse -q --verify HEAD^ || true; fi
-}
-
 is_alone() { case $1 in src/kern/* | src/cli/commands/main.cpp) ;; *) false ;; esac } # is not read with the others of its room
 
 folder_of_unit() { # of a room
@@ -74,7 +68,7 @@ case $mode in
     if [ $# -eq 1 ]; then
       base=$(git rev-parse -q --verify "$1^{commit}") || { echo "tidy: there is no commit \"$1\"" >&2; exit 2; }
     else
-      base=$(base_of)
+      base=$(scripts/base_commit.sh)
       [ -n "$base" ] || { echo "tidy: this clone has no earlier commit to compare with; nothing is checked"; exit 0; }
     fi
     changed=$(git diff --name-only --diff-filter=AMR "$base" -- 'src/*.cpp' 'src/*.h')

@@ -1,6 +1,7 @@
 #include "terms/similarity.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 #include "base/as_size.h"

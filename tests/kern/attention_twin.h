@@ -1,6 +1,7 @@
 // A case of ragged attention, its arguments in guarded memory, and its definition in double.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>

@@ -2,6 +2,7 @@
 // grouped heads, a bias by distance, float32 and 8 bits.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>

@@ -1,4 +1,5 @@
 // Kernels over matrices: norms, bias, sums, transposition, copies and table rows, against loops of doubles.
+#include <algorithm>
 #include <array>
 
 #include "kern/support.h"

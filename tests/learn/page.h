@@ -1,6 +1,8 @@
 // A page of the course: the parts of it that come from elsewhere, and its commands.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <optional>

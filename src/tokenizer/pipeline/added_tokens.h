@@ -2,6 +2,7 @@
 // after it was learned.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>

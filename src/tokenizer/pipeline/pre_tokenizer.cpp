@@ -1,5 +1,6 @@
 #include "tokenizer/pipeline/pre_tokenizer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
