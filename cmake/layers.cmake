@@ -169,7 +169,7 @@ function(tril_layer folder sentence)
     endif()
   elseif(TRIL_SANITIZE OR TRIL_QUICK)  # all else is compiled for seconds and runs for one; without -O1, kernels run for minutes
     target_compile_options(tril_${name} PRIVATE -O1)
-    if(TRIL_SANITIZE STREQUAL "thread")  # races show in any instruction set; to compile three takes a minute more
+    if(TRIL_FUZZ OR TRIL_SANITIZE STREQUAL "thread")  # readers and races are the same in any table; three take a minute more
       target_compile_definitions(tril_${name} PRIVATE TRIL_GENERIC_KERNELS)
     elseif(TRIL_SANITIZE)  # the programs that run there use the best table of the machine, and none compares tables
       target_compile_definitions(tril_${name} PRIVATE TRIL_NO_AVX2_KERNELS)
