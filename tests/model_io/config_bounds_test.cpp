@@ -77,6 +77,14 @@ TEST(ConfigBounds, ExpertsAreCountedOverAllLayers) {
                "num_experts_per_tok: 5 is outside the supported range from 1 to 4");
 }
 
+TEST(ConfigBounds, AFeedForwardOfTwoThirdsHasAValue) {
+  const json lfm2 = with(kLlama, {{"model_type", "lfm2"},
+                                  {"layer_types", json::array({"full_attention"})},
+                                  {"block_ffn_dim_multiplier", nullptr}});
+  EXPECT_NO_THROW(made(with(lfm2, {{"intermediate_size", 2}})));
+  expect_error(with(lfm2, {{"intermediate_size", 1}}), "intermediate_size: makes a feed-forward of 0 values");
+}
+
 TEST(ConfigBounds, NumbersThatFloat32DoesNotHold) {
   const json llama = with(kLlama, {{"model_type", "llama"}}), granite = with(kLlama, {{"model_type", "granite"}});
   for (const char* key : {"embedding_multiplier", "attention_multiplier", "residual_multiplier", "logits_scaling"})
@@ -88,6 +96,30 @@ TEST(ConfigBounds, NumbersThatFloat32DoesNotHold) {
                "1e+39 is not a number of at least 0 that fits into float32");
   expect_error(with(llama, {{"rope_scaling", {{"rope_type", "linear"}, {"factor", 1e300}}}}), "factor: 1e+300");
   expect_error(with(kLlama, {{"model_type", "gpt2"}, {"layer_norm_epsilon", 1e39}}), "layer_norm_epsilon: ");
+}
+
+TEST(ConfigBounds, AFactorOfScoresThatFloat32DoesNotHold) {
+  const auto latent = [](double mscale) {
+    return with(kLlama, {{"model_type", "deepseek_v2"},
+                         {"num_key_value_heads", 2},
+                         {"n_routed_experts", 2},
+                         {"num_experts_per_tok", 1},
+                         {"moe_intermediate_size", 6},
+                         {"q_lora_rank", nullptr},
+                         {"kv_lora_rank", 6},
+                         {"qk_nope_head_dim", 3},
+                         {"qk_rope_head_dim", 4},
+                         {"v_head_dim", 5},
+                         {"rope_parameters",
+                          {{"rope_type", "yarn"},
+                           {"rope_theta", 1000.0},
+                           {"factor", 4.0},
+                           {"original_max_position_embeddings", 4},
+                           {"mscale_all_dim", mscale}}}});
+  };
+  EXPECT_NO_THROW(made(latent(0.707)));
+  for (const double mscale : {1e30, -1e300, 1e308})
+    expect_error(latent(mscale), fmt::format("mscale_all_dim: {} multiplies scores by ", mscale));
 }
 
 TEST(ConfigBounds, AShareOfAHeadIsReadAsItIsWritten) {

@@ -16,6 +16,7 @@ std::int64_t adjusted_width(ConfigReader& reader, LlamaLikeConfig& k) {
   const bool adjusts = read_own_bool(reader, k, "block_auto_adjust_ff_dim", true);
   if (reader.says_null("block_ffn_dim_multiplier")) {
     k.own_keys["block_ffn_dim_multiplier"] = nullptr;
+    if (adjusts && two_thirds == 0) reader.json().fail_at("intermediate_size", "makes a feed-forward of 0 values");
     return adjusts ? two_thirds : given;
   }
   const double factor = read_own_number(reader, k, "block_ffn_dim_multiplier", 1);

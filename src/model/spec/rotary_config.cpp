@@ -121,6 +121,9 @@ void read_yarn(const JsonObject& rope, const RotaryDefaults& d, nn::RotaryOption
       m != 0 && m_all != 0 ? temperature(o.factor, m) / temperature(o.factor, m_all) : temperature(o.factor, 1);
   o.attention_factor = positive_of(rope, "attention_factor", own);
   if (d.reads_score_factor) o.mscale_all_dim = m_all;
+  if (!is_positive_float(o.score_factor()))
+    rope.fail_at("mscale_all_dim", fmt::format("{} multiplies scores by {}", m_all, o.score_factor()),
+                 "expected a positive factor that fits into float32");
   o.beta_fast = positive_of(rope, "beta_fast", 32), o.beta_slow = positive_of(rope, "beta_slow", 1);
   o.truncate = rope.get<bool>("truncate", true);
   o.query_beta = d.scales_queries ? at_least_0_of(rope, "llama_4_scaling_beta", 0) : 0;
