@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "format/pytorch_file.h"
 #include "model_io/quantization.h"
+#include "model_io/split_inputs.h"
 #include "tokenizer/files/tokenizer_config.h"
 #include "tokenizer/files/tokenizer_files.h"
 
@@ -137,7 +138,8 @@ class DirectoryReader : public ModelReader {
   WeightFiles weights() const override {
     if (!has("config.json")) return stored_weights();
     const ConfigDocument config = document("config.json");
-    return dequantized(config.object(), std::make_shared<const WeightFiles>(stored_weights()));
+    const auto stored = std::make_shared<const WeightFiles>(stored_weights());
+    return dequantized(config.object(), split_inputs(stored, config.object()));
   }
 
   bool has_tokenizer() const override { return tril::has_tokenizer(directory_.string()); }

@@ -55,6 +55,7 @@ Json gguf_fixed(std::string_view family) {
          {"dim_model_base", 256}});
   if (family == "jais2") add({{"mlp_bias", true}});
   if (family == "hy_v3") add({{"mlp_bias", false}});
+  if (family == "exaone") add({{"attention_bias", false}, {"mlp_bias", false}});
   if (family == "afmoe") add({{"mup_enabled", true}});
   if (has_short_convolutions(family)) add({{"conv_bias", false}});
   if (family == "lfm2_moe") add({{"norm_topk_prob", true}, {"use_expert_bias", true}, {"routed_scaling_factor", 1}});

@@ -13,6 +13,7 @@ namespace {
 
 // A family, and llama.cpp's name of its architecture. The first family of an architecture is the one that a file is read as.
 constexpr std::pair<std::string_view, std::string_view> kArchitectures[] = {{"llama", "llama"},
+                                                                            {"llama", "internlm2"},
                                                                             {"mistral", "llama"},
                                                                             {"ministral", "llama"},
                                                                             {"mixtral", "llama"},
@@ -39,6 +40,7 @@ constexpr std::pair<std::string_view, std::string_view> kArchitectures[] = {{"ll
                                                                             {"nemotron", "nemotron"},
                                                                             {"ernie4_5", "ernie4_5"},
                                                                             {"exaone4", "exaone4"},
+                                                                            {"exaone", "exaone"},
                                                                             {"apertus", "apertus"},
                                                                             {"afmoe", "afmoe"},
                                                                             {"dots1", "dots1"},

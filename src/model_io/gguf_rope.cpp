@@ -74,8 +74,8 @@ Json yarn(GgufReader& r, double factor, std::int64_t original) {
 
 // Whether llama.cpp reads rope_freqs.weight for an architecture.
 bool has_rope_factors(std::string_view architecture) {
-  return is_any(architecture,
-                {"llama", "mistral3", "granite", "granitemoe", "granitehybrid", "arcee", "apertus", "exaone4"});
+  return is_any(architecture, {"llama", "mistral3", "granite", "granitemoe", "granitehybrid", "arcee", "apertus",
+                               "exaone", "exaone4"});
 }
 
 // Whether llama.cpp rotates only a part of each head if rope.dimension_count says so.

@@ -354,6 +354,21 @@ std::vector<GgufRule> starcoder2() {
   return with_norm_biases(std::move(rules));
 }
 
+std::vector<GgufRule> exaone() {
+  std::vector<GgufRule> rules = llama_like({});
+  rename(rules, {{"model.embed_tokens", "transformer.wte"},
+                 {"model.norm", "transformer.ln_f"},
+                 {"model.layers", "transformer.h"},
+                 {"input_layernorm", "ln_1"},
+                 {"post_attention_layernorm", "ln_2"},
+                 {"self_attn.o_proj", "attn.attention.out_proj"},
+                 {"self_attn", "attn.attention"},
+                 {"gate_proj", "c_fc_0"},
+                 {"up_proj", "c_fc_1"},
+                 {"down_proj", "c_proj"}});
+  return rules;
+}
+
 // A gate for each head's result; experts, and a shared one outside their module.
 std::vector<GgufRule> step3p5() {
   std::vector<GgufRule> rules = llama_like({.norms_offset = true});
@@ -519,6 +534,7 @@ std::vector<GgufRule> gguf_rules(const nlohmann::json& config) {
   if (model_type == "minimax_m2") return minimax_m2();
   if (model_type == "seed_oss") return seed_oss();
   if (model_type == "step3p5") return step3p5();
+  if (model_type == "exaone") return exaone();
   if (model_type == "stablelm") return stablelm();
   if (model_type == "starcoder2") return starcoder2();
   if (model_type == "jais2") return with_norm_biases(llama_like({}));

@@ -1,5 +1,6 @@
 // Decoders in which a recurrent state replaces attention in some layers or in all.
 #include "model/families/decoder_families.h"
+#include "model/families/lara_mini.h"
 #include "model_io/family_lists.h"
 
 namespace tril::model {
@@ -19,6 +20,12 @@ std::span<const Family> recurrent_families() {
        .file = "families/qwen3_next.cpp",
        .make_of_files = make_qwen3_5_moe_text,
        .sentence = "Qwen3.5 with experts, and a shared expert with a gate"},
+      {.name = "lara_mini",
+       .file = "families/lara_mini.cpp",
+       .make = make_lara_mini,
+       .sentence = "Lara 4 Mini, for translation: gated delta rule, attention with windows, and attention over the "
+                   "whole text in "
+                   "turn; only the layers with windows have rotary positions; experts, and a shared expert"},
       {.name = "lfm2",
        .file = "families/lfm2.cpp",
        .make = make_lfm2,

@@ -62,20 +62,22 @@ class Exported {
 json small_step3p5() {
   const json full{{"rope_type", "default"}, {"rope_theta", 1000.0}, {"partial_rotary_factor", 0.5}};
   return llama_variant(
-      "step3p5", {{"head_dim", 8},
-                  {"num_hidden_layers", 3},
-                  {"num_sliding_attention_heads", 2},
-                  {"layer_types", {"full_attention", "sliding_attention", "sliding_attention"}},
-                  {"sliding_window", 3},
-                  {"rope_parameters", {{"full_attention", full}, {"sliding_attention", {{"rope_type", "default"}}}}},
-                  {"mlp_layer_types", {"dense", "sparse", "dense"}},
-                  {"n_routed_experts", 3},
-                  {"num_experts_per_tok", 2},
-                  {"moe_intermediate_size", 8},
-                  {"share_expert_dim", 6},
-                  {"moe_router_scaling_factor", 1.5},
-                  {"swiglu_limits", {nullptr, 0.3, nullptr}},
-                  {"swiglu_limits_shared", {0.25, 0.0, 0.0}}});
+      "step3p5",
+      {{"head_dim", 8},
+       {"num_hidden_layers", 3},
+       {"num_sliding_attention_heads", 2},
+       {"layer_types", {"full_attention", "sliding_attention", "sliding_attention"}},
+       {"sliding_window", 3},
+       {"rope_parameters",
+        {{"full_attention", full}, {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 100.0}}}}},
+       {"mlp_layer_types", {"dense", "sparse", "dense"}},
+       {"n_routed_experts", 3},
+       {"num_experts_per_tok", 2},
+       {"moe_intermediate_size", 8},
+       {"share_expert_dim", 6},
+       {"moe_router_scaling_factor", 1.5},
+       {"swiglu_limits", {nullptr, 0.3, nullptr}},
+       {"swiglu_limits_shared", {0.25, 0.0, 0.0}}});
 }
 
 // Variants without what keeps those of small_decoders() from being written.
@@ -96,10 +98,10 @@ std::vector<json> written_variants() {
                         {"original_max_position_embeddings", 4},
                         {"truncate", false}};
   const json cohere{{"tie_word_embeddings", true}};
-  const json llama3{{"rope_type", "llama3"},       {"rope_theta", 1000.0},     {"factor", 2.0},
-                    {"low_freq_factor", 1.0},      {"high_freq_factor", 32.0}, {"original_max_position_embeddings", 8},
-                    {"partial_rotary_factor", 0.5}};
-  const json step = small_step3p5();
+  const json llama3{{"rope_type", "llama3"},  {"rope_theta", 1000.0},     {"factor", 2.0},
+                    {"low_freq_factor", 1.0}, {"high_freq_factor", 32.0}, {"original_max_position_embeddings", 8}};
+  const json half_llama3 = with(llama3, {{"partial_rotary_factor", 0.5}});
+  const json step = small_step3p5(), sliding{{"rope_type", "default"}, {"rope_theta", 100.0}};
   const json two_experts{{"num_local_experts", 3}, {"num_experts_per_tok", 2}};
   const json dots{{"num_key_value_heads", 4}, {"n_routed_experts", 4},      {"num_experts_per_tok", 2},
                   {"n_shared_experts", 2},    {"moe_intermediate_size", 6}, {"sliding_window", nullptr}};
@@ -118,6 +120,7 @@ std::vector<json> written_variants() {
                                             {"moe_intermediate_size", 8},
                                             {"shared_expert_intermediate_size", 6}}),
       llama_variant("lfm2", {{"layer_types", {"conv", "full_attention"}}, {"block_ffn_dim_multiplier", nullptr}}),
+      llama_variant("exaone", {{"head_dim", 6}}), llama_variant("exaone", {{"rope_parameters", llama3}}),
       llama_variant("ministral", {{"sliding_window", nullptr}}), llama_variant("cohere", cohere),
       llama_variant("cohere", with(cohere, {{"use_qk_norm", true}, {"num_hidden_layers", 64}})),
       llama_variant("exaone4", {{"sliding_window", nullptr}}),
@@ -169,8 +172,7 @@ std::vector<json> written_variants() {
       llama_variant("granitemoeshared", with(two_experts, {{"shared_intermediate_size", 6}})),
       testing::mamba_variant("bamba", {{"attn_layer_indices", {1}}, {"attention_bias", true}, {"mlp_bias", true}}),
       testing::mamba_variant("bamba", {{"attn_layer_indices", {0, 1}}, {"partial_rotary_factor", 1.0}}), step,
-      with(step,
-           {{"rope_parameters", {{"full_attention", llama3}, {"sliding_attention", {{"rope_type", "default"}}}}}}),
+      with(step, {{"rope_parameters", {{"full_attention", half_llama3}, {"sliding_attention", sliding}}}}),
       testing::mamba_variant("falcon_h1", {{"mamba_d_ssm", 20},
                                            {"mamba_rms_norm", true},
                                            {"mamba_norm_before_gate", false},
@@ -250,9 +252,11 @@ TEST(GgufRoundTrip, WhatLlamaCppDoesNotComputeOfMamba2IsRefused) {
 
 TEST(GgufRoundTrip, WhatLlamaCppDoesNotComputeOfStep35IsRefused) {
   const auto rope = [](double full, double sliding) {
-    return json{{"rope_parameters",
-                 {{"full_attention", {{"rope_type", "default"}, {"partial_rotary_factor", full}}},
-                  {"sliding_attention", {{"rope_type", "default"}, {"partial_rotary_factor", sliding}}}}}};
+    return json{
+        {"rope_parameters",
+         {{"full_attention", {{"rope_type", "default"}, {"rope_theta", 100.0}, {"partial_rotary_factor", full}}},
+          {"sliding_attention",
+           {{"rope_type", "default"}, {"rope_theta", 100.0}, {"partial_rotary_factor", sliding}}}}}};
   };
   for (const json& change : {json{{"query_pre_attn_scalar", 20}}, rope(1.0, 1.0), rope(0.5, 0.5),
                              json{{"swiglu_limits", {nullptr, 1e-7, nullptr}}}, json{{"tie_word_embeddings", true}}}) {
@@ -323,6 +327,32 @@ std::string extended(const std::string& path, const TemporaryDirectory& to, cons
   for (const std::string& name : tensors) writer.write(name, std::as_bytes(std::span(zeros)));
   writer.commit();
   return path_of_all;
+}
+
+// llama.cpp's converter divides its fused matrix, and llama.cpp computes the same as for llama.
+TEST(GgufRoundTrip, AnInternLm2IsReadAsALlama) {
+  const Exported exported(llama_variant("llama"));
+  const GgufFile file = GgufFile::open(exported.path());
+  const std::string_view llama = "llama.";
+  GgufMetadata metadata;
+  metadata.add("general.architecture", "internlm2");
+  for (const GgufEntry& e : file.metadata()) {
+    if (!e.key.starts_with(llama)) continue;
+    const std::string key = "internlm2." + std::string(e.key.substr(llama.size()));
+    if (e.kind == GgufKind::f32)
+      metadata.add(key, static_cast<float>(file.at<double>(e.key)));
+    else
+      metadata.add(key, static_cast<std::uint32_t>(file.at<std::int64_t>(e.key)));
+  }
+  std::vector<GgufTensorHeader> headers;
+  for (const GgufTensor& t : file.tensors()) headers.push_back({t.name, t.type, t.shape});
+  const TemporaryDirectory to;
+  GgufWriter writer(to.path("m.gguf"), headers, metadata);
+  for (const GgufTensor& t : file.tensors()) writer.write(t.name, t.bytes);
+  writer.commit();
+  const auto m = load(ModelSource::open(to.path("m.gguf")));
+  EXPECT_EQ(m->family(), "llama");
+  EXPECT_EQ(logits_of(*m), logits_of(*load(ModelSource::open(exported.path()))));
 }
 
 const json kGlm4Moe =

@@ -276,7 +276,7 @@ TEST_F(Registry, WhatConfigurationsCannotSay) {
   };
   says({{"model_type", "marjan"}}, "model_type", "the family 'marjan' is not supported");
   // Families of publishers' own programs.
-  says({{"model_type", "internlm2"}}, "model_type", "a program of its publisher computes this family");
+  says({{"model_type", "internlm"}}, "model_type", "a program of its publisher computes this family");
   says({{"model_type", "phi-msft"}}, "'phi-msft' is not supported", "newer revisions of the same repositories say phi");
   says({{"model_type", "xyz"}, {"auto_map", {{"AutoModel", "modeling_xyz.XyzModel"}}}}, "'xyz' is not supported",
        "look for the same model under a family that `tril families` lists");

@@ -142,7 +142,7 @@ void LlamaLike::make_attention(nn::DecoderLayer& layer, std::int64_t i) {
     for (const char* part : {".weight", ".bias"}) {
       const std::string name = layer.name + "." + k.attention_name + "." + k.qkv_name + part;
       stored_[name] = {.names = {name},
-                       .row_order = fused_rows({.groups = k.num_attention_heads,
+                       .row_order = fused_rows({.groups = k.kv_heads(),
                                                 .query_rows = k.num_attention_heads * k.d_head(),
                                                 .key_rows = k.kv_heads() * k.d_head()})};
     }

@@ -63,6 +63,25 @@ Json nemotron_h(M m) {
                        {"ssm_state_size", m.d_head()}});
 }
 
+// The publisher's order of layers, and four of eight experts, as wide together as the feed-forward.
+Json lara_mini(M m) {
+  constexpr const char* kPattern[]{"linear_attention", "sliding_attention", "linear_attention", "full_attention",
+                                   "sliding_attention"};
+  Json types = Json::array();
+  for (std::int64_t i = 0; i < m.dec_depth; ++i)
+    types.push_back(i + 1 == m.dec_depth ? "full_attention" : kPattern[i % std::ssize(kPattern)]);
+  Json own = delta_rule_config(m);
+  own.erase("full_attention_interval");
+  own.update({{"hidden_act", m.activation},
+              {"layer_types", types},
+              {"sliding_window", m.window()},
+              {"num_experts", 8},
+              {"num_experts_per_tok", 4},
+              {"moe_intermediate_size", std::max<std::int64_t>(1, m.ffn_dim / 4)},
+              {"shared_expert_intermediate_size", std::max<std::int64_t>(1, m.ffn_dim / 4)}});
+  return llama_config("lara_mini", m, own);
+}
+
 constexpr NewFamily::Dropouts in_attention{.attention = true};
 
 }  // namespace
@@ -81,6 +100,7 @@ std::span<const NewFamily> new_hybrids() {
            },
        .activation = "silu",
        .dropouts = {}},
+      {.arch = "lara_mini", .config = lara_mini, .activation = "silu", .dropouts = in_attention},
       {.arch = "granitemoehybrid", .config = granite_hybrid, .activation = "silu", .dropouts = in_attention},
       {.arch = "bamba", .config = bamba, .activation = "silu", .dropouts = in_attention},
       {.arch = "falcon_h1",

@@ -101,6 +101,20 @@ std::span<const NewFamily> new_llama_likes() {
            },
        .activation = "silu",
        .dropouts = attention_only},
+      {.arch = "exaone",
+       .config =
+           [](M m) {
+             return llama_config("exaone", m, hidden_act(m, {{"head_dim", m.d_head()}}));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
+      {.arch = "internlm2",
+       .config =
+           [](M m) {
+             return llama_config("internlm2", m, hidden_act(m, {{"bias", false}}));
+           },
+       .activation = "silu",
+       .dropouts = attention_only},
       {.arch = "internlm3",
        .config =
            [](M m) {
