@@ -90,7 +90,10 @@ std::unique_ptr<Document> read_office_open_xml(std::string bytes, const Document
   bool has_main = false;
   for (const ZipMember* const m : package.members()) {
     const std::string type = types.of(m->name);
-    has_main = has_main || type.ends_with(".main+xml");
+    if (type.ends_with(".main+xml")) {
+      has_main = true;
+      if (!is_office_text(type)) XmlNodes(package.read(*m), package.place_of(m->name));  // a workbook has no text
+    }
     if (type.find("digital-signature") != std::string::npos) package.refuse_signature();
     if (type.ends_with("spreadsheetml.table+xml") || type.ends_with("spreadsheetml.pivotCacheDefinition+xml"))
       add_column_names(kept, package, *m);

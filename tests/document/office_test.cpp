@@ -309,6 +309,8 @@ TEST(Packages, DamagedMembersAreRefused) {
   };
   EXPECT_EQ(refused(with_rels(relationships + "</Relationships>"), "x.docx"), "");
   EXPECT_TRUE(contains(refused(with_rels(relationships), "x.docx"), "x.docx: word/_rels/document.xml.rels"));
+  const std::string book_of_sheets = ooxml_file({{"xl/workbook.xml", "spreadsheetml.sheet.main+xml", "<workbook"}});
+  EXPECT_TRUE(contains(refused(book_of_sheets, "x.xlsx"), "x.xlsx: xl/workbook.xml"));
   EXPECT_TRUE(contains(refused(docx_file("<w:p w:a=\"1\" w:b=\"2\" w:a=\"1\"/>"), "x.docx"), "word/document.xml",
                        "<w:p>", "w:a twice"));
   EXPECT_TRUE(contains(refused(docx_file("<w:p w:a=\"\xc3\"/>"), "x.docx"), "word/document.xml", "not UTF-8"));

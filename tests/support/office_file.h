@@ -21,7 +21,7 @@ struct OfficeMember {
 inline std::string ooxml_file(std::vector<OfficeMember> members) {
   const auto is_main = [](const OfficeMember& m) { return m.type.ends_with(".main+xml"); };
   if (std::none_of(members.begin(), members.end(), is_main))
-    members.push_back({"main.xml", "presentationml.presentation.main+xml", ""});
+    members.push_back({"main.xml", "presentationml.presentation.main+xml", "<presentation/>"});
   std::string types = "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\">";
   std::vector<RawMember> all{{"[Content_Types].xml", "", true}};
   for (const OfficeMember& m : members) {
