@@ -116,8 +116,12 @@ google.GOOGLE_API_ROOT = base + "/language/translate/v2/"  # Weblate has no sett
 check_service(google.GoogleTranslation({"key": args.key}))
 if args.certificate:
     host = f"localhost:{args.port}"
-    check_service(MicrosoftCognitiveTranslation({"key": args.key, "base_url": host, "endpoint_url": host, "region": "",
-                                                 "category": "general"}))
+    azure = MicrosoftCognitiveTranslation({"key": args.key, "base_url": host, "endpoint_url": host, "region": "", "category": "general"})
+    check_service(azure)
+    with_term, term = unit("A dog runs."), unit("dog", target="Katze")
+    term.glossary_positions, with_term.glossary_terms = ((2, 5),), [term]
+    got = azure.translate(with_term)[0][0]["text"]
+    check(got.count("Katze") == 1 and "<" not in got, f"Azure AI Translator: Weblate's glossary: {got!r}")
 if args.writer:
     service = OpenAITranslation({"key": args.key, "base_url": base + "/v1", "model": "custom", "custom_model": args.writer,
                                  "persona": "", "style": ""})

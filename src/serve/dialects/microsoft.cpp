@@ -12,6 +12,7 @@
 #include "serve/api/translate_api.h"
 #include "serve/dialects/dialects.h"
 #include "serve/dialects/language_codes.h"
+#include "serve/dialects/microsoft_dictionary.h"
 #include "serve/dialects/microsoft_places.h"
 #include "unicode/segments.h"
 
@@ -166,11 +167,13 @@ Json microsoft_translations(const Json& body, const MicrosoftRequest& m, const s
   Json list = Json::array();
   for (std::size_t i = 0; i < count; ++i) {
     Json one = Json::object();
+    const bool html = m.text_type == "html";
     if (m.from.empty() && detected != body.end())
       one["detectedLanguage"] = {{"language", (*detected)[i]["language"]},
                                  {"score", (*detected)[i]["confidence"].get<double>() / 100}};
     for (std::size_t t = 0; t < to.size(); ++t) {
-      const Json& text = all[t * count + i];
+      const Json written = all[t * count + i];
+      const Json text = html ? Json(without_dictionary_marks(written.get<std::string>())) : written;
       Json translation{{"text", text}, {"to", to[t]}};
       if (m.alignment)
         translation["alignment"] = word_alignment(body["sentences"][t * count + i], texts[i], text.get<std::string>());
@@ -199,6 +202,9 @@ void translate_for_microsoft(Service& service, const CallPtr& call) {
   std::int64_t characters = 0;
   for (const std::string& text : texts) characters += characters_in(text);
   count_characters(service, call, characters * std::ssize(m.to));
+  std::vector<std::string> asked = texts;
+  if (m.text_type == "html")
+    for (std::string& text : asked) text = with_dictionary_words(text);
   call->shape = [m, texts](const Json& body) { return microsoft_translations(body, m, texts); };
   const auto joined = m.to.size() > 1 ? std::make_shared<JoinedAnswer>(call, m.to.size()) : nullptr;
   if (joined) service.count_texts(*call, texts.size() * m.to.size());  // else translate() does
@@ -209,7 +215,7 @@ void translate_for_microsoft(Service& service, const CallPtr& call) {
     parts.push_back(joined ? joined->part(std::move(places)) : call);
   }
   for (std::size_t t = 0; t < m.to.size(); ++t) {
-    Json body{{"q", texts},
+    Json body{{"q", asked},
               {"source", m.from},
               {"target", m.to[t]},
               {"format", m.text_type == "html" ? "html" : "text"},

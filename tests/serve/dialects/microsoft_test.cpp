@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "serve/dialects/microsoft_dictionary.h"
 #include "serve/dialects/microsoft_places.h"
 #include "support/contains.h"
 #include "support/dialects.h"
@@ -52,6 +53,29 @@ TEST_F(MicrosoftApi, SeveralTargetsAndSources) {
   const Json error = post("/translate?api-version=3.0&to=de&to=german", list_of(texts), 400)["error"];
   EXPECT_EQ(error["code"], 400'036);
   EXPECT_TRUE(contains(error["message"], "to: ", "german"));
+}
+
+TEST_F(MicrosoftApi, WordsMayHaveTheirTranslationInTheText) {
+  begin();
+  const auto translation = [&](const std::string& html) -> std::string {
+    return post("/translate?api-version=3.0&from=en&to=de&textType=html",
+                list_of({html}))[0]["translations"][0]["text"];
+  };
+  const std::string got = translation(
+      "a <mstrans:dictionary translation=\"R&amp;D dog\">dog</mstrans:dictionary> <b>runs</b> "
+      "<mstrans:dictionary translation='Q-7'>men</mstrans:dictionary>");
+  for (const std::string words : {"R&amp;D dog", "Q-7", "<b>", "</b>"}) {
+    EXPECT_NE(got.find(words), got.npos) << got;
+    EXPECT_EQ(got.find(words), got.rfind(words)) << got;
+  }
+  EXPECT_EQ(got.find("mstrans"), got.npos) << got;
+  EXPECT_EQ(got.find("span"), got.npos) << got;
+  for (const std::string other : {"<mstrans:dictionary translation=\"a\">",
+                                  "<mstrans:dictionary >a</mstrans:dictionary>", "<mstrans:dictionary "})
+    EXPECT_EQ(with_dictionary_words(other), other);
+  EXPECT_EQ(without_dictionary_marks(
+                with_dictionary_words("x <mstrans:dictionary translation=\"y\">z</mstrans:dictionary>.")),
+            "x y.");
 }
 
 TEST_F(MicrosoftApi, AKeyIsExchangedForAToken) {
