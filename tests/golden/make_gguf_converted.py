@@ -34,7 +34,7 @@ FAMILIES = {
     "minicpm3": {"scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 256},
     "granitemoehybrid": {}, "granitemoehybrid_dense": {"position_embedding_type": "nope", "intermediate_size": 24},
     "granitemoehybrid_attention": {}, "granitemoeshared": {}, "falcon_h1": {"mamba_norm_before_gate": False}, "mamba2": {},
-    "bamba": {}, "nemotron_h_dense": {}, "nemotron_h_moe": {},
+    "exaone": {}, "bamba": {}, "nemotron_h_dense": {}, "nemotron_h_moe": {},
     "step3p7": {"text_config": {"query_pre_attn_scalar": 12, "rms_norm_eps": 1e-05}}}
 # Keys that only the converter gets: those of the publishers' files, which transformers writes otherwise or leaves out. None: the
 # publishers' files lack the key.
@@ -46,7 +46,7 @@ FOR_CONVERTER = {
     "afmoe": {"route_norm": True}, "glm4_moe_lite": {"scoring_func": "sigmoid"},
     "granitemoehybrid": {"layer_types": ["mamba", "attention"]}, "granitemoehybrid_dense": {"layer_types": ["mamba", "attention"]},
     "falcon_h1": {"head_dim": 8},
-    "bamba": {"attn_rotary_emb": 4},
+    "exaone": {"activation_function": "silu", "architectures": ["ExaoneForCausalLM"]}, "bamba": {"attn_rotary_emb": 4},
     "nemotron_h_dense": {"num_experts_per_tok": None, "n_routed_experts": None, "n_group": None, "topk_group": None, "hybrid_override_pattern": "M-*M-", "mamba_d_head": 8},
     "nemotron_h_moe": {"hybrid_override_pattern": "ME*E", "mamba_d_head": 8},
     "granitemoehybrid_attention": {"layer_types": ["attention", "attention"]},

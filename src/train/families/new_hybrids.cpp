@@ -63,7 +63,7 @@ Json nemotron_h(M m) {
                        {"ssm_state_size", m.d_head()}});
 }
 
-// The publisher's order of layers, and four of eight experts, as wide together as the feed-forward.
+// The publisher's order of layers, with attention over the whole text in the last; two of eight experts, and a shared one.
 Json lara_mini(M m) {
   constexpr const char* kPattern[]{"linear_attention", "sliding_attention", "linear_attention", "full_attention",
                                    "sliding_attention"};
@@ -76,9 +76,9 @@ Json lara_mini(M m) {
               {"layer_types", types},
               {"sliding_window", m.window()},
               {"num_experts", 8},
-              {"num_experts_per_tok", 4},
-              {"moe_intermediate_size", std::max<std::int64_t>(1, m.ffn_dim / 4)},
-              {"shared_expert_intermediate_size", std::max<std::int64_t>(1, m.ffn_dim / 4)}});
+              {"num_experts_per_tok", 2},
+              {"moe_intermediate_size", m.expert_dim()},
+              {"shared_expert_intermediate_size", m.expert_dim()}});
   return llama_config("lara_mini", m, own);
 }
 
@@ -100,7 +100,12 @@ std::span<const NewFamily> new_hybrids() {
            },
        .activation = "silu",
        .dropouts = {}},
-      {.arch = "lara_mini", .config = lara_mini, .activation = "silu", .dropouts = in_attention},
+      {.arch = "lara_mini",
+       .config = lara_mini,
+       .activation = "silu",
+       .dropouts = in_attention,
+       .experts = true,
+       .router_aux_loss = 0.001},
       {.arch = "granitemoehybrid", .config = granite_hybrid, .activation = "silu", .dropouts = in_attention},
       {.arch = "bamba", .config = bamba, .activation = "silu", .dropouts = in_attention},
       {.arch = "falcon_h1",
