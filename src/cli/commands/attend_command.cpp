@@ -110,6 +110,8 @@ int attend(const AttendOptions& o, const Fields& fields) {
   const std::vector<search::AttentionMaps> maps =
       search::all_attention_maps(c, *model, *tokenizer, {source, target, languages.source, languages.target},
                                  {.tokens = o.max_tokens, .heads = o.max_heads});
+  if (maps.empty())
+    fail_usage("--model", fmt::format("the model ({}) has no attention: its layers are recurrent", model->family()));
   for (const search::AttentionMaps& m : maps)
     if (m.layers.empty())
       fail_usage("attend", fmt::format("there is nothing to show for the {} attention", name_of(m.kind)),

@@ -19,7 +19,7 @@ EndingSignal::EndingSignal() : watcher_([this] { watch(); }) {}
 
 EndingSignal::~EndingSignal() {
   is_over_ = true;
-  pthread_kill(watcher_.native_handle(), SIGTERM);  // wakes it, and it alone
+  pthread_kill(watcher_.native_handle(), SIGUSR1);  // wakes it, and it alone
   watcher_.join();
 }
 

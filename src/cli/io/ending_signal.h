@@ -1,5 +1,6 @@
-// SIGINT, SIGTERM and SIGHUP for commands that do not go on after one: the program ends by the signal, as it would without this
-// object, and its temporary files go first. A thread of its own waits for them (blocked_signals.h says why).
+// SIGINT, SIGTERM, SIGHUP and SIGUSR1, by which batch systems warn, for commands that do not go on after one: the program ends by the
+// signal, as it would without this object, and its temporary files go first. A thread of its own waits for them
+// (blocked_signals.h says why).
 #pragma once
 
 #include <atomic>
@@ -20,7 +21,7 @@ class EndingSignal {
  private:
   void watch() const;
 
-  BlockedSignals signals_{SIGINT, SIGTERM, SIGHUP};
+  BlockedSignals signals_{SIGINT, SIGTERM, SIGHUP, SIGUSR1};
   std::atomic<bool> is_over_ = false;
   std::thread watcher_;
 };

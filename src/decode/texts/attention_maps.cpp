@@ -181,13 +181,18 @@ std::vector<AttentionMaps> all_attention_maps(Context& c, const model::Model& m,
   const std::int64_t most = m.max_positions() > 0 ? std::min(bounds.tokens, m.max_positions()) : bounds.tokens;
   std::vector<AttentionMaps> all = m.has_encoder() ? encoder_decoder_maps(c, m, tokenizer, pair, most)
                                                    : decoder_maps(c, m, tokenizer, pair.source + pair.target, most);
+  std::erase_if(all, [](const AttentionMaps& maps) { return !maps.queries.empty() && maps.layers.empty(); });
   for (AttentionMaps& maps : all) keep_last_layers(maps, bounds.heads);
   return all;
 }
 
 AttentionMaps attention_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer, const AttendedPair& pair,
                              const AttentionBounds& bounds) {
-  return std::move(all_attention_maps(c, m, tokenizer, pair, bounds).front());
+  std::vector<AttentionMaps> all = all_attention_maps(c, m, tokenizer, pair, bounds);
+  if (!all.empty()) return std::move(all.front());
+  AttentionMaps none;
+  none.kind = m.has_encoder() ? AttentionMaps::Kind::cross : AttentionMaps::Kind::self;
+  return none;
 }
 
 }  // namespace tril::search

@@ -59,7 +59,8 @@ struct AttentionBounds {
 AttentionMaps attention_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer, const AttendedPair& pair,
                              const AttentionBounds& bounds = {});
 
-/// All attention of the model: cross, encoder and decoder, or self.
+/// All attention of the model: cross, encoder and decoder, or self. Kinds that the model does not have are left out: a recurrent
+/// decoder has no self-attention.
 std::vector<AttentionMaps> all_attention_maps(Context& c, const model::Model& m, const Tokenizer& tokenizer,
                                               const AttendedPair& pair, const AttentionBounds& bounds = {});
 

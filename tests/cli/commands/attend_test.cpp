@@ -11,7 +11,6 @@
 #include "model_io/registry.h"
 #include "support/page_test.h"
 #include "support/picture.h"
-#include "tokenizer/files/tokenizer.h"
 
 namespace tril {
 namespace {
@@ -50,8 +49,9 @@ std::string trained_text(const ScratchFolder& folder) {
 }
 
 std::vector<AttentionMaps> maps_of(const std::string& directory, const std::string& source, const std::string& target) {
-  const auto model = model::load(model::ModelSource::open(directory));
-  const auto tokenizer = load_tokenizer(directory);
+  const auto opened = model::ModelSource::open(directory);
+  const auto model = model::load(opened);
+  const auto tokenizer = opened.tokenizer();
   Arena arena;
   Context c(arena);
   return search::all_attention_maps(c, *model, *tokenizer, {source, target}, {.tokens = 100, .heads = 100});
@@ -240,6 +240,21 @@ TEST_F(AttendPage, ScreenshotsInBothColourSchemesAndThePicture) {
           "return [...document.querySelectorAll('text, rect')].filter(t => { const b = t.getBoundingClientRect(); "
           "return b.left < all.left || b.right > all.right + 1 || b.bottom > all.bottom + 1; }).length; })()"),
       0);
+}
+
+// Marian's students decode with recurrent layers.
+TEST(AttendCommand, ARecurrentDecoderHasNoSelfAttention) {
+  const ScratchFolder folder;
+  const std::string student = test::test_dir() + "/golden/marian/student", page = folder.at("page.html"),
+                    svg = folder.at("page.svg");
+  const Ran ran = run_tril({"attend", "-m", student, "-s", "a dog", "-o", page, "--svg", svg});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const std::vector<AttentionMaps> maps = maps_of(student, "a dog", "a dog");
+  ASSERT_EQ(maps.size(), 2u);
+  EXPECT_EQ(maps[0].kind, AttentionMaps::Kind::cross);
+  EXPECT_EQ(maps[1].kind, AttentionMaps::Kind::encoder);
+  EXPECT_TRUE(contains(file_text(svg), "Encoder self-attention"));
+  EXPECT_FALSE(contains(file_text(svg), "Decoder self-attention"));
 }
 
 TEST(AttendCommand, MistakesAreTold) {

@@ -29,7 +29,7 @@ int status_after(const ScratchFolder& folder, int signal, sighandler_t sighup, s
   EXPECT_EQ(pipe(go_on), 0);
   const pid_t child = fork();
   if (child == 0) {
-    for (const int one : {SIGINT, SIGTERM}) std::signal(one, SIG_DFL);
+    for (const int one : {SIGINT, SIGTERM, SIGUSR1}) std::signal(one, SIG_DFL);
     std::signal(SIGHUP, sighup);
     {
       const EndingSignal ending;
@@ -57,7 +57,7 @@ int status_after(const ScratchFolder& folder, int signal, sighandler_t sighup, s
 }
 
 TEST(EndingSignal, RemovesWhatIsUnfinished) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
     SCOPED_TRACE(signal);
     const ScratchFolder folder;
     const int status = status_after(folder, signal, SIG_DFL, std::nullopt);
