@@ -64,7 +64,7 @@ class RequestRates {
   };
   struct Counts {
     std::string client;
-    Window minute{1}, hour{60}, day{24 * 60};
+    Window minute{1}, hour{60}, day{1440};
   };
   using Place = std::list<Counts>::iterator;
 
