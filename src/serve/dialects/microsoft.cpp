@@ -172,7 +172,7 @@ Json microsoft_translations(const Json& body, const MicrosoftRequest& m, const s
       one["detectedLanguage"] = {{"language", (*detected)[i]["language"]},
                                  {"score", (*detected)[i]["confidence"].get<double>() / 100}};
     for (std::size_t t = 0; t < to.size(); ++t) {
-      const Json written = all[t * count + i];
+      const Json& written = all[t * count + i];
       const Json text = html ? Json(without_dictionary_marks(written.get<std::string>())) : written;
       Json translation{{"text", text}, {"to", to[t]}};
       if (m.alignment)
