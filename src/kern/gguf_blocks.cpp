@@ -14,6 +14,7 @@
 #include "base/half.h"
 #include "kern/gguf_block-inl.h"
 #include "kern/gguf_codebook_blocks.h"
+#include "kern/stored_values.h"
 
 namespace tril::kern {
 namespace {
@@ -246,7 +247,6 @@ struct IQ4_XS {
 
 struct F16 {
   Half h;
-  void to(float* y) const { *y = value(h); }
   void from(const float* x) { h = half(*x); }
 };
 
@@ -292,7 +292,7 @@ void dequantize_blocks(GgufType type, const std::byte* blocks, std::size_t value
     case GgufType::f64:
       return dequantize<F64>(type, blocks, values, y);
     case GgufType::f16:
-      return dequantize<F16>(type, blocks, values, y);
+      return widen_f16(blocks, y, values);
     case GgufType::bf16:
       return dequantize<BF16>(type, blocks, values, y);
     case GgufType::q4_0:

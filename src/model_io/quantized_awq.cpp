@@ -7,6 +7,7 @@
 #include "base/element.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "kern/stored_values.h"
 #include "model_io/quantized_methods.h"
 
 namespace tril::model {
@@ -56,7 +57,7 @@ struct AwqMatrix {
           const std::uint32_t* const q = turned[w - first];
           const float* const level = &levels[as_size(((w - first) * 8 + k) * kLevels)];
           float* const row = &values[as_size((w * 8 + order_in_word[k]) * in + begin)];
-          for (std::int64_t i = 0; i < count; ++i) row[i] = level[q[i] >> 4 * k & 15u];
+          kern::look_up_columns(level, q, 4 * k, as_size(count), row);
         }
     }
   }

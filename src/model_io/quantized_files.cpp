@@ -1,14 +1,17 @@
 #include "model_io/quantized_files.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "base/element.h"
+#include "base/as_size.h"
 #include "base/printable.h"
 #include "format/safetensors_write.h"
 #include "kern/gemm_int8.h"
 #include "kern/quantize_int4.h"
+#include "kern/stored_values.h"
 #include "model_io/registry.h"
 #include "nn/serving.h"
 
@@ -97,6 +100,14 @@ std::shared_ptr<const WeightView> part_of(const WeightFiles& files, const Weight
                                                        .form = {}});
 }
 
+// Without an exit from the loop, so that compilers vectorise it.
+bool are_finite(std::span<const float> values) {
+  constexpr std::uint32_t exponent = 0x7f800000u;  // all ones in infinity and NaN
+  std::uint32_t odd = 0;
+  for (const float v : values) odd |= (std::bit_cast<std::uint32_t>(v) & exponent) == exponent ? 1u : 0u;
+  return odd == 0;
+}
+
 }  // namespace
 
 StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFiles& files) {
@@ -141,31 +152,28 @@ StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFil
 }
 
 void check_finite(const WeightFiles& files, const StoredWeight& stored, std::span<const float> values) {
+  if (are_finite(values)) return;
   const auto odd = std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
-  if (odd == values.end()) return;
   const std::string& name = stored.values->name;
   fail(files.place_of(name), fmt::format("contains {}: only finite numbers can be quantised or packed", *odd),
        "the model is damaged: train or download it again");
 }
 
-std::vector<float> floats_of(const nn::Parameter& p, const StoredWeight& stored) {
-  if (stored.bits() == 0) {
-    std::vector<float> values = to_f32(*stored.values);
-    if (stored.transposed) values = transposed_values(values, p.shape[1], p.shape[0]);
-    if (!stored.row_order.empty()) {
-      const std::vector<float> files = values;
-      const std::ptrdiff_t width = std::ssize(files) / std::ssize(stored.row_order);
-      auto to = values.begin();
-      for (const std::int32_t row : stored.row_order) to = std::copy_n(files.begin() + row * width, width, to);
-    }
-    if (stored.added != 0)
-      for (float& v : values) v += stored.added;
-    return values;
-  }
+namespace {
+
+// The values of a weight that is not quantised, as they are in the file.
+void read_stored(const WeightView& view, std::span<float> out) {
+  if (view.dtype == StoredType::f16)
+    kern::widen_f16(view.bytes.data(), out.data(), out.size());
+  else
+    to_f32(view, out);
+}
+
+// Integers of our own files times their scales.
+void read_quantized(const nn::Parameter& p, const StoredWeight& stored, std::span<float> out) {
   const auto n = static_cast<std::size_t>(p.shape[0]), k = static_cast<std::size_t>(p.shape[1]);
   const std::vector<float> scales = to_f32(*stored.scales);
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(stored.values->bytes.data());
-  std::vector<float> values(n * k);
   for (std::size_t j = 0; j < n; ++j)
     for (std::size_t i = 0; i < k; ++i) {
       int q = static_cast<std::int8_t>(bytes[stored.bits() == 8 ? j * k + i : 0]);
@@ -175,8 +183,31 @@ std::vector<float> floats_of(const nn::Parameter& p, const StoredWeight& stored)
             stored.multipliers->bytes[j * static_cast<std::size_t>(groups_of(p.shape[1])) + i / kern::int4_group]);
         q = ((i % 2 ? both >> 4 : both & 15) - 8) * (m & 15);
       }
-      values[j * k + i] = scales[j] * static_cast<float>(q);
+      out[j * k + i] = scales[j] * static_cast<float>(q);
     }
+}
+
+}  // namespace
+
+void read_floats(const nn::Parameter& p, const StoredWeight& stored, std::span<float> out) {
+  if (stored.bits() != 0) return read_quantized(p, stored, out);
+  check(std::ssize(out) == stored.values->elements(), p.name, "has {} values, but there is room for {}",
+        stored.values->elements(), out.size());
+  read_stored(*stored.values, out);
+  if (stored.transposed) std::ranges::copy(transposed_values(out, p.shape[1], p.shape[0]), out.begin());
+  if (!stored.row_order.empty()) {
+    const std::vector<float> files(out.begin(), out.end());
+    const std::ptrdiff_t width = std::ssize(files) / std::ssize(stored.row_order);
+    auto to = out.begin();
+    for (const std::int32_t row : stored.row_order) to = std::copy_n(files.begin() + row * width, width, to);
+  }
+  if (stored.added != 0)
+    for (float& v : out) v += stored.added;
+}
+
+std::vector<float> floats_of(const nn::Parameter& p, const StoredWeight& stored) {
+  std::vector<float> values(as_size(p.shape.count()));
+  read_floats(p, stored, values);
   return values;
 }
 
@@ -198,8 +229,7 @@ std::vector<float> values_to_store(std::span<const float> values, const Shape& s
 
 std::vector<float> transposed_values(std::span<const float> values, std::int64_t rows, std::int64_t columns) {
   std::vector<float> result(values.size());
-  for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t c = 0; c < columns; ++c) element(result, c * rows + r) = element(values, r * columns + c);
+  kern::best().transpose(values.data(), result.data(), as_size(rows), as_size(columns));
   return result;
 }
 

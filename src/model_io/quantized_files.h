@@ -35,7 +35,9 @@ struct StoredWeight {
 /// Finds the weight `p` of m; the result has no values if an optional weight is missing. @throws Error if a required weight is
 /// missing, the shape differs or a scale is invalid
 StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFiles& files);
-/// Its values in float32, in the model's layout.
+/// Writes its values in float32, in the model's layout, to out [as many as the weight has].
+void read_floats(const nn::Parameter& p, const StoredWeight& stored, std::span<float> out);
+/// The same as a list.
 std::vector<float> floats_of(const nn::Parameter& p, const StoredWeight& stored);
 /// @throws Error naming the weight if a value is infinite or NaN, which quantisation would hide
 void check_finite(const WeightFiles& files, const StoredWeight& stored, std::span<const float> values);

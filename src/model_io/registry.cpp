@@ -106,8 +106,27 @@ nn::BlockRows blocks_of(const nn::Parameter& p, const WeightView& view, const We
   return rows;
 }
 
+// Memory for the values of one weight after the other. New memory for each would be cleared first, and the system clears its pages
+// once more when they are first used.
+class Workspace {
+ public:
+  std::span<float> of(std::size_t count) {
+    if (count > count_) {
+      memory_.reset();  // before the larger one exists
+      memory_ = std::make_unique_for_overwrite<float[]>(count);
+      count_ = count;
+    }
+    return {memory_.get(), count};
+  }
+
+ private:
+  std::unique_ptr<float[]> memory_;
+  std::size_t count_ = 0;
+};
+
 // Values that are stored as in the model are not copied first.
-void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& stored, const WeightFiles& files) {
+void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& stored, const WeightFiles& files,
+         Workspace& workspace) {
   const kern::Kernels& kernels = kern::best();
   const WeightView& view = *stored.values;
   if (stored.bits() != 0 && p.quantized && p.quantized.bits == stored.bits()) {
@@ -121,12 +140,14 @@ void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& store
   if (p.quantized && p.quantized.format != kern::BlockFormat::none)
     return parameters.set(kernels, p, blocks_of(p, view, files));
   const bool aligned = reinterpret_cast<std::uintptr_t>(view.bytes.data()) % alignof(float) == 0;
-  std::vector<float> made;
   std::span<const float> values;
-  if (view.dtype == StoredType::f32 && aligned && stored.as_in_model())
+  if (view.dtype == StoredType::f32 && aligned && stored.as_in_model()) {
     values = {reinterpret_cast<const float*>(view.bytes.data()), view.bytes.size() / sizeof(float)};
-  else
-    values = made = floats_of(p, stored);
+  } else {
+    const std::span<float> made = workspace.of(as_size(p.shape.count()));
+    read_floats(p, stored, made);
+    values = made;
+  }
   if (p.quantized) check_finite(files, stored, values);
   parameters.set(kernels, p, values);
 }
@@ -153,6 +174,7 @@ void read_weights(Model& m, const WeightFiles& files) {
   nn::Parameters& parameters = m.parameters();
   if (!parameters.flat()) parameters.allocate();
   std::unordered_set<std::string> known;
+  Workspace workspace;
   for (nn::Parameter& p : parameters.all()) {
     if (p.is_adapter) continue;
     const StoredWeight stored = find_weight(m, p, files);
@@ -160,7 +182,7 @@ void read_weights(Model& m, const WeightFiles& files) {
       if (view) known.insert(view->name);
     for (const std::string& name : m.stored_as(p).names) known.insert(name);
     if (!stored.values) continue;
-    set(parameters, p, stored, files);
+    set(parameters, p, stored, files, workspace);
     files.release(stored.values->bytes);
   }
   for (const std::string& name : files.names()) {
