@@ -1,13 +1,15 @@
 // GPTQ: qweight I32 [in bits / 32, out], a stream of numbers down each column; qzeros I32 [groups, out bits / 32], along
 // each row; scales [groups, out]; g_idx I32 [in], the group of each input. Format 1 stores zeros minus one.
-// Source: AutoGPTQ's qlinear modules, GPTQModel's QuantizeConfig.
+// Source: AutoGPTQ's qlinear modules, GPTQModel's QuantizeConfig and convert_gptq_v1_to_v2_format_module.
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/element.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "kern/stored_values.h"
 #include "model_io/quantized_methods.h"
 
 namespace tril::model {
@@ -17,7 +19,19 @@ struct GptqOptions {
   int bits = 4;
   std::int64_t group_size = -1;  // -1: one group
   bool zeros_minus_one = true;
+  bool by_gptqmodel = false;  // as "meta" says; other programs write no such line
 };
+
+// "quantizer": ["gptqmodel:1.4.0"], or one text.
+bool is_by_gptqmodel(const JsonObject& scheme) {
+  const auto meta = scheme.find_object("meta");
+  if (!meta || !meta->has("quantizer")) return false;
+  const nlohmann::json& named = meta->json().at("quantizer");
+  const auto is_name = [](const nlohmann::json& n) {
+    return n.is_string() && n.get<std::string>().starts_with("gptqmodel");
+  };
+  return is_name(named) || (named.is_array() && std::ranges::any_of(named, is_name));
+}
 
 // The only supported exceptions are modules that stay unquantised.
 void check_gptq_exceptions(const JsonObject& scheme) {
@@ -87,6 +101,7 @@ GptqOptions gptq_options(const JsonObject& scheme) {
       o.zeros_minus_one = *format == "gptq";
       break;
     }
+  o.by_gptqmodel = is_by_gptqmodel(scheme);
   if (const auto packed = scheme.find<std::string>("pack_dtype"); packed && *packed != "int32")
     scheme.fail_at("pack_dtype", fmt::format("'{}' is not supported", printable(*packed, 40)), "supported: int32");
   if (scheme.has("rotation")) scheme.fail_at("rotation", "is not supported");
@@ -110,20 +125,29 @@ struct GptqMatrix {
   // Some outputs at a time: their rows are written from begin to end, while a line of the file's words is read once.
   void read(std::span<float> values) const {
     const std::vector<float> s = to_f32(*scales), z = zero_points();
+    std::vector<float> levels;
     for (std::int64_t o = 0; o < out; o += kOutputs) {
       const std::int64_t width = std::min(kOutputs, out - o);
-      std::vector<float> levels;
+      levels.clear();
       if (options.bits <= kTabledBits)
         for (std::int64_t j = 0; j < width; ++j) append_levels(o + j, s, z, levels);
       round_to(scales->dtype, levels);
-      for (std::int64_t begin = 0; begin < in; begin += kInputs)
+      const auto levels_of = [&](std::int64_t j) {
+        return std::span<const float>(levels).subspan(levels.size() / as_size(width) * as_size(j));
+      };
+      for (std::int64_t begin = 0; begin < in; begin += kInputs) {
+        if (options.bits == kTabledBits && in_one_group[as_size(begin / kInputs)]) {
+          for (std::int64_t j = 0; j < width; ++j) look_up_words(begin, o + j, levels_of(j), values);
+          continue;
+        }
         for_numbers(begin, {o, o + width}, [&](std::int64_t j, std::span<const std::int32_t> q) {
           const std::span<float> row = values.subspan(as_size((o + j) * in + begin), q.size());
           if (levels.empty())
             dequantize(begin, o + j, q, s, z, row);
           else
-            look_up(begin, std::span(levels).subspan(levels.size() / as_size(width) * as_size(j)), q, row);
+            look_up(begin, levels_of(j), q, row);
         });
+      }
     }
   }
 
@@ -156,6 +180,17 @@ struct GptqMatrix {
     }
   }
 
+  // Up to 32 inputs of output o, from `begin`, that are in one group: four words of its column.
+  void look_up_words(std::int64_t begin, std::int64_t o, std::span<const float> levels, std::span<float> values) const {
+    constexpr std::int64_t in_word = 32 / kTabledBits, word = sizeof(std::uint32_t);
+    const std::int64_t first = begin / in_word * out + o;
+    kern::look_up_words(&levels[as_size(std::int64_t{group_of[as_size(begin)]} << kTabledBits)],
+                        {.first = numbers->bytes.data() + first * word,
+                         .distance = as_size(out * word),
+                         .count = as_size(std::min(kInputs, in - begin) / in_word)},
+                        &values[as_size(o * in + begin)]);
+  }
+
   void look_up(std::int64_t begin, std::span<const float> levels, std::span<const std::int32_t> q,
                std::span<float> row) const {
     const std::int32_t* const groups = &group_of[as_size(begin)];
@@ -177,18 +212,28 @@ struct GptqMatrix {
     round_to(scales->dtype, row);
   }
 
-  // If numbers fill words exactly, GPTQModel adds and subtracts 1 in whole words, with a carry between numbers.
+  // What GPTQModel adds to the three words that 32 numbers of 3 bits fill, and subtracts from them when it writes. In the first and the
+  // third it is not one for each number; as it is the same both ways, the zeros are those that it began with.
+  static constexpr std::array<std::uint32_t, 3> kAddedTo3Bits{0x24924924u, 0x92492492u, 0x49249249u};
+
+  // Format 1 subtracts one from each zero: AutoGPTQ before it packs them, GPTQModel from whole words, with a carry between numbers.
   std::vector<float> zero_points() const {
     const std::int64_t groups = scales->shape[0], words = zeros->shape[1];
-    const std::uint32_t mask = (1u << options.bits) - 1u, one = options.zeros_minus_one ? 1 : 0;
-    const std::uint32_t each_one = 32 % options.bits == 0 ? 0xffffffffu / mask * one : 0;
-    const std::uint32_t one_later = each_one == 0 ? one : 0;
+    const std::uint32_t mask = (1u << options.bits) - 1u;
+    const bool in_words = 32 % options.bits == 0 || options.by_gptqmodel;
+    const auto added_to_word = [&](std::int64_t k) {
+      if (!options.zeros_minus_one || !in_words) return 0u;
+      return 32 % options.bits == 0 ? 0xffffffffu / mask : element(kAddedTo3Bits, k % 3);
+    };
+    const std::uint32_t added_to_number = options.zeros_minus_one && !in_words ? 1 : 0;
     std::vector<float> z;
     z.reserve(static_cast<std::size_t>(groups * out));
     for (std::int64_t g = 0; g < groups; ++g)
       for (std::int64_t o = 0; o < out; ++o) {
-        const auto word = [&](std::int64_t k) { return number_at<std::uint32_t>(*zeros, g * words + k) + each_one; };
-        z.push_back(static_cast<float>((packed_number(word, o, options.bits) + one_later) & mask));
+        const auto word = [&](std::int64_t k) {
+          return number_at<std::uint32_t>(*zeros, g * words + k) + added_to_word(k);
+        };
+        z.push_back(static_cast<float>((packed_number(word, o, options.bits) + added_to_number) & mask));
       }
     return z;
   }

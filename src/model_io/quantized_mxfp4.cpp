@@ -44,9 +44,13 @@ void read_mxfp4(const JsonObject& scheme, QuantizedTensors& tensors) {
                          .scales = &tensors.part(name + "_scales", StoredType::u8, {experts, out, groups}),
                          .out = out,
                          .groups = groups};
-    for (std::int64_t e = 0; e < experts; ++e)
-      tensors.add(fmt::format("{}[{}]", name, e), {groups * 32, out}, blocks,
+    for (std::int64_t e = 0; e < experts; ++e) {
+      WeightView own = blocks;  // the bytes of this expert alone: they are released when it has been read
+      const auto bytes = as_size(std::ssize(blocks.bytes) / experts);
+      own.bytes = blocks.bytes.subspan(as_size(e) * bytes, bytes);
+      tensors.add(fmt::format("{}[{}]", name, e), {groups * 32, out}, own,
                   [m, e](std::span<float> values) { m.read(e, values); });
+    }
   }
 }
 

@@ -7,8 +7,11 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <deque>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -55,6 +58,24 @@ TEST(Quantization, MatricesAreWhatTheirOwnProgramsRead) {
     }
   }
   EXPECT_EQ(matrices, 30);
+}
+
+// The bytes of a matrix are what `tril inspect` counts, and what a loader gives back to the system behind it.
+TEST(Quantization, EachExpertOfAStackHasItsOwnBytes) {
+  const ModelSource source = ModelSource::open(fs::path(test::test_dir()) / "golden/quantized/mxfp4");
+  std::map<std::string, std::vector<std::span<const std::byte>>> stacks;
+  for (const std::string& name : source.weights().names())
+    if (const auto bracket = name.find('['); bracket != name.npos)
+      stacks[name.substr(0, bracket)].push_back(source.weights().at(name).bytes);
+  EXPECT_FALSE(stacks.empty());
+  for (const auto& [name, experts] : stacks) {
+    ASSERT_GT(experts.size(), 1u) << name;
+    for (std::size_t e = 1; e < experts.size(); ++e) {
+      EXPECT_EQ(experts[e].data(), experts[e - 1].data() + experts[e - 1].size()) << name << ", " << e;
+      EXPECT_EQ(2 * experts[e].size(),
+                static_cast<std::size_t>(source.weights().at(fmt::format("{}[{}]", name, e)).elements()));
+    }
+  }
 }
 
 // A golden case with other tensors or options.
@@ -158,6 +179,40 @@ TEST_F(QuantizationMistakes, PartsThatDoNotBelongTogetherAreRefusedByName) {
   reshaped("bnb_int8", "up_proj.SCB", {2, 24});
   reshaped("bnb_nf4", "up_proj.weight.absmax", {3, 16});
   reshaped("mxfp4", "gate_up_proj_scales", {10, 3, 2});
+}
+
+// 3 bits of GPTQModel: its format 1 is the zeros in words minus three constants that are no ones in each number.
+TEST_F(QuantizationMistakes, ThreeBitsOfGptqmodelHaveItsOwnZeros) {
+  take("gptq_3");
+  const std::vector<std::int64_t> shape = tensor(".qzeros").shape;
+  const std::span<const std::byte> bytes = tensor(".qzeros").bytes;
+  std::vector<std::uint32_t> stored(bytes.size() / 4), words(stored.size());
+  std::memcpy(stored.data(), bytes.data(), bytes.size());
+  const auto row = static_cast<std::size_t>(shape[1]);
+  for (std::size_t bit = 0; bit < 32 * words.size(); bit += 3) {  // rows are whole numbers of three words
+    const auto bit_of = [&](std::size_t i) { return stored[i / 32] >> i % 32 & 1u; };
+    const std::uint32_t zero = (bit_of(bit) + 2 * bit_of(bit + 1) + 4 * bit_of(bit + 2) + 1) & 7u;
+    for (std::size_t i = 0; i < 3; ++i) words[(bit + i) / 32] |= (zero >> i & 1u) << (bit + i) % 32;
+  }
+  constexpr std::uint32_t subtracted[] = {0x24924924u, 0x92492492u, 0x49249249u};
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] -= subtracted[i % row % 3];
+  fill(".qzeros", StoredType::i32, shape, words);
+  const SafetensorsFile values =
+      SafetensorsFile::open(test::test_dir() + "/golden/quantized/gptq_3/values.safetensors");
+  for (const bool stated : {true, false}) {
+    if (stated)
+      scheme()["meta"] = {{"quantizer", {"optimum:1.23.0", "gptqmodel:5.0.0"}}};
+    else
+      scheme().erase("meta");
+    const TemporaryDirectory to;
+    write_safetensors(to.path("model.safetensors"), tensors, {});
+    write_file_atomic(to.path("config.json"), config.dump());
+    const ModelSource source = ModelSource::open(to.path());
+    bool same = true;
+    for (const WeightView& expected : values.tensors())
+      same = same && to_f32(source.weights().at(expected.name)) == to_f32(expected);
+    EXPECT_EQ(same, stated);
+  }
 }
 
 TEST_F(QuantizationMistakes, HostileNumbersAreRefused) {
