@@ -5,9 +5,10 @@
 #include <cstring>
 #include <limits>
 
-#include "base/element.h"
+#include "base/as_size.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "kern/kernels.h"
 
 namespace tril::model {
 namespace {
@@ -52,23 +53,25 @@ WeightView padded_view(const WeightView& view, std::int64_t before, std::int64_t
   std::vector<std::int64_t> shape = view.shape;
   shape[0] = rows;
   const std::int64_t skipped = before * width_of(view);
-  return made_view(std::move(shape), fmt::format("{} extended", view.type_name()),
-                   [view, skipped, rest](std::span<float> out) {
-                     std::fill(out.begin(), out.end(), rest);
-                     const auto begin = out.begin() + skipped;
-                     to_f32(view, {begin, begin + view.elements()});
-                   });
+  WeightView padded = made_view(std::move(shape), fmt::format("{} extended", view.type_name()),
+                                [view, skipped, rest](std::span<float> out) {
+                                  std::fill(out.begin(), out.end(), rest);
+                                  const auto begin = out.begin() + skipped;
+                                  to_f32(view, {begin, begin + view.elements()});
+                                });
+  padded.bytes = view.bytes;
+  return padded;
 }
 
 WeightView turned_view(const WeightView& view) {
   const std::int64_t rows = view.shape.at(0), columns = view.shape.at(1);
-  return made_view({columns, rows}, fmt::format("{} transposed", view.type_name()),
-                   [view, rows, columns](std::span<float> out) {
-                     const std::vector<float> values = to_f32(view);
-                     for (std::int64_t r = 0; r < rows; ++r)
-                       for (std::int64_t c = 0; c < columns; ++c)
-                         element(out, c * rows + r) = element(values, r * columns + c);
-                   });
+  WeightView turned = made_view({columns, rows}, fmt::format("{} transposed", view.type_name()),
+                                [view, rows, columns](std::span<float> out) {
+                                  const std::vector<float> values = to_f32(view);
+                                  kern::best().transpose(values.data(), out.data(), as_size(rows), as_size(columns));
+                                });
+  turned.bytes = view.bytes;
+  return turned;
 }
 
 std::string Ctranslate2Reader::place_of(const std::string& name) const {

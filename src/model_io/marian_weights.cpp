@@ -7,11 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/as_size.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "kern/kernels.h"
 #include "model_io/marian_config.h"
 #include "model_io/marian_names.h"
-#include "model_io/quantized_files.h"
 
 namespace tril::model {
 namespace {
@@ -36,8 +37,8 @@ WeightView made(const WeightView& stored, std::vector<std::int64_t> shape, const
 }
 
 void transpose(const WeightView& stored, std::span<float> out) {
-  const std::vector<float> values = transposed_values(to_f32(stored), stored.shape[0], stored.shape[1]);
-  std::copy(values.begin(), values.end(), out.begin());
+  const std::vector<float> values = to_f32(stored);
+  kern::best().transpose(values.data(), out.data(), as_size(stored.shape[0]), as_size(stored.shape[1]));
 }
 
 WeightView transposed(const WeightView& stored) {
