@@ -7,8 +7,9 @@
 The model is a Llama of about 268 million random weights, 1.07 GB in float32. Quantised forms have the sizes and tensors of their
 programs; where a form needs no calibration, its values are those of the model. `mxfp4` is a gpt_oss of random weights, and is
 compared with the same model in bfloat16 (`mxfp4_bf16`). Time and memory are those of a program that loads the model and
-generates one token, the fastest of --repeat runs with files in the system's cache. Forms take turns, so that a change of the machine's
-speed concerns all. Prints a table, and with --json an object.
+generates one token, the fastest of --repeat runs with files in the system's cache; `processor` are the seconds of the program and of the
+system for it, which other load changes less. Forms take turns, so that a change of the machine's speed concerns all. Prints a table,
+and with --json an object.
 """
 import argparse
 import json
@@ -236,17 +237,17 @@ import json, os, subprocess, sys, time
 begun = time.perf_counter()
 process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
 _, status, used = os.wait4(process.pid, 0)
-print(json.dumps([time.perf_counter() - begun, used.ru_maxrss * 1024, status]))
+print(json.dumps([time.perf_counter() - begun, used.ru_maxrss * 1024, used.ru_utime + used.ru_stime, status]))
 """
 
 
 def run(o, path):
     command = [o.tril, "generate", "-q", "-m", str(path), "-p", "a", "--max-new-tokens", "1", "--threads", str(o.threads)]
     found = subprocess.run([sys.executable, "-I", "-S", "-c", MEASURE, *command], check=True, capture_output=True, text=True)
-    seconds, peak, status = json.loads(found.stdout)
+    seconds, peak, processor, status = json.loads(found.stdout)
     if status != 0:
         sys.exit(f"{path}: tril failed: {found.stderr}")
-    return seconds, peak
+    return seconds, peak, processor
 
 
 def size_of(path):
@@ -281,17 +282,17 @@ def main():
     for name in names:
         seconds, peak = min(r[0] for r in results[name]), max(r[1] for r in results[name])
         rows[name] = {"file_gb": size_of(paths[name]) / 1e9, "seconds": seconds, "slowest_seconds": max(r[0] for r in results[name]),
-                      "peak_gb": peak / 1e9}
+                      "processor": min(r[2] for r in results[name]), "peak_gb": peak / 1e9}
     for name, row in rows.items():
         beside = rows["mxfp4_bf16" if name in MXFP4 and "mxfp4_bf16" in rows else "safetensors"]
-        row |= {"time_ratio": row["seconds"] / beside["seconds"], "memory_ratio": row["peak_gb"] / beside["peak_gb"]}
+        row |= {ratio + "_ratio": row[of] / beside[of] for ratio, of in (("time", "seconds"), ("processor", "processor"), ("memory", "peak_gb"))}
     if o.json:
         print(json.dumps(rows, indent=1))
         return
-    print(f"{'form':<15} {'GB':>5} {'seconds':>8} {'slowest':>8} {'peak GB':>8} {'time':>6} {'memory':>7}")
+    print(f"{'form':<15} {'GB':>5} {'seconds':>8} {'slowest':>8} {'processor':>9} {'peak GB':>8} {'time':>6} {'processor':>9} {'memory':>7}")
     for name, r in rows.items():
-        print(f"{name:<15} {r['file_gb']:5.2f} {r['seconds']:8.3f} {r['slowest_seconds']:8.3f} {r['peak_gb']:8.2f} {r['time_ratio']:6.2f} "
-              f"{r['memory_ratio']:7.2f}")
+        print(f"{name:<15} {r['file_gb']:5.2f} {r['seconds']:8.3f} {r['slowest_seconds']:8.3f} {r['processor']:9.3f} {r['peak_gb']:8.2f} "
+              f"{r['time_ratio']:6.2f} {r['processor_ratio']:9.2f} {r['memory_ratio']:7.2f}")
 
 
 if __name__ == "__main__":
