@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "format/json_text.h"
+#include "format/page_parts.h"
 #include "report/page.h"
 #include "train/loop/options.h"
 #include "train/loop/run_line.h"
@@ -19,10 +20,6 @@ namespace tril::train {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::size_t most_points = 2000;               // of a curve
-constexpr std::size_t most_sample_lines = 200;          // validations with samples, per run
-constexpr std::size_t most_attention_bytes = 3u << 20;  // of a run's maps, as base64
 
 // A parsed line of a run; null if malformed.
 Json parsed(const std::string& line) {
@@ -111,17 +108,17 @@ std::size_t attention_bytes(const Json& line) {
 }
 
 // Parses only the lines that are shown: maps make them long, and a running training makes the page anew at each validation.
-Json samples_of(const std::vector<std::string>& lines) {
+Json samples_of(const std::vector<std::string>& lines, const PageLimits& limits) {
   Json list = Json::array();
-  for (std::size_t i : spread(lines.size(), most_sample_lines))
+  for (std::size_t i : spread(lines.size(), limits.sample_lines))
     if (Json line = parsed(lines[i]); !line.is_null() && line["type"] == "samples") list.push_back(std::move(line));
   std::vector<std::size_t> with;
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < list.size(); ++i)
     if (const std::size_t n = attention_bytes(list[i]); n > 0) with.push_back(i), bytes += n;
-  if (bytes <= most_attention_bytes) return list;
+  if (bytes <= limits.attention_bytes) return list;
   const std::set<std::size_t> kept =
-      spread(with.size(), std::max<std::size_t>(1, with.size() * most_attention_bytes / bytes));
+      spread(with.size(), std::max<std::size_t>(1, with.size() * limits.attention_bytes / bytes));
   for (std::size_t k = 0; k < with.size(); ++k)
     if (!kept.contains(k))
       for (Json& s : list[with[k]]["samples"]) s.erase("attention");
@@ -150,7 +147,8 @@ Json latest_run_line(const std::vector<Json>& lines) {
   return list.empty() ? Json::object() : list.back();
 }
 
-Json run_of(const std::string& name, const RunLines& run, const std::vector<Json>& figures) {
+Json run_of(const std::string& name, const RunLines& run, const PageLimits& limits) {
+  const std::vector<Json> figures = parsed(run.figures);
   Json resumed = Json::array();
   for (const Json& line : of_type(figures, "run")) resumed.push_back(line.value("update", Json(0)));
   const Json about = latest_run_line(figures);
@@ -160,9 +158,9 @@ Json run_of(const std::string& name, const RunLines& run, const std::vector<Json
           {"threads", about.value("threads", Json())},
           {"version", about.value("version", Json())},
           {"begun", resumed},
-          {"train", columns(of_type(figures, "train"), most_points)},
-          {"valid", columns(of_type(figures, "valid"), most_points)},
-          {"samples", samples_of(run.samples)}};
+          {"train", columns(of_type(figures, "train"), limits.points)},
+          {"valid", columns(of_type(figures, "valid"), limits.points)},
+          {"samples", samples_of(run.samples, limits)}};
 }
 
 // The options that differ between runs, with each run's value. An option that a run of an older version lacks has its
@@ -210,19 +208,34 @@ RunLines read_run(const std::string& directory) {
   return run;
 }
 
-std::string report_page(std::span<const RunLines> runs) {
+std::string report_data(std::span<const RunLines> runs, const PageLimits& limits) {
   const std::vector<std::string> names = names_of(runs);
   Json data{{"runs", Json::array()}, {"differing", Json::array()}};
   std::vector<Json> options;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    data["runs"].push_back(run_of(names[i], runs[i], parsed(runs[i].figures)));
+    data["runs"].push_back(run_of(names[i], runs[i], limits));
     options.push_back(data["runs"].back()["options"]);
   }
   if (runs.size() > 1) data["differing"] = differing_options(options);
+  return json_text(data);
+}
 
-  return assembled_page("page.html", {"page.css"},
-                        {"text.js", "chart.js", "tables.js", "samples.js", "maps.js", "attention.js", "page.js"},
-                        json_text(data));
+std::string report_page(std::span<const RunLines> runs) {
+  return assembled_page(
+      "page.html", {"page.css"},
+      {"chinese.js", "text.js", "chart.js", "tables.js", "samples.js", "maps.js", "attention.js", "page.js"},
+      report_data(runs));
+}
+
+// The policy in the page's head allows no connection: the server's page may fetch from its server alone.
+std::string live_page(const std::string& directory) {
+  const RunLines none{directory, {}, {}};
+  std::string page = assembled_page(
+      "page.html", {"page.css"},
+      {"chinese.js", "text.js", "chart.js", "tables.js", "samples.js", "maps.js", "attention.js", "page.js", "live.js"},
+      report_data({&none, 1}));
+  put_part(page, "img-src data:", "img-src data:; connect-src 'self'");
+  return page;
 }
 
 }  // namespace tril::train

@@ -1,15 +1,63 @@
 // tril train: from two files of sentences to a model directory.
-#include <memory>
+#include <spdlog/spdlog.h>
 
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "base/error.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/training_run.h"
 #include "cli/io/stop_signal.h"
 #include "train/loop/presets.h"
+#include "watch/run_watch.h"
 
 namespace tril::cli {
+namespace {
+
+struct TrainCommand {
+  train::TrainOptions train;
+  std::optional<std::int64_t> watch;
+};
+
+Fields fields_of(TrainCommand& o) {
+  Fields f;
+  f.include(train::fields_of(o.train));
+  f.group("Watching");
+  f.add("watch", &o.watch, "show the run while it trains on a page at http://127.0.0.1:PORT; unset: none")
+      .at_least(1)
+      .at_most(65535)
+      .value_name("PORT")
+      .free_to_change();
+  return f;
+}
+
+void train_and_show(TrainCommand& o, const Invocation& i, const std::stop_token& stop) {
+  std::unique_ptr<watch::RunWatch> page;
+  TrainingWatch watch;
+  if (o.watch) {
+    watch.on_start = [&] {  // on the first rank only
+      if (page) return;
+      try {
+        page = std::make_unique<watch::RunWatch>(o.train.run.model, static_cast<std::uint16_t>(*o.watch));
+      } catch (const Error& problem) {
+        fail("--watch", problem.what(), "choose another port, or end the program that listens there");
+      }
+      spdlog::info("the run can be watched at {}", page->url());
+    };
+    watch.on_update = [&](const train::TrainingReport& r) { page->updated(r); };
+    watch.on_report = [&](const train::TrainingReport& r) { page->reported(r); };
+    watch.on_validation = [&](const train::ValidationReport&) { page->changed(); };
+    watch.on_rollback = [&](const train::RollbackReport&) { page->changed(); };
+  }
+  run_training(o.train, i.fields, i.quiet, stop, watch);
+}
+
+}  // namespace
 
 void add_train(App& app) {
-  auto o = std::make_shared<train::TrainOptions>();
+  auto o = std::make_shared<TrainCommand>();
   app.add(
       {.name = "train",
        .summary = "train a translation model on sentence pairs, or a language model on a text",
@@ -30,19 +78,21 @@ void add_train(App& app) {
              "a character-level language model"},
             {"tril train --model mine --arch qwen3 --train-sets train.txt --valid-sets valid.txt",
              "a language model of another family; its vocabulary, byte-level BPE, is learned first"},
+            {"tril train --model de --train-sets train.en train.de --valid-sets valid.en valid.de --watch 8090",
+             "the same, on a page that shows its curves, samples and attention while they come"},
             {"tril train --config run.yml --seed 2", "options from a file; command-line options override it"},
             {"mpirun -n 4 tril train --model de --train-sets train.en train.de",
              "four processes on one or several machines; each computes its batches of every update"}},
        .fields = fields_of(*o),
        .reads_config = true,
        .models = {"init-from", "teacher"},
-       .apply_preset = [o] { train::apply_preset(*o); },
+       .apply_preset = [o] { train::apply_preset(o->train); },
        .run =
            [o](const Invocation& i) {
              const StopSignal stop(
                  "signal received: saving the run, after the current update if it is short; another signal ends it at "
                  "once");
-             run_training(*o, i.fields, i.quiet, stop.token(), {});
+             train_and_show(*o, i, stop.token());
              return exit_success;
            }});
 }

@@ -247,6 +247,7 @@ std::optional<TrainingSummary> train_model(const Run& run, const std::shared_ptr
   }
   bool goes_on = false;
   ranks->by_first([&] {
+    if (run.watch.on_start) run.watch.on_start();
     goes_on = !o.run.overwrite && store.has_progress();
     if (!o.run.overwrite && !store.has_state() && std::filesystem::exists(dir + "/config.json"))
       fail_usage(dir, "holds a model but no checkpoint to resume from", "choose another --model, or pass --overwrite");
@@ -310,6 +311,7 @@ std::optional<TrainingSummary> train_model(const Run& run, const std::shared_ptr
     log.add(r);
     spdlog::debug("update {}: loss {:.4f}, rate {:.3g}, {} tokens/s", r.position.updates, unsigned_nan(r.loss), r.rate,
                   std::llround(r.tokens_per_second));
+    if (run.watch.on_report) run.watch.on_report(r);
   };
   hooks.on_validation = [&](const ValidationReport& r) {
     progress.validated(r, metric, best);
@@ -321,7 +323,10 @@ std::optional<TrainingSummary> train_model(const Run& run, const std::shared_ptr
   hooks.on_resume = [](const Position& p) {
     spdlog::info("resuming after update {} (epoch {})", format_count(p.updates), p.epochs + 1);
   };
-  hooks.on_rollback = [&](const RollbackReport& r) { log.add(r); };
+  hooks.on_rollback = [&](const RollbackReport& r) {
+    log.add(r);
+    if (run.watch.on_rollback) run.watch.on_rollback(r);
+  };
 
   Trainer trainer(o, {*m, tokenizer}, store, std::move(hooks), ranks);
   so_far.get_under_way();

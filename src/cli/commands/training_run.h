@@ -13,8 +13,12 @@ namespace tril::cli {
 
 /// Callbacks on the first rank, which may be empty.
 struct TrainingWatch {
-  std::function<void(const train::TrainingReport&)> on_update;  ///< after every update
-  std::function<void(const train::ValidationReport&)> on_validation;
+  std::function<void(const train::TrainingReport&)> on_update;        ///< after every update
+  std::function<void(const train::ValidationReport&)> on_validation;  ///< after its lines are in the directory
+  /// Before anything is read or written; again if the run loses ranks. It may throw, which ends the run.
+  std::function<void()> on_start = {};
+  std::function<void(const train::TrainingReport&)> on_report = {};    ///< after its line is in the directory
+  std::function<void(const train::RollbackReport&)> on_rollback = {};  ///< likewise
 };
 
 /// Trains until the options end the run or `stop` is requested, which saves it. Resumes a run of the same options.

@@ -5,9 +5,9 @@ const runs = data.runs;
 const single = runs.length === 1;
 
 const axes = {
-  updates: { label: 'updates', of: (t, i) => t.update[i] },
-  tokens: { label: 'target tokens', of: (t, i) => t.target_tokens[i] },
-  minutes: { label: 'minutes', of: (t, i) => t.seconds[i] / 60 },
+  updates: { label: t('updates'), of: (t, i) => t.update[i] },
+  tokens: { label: t('target tokens'), of: (t, i) => t.target_tokens[i] },
+  minutes: { label: t('minutes'), of: (t, i) => t.seconds[i] / 60 },
 };
 
 // The points [[x, y]...] of a column, without missing values.
@@ -64,8 +64,8 @@ class Chart {
   constructor(spec, view) {
     this.spec = spec;
     this.view = view;
-    this.log = element('button', { type: 'button', onclick: () => view.toggleLog(spec.id) }, 'log');
-    this.plot = element('div', { class: 'plot', tabindex: 0, role: 'group', 'aria-label': `${spec.title}; arrow keys read values` });
+    this.log = element('button', { type: 'button', onclick: () => view.toggleLog(spec.id) }, t('log'));
+    this.plot = element('div', { class: 'plot', tabindex: 0, role: 'group', 'aria-label': t('{0}; arrow keys read values', spec.title) });
     this.readout = element('div', { class: 'readout', role: 'status', hidden: true });
     this.box = element('figure', { class: spec.wide ? 'chart wide' : 'chart', id: `chart-${spec.id}` },
       element('header', {}, element('h3', {}, spec.title), this.log), element('figcaption', {}, spec.note || ''), this.names = element('div', { class: 'legend curves' }), this.plot);
@@ -104,7 +104,7 @@ class Chart {
     this.x = x => this.left + (x - view.range[0]) / (view.range[1] - view.range[0]) * (this.W - this.left - this.right);
     this.y = y => this.H - this.bottom - (scale(y) - scale(low)) / (scale(high) - scale(low)) * inner;
     this.log.setAttribute('aria-pressed', isLog);
-    this.log.title = isLog ? 'to a linear axis' : 'to a logarithmic axis';
+    this.log.title = isLog ? t('to a linear axis') : t('to a logarithmic axis');
 
     const { W, H, left, right, top, bottom } = this, clip = `clip-${spec.id}`;
     const svg = drawn('svg', { viewBox: `0 0 ${W} ${H}`, role: 'img', 'aria-label': this.summary() });
@@ -150,15 +150,15 @@ class Chart {
     const inked = (s, faint) => element('span', { class: `swatch${faint ? ' faint' : ''}`, style: `background:${s.color}` });
     const own = this.series.some(s => !runs.some(run => run.name === s.label)), raw = this.series.filter(s => s.raw);
     const entries = own && (this.series.length > 1 || raw.length > 0)
-      ? this.series.map(s => element('span', {}, inked(s), element('bdi', {}, plain(s.label)), s.raw ? ', smoothed' : '')) : [];
-    if (raw.length > 0) entries.push(element('span', {}, ...raw.map(s => inked(s, true)), 'as reported'));
+      ? this.series.map(s => element('span', {}, inked(s), element('bdi', {}, plain(s.label)), s.raw ? t(', smoothed') : '')) : [];
+    if (raw.length > 0) entries.push(element('span', {}, ...raw.map(s => inked(s, true)), t('as reported')));
     return entries;
   }
 
   summary() {
     const texts = this.series.map(s => {
       const last = s.points[s.points.length - 1];
-      return `${s.label} from ${figure(s.points[0][1])} to ${figure(last[1])} at ${figure(last[0])} ${axes[this.view.axis].label}`;
+      return t('{0} from {1} to {2} at {3} {4}', s.label, figure(s.points[0][1]), figure(last[1]), figure(last[0]), axes[this.view.axis].label);
     });
     return `${this.spec.title} (${this.spec.unit}): ${texts.join('; ')}`;
   }

@@ -70,7 +70,7 @@ function bigMap(a, { map, masked }, colors, labels, on = {}) {
   const left = long(queries) + 22, top = long(keys) * .82 + 26, slant = long(keys) * .6;
   const W = left + cell * keys.length + slant + 8, H = top + cell * queries.length + 8, highestWeight = highest(map);
   const svg = drawn('svg', { width: W, height: H, viewBox: `0 0 ${W} ${H}`, role: 'img',
-    'aria-label': `attention of ${queries.length} tokens to ${keys.length} tokens, weights up to ${highestWeight.toFixed(2)}` });
+    'aria-label': t('attention of {0} tokens to {1} tokens, weights up to {2}', queries.length, keys.length, highestWeight.toFixed(2)) });
   svg.append(drawn('text', { x: left + cell * keys.length / 2, y: 13, 'text-anchor': 'middle', class: 'soft' }, labels.keys));
   svg.append(drawn('text', { transform: `translate(12 ${top + cell * queries.length / 2}) rotate(-90)`, 'text-anchor': 'middle', class: 'soft' }, labels.queries));
   const keyTexts = keys.map((t, k) => drawn('text', { transform: `translate(${left + cell * (k + .5) + 3} ${top - 6}) rotate(-55)`, class: 'key', 'data-k': k }, t));
@@ -87,7 +87,7 @@ function bigMap(a, { map, masked }, colors, labels, on = {}) {
     const q = Math.floor(i / keys.length), k = i % keys.length;
     const rect = drawn('rect', { x: left + cell * k, y: top + cell * q, width: cell, height: cell, class: 'cell', 'data-q': q, 'data-k': k,
       ...(masked && masked[i] ? { fill: 'url(#masked)', 'data-masked': '' } : { fill: `rgb(${colors(w / highestWeight)})` }) });
-    rect.append(drawn('title', {}, `${plain(a.queries[q])} ← ${plain(a.keys[k])}: ${masked && masked[i] ? 'masked' : w.toFixed(3)}`));
+    rect.append(drawn('title', {}, `${plain(a.queries[q])} ← ${plain(a.keys[k])}: ${masked && masked[i] ? t('masked') : w.toFixed(3)}`));
     svg.append(rect);
   });
   svg.append(drawn('rect', { x: left, y: top, width: cell * keys.length, height: cell * queries.length, fill: 'none', class: 'base' }));
@@ -116,27 +116,27 @@ function headsTable(a, chosen, colors, choose) {
   const most = Math.max(...a.layers.map(l => l.heads.length));
   const small = (m, layer, head, title) => element('td', {}, element('button', { type: 'button', title, 'aria-label': title,
     'aria-pressed': layer === chosen.layer && head === chosen.head, onclick: () => choose(layer, head) }, smallMap(m, a.keys.length, a.queries.length, colors)));
-  const head_row = element('tr', {}, element('th', {}), element('th', { scope: 'col' }, 'mean'), ...Array.from({ length: most }, (_, h) => element('th', { scope: 'col' }, `head ${h + 1}`)));
+  const head_row = element('tr', {}, element('th', {}), element('th', { scope: 'col' }, t('mean')), ...Array.from({ length: most }, (_, h) => element('th', { scope: 'col' }, t('head {0}', h + 1))));
   const rows = a.layers.map((l, i) => element('tr', {}, element('th', { scope: 'row', title: l.name }, layerTitle(l.name, i)),
-    small({ map: l.mean, masked: l.masked }, i, -1, `${layerTitle(l.name, i)}, mean of heads`),
-    ...l.heads.map((map, h) => small({ map, masked: l.masked }, i, h, `${layerTitle(l.name, i)}, head ${h + 1}`))));
-  rows.push(element('tr', {}, element('th', { scope: 'row' }, 'all'), small({ map: a.mean, masked: a.masked }, -1, -1, 'mean of all layers')));
+    small({ map: l.mean, masked: l.masked }, i, -1, t('{0}, mean of heads', layerTitle(l.name, i))),
+    ...l.heads.map((map, h) => small({ map, masked: l.masked }, i, h, t('{0}, head {1}', layerTitle(l.name, i), h + 1)))));
+  rows.push(element('tr', {}, element('th', { scope: 'row' }, t('all')), small({ map: a.mean, masked: a.masked }, -1, -1, t('mean of all layers'))));
   return element('div', { class: 'scroll' }, element('table', { class: 'heads', id: 'heads' }, element('thead', {}, head_row), element('tbody', {}, ...rows)));
 }
 
 // The selected map, what it masks, and its title.
 function chosenMap(a, layer, head) {
-  if (layer < 0) return { map: a.mean, masked: a.masked, title: 'mean of all layers and heads' };
+  if (layer < 0) return { map: a.mean, masked: a.masked, title: t('mean of all layers and heads') };
   const l = a.layers[layer], of = layerTitle(l.name, layer);
-  return head < 0 ? { map: l.mean, masked: l.masked, title: `${of}, mean of heads` } : { map: l.heads[head], masked: l.masked, title: `${of}, head ${head + 1}` };
+  return head < 0 ? { map: l.mean, masked: l.masked, title: t('{0}, mean of heads', of) } : { map: l.heads[head], masked: l.masked, title: t('{0}, head {1}', of, head + 1) };
 }
 
 // The scale of colours below a map, and the sign of masked cells.
-const scaleOf = ({ map, masked }) => element('p', { class: 'soft' }, '0 ', element('span', { class: 'ramp' }), ` ${highest(map).toFixed(2)} (the map's highest)`,
-  ...(masked ? ['   ', element('span', { class: 'ramp hatch masked' }), ' masked'] : []));
+const scaleOf = ({ map, masked }) => element('p', { class: 'soft' }, '0 ', element('span', { class: 'ramp' }), t(' {0} (the highest of the map)', highest(map).toFixed(2)),
+  ...(masked ? ['   ', element('span', { class: 'ramp hatch masked' }), ` ${t('masked')}`] : []));
 
 // "model.decoder.layers.3.encoder_attn" is layer 4.
 function layerTitle(name, index) {
   const number = /layers\.(\d+)\./.exec(name);
-  return `layer ${number ? Number(number[1]) + 1 : index + 1}`;
+  return t('layer {0}', number ? Number(number[1]) + 1 : index + 1);
 }

@@ -104,9 +104,9 @@ function others(table) {
     groups.get(outer).set(key, inner);
   }
   return [...groups].map(([outer, keys]) => ({
-    id: `other-${outer.replace(/[^\w-]/g, '_')}`, title: plain(titleOf(outer)), unit: table === 'valid' ? 'at validations' : '', note: '',
+    id: `other-${outer.replace(/[^\w-]/g, '_')}`, title: plain(t(titleOf(outer))), unit: table === 'valid' ? t('at validations') : '', note: '',
     series: () => [...keys].flatMap(([key, inner], k) => shownRuns().map(([run, r]) => ({
-      label: [single ? '' : run.name, inner || (single ? titleOf(outer) : '')].filter(Boolean).join(', '), color: color(single ? k : r),
+      label: [single ? '' : run.name, inner || (single ? t(titleOf(outer)) : '')].filter(Boolean).join(', '), color: color(single ? k : r),
       dash: keys.size > 1 && !single ? dashes[k % dashes.length] : '', points: smoothed(points(run[table], key, view.axis), table === 'train' ? view.smooth : 0),
       marks: table === 'valid', shape: single ? k : r,
     }))),
@@ -114,24 +114,25 @@ function others(table) {
 }
 const titleOf = key => key.charAt(0).toUpperCase() + key.slice(1).replace(/_/g, ' ');
 
-const charts = [
-  { id: 'loss', title: 'Loss', unit: 'nats per target token', wide: true,
-    note: single ? 'Training: smoothed, with label smoothing; faint: as reported. Validation: cross-entropy without label smoothing.'
-      : 'Thin: training, smoothed, with label smoothing. With marks: validation cross-entropy without label smoothing.',
+const chartsOf = () => [
+  { id: 'loss', title: t('Loss'), unit: t('nats per target token'), wide: true,
+    note: single ? t('Training: smoothed, with label smoothing; faint: as reported. Validation: cross-entropy without label smoothing.')
+      : t('Thin: training, smoothed, with label smoothing. With marks: validation cross-entropy without label smoothing.'),
     series: () => [
       ...shownRuns().map(([run, r]) => {
         const raw = points(run.train, 'loss', view.axis);
-        return { label: labelOf(run, 'training'), color: color(r), points: smoothed(raw, view.smooth), raw: single && view.smooth > 0 ? raw : null, thin: !single };
+        return { label: labelOf(run, t('training')), color: color(r), points: smoothed(raw, view.smooth), raw: single && view.smooth > 0 ? raw : null, thin: !single };
       }),
-      ...shownRuns().map(([run, r]) => ({ label: labelOf(run, 'validation'), color: color(single ? 1 : r), points: points(run.valid, 'cross_entropy', view.axis), marks: true, shape: r + (single ? 1 : 0) })),
+      ...shownRuns().map(([run, r]) => ({ label: labelOf(run, t('validation')), color: color(single ? 1 : r), points: points(run.valid, 'cross_entropy', view.axis), marks: true, shape: r + (single ? 1 : 0) })),
     ] },
-  { id: 'bleu', title: 'Validation BLEU', unit: 'BLEU', series: () => simple('valid', 'bleu', 'BLEU', { marks: true, color: 1 }) },
-  { id: 'chrf', title: 'Validation chrF', unit: 'chrF', series: () => simple('valid', 'chrf', 'chrF', { marks: true, color: 1 }) },
-  { id: 'learning_rate', title: 'Learning rate', unit: 'rate', series: () => simple('train', 'learning_rate', 'rate') },
-  { id: 'gradient_norm', title: 'Gradient norm', unit: 'before clipping', series: () => simple('train', 'gradient_norm', 'norm', { smooth: true }) },
-  { id: 'tokens_per_second', title: 'Speed', unit: 'target tokens per second', series: () => simple('train', 'tokens_per_second', 'tokens/s', { smooth: true }) },
+  { id: 'bleu', title: t('Validation BLEU'), unit: 'BLEU', series: () => simple('valid', 'bleu', 'BLEU', { marks: true, color: 1 }) },
+  { id: 'chrf', title: t('Validation chrF'), unit: 'chrF', series: () => simple('valid', 'chrf', 'chrF', { marks: true, color: 1 }) },
+  { id: 'learning_rate', title: t('Learning rate'), unit: t('rate'), series: () => simple('train', 'learning_rate', t('rate')) },
+  { id: 'gradient_norm', title: t('Gradient norm'), unit: t('before clipping'), series: () => simple('train', 'gradient_norm', t('norm'), { smooth: true }) },
+  { id: 'tokens_per_second', title: t('Speed'), unit: t('target tokens per second'), series: () => simple('train', 'tokens_per_second', t('tokens/s'), { smooth: true }) },
   ...others('train'), ...others('valid'),
 ].map(spec => new Chart(spec, view));
+let charts = chartsOf();
 
 function controls() {
   const box = document.getElementById('controls');
@@ -141,22 +142,22 @@ function controls() {
   }
   const button = (pressed, text, click) => element('button', { type: 'button', 'aria-pressed': pressed, onclick: click }, text);
   box.replaceChildren(
-    element('span', {}, 'against', ...Object.entries(axes).map(([key, a]) => button(view.axis === key, a.label, () => view.set({ axis: key, part: null, pinned: null, at: null })))),
-    element('label', {}, 'smoothing', element('input', { type: 'range', min: 0, max: .99, step: .01, value: view.smooth, oninput: e => view.set({ smooth: Number(e.target.value) }) }),
+    element('span', {}, t('against'), ...Object.entries(axes).map(([key, a]) => button(view.axis === key, a.label, () => view.set({ axis: key, part: null, pinned: null, at: null })))),
+    element('label', {}, t('smoothing'), element('input', { type: 'range', min: 0, max: .99, step: .01, value: view.smooth, oninput: e => view.set({ smooth: Number(e.target.value) }) }),
       element('output', {}, view.smooth.toFixed(2))),
-    element('span', {}, button(charts.every(c => c.box.hidden || view.log.has(c.spec.id)), 'all logarithmic', e =>
+    element('span', {}, button(charts.every(c => c.box.hidden || view.log.has(c.spec.id)), t('all logarithmic'), e =>
       view.set({ log: e.currentTarget.getAttribute('aria-pressed') === 'true' ? new Set() : new Set(charts.map(c => c.spec.id)) }))),
-    view.part ? button(false, 'show the whole axis', () => view.zoom(null)) : element('span', {}, 'drag over a chart to zoom in'));
+    view.part ? button(false, t('show the whole axis'), () => view.zoom(null)) : element('span', {}, t('drag over a chart to zoom in')));
 }
 
 function legend() {
   const box = document.getElementById('legend');
   const entry = (i, ...text) => element('span', {}, swatch(i), ...text);
   if (single) {
-    box.replaceChildren(entry(0, 'training'), ...(runs[0].valid.update ? [entry(1, 'validation')] : []));
+    box.replaceChildren(entry(0, t('training')), ...(runs[0].valid.update ? [entry(1, t('validation'))] : []));
     return;
   }
-  box.replaceChildren(...runs.map((run, r) => element('button', { type: 'button', 'aria-pressed': !view.hidden.has(r), title: 'show or hide', onclick: () => {
+  box.replaceChildren(...runs.map((run, r) => element('button', { type: 'button', 'aria-pressed': !view.hidden.has(r), title: t('show or hide'), onclick: () => {
     const hidden = new Set(view.hidden);
     hidden.delete(r) || hidden.add(r);
     view.set({ hidden });
@@ -167,12 +168,18 @@ function legend() {
 function applyTheme() {
   if (view.theme === 'auto') document.documentElement.removeAttribute('data-theme');
   else document.documentElement.setAttribute('data-theme', view.theme);
-  document.getElementById('theme').textContent = { auto: 'colours: system', light: 'colours: light', dark: 'colours: dark' }[view.theme];
+  document.getElementById('theme').textContent = { auto: t('colours: system'), light: t('colours: light'), dark: t('colours: dark') }[view.theme];
 }
 
 view.fromAddress();
 applyTheme();
 document.getElementById('theme').addEventListener('click', () => view.set({ theme: { auto: 'light', light: 'dark', dark: 'auto' }[view.theme] }));
+// The words of the page itself, and the choice of the language, which keeps the rest of the address.
+document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en';
+document.querySelector('#curves h2').textContent = t('Curves');
+for (const section of document.querySelectorAll('section')) section.setAttribute('aria-label', t(section.getAttribute('aria-label')));
+document.getElementById('languages').append(...Object.entries(languages).map(([l, title]) => element('a', { href: `?lang=${l}`, lang: l, hreflang: l,
+  ...(l === language ? { 'aria-current': 'page' } : {}), onclick: e => { e.currentTarget.search = `?lang=${l}`; e.currentTarget.hash = location.hash; } }, title)));
 overview();
 differing();
 document.getElementById('charts').append(...charts.map(c => c.box));

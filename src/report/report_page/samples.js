@@ -19,7 +19,7 @@ function sentencesOf() {
 
 function marked(entry, before, reference, view) {
   const text = element('span', { class: 'text', dir: 'auto' });
-  if (entry.text === '') return element('span', { class: 'text soft' }, '(nothing)');
+  if (entry.text === '') return element('span', { class: 'text soft' }, t('(nothing)'));
   if (view.mark === 'none' || (view.mark === 'changes' && !before)) text.append(visible(entry.text));
   else if (view.mark === 'reference')
     for (const p of compared(reference, entry.text)) {
@@ -36,13 +36,13 @@ function marked(entry, before, reference, view) {
 const times = e => (e.from === e.to ? whole(e.from) : `${whole(e.from)}–${whole(e.to)}`) + (e.times > 1 ? ` (${e.times}×)` : '');
 
 function historyRows(history, sentence, view) {
-  return history.map((entry, i) => [element('span', { class: 'when', title: 'update' }, times(entry)),
+  return history.map((entry, i) => [element('span', { class: 'when', title: t('update') }, times(entry)),
     marked(entry, history[i - 1], sentence.reference, view)]).reverse();
 }
 
 const shownAtOnce = 4;
 function sentenceCard(sentence, view) {
-  const label = sentence.kind === 'continuation' ? ['beginning', 'goes on', 'continuation'] : ['source', 'reference', 'translation'];
+  const label = sentence.kind === 'continuation' ? [t('beginning'), t('goes on'), t('continuation')] : [t('source'), t('reference'), t('translation')];
   const grid = element('div', { class: 'history' });
   const row = (when, text) => grid.append(element('span', { class: 'when' }, when), element('span', { class: 'text', dir: 'auto' }, visible(text)));
   row(label[0], sentence.source);
@@ -56,26 +56,26 @@ function sentenceCard(sentence, view) {
       grid.append(when, text);
     });
     if (rows.length > first)
-      grid.append(element('details', {}, element('summary', {}, `${rows.length - first} earlier`),
+      grid.append(element('details', {}, element('summary', {}, t('{0} earlier', rows.length - first)),
         element('div', { class: 'history' }, ...rows.slice(first).flat())));
   });
-  return element('article', { class: 'sentence', 'aria-label': `line ${sentence.line}` }, grid);
+  return element('article', { class: 'sentence', 'aria-label': t('line {0}', sentence.line) }, grid);
 }
 
 function samples(view) {
   const box = document.getElementById('samples'), list = sentencesOf();
   const continues = list.some(s => s.kind === 'continuation');
   const open = new Set([...box.querySelectorAll('.sentence')].map((c, i) => c.querySelector('details[open]') ? i : -1));
-  box.replaceChildren(element('h2', {}, continues ? 'Sample continuations' : 'Sample translations'));
+  box.replaceChildren(element('h2', {}, continues ? t('Sample continuations') : t('Sample translations')));
   if (list.length === 0) {
-    box.append(element('p', { class: 'empty' }, 'None yet: they appear at the first validation of a run with --valid-sets, unless --valid-samples is 0.'));
+    box.append(element('p', { class: 'empty' }, t('None yet: they appear at the first validation of a run with --valid-sets, unless --valid-samples is 0.')));
     return;
   }
   const choice = (value, text) => element('button', { type: 'button', 'aria-pressed': view.mark === value, onclick: () => view.set({ mark: value }) }, text);
   box.append(element('div', { class: 'controls' },
-    element('span', {}, 'mark', choice('changes', 'what changed'), choice('reference', 'words of the reference'), choice('none', 'nothing')),
-    view.mark === 'changes' ? element('label', {}, element('input', { type: 'checkbox', checked: view.lost, onchange: e => view.set({ lost: e.target.checked }) }), 'show removed words') : null,
-    element('span', {}, 'Newest first, by update; translations that stayed the same over several validations share one line.')));
+    element('span', {}, t('mark'), choice('changes', t('what changed')), choice('reference', t('words of the reference')), choice('none', t('nothing'))),
+    view.mark === 'changes' ? element('label', {}, element('input', { type: 'checkbox', checked: view.lost, onchange: e => view.set({ lost: e.target.checked }) }), t('show removed words')) : null,
+    element('span', {}, t('Newest first, by update; translations that stayed the same over several validations share one line.'))));
   list.forEach((s, i) => {
     const card = sentenceCard(s, view);
     if (open.has(i)) for (const d of card.querySelectorAll('details')) d.open = true;

@@ -1,5 +1,11 @@
 // Texts and elements. All data are inserted into the document as text, never as markup.
 
+// Texts are looked up by their English form in the table of the reader's language: ?lang=zh, or the browser's. {0} is put in.
+const languages = { en: 'English', zh: '中文' };
+const asked = new URLSearchParams(location.search).get('lang') || navigator.language || 'en';
+const language = document.documentElement.dataset.languages === 'en zh' && asked.toLowerCase().startsWith('zh') ? 'zh' : 'en';
+const t = (english, ...parts) => ((language === 'zh' && chinese[english]) || english).replace(/\{(\d)\}/g, (_, i) => parts[i]);
+
 const data = JSON.parse(document.getElementById('data').textContent);
 
 function element(name, attributes = {}, ...children) {
