@@ -9,6 +9,7 @@
 #include "kern/gguf_blocks.h"
 #include "model/spec/rotary_config.h"
 #include "model_io/gguf_config.h"
+#include "model_io/gguf_layers.h"
 #include "model_io/gguf_rope.h"
 
 namespace tril::model {
@@ -17,38 +18,12 @@ namespace {
 using Json = nlohmann::json;
 using Form = GgufRule::Form;
 
-// A key with one number, or with one for each layer.
-std::vector<std::int64_t> by_layer(GgufReader& r, const char* key, std::int64_t layers) {
-  const GgufEntry* const e = r.find(key);
-  if (!e || !e->is_array) return std::vector<std::int64_t>(as_size(layers), r.needed_count(key));
-  const auto values = r.get<std::vector<std::int64_t>>(key);
-  if (std::ssize(*values) != layers) r.fail_at(key, fmt::format("has {} values for {} layers", values->size(), layers));
-  for (const std::int64_t value : *values)
-    if (value < 1 || value > 0x7fffffff) r.fail_at(key, fmt::format("{} is not a valid size", value));
-  return *values;
-}
-
-bool is_sliding(const Json& type) {
-  return type == "sliding_attention";
-}
-
-Json read_kinds_of_layers(GgufReader& r, std::int64_t layers) {
-  constexpr const char* kKey = "attention.sliding_window_pattern";
-  const auto slides = r.get<std::vector<bool>>(kKey);
-  if (!slides) r.fail_at(kKey, "is missing");
-  if (std::ssize(*slides) != layers)
-    r.fail_at(kKey, fmt::format("has {} values for {} layers", slides->size(), layers));
-  Json types = Json::array();
-  for (const bool on : *slides) types.push_back(on ? "sliding_attention" : "full_attention");
-  return types;
-}
-
 // The value that all layers of one kind have.
 std::int64_t of_kind(GgufReader& r, const char* key, const Json& types, bool sliding) {
-  const std::vector<std::int64_t> values = by_layer(r, key, std::ssize(types));
+  const std::vector<std::int64_t> values = sizes_by_layer(r, key, std::ssize(types), FurtherLayers::refused);
   std::int64_t found = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (is_sliding(types[i]) != sliding) continue;
+    if (has_sliding_window(types[i]) != sliding) continue;
     if (found != 0 && values[i] != found)
       r.fail_at(key, fmt::format("{} in layer {} and {} in an earlier layer of its kind", values[i], i, found));
     found = values[i];
@@ -67,7 +42,7 @@ std::int64_t same_for_values(GgufReader& r, const char* key, const char* value_k
 void read_feed_forwards(GgufReader& r, Json& config) {
   constexpr const char* kKey = "feed_forward_length";
   const std::int64_t layers = layers_of(config), own = layers - config.at("num_kv_shared_layers").get<std::int64_t>();
-  const std::vector<std::int64_t> widths = by_layer(r, kKey, layers);
+  const std::vector<std::int64_t> widths = sizes_by_layer(r, kKey, layers, FurtherLayers::refused);
   const std::int64_t width = widths.front();
   const bool wide = widths.back() != width;
   for (std::int64_t i = 0; i < layers; ++i)
@@ -102,7 +77,7 @@ Json full_rotary(GgufReader& r, std::int64_t head_dim, double theta) {
           {"rope_theta", theta}};
 }
 
-void read_rotary(GgufReader& r, Json& config) {
+void read_gemma4_rotary(GgufReader& r, Json& config) {
   const std::int64_t full = config.at("global_head_dim"), sliding = config.at("head_dim");
   for (const auto& [key, size] : {std::pair{"rope.dimension_count", full}, {"rope.dimension_count_swa", sliding}})
     if (const auto n = r.count(key); n && *n != size)
@@ -117,7 +92,7 @@ void read_rotary(GgufReader& r, Json& config) {
 // Whether the layers without a window have keys, but no values of their own.
 bool has_keys_as_values(const GgufFile& f, const Json& types) {
   for (std::size_t i = 0; i < types.size(); ++i)
-    if (!is_sliding(types[i]) && f.find_tensor(fmt::format("blk.{}.attn_k.weight", i)))
+    if (!has_sliding_window(types[i]) && f.find_tensor(fmt::format("blk.{}.attn_k.weight", i)))
       return !f.find_tensor(fmt::format("blk.{}.attn_v.weight", i));
   return false;
 }
@@ -126,7 +101,7 @@ bool has_keys_as_values(const GgufFile& f, const Json& types) {
 
 void read_gguf_gemma4(GgufReader& r, Json& config) {
   const std::int64_t layers = layers_of(config);
-  const Json types = read_kinds_of_layers(r, layers);
+  const Json types = layer_types_by_window(r, layers, FurtherLayers::refused);
   config["layer_types"] = types;
   config["head_dim"] = same_for_values(r, "attention.key_length_swa", "attention.value_length_swa");
   config["global_head_dim"] = same_for_values(r, "attention.key_length", "attention.value_length");
@@ -151,17 +126,12 @@ void read_gguf_gemma4(GgufReader& r, Json& config) {
     config["top_k_experts"] = r.needed_count("expert_used_count");
     config["moe_intermediate_size"] = r.needed_count("expert_feed_forward_length");
   }
-  read_rotary(r, config);
+  read_gemma4_rotary(r, config);
 }
 
 namespace {
 
-void need(bool ok, const Json& config, const char* key) {
-  if (!ok)
-    fail_usage(key, fmt::format("{} is not what llama.cpp computes for a gemma4_text model", config.at(key).dump()));
-}
-
-void write_rotary(const Json& config, GgufHeader& h) {
+void write_gemma4_rotary(const Json& config, GgufHeader& h) {
   const Json &full = config.at("rope_parameters").at("full_attention"),
              &sliding = config.at("rope_parameters").at("sliding_attention");
   const std::string type = full.at("rope_type");
@@ -169,7 +139,7 @@ void write_rotary(const Json& config, GgufHeader& h) {
       sliding.at("rope_type") == "default" && sliding.value("partial_rotary_factor", 1.0) == 1 &&
       full.value("factor", 1.0) == 1 &&
       (type == "proportional" || (type == "default" && full.value("partial_rotary_factor", 1.0) == 1));
-  need(supported, config, "rope_parameters");
+  need_of_llama_cpp(supported, config, "rope_parameters");
   const std::int64_t head_dim = config.at("global_head_dim");
   const auto rotated =
       static_cast<std::int64_t>(static_cast<double>(head_dim) * full.value("partial_rotary_factor", 1.0)) / 2;
@@ -189,7 +159,8 @@ void write_gguf_gemma4(const Json& config, GgufHeader& h) {
   const auto add = [&](const char* key, std::uint32_t n) { h.metadata.add(h.architecture + "." + key, n); };
   const std::uint32_t inputs = size("hidden_size_per_layer_input"), shared = size("num_kv_shared_layers");
   if (inputs > 0)
-    need(config.at("vocab_size_per_layer_input") == config.at("vocab_size"), config, "vocab_size_per_layer_input");
+    need_of_llama_cpp(config.at("vocab_size_per_layer_input") == config.at("vocab_size"), config,
+                      "vocab_size_per_layer_input");
   const Json& full_heads = config.at("num_global_key_value_heads");
   const std::int32_t heads = config.at("num_key_value_heads");
   std::vector<bool> slides;
@@ -197,7 +168,7 @@ void write_gguf_gemma4(const Json& config, GgufHeader& h) {
   for (const Json& type : config.at("layer_types")) {
     const bool wide = config.at("use_double_wide_mlp").get<bool>() &&
                       std::ssize(slides) >= layers_of(config) - static_cast<std::int64_t>(shared);
-    slides.push_back(is_sliding(type));
+    slides.push_back(has_sliding_window(type));
     key_heads.push_back(slides.back() || full_heads.is_null() ? heads : full_heads.get<std::int32_t>());
     widths.push_back(config.at("intermediate_size").get<std::int32_t>() * (wide ? 2 : 1));
   }
@@ -222,7 +193,7 @@ void write_gguf_gemma4(const Json& config, GgufHeader& h) {
     add("expert_used_count", size("top_k_experts"));
     add("expert_feed_forward_length", size("moe_intermediate_size"));
   }
-  write_rotary(config, h);
+  write_gemma4_rotary(config, h);
 }
 
 std::vector<GgufRule> gemma4_gguf_rules(std::vector<GgufRule> rules, const Json& config) {

@@ -10,24 +10,19 @@
 #include "base/error.h"
 #include "model_io/gguf_config.h"
 #include "model_io/gguf_gemma4.h"
+#include "model_io/gguf_layers.h"
 #include "model_io/gguf_mamba2.h"
 #include "model_io/gguf_mamba2_layers.h"
 #include "model_io/gguf_rope.h"
 
 namespace tril::model {
 
-using Json = nlohmann::json;
-
 namespace {
+
+using Json = nlohmann::json;
 
 std::string family_in(const Json& config) {
   return config.at("model_type").get<std::string>();
-}
-
-void need_of_llama_cpp(bool ok, const Json& config, const char* key) {
-  if (!ok)
-    fail_usage(
-        key, fmt::format("{} is not what llama.cpp computes for a {} model", config.at(key).dump(), family_in(config)));
 }
 
 // A value for each layer: `value` where a layer is of the kind, else 0.

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "model_io/gguf_config.h"
 #include "model_io/gguf_keys.h"
+#include "model_io/gguf_layers.h"
 #include "model_io/gguf_rope.h"
 
 namespace tril::model {
@@ -22,49 +23,21 @@ constexpr float kLeastLimit = 1e-6f;      // below it llama.cpp bounds nothing
 constexpr std::pair<const char*, const char*> kLimits[] = {{"swiglu_clamp_exp", "swiglu_limits"},
                                                            {"swiglu_clamp_shexp", "swiglu_limits_shared"}};
 
-bool is_sliding(const Json& type) {
-  return type == "sliding_attention";
-}
-
-// A key with one number, or with one for each layer; further ones are of layers that predict further tokens.
-std::vector<std::int64_t> by_layer(GgufReader& r, const char* key, std::int64_t layers) {
-  const GgufEntry* const e = r.find(key);
-  if (!e || !e->is_array) return std::vector<std::int64_t>(as_size(layers), r.needed_count(key));
-  auto values = *r.get<std::vector<std::int64_t>>(key);
-  if (std::ssize(values) < layers) r.fail_at(key, fmt::format("has {} values for {} layers", values.size(), layers));
-  values.resize(as_size(layers));
-  for (const std::int64_t value : values)
-    if (value < 1 || value > 0x7fffffff) r.fail_at(key, fmt::format("{} is not a valid size", value));
-  return values;
-}
-
 std::int64_t part_of_head(std::int64_t head_dim) {
   return static_cast<std::int64_t>(kPartOfFullHeads * static_cast<double>(head_dim));
-}
-
-void read_windows(GgufReader& r, Json& config) {
-  constexpr const char* kKey = "attention.sliding_window_pattern";
-  const auto slides = r.get<std::vector<bool>>(kKey);
-  const std::int64_t layers = layers_of(config);
-  if (!slides) r.fail_at(kKey, "is missing");
-  if (std::ssize(*slides) < layers) r.fail_at(kKey, fmt::format("has {} values for {} layers", slides->size(), layers));
-  Json types = Json::array();
-  for (std::int64_t i = 0; i < layers; ++i)
-    types.push_back((*slides)[as_size(i)] ? "sliding_attention" : "full_attention");
-  config["layer_types"] = types;
-  config["sliding_window"] = r.needed_count("attention.sliding_window");
 }
 
 // The number of heads of each layer: that of the layers without a window is the usual one.
 void read_heads(GgufReader& r, Json& config) {
   constexpr const char *kHeads = "attention.head_count", *kKeyHeads = "attention.head_count_kv";
   const Json& types = config.at("layer_types");
-  const std::vector<std::int64_t> heads = by_layer(r, kHeads, std::ssize(types)),
-                                  key_heads = by_layer(r, kKeyHeads, std::ssize(types));
+  const std::vector<std::int64_t> heads = sizes_by_layer(r, kHeads, std::ssize(types), FurtherLayers::dropped),
+                                  key_heads = sizes_by_layer(r, kKeyHeads, std::ssize(types), FurtherLayers::dropped);
   if (std::ranges::count(key_heads, key_heads[0]) != std::ssize(key_heads))
     r.fail_at(kKeyHeads, "layers with different numbers are not supported");
   config["num_key_value_heads"] = key_heads[0];
-  const auto full = std::find_if(types.begin(), types.end(), [](const Json& type) { return !is_sliding(type); });
+  const auto full =
+      std::find_if(types.begin(), types.end(), [](const Json& type) { return !has_sliding_window(type); });
   const std::int64_t usual = full == types.end() ? heads[0] : heads[as_size(full - types.begin())];
   config["num_attention_heads"] = usual;
   Json per_layer = Json::object();
@@ -94,7 +67,7 @@ void read_experts(GgufReader& r, Json& config) {
   }
 }
 
-void read_rotary(GgufReader& r, Json& config) {
+void read_step35_rotary(GgufReader& r, Json& config) {
   const std::int64_t head_dim = config.at("head_dim");
   for (const char* key : {"rope.dimension_count", "rope.dimension_count_swa"})
     if (const auto n = r.count(key); n && *n != head_dim)
@@ -120,16 +93,12 @@ void read_rotary(GgufReader& r, Json& config) {
   config.erase("rope_theta");
 }
 
-void need(bool ok, const Json& config, const char* key) {
-  if (!ok) fail_usage(key, fmt::format("{} is not what llama.cpp computes for a step3p5 model", config.at(key).dump()));
-}
-
 // The limits of each layer; 0: none.
 std::vector<float> limits_to_write(const Json& config, const char* key) {
   std::vector<float> limits;
   for (const Json& limit : config.at(key)) {
     limits.push_back(limit.is_null() ? 0.0f : limit.get<float>());
-    need(limits.back() == 0 || limits.back() > kLeastLimit, config, key);
+    need_of_llama_cpp(limits.back() == 0 || limits.back() > kLeastLimit, config, key);
   }
   return limits;
 }
@@ -147,14 +116,15 @@ double part_of(const Json& rope) {
 
 void read_gguf_step35(GgufReader& r, Json& config) {
   read_further_layers(r, config);
-  read_windows(r, config);
+  config["layer_types"] = layer_types_by_window(r, layers_of(config), FurtherLayers::dropped);
+  config["sliding_window"] = r.needed_count("attention.sliding_window");
   read_heads(r, config);
   const std::int64_t head_dim = r.needed_count("attention.key_length");
   if (const auto d = r.count("attention.value_length"); d && *d != head_dim)
     r.fail_at("attention.value_length", fmt::format("{} is not supported with keys of length {}", *d, head_dim));
   config["head_dim"] = head_dim;
   read_experts(r, config);
-  read_rotary(r, config);
+  read_step35_rotary(r, config);
 }
 
 void write_gguf_step35(const Json& config, GgufHeader& h) {
@@ -164,16 +134,16 @@ void write_gguf_step35(const Json& config, GgufHeader& h) {
   const Json &full = config.at("rope_parameters").at("full_attention"),
              &sliding = config.at("rope_parameters").at("sliding_attention");
   const std::string scaling = full.value("rope_type", "default");
-  need(is_any(scaling, {"default", "llama3"}) && sliding.value("rope_type", "default") == "default" &&
-           part_of(full) == kPartOfFullHeads && part_of(sliding) == 1,
-       config, "rope_parameters");
-  need(config.at("query_pre_attn_scalar") == config.at("head_dim"), config, "query_pre_attn_scalar");
+  need_of_llama_cpp(is_any(scaling, {"default", "llama3"}) && sliding.value("rope_type", "default") == "default" &&
+                        part_of(full) == kPartOfFullHeads && part_of(sliding) == 1,
+                    config, "rope_parameters");
+  need_of_llama_cpp(config.at("query_pre_attn_scalar") == config.at("head_dim"), config, "query_pre_attn_scalar");
   std::vector<std::int32_t> heads, key_heads;
   std::vector<bool> slides;
   for (const Json& type : config.at("layer_types")) {
     heads.push_back(static_cast<std::int32_t>(heads_in(config, slides.size())));
     key_heads.push_back(config.at("num_key_value_heads").get<std::int32_t>());
-    slides.push_back(is_sliding(type));
+    slides.push_back(has_sliding_window(type));
   }
   add("attention.head_count", heads);
   add("attention.head_count_kv", key_heads);
