@@ -8,7 +8,7 @@ namespace tril::inside {
 namespace {
 
 constexpr std::array script{"strings.js", "dom.js",   "data.js",    "operations.js", "steps.js", "matrix.js",
-                            "explain.js", "value.js", "changes.js", "sampling.js",   "start.js"};
+                            "explain.js", "value.js", "changes.js", "sampling.js",   "kinds.js", "start.js"};
 
 }  // namespace
 

@@ -33,7 +33,7 @@ async function show(about, state, question = null) {
   chooseStage(known ? pointOf(known).stage : stages.has(state.stage) ? state.stage : stages.has('0') ? '0' : 'begin', known);
   drawSwitches();
   drawControls();
-  await drawDistribution();
+  await Promise.all([drawDistribution(), drawKinds()]);
   document.body.dataset.ready = 'true';
 }
 let runs = 0;

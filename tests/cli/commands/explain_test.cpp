@@ -95,6 +95,48 @@ TEST_F(ExplainPage, WorksFromDisk) {
   EXPECT_EQ(browser->console(), "");
 }
 
+// Each kind is computed in the page from the pass's numbers, and agrees with the other way to compute it.
+TEST_F(ExplainPage, ShowsKindsOfAttention) {
+  const std::string page = folder.at("page.html");
+  ASSERT_EQ(run_tril({"explain", "--model", model(), "--text", "abcd dc", "-o", page}).code, 0);
+  for (const std::string language : {"en", "zh"}) {
+    browser->prefer_dark(language == "zh");
+    browser->open("file://" + page + "?lang=" + language, 390, 800);
+    ASSERT_EQ(eval("document.body.dataset.ready"), "true") << browser->console();
+    for (const std::string kind : {"tiles", "linear", "groups", "alibi", "rotary", "sinusoids"}) {
+      SCOPED_TRACE(language + " " + kind);
+      eval("document.querySelector('[data-kind=" + kind + "]').click()");
+      for (int i = 0; i < 600 && eval("document.getElementById('kind').dataset.drawn") != kind; ++i) usleep(20'000);
+      EXPECT_NE(eval("document.getElementById('kind-check').textContent"), "");
+      EXPECT_TRUE(eval("document.documentElement.scrollWidth <= 390")) << eval("document.documentElement.scrollWidth");
+    }
+  }
+  // The running softmax of any tile, over a row with a mask, is the head's own result.
+  const nlohmann::json far = awaited(
+      "attentionOf('decoder.1.self').then(async a => { const T = a.masked.shape[1], d = 8, heads = only(await "
+      "tensor('decoder.1.self.heads'), 1, 0).data;"
+      "return [1, 2, 3, 7].map(tile => Math.max(...numbersOf(T).map(i => apart(runningSoftmax(a.masked.data.slice(i * "
+      "T, (+i + 1) * T),"
+      "a.v.data, d, tile).result, heads.slice(i * d, (+i + 1) * d))))); })");
+  ASSERT_EQ(far.size(), 4u);
+  for (const auto& x : far) EXPECT_LT(x.get<double>(), 1e-5);  // the pass computes in float32
+  EXPECT_EQ(
+      awaited(
+          "attentionOf('decoder.1.self').then(a => { const l = linearAttention(a.q.data, a.k.data, a.v.data, "
+          "a.q.shape[0], 8, 8);"
+          "return l.results.every((r, i) => apart(r, linearByPairs(a.q.data, a.k.data, a.v.data, i, 8, 8)) < 1e-12); "
+          "})"),
+      true);
+  EXPECT_EQ(eval("slopesOf(8)"), nlohmann::json({0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125, 0.00390625}));
+  EXPECT_LT(eval("apart(shifted(sinusoid(7, 16), 5), sinusoid(12, 16))").get<double>(), 1e-12);
+  EXPECT_LT(eval("(() => { const q = [1, 2, 3, 4], k = [4, -1, 2, 1], at = m => { const x = turned(q, m), y = "
+                 "turned(k, m - 3);"
+                 "return x.reduce((s, v, i) => s + v * y[i], 0); }; return Math.abs(at(3) - at(40)); })()")
+                .get<double>(),
+            1e-12);
+  EXPECT_EQ(browser->console(), "");
+}
+
 TEST(ExplainTheProgram, RefusesWhatDoesNotFit) {
   const ScratchFolder folder;
   const std::string missing = folder.at("none");
