@@ -15,7 +15,6 @@
 #include "decode/texts/translator.h"
 #include "model_io/generation_config.h"
 #include "model_io/model_source.h"
-#include "model_io/quantized_files.h"
 #include "model_io/registry.h"
 #include "serve/http/http_server.h"
 

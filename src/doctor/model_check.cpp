@@ -17,8 +17,8 @@
 #include "model_io/family_list.h"
 #include "model_io/generation_config.h"
 #include "model_io/packed_image.h"
-#include "model_io/quantized_files.h"
 #include "model_io/registry.h"
+#include "model_io/stored_weight.h"
 #include "tokenizer/files/tokenizer.h"
 
 namespace tril::doctor {

@@ -1,11 +1,11 @@
 #include "model_io/adapter_places.h"
+#include "model_io/stored_weight.h"
 
 #include <algorithm>
 #include <charconv>
 #include <map>
 
 #include "base/error.h"
-#include "model_io/quantized_files.h"
 
 namespace tril::model {
 namespace {

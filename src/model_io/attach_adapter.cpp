@@ -10,7 +10,7 @@
 #include "base/printable.h"
 #include "model_io/adapter.h"
 #include "model_io/adapter_places.h"
-#include "model_io/quantized_files.h"
+#include "model_io/stored_weight.h"
 #include "nn/adapters.h"
 
 namespace tril::model {

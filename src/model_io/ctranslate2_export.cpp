@@ -12,8 +12,8 @@
 #include "format/ctranslate2_write.h"
 #include "format/json_text.h"
 #include "model_io/ctranslate2_layout.h"
-#include "model_io/quantized_files.h"
 #include "model_io/registry.h"
+#include "model_io/stored_weight.h"
 #include "tokenizer/files/tokenizer.h"
 
 namespace tril::model {

@@ -77,40 +77,30 @@ bool FileShelf::has(const std::string& name) const {
 
 std::string FileShelf::place_of(const std::string& name) const {
   if (archive_) return fmt::format("{}: {}", printable(where_, 400), printable(name, 200));
-  return printable((fs::path(where_) / name).string(), 400);
+  return printable(path_of(name), 400);
+}
+
+std::string FileShelf::path_of(const std::string& name) const {
+  return archive_ ? place_of(name) : (fs::path(where_) / name).string();
 }
 
 std::string FileShelf::text(const std::string& name, std::uint64_t limit) const {
   if (archive_) return archive_->read(*members_.at(name), limit);
-  return read_text((fs::path(where_) / name).string(), limit);
+  return read_text(path_of(name), limit);
 }
 
-bool FileShelf::is_weights(const std::string& name) const {
-  if (name.ends_with(".npz")) return !name.ends_with(".optimizer.npz");
-  if (!name.ends_with(".bin")) return false;
-  if (!archive_) {
-    std::error_code ignored;
-    const std::string path = (fs::path(where_) / name).string();
-    return fs::is_regular_file(path, ignored) && begins_as_marian_bin(MappedFile::open(path).bytes());
-  }
-  const ZipMember& member = *members_.at(name);
-  return member.is_stored() ? begins_as_marian_bin(member.packed) : !name.starts_with("lex");
+bool FileShelf::is_file(const std::string& name) const {
+  std::error_code ignored;
+  return archive_ || fs::is_regular_file(path_of(name), ignored);
 }
 
-MarianTensors FileShelf::weights(const std::string& name) const {
-  const bool is_npz = name.ends_with(".npz");
-  if (!archive_) {
-    const std::string path = (fs::path(where_) / name).string();
-    return is_npz ? MarianTensors(NpzFile::open(path), true) : MarianTensors(MarianBinFile::open(path), true);
-  }
-  const Content file = content(name);
-  return is_npz ? MarianTensors(NpzFile(ZipArchive(place_of(name), file.bytes, file.owner)), file.mapped)
-                : MarianTensors(MarianBinFile(place_of(name), file.bytes, file.owner), file.mapped);
+bool FileShelf::is_packed(const std::string& name) const {
+  return archive_ && !members_.at(name)->is_stored();
 }
 
 FileShelf::Content FileShelf::content(const std::string& name) const {
   if (!archive_) {
-    const auto file = std::make_shared<const MappedFile>(MappedFile::open((fs::path(where_) / name).string()));
+    const auto file = std::make_shared<const MappedFile>(MappedFile::open(path_of(name)));
     return {file->bytes(), file};
   }
   const ZipMember& member = *members_.at(name);

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "format/zip_archive.h"
-#include "model_io/marian_tensors.h"
 
 namespace tril::model {
 
@@ -29,10 +28,10 @@ class FileShelf {
   const std::vector<std::string>& names() const { return names_; }  ///< in order
   bool has(const std::string& name) const;
   std::string place_of(const std::string& name) const;  ///< "opus/decoder.yml", "opus.zip: decoder.yml"
+  std::string path_of(const std::string& name) const;  ///< the whole path of a directory's file; of a member, its place
   std::string text(const std::string& name, std::uint64_t limit) const;
-  /// True for a weight file of Marian: an .npz, or a .bin that begins like those of marian-conv.
-  bool is_weights(const std::string& name) const;
-  MarianTensors weights(const std::string& name) const;  ///< the tensors of such a file
+  bool is_file(const std::string& name) const;    ///< false for a pipe or a device of a directory
+  bool is_packed(const std::string& name) const;  ///< true for a compressed member of an archive
 
   /// The bytes of a file: mapped, or unpacked into memory, at most 64 times the archive's size.
   struct Content {

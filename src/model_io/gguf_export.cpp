@@ -12,7 +12,7 @@
 #include "model_io/gguf_header.h"
 #include "model_io/gguf_mamba2.h"
 #include "model_io/gguf_tensors.h"
-#include "model_io/quantized_files.h"
+#include "model_io/stored_weight.h"
 
 namespace tril::model {
 namespace {

@@ -15,7 +15,7 @@
 #include "model/spec/fused_rows.h"
 #include "model_io/gguf_config.h"
 #include "model_io/gguf_tensors.h"
-#include "model_io/quantized_files.h"
+#include "model_io/stored_weight.h"
 
 namespace tril::model {
 namespace {

@@ -10,7 +10,7 @@
 #include "format/npz_write.h"
 #include "format/sentencepiece_file.h"
 #include "model_io/marian_names.h"
-#include "model_io/quantized_files.h"
+#include "model_io/stored_weight.h"
 
 namespace tril::model {
 namespace {

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "format/yaml_file.h"
+#include "model_io/marian_tensors.h"
 
 namespace tril::model {
 namespace {
@@ -25,7 +26,7 @@ std::vector<std::string> names_ending(const FileShelf& shelf, std::string_view e
 
 std::vector<std::string> weights_on(const FileShelf& shelf, std::string_view end) {
   std::vector<std::string> found = names_ending(shelf, end);
-  std::erase_if(found, [&](const std::string& name) { return !shelf.is_weights(name); });
+  std::erase_if(found, [&](const std::string& name) { return !is_marian_weights(shelf, name); });
   return found;
 }
 
@@ -153,7 +154,7 @@ std::optional<MarianFiles> find_marian_files(const fs::path& path) {
   const std::string name = path.filename().string();
   if (path.extension() == ".npz" || path.extension() == ".bin") {
     FileShelf shelf = FileShelf::of_directory(path.has_parent_path() ? path.parent_path() : ".");
-    if (path.extension() == ".bin" && !(shelf.has(name) && shelf.is_weights(name))) return std::nullopt;
+    if (path.extension() == ".bin" && !(shelf.has(name) && is_marian_weights(shelf, name))) return std::nullopt;
     return MarianFinder(std::move(shelf), path.string()).find(name);
   }
   if (path.extension() != ".zip") return std::nullopt;

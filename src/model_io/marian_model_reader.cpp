@@ -5,6 +5,7 @@
 #include "base/once.h"
 #include "model_io/marian_config.h"
 #include "model_io/marian_files.h"
+#include "model_io/marian_tensors.h"
 #include "model_io/marian_tokenizer_files.h"
 #include "model_io/marian_weights.h"
 
@@ -18,7 +19,7 @@ class MarianModelReader : public ModelReader {
   MarianModelReader(fs::path path, MarianFiles files)
       : path_(std::move(path)),
         files_(std::move(files)),
-        weights_(std::make_shared<const MarianTensors>(files_.shelf.weights(files_.weights))),
+        weights_(std::make_shared<const MarianTensors>(marian_tensors(files_.shelf, files_.weights))),
         model_yml_(read_marian_model_yml(*weights_)) {}
 
   ConfigDocument config() const override {

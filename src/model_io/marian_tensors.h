@@ -8,6 +8,7 @@
 
 #include "format/marian_bin_file.h"
 #include "format/npz_file.h"
+#include "model_io/file_shelf.h"
 
 namespace tril::model {
 
@@ -41,5 +42,11 @@ class MarianTensors {
   std::variant<NpzFile, MarianBinFile> file_;
   bool is_mapped_ = true;
 };
+
+/// True for a weight file of Marian: an .npz, or a .bin that begins like those of marian-conv.
+bool is_marian_weights(const FileShelf& shelf, const std::string& name);
+
+/// The tensors of such a file.
+MarianTensors marian_tensors(const FileShelf& shelf, const std::string& name);
 
 }  // namespace tril::model

@@ -85,7 +85,7 @@ WeightView view_of(const WeightView& stored, const MarianTensor& tensor, std::in
   return stored;
 }
 
-// 8-bit matrices in the form of quantized_files.h: integers [out, in] and a scale for each row, here the same for all rows.
+// 8-bit matrices in the form of quantize.h: integers [out, in] and a scale for each row, here the same for all rows.
 class Int8Matrices {
  public:
   explicit Int8Matrices(std::shared_ptr<const MarianTensors> file) : file_(std::move(file)) {}

@@ -10,8 +10,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "format/safetensors.h"
-#include "model_io/quantized_files.h"
 #include "model_io/registry.h"
+#include "model_io/stored_weight.h"
 #include "model_io/weight_files.h"
 #include "nn/serving.h"
 

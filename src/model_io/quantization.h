@@ -1,4 +1,4 @@
-// Reads `quantization_config` of config.json: tril's own method (quantized_files.h), and methods of other programs, whose
+// Reads `quantization_config` of config.json: tril's own method (quantize.h), and methods of other programs, whose
 // matrices are read as floats (quantized_methods.h).
 #pragma once
 

@@ -16,7 +16,7 @@
 #include "model_io/packed_image.h"
 #include "model_io/publishers_code.h"
 #include "model_io/quantization.h"
-#include "model_io/quantized_files.h"
+#include "model_io/stored_weight.h"
 #include "model_io/weight_files.h"
 
 namespace tril::model {

@@ -15,7 +15,7 @@
 #include "model_io/gguf_keys.h"
 #include "model_io/gguf_tensors.h"
 #include "model_io/model_source.h"
-#include "model_io/quantized_files.h"
+#include "model_io/quantize.h"
 #include "model_io/registry.h"
 #include "support/golden.h"
 #include "support/paths.h"

@@ -13,7 +13,7 @@
 
 #include "format/safetensors.h"
 #include "model_io/packed_image.h"
-#include "model_io/quantized_files.h"
+#include "model_io/quantize.h"
 #include "support/contains.h"
 #include "support/paths.h"
 #include "support/small_decoders.h"

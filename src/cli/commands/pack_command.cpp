@@ -5,7 +5,6 @@
 #include "decode/models/decoding_options.h"
 #include "model_io/model_source.h"
 #include "model_io/packed_image.h"
-#include "model_io/quantized_files.h"
 
 namespace tril::cli {
 namespace {

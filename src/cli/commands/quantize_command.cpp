@@ -9,7 +9,7 @@
 #include "cli/io/ending_signal.h"
 #include "cli/options/new_directory.h"
 #include "model_io/model_source.h"
-#include "model_io/quantized_files.h"
+#include "model_io/quantize.h"
 #include "tokenizer/files/pipeline_tokenizer.h"
 
 namespace tril::cli {

@@ -11,7 +11,6 @@
 #include "decode/texts/logit_bias.h"
 #include "decode/texts/search_setup.h"
 #include "model_io/adapter.h"
-#include "model_io/quantized_files.h"
 #include "model_io/registry.h"
 #include "nn/serving.h"
 #include "search/resolve.h"

@@ -13,8 +13,8 @@
 #include "format/safetensors.h"
 #include "format/safetensors_write.h"
 #include "model_io/generation_config.h"
-#include "model_io/quantized_files.h"
 #include "model_io/registry.h"
+#include "model_io/stored_weight.h"
 #include "nn/lora.h"
 #include "train/loop/build_model.h"
 

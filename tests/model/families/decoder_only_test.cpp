@@ -11,7 +11,7 @@
 #include "format/safetensors_write.h"
 #include "model/families/family_checks.h"
 #include "model_io/model_source.h"
-#include "model_io/quantized_files.h"
+#include "model_io/quantize.h"
 #include "support/golden.h"
 #include "support/named_config.h"
 #include "support/random_model.h"

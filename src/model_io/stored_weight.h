@@ -1,19 +1,13 @@
-// Model directories with quantised weights. If config.json has
-//   "quantization_config": {"quant_method": "tril", "bits": 8 or 4, "group_size": 32}
-// a matrix X [out, in] is stored as integers with scales (kern/gemm_int8.h):
-//   8 bits: X I8 [out, in], X_scale F32 [out]
-//   4 bits: X U8 [out, ceil(in / 2)], two values a byte, the first in the lower half, each + 8;
-//           X_multiplier U8 [out, ceil(in / 32)], X_scale F32 [out]
-// in the model's layout, even if the family's files store X differently. Everything else is stored as usual. Loading the
-// original directory with `--precision` gives the same numbers.
+// A weight of a model as its files store it: under which name, in which layout, in floats or in tril's own 8 or 4 bits
+// (quantize.h).
 #pragma once
 
-#include <filesystem>
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
-#include "format/json_file.h"
 #include "model/spec/model.h"
-#include "model_io/model_source.h"
 #include "model_io/weight_files.h"
 
 namespace tril::model {
@@ -48,11 +42,9 @@ std::vector<float> values_to_store(std::span<const float> values, const Shape& s
 /// The dimensions of a shape, the outermost first.
 std::vector<std::int64_t> sizes_of(const Shape& shape);
 
+/// The multipliers of a row of `in` values in 4 bits: one for every 32 values.
+std::int64_t groups_of(std::int64_t in);
 /// [rows, columns] -> [columns, rows]
 std::vector<float> transposed_values(std::span<const float> values, std::int64_t rows, std::int64_t columns);
-
-/// Quantises the matrices of `from`, a model with float weights, to 8 or 4 bits. Writes the directory `to`, with companion
-/// files.
-void quantize(const ModelSource& from, const std::filesystem::path& to, int bits);
 
 }  // namespace tril::model

@@ -1,6 +1,5 @@
 // Quantised directories: reading them gives the same values as quantising the original on loading, and damage is
 // reported.
-#include "model_io/quantized_files.h"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +11,7 @@
 #include "model/families/gpt2.h"
 #include "model_io/model_source.h"
 #include "model_io/packed_image.h"
+#include "model_io/quantize.h"
 #include "model_io/registry.h"
 #include "nn/serving.h"
 #include "support/contains.h"
