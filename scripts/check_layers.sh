@@ -9,7 +9,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 # "tril_layer(ops "sentence" COLD USES base kern LINK ...)" -> "ops base kern"
-tr '\n' ' ' <CMakeLists.txt | grep -oE 'tril_layer\([^)]*\)' | sed -E 's/^tril_layer\(([a-z_/]+) "[^"]*"/\1/; s/ COLD / /; s/ LINK .*//; s/ USES / /; s/\)$//; s/ +/ /g' >"$scratch/rooms"
+tr '\n' ' ' <CMakeLists.txt | grep -oE 'tril_layer\([^)]*\)' | sed -E 's/^tril_layer\(([a-z0-9_/]+) "[^"]*"/\1/; s/ COLD / /; s/ LINK .*//; s/ USES / /; s/\)$//; s/ +/ /g' >"$scratch/rooms"
 folders=$(cut -d' ' -f1 "$scratch/rooms")
 
 complain() {
@@ -44,7 +44,7 @@ flags=$(grep -rnE '^[^/]*"[^"]*--[a-z][^"]*"' src --include='*.cpp' --include='*
 [ -z "$flags" ] || complain "a library names an option of the command line, not the field that it sets:
 $flags"
 while read -r folder uses; do
-  included=$(cat src/"$folder"/*.h src/"$folder"/*.cpp 2>/dev/null | sed -nE 's|^#include "([a-z_/]+)/[^/"]+".*|\1|p' | sort -u)
+  included=$(cat src/"$folder"/*.h src/"$folder"/*.cpp 2>/dev/null | sed -nE 's|^#include "([a-z0-9_/]+)/[^/"]+".*|\1|p' | sort -u)
   for other in $included; do
     [ "$other" != "$folder" ] && [ "${other%%/*}" != hwy ] || continue
     case " $uses " in *" $other "*) ;; *) complain "$folder/ includes $other/, which is not among what it uses: $uses" ;; esac

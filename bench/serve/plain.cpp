@@ -13,9 +13,9 @@
 
 #include "base/cores.h"
 #include "decode/texts/translator.h"
-#include "model_io/generation_config.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/contents/generation_config.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "serve/http/http_server.h"
 
 namespace {

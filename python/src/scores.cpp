@@ -22,7 +22,7 @@
 #include "decode/texts/search_setup.h"
 #include "decode/texts/text_score.h"
 #include "errors.h"
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 #include "tokenizer/files/language_tag.h"
 #include "tokenizer/files/sentence_frame.h"
 

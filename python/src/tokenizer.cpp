@@ -14,7 +14,7 @@
 #include "chat/chat_template.h"
 #include "cli/options/find_models.h"
 #include "errors.h"
-#include "model_io/model_source.h"
+#include "model_io/source/model_source.h"
 #include "tokenizer/files/text_tokens.h"
 
 namespace tril::python {

@@ -14,11 +14,11 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "chat/conversation.h"
-#include "model_io/family_list.h"
-#include "model_io/generation_config.h"
-#include "model_io/packed_image.h"
-#include "model_io/registry.h"
-#include "model_io/stored_weight.h"
+#include "model_io/contents/generation_config.h"
+#include "model_io/contents/stored_weight.h"
+#include "model_io/families/family_list.h"
+#include "model_io/source/packed_image.h"
+#include "model_io/source/registry.h"
 #include "tokenizer/files/tokenizer.h"
 
 namespace tril::doctor {

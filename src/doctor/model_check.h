@@ -9,7 +9,7 @@
 
 #include "doctor/finding.h"
 #include "model/spec/model.h"
-#include "model_io/model_source.h"
+#include "model_io/source/model_source.h"
 
 namespace tril::doctor {
 

@@ -5,7 +5,7 @@
 #include "format/json_file.h"
 #include "learn/distribution.h"
 #include "learn/exercises.h"
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 #include "perf/model_cost.h"
 
 namespace tril::learn {

@@ -9,7 +9,7 @@
 #include "format/json_file.h"
 #include "learn/exercises.h"
 #include "learn/worked.h"
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 #include "nn/attention.h"
 #include "nn/layers.h"
 

@@ -10,7 +10,7 @@
 #include "base/progress.h"
 #include "learn/distribution.h"
 #include "learn/pictures.h"
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 
 namespace tril::learn {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/as_size.h"
 #include "base/error.h"
 #include "format/json_file.h"
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 #include "nn/layers.h"
 #include "nn/positions.h"
 #include "nn/rotary.h"

@@ -10,7 +10,7 @@
 #include "decode/models/model_set.h"
 #include "decode/prompts/translation_prompt.h"
 #include "model/spec/model.h"
-#include "model_io/model_source.h"
+#include "model_io/source/model_source.h"
 #include "tokenizer/files/text_tokens.h"
 #include "tokenizer/files/tokenizer.h"
 

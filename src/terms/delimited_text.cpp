@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "document/delimited_text.h"
+#include "document/strings/delimited_text.h"
 #include "unicode/trim.h"
 
 namespace tril::terms {

@@ -1,4 +1,4 @@
-// Tables of terms as text: CSV [RFC 4180] and TSV. The reader of cells is document/delimited_text.h.
+// Tables of terms as text: CSV [RFC 4180] and TSV. The reader of cells is document/strings/delimited_text.h.
 #pragma once
 
 #include <cstdint>

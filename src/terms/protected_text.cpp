@@ -4,8 +4,8 @@
 #include <cctype>
 #include <optional>
 
-#include "document/html_tags.h"
-#include "document/string_tokens.h"
+#include "document/segments/html_tags.h"
+#include "document/segments/string_tokens.h"
 
 namespace tril::terms {
 namespace {

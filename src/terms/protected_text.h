@@ -5,13 +5,13 @@
 #include <string_view>
 #include <vector>
 
-#include "document/segment.h"
+#include "document/segments/segment.h"
 
 namespace tril::terms {
 
 /// Ranges in bytes, in order and apart from each other:
 ///   addresses      https://example.org/a?b=c, www.example.org, name@example.org; without the punctuation behind them
-///   placeholders   as in document/string_tokens.h: %s, %(name)s, {name}, ${name}, whole ICU messages
+///   placeholders   as in document/segments/string_tokens.h: %s, %(name)s, {name}, ${name}, whole ICU messages
 ///   tags           <b>, </b>, <x id="1"/>
 std::vector<document::Range> protected_ranges(std::string_view text);
 

@@ -91,7 +91,7 @@ class TranslationMemory {
 };
 
 /// Reads a memory for a language pair.
-///   .tmx               TMX 1.4 (document/tmx.h): each unit with both languages, without inline codes
+///   .tmx               TMX 1.4 (document/xml/tmx.h): each unit with both languages, without inline codes
 ///   .tsv, .tab, .txt   source, tab, target; other columns are not read; no comments, no quoting
 /// @param notes  receives what was left out
 /// @throws Error naming the file and the line; Error(usage) if a TMX file has no pairs in these languages

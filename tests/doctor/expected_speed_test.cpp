@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "support/paths.h"
 
 namespace tril::doctor {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "model_io/adapter_config.h"
+#include "model_io/adapters/adapter_config.h"
 #include "must.h"
 #include "support/json_mutator.h"
 

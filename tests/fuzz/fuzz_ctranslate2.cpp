@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "model_io/ctranslate2_model.h"
+#include "model_io/ctranslate2/ctranslate2_model.h"
 #include "must.h"
 
 namespace {

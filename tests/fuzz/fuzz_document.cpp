@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "document/document_sentences.h"
-#include "document/formats.h"
+#include "document/formats/formats.h"
+#include "document/segments/document_sentences.h"
 #include "must.h"
 #include "support/office_file.h"
 

@@ -13,10 +13,10 @@
 #include "base/error.h"
 #include "gguf_mutator.h"
 #include "memory_file.h"
-#include "model_io/gguf_config.h"
-#include "model_io/gguf_export.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/exports/gguf_export.h"
+#include "model_io/gguf/gguf_config.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "must.h"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "document/tmx.h"
+#include "document/xml/tmx.h"
 #include "must.h"
 #include "terms/glossary.h"
 #include "terms/term_matcher.h"

@@ -12,7 +12,7 @@
 #include "format/json_file.h"
 #include "format/safetensors.h"
 #include "memory_file.h"
-#include "model_io/quantization.h"
+#include "model_io/quantized/quantization.h"
 #include "support/json_mutator.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);

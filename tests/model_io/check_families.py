@@ -22,7 +22,7 @@ def names_in(text):
 def main(build):
     known = json.loads(subprocess.run([f"{build}/tril", "families", "--json"], capture_output=True, text=True, check=True).stdout)
     read = {re.sub(r"\W*$", "", f["name"]) for f in known["families"]}
-    source = (ROOT / "src/model_io/text_model.cpp").read_text()
+    source = (ROOT / "src/model_io/source/text_model.cpp").read_text()
     opened = set(" ".join(re.findall(r'"([^"]*)"', source.split("multimodal =")[1].split(";")[0])).split())
     left_out = (ROOT / "docs/families.md").read_text().split("## Families that are left out")[1].split("\n## ")[0]
     listed = names_in(left_out)

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "document/formats.h"
+#include "document/formats/formats.h"
 #include "support/document_text.h"
 
 int main(int count, char** arguments) {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 #include "perf/model_parts.h"
 #include "support/small_configs.h"
 

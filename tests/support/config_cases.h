@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 #include "support/error_of.h"
 
 namespace tril::testing {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 
 namespace tril::testing {
 

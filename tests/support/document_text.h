@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "document/sentences.h"
+#include "document/segments/sentences.h"
 #include "unicode/letter_case.h"
 
 namespace tril::document {

@@ -13,8 +13,8 @@
 
 #include "format/json_file.h"
 #include "format/safetensors.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "nn/parameters.h"
 #include "support/paths.h"
 

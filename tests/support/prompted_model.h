@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "decode/prompts/choose_prompt.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "serve/engine/served_model.h"
 #include "support/paths.h"
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 
 namespace tril::testing {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "support/golden.h"
 #include "trace/pass.h"
 

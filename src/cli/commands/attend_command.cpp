@@ -13,8 +13,8 @@
 #include "cli/options/assumed_language.h"
 #include "decode/models/decoding_options.h"
 #include "decode/models/target_language.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "report/attention_page.h"
 #include "tokenizer/files/language_tag.h"
 

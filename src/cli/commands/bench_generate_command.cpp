@@ -18,8 +18,8 @@
 #include "decode/steps/make_step.h"
 #include "decode/texts/continuation_text.h"
 #include "format/json_text.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "perf/model_parts.h"
 #include "perf/roofline.h"
 

@@ -17,8 +17,8 @@
 #include "decode/models/decoding_options.h"
 #include "format/json_text.h"
 #include "kern/batch_invariant.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "perf/roofline.h"
 
 namespace tril::cli {

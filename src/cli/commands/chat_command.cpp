@@ -29,7 +29,7 @@
 #include "decode/models/decoding_options.h"
 #include "decode/texts/text_stream.h"
 #include "format/json_text.h"
-#include "model_io/model_source.h"
+#include "model_io/source/model_source.h"
 
 namespace tril::cli {
 namespace {

@@ -27,8 +27,8 @@
 #include "demo/demo_tasks.h"
 #include "format/json_text.h"
 #include "metrics/bleu.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 
 namespace tril::cli {
 namespace {

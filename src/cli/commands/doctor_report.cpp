@@ -7,7 +7,7 @@
 
 #include "base/message_text.h"
 #include "base/printable.h"
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 
 namespace tril::cli {
 namespace {

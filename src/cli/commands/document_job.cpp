@@ -14,7 +14,7 @@
 #include "base/progress.h"
 #include "cli/io/partial_output.h"
 #include "decode/texts/sentence_links.h"
-#include "document/formats.h"
+#include "document/formats/formats.h"
 #include "format/json_text.h"
 #include "language/match.h"
 #include "tokenizer/files/language_tag.h"

@@ -11,7 +11,7 @@
 
 #include "cli/io/stop_signal.h"
 #include "decode/texts/translation_text.h"
-#include "document/document_sentences.h"
+#include "document/segments/document_sentences.h"
 
 namespace tril::cli {
 

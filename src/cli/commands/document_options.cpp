@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "document/formats.h"
+#include "document/formats/formats.h"
 
 namespace tril::cli {
 namespace {

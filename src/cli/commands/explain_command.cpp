@@ -13,8 +13,8 @@
 #include "decode/models/target_language.h"
 #include "inside/file.h"
 #include "inside/page.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "tokenizer/files/language_tag.h"
 
 namespace tril::cli {

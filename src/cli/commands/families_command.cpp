@@ -6,8 +6,8 @@
 
 #include "cli/commands/commands.h"
 #include "cli/io/standard_output.h"
-#include "model_io/family_list.h"
-#include "model_io/model_formats.h"
+#include "model_io/families/family_list.h"
+#include "model_io/source/model_formats.h"
 
 namespace tril::cli {
 namespace {

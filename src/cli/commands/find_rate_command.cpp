@@ -10,7 +10,7 @@
 #include "cli/io/ending_signal.h"
 #include "cli/io/standard_output.h"
 #include "format/json_text.h"
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 #include "train/loop/build_model.h"
 #include "train/loop/data.h"
 #include "train/loop/fine_tune.h"

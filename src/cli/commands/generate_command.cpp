@@ -23,8 +23,8 @@
 #include "decode/models/decoding_options.h"
 #include "decode/models/model_set.h"
 #include "format/json_text.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "tokenizer/files/token_bytes.h"
 #include "unicode/trim.h"
 

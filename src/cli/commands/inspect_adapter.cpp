@@ -12,7 +12,7 @@
 #include "cli/app/app.h"
 #include "cli/io/standard_output.h"
 #include "format/json_text.h"
-#include "model_io/adapter.h"
+#include "model_io/adapters/adapter.h"
 
 namespace tril::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 
 namespace tril::cli {
 

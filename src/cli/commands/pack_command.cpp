@@ -3,8 +3,8 @@
 
 #include "cli/commands/commands.h"
 #include "decode/models/decoding_options.h"
-#include "model_io/model_source.h"
-#include "model_io/packed_image.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/packed_image.h"
 
 namespace tril::cli {
 namespace {

@@ -22,7 +22,7 @@
 #include "decode/models/window_fields.h"
 #include "decode/texts/text_score.h"
 #include "format/json_text.h"
-#include "model_io/model_source.h"
+#include "model_io/source/model_source.h"
 #include "unicode/trim.h"
 
 namespace tril::cli {

@@ -8,8 +8,8 @@
 #include "cli/commands/commands.h"
 #include "cli/io/ending_signal.h"
 #include "cli/options/new_directory.h"
-#include "model_io/model_source.h"
-#include "model_io/quantize.h"
+#include "model_io/exports/quantize.h"
+#include "model_io/source/model_source.h"
 #include "tokenizer/files/pipeline_tokenizer.h"
 
 namespace tril::cli {

@@ -18,7 +18,7 @@
 #include "cli/serving/serve_options.h"
 #include "cli/serving/served_terms.h"
 #include "cli/serving/server_keys.h"
-#include "model_io/adapter.h"
+#include "model_io/adapters/adapter.h"
 #include "serve/api/service.h"
 #include "serve/api/suggestions.h"
 #include "serve/dialects/dialects.h"

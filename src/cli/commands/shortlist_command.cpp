@@ -11,7 +11,7 @@
 #include "cli/io/ending_signal.h"
 #include "corpus/alignment.h"
 #include "corpus/corpus.h"
-#include "model_io/model_source.h"
+#include "model_io/source/model_source.h"
 
 namespace tril::cli {
 namespace {

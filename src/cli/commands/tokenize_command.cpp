@@ -11,7 +11,7 @@
 #include "cli/io/standard_output.h"
 #include "corpus/reader.h"
 #include "format/json_text.h"
-#include "model_io/model_source.h"
+#include "model_io/source/model_source.h"
 #include "tokenizer/files/text_tokens.h"
 
 namespace tril::cli {

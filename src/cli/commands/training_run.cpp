@@ -17,7 +17,7 @@
 #include "corpus/alignment.h"
 #include "decode/texts/translator.h"
 #include "dist/launch.h"
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 #include "report/report.h"
 #include "train/loop/build_model.h"
 #include "train/loop/data.h"

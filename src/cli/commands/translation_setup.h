@@ -17,7 +17,7 @@
 #include "decode/models/split_fields.h"
 #include "decode/models/term_fields.h"
 #include "decode/texts/translator.h"
-#include "model_io/model_source.h"
+#include "model_io/source/model_source.h"
 #include "terms/translation_memory.h"
 #include "tokenizer/files/tokenizer.h"
 

@@ -15,9 +15,9 @@
 #include "corpus/extend_vocabulary.h"
 #include "corpus/vocabulary.h"
 #include "format/sentencepiece_file.h"
-#include "model_io/grow_vocabulary.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/exports/grow_vocabulary.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "tokenizer/files/language_tag.h"
 
 namespace tril::cli {

@@ -11,7 +11,7 @@
 #include "base/progress.h"
 #include "cli/io/directory_watch.h"
 #include "cli/io/standard_output.h"
-#include "document/formats.h"
+#include "document/formats/formats.h"
 #include "format/json_text.h"
 #include "language/code.h"
 

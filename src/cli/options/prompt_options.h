@@ -7,7 +7,7 @@
 #include "decode/models/prompt_fields.h"
 #include "decode/prompts/translation_prompt.h"
 #include "model/spec/model.h"
-#include "model_io/model_source.h"
+#include "model_io/source/model_source.h"
 
 namespace tril::cli {
 

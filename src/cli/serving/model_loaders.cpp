@@ -10,7 +10,7 @@
 #include "cli/serving/named_values.h"
 #include "cli/serving/served_model.h"
 #include "language/code.h"
-#include "model_io/model_source.h"
+#include "model_io/source/model_source.h"
 #include "serve/api/form_body.h"
 
 namespace tril::cli {

@@ -14,9 +14,9 @@
 #include "decode/prompts/choose_prompt.h"
 #include "decode/texts/search_setup.h"
 #include "language/match.h"
-#include "model_io/adapter.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/adapters/adapter.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "tokenizer/files/language_tag.h"
 
 namespace tril::cli {

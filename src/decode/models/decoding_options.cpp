@@ -10,8 +10,8 @@
 #include "decode/batches/parallel.h"
 #include "decode/texts/logit_bias.h"
 #include "decode/texts/search_setup.h"
-#include "model_io/adapter.h"
-#include "model_io/registry.h"
+#include "model_io/adapters/adapter.h"
+#include "model_io/source/registry.h"
 #include "nn/serving.h"
 #include "search/resolve.h"
 

@@ -12,8 +12,8 @@
 #include "decode/texts/generator.h"
 #include "decode/texts/translator.h"
 #include "model/spec/model.h"
-#include "model_io/generation_config.h"
-#include "model_io/model_source.h"
+#include "model_io/contents/generation_config.h"
+#include "model_io/source/model_source.h"
 #include "settings/search_options.h"
 
 namespace tril {

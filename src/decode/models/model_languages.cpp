@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/printable.h"
 #include "language/name_pair.h"
-#include "model_io/model_names.h"
+#include "model_io/families/model_names.h"
 
 namespace tril {
 namespace {

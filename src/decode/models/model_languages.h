@@ -1,7 +1,7 @@
 // The languages of a model that translates one pair of languages.
 #pragma once
 
-#include "model_io/model_source.h"
+#include "model_io/source/model_source.h"
 #include "tokenizer/files/tokenizer.h"
 
 namespace tril {

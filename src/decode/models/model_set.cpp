@@ -7,7 +7,7 @@
 
 #include "base/number_text.h"
 #include "base/progress.h"
-#include "model_io/model_source.h"
+#include "model_io/source/model_source.h"
 
 namespace tril {
 

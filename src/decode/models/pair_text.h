@@ -12,7 +12,7 @@
 #include "decode/prompts/translation_prompt.h"
 #include "decode/texts/prompted_text.h"
 #include "model/spec/model.h"
-#include "model_io/model_source.h"
+#include "model_io/source/model_source.h"
 #include "tokenizer/files/language_tag.h"
 
 namespace tril {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "base/streams.h"
-#include "model_io/model_names.h"
+#include "model_io/families/model_names.h"
 #include "unicode/letter_case.h"
 
 namespace tril::search {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "decode/prompts/known_prompts.h"
-#include "model_io/model_source.h"
+#include "model_io/source/model_source.h"
 
 namespace tril::search {
 

@@ -3,7 +3,7 @@
 
 #include "decode/texts/generator.h"
 #include "decode/texts/translator.h"
-#include "model_io/generation_config.h"
+#include "model_io/contents/generation_config.h"
 #include "settings/search_options.h"
 
 namespace tril::search {

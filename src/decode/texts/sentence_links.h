@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "decode/texts/translation_text.h"
-#include "document/links.h"
+#include "document/segments/links.h"
 
 namespace tril::search {
 

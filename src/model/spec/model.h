@@ -100,7 +100,7 @@ class Model {
  public:
   virtual ~Model() = default;
 
-  /// "marian", "padded_decoder", ...: a name in model_io/registry.h
+  /// "marian", "padded_decoder", ...: a name in model_io/source/registry.h
   virtual std::string family() const = 0;
   /// The complete config.json.
   virtual std::string config_json() const = 0;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "document/formats.h"
+#include "document/formats/formats.h"
 #include "serve/api/form_body.h"
 #include "serve/api/request_terms.h"
 #include "serve/api/search_fields.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "document/formats.h"
+#include "document/formats/formats.h"
 #include "serve/http/http_error.h"
 #include "unicode/characters.h"
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "document/document.h"
-#include "document/formats.h"
+#include "document/formats/formats.h"
+#include "document/segments/document.h"
 #include "serve/api/model_choice.h"
 #include "serve/api/translate_request.h"
 

@@ -57,7 +57,7 @@ struct DocumentFailure {
 class DocumentTranslation;
 
 struct DocumentTask {
-  std::string name;  ///< of of the file, whose extension gives its format (document/formats.h)
+  std::string name;  ///< of of the file, whose extension gives its format (document/formats/formats.h)
   std::string bytes;
   TranslateRequest request;     ///< model, languages and search; the fields of texts have no effect
   Json body;                    ///< the request's fields, for those that TranslateRequest does not hold

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "base/error.h"
-#include "document/formats.h"
+#include "document/formats/formats.h"
 #include "serve/api/service.h"
 #include "terms/glossary_store.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "document/formats.h"
+#include "document/formats/formats.h"
 #include "language/name.h"
 #include "serve/api/language_pairs.h"
 #include "serve/api/suggestions.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "document/links.h"
+#include "document/segments/links.h"
 #include "serve/api/model_choice.h"
 #include "serve/api/translate_request.h"
 #include "serve/engine/served_model.h"

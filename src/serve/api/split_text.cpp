@@ -1,9 +1,9 @@
 #include "serve/api/split_text.h"
 
 #include "decode/texts/split_translator.h"
-#include "document/html.h"
-#include "document/plain_text.h"
-#include "document/xml_markup.h"
+#include "document/markup/html.h"
+#include "document/markup/plain_text.h"
+#include "document/xml/xml_markup.h"
 #include "serve/api/service.h"
 
 namespace tril::serve {

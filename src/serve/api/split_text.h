@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "decode/texts/translation_text.h"
-#include "document/document_sentences.h"
+#include "document/segments/document_sentences.h"
 #include "serve/api/translate_request.h"
 #include "serve/engine/served_model.h"
 #include "serve/engine/work.h"

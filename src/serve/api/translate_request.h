@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "document/xml_markup.h"
+#include "document/xml/xml_markup.h"
 #include "serve/api/request_fields.h"
 #include "serve/api/schedule.h"
 #include "serve/api/search_fields.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "document/formats.h"
+#include "document/formats/formats.h"
 #include "serve/api/body_reading.h"
 #include "serve/api/form_body.h"
 #include "serve/api/model_choice.h"

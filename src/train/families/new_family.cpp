@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "model_io/family_list.h"
+#include "model_io/families/family_list.h"
 
 namespace tril::train {
 

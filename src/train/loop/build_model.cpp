@@ -6,7 +6,7 @@
 #include "model/families/bart.h"
 #include "model/families/gpt2.h"
 #include "model/families/t5.h"
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 #include "train/families/new_family.h"
 
 namespace tril::train {

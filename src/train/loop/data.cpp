@@ -11,7 +11,7 @@
 #include "corpus/document.h"
 #include "corpus/input.h"
 #include "corpus/pair_reader.h"
-#include "model_io/model_source.h"
+#include "model_io/source/model_source.h"
 #include "tokenizer/files/gpt2_tokenizer.h"
 #include "tokenizer/files/language_tag.h"
 #include "tokenizer/files/marian_tokenizer.h"

@@ -12,9 +12,9 @@
 #include "format/json_text.h"
 #include "format/safetensors.h"
 #include "format/safetensors_write.h"
-#include "model_io/generation_config.h"
-#include "model_io/registry.h"
-#include "model_io/stored_weight.h"
+#include "model_io/contents/generation_config.h"
+#include "model_io/contents/stored_weight.h"
+#include "model_io/source/registry.h"
 #include "nn/lora.h"
 #include "train/loop/build_model.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/spec/model.h"
-#include "model_io/model_source.h"
+#include "model_io/source/model_source.h"
 #include "train/loop/options.h"
 
 namespace tril::train {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "train/loss/hidden_states.h"
 
 namespace tril::train {

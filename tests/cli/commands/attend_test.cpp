@@ -7,8 +7,8 @@
 
 #include "base/rng.h"
 #include "decode/texts/attention_maps.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "support/page_test.h"
 #include "support/picture.h"
 

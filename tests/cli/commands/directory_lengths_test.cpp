@@ -4,8 +4,8 @@
 #include <fstream>
 
 #include "decode/models/decoding_options.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "support/tiny_marian.h"
 
 namespace tril::cli {

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "format/gguf.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "support/run_program.h"
 #include "support/tiny_marian.h"
 

@@ -8,7 +8,7 @@
 
 #include "cli/app/app.h"
 #include "cli/options/environment.h"
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 #include "support/contains.h"
 #include "support/polyglot.h"
 #include "support/serve_program.h"

@@ -9,8 +9,8 @@
 
 #include "decode/batches/parallel.h"
 #include "decode/batches/score.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "search/attention_trail.h"
 #include "support/random_adapters.h"
 #include "support/small_encoder_decoders.h"

@@ -11,9 +11,9 @@
 #include "decode/batches/score.h"
 #include "decode/batches/session.h"
 #include "decode/texts/text_score.h"
-#include "model_io/generation_config.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/contents/generation_config.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "support/paths.h"
 
 namespace tril::search {

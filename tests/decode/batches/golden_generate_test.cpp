@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "decode/batches/session.h"
-#include "model_io/generation_config.h"
-#include "model_io/model_source.h"
+#include "model_io/contents/generation_config.h"
+#include "model_io/source/model_source.h"
 #include "support/golden.h"
 
 namespace tril::search {

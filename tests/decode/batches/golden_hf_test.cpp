@@ -11,9 +11,9 @@
 #include "decode/batches/parallel.h"
 #include "decode/batches/score.h"
 #include "format/safetensors.h"
-#include "model_io/generation_config.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/contents/generation_config.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "support/golden.h"
 #include "support/rounds.h"
 

@@ -5,7 +5,7 @@
 #include "decode/batches/continuous_session.h"
 #include "decode/batches/prompt_session.h"
 #include "decode/batches/session.h"
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 #include "support/small_decoders.h"
 
 namespace tril::search::length_dependence_test {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 #include "support/small_decoders.h"
 
 namespace tril::search {

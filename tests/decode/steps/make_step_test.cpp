@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "decode/steps/model_step.h"
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 #include "support/small_decoders.h"
 
 namespace tril::search {

@@ -7,8 +7,8 @@
 
 #include "decode/batches/parallel.h"
 #include "decode/steps/shortlist.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "support/small_encoder_decoders.h"
 #include "support/small_marian.h"
 #include "support/temporary.h"

@@ -9,8 +9,8 @@
 
 #include "base/rng.h"
 #include "decode/texts/translator.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "support/golden.h"
 #include "support/small_tokenizer.h"
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "format/json_file.h"
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 #include "support/contains.h"
 #include "support/error_of.h"
 #include "support/small_decoders.h"

@@ -1,6 +1,6 @@
 // Hugging Face directories of the supported families: logits of one forward pass, ragged instead of padded.
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "support/golden.h"
 
 namespace tril::test {

@@ -10,8 +10,8 @@
 
 #include "base/file.h"
 #include "format/safetensors_write.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "support/golden.h"
 #include "support/temporary.h"
 

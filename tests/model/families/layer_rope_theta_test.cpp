@@ -3,7 +3,7 @@
 
 #include "format/json_file.h"
 #include "model/spec/llama_like.h"
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 #include "support/contains.h"
 #include "support/error_of.h"
 #include "support/small_decoders.h"

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 #include "support/error_of.h"
 #include "support/small_decoders.h"
 

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 #include "support/config_cases.h"
 #include "support/small_gpt_like.h"
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "format/json_file.h"
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 #include "support/error_of.h"
 #include "support/paths.h"
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 #include "support/paths.h"
 #include "support/temporary.h"
 

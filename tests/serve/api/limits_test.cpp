@@ -1,7 +1,7 @@
 // One request or client must not harm others: hold up the server, end it, change others' answers, or take their
 // share.
-#include "document/document_sentences.h"
-#include "document/plain_text.h"
+#include "document/markup/plain_text.h"
+#include "document/segments/document_sentences.h"
 #include "serve/engine/side_worker.h"
 #include "support/serving.h"
 

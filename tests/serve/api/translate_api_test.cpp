@@ -1,5 +1,5 @@
 // Translations over sockets, with a small model: the answers equal the library's results, in every form of request.
-#include "document/html.h"
+#include "document/markup/html.h"
 #include "support/polyglot.h"
 #include "support/serving.h"
 

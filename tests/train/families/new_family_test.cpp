@@ -11,8 +11,8 @@
 
 #include "format/safetensors.h"
 #include "format/safetensors_write.h"
-#include "model_io/family_list.h"
-#include "model_io/registry.h"
+#include "model_io/families/family_list.h"
+#include "model_io/source/registry.h"
 #include "support/training.h"
 #include "train/loop/presets.h"
 #include "train/loop/settle.h"

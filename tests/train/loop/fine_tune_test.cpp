@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "format/safetensors.h"
-#include "model_io/adapter.h"
-#include "model_io/generation_config.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/adapters/adapter.h"
+#include "model_io/contents/generation_config.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "nn/lora.h"
 #include "support/small_decoders.h"
 #include "support/training.h"

@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "model/spec/stack.h"
-#include "model_io/model_source.h"
-#include "model_io/registry.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "support/training.h"
 #include "train/loop/data.h"
 #include "train/loss/teachers.h"

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "model_io/registry.h"
+#include "model_io/source/registry.h"
 #include "ops/experts.h"
 #include "support/training.h"
 #include "train/loop/fine_tune.h"

@@ -1,0 +1,114 @@
+#include "document/office/epub.h"
+
+#include <charconv>
+
+#include "base/error.h"
+#include "base/printable.h"
+#include "document/markup/html.h"
+#include "document/office/office_part.h"
+#include "document/office/package.h"
+#include "document/segments/stated_encoding.h"
+#include "document/xml/xml_nodes.h"
+
+namespace tril::document {
+namespace {
+
+// The fonts of many books are obfuscated, which is listed as encryption but hides no text.
+bool hides_fonts_only(std::string_view algorithm) {
+  return algorithm == "http://www.idpf.org/2008/embedding" || algorithm == "http://ns.adobe.com/pdf/enc#RC";
+}
+
+void check_rights(Package& package) {
+  if (package.has("META-INF/signatures.xml")) package.refuse_signature();
+  const std::string name = "META-INF/encryption.xml";
+  if (!package.has(name)) return;
+  const std::string bytes = package.read(name);
+  const XmlNodes nodes(bytes, package.place_of(name));
+  for (std::size_t n = 0; n < nodes.size(); ++n)
+    if (nodes[n].kind == XmlNode::element && nodes.local(n) == "EncryptionMethod" &&
+        !hides_fonts_only(nodes.attribute(n, "Algorithm")))
+      package.refuse_encryption();
+}
+
+// "Text/a%20b.xhtml#top" -> "Text/a b.xhtml"
+std::string path_of(std::string_view reference) {
+  reference = reference.substr(0, reference.find('#'));
+  std::string path;
+  for (std::size_t at = 0; at < reference.size(); ++at) {
+    unsigned char code = 0;
+    const char* const digits = reference.data() + at + 1;
+    if (reference[at] == '%' && at + 2 < reference.size() &&
+        std::from_chars(digits, digits + 2, code, 16).ptr == digits + 2) {
+      path += static_cast<char>(code);
+      at += 2;
+    } else {
+      path += reference[at];
+    }
+  }
+  return path;
+}
+
+// A path relative to a directory ("OEBPS/"), without "." and "..".
+std::string resolved(std::string_view directory, std::string_view path) {
+  std::vector<std::string> names;
+  for (const std::string_view part : {directory, path})
+    for (std::size_t at = 0; at < part.size();) {
+      const std::size_t end = std::min(part.find('/', at), part.size());
+      const std::string name(part.substr(at, end - at));
+      if (name == ".." && !names.empty()) names.pop_back();
+      if (!name.empty() && name != "." && name != "..") names.push_back(name);
+      at = end + 1;
+    }
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : "/") + name;
+  return all;
+}
+
+// The name of the package file, which lists all others.
+std::string package_file(Package& package) {
+  const std::string name = "META-INF/container.xml";
+  const std::string bytes = package.read(name);
+  const XmlNodes nodes(bytes, package.place_of(name));
+  for (std::size_t n = 0; n < nodes.size(); ++n)
+    if (nodes.is(n, Vocabulary::container, "rootfile")) return nodes.attribute(n, "full-path");
+  fail(package.place_of(name), "names no package file, expected an element <rootfile> in EPUB's namespace");
+}
+
+// A member that is listed, by the kind of its content.
+std::unique_ptr<Document> read_page(Package& package, const ZipMember& member) {
+  std::string bytes = package.read(member);
+  const std::string where = package.place_of(member.name);
+  check_encoding(bytes, where);
+  return read_html(with_stated_utf8(std::move(bytes), StatesEncoding::html, where));
+}
+
+}  // namespace
+
+std::unique_ptr<Document> read_epub(std::string bytes, const DocumentOptions& options) {
+  auto document = std::make_unique<PackageDocument>(Package(std::move(bytes), options.where));
+  Package& package = document->package();
+  check_rights(package);
+  const std::string name = package_file(package);
+  const std::string list = package.read(name);
+  const XmlNodes nodes(list, package.place_of(name));
+  document->add(*package.archive().find(name), read_office_part(list, package.place_of(name)));
+  const std::string directory =
+      name.substr(0, name.find_last_of('/') == std::string::npos ? 0 : name.find_last_of('/'));
+  std::set<std::string> done;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    if (!nodes.is(n, Vocabulary::opf, "item")) continue;
+    const std::string type = nodes.attribute(n, "media-type");
+    const std::string path = resolved(directory, path_of(nodes.attribute(n, "href")));
+    const ZipMember* const member = package.archive().find(path);
+    const bool is_page = type == "application/xhtml+xml", is_contents = type == "application/x-dtbncx+xml";
+    if (!member && (is_page || is_contents))
+      fail(package.place_of(name), fmt::format("lists {}, which is not in the book", printable(path)),
+           "is the book complete? a reading program can write it again");
+    if (!member || !done.insert(path).second || path == name) continue;
+    if (is_page) document->add(*member, read_page(package, *member));
+    if (is_contents) document->add(*member, read_office_part(package.read(*member), package.place_of(path)));
+  }
+  return document;
+}
+
+}  // namespace tril::document

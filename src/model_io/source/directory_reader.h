@@ -1,0 +1,12 @@
+// A model directory in Hugging Face's layout: config.json, generation_config.json, model.safetensors or the shards of
+// model.safetensors.index.json, and a tokenizer's files.
+#pragma once
+
+#include "model_io/contents/model_reader.h"
+
+namespace tril::model {
+
+/// @return null if the path is not a directory
+std::unique_ptr<ModelReader> open_directory(const std::filesystem::path& path);
+
+}  // namespace tril::model

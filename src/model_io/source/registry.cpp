@@ -1,0 +1,287 @@
+#include "model_io/source/registry.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+#include "base/as_size.h"
+#include "base/printable.h"
+#include "format/json_file.h"
+#include "format/safetensors.h"
+#include "format/safetensors_write.h"
+#include "model_io/contents/stored_weight.h"
+#include "model_io/contents/weight_files.h"
+#include "model_io/families/family_list.h"
+#include "model_io/families/publishers_code.h"
+#include "model_io/gguf/gguf_weights.h"
+#include "model_io/quantized/quantization.h"
+#include "model_io/source/packed_image.h"
+
+namespace tril::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The shape of a weight in a file.
+std::vector<std::int64_t> stored_sizes(const nn::Parameter& p, const StoredAs& stored) {
+  std::vector<std::int64_t> s = sizes_of(p.shape);
+  if (stored.transposed) std::reverse(s.begin(), s.end());
+  return s;
+}
+
+}  // namespace
+
+std::vector<std::string> families() {
+  std::vector<std::string> names;
+  for (const Family& f : family_list()) names.emplace_back(f.name);
+  return names;
+}
+
+namespace {
+
+std::unique_ptr<Model> make_by(const JsonObject& config, const WeightNames& weight_names) {
+  stored_precision_of(config);  // refuses unsupported quantisation methods
+  std::string type = config.get<std::string>("model_type");
+  const bool own = type == "tril";
+  const std::string key = own ? "architecture" : "model_type";
+  if (own) type = config.get<std::string>("architecture");
+  for (const Family& f : family_list())
+    if (f.name == type && (f.own || !own)) return f.make ? f.make(config) : f.make_of_files(config, weight_names);
+  const std::string advice = own ? "" : advice_for_publishers_code(config, type);
+  config.fail_at(key, fmt::format("the family '{}' is not supported", printable(type, 40)),
+                 advice.empty() ? fmt::format("supported: {}", fmt::join(families(), ", ")) : advice);
+}
+
+}  // namespace
+
+std::unique_ptr<Model> make(const JsonObject& config) {
+  return make_by(config, [] { return std::nullopt; });
+}
+
+namespace {
+
+// Blocks of a file that are served as they are, by weight.
+void find_blocks(Model& m, const WeightFiles& files) {
+  for (nn::Parameter& p : m.parameters().all()) {
+    if (p.is_adapter || p.shape.rank() != 2) continue;
+    const StoredWeight stored = find_weight(m, p, files);
+    if (!stored.values || !stored.values->stored_blocks || !stored.as_in_model() || stored.scales || stored.part)
+      continue;
+    const kern::BlockFormat format = block_format_of(stored.values->stored_blocks->type);
+    if (format != kern::BlockFormat::none && as_size(p.shape[1]) % kern::size_of(format).values == 0)
+      p.stored_blocks = format;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Model> make(const ModelSource& source) {
+  return from_files([&] {
+    std::unique_ptr<Model> m = make_by(
+        source.config(), [&] { return source.has_weights() ? std::optional(source.weights().names()) : std::nullopt; });
+    if (source.stored_precision() == nn::Precision::blocks) find_blocks(*m, source.weights());
+    return m;
+  });
+}
+
+namespace {
+
+// The rows of a weight in blocks. What was read of the file is released, lest it be in memory beside the packed weight.
+nn::BlockRows blocks_of(const nn::Parameter& p, const WeightView& view, const WeightFiles& files) {
+  constexpr std::int64_t packed_at_once = 32, at_once = 4 << 20;  // rows, bytes
+  nn::BlockRows rows{.format = p.quantized.format, .row = view.stored_blocks->row};
+  const auto row_bytes = static_cast<std::int64_t>(kern::block_row_bytes(as_size(p.shape[1]), rows.format));
+  if (std::ssize(view.bytes) != p.shape[0] * row_bytes) return rows;  // of several tensors
+  rows.row = [row = rows.row, &files, bytes = view.bytes, row_bytes,
+              released = std::int64_t{0}](std::int64_t i) mutable {
+    const std::int64_t read = i / packed_at_once * packed_at_once * row_bytes;
+    if (read - released >= at_once) {
+      files.release(bytes.subspan(as_size(released), as_size(read - released)));
+      released = read;
+    }
+    return row(i);
+  };
+  return rows;
+}
+
+// Memory for the values of one weight after the other. New memory for each would be cleared first, and the system clears its pages
+// once more when they are first used.
+class Workspace {
+ public:
+  std::span<float> of(std::size_t count) {
+    if (count > count_) {
+      memory_.reset();  // before the larger one exists
+      memory_ = std::make_unique_for_overwrite<float[]>(count);
+      count_ = count;
+    }
+    return {memory_.get(), count};
+  }
+
+ private:
+  std::unique_ptr<float[]> memory_;
+  std::size_t count_ = 0;
+};
+
+// Values that are stored as in the model are not copied first.
+void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& stored, const WeightFiles& files,
+         Workspace& workspace) {
+  const kern::Kernels& kernels = kern::best();
+  const WeightView& view = *stored.values;
+  if (stored.bits() != 0 && p.quantized && p.quantized.bits == stored.bits()) {
+    const auto bytes = [](const WeightView* v) {
+      return v ? std::span(reinterpret_cast<const std::uint8_t*>(v->bytes.data()), v->bytes.size())
+               : std::span<const std::uint8_t>();
+    };
+    const std::vector<float> scales = to_f32(*stored.scales);
+    return parameters.set(kernels, p, {stored.bits(), bytes(&view), bytes(stored.multipliers), scales});
+  }
+  if (p.quantized && p.quantized.format != kern::BlockFormat::none)
+    return parameters.set(kernels, p, blocks_of(p, view, files));
+  const bool aligned = reinterpret_cast<std::uintptr_t>(view.bytes.data()) % alignof(float) == 0;
+  std::span<const float> values;
+  if (view.dtype == StoredType::f32 && aligned && stored.as_in_model()) {
+    values = {reinterpret_cast<const float*>(view.bytes.data()), view.bytes.size() / sizeof(float)};
+  } else {
+    const std::span<float> made = workspace.of(as_size(p.shape.count()));
+    read_floats(p, stored, made);
+    values = made;
+  }
+  if (p.quantized) check_finite(files, stored, values);
+  parameters.set(kernels, p, values);
+}
+
+// Throws an Error if the configuration ties the output to the embedding, but a file has another output matrix.
+void check_embedding_copy(const Model& m, const WeightFiles& files, const std::string& name) {
+  const WeightView& copy = files.at(name);
+  for (const nn::Parameter& p : m.parameters().all()) {
+    if (!p.gathered || !p.in_products) continue;  // used both as an embedding and in products
+    const WeightView* const embedding = find_weight(m, p, files).values;
+    if (!embedding || embedding->name == name || copy.dtype != embedding->dtype || copy.shape != embedding->shape)
+      return;
+    if (!std::equal(copy.bytes.begin(), copy.bytes.end(), embedding->bytes.begin(), embedding->bytes.end()))
+      fail_usage(files.place_of(name),
+                 fmt::format("differs from {}, but the configuration ties the two",
+                             printable(files.name_in_file(embedding->name))),
+                 "set tie_word_embeddings to false, or remove the copy from the file");
+    files.release(copy.bytes);
+    return;
+  }
+}
+
+void read_weights(Model& m, const WeightFiles& files) {
+  nn::Parameters& parameters = m.parameters();
+  if (!parameters.flat()) parameters.allocate();
+  std::unordered_set<std::string> known;
+  Workspace workspace;
+  for (nn::Parameter& p : parameters.all()) {
+    if (p.is_adapter) continue;
+    const StoredWeight stored = find_weight(m, p, files);
+    for (const WeightView* view : {stored.values, stored.scales, stored.multipliers})
+      if (view) known.insert(view->name);
+    for (const std::string& name : m.stored_as(p).names) known.insert(name);
+    if (!stored.values) continue;
+    set(parameters, p, stored, files, workspace);
+    files.release(stored.values->bytes);
+  }
+  for (const std::string& name : files.names()) {
+    if (known.contains(name)) continue;
+    const Redundant redundant = m.redundant(name);
+    if (redundant == Redundant::no)
+      fail_usage(files.place_of(name), fmt::format("a {} model has no such weight", m.family()),
+                 did_you_mean(name, {known.begin(), known.end()}));
+    if (redundant == Redundant::embedding_copy) check_embedding_copy(m, files, name);
+  }
+  parameters.refresh(kern::best());
+}
+
+}  // namespace
+
+void load_weights(Model& m, const ModelSource& source) {
+  kern::best();  // reports an unsupported processor here, not as an error of the files
+  from_files([&] { read_weights(m, source.weights()); });
+}
+
+void check_servable(const ModelSource& source, nn::Precision precision) {
+  if (precision == nn::Precision::blocks && source.stored_precision() != nn::Precision::blocks)
+    fail_usage("precision",
+               fmt::format("{} does not store most of its weights in blocks that are served as they are",
+                           printable(source.name(), 400)),
+               "leave `precision` out, or choose fp32, bf16, int8 or int4");
+}
+
+std::unique_ptr<Model> load(const ModelSource& source, std::optional<nn::Precision> serving) {
+  if (serving) check_servable(source, *serving);
+  std::unique_ptr<Model> m = make(source);
+  if (!serving || !adopt_packed_image(*m, source, *serving)) {
+    if (serving) m->parameters().allocate_serving(*serving);
+    load_weights(*m, source);
+  }
+  if (m->has_encoder()) m->set_alignment_heads(source.alignment_heads());
+  return m;
+}
+
+void save(const Model& m, const fs::path& directory) {
+  const std::vector<float> flat = host_copy<float>(m.parameters().flat());
+  save(m, directory, flat);
+}
+
+void save(const Model& m, const fs::path& directory, std::span<const float> flat, const nlohmann::json& published) {
+  create_directories(directory.string());
+  const auto file = [&](const char* name) { return (directory / name).string(); };
+  check(std::ssize(flat) == m.parameters().flat().count(), "save", "got {} values for a model of {}", flat.size(),
+        m.parameters().flat().count());
+
+  std::vector<WeightView> weights;
+  std::deque<std::vector<float>> turned;             // must live until they are written
+  std::map<std::string, std::vector<float>> wholes;  // tensors of several weights; the same applies
+  for (const nn::Parameter& p : m.parameters().all()) {
+    if (p.is_adapter) continue;
+    const auto begin = flat.begin() + m.parameters().offset_of(p);
+    std::span<const float> values(begin, begin + p.shape.count());
+    const StoredAs stored = m.stored_as(p);
+    if (stored.transposed || stored.added != 0 || !stored.row_order.empty())
+      values = turned.emplace_back(values_to_store(values, p.shape, stored));
+    if (const auto [index, count] = stored.part; count > 0) {
+      std::vector<float>& whole = wholes[stored.names[0]];
+      if (whole.empty()) {
+        whole.resize(values.size() * static_cast<std::size_t>(count));
+        std::vector<std::int64_t> all = stored_sizes(p, stored);
+        all.insert(all.begin(), count);
+        weights.push_back({stored.names[0], StoredType::f32, all, std::as_bytes(std::span(whole))});
+      }
+      std::ranges::copy(values, whole.begin() + std::ssize(values) * index);
+      continue;
+    }
+    weights.push_back({stored.names[0], StoredType::f32, stored_sizes(p, stored), std::as_bytes(values)});
+  }
+  write_safetensors(file("model.safetensors"), weights, {{"format", "pt"}});
+  save_configs(m, directory, published);
+}
+
+void save_configs(const Model& m, const fs::path& directory, const nlohmann::json& published) {
+  const auto file = [&](const char* name) { return (directory / name).string(); };
+  const nlohmann::json config = nlohmann::json::parse(m.config_json());
+  nlohmann::ordered_json generation{{"_from_model_config", true}};
+  const SpecialIds ids = m.special_ids();
+  const auto put = [&](const char* key, std::int32_t id) {
+    if (id >= 0) generation[key] = id;
+  };
+  put("bos_token_id", ids.bos), put("eos_token_id", ids.eos), put("pad_token_id", ids.pad),
+      put("decoder_start_token_id", ids.decoder_start);
+  if (ids.pad >= 0 && m.has_encoder()) generation["bad_words_ids"] = {{ids.pad}};
+  if (config.contains("forced_eos_token_id") && !config["forced_eos_token_id"].is_null())
+    generation["forced_eos_token_id"] = config["forced_eos_token_id"];
+  if (m.max_positions() > 0) generation["max_length"] = m.max_positions();
+  if (m.alignment_heads())
+    for (const std::int32_t head : m.alignment_heads()->heads)
+      generation["alignment_heads"].push_back({m.alignment_heads()->layer, head});
+  for (const auto& [key, value] : published.items())
+    if (key != "transformers_version" && key != "_from_model_config" && key != "alignment_heads")
+      generation[key] = value;
+  write_file_atomic(file("generation_config.json"), generation.dump(2) + "\n");
+  write_file_atomic(file("config.json"), m.config_json() + "\n");
+}
+
+}  // namespace tril::model

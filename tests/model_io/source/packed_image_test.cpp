@@ -1,0 +1,122 @@
+// A model served from its image equals the model that made it; other images are not used.
+#include "model_io/source/packed_image.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/file.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
+#include "support/small_marian.h"
+
+namespace tril::model {
+namespace {
+
+namespace fs = std::filesystem;
+using nn::Precision;
+using testing::logits_of;
+
+class PackedImage : public ::testing::TestWithParam<Precision> {
+ protected:
+  void SetUp() override {
+    fs::remove_all(root);
+    save(*testing::small_marian(testing::small_marian_config()), root);
+    path = packed_image_path(ModelSource::open(root), GetParam());
+  }
+  void TearDown() override { fs::remove_all(root); }
+
+  bool is_adopted() const {
+    const std::unique_ptr<Model> m = make(ModelSource::open(root));
+    return adopt_packed_image(*m, ModelSource::open(root), GetParam());
+  }
+  std::string image() const { return read_text(path.string(), 1 << 24); }
+
+  const fs::path root =
+      fs::path(::testing::TempDir()) / fmt::format("tril-packed-{}-{}", getpid(), static_cast<int>(GetParam()));
+  fs::path path;
+};
+
+TEST_P(PackedImage, ServesTheSameNumbers) {
+  const std::vector<float> made = logits_of(*load(ModelSource::open(root), GetParam()));
+  EXPECT_FALSE(is_adopted()) << "there is none yet";
+  const std::size_t bytes = write_packed_image(ModelSource::open(root), GetParam());
+  EXPECT_EQ(bytes, fs::file_size(path));
+  EXPECT_TRUE(is_adopted());
+  const std::unique_ptr<Model> m = load(ModelSource::open(root), GetParam());
+  EXPECT_EQ(logits_of(*m), made);
+  // It keeps working after the file is removed or replaced.
+  fs::remove(path);
+  EXPECT_EQ(logits_of(*m), made);
+  // A model to be trained or saved reads the files themselves.
+  write_packed_image(ModelSource::open(root), GetParam());
+  EXPECT_EQ(logits_of(*load(ModelSource::open(root))), logits_of(*load(ModelSource::open(root), Precision::fp32)));
+}
+
+TEST_P(PackedImage, OfOtherWeightsIsNotUsed) {
+  write_packed_image(ModelSource::open(root), GetParam());
+  // A change of one value in one matrix, like fine-tuning.
+  const std::unique_ptr<Model> m = load(ModelSource::open(root));
+  std::vector<float> flat = host_copy<float>(m->parameters().flat());
+  flat[0] += 1;
+  save(*m, root, flat);
+  EXPECT_FALSE(is_adopted());
+  EXPECT_NE(logits_of(*load(ModelSource::open(root), GetParam())), std::vector<float>());
+  write_packed_image(ModelSource::open(root), GetParam());
+  flat[flat.size() / 3] += 1;
+  save(*m, root, flat);
+  EXPECT_FALSE(is_adopted());
+}
+
+TEST_P(PackedImage, OfTheSameWeightsIsUsedWhateverTheirDate) {
+  write_packed_image(ModelSource::open(root), GetParam());
+  const fs::path weights = root / "model.safetensors";
+  fs::last_write_time(weights, fs::last_write_time(weights) + std::chrono::hours(1));
+  EXPECT_TRUE(is_adopted()) << "as in a directory that was copied";
+}
+
+TEST_P(PackedImage, WhatIsDamagedIsNotUsed) {
+  write_packed_image(ModelSource::open(root), GetParam());
+  const std::string whole = image();
+  const auto with = [&](std::string bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+    return is_adopted();
+  };
+  EXPECT_TRUE(with(whole));
+  for (const std::size_t left :
+       {std::size_t{0}, std::size_t{1}, std::size_t{4095}, std::size_t{4096}, whole.size() - 1})
+    EXPECT_FALSE(with(whole.substr(0, left))) << left;
+  EXPECT_FALSE(with(whole + std::string(64, '\0')));
+  for (std::size_t at = 0; at < 130; at += 13) {
+    std::string other = whole;
+    other[at] = static_cast<char>(other[at] ^ 1);
+    EXPECT_FALSE(with(other)) << at;
+  }
+}
+
+// Every byte counts: before serving a sample of the image is checked (all of a small one), and all of it on request.
+TEST_P(PackedImage, ADamagedBodyIsNotUsed) {
+  EXPECT_FALSE(packed_image_state(ModelSource::open(root), GetParam()));
+  write_packed_image(ModelSource::open(root), GetParam());
+  const std::string whole = image();
+  EXPECT_EQ(packed_image_state(ModelSource::open(root), GetParam()), PackedState::sound);
+  for (const std::size_t at : {std::size_t{4096}, std::size_t{4096 + 77}, whole.size() / 2 + 2048, whole.size() - 1}) {
+    std::string other = whole;
+    other[at] = static_cast<char>(other[at] ^ 0x10);
+    std::ofstream(path, std::ios::binary) << other;
+    EXPECT_FALSE(is_adopted()) << at;
+    EXPECT_EQ(packed_image_state(ModelSource::open(root), GetParam()), PackedState::damaged) << at;
+  }
+  const std::vector<float> made = logits_of(*load(ModelSource::open(root), GetParam()));  // of the weights themselves
+  std::ofstream(path, std::ios::binary) << whole;
+  EXPECT_EQ(logits_of(*load(ModelSource::open(root), GetParam())), made);
+  std::ofstream(path, std::ios::binary) << whole.substr(0, 100);
+  EXPECT_EQ(packed_image_state(ModelSource::open(root), GetParam()), PackedState::of_others);
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, PackedImage,
+                         ::testing::Values(Precision::fp32, Precision::bf16, Precision::int8, Precision::int4),
+                         [](const auto& p) { return fmt::format("precision{}", static_cast<int>(p.param)); });
+
+}  // namespace
+}  // namespace tril::model
