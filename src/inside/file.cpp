@@ -45,9 +45,12 @@ Json changes_of(const model::Model& m, const trace::TextReader& reader, const Fi
                 std::vector<Switch> switches) {
   for (const std::string& edit : q.edits) switches.push_back({"", "", edit});
   Json list = Json::array();
+  trace::Question question{.texts = q.texts, .only = {}, .edits = {}, .donor = {}, .new_tokens = q.new_tokens};
+  const trace::Plain plain = plain_pass(m, reader, question);  // once for all changes
+  question.plain = &plain;
   for (const Switch& s : switches) {
-    const trace::Answer a =
-        answer(m, reader, {.texts = q.texts, .only = {}, .edits = {s.edit}, .donor = {}, .new_tokens = q.new_tokens});
+    question.edits = {s.edit};
+    const trace::Answer a = answer(m, reader, question);
     list.push_back(
         {{"switch", s.key}, {"of", s.of}, {"edit", {s.edit}}, {"change", about_json(m, reader, a)["change"]}});
   }

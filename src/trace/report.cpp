@@ -55,6 +55,15 @@ nlohmann::ordered_json change_json(const TextReader& reader, const Answer& a) {
 
 }  // namespace
 
+Plain plain_pass(const model::Model& m, const TextReader& reader, const Question& q) {
+  Input input = reader.read(q.texts);
+  input.adapter = q.adapter;
+  Plain plain{.outcome = run_pass(m, input), .text = {}};
+  if (q.new_tokens > 0)
+    plain.text = greedy(m, input, q.new_tokens, reader.ends(), {.only = {}, .edits = {}, .checkpoint = q.checkpoint});
+  return plain;
+}
+
 Answer answer(const model::Model& m, const TextReader& reader, const Question& q) {
   const std::vector<Edit> edits = edits_of(q.edits);
   if (q.gradients && !edits.empty())
@@ -68,7 +77,6 @@ Answer answer(const model::Model& m, const TextReader& reader, const Question& q
            .text_before = {},
            .text_after = {}};
   a.input.adapter = q.adapter;
-  const Input plain = a.input;
   reader.replace_tokens(a.input, edits);
   const Trace donor = donor_of(m, reader, q, edits);
   const Recorder::Options options{
@@ -76,11 +84,13 @@ Answer answer(const model::Model& m, const TextReader& reader, const Question& q
   Recorder recorder(a.trace, options);
   a.outcome = run_pass(m, a.input, &recorder, q.gradients);
   if (edits.empty()) return a;
-  a.change = change_between(run_pass(m, plain), a.outcome);
+  std::optional<Plain> own;
+  if (!q.plain) own = plain_pass(m, reader, q);
+  const Plain& plain = q.plain ? *q.plain : *own;
+  a.change = change_between(plain.outcome, a.outcome);
   if (q.new_tokens == 0) return a;
-  const std::vector<std::int32_t> ends = reader.ends();
-  a.text_before = greedy(m, plain, q.new_tokens, ends, {.only = {}, .edits = {}, .checkpoint = q.checkpoint});
-  a.text_after = greedy(m, a.input, q.new_tokens, ends, options);
+  a.text_before = plain.text;
+  a.text_after = greedy(m, a.input, q.new_tokens, reader.ends(), options);
   return a;
 }
 

@@ -13,6 +13,12 @@
 
 namespace tril::trace {
 
+/// What the edits of a question are compared with. Several questions of the same texts can share one.
+struct Plain {
+  Outcome outcome;                 ///< without edits
+  std::vector<std::int32_t> text;  ///< the greedy continuation, with Question::new_tokens
+};
+
 struct Question {
   Texts texts;
   std::vector<std::string> only;   ///< patterns of the points to keep; empty: none
@@ -23,6 +29,8 @@ struct Question {
   std::int64_t most_bytes = Trace::default_bytes;
   std::int32_t adapter = -1;                   ///< Input::adapter of all passes
   std::function<void()> checkpoint = nullptr;  ///< Recorder::Options::checkpoint of all passes
+  /// plain_pass() of a question with the same texts, adapter and new_tokens; null: it is computed. It must outlive the call.
+  const Plain* plain = nullptr;
 };
 
 struct Answer {
@@ -32,6 +40,9 @@ struct Answer {
   std::optional<Change> change;                       ///< there are edits
   std::vector<std::int32_t> text_before, text_after;  ///< greedy, with Question::new_tokens
 };
+
+/// @throws Error(usage) naming a text that does not fit
+Plain plain_pass(const model::Model& m, const TextReader& reader, const Question& question);
 
 /// @throws Error(usage) naming an edit, a pattern or a text that does not fit
 Answer answer(const model::Model& m, const TextReader& reader, const Question& question);

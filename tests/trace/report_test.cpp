@@ -57,6 +57,23 @@ TEST(TraceOfText, SaysTokensLossAndChange) {
             w.ask({.texts = {"abc", "de"}, .only = {}, .edits = {}, .donor = {}}).outcome.loss());
 }
 
+// What many edits are compared with is computed once.
+TEST(TraceOfText, APlainPassServesManyQuestions) {
+  const Writer w;
+  const TextReader reader(*w.model, w.tokenizer);
+  Question q{.texts = {.text = "abc", .target = "de"}, .only = {}, .edits = {}, .donor = {}, .new_tokens = 4};
+  Plain plain = plain_pass(*w.model, reader, q);
+  const auto about = [&] { return about_json(*w.model, reader, w.ask(q)); };
+  for (const char* edit : {"decoder.0=skip", "decoder.1.self.heads[2]=zero", "decoder.tokens@1=f"}) {
+    q.edits = {edit}, q.plain = nullptr;
+    const nlohmann::ordered_json computed = about();
+    q.plain = &plain;
+    EXPECT_EQ(about(), computed) << edit;
+  }
+  plain.text = {5};
+  EXPECT_EQ(about()["change"]["text_before"], reader.text_of({5})) << "it is not computed again";
+}
+
 TEST(TraceOfText, ReplacesTokensAndPatches) {
   const Writer w;
   const Answer plain = w.ask({.texts = {.text = "abcd"}, .only = {"logits"}, .edits = {}, .donor = {}});
