@@ -1,7 +1,8 @@
-// A server of two small models that accepts any input, and the invariants of its answers. Shared by fuzzer and tests.
+// A server of two small models that accepts any input, with the APIs of other translators, and the invariants of its answers. Shared by
+// fuzzer and tests.
 // An input is either
 //   RAW\n and the bytes of a connection, or
-//   METHOD PATH [TYPE]\n and a request's body with this Content-Type; below /admin with an administrator's key, after
+//   METHOD PATH[?QUERY] [TYPE]\n and a request's body with this Content-Type; below /admin with an administrator's key, after
 //   which all models are loaded again.
 #pragma once
 
@@ -11,6 +12,7 @@
 #include <string_view>
 
 #include "serve/api/service.h"
+#include "serve/dialects/dialects.h"
 #include "serve/http/http_server.h"
 #include "support/client.h"
 #include "support/small_models.h"
@@ -31,6 +33,7 @@ class RequestHarness {
         server_(
             {.port = 0, .threads = 1, .most_head_bytes = 4096, .most_body_bytes = 8192},
             [this](HttpRequest r, std::shared_ptr<Responder> out) { service_.handle(std::move(r), std::move(out)); }) {
+    add_dialects(service_);
     models_.wait();
   }
 
@@ -84,6 +87,11 @@ class RequestHarness {
       request.headers.emplace_back("content-type", request.path.substr(type + 1));
       request.path.erase(type);
     }
+    if (const std::size_t question = request.path.find('?'); question != std::string::npos) {
+      request.query_text = request.path.substr(question + 1);
+      request.query = parse_query(request.query_text);
+      request.path.erase(question);
+    }
     request.address = "127.0.0.1";
     request.body = std::string(body.substr(0, 8192));
     const bool administers = request.path.starts_with("/admin");
@@ -96,8 +104,8 @@ class RequestHarness {
       return "no answer came";
     if (administers && !restore()) return "a model does not come back";
     const HttpResponse& r = answered->response;
-    const bool known = r.status == 200 || r.status == 202 || r.status == 204 || (r.status >= 400 && r.status < 500) ||
-                       r.status == 501 || r.status == 503;
+    const bool known = (r.status >= 200 && r.status <= 204) || (r.status >= 400 && r.status < 500) || r.status == 501 ||
+                       r.status == 503;
     if (!known) return fmt::format("status {}: {}", r.status, r.body);
     if (r.content_type == "application/json" && !r.body.empty() && !Json::accept(r.body)) return "no JSON: " + r.body;
     return "";
