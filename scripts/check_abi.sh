@@ -32,7 +32,8 @@ rm -rf "$folder/source"
 git worktree prune
 git worktree add --quiet --detach "$folder/source" "$before"
 trap 'git worktree remove --force "$folder/source"' EXIT
-earlier=$(git rev-parse "$before^{commit}")
+# What is kept is of one commit and of one way to make it.
+earlier=$(git rev-parse "$before^{commit}")-$(cat scripts/abi.cmake scripts/check_abi.sh <(c++ --version) <(abidw --version) | sha256sum | cut -c1-12)
 [ -e "$folder/$earlier.xml" ] || dump "$folder/source" "$earlier"
 dump "$PWD" now
 

@@ -10,7 +10,6 @@ import os
 import pathlib
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -109,12 +108,11 @@ def check_connector(program, model, work):
                                work / "cert.pem", "--tls-key", work / "key.pem", "--access-log", log, "-q"],
                               env=os.environ | {"TRIL_API_KEY": KEY})
     try:
-        for _ in range(600):
-            with socket.socket() as one:
-                if one.connect_ex(("127.0.0.1", 443)) == 0:
-                    break
+        health = ["curl", "--silent", "--fail", "--cacert", work / "cert.pem", "https://localhost/health"]
+        while subprocess.run(health, capture_output=True).returncode != 0:
+            if server.poll() is not None:
+                sys.exit("check_omegat: the server has ended; is port 443 taken?")
             time.sleep(0.1)
-        time.sleep(3)  # the model is read
 
         def ask(key, *texts):
             return subprocess.run(["java", "-Djdk.net.hosts.file=hosts", "-Djavax.net.ssl.trustStore=trust",

@@ -56,10 +56,11 @@ class Beside {
          fmt::format("remove {}.tril-tmp-*", printable(within ? path + "/" : path, 400)));
   }
   ~Beside() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
+    finish_output(path_, [&] {
+      std::error_code ignored;
+      fs::remove_all(path_, ignored);
+    });
     if (descriptor_ >= 0) ::close(descriptor_);
-    forget_unfinished_output(path_);
   }
   Beside(const Beside&) = delete;
   Beside& operator=(const Beside&) = delete;
@@ -132,7 +133,7 @@ void write_directory(const std::string& named, const std::string& last,
   try {
     write(beside.path());
     sync_tree(beside.path());
-    put_in_place(beside.path(), [&] {  // another process may have created it meanwhile
+    finish_output(beside.path(), [&] {  // another process may have created it meanwhile
       fs::exists(path) ? move_in(beside.path(), path, last) : rename_durably(beside.path(), path);
     });
   } catch (const fs::filesystem_error& error) {

@@ -341,8 +341,7 @@ void AtomicFile::remove_abandoned() const {
 AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
-  ::unlink(temporary_.c_str());
-  forget_unfinished_output(temporary_);
+  finish_output(temporary_, [&] { ::unlink(temporary_.c_str()); });
 }
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
@@ -369,7 +368,7 @@ void AtomicFile::commit() {
   flush();
   if (::fsync(descriptor_) != 0 && is_sync_failure(errno))
     fail_system(path_, fmt::format("sync its {} bytes to disk", written_), errno);
-  put_in_place(temporary_, [&] {
+  finish_output(temporary_, [&] {
     if (::rename(temporary_.c_str(), path_.c_str()) != 0)
       fail_system(path_, fmt::format("rename {} to it", shown(temporary_)), errno);
   });

@@ -26,14 +26,9 @@ void add_unfinished_output(const std::string& temporary) {
   list().paths.insert(temporary);
 }
 
-void put_in_place(const std::string& temporary, const std::function<void()>& rename) {
+void finish_output(const std::string& temporary, const std::function<void()>& action) {
   const std::lock_guard lock(list().mutex);
-  rename();
-  list().paths.erase(temporary);
-}
-
-void forget_unfinished_output(const std::string& temporary) {
-  const std::lock_guard lock(list().mutex);
+  action();
   list().paths.erase(temporary);
 }
 

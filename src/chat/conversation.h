@@ -2,6 +2,7 @@
 // only as lists of parts, and leave out a text without an error.
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <nlohmann/json.hpp>

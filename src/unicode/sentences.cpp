@@ -50,8 +50,8 @@ struct Marks {
   bool one_stop;
 };
 
-// @param quoted  whether a quotation of ASCII quotes is open: the next one closes it
-Marks marks_at(const SentenceLine& line, std::size_t begin, SentenceMark first, bool quoted) {
+// @param quoted  whether a quotation of ASCII quotes is open; a quote among the marks closes it
+Marks marks_at(const SentenceLine& line, std::size_t begin, SentenceMark first, bool& quoted) {
   Marks marks{.begin = begin, .end = line.behind(begin), .kind = first, .one_stop = first == SentenceMark::stop};
   while (marks.end < line.size()) {
     const char32_t c = line.at(marks.end);

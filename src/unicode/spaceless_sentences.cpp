@@ -19,17 +19,20 @@ constexpr std::array<std::string_view, 37> continuing{
     "によ",     "には",       "にも", "ので", "けど",   "けれど", "が、", "ボタン", "タブ",   "メニュー",
     "コマンド", "ダイアログ", "項目", "的",   "按钮",   "菜单",   "命令"};
 // Sentences that begin like a particle.
-constexpr std::array<std::string_view, 23> beginnings{
-    "とても", "とって",   "とっさ",   "ところ",   "とにかく", "とりあえず", "ともかく", "ともあれ",
-    "ともに", "ともだち", "とうとう", "とうぜん", "ときどき", "ときに",     "ときおり", "とはいえ",
-    "となり", "とある",   "だったら", "だとす",   "だとし",   "だけど",     "的确"};
+constexpr std::array<std::string_view, 30> beginnings{
+    "とても",   "とって",   "とっさ",   "ところ",   "とにかく", "とりあえず", "ともかく", "ともあれ",
+    "ともに",   "ともだち", "とうとう", "とうぜん", "ときどき", "ときに",     "ときおり", "とはいえ",
+    "となり",   "とある",   "だったら", "だとす",   "だとし",   "だけど",     "的确",     "とりわけ",
+    "ときたま", "とびら",   "とけい",   "とまれ",   "とんで",   "的士"};
 // Particles with which many sentences begin too. Before kanji, katakana, digits and Latin letters they are particles.
 constexpr std::array<std::string_view, 6> short_particles{"の", "が", "は", "に", "も", "で"};
 
-constexpr std::array<std::string_view, 12> polite{"ます",   "です",     "ました",   "でした",     "ません", "ください",
-                                                  "下さい", "でしょう", "ましょう", "でください", "ますか", "ですか"};
+constexpr std::array<std::string_view, 11> polite{"ます",   "です",     "ました",   "でした", "ません", "ください",
+                                                  "下さい", "でしょう", "ましょう", "ますか", "ですか"};
 // Of what is being done, in Japanese, and Chinese particles at the ends of sentences.
 constexpr std::array<std::string_view, 8> last_signs{"中", "了", "吗", "呢", "吧", "啊", "呀", "啦"};
+// Chinese words that end like one of them, but with which a sentence only begins: "in order to", "except".
+constexpr std::array<std::string_view, 3> unfinished{"为了", "除了", "为着"};
 
 // Chinese: "is just being", and "please wait".
 constexpr std::array<std::string_view, 1> of_progress{"正在"};
@@ -78,6 +81,7 @@ bool closes_whole_quotation(std::string_view text) {
 }
 
 bool is_whole_before_ellipsis(std::string_view text) {
+  if (ends_with_one(text, unfinished)) return false;
   return ends_with_one(text, polite) || ends_with_one(text, last_signs) || begins_with_one(text, of_progress) ||
          ends_with_one(text, please_wait);
 }

@@ -21,9 +21,13 @@ namespace {
 void in_child(const std::function<void()>& work) {
   const pid_t child = fork();
   if (child == 0) {
-    work();
-    remove_unfinished_outputs();
-    _exit(0);
+    try {
+      work();
+      remove_unfinished_outputs();
+      _exit(0);
+    } catch (...) {
+      _exit(1);
+    }
   }
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);

@@ -9,6 +9,7 @@
 #include "cli/app/help.h"
 #include "cli/app/manual.h"
 #include "cli/commands/commands.h"
+#include "cli/io/ending_signal.h"
 #include "cli/io/standard_output.h"
 
 namespace tril::cli {
@@ -21,6 +22,7 @@ struct HelpOptions {
 };
 
 void write_manual(const App& app, const std::string& directory) {
+  const EndingSignal ending;
   std::error_code failed;
   std::filesystem::create_directories(directory, failed);
   if (failed) fail(directory, failed.message(), "name a directory that can be written");

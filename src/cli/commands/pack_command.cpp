@@ -2,6 +2,7 @@
 #include <spdlog/spdlog.h>
 
 #include "cli/commands/commands.h"
+#include "cli/io/ending_signal.h"
 #include "decode/models/decoding_options.h"
 #include "model_io/source/model_source.h"
 #include "model_io/source/packed_image.h"
@@ -23,6 +24,7 @@ Fields fields_of(PackOptions& o) {
 }
 
 int pack(const PackOptions& o) {
+  const EndingSignal ending;
   const auto source = model::ModelSource::open(o.model);
   const nn::Precision precision = o.precision ? precision_of(*o.precision) : source.stored_precision();
   const std::size_t bytes = model::write_packed_image(source, precision);

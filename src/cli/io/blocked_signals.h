@@ -8,6 +8,8 @@
 #include <ctime>
 #include <initializer_list>
 
+#include "base/unfinished_outputs.h"
+
 namespace tril::cli {
 
 class BlockedSignals {
@@ -28,8 +30,9 @@ class BlockedSignals {
     const int signal = sigtimedwait(&set_, nullptr, &moment);
     return signal > 0 ? signal : 0;
   }
-  /// Ends the process with the signal.
+  /// Removes unfinished outputs, once none is being put in its place, and ends the process with the signal.
   void end_by(int signal) const {
+    remove_unfinished_outputs();
     std::signal(signal, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &set_, nullptr);
     raise(signal);

@@ -2,8 +2,6 @@
 
 #include <chrono>
 
-#include "base/unfinished_outputs.h"
-
 namespace tril::cli {
 namespace {
 
@@ -27,7 +25,6 @@ void EndingSignal::watch() const {
   while (!is_over_) {
     const int signal = signals_.wait(std::chrono::milliseconds(500));
     if (signal == 0 || is_over_ || is_ignored(signal)) continue;
-    remove_unfinished_outputs();
     signals_.end_by(signal);
   }
 }

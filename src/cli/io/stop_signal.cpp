@@ -5,8 +5,6 @@
 #include <chrono>
 #include <utility>
 
-#include "base/unfinished_outputs.h"
-
 namespace tril::cli {
 namespace {
 
@@ -58,8 +56,7 @@ void StopSignal::watch() {
     }
     // Some senders signal both the process and its group: signals within a second are one request.
     if (Clock::now() - first < std::chrono::seconds(1)) continue;
-    // A later signal ends the program at once.
-    remove_unfinished_outputs();
+    // A later signal ends the program as soon as no output is being put in its place.
     signals_->end_by(signal);
   }
 }

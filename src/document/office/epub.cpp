@@ -71,7 +71,8 @@ std::string package_file(Package& package) {
   const XmlNodes nodes(bytes, package.place_of(name));
   for (std::size_t n = 0; n < nodes.size(); ++n)
     if (nodes.is(n, Vocabulary::container, "rootfile")) return nodes.attribute(n, "full-path");
-  fail(package.place_of(name), "names no package file, expected an element <rootfile> in EPUB's namespace");
+  fail(package.place_of(name), "names no package file, expected an element <rootfile> in EPUB's namespace",
+       "open the book in the program that made it, and save it again");
 }
 
 // A member that is listed, by the kind of its content.

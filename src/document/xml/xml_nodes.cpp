@@ -43,7 +43,7 @@ Vocabulary vocabulary_of(std::string_view uri) {
   return found == namespaces.end() ? Vocabulary::other : found->vocabulary;
 }
 
-}  // namespace
+constexpr const char* save_again = "open the file in the program that made it, and save it again";
 
 // What pugixml accepts and other programs refuse.
 void check_attributes(const pugi::xml_node& element, const std::string& where) {
@@ -53,9 +53,13 @@ void check_attributes(const pugi::xml_node& element, const std::string& where) {
   for (const pugi::xml_attribute a : attributes) names.emplace_back(a.name());
   std::sort(names.begin(), names.end());
   if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
-    fail(where, fmt::format("is not well-formed XML: <{}> has the attribute {} twice", printable(element.name(), 60),
-                            printable(*twice, 60)));
+    fail(where,
+         fmt::format("is not well-formed XML: <{}> has the attribute {} twice", printable(element.name(), 60),
+                     printable(*twice, 60)),
+         save_again);
 }
+
+}  // namespace
 
 XmlNodes::XmlNodes(std::string_view bytes, const std::string& where) : bytes_(bytes) {
   check_encoding(bytes, where);
@@ -83,12 +87,19 @@ void XmlNodes::add(pugi::xml_node from, std::size_t& at, Prefixes& prefixes, con
       prefixes[declared.back()].push_back(vocabulary_of(a.value()));
     }
     check_attributes(from, where);
-    std::string_view prefix = prefix_of(from.name());
-    if (!prefix.empty()) prefix.remove_suffix(1);
-    const auto known = prefixes.find(prefix);
-    if (!prefix.empty() && prefix != "xml" && (known == prefixes.end() || known->second.empty()))
-      fail(where,
-           fmt::format("is not well-formed XML: the prefix of <{}> is not declared", printable(from.name(), 60)));
+    const auto find_prefix = [&](const char* name) {
+      std::string_view prefix = prefix_of(name);
+      if (!prefix.empty()) prefix.remove_suffix(1);
+      const auto known = prefixes.find(prefix);
+      const bool declared_here = known != prefixes.end() && !known->second.empty();
+      if (!declared_here && !prefix.empty() && prefix != "xml" && prefix != "xmlns")
+        fail(where,
+             fmt::format("is not namespace-well-formed XML: the prefix of {} is not declared", printable(name, 60)),
+             save_again);
+      return known;
+    };
+    const auto known = find_prefix(from.name());
+    for (const pugi::xml_attribute a : from.attributes()) find_prefix(a.name());
     node.kind = XmlNode::element;
     node.space = known == prefixes.end() || known->second.empty() ? Vocabulary::other : known->second.back();
     at = places.open_tag(from).end;

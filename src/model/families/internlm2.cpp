@@ -39,7 +39,7 @@ std::unique_ptr<Model> make_internlm2(const JsonObject& config) {
        .reads_head_dim = false,
        .max_position_embeddings = 2048,
        .pad_token_id = 0,
-       .fused = LlamaLikeConfig::Fused::head_by_head,
+       .fused = LlamaLikeConfig::Fused::by_key_head,
        .attention_name = "attention",
        .qkv_name = "wqkv",
        .out_name = "wo",

@@ -22,7 +22,7 @@ std::unique_ptr<Model> make_persimmon(const JsonObject& config) {
                                                .attention_bias = true,
                                                .attention_out_bias = true,
                                                .mlp_bias = true,
-                                               .fused = LlamaLikeConfig::Fused::head_by_head,
+                                               .fused = LlamaLikeConfig::Fused::by_key_head,
                                                .qkv_name = "query_key_value",
                                                .out_name = "dense",
                                                .feed_forward = LlamaLikeConfig::FeedForward::plain,

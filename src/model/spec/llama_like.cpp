@@ -138,7 +138,7 @@ void LlamaLike::make_attention(nn::DecoderLayer& layer, std::int64_t i) {
     const std::string prefix = layer.name + "." + k.attention_name + ".";
     stored_[prefix + "sinks"] = {.names = {prefix + k.stored_sinks}};
   }
-  if (k.fused == Fused::head_by_head)
+  if (k.fused == Fused::by_key_head)
     for (const char* part : {".weight", ".bias"}) {
       const std::string name = layer.name + "." + k.attention_name + "." + k.qkv_name + part;
       stored_[name] = {.names = {name},

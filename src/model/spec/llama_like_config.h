@@ -93,8 +93,9 @@ struct LlamaLikeConfig {
 
   // The switches of the families.
   bool attention_bias = false, attention_out_bias = false, mlp_bias = false;
-  /// One matrix holds queries, keys and values: all q, all k, all v, or q, k, v of one head after the other.
-  enum class Fused : std::uint8_t { none, qkv, head_by_head } fused = Fused::none;
+  /// One matrix holds queries, keys and values: all q, all k, all v; or, for one key head after
+  /// the other, the queries that attend by it, its key and its value.
+  enum class Fused : std::uint8_t { none, qkv, by_key_head } fused = Fused::none;
   std::string attention_name = "self_attn", qkv_name = "qkv_proj", out_name = "o_proj";
   std::string embedding_name = "model.embed_tokens", layers_name = "model.layers";
   bool result_gate = false;                                  ///< nn::Attention::Options::result_gate

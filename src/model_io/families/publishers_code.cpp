@@ -27,7 +27,9 @@ constexpr OwnCode kOwnCode[] = {
     {"internlm", "InternLM 2 and 3, the families internlm2 and internlm3, are supported"},
     {"qwen", "Qwen 1.5 and later, the families qwen2 and qwen3, are supported"},
     {"minicpm", "MiniCPM 3, the family minicpm3, is supported"},
-    {"baichuan", "its models of 13 billion weights have ALiBi, those of version 2 a normalised output matrix"},
+    {"baichuan",
+     "its config.json does not tell four models apart that compute differently; take a model of a family that `tril "
+     "families` lists"},
     {"xverse", ""},
     {"aquila", ""},
     {"orion", ""},

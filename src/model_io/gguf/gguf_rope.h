@@ -11,8 +11,8 @@
 
 namespace tril::model {
 
-/// The divisor in rope_freqs.weight of frequencies that are not rotated: llama.cpp has no partial rotation with other frequencies.
-constexpr float kNotRotated = 1e30f;
+/// The divisor in rope_freqs.weight of pairs that are not rotated, in files that write a partial rotation as one of whole heads.
+inline constexpr float kNotRotated = 1e30f;
 
 /// Adds rope_scaling and partial_rotary_factor to a config whose sizes are set.
 void read_gguf_rope(GgufReader& reader, nlohmann::json& config);

@@ -52,8 +52,8 @@ void read_experts(GgufReader& r, Json& config) {
     types.push_back(r.file().find_tensor(fmt::format("blk.{}.ffn_gate_inp.weight", i)) ? "sparse" : "dense");
   config["mlp_layer_types"] = types;
   config["moe_router_scaling_factor"] = r.number("expert_weights_scale").value_or(1);
-  constexpr const char* kNorm =
-      "expert_weights_norm";  // without which llama.cpp's weights of experts are not those of the family
+  // Without it, llama.cpp's weights of experts are not those of the family.
+  constexpr const char* kNorm = "expert_weights_norm";
   if (!r.get<bool>(kNorm).value_or(false))
     r.fail_at(kNorm, "must be true: the family's weights of experts add up to 1");
   r.ignore("leading_dense_block_count");  // the tensors tell
@@ -85,7 +85,8 @@ void read_step35_rotary(GgufReader& r, Json& config) {
     const std::int64_t rotated = part_of_head(head_dim);
     if (std::any_of(factors.begin() + rotated / 2, factors.end(), [](double f) { return f != 1; }))
       fail(fmt::format("{}: rope_freqs.weight", r.file().path()),
-           fmt::format("has other values than 1 after the {} of the rotated pairs", rotated / 2));
+           fmt::format("has other values than 1 after the {} of the rotated pairs", rotated / 2),
+           "an older converter of llama.cpp wrote those of whole heads: convert the model again");
     factors.resize(as_size(rotated / 2));
     config["rope_parameters"]["full_attention"].update(
         scaling_by_factors(factors, theta, rotated, config.at("max_position_embeddings").get<std::int64_t>()));

@@ -47,7 +47,7 @@ class RequestRates {
   /// The counts of one span of time.
   class Window {
    public:
-    /// @param parts  60 for a minute, in parts of a second
+    /// @param part_seconds  the length of a part, a sixtieth of the span: 1 for a minute
     explicit Window(std::int64_t part_seconds) : part_seconds_(part_seconds) {}
     /// @return after how many seconds the client may send the next request, if it may send `most` in the span
     int wait_of(std::int64_t most, std::int64_t second) const;

@@ -203,8 +203,12 @@ void translate_for_microsoft(Service& service, const CallPtr& call) {
   for (const std::string& text : texts) characters += characters_in(text);
   count_characters(service, call, characters * std::ssize(m.to));
   std::vector<std::string> asked = texts;
-  if (m.text_type == "html")
-    for (std::string& text : asked) text = with_dictionary_words(text);
+  for (std::string& text : asked) {
+    if (m.text_type == "html")
+      text = with_dictionary_words(text);
+    else if (has_dictionary_words(text))
+      throw field_error("Text", "elements <mstrans:dictionary> are supported only in HTML: set textType=html");
+  }
   call->shape = [m, texts](const Json& body) { return microsoft_translations(body, m, texts); };
   const auto joined = m.to.size() > 1 ? std::make_shared<JoinedAnswer>(call, m.to.size()) : nullptr;
   if (joined) service.count_texts(*call, texts.size() * m.to.size());  // else translate() does

@@ -8,6 +8,8 @@
 
 namespace tril::serve {
 
+/// Whether the text has such an element.
+bool has_dictionary_words(std::string_view text);
 /// The text with each of these elements replaced by an element that holds its translation and is not translated. One without a
 /// translation or an end stays.
 std::string with_dictionary_words(std::string_view html);

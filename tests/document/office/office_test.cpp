@@ -315,6 +315,8 @@ TEST(Packages, DamagedMembersAreRefused) {
                        "<w:p>", "w:a twice"));
   EXPECT_TRUE(contains(refused(docx_file("<w:p w:a=\"\xc3\"/>"), "x.docx"), "word/document.xml", "not UTF-8"));
   EXPECT_TRUE(contains(refused(docx_file("<nobody:p/>"), "x.docx"), "word/document.xml", "nobody:p", "not declared"));
+  EXPECT_TRUE(
+      contains(refused(docx_file("<w:p nobody:a=\"1\"/>"), "x.docx"), "word/document.xml", "nobody:a", "not declared"));
   const auto book = [](const std::string& page) {
     return raw_zip(
         {{"mimetype", "application/epub+zip"},

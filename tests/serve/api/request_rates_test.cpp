@@ -79,7 +79,7 @@ TEST(RequestRates, LikeAListOfAllRequests) {
   });
 }
 
-// Requests that come steadily, one every ten minutes for 60 hours: an hour holds six of them, a day 144.
+// The limit that is waited for longest is named, with its span.
 TEST(RequestRates, HoursAndDaysPass) {
   constexpr double minute = 60, hour = 60 * minute, day = 24 * hour;
   RequestRates rates;

@@ -70,6 +70,9 @@ TEST_F(MicrosoftApi, WordsMayHaveTheirTranslationInTheText) {
   }
   EXPECT_EQ(got.find("mstrans"), got.npos) << got;
   EXPECT_EQ(got.find("span"), got.npos) << got;
+  EXPECT_EQ(without_dictionary_marks(with_dictionary_words(
+                "<mstrans:dictionary\n data-translation='no' translation=\"a > b\">c</mstrans:dictionary>")),
+            "a > b");
   for (const std::string other : {"<mstrans:dictionary translation=\"a\">",
                                   "<mstrans:dictionary >a</mstrans:dictionary>", "<mstrans:dictionary "})
     EXPECT_EQ(with_dictionary_words(other), other);
