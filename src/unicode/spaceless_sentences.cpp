@@ -71,7 +71,7 @@ bool closes_whole_quotation(std::string_view text) {
     if (text.size() - end > most_bytes) return false;
     const std::size_t at = last_character(text, end);
     const char32_t c = character_at(text, at).code;
-    const int type = c == Character::not_utf8 ? U_UNASSIGNED : u_charType(static_cast<UChar32>(c));
+    const int type = c == Character::not_utf8 ? int{U_UNASSIGNED} : u_charType(static_cast<UChar32>(c));
     if (type == U_END_PUNCTUATION || type == U_FINAL_PUNCTUATION) ++closed;
     if ((type == U_START_PUNCTUATION || type == U_INITIAL_PUNCTUATION) && --closed < 0)
       return SentenceLine(text).past_spaces(0) == at;

@@ -9,8 +9,8 @@
 namespace tril::model {
 namespace {
 
-constexpr const char* kPattern[]{"linear_attention", "sliding_attention", "linear_attention", "full_attention",
-                                 "sliding_attention"};
+constexpr const char* kUsualTypes[]{"linear_attention", "sliding_attention", "linear_attention", "full_attention",
+                                    "sliding_attention"};
 
 struct DeltaSizes {
   std::int64_t key_heads, heads, d_k, d_v;
@@ -95,8 +95,8 @@ std::unique_ptr<Model> make_lara_mini(const JsonObject& config) {
   read_attention_bias(reader, k);
   k.head_norms = rms_head_norms(k);
   read_delta_rule(reader, k);
-  read_recurrent_and_windows(reader, k, kPattern[0], read_window(reader, 512),
-                             [](std::int64_t i) { return kPattern[i % std::ssize(kPattern)]; });
+  read_recurrent_and_windows(reader, k, kUsualTypes[0], read_window(reader, 512),
+                             [](std::int64_t i) { return kUsualTypes[i % std::ssize(kUsualTypes)]; });
   for (const std::int32_t window : k.windows) k.rotated.push_back(window > 0);
   read_lara_experts(reader, k);
   reader.finish();
