@@ -66,8 +66,8 @@ costly='^(tokenizer\..*(TimeGrows|ALongRun)|(document|terms|unicode)\..*(TimeGro
 repeats='^train\.(Kinds/OptimizerTwin|NewFamily|Trainer\.Resumed|Announced|Division\.OptimizersOfSeveral)|^grammar\.JsonSchema\.RefusesByName|^ops\.CrossEntropy\.FusedInMixedPrecision|^demo\.(DemoTasks\.GiveAsMany|DemoCorpus\.(Refuses|SaysWhat))|^model_io\.GgufWeights\.FewerBits|^corpus\.Corpus\.LargeFiles|^decode\.(PromptSession\.LongTexts|GoldenGenerate\.IsThat|Deterministic\.Nothing|GoldenEncoderDecoder\.BatchesAnd)|^format\.Safetensors\.GoldenFilesSurvive|^align\.WordAligner\.FindsWhat|^perf\.Roofline|^base\.Team\.EveryMember'
 [ -z "$all" ] || repeats='^$'
 # Tests that run the program or build other projects.
-outside='^library\.(.*TheProgram|Consumers)'
-most="base format tensor ops nn model unicode language document terms tokenizer chat model_io corpus align metrics grammar search decode train report demo perf serve library"
+outside='^library\.(.*TheProgram|Consumers)|^watch\.(TrainWatch|WatchPage)'
+most="base format tensor ops nn model unicode language document terms tokenizer chat model_io corpus align metrics grammar search decode train report demo perf serve watch library"
 
 for what in "$@"; do
   case $what in
@@ -76,8 +76,8 @@ for what in "$@"; do
     # not in training, whose products are OpenBLAS's and oneDNN's by OpenMP. Of decoding, the tests with several workers,
     # threads inside ops or callbacks from other threads. All of the service. Hashing a large file and reading
     # a long prompt take one thread.
-    thread) run tsan "test_base test_tensor test_corpus test_align test_decode test_serve" \
-      '^(base|tensor|corpus|align)\..*(Arena|Corpus|Team)|^decode\.(Deterministic\.Nothing|Ensemble|Generator|GoldenEncoderDecoder\.Batches|PromptSession|ContinuousSession|ContinuousBatch|Shortlist|Speculative|TokenAttention|Watched|WatchedModel|WorkerPool)|^serve\.(Engine|HttpServer|LargeBodies|Serving|SideWorker|Statistics)' "$costly|^corpus\.(Corpus\.LargeFiles|.*GoesOnExactlyFromAnyBatch/[^0])|^decode\.PromptSession\.LongTexts" ;;
+    thread) run tsan "test_base test_tensor test_corpus test_align test_decode test_serve test_watch" \
+      '^(base|tensor|corpus|align)\..*(Arena|Corpus|Team)|^decode\.(Deterministic\.Nothing|Ensemble|Generator|GoldenEncoderDecoder\.Batches|PromptSession|ContinuousSession|ContinuousBatch|Shortlist|Speculative|TokenAttention|Watched|WatchedModel|WorkerPool)|^serve\.(Engine|HttpServer|LargeBodies|Serving|SideWorker|Statistics)|^watch\.RunWatch' "$costly|^corpus\.(Corpus\.LargeFiles|.*GoesOnExactlyFromAnyBatch/[^0])|^decode\.PromptSession\.LongTexts" ;;
     *) echo "sanitize: '$what' is not one of address, thread" >&2; exit 2 ;;
   esac
 done

@@ -7,6 +7,7 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 
+#include "kern/kernels.h"
 #include "kern/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -111,15 +112,27 @@ HWY_EXPORT(look_up_words);
 HWY_EXPORT(look_up_columns);
 
 void widen_f16(const std::byte* halves, float* y, std::size_t n) {
+  static_cast<void>(best());  // reads TRIL_INSTRUCTION_SET
   HWY_DYNAMIC_DISPATCH(widen_f16)(halves, y, n);
 }
 
 void look_up_words(const float* levels, const SpacedWords& words, float* y) {
+  static_cast<void>(best());
   HWY_DYNAMIC_DISPATCH(look_up_words)(levels, words, y);
 }
 
 void look_up_columns(const float* levels, const std::uint32_t* words, int shift, std::size_t n, float* y) {
+  static_cast<void>(best());
   HWY_DYNAMIC_DISPATCH(look_up_columns)(levels, words, shift, n, y);
+}
+
+void limit_stored_values([[maybe_unused]] std::string_view table) {
+#if defined(__x86_64__)  // Highway's better instruction sets have lower bits
+  if (table == "generic")
+    hwy::DisableTargets(2 * HWY_AVX2 - 1);
+  else if (table == "avx2" || table == "avx2_vnni")
+    hwy::DisableTargets(2 * HWY_AVX3 - 1);
+#endif
 }
 
 }  // namespace tril::kern

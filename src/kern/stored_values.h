@@ -1,9 +1,10 @@
 // Loops that turn the values of weights in files into floats. Each instruction set gives the same bits, so that these are functions
-// rather than entries of the tables: no user chooses among them.
+// rather than entries of the tables. TRIL_INSTRUCTION_SET limits them, too.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace tril::kern {
 
@@ -24,5 +25,8 @@ void look_up_words(const float* levels, const SpacedWords& words, float* y);
 /// One number of each word: y[i] = levels[bits shift ... shift + 3 of words[i]].
 /// @param levels  [16] the number's values
 void look_up_columns(const float* levels, const std::uint32_t* words, int shift, std::size_t n, float* y);
+
+/// From now on only instruction sets up to a table's are used. @param table  its name: "avx2"
+void limit_stored_values(std::string_view table);
 
 }  // namespace tril::kern

@@ -165,6 +165,7 @@ const Kernels& wanted() {
   if (!name || *name == '\0') return *tables().back();
   if (const Kernels* const k = table(name)) {
     limit_gemm(name);
+    limit_stored_values(name);
     return *k;
   }
   std::string names;

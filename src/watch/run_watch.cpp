@@ -39,6 +39,17 @@ serve::HttpResponse error_of(int status, const std::string& message) {
   return {.status = status, .body = fmt::format("{{\"error\":{{\"message\":{}}}}}\n", json_quoted(message))};
 }
 
+// Pages of other sites may neither read the run nor take its streams, as an <img> could.
+void check_reader(const serve::HttpRequest& request) {
+  try {
+    serve::check_origin(request, {.allowed = {}, .own_names_only = true});
+  } catch (const serve::HttpError& refused) {
+    throw serve::HttpError(refused.status(), "open the page as http://127.0.0.1:PORT or http://localhost:PORT");
+  }
+  if (request.header("sec-fetch-site").value_or("") == "cross-site")
+    throw serve::HttpError(403, "pages of other sites are not allowed");
+}
+
 }  // namespace
 
 RunWatch::RunWatch(std::string directory, std::uint16_t port) : directory_(std::move(directory)) {
@@ -46,7 +57,7 @@ RunWatch::RunWatch(std::string directory, std::uint16_t port) : directory_(std::
       server_options(port), [this](const serve::HttpRequest& request, const std::shared_ptr<serve::Responder>& out) {
         serve::HttpResponse r;
         try {
-          serve::check_origin(request, {.allowed = {}, .own_names_only = true});
+          check_reader(request);
           if (request.method == "GET" && request.path == "/events") {
             if (readers_.add(out, most_streams)) return;
             r = error_of(503, fmt::format("{} pages watch this run already", most_streams));
@@ -64,7 +75,10 @@ RunWatch::RunWatch(std::string directory, std::uint16_t port) : directory_(std::
 }
 
 RunWatch::~RunWatch() {
-  readers_.tell("end", "{}");
+  try {
+    readers_.tell("end", "{}");
+  } catch (const std::exception&) {  // no memory for the message: readers see the connection end
+  }
   for (const double until = seconds_now() + last_seconds; readers_.count() > 0 && seconds_now() < until;)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   readers_.finish();

@@ -40,7 +40,9 @@ class RunWatch {
   /// "http://127.0.0.1:8090/"
   std::string url() const;
 
-  // These three are called by the trainer's thread.
+  // These four are called by the trainer's thread.
+  /// After the run went back to a checkpoint since ranks were lost: what readers hold is read again at the next update.
+  void starts_again() { has_begun_ = false; }
   /// After every update. At most four a second are passed on.
   void updated(const train::TrainingReport& now);
   /// After a line was added to train.jsonl.

@@ -38,7 +38,7 @@ void train_and_show(TrainCommand& o, const Invocation& i, const std::stop_token&
   TrainingWatch watch;
   if (o.watch) {
     watch.on_start = [&] {  // on the first rank only
-      if (page) return;
+      if (page) return page->starts_again();
       try {
         page = std::make_unique<watch::RunWatch>(o.train.run.model, static_cast<std::uint16_t>(*o.watch));
       } catch (const Error& problem) {

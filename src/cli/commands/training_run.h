@@ -15,7 +15,7 @@ namespace tril::cli {
 struct TrainingWatch {
   std::function<void(const train::TrainingReport&)> on_update;        ///< after every update
   std::function<void(const train::ValidationReport&)> on_validation;  ///< after its lines are in the directory
-  /// Before anything is read or written; again if the run loses ranks. It may throw, which ends the run.
+  /// Before anything of the run is changed; again if the run loses ranks. It may throw, which ends the run.
   std::function<void()> on_start = {};
   std::function<void(const train::TrainingReport&)> on_report = {};    ///< after its line is in the directory
   std::function<void(const train::RollbackReport&)> on_rollback = {};  ///< likewise

@@ -160,8 +160,13 @@ void read_floats(const nn::Parameter& p, const StoredWeight& stored, std::span<f
   if (stored.bits() != 0) return read_quantized(p, stored, out);
   check(std::ssize(out) == stored.values->elements(), p.name, "has {} values, but there is room for {}",
         stored.values->elements(), out.size());
-  read_stored(*stored.values, out);
-  if (stored.transposed) std::ranges::copy(transposed_values(out, p.shape[1], p.shape[0]), out.begin());
+  if (stored.transposed) {
+    std::vector<float> files(out.size());
+    read_stored(*stored.values, files);
+    kern::best().transpose(files.data(), out.data(), as_size(p.shape[1]), as_size(p.shape[0]));
+  } else {
+    read_stored(*stored.values, out);
+  }
   if (!stored.row_order.empty()) {
     const std::vector<float> files(out.begin(), out.end());
     const std::ptrdiff_t width = std::ssize(files) / std::ssize(stored.row_order);

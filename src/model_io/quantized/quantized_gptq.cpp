@@ -19,14 +19,15 @@ struct GptqOptions {
   int bits = 4;
   std::int64_t group_size = -1;  // -1: one group
   bool zeros_minus_one = true;
-  bool by_gptqmodel = false;  // as "meta" says; other programs write no such line
+  bool by_gptqmodel = false;  // as "meta" says
 };
 
 // "quantizer": ["gptqmodel:1.4.0"], or one text.
 bool is_by_gptqmodel(const JsonObject& scheme) {
-  const auto meta = scheme.find_object("meta");
-  if (!meta || !meta->has("quantizer")) return false;
-  const nlohmann::json& named = meta->json().at("quantizer");
+  if (!scheme.has("meta") || !scheme.json().at("meta").is_object()) return false;
+  const nlohmann::json& meta = scheme.json().at("meta");
+  if (!meta.contains("quantizer")) return false;
+  const nlohmann::json& named = meta.at("quantizer");
   const auto is_name = [](const nlohmann::json& n) {
     return n.is_string() && n.get<std::string>().starts_with("gptqmodel");
   };

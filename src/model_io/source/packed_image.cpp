@@ -30,23 +30,24 @@ std::string hex(std::uint64_t value) {
   return fmt::format("{:016x}", value);
 }
 
-// A hash of the weights' contents.
+std::set<std::string> paths_of(const WeightFiles& files) {
+  std::set<std::string> paths;
+  for (const std::string& name : files.names()) paths.insert(files.file_of(name));
+  return paths;
+}
+
+// A hash of the weight files' contents. The views of a quantised weight do not hold its scales, so whole files are read.
 std::string content_of(const WeightFiles& files) {
   Hash h;
-  for (const std::string& name : files.names()) {
-    const WeightView& w = files.at(name);
-    h.add(name).add(w.type_name()).add(static_cast<std::int64_t>(content_hash(w.bytes)));
-    for (const std::int64_t s : w.shape) h.add(s);
-  }
+  for (const std::string& path : paths_of(files))
+    h.add(static_cast<std::int64_t>(content_hash(MappedFile::open(path).bytes())));
   return hex(h.value());
 }
 
 // The file system's metadata of the weight files: if unchanged, the files need not be read.
 std::string stamp_of(const WeightFiles& files) {
-  std::set<std::string> paths;
-  for (const std::string& name : files.names()) paths.insert(files.file_of(name));
   Hash h;
-  for (const std::string& path : paths)
+  for (const std::string& path : paths_of(files))
     h.add(static_cast<std::int64_t>(fs::file_size(path)))
         .add(static_cast<std::int64_t>(fs::last_write_time(path).time_since_epoch().count()));
   return hex(h.value());

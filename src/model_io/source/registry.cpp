@@ -107,11 +107,11 @@ nn::BlockRows blocks_of(const nn::Parameter& p, const WeightView& view, const We
 }
 
 // Memory for the values of one weight after the other. New memory for each would be cleared first, and the system clears its pages
-// once more when they are first used.
+// once more when they are first used. Memory for a very large weight, such as an embedding, is not kept for the others.
 class Workspace {
  public:
   std::span<float> of(std::size_t count) {
-    if (count > count_) {
+    if (count > count_ || count_ > most_kept) {
       memory_.reset();  // before the larger one exists
       memory_ = std::make_unique_for_overwrite<float[]>(count);
       count_ = count;
@@ -120,6 +120,8 @@ class Workspace {
   }
 
  private:
+  static constexpr std::size_t most_kept = std::size_t{1} << 26;  // 256 MiB
+
   std::unique_ptr<float[]> memory_;
   std::size_t count_ = 0;
 };

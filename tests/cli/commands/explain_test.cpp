@@ -107,7 +107,9 @@ TEST_F(ExplainPage, ShowsKindsOfAttention) {
       SCOPED_TRACE(language + " " + kind);
       eval("document.querySelector('[data-kind=" + kind + "]').click()");
       for (int i = 0; i < 600 && eval("document.getElementById('kind').dataset.drawn") != kind; ++i) usleep(20'000);
-      EXPECT_NE(eval("document.getElementById('kind-check').textContent"), "");
+      const std::string check = eval("document.getElementById('kind-check').textContent");
+      EXPECT_NE(check, "");
+      EXPECT_EQ(check.find('?'), check.npos) << "a number that is none: " << check;
       EXPECT_TRUE(eval("document.documentElement.scrollWidth <= 390")) << eval("document.documentElement.scrollWidth");
     }
   }
