@@ -578,13 +578,17 @@ class ServeOptions(TypedDict, total=False):
     api_key_file: Path
     """file of API keys, one per line; a request needs one of them, or the key in TRIL_API_KEY; a line KEY characters=N
     limits the characters that the key may have translated until the server stops, or in all with glossary_dir; KEY
-    requests=N is the key's own requests_per_minute"""
+    requests=N requests-per-hour=N requests-per-day=N are the key's own limits of requests, instead of the options'"""
 
     admin_key_file: Path
     """file of administrators' keys, one per line; administrators may load and unload models and set priorities"""
 
     allow_anyone: bool
     """allow requests without keys from other machines"""
+
+    trusted_proxies: Texts
+    """addresses or networks of reverse proxies, such as 127.0.0.1 or 10.0.0.0/8, whose header X-Forwarded-For names
+    the client; unset: the header is ignored"""
 
     cors_origins: Texts
     """origins of web pages that may send requests; *: any"""
@@ -615,6 +619,12 @@ class ServeOptions(TypedDict, total=False):
     """maximum number of requests of a client in a minute; a client is a key, or an address without one; a list of
     texts counts as many requests; not for administrators; further requests get 429; 0: no limit (from 0 to
     1000000000)"""
+
+    requests_per_hour: int
+    """likewise in an hour (from 0 to 1000000000)"""
+
+    requests_per_day: int
+    """likewise in 24 hours (from 0 to 1000000000)"""
 
     max_body_kib: float
     """maximum size of a request body in KiB (from 1 to 60000)"""

@@ -11,7 +11,7 @@ constexpr double no_limit = 1e18;  // steps never come near it
 
 // Infinity in the form of transformers 5, as a text, or as a number that nothing reaches.
 bool bounds_nothing(const nlohmann::json& high) {
-  if (high.is_object()) return high.size() == 1 && high.value("__float__", "") == "Infinity";
+  if (high.is_object()) return high.size() == 1 && high.contains("__float__") && high["__float__"] == "Infinity";
   if (high.is_string()) return high.get<std::string>() == "Infinity";
   return high.is_number() && high.get<double>() >= no_limit;
 }

@@ -157,6 +157,7 @@ TEST_F(Dialects, HostileRequestsAreAnswered) {
     const std::string& body = bodies[random.below(bodies.size())];
     const Answer a = ask(random.below(4) == 0 ? "GET" : "POST", path, body, random.below(2) == 0 ? form_type : "");
     EXPECT_LT(a.status, 500) << path << " " << body.substr(0, 200) << " " << a.body;
+    if (path.starts_with("/sts/") && a.status == 200) return;  // a token is plain text
     const Json json = Json::parse(a.body, nullptr, false);
     ASSERT_FALSE(json.is_discarded()) << path << " " << a.body;
     if (a.status >= 400) {
