@@ -22,7 +22,8 @@ namespace {
 constexpr double seconds_between_now = 0.25;
 constexpr double last_seconds = 1;  // for readers, when the run has ended
 constexpr std::size_t most_streams = 16;
-// A first view stays below 300 KB: a curve, the samples and the maps are thinned out more than in a report.
+// For a small model, a first view takes less than 300 KB: a curve, the samples and the maps are thinned out more than in
+// a report.
 constexpr train::PageLimits limits{.points = 500, .sample_lines = 40, .attention_bytes = 96u << 10};
 
 serve::HttpServerOptions server_options(std::uint16_t port) {

@@ -16,6 +16,7 @@ import pathlib
 import pickle
 import resource
 import shutil
+import stat
 import struct
 import subprocess
 import sys
@@ -27,10 +28,10 @@ GOLDEN = ROOT / "tests/golden"
 failures = []
 
 
-def run(o, model, what, must_fail=True):
+def run(o, model, what, must_fail=True, inspect=False):
     """Runs the program on a damaged model; a cut or overwritten one may also be whole by chance."""
     limit = o.gib << 30
-    command = [o.tril, "inspect", str(model)] if what.endswith("inspect") else [
+    command = [o.tril, "inspect", str(model)] if inspect else [
         o.tril, "generate" if o.decoder else "translate", "-q", "-m", str(model), *(["-p", "a"] if o.decoder else []), "--max-new-tokens"
         if o.decoder else "--max-length", "2", "--threads", "1"]
     try:
@@ -61,18 +62,24 @@ def copied(source, work, name):
 
 
 def damage_file(o, model, file, name):
-    """Cuts at every tenth, and overwrites 8 bytes at 20 places with ones, with zeros and with a large number."""
+    """Cuts at every tenth, and overwrites 8 bytes at 20 places with ones, with zeros and with a large number. tril inspect is asked too;
+    it reads no values, so it may take the file."""
     whole = file.read_bytes()
+
+    def ask(what, must_fail):
+        run(o, model, what, must_fail)
+        run(o, model, f"{what}, inspect", must_fail=False, inspect=True)
+
     for tenth in range(10):
         file.write_bytes(whole[:len(whole) * tenth // 10])
-        run(o, model, f"{name} cut at {tenth}0%")
+        ask(f"{name} cut at {tenth}0%", must_fail=True)
     file.write_bytes(whole + b"\0" * 7)
-    run(o, model, f"{name} with bytes behind its end", must_fail=False)
+    ask(f"{name} with bytes behind its end", must_fail=False)
     for i in range(20):
         at = (len(whole) - 8) * i // 60  # headers come first in most forms
         for value in (b"\xff" * 8, b"\0" * 8, struct.pack("<Q", 1 << 62)):
             file.write_bytes(whole[:at] + value + whole[at + 8:])
-            run(o, model, f"{name} with {value.hex()} at byte {at}", must_fail=False)
+            ask(f"{name} with {value.hex()} at byte {at}", must_fail=False)
     file.write_bytes(whole)
 
 
@@ -132,7 +139,8 @@ def archives(o, directory, npz_directory, npz, work):
     decoder, o.decoder = o.decoder, False
     run(o, npz_directory, "an .npz that unpacks to 300 MiB")
     npz.write_bytes(whole)
-    for name in ("../../outside", "/tmp/outside", "a/../../outside", "..\\outside", "a\0b", "C:\\outside"):
+    outside = f"outside_of_{work.parent.name}"  # no other program's name
+    for name in (f"../../{outside}", str(work.parent / outside), f"a/../../{outside}", f"..\\{outside}", "a\0b", f"C:\\{outside}"):
         archive = work / "opus.zip"
         with zipfile.ZipFile(archive, "w") as z:
             for path in (GOLDEN / "marian/opus").iterdir():
@@ -140,14 +148,66 @@ def archives(o, directory, npz_directory, npz, work):
             z.writestr(zipfile.ZipInfo("placeholder"), "x")
             z.filelist[-1].filename = z.filelist[-1].orig_filename = name
         run(o, archive, f"an OPUS-MT archive with a file {name!r}", must_fail=False)
+    for target in (str(work.parent / outside), f"../../{outside}"):
+        archive = work / "opus.zip"
+        with zipfile.ZipFile(archive, "w") as z:
+            for path in (GOLDEN / "marian/opus").iterdir():
+                z.write(path, path.name)
+            link = zipfile.ZipInfo("link")
+            link.create_system, link.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
+            z.writestr(link, target)
+            z.writestr("link/", "")
+            z.writestr("link/file", "written through the link")
+        run(o, archive, f"an OPUS-MT archive with a link to {target!r}", must_fail=False)
     o.decoder = decoder
-    for outside in (work.parent / "outside", pathlib.Path("/tmp/outside"), work / "outside"):
-        if outside.exists():
-            failures.append(f"{outside} was written")
+    here = pathlib.Path.cwd()
+    for folder in (work, work.parent, work.parent.parent, pathlib.Path(tempfile.gettempdir()), here, here.parent, pathlib.Path("/")):
+        if (folder / outside).exists():
+            failures.append(f"{folder / outside} was written")
+
+
+def links(o, directory, work):
+    """Links in a model's directory. One to a whole file elsewhere is read, as in the cache of the hub; no other can be a model."""
+    (work / "other").write_bytes(b"root:x:0:0:secret\n")
+    for name in ("model.safetensors", "config.json"):
+        file, whole = directory / name, work / f"whole_{name}"
+        shutil.move(file, whole)
+        for target in (whole, work / "absent", name, directory, "/dev/null", work / "other"):
+            os.symlink(target, file)
+            run(o, directory, f"{name} that links to {target}", must_fail=target != whole)
+            run(o, directory, f"{name} that links to {target}, inspect", must_fail=False, inspect=True)
+            file.unlink()
+        shutil.move(whole, file)
+
+
+def gguf_headers(o, file):
+    """GGUF files with numbers of 2^62 in each place of the header."""
+    number, huge = lambda n: struct.pack("<Q", n), 1 << 62
+    text = lambda t: number(len(t)) + t.encode()
+    begin = lambda tensors, keys: b"GGUF" + struct.pack("<I", 3) + number(tensors) + number(keys)
+    key = lambda kind, value: text("general.architecture") + struct.pack("<I", kind) + value
+    llama = key(8, text("llama"))
+    count = lambda n: struct.pack("<I", n)
+    tensor = lambda sizes, kind, offset: (text("output_norm.weight") + count(len(sizes)) + b"".join(map(number, sizes)) + count(kind) +
+                                          number(offset))
+    for what, header in (("tensors", begin(huge, 1) + llama), ("keys", begin(1, huge) + llama),
+                         ("bytes of a key", begin(0, 1) + number(huge) + b"a"),
+                         ("bytes of a text", begin(0, 1) + key(8, number(huge) + b"a")),
+                         ("values of an array", begin(0, 1) + key(9, struct.pack("<I", 4) + number(huge))),
+                         ("texts of an array", begin(0, 1) + key(9, struct.pack("<I", 8) + number(huge))),
+                         ("a tensor's rows", begin(1, 1) + llama + tensor([4, huge], 0, 0)),
+                         ("a tensor's values", begin(1, 1) + llama + tensor([huge], 0, 0)),
+                         ("values that wrap to none", begin(1, 1) + llama + tensor([huge, 4], 0, 0)),
+                         ("a tensor's place", begin(1, 1) + llama + tensor([4], 0, huge)),
+                         ("blocks of 4 bits", begin(1, 1) + llama + tensor([huge], 2, 0)),
+                         ("sizes", begin(1, 1) + llama + text("output_norm.weight") + struct.pack("<I", (1 << 32) - 1))):
+        file.write_bytes(header + b"\0" * 64)
+        run(o, file, f"GGUF with 2^62: {what}")
+        run(o, file, f"GGUF with 2^62: {what}, inspect", inspect=True)
 
 
 def headers(o, directory, work):
-    """safetensors and GGUF with shapes and places that cannot be."""
+    """safetensors with shapes and places that cannot be."""
     file = directory / "model.safetensors"
     for shape, offsets in (([1 << 62, 4], [0, 16]), ([1 << 63], [0, 16]), ([-4], [0, 16]), ([4], [0, 1 << 62]), ([4], [16, 0]), ([4], [-16, 0]),
                            ([1e300], [0, 16]), ([4], [8, 24])):
@@ -205,7 +265,9 @@ def main():
             pickles(o, forms["pytorch"], work)
             sizes(o, forms["pytorch"])
             archives(o, forms["pytorch"], forms["npz"], forms["npz"] / "model.npz", work)
+            links(o, forms["safetensors"], work)
             headers(o, forms["safetensors"], work)
+            gguf_headers(o, forms["gguf"])
     for failure in failures:
         print("FAILED", failure)
     print(f"{o.runs} runs, {len(failures)} failures")

@@ -76,7 +76,7 @@ TEST_F(WatchPage, GrowsWithTheRun) {
   EXPECT_EQ(eval("document.getElementById('map-update').textContent"), "update 40");
 
   watch.reset();
-  ASSERT_TRUE(comes("document.getElementById('live-state').textContent === 'The run has ended.'"));
+  ASSERT_TRUE(comes("document.getElementById('live-state').textContent === 'The program has ended.'"));
   EXPECT_EQ(browser->console(), "");
 }
 

@@ -25,7 +25,7 @@ Fields fields_of(TrainCommand& o) {
   Fields f;
   f.include(train::fields_of(o.train));
   f.group("Watching");
-  f.add("watch", &o.watch, "show the run while it trains on a page at http://127.0.0.1:PORT; unset: none")
+  f.add("watch", &o.watch, "show the run on a page at http://127.0.0.1:PORT while it trains; unset: none")
       .at_least(1)
       .at_most(65535)
       .value_name("PORT")
@@ -79,7 +79,7 @@ void add_train(App& app) {
             {"tril train --model mine --arch qwen3 --train-sets train.txt --valid-sets valid.txt",
              "a language model of another family; its vocabulary, byte-level BPE, is learned first"},
             {"tril train --model de --train-sets train.en train.de --valid-sets valid.en valid.de --watch 8090",
-             "the same, on a page that shows its curves, samples and attention while they come"},
+             "a translation model, with a page that shows curves, samples and attention as they come"},
             {"tril train --config run.yml --seed 2", "options from a file; command-line options override it"},
             {"mpirun -n 4 tril train --model de --train-sets train.en train.de",
              "four processes on one or several machines; each computes its batches of every update"}},

@@ -84,11 +84,11 @@ function shifted(pe, k) {
 }
 const apart = (a, b) => a.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i])), 0);
 
-// The self-attentions of this pass whose numbers are here.
+// The self-attentions of this pass whose numbers are here. Linear attention and ALiBi look back only, as a decoder does.
 function kindParts() {
   const names = new Set(now.about.points.map(p => p.name));
   return [...new Set(now.about.points.map(p => pointOf(p.name)).filter(p => p.last === 'masked_scores').map(p => p.part))]
-    .filter(part => !part.endsWith('.cross') && ['q', 'k', 'v'].every(last => names.has(`${part}.${last}`)));
+    .filter(part => !part.endsWith('.cross') && !(['linear', 'alibi'].includes(kinds.on) && part.startsWith('encoder')) && ['q', 'k', 'v'].every(last => names.has(`${part}.${last}`)));
 }
 const kindNumber = (key, id, min, max) => element('label', {}, t(key), element('input', { type: 'number', id, min, max, value: kinds[id.slice(5)],
   change: e => { kinds[id.slice(5)] = Math.min(max, Math.max(min, Math.round(+e.target.value) || min)); drawKind(); } }));
@@ -114,11 +114,11 @@ const KINDS = {
       kindSays('kind-check', 'k_linear_same', d, dv, digits(apart(results[i], linearByPairs(a.q.data, a.k.data, a.v.data, i, d, dv))))];
   },
   async groups() {
-    const q = shapeOf(`${kinds.part}.q`), k = shapeOf(`${kinds.part}.k`), H = q[1], d = k[2], own = k[1];
+    const q = shapeOf(`${kinds.part}.q`), k = shapeOf(`${kinds.part}.k`), H = q[1], own = k[1], bytes = 4 * (k[2] + shapeOf(`${kinds.part}.v`)[2]);
     const divisors = numbersOf(H + 1).map(Number).filter(g => g > 0 && H % g === 0), groups = divisors.includes(kinds.groups) ? kinds.groups : own;
     return [element('label', {}, t('k_groups'), element('select', { id: 'kind-groups', change: e => { kinds.groups = +e.target.value; drawKind(); } }, ...divisors.map(g => element('option', { value: g, selected: g === groups }, g)))),
       kindMatrix(t('k_groups'), Float64Array.from({ length: groups * H }, (_, i) => Math.floor((i % H) * groups / H) === Math.floor(i / H) ? 1 : 0), numbersOf(groups).map(g => `k, v ${g}`), numbersOf(H).map(h => `q ${h}`)),
-      kindSays('kind-check', 'k_groups_same', H, own, groups, 2 * groups * d * 4, 2 * H * d * 4)];
+      kindSays('kind-check', 'k_groups_same', H, own, groups, groups * bytes, H * bytes)];
   },
   async alibi(a, T) {
     const H = shapeOf(`${kinds.part}.q`)[1], slopes = slopesOf(H), h = Math.min(view.head, H - 1), names = piecesOf(kinds.part.split('.')[0]).slice(0, T), N = names.length;
@@ -159,6 +159,8 @@ let kindTurn = 0;
 async function drawKind() {
   const turn = ++kindTurn, focus = document.activeElement && document.activeElement.id;
   for (const b of $('kinds').children) b.setAttribute('aria-pressed', String(b.dataset.kind === kinds.on));
+  const parts = kindParts();
+  if (!parts.includes(kinds.part)) kinds.part = parts[0] || null;
   let nodes;
   try {
     const a = kinds.part ? await attentionOf(kinds.part) : null;
@@ -166,7 +168,6 @@ async function drawKind() {
     nodes = (needs && !has) || (kinds.on === 'groups' && !kinds.part) ? [element('p', { class: 'mute' }, t('k_none'))] : await KINDS[kinds.on](a, has ? a.masked.shape[2] : 0);
   } catch (error) { nodes = [element('p', { class: 'mute' }, error.message)]; }
   if (turn !== kindTurn) return;
-  const parts = kindParts();
   const select = parts.length > 1 && kinds.on !== 'sinusoids' ? [element('label', {}, t('k_part'), element('select', { id: 'kind-part', change: e => { kinds.part = e.target.value; drawKind(); } }, ...parts.map(p => element('option', { value: p, selected: p === kinds.part }, p))))] : [];
   const settings = nodes.filter(n => n && n.tagName === 'LABEL');
   $('kind').replaceChildren(element('p', {}, t(`ka_${kinds.on}`)), element('p', { class: 'formula' }, KIND_FORMULAS[kinds.on]),
@@ -178,7 +179,7 @@ const KIND_FORMULAS = {
   tiles: 'm = max(m′, max s);  l = l′ e^(m′ − m) + Σ e^(s − m);  o = o′ e^(m′ − m) + Σ e^(s − m) v;  y = o / l',
   linear: 'S = S′ + φ(k) vᵀ;  z = z′ + φ(k);  y = φ(q)ᵀ S / φ(q)ᵀ z',
   groups: 'k, v of query head h: ⌊h · H_kv / H⌋',
-  alibi: 'score = q · k / √d − m_h (i − j);  m_h = 2^(−8 h / H)',
+  alibi: 'score = q · k / √d − m_h (i − j);  m_h = 2^(−8 (h + 1) / H),  H = 2^n',
   rotary: '(R_m q) · (R_n k) = q · (R_{n − m} k);  θ_i = 10000^(−2 i / d)',
   sinusoids: 'PE(p, 2i) = sin(p θ_i);  PE(p, 2i + 1) = cos(p θ_i);  PE(p + k) = R_k PE(p)',
 };

@@ -81,5 +81,5 @@ async function showLogits(turn) {
   $('readout').textContent = `${t('best_before')}: ${plain(next.best)} · log p ${digits(Math.log(probs[next.best_id]))}` +
     (next.log_prob !== undefined ? ` · “${plain(next.label)}” log p ${digits(next.log_prob)}` : '');
 }
-$('head').addEventListener('change', () => { view.head = +$('head').value; keepState(); showValue(view.point); });
+$('head').addEventListener('change', () => { view.head = +$('head').value; keepState(); showValue(view.point); if (!$('kinds-view').hidden) drawKind(); });
 $('row').addEventListener('change', () => { view.row = +$('row').value; showValue(view.point); });

@@ -1,7 +1,7 @@
 // A run that is training now: its data come from the server (watch/run_watch.h), whole at first and after each validation, and line by
 // line in between. Figures of single updates stand at the end of the curves until the line comes that is their mean.
 
-const live = { provisional: 0, fetching: false, again: false, waiting: [], due: null, ended: false, now: null };
+const live = { provisional: 0, fetching: null, again: false, waiting: [], due: null, ended: false, now: null };
 const mostRows = 3000, mostProvisional = 400, drawEvery = 500;  // milliseconds
 
 const rowsOf = table => (table.update || []).length;
@@ -71,39 +71,56 @@ function state(words = live.words) {
     : t('update {0}, loss {1}, {2} target tokens/s', whole(live.now.update), figure(live.now.loss), figure(live.now.tokens_per_second));
 }
 
-// Everything anew; lines that come meanwhile wait.
-async function refresh() {
-  if (live.fetching) return void (live.again = true);
-  live.fetching = true;
+async function fetchRun() {
   try {
     const answer = await fetch('run', { cache: 'no-store' });
-    if (answer.ok) {
-      Object.assign(runs[0], (await answer.json()).runs[0]);
-      live.provisional = 0;
-      for (const [kind, line] of live.waiting.splice(0)) take(kind, line);
-      drawFigures();
-      legend();
-      samples(view);
-      attention(view);
-      tables();
-    }
-  } catch { /* the server has gone: the stream says so */ }
-  live.fetching = false;
+    return answer.ok ? (await answer.json()).runs[0] : null;
+  } catch { return null; }  // the server has gone: the stream says so
+}
+async function refreshOnce() {
+  const run = await fetchRun();
+  if (run) {
+    Object.assign(runs[0], run);
+    live.provisional = 0;
+    for (const [kind, line] of live.waiting.splice(0)) take(kind, line);
+    drawFigures();
+    legend();
+    samples(view);
+    attention(view);
+    tables();
+  }
   document.body.dataset.fetched = String(Number(document.body.dataset.fetched || 0) + 1);
-  if (live.again) live.again = false, await refresh();
+}
+// Everything anew; lines that come meanwhile wait. Who asks while a fetch is under way waits for another one: the first may have been
+// answered too early.
+function refresh() {
+  live.again = true;
+  return live.fetching ??= (async () => {
+    try {
+      while (live.again) {
+        live.again = false;
+        await refreshOnce();
+      }
+    } finally { live.fetching = null; }
+  })();
 }
 
 const events = new EventSource('events');
 events.addEventListener('open', () => { state(t('Training.')); refresh(); });
-events.addEventListener('error', () => { if (!live.ended) state(t('The connection is lost; trying again.')); });
+events.addEventListener('error', () => {
+  if (live.ended) return;
+  if (events.readyState === EventSource.CLOSED) state(t('The server refuses: too many pages watch this run.'));  // it answered, with no stream
+  else state(t('The connection is lost; trying again.'));
+});
 events.addEventListener('changed', refresh);
 for (const kind of ['now', 'train'])
   events.addEventListener(kind, e => { live.fetching ? live.waiting.push([kind, JSON.parse(e.data)]) : take(kind, JSON.parse(e.data)); });
 events.addEventListener('end', async () => {
   live.ended = true;
-  await refresh();
-  events.close();
-  state(t('The run has ended.'));
+  try { await refresh(); } finally {
+    events.close();
+    state(t('The program has ended.'));
+  }
 });
 addEventListener('pagehide', () => events.close());
 state(t('Connecting.'));

@@ -53,8 +53,8 @@ function figure(x) {
 const short = x => x >= 1e9 ? `${figure(x / 1e9)}G` : x >= 1e6 ? `${figure(x / 1e6)}M` : x >= 1e4 ? `${figure(x / 1e3)}k` : whole(x);
 function duration(minutes) {
   const seconds = Math.round(minutes * 60), two = n => String(n).padStart(2, '0');
-  return seconds < 3600 ? `${Math.floor(seconds / 60)}:${two(seconds % 60)} min`
-    : `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)} h`;
+  return seconds < 3600 ? t('{0} min', `${Math.floor(seconds / 60)}:${two(seconds % 60)}`)
+    : t('{0} h', `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}`);
 }
 const color = i => `var(--c${i % 8})`;
 const swatch = i => element('span', { class: 'swatch', style: `background:${color(i)}` });
