@@ -51,6 +51,7 @@ HWY_AFTER_NAMESPACE();
 #include "hwy/targets.h"
 #include "kern/gemm.h"
 #include "kern/processor.h"
+#include "kern/stored_values.h"
 
 namespace tril::kern {
 namespace {

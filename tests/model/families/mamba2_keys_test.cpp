@@ -24,7 +24,8 @@ TEST(Mamba2Keys, OnlyStepsWithoutBoundsAreSupported) {
     EXPECT_EQ(error_with(bamba, {{"time_step_limit", {0.0, open}}}), "") << open;
   EXPECT_EQ(error_with(bamba, {{"time_step_limit", nullptr}}), "");
   for (const json& bounded :
-       {json{0.0, 0.1}, json{0.001, 1e20}, json{0.0}, json(0.1), json{0.0, {{"__float__", "NaN"}}}}) {
+       {json{0.0, 0.1}, json{0.001, 1e20}, json{0.0}, json(0.1), json{0.0, {{"__float__", "NaN"}}},
+        json::array({0.0, json::object({{"__float__", json::array({1})}})})}) {
     const std::string error = error_with(bamba, {{"time_step_limit", bounded}});
     EXPECT_TRUE(contains(error, "config.json: time_step_limit: ", "bounds", "[0.0, Infinity]")) << bounded << error;
   }
