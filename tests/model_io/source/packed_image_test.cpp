@@ -3,16 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstring>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "model_io/source/model_source.h"
 #include "model_io/source/registry.h"
-#include "support/paths.h"
-#include "support/run_program.h"
 #include "support/small_marian.h"
 
 namespace tril::model {
@@ -70,29 +65,6 @@ TEST_P(PackedImage, OfOtherWeightsIsNotUsed) {
   write_packed_image(ModelSource::open(root), GetParam());
   flat[flat.size() / 3] += 1;
   save(*m, root, flat);
-  EXPECT_FALSE(is_adopted());
-}
-
-// Scales are no weights of their own: the values that they scale are the same bytes as before.
-TEST(PackedImageOfQuantizedFiles, OfOtherScalesIsNotUsed) {
-  const ScratchFolder folder;
-  const std::string directory = folder.at("model"), weights = directory + "/model.safetensors";
-  fs::copy(test::test_dir() + "/golden/quantized/gptq_4", directory);
-  const auto is_adopted = [&] {
-    const ModelSource source = ModelSource::open(directory);
-    return adopt_packed_image(*make(source), source, Precision::int8);
-  };
-  write_packed_image(ModelSource::open(directory), Precision::int8);
-  EXPECT_TRUE(is_adopted());
-  std::string bytes = read_text(weights, 1 << 24);
-  std::uint64_t length = 0;
-  std::memcpy(&length, bytes.data(), sizeof length);
-  const nlohmann::json header = nlohmann::json::parse(bytes.substr(sizeof length, length));
-  const auto scales = std::find_if(header.items().begin(), header.items().end(),
-                                   [](const auto& item) { return item.key().ends_with(".scales"); });
-  ASSERT_NE(scales, header.items().end());
-  bytes[sizeof length + length + scales.value()["data_offsets"][0].get<std::size_t>()] ^= 1;
-  write_file_atomic(weights, bytes);
   EXPECT_FALSE(is_adopted());
 }
 
