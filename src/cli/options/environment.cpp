@@ -20,7 +20,7 @@ constexpr std::string_view prefix = "TRIL_";
 // Variables of tril that are no options: for kernels, the server's keys, tests and scripts; a name that ends in an
 // underscore stands for all names with that prefix.
 constexpr std::array<std::string_view, 15> others{
-    "INSTRUCTION_SET", "API_KEY", "BROWSER",      "SCREENSHOTS", "EXPORT_DIR", "GOLDEN_DIR",  "ROUNDS", "SEED",
+    "INSTRUCTION_SET", "API_KEY", "BROWSER",      "SCREENSHOTS", "EXPORT_DIR", "GOLDEN_DIR",   "ROUNDS", "SEED",
     "SOAK_",           "KILLS",   "SLOW_CLIENTS", "SUBWORD_NMT", "COURSE",     "WRITE_COURSE", "CPM"};
 
 bool is_of_others(std::string_view name) {
