@@ -3,7 +3,7 @@
 usage: check_omegat.py TRIL MODEL        (MODEL translates English to German, such as that of `tril demo translation`)
 
 Needs OmegaT 3.6 (Debian's package omegat), a JDK, openssl, and the right to listen on port 443: OmegaT's connector asks
-www.googleapis.com, a name that Java is told to find on this machine. Exits 77 if something of it is missing.
+www.googleapis.com; a hosts file maps that name to this machine for Java. Exits 77 if one of these is missing.
 """
 import json
 import os

@@ -90,8 +90,8 @@ void pass_on(Events& events, const nb::object& on_update, const nb::object& on_v
     const bool is_update = std::holds_alternative<train::TrainingReport>(event);
     const nb::object& callback = is_update ? on_update : on_validation;
     if (callback.is_none()) continue;
-    const nb::dict told = std::visit([](const auto& report) { return dict_of(report); }, event);
-    if (nb::object answer = callback(told); answer.is(nb::bool_(true))) background.stop();
+    const nb::dict values = std::visit([](const auto& report) { return dict_of(report); }, event);
+    if (nb::object answer = callback(values); answer.is(nb::bool_(true))) background.stop();
   }
 }
 

@@ -1,5 +1,5 @@
-// The temporary files and directories of outputs that are not complete yet. A signal that ends the program runs no destructors:
-// whoever waits for signals removes them first. The list belongs to the process, as its signals do.
+// The temporary files and directories of outputs that are not complete yet. A signal that ends the program runs no destructors, so
+// the thread that waits for signals removes them first. The list belongs to the process, as its signals do.
 #pragma once
 
 #include <functional>

@@ -107,15 +107,15 @@ std::optional<std::string> repo_of_snapshot(const std::string& path) {
 }
 
 BlobLock::BlobLock(const std::string& path) {
-  bool told = false;
+  bool announced = false;
   for (;;) {
     descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0664);
     if (descriptor_ < 0)
       fail(printable(path, 400), fmt::format("cannot be opened: {}", std::strerror(errno)),
            "check the permissions of the cache, or set HF_HUB_CACHE to another directory");
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK && !told) {
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK && !announced) {
       logger()->info("waiting for another process that is downloading the same file");
-      told = true;
+      announced = true;
     }
     int result = 0;
     do result = ::flock(descriptor_, LOCK_EX);

@@ -65,18 +65,19 @@ StatedLanguages stated_languages_of(const TranslatorFields& o, const v0::ModelSt
   return m.model->has_encoder() ? model_languages(m.source) : m.tokenizer->stated_languages();
 }
 
-search::TranslatorOptions settled(const TranslatorFields& o, const v0::ModelState& m, const Languages& said,
+search::TranslatorOptions settled(const TranslatorFields& o, const v0::ModelState& m, const Languages& languages,
                                   const StatedLanguages& stated) {
   search::TranslatorOptions t = translator_options(o.decoding, published_generation(m.source), *m.model, *m.tokenizer);
   search::SearchPlan& s = t.decoding.search;
-  t.source_language = said.source, t.target_language = said.target;
+  t.source_language = languages.source, t.target_language = languages.target;
   s.scores = o.scores || o.decoding.search.n_best > 1;
   s.attention = attention_heads(o.alignment, *m.model, s.coverage_penalty > 0);
   check_placeable(o.terms, *m.model, s);
   const terms::LanguagePair pair{o.source_language.empty() ? stated.source : o.source_language,
                                  o.target_language.empty() ? stated.target : o.target_language};
   t.terminology = terminology_of(o.terms, pair);
-  if (const auto memory = memory_of(o.terms, pair)) t.recall = search::recall_from(memory, said.prefix, *m.tokenizer);
+  if (const auto memory = memory_of(o.terms, pair))
+    t.recall = search::recall_from(memory, languages.prefix, *m.tokenizer);
   m.others.give_to(t.decoding);
   t.decoding.deterministic = o.deterministic;
   t.context = static_cast<std::int32_t>(o.prompt.context);

@@ -83,7 +83,7 @@ Match TermMatcher::match_of(const Entry& entry, const MatchOptions& options) con
 // The entry joins the automata of its kind and of all stricter ones.
 void TermMatcher::add(std::size_t number, Match match) {
   const auto forms = forms_of(entries_[number].source);
-  bool told = false;
+  bool noted = false;
   for (std::size_t kind = 0; kind <= static_cast<std::size_t>(match); ++kind) {
     const std::int32_t other = automata_[kind].add(forms[kind], static_cast<std::int32_t>(number));
     if (other < 0 || other == static_cast<std::int32_t>(number)) continue;
@@ -99,13 +99,13 @@ void TermMatcher::add(std::size_t number, Match match) {
     }
     if (a.target == b.target) continue;
     automata_[kind].block(forms[kind]);
-    if (!told && notes_.size() < most_notes)
+    if (!noted && notes_.size() < most_notes)
       notes_.push_back(
           fmt::format("\"{}\" and \"{}\" differ only in {}, but have different translations: each is found "
                       "only {}",
                       printable(a.source), printable(b.source), kind == 1 ? "case" : "endings",
                       kind == 1 ? "as it is written" : "with its own endings"));
-    told = true;
+    noted = true;
   }
 }
 

@@ -5,8 +5,8 @@
 //   GET /events  server-sent events: "now" (the latest update), "train" (a line of train.jsonl), "changed" (GET /run has more than new
 //                lines: a validation, or a run that went back to a checkpoint), "end"
 //
-// The trainer only hands over lines, which threads of the server send. Without a reader it does not even write them. So a run computes
-// the same, bit for bit, whoever watches. Only this machine is answered.
+// The trainer only hands over lines, which threads of the server send. Without a reader it does not even write them. So a run
+// computes the same weights, bit for bit, with and without readers. Only clients on this machine are answered.
 #pragma once
 
 #include <atomic>

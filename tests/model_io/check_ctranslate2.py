@@ -9,7 +9,7 @@ texts:
   int8:    tril from the export with the dequantised weights (--precision fp32), CTranslate2 with compute_type float32
 In int8 both programs also round the inputs of products, each in its own way, and random models have near ties. So the part of the
 tokens before the first difference is printed there, and does not decide. A window is checked with prompts within it: CTranslate2
-reads a longer prompt in pieces, and its results for them are not those of `transformers`, whoever has converted the model.
+reads a longer prompt in pieces, and its results for them differ from those of `transformers`, also with its own converter.
 """
 import dataclasses
 import json

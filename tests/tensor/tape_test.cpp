@@ -183,7 +183,7 @@ Tensor sum_of(Context& c, const Tensor& a, const Tensor& b) {
   return y;
 }
 
-// A gradient is announced behind the first op that uses its tensor, whether that gives one or not, and whoever asks.
+// A gradient is announced after the first op that uses its tensor has run backward, even if that op adds nothing.
 TEST_F(TapeTest, GradientsAreAnnouncedAsSoonAsTheyAreComplete) {
   const Tensor late = c.upload<float>({0, 0, 0}), unused = c.upload<float>({0, 0, 0}),
                silent = c.upload<float>({5, 5, 5});

@@ -188,12 +188,12 @@ class Chat {
 
  private:
   /// @throws Error if the user's text is not UTF-8
-  void check_text(const std::string& said) const {
-    const auto fault = find_utf8_fault(said);
+  void check_text(const std::string& text) const {
+    const auto fault = find_utf8_fault(text);
     if (!fault) return;
-    const std::size_t newline = said.substr(0, fault->offset).rfind('\n');
-    const std::size_t begin = newline == said.npos ? 0 : newline + 1;  // of the invalid line
-    const std::string_view behind = std::string_view(said).substr(begin);
+    const std::size_t newline = text.substr(0, fault->offset).rfind('\n');
+    const std::size_t begin = newline == text.npos ? 0 : newline + 1;  // of the invalid line
+    const std::string_view behind = std::string_view(text).substr(begin);
     fail(fmt::format("standard input: line {}", line_ - std::count(behind.begin(), behind.end(), '\n')),
          fmt::format("is not valid UTF-8 (byte 0x{:02X} at column {})", fault->byte, find_utf8_fault(behind)->column));
   }

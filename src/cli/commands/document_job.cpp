@@ -137,7 +137,7 @@ DocumentPlan checked(DocumentPlan plan) {
   return plan;
 }
 
-std::string told_language(const std::string& to, const Tokenizer& tokenizer, const std::string& stated) {
+std::string target_in_vocabulary(const std::string& to, const Tokenizer& tokenizer, const std::string& stated) {
   if (!tokenizer.languages().empty() || !tagged_languages(tokenizer).empty()) return to;
   if (!stated.empty() && !KnownLanguages({stated}).find(to))
     fail_usage("--to", fmt::format("the model translates into \"{}\", not into \"{}\"", stated, printable(to)),

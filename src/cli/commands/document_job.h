@@ -64,7 +64,7 @@ class DocumentJob {
 /// The target language in the form that the model takes; "" for a model of one language pair.
 /// @param stated  the language into which the model translates; "": not known
 /// @throws Error(usage) if that is another one
-std::string told_language(const std::string& to, const Tokenizer& tokenizer, const std::string& stated);
+std::string target_in_vocabulary(const std::string& to, const Tokenizer& tokenizer, const std::string& stated);
 
 /// Maximum size of a document in bytes.
 inline constexpr std::uint64_t most_document_bytes = std::uint64_t{64} << 20;

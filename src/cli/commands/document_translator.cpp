@@ -7,7 +7,7 @@ namespace tril::cli {
 
 std::int64_t DocumentTranslator::translate(const DocumentPlan& plan) {
   if (!text_) text_ = setup_.make_text();
-  DocumentJob job(plan, search::segments_that_fit(setup_.form.split, languages_.said.prefix, *text_, setup_.plain));
+  DocumentJob job(plan, search::segments_that_fit(setup_.form.split, languages_.given.prefix, *text_, setup_.plain));
   std::unique_ptr<Tool>& tool = job.has_marks() ? with_links_ : plain_;
   if (!tool)
     tool =

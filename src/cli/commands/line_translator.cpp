@@ -107,8 +107,8 @@ std::vector<std::vector<search::Translation>> LineTranslator::translate_texts(co
                                                                               const std::vector<std::string>& prefixes,
                                                                               std::int64_t first) {
   std::vector<std::string> tagged;
-  if (!languages_.said.prefix.empty())
-    for (const std::string& text : texts) tagged.push_back(prepend_language_tag(languages_.said.prefix, text));
+  if (!languages_.given.prefix.empty())
+    for (const std::string& text : texts) tagged.push_back(prepend_language_tag(languages_.given.prefix, text));
   translator_.go_to(static_cast<std::uint64_t>(first));
   return translator_.translate(tagged.empty() ? texts : tagged, prefixes, {.on_partial = {}, .stop = stop_});
 }
@@ -153,7 +153,7 @@ std::string LineTranslator::translate_whole(const std::vector<std::string>& text
 
 std::vector<search::SplitTranslation> LineTranslator::translate_in_parts(const std::vector<std::string>& texts,
                                                                          std::int64_t first) {
-  return split_.translate(texts, languages_.said.prefix, static_cast<std::uint64_t>(first),
+  return split_.translate(texts, languages_.given.prefix, static_cast<std::uint64_t>(first),
                           {.on_partial = {}, .stop = stop_});
 }
 

@@ -21,7 +21,7 @@ namespace tril::cli {
 
 /// The languages of the lines, and the requirement on lines if none is given.
 struct LineLanguages {
-  Languages said;
+  Languages given;
   TargetLanguage target;
   std::shared_ptr<LineSources> sources = nullptr;  ///< for --source-language auto
 };

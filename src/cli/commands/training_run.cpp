@@ -360,9 +360,9 @@ std::optional<TrainingSummary> run_training(TrainOptions& o, const Fields& field
   const std::shared_ptr<dist::Ranks> ranks = dist::Ranks::join({silence});
   check_input_files(o);
   const Run run{.options = o, .initial = initial, .quiet = quiet, .stop = stop, .watch = watch};
-  const spdlog::level::level_enum told = spdlog::get_level();
+  const spdlog::level::level_enum level = spdlog::get_level();
   for (RunSoFar so_far;; so_far.lose(ranks->shrink())) {
-    spdlog::set_level(ranks->first() ? told : std::max(told, spdlog::level::warn));
+    spdlog::set_level(ranks->first() ? level : std::max(level, spdlog::level::warn));
     try {
       return train_model(run, ranks, so_far);
     } catch (const dist::RankLost&) {  // the remaining ranks do what the same command would do

@@ -188,7 +188,7 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
                 .terms = o.terms.has_terms(),
                 .memory = settled.memory,
                 .alignment = o.alignment,
-                .split = split_options(o.split, languages.said, o.target_language, settled.stated)};
+                .split = split_options(o.split, languages.given, o.target_language, settled.stated)};
   const std::size_t window = lines_at_a_time(options.decoding.batch_size, options.decoding.threads);
   const auto warn_of_sources = [&] {
     if (languages.sources && languages.sources->uncertain() > 0)

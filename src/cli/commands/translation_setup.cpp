@@ -120,19 +120,19 @@ LineLanguages line_languages(const TranslationSetup& o, const LoadedModel& loade
   const bool by_to = to && o.target_language.empty();
   if (!m.has_encoder()) {
     const std::string& target = by_to ? *to : o.target_language;
-    return {.said = {.prefix = "", .source = o.source_language, .target = target},
+    return {.given = {.prefix = "", .source = o.source_language, .target = target},
             .target = {m, tokenizer, target, true}};
   }
-  const std::string target = by_to ? told_language(*to, tokenizer, stated.target) : o.target_language;
+  const std::string target = by_to ? target_in_vocabulary(*to, tokenizer, stated.target) : o.target_language;
   const bool detects = o.source_language == "auto";
-  LineLanguages languages{.said = choose_languages(tokenizer, detects ? "" : o.source_language, target,
-                                                   "--source-language", by_to ? "--to" : "--target-language"),
+  LineLanguages languages{.given = choose_languages(tokenizer, detects ? "" : o.source_language, target,
+                                                    "--source-language", by_to ? "--to" : "--target-language"),
                           .target = {m, tokenizer, target, loaded.published.forced_bos_token_id.has_value()}};
   languages.target.check_tokens();
   if (detects)
     languages.sources = std::make_shared<LineSources>(tokenizer);
   else
-    warn_of_assumed_language(o.decoding.model, tokenizer, languages.said);
+    warn_of_assumed_language(o.decoding.model, tokenizer, languages.given);
   return languages;
 }
 
@@ -155,14 +155,14 @@ SettledTranslation settle(const TranslationSetup& o, const LoadedModel& loaded, 
   const StatedLanguages stated = pair_of_model(o, loaded);
   SettledTranslation t{
       .languages = line_languages(o, loaded, stated, to), .stated = stated, .options = {}, .memory = nullptr};
-  t.options = settled(o, loaded, scores, t.languages.said);
+  t.options = settled(o, loaded, scores, t.languages.given);
   if (t.languages.sources)
     t.options.source_of = [sources = t.languages.sources](const std::string& line) { return sources->counted(line); };
   const terms::LanguagePair pair = language_pair(o, stated, to);
   t.options.terminology = terminology_of(o.terms, pair);
   t.memory = memory_of(o.terms, pair);
   if (t.memory && o.terms.memory_use == terms::MemoryUse::exact)
-    t.options.recall = search::recall_from(t.memory, t.languages.said.prefix, *loaded.tokenizer);
+    t.options.recall = search::recall_from(t.memory, t.languages.given.prefix, *loaded.tokenizer);
   others.give_to(t.options.decoding);
   return t;
 }

@@ -61,22 +61,22 @@ class Watching {
     DocumentPlan plan = plan_.documents;
     plan.input = source.string(), plan.output = target.string();
     const auto begun = std::chrono::steady_clock::now();
-    nlohmann::ordered_json told{{"document", plan.input}};
+    nlohmann::ordered_json entry{{"document", plan.input}};
     try {
       const std::int64_t sentences = translator_.translate(plan);
       if (sentences < 0) return;
       const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
-      told["translation"] = plan.output, told["sentences"] = sentences, told["seconds"] = taken.count();
+      entry["translation"] = plan.output, entry["sentences"] = sentences, entry["seconds"] = taken.count();
       spdlog::info("{}: {} {}, {:.1f} s, to {}", printable(plan.input, 400), format_count(sentences),
                    sentences == 1 ? "sentence" : "sentences", taken.count(), printable(plan.output, 400));
       // If it changed meanwhile, its translation is marked as older, so that also a later run translates it again.
       std::error_code ignored;
       if (stamp_of(source) != before) fs::last_write_time(target, before->time - std::chrono::seconds(1), ignored);
     } catch (const std::exception& e) {
-      told["error"] = e.what();
+      entry["error"] = e.what();
       spdlog::error("{}", e.what());
     }
-    if (plan_.json) write_stdout(json_text(told) + "\n");
+    if (plan_.json) write_stdout(json_text(entry) + "\n");
   }
 
   const WatchPlan& plan_;

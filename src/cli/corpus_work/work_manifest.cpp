@@ -105,10 +105,10 @@ WorkManifest read_work_manifest(const std::string& path) {
     return m;
   } catch (const Json::exception& problem) {
     // The library's messages begin with "[json.exception.parse_error.101] ".
-    const std::string_view said = problem.what();
+    const std::string_view message = problem.what();
     fail(path,
          fmt::format("is not a manifest of `tril translate --work-dir`: {}",
-                     said.substr(std::min(said.find("] ") + 2, said.size()))),
+                     message.substr(std::min(message.find("] ") + 2, message.size()))),
          "start over with another --work-dir");
   }
 }

@@ -18,12 +18,12 @@ std::shared_ptr<const search::TranslationPrompt> load_prompt(const model::ModelS
   }
   const search::ChosenPrompt chosen = search::choose_prompt(source, prompt_template);
   auto prompt = std::make_shared<const search::TranslationPrompt>(chosen.prompt, *source.tokenizer(), source.name());
-  const std::string told = fmt::format("{}: translates with {}{} prompt: {}", source.name(), chosen.prompt.name,
-                                       chosen.prompt.name.starts_with("the ") ? "" : "'s", chosen.reason);
+  const std::string message = fmt::format("{}: translates with {}{} prompt: {}", source.name(), chosen.prompt.name,
+                                          chosen.prompt.name.starts_with("the ") ? "" : "'s", chosen.reason);
   if (chosen.general)
-    spdlog::warn("{}; pass --prompt-template to give its own", told);
+    spdlog::warn("{}; pass --prompt-template to give its own", message);
   else
-    spdlog::info("{}", told);
+    spdlog::info("{}", message);
   return prompt;
 }
 

@@ -50,12 +50,12 @@ void add_split_fields(Fields& f, SplitLineOptions& o) {
       .value_name("NAME");
 }
 
-search::SplitOptions split_options(const SplitLineOptions& o, const Languages& said, const std::string& target,
+search::SplitOptions split_options(const SplitLineOptions& o, const Languages& languages, const std::string& target,
                                    const StatedLanguages& stated) {
-  const std::string told = o.language.empty() ? "" : language_of(o.language, "split_language").language;
+  const std::string language = o.language.empty() ? "" : language_of(o.language, "split_language").language;
   return {.split = o.split,
-          .source_language = first_given({told, said.source, stated.source}),
-          .target_language = first_given({said.target, target, stated.target})};
+          .source_language = first_given({language, languages.source, stated.source}),
+          .target_language = first_given({languages.target, target, stated.target})};
 }
 
 }  // namespace tril

@@ -16,11 +16,11 @@ struct SplitLineOptions {
 
 void add_split_fields(Fields& f, SplitLineOptions& o);
 
-/// @param said    the source and target languages of the search
-/// @param target  the target language as it was given
-/// @param stated  those of the model
+/// @param languages  the source and target languages of the search
+/// @param target     the target language as it was given
+/// @param stated     those of the model
 /// @throws Error(usage) if the option names no language
-search::SplitOptions split_options(const SplitLineOptions& o, const Languages& said, const std::string& target,
+search::SplitOptions split_options(const SplitLineOptions& o, const Languages& languages, const std::string& target,
                                    const StatedLanguages& stated);
 
 }  // namespace tril

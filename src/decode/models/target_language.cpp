@@ -7,10 +7,10 @@
 
 namespace tril {
 
-TargetLanguage::TargetLanguage(const model::Model& model, const Tokenizer& tokenizer, std::string_view said,
+TargetLanguage::TargetLanguage(const model::Model& model, const Tokenizer& tokenizer, std::string_view language,
                                bool forced)
     : tokenizer_(&tokenizer) {
-  if (!said.empty() || forced) return;
+  if (!language.empty() || forced) return;
   const std::vector<std::string> tokens = tokenizer.languages();
   if (tokens.empty()) tags_ = tagged_languages(tokenizer);
   if (tags_.size() < 2) tags_.clear();

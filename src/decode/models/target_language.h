@@ -15,9 +15,9 @@ namespace tril {
 /// would otherwise be arbitrary.
 class TargetLanguage {
  public:
-  /// @param said    target_language
-  /// @param forced  whether the directory forces a first token
-  TargetLanguage(const model::Model& model, const Tokenizer& tokenizer, std::string_view said, bool forced);
+  /// @param language  the option target_language
+  /// @param forced    whether the directory forces a first token
+  TargetLanguage(const model::Model& model, const Tokenizer& tokenizer, std::string_view language, bool forced);
   /// @throws Error(usage) for a model with language tokens
   void check_tokens() const;
   /// @throws Error(usage) naming `where` for a model with tags, if the text begins with none

@@ -62,10 +62,10 @@ async function explain(p, value, m, [i, j], clicked) {
   };
   say('');
   try {
-    const told = await howOf(p, m, [i, j], x);
+    const shown = await howOf(p, m, [i, j], x);
     if (turn !== explaining) return;
-    say(told.how);
-    if (clicked) $('zoom').replaceChildren(...(told.table ? [element('h2', {}, t('h_zoom')), told.table] : []));
+    say(shown.how);
+    if (clicked) $('zoom').replaceChildren(...(shown.table ? [element('h2', {}, t('h_zoom')), shown.table] : []));
   } catch (error) { if (turn === explaining) trouble(error); }
 }
 function tableOf(heads, rows, foot) {

@@ -11,15 +11,15 @@ namespace {
 // Reads the number of key heads and the layout of the matrix of q, k, v.
 void read_falcon_heads(ConfigReader& reader, GptLikeConfig& k, bool newer) {
   const JsonObject& config = reader.json();
-  const std::int64_t heads = k.num_attention_heads, said = reader.size("num_kv_heads", heads);
+  const std::int64_t heads = k.num_attention_heads, key_heads = reader.size("num_kv_heads", heads);
   const bool multi_query = reader.get<bool>("multi_query", true);
-  k.own_keys["multi_query"] = multi_query, k.own_keys["num_kv_heads"] = said;
-  k.num_key_value_heads = newer ? said : multi_query ? 1 : heads;
+  k.own_keys["multi_query"] = multi_query, k.own_keys["num_kv_heads"] = key_heads;
+  k.num_key_value_heads = newer ? key_heads : multi_query ? 1 : heads;
   if (heads % k.num_key_value_heads != 0)
-    config.fail_at("num_kv_heads", fmt::format("{} key heads do not divide {} heads", said, heads));
-  if (!newer && !multi_query && said != heads)
+    config.fail_at("num_kv_heads", fmt::format("{} key heads do not divide {} heads", key_heads, heads));
+  if (!newer && !multi_query && key_heads != heads)
     config.fail_at("num_kv_heads",
-                   fmt::format("{} is not supported with multi_query and new_decoder_architecture false", said),
+                   fmt::format("{} is not supported with multi_query and new_decoder_architecture false", key_heads),
                    fmt::format("only the {} of num_attention_heads is", heads));
   k.fused.groups = k.num_key_value_heads;
 }

@@ -133,15 +133,15 @@ T5Config t5_config(const JsonObject& j, std::optional<bool> output_matrix) {
 
   // The weight files show whether the output is tied; config.json may wrongly have true. In version 4, false also meant that
   // the output is not scaled.
-  const bool said = reader.get<bool>("tie_word_embeddings", true);
+  const bool stated = reader.get<bool>("tie_word_embeddings", true);
   if (family.has_experts) {
     read_experts(reader, k);
-    k.tie_word_embeddings = said && !output_matrix.value_or(false);
-    k.share_embeddings = k.scale_decoder_outputs = said;
+    k.tie_word_embeddings = stated && !output_matrix.value_or(false);
+    k.share_embeddings = k.scale_decoder_outputs = stated;
   } else {
     read_activation(reader, family, k);
-    k.tie_word_embeddings = output_matrix ? !*output_matrix : said;
-    k.scale_decoder_outputs = !family.never_scales && reader.get<bool>("scale_decoder_outputs", said);
+    k.tie_word_embeddings = output_matrix ? !*output_matrix : stated;
+    k.scale_decoder_outputs = !family.never_scales && reader.get<bool>("scale_decoder_outputs", stated);
   }
 
   const auto id = [&](const char* key, std::int32_t otherwise) { return reader.id_of(key, otherwise, k.vocab_size); };

@@ -158,7 +158,7 @@ void read_gguf_rope(GgufReader& r, Json& config) {
   // llama.cpp defaults to linear, falls back to an old key for a missing factor, and takes 0 for none.
   const std::string type(r.get<std::string_view>("rope.scaling.type").value_or("linear"));
   const auto now = r.number("rope.scaling.factor"), old = r.number("rope.scale_linear");
-  const double said = now ? *now : old.value_or(0), factor = said == 0 ? 1 : said;
+  const double stated = now ? *now : old.value_or(0), factor = stated == 0 ? 1 : stated;
   const std::int64_t original = r.count("rope.scaling.original_context_length").value_or(positions);
   const bool pair =
       r.file().find_tensor("rope_factors_short.weight") || r.file().find_tensor("rope_factors_long.weight");

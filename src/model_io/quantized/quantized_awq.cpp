@@ -91,8 +91,8 @@ void read_awq(const JsonObject& scheme, QuantizedTensors& tensors) {
       tensors.fail_at(scales.name, fmt::format("is {} [{}], expected groups of {} inputs for {} outputs",
                                                scales.type_name(), fmt::join(scales.shape, ", "), in, out));
     const std::int64_t width = in / groups;
-    if (const std::int64_t said = scheme.get<std::int64_t>("group_size", 128); (said == -1 ? in : said) != width)
-      tensors.fail_at(scales.name, fmt::format("has groups of {}, but group_size is {}", width, said));
+    if (const std::int64_t stated = scheme.get<std::int64_t>("group_size", 128); (stated == -1 ? in : stated) != width)
+      tensors.fail_at(scales.name, fmt::format("has groups of {}, but group_size is {}", width, stated));
     const AwqMatrix matrix{&numbers, &zeros, &scales, in, words, width};
     tensors.add(module + ".weight", {out, in}, numbers, [matrix](std::span<float> values) { matrix.read(values); });
   }

@@ -63,21 +63,21 @@ std::string sample_of(std::span<const std::byte> image) {
 }
 
 // The header's description of the weight files and of the image after it.
-struct Told {
+struct HeaderFields {
   std::size_t bytes = 0;
   std::string stamp, content, image, sample;
 };
 
-std::string header_of(const Model& m, nn::Precision precision, const Told& told) {
+std::string header_of(const Model& m, nn::Precision precision, const HeaderFields& fields) {
   nlohmann::ordered_json header{{"tril", "packed"},
                                 {"version", layout_version},
                                 {"precision", nn::name_of(precision)},
-                                {"bytes", told.bytes},
+                                {"bytes", fields.bytes},
                                 {"config", hex(Hash().add(m.config_json()).value())},
-                                {"files", told.stamp},
-                                {"weights", told.content},
-                                {"image", told.image},
-                                {"sample", told.sample}};
+                                {"files", fields.stamp},
+                                {"weights", fields.content},
+                                {"image", fields.image},
+                                {"sample", fields.sample}};
   header["header"] = hex(Hash().add(header.dump()).value());
   std::string text = header.dump();
   check(text.size() < header_bytes, "packed image", "a header of {} bytes", text.size());
@@ -86,7 +86,7 @@ std::string header_of(const Model& m, nn::Precision precision, const Told& told)
 }
 
 // The value of this key in a file's header; "" if there is none.
-std::string said(std::span<const std::byte> bytes, const char* key) {
+std::string header_value(std::span<const std::byte> bytes, const char* key) {
   const std::string_view header(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), header_bytes));
   const auto json = nlohmann::json::parse(header, nullptr, /*allow_exceptions=*/false);
   return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
@@ -139,16 +139,16 @@ std::span<const std::byte> image_of(std::span<const std::byte> bytes) {
 // True if the file belongs to these weights and this version. The whole header is known in advance, except the image's
 // hashes, which are checked against the image.
 bool belongs(Model& m, const WeightFiles& files, nn::Precision precision, std::span<const std::byte> bytes) {
-  Told told{.bytes = image_of(bytes).size(),
-            .stamp = said(bytes, "files"),
-            .content = {},
-            .image = said(bytes, "image"),
-            .sample = said(bytes, "sample")};
-  told.content = told.stamp == stamp_of(files) ? said(bytes, "weights") : content_of(files);
-  const std::string expected = header_of(m, precision, told);
+  HeaderFields fields{.bytes = image_of(bytes).size(),
+                      .stamp = header_value(bytes, "files"),
+                      .content = {},
+                      .image = header_value(bytes, "image"),
+                      .sample = header_value(bytes, "sample")};
+  fields.content = fields.stamp == stamp_of(files) ? header_value(bytes, "weights") : content_of(files);
+  const std::string expected = header_of(m, precision, fields);
   return bytes.size() >= header_bytes &&
          std::equal(expected.begin(), expected.end(), reinterpret_cast<const char*>(bytes.data())) &&
-         told.bytes == m.parameters().serving_bytes(precision);
+         fields.bytes == m.parameters().serving_bytes(precision);
 }
 
 }  // namespace
@@ -162,7 +162,7 @@ bool adopt_packed_image(Model& m, const ModelSource& model, nn::Precision precis
     logger()->warn("{}: belongs to other weights or another version and is ignored; run `tril pack` again", path);
     return false;
   }
-  if (sample_of(image_of(bytes)) != said(bytes, "sample")) {
+  if (sample_of(image_of(bytes)) != header_value(bytes, "sample")) {
     logger()->warn("{}: is damaged and is ignored; run `tril pack` again", path);
     return false;
   }
@@ -176,8 +176,8 @@ std::optional<PackedState> packed_image_state(const ModelSource& model, nn::Prec
   if (!is_present(path)) return std::nullopt;
   const MappedFile file = MappedFile::open(path);
   if (!belongs(*make(model), model.weights(), precision, file.bytes())) return PackedState::of_others;
-  return hex(content_hash(image_of(file.bytes()))) == said(file.bytes(), "image") ? PackedState::sound
-                                                                                  : PackedState::damaged;
+  return hex(content_hash(image_of(file.bytes()))) == header_value(file.bytes(), "image") ? PackedState::sound
+                                                                                          : PackedState::damaged;
 }
 
 }  // namespace tril::model

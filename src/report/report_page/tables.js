@@ -103,13 +103,13 @@ function tables() {
   const open = [...box.querySelectorAll('details')].map(d => d.open);
   box.replaceChildren(element('h2', {}, t('Tables')));
   runs.forEach((run, i) => {
-    const of = single ? [] : [t(' of '), swatch(i), name(run)];
+    const of = () => single ? [] : [t(' of '), swatch(i), name(run)];
     if (run.valid.update)
-      box.append(element('details', {}, element('summary', {}, t('{0} validations', whole(run.valid.update.length)), ...of), validationsTable(run)));
+      box.append(element('details', {}, element('summary', {}, t('{0} validations', whole(run.valid.update.length)), ...of()), validationsTable(run)));
     const options = Object.entries(run.options || {});
     const rows = options.map(([key, value]) => element('tr', {}, element('th', { scope: 'row' }, plain(key)), optionCell(value)));
     if (rows.length)
-      box.append(element('details', { class: 'options' }, element('summary', {}, t('All options'), ...(single ? [] : [t(' of '), swatch(i), name(run)])),
+      box.append(element('details', { class: 'options' }, element('summary', {}, t('All options'), ...of()),
         element('table', {}, element('tbody', {}, ...rows))));
   });
   box.querySelectorAll('details').forEach((d, i) => { d.open = Boolean(open[i]); });

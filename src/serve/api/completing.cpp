@@ -64,7 +64,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     std::unique_ptr<search::TextStream> stream;    ///< without log-probabilities
     std::unique_ptr<search::AnswerTokens> tokens;  ///< with log-probabilities
     std::vector<search::TokenScore> scores;        ///< of the tokens so far
-    std::vector<ScoredToken> told;                 ///< for an answer that is not streamed
+    std::vector<ScoredToken> kept;                 ///< for an answer that is not streamed
     search::Generation result;
   };
 
@@ -124,18 +124,18 @@ class Completing : public std::enable_shared_from_this<Completing> {
   void tell(std::size_t prompt, const search::NewToken& t) {
     const std::size_t row = prompt * rows_ + static_cast<std::size_t>(t.sample);
     Choice& choice = choices_[row];
-    AnswerPart told;
+    AnswerPart part;
     if (r_.logprobs) {
-      const std::vector<ScoredToken> tokens = scored(choice, t.token, t.score, t.ended, told.text);
-      if (tokens.empty() && told.text.empty()) return;
-      told.logprobs = form_.logprobs(tokens, prompt);
+      const std::vector<ScoredToken> tokens = scored(choice, t.token, t.score, t.ended, part.text);
+      if (tokens.empty() && part.text.empty()) return;
+      part.logprobs = form_.logprobs(tokens, prompt);
     } else {
-      if (t.token >= 0) told.text = choice.stream->push(t.token);
-      if (t.ended) told.text += choice.stream->finish();
-      if (told.text.empty()) return;
+      if (t.token >= 0) part.text = choice.stream->push(t.token);
+      if (t.ended) part.text += choice.stream->finish();
+      if (part.text.empty()) return;
     }
     for (std::size_t place = prompt * n_; place < (prompt + 1) * n_; ++place)
-      if (row_of(place) == row) event(form_.chunk(place, told));
+      if (row_of(place) == row) event(form_.chunk(place, part));
   }
 
   // Takes a token (-1: none) and returns the tokens whose text has become final, with that text; of tokens that end an
@@ -187,7 +187,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
       const bool ended = i == h.tokens.size();
       const search::TokenScore* const score = i < h.token_scores.size() ? &h.token_scores[i] : nullptr;
       for (ScoredToken& t : scored(choice, ended ? -1 : h.tokens[i], score, ended, text))
-        choice.told.push_back(std::move(t));
+        choice.kept.push_back(std::move(t));
     }
   }
 
@@ -220,7 +220,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     if (r_.stream) return end_stream();
     Json choices = Json::array();
     for (std::size_t place = 0; place < places(); ++place)
-      choices.push_back(form_.choice(place, choices_[row_of(place)].result, choices_[row_of(place)].told));
+      choices.push_back(form_.choice(place, choices_[row_of(place)].result, choices_[row_of(place)].kept));
     Json json = form_.frame(false);
     json["choices"] = std::move(choices);
     json["usage"] = form_.usage(tokens_made());

@@ -48,17 +48,17 @@ Json CompletionForm::frame(bool chunk) const {
           {"model", model_.name()}};
 }
 
-Json CompletionForm::chunk(std::size_t place, const AnswerPart& told) const {
+Json CompletionForm::chunk(std::size_t place, const AnswerPart& part) const {
   Json choice{{"index", place}};
   if (r_.chat) {
     choice["delta"] = Json::object();
-    if (told.begins) choice["delta"]["role"] = "assistant";
-    if (told.begins || !told.text.empty()) choice["delta"]["content"] = told.text;
+    if (part.begins) choice["delta"]["role"] = "assistant";
+    if (part.begins || !part.text.empty()) choice["delta"]["content"] = part.text;
   } else {
-    choice["text"] = told.text;
+    choice["text"] = part.text;
   }
-  choice["logprobs"] = told.logprobs;
-  choice["finish_reason"] = told.finish.empty() ? Json(nullptr) : Json(told.finish);
+  choice["logprobs"] = part.logprobs;
+  choice["finish_reason"] = part.finish.empty() ? Json(nullptr) : Json(part.finish);
   Json json = frame(true);
   json["choices"] = Json::array({std::move(choice)});
   if (r_.include_usage) json["usage"] = nullptr;
@@ -66,9 +66,9 @@ Json CompletionForm::chunk(std::size_t place, const AnswerPart& told) const {
 }
 
 Json CompletionForm::choice(std::size_t place, const search::Generation& result,
-                            std::span<const ScoredToken> told) const {
+                            std::span<const ScoredToken> tokens) const {
   const std::size_t prompt = prompt_of(place);
-  Json of_tokens = logprobs(told, prompt);
+  Json of_tokens = logprobs(tokens, prompt);
   if (r_.echo && r_.logprobs) {
     Json all = logprobs_of_prompt(prompt);
     for (auto& [name, list] : all.items())

@@ -43,9 +43,9 @@ class CompletionForm {
 
   /// What an answer (or an event of one) has besides its choices.
   Json frame(bool chunk) const;
-  Json chunk(std::size_t place, const AnswerPart& told) const;
-  /// @param told  its tokens, for log-probabilities
-  Json choice(std::size_t place, const search::Generation& result, std::span<const ScoredToken> told) const;
+  Json chunk(std::size_t place, const AnswerPart& part) const;
+  /// @param tokens  those of the answer, for log-probabilities
+  Json choice(std::size_t place, const search::Generation& result, std::span<const ScoredToken> tokens) const;
   /// @param made  number of tokens generated
   Json usage(std::size_t made) const;
 

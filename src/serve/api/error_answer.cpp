@@ -43,8 +43,9 @@ ErrorAnswer error_answer(const std::exception_ptr& error, const std::string& pat
 }
 
 Json openai_error(const ErrorAnswer& a) {
-  const auto told = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
-  return {{"message", a.message}, {"type", a.type}, {"param", told(a.parameter)}, {"code", told(a.code)}};
+  const auto text_or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
+  return {
+      {"message", a.message}, {"type", a.type}, {"param", text_or_null(a.parameter)}, {"code", text_or_null(a.code)}};
 }
 
 }  // namespace tril::serve

@@ -114,8 +114,8 @@ void Service::add_language_routes() {
        .handle =
            [this](const CallPtr& call) {
              Json source{{"code", ""}, {"name", ""}}, target = source;
-             const auto only = [&](const KnownLanguages& list, Json& told) {
-               if (list.names().size() == 1) told = described(list.code(0), locale_of(call->request));
+             const auto only = [&](const KnownLanguages& list, Json& entry) {
+               if (list.names().size() == 1) entry = described(list.code(0), locale_of(call->request));
              };
              for (const Models::Offer& model : models_.offers()) {
                if (!model.profile->translates) continue;

@@ -73,9 +73,9 @@ Offers fitting_models(const Service& service, const TranslationWish& wish) {
                                   listed(targets_of(model).names())));
   if (service.models().loading()) throw being_loaded();
   service.find_model("", true);  // throws if there is no model at all
-  const auto said = [](const std::string& code) { return code.empty() ? "any language" : printable(code); };
-  throw HttpError(400, fmt::format("no model here translates from {} into {}; available: {}", said(wish.source),
-                                   said(wish.target), fmt::join(pairs, "; ")))
+  const auto shown = [](const std::string& code) { return code.empty() ? "any language" : printable(code); };
+  throw HttpError(400, fmt::format("no model here translates from {} into {}; available: {}", shown(wish.source),
+                                   shown(wish.target), fmt::join(pairs, "; ")))
       .of_field(wish.target.empty() ? "source" : "target");
 }
 
@@ -142,11 +142,12 @@ Languages languages_for(const ServedModel& model, const std::string& source, con
   return {.prefix = "", .source = source, .target = target};
 }
 
-TagsOfText::TagsOfText(const ServedModel& model, std::string said, std::string field)
-    : model_(&model), said_(std::move(said)), field_(std::move(field)) {}
+TagsOfText::TagsOfText(const ServedModel& model, std::string prefix, std::string field)
+    : model_(&model), prefix_(std::move(prefix)), field_(std::move(field)) {}
 
 std::string TagsOfText::put_before(const std::string& sentence) {
-  if (!said_.empty() || !model_->languages().tagged || is_blank(sentence)) return prepend_language_tag(said_, sentence);
+  if (!prefix_.empty() || !model_->languages().tagged || is_blank(sentence))
+    return prepend_language_tag(prefix_, sentence);
   if (std::string own = leading_tag(model_->tokenizer(), sentence); !own.empty()) {
     last_ = std::move(own);
     return sentence;

@@ -66,15 +66,15 @@ Languages languages_for(const ServedModel& model, const std::string& source, con
 /// text begins with, which applies to all that follows.
 class TagsOfText {
  public:
-  /// @param said   the chosen language's tag (Languages::prefix); "": none
+  /// @param prefix the chosen language's tag (Languages::prefix); "": none
   /// @param field  the field that is required if the text has no tag either
-  TagsOfText(const ServedModel& model, std::string said, std::string field);
+  TagsOfText(const ServedModel& model, std::string prefix, std::string field);
   /// @throws HttpError if nothing determines the target language
   std::string put_before(const std::string& sentence);
 
  private:
   const ServedModel* model_;
-  std::string said_, field_, last_;
+  std::string prefix_, field_, last_;
 };
 
 }  // namespace tril::serve

@@ -11,26 +11,26 @@ namespace {
 
 // A model as OpenAI's API lists it, and how it is loaded.
 Json described_as(const std::string& name, const Models::Status& model) {
-  Json told{{"id", name},
-            {"object", "model"},
-            {"created", model.created},
-            {"owned_by", "tril"},
-            {"translates", model.profile->translates},
-            {"continues", model.profile->continues}};
+  Json entry{{"id", name},
+             {"object", "model"},
+             {"created", model.created},
+             {"owned_by", "tril"},
+             {"translates", model.profile->translates},
+             {"continues", model.profile->continues}};
   if (model.profile->translates) {
     // The choices of a request, and of the page: a model without language selection has at most one of each.
-    told["sources"] = model.profile->languages.sources();
-    told["targets"] = model.profile->languages.targets;
-    told["codes"] = Json::object();
+    entry["sources"] = model.profile->languages.sources();
+    entry["targets"] = model.profile->languages.targets;
+    entry["codes"] = Json::object();
     for (const KnownLanguages* known : {&model.profile->languages.from, &model.profile->languages.into})
-      for (std::size_t i = 0; i < known->names().size(); ++i) told["codes"][known->names()[i]] = known->code(i);
+      for (std::size_t i = 0; i < known->names().size(); ++i) entry["codes"][known->names()[i]] = known->code(i);
   }
-  told["state"] = name_of(model.state);
-  told["memory_bytes"] = model.bytes;
-  told["idle_seconds"] = model.idle_seconds ? Json(std::round(*model.idle_seconds * 1e3) / 1e3) : Json(nullptr);
-  told["loads"] = model.loads;
-  told["unloads"] = model.unloads;
-  return told;
+  entry["state"] = name_of(model.state);
+  entry["memory_bytes"] = model.bytes;
+  entry["idle_seconds"] = model.idle_seconds ? Json(std::round(*model.idle_seconds * 1e3) / 1e3) : Json(nullptr);
+  entry["loads"] = model.loads;
+  entry["unloads"] = model.unloads;
+  return entry;
 }
 
 // A model and its adapters; none if no request may use it.

@@ -108,7 +108,7 @@ class Pivoting : public std::enable_shared_from_this<Pivoting> {
 
 HopText text_of(const ServedModel& model, const Hop& hop) {
   HopText t{.options = model.loaded().text, .tag = ""};
-  if (!model.languages().told) return t;
+  if (!model.languages().reads_target) return t;
   const Languages languages = languages_for(model, model.languages().from_each ? hop.source : "", hop.target);
   t.options.source_language = languages.source, t.options.target_language = languages.target;
   t.tag = languages.prefix;

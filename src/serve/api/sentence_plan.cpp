@@ -94,7 +94,7 @@ void SentencePlan::set_lengths(const SearchOptions& asked) {
 }
 
 void SentencePlan::set_languages(const ModelChoice& choice) {
-  if (!model_->languages().told) return;
+  if (!model_->languages().reads_target) return;
   const bool from_each = model_->languages().from_each;
   // For a model with language tokens, the search follows the directory's default by itself.
   const bool by_standard = choice.target.empty() && !from_each;

@@ -100,7 +100,7 @@ struct Call {
     warnings.put_into(body);
     Headers headers;
     if (!body.is_object())
-      if (std::string told = warnings.header(); !told.empty()) headers.emplace_back("X-Tril-Warnings", std::move(told));
+      if (std::string text = warnings.header(); !text.empty()) headers.emplace_back("X-Tril-Warnings", std::move(text));
     out->send({.status = status,
                .content_type = json_type(errors),
                .body = json_text(body) + "\n",

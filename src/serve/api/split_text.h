@@ -24,7 +24,7 @@ struct SplitText {
   document::DocumentSentences sentences;
   std::vector<std::string> sources;  ///< what the last model reads: the sentences, or their translations into a pivot
   std::vector<std::vector<search::Translation>> translations;
-  std::string told;                  ///< of a stream: what has been sent
+  std::string sent;                  ///< of a stream: what has been sent
   Clock::time_point next_told = {};  ///< the next event is not sent before
 };
 

@@ -143,8 +143,8 @@ class Translating : public std::enable_shared_from_this<Translating> {
     // At most 250 KB a second, and a quarter of the time.
     const Clock::time_point done = Clock::now();
     t.next_told = done + std::max<Clock::duration>(std::chrono::microseconds(4 * text.size()), 3 * (done - now));
-    if (text == t.told) return;
-    t.told = text;
+    if (text == t.sent) return;
+    t.sent = text;
     event({{"index", i}, {"partial", text}});
   }
 

@@ -7,7 +7,7 @@ namespace tril::serve {
 namespace {
 
 void set_standard_target(ServedLanguages& l, const Loaded& loaded) {
-  if (!l.told) return;
+  if (!l.reads_target) return;
   const std::int32_t forced = loaded.search.forced_bos_id;
   if (l.tagged) {
     l.standard = loaded.target_language;
@@ -26,7 +26,7 @@ ServedLanguages languages_of_vocabulary(const Loaded& loaded) {
   l.from_each = !l.targets.empty();
   if (l.targets.empty()) l.targets = tagged_languages(*loaded.tokenizer);
   l.tagged = !l.from_each && !l.targets.empty();
-  l.told = !l.targets.empty();
+  l.reads_target = !l.targets.empty();
   if (l.targets.empty() && !loaded.target_language.empty()) l.targets.push_back(loaded.target_language);
   set_standard_target(l, loaded);
   return l;
@@ -38,7 +38,7 @@ ServedLanguages languages_of(const Loaded& loaded) {
     l = languages_of_vocabulary(loaded);
   } else {
     l.targets = loaded.languages;
-    l.from_each = l.told = l.wants_target = true;
+    l.from_each = l.reads_target = l.wants_target = true;
   }
   l.from = KnownLanguages(l.sources());
   l.into = KnownLanguages(l.targets);

@@ -16,7 +16,7 @@ struct ServedLanguages {
   std::string source;  ///< "": unknown
   std::vector<std::string> targets;
   bool from_each = false;     ///< the source is one of `targets`, and each request gives it
-  bool told = false;          ///< the model reads the target language from a tag or a token
+  bool reads_target = false;  ///< the model reads the target language from a tag or a token
   bool tagged = false;        ///< from a tag before the text
   std::string standard;       ///< the target of a request without one; "": unknown; "-": texts without a tag
   bool wants_target = false;  ///< there are several targets and no default, so a request must give one

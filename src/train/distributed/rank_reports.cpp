@@ -50,12 +50,12 @@ std::vector<RankReport> exchange_reports(dist::Ranks& ranks, std::span<const Bat
   std::vector<RankReport> reports;
   for (int r = 0; r < ranks.size(); ++r) {
     const std::vector<std::byte>& bytes = all[as_size(r)];
-    std::vector<double> told(bytes.size() / sizeof(double));
-    std::memcpy(told.data(), bytes.data(), told.size() * sizeof(double));
-    if (told[fingerprint_high] != own[fingerprint_high] || told[fingerprint_low] != own[fingerprint_low])
+    std::vector<double> values(bytes.size() / sizeof(double));
+    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(double));
+    if (values[fingerprint_high] != own[fingerprint_high] || values[fingerprint_low] != own[fingerprint_low])
       fail(ranks.name_of(r), fmt::format("has different sentences in this update from {}", ranks.name_of(ranks.rank())),
            "give all ranks the same options and the same files");
-    reports.push_back(read(told));
+    reports.push_back(read(values));
   }
   return reports;
 }

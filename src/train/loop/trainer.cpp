@@ -159,12 +159,12 @@ void Trainer::finish_saving() {
 
 void Trainer::agree() {
   const bool stop = hooks_.stop && hooks_.stop();
-  std::array<double, 3> told{ranks_->first() ? state_.position.minutes : 0.0, stop ? 1.0 : 0.0,
-                             store_.is_ready() ? 1.0 : 0.0};
-  ranks_->all_reduce(told);
-  state_.position.minutes = told[0];
-  stop_ = told[1] > 0;
-  if (told[2] == ranks_->size()) advance_saving();
+  std::array<double, 3> shared{ranks_->first() ? state_.position.minutes : 0.0, stop ? 1.0 : 0.0,
+                               store_.is_ready() ? 1.0 : 0.0};
+  ranks_->all_reduce(shared);
+  state_.position.minutes = shared[0];
+  stop_ = shared[1] > 0;
+  if (shared[2] == ranks_->size()) advance_saving();
 }
 
 UpdateResult Trainer::one_update() {

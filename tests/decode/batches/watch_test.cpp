@@ -110,7 +110,7 @@ TEST_F(Watched, AStopEndsAllThatGoesOnOrWaits) {
       EXPECT_EQ(got[i][0].tokens.size(), i < 2 ? 5u : 0u);
     }
     if (beam_size == 1) {
-      EXPECT_EQ(ended.size(), 5u) << "whoever listens is told of every end";
+      EXPECT_EQ(ended.size(), 5u) << "every end is reported";
     }
     TreeStep none(endless);
     decode(c, none, {std::vector(5, Request{start, 0, 100}), options(beam_size), 2, {.stop = source.get_token()}});

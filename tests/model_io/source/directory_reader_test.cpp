@@ -112,7 +112,7 @@ TEST(DirectoryReader, AShardMayBeALinkToAFileAndToNothingElse) {
     std::filesystem::create_symlink(to, directory.path("x.safetensors"));
   };
   directory.write("model.safetensors.index.json", R"({"weight_map":{"a":"x.safetensors"}})");
-  // Download caches use such links; whoever can create links in a directory could put files there as well.
+  // Download caches use such links. A user who can create links in a directory could put files there as well.
   link(blobs.write("blob", one_byte("a", 1)));
   EXPECT_EQ(value(model::ModelSource::open(directory.path()).weights(), "a"), 1);
   const auto says = [&](const std::string& to, const std::string& part) {

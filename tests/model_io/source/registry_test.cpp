@@ -244,7 +244,7 @@ TEST_F(Registry, WeightsOfAnotherConfiguration) {
   expect_in(text, "has no such weight");
 }
 
-// Weights of another configuration are a failure of the files, whoever reads them.
+// Weights of another configuration are a fault of the files (exit code 1), not of the request.
 TEST_F(Registry, WhatFilesSayWrongIsNoWrongRequest) {
   const auto m = testing::small_marian();
   save(*m, directory);

@@ -199,7 +199,7 @@ TEST_F(Serving, KeysOriginsAndLog) {
   EXPECT_EQ(ask("POST", "/translate", body, "X-API-Key: first-key\r\n").status, 200);
   EXPECT_EQ(ask("POST", "/translate", Json{{"q", "a dog"}, {"target", "de"}, {"api_key", "first-key"}}.dump()).status,
             200);
-  EXPECT_EQ(ask("GET", "/health").status, 200) << "for whoever watches";
+  EXPECT_EQ(ask("GET", "/health").status, 200) << "a health check needs no key";
   EXPECT_EQ(ask("GET", "/metrics").status, 401);
   EXPECT_EQ(ask("POST", "/admin/models/reload", R"({"model":"de"})", "X-API-Key: first-key\r\n").status, 403);
   EXPECT_EQ(ask("POST", "/admin/models/unload", R"({"model":"plays"})", "X-API-Key: admin-key\r\n").status, 202);

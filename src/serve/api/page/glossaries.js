@@ -56,7 +56,7 @@ const checkNew = ({name, source, target}) => {
   if (glossaries.some(g => g.id && g.name === name && g.source === source && g.target === target))
     throw new Error(`There is a glossary ${name} from ${source} into ${target}. Edit it, or choose another name.`);
 };
-// The server's warnings about the entries are told with the news.
+// Shows the server's warnings about the entries with the result.
 const sendGlossary = async (path, body, method) => {
   const answer = await (await api(path, body, undefined, method)).json();
   await offerGlossaries();

@@ -1,6 +1,6 @@
 // The models and their languages.
 let ready = false;
-// By model: the languages that it can be told to read and to write. "left-" and "right-" are the sides of a comparison.
+// By model: the source and target languages that a request may choose. "left-" and "right-" are the sides of a comparison.
 let languages = {};
 // The public codes (BCP 47) of the models' own names.
 let publicCodes = {};
@@ -24,8 +24,8 @@ const offerLanguages = side => {
 const chosenLanguages = side => ({source: $(side + 'from').value || ($(side + 'from').options.length > 1 ? 'auto' : undefined), target: $(side + 'into').value || undefined});
 // What was detected, in the list where a language can be chosen.
 const tellDetected = (side, detected) => {
-  const option = $(side + 'from').options[0], told = detected && detected.confidence > 0;
-  if (option) option.textContent = told ? `detect: ${languageName(detected.language)}, ${detected.confidence} %` : 'detect';
+  const option = $(side + 'from').options[0], known = detected && detected.confidence > 0;
+  if (option) option.textContent = known ? `detect: ${languageName(detected.language)}, ${detected.confidence} %` : 'detect';
 };
 // How a text or a file was translated: "detected: French (fr), 98 %; through English (en); not applied: dog = Hund".
 const how = answer => {
