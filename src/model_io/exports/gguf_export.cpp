@@ -12,6 +12,7 @@
 #include "model_io/gguf/gguf_config.h"
 #include "model_io/gguf/gguf_header.h"
 #include "model_io/gguf/gguf_mamba2.h"
+#include "model_io/gguf/gguf_rules.h"
 #include "model_io/gguf/gguf_tensors.h"
 
 namespace tril::model {

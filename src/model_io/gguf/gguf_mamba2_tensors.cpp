@@ -11,6 +11,7 @@
 #include "base/as_size.h"
 #include "base/error.h"
 #include "model_io/gguf/gguf_mamba2.h"
+#include "model_io/gguf/gguf_rules.h"
 
 namespace tril::model {
 namespace {

@@ -1,6 +1,6 @@
-// How tensors in GGUF files correspond to tensors in Hugging Face's files of the same family: names and forms. Names
-// are those of ggml's gguf package (constants.py, tensor_mapping.py). Experts that Hugging Face's files hold in one tensor have
-// the model's own names and layout here (StoredAs::part in model.h).
+// How a tensor in a GGUF file corresponds to one in Hugging Face's files of the same family: its names and its form. gguf_rules.h
+// has the tensors of each family. Experts that Hugging Face's files hold in one tensor have the model's own names and layout here
+// (StoredAs::part in model.h).
 //
 // Rotary positions rotate pairs of a head's values: (i, i + d/2) in Hugging Face's numbering of most families, (2 i, 2 i + 1)
 // in llama.cpp's for some of them. So the rows of their query and key matrices are in another
@@ -66,9 +66,8 @@ struct GgufRule {
   std::string partner_name(std::int64_t layer) const;
 };
 
-/// All tensors that a model with this config.json may have; a file may lack some.
-/// @throws Error(usage) if GGUF has no architecture for the family
-std::vector<GgufRule> gguf_rules(const nlohmann::json& config);
+/// The name with its first `from` replaced by `to`; unchanged if it has none.
+std::string with_replaced(std::string text, std::string_view from, const std::string& to);
 
 /// How many of Hugging Face's tensors a tensor of GGUF holds.
 std::int64_t gguf_parts(const GgufRule& rule, const nlohmann::json& config);
@@ -85,9 +84,6 @@ std::array<std::int64_t, 4> delta_input_rows(const nlohmann::json& config);
 constexpr std::int64_t delta_head(std::int64_t i, std::int64_t key_heads, std::int64_t heads) {
   return i % key_heads * (heads / key_heads) + i / key_heads;
 }
-
-/// The gated feed-forward that granite's files call the shared expert. @param end  of GGUF's names: "_shexp" with other experts
-std::vector<GgufRule> granite_shared_expert(const std::string& end);
 
 /// The row of Hugging Face's matrix that is row `row` of the rotated one, with `d` rows in each head.
 constexpr std::int64_t unrotated_row(std::int64_t row, std::int64_t d) {

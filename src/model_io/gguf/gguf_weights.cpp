@@ -15,6 +15,7 @@
 #include "model/spec/fused_rows.h"
 #include "model_io/contents/stored_weight.h"
 #include "model_io/gguf/gguf_config.h"
+#include "model_io/gguf/gguf_rules.h"
 #include "model_io/gguf/gguf_tensors.h"
 
 namespace tril::model {
