@@ -7,7 +7,6 @@
 #include "document/segments/character_references.h"
 #include "document/segments/segment_builder.h"
 #include "document/segments/words.h"
-#include "unicode/characters.h"
 
 namespace tril::document {
 namespace {
@@ -107,14 +106,7 @@ std::string html_escaped(std::string_view text) {
 }
 
 std::string escape_markup(std::string_view text, const Slot& slot) {
-  std::string s;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::string c(text.substr(at, character_at(text, at).length));
-    const auto spelled = slot.spelling.find(c);
-    s += spelled != slot.spelling.end() ? spelled->second : html_escaped(c);
-    at += c.size();
-  }
-  return s;
+  return escape_each(text, slot, [](std::string_view c, std::string_view) { return html_escaped(c); });
 }
 
 std::string html_unescaped(std::string_view text) {

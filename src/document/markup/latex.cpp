@@ -27,24 +27,17 @@ std::string escape_latex(std::string_view text, const Slot& slot) {
     s = "{" + std::string(text.substr(0, 1)) + "}";
     text.remove_prefix(1);
   }
-  for (std::size_t at = 0; at < text.size();) {
-    const std::string c(text.substr(at, character_at(text, at).length));
-    at += c.size();
-    const auto spelled = slot.spelling.find(c);
-    if (spelled != slot.spelling.end())
-      s += spelled->second;
-    else if (c.size() == 1 && std::string_view("&%$#_{}").find(c[0]) != std::string_view::npos)
-      s += "\\" + c;
-    else
-      s += c == "~"        ? "\\textasciitilde{}"
-           : c == "^"      ? "\\textasciicircum{}"
-           : c == "\\"     ? "\\textbackslash{}"
-           : c == "\u00a0" ? "~"
-           : c == "\u00ad" ? "\\-"
-           : c == "\u202f" ? "\\,"
-                           : c;
-  }
-  return s;
+  return s + escape_each(text, slot, [](std::string_view character, std::string_view) -> std::string {
+           const std::string c(character);
+           if (c.size() == 1 && std::string_view("&%$#_{}").find(c[0]) != std::string_view::npos) return "\\" + c;
+           return c == "~"        ? "\\textasciitilde{}"
+                  : c == "^"      ? "\\textasciicircum{}"
+                  : c == "\\"     ? "\\textbackslash{}"
+                  : c == "\u00a0" ? "~"
+                  : c == "\u00ad" ? "\\-"
+                  : c == "\u202f" ? "\\,"
+                                  : c;
+         });
 }
 
 // In an argument in brackets.

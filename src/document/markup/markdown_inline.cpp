@@ -34,20 +34,11 @@ std::string escape_markdown(std::string_view text, const Slot& slot) {
     s += text[sign];
     text.remove_prefix(sign + 1);
   }
-  for (std::size_t at = 0; at < text.size();) {
-    const std::string c(text.substr(at, character_at(text, at).length));
-    const auto spelled = slot.spelling.find(c);
-    if (spelled != slot.spelling.end())
-      s += spelled->second;
-    else if (special_characters.find(c[0]) != std::string_view::npos)
-      s += "\\" + c;
-    else if (c[0] == '&' && character_reference(text.substr(at)))
-      s += "&amp;";
-    else
-      s += c;
-    at += c.size();
-  }
-  return s;
+  return s + escape_each(text, slot, [](std::string_view character, std::string_view rest) -> std::string {
+           const std::string c(character);
+           if (special_characters.find(c[0]) != std::string_view::npos) return "\\" + c;
+           return c[0] == '&' && character_reference(rest) ? "&amp;" : c;
+         });
 }
 
 // A run of * _ or ~ that may begin or end emphasis.

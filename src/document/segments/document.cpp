@@ -5,8 +5,20 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "unicode/characters.h"
 
 namespace tril::document {
+
+std::string escape_each(std::string_view text, const Slot& slot, const WriteCharacter& write) {
+  std::string s;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.substr(at), character = rest.substr(0, character_at(text, at).length);
+    const auto spelled = slot.spelling.find(std::string(character));
+    s += spelled != slot.spelling.end() ? spelled->second : write(character, rest);
+    at += character.size();
+  }
+  return s;
+}
 
 void TextDocument::add(Slot slot, Segment segment) {
   slots_.push_back(std::move(slot));

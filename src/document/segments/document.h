@@ -55,6 +55,12 @@ struct Slot {
   std::function<std::string(std::string rendered)> finish = {};
 };
 
+/// Writes one character for the file. @param rest  the text from this character on
+using WriteCharacter = std::function<std::string(std::string_view character, std::string_view rest)>;
+
+/// The text with each character as the file spells it in this slot, or else as `write` writes it.
+std::string escape_each(std::string_view text, const Slot& slot, const WriteCharacter& write);
+
 /// A text file. Everything outside of its slots is kept.
 class TextDocument final : public Document {
  public:

@@ -10,7 +10,6 @@
 #include "document/xml/xml_string.h"
 #include "document/xml/xml_string_reader.h"
 #include "format/xml_file.h"
-#include "unicode/characters.h"
 #include "unicode/trim.h"
 
 namespace tril::document {
@@ -62,19 +61,10 @@ class AndroidCharacters {
 };
 
 std::string escape_characters(std::string_view text, const Slot& slot, std::string (*escape)(std::string_view)) {
-  std::string s;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::string c(text.substr(at, character_at(text, at).length));
-    at += c.size();
-    const auto spelled = slot.spelling.find(c);
-    if (spelled != slot.spelling.end())
-      s += spelled->second;
-    else if (c == "'" || c == "\"" || c == "\\")
-      s += "\\" + c;
-    else
-      s += c == "\n" ? "\\n" : c == "\t" ? "\\t" : escape(c);
-  }
-  return s;
+  return escape_each(text, slot, [escape](std::string_view c, std::string_view) -> std::string {
+    if (c == "'" || c == "\"" || c == "\\") return "\\" + std::string(c);
+    return c == "\n" ? "\\n" : c == "\t" ? "\\t" : escape(c);
+  });
 }
 std::string escape_android(std::string_view text, const Slot& slot) {
   return escape_characters(text, slot, &html_escaped);
