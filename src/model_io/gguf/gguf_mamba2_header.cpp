@@ -76,7 +76,7 @@ void write_bamba(const Json& config, GgufHeader& h) {
   const Json& rope = config.at("rope_parameters");
   need_of_llama_cpp(rope.value("rope_type", "default") == "default", config, "rope_parameters");
   const std::int64_t head_dim = config.at("head_dim");
-  const Json attending = config.at("attn_layer_indices");
+  const Json& attending = config.at("attn_layer_indices");
   std::vector<std::int32_t> key_heads(as_size(layers_of(config)));
   for (const std::int64_t layer : attending.get<std::vector<std::int64_t>>())
     if (layer >= 0 && layer < layers_of(config)) key_heads[as_size(layer)] = config.at("num_key_value_heads");
