@@ -27,10 +27,11 @@ Input repeated_tokens(const model::Model& m, std::int64_t length, std::uint64_t 
 
 // Mean weight, over the queries of the second half, of the key so many places before.
 double mean_weight(const std::vector<float>& weights, std::size_t head, std::int64_t T, std::int64_t before) {
+  const std::int64_t first = T / 2;
   double sum = 0;
-  for (std::int64_t i = T / 2; i < T; ++i)
+  for (std::int64_t i = first; i < T; ++i)
     sum += static_cast<double>(weights[(head * as_size(T) + as_size(i)) * as_size(T) + as_size(i - before)]);
-  return sum / static_cast<double>(T / 2);
+  return sum / static_cast<double>(T - first);
 }
 
 // The end of the model without the bias of its own, for rows of any length: the share does not depend on it.
@@ -51,9 +52,9 @@ std::vector<float> raised(const Tail& tail, const std::vector<float>& rows, std:
 }
 
 double copying_of(const std::vector<float>& logits, const std::vector<std::int32_t>& tokens) {
-  const std::size_t T = tokens.size(), V = logits.size() / T;
+  const std::size_t T = tokens.size(), V = logits.size() / T, first = T / 2;
   double sum = 0;
-  for (std::size_t t = T / 2; t < T; ++t) {
+  for (std::size_t t = first; t < T; ++t) {
     const std::span<const float> row = std::span(logits).subspan(t * V, V);
     double mean = 0, all = 0, of_text = 0;
     for (const float x : row) mean += static_cast<double>(x) / static_cast<double>(V);
@@ -62,7 +63,7 @@ double copying_of(const std::vector<float>& logits, const std::vector<std::int32
       of_text += std::max(0.0, static_cast<double>(row[as_size(id)]) - mean);
     sum += all > 0 ? of_text / all : 0;
   }
-  return sum / static_cast<double>(T - T / 2);
+  return sum / static_cast<double>(T - first);
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ DocumentPtr document_of(Service& service, const CallPtr& call) {
   const auto r = read_request<KeyRequest>(body, call->warnings);
   const std::string rest = call->request.path.substr(std::string_view("/v2/document/").size());
   const std::string id = rest.substr(0, rest.find('/'));
-  const DocumentPtr document = service.documents().find(*call, id);
+  DocumentPtr document = service.documents().find(*call, id);
   if (!document || !service.documents().has_key(id, r.document_key))
     throw HttpError(404,
                     "there is no document with this document_id and document_key; it was downloaded or has expired");
