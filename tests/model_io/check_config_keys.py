@@ -4,9 +4,10 @@
 usage: check_config_keys.py TEST_MODEL WORK [FAMILY[.KEY]...]     needs torch, transformers, safetensors; a minute or two for each family
        TEST_MODEL: build/tests/test_model, whose GoldenHf tests compare the logits; WORK: a directory for the models
 
-For each family, the keys are those that its config class has; a key is given an unusual value of its type, and it is left out, so that
-defaults are compared too. ROPES are rotary positions in both spellings, for a text longer than the original positions. A variant that
-`transformers` refuses is skipped; one that tril refuses is listed with its message, which must name the key. Fails if logits differ.
+For each family, the keys are those that its config class has, and those of the configs in it (SECTIONS); a key is given an unusual
+value of its type, and it is left out, so that defaults are compared too. ROPES are rotary positions in both spellings, for a text
+longer than the original positions. A variant that `transformers` refuses is skipped; one that tril refuses is listed with its
+message, which must name the key. Fails if logits differ.
 """
 import copy
 import json
@@ -47,6 +48,7 @@ ROPES = {
     "part": dict(rope_type="default", partial_rotary_factor=0.5), "theta": dict(rope_type="default", rope_theta=77.0),
 }
 TEXT = 24  # tokens: more than the windows and the original positions
+SECTIONS = ("encoder", "decoder", "text_config")
 
 
 def unusual(key, value):
@@ -68,6 +70,15 @@ def unusual(key, value):
 
 def variants(config):
     """(name, the changed config.json)"""
+    yield from variants_of(config)
+    for section in SECTIONS:
+        if isinstance(config.get(section), dict):
+            for name, changed in variants_of(config[section]):
+                yield f"{section}.{name}", config | {section: changed}
+
+
+def variants_of(config):
+    """Those with a change outside the sections."""
     for key, value in config.items():
         if key in IGNORED or isinstance(value, dict):
             continue
@@ -86,6 +97,10 @@ def variants(config):
                   for k, v in change.items()}
         if "rope_type" not in rope:  # by type of layer
             yield f"rope {name}", config | dict(rope_parameters={t: r | filled for t, r in rope.items()})
+            if filled["rope_type"] != "default":  # as version 4 wrote it, and beside the newer keys
+                older = {k: v for k, v in config.items() if k != "rope_parameters"} | dict(rope_theta=77.0)
+                yield f"rope_scaling {name}", older | dict(rope_scaling=filled)
+                yield f"rope_scaling and rope_parameters {name}", config | dict(rope_scaling=filled)
             continue
         yield f"rope {name}", config | dict(rope_parameters=rope | filled)
         older = {k: v for k, v in config.items() if k != "rope_parameters"}

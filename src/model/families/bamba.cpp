@@ -8,12 +8,28 @@
 
 namespace tril::model {
 
+namespace {
+
+constexpr double half_of_head = 0.5;
+
+// transformers reads no partial_rotary_factor outside rope_parameters.
+void check_part(const JsonObject& config) {
+  constexpr const char* key = "partial_rotary_factor";
+  const auto rope = config.find_object("rope_parameters");
+  if (const auto part = config.find<double>(key); part && *part != half_of_head && !(rope && rope->has(key)))
+    config.fail_at(key, fmt::format("{} has no effect in `transformers`, which rotates half of each head", *part),
+                   "put it into rope_parameters, or remove it");
+}
+
+}  // namespace
+
 std::unique_ptr<Model> make_bamba(const JsonObject& config) {
   ConfigReader reader(config, "bamba");
+  check_part(config);
   LlamaLikeConfig k{.family = "bamba", .architecture = "BambaForCausalLM"};
   k.vocab_size = 128000, k.intermediate_size = 14336, k.num_key_value_heads = 8;
   k.max_position_embeddings = 262144, k.norm_eps = 1e-5, k.pad_token_id = 0;
-  k.rope_defaults = {.partial = 0.5, .turns_part = true};
+  k.rope_defaults = {.partial = half_of_head, .turns_part = true};
   k.norm_names = {.before_feed_forward = "pre_ff_layernorm", .last = "model.final_layernorm"};
   k.feed_forward_name = "feed_forward", k.recurrence_name = "mamba";
   k = read_llama_like(reader, std::move(k));

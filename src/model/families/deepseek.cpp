@@ -127,7 +127,7 @@ std::unique_ptr<Model> make_glm4_moe_lite(const JsonObject& config) {
                                      .norm_eps = 1e-5,
                                      .bos_token_id = 0,
                                      .eos_token_id = 1,
-                                     .rope_defaults = {.interleaved = interleaved}},
+                                     .rope_defaults = {.refuses_part = true, .interleaved = interleaved}},
                                     {.own = 192, .values = 256, .query_rank = 768, .reads_head_dim = true});
   k.own_keys["rope_interleave"] = interleaved;
   read_experts(reader, k, reader.spelt("n_routed_experts", "num_local_experts"), 64, 4);

@@ -34,7 +34,7 @@ std::unique_ptr<Model> make_lfm3(const JsonObject& config) {
   read_recurrent_and_windows(reader, k, "conv", read_window(reader, 256), [](std::int64_t i) {
     return i % 4 == 2 ? "full_attention" : i % 4 == 0 && i > 0 ? "sliding_attention" : "conv";
   });
-  const RotaryByType rotary = read_rotary_by_type(reader, k.rope_defaults);
+  const RotaryByType rotary = read_nested_rotary(reader, k.rope_defaults, nlohmann::json::object(), k.windows);
   k.rope = rotary.full, k.sliding_rope = rotary.sliding;
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));

@@ -22,7 +22,7 @@ std::unique_ptr<Model> make_mellum(const JsonObject& config) {
                                                .max_position_embeddings = 131072,
                                                .bos_token_id = -1,
                                                .eos_token_id = -1,
-                                               .rope_defaults = {.theta = 5e5},
+                                               .rope_defaults = {.refuses_part = true},
                                                .rope_by_type = true,
                                                .left_alone = {"mtp."}});
   read_attention_bias(reader, k);
@@ -32,7 +32,7 @@ std::unique_ptr<Model> make_mellum(const JsonObject& config) {
   k.experts.routing.normalised = read_own_bool(reader, k, "norm_topk_prob", true);
   if (reader.has("mlp_layer_types")) read_mlp_layer_types(reader, k);
   read_own_windows(reader, k, read_window(reader, 1024), [](std::int64_t) { return false; });
-  const RotaryByType rotary = read_rotary_by_type(reader, k.rope_defaults);
+  const RotaryByType rotary = read_nested_rotary(reader, k.rope_defaults, nlohmann::json::object(), k.windows);
   k.rope = rotary.full, k.sliding_rope = rotary.sliding;
   read_router_training(reader, k, 0.001);
   reader.ignore({"num_nextn_predict_layers", "num_mtp_layers", "mtp_layer_types", "mtp_mlp_layer_types"});

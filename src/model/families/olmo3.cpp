@@ -4,8 +4,26 @@
 
 namespace tril::model {
 
+namespace {
+
+constexpr double usual_theta = 5e5;
+
+// Version 4 of transformers rotated all layers by a rope_theta outside rope_parameters, version 5.24 only those of full attention.
+void check_theta(const JsonObject& config) {
+  constexpr const char *key = "rope_theta", *layers = "sliding_attention";
+  const auto by_type = config.find_object("rope_parameters");
+  const bool says_both = by_type && by_type->has(layers) && by_type->object(layers).has(key);
+  if (const auto theta = config.find<double>(key); theta && *theta != usual_theta && !says_both)
+    config.fail_at(
+        key, fmt::format("{} is not supported here: versions of `transformers` apply it to different layers", *theta),
+        "put it into the objects of rope_parameters");
+}
+
+}  // namespace
+
 std::unique_ptr<Model> make_olmo3(const JsonObject& config) {
   ConfigReader reader(config, "olmo3");
+  check_theta(config);
   LlamaLikeConfig k = read_llama_like(reader, {.family = "olmo3",
                                                .architecture = "Olmo3ForCausalLM",
                                                .vocab_size = 50304,
@@ -13,7 +31,7 @@ std::unique_ptr<Model> make_olmo3(const JsonObject& config) {
                                                .bos_token_id = -1,
                                                .eos_token_id = 50279,
                                                .pad_token_id = 1,
-                                               .rope_defaults = {.theta = 5e5},
+                                               .rope_defaults = {.theta = usual_theta},
                                                .rope_by_type = true,
                                                .norm_names = post_norms()});
   read_attention_bias(reader, k);

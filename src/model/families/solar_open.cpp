@@ -19,7 +19,7 @@ std::unique_ptr<Model> make_solar_open(const JsonObject& config) {
                                                .norm_eps = 1e-5,
                                                .bos_token_id = -1,
                                                .eos_token_id = -1,
-                                               .rope_defaults = {.theta = 1e6}});
+                                               .rope_defaults = {.theta = 1e6, .refuses_part = true}});
   k.attention_bias = read_own_bool(reader, k, "attention_bias", false);
   read_experts(reader, k, reader.spelt("n_routed_experts", "num_local_experts"), 128, 8);
   k.experts.d_ff = read_own_size(reader, k, "moe_intermediate_size", 1280, 1 << 20);

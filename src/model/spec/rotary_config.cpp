@@ -77,7 +77,7 @@ std::int64_t original_of(ConfigReader& config, const JsonObject& rope, const Rot
 double share_of_head(const JsonObject& rope, const RotaryDefaults& d, double at_top, Scaling scaling) {
   const double share = positive_of(rope, "partial_rotary_factor", at_top);
   if (d.turns_part || share == 1 || scaling == Scaling::proportional) return share;
-  if (scaling != Scaling::none)
+  if (scaling != Scaling::none || d.refuses_part)
     rope.fail_at("partial_rotary_factor", fmt::format("{} is not supported: this family rotates whole heads", share));
   return 1;
 }
@@ -208,8 +208,21 @@ nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& d) {
 
 namespace {
 
-// One object of rope_parameters for each type of layers. In these, as in `transformers`, top-level keys have no precedence.
-RotaryByType read_both(ConfigReader& config, RotaryDefaults d, const JsonObject& by_type,
+// The defaults for full attention in a config with an object for each type of layers. In these, as in `transformers`, top-level
+// keys have no precedence.
+RotaryDefaults of_full_attention(RotaryDefaults d) {
+  d.original_at_top = false;
+  if (d.full_head_dim > 0) d.head_dim = d.full_head_dim;
+  return d;
+}
+
+RotaryDefaults of_sliding_attention(RotaryDefaults d) {
+  d.original_at_top = false;
+  return d;
+}
+
+// One object of rope_parameters for each type of layers.
+RotaryByType read_both(ConfigReader& config, const RotaryDefaults& d, const JsonObject& by_type,
                        const std::array<double, 2>& thetas) {
   for (const UnknownKey& u : unknown_keys(by_type, {"full_attention", "sliding_attention"}))
     if (by_type.has(u.key))
@@ -217,11 +230,21 @@ RotaryByType read_both(ConfigReader& config, RotaryDefaults d, const JsonObject&
   const nlohmann::json none = nlohmann::json::object();
   const JsonObject nothing(none, config.json().where());
   const auto of = [&](const char* type) { return by_type.has(type) ? by_type.object(type) : nothing; };
-  d.original_at_top = false;
-  RotaryDefaults full = d;
-  if (d.full_head_dim > 0) full.head_dim = d.full_head_dim;
-  return {.full = read_object(config, of("full_attention"), full, thetas[0], 1),
-          .sliding = read_object(config, of("sliding_attention"), d, thetas[1], 1)};
+  return {.full = read_object(config, of("full_attention"), of_full_attention(d), thetas[0], 1),
+          .sliding = read_object(config, of("sliding_attention"), of_sliding_attention(d), thetas[1], 1)};
+}
+
+// rope_scaling of an older file: its keys replace those of rope_parameters.full_attention.
+nn::RotaryOptions read_scaling_of_full(ConfigReader& config, const RotaryDefaults& d, const JsonObject& by_type,
+                                       double theta) {
+  const JsonObject scaling = config.json().object("rope_scaling");
+  if (scaling.has("type") && !scaling.has("rope_type"))
+    scaling.fail_at("type", "has no effect in `transformers` without rope_type",
+                    "add rope_type, or remove rope_scaling");
+  nlohmann::json full = by_type.has("full_attention") ? by_type.object("full_attention").json()
+                                                      : nlohmann::json{{"rope_type", "default"}};
+  full.update(scaling.json());
+  return read_object(config, JsonObject(full, scaling.where()), of_full_attention(d), theta, 1);
 }
 
 }  // namespace
@@ -234,10 +257,9 @@ RotaryByType read_rotary_by_type(ConfigReader& config, const RotaryDefaults& d, 
   const double theta = config.get<double>("rope_theta", d.theta);
   sliding_theta = sliding_theta_key.empty() ? theta : config.get<double>(sliding_theta_key, sliding_theta);
   const nlohmann::json none = nlohmann::json::object();
-  RotaryByType both =
-      read_both(config, d, new_spelling ? json.object("rope_parameters") : JsonObject(none, json.where()),
-                {theta, sliding_theta});
-  if (old_scaling) both.full = read_object(config, json.object("rope_scaling"), d, theta, 1);
+  const JsonObject by_type = new_spelling ? json.object("rope_parameters") : JsonObject(none, json.where());
+  RotaryByType both = read_both(config, d, by_type, {theta, sliding_theta});
+  if (old_scaling) both.full = read_scaling_of_full(config, d, by_type, theta);
   return both;
 }
 

@@ -17,6 +17,8 @@ struct RotaryDefaults {
   /// True if the family rotates the share partial_rotary_factor of each head. For the others `transformers` rotates whole
   /// heads in any case, or fails.
   bool turns_part = false;
+  /// True if `transformers` computes the frequencies of a part, but cannot rotate a part of a head.
+  bool refuses_part = false;
   /// The family's own value of a top-level original_max_position_embeddings; 0: the common key is used.
   std::int64_t original = 0;
   /// True if rope_theta and partial_rotary_factor are read outside rope_parameters. GPT-NeoX has its own names
@@ -47,8 +49,10 @@ struct RotaryByType {
 nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& defaults);
 
 /// Reads rope_parameters.full_attention and rope_parameters.sliding_attention. Older files have rope_theta and
-/// rope_scaling for full attention. For sliding attention they have `sliding_theta_key`, whose default is `sliding_theta`, or
-/// rope_theta if `sliding_theta_key` is empty.
+/// rope_scaling for full attention; the keys of rope_scaling replace those of rope_parameters.full_attention, if a file has
+/// both. For sliding attention older files have `sliding_theta_key`, whose default is `sliding_theta`, or rope_theta if
+/// `sliding_theta_key` is empty.
+/// @throws Error naming the key, and for a rope_scaling that has `type` without `rope_type`: `transformers` ignores it
 RotaryByType read_rotary_by_type(ConfigReader& config, const RotaryDefaults& full,
                                  const std::string& sliding_theta_key = {}, double sliding_theta = 0);
 /// Reads rope_parameters for families without older files: `transformers` reads neither rope_theta nor rope_scaling.

@@ -295,6 +295,9 @@ void read_llama_like(GgufReader& r, const std::string& family, Json& config) {
       config["original_max_position_embeddings"] = config.at("max_position_embeddings");
   }
   read_gguf_rope(r, config);
+  if (family == "olmo3")
+    config["rope_parameters"] = {
+        {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", config.at("rope_theta")}}}};
   if (is_any(family, {"ministral3", "gpt_oss", "apertus"})) {  // must have the newer key
     config["rope_parameters"] = config.value("rope_scaling", Json{{"rope_type", "default"}});
     config["rope_parameters"]["rope_theta"] = config.at("rope_theta");

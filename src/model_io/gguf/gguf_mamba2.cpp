@@ -126,7 +126,10 @@ void read_bamba_rotary(GgufReader& r, Json& config) {
       fail(fmt::format("{}: rope_freqs.weight", r.file().path()),
            "is supported only if it makes the frequencies those of a part of each head");
   }
-  config["partial_rotary_factor"] = partial_factor(rotated, head_dim);
+  const double part = partial_factor(rotated, head_dim);
+  config["partial_rotary_factor"] = part;
+  config["rope_parameters"] = {
+      {"rope_type", "default"}, {"rope_theta", config.at("rope_theta")}, {"partial_rotary_factor", part}};
   if (const auto factor = r.number("rope.scaling.factor"); factor && *factor != 1)
     r.fail_at("rope.scaling.factor", fmt::format("{} is not supported", *factor), "only 1 is");
 }

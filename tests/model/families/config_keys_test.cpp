@@ -65,7 +65,7 @@ TEST(ConfigKeys, LayersThatPredictFurtherTokensAreIgnored) {
 TEST(ConfigKeys, RotaryPositionsOfNewFamiliesAreNestedByLayerType) {
   const Json both{"sliding_attention", "full_attention"}, full{"full_attention", "full_attention"};
   const Json plain{{"rope_type", "default"}, {"rope_theta", 100.0}};
-  for (const char* family : {"gemma4_text", "laguna"}) {
+  for (const char* family : {"gemma4_text", "laguna", "mellum", "lfm3"}) {
     SCOPED_TRACE(family);
     const auto with = [&](const Json& changes) {
       Json config = small(family, {{"num_hidden_layers", 2}, {"layer_types", both}, {"sliding_window", 3}});
@@ -90,6 +90,66 @@ TEST(ConfigKeys, RotaryPositionsOfNewFamiliesAreNestedByLayerType) {
     EXPECT_EQ(rope.at("original_max_position_embeddings"), 3) << "the key outside has no effect";
     EXPECT_EQ(rope.at("rope_theta"), 100.0);
   }
+}
+
+// Families with files of version 4: rope_scaling replaces single keys of full attention.
+TEST(ConfigKeys, OlderScalingChangesFullAttention) {
+  const Json plain{{"full_attention", {{"rope_type", "default"}, {"rope_theta", 100.0}}},
+                   {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 10.0}}}};
+  const Json linear{{"rope_type", "linear"}, {"factor", 2.0}};
+  for (const char* family : {"gemma3_text", "olmo3"}) {
+    SCOPED_TRACE(family);
+    const Json both =
+        written(small(family, {{"rope_parameters", plain}, {"rope_scaling", linear}})).at("rope_parameters");
+    EXPECT_EQ(both.at("full_attention").at("rope_theta"), 100.0) << "as in rope_parameters";
+    EXPECT_EQ(both.at("full_attention").at("rope_type"), "linear");
+    EXPECT_EQ(both.at("full_attention").at("factor"), 2.0);
+    EXPECT_EQ(both.at("sliding_attention").at("rope_type"), "default");
+    EXPECT_EQ(both.at("sliding_attention").at("rope_theta"), 10.0);
+    const double theta = family == std::string("olmo3") ? 5e5 : 77.0;
+    const Json old = written(small(family, {{"rope_theta", theta}, {"rope_scaling", linear}}, {"rope_parameters"}));
+    EXPECT_EQ(old.at("rope_parameters").at("full_attention").at("rope_theta"), theta);
+    EXPECT_EQ(old.at("rope_parameters").at("full_attention").at("factor"), 2.0);
+    EXPECT_TRUE(contains(refusal(small(family, {{"rope_scaling", {{"type", "linear"}, {"factor", 2.0}}}})),
+                         "rope_scaling: type: ", "rope_type"));
+  }
+}
+
+// Versions of transformers differ on the layers that it applies to.
+TEST(ConfigKeys, AnOlmo3BaseIsSaidForEachTypeOfLayers) {
+  const auto with = [](double theta, const Json& rope) {
+    return refusal(small("olmo3", {{"rope_theta", theta}, {"rope_parameters", rope}}));
+  };
+  const Json full{{"full_attention", {{"rope_type", "default"}, {"rope_theta", 10.0}}}};
+  Json both = full;
+  both["sliding_attention"] = full.at("full_attention");
+  EXPECT_TRUE(contains(with(77, nullptr), "rope_theta: 77 is not supported here"));
+  EXPECT_TRUE(contains(with(77, full), "rope_theta: 77 is not supported here"));
+  EXPECT_EQ(with(77, both), "");
+  EXPECT_EQ(with(5e5, nullptr), "");
+}
+
+// transformers computes the angles of a part of each head, and fails when it turns heads by them.
+TEST(ConfigKeys, APartOfAHeadIsRefusedWhereTransformersFails) {
+  for (const char* family : {"solar_open", "glm4_moe_lite"}) {
+    const auto with = [&](double share) {
+      const Json rope{{"rope_type", "default"}, {"rope_theta", 100.0}, {"partial_rotary_factor", share}};
+      return refusal(small(family, {{"rope_parameters", rope}}));
+    };
+    EXPECT_TRUE(contains(with(0.5), "partial_rotary_factor: 0.5 is not supported")) << family;
+    EXPECT_EQ(with(1.0), "") << family;
+  }
+  Json by_type = small("mellum", Json::object()).at("rope_parameters");
+  by_type["full_attention"]["partial_rotary_factor"] = 0.5;
+  EXPECT_TRUE(contains(refusal(small("mellum", {{"rope_parameters", by_type}})), "partial_rotary_factor: 0.5"));
+}
+
+TEST(ConfigKeys, BambaReadsThePartOfAHeadInRopeParametersAlone) {
+  const Json inside{{"rope_type", "default"}, {"rope_theta", 100.0}, {"partial_rotary_factor", 1.0}};
+  EXPECT_TRUE(contains(refusal(small("bamba", {{"partial_rotary_factor", 1.0}}, {"rope_parameters"})),
+                       "partial_rotary_factor: 1 has no effect"));
+  EXPECT_EQ(refusal(small("bamba", {{"partial_rotary_factor", 0.5}}, {"rope_parameters"})), "");
+  EXPECT_EQ(refusal(small("bamba", {{"partial_rotary_factor", 1.0}, {"rope_parameters", inside}})), "");
 }
 
 // LagunaConfig's and Gemma4TextConfig's rope_parameters.
