@@ -72,7 +72,8 @@ std::size_t lines_at_a_time(std::int64_t batch_size, std::int64_t workers);
 /// Whether the KV cache has 8 bits: by cache_precision, or like the weights.
 bool keeps_int8(const DecodingOptions& o, const model::Model& m);
 
-/// The publisher's generation defaults. Warns about unsupported ones.
+/// The publisher's generation defaults, with the end tokens of config.json if generation_config.json has none. Warns about
+/// unsupported ones.
 model::GenerationConfig published_generation(const model::ModelSource& source);
 
 /// Throws Error(usage) naming a given option of translation that has no effect on a model of this kind.

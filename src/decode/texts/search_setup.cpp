@@ -66,6 +66,11 @@ bool groups_divide(const model::GenerationConfig& g, const SearchOptions& both) 
 
 }  // namespace
 
+std::vector<std::int32_t> end_tokens(const model::GenerationConfig& published, const model::Model& model) {
+  if (!published.eos_token_ids.empty() || model.special_ids().eos < 0) return published.eos_token_ids;
+  return {model.special_ids().eos};
+}
+
 SearchOptions combined(SearchOptions asked, const model::GenerationConfig& g) {
   settle_sampling(asked);
   SearchOptions both = overlay(g.search, asked);
@@ -77,8 +82,7 @@ SearchPlan search_plan(const SearchOptions& asked, const model::GenerationConfig
                        const Tokenizer& tokenizer) {
   model::check_ids(g, m.vocab_size());
   SearchPlan known;
-  known.eos_ids = g.eos_token_ids;
-  if (known.eos_ids.empty() && m.special_ids().eos >= 0) known.eos_ids = {m.special_ids().eos};
+  known.eos_ids = end_tokens(g, m);
   known.forced_bos_id = g.forced_bos_token_id.value_or(-1);
   known.forced_eos_id = g.forced_eos_token_id.value_or(-1);
   known.suppress_ids = g.suppress_tokens;

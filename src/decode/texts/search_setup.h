@@ -8,6 +8,9 @@
 
 namespace tril::search {
 
+/// The tokens that end a text: the publisher's, or the family's own if there are none.
+std::vector<std::int32_t> end_tokens(const model::GenerationConfig& published, const model::Model& model);
+
 /// The merged options. The caller's take precedence. The publisher's beam groups are dropped if they do not divide the beam.
 SearchOptions combined(SearchOptions asked, const model::GenerationConfig& published);
 

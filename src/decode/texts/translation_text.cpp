@@ -204,7 +204,7 @@ Translation EncodedText::translation(const TextToTranslate& t, const Hypothesis&
   Translation one{text_of(h.tokens, by, t), h.tokens, h.log_prob, h.score, h.stop_reason};
   if (!h.attention.empty()) one.attention = h.attention, one.source = t.source;
   one.at_length = !is_cut(h.stop_reason) && static_cast<std::int32_t>(h.tokens.size()) == t.request.max_length &&
-                  (t.forced_end || h.tokens.back() != tokenizer().special(Side::target).eos);
+                  (t.forced_end || h.stop_reason != StopReason::end_token);
   return one;
 }
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "model/spec/generation_keys.h"
+#include "model_io/contents/inner_generation_keys.h"
 
 namespace tril::model {
 namespace {
@@ -197,13 +197,18 @@ void check_ids(const GenerationConfig& g, std::int64_t vocab_size) {
   known(g.forced_eos_token_id.value_or(0), "forced_eos_token_id");
 }
 
+std::vector<std::int32_t> read_end_tokens(const JsonObject& document) {
+  constexpr std::string_view key = "eos_token_id";
+  if (document.has(key) && document.json().at(std::string(key)) == -1) return {};
+  return find_ids(document, key);
+}
+
 nlohmann::json generation_of_config(const JsonObject& config) {
+  const nlohmann::json all = with_inner_generation_keys(config.json());
   nlohmann::json generation = nlohmann::json::object();
-  const auto take = [&](std::string_view key) {
-    if (config.has(key)) generation[std::string(key)] = config.json().at(std::string(key));
-  };
-  for (const std::string_view key : generation_keys()) take(key);
-  for (const char* key : {"eos_token_id", "pad_token_id", "bos_token_id"}) take(key);
+  for_generation_keys([&](const std::string& key) {
+    if (all.contains(key) && !all.at(key).is_null()) generation[key] = all.at(key);
+  });
   if (forces_bos(config) && config.has("bos_token_id"))
     generation["forced_bos_token_id"] = config.json().at("bos_token_id");
   return generation;

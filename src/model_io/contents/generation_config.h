@@ -42,10 +42,13 @@ GenerationConfig read_generation_config(const JsonObject& document);
 /// @throws Error naming file and key if an id is not in the vocabulary
 void check_ids(const GenerationConfig& g, std::int64_t vocab_size);
 
+/// The tokens of eos_token_id alone, one id or several; -1 is none.
+std::vector<std::int32_t> read_end_tokens(const JsonObject& document);
+
 /// Reads alignment_heads only; nothing if there are none.
 std::optional<nn::AttentionHeads> read_alignment_heads(const JsonObject& document);
 
-/// A generation_config.json made of the generation keys of config.json.
+/// A generation_config.json made of the generation keys of config.json, and of its decoder's if it has a config of its own.
 nlohmann::json generation_of_config(const JsonObject& config);
 
 }  // namespace tril::model

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/once.h"
 #include "base/printable.h"
+#include "model_io/contents/inner_generation_keys.h"
 #include "model_io/source/model_formats.h"
 #include "model_io/source/text_model.h"
 
@@ -30,6 +31,7 @@ struct ModelSource::State {
   std::unique_ptr<ModelReader> reader;
   Once<ConfigDocument> whole_config, config;  // config: only for a text model inside another model
   Once<std::optional<ConfigDocument>> own_generation;
+  Once<ConfigDocument> with_inner_keys;  // config.json, for its generation keys
   Once<GenerationConfig> generation;
   Once<std::shared_ptr<const WeightFiles>> whole_weights, weights;  // weights: without the names of the outer model
   Once<std::shared_ptr<const Tokenizer>> tokenizer;
@@ -54,7 +56,13 @@ struct ModelSource::State {
   // As in `transformers`: without a generation_config.json, config.json has the generation keys.
   JsonObject generation_keys() const {
     const std::optional<ConfigDocument>& own = generation_document();
-    return own ? own->object() : whole_document().object();
+    if (own) return own->object();
+    const ConfigDocument& all = with_inner_keys.get([&] {
+      ConfigDocument document = whole_document();
+      document.json = with_inner_generation_keys(std::move(document.json));
+      return document;
+    });
+    return all.object();
   }
 };
 

@@ -6,7 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "decode/batches/session.h"
-#include "model_io/contents/generation_config.h"
+#include "decode/models/decoding_options.h"
+#include "decode/texts/search_setup.h"
 #include "model_io/source/model_source.h"
 #include "support/golden.h"
 
@@ -17,12 +18,12 @@ using Ids = std::vector<std::int32_t>;
 
 struct Case {
   std::vector<Request> requests;
-  std::vector<Ids> greedy, beam;  ///< generated tokens up to the first EOS
+  std::vector<Ids> greedy, beam;  ///< generated tokens up to the first end token
   std::vector<float> beam_scores;
 };
 
 // @param prefix  of the tensors: "" for one row, "batch_" for several, left-padded
-Case read_case(const SafetensorsFile& file, const std::string& prefix, std::int32_t eos, std::int32_t max_length) {
+Case read_case(const SafetensorsFile& file, const std::string& prefix, const Ids& ends, std::int32_t max_length) {
   Case found;
   const WeightView& view = file.at(prefix + "input_ids");
   const Ids ids = to_i32(view), mask = to_i32(file.at(prefix + "attention_mask"));
@@ -41,7 +42,7 @@ Case read_case(const SafetensorsFile& file, const std::string& prefix, std::int3
     std::vector<Ids> list;
     for (auto row = tokens.begin(); row != tokens.end(); row += width) {
       const auto begin = row + static_cast<std::ptrdiff_t>(T);
-      auto end = std::find(begin, row + width, eos);
+      auto end = std::find_first_of(begin, row + width, ends.begin(), ends.end());
       if (end != row + width) ++end;
       list.emplace_back(begin, end);
     }
@@ -60,21 +61,20 @@ TEST(GoldenGenerate, IsThatOfTransformers) {
   for (const auto& dir : directories) {
     SCOPED_TRACE(dir.string());
     const std::unique_ptr<model::Model> m = model::load(model::ModelSource::open(dir));
-    const model::GenerationConfig published = model::ModelSource::open(dir.string()).generation();
+    const Ids ends = end_tokens(published_generation(model::ModelSource::open(dir.string())), *m);
     const SafetensorsFile file = SafetensorsFile::open((dir / "expected.safetensors").string());
     const auto arguments = nlohmann::json::parse(*file.find_metadata("beam"));
     Arena arena;
     Context c(arena);
     SearchPlan greedy;
-    greedy.eos_ids = published.eos_token_ids;
+    greedy.eos_ids = ends;
     SearchPlan beam = greedy;
     beam.beam_size = beam.n_best = arguments.at("num_beams").get<std::int32_t>();
     beam.length_penalty = arguments.at("length_penalty").get<double>();
     beam.early_stopping = arguments.at("early_stopping") == true ? EarlyStopping::yes : EarlyStopping::no;
 
     for (const std::string prefix : {"", "batch_"}) {
-      const Case expected =
-          read_case(file, prefix, published.eos_token_ids.at(0), arguments.at("max_new_tokens").get<std::int32_t>());
+      const Case expected = read_case(file, prefix, ends, arguments.at("max_new_tokens").get<std::int32_t>());
       for (const bool use_cache : {true, false}) {
         Session session(c, *m, {.cache = {.use = use_cache}});
         const auto got = session.decode({}, expected.requests, greedy);

@@ -228,6 +228,7 @@ TEST_F(LanguageTokens, TheFirstMBartHasThemInItsStart) {
 
 TEST_F(LanguageTokens, WhatTheFactorCutsIsTold) {
   load({{"tokenizer_class", "NllbTokenizer"}});
+  constexpr std::int32_t end = 2, other_end = 7;
   const auto finished = [&](const TextOptions& o, std::int32_t tokens, std::int32_t last,
                             std::int32_t forced_eos = -1) {
     SearchPlan search;
@@ -237,6 +238,7 @@ TEST_F(LanguageTokens, WhatTheFactorCutsIsTold) {
     Hypothesis h;
     h.tokens.assign(static_cast<std::size_t>(std::min(tokens, t.request.max_length)), 5);
     h.tokens.back() = last;
+    h.stop_reason = last == end || last == other_end ? StopReason::end_token : StopReason::length;
     const std::vector<Hypothesis> all{h};
     const Translation found = text.finish(t, all, o)[0];
     return std::pair(found.at_length, found.cut_by_factor);
@@ -244,8 +246,10 @@ TEST_F(LanguageTokens, WhatTheFactorCutsIsTold) {
   using Pair = std::pair<bool, bool>;
   const TextOptions by_factor{.max_length = 400, .max_length_factor = 0.5}, by_length{.max_length = 9};
   EXPECT_EQ(finished(by_factor, 1000, 5), Pair(true, true));
-  EXPECT_EQ(finished(by_factor, 1000, 2), Pair(false, false)) << "it ends by itself";
-  EXPECT_EQ(finished(by_factor, 1000, 2, 2), Pair(true, true)) << "it is made to end";
+  EXPECT_EQ(finished(by_factor, 1000, end), Pair(false, false)) << "it ends by itself";
+  EXPECT_EQ(finished(by_factor, 1000, other_end), Pair(false, false))
+      << "likewise: a model may have several end tokens";
+  EXPECT_EQ(finished(by_factor, 1000, end, end), Pair(true, true)) << "it is made to end";
   EXPECT_EQ(finished(by_factor, 3, 5), Pair(false, false));
   EXPECT_EQ(finished(by_length, 1000, 5), Pair(true, false));
 }

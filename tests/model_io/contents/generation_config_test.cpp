@@ -94,6 +94,20 @@ TEST_F(GenerationConfigFile, ConfigJsonServesWhereItIsMissing) {
   EXPECT_EQ(read(R"({"num_beams": 5})").search.beam_size, 5);
 }
 
+// As transformers reads t5gemma's config.json.
+TEST_F(GenerationConfigFile, TheDecodersKeysServeWhereTheOuterOnesAreUnset) {
+  using Ids = std::vector<std::int32_t>;
+  const std::string decoder = R"("decoder": {"eos_token_id": [1, 107], "bos_token_id": 2, "num_beams": 3})";
+  const GenerationConfig inner = read("{\"eos_token_id\": null, " + decoder + "}", "config.json");
+  EXPECT_EQ(inner.eos_token_ids, (Ids{1, 107}));
+  EXPECT_EQ(inner.bos_token_id, 2);
+  EXPECT_EQ(inner.search.beam_size, 3);
+  const GenerationConfig outer = read("{\"eos_token_id\": 5, \"num_beams\": 4, " + decoder + "}", "config.json");
+  EXPECT_EQ(outer.eos_token_ids, Ids{5});
+  EXPECT_EQ(outer.bos_token_id, 2);
+  EXPECT_EQ(outer.search.beam_size, 4);
+}
+
 TEST_F(GenerationConfigFile, WhatIsNotDoneIsNamed) {
   const GenerationConfig g = read(R"({"eta_cutoff": 0.1, "do_sample": true, "num_beams": 2, "num_beam_groups": 1,
                                       "diversity_penalty": 0.0, "force_words_ids": [[3]], "sequence_bias": null})");
