@@ -14,6 +14,7 @@
 #include "model_io/contents/stored_weight.h"
 #include "model_io/contents/weight_files.h"
 #include "model_io/families/family_list.h"
+#include "model_io/families/left_out.h"
 #include "model_io/families/publishers_code.h"
 #include "model_io/gguf/gguf_weights.h"
 #include "model_io/quantized/quantization.h"
@@ -50,6 +51,10 @@ std::unique_ptr<Model> make_by(const JsonObject& config, const WeightNames& weig
   for (const Family& f : family_list())
     if (f.name == type && (f.own || !own)) return f.make ? f.make(config) : f.make_of_files(config, weight_names);
   const std::string advice = own ? "" : advice_for_publishers_code(config, type);
+  const std::string_view missing = own ? "" : missing_for(type);
+  if (!missing.empty())
+    config.fail_at(key, fmt::format("the family '{}' is not supported; tril lacks: {}", type, missing),
+                   "`tril families` lists what loads");
   config.fail_at(key, fmt::format("the family '{}' is not supported", printable(type, 40)),
                  advice.empty() ? fmt::format("supported: {}", fmt::join(families(), ", ")) : advice);
 }

@@ -10,9 +10,12 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
+#include "base/file.h"
 #include "format/safetensors.h"
 #include "model_io/exports/quantize.h"
+#include "model_io/families/left_out.h"
 #include "model_io/source/packed_image.h"
 #include "support/contains.h"
 #include "support/paths.h"
@@ -185,6 +188,25 @@ TEST_F(Registry, ThePagesNameTheFamiliesThatThereAre) {
     EXPECT_TRUE(has(all, name)) << "docs/families.md has " << name;
   }
   for (const std::string& name : all) EXPECT_TRUE(has(published, name) || has(own, name)) << "no page has " << name;
+}
+
+// What a refused family needs is what the page says.
+TEST_F(Registry, FamiliesThatAreLeftOutSayWhatIsMissing) {
+  const std::string page =
+      read_text((fs::path(test::test_dir()).parent_path() / "docs/families.md").string(), std::size_t{1} << 20);
+  const std::vector<std::string> read = families();
+  for (const LeftOut& row : left_out()) {
+    std::istringstream in{std::string(row.families)};
+    std::string cell;
+    for (std::string name; in >> name;) {
+      cell += fmt::format("{}`{}`", cell.empty() ? "" : ", ", name);
+      EXPECT_EQ(std::ranges::find(read, name), read.end()) << name;
+      const nlohmann::json config{{"model_type", name}};
+      expect_in(error_of([&] { make(JsonObject(config, "config.json")); }),
+                fmt::format("model_type: the family '{}' is not supported; tril lacks: ", name));
+    }
+    EXPECT_NE(page.find(fmt::format("\n| {} | {} |\n", row.missing, cell)), page.npos) << cell;
+  }
 }
 
 TEST_F(Registry, MissingFiles) {
