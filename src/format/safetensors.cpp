@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "base/float8.h"
 #include "base/half.h"
-#include "base/half_rounding.h"
 #include "base/memory.h"
 #include "base/printable.h"
 #include "format/byte_cursor.h"
@@ -27,16 +26,6 @@ template <class Stored, class F>
 void for_values(const WeightView& view, F f) {
   for (std::size_t i = 0, n = view.bytes.size() / sizeof(Stored); i < n; ++i)
     f(i, load_number<Stored>(view.bytes.data() + i * sizeof(Stored)));
-}
-
-// Converts 16-bit floats at any alignment, some at a time: compilers vectorise a loop over a copy of them.
-void widen_f16(std::span<const std::byte> bytes, std::span<float> out) {
-  std::array<std::uint16_t, 256> halves;
-  for (std::size_t begin = 0; begin < out.size(); begin += halves.size()) {
-    const std::span<float> block = out.subspan(begin, std::min(halves.size(), out.size() - begin));
-    std::memcpy(halves.data(), bytes.data() + begin * sizeof halves[0], block.size() * sizeof halves[0]);
-    for (std::size_t i = 0; i < block.size(); ++i) block[i] = widened_f16(halves[i]);
-  }
 }
 
 // The index of `name` in a sorted list of named things, or the list's size.
@@ -98,7 +87,7 @@ void to_f32(const WeightView& view, std::span<float> out) {
           fail(printable(view.name), fmt::format("value {} is {}, which does not fit into a 32-bit float", i, value));
       });
     case StoredType::f16:
-      return widen_f16(view.bytes, out);
+      return for_values<std::uint16_t>(view, [&](std::size_t i, std::uint16_t h) { out[i] = f16_to_f32(h); });
     case StoredType::bf16:
       return for_values<std::uint16_t>(view, [&](std::size_t i, std::uint16_t h) { out[i] = bf16_to_f32(h); });
     case StoredType::f8_e4m3:

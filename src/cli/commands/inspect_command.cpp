@@ -58,7 +58,7 @@ Fields fields_of(InspectOptions& o) {
 
 struct Stored {
   std::map<std::string, std::int64_t> parameters_by_type;
-  std::int64_t parameters = 0, bytes = 0;
+  std::int64_t parameters = 0;
 };
 
 // Tensors that share their values, as tied embeddings do in PyTorch's files, count once, and those that no file holds not at all.
@@ -71,7 +71,6 @@ Stored stored(const WeightFiles& files) {
                            : !counted.emplace(view.bytes.data(), view.bytes.size()).second)
       continue;
     s.parameters += view.elements();
-    s.bytes += std::ssize(view.bytes);
     s.parameters_by_type[std::string(view.type_name())] += view.elements();
   }
   return s;
@@ -209,7 +208,7 @@ int inspect(const InspectOptions& o) {
                              {"vocabulary", m->vocab_size()},
                              {"parameters", m->parameters().count()},
                              {"stored_parameters", s.parameters},
-                             {"stored_bytes", s.bytes},
+                             {"stored_bytes", files.stored_bytes()},
                              {"types", s.parameters_by_type},
                              {"files", files.file_count()},
                              {"served_in", nn::name_of(source.stored_precision())},
@@ -254,8 +253,8 @@ int inspect(const InspectOptions& o) {
   std::string types;
   for (const auto& [type, count] : s.parameters_by_type)
     types += fmt::format("{}{} {}", types.empty() ? "" : ", ", count, type);
-  line("stored",
-       fmt::format("{} in {} ({})", human(static_cast<double>(s.bytes)), counted(files.file_count(), "file"), types));
+  line("stored", fmt::format("{} in {} ({})", human(static_cast<double>(files.stored_bytes())),
+                             counted(files.file_count(), "file"), types));
   line("served in", fmt::format("{}, unless --precision is given", nn::name_of(source.stored_precision())));
   const nlohmann::ordered_json& t = out["tokenizer"];
   line("tokenizer", tokenizer_text(t));

@@ -112,7 +112,7 @@ std::vector<float> Places::values(const nn::Parameter& p) const {
     const StoredWeight stored = find_weight(*model_, p, source_->weights());
     if (!stored.values) return std::vector<float>(static_cast<std::size_t>(p.shape.count()), 0.0f);
     std::vector<float> floats = floats_of(p, stored);
-    source_->weights().release(stored.values->bytes);
+    source_->weights().release(*stored.values);
     return floats;
   });
 }

@@ -6,6 +6,7 @@
 #include "base/as_size.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "model_io/contents/read_values.h"
 
 namespace tril::model {
 namespace {
@@ -60,13 +61,15 @@ WeightView rows_of_expert(const WeightView& all, std::int64_t e, std::int64_t fi
 WeightView columns_of_expert(const WeightView& all, std::int64_t e, std::int64_t first, std::int64_t rows) {
   const std::int64_t in = all.shape[1], out = all.shape[2];
   const WeightView part = rows_of_expert(all, e, 0, in);
+  const std::size_t number = size_of(all.dtype), left_out = as_size(out - first - rows) * number;
+  const std::span<const std::byte> from_first = part.bytes.subspan(as_size(first) * number);
   return {.name = {},
           .dtype = StoredType::blocks,
           .shape = {rows, in},
-          .bytes = part.bytes,
+          .bytes = from_first.first(from_first.size() - left_out),
           .form = std::string(name_of(all.dtype)),
           .read = [part, first, rows, in, out](std::span<float> to) {
-            const std::vector<float> values = to_f32(part);
+            const std::vector<float> values = read_values(part);
             for (std::int64_t r = 0; r < rows; ++r)
               for (std::int64_t i = 0; i < in; ++i) to[as_size(r * in + i)] = values[as_size(i * out + first + r)];
           }};

@@ -41,7 +41,7 @@ std::shared_ptr<const WeightFiles> split_inputs(std::shared_ptr<const WeightFile
     contents.where = whole->file_of(name);
     const WeightView& view = whole->at(name);
     if (!is_fused(name)) {
-      contents.tensors.push_back({view, whole->file_of(name)});
+      contents.tensors.push_back(whole->tensor(name));
       continue;
     }
     if (view.dtype == StoredType::blocks || view.shape.size() != 2 || view.shape[0] != all_rows)

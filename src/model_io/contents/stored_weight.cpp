@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "kern/kernels.h"
 #include "kern/quantize_int4.h"
-#include "kern/stored_values.h"
+#include "model_io/contents/read_values.h"
 
 namespace tril::model {
 namespace {
@@ -128,14 +128,6 @@ void check_finite(const WeightFiles& files, const StoredWeight& stored, std::spa
 
 namespace {
 
-// The values of a weight that is not quantised, as they are in the file.
-void read_stored(const WeightView& view, std::span<float> out) {
-  if (view.dtype == StoredType::f16)
-    kern::widen_f16(view.bytes.data(), out.data(), out.size());
-  else
-    to_f32(view, out);
-}
-
 // Integers of our own files times their scales.
 void read_quantized(const nn::Parameter& p, const StoredWeight& stored, std::span<float> out) {
   const auto n = static_cast<std::size_t>(p.shape[0]), k = static_cast<std::size_t>(p.shape[1]);
@@ -162,10 +154,10 @@ void read_floats(const nn::Parameter& p, const StoredWeight& stored, std::span<f
         stored.values->elements(), out.size());
   if (stored.transposed) {
     std::vector<float> files(out.size());
-    read_stored(*stored.values, files);
+    read_values(*stored.values, files);
     kern::best().transpose(files.data(), out.data(), as_size(p.shape[1]), as_size(p.shape[0]));
   } else {
-    read_stored(*stored.values, out);
+    read_values(*stored.values, out);
   }
   if (!stored.row_order.empty()) {
     const std::vector<float> files(out.begin(), out.end());

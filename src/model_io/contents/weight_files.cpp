@@ -33,16 +33,18 @@ const WeightView* WeightFiles::find(std::string_view name) const {
   return found ? &found->view : nullptr;
 }
 
-const WeightView& WeightFiles::at(std::string_view name) const {
+const StoredTensor& WeightFiles::tensor(std::string_view name) const {
   const StoredTensor* const found = stored(name);
   if (!found) fail_missing(name);
-  return found->view;
+  return *found;
+}
+
+const WeightView& WeightFiles::at(std::string_view name) const {
+  return tensor(name).view;
 }
 
 const std::string& WeightFiles::file_of(std::string_view name) const {
-  const StoredTensor* const found = stored(name);
-  if (!found) fail_missing(name);
-  return found->file;
+  return tensor(name).file;
 }
 
 std::string WeightFiles::name_in_file(std::string_view name) const {
@@ -59,8 +61,35 @@ std::size_t WeightFiles::file_count() const {
   return files.size();
 }
 
+std::size_t WeightFiles::stored_bytes() const {
+  std::vector<std::span<const std::byte>> all;
+  for (const StoredTensor& t : contents_.tensors) {
+    all.push_back(t.view.bytes);
+    all.insert(all.end(), t.further.begin(), t.further.end());
+  }
+  std::erase_if(all, [](std::span<const std::byte> bytes) { return bytes.empty(); });
+  constexpr std::less<> before{};  // files are mapped to unrelated addresses
+  std::ranges::sort(all, before, [](std::span<const std::byte> bytes) { return bytes.data(); });
+  std::size_t sum = 0;
+  const std::byte* counted = nullptr;
+  for (const std::span<const std::byte> bytes : all) {
+    const std::byte* const end = bytes.data() + bytes.size();
+    const std::byte* const begin = counted && before(bytes.data(), counted) ? counted : bytes.data();
+    if (!before(begin, end)) continue;
+    sum += static_cast<std::size_t>(end - begin);
+    counted = end;
+  }
+  return sum;
+}
+
 void WeightFiles::release(std::span<const std::byte> bytes) const {
   if (contents_.is_mapped) release_pages(bytes);  // pages of other memory would lose their values
+}
+
+void WeightFiles::release(const WeightView& weight) const {
+  release(weight.bytes);
+  if (const StoredTensor* const whole = stored(weight.name))
+    for (const std::span<const std::byte> bytes : whole->further) release(bytes);
 }
 
 void WeightFiles::fail_missing(std::string_view name) const {

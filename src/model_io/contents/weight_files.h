@@ -17,6 +17,8 @@ namespace tril {
 struct StoredTensor {
   WeightView view;
   std::string file;  ///< path of the file that holds it
+  /// The other bytes that its values are made of: those of a second tensor, scales, zero points.
+  std::vector<std::span<const std::byte>> further = {};
 };
 
 /// Converts Hugging Face's name of a tensor to the file's.
@@ -44,9 +46,13 @@ class WeightFiles {
   std::string name_in_file(std::string_view name) const;
   /// A tensor's place in errors: "models/de/model.safetensors: lm_head.weight", "x.gguf: output.weight".
   std::string place_of(std::string_view name) const;
+  const StoredTensor& tensor(std::string_view name) const;  ///< Error with the nearest name if missing
   std::size_t file_count() const;
+  std::size_t stored_bytes() const;  ///< of all tensors; bytes that several share, as tied embeddings do, count once
   /// Tells the system that it may reclaim the memory of these bytes of a tensor; they will not be read again soon.
   void release(std::span<const std::byte> bytes) const;
+  /// The same for all bytes of a weight, or of a part of it.
+  void release(const WeightView& weight) const;
 
  private:
   const StoredTensor* stored(std::string_view name) const;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "kern/kernels.h"
+#include "model_io/contents/read_values.h"
 
 namespace tril::model {
 namespace {
@@ -57,7 +58,7 @@ WeightView padded_view(const WeightView& view, std::int64_t before, std::int64_t
                                 [view, skipped, rest](std::span<float> out) {
                                   std::fill(out.begin(), out.end(), rest);
                                   const auto begin = out.begin() + skipped;
-                                  to_f32(view, {begin, begin + view.elements()});
+                                  read_values(view, {begin, begin + view.elements()});
                                 });
   padded.bytes = view.bytes;
   return padded;
@@ -67,7 +68,7 @@ WeightView turned_view(const WeightView& view) {
   const std::int64_t rows = view.shape.at(0), columns = view.shape.at(1);
   WeightView turned = made_view({columns, rows}, fmt::format("{} transposed", view.type_name()),
                                 [view, rows, columns](std::span<float> out) {
-                                  const std::vector<float> values = to_f32(view);
+                                  const std::vector<float> values = read_values(view);
                                   kern::best().transpose(values.data(), out.data(), as_size(rows), as_size(columns));
                                 });
   turned.bytes = view.bytes;

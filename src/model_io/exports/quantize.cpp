@@ -7,6 +7,7 @@
 #include "format/safetensors_write.h"
 #include "kern/gemm_int8.h"
 #include "kern/quantize_int4.h"
+#include "model_io/contents/read_values.h"
 #include "model_io/contents/stored_weight.h"
 #include "model_io/source/registry.h"
 #include "nn/serving.h"
@@ -89,7 +90,7 @@ void quantize(const ModelSource& from, const fs::path& to, int bits) {
     const std::string& name = name_to_store(p, w);
     const int b = nn::quantized_bits(p, precision);
     if (b == 0) {
-      const std::vector<float> values = w.part ? floats_of(p, w) : to_f32(*w.values);
+      const std::vector<float> values = w.part ? floats_of(p, w) : read_values(*w.values);
       from_files([&] { check_finite(files, w, values); });
       writer.write(name, std::as_bytes(std::span(values)));
       continue;

@@ -182,6 +182,11 @@ std::vector<float> part_values(const GgufTensor& t, std::int64_t part) {
   return values;
 }
 
+// The bytes of one part of a tensor.
+std::span<const std::byte> bytes_of_part(const GgufTensor& t, std::int64_t part) {
+  return part_view(t, t.name, part).bytes;
+}
+
 // The rows of an expert's gate above those of its up matrix, or of their biases.
 WeightView gate_up_view(const GgufTensor& gate, const GgufTensor& up, std::string name, std::int64_t expert) {
   WeightView view = part_view(gate, std::move(name), expert);
@@ -366,7 +371,8 @@ class Finder {
     for (const auto& [tensor, size] : {std::pair{&t, heads * (rows[0] + rows[1] + rows[2])}, {&gates, heads * rows[3]}})
       if (tensor->shape != std::vector<std::int64_t>{size, d_model})
         fail_shape(*tensor, fmt::format("[{}, {}]", size, d_model));
-    tensors_.push_back({delta_view(t, gates, rule.hf_name(layer), grouped_rows(heads, rows)), file_.file_of(t)});
+    tensors_.push_back(
+        {delta_view(t, gates, rule.hf_name(layer), grouped_rows(heads, rows)), file_.file_of(t), {gates.bytes}});
   }
 
   void add_pair(const GgufRule& rule, std::int64_t layer, const GgufTensor& t, const GgufTensor& partner) {
@@ -376,19 +382,20 @@ class Finder {
       if (t.shape.size() != 3 || t.shape[0] != heads) fail_shape(t, fmt::format("the matrices of {} heads", heads));
       if (partner.shape.size() != 3 || partner.shape[0] != heads || partner.shape[2] != t.shape[1])
         fail_shape(partner, fmt::format("the matrices of {} heads with {} columns", heads, t.shape[1]));
-      tensors_.push_back({latent_view(t, partner, rule.hf_name(layer)), file_.file_of(t)});
+      tensors_.push_back({latent_view(t, partner, rule.hf_name(layer)), file_.file_of(t), {partner.bytes}});
       return;
     }
     if (rule.form == Form::gate_rows) {
       if (t.shape.size() != 2) fail_shape(t, "a matrix");
       if (partner.shape != t.shape) fail_shape(partner, fmt::format("[{}] as in {}", fmt::join(t.shape, ", "), t.name));
-      tensors_.push_back({stacked_view(t, partner, rule.hf_name(layer)), file_.file_of(t)});
+      tensors_.push_back({stacked_view(t, partner, rule.hf_name(layer)), file_.file_of(t), {partner.bytes}});
       return;
     }
     const std::int64_t experts = parts_of(rule, t);
     if (partner.shape != t.shape) fail_shape(partner, fmt::format("[{}] as in {}", fmt::join(t.shape, ", "), t.name));
     for (std::int64_t e = 0; e < experts; ++e)
-      tensors_.push_back({gate_up_view(t, partner, rule.hf_name(layer, e), e), file_.file_of(t)});
+      tensors_.push_back(
+          {gate_up_view(t, partner, rule.hf_name(layer, e), e), file_.file_of(t), {bytes_of_part(partner, e)}});
   }
 
   const GgufFile& file_;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "kern/kernels.h"
+#include "model_io/contents/read_values.h"
 #include "model_io/marian/marian_config.h"
 #include "model_io/marian/marian_names.h"
 
@@ -37,7 +38,7 @@ WeightView made(const WeightView& stored, std::vector<std::int64_t> shape, const
 }
 
 void transpose(const WeightView& stored, std::span<float> out) {
-  const std::vector<float> values = to_f32(stored);
+  const std::vector<float> values = read_values(stored);
   kern::best().transpose(values.data(), out.data(), as_size(stored.shape[0]), as_size(stored.shape[1]));
 }
 
@@ -50,7 +51,7 @@ WeightView transposed(const WeightView& stored) {
 WeightView extended(const WeightView& stored, std::vector<std::int64_t> shape, float rest) {
   return made(stored, std::move(shape), "extended", [stored, rest](std::span<float> out) {
     const auto end = out.begin() + stored.elements();
-    to_f32(stored, {out.begin(), end});
+    read_values(stored, {out.begin(), end});
     std::fill(end, out.end(), rest);
   });
 }

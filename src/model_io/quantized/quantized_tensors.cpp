@@ -21,12 +21,13 @@ std::vector<std::string> QuantizedTensors::names_before(std::string_view ending)
 const WeightView& QuantizedTensors::part(const std::string& name) {
   const WeightView& view = stored_->at(name);
   used_.insert(name);
+  asked_.insert(&view);
   return view;
 }
 
 const WeightView* QuantizedTensors::find_part(const std::string& name) {
   const WeightView* const view = stored_->find(name);
-  if (view) used_.insert(name);
+  if (view) used_.insert(name), asked_.insert(view);
   return view;
 }
 
@@ -54,7 +55,10 @@ void QuantizedTensors::add(std::string name, std::vector<std::int64_t> shape, co
                   .bytes = main.bytes,
                   .form = {},
                   .read = std::move(read)};
-  made_.push_back({std::move(view), stored_->file_of(main.name)});
+  StoredTensor& made = made_.emplace_back(StoredTensor{std::move(view), stored_->file_of(main.name)});
+  for (const WeightView* part : asked_)
+    if (part->name != main.name) made.further.push_back(part->bytes);
+  asked_.clear();
 }
 
 void QuantizedTensors::fail_at(const std::string& name, const std::string& text) const {
@@ -74,7 +78,7 @@ WeightFiles QuantizedTensors::finish(const std::string& form) && {
     const WeightView& view = stored_->at(name);
     if (view.dtype == StoredType::f8_e4m3 || view.dtype == StoredType::f8_e8m0)
       fail_at(name, fmt::format("is {} and has no scales", view.type_name()));
-    made_.push_back({view, stored_->file_of(name)});
+    made_.push_back(stored_->tensor(name));
   }
   return WeightFiles({.where = made_.empty() ? std::string() : made_.front().file,
                       .tensors = std::move(made_),

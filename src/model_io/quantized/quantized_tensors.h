@@ -35,7 +35,8 @@ class QuantizedTensors {
   /// Drops an optional tensor that does not affect weights: scales of activations and of the cache.
   void drop(const std::string& name);
 
-  /// Adds the matrix `name` of `shape`, whose values `read` computes from the parts. @param main  its largest part
+  /// Adds the matrix `name` of `shape`, whose values `read` computes from the parts: `main`, the largest, and those asked for
+  /// since the matrix before.
   void add(std::string name, std::vector<std::int64_t> shape, const WeightView& main,
            std::function<void(std::span<float>)> read);
 
@@ -52,6 +53,7 @@ class QuantizedTensors {
  private:
   std::shared_ptr<const WeightFiles> stored_;
   std::set<std::string> used_;
+  std::set<const WeightView*> asked_;  // parts of the matrix that is added next
   std::vector<StoredTensor> made_;
   std::map<std::string, std::string, std::less<>> in_file_;
 };

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "format/safetensors.h"
+#include "model_io/contents/read_values.h"
 #include "model_io/contents/stored_weight.h"
 #include "model_io/contents/weight_files.h"
 #include "model_io/source/registry.h"
@@ -99,8 +100,8 @@ void check_weights(const Model& m, const WeightFiles& files) {
     const StoredWeight w = from_files([&] { return find_weight(m, p, files); });
     if (!w.values || w.bits() != 0 || p.quantized)
       continue;  // scales were checked; quantised weights are checked when they are rounded
-    from_files([&] { check_finite(files, w, to_f32(*w.values)); });
-    files.release(w.values->bytes);
+    from_files([&] { check_finite(files, w, read_values(*w.values)); });
+    files.release(*w.values);
   }
 }
 

@@ -190,7 +190,7 @@ void read_weights(Model& m, const WeightFiles& files) {
     for (const std::string& name : m.stored_as(p).names) known.insert(name);
     if (!stored.values) continue;
     set(parameters, p, stored, files, workspace);
-    files.release(stored.values->bytes);
+    files.release(*stored.values);
   }
   for (const std::string& name : files.names()) {
     if (known.contains(name)) continue;

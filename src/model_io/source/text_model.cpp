@@ -243,7 +243,7 @@ WeightFiles text_weights(const std::shared_ptr<const WeightFiles>& whole, const 
       ++ignored[std::string(part)];
       continue;
     }
-    StoredTensor tensor{whole->at(name), whole->file_of(name)};
+    StoredTensor tensor = whole->tensor(name);
     tensor.view.name = text_name(name);
     in_file[tensor.view.name] = name;
     contents.tensors.push_back(std::move(tensor));

@@ -8,6 +8,7 @@
 #include "model_io/source/model_source.h"
 #include "model_io/source/registry.h"
 #include "support/run_program.h"
+#include "support/small_quantized.h"
 #include "support/tiny_marian.h"
 
 namespace tril {
@@ -100,6 +101,37 @@ TEST(Inspect, StoredIsWhatTheFileHolds) {
     const std::uintmax_t file = fs::file_size(all / name / "model.bin");
     EXPECT_LE(stored, file) << name;
     EXPECT_GE(stored + stored / 4, file) << name;  // beside the names and numbers of its variables
+  }
+}
+
+// A weight that is made of two tensors: the gates and the up matrices of experts, the keys and values of latent attention, the
+// inputs and gates of the delta rule.
+TEST(Inspect, StoredIsEveryTensorOfAGgufFile) {
+  const ScratchFolder folder;
+  for (const char* name : {"gpt_oss", "granitemoeshared", "deepseek_v3", "qwen3_next"}) {
+    const std::string path = folder.at(fmt::format("{}.gguf", name));
+    ASSERT_EQ(run_tril({"export", "-m", (golden() / name).string(), "--to", path}).code, 0) << name;
+    const Ran ran = run_tril({"inspect", path, "--json"});
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    const GgufFile file = GgufFile::open(path);
+    std::size_t bytes = 0;
+    for (const GgufTensor& t : file.tensors()) bytes += t.bytes.size();
+    EXPECT_EQ(Json::parse(ran.out).at("stored_bytes"), bytes) << name;
+  }
+}
+
+TEST(Inspect, StoredAreScalesAndZeroPointsToo) {
+  for (const char* method : {"gptq", "awq"}) {
+    const ScratchFolder folder;
+    testing::write_small_quantized(folder.at("model"), method);
+    const Ran ran = run_tril({"inspect", folder.at("model"), "--json"});
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    const SafetensorsFile file = SafetensorsFile::open(folder.at("model/model.safetensors"));
+    std::size_t bytes = 0;
+    for (const WeightView& t : file.tensors()) bytes += t.bytes.size();
+    const Json found = Json::parse(ran.out);
+    EXPECT_EQ(found.at("stored_bytes"), bytes) << method;
+    EXPECT_EQ(found.at("stored_parameters"), found.at("parameters")) << method;
   }
 }
 

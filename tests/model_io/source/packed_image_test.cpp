@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "base/file.h"
 #include "model_io/source/model_source.h"
 #include "model_io/source/registry.h"
 #include "support/small_marian.h"
+#include "support/small_quantized.h"
 
 namespace tril::model {
 namespace {
@@ -112,6 +114,37 @@ TEST_P(PackedImage, ADamagedBodyIsNotUsed) {
   EXPECT_EQ(logits_of(*load(ModelSource::open(root), GetParam())), made);
   std::ofstream(path, std::ios::binary) << whole.substr(0, 100);
   EXPECT_EQ(packed_image_state(ModelSource::open(root), GetParam()), PackedState::of_others);
+}
+
+// The scales and zero points of a quantised matrix are tensors of their own in the file, and none of the model.
+TEST(PackedImageOfQuantizedFiles, OfOtherScalesIsNotUsed) {
+  for (const char* method : {"gptq", "awq"})
+    for (const char* part : {".scales", ".qzeros", ".qweight"}) {
+      SCOPED_TRACE(fmt::format("{} {}", method, part));
+      const TemporaryDirectory directory;
+      testing::write_small_quantized(directory.path(), method);
+      const auto is_adopted = [&] {
+        const ModelSource source = ModelSource::open(directory.path());
+        return adopt_packed_image(*make(source), source, Precision::int8);
+      };
+      write_packed_image(ModelSource::open(directory.path()), Precision::int8);
+      EXPECT_TRUE(is_adopted());
+      const std::string weights = directory.path("model.safetensors");
+      std::string bytes = read_text(weights, 1 << 24);
+      {
+        const SafetensorsFile file = SafetensorsFile::open(weights);
+        const auto changed =
+            std::ranges::find_if(file.tensors(), [&](const WeightView& t) { return t.name.ends_with(part); });
+        ASSERT_NE(changed, file.tensors().end());
+        const std::string_view found(reinterpret_cast<const char*>(changed->bytes.data()), changed->bytes.size());
+        const std::size_t at = bytes.find(found);
+        ASSERT_NE(at, std::string::npos);
+        bytes[at] = static_cast<char>(bytes[at] ^ 1);
+      }
+      write_file_atomic(weights, bytes);
+      EXPECT_FALSE(is_adopted());
+      EXPECT_EQ(packed_image_state(ModelSource::open(directory.path()), Precision::int8), PackedState::of_others);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Precisions, PackedImage,
