@@ -99,6 +99,9 @@ bool DocumentJob::run(const Run& run, const StopSignal& stop) {
                      .enabled = run.progress,
                      .seconds = {},
                      .write = {}});
+  std::vector<std::string> earlier;
+  for (std::size_t s = 0; s < done_.size(); ++s) earlier.push_back(sentences_.text(s));
+  run.continue_after(earlier);
   while (done_.size() < sentences_.size() && !stop.came()) {
     const std::size_t first = done_.size(), count = std::min(run.window, sentences_.size() - first);
     std::vector<std::string> texts;

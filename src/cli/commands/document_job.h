@@ -41,6 +41,8 @@ class DocumentJob {
     /// The best translation of each text; fewer if the search was stopped. @param first  the number of the first text
     std::function<std::vector<search::Translation>(const std::vector<std::string>& texts, std::int64_t first)>
         translate;
+    /// Called first. @param texts  the sentences that an earlier run has translated
+    std::function<void(const std::vector<std::string>& texts)> continue_after;
     const Tokenizer& tokenizer;
     std::string work;    ///< everything that affects the translations; a .part of other work is not continued
     std::size_t window;  ///< sentences at a time

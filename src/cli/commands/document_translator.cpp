@@ -14,6 +14,7 @@ std::int64_t DocumentTranslator::translate(const DocumentPlan& plan) {
         std::make_unique<Tool>(setup_, job.has_marks() ? setup_.with_links : setup_.plain, languages_, stop_.token());
   const bool finished =
       job.run({.translate = [&](const auto& texts, std::int64_t first) { return tool->lines.best(texts, first); },
+               .continue_after = [&](const auto& texts) { tool->lines.continue_after(texts); },
                .tokenizer = text_->tokenizer(),
                .work = setup_.work,
                .window = setup_.window,

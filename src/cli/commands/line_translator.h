@@ -52,6 +52,8 @@ class LineTranslator {
                                                                 std::int64_t first);
   /// Likewise, in parts as the form's `split` says.
   std::vector<search::SplitTranslation> translate_in_parts(const std::vector<std::string>& texts, std::int64_t first);
+  /// The texts that follow come after these, which an earlier run has translated.
+  void continue_after(const std::vector<std::string>& texts) { translator_.continue_after(texts); }
   /// Replaces what stops the searches that follow.
   void stop_by(std::stop_token stop) { stop_ = std::move(stop); }
   /// The best translation of each text as a whole; fewer if the search was stopped. @param first  as above

@@ -206,7 +206,8 @@ int translate(const TranslateOptions& o, const Fields& fields, bool quiet) {
                                   .with_links = with_links,
                                   .form = form,
                                   .work = work_of_document(o, fields),
-                                  .window = window,
+                                  .window = sentences_at_a_time(model->parameters().count(),
+                                                                options.decoding.batch_size, options.decoding.threads),
                                   .progress = !quiet && stderr_is_terminal()},
                                  languages, stop);
     if (o.documents.watch)

@@ -158,6 +158,13 @@ std::size_t lines_at_a_time(std::int64_t batch_size, std::int64_t workers) {
   return static_cast<std::size_t>(std::max<std::int64_t>(1024, 32 * batch_size * workers));
 }
 
+std::size_t sentences_at_a_time(std::int64_t weights, std::int64_t batch_size, std::int64_t workers) {
+  constexpr std::int64_t product = 60'000'000'000;  // sentences times weights: a minute or two on two cores
+  const std::int64_t affordable = product / std::max<std::int64_t>(1, weights);
+  const std::size_t most = lines_at_a_time(batch_size, workers);
+  return std::min(most, static_cast<std::size_t>(std::max(affordable, 2 * batch_size * workers)));
+}
+
 bool keeps_int8(const DecodingOptions& o, const model::Model& m) {
   if (o.cache_precision) return *o.cache_precision == "int8";
   if (m.cache_form() == model::CacheForm::states || o.no_cache) return false;

@@ -30,6 +30,12 @@ void Translator::go_to(std::uint64_t number) {
   texts_ = number;
 }
 
+void Translator::continue_after(std::span<const std::string> texts) {
+  earlier_.clear();
+  earlier_ = context_of(texts, texts.size());
+  texts_ = texts.size();
+}
+
 // The texts before a text, except blank ones.
 std::vector<std::string> Translator::context_of(std::span<const std::string> texts, std::size_t text) const {
   const auto most = static_cast<std::size_t>(options_.context);

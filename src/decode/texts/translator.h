@@ -46,6 +46,8 @@ class Translator {
   /// Sets the number of the next text, from 0, so that its samples are those of a translator that was given all texts. If it
   /// is not the text that follows, its context is empty.
   void go_to(std::uint64_t number);
+  /// The next text follows these, which another translator was given: samples and context are as if this one had been.
+  void continue_after(std::span<const std::string> texts);
 
   /// The number of texts so far that were truncated to the model's positions.
   std::int64_t truncated() const { return truncated_; }

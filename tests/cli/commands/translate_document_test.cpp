@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "decode/models/decoding_options.h"
 #include "support/contains.h"
 #include "support/translate.h"
 
@@ -110,6 +111,45 @@ TEST_F(TranslateDocument, AStoppedRunIsContinued) {
   const auto lines = lines_of(file_text(folder->at("long.de.txt"))), four = lines_of(translate({"-b", "1"}, text).out);
   ASSERT_EQ(lines.size(), 16'000u);
   for (std::size_t i = 0; i < lines.size(); ++i) ASSERT_EQ(lines[i], four[i % 4]) << i;
+}
+
+// The sentences before are those of the document, whichever run has translated them.
+TEST_F(TranslateDocument, AContinuedRunHasTheContextOfTheFirst) {
+  const std::string prompted = test::test_dir() + "/golden/lm_translation/some-chat-model";
+  std::string many;
+  for (int i = 0; i < 1500; ++i) many += "The dog sees " + std::to_string(i) + " men.\n";
+  const std::string path = folder->write("context.txt", many), out = folder->at("context.de.txt"), part = out + ".part";
+  const std::vector<std::string> args{"translate",         "--model", prompted,    path, "--to",         "de",
+                                      "--source-language", "en",      "--context", "2",  "--max-length", "4",
+                                      "--temperature",     "0",       "-b",        "1",  "--batch-size", "8"};
+  Launch launch;
+  launch.meanwhile = [&](pid_t child) {
+    std::error_code error;
+    for (int i = 0; i < 12'000 && (std::filesystem::file_size(part, error) < 1000 || error); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    kill(child, SIGKILL);
+  };
+  run_tril(args, launch);
+  ASSERT_TRUE(std::filesystem::exists(part));
+  const std::string kept = file_text(part);
+  std::size_t end = 0;
+  for (int line = 0; line < 101; ++line) end = kept.find('\n', end) + 1;
+  ASSERT_GT(end, 0u);
+  folder->write("context.de.txt.part", kept.substr(0, end));
+  const Ran again = run_tril(args, "");
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_TRUE(contains(again.err, "continued after sentence 100")) << again.err;
+  const std::string continued = file_text(out);
+  EXPECT_EQ(run_tril(args, "").code, 0);
+  EXPECT_EQ(continued, file_text(out));
+}
+
+TEST(SentencesAtATime, AreFewerForALargeModel) {
+  EXPECT_EQ(sentences_at_a_time(3'000'000, 32, 2), lines_at_a_time(32, 2));
+  EXPECT_EQ(sentences_at_a_time(60'000'000, 32, 2), 1000u);
+  EXPECT_EQ(sentences_at_a_time(7'000'000'000, 32, 2), 128u) << "two batches for each worker";
+  EXPECT_EQ(sentences_at_a_time(7'000'000'000, 1, 1), 8u);
+  EXPECT_EQ(sentences_at_a_time(70'000'000'000, 1, 1), 2u);
 }
 
 TEST_F(TranslateDocument, MistakesAreNamed) {

@@ -217,6 +217,13 @@ TEST_F(SmallPrompted, ContextIsTheTextsBeforeWithoutBlankOnes) {
   EXPECT_EQ(all[0][0].tokens, alone({}, "a"));
   EXPECT_EQ(all[2][0].tokens, alone({"a"}, "b"));
   EXPECT_EQ(all[4][0].tokens, alone({"b", "c"}, "d"));
+  // Another translator that goes on has the same context; one that only jumps has none.
+  const std::vector<std::string> first(lines.begin(), lines.begin() + 4), last{lines[4]};
+  Translator later(t.text(), o);
+  later.continue_after(first);
+  EXPECT_EQ(later.translate(last)[0][0].tokens, all[4][0].tokens);
+  later.go_to(4);
+  EXPECT_EQ(later.translate(last)[0][0].tokens, alone({}, "d"));
 }
 
 TEST_F(SmallPrompted, RefusesWhatThePromptCannotSay) {
