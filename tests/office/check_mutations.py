@@ -1,14 +1,15 @@
 """Whether damaged office files are refused, or written so that other programs still find the same document.
 
 usage: cmake --build build --target document_in_capitals
-       check_mutations.py build/tests/document_in_capitals [--each N] [--seed N] [--keep DIR]
+       check_mutations.py build/tests/document_in_capitals [--each N] [--seed N] [--keep DIR] [--only NAME]
        (needs openpyxl, python-pptx, python-docx, odfpy, ebooklib, lxml)
 
 Documents of make_samples.py and check_office.py are damaged N times each: in one member of the archive (bytes, pieces, tags,
 attributes and references are changed, removed or doubled) or in the archive itself. Each is "translated" into capital letters.
 Right is: an error in one line, and no result; or a result that the format's program opens with the same structure, wherever it
-opens the damaged file; and if it does not, a result whose every member is as well-formed as before. Prints a line for each
-document, and what was wrong; the damaged files are kept in DIR.
+opens the damaged file; and if it does not, a result whose every member is as well-formed as before. What this program refuses,
+LibreOffice is asked about, if it is installed: the result has to have the same structure there, too. Prints a line for each
+document, what was wrong, and what tril accepts and neither program opens; these damaged files are kept in DIR.
 """
 import argparse
 import contextlib
@@ -129,6 +130,42 @@ def read(reader, path):
         return None
 
 
+def reason(reader, path):
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            reader(path)
+        return "read"
+    except Exception as error:  # any, as above
+        return f"{type(error).__name__}: {str(error)[:90]}"
+
+
+def damaged_members(document, path):
+    """The names of the members that differ."""
+    def contents(p):
+        try:
+            with zipfile.ZipFile(p) as archive:
+                return {n: archive.read(n) for n in archive.namelist()}
+        except Exception:  # as above
+            return {}
+    before, after = contents(document), contents(path)
+    return [n for n in sorted(before.keys() | after.keys()) if before.get(n) != after.get(n)] if after else ["the archive"]
+
+
+def judge_in_office(office, pairs):
+    """What LibreOffice makes of files that their program refuses, and of their translations: "same", "unread", or what is wrong."""
+    flat, _ = office.read([p for pair in pairs for p in pair], printing=False)
+    said = []
+    for source, result in pairs:
+        if source not in flat:
+            said.append("unread")
+        elif result not in flat:
+            said.append("LibreOffice opens the damaged file, but not the result")
+        else:
+            before, after = (check_office.structure(flat[p], with_words=True) for p in (source, result))
+            said.append("same" if before == after else "LibreOffice finds another structure than the damaged file's")
+    return said
+
+
 def judge(program, source, result, reader):
     """What became of a document: "refused", "same", "unread"; or what is wrong with it."""
     result.unlink(missing_ok=True)
@@ -156,32 +193,54 @@ def judge(program, source, result, reader):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("program"), p.add_argument("--each", type=int, default=200), p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--keep", type=pathlib.Path)
+    p.add_argument("--keep", type=pathlib.Path), p.add_argument("--only", default="", help="begin of a document's name")
     a = p.parse_args()
     wrong = 0
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name)
         (root / "sources").mkdir()
         documents = make_samples.make(root / "sources") + check_office.make_described(root / "sources")
+        office = check_office.LibreOffice(root) if shutil.which("soffice") else None
+
+        def keep(source, number):
+            if a.keep:
+                a.keep.mkdir(exist_ok=True)
+                shutil.copy(source, a.keep / f"{number}-{source.name}")
+
         for document in documents:
             reader = READERS.get(document.suffix)
-            if not reader:
+            if not reader or not document.name.startswith(a.only):
                 continue
-            counts = {"refused": 0, "same": 0, "unread": 0}
+            counts, unread = {"refused": 0, "same": 0, "unread": 0}, []
             for number in range(a.seed, a.seed + a.each):
-                source, result = root / f"damaged{document.suffix}", root / f"result{document.suffix}"
+                directory = root / f"{document.stem}-{number}"
+                directory.mkdir()
+                source, result = directory / document.name, directory / f"result{document.suffix}"
                 damage(document, source, random.Random(f"{document.name} {number}"))
                 said = judge(a.program, source, result, reader)
-                if said in counts:
+                if said == "unread" and office and document.suffix in check_office.FILTERS:
+                    unread.append((number, source, result))
+                elif said in counts:
                     counts[said] += 1
-                    continue
-                wrong += 1
-                print(f"{document.name} {number}: {said}")
-                if a.keep:
-                    a.keep.mkdir(exist_ok=True)
-                    shutil.copy(source, a.keep / f"{number}-{document.name}")
-            print(f"{document.name}: {counts['refused']} refused, {counts['same']} the same in {reader.__name__}, {counts['unread']} that "
-                  "the other program refuses", flush=True)
+                else:
+                    wrong += 1
+                    print(f"{document.name} {number}: {said}")
+                    keep(source, number)
+            in_office = 0
+            for (number, source, _), said in zip(unread, judge_in_office(office, [u[1:] for u in unread]) if unread else []):
+                if said == "same":
+                    in_office += 1
+                elif said == "unread":
+                    counts["unread"] += 1
+                    print(f"{document.name} {number}: accepted, and opened by neither: {damaged_members(document, source)}, "
+                          f"{reason(reader, source)}")
+                    keep(source, number)
+                else:
+                    wrong += 1
+                    print(f"{document.name} {number}: {said}")
+                    keep(source, number)
+            print(f"{document.name}: {counts['refused']} refused, {counts['same']} the same in {reader.__name__}, {in_office} only in "
+                  f"LibreOffice, {counts['unread']} that no other program opens", flush=True)
     return 1 if wrong else 0
 
 

@@ -2,16 +2,22 @@
 
 usage: cmake --build build --target document_in_capitals
        check_office.py build/tests/document_in_capitals [FILE...]
+       check_office.py --translate "build/tril translate -m MODEL --to de" [FILE...]
        (needs python-docx, python-pptx, openpyxl, lxml; LibreOffice and pandoc are used if they are installed)
 
-Documents are made by python-docx, python-pptx, openpyxl, odfpy and ebooklib (make_samples.py), by pandoc, and by LibreOffice
-from these; FILEs are added. Each is "translated" into capital letters. Checked are: the members of the archive and their order;
-bytes of members without text; each XML member's elements without runs, and its words with their formats in order; what
-python-docx, python-pptx and openpyxl read; the text that LibreOffice reads from both. Prints one line for each document.
+Documents are made by python-docx, python-pptx, openpyxl, odfpy and ebooklib (make_samples.py, rich_documents.py), by pandoc, and
+by LibreOffice from these; FILEs are added. Each is "translated" into capital letters, or by the given command. Checked are: the
+members of the archive and their order; bytes of members without text; each XML member's elements without runs. LibreOffice opens
+both documents, prints both as PDF, and reads the same structure from both: paragraphs with their styles, lists, tables and cells,
+slides and shapes, and the formats of the words. In capital letters, the words are the same too, with the same format each; so they
+are for python-docx, python-pptx and openpyxl. Prints one line for each document.
 """
+import argparse
 import collections
 import io
 import pathlib
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -24,6 +30,7 @@ import openpyxl
 import pptx
 
 import make_samples
+import rich_documents
 
 # Elements that joining and dividing runs changes, and what a changed paragraph leaves out.
 RUNS = {"r", "t", "rPr", "proofErr", "lastRenderedPageBreak", "rPh"}
@@ -50,16 +57,16 @@ def upper(text):
     return text.upper() if text else text
 
 
-def elements(xml):
-    """How often each element with its attributes occurs."""
+def elements(xml, words):
+    """How often each element with its attributes occurs. @param words  what becomes of a translated attribute"""
     root = lxml.etree.fromstring(xml)
     local = lambda e: lxml.etree.QName(e).localname
-    written = lambda e: tuple(sorted((a, upper(v) if a in TEXTS else v) for a, v in e.attrib.items()))
+    written = lambda e: tuple(sorted((a, words(v) if a in TEXTS else v) for a, v in e.attrib.items()))
     return collections.Counter((local(e), written(e)) for e in root.iter(lxml.etree.Element)
                                if local(e) not in RUNS and not any(local(a) == "rPr" for a in e.iterancestors()))
 
 
-def check_members(source, result):
+def check_members(source, result, words):
     before, after = zipfile.ZipFile(source), zipfile.ZipFile(result)
     assert before.namelist() == after.namelist(), "names or order of members differ"
     assert after.testzip() is None
@@ -67,7 +74,8 @@ def check_members(source, result):
         old, new = before.read(name), after.read(name)
         assert before.getinfo(name).date_time == after.getinfo(name).date_time, name
         if old != new:
-            assert elements(old) == elements(new), f"{name}: elements differ"
+            lost, more = elements(old, words), elements(new, words)
+            assert lost == more, f"{name}: elements differ: lost {list((lost - more).items())[:3]}, more {list((more - lost).items())[:3]}"
 
 
 def properties(document):
@@ -111,23 +119,155 @@ def xlsx_cells(path):
 READERS = {".docx": docx_words, ".pptx": pptx_words, ".xlsx": xlsx_cells}
 
 
+# What LibreOffice is told about a file, so that it does not read a damaged one as plain text; and its flat form of it.
+FILTERS = {".docx": ("MS Word 2007 XML", "fodt"), ".odt": ("writer8", "fodt"), ".xlsx": ("Calc MS Excel 2007 XML", "fods"),
+           ".ods": ("calc8", "fods"), ".pptx": ("Impress MS PowerPoint 2007 XML", "fodp"), ".odp": ("impress8", "fodp")}
+
+
 def soffice(directory, to, paths):
-    subprocess.run(["soffice", f"-env:UserInstallation=file://{directory}/profile", "--headless", "--convert-to", to,
-                    "--outdir", str(directory), *map(str, paths)], check=True, capture_output=True)
+    """Converts documents of one kind. LibreOffice leaves out those that it cannot open."""
+    if paths:
+        subprocess.run(["soffice", f"-env:UserInstallation=file://{directory}/profile", "--headless",
+                        f"--infilter={FILTERS[paths[0].suffix][0]}", "--convert-to", to, "--outdir", str(directory),
+                        *map(str, paths)], check=True, capture_output=True)
 
 
-def office_text(path, directory):
-    """What LibreOffice reads: text, or the rows of a sheet; slides as the XML of a flat file."""
-    kinds = {".docx": "txt:Text (encoded):UTF8", ".odt": "txt:Text (encoded):UTF8", ".xlsx": "csv", ".ods": "csv",
-             ".pptx": "fodp", ".odp": "fodp"}
-    kind = kinds[path.suffix]
-    out = directory / (path.stem + "." + kind.split(":")[0])
-    out.unlink(missing_ok=True)
-    soffice(directory, kind, [path])
-    if kind != "fodp":
-        return upper(out.read_text(encoding="utf-8-sig"))
-    root = lxml.etree.parse(str(out)).getroot()
-    return [upper("".join("".join(e.itertext()).split())) for e in root.iter("{*}p", "{*}h")]
+def local_name(element):
+    return lxml.etree.QName(element).localname if isinstance(element.tag, str) else ""
+
+
+def attribute(element, name):
+    return next((v for a, v in element.attrib.items() if lxml.etree.QName(a).localname == name), None)
+
+
+def styles_of(root):
+    """The properties of text of each style, with those of the style that it refines; without its language."""
+    parts = {}
+    faces = {attribute(f, "name"): attribute(f, "font-family") for f in root.iter("{*}font-face")}
+    for style in root.iter("{*}style"):
+        names = {local: value for name, value in style.attrib.items() for local in [lxml.etree.QName(name).localname]}
+        own = {}
+        for properties in style.iterchildren("{*}text-properties"):
+            own |= {n: faces.get(v, v) for name, v in properties.attrib.items() for n in [lxml.etree.QName(name).localname]
+                    if not n.startswith(("language", "country", "script", "rsid", "paragraph-rsid"))}
+        parts[names["family"], names["name"]] = names.get("parent-style-name"), own
+
+    def merged(family, name, depth=0):
+        parent, own = parts.get((family, name), (None, {}))
+        return (merged(family, parent, depth + 1) if parent and depth < 20 else {}) | own
+    return {key: merged(*key) for key in parts}
+
+
+KEPT_ATTRIBUTES = {"value-type", "value", "formula", "number-columns-spanned", "number-rows-spanned", "number-columns-repeated",
+                   "number-rows-repeated", "outline-level", "href", "style-name", "presentation-class"}
+
+
+def structure(flat, with_words):
+    """What a flat OpenDocument file has: elements in their order; for each paragraph its kind, the elements in it and its
+    characters with their formats, or only its formats."""
+    root = lxml.etree.parse(str(flat), lxml.etree.XMLParser(huge_tree=True)).getroot()
+    styles, found = styles_of(root), []
+
+    def fixed(properties):
+        return tuple(sorted(properties.items()))
+
+    def add_words(text, properties, runs):
+        words = "".join(upper(text or "").split())
+        if words:
+            form = fixed(properties)
+            runs.extend((c, form) for c in words)
+
+    def add_inline(element, properties, inner, runs):
+        add_words(element.text, properties, runs)
+        for child in element:
+            name = local_name(child)
+            if name in ("p", "h"):
+                add_block(child)
+            elif name:
+                if name not in ("span", "s", "soft-page-break"):
+                    inner.append(name)
+                add_inline(child, properties | styles.get(("text", attribute(child, "style-name")), {}), inner, runs)
+            add_words(child.tail, properties, runs)
+
+    def add_block(element):
+        name = local_name(element)
+        if name in ("p", "h"):
+            inner, runs = [], []
+            own = styles.get(("paragraph", attribute(element, "style-name")), {})
+            place = len(found)
+            add_inline(element, own, inner, runs)
+            formats = tuple(runs) if with_words else frozenset(f for _, f in runs)
+            found.insert(place, (name, attribute(element, "outline-level"), tuple(sorted(inner)), formats))
+            return
+        kept = {n: v for a, v in element.attrib.items() for n in [lxml.etree.QName(a).localname] if n in KEPT_ATTRIBUTES}
+        kept.pop("style-name", None)  # automatic names are numbers
+        if name not in ("binary-data", "soft-page-break"):
+            found.append((name, tuple(sorted(kept.items()))))
+        for child in element:
+            if local_name(child):
+                add_block(child)
+
+    for part in ("{*}master-styles", "{*}body"):
+        for element in root.iterchildren(part):
+            add_block(element)
+    return found
+
+
+def pages(pdf):
+    return len(re.findall(rb"/Type\s*/Page[^s]", pdf.read_bytes()))
+
+
+class LibreOffice:
+    """What LibreOffice makes of documents, in a directory of its own."""
+
+    def __init__(self, root):
+        self.root = root / "libreoffice"
+        self.root.mkdir()
+
+    def read(self, paths, printing=True):
+        """Their flat forms and PDFs. A path is missing if LibreOffice does not open the document."""
+        flat, printed, by_suffix = {}, {}, collections.defaultdict(list)
+        for path in paths:
+            if path.suffix in FILTERS:
+                copy = self.root / f"{len(list(self.root.glob('in*')))}{path.suffix}"
+                copy = copy.with_name("in" + copy.name)
+                shutil.copy(path, copy)
+                by_suffix[path.suffix].append((path, copy))
+        for suffix, copies in by_suffix.items():
+            for to, made in ((FILTERS[suffix][1], flat), ("pdf", printed))[:2 if printing else 1]:
+                soffice(self.root, to, [copy for _, copy in copies])
+                for path, copy in copies:
+                    out = copy.with_suffix("." + to)
+                    if out.exists():
+                        made[path] = out.rename(out.with_name(out.stem + suffix[1:] + "." + to))
+        return flat, printed
+
+
+def difference(old, new):
+    """What differs between two blocks, in a line or two."""
+    if old[:3] != new[:3] or old[0] not in ("p", "h"):
+        return f"{str(new)[:300]} instead of {str(old)[:300]}"
+    if isinstance(old[3], frozenset):
+        return f"the formats {sorted(new[3] - old[3])} instead of {sorted(old[3] - new[3])}"
+    words = ["".join(c for c, _ in block[3]) for block in (new, old)]
+    if words[0] != words[1]:
+        return f"{words[0]!r} instead of {words[1]!r}"
+    (c, before), (_, after) = next((a, b) for a, b in zip(old[3], new[3]) if a != b)
+    return f"{c!r} in {words[0]!r} with {sorted(set(after) - set(before))} instead of {sorted(set(before) - set(after))}"
+
+
+def check_in_office(source, result, read, with_words):
+    flat, printed = read
+    assert source in flat and source in printed, "LibreOffice does not open the source"
+    assert result in flat and result in printed, "LibreOffice opens the source, but not the result"
+    before, after = structure(flat[source], with_words), structure(flat[result], with_words)
+    for old, new in zip(before, after):
+        assert old == new, f"LibreOffice finds {difference(old, new)}"
+    assert len(before) == len(after), f"LibreOffice finds {len(after)} blocks instead of {len(before)}"
+    assert pages(printed[result]) > 0
+    if source.suffix in (".pptx", ".odp"):
+        assert pages(printed[source]) == pages(printed[result]), "another number of pages"
+    return len(before)
 
 
 def describe(document):
@@ -153,7 +293,7 @@ def make_described(directory):
 
 
 def make_documents(directory):
-    made = make_samples.make(directory) + make_described(directory)
+    made = make_samples.make(directory) + make_described(directory) + rich_documents.make(directory)
     if shutil.which("pandoc"):
         for kind in ("docx", "odt", "epub", "pptx"):
             path = directory / f"pandoc.{kind}"
@@ -165,38 +305,51 @@ def make_documents(directory):
         others.mkdir()
         for suffix, kind in ((".docx", "odt"), (".odt", "docx"), (".xlsx", "ods"), (".pptx", "odp")):
             soffice(others, kind, [p for p in made if p.suffix == suffix])
-        made += [p for p in others.iterdir() if p.is_file()]
+        made += sorted(p for p in others.iterdir() if p.is_file())
         again = directory / "again"  # from one format to the other and back
         again.mkdir()
         for suffix, kind in ((".odt", "docx"), (".ods", "xlsx"), (".odp", "pptx")):
             soffice(again, kind, [p for p in others.iterdir() if p.suffix == suffix])
-        made += [p for p in again.iterdir() if p.is_file()]
+        made += sorted(p for p in again.iterdir() if p.is_file())
     return made
 
 
-def main(program, files):
-    failed = 0
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("files", nargs="*"), p.add_argument("--translate")
+    a = p.parse_args()
+    program = None if a.translate else a.files.pop(0)
+    words = (lambda v: "") if a.translate else upper
+    failed, results = 0, []
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name)
         (root / "results").mkdir()
         (root / "sources").mkdir()
-        for number, source in enumerate(make_documents(root / "sources") + [pathlib.Path(f) for f in files]):
+        for number, source in enumerate(make_documents(root / "sources") + [pathlib.Path(f) for f in a.files]):
             result = root / "results" / f"{number}{source.suffix}"
+            command = [program, source, result] if program else [*shlex.split(a.translate), source, "--output", result]
+            run = subprocess.run(command, capture_output=True, text=True)
+            if run.returncode == 0:
+                results.append((source, result))
+            else:
+                print(f"{source.parent.name}/{source.name}: {run.stderr[-500:]}")
+                failed += 1
+        read = LibreOffice(root).read([p for pair in results for p in pair]) if shutil.which("soffice") else None
+        for source, result in results:
+            blocks = ""
             try:
-                subprocess.run([program, source, result], check=True)
-                check_members(source, result)
+                check_members(source, result, words)
                 reader = READERS.get(source.suffix)
-                if reader:
+                if reader and program:
                     assert reader(source) == reader(result), f"{reader.__name__} differ"
-                if shutil.which("soffice") and source.suffix != ".epub":
-                    before, after = office_text(source, root), office_text(result, root)
-                    assert before == after, f"LibreOffice reads\n{after}\ninstead of\n{before}"
-                print(f"{source.parent.name}/{source.name}: same")
-            except (AssertionError, subprocess.CalledProcessError) as error:
-                print(f"{source.parent.name}/{source.name}: {error}")
+                if read and source.suffix in FILTERS:
+                    blocks = f", {check_in_office(source, result, read, with_words=not a.translate)} blocks in LibreOffice"
+                print(f"{source.parent.name}/{source.name}: same{blocks}", flush=True)
+            except AssertionError as error:
+                print(f"{source.parent.name}/{source.name}: {error}", flush=True)
                 failed += 1
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(main())

@@ -5,6 +5,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "format/zip_archive.h"
 #include "support/raw_zip.h"
@@ -13,7 +15,18 @@ namespace tril::testing {
 
 inline const std::string word_space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
 
-/// Members of an OOXML package, each with its content type's end. A package without a main part gets an empty one.
+/// A list of relationships, each the end of a type and a target; their ids are r1, r2, ...
+inline std::string relationships(const std::vector<std::pair<std::string, std::string>>& list) {
+  std::string all = "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">";
+  for (std::size_t n = 0; n < list.size(); ++n)
+    all += "<Relationship Id=\"r" + std::to_string(n + 1) +
+           "\" Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/" + list[n].first +
+           "\" Target=\"" + list[n].second + "\"/>";
+  return all + "</Relationships>";
+}
+
+/// Members of an OOXML package, each with its content type's end. A package without a main part gets an empty one; without
+/// a list of relationships that names it, that list.
 struct OfficeMember {
   std::string name, type, content;
   bool packed = true;
@@ -22,6 +35,11 @@ inline std::string ooxml_file(std::vector<OfficeMember> members) {
   const auto is_main = [](const OfficeMember& m) { return m.type.ends_with(".main+xml"); };
   if (std::none_of(members.begin(), members.end(), is_main))
     members.push_back({"main.xml", "presentationml.presentation.main+xml", "<presentation/>"});
+  const auto is_root_list = [](const OfficeMember& m) { return m.name == "_rels/.rels"; };
+  if (std::none_of(members.begin(), members.end(), is_root_list))
+    members.push_back(
+        {"_rels/.rels", "relationships+xml",
+         relationships({{"officeDocument", std::find_if(members.begin(), members.end(), is_main)->name}})});
   std::string types = "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\">";
   std::vector<RawMember> all{{"[Content_Types].xml", "", true}};
   for (const OfficeMember& m : members) {

@@ -1,10 +1,11 @@
 #include "document/office/epub.h"
 
-#include <charconv>
+#include <set>
 
 #include "base/error.h"
 #include "base/printable.h"
 #include "document/markup/html.h"
+#include "document/office/member_path.h"
 #include "document/office/office_part.h"
 #include "document/office/package.h"
 #include "document/segments/stated_encoding.h"
@@ -28,40 +29,6 @@ void check_rights(Package& package) {
     if (nodes[n].kind == XmlNode::element && nodes.local(n) == "EncryptionMethod" &&
         !hides_fonts_only(nodes.attribute(n, "Algorithm")))
       package.refuse_encryption();
-}
-
-// "Text/a%20b.xhtml#top" -> "Text/a b.xhtml"
-std::string path_of(std::string_view reference) {
-  reference = reference.substr(0, reference.find('#'));
-  std::string path;
-  for (std::size_t at = 0; at < reference.size(); ++at) {
-    unsigned char code = 0;
-    const char* const digits = reference.data() + at + 1;
-    if (reference[at] == '%' && at + 2 < reference.size() &&
-        std::from_chars(digits, digits + 2, code, 16).ptr == digits + 2) {
-      path += static_cast<char>(code);
-      at += 2;
-    } else {
-      path += reference[at];
-    }
-  }
-  return path;
-}
-
-// A path relative to a directory ("OEBPS/"), without "." and "..".
-std::string resolved(std::string_view directory, std::string_view path) {
-  std::vector<std::string> names;
-  for (const std::string_view part : {directory, path})
-    for (std::size_t at = 0; at < part.size();) {
-      const std::size_t end = std::min(part.find('/', at), part.size());
-      const std::string name(part.substr(at, end - at));
-      if (name == ".." && !names.empty()) names.pop_back();
-      if (!name.empty() && name != "." && name != "..") names.push_back(name);
-      at = end + 1;
-    }
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : "/") + name;
-  return all;
 }
 
 // The name of the package file, which lists all others.
@@ -93,13 +60,12 @@ std::unique_ptr<Document> read_epub(std::string bytes, const DocumentOptions& op
   const std::string list = package.read(name);
   const XmlNodes nodes(list, package.place_of(name));
   document->add(*package.archive().find(name), read_office_part(list, package.place_of(name)));
-  const std::string directory =
-      name.substr(0, name.find_last_of('/') == std::string::npos ? 0 : name.find_last_of('/'));
+  const std::string_view directory = directory_of(name);
   std::set<std::string> done;
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     if (!nodes.is(n, Vocabulary::opf, "item")) continue;
     const std::string type = nodes.attribute(n, "media-type");
-    const std::string path = resolved(directory, path_of(nodes.attribute(n, "href")));
+    const std::string path = member_path(directory, nodes.attribute(n, "href"));
     const ZipMember* const member = package.archive().find(path);
     const bool is_page = type == "application/xhtml+xml", is_contents = type == "application/x-dtbncx+xml";
     if (!member && (is_page || is_contents))

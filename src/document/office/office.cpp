@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "document/office/office_part.h"
 #include "document/office/package.h"
+#include "document/office/relationships.h"
 #include "document/xml/xml_nodes.h"
 #include "unicode/letter_case.h"
 
@@ -69,10 +70,11 @@ void add_column_names(std::set<std::string>& names, Package& package, const ZipM
     }
 }
 
-// The relationships lead a program from the package to its parts: with damaged ones, it finds nothing.
-void check_relationships(Package& package) {
-  for (const ZipMember* const m : package.members())
-    if (lower_case(m->name).ends_with(".rels")) XmlNodes(package.read(*m), package.place_of(m->name));
+// Whether a member without text has to be well-formed. Office programs open a file whose theme or statistics are damaged.
+bool is_needed(std::string_view type) {
+  constexpr std::array<std::string_view, 3> unneeded{"theme+xml", "extended-properties+xml", "custom-properties+xml"};
+  return type.ends_with("+xml") &&
+         std::none_of(unneeded.begin(), unneeded.end(), [&](std::string_view t) { return type.ends_with(t); });
 }
 
 bool is_office_text(std::string_view type) {
@@ -84,28 +86,36 @@ bool is_office_text(std::string_view type) {
 std::unique_ptr<Document> read_office_open_xml(std::string bytes, const DocumentOptions& options) {
   auto document = std::make_unique<PackageDocument>(Package(std::move(bytes), options.where));
   Package& package = document->package();
-  check_relationships(package);
   const ContentTypes types(package);
-  std::set<std::string> kept;
-  bool has_main = false;
+  std::vector<const ZipMember*> mains;
   for (const ZipMember* const m : package.members()) {
     const std::string type = types.of(m->name);
-    if (type.ends_with(".main+xml")) {
-      has_main = true;
-      if (!is_office_text(type)) XmlNodes(package.read(*m), package.place_of(m->name));  // a workbook has no text
-    }
+    if (type.ends_with(".main+xml")) mains.push_back(m);
     if (type.find("digital-signature") != std::string::npos) package.refuse_signature();
+  }
+  if (mains.empty())
+    fail(package.place_of(types_name), "names no main part: no document, presentation or workbook",
+         "is the file's name right, and is it complete?");
+  const Relationships relationships(package);
+  for (const ZipMember* const m : mains)
+    if (!is_office_text(types.of(m->name))) relationships.check_pages(package, *m);
+  std::set<std::string> kept;
+  for (const ZipMember* const m : package.members()) {
+    const std::string type = types.of(m->name);
     if (type.ends_with("spreadsheetml.table+xml") || type.ends_with("spreadsheetml.pivotCacheDefinition+xml"))
       add_column_names(kept, package, *m);
   }
-  if (!has_main)
-    fail(package.place_of(types_name), "names no main part: no document, presentation or workbook",
-         "is the file's name right, and is it complete?");
   for (const ZipMember* const m : package.members()) {
     const std::string type = types.of(m->name);
-    if (!is_office_text(type)) continue;
+    if (!is_office_text(type)) {
+      if (is_needed(type)) package.check_xml(*m);
+      continue;
+    }
     std::string content = package.read(*m);
-    if (type.ends_with("worksheet+xml") && content.find("inlineStr") == std::string::npos) continue;
+    if (type.ends_with("worksheet+xml") && content.find("inlineStr") == std::string::npos) {
+      package.check_xml(*m);  // its texts are in another member
+      continue;
+    }
     document->add(*m, read_office_part(std::move(content), package.place_of(m->name), kept));
   }
   return document;
@@ -125,6 +135,7 @@ std::unique_ptr<Document> read_open_document(std::string bytes, const DocumentOp
     const std::string name = m->name.substr(m->name.find_last_of('/') + 1);
     if (name == "content.xml" || name == "styles.xml" || name == "meta.xml")
       document->add(*m, read_office_part(package.read(*m), package.place_of(m->name)));
+    if (name == "settings.xml") package.check_xml(*m);
   }
   return document;
 }

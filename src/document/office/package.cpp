@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "document/xml/xml_nodes.h"
 #include "format/zip_write.h"
 
 namespace tril::document {
@@ -68,6 +69,14 @@ std::string Package::read(std::string_view name) {
   if (!member)
     fail(printable(where_, 400), fmt::format("has no member {}", printable(name, 200)), "is its name right?");
   return read(*member);
+}
+
+void Package::check_xml(const ZipMember& member) {
+  if (member.size > most_checked_bytes - checked_) return;
+  checked_ += member.size;
+  const std::string content = archive_.read(member, most_checked_bytes);
+  if (content.starts_with("\xff\xfe") || content.starts_with("\xfe\xff")) return;  // UTF-16, which is rare
+  XmlNodes(content, place_of(member.name));
 }
 
 void Package::refuse_signature() const {

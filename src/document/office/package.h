@@ -17,6 +17,8 @@ inline constexpr std::uint64_t most_unpacked_bytes = std::uint64_t{256} << 20;
 /// A member of more than a mebibyte may be this many times as large as its packed bytes. Members with text are about 10
 /// times as large.
 inline constexpr std::uint64_t most_unpacked_times = 200;
+/// Total unpacked size of the members without text that are checked. A sheet of 16 MiB takes about 200 MiB to check.
+inline constexpr std::uint64_t most_checked_bytes = std::uint64_t{16} << 20;
 
 /// An archive whose members are read within limits.
 class Package {
@@ -37,6 +39,9 @@ class Package {
   std::string read(const ZipMember& member);
   /// @throws Error if there is none of this name
   std::string read(std::string_view name);
+  /// Checks an XML member that is copied, unless it is too large for what is left of most_checked_bytes.
+  /// @throws Error if it is damaged or not well-formed
+  void check_xml(const ZipMember& member);
   /// "letter.docx: word/document.xml"
   std::string place_of(std::string_view name) const;
   /// @throws Error that says that a translation would make a signature invalid
@@ -48,7 +53,7 @@ class Package {
   std::string where_;
   ZipArchive archive_;
   std::vector<const ZipMember*> members_;
-  std::uint64_t unpacked_ = 0;
+  std::uint64_t unpacked_ = 0, checked_ = 0;
 };
 
 class PackageDocument final : public Document {

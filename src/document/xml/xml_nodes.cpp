@@ -7,6 +7,7 @@
 #include "base/printable.h"
 #include "document/markup/html.h"
 #include "document/segments/document.h"
+#include "document/xml/well_formed.h"
 #include "document/xml/xml_places.h"
 
 namespace tril::document {
@@ -43,31 +44,19 @@ Vocabulary vocabulary_of(std::string_view uri) {
   return found == namespaces.end() ? Vocabulary::other : found->vocabulary;
 }
 
-constexpr const char* save_again = "open the file in the program that made it, and save it again";
-
-// What pugixml accepts and other programs refuse.
-void check_attributes(const pugi::xml_node& element, const std::string& where) {
-  const auto attributes = element.attributes();
-  if (attributes.begin() == attributes.end() || ++attributes.begin() == attributes.end()) return;
-  std::vector<std::string_view> names;
-  for (const pugi::xml_attribute a : attributes) names.emplace_back(a.name());
-  std::sort(names.begin(), names.end());
-  if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
-    fail(where,
-         fmt::format("is not well-formed XML: <{}> has the attribute {} twice", printable(element.name(), 60),
-                     printable(*twice, 60)),
-         save_again);
-}
-
 }  // namespace
 
 XmlNodes::XmlNodes(std::string_view bytes, const std::string& where) : bytes_(bytes) {
   check_encoding(bytes, where);
+  check_xml_characters(bytes, where);
   file_ = parse_xml(bytes, where, XmlText::verbatim);
   const pugi::xml_node root = file_.document_element();
   if (!root) fail(where, "has no root element");
   std::size_t at = XmlPlaces(bytes).open_tag(root).begin;
   nodes_.reserve(static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '<')));
+  const auto nodes = file_.children();
+  has_doctype_ =
+      std::any_of(nodes.begin(), nodes.end(), [](const pugi::xml_node& n) { return n.type() == pugi::node_doctype; });
   Prefixes prefixes;
   add(root, at, prefixes, where);
 }
@@ -86,7 +75,7 @@ void XmlNodes::add(pugi::xml_node from, std::size_t& at, Prefixes& prefixes, con
       declared.push_back(name == "xmlns" ? "" : name.substr(6));
       prefixes[declared.back()].push_back(vocabulary_of(a.value()));
     }
-    check_attributes(from, where);
+    check_xml_tag(from, where);
     const auto find_prefix = [&](const char* name) {
       std::string_view prefix = prefix_of(name);
       if (!prefix.empty()) prefix.remove_suffix(1);
@@ -99,7 +88,10 @@ void XmlNodes::add(pugi::xml_node from, std::size_t& at, Prefixes& prefixes, con
       return known;
     };
     const auto known = find_prefix(from.name());
-    for (const pugi::xml_attribute a : from.attributes()) find_prefix(a.name());
+    for (const pugi::xml_attribute a : from.attributes()) {
+      find_prefix(a.name());
+      if (!has_doctype_) check_xml_references(a.value(), where);
+    }
     node.kind = XmlNode::element;
     node.space = known == prefixes.end() || known->second.empty() ? Vocabulary::other : known->second.back();
     at = places.open_tag(from).end;
@@ -112,7 +104,10 @@ void XmlNodes::add(pugi::xml_node from, std::size_t& at, Prefixes& prefixes, con
     }
   } else {
     at = places.whole(from).end;
-    if (from.type() == pugi::node_pcdata) node.kind = XmlNode::text, node.inside = {begin, at};
+    if (from.type() == pugi::node_pcdata) {
+      node.kind = XmlNode::text, node.inside = {begin, at};
+      if (!has_doctype_) check_xml_references(bytes_.substr(begin, at - begin), where);
+    }
     if (from.type() == pugi::node_cdata) node.kind = XmlNode::cdata, node.inside = {begin + 9, at - 3};
   }
   node.at = {begin, at};

@@ -51,7 +51,7 @@ struct XmlNode {
 class XmlNodes {
  public:
   /// @param bytes  UTF-8; must outlive the object
-  /// @throws Error if parse_xml() does (xml_file.h)
+  /// @throws Error if the file is not well-formed (xml_file.h, well_formed.h), or a prefix is not declared
   XmlNodes(std::string_view bytes, const std::string& where);
 
   /// The root element and everything in it.
@@ -79,6 +79,7 @@ class XmlNodes {
 
   std::string_view bytes_;
   pugi::xml_document file_;
+  bool has_doctype_ = false;  ///< which may declare entities in another file; so their names are not checked
   std::vector<XmlNode> nodes_;
 };
 

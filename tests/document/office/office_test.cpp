@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "document/formats/formats.h"
+#include "document/office/package.h"
 #include "document/segments/document_sentences.h"
 #include "document/segments/words.h"
 #include "format/xml_file.h"
@@ -302,13 +303,13 @@ TEST(Packages, DamagedMembersAreRefused) {
   const auto refused = [](const std::string& bytes, const std::string& name) {
     return error_of([&] { read_document(bytes, {name}); });
   };
-  const std::string relationships = "<Relationships xmlns=\"r\">";
+  const std::string list = "<Relationships xmlns=\"r\">";
   const auto with_rels = [&](const std::string& rels) {
     return ooxml_file({{"word/document.xml", "wordprocessingml.document.main+xml", word_xml(p(r("a dog")))},
                        {"word/_rels/document.xml.rels", "relationships+xml", rels}});
   };
-  EXPECT_EQ(refused(with_rels(relationships + "</Relationships>"), "x.docx"), "");
-  EXPECT_TRUE(contains(refused(with_rels(relationships), "x.docx"), "x.docx: word/_rels/document.xml.rels"));
+  EXPECT_EQ(refused(with_rels(list + "</Relationships>"), "x.docx"), "");
+  EXPECT_TRUE(contains(refused(with_rels(list), "x.docx"), "x.docx: word/_rels/document.xml.rels"));
   const std::string book_of_sheets = ooxml_file({{"xl/workbook.xml", "spreadsheetml.sheet.main+xml", "<workbook"}});
   EXPECT_TRUE(contains(refused(book_of_sheets, "x.xlsx"), "x.xlsx: xl/workbook.xml"));
   EXPECT_TRUE(contains(refused(docx_file("<w:p w:a=\"1\" w:b=\"2\" w:a=\"1\"/>"), "x.docx"), "word/document.xml",
@@ -330,6 +331,70 @@ TEST(Packages, DamagedMembersAreRefused) {
   };
   EXPECT_EQ(refused(book("t.xhtml"), "x.epub"), "") << "a picture may be missing";
   EXPECT_TRUE(contains(refused(book("u.xhtml"), "x.epub"), "x.epub: b.opf", "u.xhtml", "not in the book"));
+}
+
+// A member without text is checked as long as the file has few of them.
+TEST(Packages, DamagedMembersWithoutTextAreRefused) {
+  const auto error = [](const std::string& name, const std::string& type, const std::string& content) {
+    return error_of([&] { read_document(xlsx_file("<si><t>a dog</t></si>", {{name, type, content}}), {"x.xlsx"}); });
+  };
+  const std::string styles = "spreadsheetml.styles+xml", sheet = "spreadsheetml.worksheet+xml";
+  EXPECT_EQ(error("xl/styles.xml", styles, "<styleSheet/>"), "");
+  EXPECT_TRUE(contains(error("xl/styles.xml", styles, "<styleSheet>"), "x.xlsx: xl/styles.xml", "well-formed"));
+  EXPECT_EQ(error("xl/sheet1.xml", sheet, "<worksheet><c><v>1</v></c></worksheet>"), "");
+  EXPECT_TRUE(contains(error("xl/sheet1.xml", sheet, "<worksheet><c><v>1</c></worksheet>"), "x.xlsx: xl/sheet1.xml"));
+  EXPECT_EQ(error("xl/theme1.xml", "theme+xml", "<theme>"), "") << "office programs do without it";
+  EXPECT_EQ(error("xl/drawing.vml", "vmlDrawing", "<xml><br></xml>"), "") << "Excel itself writes such";
+  EXPECT_EQ(error("xl/styles.xml", styles, std::string("\xff\xfe<\0a\0/\0>\0", 10)), "") << "UTF-16";
+  const auto settings = [](const std::string& content) {
+    return raw_zip({{"META-INF/manifest.xml", "<manifest/>"}, {"content.xml", "<x/>"}, {"settings.xml", content}});
+  };
+  EXPECT_EQ(error_of([&] { read_document(settings("<x/>"), {"x.odt"}); }), "");
+  EXPECT_TRUE(contains(error_of([&] { read_document(settings("<x>"), {"x.odt"}); }), "x.odt: settings.xml"));
+  const std::string large = "<worksheet>" + std::string(most_checked_bytes, ' ') + "<c>";
+  EXPECT_EQ(error("xl/sheet1.xml", "spreadsheetml.pivotCacheRecords+xml", large), "") << "too large to check";
+}
+
+TEST(Packages, WhatIsNotWellFormedIsRefused) {
+  const auto error = [](const std::string& text) {
+    return error_of([&] { read_document(docx_file(text), {"x.docx"}); });
+  };
+  for (const char* const right : {"<w:p w:a=\"&amp;&lt;&#65;&#x1F600;&quot;'>\"/>", "<w:p>&gt;&apos;]]&gt;</w:p>"})
+    EXPECT_EQ(error(right), "") << right;
+  for (const char* const wrong :
+       {"<w:p>&</w:p>", "<w:p>&x;</w:p>", "<w:p>&#0;</w:p>", "<w:p>&#xD800;</w:p>", "<w:p>&#65</w:p>", "<w:p>&#;</w:p>",
+        "<w:p w:a=\"&\"/>", "<w:p w:a=\"a<b\"/>", "<w:p>\x01</w:p>", "<w:p w:a=\"\x1f\"/>", "<w:/>", "<w::p/>",
+        "<w:p w:=\"1\"/>", "<w:p w:a:b=\"1\"/>"})
+    EXPECT_TRUE(contains(error(wrong), "x.docx: word/document.xml", "not well-formed XML")) << wrong << error(wrong);
+  EXPECT_TRUE(contains(error("\n\n<w:p>\x01</w:p>"), "line 4", "0x01"));
+}
+
+// What leads a program from a package to its parts.
+TEST(Packages, PartsThatAreMissingAreNamed) {
+  const auto error = [](std::vector<OfficeMember> members) {
+    return error_of([&] { read_document(ooxml_file(std::move(members)), {"x.xlsx"}); });
+  };
+  const OfficeMember book{
+      "xl/workbook.xml", "spreadsheetml.sheet.main+xml",
+      "<workbook xmlns:r=\"r\"><sheets><sheet name=\"a\" sheetId=\"1\" r:id=\"r1\"/></sheets></workbook>"};
+  const OfficeMember sheet{"xl/sheets/sheet 1.xml", "spreadsheetml.worksheet+xml", "<worksheet/>"};
+  const auto list = [](const std::vector<std::pair<std::string, std::string>>& targets) {
+    return OfficeMember{"xl/_rels/workbook.xml.rels", "relationships+xml", relationships(targets)};
+  };
+  EXPECT_EQ(error({book, sheet, list({{"worksheet", "sheets/sheet%201.xml"}})}), "");
+  EXPECT_EQ(error({book, sheet, list({{"worksheet", "/XL/Sheets/Sheet%201.xml"}})}), "") << "names differ in case";
+  EXPECT_EQ(error({book, sheet, list({{"worksheet", "../xl/sheets/sheet%201.xml"}, {"image", "NULL"}})}), "")
+      << "a picture may be missing";
+  EXPECT_TRUE(contains(error({book, list({{"worksheet", "sheets/sheet%201.xml"}})}),
+                       "x.xlsx: xl/_rels/workbook.xml.rels", "xl/sheets/sheet 1.xml", "not in the file"));
+  EXPECT_TRUE(contains(error({book, sheet}), "x.xlsx: xl/workbook.xml", "r1", "xl/_rels/workbook.xml.rels"));
+  EXPECT_TRUE(contains(error({book, sheet, list({})}), "x.xlsx: xl/workbook.xml", "r1"));
+  EXPECT_TRUE(
+      contains(error({book, sheet, {"_rels/.rels", "relationships+xml", relationships({})}}), "x.xlsx", "main part"));
+  const std::string external =
+      "<Relationships><Relationship Id=\"r1\" Type=\"x/slide\" TargetMode=\"External\" "
+      "Target=\"http://example.org/\"/></Relationships>";
+  EXPECT_EQ(error({sheet, {"a/_rels/b.xml.rels", "relationships+xml", external}}), "");
 }
 
 TEST(Packages, HostileFilesAreRefused) {

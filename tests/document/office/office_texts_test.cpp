@@ -87,6 +87,7 @@ TEST(DocumentProperties, TitleSubjectKeywordsAndDescriptionAreTranslated) {
         {{"[Content_Types].xml",
           types + part("main.xml", main_type) + part("docProps/core.xml", "package.core-properties+xml") + "</Types>",
           true},
+         {"_rels/.rels", relationships({{"officeDocument", "/main.xml"}})},
          {"main.xml", "<x/>", true},
          {"docProps/core.xml", core("a dog", "b &amp; c"), true}});
     EXPECT_EQ(member_of(capitals_of(*read_document(file, {name})), "docProps/core.xml"), core("A DOG", "B &amp; C"));
