@@ -213,7 +213,7 @@ def main():
                 continue
             counts, unread = {"refused": 0, "same": 0, "unread": 0}, []
             for number in range(a.seed, a.seed + a.each):
-                directory = root / f"{document.stem}-{number}"
+                directory = root / f"{number}-{document.name}"
                 directory.mkdir()
                 source, result = directory / document.name, directory / f"result{document.suffix}"
                 damage(document, source, random.Random(f"{document.name} {number}"))

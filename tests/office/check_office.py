@@ -9,8 +9,8 @@ Documents are made by python-docx, python-pptx, openpyxl, odfpy and ebooklib (ma
 by LibreOffice from these; FILEs are added. Each is "translated" into capital letters, or by the given command. Checked are: the
 members of the archive and their order; bytes of members without text; each XML member's elements without runs. LibreOffice opens
 both documents, prints both as PDF, and reads the same structure from both: paragraphs with their styles, lists, tables and cells,
-slides and shapes, and the formats of the words. In capital letters, the words are the same too, with the same format each; so they
-are for python-docx, python-pptx and openpyxl. Prints one line for each document.
+slides and shapes, and no formats of words that the source lacks. In capital letters, the words are the same too, with the same
+format each; so they are for python-docx, python-pptx and openpyxl. Prints one line for each document.
 """
 import argparse
 import collections
@@ -162,6 +162,10 @@ KEPT_ATTRIBUTES = {"value-type", "value", "formula", "number-columns-spanned", "
                    "number-rows-repeated", "outline-level", "href", "style-name", "presentation-class"}
 
 
+def has_content(cell):
+    return len(cell) > 0 or attribute(cell, "value-type") is not None
+
+
 def structure(flat, with_words):
     """What a flat OpenDocument file has: elements in their order; for each paragraph its kind, the elements in it and its
     characters with their formats, or only its formats."""
@@ -199,9 +203,11 @@ def structure(flat, with_words):
             formats = tuple(runs) if with_words else frozenset(f for _, f in runs)
             found.insert(place, (name, attribute(element, "outline-level"), tuple(sorted(inner)), formats))
             return
+        if name in ("table-row", "table-cell") and not any(has_content(e) for e in element.iter("{*}table-cell")):
+            return  # LibreOffice groups the empty cells of a sheet as it likes
         kept = {n: v for a, v in element.attrib.items() for n in [lxml.etree.QName(a).localname] if n in KEPT_ATTRIBUTES}
         kept.pop("style-name", None)  # automatic names are numbers
-        if name not in ("binary-data", "soft-page-break"):
+        if name not in ("binary-data", "soft-page-break", "table-column"):
             found.append((name, tuple(sorted(kept.items()))))
         for child in element:
             if local_name(child):
@@ -256,13 +262,23 @@ def difference(old, new):
     return f"{c!r} in {words[0]!r} with {sorted(set(after) - set(before))} instead of {sorted(set(before) - set(after))}"
 
 
+def is_translation(old, new, suffix):
+    """Whether a paragraph has what its source has, but for formats of words to which no word of the translation corresponds; a link
+    is such a format in PPTX. Words of OpenDocument that belong to no <text:span> have the format of their paragraph."""
+    if old[0] not in ("p", "h") or old[:2] != new[:2]:
+        return False
+    inner = [tuple(name for name in block[2] if name != "a") for block in (old, new)]
+    return inner[0] == inner[1] and (new[3] <= old[3] or suffix in (".odt", ".odp"))
+
+
 def check_in_office(source, result, read, with_words):
     flat, printed = read
     assert source in flat and source in printed, "LibreOffice does not open the source"
     assert result in flat and result in printed, "LibreOffice opens the source, but not the result"
     before, after = structure(flat[source], with_words), structure(flat[result], with_words)
     for old, new in zip(before, after):
-        assert old == new, f"LibreOffice finds {difference(old, new)}"
+        assert old == new or (not with_words and is_translation(old, new, source.suffix)), \
+            f"LibreOffice finds {difference(old, new)}"
     assert len(before) == len(after), f"LibreOffice finds {len(after)} blocks instead of {len(before)}"
     assert pages(printed[result]) > 0
     if source.suffix in (".pptx", ".odp"):
