@@ -41,6 +41,7 @@ void BeamSearch::begin(const Request& request) {
     states_.swap(next_states_);
   }
   set_wanted();
+  if (request_.observer) request_.observer->begin(request_);
 }
 
 RowView BeamSearch::view(std::int32_t row) const {
@@ -78,6 +79,7 @@ void BeamSearch::advance(std::span<const Candidate> candidates, std::int32_t k, 
         candidates.size(), running_.size(), k);
   trail_.look(seen.attention);
   next_.clear();
+  choices_.clear();
   if (is_branching()) {
     rank(groups_[0], candidates, k);
     branch();
@@ -87,6 +89,11 @@ void BeamSearch::advance(std::span<const Candidate> candidates, std::int32_t k, 
       rank(group, candidates, k);
       advance(group);
     }
+  }
+  if (SearchObserver* const observer = request_.observer) {
+    for (const SearchObserver::Choice& choice : choices_) observer->choose(choice);
+    show(*observer, seen.observed, rows());
+    observer->advance();
   }
 
   for (std::size_t row = 0; row < next_.size(); ++row) {
@@ -126,7 +133,7 @@ void BeamSearch::rank(const Group& group, std::span<const Candidate> candidates,
         for (const Beam& other : next_)
           if (other.token == candidate.token) penalty += options_->diversity_penalty;
       ranked_.push_back({running_[row].sum + log_prob - penalty, running_[row].log_prob + log_prob,
-                         static_cast<std::int32_t>(row), candidate.token});
+                         static_cast<std::int32_t>(row), candidate.token, 0, candidate.log_prob});
     }
   const bool first_alternatives = is_branching();
   std::size_t most = std::max<std::size_t>(2, 1 + options_->eos_ids.size()) * group_size();
@@ -173,19 +180,47 @@ void BeamSearch::allocate(std::size_t most) {
 void BeamSearch::advance(Group& group) {
   if (ranked_.empty() && group.finished.empty()) finish_unended(group, StopReason::dead_end);
   group.first = next_.size();
+  const std::size_t first_choice = choices_.size();
   for (std::size_t place = 0; place < ranked_.size(); ++place) {
     const Beam& beam = ranked_[place];
-    if (const auto end = end_of(beam); !end) {
-      if (next_.size() < group.first + group_size()) next_.push_back(beam);
-    } else if (place < group_size()) {
-      finish(group, beam, *end);
+    const auto end = end_of(beam);
+    if (!end && next_.size() < group.first + group_size()) {
+      next_.push_back(beam);
+      note(group, beam, Fate::living);
+    } else if (end && place < group_size()) {
+      note(group, beam, finish(group, beam, *end), *end);
+    } else {
+      note(group, beam, Fate::cut);
     }
   }
   group.count = next_.size() - group.first;
   if (is_done(group)) {
     next_.resize(group.first);
     group.count = 0;
+    for (std::size_t i = first_choice; i < choices_.size(); ++i)
+      if (choices_[i].fate == Fate::living) choices_[i].fate = Fate::stopped;
   }
+}
+
+SearchObserver::Choice& BeamSearch::noted(const Group& group, const Beam& beam, Fate fate) {
+  choices_.push_back({.row = beam.parent,
+                      .token = beam.token,
+                      .group = static_cast<std::int32_t>(&group - groups_.data()),
+                      .fate = fate,
+                      .log_prob = static_cast<double>(beam.token_log_prob),
+                      .sum = beam.log_prob,
+                      .rank_sum = beam.sum});
+  return choices_.back();
+}
+
+void BeamSearch::note(const Group& group, const Beam& beam, Fate fate) {
+  if (request_.observer) noted(group, beam, fate);
+}
+
+void BeamSearch::note(const Group& group, const Beam& beam, double score, StopReason why) {
+  if (!request_.observer) return;
+  SearchObserver::Choice& choice = noted(group, beam, Fate::finished);
+  choice.score = score, choice.stop_reason = why;
 }
 
 // True if the next token is the first one that is not forced. The alternatives differ in it.
@@ -201,13 +236,17 @@ void BeamSearch::branch() {
   }
   groups_.clear();
   for (const Beam& beam : ranked_) {
-    if (!groups_.empty() && beam.log_prob < std::log(options_->min_alternative_prob)) break;
+    if (!groups_.empty() && beam.log_prob < std::log(options_->min_alternative_prob)) {
+      note(groups_.back(), beam, Fate::cut);
+      continue;  // those that follow are less probable still
+    }
     groups_.push_back({next_.size(), 0, {}});
     if (const auto end = end_of(beam)) {
-      finish(groups_.back(), beam, *end);
+      note(groups_.back(), beam, finish(groups_.back(), beam, *end), *end);
     } else {
       next_.push_back(beam);
       groups_.back().count = 1;
+      note(groups_.back(), beam, Fate::living);
     }
   }
 }
@@ -232,11 +271,11 @@ struct BeamSearch::Ended {
   StopReason why;
 };
 
-void BeamSearch::finish(Group& group, const Beam& beam, StopReason why) {
+double BeamSearch::finish(Group& group, const Beam& beam, StopReason why) {
   const auto before = tokens(beam.parent).subspan(given());
   std::vector<std::int32_t> text(before.begin(), before.end());
   text.push_back(beam.token);
-  insert(group, {beam, std::move(text), state_after(beam), trail_.with_next(beam.parent), why});
+  return insert(group, {beam, std::move(text), state_after(beam), trail_.with_next(beam.parent), why});
 }
 
 // The running rows of the group become its hypotheses.
@@ -244,16 +283,17 @@ void BeamSearch::finish_unended(Group& group, StopReason why) {
   for (std::size_t row = group.first; row < group.first + group.count; ++row) {
     const auto text = tokens(static_cast<std::int32_t>(row)).subspan(given());
     const auto reached = state(row);
-    insert(group, {running_[row],
-                   {text.begin(), text.end()},
-                   {reached.begin(), reached.end()},
-                   trail_.so_far(static_cast<std::int32_t>(row)),
-                   why});
+    const double score = insert(group, {running_[row],
+                                        {text.begin(), text.end()},
+                                        {reached.begin(), reached.end()},
+                                        trail_.so_far(static_cast<std::int32_t>(row)),
+                                        why});
+    if (request_.observer) request_.observer->end(static_cast<std::int32_t>(row), score, why);
   }
 }
 
 // Inserts the hypothesis in order, after others with the same score, and drops the last one if there are too many.
-void BeamSearch::insert(Group& group, Ended e) {
+double BeamSearch::insert(Group& group, Ended e) {
   const auto length = std::max(1, static_cast<std::int32_t>(e.text.size()));
   const double penalty = coverage_penalty(e.attention, e.text.size(), options_->coverage_penalty);
   const auto score = [&](double sum) { return normalized(sum, length, options_->length_penalty) + penalty; };
@@ -262,11 +302,13 @@ void BeamSearch::insert(Group& group, Ended e) {
              phrases_.missing(e.state)};
   f.hypothesis.attention = std::move(e.attention);
   f.hypothesis.stop_reason = e.why;
+  const double its_score = f.hypothesis.score;
   const auto place = std::find_if(group.finished.begin(), group.finished.end(), [&](const Finished& other) {
     return other.missing != f.missing ? other.missing > f.missing : other.rank_score < f.rank_score;
   });
   group.finished.insert(place, std::move(f));
   if (std::ssize(group.finished) > options_->pool_size()) group.finished.pop_back();
+  return its_score;
 }
 
 // True if the beams that were just added to next_ need not continue.

@@ -25,6 +25,7 @@
 #include "search/attention_trail.h"
 #include "search/phrases.h"
 #include "search/search.h"
+#include "search/search_observer.h"
 
 namespace tril::search {
 
@@ -55,6 +56,7 @@ class BeamSearch : public Search {
     double log_prob = 0;  ///< sum over its tokens
     std::int32_t parent = 0, token = 0;
     std::int32_t progress = 0;  ///< Phrases::progress
+    float token_log_prob = 0;   ///< of its last token
   };
   struct Finished {
     Hypothesis hypothesis;
@@ -81,10 +83,15 @@ class BeamSearch : public Search {
   void set_wanted();
   /// Why the beam ends with its token; nullopt: it continues.
   std::optional<StopReason> end_of(const Beam& beam) const;
-  void finish(Group& group, const Beam& beam, StopReason why);
+  /// @return its score
+  double finish(Group& group, const Beam& beam, StopReason why);
   void finish_unended(Group& group, StopReason why);
   struct Ended;
-  void insert(Group& group, Ended ended);
+  double insert(Group& group, Ended ended);
+  /// What became of a candidate, for the observer.
+  void note(const Group& group, const Beam& beam, Fate fate);
+  void note(const Group& group, const Beam& beam, double score, StopReason why);
+  SearchObserver::Choice& noted(const Group& group, const Beam& beam, Fate fate);
   static bool is_better(const Beam& a, const Beam& b);
   bool is_done(const Group& group) const;
 
@@ -101,6 +108,7 @@ class BeamSearch : public Search {
   std::vector<std::vector<std::int32_t>> wanted_;   // by row
   AttentionTrail trail_;
   std::vector<std::int32_t> parents_;
+  std::vector<SearchObserver::Choice> choices_;  // of this step; empty without an observer
 };
 
 }  // namespace tril::search

@@ -25,6 +25,7 @@ CandidateFinder::CandidateFinder(const SearchPlan& options, std::int64_t vocab_s
       sampling_(options.sampling),
       k_(sampling_.on ? k : static_cast<std::int32_t>(std::min<std::int64_t>(k, vocab_size))),
       top_(static_cast<std::int32_t>(std::clamp<std::int64_t>(options.top_log_probs, 0, vocab_size))),
+      observed_count_(options.observed_tokens),
       scores_(scores),
       renormalize_(options.renormalize),
       on_log_probs_(options.has_beam() && options.repetition_penalty != 1) {
@@ -41,6 +42,7 @@ std::span<const Candidate> CandidateFinder::find(Context& c, const StepOutput& o
   const ProjectedFinder::Part all{this, rows};
   const std::span<const Candidate> found = projected_.find(c, output, {&all, 1});
   width_ = projected_.k();
+  observed_ = projected_.observed();
   return found;
 }
 
@@ -56,8 +58,13 @@ std::span<const Candidate> CandidateFinder::find(Context& c, Tensor logits, std:
 
   std::vector<float> log_sums;
   if (scores_ && !renormalize_ && !normalised) log_sums = sums(c, logits);
+  if (observed_count_ > 0)
+    likely_ = likely_tokens(c, logits, log_sums.empty() && !normalised ? sums(c, logits) : log_sums, observed_count_,
+                            columns);
   StepLogits editable(c, logits, log_sums, columns);
   for (auto p = rest; p != processors_.end(); ++p) (*p)->apply(rows, editable);
+  if (observed_count_ > 0) mark_forbidden(editable, likely_);
+  observed_ = likely_;
   if (scores_ && renormalize_) log_sums = sums(c, logits);
   if (log_sums.empty()) log_sums.assign(R, 0.0f);
 
@@ -87,7 +94,7 @@ void CandidateFinder::rule(const RowView& row, RowRule& rule) const {
 
 std::span<const Candidate> ProjectedFinder::find(Context& c, const StepOutput& output, std::span<const Part> parts) {
   std::size_t n = 0;
-  k_ = 1;
+  k_ = 1, observed_count_ = 0;
   bool scores = false;
   for (const Part& part : parts) {
     if (rules_.size() < n + part.rows.size()) rules_.resize(n + part.rows.size());
@@ -98,10 +105,20 @@ std::span<const Candidate> ProjectedFinder::find(Context& c, const StepOutput& o
       ++n;
     }
     k_ = std::max(k_, part.finder->candidates_wanted());
+    observed_count_ = std::max(observed_count_, part.finder->observed_count());
     scores |= part.finder->scores();
   }
   const std::span<const std::vector<std::int32_t>> forbidden(forbidden_.data(), n);
   const ops::Best best = ops::projected_top_k(c, {output.hidden, output.weight, output.bias}, k_, forbidden, scores);
+  if (observed_count_ > 0) {
+    const ops::Best likely = ops::projected_top_k(c, {output.hidden, output.weight, output.bias}, observed_count_, {},
+                                                  /*log_sums=*/true);
+    observed_ = likely_tokens(likely);
+    for (std::size_t i = 0; i < observed_.size(); ++i) {
+      const std::size_t row = i / static_cast<std::size_t>(observed_count_);
+      observed_[i].forbidden = !rules_[row].allows(observed_[i].token, forbidden_[row]);
+    }
+  }
   const std::vector<float> value = host_copy<float>(best.values),
                            sum = scores ? host_copy<float>(best.log_sums) : std::vector<float>(n, 0.0f);
   const std::vector<std::int32_t> id = host_copy<std::int32_t>(best.ids);

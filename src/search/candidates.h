@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "search/likely_tokens.h"
 #include "search/processors.h"
 #include "search/step.h"
 #include "search/warpers.h"
@@ -38,12 +39,17 @@ class ProjectedFinder {
   std::span<const Candidate> find(Context& c, const StepOutput& output, std::span<const Part> parts);
   /// Candidates per row of the last call: the largest number that any of its searches needs.
   std::int32_t k() const { return k_; }
+  /// For observers: the likeliest tokens of every row of the last call, [rows, observed_count()].
+  std::span<const LikelyToken> observed() const { return observed_; }
+  std::int32_t observed_count() const { return observed_count_; }
 
  private:
   std::int32_t k_ = 0;
   std::vector<RowRule> rules_;
   std::vector<std::vector<std::int32_t>> forbidden_;
   std::vector<Candidate> found_;
+  std::int32_t observed_count_ = 0;
+  std::vector<LikelyToken> observed_;
 };
 
 class CandidateFinder {
@@ -59,6 +65,9 @@ class CandidateFinder {
   /// SearchPlan::top_log_probs.
   std::span<const Candidate> tops() const { return tops_; }
   std::int32_t top_count() const { return top_; }
+  /// The likeliest tokens of each row of the last find(), [rows, observed_count()]; see SearchPlan::observed_tokens.
+  std::span<const LikelyToken> observed() const { return observed_; }
+  std::int32_t observed_count() const { return observed_count_; }
   bool scores() const { return scores_; }
   /// The tokens of a row that are forbidden or forced. Complete only if may_skip_logits().
   void rule(const RowView& row, RowRule& rule) const;
@@ -87,9 +96,11 @@ class CandidateFinder {
   Processors processors_;
   std::ptrdiff_t before_sums_ = 0;  // processors that act before the log-probabilities are normalised
   SamplingOptions sampling_;
-  std::int32_t k_, width_ = 0, top_;
+  std::int32_t k_, width_ = 0, top_, observed_count_;
   bool scores_, renormalize_, on_log_probs_, may_skip_logits_ = false;
   std::vector<Candidate> found_, tops_;
+  std::vector<LikelyToken> likely_;
+  std::span<const LikelyToken> observed_;  // likely_, or those of projected_
   Choices choices_;
   ProjectedFinder projected_;
 };

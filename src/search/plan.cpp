@@ -73,6 +73,8 @@ void check_options(const SearchPlan& o, std::int64_t vocab_size) {
   if (o.constraint) check_constraint(o, vocab_size);
   check(o.top_log_probs < 0 || (o.scores && !o.has_beam()), "log-probabilities of tokens",
         "are available only for greedy search or sampling, with scores");
+  check(o.observed_tokens >= 0 && o.observed_tokens <= vocab_size, "observed tokens", "expected 0 to {}, got {}",
+        vocab_size, o.observed_tokens);
   check(o.no_repeat_ngram >= 0, "no_repeat_ngram", "expected at least 0, got {}", o.no_repeat_ngram);
   check(o.encoder_no_repeat_ngram >= 0, "encoder_no_repeat_ngram", "expected at least 0, got {}",
         o.encoder_no_repeat_ngram);

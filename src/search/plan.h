@@ -32,6 +32,7 @@ struct SamplingOptions {
 };
 
 class Constraint;
+class SearchObserver;
 class Shortlist;
 
 /// True if a hypothesis ends here. Takes the prompt and the generated tokens. Called by several threads at once.
@@ -70,6 +71,8 @@ struct SearchPlan {
   /// In greedy search and sampling with scores: record the log-probability of each token, and this many of the likeliest
   /// tokens at its position; -1: record none.
   std::int32_t top_log_probs = -1;
+  /// How many of each row's likeliest tokens a request's observer sees, those that are forbidden among them; 0: none.
+  std::int32_t observed_tokens = 0;
 
   std::vector<std::int32_t> eos_ids;                 ///< any of these ends a hypothesis; may be empty
   std::int32_t forced_bos_id = -1;                   ///< the first token of every hypothesis; -1: free
@@ -120,7 +123,8 @@ struct Request {
   std::int32_t forced_first = -1;
   /// The encoder's tokens, for SearchPlan::encoder_no_repeat_ngram. Empty: the start token and the prefix are used.
   std::vector<std::int32_t> source = {};
-  std::int32_t adapter = -1;  ///< the model's adapter to use (nn/adapters.h); -1: the model's default
+  std::int32_t adapter = -1;           ///< the model's adapter to use (nn/adapters.h); -1: the model's default
+  SearchObserver* observer = nullptr;  ///< sees what the search decides (search_observer.h); may be null
 };
 
 /// Throws Error(usage) if the request's phrases or its first token contradict the options or are outside [0, vocab_size), or
@@ -148,6 +152,13 @@ struct RowView {
 struct Candidate {
   float log_prob = 0;
   std::int32_t token = 0;
+};
+
+/// One of the likeliest tokens of a row before any is forbidden.
+struct LikelyToken {
+  float log_prob = 0;       ///< as a candidate's would be
+  std::int32_t token = -1;  ///< -1: there are fewer tokens
+  bool forbidden = false;   ///< a processor forbids it
 };
 
 /// The log-probability of a generated token, and the likeliest tokens at its position, best first. Log-probabilities are

@@ -11,6 +11,7 @@
 // the logit bias act on log-probabilities without renormalisation, as in `transformers`.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -29,6 +30,10 @@ struct RowRule {
   void force(std::int32_t id) {
     forced = id;
     forbidden.clear();
+  }
+  /// @param not_allowed  the forbidden tokens, which may be kept elsewhere
+  bool allows(std::int32_t id, std::span<const std::int32_t> not_allowed) const {
+    return (forced < 0 || id == forced) && std::find(not_allowed.begin(), not_allowed.end(), id) == not_allowed.end();
   }
 };
 

@@ -1,10 +1,12 @@
 #include "search/sampling_search.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
 #include "search/attention_trail.h"
 #include "search/candidates.h"
+#include "search/search_observer.h"
 
 namespace tril::search {
 
@@ -22,6 +24,7 @@ void SamplingSearch::begin(const Request& request) {
     s.tokens.assign(1, request.start_id);
     s.tokens.insert(s.tokens.end(), request.prefix.begin(), request.prefix.end());
   }
+  if (request_.observer) request_.observer->begin(request_);
 }
 
 RowView SamplingSearch::view(std::int32_t row) const {
@@ -47,6 +50,7 @@ void SamplingSearch::advance(std::span<const Candidate> candidates, std::int32_t
     }
     if (extend(sample, candidate))
       next_rows_.push_back({static_cast<std::int32_t>(sample), static_cast<std::int32_t>(row)});
+    note(static_cast<std::int32_t>(row));
   };
   if (forked_)
     for (std::size_t row = 0; row < rows_.size(); ++row)
@@ -54,19 +58,46 @@ void SamplingSearch::advance(std::span<const Candidate> candidates, std::int32_t
   else
     for (std::size_t s = 0; s < samples_.size(); ++s) add_token(s, 0, candidates[s]);
   forked_ = true;
+  if (request_.observer) {
+    show(*request_.observer, seen.observed, rows());
+    request_.observer->advance();
+  }
   rows_.swap(next_rows_);
+}
+
+void SamplingSearch::note(std::int32_t row) const {
+  if (!request_.observer) return;
+  const Added& a = added_.back();
+  const Sample& s = samples_[static_cast<std::size_t>(a.sample)];
+  if (a.token < 0) return request_.observer->end(row, score_of(s), s.stop_reason);
+  request_.observer->choose({.row = row,
+                             .token = a.token,
+                             .fate = a.ended ? Fate::finished : Fate::living,
+                             .log_prob = static_cast<double>(a.log_prob),
+                             .sum = s.log_prob,
+                             .rank_sum = s.log_prob,
+                             .score = a.ended ? score_of(s) : 0,
+                             .stop_reason = s.stop_reason});
+}
+
+double SamplingSearch::score_of(const Sample& s) const {
+  const std::size_t length = s.tokens.size() - 1 - request_.prefix.size();
+  return normalized(options_->scores ? s.log_prob : 0, std::max<std::int32_t>(1, static_cast<std::int32_t>(length)),
+                    options_->length_penalty) +
+         coverage_penalty(s.attention, length, options_->coverage_penalty);
 }
 
 void SamplingSearch::cut(StopReason why) {
   added_.clear();
-  const auto end = [&](std::size_t sample) {
+  const auto end = [&](std::size_t sample, std::int32_t row) {
     samples_[sample].stop_reason = why;
     added_.push_back({static_cast<std::int32_t>(sample), -1, true});
+    note(row);
   };
   if (forked_)
-    for (std::int32_t row = 0; row < rows(); ++row) end(sample(row));
+    for (std::int32_t row = 0; row < rows(); ++row) end(sample(row), row);
   else
-    for (std::size_t s = 0; s < samples_.size(); ++s) end(s);
+    for (std::size_t s = 0; s < samples_.size(); ++s) end(s, 0);
   rows_.clear();
 }
 
@@ -102,10 +133,7 @@ std::vector<Hypothesis> SamplingSearch::hypotheses() const {
   std::vector<Hypothesis> list;
   for (const Sample& s : samples_) {
     const auto text = s.tokens.begin() + 1 + static_cast<std::ptrdiff_t>(request_.prefix.size());
-    Hypothesis h{{text, s.tokens.end()}, options_->scores ? s.log_prob : 0, 0};
-    h.score = normalized(h.log_prob, std::max<std::int32_t>(1, static_cast<std::int32_t>(h.tokens.size())),
-                         options_->length_penalty) +
-              coverage_penalty(s.attention, h.tokens.size(), options_->coverage_penalty);
+    Hypothesis h{{text, s.tokens.end()}, options_->scores ? s.log_prob : 0, score_of(s)};
     h.attention = s.attention;
     h.token_scores = s.token_scores;
     h.stop_reason = s.stop_reason;

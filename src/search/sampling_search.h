@@ -45,6 +45,9 @@ class SamplingSearch : public Search {
   };
   std::size_t sample(std::int32_t row) const { return rows_[row].sample; }
   bool extend(std::size_t sample, const Candidate& candidate);
+  double score_of(const Sample& s) const;
+  /// Tells the observer of the last token of `added_`, and of a sample that ends without one.
+  void note(std::int32_t row) const;
 
   const SearchPlan* options_;
   Request request_;

@@ -5,11 +5,17 @@
 #include "base/error.h"
 #include "search/beam_search.h"
 #include "search/sampling_search.h"
+#include "search/search_observer.h"
 
 namespace tril::search {
 
 bool is_eos(const SearchPlan& o, std::int32_t token) {
   return std::find(o.eos_ids.begin(), o.eos_ids.end(), token) != o.eos_ids.end();
+}
+
+void show(SearchObserver& observer, std::span<const LikelyToken> observed, std::int32_t rows) {
+  const std::size_t each = observed.size() / static_cast<std::size_t>(rows);
+  for (std::int32_t row = 0; row < rows && each > 0; ++row) observer.see(row, observed.subspan(row * each, each));
 }
 
 void check_lengths(const Request& r) {

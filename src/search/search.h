@@ -37,8 +37,9 @@ class Search {
 
   /// Attention and likeliest tokens of the rows. Each is empty unless the options require it.
   struct Seen {
-    std::span<const float> attention = {};      ///< [rows(), source tokens]
-    std::span<const Candidate> likeliest = {};  ///< [rows(), SearchPlan::top_log_probs]
+    std::span<const float> attention = {};       ///< [rows(), source tokens]
+    std::span<const Candidate> likeliest = {};   ///< [rows(), SearchPlan::top_log_probs]
+    std::span<const LikelyToken> observed = {};  ///< [rows(), SearchPlan::observed_tokens], for the request's observer
   };
   /// @param candidates  [rows(), k]; those with log-probability -inf are ignored
   virtual void advance(std::span<const Candidate> candidates, std::int32_t k, const Seen& seen) = 0;
@@ -67,6 +68,8 @@ std::unique_ptr<Search> make_search(const SearchPlan& options);
 std::int32_t candidates_per_row(const SearchPlan& options);
 
 bool is_eos(const SearchPlan& options, std::int32_t token);
+/// Tells an observer the likeliest tokens of each row. @param observed  [rows, any number]
+void show(SearchObserver& observer, std::span<const LikelyToken> observed, std::int32_t rows);
 /// @throws Error(usage) if the request's lengths contradict each other
 void check_lengths(const Request& request);
 

@@ -18,7 +18,7 @@ StepLogits::StepLogits(const Context& c, Tensor logits, std::span<const float> l
   check_dense(logits, DType::f32, "logits");
   check(log_sums.empty() || std::ssize(log_sums) == rows, "StepLogits", "{} sums for {} rows", log_sums.size(), rows);
   values_ = logits.data<float>();
-  vocab_size_ = V;
+  rows_ = rows, vocab_size_ = V;
 }
 
 std::optional<std::int32_t> StepLogits::column_of(std::int32_t id) const {

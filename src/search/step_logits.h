@@ -30,6 +30,7 @@ class StepLogits {
   bool keep(std::int64_t row, std::span<const std::uint64_t> mask, std::int64_t count);
   /// The logits of these ids; -inf for ids without a column.
   std::vector<float> at(std::int64_t row, std::span<const std::int32_t> ids) const;
+  std::int64_t rows() const { return rows_; }
   /// Replaces each logit x of ids[i] by f(x, i). No id may occur twice.
   void change(std::int64_t row, std::span<const std::int32_t> ids,
               const std::function<float(float x, std::size_t i)>& f);
@@ -43,7 +44,7 @@ class StepLogits {
   const Context* context_;
   const kern::Kernels* kernels_;
   float* values_;
-  std::int64_t vocab_size_;
+  std::int64_t rows_, vocab_size_;
   std::span<const float> log_sums_;
   std::span<const std::int32_t> columns_;
 };

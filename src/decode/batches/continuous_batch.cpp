@@ -239,10 +239,12 @@ std::vector<ContinuousBatch::Run> ContinuousBatch::runs() const {
 
 // The candidates of a run's rows, taken sentence by sentence.
 struct ContinuousBatch::Found {
-  std::span<const Candidate> candidates, likeliest;  // [rows, k] and [rows, top]
-  std::int32_t k = 0, top = 0;
+  std::span<const Candidate> candidates, likeliest = {};  // [rows, k] and [rows, top]
+  std::span<const LikelyToken> observed = {};             // [rows, looked]
+  std::int32_t k = 0, top = 0, looked = 0;
 
-  static std::span<const Candidate> take(std::span<const Candidate>& from, std::size_t n) {
+  template <class T>
+  static std::span<const T> take(std::span<const T>& from, std::size_t n) {
     const auto taken = from.first(n);
     from = from.subspan(n);
     return taken;
@@ -257,11 +259,20 @@ ContinuousBatch::Found ContinuousBatch::find(Context& c, const StepOutput& outpu
   if (n == 0) return {};
   if (!output.logits) {
     const std::int32_t k = projected_.k();
-    return {.candidates = projected.subspan(row * k, n * k), .likeliest = {}, .k = k};
+    const std::int32_t looked = projected_.observed_count();
+    return {.candidates = projected.subspan(row * k, n * k),
+            .observed = projected_.observed().subspan(row * looked, n * looked),
+            .k = k,
+            .looked = looked};
   }
   CandidateFinder& finder = run.group->finder;
   const auto candidates = finder.find(c, output.logits.rows(row, row + n), run.rows, output.columns);
-  return {.candidates = candidates, .likeliest = finder.tops(), .k = finder.k(), .top = finder.top_count()};
+  return {.candidates = candidates,
+          .likeliest = finder.tops(),
+          .observed = finder.observed(),
+          .k = finder.k(),
+          .top = finder.top_count(),
+          .looked = finder.observed_count()};
 }
 
 // Passes each sentence its candidates. Finished sentences leave.
@@ -293,7 +304,8 @@ void ContinuousBatch::advance(Context& c, const StepOutput& output) {
       Sentence& s = live_[i];
       if (s.is_answered()) {
         const std::size_t n = s.search->rows();
-        Search::Seen seen{.likeliest = Found::take(found.likeliest, n * found.top)};
+        Search::Seen seen{.likeliest = Found::take(found.likeliest, n * found.top),
+                          .observed = Found::take(found.observed, n * found.looked)};
         if (run.group->options->attention) {
           const std::size_t first = first_weight[s.row];
           seen.attention = std::span(output.attention.weights).subspan(first, first_weight[s.row + n] - first);

@@ -5,6 +5,7 @@
 #include "decode/batches/continuous_batch.h"
 #include "search/candidates.h"
 #include "search/sampling_search.h"
+#include "search/search_observer.h"
 
 namespace tril::search {
 namespace {
@@ -145,13 +146,11 @@ class SpeculativeSearch {
 
   // Advances the sentences by the accepted tokens. Finished sentences leave. `own` is the result of read().
   void accept(std::span<const Candidate> own) {
-    const std::int32_t top_count = finder_.top_count();
     std::size_t first = 0, kept = 0;
     for (std::size_t i = 0; i < live_.size(); ++i) {
       Sentence& s = live_[i];
       const std::size_t answers = 1 + s.proposed();
-      const std::size_t taken =
-          take(s, own.subspan(first, answers), finder_.tops().subspan(first * top_count, answers * top_count));
+      const std::size_t taken = take(s, own, first);
       if (!s.search.done() && is_late(s.begun, list_->options)) cut(s, StopReason::time_limit);
       if (s.search.done()) {
         finish(s);
@@ -167,15 +166,19 @@ class SpeculativeSearch {
     live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(kept), live_.end());
   }
 
-  // Takes the model's own tokens up to the first that was not proposed. Returns their number.
-  std::size_t take(Sentence& s, std::span<const Candidate> own, std::span<const Candidate> tops) {
+  // Takes the model's own tokens, which begin at own[first], up to the first that was not proposed. Returns their number.
+  std::size_t take(Sentence& s, std::span<const Candidate> own, std::size_t first) {
     const std::span<const std::int32_t> proposed = std::span(s.text).subspan(s.known);
-    const std::size_t top_count = tops.size() / own.size();
+    const std::size_t tops = finder_.top_count(), observed = finder_.observed_count();
+    if (SearchObserver* const observer = request_of(s).observer) observer->propose(proposed);
     std::size_t taken = 0;
     bool agreed = true;
-    while (agreed && taken < own.size() && !s.search.done()) {
-      s.search.advance(own.subspan(taken, 1), 1, {.likeliest = tops.subspan(taken * top_count, top_count)});
-      agreed = taken < proposed.size() && own[taken].token == proposed[taken];
+    while (agreed && taken <= proposed.size() && !s.search.done()) {
+      const std::size_t at = first + taken;
+      s.search.advance(own.subspan(at, 1), 1,
+                       {.likeliest = finder_.tops().subspan(at * tops, tops),
+                        .observed = finder_.observed().subspan(at * observed, observed)});
+      agreed = taken < proposed.size() && own[at].token == proposed[taken];
       ++taken;
       from_->counts.tokens += s.search.added()[0].token >= 0;
       from_->counts.accepted += agreed;
