@@ -93,6 +93,7 @@ Service::Service(const ServiceOptions& options, Models& models)
   add_openai_routes();
   add_model_routes();
   add_trace_routes();
+  add_search_routes();
   add_status_routes();
 }
 

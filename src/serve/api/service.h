@@ -219,6 +219,7 @@ class Service {
   void add_openai_routes();
   void add_model_routes();
   void add_trace_routes();
+  void add_search_routes();
   void add_status_routes();
   const Route& route_of(const HttpRequest& request) const;
   ErrorStyle errors_at(std::string_view path) const;

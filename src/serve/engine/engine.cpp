@@ -40,6 +40,10 @@ void tell(Work& work, Outcome&& outcome) {
 
 }  // namespace
 
+const kern::Kernels& kernels_of(const EngineOptions& o) {
+  return o.deterministic ? kern::batch_invariant(kern::best()) : kern::best();
+}
+
 struct Engine::Worker {
   struct Live {
     WorkPtr work;             ///< null: the number is free
@@ -49,7 +53,7 @@ struct Engine::Worker {
   Worker(const model::Model& model, const EngineOptions& o, int workers)
       : team(workers < o.threads ? std::make_unique<Team>(o.threads / workers) : nullptr),
         arena(search::addresses_each(workers)),
-        context(arena, o.deterministic ? kern::batch_invariant(kern::best()) : kern::best()),
+        context(arena, kernels_of(o)),
         session(
             context, model, o.session,
             [this](const search::NewToken& t) {

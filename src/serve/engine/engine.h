@@ -30,6 +30,9 @@ struct EngineOptions {
   bool deterministic = false;  ///< see search::ParallelOptions
 };
 
+/// The kernels with which it decodes.
+const kern::Kernels& kernels_of(const EngineOptions& options);
+
 class Engine {
  public:
   /// @param statistics  receives its counts; must outlive it

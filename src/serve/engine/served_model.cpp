@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "decode/texts/prompted_text.h"
-#include "grammar/schemas/json_schema.h"
 #include "tokenizer/files/token_bytes.h"
 
 namespace tril::serve {
@@ -102,8 +101,7 @@ bool ServedModel::knows_bytes_of_tokens() const {
   return lock && bytes_;
 }
 
-search::JsonForm ServedModel::json_constraint(const std::string* schema) {
-  const std::string key = schema ? *schema : "";
+search::JsonForm ServedModel::constraint_of(const std::string& key, const std::function<search::JsonForm()>& make) {
   const std::lock_guard lock(constraints_mutex_);
   const auto known =
       std::find_if(constraints_.begin(), constraints_.end(), [&](const auto& c) { return c.first == key; });
@@ -112,14 +110,25 @@ search::JsonForm ServedModel::json_constraint(const std::string* schema) {
     return known->second;
   }
   if (!trie_) trie_ = std::make_shared<const search::TokenTrie>(*bytes_of_tokens());
-  const search::JsonStyle style{search::JsonSpace::space, trie_->alphabet()};
-  search::CompiledSchema compiled = schema ? search::compile_json_schema(*schema, style)
-                                           : search::CompiledSchema{search::json_object_grammar(style), {}};
-  search::JsonForm made{std::make_shared<const search::Constraint>(std::move(compiled.grammar), trie_),
-                        std::move(compiled.notes)};
+  search::JsonForm made = make();
   constraints_.emplace_front(key, made);
   if (constraints_.size() > kept_constraints) constraints_.pop_back();
   return made;
+}
+
+search::JsonForm ServedModel::json_constraint(const std::string* schema) {
+  return constraint_of(schema ? "json:" + *schema : "json", [&]() -> search::JsonForm {
+    if (schema) return search::json_schema_constraint(*schema, trie_);
+    return {search::json_object_constraint(trie_), {}};
+  });
+}
+
+std::shared_ptr<const search::Constraint> ServedModel::regex_constraint(const std::string& regex) {
+  return constraint_of("regex:" + regex,
+                       [&] {
+                         return search::JsonForm{search::regex_constraint(regex, trie_), {}};
+                       })
+      .constraint;
 }
 
 }  // namespace tril::serve

@@ -105,6 +105,9 @@ class ServedModel {
   /// The constraint for JSON that matches a schema (a JSON text; null: any object). The most recent ones are cached.
   /// @throws Error if the schema is invalid or needs what is not supported
   search::JsonForm json_constraint(const std::string* schema);
+  /// The constraint for texts that a regular expression matches as a whole, cached with those.
+  /// @throws Error if the expression is invalid, or too large
+  std::shared_ptr<const search::Constraint> regex_constraint(const std::string& regex);
 
  private:
   ServedModel(std::string name, Loaded loaded, std::shared_ptr<Engine> engine, std::int32_t adapter);
@@ -117,6 +120,8 @@ class ServedModel {
   std::unique_ptr<search::ContinuationText> continuation_;
   std::mutex mutex_;
   std::list<std::pair<std::string, std::shared_ptr<const search::SearchPlan>>> recent_;  ///< most recently used first
+  search::JsonForm constraint_of(const std::string& key, const std::function<search::JsonForm()>& make);
+
   mutable std::mutex bytes_mutex_;
   std::shared_ptr<const std::vector<std::string>> bytes_;
   std::mutex constraints_mutex_;

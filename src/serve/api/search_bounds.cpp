@@ -1,0 +1,47 @@
+#include "serve/api/search_bounds.h"
+
+#include <fmt/format.h>
+
+#include "serve/http/http_error.h"
+
+namespace tril::serve {
+namespace {
+
+// A product of a matrix with the stream is 2 operations for each weight and token. Experts that a token leaves out are counted too.
+double operations_of_token(const model::Model& m) {
+  double weights = 0;
+  for (const nn::Parameter& p : m.parameters().all()) weights += static_cast<double>(p.shape.count());
+  return 2 * weights;
+}
+
+}  // namespace
+
+std::int64_t rows_of(const search::SearchPlan& p) {
+  if (p.alternatives) return std::int64_t{p.n_best} * p.beam_size;
+  return p.has_beam() ? p.beam_size : p.n_best;
+}
+
+void check_search(const SearchBounds& bounds, const model::Model& m, const trace::SearchQuestion& q) {
+  const std::int64_t given = std::ssize(q.source) + 1 + std::ssize(q.request.prefix), rows = rows_of(q.plan);
+  if (given > bounds.tokens)
+    throw field_error("text", fmt::format("has {} tokens, but {} may be searched from", given, bounds.tokens));
+  if (q.request.max_length > bounds.new_tokens)
+    throw field_error("max_length", fmt::format("{} is above the {} that may be shown as a tree", q.request.max_length,
+                                                bounds.new_tokens));
+  if (rows > bounds.rows)
+    throw field_error("n",
+                      fmt::format("a search with {} hypotheses at a time is too large to be shown: {} are allowed; "
+                                  "give a smaller n or beam_size",
+                                  rows, bounds.rows));
+  const double read = static_cast<double>(given + rows * q.request.max_length);
+  double work = read * operations_of_token(m);
+  if (q.speculative.on()) work *= 1 + q.speculative.tokens;  // as if no proposal were accepted
+  if (q.speculative.draft) work += read * operations_of_token(*q.speculative.draft);
+  if (work > bounds.operations)
+    throw HttpError(413, fmt::format("this takes about {:.1e} operations, but {:.1e} are allowed in a request: give a "
+                                     "lower max_length, a smaller beam, or a shorter text",
+                                     work, bounds.operations))
+        .of_field("max_length");
+}
+
+}  // namespace tril::serve
