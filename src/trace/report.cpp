@@ -36,8 +36,11 @@ nlohmann::ordered_json tokens_json(const TextReader& reader, const std::vector<s
   return {{"ids", ids}, {"pieces", reader.pieces(ids, source)}};
 }
 
-nlohmann::ordered_json change_json(const TextReader& reader, const Answer& a) {
-  const Change& c = *a.change;
+struct Continuations {
+  const std::vector<std::int32_t>&before, &after;  // greedy; both empty: none was asked for
+};
+nlohmann::ordered_json change_json(const TextReader& reader, const Change& c, bool has_loss,
+                                   const Continuations& texts) {
   nlohmann::ordered_json tokens = nlohmann::ordered_json::array();
   for (const Change::Token& t : c.tokens)
     tokens.push_back({{"best_before", reader.pieces({t.best_before}, false)[0]},
@@ -47,13 +50,18 @@ nlohmann::ordered_json change_json(const TextReader& reader, const Answer& a) {
                       {"largest_logit_difference", t.most_logit},
                       {"kl_divergence", t.divergence}});
   nlohmann::ordered_json json{{"bit_identical", c.bit_identical}, {"tokens", std::move(tokens)}};
-  if (a.outcome.labelled > 0) json["loss_before"] = c.loss_before, json["loss_after"] = c.loss_after;
-  if (!a.text_before.empty() || !a.text_after.empty())
-    json["text_before"] = reader.text_of(a.text_before), json["text_after"] = reader.text_of(a.text_after);
+  if (has_loss) json["loss_before"] = c.loss_before, json["loss_after"] = c.loss_after;
+  if (!texts.before.empty() || !texts.after.empty())
+    json["text_before"] = reader.text_of(texts.before), json["text_after"] = reader.text_of(texts.after);
   return json;
 }
 
 }  // namespace
+
+nlohmann::ordered_json difference_json(const TextReader& reader, const Plain& before, const Plain& after) {
+  const Change change = change_between(before.outcome, after.outcome);
+  return change_json(reader, change, before.outcome.labelled > 0, {before.text, after.text});
+}
 
 Plain plain_pass(const model::Model& m, const TextReader& reader, const Question& q) {
   Input input = reader.read(q.texts);
@@ -109,7 +117,7 @@ nlohmann::ordered_json about_json(const model::Model& m, const TextReader& reade
   }
   json["next"] = std::move(next);
   if (a.outcome.labelled > 0) json["loss"] = a.outcome.loss();
-  if (a.change) json["change"] = change_json(reader, a);
+  if (a.change) json["change"] = change_json(reader, *a.change, a.outcome.labelled > 0, {a.text_before, a.text_after});
   return json;
 }
 

@@ -47,6 +47,10 @@ Plain plain_pass(const model::Model& m, const TextReader& reader, const Question
 /// @throws Error(usage) naming an edit, a pattern or a text that does not fit
 Answer answer(const model::Model& m, const TextReader& reader, const Question& question);
 
+/// How the pass of another model of the same vocabulary differs, such as the same model with weights in int8: the form of the `change`
+/// of about_json(). @throws Error(usage) if the models do not take the same tokens
+nlohmann::ordered_json difference_json(const TextReader& reader, const Plain& before, const Plain& after);
+
 /// Everything but the values: family, tokens with their pieces, best next tokens, loss, change.
 nlohmann::ordered_json about_json(const model::Model& m, const TextReader& reader, const Answer& a);
 

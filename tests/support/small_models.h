@@ -47,7 +47,9 @@ inline Loaded small_translator() {
 }
 
 // A GPT-2 of these characters, whose chat template concatenates messages; with `padding` columns beyond its tokens.
-inline Loaded small_writer(const std::string& characters, std::int64_t padding = 0) {
+// @param serving  the precision of its weights; none: float32
+inline Loaded small_writer(const std::string& characters, std::int64_t padding = 0,
+                           std::optional<nn::Precision> serving = {}) {
   Loaded l;
   l.tokenizer = make_character_tokenizer(characters, 200);
   model::Gpt2Config k;
@@ -62,6 +64,17 @@ inline Loaded small_writer(const std::string& characters, std::int64_t padding =
   m->parameters().initialise(3);
   m->parameters().refresh(kern::best());
   l.model = m;
+  if (serving) {
+    const auto other = std::make_shared<model::Gpt2>(k);
+    other->parameters().allocate_serving(*serving);
+    auto from = m->parameters().all().begin();
+    for (nn::Parameter& p : other->parameters().all()) {
+      const std::vector<float> values = host_copy<float>(from++->value);
+      other->parameters().set(kern::best(), p, values);
+    }
+    other->parameters().refresh(kern::best());
+    l.model = other;
+  }
   l.search.eos_ids = {m->special_ids().eos};
   for (std::int32_t id = 0; id < tokens; ++id)  // only letters, no byte tokens
     if (const std::string one = l.tokenizer->decode({&id, 1}, Side::target);

@@ -12,6 +12,7 @@ function switchesOf(about) {
   const tokens = side => piecesOf(side).map((s, i) => [`${side}.tokens@${i}`, `${i} ${s}`]);
   const allTokens = [...(about.source ? tokens('encoder') : []), ...tokens('decoder')];
   const outputs = layers.flatMap(l => piecesOf(l.split('.')[0]).map((s, i) => [`${l}.output@${i}`, `${l} @ ${i} ${s}`]));
+  const others = otherModels().map(m => [m.id, m.id]);
   return [
     has('mask') && { key: 'mask', edits: () => ['decoder.*.self.mask=all'] },
     has('scores') && { key: 'uniform', edits: () => ['*.scores=uniform'] },
@@ -23,8 +24,14 @@ function switchesOf(about) {
     allHeads.length && { key: 'head_mean', fields: [field('x', allHeads)], edits: x => [`${x}=mean`] },
     layers.length && { key: 'layer', fields: [field('x', layers.map(l => [l, l]))], edits: x => [`${x}=skip`] },
     { key: 'token', fields: [field('x', allTokens), field('y', 'text')], edits: (x, y) => y ? [`${x}=${y}`] : [] },
+    others.length && { key: 'against', fields: [field('x', others)], edits: () => [], against: x => x },
     outputs.length && { key: 'patch', fields: [field('x', outputs), field('y', 'text')], edits: (x, y) => y ? [`${x}=patch`] : [], other: (x, y) => y },
   ].filter(Boolean);
+}
+// The served models of the same kind, which may be this one in another precision.
+function otherModels() {
+  const own = (now.models || []).find(m => m.id === now.question.model);
+  return own ? now.models.filter(m => m.id !== own.id && m.translates === own.translates) : [];
 }
 function drawSwitches() {
   if (FILE) return drawComputed();
@@ -47,7 +54,7 @@ const switchOf = s => {
 // The pass with the switches that are on. What the page shows, and the switches, stay those of the last pass that came.
 async function apply(list) {
   const turn = ++applying, edits = [], on = new Map();
-  let patch;
+  let patch, against;
   for (const s of list) {
     const { box, fields } = switchOf(s);
     if (!box.checked) continue;
@@ -55,14 +62,17 @@ async function apply(list) {
     on.set(s.key, values);
     edits.push(...s.edits(...values));
     if (s.other && s.other(...values)) patch = s.other(...values);
+    if (s.against) against = s.against(...values);
   }
   const question = { ...now.question, patch_text: patch, patch_target: patch && now.about.source ? now.question.target : undefined };
   try {
-    const { change, ...about } = await ask('/trace', { ...question, edit: edits, new_tokens: edits.length ? NEW_TOKENS : undefined });
+    const changes = edits.length > 0 || against !== undefined;
+    const reply = await ask('/trace', { ...question, edit: edits, against, new_tokens: changes ? NEW_TOKENS : undefined });
+    const { change, against: difference, ...about } = reply;
     if (turn !== applying) return;
     now.question = question, now.edits = edits, now.on = on;
     now.about = { ...now.about, ...about };  // with its tokens, of which one may be another
-    if (edits.length) showChange(change); else $('effect').replaceChildren(element('p', { class: 'mute' }, t('nothing_on')));
+    if (changes) showChange(change || difference.change); else $('effect').replaceChildren(element('p', { class: 'mute' }, t('nothing_on')));
     trouble(null);
     drawTokens();
     nameTokens();

@@ -29,7 +29,7 @@ struct TraceRequest {
   bool points = false;
   std::optional<std::int64_t> head, token;
   std::int64_t top = 0;
-  std::string encoding = "numbers";
+  std::string encoding = "numbers", against;
 };
 Fields fields_of(TraceRequest& r) {
   Fields f;
@@ -43,7 +43,10 @@ Fields fields_of(TraceRequest& r) {
   f.add("edit", &r.edit, "changes of the pass, POINT[HEAD]@TOKEN=ACTION, applied in order");
   f.add("patch-text", &r.patch_text, "text whose values the action patch takes");
   f.add("patch-target", &r.patch_target, "text that follows it");
-  f.add("new-tokens", &r.new_tokens, "with edits: continue the text by so many tokens, with and without them")
+  f.add("against", &r.against,
+        "name of another model that takes the same tokens, such as this one in int8: how its pass differs");
+  f.add("new-tokens", &r.new_tokens,
+        "with edits or `against`: continue the text by so many tokens, with and without them")
       .at_least(0)
       .at_most(trace_bounds.new_tokens);
   f.add("lens", &r.analyses.lens, "what the end of the model makes of the stream after each layer");
@@ -111,13 +114,33 @@ trace::Question question_of(const ModelPtr& m, const TraceRequest& r) {
   return q;
 }
 
-Json traced(const ServedModel& m, const TraceRequest& r, const trace::Question& question) {
+// How the pass of the other model differs.
+Json difference(const ServedModel& m, const ServedModel& other, const trace::TextReader& reader,
+                const trace::Question& question) {
+  if (other.model().vocab_size() != m.model().vocab_size() || other.model().has_encoder() != m.model().has_encoder() ||
+      other.model().source_vocab_size() != m.model().source_vocab_size())
+    throw field_error("against", fmt::format("model {} does not take the tokens of model {}", other.name(), m.name()));
+  trace::Question theirs = question;
+  theirs.adapter = other.adapter();
+  const trace::Plain before = plain_pass(m.model(), reader, question);
+  return {{"model", other.name()},
+          {"change", difference_json(reader, before, plain_pass(other.model(), reader, theirs))}};
+}
+
+// @param other  of TraceRequest::against; null: none
+Json traced(const ServedModel& m, const ModelPtr& other, const TraceRequest& r, trace::Question question) {
   const trace::TextReader reader(m.model(), m.loaded().tokenizer);
   trace::Input input = reader.read(question.texts);
   input.adapter = question.adapter;
   const TraceWork work{.edits = r.edit, .new_tokens = r.new_tokens, .analyses = r.analyses};
   check_trace(trace_bounds, m.model(), input, work, "text");
   if (question.donor) check_trace(trace_bounds, m.model(), reader.read(*question.donor), work, "patch_text");
+  std::optional<Json> against;
+  if (other) {
+    check_trace(trace_bounds, other->model(), input, work, "against");
+    against = difference(m, *other, reader, question);
+    question.new_tokens = 0;  // there are no edits
+  }
   const trace::Answer a = answer(m.model(), reader, question);
   Json reply{{"model", m.name()}};
   reply.update(about_json(m.model(), reader, a));
@@ -125,6 +148,7 @@ Json traced(const ServedModel& m, const TraceRequest& r, const trace::Question& 
   if (r.points) reply["points"] = points_json(trace::points_of(m.model(), input));
   if (r.top > 0) put_top(reply["next"], reader, a.outcome, r);
   reply.update(analyses_json(m.model(), reader, input, r.analyses));
+  if (against) reply["against"] = std::move(*against);
   if (!r.only.empty()) reply["values"] = values_of_parts(a.trace, r);
   return reply;
 }
@@ -140,6 +164,8 @@ void check_list(const std::vector<std::string>& list, const std::string& field, 
 void check_request(const TraceRequest& r) {
   if (r.patch_target && !r.patch_text) throw field_error("patch_target", "there is no patch_text that it could follow");
   if (r.analyses.any() && !r.edit.empty()) throw field_error("edit", "analyses are of a plain pass");
+  if (!r.against.empty() && !r.edit.empty())
+    throw field_error("against", "cannot be combined with edits: compare one change at a time");
   check_list(r.only, "only", trace_bounds.patterns);
   check_list(r.edit, "edit", trace_bounds.edits);
 }
@@ -175,11 +201,16 @@ void Service::add_trace_routes() {
          with_model(call, r.model, std::nullopt, [this, call, r](const ModelPtr& m) {
            if (m->adapter() >= 0 && r.analyses.repeated_tokens > 0)
              throw field_error("head_scores", "are not computed with an adapter; ask for the model without it");
-           aside(call, [call, m, r, question = question_of(m, r)](search::WorkerPool&) {
-             trace::Question q = question;
-             q.checkpoint = checkpoint_of(call);
-             call->send(traced(*m, r, q));
-           });
+           const auto run = [this, call, m, r](const ModelPtr& other) {
+             call->caller->model = m->name();
+             aside(call, [call, m, other, r, question = question_of(m, r)](search::WorkerPool&) {
+               trace::Question q = question;
+               q.checkpoint = checkpoint_of(call);
+               call->send(traced(*m, other, r, q));
+             });
+           };
+           if (r.against.empty()) return run(nullptr);
+           with_model(call, r.against, std::nullopt, run);
          });
        }});
   routes_.push_back({.method = "GET",

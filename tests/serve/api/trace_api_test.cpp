@@ -70,6 +70,37 @@ TEST_F(Serving, TracesAsTheLibraryDoes) {
   EXPECT_FALSE(analysed.contains("values"));
 }
 
+// The same model in 8 bits, served beside it: how its pass differs.
+TEST_F(Serving, TracesAgainstAnotherModel) {
+  serve({}, writer, small_writer(letters, 0, nn::Precision::int8));  // "de" is the writer here
+  const Json question{{"model", "de"}, {"text", "abcdef"}, {"target", "gh"}, {"new_tokens", 4}};
+  Json against = question;
+  against["against"] = "plays";
+  const Json reply = post("/trace", against);
+  Json theirs{{"model", "plays"}, {"text", "abcdef"}, {"target", "gh"}};
+  const Json &change = reply["against"]["change"], other = post("/trace", theirs);
+  EXPECT_EQ(reply["against"]["model"], "plays");
+  EXPECT_EQ(change["loss_before"], reply["loss"]);
+  EXPECT_EQ(change["loss_after"], other["loss"]);
+  EXPECT_NE(change["loss_after"], change["loss_before"]);
+  EXPECT_EQ(change["bit_identical"], false);
+  EXPECT_EQ(change["tokens"].size(), reply["tokens"]["ids"].size());
+  for (std::size_t t = 0; t < change["tokens"].size(); ++t) {
+    EXPECT_LT(change["tokens"][t]["largest_logit_difference"], 1) << "8 bits are close";
+    EXPECT_EQ(change["tokens"][t]["best_after"], other["next"][t]["best"]);
+  }
+  EXPECT_TRUE(change.contains("text_after"));
+  EXPECT_FALSE(reply.contains("change")) << "nothing of this model is changed";
+  against["against"] = "de";
+  EXPECT_EQ(post("/trace", against)["against"]["change"]["bit_identical"], true);
+  against["against"] = "nobody";
+  EXPECT_EQ(post("/trace", against, 404)["error"]["param"], "model");
+  against["against"] = "plays", against["edit"] = {"*.out=zero"};
+  EXPECT_EQ(post("/trace", against, 400)["error"]["param"], "against");
+  serve();
+  EXPECT_EQ(post("/trace", {{"model", "plays"}, {"text", "abc"}, {"against", "de"}}, 400)["error"]["param"], "against");
+}
+
 TEST_F(Serving, BoundsWhatIsTraced) {
   serve();
   const auto refused = [&](Json request, int status, const std::string& field) {
