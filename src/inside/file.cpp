@@ -54,6 +54,12 @@ Json changes_of(const model::Model& m, const trace::TextReader& reader, const Fi
     list.push_back(
         {{"switch", s.key}, {"of", s.of}, {"edit", {s.edit}}, {"change", about_json(m, reader, a)["change"]}});
   }
+  for (const auto& [name, other] : q.precisions) {
+    list.push_back({{"switch", "precision"},
+                    {"of", name},
+                    {"edit", Json::array()},
+                    {"change", difference_json(reader, plain, plain_pass(*other, reader, question))}});
+  }
   return list;
 }
 
@@ -82,7 +88,8 @@ std::string file_data(const model::Model& m, const trace::TextReader& reader, co
   return json_text(Json{{"about", std::move(about)},
                         {"values", std::move(values)},
                         {"rows", std::move(rows)},
-                        {"changes", changes_of(m, reader, q, switches_of(points))}});
+                        {"changes", changes_of(m, reader, q, switches_of(points))},
+                        {"search", Json::parse(q.search)}});
 }
 
 }  // namespace tril::inside

@@ -7,9 +7,9 @@
 namespace tril::inside {
 namespace {
 
-constexpr std::array script{"strings.js",         "dom.js",     "data.js",  "operations.js", "steps.js",
-                            "matrix.js",          "explain.js", "value.js", "changes.js",    "sampling.js",
-                            "attention_kinds.js", "kinds.js",   "start.js"};
+constexpr std::array script{"strings.js",         "dom.js",   "data.js",    "operations.js", "steps.js", "matrix.js",
+                            "explain.js",         "value.js", "changes.js", "sampling.js",   "tree.js",  "search.js",
+                            "attention_kinds.js", "kinds.js", "start.js"};
 
 }  // namespace
 

@@ -1,8 +1,8 @@
 // The page's beginning: its language, its question, and the view that the address names.
-const STATE = ['model', 'text', 'target', 'stage', 'point', 'head'];
+const STATE = ['model', 'text', 'target', 'stage', 'point', 'head', 'search'];
 
 function keepState() {
-  const q = now.question || {}, state = { model: q.model, text: q.text, target: q.target, stage: view.stage, point: view.point, head: view.head };
+  const q = now.question || {}, state = { model: q.model, text: q.text, target: q.target, stage: view.stage, point: view.point, head: view.head, search: searchState() };
   const kept = new URLSearchParams(FILE ? { stage: state.stage, point: state.point, head: state.head } : Object.fromEntries(STATE.filter(k => state[k] !== undefined && state[k] !== '' && state[k] !== null).map(k => [k, state[k]])));
   history.replaceState(null, '', `${location.pathname}${location.search}#${kept}`);
   for (const a of document.querySelectorAll('#languages a')) a.setAttribute('href', `?lang=${a.lang}#${kept}`);
@@ -33,7 +33,7 @@ async function show(about, state, question = null) {
   chooseStage(known ? pointOf(known).stage : stages.has(state.stage) ? state.stage : stages.has('0') ? '0' : 'begin', known);
   drawSwitches();
   drawControls();
-  await Promise.all([drawDistribution(), drawKinds()]);
+  await Promise.all([drawDistribution(), drawKinds(), drawSearchView(state.search)]);
   document.body.dataset.ready = 'true';
 }
 let runs = 0;

@@ -92,7 +92,54 @@ TEST_F(ExplainPage, WorksFromDisk) {
                                 .out);
   EXPECT_EQ(eval("FILE.changes[FILE.changes.length - 1].change.loss_after"), changed["change"]["loss_after"]);
   EXPECT_EQ(eval("document.querySelectorAll('#changes tbody tr').length"), T);
+
+  // The same pass with weights in other precisions.
+  const std::string precise = folder.at("precise.html");
+  ASSERT_EQ(run_tril({"explain", "--model", directory, "--text", "abcd dc", "--compare-precision", "int8", "int4", "-o",
+                      precise})
+                .code,
+            0);
+  browser->open("file://" + precise);
+  EXPECT_EQ(eval("document.querySelectorAll('#switches button').length"), 4 + 2 + 2);
+  double before = 0;
+  for (const std::string name : {"int8", "int4"}) {
+    eval("[...document.querySelectorAll('#switches button')].find(b => b.textContent.endsWith(' " + name +
+         "')).click()");
+    const nlohmann::json other = nlohmann::json::parse(
+        run_tril({"trace", "--model", directory, "--precision", name, "--text", "abcd dc", "--json", "-"}).out);
+    EXPECT_EQ(eval("FILE.changes.find(c => c.of === '" + name + "').change.loss_after"), other["loss"]);
+    const double moved = eval("Math.max(...FILE.changes.find(c => c.of === '" + name +
+                              "').change.tokens.map(t => t.largest_logit_difference))");
+    EXPECT_GT(moved, before) << "fewer bits move logits further";
+    before = moved;
+    EXPECT_EQ(eval("document.querySelectorAll('#changes tbody tr').length"), T);
+  }
+
+  // So was the search, whose tree it draws.
+  const std::string tree = folder.at("tree.html");
+  const Ran searched = run_tril({"explain", "--model", directory, "--text", "abcd dc", "--beam-size", "3", "--n", "2",
+                                 "--regex", "[ab]+", "--search-tokens", "5", "-o", tree});
+  ASSERT_EQ(searched.code, 0) << searched.err;
+  browser->open("file://" + tree);
+  EXPECT_EQ(eval("document.body.dataset.ready"), "true") << browser->console();
+  EXPECT_EQ(eval("document.querySelectorAll('#tree .node').length"), eval("FILE.search.nodes.length"));
+  EXPECT_EQ(eval("document.querySelectorAll('#search-controls *').length"), 0) << "there is no one to ask";
+  const nlohmann::json expected_texts =
+      nlohmann::json::parse(run_tril({"generate", "--model", directory, "--prompt", "abcd dc", "--beam-size", "3",
+                                      "--n", "2", "--regex", "[ab]+", "--max-new-tokens", "5", "--no-echo", "--json"})
+                                .out);
+  EXPECT_EQ(
+      eval("FILE.search.results.map(r => r.text)").dump(),
+      nlohmann::json({expected_texts["generations"][0]["text"], expected_texts["generations"][1]["text"]}).dump());
+  EXPECT_GT(eval("document.querySelectorAll('#tree .node.fate-forbidden').length"), 0);
   EXPECT_EQ(browser->console(), "");
+  ASSERT_EQ(run_tril({"explain", "--model", directory, "--text", "abcd dc", "--search-tokens", "0", "-o", tree}).code,
+            0);
+  browser->open("file://" + tree);
+  EXPECT_EQ(eval("document.getElementById('search-view').checkVisibility()"), false);
+  EXPECT_EQ(
+      run_tril({"explain", "--model", directory, "--text", "abcd dc", "--n", "9", "--beam-size", "2", "-o", tree}).code,
+      2);
 }
 
 // Each kind is computed in the page from the pass's numbers, and agrees with the other way to compute it.

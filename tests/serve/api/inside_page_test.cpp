@@ -1,4 +1,6 @@
 // The page that shows a pass, in a browser: its list is the pass's, its numbers are those of POST /trace, and what it recomputes agrees.
+#include <numeric>
+
 #include "base/as_size.h"
 #include "inside/file.h"
 #include "inside/page.h"
@@ -356,6 +358,121 @@ TEST_F(InsidePage, ShowsHostileTextAsText) {
   EXPECT_EQ(eval("now.about.tokens.ids"), nlohmann::json(reader.read(texts).tokens));
 }
 
+// The same model in 8 bits, if the server has it, beside the model in float32.
+TEST_F(InsidePage, ComparesAnotherPrecision) {
+  look("plays", "abcdef");
+  EXPECT_EQ(eval("document.querySelector('[data-switch=against]')"), nullptr) << "there is no other writer";
+  serve({}, writer, small_writer(letters, 0, nn::Precision::int8));
+  look("de", "abcdef");
+  click("[data-switch=against] [type=checkbox]");
+  ASSERT_TRUE(comes("document.querySelectorAll('#changes tbody tr').length === now.about.tokens.ids.length"))
+      << eval("document.getElementById('trouble').textContent");
+  const Json expected =
+      post("/trace", {{"model", "de"}, {"text", "abcdef"}, {"against", "plays"}})["against"]["change"];
+  const double most = number(
+      "Number([...document.querySelectorAll('#change-facts tr')].find(r => r.cells[0].textContent === "
+      "t('most_logit')).cells[1].textContent)");
+  double largest = 0;
+  for (const Json& token : expected["tokens"])
+    largest = std::max(largest, token["largest_logit_difference"].get<double>());
+  EXPECT_NEAR(most, largest, 1e-3 * largest);
+  EXPECT_GT(largest, 0);
+  click("[data-switch=against] [type=checkbox]");
+  ASSERT_TRUE(comes("document.getElementById('effect').textContent === t('nothing_on')"));
+  EXPECT_EQ(browser->console(), "");
+}
+
+// The search is what POST /search answers: each node is drawn, and the thick path is the translation.
+TEST_F(InsidePage, DrawsTheSearchAsATree) {
+  look("de", "a dog runs");
+  const auto search = [&](const std::vector<std::pair<std::string, std::string>>& settings) {
+    for (const auto& [name, value] : settings) type("search-" + name, value);
+    click("#search-run");
+    ASSERT_TRUE(comes("!document.getElementById('search-run').disabled && searching.answer"))
+        << eval("document.getElementById('trouble').textContent");
+  };
+  const auto drawn = [&] { return eval("[...document.querySelectorAll('#tree .node')].map(g => +g.dataset.node)"); };
+  search({{"beam_size", "4"}, {"n", "3"}, {"max_length", "12"}});
+  const Json request{{"model", "de"}, {"text", "a dog runs"}, {"beam_size", 4}, {"n", 3}, {"max_length", 12}};
+  const Json expected = post("/search", request);
+  EXPECT_EQ(eval("searching.answer.nodes"), nlohmann::json(expected["nodes"]));
+  std::vector<std::size_t> all(expected["nodes"].size());
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(drawn(), nlohmann::json(all));
+  const Json translated = post("/translate", {{"q", "a dog runs"},
+                                              {"model", "de"},
+                                              {"split", "none"},
+                                              {"beam_size", 4},
+                                              {"alternatives", 2},
+                                              {"max_length", 12},
+                                              {"scores", true}});
+  EXPECT_EQ(eval("[...document.querySelectorAll('#search-results tbody .text')][0].textContent"),
+            nlohmann::json(translated["translatedText"]));
+  EXPECT_EQ(eval("[...document.querySelectorAll('#tree .node.best')].slice(1).map(g => "
+                 "searching.answer.nodes[g.dataset.node].piece)"),
+            nlohmann::json(translated["details"][0]["translations"][0]["tokens"]));
+  EXPECT_LT(number("Math.max(...searching.answer.results.map(r => Math.abs(sumTo(searching.answer.nodes, r.node) - "
+                   "r.log_prob)))"),
+            1e-9);
+  // No two nodes at one place; a fate has a shape of its own.
+  EXPECT_EQ(eval("new Set([...document.querySelectorAll('#tree .node')].map(g => g.getAttribute('transform'))).size"),
+            all.size());
+  EXPECT_EQ(eval("new Set(FATES.map(f => markOf(f).innerHTML)).size === FATES.length"), true);
+  keep_picture("inside-tree");
+  // By keyboard: to the first token, and to the next one of its step.
+  eval("(() => { document.querySelector('#tree [data-node=\"0\"].node').focus(); return 1; })()");
+  browser->press("ArrowRight");
+  const std::string first = eval("document.getElementById('search-readout').textContent");
+  EXPECT_EQ(eval("document.activeElement.getAttribute('aria-label')"), first);
+  EXPECT_TRUE(contains(first, "log p"));
+  browser->press("ArrowDown");
+  EXPECT_NE(eval("document.getElementById('search-readout').textContent"), first);
+  EXPECT_EQ(eval("searching.answer.nodes[document.activeElement.dataset.node].step"), 1);
+  // The list says the same, for those who do not see the picture.
+  EXPECT_EQ(eval("document.querySelectorAll('#tree-list li').length"), all.size());
+  // Without what was not taken.
+  click("#search-lost");
+  EXPECT_EQ(drawn().size(), static_cast<std::size_t>(
+                                std::count_if(expected["nodes"].begin(), expected["nodes"].end(), [](const Json& n) {
+                                  return n["fate"] == "living" || n["fate"] == "finished" || n["fate"] == "stopped";
+                                })));
+  click("#search-lost");
+
+  // Samples share nodes, an expression cuts branches, drafts are accepted or not.
+  search({{"temperature", "1"}, {"n", "5"}, {"seed", "3"}});
+  EXPECT_EQ(eval("searching.answer.results.length"), 5);
+  EXPECT_EQ(eval("searching.answer.plan.seed"), 3);
+  look("plays", "abcabcab");
+  search({{"temperature", "0"}, {"n", "2"}, {"regex", "(gh)+"}});
+  EXPECT_GT(number("document.querySelectorAll('#tree .node.fate-forbidden').length"), 0);
+  EXPECT_EQ(eval("searching.answer.results.every(r => /^(gh)+$/.test(r.text))"), true);
+  keep_picture("inside-tree-constraint");
+  search({{"regex", ""}, {"lookup", "2"}, {"max_length", "20"}});
+  EXPECT_TRUE(comes("searching.answer.proposals")) << eval("document.getElementById('trouble').textContent");
+  EXPECT_EQ(number("document.querySelectorAll('#tree .node.accepted').length"),
+            number("searching.answer.proposals.accepted"));
+  EXPECT_EQ(browser->console(), "");
+
+  // The address keeps the search, in Chinese too; a phone scrolls the tree alone.
+  search({{"lookup", "0"}, {"n", "1"}, {"beam_size", "3"}, {"length_penalty", "0.5"}});
+  const std::string nodes = eval("JSON.stringify(searching.answer.nodes)");
+  const std::string state = eval("location.hash");
+  EXPECT_TRUE(contains(state, "length_penalty"));
+  browser->open("about:blank");
+  browser->open(fmt::format("http://127.0.0.1:{}/inside?lang=zh{}", server->port(), state), 390, 900);
+  ASSERT_TRUE(comes("document.body.dataset.ready && searching.answer")) << browser->console();
+  EXPECT_EQ(eval("JSON.stringify(searching.answer.nodes)"), nodes);
+  EXPECT_EQ(eval("document.querySelector('#search-view h2').textContent"), eval("STRINGS.zh.search"));
+  EXPECT_LE(number("document.documentElement.scrollWidth"), 390);
+  EXPECT_GT(number("document.getElementById('tree').scrollWidth"), 390);
+  for (const auto& node : browser->accessibility_tree())
+    if (node.value("focusable", false) && node["role"] != "RootWebArea" && node["role"] != "generic") {
+      EXPECT_NE(node["name"], "") << node;
+    }
+  keep_picture("inside-tree-zh-390");
+  EXPECT_EQ(browser->console(), "");
+}
+
 // Chinese has every word that English has; a phone needs no scrolling sideways; the address keeps the view.
 TEST_F(InsidePage, SpeaksChineseAndFitsAPhone) {
   for (const bool dark : {false, true}) {
@@ -398,6 +515,9 @@ TEST_F(InsidePage, SaysWhatIsWrong) {
   click("#run");
   wait();
   EXPECT_FALSE(eval("document.getElementById('trouble').checkVisibility()").get<bool>());
+  type("search-regex", "(");
+  click("#search-run");
+  EXPECT_TRUE(comes("document.getElementById('trouble').textContent.startsWith('regex')"));
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ TEST_F(Serving, BoundsWhatIsSearched) {
   refused({{"coverage_penalty", 0.2}}, 400, "coverage_penalty");
   refused({{"min_length", 9}, {"max_length", 4}}, 400, "min_length");
   refused({{"model", "de"}, {"text", " "}}, 400, "text");
-  refused({{"text", 5}}, 400, "text");
+  refused({{"text", Json::object()}}, 400, "text");
   refused({{"regex", "(a{1000}){1000}{1000}"}}, 400, "regex");
   EXPECT_TRUE(contains(
       refused({{"beam_size", 64}, {"n", 64}, {"min_length", 190}, {"max_length", 190}, {"text", "a"}}, 400, ""),
