@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "model/spec/model.h"
 #include "trace/watched_search.h"
 
 namespace tril::serve {

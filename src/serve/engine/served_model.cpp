@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "decode/texts/prompted_text.h"
+#include "grammar/schemas/json_schema.h"
 #include "tokenizer/files/token_bytes.h"
 
 namespace tril::serve {

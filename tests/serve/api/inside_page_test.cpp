@@ -499,7 +499,7 @@ TEST_F(InsidePage, SpeaksChineseAndFitsAPhone) {
   EXPECT_EQ(eval("document.getElementById('text').value"), "a dog runs");
   // Every control has a name.
   for (const auto& node : browser->accessibility_tree())
-    if (node["focusable"] == true && node["role"] != "RootWebArea" && node["role"] != "generic") {
+    if (node.value("focusable", false) && node["role"] != "RootWebArea" && node["role"] != "generic") {
       EXPECT_NE(node["name"], "") << node;
     }
   EXPECT_EQ(browser->console(), "");
