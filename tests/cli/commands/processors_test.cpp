@@ -26,7 +26,7 @@ struct Processor {
   const char* instruction_set;  ///< the best supported by tril
 };
 
-class ProcessorsTest : public testing::TestWithParam<Processor> {};
+class ProcessorsTest : public ::testing::TestWithParam<Processor> {};
 
 TEST_P(ProcessorsTest, TrainAndTranslateAsThisOneDoes) {
   if (access(emulator, X_OK) != 0)
@@ -75,7 +75,7 @@ TEST_P(ProcessorsTest, TrainAndTranslateAsThisOneDoes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Older, ProcessorsTest,
-                         testing::Values(Processor{"Nehalem", "generic"}, Processor{"Haswell", "avx2"}),
+                         ::testing::Values(Processor{"Nehalem", "generic"}, Processor{"Haswell", "avx2"}),
                          [](const auto& of) { return std::string(of.param.name); });
 
 }  // namespace

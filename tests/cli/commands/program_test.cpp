@@ -200,11 +200,11 @@ TEST(App, RunsCommandsOfTwoWords) {
   EXPECT_EQ(app.run({"bench", "train"}), 11);
   EXPECT_EQ(app.run({"bench", "translate"}), 15);
   EXPECT_EQ(app.run({"train"}), 5);
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   EXPECT_EQ(app.run({"bench"}), 2);
   EXPECT_EQ(app.run({"bench", "trian"}), 2);
   const std::string message = "tril: expected one of bench train, bench translate, got bench alone\n";
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), message + message);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), message + message);
 }
 
 TEST(Completion, KnowsCommandsOfTwoWords) {
@@ -231,9 +231,9 @@ int run_work(const std::function<int()>& work, std::string& messages) {
            .fields = {},
            .apply_preset = {},
            .run = [&](const cli::Invocation&) { return work(); }});
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   const int code = app.run({"work"});
-  messages = testing::internal::GetCapturedStderr();
+  messages = ::testing::internal::GetCapturedStderr();
   return code;
 }
 

@@ -63,7 +63,7 @@ TEST_F(RanksTest, RanksTrainWhatOneTrainsUpToRounding) {
     return words;
   };
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    SCOPED_TRACE(testing::PrintToString(kinds[i]));
+    SCOPED_TRACE(::testing::PrintToString(kinds[i]));
     const std::string name = std::to_string(i);
     const bool lion = kinds[i][1] == "lion";
     const Words usual = with(kinds[i], {"--save-freq", "4u", "--valid-freq", "4u"});

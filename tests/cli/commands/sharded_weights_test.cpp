@@ -25,7 +25,7 @@ TEST_F(ShardedWeightsTest, TrainWhatWholeOnesTrainUpToRounding) {
        folder.at("valid.src"), "--vocab-type", "char", "--max-length", "20", "--dec-depth", "2"},
   };
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    SCOPED_TRACE(testing::PrintToString(kinds[i]));
+    SCOPED_TRACE(::testing::PrintToString(kinds[i]));
     const std::string name = std::to_string(i);
     const bool rounds = kinds[i][1] == "lion" || has(kinds[i], "bf16");
     const Words usual = with(kinds[i], {"--save-freq", "4u", "--valid-freq", "4u"});

@@ -54,10 +54,11 @@ Options after(const std::vector<std::string>& args, std::string* err = nullptr, 
            .run = [](const Invocation&) { return 0; }});
   std::vector<std::string> all{"work"};
   all.insert(all.end(), args.begin(), args.end());
-  testing::internal::CaptureStderr();
-  testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStdout();
   const int code = app.run(all);
-  const std::string messages = testing::internal::GetCapturedStderr(), output = testing::internal::GetCapturedStdout();
+  const std::string messages = ::testing::internal::GetCapturedStderr(),
+                    output = ::testing::internal::GetCapturedStdout();
   EXPECT_EQ(code == 0, messages.empty()) << messages;
   if (err)
     *err = messages;
