@@ -155,9 +155,8 @@ class ModelChecks {
   void special_ids(const Tokenizer& tokenizer) {
     std::vector<std::int32_t> ends;
     const auto read = [&] {
-      const auto& published = out_.source->generation();
-      model::check_ids(published, out_.model->vocab_size());
-      ends = published.eos_token_ids;
+      model::check_ids(out_.source->generation(), out_.model->vocab_size());
+      ends = out_.source->end_tokens();
     };
     if (!attempt("generation-config", "no command translates or generates with the model", read)) return;
     const SpecialIds known = out_.model->special_ids(), its = tokenizer.special(Side::target);

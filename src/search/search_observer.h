@@ -1,5 +1,5 @@
-// Sees what the search of one sentence considers, while it decides (Request::observer). A step is told in this order: what becomes
-// of each candidate, then the likeliest tokens of each row, then that the rows are those of the next step. A search that nobody
+// Sees what the search of one sentence considers, while it decides (Request::observer). The calls of a step come in this order: what
+// becomes of each candidate, then the likeliest tokens of each row, then that the rows are those of the next step. A search that nobody
 // observes spends nothing on it, and one that is observed has the same results. search_tree.h keeps all of it as a tree.
 #pragma once
 

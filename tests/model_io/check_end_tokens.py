@@ -5,8 +5,8 @@ usage: check_end_tokens.py TEST_DECODE WORK [FAMILY...]     needs torch, transfo
        TEST_DECODE: build/tests/test_decode, whose GoldenGenerate test compares tokens; WORK: a directory for the models
 
 eos_token_id is absent, null, one id, and a list, in config.json and in generation_config.json, which may be missing. Where
-`transformers` finds none, its texts have no end; tril then takes config.json's tokens, or the family's. These are told to
-`transformers`, and counted apart. Greedy and beam search are compared. Fails if tokens differ.
+`transformers` finds none, its texts have no end; tril then takes config.json's tokens, or the family's. `transformers` is
+given these, and they are counted apart. Greedy and beam search are compared. Fails if tokens differ.
 """
 import json
 import os

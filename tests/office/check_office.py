@@ -119,7 +119,7 @@ def xlsx_cells(path):
 READERS = {".docx": docx_words, ".pptx": pptx_words, ".xlsx": xlsx_cells}
 
 
-# What LibreOffice is told about a file, so that it does not read a damaged one as plain text; and its flat form of it.
+# The options with which LibreOffice opens a file, so that it does not read a damaged one as plain text; and its flat form of it.
 FILTERS = {".docx": ("MS Word 2007 XML", "fodt"), ".odt": ("writer8", "fodt"), ".xlsx": ("Calc MS Excel 2007 XML", "fods"),
            ".ods": ("calc8", "fods"), ".pptx": ("Impress MS PowerPoint 2007 XML", "fodp"), ".odp": ("impress8", "fodp")}
 

@@ -218,10 +218,7 @@ model::GenerationConfig published_generation(const model::ModelSource& source) {
   for (const std::string& key : source.generation().not_obeyed)
     logger()->warn("{}: asks for {}, which is not supported and is ignored", source.generation().where, key);
   model::GenerationConfig g = source.generation();
-  if (g.eos_token_ids.empty()) {  // a generation_config.json without them: transformers would never end a text
-    const JsonObject config = source.config();
-    g.eos_token_ids = model::read_end_tokens(config);
-  }
+  g.eos_token_ids = source.end_tokens();
   return g;
 }
 

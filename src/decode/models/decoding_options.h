@@ -69,15 +69,14 @@ std::string unset_text(std::string_view field, std::string_view fallback);
 /// The number of lines to read at a time, so that every worker finds batches of lines of similar lengths.
 std::size_t lines_at_a_time(std::int64_t batch_size, std::int64_t workers);
 
-/// The number of sentences of a document to translate at a time, after which they are shown and kept: fewer for a model with many weights, so
-/// that a stop loses minutes of work, and at least two batches for every worker.
+/// The number of sentences of a document to translate at a time, after which they are shown and kept: fewer for a model with many
+/// weights, so that a stop loses minutes of work, and at least two batches for every worker.
 std::size_t sentences_at_a_time(std::int64_t weights, std::int64_t batch_size, std::int64_t workers);
 
 /// Whether the KV cache has 8 bits: by cache_precision, or like the weights.
 bool keeps_int8(const DecodingOptions& o, const model::Model& m);
 
-/// The publisher's generation defaults, with the end tokens of config.json if generation_config.json has none. Warns about
-/// unsupported ones.
+/// The publisher's generation defaults, with ModelSource::end_tokens(). Warns about unsupported ones.
 model::GenerationConfig published_generation(const model::ModelSource& source);
 
 /// Throws Error(usage) naming a given option of translation that has no effect on a model of this kind.

@@ -94,6 +94,12 @@ const GenerationConfig& ModelSource::generation() const {
       [&] { return from_files([&] { return read_generation_config(state_->generation_keys()); }); });
 }
 
+std::vector<std::int32_t> ModelSource::end_tokens() const {
+  const std::vector<std::int32_t>& own = generation().eos_token_ids;
+  // `transformers` would never end a text here.
+  return own.empty() ? from_files([&] { return read_end_tokens(config()); }) : own;
+}
+
 std::optional<nn::AttentionHeads> ModelSource::alignment_heads() const {
   return from_files([&] { return read_alignment_heads(state_->generation_keys()); });
 }

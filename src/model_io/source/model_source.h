@@ -2,11 +2,13 @@
 // once, on first use, and knows the file and the key or tensor it came from.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "format/json_file.h"
 #include "model_io/contents/generation_config.h"
@@ -32,6 +34,8 @@ class ModelSource {
   /// config.json as published, with its keys in order; nothing if the format has no such file.
   std::optional<std::string> published_config() const;
   const GenerationConfig& generation() const;
+  /// The tokens that end a text: generation()'s, or config.json's where that names none.
+  std::vector<std::int32_t> end_tokens() const;
   /// Only this part of generation(), which may be valid even if the rest is not.
   std::optional<nn::AttentionHeads> alignment_heads() const;
   /// generation_config.json for a copy of this model: the publisher's own, or made of config.json.

@@ -60,6 +60,17 @@ void change_json(const std::string& file, const std::function<void(Json&)>& edit
 
 using Ids = std::vector<std::string>;
 
+// Any of the end tokens that are used may be the tokenizer's, whichever file names them.
+TEST(Doctor, EndTokensOfConfigJson) {
+  const ScratchFolder folder;
+  const std::string model = write_tower(folder);
+  change_json(model + "/config.json", [](Json& j) { j["eos_token_id"] = {5, j.at("eos_token_id")}; });
+  change_json(model + "/generation_config.json", [](Json& j) { j.erase("eos_token_id"); });
+  EXPECT_EQ(examine(model).wrong, Ids{});
+  change_json(model + "/config.json", [](Json& j) { j["eos_token_id"] = {5, 6}; });
+  EXPECT_EQ(examine(model).wrong, Ids{"special-ids"});
+}
+
 TEST(Doctor, SoundModels) {
   const ScratchFolder folder;
   for (const std::string& model : {write_tiny_marian(folder), write_tower(folder)}) {
