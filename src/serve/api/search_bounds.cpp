@@ -5,16 +5,6 @@
 #include "serve/http/http_error.h"
 
 namespace tril::serve {
-namespace {
-
-// A product of a matrix with the stream is 2 operations for each weight and token. Experts that a token leaves out are counted too.
-double operations_of_token(const model::Model& m) {
-  double weights = 0;
-  for (const nn::Parameter& p : m.parameters().all()) weights += static_cast<double>(p.shape.count());
-  return 2 * weights;
-}
-
-}  // namespace
 
 std::int64_t rows_of(const search::SearchPlan& p) {
   if (p.alternatives) return std::int64_t{p.n_best} * p.beam_size;
@@ -33,10 +23,10 @@ void check_search(const SearchBounds& bounds, const model::Model& m, const trace
                       fmt::format("a search with {} hypotheses at a time is too large to be shown: {} are allowed; "
                                   "give a smaller n or beam_size",
                                   rows, bounds.rows));
-  const double read = static_cast<double>(given + rows * q.request.max_length);
-  double work = read * operations_of_token(m);
+  const std::int64_t read = given + rows * q.request.max_length;
+  double work = operations_of(m, read);
   if (q.speculative.on()) work *= 1 + q.speculative.tokens;  // as if no proposal were accepted
-  if (q.speculative.draft) work += read * operations_of_token(*q.speculative.draft);
+  if (q.speculative.draft) work += operations_of(*q.speculative.draft, read);
   if (work > bounds.operations)
     throw HttpError(413, fmt::format("this takes about {:.1e} operations, but {:.1e} are allowed in a request: give a "
                                      "lower max_length, a smaller beam, or a shorter text",

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "serve/api/operations.h"
 #include "trace/watched_search.h"
 
 namespace tril::serve {
@@ -13,7 +14,7 @@ struct SearchBounds {
   std::int64_t new_tokens = 256;  ///< of the longest output; where the request names none, less is searched
   std::int64_t rows = 64;         ///< hypotheses at a time
   std::size_t nodes = 4096;
-  double operations = 4e12;  ///< about a minute
+  double operations = most_operations;
 };
 
 /// The rows of a plan's steps, at most.

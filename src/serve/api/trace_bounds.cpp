@@ -12,13 +12,6 @@ namespace {
 // Operations of a product in the time in which an edit copies a value twice and changes it.
 constexpr double operations_of_an_edit = 200;
 
-// A product of a matrix with the stream is 2 operations for each weight and token. Experts that a token leaves out are counted too.
-double operations_of(const model::Model& m, std::int64_t tokens) {
-  double weights = 0;
-  for (const nn::Parameter& p : m.parameters().all()) weights += static_cast<double>(p.shape.count());
-  return 2 * weights * static_cast<double>(tokens);
-}
-
 // What the points of a pass say about its size.
 struct PassSize {
   std::int64_t heads = 0, layers = 0;  // of the decoder

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "serve/api/operations.h"
 #include "trace/analyses.h"
 
 namespace tril::serve {
@@ -17,7 +18,7 @@ struct TraceBounds {
   std::int64_t number_bytes = std::int64_t{4} << 20;  ///< of the values as decimal numbers, whose text is longer
   std::int64_t logits_bytes = std::int64_t{64} << 20;
   std::size_t patterns = 256, edits = 32, entry_bytes = 256;
-  double operations = 4e12;  ///< about a minute
+  double operations = most_operations;
 };
 
 struct TraceWork {
