@@ -97,7 +97,7 @@ void ZipWriter::replace(const ZipMember& member, std::string_view content) {
 }
 
 std::string ZipWriter::finish(const std::string& where) {
-  if (too_large_ || members_ >= std::numeric_limits<std::uint16_t>::max() ||
+  if (too_large_ || members_ > most_written_members ||
       archive_.size() + directory_.size() >= std::numeric_limits<std::uint32_t>::max())
     fail(printable(where, 400), "its translation would be an archive of 4 GiB or more, or of 65,535 members",
          "divide the document");

@@ -5,6 +5,7 @@
 // Source: PKWARE's APPNOTE 6.3.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -14,6 +15,9 @@
 
 namespace tril {
 
+/// Maximum number of members that an archive without ZIP64 can have.
+inline constexpr std::size_t most_written_members = 65'534;
+
 class ZipWriter {
  public:
   /// Adds a member as it is, without unpacking it.
@@ -22,7 +26,7 @@ class ZipWriter {
   /// @throws std::bad_alloc
   void replace(const ZipMember& member, std::string_view content);
   /// The archive. No member can be added later.
-  /// @throws Error if it would need ZIP64: 4 GiB, or 65,535 members
+  /// @throws Error if it would need ZIP64: 4 GiB, or more than most_written_members
   std::string finish(const std::string& where);
 
  private:

@@ -24,6 +24,8 @@ void read_pairs(const std::string& path, std::string_view text, TranslationMemor
     const auto where = [&] { return fmt::format("{}: line {}", path, row->line); };
     if (!is_utf8(text.substr(cells[0].at.begin, cells.back().at.end - cells[0].at.begin)))
       fail(where(), "is not UTF-8", "convert the file, for example with iconv -t UTF-8");
+    for (const document::TextCell& cell : cells)  // as in UTF-16
+      if (cell.value.find('\0') != cell.value.npos) fail(where(), "has a NUL byte", "save the file as text in UTF-8");
     if (cells.size() < 2) fail(where(), "has no tab", "write a sentence, a tab and its translation on each line");
     memory.add(cells[0].value, cells[1].value);
   }

@@ -165,6 +165,8 @@ TEST(TranslationMemory, TsvIsRead) {
   EXPECT_TRUE(contains(error_of([&] { read_memory(folder.write("n.tsv", "a\tb\nc\n"), {}, notes); }), "line 2", "tab"));
   EXPECT_TRUE(
       contains(error_of([&] { read_memory(folder.write("n.tsv", "a\t\xff\n"), {}, notes); }), "line 1", "UTF-8"));
+  const std::string wide{"a\tb\na\0\tb\0\n", 10};
+  EXPECT_TRUE(contains(error_of([&] { read_memory(folder.write("w.tsv", wide), {}, notes); }), "line 2", "NUL"));
   EXPECT_TRUE(contains(error_of([&] { read_memory(folder.write("n.po", ""), {}, notes); }), ".tmx"));
   EXPECT_TRUE(contains(error_of([&] { read_memory(folder.write("n.tmx", "<tbx/>"), {"en", "de"}, notes); }), "TMX"));
 }

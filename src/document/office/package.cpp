@@ -1,5 +1,7 @@
 #include "document/office/package.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -39,6 +41,10 @@ std::shared_ptr<const std::string> checked(std::string bytes, const std::string&
 
 Package::Package(std::string bytes, const std::string& where)
     : bytes_(checked(std::move(bytes), where)), where_(where), archive_(where, bytes_of(*bytes_), bytes_) {
+  if (archive_.members().size() > most_written_members)
+    fail(printable(where_, 400),
+         fmt::format("has {} members, but at most {} can be written", archive_.members().size(), most_written_members),
+         "divide the document");
   for (const ZipMember& m : archive_.members()) {
     if (leads_outside(m.name)) fail(place_of(m.name), "the name of this member leads out of the archive");
     members_.push_back(&m);
