@@ -100,14 +100,17 @@ class Layout {
     return std::min(size, (source_.marks[mark].at.begin - at.begin) * size / at.size());
   }
 
-  // A pair whose words have gone: the nearest word that corresponds to none.
+  // A pair whose words have gone gets the nearest word that corresponds to none, or else the nearest that corresponds to one in no
+  // pair: a link without words could not be followed, and formats without words are lost.
   void take_word(Level& level, std::size_t child) const {
     const std::size_t at = in_proportion(level.node, child, level.words.size());
+    const auto distance = [&](std::size_t k) {
+      return std::pair(words_[level.words[k]].source >= 0, k > at ? k - at : at - k);
+    };
     std::optional<std::size_t> nearest;
-    const auto distance = [&](std::size_t k) { return k > at ? k - at : at - k; };
     for (std::size_t k = 0; k < level.words.size(); ++k) {
       const TargetWord& w = words_[level.words[k]];
-      if (level.run[k] < 0 && level.label[k] < 0 && w.fixed < 0 && w.source < 0 && begins_with_word_character(w.text) &&
+      if (level.run[k] < 0 && level.label[k] < 0 && w.fixed < 0 && begins_with_word_character(w.text) &&
           (!nearest || distance(k) < distance(*nearest)))
         nearest = k;
     }

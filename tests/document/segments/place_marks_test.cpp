@@ -65,7 +65,9 @@ TEST(PlaceMarks, PairsGoWithTheirWords) {
   EXPECT_EQ(placed("[a [b] c] d", "d c b a", {{0, 3}, {1, 2}, {2, 1}, {3, 0}}), "d [c [b] a]");
   EXPECT_EQ(placed("I [gave up] it", "ich gab es auf", {{0, 0}, {1, 1}, {3, 2}, {2, 3}}), "ich [gab es auf]")
       << "one word between is taken in";
-  EXPECT_EQ(placed("the [old] dog.", "Hund.", {{2, 0}, {3, 1}}), "[]Hund.") << "no word of it is left";
+  EXPECT_EQ(placed("the [old] dog.", "Hund.", {{2, 0}, {3, 1}}), "[Hund].") << "no word of it is left";
+  EXPECT_EQ(placed("the [old] dog.", "der Hund.", {{2, 1}, {3, 2}}), "[der] Hund.") << "a word without counterpart";
+  EXPECT_EQ(placed("[the] [old] dog.", "der.", {{0, 0}, {3, 1}}), "[der][].") << "no word for it is left";
 }
 
 TEST(PlaceMarks, PointsStayBesideTheirNeighbours) {
