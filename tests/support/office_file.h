@@ -74,15 +74,19 @@ inline std::string xlsx_file(std::string_view items, std::vector<OfficeMember> o
                                      std::string(items) + "</sst>"});
   return ooxml_file(others);
 }
-/// An ODT, ODP or ODS file. @param body  the content of <office:body>
-inline std::string opendocument_file(std::string_view body) {
+/// An ODT, ODP or ODS file. @param body  the content of <office:body>. @param styles  of <office:automatic-styles>
+inline std::string opendocument_file(std::string_view body, std::string_view styles = "") {
   return raw_zip(
       {{"mimetype", "application/vnd.oasis.opendocument.text"},
        {"content.xml",
         "<office:document-content xmlns:office=\"urn:oasis:names:tc:opendocument:xmlns:office:1.0\" "
         "xmlns:text=\"urn:oasis:names:tc:opendocument:xmlns:text:1.0\" "
-        "xmlns:table=\"urn:oasis:names:tc:opendocument:xmlns:table:1.0\"><office:body>" +
-            std::string(body) + "</office:body></office:document-content>",
+        "xmlns:table=\"urn:oasis:names:tc:opendocument:xmlns:table:1.0\" "
+        "xmlns:style=\"urn:oasis:names:tc:opendocument:xmlns:style:1.0\" "
+        "xmlns:fo=\"urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0\" "
+        "xmlns:officeooo=\"http://openoffice.org/2009/office\"><office:automatic-styles>" +
+            std::string(styles) + "</office:automatic-styles><office:body>" + std::string(body) +
+            "</office:body></office:document-content>",
         true},
        {"META-INF/manifest.xml", "<m:manifest xmlns:m=\"urn:oasis:names:tc:opendocument:xmlns:manifest:1.0\"/>"}});
 }

@@ -8,7 +8,11 @@ namespace {
 
 class OdfReader {
  public:
-  OdfReader(const XmlNodes& nodes, std::size_t paragraph) : nodes_(nodes), node_(paragraph) {}
+  OdfReader(const XmlNodes& nodes, const OdfStyles& styles, std::size_t paragraph)
+      : nodes_(nodes), styles_(styles), node_(paragraph), properties_(content_.paragraph) {
+    content_.paragraph.names = {.run = nodes.prefix(paragraph) + "span", .tagged_by_properties = true};
+    properties_.number({}, "");  // of text in no span
+  }
 
   ParagraphContent run() {
     content_.paragraph.at = nodes_[node_].inside;
@@ -23,6 +27,7 @@ class OdfReader {
            std::find(names.begin(), names.end(), nodes_.local(n)) != names.end();
   }
   void add(Inline part, std::string name = {}) {
+    part.within_run = span_ > 0, part.properties = span_;
     content_.inlines.push_back(std::move(part));
     names_.push_back(std::move(name));
   }
@@ -33,7 +38,12 @@ class OdfReader {
       if (nodes_.is(n, Vocabulary::odf_office, "event-listeners")) continue;
       if (node.kind == XmlNode::text || node.kind == XmlNode::cdata) {
         add({.kind = Inline::text, .words = nodes_.text(n)});
-      } else if (is_text(n, {"span", "a", "meta", "meta-field"})) {
+      } else if (is_run(n)) {
+        span_ =
+            properties_.number({node.at.begin, node.inside.begin}, styles_.look_of(nodes_.attribute(n, "style-name")));
+        add_children(n);
+        span_ = 0;
+      } else if (is_pair(n)) {
         if (node.inside.empty()) {
           add({.kind = Inline::point, .raw = node.at});
           continue;
@@ -56,6 +66,20 @@ class OdfReader {
         add_other(n);
       }
     }
+  }
+  bool is_pair(std::size_t n) const { return is_text(n, {"span", "a", "meta", "meta-field"}); }
+  // A span that only gives its text a style, so it may be written twice, or not at all.
+  bool is_run(std::size_t n) const {
+    const XmlNode& node = nodes_[n];
+    const std::string& tag = content_.paragraph.names.run;
+    if (!is_text(n, {"span"}) || node.inside.empty() || node.tag.name() != tag) return false;
+    const auto attributes = node.tag.attributes();
+    const bool only_style =
+        std::distance(attributes.begin(), attributes.end()) == 1 && !nodes_.attribute(n, "style-name").empty();
+    if (!only_style) return false;
+    for (std::size_t c = n + 1; c < node.next; c = nodes_[c].next)
+      if (is_pair(c) || begins_range(c) || ends_range(c)) return false;
+    return true;
   }
   bool ends_blank() const {
     const auto before = std::find_if(content_.inlines.rbegin(), content_.inlines.rend(),
@@ -100,15 +124,18 @@ class OdfReader {
   }
 
   const XmlNodes& nodes_;
+  const OdfStyles& styles_;
   std::size_t node_;
   ParagraphContent content_;
+  RunProperties properties_;
+  std::size_t span_ = 0;            ///< the properties of the run around the nodes that are read; 0: none
   std::vector<std::string> names_;  ///< of each inline, for match_ranges()
 };
 
 }  // namespace
 
-ParagraphContent odf_paragraph(const XmlNodes& nodes, std::size_t paragraph) {
-  return OdfReader(nodes, paragraph).run();
+ParagraphContent odf_paragraph(const XmlNodes& nodes, const OdfStyles& styles, std::size_t paragraph) {
+  return OdfReader(nodes, styles, paragraph).run();
 }
 
 }  // namespace tril::document

@@ -11,7 +11,7 @@ namespace {
 class OfficePartReader {
  public:
   OfficePartReader(XmlPart& part, const XmlNodes& nodes, const std::set<std::string>& kept)
-      : part_(part), nodes_(nodes), kept_(kept), is_book_(nodes[0].space == Vocabulary::opf) {}
+      : part_(part), nodes_(nodes), kept_(kept), styles_(nodes), is_book_(nodes[0].space == Vocabulary::opf) {}
 
   void read(std::size_t begin, std::size_t end) {
     for (std::size_t n = begin; n < end;) {
@@ -47,7 +47,7 @@ class OfficePartReader {
         if (name == "si" || name == "is" || name == "text") return sheet_string(nodes_, n);
         break;
       case Vocabulary::odf_text:
-        if (name == "p" || name == "h") return odf_paragraph(nodes_, n);
+        if (name == "p" || name == "h") return odf_paragraph(nodes_, styles_, n);
         break;
       case Vocabulary::ncx:
         if (name == "text") return plain_element(nodes_, n);
@@ -123,6 +123,7 @@ class OfficePartReader {
   XmlPart& part_;
   const XmlNodes& nodes_;
   const std::set<std::string>& kept_;
+  OdfStyles styles_;
   bool is_book_;
   std::size_t master_end_ = 0;  ///< of the master page that was read last
 };

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "document/office/odf_styles.h"
 #include "document/office/paragraph_builder.h"
 #include "document/xml/xml_nodes.h"
 
@@ -26,8 +27,8 @@ ParagraphContent word_paragraph(const XmlNodes& nodes, std::size_t paragraph);
 ParagraphContent drawing_paragraph(const XmlNodes& nodes, std::size_t paragraph);
 /// <si>, <is> or a comment's <text> of SpreadsheetML. A line end of a cell divides it. Phonetic guides are left out.
 ParagraphContent sheet_string(const XmlNodes& nodes, std::size_t item);
-/// <text:p> or <text:h> of OpenDocument.
-ParagraphContent odf_paragraph(const XmlNodes& nodes, std::size_t paragraph);
+/// <text:p> or <text:h> of OpenDocument. A <text:span> of a style that has no pair or range in it is a run.
+ParagraphContent odf_paragraph(const XmlNodes& nodes, const OdfStyles& styles, std::size_t paragraph);
 /// An element that has only text, such as a title.
 ParagraphContent plain_element(const XmlNodes& nodes, std::size_t element);
 

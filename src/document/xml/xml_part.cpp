@@ -90,11 +90,10 @@ class ParagraphWriter {
     if (names_.run.empty()) return;
     if (in_run_ && run_ == properties_) return;
     end_run();
-    out_ += "<" + names_.run + ">";
-    if (properties_ < paragraph_.properties.size()) {
-      const Range raw = paragraph_.properties[properties_];
-      out_.append(part_.bytes(), raw.begin, raw.size());
-    }
+    const Range raw = properties_ < paragraph_.properties.size() ? paragraph_.properties[properties_] : Range{};
+    if (names_.tagged_by_properties && raw.empty()) return;
+    if (!names_.tagged_by_properties) out_ += "<" + names_.run + ">";
+    out_.append(part_.bytes(), raw.begin, raw.size());
     in_run_ = true, run_ = properties_;
   }
   void add_text(std::string_view text) {

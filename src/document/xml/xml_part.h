@@ -17,6 +17,7 @@ struct RunNames {
   std::string text;  ///< "w:t"; "": the text stands directly in the paragraph
   bool says_space =
       true;  ///< the text's element says xml:space="preserve" if its first or last character is white space
+  bool tagged_by_properties = false;  ///< the properties are the run's start tag; text without properties is in no run
   friend bool operator==(const RunNames&, const RunNames&) = default;
 };
 
@@ -32,7 +33,7 @@ std::string within_run_code(Range raw);
 struct Paragraph {
   Range at = {};  ///< of the file
   RunNames names = {};
-  std::vector<Range> properties = {};  ///< the elements of runs' properties; empty: a run without
+  std::vector<Range> properties = {};  ///< the elements of runs' properties, or start tags; empty: without
   std::vector<std::string> glue = {};  ///< codes and escaped text; one more than segments
   char quote = '\0';                   ///< of an attribute's value: the mark around it
 };

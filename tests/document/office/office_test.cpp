@@ -8,6 +8,7 @@
 #include "document/segments/document_sentences.h"
 #include "document/segments/words.h"
 #include "format/xml_file.h"
+#include "format/zip_write.h"
 #include "support/contains.h"
 #include "support/document_text.h"
 #include "support/error_of.h"
@@ -217,6 +218,36 @@ TEST(OpenDocument, TextMarksAndWhiteSpace) {
             "<text:page-number>4a</text:page-number> OF IT</text:p>");
 }
 
+TEST(OpenDocument, SpansOfTheSameLookAreOne) {
+  // T1: what an editor left. T2 and T3: bold.
+  const auto style = [](const std::string& name, const std::string& properties) {
+    return "<style:style style:name=\"" + name + "\" style:family=\"text\"><style:text-properties " + properties +
+           "/></style:style>";
+  };
+  const std::string styles = style("T1", "officeooo:rsid=\"001\" fo:language=\"en\" style:country-asian=\"CN\"") +
+                             style("T2", "fo:font-weight=\"bold\" officeooo:rsid=\"002\"") +
+                             style("T3", "style:font-size=\"9\" fo:font-weight=\"bold\"") +
+                             style("T4", "fo:font-weight=\"bold\" style:font-size=\"9\"");
+  const auto written = [&](const std::string& body) {
+    const std::string file = opendocument_file("<text:p>" + body + "</text:p>", styles);
+    return between(member_of(capitals_of(*read_document(file, {"x.odt"})), "content.xml"), "<text:p>", "</text:p>");
+  };
+  const auto span = [](const std::string& name, const std::string& text) {
+    return "<text:span text:style-name=\"" + name + "\">" + text + "</text:span>";
+  };
+  EXPECT_EQ(written("a d" + span("T1", "og ru") + "ns"), "A DOG RUNS");
+  EXPECT_EQ(written(span("T3", "a d") + span("T4", "og ") + "runs"), span("T3", "A DOG ") + "RUNS");
+  EXPECT_EQ(written("a " + span("T2", "red") + " " + span("T3", "dog") + " runs"),
+            "A " + span("T2", "RED") + " " + span("T3", "DOG") + " RUNS");
+  EXPECT_EQ(written(span("T2", "a<text:s/>dog<text:tab/>runs<text:line-break/>now")),
+            span("T2", "A<text:s/>DOG<text:tab/>RUNS<text:line-break/>NOW"));
+  EXPECT_EQ(written("see <text:a x=\"1\">" + span("Link", "this ") + span("Link", "page") + "</text:a> now"),
+            "SEE <text:a x=\"1\">" + span("Link", "THIS PAGE") + "</text:a> NOW");
+  const std::string nested = "<text:span text:style-name=\"T3\">A <text:a x=\"1\">RED</text:a> DOG</text:span>";
+  EXPECT_EQ(written("<text:span text:style-name=\"T3\">a <text:a x=\"1\">red</text:a> dog</text:span> runs"),
+            nested + " RUNS");
+}
+
 // A file whose sentences become their words in reverse order.
 std::string reversed(const std::string& bytes, const std::string& name) {
   const auto document = read_document(bytes, {name});
@@ -233,6 +264,22 @@ std::string reversed(const std::string& bytes, const std::string& name) {
     }
     return t;
   });
+}
+
+// Words that correspond to none get the format that most of the text has.
+TEST(OpenDocument, MostOfTheTextSaysTheFormat) {
+  const auto span = [](const std::string& name, const std::string& text) {
+    return "<text:span text:style-name=\"" + name + "\">" + text + "</text:span>";
+  };
+  const auto document = read_document(
+      opendocument_file("<text:p>" + span("A", "one two three ") + span("B", "four") + "</text:p>"), {"x.odt"});
+  const DocumentSentences sentences(*document, {});
+  const std::string file = sentences.write("de", [&](std::size_t s) {
+    const std::string text = sentences.text(s);
+    return Translated{"new four words", {{Range{text.find("four"), text.size()}, {4, 8}, 1}}};
+  });
+  EXPECT_EQ(between(member_of(file, "content.xml"), "<text:p>", "</text:p>"),
+            span("A", "new ") + span("B", "four") + span("A", " words"));
 }
 
 TEST(OpenDocument, RangesBeginBeforeTheyEnd) {
@@ -353,6 +400,14 @@ TEST(Packages, DamagedMembersWithoutTextAreRefused) {
   EXPECT_TRUE(contains(error_of([&] { read_document(settings("<x>"), {"x.odt"}); }), "x.odt: settings.xml"));
   const std::string large = "<worksheet>" + std::string(most_checked_bytes, ' ') + "<c>";
   EXPECT_EQ(error("xl/sheet1.xml", "spreadsheetml.pivotCacheRecords+xml", large), "") << "too large to check";
+}
+
+// Before anything is translated, not when the translation is written.
+TEST(Packages, MembersThatCannotBeWritten) {
+  std::vector<RawMember> members;
+  for (std::size_t i = 0; i <= most_written_members; ++i) members.push_back({std::to_string(i), ""});
+  EXPECT_TRUE(contains(error_of([&] { read_document(raw_zip(members), {"x.docx"}); }), "x.docx", "65535 members",
+                       "at most 65534"));
 }
 
 TEST(Packages, WhatIsNotWellFormedIsRefused) {
