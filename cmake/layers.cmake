@@ -17,6 +17,11 @@ endif()
 
 add_library(tril_options INTERFACE)
 target_compile_options(tril_options INTERFACE ${TRIL_WARNINGS})
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC collects its garbage from 128 MiB on, which is a fifth of its time for sources that are compiled together. From 768 MiB on, the
+  # largest takes 1.8 GB in place of 1.6.
+  target_compile_options(tril_options INTERFACE "SHELL:--param ggc-min-heapsize=786432")
+endif()
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64|i.86)$")
   target_compile_options(tril_options INTERFACE -fsigned-char)  # as on x86, where the code was written; ARM's plain char has no sign
 endif()
