@@ -63,7 +63,7 @@ programs: configure ## everything: the program, its tests, benchmarks and exampl
 
 test: programs ## build everything and run the tests
 	@scripts/deps.sh browser qemu-user
-	@cd $(BUILD) && ctest --output-on-failure -j $(TEST_JOBS)
+	@cd $(BUILD) && ctest --output-on-failure -j $(TEST_JOBS) -C Parts -LE alone
 
 course: configure ## run every command of the course in docs/learn, and compare what it prints (a minute after the build)
 	@cmake --build $(BUILD) -j $(JOBS) --target tril test_learn course_examples
@@ -71,7 +71,7 @@ course: configure ## run every command of the course in docs/learn, and compare 
 
 check: check-format layers includes programs ## before a commit: format, layers, includes, build, and the fast tests (three minutes, where little has changed)
 	@scripts/deps.sh browser qemu-user
-	@cd $(BUILD) && ctest --output-on-failure -j $(TEST_JOBS) -L fast
+	@cd $(BUILD) && ctest --output-on-failure -j $(TEST_JOBS) -C Parts -L fast
 
 golden: configure ## run the golden tests over another directory of cases: make golden DIR=...
 	@cmake --build $(BUILD) -j $(JOBS) --target test_model test_model_io test_train test_search test_decode
