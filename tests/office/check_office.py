@@ -34,6 +34,7 @@ import rich_documents
 
 # Elements that joining and dividing runs changes, and what a changed paragraph leaves out.
 RUNS = {"r", "t", "rPr", "proofErr", "lastRenderedPageBreak", "rPh"}
+STYLE = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}style-name"  # a span with no other attribute is a run of OpenDocument
 # Attributes that are translated.
 TEXTS = {"descr", "title", "alt"}
 PICTURE = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c4944415408d763f8ffff3f0005fe02fe"
@@ -62,8 +63,9 @@ def elements(xml, words):
     root = lxml.etree.fromstring(xml)
     local = lambda e: lxml.etree.QName(e).localname
     written = lambda e: tuple(sorted((a, words(v) if a in TEXTS else v) for a, v in e.attrib.items()))
+    is_run = lambda e: local(e) in RUNS or (local(e) == "span" and e.attrib.keys() == [STYLE])
     return collections.Counter((local(e), written(e)) for e in root.iter(lxml.etree.Element)
-                               if local(e) not in RUNS and not any(local(a) == "rPr" for a in e.iterancestors()))
+                               if not is_run(e) and not any(local(a) == "rPr" for a in e.iterancestors()))
 
 
 def check_members(source, result, words):
