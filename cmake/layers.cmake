@@ -13,6 +13,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND TRIL_WARNINGS $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TRIL_TEST>>>:-Wshadow>
       # GCC 12 sees overlaps and copies without an end in "literal" + std::string, where there are none.
       -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
+  if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)  # and GCC 13 values that no one set, where a std::variant is moved
+    list(APPEND TRIL_WARNINGS -Wno-maybe-uninitialized -Wno-free-nonheap-object)
+  endif()
 endif()
 
 add_library(tril_options INTERFACE)

@@ -90,7 +90,7 @@ void expect_same_as_program(const v0::Options& opening, const v0::Options& optio
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const v0::Translation& best = lists[i][0];
     const nlohmann::json expected = nlohmann::json::parse(lines[i])["translations"][0];
-    EXPECT_EQ(best.text, expected["text"]);
+    EXPECT_EQ(best.text, expected["text"].get<std::string>());
     EXPECT_EQ(best.recalled, expected.contains("from"));
     if (!best.recalled) {
       EXPECT_EQ(best.score, expected["score"]);

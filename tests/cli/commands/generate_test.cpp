@@ -126,7 +126,7 @@ TEST_F(LanguageModel, SaysHowProbableTokensWere) {
     EXPECT_GE(token["top"][1]["logprob"].get<double>(), token["top"][2]["logprob"].get<double>());
   }
   EXPECT_NEAR(sum, g["log_prob"].get<double>(), 1e-4);
-  EXPECT_EQ(text, g["text"]);
+  EXPECT_EQ(text, g["text"].get<std::string>());
   // Proposed tokens do not change results; sampled tokens are not always the most probable.
   const auto proposed = nlohmann::json::parse(with({"--json", "--prompt-lookup", "2"}).out)["generations"][0];
   ASSERT_EQ(proposed["logprobs"].size(), g["logprobs"].size());

@@ -247,7 +247,7 @@ TEST_F(Translate, UnknownTokensAreReplacedAndCoverageCounts) {
   const auto plain = best({"-b", "1", "--json", "--alignment", "hard"});
   const auto source_pieces = plain.at("source_pieces").get<std::vector<std::string>>();
   std::string said;
-  for (const auto& piece : plain.at("pieces"))
+  for (const auto& piece : plain.at("pieces").get<std::vector<std::string>>())
     if (said.empty() && piece != "</s>" &&
         std::find(source_pieces.begin(), source_pieces.end(), piece) == source_pieces.end())
       said = piece;

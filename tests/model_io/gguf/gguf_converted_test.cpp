@@ -138,7 +138,7 @@ bool is_explained(const std::string& key, const json& value, const GgufFile& fil
 void expect_tensor(const GgufTensor& t, const json& expected) {
   EXPECT_EQ(json(t.shape), expected[0]) << t.name;
   if (expected[1].is_string()) {
-    EXPECT_EQ(hash_in_hex(t.bytes), expected[1]) << t.name;
+    EXPECT_EQ(hash_in_hex(t.bytes), expected[1].get<std::string>()) << t.name;
     return;
   }
   std::vector<float> values(t.bytes.size() / sizeof(float));

@@ -414,9 +414,9 @@ TEST_F(FilesOverPivots, FindTheirLanguagesAndPivots) {
   EXPECT_EQ(got["pivot"], Json({"en"})) << a.body;
   EXPECT_FALSE(got.contains("warnings")) << a.body;
   EXPECT_EQ(got["detectedLanguage"]["language"], "fr");
-  EXPECT_EQ(
-      ask("GET", path_of(a)).body,
-      post("/translate", {{"q", html}, {"source", "fr"}, {"target", "de"}, {"format", "html"}})["translatedText"]);
+  EXPECT_EQ(ask("GET", path_of(a)).body,
+            post("/translate", {{"q", html}, {"source", "fr"}, {"target", "de"}, {"format", "html"}})["translatedText"]
+                .get<std::string>());
   FileForm odd{"page.html", html, {{"source", "fr"}, {"target", "de"}, {"context", "1"}}};
   EXPECT_TRUE(contains(error_of(odd, 400), "context"));
 }

@@ -139,7 +139,7 @@ TEST_F(LogProbs, OfAChatHaveTheirBytes) {
       }
       all += bytes;
     }
-    EXPECT_EQ(valid_utf8(all), whole["message"]["content"]);
+    EXPECT_EQ(valid_utf8(all), whole["message"]["content"].get<std::string>());
     const Json pieces = stream("/v1/chat/completions", body, true)["choices"][0];
     EXPECT_EQ(pieces["text"], whole["message"]["content"]);
     if (!whole["logprobs"]["content"].empty()) {
