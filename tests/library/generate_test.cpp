@@ -47,7 +47,7 @@ TEST(LibraryGenerator, GivesTheTextsOfTheProgram) {
       const auto expected = nlohmann::json::parse(lines[i])["generations"];
       ASSERT_EQ(lists[i].size(), expected.size());
       for (std::size_t n = 0; n < expected.size(); ++n) {
-        EXPECT_EQ(lists[i][n].text, expected[n]["text"]);
+        EXPECT_EQ(lists[i][n].text, expected[n]["text"].get<std::string>());
         EXPECT_EQ(lists[i][n].log_prob, expected[n]["log_prob"]);
         EXPECT_EQ(v0::name_of(lists[i][n].stop_reason), expected[n]["finish_reason"]);
       }

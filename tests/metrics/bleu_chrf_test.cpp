@@ -56,7 +56,7 @@ TEST(Chrf, EqualsSacrebleuOnOddCorpora) {
       const auto references = c["references"].get<std::vector<Lines>>();
       const ChrfOptions options{.word_order = wanted["word_order"], .lowercase = wanted["lowercase"]};
       EXPECT_NEAR(chrf(c["hypotheses"].get<Lines>(), references, options), wanted["score"], 1e-9);
-      EXPECT_EQ(chrf_name(options), wanted["name"]);
+      EXPECT_EQ(chrf_name(options), wanted["name"].get<std::string>());
       EXPECT_EQ(chrf_signature(options, references.size()), as_ours(wanted["name"], wanted["signature"]));
     }
 }
