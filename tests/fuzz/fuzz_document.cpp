@@ -41,7 +41,7 @@ bool is_bilingual(std::string_view format) {
 struct Sample {
   std::string_view extension, bytes;
 };
-constexpr std::array<Sample, 17> samples{
+constexpr auto samples = std::to_array<Sample>(
     {{"xlf",
       "<xliff version='1.2'><file source-language='en'><body><trans-unit><source>a <g id='1'>dog</g><x id='2'/> &amp; "
       "<bpt id='3'/>cat<ept id='3'/></source><target state='new'/></trans-unit></body></file></xliff>"},
@@ -93,7 +93,7 @@ constexpr std::array<Sample, 17> samples{
       "<o:x xmlns:text='urn:oasis:names:tc:opendocument:xmlns:text:1.0'><text:p>a <text:span>dog</text:span><text:s "
       "text:c='2'/>b<text:note><text:p>cat</text:p></text:note><text:tab/><text:line-break/>c<text:bookmark-start "
       "text:name='b'/>d<text:bookmark-end text:name='b'/></text:p></o:x>"},
-     {"epub", "<html><p>a <b>dog</b> &amp; <img/></p></html>"}}};
+     {"epub", "<html><p>a <b>dog</b> &amp; <img/></p></html>"}});
 
 // A package in which the input is the member that is read. An input that begins like an archive is one.
 std::string packed_as(std::string_view format, const std::string& input) {
