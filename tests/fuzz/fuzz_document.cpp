@@ -90,7 +90,10 @@ constexpr auto samples = std::to_array<Sample>(
       "dog\nb</t></si><si><r><rPr><b/></rPr><t> "
       "a</t></r><r><t>cat</t></r><rPh><t>x</t></rPh></si></sst>"},
      {"odt",
-      "<o:x xmlns:text='urn:oasis:names:tc:opendocument:xmlns:text:1.0'><text:p>a <text:span>dog</text:span><text:s "
+      "<o:x xmlns:o='urn:oasis:names:tc:opendocument:xmlns:office:1.0' "
+      "xmlns:text='urn:oasis:names:tc:opendocument:xmlns:text:1.0'><o:automatic-styles><o:style o:name='T' "
+      "o:family='text'><o:text-properties o:size='9'/></o:style></o:automatic-styles><text:p>a <text:span "
+      "text:style-name='T'>dog</text:span> <text:span text:style-name='U'>runs<text:tab/></text:span><text:s "
       "text:c='2'/>b<text:note><text:p>cat</text:p></text:note><text:tab/><text:line-break/>c<text:bookmark-start "
       "text:name='b'/>d<text:bookmark-end text:name='b'/></text:p></o:x>"},
      {"epub", "<html><p>a <b>dog</b> &amp; <img/></p></html>"}});
