@@ -32,7 +32,7 @@ void check_marks(const tril::document::Segment& source, const tril::document::Se
 // A translation stands beside its source, so that text that equals its source is written, too; or plural forms are added.
 bool is_bilingual(std::string_view format) {
   for (const std::string_view f :
-       {"gettext", "XLIFF", "TMX", "Qt Linguist", "Apple string catalogue", "Android strings"})
+       {"gettext", "XLIFF", "TMX", "Qt Linguist", "Apple string catalogue", "Apple plural forms", "Android strings"})
     if (f == format) return true;
   return false;
 }

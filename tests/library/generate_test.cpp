@@ -49,7 +49,7 @@ TEST(LibraryGenerator, GivesTheTextsOfTheProgram) {
       for (std::size_t n = 0; n < expected.size(); ++n) {
         EXPECT_EQ(lists[i][n].text, expected[n]["text"].get<std::string>());
         EXPECT_EQ(lists[i][n].log_prob, expected[n]["log_prob"]);
-        EXPECT_EQ(v0::name_of(lists[i][n].stop_reason), expected[n]["finish_reason"]);
+        EXPECT_EQ(v0::name_of(lists[i][n].stop_reason), expected[n]["finish_reason"].get<std::string>());
       }
     }
   }

@@ -70,7 +70,7 @@ TEST(LibraryTranslator, GivesTheScoresOfTheProgram) {
     const auto expected = nlohmann::json::parse(lines[i])["translations"];
     ASSERT_EQ(lists[i].size(), expected.size());
     for (std::size_t n = 0; n < expected.size(); ++n) {
-      EXPECT_EQ(lists[i][n].text, expected[n]["text"]);
+      EXPECT_EQ(lists[i][n].text, expected[n]["text"].get<std::string>());
       EXPECT_EQ(lists[i][n].score, expected[n]["score"]);
       EXPECT_EQ(lists[i][n].log_prob, expected[n]["log_prob"]);
       EXPECT_EQ(std::ssize(lists[i][n].tokens), expected[n]["tokens"]);

@@ -63,12 +63,13 @@ TEST(Chrf, EqualsSacrebleuOnOddCorpora) {
 
 TEST(Tokenize13a, EqualsTheReferenceOnOddLines) {
   for (const auto& pair : cases()["tokens_13a"])
-    EXPECT_EQ(tokenize_13a(pair[0].get<std::string>()), pair[1]) << pair[0];
+    EXPECT_EQ(tokenize_13a(pair[0].get<std::string>()), pair[1].get<std::string>()) << pair[0];
 }
 
 TEST(LowerCase, EqualsPythonsOnOddLines) {
   ASSERT_GT(cases()["lower"].size(), 10u);
-  for (const auto& pair : cases()["lower"]) EXPECT_EQ(lower_case(pair[0].get<std::string>()), pair[1]) << pair[0];
+  for (const auto& pair : cases()["lower"])
+    EXPECT_EQ(lower_case(pair[0].get<std::string>()), pair[1].get<std::string>()) << pair[0];
 }
 
 // Results of Python's str.lower(), by the rule of The Unicode Standard, table 3-17.

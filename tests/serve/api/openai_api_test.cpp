@@ -89,8 +89,9 @@ TEST_F(Serving, StreamsWhatItWouldHaveSaid) {
     EXPECT_GT(events, 10u);
     EXPECT_EQ(usage, whole["usage"]);
     for (std::size_t i = 0; i < 2; ++i) {
-      EXPECT_EQ(texts[i], chat ? whole["choices"][i]["message"]["content"] : whole["choices"][i]["text"]);
-      EXPECT_EQ(reasons[i], whole["choices"][i]["finish_reason"]);
+      const Json& choice = whole["choices"][i];
+      EXPECT_EQ(texts[i], (chat ? choice["message"]["content"] : choice["text"]).get<std::string>());
+      EXPECT_EQ(reasons[i], choice["finish_reason"].get<std::string>());
     }
   }
 }

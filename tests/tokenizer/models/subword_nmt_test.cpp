@@ -34,7 +34,7 @@ TEST(SubwordNmt, SplitsWordsAsTheProgramDoes) {
       }
       std::string joined;
       for (const std::string& piece : pieces) joined += (joined.empty() ? "" : " ") + piece;
-      EXPECT_EQ(joined, line[1]) << text;
+      EXPECT_EQ(joined, line[1].get<std::string>()) << text;
     }
   }
 }
