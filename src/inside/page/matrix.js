@@ -5,11 +5,12 @@ const MOST_CELLS = 4200;
 function color(x, most) {
   return `rgba(var(${x < 0 ? '--minus' : '--plus'}), ${(0.7 * Math.sqrt(Math.min(1, Math.abs(x) / most))).toFixed(3)})`;
 }
-// m: { name, data, rows, columns: labels, masked: i => bool or null, choose(row, column, clicked) }
+// m: { name, data, rows, columns: labels, masked: i => bool or null, choose(row, column, clicked) }, and perhaps isBare: colours without
+// numbers, and most: the value of the strongest colour. A table's fill(data) shows other numbers of the same shape.
 function matrixOf(m) {
   const R = m.rows.length, C = m.columns.length;
-  let most = 1e-30;
-  m.data.forEach((x, i) => { if (Number.isFinite(x) && !(m.masked && m.masked(i))) most = Math.max(most, Math.abs(x)); });
+  let most = m.most || 1e-30;
+  if (!m.most) m.data.forEach((x, i) => { if (Number.isFinite(x) && !(m.masked && m.masked(i))) most = Math.max(most, Math.abs(x)); });
   const frame = element('div', { class: 'matrix', tabindex: 0, role: 'group', 'aria-label': `${m.name}: ${R} × ${C}` });
   let at = [0, 0], select;
   const choose = (i, j, clicked) => { at = [i, j]; select(i, j); m.choose(i, j, clicked); };
@@ -23,22 +24,28 @@ function matrixOf(m) {
   return frame;
 }
 function tableIn(frame, m, most, choose) {
-  const C = m.columns.length, numbers = C <= 16 && m.rows.length <= 40, cells = [], rows = [];
+  const C = m.columns.length, numbers = !m.isBare && C <= 16 && m.rows.length <= 40, cells = [], rows = [];
   const heads = m.columns.map(c => element('th', { scope: 'col' }, c));
   const body = element('tbody');
   m.rows.forEach((row, i) => {
     const th = element('th', { scope: 'row' }, row), tr = element('tr', {}, th);
     rows.push(th);
     for (let j = 0; j < C; ++j) {
-      const x = m.data[i * C + j], td = element('td', { 'data-r': i, 'data-c': j });
+      const td = element('td', { 'data-r': i, 'data-c': j });
       if (m.masked && m.masked(i * C + j)) td.dataset.masked = '';
-      else td.style.backgroundColor = color(x, most);
-      if (numbers) td.textContent = Number.isInteger(x) ? digits(x) : short(x);
       cells.push(td);
       tr.append(td);
     }
     body.append(tr);
   });
+  frame.fill = data => {
+    frame.numbers = data;
+    cells.forEach((td, n) => {
+      if (!('masked' in td.dataset)) td.style.backgroundColor = color(data[n], most);
+      if (numbers) td.textContent = Number.isInteger(data[n]) ? digits(data[n]) : short(data[n]);
+    });
+  };
+  frame.fill(m.data);
   frame.append(element('table', {}, element('thead', {}, element('tr', {}, element('td'), ...heads)), body));
   const cell = e => e.target.closest('td[data-r]');
   body.addEventListener('pointerover', e => cell(e) && choose(+cell(e).dataset.r, +cell(e).dataset.c, false));

@@ -1,9 +1,10 @@
 // The page's beginning: its language, its question, and the view that the address names.
-const STATE = ['model', 'text', 'target', 'stage', 'point', 'head', 'search'];
+const STATE = ['model', 'text', 'target', 'stage', 'point', 'head', 'search', 'learn'];
 
 function keepState() {
-  const q = now.question || {}, state = { model: q.model, text: q.text, target: q.target, stage: view.stage, point: view.point, head: view.head, search: searchState() };
-  const kept = new URLSearchParams(FILE ? { stage: state.stage, point: state.point, head: state.head } : Object.fromEntries(STATE.filter(k => state[k] !== undefined && state[k] !== '' && state[k] !== null).map(k => [k, state[k]])));
+  const q = now.question || {}, state = { model: q.model, text: q.text, target: q.target, stage: view.stage, point: view.point, head: view.head, search: searchState(), learn: learningState() };
+  const shown = FILE ? ['stage', 'point', 'head', 'learn'] : STATE;
+  const kept = new URLSearchParams(Object.fromEntries(shown.filter(k => state[k] !== undefined && state[k] !== '' && state[k] !== null).map(k => [k, state[k]])));
   history.replaceState(null, '', `${location.pathname}${location.search}#${kept}`);
   for (const a of document.querySelectorAll('#languages a')) a.setAttribute('href', `?lang=${a.lang}#${kept}`);
 }
@@ -67,6 +68,7 @@ async function start() {
   translate(document);
   drawLanguages();
   const state = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+  drawLearning(state.learn);
   if (FILE) return show(FILE.about, state);
   $('question').hidden = false;
   $('question').addEventListener('submit', e => { e.preventDefault(); run(); });

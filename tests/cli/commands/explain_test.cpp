@@ -186,6 +186,21 @@ TEST_F(ExplainPage, ShowsKindsOfAttention) {
   EXPECT_EQ(browser->console(), "");
 }
 
+// The model that learns needs no server either.
+TEST_F(ExplainPage, LearnsFromDisk) {
+  const std::string page = folder.at("page.html");
+  ASSERT_EQ(run_tril({"explain", "--model", model(), "--text", "abcd dc", "-o", page}).code, 0);
+  browser->open("file://" + page + "#learn=seed%3D5");
+  ASSERT_EQ(eval("document.body.dataset.ready"), "true") << browser->console();
+  eval("document.getElementById('learning-start').click()");
+  for (int i = 0; i < 600 && eval("learning.run.updates >= 3") != true; ++i) usleep(20'000);
+  eval("document.getElementById('learning-start').click()");
+  EXPECT_EQ(eval("[learning.settings.seed, learning.isRunning]"), nlohmann::json({5, false}));
+  EXPECT_GE(eval("learning.run.updates"), 3);
+  EXPECT_EQ(eval("document.querySelectorAll('#learning-table tbody tr').length"), 2);
+  EXPECT_EQ(browser->console(), "");
+}
+
 TEST(ExplainTheProgram, RefusesWhatDoesNotFit) {
   const ScratchFolder folder;
   const std::string missing = folder.at("none");
