@@ -58,7 +58,7 @@ async function explain(p, value, m, [i, j], clicked) {
   const turn = ++explaining, C = m.columns.length, x = value.data[i * C + j];
   const say = how => {
     const masked = m.masked && m.masked(i * C + j) ? ` · ${t('masked')}` : '';
-    $('readout').textContent = `${t('value')} ${digits(x)}${masked} · ${t('row')} ${i} “${m.rows[i]}” · ${t('column')} ${j}${m.columns[j] === String(j) ? '' : ` “${m.columns[j]}”`}${how ? ` · ${how}` : ''}`;
+    $('readout').textContent = `${t('value')} ${m.words ? m.words(i * C + j) : digits(x)}${masked} · ${t('row')} ${i} “${m.rows[i]}” · ${t('column')} ${j}${m.columns[j] === String(j) ? '' : ` “${m.columns[j]}”`}${how ? ` · ${how}` : ''}`;
   };
   say('');
   try {

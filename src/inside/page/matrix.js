@@ -6,7 +6,7 @@ function color(x, most) {
   return `rgba(var(${x < 0 ? '--minus' : '--plus'}), ${(0.7 * Math.sqrt(Math.min(1, Math.abs(x) / most))).toFixed(3)})`;
 }
 // m: { name, data, rows, columns: labels, masked: i => bool or null, choose(row, column, clicked) }, and perhaps isBare: colours without
-// numbers, and most: the value of the strongest colour. A table's fill(data) shows other numbers of the same shape.
+// numbers, words: i => what a cell says, and most: the value of the strongest colour. A table's fill(data) shows other numbers of the same shape.
 function matrixOf(m) {
   const R = m.rows.length, C = m.columns.length;
   let most = m.most || 1e-30;
@@ -42,7 +42,7 @@ function tableIn(frame, m, most, choose) {
     frame.numbers = data;
     cells.forEach((td, n) => {
       if (!('masked' in td.dataset)) td.style.backgroundColor = color(data[n], most);
-      if (numbers) td.textContent = Number.isInteger(data[n]) ? digits(data[n]) : short(data[n]);
+      if (numbers) td.textContent = m.words ? m.words(n) : Number.isInteger(data[n]) ? digits(data[n]) : short(data[n]);
     });
   };
   frame.fill(m.data);

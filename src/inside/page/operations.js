@@ -11,7 +11,7 @@ const OPERATIONS = {
   v: ['v = x W_V', 'src/nn/attention.cpp'],
   latent: ['c = x W_down', 'src/nn/latent_attention.cpp'],
   scores: ['s = q kᵀ / √d', 'src/ops/observed_attention.cpp'],
-  mask: ['m ∈ {0, 1}', 'src/ops/allowed_pairs.cpp'],
+  mask: ['', 'src/ops/allowed_pairs.cpp'],
   masked_scores: ['s′ = s (m = 1),  −∞ (m = 0)', 'src/ops/observed_attention.cpp'],
   weights: ['w = softmax(s′)', 'src/ops/attention.cpp'],
   heads: ['h = w v', 'src/ops/attention.cpp'],

@@ -1,9 +1,9 @@
 // The page's beginning: its language, its question, and the view that the address names.
-const STATE = ['model', 'text', 'target', 'stage', 'point', 'head', 'search', 'learn'];
+const STATE = ['model', 'text', 'target', 'stage', 'point', 'head', 'mask', 'search', 'learn'];
 
 function keepState() {
-  const q = now.question || {}, state = { model: q.model, text: q.text, target: q.target, stage: view.stage, point: view.point, head: view.head, search: searchState(), learn: learningState() };
-  const shown = FILE ? ['stage', 'point', 'head', 'learn'] : STATE;
+  const q = now.question || {}, state = { model: q.model, text: q.text, target: q.target, stage: view.stage, point: view.point, head: view.head, mask: view.mask === 'boolean' ? undefined : view.mask, search: searchState(), learn: learningState() };
+  const shown = FILE ? ['stage', 'point', 'head', 'mask', 'learn'] : STATE;
   const kept = new URLSearchParams(Object.fromEntries(shown.filter(k => state[k] !== undefined && state[k] !== '' && state[k] !== null).map(k => [k, state[k]])));
   history.replaceState(null, '', `${location.pathname}${location.search}#${kept}`);
   for (const a of document.querySelectorAll('#languages a')) a.setAttribute('href', `?lang=${a.lang}#${kept}`);
@@ -25,6 +25,7 @@ async function show(about, state, question = null) {
   ++applying;  // the switches are those of this pass: an answer to others comes too late
   now.question = question, now.about = about, now.edits = [], now.on = new Map(), now.kept.clear();
   view.point = null, view.head = +state.head || 0;
+  if (Object.hasOwn(MASK_FORMS, state.mask)) view.mask = state.mask;
   drawTokens();
   drawStrip();
   drawSteps();

@@ -1,5 +1,5 @@
 // From the whole model to a layer, and from a layer to one of its operations.
-const view = { stage: 'begin', point: null, head: 0, row: 0 };
+const view = { stage: 'begin', point: null, head: 0, row: 0, mask: 'boolean' };
 
 function drawStrip() {
   const points = now.about.points.map(p => pointOf(p.name));

@@ -20,11 +20,19 @@ function headsOf(p, shape) {
 }
 // Whether a switch leaves a layer, or the positions, out of the pass that is shown.
 const isLeftOut = name => now.edits.some(e => e.endsWith('=skip') && (e.startsWith('*') ? name.endsWith(e.slice(1, -5)) : name.startsWith(`${e.slice(0, -5)}.`)));
+// The forms of a mask: the formula, and the value of a pair that is allowed, or not. The trace has 1 and 0.
+const MASK_FORMS = {
+  boolean: { formula: 'm ∈ {true, false},  s′ = s (m true),  −∞ (m false)', of: x => x, words: x => x ? 'true' : 'false' },
+  additive: { formula: 'm ∈ {0, −∞},  s′ = s + m', of: x => x ? 0 : -Infinity, words: digits },
+};
 async function showValue(name) {
   const turn = ++showing, p = pointOf(name), shape = shapeOf(name), [formula, code] = OPERATIONS[p.key];
   $('value-title').textContent = t(`o_${p.words}`);
-  $('value-formula').textContent = formula;
-  $('value-about').textContent = t(`a_${p.words}`);
+  const isMask = p.key === 'mask';
+  $('value-formula').textContent = isMask ? MASK_FORMS[view.mask].formula : formula;
+  $('value-about').textContent = isMask ? `${t('a_mask')} ${t(`mask_${view.mask}_hint`)}` : t(`a_${p.words}`);
+  $('mask-form-label').hidden = !isMask;
+  if (isMask) $('mask-form').replaceChildren(...Object.keys(MASK_FORMS).map(form => element('option', { value: form, selected: form === view.mask }, t(`mask_${form}`))));
   $('value-facts').textContent = `${name} · ${t('shape')} ${shape.join(' × ')} · ${t('code')} ${code}`;
   $('readout').textContent = t('waiting');
   $('zoom').replaceChildren();
@@ -63,6 +71,7 @@ async function frameOf(p, value) {
     m.columns = piecesOf(p.crossing ? 'encoder' : p.side);
     const mask = shapeOf(`${p.part}.mask`) ? await tensor(`${p.part}.mask`, { head: view.head }) : null;  // one that all heads share comes whole
     if (mask && p.last !== 'scores') m.masked = i => mask.data[i] === 0;
+    if (p.key === 'mask') m.data = Float32Array.from(value.data, MASK_FORMS[view.mask].of), m.words = i => MASK_FORMS[view.mask].words(m.data[i]);
   }
   return m;
 }
@@ -82,4 +91,5 @@ async function showLogits(turn) {
     (next.log_prob !== undefined ? ` · “${plain(next.label)}” log p ${digits(next.log_prob)}` : '');
 }
 $('head').addEventListener('change', () => { view.head = +$('head').value; keepState(); showValue(view.point); if (!$('kinds-view').hidden) drawKind(); });
+$('mask-form').addEventListener('change', () => { view.mask = $('mask-form').value; keepState(); showValue(view.point); });
 $('row').addEventListener('change', () => { view.row = +$('row').value; showValue(view.point); });

@@ -125,6 +125,51 @@ TEST_F(InsidePage, HatchesMaskedCells) {
   EXPECT_EQ(browser->console(), "");
 }
 
+// The mask in both conventions: T (T - 1) / 2 pairs are forbidden in each.
+TEST_F(InsidePage, ShowsTheMaskInBothForms) {
+  look("plays", "abcdefgh");
+  const auto T = static_cast<int>(number("now.about.tokens.ids.length"));
+  EXPECT_FALSE(eval("document.getElementById('mask-form').checkVisibility()").get<bool>()) << "weights have no form";
+  choose("decoder.0.self.mask");
+  const auto cells = [&](const std::string& words) {
+    return eval("[...document.querySelectorAll('#value tbody td')].filter(c => c.textContent === '" + words +
+                "' && c.dataset.masked !== undefined).length");
+  };
+  const auto shows = [&](const std::string& id, const std::string& words) {
+    const std::string text = eval("document.getElementById('" + id + "').textContent");
+    EXPECT_TRUE(contains(text, words)) << text;
+  };
+  const auto open_pairs = [&](const std::string& words) {
+    return eval("[...document.querySelectorAll('#value tbody td')].filter(c => c.textContent === '" + words +
+                "' && c.dataset.masked === undefined).length");
+  };
+  EXPECT_EQ(cells("false"), T * (T - 1) / 2);
+  EXPECT_EQ(open_pairs("true"), T * (T + 1) / 2);
+  shows("value-about", "scaled_dot_product_attention"), shows("value-about", "key_padding_mask");
+  type("mask-form", "additive");
+  ASSERT_TRUE(comes("document.getElementById('readout').textContent === t('choose_cell')"));
+  EXPECT_EQ(cells("−∞"), T * (T - 1) / 2);
+  EXPECT_EQ(open_pairs("0"), T * (T + 1) / 2);
+  shows("value-formula", "s + m"), shows("value-about", "added to the scores");
+  keep_picture("inside-mask-additive");
+  // What is added: the additive mask and the scores are the masked scores.
+  EXPECT_EQ(
+      awaited("Promise.all(['mask', 'scores', 'masked_scores'].map(n => tensor(`decoder.0.self.${n}`, {head: 0})))"
+              ".then(([m, s, sum]) => sum.data.every((x, i) => x === s.data[i] + MASK_FORMS.additive.of(m.data[i])))"),
+      true);
+  eval("document.querySelector('#value .matrix').focus()");
+  browser->press("ArrowRight");
+  ASSERT_TRUE(comes("document.getElementById('readout').textContent.includes('−∞')"));
+  // The address keeps the form.
+  const std::string address = eval("location.href");
+  browser->open("about:blank");
+  browser->open(address);
+  wait();
+  ASSERT_TRUE(comes("document.getElementById('mask-form').value === 'additive'"));
+  EXPECT_EQ(cells("−∞"), T * (T - 1) / 2);
+  EXPECT_EQ(browser->console(), "");
+}
+
 // What the page says of the next token is what the model does.
 TEST_F(InsidePage, AgreesWithTheModel) {
   look("de", "a dog runs");
