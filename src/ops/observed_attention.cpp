@@ -46,10 +46,12 @@ Shape shape_by_head(std::span<const kern::RowSpan> rows, std::int64_t heads) {
   return rows.size() == 1 ? Shape{s[1], s[2], s[3]} : s;
 }
 
-// Asks before the second computation takes its memory: scores, masked scores and weights, and the copies that are shown.
-void ask_for_pairs(Context& c, std::span<const kern::RowSpan> rows, std::size_t heads) {
+// Asks before the second computation takes its memory: the bias, if there is one, scores, masked scores and weights, and the copies that
+// are shown.
+void ask_for_pairs(Context& c, std::span<const kern::RowSpan> rows, std::size_t heads, bool has_bias) {
   const auto values = shape_of_weights(rows, static_cast<std::int64_t>(heads)).count();
-  c.observer()->ask(observed(c, "weights") ? "weights" : "scores", values * 3 * std::int64_t{sizeof(float)});
+  c.observer()->ask(observed(c, "weights") ? "weights" : "scores",
+                    values * (has_bias ? 4 : 3) * std::int64_t{sizeof(float)});
 }
 
 // The values of a point after the observer has seen them.
@@ -63,16 +65,27 @@ bool shown(Context& c, const char* name, std::vector<T>& values, const Shape& sh
   return true;
 }
 
-void append_scores(std::vector<float>& scores, const HostRow& row, const kern::Attention& a) {
+// The bias of each pair and head: a function of their distance.
+void append_bias(std::vector<float>& bias, const HostRow& row, const kern::RelativeBias& of_distance) {
+  for (std::size_t h = 0; h < row.heads; ++h)
+    for (std::size_t i = 0; i < row.queries; ++i)
+      for (std::size_t j = 0; j < row.keys; ++j) {
+        const auto position =
+            static_cast<std::ptrdiff_t>(i + row.keys - row.queries);  // the last query's is the last key's
+        bias.push_back((of_distance.at_zero + h * of_distance.stride)[static_cast<std::ptrdiff_t>(j) - position]);
+      }
+}
+
+// @param bias  in the order of the scores, from the row's first one; empty: there is none
+void append_scores(std::vector<float>& scores, const HostRow& row, const kern::Attention& a,
+                   std::span<const float> bias) {
+  std::size_t pair = 0;
   for (std::size_t h = 0; h < row.heads; ++h)
     for (std::size_t i = 0; i < row.queries; ++i)
       for (std::size_t j = 0; j < row.keys; ++j) {
         double s = row.product(h, i, j, [](float x) { return static_cast<double>(x); }) * static_cast<double>(a.scale);
         if (a.softcap > 0) s = static_cast<double>(a.softcap) * std::tanh(s / static_cast<double>(a.softcap));
-        const auto position =
-            static_cast<std::ptrdiff_t>(i + row.keys - row.queries);  // the last query's is the last key's
-        if (a.bias)
-          s += static_cast<double>((a.bias.at_zero + h * a.bias.stride)[static_cast<std::ptrdiff_t>(j) - position]);
+        if (!bias.empty()) s += static_cast<double>(bias[pair++]);
         scores.push_back(static_cast<float>(s));
       }
 }
@@ -143,6 +156,13 @@ bool show_mask(Context& c, const std::vector<HostRow>& rows, const kern::Attenti
   return replaced;
 }
 
+// One number, which no edit changes: a pass computes it nowhere.
+void show_softcap(Context& c, float cap) {
+  if (!observed(c, "softcap")) return;
+  Tensor x = c.upload<float>(std::vector<float>{cap}, {1, 1});
+  observe(c, "softcap", x);
+}
+
 double phi(float x) {
   return x > 0 ? static_cast<double>(x) + 1 : std::exp(static_cast<double>(x));
 }
@@ -150,17 +170,23 @@ double phi(float x) {
 }  // namespace
 
 std::optional<Tensor> observed_attention(Context& c, const QueriesKeysValues& in, const kern::Attention& a) {
-  const bool any =
-      observed(c, "scores") || observed(c, "mask") || observed(c, "masked_scores") || observed(c, "weights");
-  if (!any || a.num_rows == 0) return std::nullopt;
+  if (a.num_rows == 0) return std::nullopt;
+  if (a.softcap > 0) show_softcap(c, a.softcap);
+  const bool any = (a.bias && observed(c, "bias")) || observed(c, "scores") || observed(c, "mask") ||
+                   observed(c, "masked_scores") || observed(c, "weights");
+  if (!any) return std::nullopt;
   const std::span<const kern::RowSpan> spans(a.rows, a.num_rows);
-  ask_for_pairs(c, spans, a.heads);
+  ask_for_pairs(c, spans, a.heads, static_cast<bool>(a.bias));
   const std::vector<HostRow> rows = rows_of(in, a, a.kv_heads);
   const Shape shape = shape_by_head(spans, static_cast<std::int64_t>(a.heads));
-  std::vector<float> scores;
+  std::vector<float> bias, scores;
+  if (a.bias)
+    for (const HostRow& row : rows) append_bias(bias, row, a.bias);
+  bool replaced = a.bias && shown(c, "bias", bias, shape);
   scores.reserve(as_size(shape.count()));
-  for (const HostRow& row : rows) append_scores(scores, row, a);
-  bool replaced = shown(c, "scores", scores, shape);
+  for (const HostRow& row : rows)
+    append_scores(scores, row, a, a.bias ? std::span(bias).subspan(scores.size()) : std::span<const float>());
+  replaced |= shown(c, "scores", scores, shape);
 
   std::vector<bool> allowed;
   replaced |= show_mask(c, rows, a, allowed);
@@ -186,7 +212,7 @@ std::optional<Tensor> observed_linear_attention(Context& c, const QueriesKeysVal
                                                 const kern::LinearAttention& a) {
   if ((!observed(c, "mask") && !observed(c, "weights")) || a.num_rows == 0) return std::nullopt;
   const std::span<const kern::RowSpan> spans(a.rows, a.num_rows);
-  ask_for_pairs(c, spans, a.heads);
+  ask_for_pairs(c, spans, a.heads, /*has_bias=*/false);
   const std::vector<HostRow> rows = rows_of(in, a, a.heads);
   std::vector<bool> allowed;
   bool replaced = show_mask(c, rows,

@@ -32,7 +32,7 @@ std::string_view last_name(std::string_view name) {
 
 bool is_of_pairs(std::string_view name) {
   const std::string_view last = last_name(name);
-  return last == "scores" || last == "masked_scores" || last == "mask" || last == "weights";
+  return last == "bias" || last == "scores" || last == "masked_scores" || last == "mask" || last == "weights";
 }
 
 }  // namespace tril::trace

@@ -11,7 +11,7 @@ namespace {
 
 // Points that follow from others: a change would not reach the rest of the pass.
 bool is_read_only(std::string_view name) {
-  constexpr std::array names{"router", "chosen", "tokens", "final", "logits", "state"};
+  constexpr std::array names{"router", "chosen", "tokens", "final", "logits", "state", "softcap"};
   return std::find(names.begin(), names.end(), last_name(name)) != names.end();
 }
 

@@ -123,6 +123,70 @@ TEST(Trace, HeadsAreWeightsTimesValues) {
   }
 }
 
+// The scores of T5, of ALiBi and with a soft cap, from what the trace shows beside them.
+TEST(Trace, ScoresAreScaledProductsWithCapAndBias) {
+  struct Case {
+    const char *name, *part;
+    double scale;  // of the family: T5 has none, gemma2 that of query_pre_attn_scalar
+  };
+  const double usual = 1 / std::sqrt(12.0);
+  for (const auto& [name, part, scale] : {Case{"t5", "encoder.1.self.", 1},
+                                          {"t5", "decoder.0.self.", 1},
+                                          {"umt5", "decoder.1.self.", 1},
+                                          {"bloom", "decoder.0.self.", usual},
+                                          {"mpt", "decoder.1.self.", usual},
+                                          {"gemma2", "decoder.0.self.", 1 / std::sqrt(24.0)}}) {
+    SCOPED_TRACE(std::string(name) + " " + part);
+    const auto m = golden(name);
+    const Trace trace = traced(*m, input_of(*m), {"*"}).trace;
+    const auto of = [&, part = std::string(part)](const char* last) { return trace.find(part + last); };
+    const Value *const bias = of("bias"), *const cap = of("softcap"), &scores = *of("scores"), &q = *of("q"),
+                       &k = *of("k");
+    ASSERT_NE(bias == nullptr, cap == nullptr);
+    if (bias) {
+      EXPECT_EQ(bias->shape, scores.shape);
+    }
+    const auto H = q.shape[1], d = q.shape[2], G = H / k.shape[1], Tq = scores.shape[1], Tk = scores.shape[2];
+    const std::vector<float> x = q.floats(), y = k.floats(), s = scores.floats();
+    const std::vector<float> b = bias ? bias->floats() : std::vector<float>(s.size());
+    double most = 0;
+    for (std::int64_t h = 0; h < H; ++h)
+      for (std::int64_t i = 0; i < Tq; ++i)
+        for (std::int64_t j = 0; j < Tk; ++j) {
+          double product = 0;
+          for (std::int64_t n = 0; n < d; ++n)
+            product += static_cast<double>(x[as_size((i * H + h) * d + n)]) *
+                       static_cast<double>(y[as_size((j * k.shape[1] + h / G) * d + n)]);
+          const double c = cap ? static_cast<double>(cap->floats()[0]) : 0;
+          const auto at = as_size((h * Tq + i) * Tk + j);
+          const double wanted =
+              (cap ? c * std::tanh(scale * product / c) : scale * product) + static_cast<double>(b[at]);
+          ASSERT_NEAR(s[at], wanted, 1e-5 * (1 + std::abs(wanted)));
+          most = std::max(most, std::abs(static_cast<double>(b[at])));
+        }
+    if (bias) {
+      EXPECT_GT(most, 0.1) << "a bias of zeros shows nothing";
+    }
+  }
+  const auto m = golden("gpt2");
+  const Trace trace = traced(*m, input_of(*m), {"*"}).trace;
+  for (const char* none : {"decoder.0.self.bias", "decoder.0.self.softcap"}) EXPECT_EQ(trace.find(none), nullptr);
+}
+
+// The bias alone can be kept, and changed: without it, ALiBi has no positions.
+TEST(Trace, BiasCanBeChanged) {
+  const auto m = golden("bloom");
+  const Input input = input_of(*m);
+  const Traced alone = traced(*m, input, {"*.bias"});
+  EXPECT_EQ(alone.trace.values().size(), 2u);
+  EXPECT_EQ(alone.outcome.logits, run_pass(*m, input).logits);
+  const std::vector<float> without = traced(*m, input, {}, {"*.bias=zero"}).outcome.logits;
+  EXPECT_LT(largest(without, traced(*m, input, {}, {"*positions=skip"}).outcome.logits), 1e-4);  // rounding of float32
+  EXPECT_GT(largest(without, alone.outcome.logits), 1e-2);
+  EXPECT_TRUE(contains(
+      error_of([&] { traced(*golden("gemma2"), input_of(*golden("gemma2")), {}, {"*.softcap=zero"}); }), "softcap"));
+}
+
 // The hooks of `transformers` see the same values (make_gpt2_hooks.py).
 TEST(Trace, EqualsTheHooksOfTransformers) {
   const auto m = golden("gpt2");
