@@ -24,7 +24,7 @@ function unpacked({ shape, type, base64 }) {
   for (let i = 0; i < text.length; ++i) bytes[i] = text.charCodeAt(i);
   return { shape, data: type === 'f32' ? new Float32Array(bytes.buffer) : type === 'i32' ? new Int32Array(bytes.buffer) : bytes };
 }
-const isOfPairs = name => /\.(scores|masked_scores|mask|weights)$/.test(name);
+const isOfPairs = name => /\.(bias|scores|masked_scores|mask|weights)$/.test(name);
 // The index `at` of the dimension `axis` alone.
 function only({ shape, data }, axis, at) {
   const size = (from, to) => shape.slice(from, to).reduce((a, b) => a * b, 1);

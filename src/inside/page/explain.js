@@ -15,39 +15,49 @@ const dot = (a, i, b, j, d) => {
   for (let n = 0; n < d; ++n) sum += a[i * d + n] * b[j * d + n];
   return sum;
 };
-// The factor between q · k and the scores: 1/√d, or what the scores say where a family has another. Not exact: no factor alone gives the
-// scores, because the family adds a bias by distance, or has a soft cap.
-function scaleOf(q, k, scores, d) {
-  const T = scores.shape[2];
+// The scores of an attention from its products q · k: scaled, with the soft cap c, and with the bias b of a pair; 0: it has none.
+const capOf = a => a.softcap ? a.softcap.data[0] : 0, biasOf = (a, i) => a.bias ? a.bias.data[i] : 0;
+const capped = (x, c) => c ? c * Math.tanh(x / c) : x;
+const scoreOf = (a, i, scaled) => capped(scaled, capOf(a)) + biasOf(a, i);
+const productOf = (a, i) => {
+  const T = a.scores.shape[2];
+  return dot(a.q.data, Math.floor(i / T), a.k.data, i % T, a.d);
+};
+// The factor between q · k and the scores without cap and bias: 1/√d, or what the scores say where a family has another. Not exact: no
+// factor gives these scores, because the family computes them in yet another way.
+function scaleOf(a) {
+  const { scores, d } = a, c = capOf(a);
   const worst = s => {
     let most = 0;
-    for (let i = 0; i < scores.data.length; ++i) most = Math.max(most, Math.abs(scores.data[i] - s * dot(q.data, Math.floor(i / T), k.data, i % T, d)) / (1 + Math.abs(scores.data[i])));
+    for (let i = 0; i < scores.data.length; ++i) most = Math.max(most, Math.abs(scores.data[i] - scoreOf(a, i, s * productOf(a, i))) / (1 + Math.abs(scores.data[i])));
     return most;
   };
   let above = 0, below = 0;
   for (let i = 0; i < scores.data.length; ++i) {
-    const x = dot(q.data, Math.floor(i / T), k.data, i % T, d);
-    above += x * scores.data[i], below += x * x;
+    const x = productOf(a, i), score = scores.data[i] - biasOf(a, i);
+    if (c && Math.abs(score) > 0.9 * c) continue;  // near the cap little of the product is left
+    above += x * (c ? c * Math.atanh(score / c) : score), below += x * x;
   }
   const usual = 1 / Math.sqrt(d), fitted = below ? above / below : usual;
   const found = [usual, 1, fitted].find(s => worst(s) < 1e-4);
   return found === undefined ? { scale: usual, exact: false } : { scale: found, exact: true };
 }
-// q, k, scores, mask, masked scores and weights of the shown head of an attention; null where this file lacks one.
+// q, k, bias, soft cap, scores, mask, masked scores and weights of the shown head of an attention; null where the family, or this file,
+// has none.
 async function attentionOf(part) {
   const head = view.head, other = keyHead(part, head);
-  const at = (last, which) => shapeOf(`${part}.${last}`) ? tensor(`${part}.${last}`, { head: which }) : null;
-  const [q, k, v, scores, masked, weights, allowed] = await Promise.all([at('q', head), at('k', other), at('v', other),
-    at('scores', head), at('masked_scores', head), at('weights', head), at('mask', head)]);  // a mask of all heads comes whole
-  return { q, k, v, scores, masked, weights, allowed, d: q ? q.shape[2] : 0 };
+  const at = (last, which) => shapeOf(`${part}.${last}`) && !isLeftOut(`${part}.${last}`) ? tensor(`${part}.${last}`, { head: which }) : null;
+  const [q, k, v, bias, softcap, scores, masked, weights, allowed] = await Promise.all([at('q', head), at('k', other), at('v', other),
+    at('bias', head), at('softcap', head), at('scores', head), at('masked_scores', head), at('weights', head), at('mask', head)]);  // a mask of all heads comes whole
+  return { q, k, v, bias, softcap, scores, masked, weights, allowed, d: q ? q.shape[2] : 0 };
 }
 const isAllowed = (a, i) => !a.allowed || a.allowed.data[i] !== 0;
-// The largest difference between the shown weights and softmax(scale q kᵀ + mask), computed from the shown q and k.
+// The largest difference between the shown weights and softmax(scale q kᵀ + bias + mask), computed from the shown q, k and bias.
 async function recomputed(part) {
-  const a = await attentionOf(part), { scale, exact } = scaleOf(a.q, a.k, a.scores, a.d), T = a.scores.shape[2];
+  const a = await attentionOf(part), { scale, exact } = scaleOf(a), T = a.scores.shape[2];
   let most = 0;
   for (let i = 0; i < a.scores.shape[1]; ++i) {
-    const row = Array.from({ length: T }, (_, j) => isAllowed(a, i * T + j) ? scale * dot(a.q.data, i, a.k.data, j, a.d) : -Infinity);
+    const row = Array.from({ length: T }, (_, j) => isAllowed(a, i * T + j) ? scoreOf(a, i * T + j, scale * productOf(a, i * T + j)) : -Infinity);
     softmax(row).forEach((w, j) => { most = Math.max(most, Math.abs(w - a.weights.data[i * T + j])); });
   }
   return { difference: most, scale, exact };
@@ -120,9 +130,14 @@ async function howOfAttention(p, m, [i, j]) {
       table: tableOf([t('h_key'), t('h_score_name'), t('h_exp'), 'w'], rows, [[t('sum'), '', digits(all), digits(sinks ? 1 : shown)]]) };
   }
   if (p.key === 'masked_scores') return { how: isAllowed(a, i * T + j) ? t('h_same') : t('h_minus') };
-  const { scale, exact } = scaleOf(a.q, a.k, a.scores, a.d), product = dot(a.q.data, i, a.k.data, j, a.d), score = a.scores.data[i * T + j];
+  const { scale, exact } = scaleOf(a), product = productOf(a, i * T + j), score = a.scores.data[i * T + j];
   const rows = Array.from({ length: a.d }, (_, n) => [n, digits(a.q.data[i * a.d + n]), digits(a.k.data[j * a.d + n]), digits(a.q.data[i * a.d + n] * a.k.data[j * a.d + n])]);
-  const last = exact ? [t('h_scale'), '', digits(scale), digits(scale * product)] : [t('h_score_name'), '', '', digits(score)];
-  return { how: exact ? t('h_score', digits(scale), digits(product)) + ` = ${digits(scale * product)}` : t('h_score_other', digits(product), digits(score)),
-    table: tableOf([t('h_dimension'), `q “${m.rows[i]}”`, `k “${m.columns[j]}”`, t('h_product')], rows, [[t('sum'), '', '', digits(product)], last]) };
+  const table = foot => tableOf([t('h_dimension'), `q “${m.rows[i]}”`, `k “${m.columns[j]}”`, t('h_product')], rows, [[t('sum'), '', '', digits(product)], ...foot]);
+  if (!exact) return { how: t('h_score_other', digits(product), digits(score)), table: table([[t('h_score_name'), '', '', digits(score)]]) };
+  const c = capOf(a), bias = biasOf(a, i * T + j), inCap = capped(scale * product, c), shown = inCap + bias;
+  const foot = [[t('h_scale'), '', digits(scale), digits(scale * product)]];
+  if (c) foot.push([t('h_cap'), '', digits(c), digits(inCap)]);
+  if (a.bias) foot.push([t('h_bias'), '', digits(bias), digits(shown)]);
+  const key = c ? 'h_score_cap' : a.bias ? 'h_score_bias' : 'h_score';
+  return { how: `${t(key, digits(scale), digits(product), c ? digits(c) : bias < 0 ? `(${digits(bias)})` : digits(bias))} = ${digits(shown)}`, table: table(foot) };
 }

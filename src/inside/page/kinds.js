@@ -83,8 +83,11 @@ const KINDS = {
     const H = shapeOf(`${kinds.part}.q`)[1], slopes = slopesOf(H), h = Math.min(view.head, H - 1);
     const names = piecesOf(kinds.part.split('.')[0]).slice(0, T), N = names.length;
     const bias = Float64Array.from({ length: N * N }, (_, i) => -slopes[h] * (Math.floor(i / N) - i % N));
+    const isLater = i => i % N > Math.floor(i / N);
+    const far = a.bias ? bias.reduce((most, x, i) => isLater(i) ? most : Math.max(most, Math.abs(x - a.bias.data[i])), 0) : null;
     return [kindTable([t('head'), t('k_slope')], slopes.map((m, n) => [n, digits(m)])),
-      kindMatrix('ALiBi', bias, names, names, i => i % N > Math.floor(i / N)), kindCheck('k_alibi_same', h, digits(slopes[h]))];
+      kindMatrix('ALiBi', bias, names, names, isLater), kindCheck('k_alibi_same', h, digits(slopes[h])),
+      far === null ? null : element('p', { id: 'kind-own' }, far < 1e-4 ? t('k_own_alibi') : t('k_own_bias', digits(far)))];
   },
 
   async rotary(a) {

@@ -10,6 +10,8 @@ const OPERATIONS = {
   k: ['k = x W_K', 'src/nn/attention.cpp'],
   v: ['v = x W_V', 'src/nn/attention.cpp'],
   latent: ['c = x W_down', 'src/nn/latent_attention.cpp'],
+  bias: ['b(i, j)', 'src/nn/relative_bias.cpp'],
+  softcap: ['c', 'src/ops/observed_attention.cpp'],
   scores: ['s = q kᵀ / √d', 'src/ops/observed_attention.cpp'],
   mask: ['', 'src/ops/allowed_pairs.cpp'],
   masked_scores: ['s′ = s (m = 1),  −∞ (m = 0)', 'src/ops/observed_attention.cpp'],

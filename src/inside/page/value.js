@@ -19,17 +19,25 @@ function headsOf(p, shape) {
   return isOfPairs(p.name) ? shape[0] : shape[1];
 }
 // Whether a switch leaves a layer, or the positions, out of the pass that is shown.
-const isLeftOut = name => now.edits.some(e => e.endsWith('=skip') && (e.startsWith('*') ? name.endsWith(e.slice(1, -5)) : name.startsWith(`${e.slice(0, -5)}.`)));
+const isLeftOut = name => now.edits.some(e => e.endsWith('=skip') && (e.startsWith('*') ? name.endsWith(e.slice(1, -5)) : name.startsWith(`${e.slice(0, -5)}.`))) ||
+  (name.endsWith('.bias') && now.edits.includes('*positions=skip'));
+// The formula of a point, as this family has it.
+function formulaOf(p) {
+  if (p.key === 'mask') return MASK_FORMS[view.mask].formula;
+  if (p.key === 'scores' && shapeOf(`${p.part}.bias`)) return 's = scale · q kᵀ + b';
+  if (p.key === 'scores' && shapeOf(`${p.part}.softcap`)) return 's = c tanh(scale · q kᵀ / c)';
+  return OPERATIONS[p.key][0];
+}
 // The forms of a mask: the formula, and the value of a pair that is allowed, or not. The trace has 1 and 0.
 const MASK_FORMS = {
   boolean: { formula: 'm ∈ {true, false},  s′ = s (m true),  −∞ (m false)', of: x => x, words: x => x ? 'true' : 'false' },
   additive: { formula: 'm ∈ {0, −∞},  s′ = s + m', of: x => x ? 0 : -Infinity, words: digits },
 };
 async function showValue(name) {
-  const turn = ++showing, p = pointOf(name), shape = shapeOf(name), [formula, code] = OPERATIONS[p.key];
+  const turn = ++showing, p = pointOf(name), shape = shapeOf(name), code = OPERATIONS[p.key][1];
   $('value-title').textContent = t(`o_${p.words}`);
   const isMask = p.key === 'mask';
-  $('value-formula').textContent = isMask ? MASK_FORMS[view.mask].formula : formula;
+  $('value-formula').textContent = formulaOf(p);
   $('value-about').textContent = isMask ? `${t('a_mask')} ${t(`mask_${view.mask}_hint`)}` : t(`a_${p.words}`);
   $('mask-form-label').hidden = !isMask;
   if (isMask) $('mask-form').replaceChildren(...Object.keys(MASK_FORMS).map(form => element('option', { value: form, selected: form === view.mask }, t(`mask_${form}`))));
@@ -70,7 +78,7 @@ async function frameOf(p, value) {
   if (isOfPairs(p.name)) {
     m.columns = piecesOf(p.crossing ? 'encoder' : p.side);
     const mask = shapeOf(`${p.part}.mask`) ? await tensor(`${p.part}.mask`, { head: view.head }) : null;  // one that all heads share comes whole
-    if (mask && p.last !== 'scores') m.masked = i => mask.data[i] === 0;
+    if (mask && !['bias', 'scores'].includes(p.last)) m.masked = i => mask.data[i] === 0;
     if (p.key === 'mask') m.data = Float32Array.from(value.data, MASK_FORMS[view.mask].of), m.words = i => MASK_FORMS[view.mask].words(m.data[i]);
   }
   return m;

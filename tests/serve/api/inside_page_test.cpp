@@ -4,7 +4,10 @@
 #include "base/as_size.h"
 #include "inside/file.h"
 #include "inside/page.h"
+#include "model_io/source/model_source.h"
+#include "model_io/source/registry.h"
 #include "support/contains.h"
+#include "support/golden.h"
 #include "support/served_page.h"
 #include "support/temporary.h"
 #include "trace/next.h"
@@ -32,6 +35,11 @@ struct InsidePage : Page {
     ASSERT_TRUE(comes("document.getElementById('value-facts').textContent.startsWith('" + point +
                       " ') && document.getElementById('readout').textContent === t('choose_cell')"))
         << point << browser->console() << eval("document.getElementById('trouble').textContent");
+  }
+  /// A point that a switch leaves out.
+  void choose_left_out(const std::string& point) {
+    eval("chooseStage(pointOf('" + point + "').stage, '" + point + "')");
+    ASSERT_TRUE(comes("document.getElementById('value-facts').textContent.startsWith('" + point + " ')"));
   }
   double number(const std::string& script) { return eval(script).get<double>(); }
   /// What a promise comes to.
@@ -168,6 +176,70 @@ TEST_F(InsidePage, ShowsTheMaskInBothForms) {
   ASSERT_TRUE(comes("document.getElementById('mask-form').value === 'additive'"));
   EXPECT_EQ(cells("−∞"), T * (T - 1) / 2);
   EXPECT_EQ(browser->console(), "");
+}
+
+// A bias by distance, and a soft cap: the scores are recomputed from q, k and what the trace shows of these.
+TEST_F(InsidePage, RecomputesScoresWithBiasAndCap) {
+  const auto golden = [](const Loaded& like, const std::string& name) {
+    Loaded l = like;
+    l.model = model::load(model::ModelSource::open((test::golden_directory() / "hf" / name).string()));
+    l.tokenizer = translator.tokenizer;
+    l.search.suppress_ids.clear();
+    return l;
+  };
+  struct Case {
+    const char* name;
+    std::vector<std::string> parts;
+    const char *formula, *row;
+  };
+  for (const Case& one :
+       {Case{"t5", {"encoder.0.self", "encoder.1.self", "decoder.1.self", "decoder.1.cross"}, "+ b", "+ bias"},
+        {"bloom", {"decoder.0.self", "decoder.1.self"}, "+ b", "+ bias"},
+        {"mpt", {"decoder.0.self"}, "+ b", "+ bias"},
+        {"gemma2", {"decoder.0.self", "decoder.1.self"}, "tanh", "c · tanh(x / c)"}}) {
+    SCOPED_TRACE(one.name);
+    const bool translates = one.parts[0].starts_with("encoder");
+    if (translates)
+      serve({}, golden(translator, one.name), writer);
+    else
+      serve({}, translator, golden(writer, one.name));
+    look(translates ? "de" : "plays", "a dog runs in the snow");
+    if (translates) {
+      type("target", "the old dog"), click("#run");
+      wait();
+    }
+    for (const std::string& part : one.parts)
+      for (int head = 0; head < 4; ++head) {
+        eval("view.head = " + std::to_string(head));
+        const auto found = awaited("recomputed('" + part + "')");
+        EXPECT_TRUE(found["exact"]) << part;
+        EXPECT_LT(found["difference"].get<double>(), 1e-5) << part << " " << head;
+      }
+    choose(one.parts[0] + ".scores");
+    EXPECT_TRUE(contains(eval("document.getElementById('value-formula').textContent").get<std::string>(), one.formula));
+    eval("document.querySelector('#value .matrix').focus()");
+    browser->press("ArrowDown");
+    ASSERT_TRUE(comes("document.querySelectorAll('#zoom tfoot tr').length === 3"));
+    // The last row is the score.
+    EXPECT_EQ(eval("[...document.querySelectorAll('#zoom tfoot tr')][2].cells[0].textContent"), one.row);
+    EXPECT_EQ(awaited("tensor(view.point, {head: view.head}).then(s => [...document.querySelectorAll('#zoom tfoot "
+                      "tr')][2].lastChild.textContent === digits(s.data[s.shape[2]]))"),
+              true);
+    keep_picture(std::string("inside-scores-") + one.name);
+    if (std::string(one.name) == "bloom") {  // ALiBi as the page computes it is the model's own
+      eval("(() => { kinds.on = 'alibi'; return 1; })()");
+      awaited("drawKind().then(() => 1)");
+      EXPECT_EQ(eval("document.getElementById('kind-own').textContent"), eval("t('k_own_alibi')"));
+    }
+    // Without positions there is no bias. (The switch would continue the text, with ids that the tokenizer does not know.)
+    eval("(() => { now.edits = ['*positions=skip']; return 1; })()");
+    EXPECT_LT(awaited("recomputed('" + one.parts[0] + "')")["difference"].get<double>(), 1e-5);
+    if (std::string(one.row) == "+ bias") {
+      choose_left_out(one.parts[0] + ".bias");
+      EXPECT_EQ(eval("document.getElementById('readout').textContent"), eval("t('left_out')"));
+    }
+    EXPECT_EQ(browser->console(), "");
+  }
 }
 
 // What the page says of the next token is what the model does.
