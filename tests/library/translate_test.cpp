@@ -99,8 +99,8 @@ void expect_same_as_program(const v0::Options& opening, const v0::Options& optio
       const nlohmann::json all = expected.value(key, nlohmann::json::array());
       ASSERT_EQ(list.size(), all.size()) << key;
       for (std::size_t t = 0; t < list.size(); ++t) {
-        EXPECT_EQ(list[t].source, all[t]["source"]);
-        EXPECT_EQ(list[t].target, all[t]["target"]);
+        EXPECT_EQ(list[t].source, all[t]["source"].get<std::string>());
+        EXPECT_EQ(list[t].target, all[t]["target"].get<std::string>());
       }
     };
     expect_terms(best.terms, "terms");
@@ -340,7 +340,7 @@ TEST(LibraryTokenizer, GivesTheTokensOfTheProgram) {
   const std::vector<v0::Token> tokens = tokenizer.tokens(text, special);
   ASSERT_EQ(tokens.size(), expected["pieces"].size());
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    EXPECT_EQ(tokens[i].piece, expected["pieces"][i]);
+    EXPECT_EQ(tokens[i].piece, expected["pieces"][i].get<std::string>());
     EXPECT_EQ(tokenizer.piece(tokens[i].id), tokens[i].piece);
     EXPECT_EQ(tokenizer.find(tokens[i].piece), tokens[i].id);
   }
