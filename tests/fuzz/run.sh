@@ -56,7 +56,7 @@ for name in "$@"; do
   echo "$name: $amount $unit"
   "$(find "$build" -type f -name "$name" -perm -u+x | head -n 1)" "$limit=$amount" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
     -print_final_stats=1 -verbosity=0 -artifact_prefix="$build/findings/$name-" "$corpus" 2>"$build/$name.log" || status=1
-  grep -E 'ERROR|SUMMARY|stat::(number_of_executed_units|average_exec_per_sec|new_units_added|peak_rss_mb)' "$build/$name.log" || true
+  grep -aE 'ERROR|SUMMARY|stat::(number_of_executed_units|average_exec_per_sec|new_units_added|peak_rss_mb)' "$build/$name.log" || true
 done
 [ "$status" -eq 0 ] || echo "run.sh: found something: see $build/findings and $build/*.log" >&2
 exit "$status"
