@@ -1,23 +1,19 @@
 #include "trace/analyses.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/as_size.h"
-#include "trace/head_scores.h"
 
 namespace tril::trace {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json lens_json(const model::Model& m, const TextReader& reader, const Input& input) {
+Json lens_json(const TextReader& reader, const std::vector<LensRow>& lens, std::size_t tokens) {
   Json rows = Json::array();
-  for (const LensRow& row : logit_lens(m, input)) {
-    const std::size_t V = row.logits.size() / input.tokens.size();
-    std::vector<std::int32_t> best;
-    for (auto at = row.logits.begin(); at != row.logits.end(); at += static_cast<std::ptrdiff_t>(V))
-      best.push_back(static_cast<std::int32_t>(std::max_element(at, at + static_cast<std::ptrdiff_t>(V)) - at));
+  for (const LensRow& row : lens) {
+    const std::vector<std::int32_t> best =
+        best_ids(row.logits, std::ssize(row.logits) / static_cast<std::int64_t>(tokens));
     rows.push_back({{"point", row.point}, {"best", reader.pieces(best, false)}, {"best_ids", best}});
   }
   return rows;
@@ -31,28 +27,22 @@ Json matrix_json(const std::vector<float>& values, std::size_t columns) {
   return rows;
 }
 
-Json attribution_json(const model::Model& m, const TextReader& reader, const Input& input, std::int64_t token) {
-  check(token < std::ssize(input.tokens), "token", "there is no token {}: the text has {}", token, input.tokens.size());
-  const std::int32_t id = run_pass(m, input).best()[as_size(token)];
-  const Attribution a = attribute(m, input, token, id);
+Json attribution_json(const TextReader& reader, const Findings::OfToken& a) {
   Json parts = Json::array();
-  for (const Attribution::Part& p : a.parts) {
+  for (const Attribution::Part& p : a.found.parts) {
     Json part{{"point", p.point}, {"logit", p.logit}};
     if (p.head >= 0) part["head"] = p.head;
     parts.push_back(std::move(part));
   }
-  return {{"token", token},
-          {"next", reader.pieces({id}, false)[0]},
-          {"next_id", id},
-          {"logit", a.logit},
-          {"bias", a.bias},
-          {"rest", a.rest},
+  return {{"token", a.token},         {"next", reader.pieces({a.id}, false)[0]},
+          {"next_id", a.id},          {"logit", a.found.logit},
+          {"bias", a.found.bias},     {"rest", a.found.rest},
           {"parts", std::move(parts)}};
 }
 
-Json scores_json(const model::Model& m, const Input& input, std::int64_t length) {
+Json scores_json(const std::vector<HeadScore>& scores) {
   Json list = Json::array();
-  for (const HeadScore& s : head_scores(m, length, /*seed=*/1, input.source))
+  for (const HeadScore& s : scores)
     list.push_back({{"layer", s.layer},
                     {"head", s.head},
                     {"previous", s.previous},
@@ -64,15 +54,34 @@ Json scores_json(const model::Model& m, const Input& input, std::int64_t length)
 
 }  // namespace
 
-Json analyses_json(const model::Model& m, const TextReader& reader, const Input& input, const Analyses& wanted) {
-  Json json = Json::object();
-  if (wanted.lens) json["lens"] = lens_json(m, reader, input);
+Findings analyse(const model::Model& m, const Input& input, const Analyses& wanted) {
+  Findings f;
+  if (wanted.lens) f.lens = logit_lens(m, input);
   if (wanted.rollout) {
-    if (m.has_encoder()) json["rollout"]["encoder"] = matrix_json(rollout(m, input, "encoder"), input.source.size());
-    json["rollout"]["decoder"] = matrix_json(rollout(m, input, "decoder"), input.tokens.size());
+    if (m.has_encoder()) f.encoder_rollout = rollout(m, input, "encoder");
+    f.decoder_rollout = rollout(m, input, "decoder");
   }
-  if (wanted.attributed_token) json["attribution"] = attribution_json(m, reader, input, *wanted.attributed_token);
-  if (wanted.repeated_tokens > 0) json["head_scores"] = scores_json(m, input, wanted.repeated_tokens);
+  if (wanted.attributed_token) {
+    const std::int64_t token = *wanted.attributed_token;
+    check(token >= 0 && token < std::ssize(input.tokens), "attribute", "there is no token {}: the text has {}", token,
+          input.tokens.size());
+    const std::int32_t id = run_pass(m, input).best()[as_size(token)];
+    f.attribution = {token, id, attribute(m, input, token, id)};
+  }
+  if (wanted.repeated_tokens > 0) f.head_scores = head_scores(m, wanted.repeated_tokens, /*seed=*/1, input.source);
+  return f;
+}
+
+Json analyses_json(const model::Model& m, const TextReader& reader, const Input& input, const Analyses& wanted) {
+  const Findings f = analyse(m, input, wanted);
+  Json json = Json::object();
+  if (wanted.lens) json["lens"] = lens_json(reader, f.lens, input.tokens.size());
+  if (wanted.rollout) {
+    if (m.has_encoder()) json["rollout"]["encoder"] = matrix_json(f.encoder_rollout, input.source.size());
+    json["rollout"]["decoder"] = matrix_json(f.decoder_rollout, input.tokens.size());
+  }
+  if (f.attribution) json["attribution"] = attribution_json(reader, *f.attribution);
+  if (wanted.repeated_tokens > 0) json["head_scores"] = scores_json(f.head_scores);
   return json;
 }
 

@@ -139,10 +139,10 @@ double Outcome::loss() const {
   return labelled > 0 ? sum / static_cast<double>(labelled) : 0;
 }
 
-std::vector<std::int32_t> Outcome::best() const {
+std::vector<std::int32_t> best_ids(std::span<const float> logits, std::int64_t vocab) {
   std::vector<std::int32_t> ids;
-  for (std::size_t t = 0; t < label_log_probs.size(); ++t) {
-    const std::span<const float> row = row_of(*this, t);
+  for (std::size_t begin = 0; begin < logits.size(); begin += as_size(vocab)) {
+    const auto row = logits.subspan(begin, as_size(vocab));
     ids.push_back(static_cast<std::int32_t>(std::max_element(row.begin(), row.end()) - row.begin()));
   }
   return ids;

@@ -22,6 +22,9 @@ struct Input {
   std::int32_t adapter = -1;  ///< its number, of a model with several (nn/adapters.h); -1: the standard one
 };
 
+/// The token with the largest logit in each row of [rows, vocab].
+std::vector<std::int32_t> best_ids(std::span<const float> logits, std::int64_t vocab);
+
 struct Outcome {
   std::int64_t vocab = 0;
   std::vector<float> logits;            ///< [tokens, vocab]
@@ -30,7 +33,7 @@ struct Outcome {
   /// Mean of -log p(label); 0 without labels.
   double loss() const;
   /// The most probable next token of each token.
-  std::vector<std::int32_t> best() const;
+  std::vector<std::int32_t> best() const { return best_ids(logits, vocab); }
 };
 
 /// @param recorder  null: a plain pass

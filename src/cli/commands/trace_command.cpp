@@ -15,8 +15,7 @@
 #include "model_io/source/model_source.h"
 #include "model_io/source/registry.h"
 #include "tokenizer/files/language_tag.h"
-#include "trace/analyses.h"
-#include "trace/report.h"
+#include "trace/question_fields.h"
 #include "trace/write.h"
 
 namespace tril::cli {
@@ -25,11 +24,7 @@ namespace {
 struct TraceOptions {
   DecodingOptions decoding;
   std::string text, target, source_language, target_language;
-  std::vector<std::string> only, edits;
-  std::string patch_text, patch_target;
-  bool gradients = false;
-  std::int64_t new_tokens = 0, max_bytes = trace::Trace::default_bytes;
-  trace::Analyses analyses;
+  trace::QuestionOptions question;
   std::string json, npz, safetensors;
 };
 
@@ -48,65 +43,30 @@ Fields fields_of(TraceOptions& o) {
       .value_name("TEXT");
   add_language_fields(f, o.source_language, o.target_language);
   f.group("Changes");
-  f.add(
-       "edit", &o.edits,
-       "change of the pass, POINT[HEAD]@TOKEN=ACTION: zero, mean, scale X, temperature T, uniform, all, causal, window "
-       "N, skip, patch; several apply in order")
-      .value_name("EDIT");
-  f.add("patch-text", &o.patch_text, "text whose values the action `patch` takes").value_name("TEXT");
-  f.add("patch-target", &o.patch_target, "text that follows it").value_name("TEXT");
-  f.add("new-tokens", &o.new_tokens,
-        "number of tokens by which the text is continued greedily, with and without the changes; 0: not at all")
-      .at_least(0)
-      .at_most(4096);
+  add_change_fields(f, o.question);
   f.group("Analyses");
-  f.add("lens", &o.analyses.lens, "what the end of the model makes of the stream after each layer (in --json)");
-  f.add("rollout", &o.analyses.rollout, "how attention carries tokens through all layers (in --json)");
-  f.add("attribute", &o.analyses.attributed_token,
-        "what each head and each feed-forward adds to the logit of the best token after this token (in --json); tokens "
-        "count from 0")
-      .at_least(0)
-      .at_most(1 << 20);
-  f.add("head-scores", &o.analyses.repeated_tokens,
-        "scores of each head for looking back, induction and copying, on this many random tokens that are repeated (in "
-        "--json); 0: none")
-      .at_least(0)
-      .at_most(4096);
+  add_analysis_fields(f, o.question.analyses);
   f.group("Output");
-  f.add("only", &o.only,
-        "names of the points to keep: * stands for any characters, and a part's name for all in it; unset: all")
-      .value_name("PATTERN");
-  f.add("gradients", &o.gradients, "also keep the gradients of the loss, as NAME.gradient");
-  f.add("json", &o.json, "output file for tokens and values; - is standard output").value_name("FILE");
+  add_value_fields(f, o.question);
+  f.add("json", &o.json, "output file for tokens, analyses and values; - is standard output").value_name("FILE");
   f.add("npz", &o.npz, "output file for the values as NumPy arrays").value_name("FILE");
   f.add("safetensors", &o.safetensors, "output file for the values as safetensors").value_name("FILE");
-  f.add("max-bytes", &o.max_bytes, "refuse to keep more bytes of values than this").at_least(1);
   return f;
 }
 
-trace::Question question_of(const TraceOptions& o, const Fields& fields, const Tokenizer& tokenizer) {
+trace::Question question_of(const TraceOptions& o, const Tokenizer& tokenizer) {
   const Languages languages =
       choose_languages(tokenizer, o.source_language, o.target_language, "--source-language", "--target-language");
   warn_of_assumed_language(o.decoding.model, tokenizer, languages);
-  trace::Question q;
-  q.texts = {prepend_language_tag(languages.prefix, o.text), o.target, languages.source, languages.target};
-  if (fields.given("patch-text"))
-    q.donor = {prepend_language_tag(languages.prefix, o.patch_text), o.patch_target, languages.source,
-               languages.target};
-  else if (fields.given("patch-target"))
-    fail_usage("--patch-target", "there is no --patch-text that it could follow", "give both");
-  q.edits = o.edits, q.gradients = o.gradients, q.new_tokens = o.new_tokens, q.most_bytes = o.max_bytes;
-  const bool has_file = (!o.json.empty() && !o.analyses.any()) || !o.npz.empty() || !o.safetensors.empty();
-  if (!o.only.empty())
-    q.only = o.only;
-  else if (has_file)
-    q.only = {"*"};
+  trace::Question q = question_of(o.question, o.text, o.target, languages);
+  const bool has_file = (!o.json.empty() && !o.question.analyses.any()) || !o.npz.empty() || !o.safetensors.empty();
+  if (q.only.empty() && has_file) q.only = {"*"};
   return q;
 }
 
 // Gradients need each weight by itself in float32, as training has them.
 std::unique_ptr<model::Model> loaded(const model::ModelSource& opened, const TraceOptions& o, const Fields& fields) {
-  if (!o.gradients) return load_model(opened, o.decoding);
+  if (!o.question.gradients) return load_model(opened, o.decoding);
   for (const char* name : {"precision", "adapter"})
     if (fields.given(name))
       fail_usage(fmt::format("--{}", name), "is not for gradients, which need the model's own weights in float32",
@@ -144,23 +104,22 @@ void print_summary(const trace::Answer& a, const nlohmann::ordered_json& about) 
 
 int trace_text(const TraceOptions& o, const Fields& fields) {
   const EndingSignal ending;
-  if (o.analyses.any() && o.json.empty())
+  if (o.question.analyses.any() && o.json.empty())
     fail_usage("--json", "no file is given for the analyses", "pass --json FILE, or - for standard output");
-  if (o.analyses.any() && !o.edits.empty())
-    fail_usage("--edit", "analyses are of a plain pass", "leave the edits or the analyses out");
+  check_options(o.question);
   std::optional<OutputFile> json;
   if (!o.json.empty()) json.emplace(o.json);  // opened first, so that an unwritable path is reported at once
   const auto opened = model::ModelSource::open(o.decoding.model);
   const std::unique_ptr<model::Model> model = loaded(opened, o, fields);
   const std::shared_ptr<const Tokenizer> tokenizer = opened.tokenizer();
   const trace::TextReader reader(*model, tokenizer);
-  const trace::Answer a = trace::answer(*model, reader, question_of(o, fields, *tokenizer));
+  const trace::Answer a = trace::answer(*model, reader, question_of(o, *tokenizer));
   nlohmann::ordered_json about = about_json(*model, reader, a);
   if (!o.npz.empty()) trace::write_npz(o.npz, a.trace);
   if (!o.safetensors.empty()) trace::write_safetensors(o.safetensors, a.trace, json_text(about));
   if (o.json != "-") print_summary(a, about);
   if (json) {
-    about.update(analyses_json(*model, reader, a.input, o.analyses));
+    about.update(analyses_json(*model, reader, a.input, o.question.analyses));
     about["values"] = trace::values_json(a.trace);
     json->write(json_text(about) + "\n");
     json->commit();
