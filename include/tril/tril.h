@@ -1,4 +1,4 @@
-// tril as a library: open a model, translate, generate, tokenise, score.
+// tril as a library: open a model, translate, generate, tokenise, score, look inside.
 //
 //   tril::Model model = tril::Model::open("Helsinki-NLP/opus-mt-en-de", {{"pull", true}});
 //   tril::Translator translator(model, {{"beam-size", 6}});
@@ -15,5 +15,6 @@
 #include <tril/score.h>
 #include <tril/stop_reason.h>
 #include <tril/tokenize.h>
+#include <tril/trace.h>
 #include <tril/translate.h>
 #include <tril/version.h>

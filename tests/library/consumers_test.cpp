@@ -107,6 +107,7 @@ TEST_F(Consumers, FindTheSymbolsThatTheyWereLinkedWith) {
 TEST_F(Consumers, ReadTheExamplesOfThePages) {
   for (const auto& [page, example] : {std::pair{"docs/cpp.md", "examples/cpp/translate.cpp"},
                                       {"docs/cpp.md", "examples/cpp/chat.cpp"},
+                                      {"docs/cpp.md", "examples/cpp/trace.cpp"},
                                       {"docs/c.md", "examples/c/translate.c"},
                                       {"docs/c.md", "examples/ctypes/translate.py"},
                                       {"README.md", "examples/cpp/translate.cpp"}}) {
@@ -132,6 +133,7 @@ TEST_F(Consumers, SoakOfManyCallsKeepsMemory) {
     if (i == calls / 4) before = resident_pages();
     kept.translate_n_best({"two men play", "a red ball"});
     v0::Scorer(m, {{"threads", 1}}).score({"a dog"}, {"the dog"});
+    v0::Tracer(m).trace("a dog", "the dog");
     v0::Translator(m, {{"threads", 1}}).translate("a dog");
     m.tokenizer().encode("the old dog");
     EXPECT_THROW(kept.translate("\xff"), Error);
