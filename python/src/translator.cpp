@@ -161,7 +161,7 @@ class ReadyTranslator {
     translator_.emplace(cli::make_text(options_, m), settled_->options);
     window_ = lines_at_a_time(settled_->options.decoding.batch_size, settled_->options.decoding.threads);
     const search::SplitOptions split =
-        tril::split_options(options_.split, settled_->languages.said, options_.target_language, settled_->stated);
+        tril::split_options(options_.split, settled_->languages.given, options_.target_language, settled_->stated);
     lines_.emplace(cli::LineForm{.n_best = s.n_best, .alignment = options_.alignment, .split = split},
                    settled_->languages, *translator_, std::stop_token());
   }
