@@ -5,6 +5,7 @@
 #include "background.h"
 #include "cli/options/find_models.h"
 #include "errors.h"
+#include "model_io/source/registry.h"
 
 namespace tril::python {
 namespace {
@@ -28,6 +29,16 @@ Fields fields_of(LoadingOptions& o) {
   add_ensemble_fields(f, o.others);
   add_speculative_fields(f, o.others);
   return f;
+}
+
+const model::Model& Loaded::weights_in_float32() const {
+  if (!changed_by_.empty())
+    fail_usage("gradients",
+               fmt::format("need the model's own weights in float32, but it was loaded with {}", changed_by_),
+               "load the model again without it, or leave the gradients out");
+  const std::lock_guard lock(mutex_);
+  if (!trained_form_) trained_form_ = model::load(model.source);
+  return *trained_form_;
 }
 
 SplitArguments split(const std::string& model, const Arguments& given) {

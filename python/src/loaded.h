@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "arguments.h"
@@ -25,10 +26,23 @@ struct Loaded {
   explicit Loaded(const LoadingOptions& o, std::shared_ptr<const Tokenizer> tokenizer)
       : model(o.decoding, std::move(tokenizer)),
         others(o.others, o.decoding, *model.model, model.tokenizer.get()),
-        threads(thread_count(o.decoding.threads)) {}
+        threads(thread_count(o.decoding.threads)),
+        changed_by_(o.decoding.precision         ? "precision"
+                    : o.decoding.adapter.empty() ? ""
+                                                 : "adapter") {}
+
+  /// The model with each weight by itself in float32, as gradients need it. The first call loads it.
+  /// @throws Error(usage) if the model was loaded with `precision` or `adapter`
+  const model::Model& weights_in_float32() const;
+
   cli::LoadedModel model;
   ModelSet others;
   int threads;
+
+ private:
+  std::string changed_by_;
+  mutable std::mutex mutex_;
+  mutable std::unique_ptr<const model::Model> trained_form_;
 };
 
 /// The values of the arguments that concern loading, and the other arguments, which are defaults of calls.

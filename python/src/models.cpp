@@ -9,6 +9,7 @@
 #include "piece_tokenizer.h"
 #include "scores.h"
 #include "tokenizer.h"
+#include "trace.h"
 
 namespace tril::python {
 
@@ -26,6 +27,7 @@ void bind_models(nb::module_& m) {
       .def_prop_ro("path", [](const SharedModel& s) { return s.opened().source.name(); });
   bind_scores(m, model);
   bind_attention(m, model);
+  bind_trace(m, model);
   bind_ids(m, model);
   nb::class_<Pieces>(m, "Pieces")
       .def(

@@ -1,4 +1,4 @@
-// What a loaded model tells besides translations and continuations: its shape, scores, logits and attention.
+// What a loaded model tells besides translations and continuations: its shape, scores, logits, attention and traces.
 #pragma once
 
 #include <nanobind/nanobind.h>

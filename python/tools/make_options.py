@@ -63,6 +63,7 @@ def text():
         class_of("GeneratorOptions", "GenerateOptions", _tril.loading_options()),
         class_of("PairScoreOptions", "TypedDict", _tril.pair_score_options()),
         class_of("TextScoreOptions", "TypedDict", _tril.text_score_options()),
+        class_of("TraceOptions", "TypedDict", _tril.trace_options()),
         class_of("EvaluateOptions", "TypedDict", _tril.evaluate_options()),
         class_of("ServeOptions", "TypedDict", _tril.serve_options()),
         class_of("TrainOptions", "TypedDict", _tril.train_options()),

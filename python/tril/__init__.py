@@ -27,6 +27,7 @@ from ._evaluation import evaluate
 from ._generator import Generator
 from ._server import Server, serve, serve_options
 from ._tokenizer import Tokenizer
+from ._trace import Trace
 from ._training import train, train_options
 from ._translator import Translator
 
@@ -44,6 +45,7 @@ __all__ = [
     "Server",
     "TextPieces",
     "Tokenizer",
+    "Trace",
     "Translation",
     "Translator",
     "__version__",

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, AsyncIterator, Mapping, Optional, Sequenc
 from . import _tril
 from ._common import Option, as_list, awaited, model_path, options_of, plain
 from ._tokenizer import Tokenizer
+from ._trace import Trace
 
 if TYPE_CHECKING:
     import numpy
     from typing_extensions import Unpack
 
-    from ._options import GenerateOptions, GeneratorOptions, TextScoreOptions
+    from ._options import GenerateOptions, GeneratorOptions, TextScoreOptions, TraceOptions
 
 Messages = Sequence[Mapping[str, Any]]
 _TEMPLATE_ARGUMENTS = ("tools", "chat_template", "variables")
@@ -182,6 +183,33 @@ class Generator:
         float32 [len(ids), vocab_size], without a copy: row i holds the logits of the token after ids[: i + 1].
         """
         return self._model.logits(list(ids), [])
+
+    def trace(self, text: str, target: str = "", **options: "Unpack[TraceOptions]") -> Trace:
+        """What the model computes in one pass over a text, by name, and what edits change, as ``tril trace`` does.
+
+        Parameters
+        ----------
+        text
+            What the model reads first.
+        target
+            What should follow: the loss counts it alone. Without it, the loss counts all tokens after the first.
+        options
+            For example ``only="*.weights"`` (the values to keep; without it all), ``edit="decoder.3.self.heads[2]=zero"``,
+            ``gradients=True``, ``lens=True``, ``attribute=3``. The first call with ``gradients`` loads the weights a second
+            time, in float32.
+
+        Raises
+        ------
+        tril.Error
+            For a pattern or an edit that meets no point of the pass, and for options that do not fit.
+
+        Examples
+        --------
+        >>> trace = generator.trace("The cat sat on", only=["*.weights", "decoder.3"])
+        >>> trace["decoder.3.self.weights"][2]  # head 2: [queries, keys]
+        >>> generator.trace("The cat sat on", edit="decoder.3.self.heads[2]=zero").change["loss_after"]
+        """
+        return Trace(self._model.trace(text, target, plain(options)))
 
     @property
     def tokenizer(self) -> Tokenizer:

@@ -22,8 +22,8 @@ class TranslateOptions(TypedDict, total=False):
     translation begins with its token"""
 
     languages: str
-    """source and target language of a model of one pair, if neither its files nor its name state them: en:de; for a
-    model with tags, en:-"""
+    """source and target language of a model of one pair, if its files and its name state none or wrong ones: en:de;
+    for a model with tags, en:-"""
 
     split: Literal["none", "lines", "sentences"]
     """none: translate each line whole, and cut off what exceeds the model's positions, with a warning; lines:
@@ -472,6 +472,53 @@ class TextScoreOptions(TypedDict, total=False):
     """number of sentences that a worker decodes together (from 1 to 100000)"""
 
 
+class TraceOptions(TypedDict, total=False):
+    source_language: str
+    """source language in any form (en, eng, eng_Latn, en_XX), for a model with language tokens; unset: as its
+    directory says, else English, with a warning; auto: detected for each line, in `tril translate`"""
+
+    target_language: str
+    """target language, for a multilingual model: its tag, >>de<< or <2de>, is put in front of the source, or the
+    translation begins with its token"""
+
+    edit: Texts
+    """change of the pass, POINT[HEAD]@TOKEN=ACTION: zero, mean, scale X, temperature T, uniform, all, causal, window
+    N, skip, patch; several apply in order"""
+
+    patch_text: str
+    """text whose values the action `patch` takes"""
+
+    patch_target: str
+    """text that follows it"""
+
+    new_tokens: int
+    """number of tokens by which the text is continued greedily, with and without the changes; 0: not at all (from 0 to
+    4096)"""
+
+    lens: bool
+    """what the end of the model makes of the stream after each layer"""
+
+    rollout: bool
+    """how attention carries tokens through all layers"""
+
+    attribute: int
+    """what each head and each feed-forward adds to the logit of the best token after this token; tokens count from 0
+    (from 0 to 1048576)"""
+
+    head_scores: int
+    """scores of each head for looking back, induction and copying, on this many random tokens that are repeated; 0:
+    none (from 0 to 4096)"""
+
+    only: Texts
+    """names of the points to keep: * stands for any characters, and a part's name for all in it; unset: all"""
+
+    gradients: bool
+    """also keep the gradients of the loss, as NAME.gradient"""
+
+    max_bytes: int
+    """refuse to keep more bytes of values than this (at least 1)"""
+
+
 class EvaluateOptions(TypedDict, total=False):
     metrics: Texts
     """bleu, chrf, or both, separated by a comma"""
@@ -768,7 +815,7 @@ class TrainOptions(TypedDict, total=False):
     data_memory: int
     """maximum memory for sentences in MiB; larger corpora are streamed (from 1 to 1073741824)"""
 
-    arch: Literal["marian", "marian_nmt", "marian_ssru", "opennmt", "bart", "mbart", "m2m_100", "pegasus", "plbart", "mvp", "blenderbot", "blenderbot-small", "t5gemma", "t5", "mt5", "umt5", "switch_transformers", "gpt2", "opt", "gpt_neox", "phi", "gptj", "codegen", "gpt_neo", "gpt_bigcode", "bloom", "mpt", "falcon", "xglm", "biogpt", "llama", "mistral", "qwen2", "qwen3", "phi3", "gemma", "gemma2", "vaultgemma", "olmo2", "granite", "gemma3_text", "gemma4_text", "smollm3", "olmo", "olmo3", "exaone4", "cohere", "cohere2", "ministral", "ministral3", "hunyuan_v1_dense", "glm", "glm4", "granite_swa", "minicpm3", "youtu", "cwm", "internlm3", "iquestcoder", "hyperclovax", "arcee", "apertus", "nemotron", "jais2", "persimmon", "stablelm", "starcoder2", "seed_oss", "ernie4_5", "helium", "nanochat", "bitnet", "mixtral", "olmoe", "cohere2_moe", "hunyuan_v1_moe", "hy_v3", "glm4_moe", "qwen2_moe", "qwen3_moe", "flint", "granitemoe", "granitemoeshared", "granitemoe_swa", "deepseek_v2", "deepseek_v3", "glm4_moe_lite", "axk1", "sarvam_mla", "sarvam_moe", "laguna", "step3p5", "dots1", "afmoe", "flex_olmo", "exaone_moe", "kolibri1", "solar_open", "mellum", "phimoe", "gpt_oss", "minimax_m2", "ernie4_5_moe", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text", "lfm2", "lfm2_moe", "lfm3", "mamba2", "granitemoehybrid", "bamba", "falcon_h1", "nemotron_h", "full_transformer", "linear_decoder"]
+    arch: Literal["marian", "marian_nmt", "marian_ssru", "opennmt", "bart", "mbart", "m2m_100", "pegasus", "plbart", "mvp", "blenderbot", "blenderbot-small", "t5gemma", "t5", "mt5", "umt5", "switch_transformers", "gpt2", "opt", "gpt_neox", "phi", "gptj", "codegen", "gpt_neo", "gpt_bigcode", "bloom", "mpt", "falcon", "xglm", "biogpt", "llama", "mistral", "qwen2", "qwen3", "phi3", "gemma", "gemma2", "vaultgemma", "olmo2", "granite", "gemma3_text", "gemma4_text", "smollm3", "olmo", "olmo3", "exaone", "exaone4", "cohere", "cohere2", "ministral", "ministral3", "hunyuan_v1_dense", "glm", "glm4", "granite_swa", "minicpm3", "youtu", "cwm", "internlm2", "internlm3", "iquestcoder", "hyperclovax", "arcee", "apertus", "nemotron", "jais2", "persimmon", "stablelm", "starcoder2", "seed_oss", "ernie4_5", "helium", "nanochat", "bitnet", "mixtral", "olmoe", "cohere2_moe", "hunyuan_v1_moe", "hy_v3", "glm4_moe", "qwen2_moe", "qwen3_moe", "flint", "granitemoe", "granitemoeshared", "granitemoe_swa", "deepseek_v2", "deepseek_v3", "glm4_moe_lite", "axk1", "sarvam_mla", "sarvam_moe", "laguna", "step3p5", "dots1", "afmoe", "flex_olmo", "exaone_moe", "kolibri1", "solar_open", "mellum", "phimoe", "gpt_oss", "minimax_m2", "ernie4_5_moe", "qwen3_next", "qwen3_5_text", "qwen3_5_moe_text", "lara_mini", "lfm2", "lfm2_moe", "lfm3", "mamba2", "granitemoehybrid", "bamba", "falcon_h1", "nemotron_h", "full_transformer", "linear_decoder"]
     """family of a new model: encoder-decoders from marian to switch_transformers, then language models; marian_ssru is
     a marian_nmt with an SSRU in the decoder"""
 

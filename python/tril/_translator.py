@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Optional, Sequence, overload
 from . import _tril
 from ._common import Option, as_list, awaited, model_path, options_of, plain
 from ._tokenizer import Tokenizer
+from ._trace import Trace
 
 if TYPE_CHECKING:
     import numpy
     from typing_extensions import Unpack
 
-    from ._options import PairScoreOptions, TranslateOptions, TranslatorOptions
+    from ._options import PairScoreOptions, TraceOptions, TranslateOptions, TranslatorOptions
 
 
 class Translator:
@@ -167,6 +168,29 @@ class Translator:
         float32 [len(target_ids) + 1, vocab_size], without a copy: row i holds the logits of the token after i ids.
         """
         return self._model.logits([self._model.decoder_start, *target_ids], list(source_ids))
+
+    def trace(self, source: str, target: str = "", **options: "Unpack[TraceOptions]") -> Trace:
+        """What the model computes in one pass over a text and its translation, by name, and what edits change, as ``tril trace`` does.
+
+        Parameters
+        ----------
+        source
+            What the encoder reads. A language model reads it without a prompt.
+        target
+            What the decoder should say; the loss counts it and its end. Without it, the decoder reads its start token alone.
+        options
+            See `Generator.trace()`; also ``source_language`` and ``target_language``.
+
+        Raises
+        ------
+        tril.Error
+            For a pattern or an edit that meets no point of the pass, and for options that do not fit.
+
+        Examples
+        --------
+        >>> translator.trace("A dog runs.", "Ein Hund rennt.", only="*.cross.weights")["decoder.0.cross.weights"].shape
+        """
+        return Trace(self._model.trace(source, target, plain(options)))
 
     @property
     def tokenizer(self) -> Tokenizer:

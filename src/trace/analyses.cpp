@@ -72,17 +72,18 @@ Findings analyse(const model::Model& m, const Input& input, const Analyses& want
   return f;
 }
 
-Json analyses_json(const model::Model& m, const TextReader& reader, const Input& input, const Analyses& wanted) {
-  const Findings f = analyse(m, input, wanted);
+Json findings_json(const TextReader& reader, const Input& input, const Findings& f) {
   Json json = Json::object();
-  if (wanted.lens) json["lens"] = lens_json(reader, f.lens, input.tokens.size());
-  if (wanted.rollout) {
-    if (m.has_encoder()) json["rollout"]["encoder"] = matrix_json(f.encoder_rollout, input.source.size());
-    json["rollout"]["decoder"] = matrix_json(f.decoder_rollout, input.tokens.size());
-  }
+  if (!f.lens.empty()) json["lens"] = lens_json(reader, f.lens, input.tokens.size());
+  if (!f.encoder_rollout.empty()) json["rollout"]["encoder"] = matrix_json(f.encoder_rollout, input.source.size());
+  if (!f.decoder_rollout.empty()) json["rollout"]["decoder"] = matrix_json(f.decoder_rollout, input.tokens.size());
   if (f.attribution) json["attribution"] = attribution_json(reader, *f.attribution);
-  if (wanted.repeated_tokens > 0) json["head_scores"] = scores_json(f.head_scores);
+  if (!f.head_scores.empty()) json["head_scores"] = scores_json(f.head_scores);
   return json;
+}
+
+Json analyses_json(const model::Model& m, const TextReader& reader, const Input& input, const Analyses& wanted) {
+  return findings_json(reader, input, analyse(m, input, wanted));
 }
 
 }  // namespace tril::trace

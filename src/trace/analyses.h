@@ -35,7 +35,9 @@ struct Findings {
 /// @throws Error(usage) for a token that does not exist, and for a model that an analysis does not fit
 Findings analyse(const model::Model& m, const Input& input, const Analyses& wanted);
 
-/// {"lens": …, "rollout": …, "attribution": …, "head_scores": …}: those that are asked for.
+/// {"lens": …, "rollout": …, "attribution": …, "head_scores": …}: what was found.
+nlohmann::ordered_json findings_json(const TextReader& reader, const Input& input, const Findings& found);
+/// The same of analyse().
 nlohmann::ordered_json analyses_json(const model::Model& m, const TextReader& reader, const Input& input,
                                      const Analyses& wanted);
 
