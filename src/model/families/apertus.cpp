@@ -7,9 +7,10 @@ namespace tril::model {
 
 std::unique_ptr<Model> make_apertus(const JsonObject& config) {
   ConfigReader reader(config, "apertus");
+  constexpr std::string_view default_rope =
+      R"({"rope_type": "llama3", "rope_theta": 1.2e7, "factor": 8,
+          "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192})";
   using FeedForward = LlamaLikeConfig::FeedForward;
-  if (!reader.has("rope_parameters") && !reader.has("rope_scaling"))
-    config.fail_at("rope_parameters", "is missing", "an apertus config.json must have the scaling of positions");
   const bool learned = reader.get<std::string>("hidden_act", "xielu") == "xielu";
   LlamaLikeConfig k = read_llama_like(reader, {.family = "apertus",
                                                .architecture = "ApertusForCausalLM",
@@ -18,7 +19,7 @@ std::unique_ptr<Model> make_apertus(const JsonObject& config) {
                                                .max_position_embeddings = 65536,
                                                .norm_eps = 1e-5,
                                                .pad_token_id = 3,
-                                               .rope_defaults = {.theta = 1.2e7},
+                                               .rope_defaults = {.theta = 1.2e7, .parameters = default_rope},
                                                .feed_forward = learned ? FeedForward::xielu : FeedForward::plain,
                                                .norm_names = {.before_attention = "attention_layernorm",
                                                               .before_feed_forward = "feedforward_layernorm"}});

@@ -6,8 +6,9 @@ namespace tril::model {
 
 std::unique_ptr<Model> make_cwm(const JsonObject& config) {
   ConfigReader reader(config, "cwm");
-  if (!reader.has("rope_parameters") && !reader.has("rope_scaling"))
-    config.fail_at("rope_parameters", "is missing", "a cwm config.json must have the scaling of positions");
+  constexpr std::string_view default_rope =
+      R"({"rope_type": "llama3", "rope_theta": 1e6, "factor": 16,
+          "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192})";
   LlamaLikeConfig k = read_llama_like(reader, {.family = "cwm",
                                                .architecture = "CwmForCausalLM",
                                                .vocab_size = 128256,
@@ -21,7 +22,7 @@ std::unique_ptr<Model> make_cwm(const JsonObject& config) {
                                                .norm_eps = 1e-5,
                                                .bos_token_id = 128000,
                                                .eos_token_id = 128001,
-                                               .rope_defaults = {.theta = 1e6}});
+                                               .rope_defaults = {.theta = 1e6, .parameters = default_rope}});
   k.mlp_bias = read_own_bool(reader, k, "mlp_bias", false);
   read_own_windows(reader, k, read_window(reader, 8192), [](std::int64_t i) { return i % 4 != 0; });
   reader.ignore({"pretraining_tp"});

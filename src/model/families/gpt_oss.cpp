@@ -9,8 +9,9 @@ namespace tril::model {
 
 std::unique_ptr<Model> make_gpt_oss(const JsonObject& config) {
   ConfigReader reader(config, "gpt_oss");
-  if (!reader.has("rope_parameters") && !reader.has("rope_scaling"))
-    config.fail_at("rope_parameters", "is missing", "a gpt_oss config.json must have the scaling of positions");
+  constexpr std::string_view default_rope =
+      R"({"rope_type": "yarn", "factor": 32, "beta_fast": 32, "beta_slow": 1, "truncate": false,
+          "original_max_position_embeddings": 4096})";
   LlamaLikeConfig k = read_llama_like(reader, {.family = "gpt_oss",
                                                .architecture = "GptOssForCausalLM",
                                                .vocab_size = 201088,
@@ -24,7 +25,7 @@ std::unique_ptr<Model> make_gpt_oss(const JsonObject& config) {
                                                .norm_eps = 1e-5,
                                                .bos_token_id = -1,
                                                .eos_token_id = -1,
-                                               .rope_defaults = {.theta = 1.5e5},
+                                               .rope_defaults = {.theta = 1.5e5, .parameters = default_rope},
                                                .sink_logits = true});
   if (k.hidden_act != HiddenAct::silu)
     config.fail_at("hidden_act", "is not silu", "the experts of gpt_oss have no other activation");

@@ -10,9 +10,6 @@ namespace tril::model {
 
 std::unique_ptr<Model> make_lfm3(const JsonObject& config) {
   ConfigReader reader(config, "lfm3");
-  if (!reader.has("rope_parameters"))
-    config.fail_at("rope_parameters", "is missing",
-                   "an lfm3 config.json must have the rotary positions of each kind of layer");
   LlamaLikeConfig k = lfm_defaults("lfm3", "Lfm3ForCausalLM");
   k.vocab_size = 128000, k.hidden_size = 2048, k.intermediate_size = 7680, k.num_hidden_layers = 24;
   k.num_attention_heads = 16, k.num_key_value_heads = 4, k.head_dim = 128;
@@ -34,7 +31,10 @@ std::unique_ptr<Model> make_lfm3(const JsonObject& config) {
   read_recurrent_and_windows(reader, k, "conv", read_window(reader, 256), [](std::int64_t i) {
     return i % 4 == 2 ? "full_attention" : i % 4 == 0 && i > 0 ? "sliding_attention" : "conv";
   });
-  const RotaryByType rotary = read_nested_rotary(reader, k.rope_defaults, nlohmann::json::object(), k.windows);
+  const nlohmann::json default_rotary{
+      {"full_attention", {{"rope_type", "proportional"}, {"rope_theta", 1e6}, {"partial_rotary_factor", 0.5}}},
+      {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 1e4}}}};
+  const RotaryByType rotary = read_nested_rotary(reader, k.rope_defaults, default_rotary, k.windows);
   k.rope = rotary.full, k.sliding_rope = rotary.sliding;
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));

@@ -8,9 +8,6 @@ namespace tril::model {
 
 std::unique_ptr<Model> make_mellum(const JsonObject& config) {
   ConfigReader reader(config, "mellum");
-  if (!reader.has("rope_parameters"))
-    config.fail_at("rope_parameters", "is missing",
-                   "a mellum config.json must have the rotary positions of each kind of layer");
   LlamaLikeConfig k = read_llama_like(reader, {.family = "mellum",
                                                .architecture = "MellumForCausalLM",
                                                .vocab_size = 98304,
@@ -32,7 +29,9 @@ std::unique_ptr<Model> make_mellum(const JsonObject& config) {
   k.experts.routing.normalised = read_own_bool(reader, k, "norm_topk_prob", true);
   if (reader.has("mlp_layer_types")) read_mlp_layer_types(reader, k);
   read_own_windows(reader, k, read_window(reader, 1024), [](std::int64_t) { return false; });
-  const RotaryByType rotary = read_nested_rotary(reader, k.rope_defaults, nlohmann::json::object(), k.windows);
+  const nlohmann::json default_rotary{{"full_attention", {{"rope_type", "default"}, {"rope_theta", 5e5}}},
+                                      {"sliding_attention", {{"rope_type", "default"}, {"rope_theta", 1e4}}}};
+  const RotaryByType rotary = read_nested_rotary(reader, k.rope_defaults, default_rotary, k.windows);
   k.rope = rotary.full, k.sliding_rope = rotary.sliding;
   read_router_training(reader, k, 0.001);
   reader.ignore({"num_nextn_predict_layers", "num_mtp_layers", "mtp_layer_types", "mtp_mlp_layer_types"});

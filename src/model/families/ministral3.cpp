@@ -6,19 +6,21 @@ namespace tril::model {
 
 std::unique_ptr<Model> make_ministral3(const JsonObject& config) {
   ConfigReader reader(config, "ministral3");
-  if (!reader.has("rope_parameters"))
-    config.fail_at("rope_parameters", "is missing", "a ministral3 config.json must have the scaling of positions");
-  LlamaLikeConfig k = read_llama_like(reader, {.family = "ministral3",
-                                               .architecture = "Ministral3ForCausalLM",
-                                               .vocab_size = 131072,
-                                               .intermediate_size = 14336,
-                                               .num_hidden_layers = 34,
-                                               .num_key_value_heads = 8,
-                                               .head_dim = 128,
-                                               .max_position_embeddings = 262144,
-                                               .norm_eps = 1e-5,
-                                               .pad_token_id = 11,
-                                               .rope_defaults = {.theta = 1e6, .scales_queries = true}});
+  constexpr std::string_view default_rope =
+      R"({"rope_type": "yarn", "rope_theta": 1e6, "factor": 16, "beta_fast": 32, "beta_slow": 1,
+          "mscale": 1, "mscale_all_dim": 1, "llama_4_scaling_beta": 0.1, "original_max_position_embeddings": 16384})";
+  LlamaLikeConfig k =
+      read_llama_like(reader, {.family = "ministral3",
+                               .architecture = "Ministral3ForCausalLM",
+                               .vocab_size = 131072,
+                               .intermediate_size = 14336,
+                               .num_hidden_layers = 34,
+                               .num_key_value_heads = 8,
+                               .head_dim = 128,
+                               .max_position_embeddings = 262144,
+                               .norm_eps = 1e-5,
+                               .pad_token_id = 11,
+                               .rope_defaults = {.theta = 1e6, .scales_queries = true, .parameters = default_rope}});
   read_common_window(reader, k, 0);
   reader.finish();
   return std::make_unique<LlamaLike>(std::move(k));

@@ -194,15 +194,15 @@ bool says_anything(ConfigReader& config, const std::string& key) {
 nn::RotaryOptions read_rotary(ConfigReader& config, const RotaryDefaults& d) {
   const JsonObject& json = config.json();
   const bool old_scaling = says_anything(config, "rope_scaling"), new_spelling = config.has("rope_parameters");
+  const nlohmann::json otherwise = nlohmann::json::parse(d.parameters.empty() ? "{}" : d.parameters);
   double theta = config.get<double>("rope_theta", d.theta),
          partial = config.get<double>("partial_rotary_factor", d.partial);
   if (!d.reads_top_level) theta = d.theta, partial = d.partial;
   config.ignore({"rotary_dim"});  // a key of other families
-  const nlohmann::json none = nlohmann::json::object();
   // As in `transformers`, a rope_scaling that is not empty takes precedence over rope_parameters.
   const JsonObject rope = old_scaling    ? json.object("rope_scaling")
                           : new_spelling ? json.object("rope_parameters")
-                                         : JsonObject(none, json.where());
+                                         : JsonObject(otherwise, json.place_of("rope_parameters"));
   return read_object(config, rope, d, theta, partial);
 }
 

@@ -38,6 +38,8 @@ struct RotaryDefaults {
   /// the rotation of text.
   bool reads_sections = false;
   bool interleaved = false, reversed = false;  ///< nn::RotaryOptions'
+  /// JSON: the rope_parameters of a file with neither rope_parameters nor rope_scaling; "": those of rope_theta alone.
+  std::string_view parameters = {};
 };
 
 /// Rotary positions by layer type.

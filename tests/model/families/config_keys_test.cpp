@@ -1,6 +1,8 @@
 // Keys of config.json that families read differently from the rest: null, head_dim, rotary positions by layer type.
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "format/json_file.h"
 #include "model_io/source/registry.h"
 #include "support/contains.h"
@@ -19,6 +21,11 @@ Json small(const std::string& family, const Json& changes, const std::vector<std
     if (j.at("model_type") == family && config.is_null()) config = j;
   config.update(changes);
   for (const std::string& key : erased) config.erase(key);
+  return config;
+}
+
+Json with(Json config, const Json& changes) {
+  config.update(changes);
   return config;
 }
 
@@ -152,7 +159,49 @@ TEST(ConfigKeys, BambaReadsThePartOfAHeadInRopeParametersAlone) {
   EXPECT_EQ(refusal(small("bamba", {{"partial_rotary_factor", 1.0}, {"rope_parameters", inside}})), "");
 }
 
-// LagunaConfig's and Gemma4TextConfig's rope_parameters.
+// The rope_parameters of config classes that scale positions unless a file says otherwise; numbers as written by those classes.
+TEST(ConfigKeys, ScalingThatFilesLeaveOut) {
+  const Json gpt_oss{{"rope_type", "yarn"},
+                     {"rope_theta", 1.5e5},
+                     {"factor", 32.0},
+                     {"beta_fast", 32.0},
+                     {"beta_slow", 1.0},
+                     {"truncate", false},
+                     {"original_max_position_embeddings", 4096}},
+      llama3{{"rope_type", "llama3"},
+             {"low_freq_factor", 1.0},
+             {"high_freq_factor", 4.0},
+             {"original_max_position_embeddings", 8192}},
+      ministral3{{"rope_type", "yarn"},
+                 {"rope_theta", 1e6},
+                 {"factor", 16.0},
+                 {"beta_fast", 32.0},
+                 {"beta_slow", 1.0},
+                 {"attention_factor", 1.0},
+                 {"llama_4_scaling_beta", 0.1},
+                 {"original_max_position_embeddings", 16384}};
+  const std::map<std::string, Json> expected{{"gpt_oss", gpt_oss},
+                                             {"apertus", with(llama3, {{"rope_theta", 1.2e7}, {"factor", 8.0}})},
+                                             {"cwm", with(llama3, {{"rope_theta", 1e6}, {"factor", 16.0}})},
+                                             {"ministral3", ministral3}};
+  for (const auto& [family, rope] : expected)
+    for (const Json& says_nothing : {Json::object(), Json{{"rope_scaling", Json::object()}},
+                                     Json{{"rope_scaling", nullptr}, {"rope_parameters", nullptr}}}) {
+      Json config = small(family, Json::object(), {"rope_parameters", "rope_theta", "rope_scaling"});
+      config.update(says_nothing);
+      const Json got = written(config).at("rope_parameters");
+      for (const auto& [key, value] : rope.items()) EXPECT_EQ(got.value(key, Json()), value) << family << " " << key;
+      config["rope_parameters"] = Json::object();
+      EXPECT_EQ(written(config).at("rope_parameters").at("rope_type"), "default") << family << ": empty is not absent";
+    }
+  const auto theta = [](const char* family) {
+    return written(small(family, {{"rope_theta", 77.0}}, {"rope_parameters"})).at("rope_theta");
+  };
+  EXPECT_EQ(theta("gpt_oss"), 77.0);
+  EXPECT_EQ(theta("cwm"), 1e6) << "the class has a base of its own beside the scaling";
+}
+
+// The rope_parameters of the config classes of laguna, gemma4_text, lfm3 and mellum.
 TEST(ConfigKeys, RotaryPositionsOfNewFamiliesHaveDefaults) {
   const auto defaults = [](const char* family) {
     const Json config = small(family, {{"head_dim", 8}}, {"rope_parameters"});
@@ -166,6 +215,13 @@ TEST(ConfigKeys, RotaryPositionsOfNewFamiliesHaveDefaults) {
   EXPECT_EQ(gemma.at("full_attention").at("rope_type"), "proportional");
   EXPECT_EQ(gemma.at("full_attention").at("rope_theta"), 1e6);
   EXPECT_EQ(gemma.at("sliding_attention").at("rope_theta"), 1e4);
+  const Json lfm3 = defaults("lfm3"), mellum = defaults("mellum");
+  EXPECT_EQ(lfm3.at("full_attention").at("rope_type"), "proportional");
+  EXPECT_EQ(lfm3.at("full_attention").at("rope_theta"), 1e6);
+  EXPECT_EQ(lfm3.at("full_attention").at("partial_rotary_factor"), 0.5);
+  EXPECT_EQ(lfm3.at("sliding_attention").at("rope_theta"), 1e4);
+  EXPECT_EQ(mellum.at("full_attention").at("rope_theta"), 5e5);
+  EXPECT_EQ(mellum.at("sliding_attention").at("rope_theta"), 1e4);
 }
 
 }  // namespace

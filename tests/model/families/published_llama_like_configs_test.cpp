@@ -33,7 +33,6 @@ TEST(LlamaLikeConfig, WhatIsMissing) {
     const std::string text = error_of([&] { make(JsonObject(j, "config.json")); });
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  says({{"model_type", "lfm3"}}, "rope_parameters: is missing");
   says({{"model_type", "lfm2_moe"}}, "layer_types: is missing");
   says({{"model_type", "dots1"}, {"n_routed_experts", 4}}, "num_experts_per_tok: is missing");
   says({{"model_type", "dots1"}, {"n_routed_experts", nullptr}}, "n_routed_experts: is missing");
