@@ -110,6 +110,8 @@ Redundant Bart::redundant(std::string_view name) const {
     if (rest == ".version") return Redundant::unused;
     if (computed && (rest == ".embed_positions.weight" || rest == ".embed_positions.weights")) return Redundant::unused;
   }
+  // transformers keeps this table beside those of the two sides, but does not read it.
+  if (name == "shared.weight" && !config_.share_encoder_decoder_embeddings) return Redundant::unused;
   return name == "lm_head.weight" || name == "shared.weight" ? Redundant::embedding_copy : Redundant::no;
 }
 

@@ -122,6 +122,9 @@ BartConfig read_bart_config(const JsonObject& j, const BartFamily& family, const
                  "force_bos_token_to_be_generated", "do_blenderbot_90_layernorm", "prompt_length", "prompt_mid_dim"});
   if (family.states_eps) reader.ignore({"layer_norm_eps"});  // the caller has chosen the family by it
   k.validate(j.where());
+  // `transformers` shares no embeddings unless they are tied, whatever their key says. Marian itself has models that do.
+  const bool is_published = !family.architecture.empty();
+  if (is_published && !k.tie_word_embeddings) k.share_encoder_decoder_embeddings = false;
   reader.finish();
   return k;
 }

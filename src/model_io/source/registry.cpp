@@ -159,20 +159,24 @@ void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& store
   parameters.set(kernels, p, values);
 }
 
-// Throws an Error if the configuration ties the output to the embedding, but a file has another output matrix.
-void check_embedding_copy(const Model& m, const WeightFiles& files, const std::string& name) {
+// Throws an Error if a file has a weight twice, under two names, with different values.
+void check_copy(const WeightFiles& files, const std::string& name, const WeightView& weight) {
   const WeightView& copy = files.at(name);
+  if (weight.name == name || copy.dtype != weight.dtype || copy.shape != weight.shape) return;
+  if (copy.bytes.data() == weight.bytes.data()) return;
+  if (!std::equal(copy.bytes.begin(), copy.bytes.end(), weight.bytes.begin(), weight.bytes.end()))
+    fail_usage(
+        files.place_of(name),
+        fmt::format("differs from {}, but the configuration ties the two", printable(files.name_in_file(weight.name))),
+        "set tie_word_embeddings to false, or remove the copy from the file");
+  files.release(copy.bytes);
+}
+
+// The same if the configuration ties the output to the embedding, but a file has another output matrix.
+void check_embedding_copy(const Model& m, const WeightFiles& files, const std::string& name) {
   for (const nn::Parameter& p : m.parameters().all()) {
     if (!p.gathered || !p.in_products) continue;  // used both as an embedding and in products
-    const WeightView* const embedding = find_weight(m, p, files).values;
-    if (!embedding || embedding->name == name || copy.dtype != embedding->dtype || copy.shape != embedding->shape)
-      return;
-    if (!std::equal(copy.bytes.begin(), copy.bytes.end(), embedding->bytes.begin(), embedding->bytes.end()))
-      fail_usage(files.place_of(name),
-                 fmt::format("differs from {}, but the configuration ties the two",
-                             printable(files.name_in_file(embedding->name))),
-                 "set tie_word_embeddings to false, or remove the copy from the file");
-    files.release(copy.bytes);
+    if (const WeightView* const embedding = find_weight(m, p, files).values) check_copy(files, name, *embedding);
     return;
   }
 }
@@ -187,7 +191,11 @@ void read_weights(Model& m, const WeightFiles& files) {
     const StoredWeight stored = find_weight(m, p, files);
     for (const WeightView* view : {stored.values, stored.scales, stored.multipliers})
       if (view) known.insert(view->name);
-    for (const std::string& name : m.stored_as(p).names) known.insert(name);
+    for (const std::string& name : m.stored_as(p).names) {
+      known.insert(name);
+      if (stored.values && files.find(name) && m.redundant(name) != Redundant::unused)
+        check_copy(files, name, *stored.values);
+    }
     if (!stored.values) continue;
     set(parameters, p, stored, files, workspace);
     files.release(*stored.values);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "model/families/bart.h"
 #include "model/families/gpt2.h"
@@ -304,6 +305,26 @@ TEST(PublishedConfigs, SizesOfTheEncoderHaveTwoNames) {
   const json t5 = testing::t5_variant("t5", {{"head_dim", 3}, {"num_hidden_layers", 2}});
   EXPECT_EQ(error_for(t5), "");
   EXPECT_NE(error_for(with(t5, {{"head_dim", 4}})).find("head_dim: 4 contradicts d_kv 3"), std::string::npos);
+}
+
+// In `transformers`, the two sides share an embedding only if it is tied to the output.
+TEST(PublishedConfigs, MarianEmbeddingsThatAreNotTiedAreNotShared) {
+  const json marian = testing::bart_variant(
+      "marian", {{"share_encoder_decoder_embeddings", true}, {"pad_token_id", 12}, {"decoder_start_token_id", 12}});
+  const auto names = [](const json& config) {
+    std::set<std::string> names;
+    const auto m = made(config);
+    for (const nn::Parameter& p : m->parameters().all()) names.insert(p.name);
+    return names;
+  };
+  EXPECT_TRUE(names(marian).contains("model.shared.weight"));
+  const auto untied = made(with(marian, {{"tie_word_embeddings", false}}));
+  for (const char* name : {"model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight", "lm_head.weight"})
+    EXPECT_TRUE(names(json::parse(untied->config_json())).contains(name)) << name;
+  EXPECT_EQ(untied->redundant("model.shared.weight"), Redundant::unused);
+  EXPECT_NE(
+      error_for(with(marian, {{"tie_word_embeddings", false}, {"decoder_vocab_size", 14}})).find("decoder_vocab_size"),
+      std::string::npos);
 }
 
 TEST(PublishedConfigs, NullIsNotAbsent) {

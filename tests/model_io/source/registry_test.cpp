@@ -266,6 +266,31 @@ TEST_F(Registry, WeightsOfAnotherConfiguration) {
   expect_in(text, "has no such weight");
 }
 
+// A file with the shared embedding under several names would silently be another model if these differ.
+TEST_F(Registry, CopiesOfAWeightAreEqual) {
+  const auto m = testing::small_marian();
+  save(*m, directory);
+  std::vector<float> table = host_copy<float>(m->parameters().all().front().value);
+  const auto write_copy = [&] {
+    const std::string bytes = read_text(directory / "model.safetensors", 1 << 24);
+    std::ofstream(directory / "first.safetensors", std::ios::binary) << bytes;
+    const auto file = SafetensorsFile::open(directory / "first.safetensors");
+    std::vector<WeightView> weights = file.tensors();
+    std::erase_if(weights, [](const WeightView& w) { return w.name == "model.decoder.embed_tokens.weight"; });
+    weights.push_back(
+        {"model.decoder.embed_tokens.weight", StoredType::f32, {40, 16}, std::as_bytes(std::span(table))});
+    write_safetensors(directory / "model.safetensors", weights, {});
+    fs::remove(directory / "first.safetensors");
+  };
+  write_copy();
+  EXPECT_EQ(host_copy<float>(load(ModelSource::open(directory))->parameters().flat()),
+            host_copy<float>(m->parameters().flat()));
+  table[5] += 1;
+  write_copy();
+  expect_in(error_of([&] { load(ModelSource::open(directory)); }),
+            "model.decoder.embed_tokens.weight: differs from model.shared.weight");
+}
+
 // Weights of another configuration are a fault of the files (exit code 1), not of the request.
 TEST_F(Registry, WhatFilesSayWrongIsNoWrongRequest) {
   const auto m = testing::small_marian();
