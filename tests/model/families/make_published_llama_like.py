@@ -521,6 +521,47 @@ PUBLISHED = {
         "time_step_init_scheme": "random", "time_step_limit": [0.0, {"__float__": "Infinity"}], "time_step_max": 0.1,
         "time_step_min": 0.001, "time_step_rank": 256, "time_step_scale": 1.0, "use_bias": False, "use_conv_bias": True,
         "vocab_size": 32768},
+    "LGAI-EXAONE/EXAONE-3.0-7.8B-Instruct": {
+        **COMMON, "model_type": "exaone", "activation_function": "silu", "architectures": ["ExaoneForCausalLM"],
+        "auto_map": {"AutoConfig": "configuration_exaone.ExaoneConfig", "AutoModelForCausalLM": "modeling_exaone.ExaoneForCausalLM",
+                     "AutoModelForSequenceClassification": "modeling_exaone.ExaoneForSequenceClassification"},
+        "bos_token_id": 1, "embed_dropout": 0.0, "eos_token_id": 361, "hidden_size": 4096, "intermediate_size": 14336,
+        "layer_norm_epsilon": 1e-5, "max_position_embeddings": 4096, "num_attention_heads": 32, "num_key_value_heads": 8,
+        "num_layers": 32, "pad_token_id": 0, "rope_scaling": None, "rope_theta": 500000.0, "tie_word_embeddings": False,
+        "vocab_size": 102400},
+    "LGAI-EXAONE/EXAONE-3.5-2.4B-Instruct": {
+        **COMMON, "model_type": "exaone", "activation_function": "silu", "architectures": ["ExaoneForCausalLM"],
+        "auto_map": {"AutoConfig": "configuration_exaone.ExaoneConfig", "AutoModelForCausalLM": "modeling_exaone.ExaoneForCausalLM",
+                     "AutoModelForSequenceClassification": "modeling_exaone.ExaoneForSequenceClassification"},
+        "bos_token_id": 1, "embed_dropout": 0.0, "eos_token_id": 361, "head_dim": 80, "hidden_size": 2560, "intermediate_size": 7168,
+        "layer_norm_epsilon": 1e-5, "max_position_embeddings": 32768, "num_attention_heads": 32, "num_key_value_heads": 8,
+        "num_layers": 30, "pad_token_id": 0,
+        "rope_scaling": {"factor": 8.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 8192,
+                         "rope_type": "llama3"},
+        "rope_theta": 1000000.0, "tie_word_embeddings": True, "vocab_size": 102400},
+    "internlm/internlm2-chat-7b": llama_like(
+        "internlm2", 4096, 14336, 32, 32, 8, 92544, architectures=["InternLM2ForCausalLM"], attn_implementation="eager",
+        auto_map={"AutoConfig": "configuration_internlm2.InternLM2Config", "AutoModel": "modeling_internlm2.InternLM2ForCausalLM",
+                  "AutoModelForCausalLM": "modeling_internlm2.InternLM2ForCausalLM"},
+        bias=False, bos_token_id=1, eos_token_id=2, hidden_act="silu", max_position_embeddings=32768, pad_token_id=2,
+        rms_norm_eps=1e-5, rope_scaling={"factor": 2.0, "type": "dynamic"}, rope_theta=1000000, tie_word_embeddings=False),
+    "internlm/internlm2_5-1_8b-chat": llama_like(
+        "internlm2", 2048, 8192, 24, 16, 8, 92544, architectures=["InternLM2ForCausalLM"], attn_implementation="eager",
+        auto_map={"AutoConfig": "configuration_internlm2.InternLM2Config", "AutoModel": "modeling_internlm2.InternLM2ForCausalLM",
+                  "AutoModelForCausalLM": "modeling_internlm2.InternLM2ForCausalLM",
+                  "AutoModelForSequenceClassification": "modeling_internlm2.InternLM2ForSequenceClassification"},
+        bias=False, bos_token_id=1, eos_token_id=2, hidden_act="silu", max_position_embeddings=32768, pad_token_id=2,
+        pretraining_tp=1, rms_norm_eps=1e-5, rope_scaling={"factor": 2.0, "type": "dynamic"}, rope_theta=1000000,
+        tie_word_embeddings=False),
+    "translated/Lara-4-Mini-Base, 16 of its 128 experts": llama_like(
+        "lara_mini", 1024, None, 34, 16, 4, 151936, architectures=["LaraMiniForCausalLM"], attention_bias=False, bos_token_id=None,
+        eos_token_id=151643, head_dim=128, hidden_act="silu",
+        layer_types=["linear_attention", "sliding_attention", "linear_attention", "full_attention", "sliding_attention"] * 6
+        + ["linear_attention", "sliding_attention", "linear_attention", "full_attention"],
+        linear_conv_kernel_dim=4, linear_key_head_dim=128, linear_num_key_heads=8, linear_num_value_heads=16, linear_value_head_dim=128,
+        max_position_embeddings=131072, moe_intermediate_size=512, norm_topk_prob=True, num_experts=16, num_experts_per_tok=4,
+        output_router_logits=False, pad_token_id=None, rms_norm_eps=1e-6, rope_parameters={"rope_theta": 10000.0, "rope_type": "default"},
+        router_aux_loss_coef=0.001, shared_expert_intermediate_size=512, sliding_window=512, tie_word_embeddings=True),
 }
 
 
@@ -528,6 +569,8 @@ def values_of(config):
     config = dict(config)
     if "time_step_limit" in config:  # as JSON has it
         config["time_step_limit"] = [0.0, float("inf")]
+    if config["model_type"] == "internlm2":  # a Llama, for which transformers has no other name
+        config = {**config, "model_type": "llama", "attention_bias": config["bias"]}
     made = transformers.AutoConfig.for_model(config.pop("model_type"), **config)
     with torch.device("meta"):
         if made.model_type == "step3p5":  # transformers has it only inside step3p7
