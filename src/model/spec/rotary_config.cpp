@@ -126,9 +126,19 @@ void read_yarn(const JsonObject& rope, const RotaryDefaults& d, nn::RotaryOption
                  "expected a positive factor that fits into float32");
   o.beta_fast = positive_of(rope, "beta_fast", 32), o.beta_slow = positive_of(rope, "beta_slow", 1);
   o.truncate = rope.get<bool>("truncate", true);
-  o.query_beta = d.scales_queries ? at_least_0_of(rope, "llama_4_scaling_beta", 0) : 0;
   if (!d.scales_queries && rope.get<double>("llama_4_scaling_beta", 0) != 0)
     rope.fail_at("llama_4_scaling_beta", "is not supported for this family");
+}
+
+// Queries are scaled by their positions with every kind of scaling. `transformers` needs the key of the original length for this.
+void read_query_beta(const JsonObject& rope, nn::RotaryOptions& o) {
+  o.query_beta = at_least_0_of(rope, "llama_4_scaling_beta", 0);
+  if (o.query_beta == 0) return;
+  if (o.depends_on_length())
+    rope.fail_at("llama_4_scaling_beta", "is not supported where angles depend on lengths",
+                 "supported with default, linear, llama3 and yarn");
+  if (o.scaling == Scaling::none || o.scaling == Scaling::linear)
+    rope.get<std::int64_t>("original_max_position_embeddings");  // throws the Error for a missing key
 }
 
 }  // namespace
@@ -178,6 +188,7 @@ nn::RotaryOptions read_object(ConfigReader& config, const JsonObject& rope, cons
     if (!(o.high_freq_factor > o.low_freq_factor)) rope.fail_at("high_freq_factor", "is not above low_freq_factor");
   }
   if (o.scaling == Scaling::yarn) read_yarn(rope, d, o);
+  if (d.scales_queries) read_query_beta(rope, o);
   if (d.reads_score_factor && o.scaling != Scaling::none && o.scaling != Scaling::yarn &&
       rope.get<double>("mscale_all_dim", 0) != 0)
     rope.fail_at("mscale_all_dim", fmt::format("is not supported for '{}'", kind.name));
@@ -315,7 +326,10 @@ nlohmann::ordered_json object_of(const nn::RotaryOptions& o, bool says_partial, 
     rope["attention_factor"] = o.attention_factor;
     rope["truncate"] = o.truncate;
     if (o.mscale_all_dim != 0) rope["mscale_all_dim"] = o.mscale_all_dim;
-    if (o.query_beta != 0) rope["llama_4_scaling_beta"] = o.query_beta;
+  }
+  if (o.query_beta != 0) {
+    rope["original_max_position_embeddings"] = o.original;
+    rope["llama_4_scaling_beta"] = o.query_beta;
   }
   if (o.scaling == Scaling::longrope) {
     rope["short_factor"] = o.short_factors;

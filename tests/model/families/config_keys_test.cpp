@@ -201,6 +201,25 @@ TEST(ConfigKeys, ScalingThatFilesLeaveOut) {
   EXPECT_EQ(theta("cwm"), 1e6) << "the class has a base of its own beside the scaling";
 }
 
+// ministral3 scales queries with every kind of rotary positions.
+TEST(ConfigKeys, QueriesAreScaledWithEveryKindOfPositions) {
+  const Json scale{{"rope_theta", 100.0}, {"llama_4_scaling_beta", 0.3}};
+  const auto of = [&](const Json& kind) { return small("ministral3", {{"rope_parameters", with(scale, kind)}}); };
+  const Json original{{"original_max_position_embeddings", 8}};
+  for (const Json& kind :
+       {Json{{"rope_type", "default"}}, Json{{"rope_type", "linear"}, {"factor", 2.0}},
+        Json{{"rope_type", "yarn"}, {"factor", 2.0}},
+        Json{{"rope_type", "llama3"}, {"factor", 4.0}, {"low_freq_factor", 1.0}, {"high_freq_factor", 4.0}}}) {
+    const Json rope = written(of(with(kind, original))).at("rope_parameters");
+    EXPECT_EQ(rope.at("llama_4_scaling_beta"), 0.3) << kind;
+    EXPECT_EQ(rope.at("original_max_position_embeddings"), 8) << kind;
+    EXPECT_EQ(rope.at("rope_type"), kind.at("rope_type"));
+  }
+  EXPECT_TRUE(contains(refusal(of({{"rope_type", "default"}})), "original_max_position_embeddings: is missing"));
+  EXPECT_TRUE(
+      contains(refusal(of(with(original, {{"rope_type", "dynamic"}, {"factor", 2.0}}))), "llama_4_scaling_beta"));
+}
+
 // The rope_parameters of the config classes of laguna, gemma4_text, lfm3 and mellum.
 TEST(ConfigKeys, RotaryPositionsOfNewFamiliesHaveDefaults) {
   const auto defaults = [](const char* family) {
