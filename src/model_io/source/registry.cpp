@@ -42,14 +42,49 @@ std::vector<std::string> families() {
 
 namespace {
 
-std::unique_ptr<Model> make_by(const JsonObject& config, const WeightNames& weight_names) {
+// The token with which translations begin in `transformers`: the decoder_start_token_id of generation_config.json, or its
+// bos_token_id. Without this file, config.json says them. Nothing if neither does; `transformers` then does not translate.
+std::optional<std::int64_t> start_of_translations(const ModelSource& source) {
+  const nlohmann::json generation = source.published_generation();
+  for (const char* key : {"decoder_start_token_id", "bos_token_id"}) {
+    if (!generation.is_object() || !generation.contains(key)) continue;
+    const nlohmann::json& said = generation.at(key);
+    const nlohmann::json& id = said.is_array() && !said.empty() ? said.front() : said;
+    if (id.is_number_integer()) return id.get<std::int64_t>();  // read_generation_config() refuses other types
+  }
+  return std::nullopt;
+}
+
+// The config of an encoder-decoder, with this token.
+nlohmann::json with_start(const ModelSource& source) {
+  const JsonObject config = source.config();
+  nlohmann::json changed = config.json();
+  const std::optional<std::int64_t> start = start_of_translations(source);
+  if (!start) return changed;
+  const std::int64_t known = std::max(config.find<std::int64_t>("vocab_size").value_or(0),
+                                      config.find<std::int64_t>("decoder_vocab_size").value_or(0));
+  if (known > 0 && (*start < 0 || *start >= known))
+    fail(source.generation().where,
+         fmt::format("decoder_start_token_id: there is no token {}: the vocabulary has {}", *start, known),
+         "translations begin with this token, or with bos_token_id if it is absent");
+  changed["decoder_start_token_id"] = *start;
+  return changed;
+}
+
+std::unique_ptr<Model> make_by(const JsonObject& config, const WeightNames& weight_names,
+                               const ModelSource* source = nullptr) {
   stored_precision_of(config);  // refuses unsupported quantisation methods
   std::string type = config.get<std::string>("model_type");
   const bool own = type == "tril";
   const std::string key = own ? "architecture" : "model_type";
   if (own) type = config.get<std::string>("architecture");
   for (const Family& f : family_list())
-    if (f.name == type && (f.own || !own)) return f.make ? f.make(config) : f.make_of_files(config, weight_names);
+    if (f.name == type && (f.own || !own)) {
+      const auto made = [&](const JsonObject& c) { return f.make ? f.make(c) : f.make_of_files(c, weight_names); };
+      if (!source || f.kind != Family::Kind::encoder_decoder) return made(config);
+      const nlohmann::json changed = with_start(*source);
+      return changed == config.json() ? made(config) : made(JsonObject(changed, config.where()));
+    }
   const std::string advice = own ? "" : advice_for_publishers_code(config, type);
   const std::string_view missing = own ? "" : missing_for(type);
   if (!missing.empty())
@@ -85,7 +120,8 @@ void find_blocks(Model& m, const WeightFiles& files) {
 std::unique_ptr<Model> make(const ModelSource& source) {
   return from_files([&] {
     std::unique_ptr<Model> m = make_by(
-        source.config(), [&] { return source.has_weights() ? std::optional(source.weights().names()) : std::nullopt; });
+        source.config(), [&] { return source.has_weights() ? std::optional(source.weights().names()) : std::nullopt; },
+        &source);
     if (source.stored_precision() == nn::Precision::blocks) find_blocks(*m, source.weights());
     return m;
   });

@@ -72,7 +72,7 @@ struct Reference {
     return o;
   }
   std::vector<Request> requests(std::size_t n, std::int32_t max_length) const {
-    return std::vector<Request>(n, {published.decoder_start_token_id.value(), 0, max_length});
+    return std::vector<Request>(n, {model->special_ids().decoder_start, 0, max_length});
   }
 
   std::unique_ptr<model::Model> model;
@@ -174,12 +174,12 @@ TEST(GoldenEncoderDecoder, ScoringAgreesWithSearching) {
     for (std::size_t i = 0; i < found.size(); ++i)
       for (const Hypothesis& h : found[i])
         from.push_back(m.sources[i]), targets.push_back(h.tokens), sums.push_back(h.log_prob);
-    const auto scores = score(m.c, *m.model, {from, targets}, {.start_id = m.published.decoder_start_token_id.value()});
+    const auto scores = score(m.c, *m.model, {from, targets}, {.start_id = m.model->special_ids().decoder_start});
     for (std::size_t i = 0; i < targets.size(); ++i) {
       EXPECT_NEAR(scores[i].log_prob, sums[i], 1e-4);
       EXPECT_EQ(scores[i].token_log_probs.size(), targets[i].size());
       const Score alone = score(m.c, *m.model, {std::span(&from[i], 1), std::span(&targets[i], 1)},
-                                {.start_id = m.published.decoder_start_token_id.value()})[0];
+                                {.start_id = m.model->special_ids().decoder_start})[0];
       EXPECT_NEAR(alone.log_prob, scores[i].log_prob, 1e-4);
     }
   });

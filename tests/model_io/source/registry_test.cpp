@@ -266,6 +266,38 @@ TEST_F(Registry, WeightsOfAnotherConfiguration) {
   expect_in(text, "has no such weight");
 }
 
+// As in `transformers`: decoder_start_token_id, else bos_token_id, of generation_config.json, or of config.json without this file.
+TEST_F(Registry, TranslationsBeginAsGenerationConfigSays) {
+  save(*testing::small_marian(), directory);
+  nlohmann::json plain = config();
+  plain.erase("bos_token_id"), plain.erase("decoder_start_token_id");
+  const auto start = [&](const nlohmann::json& in_config, const nlohmann::json& in_generation) {
+    nlohmann::json changed = plain;
+    changed.update(in_config);
+    write(changed);
+    fs::remove(directory / "generation_config.json");
+    if (!in_generation.is_null()) std::ofstream(directory / "generation_config.json") << in_generation.dump();
+    return load(ModelSource::open(directory))->special_ids().decoder_start;
+  };
+  const nlohmann::json own{{"decoder_start_token_id", 5}, {"bos_token_id", 6}}, bos{{"bos_token_id", 6}};
+  EXPECT_EQ(start(own, {{"decoder_start_token_id", 7}, {"bos_token_id", 8}}), 7);
+  EXPECT_EQ(start(own, {{"decoder_start_token_id", {7, 9}}}), 7);
+  EXPECT_EQ(start(own, {{"decoder_start_token_id", nullptr}, {"bos_token_id", 8}}), 8);
+  EXPECT_EQ(start(own, {{"num_beams", 2}}), 5) << "transformers refuses to translate";
+  EXPECT_EQ(start(own, nullptr), 5);
+  EXPECT_EQ(start(bos, nullptr), 6);
+  EXPECT_EQ(start(nlohmann::json::object(), {{"decoder_start_token_id", 7}}), 7);
+  // The config class of marian has 58100, which this vocabulary lacks.
+  expect_in(error_of([&] { start(nlohmann::json::object(), nullptr); }), "decoder_start_token_id: is null or absent");
+  const std::string text = error_of([&] { start(own, {{"decoder_start_token_id", 40}}); });
+  expect_in(text, "generation_config.json: decoder_start_token_id: there is no token 40: the vocabulary has 40");
+  // What is written says the same in both files.
+  start(own, {{"decoder_start_token_id", 7}});
+  const auto m = load(ModelSource::open(directory));
+  save(*m, directory);
+  EXPECT_EQ(config().at("decoder_start_token_id"), 7);
+}
+
 // A file with the shared embedding under several names would silently be another model if these differ.
 TEST_F(Registry, CopiesOfAWeightAreEqual) {
   const auto m = testing::small_marian();
