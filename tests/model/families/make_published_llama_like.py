@@ -1,5 +1,5 @@
-"""Writes published_llama_like.json: configurations as publishers write them, and how many values `transformers` gives such a
-model.
+"""Writes published_llama_like.json: configurations as publishers write them, and such that say nothing; and how many values
+`transformers` gives such a model.
 
 usage: make_published_llama_like.py OUT.json      (transformers 5.24 and torch; models are made without memory)
 """
@@ -563,6 +563,18 @@ PUBLISHED = {
         output_router_logits=False, pad_token_id=None, rms_norm_eps=1e-6, rope_parameters={"rope_theta": 10000.0, "rope_type": "default"},
         router_aux_loss_coef=0.001, shared_expert_intermediate_size=512, sliding_window=512, tie_word_embeddings=True),
 }
+
+
+# Decoders whose config class has a default for every size; those with thousands of experts are left out.
+BY_DEFAULT = """
+    gpt2 opt gpt_neox phi gptj codegen gpt_neo gpt_bigcode bloom mpt falcon xglm biogpt llama mistral qwen2 qwen3 phi3
+    gemma gemma2 vaultgemma olmo2 granite gemma3_text gemma4_text smollm3 olmo olmo3 exaone exaone4 cohere cohere2
+    ministral3 glm glm4 granite_swa minicpm3 youtu cwm internlm3 iquestcoder hyperclovax arcee apertus jais2 persimmon
+    stablelm starcoder2 seed_oss ernie4_5 helium nanochat bitnet mixtral olmoe cohere2_moe qwen2_moe granitemoe
+    granitemoeshared granitemoe_swa flex_olmo mellum phimoe ernie4_5_moe qwen3_5_text lfm2 lfm3 mamba2 granitemoehybrid
+    bamba falcon_h1
+""".split()
+PUBLISHED |= {f"{family}, all of whose sizes are the defaults": {"model_type": family} for family in BY_DEFAULT}
 
 
 def values_of(config):
