@@ -159,9 +159,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     const std::string written = document->write(placed);
     if (is_packed)
-      tril::fuzz::must_read("the translation", [&] {
-        return tril::document::read_document(written, options);
-      });
+      tril::fuzz::must_read("the translation", [&] { return tril::document::read_document(written, options); });
   } catch (const tril::Error&) {
   }
   return 0;
