@@ -92,7 +92,9 @@ PassTrace traced(const SharedModel& m, const TraceOptions& o, const Given& given
   const model::Model& model = o.question.gradients ? m.loaded->weights_in_float32() : m.model();
   const trace::TextReader reader(model, m.opened().tokenizer);
   PassTrace t{.answer = answer(model, reader, question), .findings = {}, .about = {}};
-  t.findings = analyse(model, t.answer.input, o.question.analyses);
+  trace::Input input = t.answer.input;
+  input.checkpoint = question.checkpoint;
+  t.findings = analyse(model, input, o.question.analyses);
   nlohmann::ordered_json about = about_json(model, reader, t.answer);
   about.update(findings_json(reader, t.answer.input, t.findings));
   t.about = json_text(about);

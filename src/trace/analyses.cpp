@@ -68,7 +68,7 @@ Findings analyse(const model::Model& m, const Input& input, const Analyses& want
     const std::int32_t id = run_pass(m, input).best()[as_size(token)];
     f.attribution = {token, id, attribute(m, input, token, id)};
   }
-  if (wanted.repeated_tokens > 0) f.head_scores = head_scores(m, wanted.repeated_tokens, /*seed=*/1, input.source);
+  if (wanted.repeated_tokens > 0) f.head_scores = head_scores(m, wanted.repeated_tokens, /*seed=*/1, input);
   return f;
 }
 

@@ -68,11 +68,10 @@ double copying_of(const std::vector<float>& logits, const std::vector<std::int32
 
 }  // namespace
 
-std::vector<HeadScore> head_scores(const model::Model& m, std::int64_t length, std::uint64_t seed,
-                                   const std::vector<std::int32_t>& source) {
+std::vector<HeadScore> head_scores(const model::Model& m, std::int64_t length, std::uint64_t seed, const Input& text) {
   check(length >= 2, "length", "{} tokens are too few to be repeated: at least 2", length);
   Input input = repeated_tokens(m, length, seed);
-  input.source = source;
+  input.source = text.source, input.checkpoint = text.checkpoint;
   const Trace trace = values_of(m, input, {"decoder.*.self.weights", "decoder.*.self.out", "decoder.*.output"});
   const Tail tail(m, input);
   std::vector<HeadScore> scores;

@@ -18,9 +18,10 @@ struct HeadScore {
   double copying = 0;
 };
 
-/// Scores over `length` random tokens, twice, drawn from `seed`. Of an encoder-decoder, `source` is what the encoder reads.
+/// Scores over `length` random tokens, twice, drawn from `seed`.
+/// @param text  its source is what the encoder of an encoder-decoder reads, and its checkpoint is that of all passes
 /// @throws Error(usage) if the text does not fit the model's positions, or a layer has no attention weights
 std::vector<HeadScore> head_scores(const model::Model& m, std::int64_t length, std::uint64_t seed,
-                                   const std::vector<std::int32_t>& source = {});
+                                   const Input& text = {});
 
 }  // namespace tril::trace

@@ -149,6 +149,7 @@ std::vector<std::int32_t> best_ids(std::span<const float> logits, std::int64_t v
 }
 
 Outcome run_pass(const model::Model& m, const Input& input, Recorder* recorder, bool gradients) {
+  if (input.checkpoint) input.checkpoint();
   check_input(m, input);
   Arena arena;
   Context c(arena);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct Input {
   std::vector<std::int32_t> labels;
   std::int64_t prompt = 0;    ///< tokens of the decoder that are given, and not what follows; for what shows them
   std::int32_t adapter = -1;  ///< its number, of a model with several (nn/adapters.h); -1: the standard one
+  std::function<void()> checkpoint = nullptr;  ///< is called before each pass; it throws to end what needs many
 };
 
 /// The token with the largest logit in each row of [rows, vocab].

@@ -81,5 +81,20 @@ TEST(HeadScores, AreShares) {
   EXPECT_TRUE(contains(error_of([&] { head_scores(*m, 1, 1); }), "at least 2"));
 }
 
+// Each of the many passes of an analysis asks whether somebody waits.
+TEST(HeadScores, AndAttributionEndWhereTheCheckpointThrows) {
+  const auto m = golden("gpt2");
+  Input input = input_of(*m);
+  int calls = 0;
+  input.checkpoint = [&calls] {
+    if (++calls >= 4) throw Error(ErrorKind::failure, "", "nobody waits");
+  };
+  EXPECT_TRUE(contains(error_of([&] { head_scores(*m, 6, 1, input); }), "nobody waits"));
+  EXPECT_EQ(calls, 4);
+  calls = 0;
+  EXPECT_TRUE(contains(error_of([&] { attribute(*m, input, 3, 17); }), "nobody waits"));
+  EXPECT_EQ(calls, 4);
+}
+
 }  // namespace
 }  // namespace tril::trace

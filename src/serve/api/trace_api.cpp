@@ -131,7 +131,7 @@ Json difference(const ServedModel& m, const ServedModel& other, const trace::Tex
 Json traced(const ServedModel& m, const ModelPtr& other, const TraceRequest& r, trace::Question question) {
   const trace::TextReader reader(m.model(), m.loaded().tokenizer);
   trace::Input input = reader.read(question.texts);
-  input.adapter = question.adapter;
+  input.adapter = question.adapter, input.checkpoint = question.checkpoint;
   const TraceWork work{.edits = r.edit, .new_tokens = r.new_tokens, .analyses = r.analyses};
   check_trace(trace_bounds, m.model(), input, work, "text");
   if (question.donor) check_trace(trace_bounds, m.model(), reader.read(*question.donor), work, "patch_text");
