@@ -39,6 +39,8 @@ def owners(paths):
     package_of = {}
     for line in asked.stdout.splitlines():
         package, _, path = line.partition(": ")
+        if package.startswith("diversion by "):  # Ubuntu's move to /usr
+            continue
         package_of[path] = package.split(":")[0]
     packages = set()
     for path, names in spellings.items():

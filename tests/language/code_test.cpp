@@ -65,7 +65,7 @@ TEST(LanguageCode, KnowsTheFormsOfModelsAndServices) {
                                                                {"yue_Hant", "yue"},
                                                                {"zh-yue", "yue"},
                                                                {"kas_Deva", "ks-Deva"},
-                                                               {"acm_Arab", "acm-Arab"},
+                                                               {"ace_Arab", "ace-Arab"},
                                                                {"taq_Tfng", "taq-Tfng"},
                                                                {"quy_Latn", "qu"},
                                                                {"mni-Mtei", "mni-Mtei"},
