@@ -48,8 +48,8 @@ std::optional<std::int64_t> start_of_translations(const ModelSource& source) {
   const nlohmann::json generation = source.published_generation();
   for (const char* key : {"decoder_start_token_id", "bos_token_id"}) {
     if (!generation.is_object() || !generation.contains(key)) continue;
-    const nlohmann::json& said = generation.at(key);
-    const nlohmann::json& id = said.is_array() && !said.empty() ? said.front() : said;
+    const nlohmann::json& value = generation.at(key);
+    const nlohmann::json& id = value.is_array() && !value.empty() ? value.front() : value;
     if (id.is_number_integer()) return id.get<std::int64_t>();  // read_generation_config() refuses other types
   }
   return std::nullopt;
