@@ -63,6 +63,9 @@ nlohmann::json with_start(const ModelSource& source) {
   if (!start) return changed;
   const std::int64_t known = std::max(config.find<std::int64_t>("vocab_size").value_or(0),
                                       config.find<std::int64_t>("decoder_vocab_size").value_or(0));
+  if (const auto own = config.find<std::int64_t>("decoder_start_token_id"); known > 0 && own && *own >= known)
+    config.fail_at("decoder_start_token_id", fmt::format("there is no token {}: the vocabulary has {}", *own, known),
+                   "translations begin with this token");
   if (known > 0 && (*start < 0 || *start >= known))
     fail(source.generation().where,
          fmt::format("decoder_start_token_id: there is no token {}: the vocabulary has {}", *start, known),
