@@ -35,9 +35,10 @@ constexpr Names environments_of_two = " wrapfigure tabularx ";
 constexpr Names titled_environments = " frame block exampleblock alertblock ";
 
 bool lists(Names names, std::string_view name) {
-  const std::size_t at = names.find(name);
-  for (std::size_t place = at; place != Names::npos; place = names.find(name, place + 1))
-    if (names[place - 1] == ' ' && names[place + name.size()] == ' ') return !name.empty();
+  if (name.empty() || name.find(' ') != name.npos)
+    return false;  // a file's name may be anything, which is none of the list
+  for (std::size_t place = names.find(name); place != Names::npos; place = names.find(name, place + 1))
+    if (names[place - 1] == ' ' && names[place + name.size()] == ' ') return true;
   return false;
 }
 

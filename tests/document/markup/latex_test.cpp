@@ -44,6 +44,13 @@ TEST(Latex, CommandsAreMarks) {
   EXPECT_EQ(capitals("one % note\n two"), "ONE % note\n TWO");
 }
 
+TEST(Latex, EnvironmentsThatHaveNoName) {
+  for (const std::string name : {"", " ", " document", "figure table"})
+    EXPECT_EQ(capitals("a dog \\begin{" + name + "}kept\\end{" + name + "} runs"),
+              "A DOG \\begin{" + name + "}kept\\end{" + name + "} RUNS")
+        << name;
+}
+
 TEST(Latex, TextInBracesIsNoArgument) {
   EXPECT_EQ(
       texts("\\begin{frame}<1->[fragile]{A title}{Below it}\nOne.\n\\begin{block}{Note}Two.\\end{block}\\end{frame}"),
