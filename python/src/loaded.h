@@ -27,9 +27,7 @@ struct Loaded {
       : model(o.decoding, std::move(tokenizer)),
         others(o.others, o.decoding, *model.model, model.tokenizer.get()),
         threads(thread_count(o.decoding.threads)),
-        changed_by_(o.decoding.precision         ? "precision"
-                    : o.decoding.adapter.empty() ? ""
-                                                 : "adapter") {}
+        changed_by_(changed_weights_by(o.decoding)) {}
 
   /// The model with each weight by itself in float32, as gradients need it. The first call loads it.
   /// @throws Error(usage) if the model was loaded with `precision` or `adapter`

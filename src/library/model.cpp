@@ -65,9 +65,8 @@ Model Model::open(const std::string& path_or_name, const Options& options) {
   std::shared_ptr<const model::Model> model = load_model(source, o.decoding);
   std::shared_ptr<const tril::Tokenizer> tokenizer = source.tokenizer();
   ModelSet others(o.others, o.decoding, *model, tokenizer.get());
-  const std::string changed_by = o.decoding.precision ? "precision" : o.decoding.adapter.empty() ? "" : "adapter";
   return Model(std::make_shared<const ModelState>(
-      ModelState{source, std::move(model), std::move(tokenizer), std::move(others), changed_by}));
+      ModelState{source, std::move(model), std::move(tokenizer), std::move(others), changed_weights_by(o.decoding)}));
 }
 
 std::vector<OptionInfo> Model::option_list() {

@@ -28,9 +28,8 @@ struct ModelState {
   model::ModelSource source;
   std::shared_ptr<const model::Model> model;
   std::shared_ptr<const tril::Tokenizer> tokenizer;
-  ModelSet others;  ///< of an ensemble, and a draft model
-  std::string
-      changed_by;  ///< "precision" or "adapter", if given: the model does not compute with the stored weights alone
+  ModelSet others;         ///< of an ensemble, and a draft model
+  std::string changed_by;  ///< changed_weights_by()
 };
 
 }  // namespace tril::v0

@@ -40,6 +40,11 @@ std::unique_ptr<model::Model> load_model(const model::ModelSource& source, const
   return m;
 }
 
+std::string changed_weights_by(const DecodingOptions& o) {
+  if (o.precision) return "precision";
+  return o.adapter.empty() ? "" : "adapter";
+}
+
 void add_model_fields(Fields& f, DecodingOptions& o) {
   f.add("model", &o.model, fmt::format("model: {}", forms_of_models))
       .letter('m')

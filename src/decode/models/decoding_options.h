@@ -38,6 +38,8 @@ struct DecodingOptions {
 
 /// Loads the model with its precision and adapter.
 std::unique_ptr<model::Model> load_model(const model::ModelSource& source, const DecodingOptions& o);
+/// "precision" or "adapter" if it makes load_model() differ from the stored weights in float32, as gradients need them; else "".
+std::string changed_weights_by(const DecodingOptions& o);
 /// Warns about unknown tokens (count_unknown).
 void warn_of_unknown(std::int64_t tokens);
 /// Makes a field a choice of nn::precision_names.

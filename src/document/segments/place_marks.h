@@ -2,8 +2,8 @@
 //
 // Each word of the translation belongs to the marks around the source word that it corresponds to. A pair of tags is put
 // around the longest run of its words, which may contain a few others; one whose words have gone gets another word, if there is one
-// outside of its siblings. A mark without words is put beside the words that correspond to its neighbours. For any alignment, every mark occurs exactly once, within the same parent as in the
-// source, and beside its siblings.
+// outside of its siblings. A mark without words is put beside the words that correspond to its neighbours. For any alignment, every
+// mark occurs exactly once, within the same parent as in the source, and beside its siblings.
 #pragma once
 
 #include "document/segments/links.h"
