@@ -81,12 +81,12 @@ std::string picture_of_the_mask(Language l) {
 std::string picture_of_heads(Language l) {
   Drawing d(680, 260,
             Text{"Columns of Q are cut into heads, and the heads' results are put side by side again",
-                 "Q 的列切成多个头，各头的结果再并排放回"}
+                 "Q 的列切成多个头，各头的结果再拼接起来"}
                 .in(l));
   constexpr std::array<const char*, 4> fills{"#e3e7fb", "#e2f3e4", "#fdeaea", "#fff4dd"};
   d.text({110, 24}, "Q [T, d_model]");
-  d.text({345, 24}, Text{"by head [h, T, d_k]", "按头 [h, T, d_k]"}.in(l));
-  d.text({580, 24}, Text{"side by side, times W_O", "并排，乘 W_O"}.in(l));
+  d.text({345, 24}, Text{"by head [h, T, d_k]", "按头分开 [h, T, d_k]"}.in(l));
+  d.text({580, 24}, Text{"side by side, times W_O", "拼接，乘 W_O"}.in(l));
   for (std::size_t h = 0; h < fills.size(); ++h) {
     const double i = static_cast<double>(h);
     const std::string name = fmt::format("{} {}", Text{"head", "头"}.in(l), h);
@@ -144,7 +144,7 @@ std::string picture_of_gradients(Language l) {
          {.size = 12});
   d.text({350, 30},
          Text{"each step has a derivative; the chain rule multiplies them from the loss back",
-              "每一步都有导数；链式法则从损失往回相乘"}
+              "每一步都有导数；链式法则从损失开始，往回逐个相乘"}
              .in(l),
          {.size = 12});
   return d.svg();

@@ -56,7 +56,7 @@ std::string picture_of_positions(Language l) {
 std::string picture_of_the_loss(Language l) {
   Drawing d(640, 250,
             Text{"The decoder reads the shifted target; the loss is -log p of the right token",
-                 "解码器读右移的目标；损失是正确词元的 -log p"}
+                 "解码器读右移一位的目标句；损失是正确词元的 -log p"}
                 .in(l));
   constexpr std::array<const char*, 4> reads{"<s>", "a", "b", "c"}, labels{"a", "b", "c", "</s>"};
   d.text({48, 60}, Text{"reads", "读入"}.in(l), {.colour = Drawing::faint});

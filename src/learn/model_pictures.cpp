@@ -73,7 +73,7 @@ std::string picture_of_feed_forward(Language l) {
   d.line({510, 150}, {620, 150}), d.line({565, 150}, {565, 60});
   d.curve({{510, 150}, {565, 150}, {615, 80}}, Drawing::blue, 2.4);
   d.text({565, 176}, "ReLU", {.colour = Drawing::blue});
-  d.text({320, 222}, Text{"no token looks at another here", "这里词元之间互不相看"}.in(l),
+  d.text({320, 222}, Text{"no token looks at another here", "在这里，词元互相看不到"}.in(l),
          {.size = 12, .colour = Drawing::faint});
   return d.svg();
 }
@@ -84,8 +84,9 @@ std::string picture_of_the_decoder(Language l) {
   const std::int64_t self = part(*m, "layers.0.self_attn") + part(*m, "layers.0.norm1");
   const std::int64_t cross = part(*m, "layers.0.cross_attn") + part(*m, "layers.0.norm2");
   const std::int64_t feed_forward = part(*m, "layers.0.ffn") + part(*m, "layers.0.norm3");
-  Drawing d(640, 400,
-            Text{"The decoder from the bottom up, with its parameters", "自下而上的解码器，以及参数个数"}.in(l));
+  Drawing d(
+      640, 400,
+      Text{"The decoder from the bottom up, with its parameters", "自下而上的解码器，以及各部分的参数个数"}.in(l));
   const auto row = [&](double y, Text name, std::int64_t count, const char* fill) {
     d.labelled_box({60, y}, {260, 34}, name.in(l), fill);
     if (count > 0) d.text({500, y + 22}, format_count(count), {.anchor = Drawing::Anchor::end});
@@ -133,7 +134,7 @@ std::string picture_of_training(Language l, const std::vector<Curve>& curves) {
   double last = 1;
   for (const Curve& c : curves)
     for (const Point& p : c.points) last = std::max(last, p.x);
-  Drawing d(720, 340, Text{"Loss by update, with and without each trick", "各种技巧开与不开时的损失曲线"}.in(l));
+  Drawing d(720, 340, Text{"Loss by update, with and without each trick", "用与不用各种技巧时的损失曲线"}.in(l));
   d.line({left, bottom}, {right, bottom}), d.line({left, bottom}, {left, top});
   for (const double loss : {0.01, 0.03, 0.1, 0.3, 1.0, 3.0}) {
     d.line({left, height(loss)}, {right, height(loss)}, "#e6e6ee", 1);
@@ -166,7 +167,7 @@ std::string picture_of_decoding(Language l) {
        {{"penalty 1.5", "重复惩罚 1.5"}, distribution(after, {})},
        {{"temperature 0.7", "温度 0.7"}, distribution(after, {.temperature = 0.7})},
        {{"top-p 0.9", "top-p 0.9"}, distribution(after, {.temperature = 0.7, .top_p = 0.9})}}};
-  Drawing d(700, 230, Text{"From logits to the distribution that is drawn from", "从 logits 到抽样的分布"}.in(l));
+  Drawing d(700, 230, Text{"From logits to the distribution that is drawn from", "从 logits 到采样所用的分布"}.in(l));
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const double x = 30 + 170 * static_cast<double>(s);
     d.text({x + 65, 24}, stages[s].title.in(l));
@@ -178,7 +179,8 @@ std::string picture_of_decoding(Language l) {
     }
     if (s + 1 < stages.size()) d.arrow({x + 140, 110}, {x + 162, 110});
   }
-  d.text({350, 222}, Text{"token a was written before, so the penalty lowers it", "词元 a 已经写过，所以被惩罚"}.in(l),
+  d.text({350, 222},
+         Text{"token a was written before, so the penalty lowers it", "词元 a 已经写过，所以受到惩罚"}.in(l),
          {.size = 12, .colour = Drawing::faint});
   return d.svg();
 }
@@ -189,12 +191,12 @@ std::string picture_of_changes(Language l) {
   };
   const std::array<Row, 6> rows{
       {{{"norm", "归一化"},
-        {"layer norm, after the sum", "层归一化，在残差之后"},
+        {"layer norm, after the sum", "层归一化，在残差相加之后"},
         {"RMS norm, before the sublayer", "RMS 归一化，在子层之前"}},
-       {{"positions", "位置"}, {"sinusoids, added", "正弦编码，相加"}, {"rotation of q and k", "旋转 q 和 k"}},
+       {{"positions", "位置"}, {"sinusoids, added", "正弦位置编码，相加"}, {"rotation of q and k", "旋转 q 和 k"}},
        {{"heads", "头"},
         {"keys for each head", "每个头有自己的键"},
-        {"heads share keys and values (from Llama 2 70B on)", "几个头共用键和值（自 Llama 2 70B）"}},
+        {"heads share keys and values (from Llama 2 70B on)", "几个头共用键和值（自 Llama 2 70B 起）"}},
        {{"feed-forward", "前馈网络"},
         {"ReLU, two matrices", "ReLU，两个矩阵"},
         {"SwiGLU, three matrices", "SwiGLU，三个矩阵"}},
