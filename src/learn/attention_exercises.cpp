@@ -25,7 +25,7 @@ Exercise weights_of_sat() {
                          "\"down\" 在 \"sat\" 之后：掩码使它的权重为 0"}},
                        {attend(swapped, {.causal = true}).weights.row(2),
                         {"query and key are swapped: the query is that of \"sat\", the keys are those of all",
-                         "查询与键对调了：查询是 \"sat\" 的，键是所有词元的"}}}};
+                         "查询与键对调了：查询应是 \"sat\" 的，键应是所有词元的"}}}};
 }
 
 Exercise result_of_cat() {
@@ -54,12 +54,12 @@ Exercise mask_of_three() {
   strict[3] = strict[6] = strict[7] = 1;
   return {.task = {"Write the causal mask of three tokens row by row: 1 where the query (row) may see the key "
                    "(column), else 0.",
-                   "逐行写出三个词元的因果掩码：查询（行）可以看到键（列）写 1，否则写 0。"},
+                   "逐行写出三个词元的因果掩码：查询（行）可以看到键（列）时写 1，否则写 0。"},
           .answer = as_numbers(mask),
           .tolerance = 0,
           .mistakes = {{as_numbers(model::flip_mask(c, mask)),
                         {"this is the other convention: here 1 means that the query may see the key",
-                         "这是另一种约定：这里 1 表示可以看到"}},
+                         "这是另一种约定：本教程里 1 表示可以看到"}},
                        {strict, {"a token sees itself too", "词元也看得到它自己"}},
                        {{1, 1, 1, 0, 1, 1, 0, 0, 1},
                         {"rows are queries, columns are keys: this is transposed", "行是查询，列是键：这里转置了"}}}};
@@ -72,12 +72,13 @@ Exercise padded_mask() {
   return {.task = {"The row \"<pad> <pad> a b\" is padded on the left. Write its mask row by row (16 numbers): causal, "
                    "and no query "
                    "sees padding.",
-                   "一行 \"<pad> <pad> a b\" 左侧有填充。逐行写出它的掩码（16 个数）：因果，而且填充谁也看不到。"},
+                   "一行 \"<pad> <pad> a b\" 左侧有填充。逐行写出它的掩码（16 "
+                   "个数）：它是因果掩码，而且任何查询都看不到填充。"},
           .answer = as_numbers(model::causal_padding_mask(c, ids, 1, 0)),
           .tolerance = 0,
           .mistakes = {{as_numbers(model::causal_mask(c, 4)),
                         {"the padding is still visible: columns 1 and 2 are 0 in each row",
-                         "填充仍然可见：第 1、2 列每行都应是 0"}}}};
+                         "填充仍然可见：每一行的第 1、2 列都应是 0"}}}};
 }
 
 std::int64_t attention_values(std::int64_t d, std::int64_t heads, std::int64_t kv_heads = 0) {
@@ -103,7 +104,7 @@ Exercise size_of_a_head() {
           .mistakes = {{{d_k, all - 4 * 512}, {"the biases are missing: 4 x 512", "漏了偏置：4 × 512"}},
                        {{d_k, 8 * all},
                         {"heads cut the matrices, they do not multiply them: 8 heads of 64 columns are 512 columns",
-                         "多头是把矩阵切开，不是复制：8 个头各 64 列，共 512 列"}}}};
+                         "多头是把矩阵切开，不是把矩阵复制多份：8 个头各 64 列，共 512 列"}}}};
 }
 
 Exercise head_of_a_column() {
@@ -111,17 +112,17 @@ Exercise head_of_a_column() {
   return {.task = {"x is (2, 10, 512): 2 texts of 10 tokens. Give the four sizes of Q by head, (texts, heads, tokens, "
                    "d_k) with 8 "
                    "heads, and then the head (from 0) that holds column 200.",
-                   "x 的形状是 (2, 10, 512)：2 个文本，各 10 个词元。写出 8 个头时 Q 的四个维度（文本, 头, 词元, "
-                   "d_k），再写第 200 列"
-                   "（从 0 数）属于第几个头（从 0 数）。"},
+                   "x 的形状是 (2, 10, 512)：2 段文本，各 10 个词元。写出 8 个头时 Q 的四个维度（文本、头、词元、"
+                   "d_k），再写出第 200 列"
+                   "属于第几个头（列和头都从 0 数起）。"},
           .answer = {texts, heads, tokens, d_k, head},
           .tolerance = 0,
           .mistakes = {
               {{texts, tokens, heads, d_k, head},
                {"this is the shape before the transposition: heads come before tokens, so that each head is a matrix",
-                "这是转置之前的形状：头在词元之前，这样每个头是一个矩阵"}},
+                "这是转置之前的形状：头应在词元之前，这样每个头才是一个矩阵"}},
               {{texts, heads, tokens, d_k, head + 1},
-               {"heads count from 0: 200 / 64 is 3", "头从 0 数：200 / 64 取整是 3"}}}};
+               {"heads count from 0: 200 / 64 is 3", "头从 0 数起：200 / 64 取整是 3"}}}};
 }
 
 Exercise size_of_cross_scores() {
@@ -139,7 +140,7 @@ Exercise size_of_cross_scores() {
                         {"queries come from the target and are rows; keys come from the source and are columns",
                          "查询来自目标句，是行；键来自源句，是列"}},
                        {{rows, rows, static_cast<double>(itself.values.size())},
-                        {"this is self-attention: the keys are the source's", "这是自注意力：键应来自源句"}}}};
+                        {"this is self-attention: the keys are the source's", "这样算的是自注意力：键应来自源句"}}}};
 }
 
 HeadInput one_query() {

@@ -23,7 +23,7 @@ double number_of(const std::string& text, Language l) {
   if (l == Language::english)
     fail_usage("answer", fmt::format("\"{}\" is not a number", shown),
                "give plain numbers with spaces between them, without commas or a plus: 0.25 -1 11000");
-  fail_usage("答案", fmt::format("“{}” 不是数", shown), "请写普通的数，用空格隔开，不用逗号和加号：0.25 -1 11000");
+  fail_usage("答案", fmt::format("“{}” 不是数字", shown), "请写普通的数，用空格隔开，不用逗号和加号：0.25 -1 11000");
 }
 
 bool is_near(double a, double b, double tolerance) {
@@ -45,7 +45,7 @@ std::string what_is_wrong(const Exercise& e, const std::vector<double>& given, L
     if (!is_near(given[i], e.answer[i], e.tolerance)) wrong.push_back(i + 1);
   return fmt::format(fmt::runtime(l == Language::english ? "{} of {} numbers are right; wrong is number {}"
                                                          : "{1} 个数中对了 {0} 个，错的是第 {2} 个"),
-                     given.size() - wrong.size(), given.size(), fmt::join(wrong, ", "));
+                     given.size() - wrong.size(), given.size(), fmt::join(wrong, l == Language::english ? ", " : "、"));
 }
 
 }  // namespace

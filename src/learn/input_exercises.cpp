@@ -24,10 +24,11 @@ Exercise ids_of_a_sentence() {
            "词表：</s> 0，<unk> 1，the 2，cat 3，sat 4，on 5，mat 6。写出 \"the cat sat on the rug\" 的编号，末尾加 "
            "</s>。"},
       .answer = ids_of(words),
-      .mistakes = {{{2, 3, 4, 5, 2, 6, 0},
-                    {"rug is not mat: a word that is not in the vocabulary is <unk>, 1",
-                     "rug 不是 mat：词表里没有的词记作 <unk>，编号 1"}},
-                   {{0, 2, 3, 4, 5, 2, 1}, {"</s> stands at the end, not at the beginning", "</s> 在末尾，不在开头"}}}};
+      .mistakes = {
+          {{2, 3, 4, 5, 2, 6, 0},
+           {"rug is not mat: a word that is not in the vocabulary is <unk>, 1",
+            "rug 不是 mat：词表里没有的词记作 <unk>，编号 1"}},
+          {{0, 2, 3, 4, 5, 2, 1}, {"</s> stands at the end, not at the beginning", "</s> 应在末尾，不在开头"}}}};
 }
 
 Exercise size_of_the_table() {
@@ -49,7 +50,7 @@ Exercise position_one() {
           .mistakes = {
               {row(sinusoids(2, 4, false), 1),
                {"these are all sines, then all cosines, as in the authors' code; the equation alternates them",
-                "你先写了全部正弦，再写全部余弦（作者代码的排法）；公式里两者交替"}},
+                "这里先是全部正弦，再是全部余弦（作者代码的排法）；公式里两者交替出现"}},
               {row(sinusoids(2, 4), 0), {"this is position 0: positions count from 0", "这是位置 0：位置从 0 数起"}},
               {{std::sin(std::acos(-1) / 180), std::cos(std::acos(-1) / 180), std::sin(0.01 * std::acos(-1) / 180),
                 std::cos(0.01 * std::acos(-1) / 180)},

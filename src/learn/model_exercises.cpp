@@ -23,9 +23,9 @@ Exercise layer_norm_of_four() {
   for (double& v : sample) v *= std::sqrt(3.0 / 4.0);
   for (const double v : x_to_norm) centred.push_back(v - 3), squared.push_back((v - 3) / 3.5);
   return {.task = {"Give the layer norm of (1, 2, 3, 6), with weights of 1 and biases of 0.",
-                   "写出 (1, 2, 3, 6) 的层归一化（权重为 1，偏置为 0）。"},
+                   "写出 (1, 2, 3, 6) 做层归一化的结果（权重为 1，偏置为 0）。"},
           .answer = layer_normed(x_to_norm),
-          .mistakes = {{sample, {"the variance is divided by 4, not by 3", "方差除以 4，不是 3"}},
+          .mistakes = {{sample, {"the variance is divided by 4, not by 3", "算方差时应除以 4，不是 3"}},
                        {rms,
                         {"this is the RMS norm: the layer norm subtracts the mean first",
                          "这是 RMS 归一化：层归一化要先减均值"}},
@@ -35,7 +35,7 @@ Exercise layer_norm_of_four() {
 
 Exercise rms_norm_of_four() {
   return {.task = {"Give the RMS norm of (1, 2, 3, 6): each value divided by the root of the mean of the squares.",
-                   "写出 (1, 2, 3, 6) 的 RMS 归一化：每个数除以平方均值的平方根。"},
+                   "写出 (1, 2, 3, 6) 做 RMS 归一化的结果：每个数除以均方根，即各数平方的均值的平方根。"},
           .answer = rms_normed(x_to_norm),
           .mistakes = {{layer_normed(x_to_norm), {"no mean is subtracted here", "这里不减均值"}}}};
 }
@@ -58,7 +58,7 @@ Exercise feed_forward_by_hand() {
           .answer = fed_forward(x, small_feed_forward()),
           .mistakes = {{fed_forward(x, linear),
                         {"the third hidden value is negative: max(0, ...) makes it 0",
-                         "第三个隐藏单元是负数：max(0, ...) 把它变成 0"}},
+                         "第三个隐藏单元的值是负数：max(0, ...) 把它变成 0"}},
                        {fed_forward(x, unbiased), {"the biases are missing", "漏了偏置"}}}};
 }
 
@@ -76,9 +76,9 @@ Exercise feed_forward_share() {
       .task =
           {"A layer has one attention and one feed-forward: d = 512, d_ff = 2048, all with biases, no norms. What "
            "percentage of its values is in the feed-forward?",
-           "一层有一个注意力和一个前馈网络：d = 512，d_ff = 2048，都带偏置，不算归一化。前馈网络占参数的百分之几？"},
+           "一层有一个注意力和一个前馈网络：d = 512，d_ff = 2048，都带偏置，不算归一化。前馈网络的参数占百分之几？"},
       .answer = {share_of_feed_forward()},
-      .mistakes = {{{share_of_feed_forward() / 100}, {"give the percentage, not the share", "请写百分数，不是小数"}},
+      .mistakes = {{{share_of_feed_forward() / 100}, {"give the percentage, not the share", "请写百分数，不要写小数"}},
                    {{100 - share_of_feed_forward()}, {"this is the attention's share", "这是注意力所占的百分比"}}}};
 }
 
@@ -114,7 +114,7 @@ std::string problem_of_config(const std::string& path, Language l) {
         format_count(m->vocab_size()));
   if (m->has_encoder())
     return std::string(in_english ? "this model has an encoder: a decoder alone is asked for"
-                                  : "这个模型有编码器：这里只要解码器");
+                                  : "这个模型有编码器：这里要的是仅解码器模型");
   if (const auto n = static_cast<double>(m->parameters().count()); n > most_values || n < most_values / 2)
     return fmt::format(fmt::runtime(in_english ? "it has {} parameters: {}" : "它有 {} 个参数：{}"),
                        format_count(m->parameters().count()),
@@ -125,21 +125,22 @@ std::string problem_of_config(const std::string& path, Language l) {
 }
 
 Exercise config_of_a_million() {
-  return {.task = {"Write the config.json of a decoder without an encoder that has 1,000 tokens and between 500,000 "
-                   "and 1,000,000 "
-                   "parameters, in any family of `tril families`, and give the file.",
-                   "写一个只有解码器的 config.json：1,000 个词元，参数在 500,000 到 1,000,000 之间，`tril families` "
-                   "里任何一种都可以。给出文件名。"},
-          .answer = {},
-          .mistakes = {},
-          .problem_of_file = problem_of_config};
+  return {
+      .task = {"Write the config.json of a decoder without an encoder that has 1,000 tokens and between 500,000 "
+               "and 1,000,000 "
+               "parameters, in any family of `tril families`, and give the file.",
+               "写一个仅解码器模型的 config.json：词表有 1,000 个词元，参数有 500,000 到 1,000,000 个，`tril families` "
+               "里的任何一个模型族都可以。给出文件名。"},
+      .answer = {},
+      .mistakes = {},
+      .problem_of_file = problem_of_config};
 }
 
 Exercise rotated_pair() {
   const std::vector<double> r = rotated({1, 0}, 2);
   return {.task = {"A head has one pair of values, whose angle is 1 radian for each position. Give the query (1, 0) "
                    "after rotation to position 2.",
-                   "某个头只有一对数，每个位置转 1 弧度。写出查询 (1, 0) 在位置 2 旋转之后的值。"},
+                   "某个头只有一对数，位置每加 1 就多转 1 弧度。写出查询 (1, 0) 在位置 2 旋转之后的值。"},
           .answer = r,
           .mistakes = {{{r[0], -r[1]}, {"this is rotated the other way round", "转的方向反了"}},
                        {rotated({1, 0}, 1), {"this is position 1", "这是位置 1"}},
@@ -152,12 +153,12 @@ Exercise score_of_a_distance() {
   return {.task = {"The same head has the query (1, 0) at position 5 and the key (1, 0) at position 3, both rotated. "
                    "Give their product, "
                    "without a scale.",
-                   "同一个头，位置 5 的查询 (1, 0) 与位置 3 的键 (1, 0) 都旋转之后，点积是多少？不乘缩放。"},
+                   "同一个头，位置 5 的查询 (1, 0) 与位置 3 的键 (1, 0) 都旋转之后，点积是多少？不乘缩放系数。"},
           .answer = {q[0] * k[0] + q[1] * k[1]},
           .mistakes = {{{1},
                         {"without rotation it would be 1: the angle between them is that of the distance 2",
-                         "不旋转才是 1：两者夹角对应距离 2"}},
-                       {{std::cos(8.0)}, {"the angles are subtracted, not added", "角相减，不是相加"}}}};
+                         "不旋转才是 1：旋转后两者的夹角由距离 2 决定"}},
+                       {{std::cos(8.0)}, {"the angles are subtracted, not added", "角度应相减，不是相加"}}}};
 }
 
 }  // namespace

@@ -32,26 +32,27 @@ Exercise teacher_forcing() {
   shifted.insert(shifted.end(), target.begin(), target.end());
   shifted.insert(shifted.end(), target.begin(), target.end());
   shifted.push_back(stop);
-  return {.task = {"The target is 5 7 9, </s> is 2, and the decoder starts with 0. Give what the decoder reads (four "
-                   "ids) and then what it "
-                   "should predict (four ids).",
-                   "目标是 5 7 9，</s> 是 2，解码器的开始符是 0。先写解码器读入的四个编号，再写它应当预测的四个编号。"},
-          .answer = shifted,
-          .tolerance = 0,
-          .mistakes = {
-              {{0, 5, 7, 9, 0, 5, 7, 9},
-               {"it would only copy: the labels are the input shifted by one", "这只是照抄：标签要比输入左移一位"}},
-              {{5, 7, 9, 2, 5, 7, 9, 2},
-               {"the input is shifted: it begins with the start token, else each place would read its own answer",
-                "输入要右移：从开始符起，否则每个位置读到的就是答案"}},
-              {{0, 5, 7, 9, 7, 9, 2, 2}, {"the place that reads 0 predicts 5", "读到 0 的位置预测 5"}}}};
+  return {
+      .task = {"The target is 5 7 9, </s> is 2, and the decoder starts with 0. Give what the decoder reads (four "
+               "ids) and then what it "
+               "should predict (four ids).",
+               "目标句是 5 7 9，</s> 是 2，解码器的开始词元是 0。先写解码器读入的四个编号，再写它应当预测的四个编号。"},
+      .answer = shifted,
+      .tolerance = 0,
+      .mistakes = {
+          {{0, 5, 7, 9, 0, 5, 7, 9},
+           {"it would only copy: the labels are the input shifted by one", "这只是照抄：标签要比输入左移一位"}},
+          {{5, 7, 9, 2, 5, 7, 9, 2},
+           {"the input is shifted: it begins with the start token, else each place would read its own answer",
+            "输入要右移：从开始词元起，否则每个位置读到的就是自己的答案"}},
+          {{0, 5, 7, 9, 7, 9, 2, 2}, {"the place that reads 0 predicts 5", "读到 0 的位置预测 5"}}}};
 }
 
 Exercise gradient_of_three() {
   const std::vector<double> g = cross_entropy_of(three_logits, 0).gradient;
   return {.task = {"For the same logits and label as in chapter 10, (2, 1, 0) and the first token, give the derivative "
                    "of the loss with respect to each logit.",
-                   "沿用第 10 章的 logits (2, 1, 0) 与第一个词元，写出损失对每个 logit 的导数。"},
+                   "沿用第 10 章的 logits (2, 1, 0)，正确的词元仍是第一个。写出损失对每个 logit 的导数。"},
           .answer = g,
           .mistakes = {{{g[0] + 1, g[1], g[2]}, {"subtract 1 at the right token", "正确的词元处要减 1"}},
                        {{-g[0], -g[1], -g[2]},
@@ -64,7 +65,8 @@ Exercise gradient_of_softmax() {
   return {
       .task = {"A query has the weights P = (0.2, 0.3, 0.5), and the derivatives of the loss with respect to them are "
                "dP = (1, 0, 0). Give dS = P o (dP - sum(dP o P)), the derivatives with respect to the scores.",
-               "某查询的权重 P = (0.2, 0.3, 0.5)，损失对权重的导数 dP = (1, 0, 0)。写出对分数的导数 dS = P o (dP - "
+               "某个查询的权重是 P = (0.2, 0.3, 0.5)，损失对权重的导数是 dP = (1, 0, 0)。写出损失对分数的导数 dS = P o "
+               "(dP - "
                "sum(dP o P))。"},
       .answer = gradient_of_scores(P, dP),
       .mistakes = {{{0.2, 0, 0},
@@ -81,7 +83,7 @@ Exercise rate_of_the_paper() {
                    "updates 1000, 4000 and 16000: "
                    "d_model 512, 4000 updates of warm-up.",
                    "按《Attention is all you need》公式 3，d_model = 512，预热 4000 步，写出第 1000、4000、16000 "
-                   "步的学习率乘 10,000。"},
+                   "步的学习率，各乘以 10,000。"},
           .answer = {rate(1000, peak), rate(4000, peak), rate(16000, peak)},
           .mistakes = {{{1e4 * std::pow(512.0, -0.5) / std::sqrt(1000.0), rate(4000, peak), rate(16000, peak)},
                         {"during warm-up the rate grows in a straight line: at 1000 it is a quarter of that at 4000",
@@ -92,15 +94,17 @@ Exercise rate_of_the_paper() {
 
 Exercise smoothed_loss() {
   constexpr std::array<double, 4> four{2, 1, 0, 0};
-  return {.task = {"The logits are (2, 1, 0, 0), the right token is the first, and label smoothing is 0.1: the target "
-                   "is 0.9 for it plus 0.1 / 4 "
-                   "for each of the four. Give the loss.",
-                   "logits 是 (2, 1, 0, 0)，正确的词元是第一个，标签平滑 0.1：目标是正确词元 0.9，再给四个词元各加 0.1 "
-                   "/ 4。写出损失。"},
-          .answer = {cross_entropy_of(four, 0, 0.1f).loss},
-          .tolerance = 0.003,
-          .mistakes = {{{cross_entropy_of(four, 0).loss}, {"this is the loss without smoothing", "这是没有平滑的损失"}},
-                       {{0.9 * cross_entropy_of(four, 0).loss}, {"the other 0.1 is missing", "漏了另外的 0.1"}}}};
+  return {
+      .task =
+          {"The logits are (2, 1, 0, 0), the right token is the first, and label smoothing is 0.1: the target "
+           "is 0.9 for it plus 0.1 / 4 "
+           "for each of the four. Give the loss.",
+           "logits 是 (2, 1, 0, 0)，正确的词元是第一个，标签平滑 0.1：目标分布给正确的词元 0.9，再给四个词元各加 0.1 "
+           "/ 4。写出损失。"},
+      .answer = {cross_entropy_of(four, 0, 0.1f).loss},
+      .tolerance = 0.003,
+      .mistakes = {{{cross_entropy_of(four, 0).loss}, {"this is the loss without smoothing", "这是没有平滑的损失"}},
+                   {{0.9 * cross_entropy_of(four, 0).loss}, {"the other 0.1 is missing", "漏了另外的 0.1"}}}};
 }
 
 }  // namespace

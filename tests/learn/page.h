@@ -98,7 +98,7 @@ inline std::string as_it_should_be(const std::string& page, Language l) {
     } else if (lines[i] == "<!-- chapters -->") {
       for (const Chapter& c : chapters())
         out.push_back(std::to_string(c.number) + ". [" + std::string(c.title.in(l)) + "](" + std::string(c.file) +
-                      "): " + std::string(c.question.in(l)));
+                      (l == Language::chinese ? ")：" : "): ") + std::string(c.question.in(l)));
       while (i + 1 < lines.size() && lines[i + 1] != "<!-- end -->") ++i;
     }
   }
