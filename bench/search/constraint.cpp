@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "grammar/automata/constraint.h"
+#include "grammar/nth_id.h"
 #include "grammar/schemas/json_schema.h"
 #include "search/processors.h"
 
@@ -53,14 +54,8 @@ std::int64_t draw_text(const Constraint& c, RandomSequence& random, std::vector<
     const Constraint::Allowed allowed = c.after(text, 150 - static_cast<std::int64_t>(text.size()));
     if (allowed.count == 0 || (allowed.complete && random.below(2) == 0))
       return static_cast<std::int64_t>(text.size()) + 1;
-    std::int32_t token = -1;
-    while (token < 0) {  // from any non-empty word of the mask
-      const std::size_t word = random.below(allowed.mask.size());
-      for (std::size_t bit = 0; bit < 64 && token < 0; ++bit)
-        if ((allowed.mask[word] >> bit & 1) != 0 && random.below(8) == 0)
-          token = static_cast<std::int32_t>(word * 64 + bit);
-    }
-    text.push_back(token);
+    const auto number = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(allowed.count)));
+    text.push_back(nth_id(allowed.mask, number));
   }
 }
 

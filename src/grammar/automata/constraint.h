@@ -1,10 +1,11 @@
 // Restricts generation to a grammar, over a vocabulary's tokens: which tokens may come next, so that the text can
 // always be ended within the tokens that are left.
 //
-// A state is everything that the bytes so far may be in the grammar: a set of places, each with the stack of calls that
-// led to it. States, the edges between them and the token masks are built on demand and kept, so that a text's later
-// steps, and other texts of the same constraint, find them. The tokens that may follow a state are found by one walk of
-// the trie, which skips a node and all its descendants if the node's byte is not allowed.
+// The grammar is an automaton over bytes, whose states are made on demand and kept, as are the token masks, so that a
+// text's later steps, and other texts of the same constraint, find them. The tokens that may follow a state are found by
+// one walk of the trie, which skips a node and all its descendants if the node's byte is not allowed. It also skips the
+// tokens of plain text where plain text may follow, whatever its characters: within a JSON string, that is nearly the
+// whole vocabulary.
 //
 // Ending in time: from every state the shortest ending is known in bytes and, if that is too long, in the fewest tokens
 // that spell it. A token is allowed only if the shortest ending after it, with the end token, fits into the tokens

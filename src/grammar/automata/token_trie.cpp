@@ -1,7 +1,6 @@
 #include "grammar/automata/token_trie.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "base/element.h"
@@ -10,6 +9,11 @@
 
 namespace tril::search {
 namespace {
+
+// What JSON's strings and the dot of regular expressions have in common: no control characters, quotation mark,
+// backslash or separators of lines.
+const CharSet text_chars{{0x20, 0x21}, {0x23, 0x5b}, {0x5d, 0x7e}, {0x80, 0x2027}, {0x202a, last_char}};
+const CharSet letters_and_digits{{'0', '9'}, {'A', 'Z'}, {'a', 'z'}};
 
 constexpr std::size_t longest_token = 1024;  // bytes; longer tokens are filler of a corpus
 
@@ -43,50 +47,59 @@ TokenTrie::TokenTrie(std::span<const std::string> bytes) : bytes_(bytes.begin(),
   std::stable_sort(ids_.begin(), ids_.end(), [&](std::int32_t a, std::int32_t b) {
     return this->bytes(a) < this->bytes(b);  // std::string compares bytes as unsigned
   });
-  std::vector<std::int32_t> open;  // the nodes along the last token's bytes
-  std::string_view last;
-  for (std::size_t i = 0; i < ids_.size(); ++i) {
-    const std::string_view text = this->bytes(ids_[i]);
-    std::size_t common = 0;
-    while (common < std::min(last.size(), text.size()) && last[common] == text[common]) ++common;
-    for (; open.size() > common; open.pop_back())
-      element(nodes_, open.back()).end = static_cast<std::int32_t>(nodes_.size());
-    for (std::size_t d = common; d < text.size(); ++d) {
-      open.push_back(static_cast<std::int32_t>(nodes_.size()));
-      nodes_.push_back(
-          {0, static_cast<std::int32_t>(i), 0, static_cast<std::uint16_t>(d), static_cast<std::uint8_t>(text[d])});
-    }
-    ++element(nodes_, open.back()).tokens;
-    longest_ = std::max(longest_, text.size());
-    last = text;
-  }
-  for (const std::int32_t node : open) element(nodes_, node).end = static_cast<std::int32_t>(nodes_.size());
+  for (const CharSet& chars : {text_chars, letters_and_digits})
+    plain_.emplace_back(bytes_, intersection(chars, alphabet_));
+  build();
 }
 
-// -1 is the root as an argument, and "no such child" as a result.
-std::int32_t TokenTrie::child(std::int32_t node, unsigned char byte) const {
-  std::int32_t at = node + 1;
-  const std::int32_t end = node < 0 ? static_cast<std::int32_t>(nodes_.size()) : element(nodes_, node).end;
-  for (; at < end; at = element(nodes_, at).end)
-    if (element(nodes_, at).byte == byte) return at;
-  return -1;
-}
-
-TokenTrie::Cover TokenTrie::cover(std::string_view text) const {
-  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max() / 2;
-  std::vector<Cover> best(text.size() + 1, {none, -1});  // of the text from there on
-  best[text.size()] = {};
-  for (std::size_t from = text.size(); from-- > 0;) {
-    std::int32_t node = -1;
-    for (std::size_t at = from; at < text.size(); ++at) {
-      node = child(node, static_cast<unsigned char>(text[at]));
-      if (node < 0) break;
-      const Node& n = element(nodes_, node);
-      if (n.tokens > 0 && best[at + 1].tokens + 1 < best[from].tokens)
-        best[from] = {best[at + 1].tokens + 1, element(ids_, n.first_token)};
+// Level by level, so that the children of a node are made one after another.
+void TokenTrie::build() {
+  struct Range {
+    std::int64_t begin, end;  // in ids_: the tokens at the node and below it, which share their first bytes
+  };
+  std::vector<Range> ranges{{0, std::ssize(ids_)}};
+  nodes_.emplace_back();
+  std::size_t depth = 0;
+  for (std::int64_t n = 0, level_end = 1; n < std::ssize(nodes_); ++n) {
+    if (n == level_end) ++depth, level_end = std::ssize(nodes_);
+    const Range range = element(ranges, n);
+    std::int64_t at = range.begin;
+    while (at < range.end && bytes(element(ids_, at)).size() == depth) ++at;
+    const std::int64_t first_child = std::ssize(nodes_);
+    while (at < range.end) {
+      const std::int64_t begin = at;
+      const auto byte = static_cast<std::uint8_t>(bytes(element(ids_, at))[depth]);
+      while (at < range.end && static_cast<std::uint8_t>(bytes(element(ids_, at))[depth]) == byte) ++at;
+      ranges.push_back({begin, at});
+      nodes_.push_back({.byte = byte});
+    }
+    Node& node = element(nodes_, n);
+    node.first_child = static_cast<std::int32_t>(first_child);
+    node.children = static_cast<std::uint16_t>(std::ssize(nodes_) - first_child);
+    node.first_token = static_cast<std::int32_t>(range.begin);
+    const std::int64_t end = node.children > 0 ? element(ranges, first_child).begin : range.end;
+    node.tokens = static_cast<std::int32_t>(end - range.begin);
+  }
+  // From the last node to the first, since a node's descendants follow it.
+  for (std::int64_t n = std::ssize(nodes_) - 1; n >= 0; --n) {
+    Node& node = element(nodes_, n);
+    longest_ = std::max(longest_, node.tokens > 0 ? bytes(ids(node)[0]).size() : 0);
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
+      std::uint8_t& most = node.most_plain_chars[kind];
+      if (node.tokens > 0) {
+        node.plain_chars[kind] = static_cast<std::uint8_t>(plain_[kind].chars(ids(node)[0]));
+        most = node.plain_chars[kind] == 0 ? mixed : node.plain_chars[kind];
+      }
+      for (const Node& child : children(node)) most = std::max(most, child.most_plain_chars[kind]);
     }
   }
-  return best[0].tokens >= none ? Cover{} : best[0];
+}
+
+const TokenTrie::Node* TokenTrie::child(const Node& node, unsigned char byte) const {
+  const std::span<const Node> list = children(node);
+  const auto found = std::lower_bound(list.begin(), list.end(), byte,
+                                      [](const Node& n, unsigned char value) { return n.byte < value; });
+  return found == list.end() || found->byte != byte ? nullptr : &*found;
 }
 
 }  // namespace tril::search

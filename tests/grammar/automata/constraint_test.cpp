@@ -92,6 +92,56 @@ TEST(Constraint, MasksAreThoseOfTheDefinition) {
   }
 }
 
+// Masks of plain text are found without following each token. All tokens are followed here: one may come exactly if the
+// shortest ending after it has no more tokens than are left then.
+TEST(Constraint, MasksOfPlainTextAreThoseOfTheDefinition) {
+  std::vector<std::string> list = vocabulary(300, 7);
+  for (const char* more : {"\u00e9t\u00e9", "\u4e2d\u6587", "a\u2028", "\U0001f600b", "word", "words", "arn", "\",\"b"})
+    list.emplace_back(more);
+  for (const std::size_t length : {8, 31, 32, 33, 50}) list.emplace_back(length, 'x'), list.emplace_back(length, ' ');
+  const auto trie = std::make_shared<TokenTrie>(list);
+  RandomSequence random(8, 6);
+  for (const std::string schema :
+       {R"({"type":"string"})", R"({"type":"string","maxLength":11})",
+        R"({"type":"string","minLength":3,"maxLength":40})",
+        R"({"type":"string","pattern":"^[^:]*:.*$","maxLength":30})",
+        R"({"type":"string","pattern":"^[A-Za-z0-9]{2,35}$"})",
+        R"({"type":"string","pattern":"^(arn:[a-z]{1,20}:.*|[^x]+|x.{0,9})$"})",
+        R"({"type":"object","additionalProperties":{"type":"integer"},"properties":{"word":{"type":"string"}}})",
+        R"({"type":"array","items":{"type":"string","maxLength":3},"minItems":2})"}) {
+    const Constraint c(json_schema_grammar(schema), trie);
+    const auto ends_within = [&](std::vector<std::int32_t> text, std::int64_t left) {
+      for (; left >= 0; --left) {
+        const Constraint::Allowed allowed = c.after(text, 1000);
+        if (!allowed.possible || allowed.complete) return allowed.possible;
+        text.push_back(allowed.shortest);
+      }
+      return false;
+    };
+    for (int text = 0; text < 6; ++text) {
+      std::vector<std::int32_t> so_far;
+      std::int64_t left = text < 3 ? 1000 : c.least_tokens() + static_cast<std::int64_t>(random.below(8));
+      for (int steps = 0; steps < 12; ++steps, --left) {
+        const Constraint::Allowed allowed = c.after(so_far, left);
+        ASSERT_TRUE(allowed.possible);
+        std::vector<std::int32_t> next;
+        for (std::int32_t id = 0; id < trie->size(); ++id) {
+          const auto bit = static_cast<std::size_t>(id);
+          const bool set = !allowed.mask.empty() && (allowed.mask[bit / 64] >> (bit % 64) & 1) != 0;
+          std::vector<std::int32_t> longer = so_far;
+          longer.push_back(id);
+          EXPECT_EQ(set, !trie->bytes(id).empty() && ends_within(longer, left - 1))
+              << schema << " token " << id << " '" << trie->bytes(id) << "' with " << left << " left";
+          if (set) next.push_back(id);
+        }
+        EXPECT_EQ(static_cast<std::int64_t>(next.size()), allowed.count);
+        if (next.empty()) break;
+        so_far.push_back(next[random.below(next.size())]);
+      }
+    }
+  }
+}
+
 // For every length that the shortest text fits, a greedy search over random logits ends in an allowed text; with one
 // token less there is none.
 TEST(Constraint, EndsWithinAnyLengthThatCanBe) {
