@@ -148,16 +148,16 @@ HeadInput one_query() {
 }
 
 Exercise weights_without_padding() {
-  return {
-      .task =
-          {"The query is (1, 1). The source's keys are (1, 0), (0, 2) and, of padding, (3, 3). Give the three weights.",
-           "查询是 (1, 1)。源句的键是 (1, 0)、(0, 2)，还有一个填充的键 (3, 3)。写出三个权重。"},
-      .answer = attend(one_query(), {.hidden_keys = {false, false, true}}).weights.values,
-      .mistakes = {{attend(one_query(), {}).weights.values,
-                    {"the padding is no text: its weight is 0, and the others sum to 1",
-                     "填充不是文本：它的权重是 0，其余之和为 1"}},
-                   {attend(one_query(), {.hidden_keys = {false, false, true}, .scale = 1}).weights.values,
-                    {"the scores were not divided by sqrt(2)", "分数没有除以 sqrt(2)"}}}};
+  return {.task = {"The query is (1, 1). The source's keys are (1, 0), (0, 2) and, of padding, (3, 3). Give the three "
+                   "weights by "
+                   "the formula of this chapter.",
+                   "查询是 (1, 1)。源句的键是 (1, 0)、(0, 2)，还有一个填充的键 (3, 3)。按本章的公式写出三个权重。"},
+          .answer = attend(one_query(), {.hidden_keys = {false, false, true}}).weights.values,
+          .mistakes = {{attend(one_query(), {}).weights.values,
+                        {"the padding is no text: its weight is 0, and the others sum to 1",
+                         "填充不是文本：它的权重是 0，其余之和为 1"}},
+                       {attend(one_query(), {.hidden_keys = {false, false, true}, .scale = 1}).weights.values,
+                        {"the scores were not divided by sqrt(2)", "分数没有除以 sqrt(2)"}}}};
 }
 
 }  // namespace

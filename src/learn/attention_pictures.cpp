@@ -105,19 +105,22 @@ std::string picture_of_heads(Language l) {
 std::string picture_of_cross_attention(Language l) {
   const HeadInput in = padded_source(grid(2, 2, {1, 1, 0, 2}));
   const HeadOutput out = attend(in, {.hidden_keys = {false, false, true}});
-  Drawing d(640, 240,
+  Drawing d(720, 240,
             Text{"Cross-attention: queries from the target, keys and values from the source",
                  "交叉注意力：查询来自目标句，键和值来自源句"}
                 .in(l));
-  d.text({100, 26}, Text{"target: Q", "目标句：Q"}.in(l)), d.text({100, 126}, Text{"source: K, V", "源句：K、V"}.in(l));
+  d.text({100, 26}, Text{"target: Q", "目标句：Q"}.in(l)), d.text({100, 126}, Text{"source: K", "源句：K"}.in(l));
+  d.text({500, 48}, Text{"source: V", "源句：V"}.in(l));
   d.cells({54, 36}, in.q, {.digits = 0, .most = 4}), d.cells({54, 136}, in.k, {.digits = 0, .most = 4});
   d.text({348, 66}, Text{"weights [target, source]", "权重 [目标, 源]"}.in(l));
   d.cells({280, 78}, out.weights, {.is_hidden = [](std::int64_t, std::int64_t j) { return j == 2; }});
-  d.text({541, 66}, Text{"result [target, d]", "结果 [目标, d]"}.in(l));
-  d.cells({495, 78}, out.result, {.most = 2});
-  d.arrow({150, 60}, {272, 95}), d.arrow({150, 170}, {272, 110}), d.arrow({424, 102}, {488, 102});
+  d.cells({454, 58}, in.v, {.digits = 0, .most = 6});
+  d.text({644, 66}, Text{"result [target, d]", "结果 [目标, d]"}.in(l));
+  d.cells({598, 78}, out.result, {.most = 2});
+  d.arrow({150, 60}, {272, 95}), d.arrow({150, 170}, {272, 110});
+  d.text({436, 108}, "×", {.size = 20}), d.text({572, 108}, "=", {.size = 20});
   d.text({395, 150}, Text{"padding", "填充"}.in(l), {.size = 12, .colour = Drawing::faint});
-  d.text({320, 226},
+  d.text({360, 226},
          Text{"no causal mask: the whole source is known. Padding stays hidden",
               "没有因果掩码：源句全部已知。填充仍要遮住"}
              .in(l),
