@@ -1,6 +1,6 @@
 // Attention in tiles with a running softmax: no matrix of q_len x k_len ever exists [Vaswani et al. 2017, eq. 1;
-// Milakov & Gimelshein 2018; Dao et al. 2022, algorithm 1]. m and l are the maximum and the sum so far. For each
-// tile of keys:
+// Milakov & Gimelshein 2018; Dao et al. 2022, algorithm 1; with one division, at the end, and lse alone kept: Dao 2023,
+// section 3.1]. m and l are the maximum and the sum so far. For each tile of keys:
 //   S = scale Q K^T + B, or cap tanh(scale Q K^T / cap)   m' = max(m, max S)   P = exp(S - m')   l = l exp(m - m') + sum P   O = O exp(m - m') + drop(P) V
 // and at the end O / l, lse = m + log l. O is accumulated in `out`. If a row's keys fit one tile, the loop runs once.
 #include "base/as_size.h"

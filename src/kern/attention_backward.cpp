@@ -1,4 +1,5 @@
-// The gradient of attention, tile by tile, with the weights recomputed from lse [Dao et al. 2022, algorithm 4; B.2]:
+// The gradient of attention, tile by tile, with the weights recomputed from lse [Dao et al. 2022, algorithm 4 and B.2; Dao 2023,
+// algorithm 2]:
 //   P = exp(scale Q K^T + B - lse)   R = drop(P)   dV = R^T dO   dR = dO V^T   D_i = dO_i . O_i
 //   dB = P * (drop(dR) - D)   dS = dB * scale   dQ = dS K   dK = dS^T Q
 // With a soft cap P = exp(C - lse), C = cap tanh(scale Q K^T / cap), and dS = dB * scale * (1 - (C / cap)^2).

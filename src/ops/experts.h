@@ -22,7 +22,7 @@ struct Routing {
 struct RouterOptions {
   enum class Score : std::uint8_t {
     softmax,       ///< p = softmax(logits) over all experts
-    sigmoid,       ///< p = sigmoid(logits) [DeepSeek-V3, 2024, eq. 13]
+    sigmoid,       ///< p = sigmoid(logits) [DeepSeek-V3, 2024, eq. 15]
     sparse_mixer,  ///< see sparse_mixer_weights() in sparse_mixer.h: nothing below but `jitter` applies
   } score = Score::softmax;
   float jitter = 0.01f;

@@ -1,4 +1,4 @@
-// Subword regularisation [Kudo 2018, section 3.2]: a segmentation x of a text is drawn with
+// Subword regularisation [Kudo 2018, section 3.3]: a segmentation x of a text is drawn with
 //   P(x) ~ prod_i p(x_i)^alpha
 // under the unigram model's probabilities p of its pieces: alpha = 1 samples from the model, a small alpha is more
 // uniform, a large one nearly always gives the best segmentation. All segmentations are sampled, not an n-best list, by
