@@ -103,7 +103,7 @@ TEST(Course, LinksToThePageNameAPointOfAPass) {
       ++chapters_with_links;
     }
   }
-  EXPECT_EQ(chapters_with_links, 11);
+  EXPECT_EQ(chapters_with_links, 14);
 }
 
 TEST(Course, PicturesAreDrawnByTheProgram) {
