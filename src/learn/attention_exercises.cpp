@@ -8,36 +8,46 @@
 namespace tril::learn {
 namespace {
 
-std::vector<double> weights_of(std::int64_t query, const HeadOptions& o) {
-  return attend(four_tokens(), o).weights.row(query);
+/// The four tokens, but "sat" asks for something else: the chapter prints the results of its own query.
+HeadInput another_query() {
+  HeadInput in = four_tokens();
+  in.q.values[4] = 1, in.q.values[5] = -1;
+  return in;
 }
 
-Exercise weights_of_sat() {
-  HeadInput swapped = four_tokens();
+std::vector<double> weights_of_sat(const HeadInput& in, const HeadOptions& o) {
+  return attend(in, o).weights.row(2);
+}
+
+Exercise weights_of_a_query() {
+  HeadInput swapped = another_query();
   std::swap(swapped.q, swapped.k);
-  return {.task = {"Q, K and V are those of this chapter. Give the four weights of \"sat\", under the causal mask.",
-                   "Q、K、V 用本章的数。写出 \"sat\" 在因果掩码下的四个注意力权重。"},
-          .answer = weights_of(2, {.causal = true}),
-          .mistakes = {{weights_of(2, {.causal = true, .scale = 1}),
-                        {"the scores were not divided by sqrt(d_k) = sqrt(2)", "分数没有除以 sqrt(d_k) = sqrt(2)"}},
-                       {weights_of(2, {}),
-                        {"\"down\" comes after \"sat\": the mask gives it the weight 0",
-                         "\"down\" 在 \"sat\" 之后：掩码使它的权重为 0"}},
-                       {attend(swapped, {.causal = true}).weights.row(2),
-                        {"query and key are swapped: the query is that of \"sat\", the keys are those of all",
-                         "查询与键对调了：查询应是 \"sat\" 的，键应是所有词元的"}}}};
+  return {
+      .task =
+          {"Q, K and V are those of this chapter, but the query of \"sat\" is (1, -1). Give its four weights, under "
+           "the causal mask.",
+           "Q、K、V 用本章的数，但 \"sat\" 的查询改为 (1, -1)。写出它在因果掩码下的四个注意力权重。"},
+      .answer = weights_of_sat(another_query(), {.causal = true}),
+      .mistakes = {{weights_of_sat(another_query(), {.causal = true, .scale = 1}),
+                    {"the scores were not divided by sqrt(d_k) = sqrt(2)", "分数没有除以 sqrt(d_k) = sqrt(2)"}},
+                   {weights_of_sat(another_query(), {}),
+                    {"\"down\" comes after \"sat\": the mask gives it the weight 0",
+                     "\"down\" 在 \"sat\" 之后：掩码使它的权重为 0"}},
+                   {weights_of_sat(four_tokens(), {.causal = true}),
+                    {"these are the weights of the chapter's own query, (0, 2)", "这是本章原来的查询 (0, 2) 的权重"}},
+                   {weights_of_sat(swapped, {.causal = true}),
+                    {"query and key are swapped: the query is that of \"sat\", the keys are those of all",
+                     "查询与键对调了：查询应是 \"sat\" 的，键应是所有词元的"}}}};
 }
 
-Exercise result_of_cat() {
-  const HeadInput in = four_tokens();
-  return {.task = {"Give the result of \"cat\" under the causal mask: the sum of the values, each times its weight "
-                   "(two numbers).",
-                   "写出 \"cat\" 在因果掩码下的结果：各个值乘以权重后相加（两个数）。"},
-          .answer = attend(in, {.causal = true}).result.row(1),
-          .mistakes = {{attend(in, {}).result.row(1),
-                        {"without the mask: \"cat\" sees only \"the\" and itself",
-                         "没有用掩码：\"cat\" 只看得到 \"the\" 和它自己"}},
-                       {in.v.row(1), {"this is the value of \"cat\" itself", "这是 \"cat\" 自己的值"}}}};
+Exercise result_of_a_query() {
+  const HeadInput in = another_query();
+  return {.task = {"Give the result of this query: the sum of the values, each times its weight (two numbers).",
+                   "写出这个查询的结果：各个值乘以权重后相加（两个数）。"},
+          .answer = attend(in, {.causal = true}).result.row(2),
+          .mistakes = {{attend(in, {}).result.row(2),
+                        {"without the mask: \"sat\" does not see \"down\"", "没有用掩码：\"sat\" 看不到 \"down\""}},
+                       {in.v.row(2), {"this is the value of \"sat\" itself", "这是 \"sat\" 自己的值"}}}};
 }
 
 std::vector<double> as_numbers(const Tensor& mask) {
@@ -163,7 +173,7 @@ Exercise weights_without_padding() {
 }  // namespace
 
 TwoExercises exercises_on_a_head() {
-  return {weights_of_sat, result_of_cat};
+  return {weights_of_a_query, result_of_a_query};
 }
 TwoExercises exercises_on_the_mask() {
   return {mask_of_three, padded_mask};

@@ -103,7 +103,7 @@ std::string picture_of_heads(Language l) {
 }
 
 std::string picture_of_cross_attention(Language l) {
-  const HeadInput in = padded_source(grid(2, 2, {1, 1, 0, 2}));
+  const HeadInput in = padded_source(grid(2, 2, {2, 0, 0, 2}));
   const HeadOutput out = attend(in, {.hidden_keys = {false, false, true}});
   Drawing d(720, 240,
             Text{"Cross-attention: queries from the target, keys and values from the source",
@@ -129,7 +129,7 @@ std::string picture_of_cross_attention(Language l) {
 }
 
 std::string picture_of_gradients(Language l) {
-  Drawing d(700, 210, Text{"Forward to the right, gradients to the left", "前向向右，梯度向左"}.in(l));
+  Drawing d(720, 210, Text{"Forward to the right, gradients to the left", "前向向右，梯度向左"}.in(l));
   constexpr std::array<const char*, 4> values{"Q, K", "S", "P", "Y"}, ways{"Q Kᵀ/√d_k", "softmax", "P V", "loss"};
   constexpr std::array<const char*, 4> back{"dQ = dS K/√d_k", "dS = P∘(dP - Σ dP∘P)", "dP = dY Vᵀ", "dY"};
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -140,10 +140,12 @@ std::string picture_of_gradients(Language l) {
     d.arrow({x + 160, 96}, {x + 68, 96}, Drawing::red);
     d.text({x + 38, 140 + (i % 2 == 0 ? 0.0 : 26.0)}, back[i], {.size = 12, .colour = Drawing::red});
   }
-  d.text({680, 92}, "L", {.bold = true});
-  const std::vector<double> g = gradient_of_scores(std::array{0.2, 0.3, 0.5}, std::array{1.0, 0.0, 0.0});
+  d.text({68, 166}, "dK = dSᵀ Q/√d_k", {.size = 12, .colour = Drawing::red});
+  d.text({398, 166}, "dV = Pᵀ dY", {.size = 12, .colour = Drawing::red});
+  d.text({700, 92}, "L", {.bold = true});
+  const std::vector<double> g = gradient_of_scores(std::array{0.2, 0.3, 0.5}, std::array{0.0, 1.0, 0.0});
   d.text({350, 196},
-         fmt::format("P = (0.2, 0.3, 0.5), dP = (1, 0, 0): dS = ({:.2f}, {:.2f}, {:.2f})", g[0], g[1], g[2]),
+         fmt::format("P = (0.2, 0.3, 0.5), dP = (0, 1, 0): dS = ({:.2f}, {:.2f}, {:.2f})", g[0], g[1], g[2]),
          {.size = 12});
   d.text({350, 30},
          Text{"each step has a derivative; the chain rule multiplies them from the loss back",

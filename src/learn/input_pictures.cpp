@@ -76,8 +76,8 @@ std::string picture_of_the_loss(Language l) {
   d.curve(curve, Drawing::blue, 2);
   d.text({510, 225}, Text{"p of the right token: 0 to 1", "正确词元的概率 p：0 到 1"}.in(l), {.size = 12});
   d.text({470, 34}, "-log p", {.size = 13, .colour = Drawing::blue, .bold = true});
-  constexpr std::array<double, 3> logits{2, 1, 0};
-  d.text({530, 60}, fmt::format("logits 2 1 0: {:.3f}", cross_entropy_of(logits, 0).loss), {.size = 12});
+  constexpr std::array<double, 3> logits{0, 0, 0};
+  d.text({530, 60}, fmt::format("logits 0 0 0: log 3 = {:.3f}", cross_entropy_of(logits, 0).loss), {.size = 12});
   return d.svg();
 }
 

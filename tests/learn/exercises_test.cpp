@@ -55,11 +55,10 @@ TEST(Exercises, AnswersAreThoseOfTheFormulas) {
   near(1, 2, {16'384'000});
   near(2, 1, {std::sin(1), std::cos(1), std::sin(0.01), std::cos(0.01)});
   near(2, 2, {0.2 + std::sin(1), -0.4 + std::cos(1), 0.6 + std::sin(0.01), std::cos(0.01)});
-  const double a = std::exp(2 / std::sqrt(2)), b = 1,
-               sum = 2 * a + b;  // the scores of "sat" are 2, 0 and 2, over sqrt(2)
-  near(3, 1, {a / sum, b / sum, a / sum, 0});
-  const double w = 1 / (1 + std::exp(std::sqrt(0.5)));  // the scores of "cat" are 3 and 4, over sqrt(2)
-  near(3, 2, {w, 1 - w});
+  const double a = 1, b = std::exp(2 / std::sqrt(2)), c = std::exp(-1 / std::sqrt(2)),
+               sum = a + b + c;  // the scores of (1, -1) are 0, 2 and -1, over sqrt(2)
+  near(3, 1, {a / sum, b / sum, c / sum, 0});
+  near(3, 2, {(a + 2 * c) / sum, (b + 2 * c) / sum});
   near(4, 1, {1, 0, 0, 1, 1, 0, 1, 1, 1});
   near(4, 2, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 1});
   near(5, 1, {64, 4 * (512 * 512 + 512)});
@@ -71,6 +70,7 @@ TEST(Exercises, AnswersAreThoseOfTheFormulas) {
   near(7, 1, {4.1, 1.5});
   near(7, 2, {100.0 * 2'099'712 / 3'150'336});
   near(8, 1, {10, 15, 1200});
+  const double w = 1 / (1 + std::exp(std::sqrt(0.5)));
   near(8, 2, {w, 1 - w, 0});  // the scores are 1 and 2, over sqrt(2)
   near(9, 1, {11'450'640});
   near(10, 1, {std::log(1 + std::exp(-1) + std::exp(-2))});
@@ -108,9 +108,9 @@ TEST(Exercises, RefuseAnswersOfAnotherForm) {
   EXPECT_TRUE(contains(error_of([] { grid(2, 2, {1, 2, 3}); }), "expected 2 x 2 values, got 3"));
   EXPECT_TRUE(contains(error_of([] { exercise(15, 1); }), "no chapter 15", "1 to 14"));
   EXPECT_TRUE(contains(error_of([] { exercise(3, 3); }), "1 and 2, not 3"));
-  const Verdict v = check_answer(e, {"0.9", "0.1085", "0.4457", "0"}, Language::english);
+  const Verdict v = check_answer(e, {"0.9", "0.7337", "0.0879", "0"}, Language::english);
   EXPECT_TRUE(contains(v.text, "3 of 4", "number 1"));
-  EXPECT_EQ(check_answer(e, {"0.9", "0.1085", "0.4457", "0"}, Language::chinese).text,
+  EXPECT_EQ(check_answer(e, {"0.9", "0.7337", "0.0879", "0"}, Language::chinese).text,
             "4 个数中对了 3 个，错的是第 1 个");
   EXPECT_EQ(check_answer(e, {"0.9", "0.2", "0.4457", "0"}, Language::chinese).text,
             "4 个数中对了 2 个，错的是第 1、2 个");

@@ -134,9 +134,9 @@ void add_learn_check(App& app) {
            .description =
                "The program computes the right answer. A wrong one is explained, if the error is a known one. Numbers "
                "need two digits after the point. Exits with 1 for a wrong answer.",
-           .examples = {{"tril learn check 10 1 0.41", "the first exercise of chapter 10"},
+           .examples = {{"tril learn check 10 1 0.5", "the first exercise of chapter 10"},
                         {"tril learn check 9 2 config.json", "an answer that is a file"},
-                        {"tril learn check 11 1 -0.33 0.24 0.09", "three numbers"}},
+                        {"tril learn check 11 1 -0.5 0.25 0.25", "three numbers"}},
            .fields = f,
            .apply_preset = {},
            .run = [o](const Invocation&) { return check_exercise(*o); }});
