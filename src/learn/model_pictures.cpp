@@ -35,7 +35,7 @@ void draw_block(Drawing& d, double x, std::string_view title, const std::vector<
   if (!sum_before_last)
     d.text({x + 60, y + 14}, "+", {.size = 20}),
         d.curve({{x + 60, 230}, {x + 150, 230}, {x + 150, y + 8}, {x + 70, y + 8}}, Drawing::green);
-  d.arrow({x + 60, y - 2}, {x + 60, 34});
+  d.arrow({x + 60, sum_before_last ? y + 14 : y - 2}, {x + 60, 34});
 }
 
 std::int64_t part(const model::Model& m, std::string_view inside) {
