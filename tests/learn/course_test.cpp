@@ -103,7 +103,7 @@ TEST(Course, LinksToThePageNameAPointOfAPass) {
       ++chapters_with_links;
     }
   }
-  EXPECT_EQ(chapters_with_links, 14);
+  EXPECT_EQ(chapters_with_links, 15);
 }
 
 TEST(Course, PicturesAreDrawnByTheProgram) {
