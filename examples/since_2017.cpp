@@ -59,7 +59,8 @@ struct Heads {
 };
 
 Matrix grouped_attention(const Matrix& Q, const Matrix& K, const Matrix& V, Heads heads) {
-  const double scale = 1 / std::sqrt(static_cast<double>(Q.columns / heads.of_queries));
+  const std::size_t d_k = Q.columns / heads.of_queries;
+  const double scale = 1 / std::sqrt(static_cast<double>(d_k));
   Matrix Y(Q.rows, Q.columns);
   for (std::size_t h = 0; h < heads.of_queries; ++h) {
     const std::size_t s = shared_head(h, heads.of_queries, heads.of_keys);
