@@ -112,7 +112,7 @@ TEST(Exercises, RefuseAnswersOfAnotherForm) {
   EXPECT_TRUE(contains(v.text, "3 of 4", "number 1"));
   EXPECT_EQ(check_answer(e, {"0.9", "0.7337", "0.0879", "0"}, Language::chinese).text,
             "4 个数中对了 3 个，错的是第 1 个");
-  EXPECT_EQ(check_answer(e, {"0.9", "0.2", "0.4457", "0"}, Language::chinese).text,
+  EXPECT_EQ(check_answer(e, {"0.9", "0.2", "0.0879", "0"}, Language::chinese).text,
             "4 个数中对了 2 个，错的是第 1、2 个");
 }
 
